@@ -351,6 +351,34 @@
        of "metrics" are arrays in the order above, and "timeline" has the newest 100,000 samples as
        {"begin_ns", "end_ns", "spans": [[region, begin, end], ...]}.
 
+   BENCHMARKS
+
+       zt_bench takes samples of the GPU time of a region until the interval of their median is narrow, and
+       then measures metrics in runs of their own. zt_compare takes samples of two variants in turn, so that
+       what drifts meanwhile favours neither. Use it where both variants are in one program.
+
+       A later run of a program is compared with an earlier one by a file, for example in a check that must
+       pass before a change is merged:
+
+           zt_report_benches(profiler, results, count, "-");
+           zt_compare_benches(profiler, results, count, "before.csv", "-", &changes);
+           zt_report_benches(profiler, results, count, "now.csv");
+           return changes.slower > 0 || changes.missing > 0;
+
+       zt_compare_benches writes a row for each benchmark with the change of its median and the interval of
+       that, which contains the true change with a probability of at least 95%. A benchmark is slower or
+       faster if the whole interval is beyond its zt_bench_config.tolerance. A benchmark without a positive
+       median counts as not measured.
+
+       The interval knows nothing of what differs between two runs of the same program: placement in memory,
+       temperature, other users of the device. Run the program several times without a change, and set the
+       tolerance higher than what then changes. Below the table stands whether the device, its driver or its
+       clock is another than in the file.
+
+       The file is CSV with a line for each result. "layout" is 1, and "results" the number of lines below
+       the first. Times are in nanoseconds, rates in units a second; what is not known is empty. Each line
+       has the date (UTC), the device, its driver version and core clock, and the version of the library.
+
    CALLBACKS
 
        A callback is a function of the application that the library calls. What it may call of the library:
@@ -922,6 +950,8 @@ typedef struct zt_bench_config {
     double bytes_per_run;  /* Bytes that a run moves and items that it works on, for rates, by your own count.
                               0: there is no such rate. */
     double items_per_run;
+    double tolerance; /* zt_compare_benches calls a benchmark faster or slower if the whole interval of its
+                         change is beyond this share. Default: 0.02. */
 } zt_bench_config;
 
 /* Which condition ended a benchmark. Since 0.1. */
@@ -951,6 +981,7 @@ typedef struct zt_bench_result {
     double precision;                      /* half the interval, as a share of the median */
     double bytes_per_second;               /* at the median, of config.bytes_per_run */
     double items_per_second;               /* at the median, of config.items_per_run */
+    double tolerance;                      /* that of the configuration */
     double frequency_mhz;                  /* median. NaN: not known */
     uint32_t counter_runs;                 /* runs with metrics, in each pass */
     double counter_median;                 /* their median */
@@ -967,6 +998,16 @@ typedef struct zt_comparison {
     double low, high; /* interval that contains the true ratio with a probability of at least 95% */
     int differs;      /* not 0: the interval does not contain 1 */
 } zt_comparison;
+
+/* How many benchmarks changed since an earlier run. Since 0.1. */
+typedef struct zt_bench_changes {
+    uint32_t faster, slower;
+    uint32_t same;        /* no change beyond the tolerance is shown */
+    uint32_t missing;     /* measured by the earlier run, and not now */
+    uint32_t added;       /* measured now, and not by the earlier run */
+    int other_conditions; /* not 0: the device, its driver, its core clock or the frequency of a benchmark
+                             is another. The table says which */
+} zt_bench_changes;
 
 #ifndef ZETOOLS_DISABLE
 
@@ -1136,6 +1177,27 @@ ZT_API ze_result_t zt_write_benches(const zt_profiler *profiler, const zt_bench_
 ZT_API ze_result_t zt_write_bench(const zt_profiler *profiler, const zt_bench_result *result,
                                   zt_write_fn write, void *user);
 ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn write, void *user);
+
+/* Writes results to a file, as zt_report does.
+   path  with .txt, a number or no suffix, the table of zt_write_benches. "-" is standard output, and then the
+         table is as wide as the terminal. With .csv, a line for each result: a file to keep, which
+         zt_compare_benches reads; see BENCHMARKS
+   Returns SUCCESS; INVALID_ARGUMENT for another suffix; UNKNOWN if the file cannot be written. Any thread.
+   Since 0.1. */
+ZT_API ze_result_t zt_report_benches(const zt_profiler *profiler, const zt_bench_result *results,
+                                     uint32_t count, const char *path);
+
+/* Compares results with those of the same name that an earlier run has written to a file. If several have one
+   name, the first of them is compared with the first, the second with the second, and so on.
+   before   the file, which zt_report_benches wrote with the suffix .csv
+   report   where a table of the changes goes, as for zt_report_benches, but not .csv. NULL: nowhere
+   changes  receives how many benchmarks changed
+   Returns SUCCESS; UNKNOWN if the file cannot be read, or the table not be written; UNSUPPORTED_VERSION for a
+   newer layout; INVALID_SIZE if the file is cut off; INVALID_ARGUMENT if it is no such file, or damaged.
+   zt_get_last_error(profiler) has the message. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_bench_result *results,
+                                      uint32_t count, const char *before, const char *report,
+                                      zt_bench_changes *changes);
 
 /* Returns "precise", "noise", ...: never NULL. Any thread. Since 0.1. */
 ZT_API const char *zt_bench_end_name(zt_bench_end end);
@@ -1415,6 +1477,11 @@ ZT__OFF ZT__RESULT zt_write_bench(const zt_profiler *profiler, const zt_bench_re
     zt_write_fn write, void *user) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_write_comparison(const zt_comparison *result, zt_write_fn write, void *user)
     { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_report_benches(const zt_profiler *profiler, const zt_bench_result *results,
+    uint32_t count, const char *path) { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_compare_benches(const zt_profiler *profiler, const zt_bench_result *results,
+    uint32_t count, const char *before, const char *report, zt_bench_changes *changes)
+    { return ZT__CLEAR(changes); }
 ZT__OFF const char *zt_bench_end_name(zt_bench_end end) { return ""; }
 ZT__OFF ZT__RESULT zt_merge(zt_profiler *into, const zt_profiler *from) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_pack(const zt_profiler *profiler, void *buffer, size_t *size)
@@ -2661,6 +2728,23 @@ ZT__PRIVATE void zt__write_number(zt__writer *writer, double number) {
     zt__write_bytes(writer, point, used);
 }
 
+/* Reads a number that zt__write_number wrote, in any locale. Returns NaN for any other text. */
+ZT__PRIVATE double zt__read_number(const char *text) {
+    const char *dot = strchr(text, '.');
+    size_t length = strlen(text);
+    char zero[16], number[64], *end;
+    double value;
+    if (length == 0 || length > 40 || strspn(text, "0123456789+-.e") != length) {
+        return zt__nan();
+    }
+    snprintf(zero, sizeof zero, "%.1f", 0.0); /* the locale's point is between the two digits */
+    zero[strlen(zero) - 1] = 0;
+    snprintf(number, sizeof number, "%.*s%s%s", (int)(dot ? dot - text : (ptrdiff_t)length), text,
+             dot ? zero + 1 : "", dot ? dot + 1 : "");
+    value = strtod(number, &end);
+    return *end || !zt__is_finite(value) ? zt__nan() : value;
+}
+
 /* Writes the comma before a member or an element of JSON, unless it is the first. */
 ZT__PRIVATE void zt__write_comma(zt__writer *writer) {
     if (writer->last != '{' && writer->last != '[') {
@@ -3673,7 +3757,13 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     /* of zt_bench */                                                                                        \
     X(NOTHING_TO_BENCH, "%s: config.run and config.measure are both NULL. Set one.")                         \
     X(NO_BENCH_SAMPLE, "%s: '%.64s' has no sample: %s. Put a region of the profiler that it receives "       \
-                       "around the work, and make sure that the work ends.")
+                       "around the work, and make sure that the work ends.")                                 \
+    X(BENCH_SUFFIX, "%s: the suffix of '%.512s' is none of %s. Use one of these.")                           \
+    X(CANNOT_READ, "zt_compare_benches: cannot read '%.512s': %s. Check the path, or write the file with "   \
+                   "zt_report_benches first.")                                                               \
+    X(BAD_BENCHES, "zt_compare_benches: '%.512s' %s. Write it anew with zt_report_benches.")                 \
+    X(NEWER_BENCHES, "zt_compare_benches: '%.512s' has layout %.16s, and zetools " ZETOOLS_VERSION           \
+                     " reads layout %u. Use the newer version here too, or write the file anew.")
 
 typedef enum zt__message {
 #define X(identifier, format) ZT__##identifier,
@@ -17542,6 +17632,7 @@ ZT__PRIVATE zt_bench_config zt__fill_in_defaults(const zt_bench_config *given) {
     config.precision = zt__is_positive(given->precision) ? given->precision : 0.01;
     config.max_change = zt__is_positive(given->max_change) ? given->max_change : 0.02;
     config.counter_runs = given->counter_runs ? given->counter_runs : 5;
+    config.tolerance = zt__is_positive(given->tolerance) ? given->tolerance : 0.02;
     return config;
 }
 
@@ -17639,6 +17730,7 @@ ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series
     result->max = series->sorted[count - 1];
     result->bytes_per_second = zt__rate_of_run(config->bytes_per_run, result->median);
     result->items_per_second = zt__rate_of_run(config->items_per_run, result->median);
+    result->tolerance = config->tolerance;
     for (i = 0; i < count; i++) {
         if (!zt__is_nan(series->mhz[i])) {
             series->sorted[known++] = series->mhz[i];
@@ -17671,6 +17763,10 @@ typedef struct zt__bench {
     zes_freq_handle_t domain; /* whose frequency is the GPU's, or NULL */
     zt__series *series;
 } zt__bench;
+
+ZT__PRIVATE const zt_allocator *zt__allocator_of(const zt_profiler *profiler) {
+    return profiler ? &profiler->config.allocator : &zt__default_allocator;
+}
 
 /* Returns the index of a region by its name, which may be NULL, or UINT32_MAX if there is none. */
 ZT__PRIVATE uint32_t zt__find_region(zt_profiler *profiler, const char *name) {
@@ -17803,7 +17899,7 @@ ZT__PRIVATE void zt__warm_up(zt__bench *bench, uint64_t max_time_ns) {
 
 ZT__PRIVATE void zt__close_bench(zt__bench *bench) {
     zt_close(bench->stopwatch);
-    zt__free(bench->profiler ? &bench->profiler->config.allocator : &zt__default_allocator, bench->series);
+    zt__free(zt__allocator_of(bench->profiler), bench->series);
 }
 
 /* Checks the configuration and prepares a benchmark. On failure nothing is left to close. */
@@ -17822,8 +17918,7 @@ ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_pr
     bench->config = zt__fill_in_defaults(config);
     bench->region = config->region;
     bench->profiler = profiler;
-    bench->series = (zt__series *)zt__allocate(
-        profiler ? &profiler->config.allocator : &zt__default_allocator, 1, sizeof *bench->series);
+    bench->series = (zt__series *)zt__allocate(zt__allocator_of(profiler), 1, sizeof *bench->series);
     if (!bench->series) {
         return zt__report_no_memory(diagnostics, call, "samples");
     }
@@ -17951,7 +18046,7 @@ ZT__PRIVATE ze_result_t zt__compare_benches(zt__bench *a, zt__bench *b, zt__seri
 
 ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
                               zt_comparison *result) {
-    const zt_allocator *allocator = profiler ? &profiler->config.allocator : &zt__default_allocator;
+    const zt_allocator *allocator = zt__allocator_of(profiler);
     zt__bench one, other;
     zt__series *ratios;
     ze_result_t done;
@@ -17981,9 +18076,9 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
     return done;
 }
 
-/* ---- benchmarks for people ------------------------------------------------------------------------------- */
+/* ---- tables of results ----------------------------------------------------------------------------------- */
 
-/* The figures of a row: these, and the rates of the metrics. */
+/* The figures of a row: these, the metrics as rates, and the derived columns of >>advice. */
 enum {
     ZT__BENCH_MEDIAN,
     ZT__BENCH_INTERVAL,
@@ -17998,8 +18093,6 @@ enum {
     ZT__BENCH_SLOWDOWN,
     ZT__BENCH_FIGURES
 };
-
-enum { ZT__BENCH_ROOM = 80 };
 
 ZT__PRIVATE void zt__fill_bench_row(const zt_profiler *profiler, const zt_bench_result *result,
                                     double *figures) {
@@ -18036,15 +18129,15 @@ ZT__PRIVATE void zt__add_bench_columns(zt__figure_table *table, int are_changed)
     }
 }
 
-/* Writes a table of results. Returns 0 without memory. */
+/* Writes a table of results, `room` columns wide. Returns 0 without memory. */
 ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *profiler,
-                                      const zt_bench_result *const *results, uint32_t count) {
-    const zt_allocator *allocator = profiler ? &profiler->config.allocator : &zt__default_allocator;
+                                      const zt_bench_result *const *results, uint32_t count, size_t room) {
+    const zt_allocator *allocator = zt__allocator_of(profiler);
     uint32_t i, are_changed = 0, are_unknown = 0;
     uint32_t figure_count = ZT__BENCH_FIGURES + zt_get_metric_count(profiler) + ZT__DERIVED_COLUMNS;
     double *figures = (double *)zt__allocate(allocator, count, figure_count * sizeof *figures);
-    zt__paragraph note;
     zt__figure_table table;
+    zt__paragraph note;
     zt__advice advice;
     int is_complete;
     memset(&table, 0, sizeof table);
@@ -18069,11 +18162,11 @@ ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *pro
             is_complete = zt__add_ranked_columns(profiler, &advice, &table, figures, figure_count,
                                                  ZT__BENCH_FIGURES, 1);
         }
-        zt__fit_columns(&table, ZT__BENCH_ROOM);
-        zt__write_figures(writer, &table, ZT__BENCH_ROOM);
+        zt__fit_columns(&table, room);
+        zt__write_figures(writer, &table, room);
     }
     if (are_unknown > 0) {
-        note = zt__begin_paragraph(writer, ZT__BENCH_ROOM, 0, 0);
+        note = zt__begin_paragraph(writer, room, 0, 0);
         zt__add_text(&note, "The frequency is not known: set ZES_ENABLE_SYSMAN=1, or config.frequency.");
         zt__end_paragraph(&note);
     }
@@ -18083,34 +18176,106 @@ ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *pro
     return is_complete;
 }
 
-ZT__PRIVATE ze_result_t zt__end_bench_writing(zt__writer *writer, zt__diagnostics *diagnostics,
-                                              const char *call) {
-    return zt__end_writing(writer) ? ZE_RESULT_SUCCESS
-                                   : zt__report(diagnostics, WRITE_STOPPED, ZE_RESULT_ERROR_UNKNOWN, call);
+/* ---- writing results ------------------------------------------------------------------------------------- */
+
+/* Results to be written. */
+typedef struct zt__benches {
+    const char *call;
+    const zt_profiler *profiler;
+    const zt_bench_result *results;
+    uint32_t count;
+    zt_format format; /* a table, or CSV */
+} zt__benches;
+
+/* The layout of files of benchmarks, and their columns. `layout` stays the first one in any layout. */
+enum { ZT__BENCH_LAYOUT = 1 };
+static const char zt__bench_columns[] =
+    "layout,results,name,samples,outliers,changed,ended_by,median_ns,low_ns,high_ns,quartile1_ns,"
+    "quartile3_ns,min_ns,max_ns,frequency_mhz,bytes_per_second,items_per_second,perturbation,date,device,"
+    "driver_version,core_clock_mhz,zetools\n";
+
+/* Writes a line for each result, with the number of all, by which a reader notices that some are missing. */
+ZT__PRIVATE void zt__write_bench_csv(zt__writer *writer, const zt__benches *benches) {
+    const zt_profiler *profiler = benches->profiler;
+    zt__date date = zt__format_now();
+    uint32_t i, j;
+    zt__write_text(writer, zt__bench_columns);
+    for (i = 0; i < benches->count; i++) {
+        const zt_bench_result *result = &benches->results[i];
+        const double figures[] = {result->median,
+                                  result->low,
+                                  result->high,
+                                  result->quartile1,
+                                  result->quartile3,
+                                  result->min,
+                                  result->max,
+                                  result->frequency_mhz,
+                                  result->bytes_per_second,
+                                  result->items_per_second,
+                                  result->perturbation};
+        zt__print(writer, "%u,%u,", (unsigned)ZT__BENCH_LAYOUT, (unsigned)benches->count);
+        zt__write_csv_field(writer, result->name);
+        zt__print(writer, ",%u,%u,%u,%s", (unsigned)result->count, (unsigned)result->outliers,
+                  (unsigned)result->changed, zt_bench_end_name(result->end));
+        for (j = 0; j < ZT__COUNT_OF(figures); j++) {
+            zt__write_text(writer, ",");
+            if (zt__is_finite(figures[j])) {
+                zt__write_number(writer, figures[j]);
+            }
+        }
+        zt__print(writer, ",%s,", date.text);
+        zt__write_csv_field(writer, profiler ? profiler->device_name : "");
+        zt__print(writer, ",%s,", profiler ? profiler->facts.driver_version : "");
+        if (profiler && profiler->facts.core_clock_mhz) {
+            zt__print(writer, "%u", (unsigned)profiler->facts.core_clock_mhz);
+        }
+        zt__write_text(writer, "," ZETOOLS_VERSION "\n");
+    }
+}
+
+/* Writes results; a table is `room` columns wide. Returns UNKNOWN, without a message, if `write` stopped it.
+ */
+ZT__PRIVATE ze_result_t zt__write_benches(const zt__benches *benches, size_t room, zt_write_fn write,
+                                          void *user) {
+    const zt_allocator *allocator = zt__allocator_of(benches->profiler);
+    const zt_bench_result **list =
+        (const zt_bench_result **)zt__allocate(allocator, (size_t)benches->count + 1, sizeof *list);
+    zt__writer writer;
+    int is_complete = list != NULL;
+    uint32_t i;
+    for (i = 0; list && i < benches->count; i++) {
+        list[i] = &benches->results[i];
+    }
+    zt__begin_writing(&writer, write, user);
+    if (benches->format == ZT_FORMAT_CSV) {
+        zt__write_bench_csv(&writer, benches);
+    } else if (list && benches->count > 0) {
+        is_complete = zt__write_bench_table(&writer, benches->profiler, list, benches->count, room);
+    }
+    zt__free(allocator, (void *)list);
+    if (!is_complete) {
+        return zt__report_no_memory(zt__diagnostics_of(benches->profiler), benches->call, "a table");
+    }
+    return zt__end_writing(&writer) ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNKNOWN;
+}
+
+ZT__PRIVATE ze_result_t zt__write_benches_to_file(const void *benches, FILE *file) {
+    return zt__write_benches((const zt__benches *)benches, zt__get_room(file == stdout), zt__write_to_file,
+                             file);
 }
 
 ZT_API ze_result_t zt_write_benches(const zt_profiler *profiler, const zt_bench_result *results,
                                     uint32_t count, zt_write_fn write, void *user) {
-    const zt_allocator *allocator = profiler ? &profiler->config.allocator : &zt__default_allocator;
+    zt__benches benches = {"zt_write_benches", profiler, results, count, ZT_FORMAT_TABLE};
     zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
-    const zt_bench_result **list;
-    zt__writer writer;
-    int is_complete;
-    uint32_t i;
+    ze_result_t result;
     if (!results || !write) {
         return zt__report_null(diagnostics, "zt_write_benches", results ? "write" : "results");
     }
-    list = (const zt_bench_result **)zt__allocate(allocator, (size_t)count + 1, sizeof *list);
-    for (i = 0; list && i < count; i++) {
-        list[i] = &results[i];
-    }
-    zt__begin_writing(&writer, write, user);
-    is_complete = list && (count == 0 || zt__write_bench_table(&writer, profiler, list, count));
-    zt__free(allocator, (void *)list);
-    if (!is_complete) {
-        return zt__report_no_memory(diagnostics, "zt_write_benches", "a table");
-    }
-    return zt__end_bench_writing(&writer, diagnostics, "zt_write_benches");
+    result = zt__write_benches(&benches, zt__get_room(0), write, user);
+    return result == ZE_RESULT_ERROR_UNKNOWN
+               ? zt__report(diagnostics, WRITE_STOPPED, result, "zt_write_benches")
+               : result;
 }
 
 ZT_API ze_result_t zt_write_bench(const zt_profiler *profiler, const zt_bench_result *result,
@@ -18121,9 +18286,27 @@ ZT_API ze_result_t zt_write_bench(const zt_profiler *profiler, const zt_bench_re
     return zt_write_benches(profiler, result, 1, write, user);
 }
 
+ZT_API ze_result_t zt_report_benches(const zt_profiler *profiler, const zt_bench_result *results,
+                                     uint32_t count, const char *path) {
+    zt__benches benches = {"zt_report_benches", profiler, results, count, ZT_FORMAT_TABLE};
+    zt__output output = {benches.call, path, NULL, NULL, zt__write_benches_to_file, &benches};
+    output.diagnostics = zt__diagnostics_of(profiler);
+    output.allocator = zt__allocator_of(profiler);
+    if (!results || !path) {
+        return zt__report_null(output.diagnostics, benches.call, results ? "path" : "results");
+    }
+    if (!zt__find_format(path, &benches.format) ||
+        (benches.format != ZT_FORMAT_TABLE && benches.format != ZT_FORMAT_CSV)) {
+        return zt__report(output.diagnostics, BENCH_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, benches.call,
+                          path, ".txt (or none: a table) and .csv");
+    }
+    return zt__write_output(&output);
+}
+
 ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn write, void *user) {
     const zt_bench_result *both[2];
     zt__writer writer;
+    size_t room = zt__get_room(0);
     char ratio[128];
     if (!result || !write) {
         return zt__report_null(NULL, "zt_write_comparison", result ? "write" : "result");
@@ -18131,12 +18314,12 @@ ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn 
     both[0] = &result->a;
     both[1] = &result->b;
     zt__begin_writing(&writer, write, user);
-    if (!zt__write_bench_table(&writer, NULL, both, 2)) {
+    if (!zt__write_bench_table(&writer, NULL, both, 2, room)) {
         return zt__report_no_memory(NULL, "zt_write_comparison", "a table");
     }
     if (!zt__is_nan(result->ratio)) {
         const char *verdict = result->ratio > 1 ? "slower" : "faster";
-        zt__paragraph sentence = zt__begin_paragraph(&writer, ZT__BENCH_ROOM, 0, 0);
+        zt__paragraph sentence = zt__begin_paragraph(&writer, room, 0, 0);
         zt__add_text(&sentence, result->b.name);
         snprintf(ratio, sizeof ratio, " takes %.4f times as long as ", result->ratio);
         zt__add_text(&sentence, ratio);
@@ -18146,7 +18329,472 @@ ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn 
         zt__add_text(&sentence, result->differs ? verdict : "no difference shown");
         zt__end_paragraph(&sentence);
     }
-    return zt__end_bench_writing(&writer, NULL, "zt_write_comparison");
+    return zt__end_writing(&writer)
+               ? ZE_RESULT_SUCCESS
+               : zt__report(NULL, WRITE_STOPPED, ZE_RESULT_ERROR_UNKNOWN, "zt_write_comparison");
+}
+
+/* ---- reading the results of an earlier run ---------------------------------------------------------------- */
+
+/* A benchmark of an earlier run. Figures that are not known are NaN. */
+typedef struct zt__earlier_bench {
+    const char *name;
+    double median, low, high, mhz;
+    int is_compared;
+} zt__earlier_bench;
+
+/* A file of benchmarks. Texts point into `text`. */
+typedef struct zt__bench_file {
+    const char *path;
+    zt__diagnostics *diagnostics;
+    const zt_allocator *allocator;
+    char *text;
+    zt__earlier_bench *benches;
+    uint32_t count;
+    const char *date, *device, *driver_version, *core_clock_mhz; /* of the first line */
+} zt__bench_file;
+
+/* A line of CSV: the fields of its columns. */
+typedef struct zt__csv_record {
+    char *fields[64];
+    uint32_t count;
+} zt__csv_record;
+
+/* Reads the line that begins at `*next`, and moves `*next` behind what was read. Quotes are removed in place.
+   Returns 0 if it is no line of CSV, or not a whole one; then `*next` is at the end of the text. */
+ZT__PRIVATE int zt__read_csv_record(char **next, zt__csv_record *record) {
+    char *from = *next, *to, end = ',';
+    for (record->count = 0; end == ',' && record->count < ZT__COUNT_OF(record->fields); record->count++) {
+        record->fields[record->count] = to = from;
+        if (*from == '"') {
+            from++;
+            while (*from && (*from != '"' || *++from == '"')) {
+                *to++ = *from++;
+            }
+        } else {
+            from += strcspn(from, ",\r\n");
+            to = from;
+        }
+        from += *from == '\r';
+        end = *from;
+        *to = 0;
+        from += end != 0;
+    }
+    *next = from;
+    return end == '\n';
+}
+
+/* Returns the field of a column, or "" if there is no such column. */
+ZT__PRIVATE const char *zt__find_field(const zt__csv_record *header, const zt__csv_record *record,
+                                       const char *column) {
+    uint32_t i;
+    for (i = 0; i < header->count; i++) {
+        if (strcmp(header->fields[i], column) == 0) {
+            return record->fields[i];
+        }
+    }
+    return "";
+}
+
+/* Reads a file into memory that is freed with zt__free. */
+ZT__PRIVATE ze_result_t zt__read_file(zt__bench_file *file) {
+    const off_t most = 1 << 26;
+    struct stat properties;
+    const char *why = NULL;
+    FILE *stream = NULL;
+    size_t size = 0;
+    if (stat(file->path, &properties) != 0) {
+        why = strerror(errno);
+    } else if (!S_ISREG(properties.st_mode) || properties.st_size > most) {
+        why = S_ISREG(properties.st_mode) ? "it is too large" : "it is no regular file";
+    } else {
+        stream = fopen(file->path, "rb");
+        why = stream ? NULL : strerror(errno);
+    }
+    if (stream) {
+        file->text = (char *)zt__allocate(file->allocator, 1, (size_t)properties.st_size + 1);
+        if (file->text) {
+            size = fread(file->text, 1, (size_t)properties.st_size, stream);
+            file->text[size] = 0;
+            why = ferror(stream) ? strerror(errno) : NULL;
+        }
+        fclose(stream);
+    }
+    if (why) {
+        return zt__report(file->diagnostics, CANNOT_READ, ZE_RESULT_ERROR_UNKNOWN, file->path, why);
+    }
+    return file->text ? ZE_RESULT_SUCCESS
+                      : zt__report_no_memory(file->diagnostics, "zt_compare_benches", "a file");
+}
+
+/* Reads a line of a file. Returns 0 if it is damaged. */
+ZT__PRIVATE int zt__read_earlier_bench(zt__bench_file *file, const zt__csv_record *header,
+                                       const zt__csv_record *record) {
+    zt__earlier_bench *bench = &file->benches[file->count];
+    const char *median = zt__find_field(header, record, "median_ns");
+    bench->name = zt__find_field(header, record, "name");
+    bench->median = zt__read_number(median);
+    bench->low = zt__read_number(zt__find_field(header, record, "low_ns"));
+    bench->high = zt__read_number(zt__find_field(header, record, "high_ns"));
+    bench->mhz = zt__read_number(zt__find_field(header, record, "frequency_mhz"));
+    if (file->count++ == 0) {
+        file->date = zt__find_field(header, record, "date");
+        file->device = zt__find_field(header, record, "device");
+        file->driver_version = zt__find_field(header, record, "driver_version");
+        file->core_clock_mhz = zt__find_field(header, record, "core_clock_mhz");
+    }
+    if (!*median) {
+        return 1; /* it was not measured */
+    }
+    return !zt__is_nan(bench->median) && !zt__is_nan(bench->low) && !zt__is_nan(bench->high) &&
+           bench->low >= 0 && bench->low <= bench->median && bench->median <= bench->high;
+}
+
+ZT__PRIVATE ze_result_t zt__report_damage(const zt__bench_file *file, uint32_t line) {
+    char why[64];
+    snprintf(why, sizeof why, "is damaged in line %u", (unsigned)line);
+    return zt__report(file->diagnostics, BAD_BENCHES, ZE_RESULT_ERROR_INVALID_ARGUMENT, file->path, why);
+}
+
+/* Reads the lines of `file->text`, which is changed. */
+ZT__PRIVATE ze_result_t zt__parse_bench_file(zt__bench_file *file) {
+    zt__csv_record header, record;
+    char *next = file->text, *feed;
+    uint32_t line = 1;
+    double results = 0;
+    for (feed = strchr(next, '\n'); feed; feed = strchr(feed + 1, '\n')) {
+        line++;
+    }
+    file->benches = (zt__earlier_bench *)zt__allocate(file->allocator, line, sizeof *file->benches);
+    if (!file->benches) {
+        return zt__report_no_memory(file->diagnostics, "zt_compare_benches", "a file");
+    }
+    if (!zt__read_csv_record(&next, &header) || strcmp(header.fields[0], "layout") != 0) {
+        return zt__report(file->diagnostics, BAD_BENCHES, ZE_RESULT_ERROR_INVALID_ARGUMENT, file->path,
+                          "is no file of benchmarks");
+    }
+    for (line = 2; *next; line++) {
+        int is_whole = zt__read_csv_record(&next, &record);
+        double layout = zt__read_number(record.fields[0]);
+        if (is_whole && !zt__is_nan(layout) && layout > (int)ZT__BENCH_LAYOUT) {
+            return zt__report(file->diagnostics, NEWER_BENCHES, ZE_RESULT_ERROR_UNSUPPORTED_VERSION,
+                              file->path, record.fields[0], (unsigned)ZT__BENCH_LAYOUT);
+        }
+        if (!is_whole && !*next) {
+            break;
+        }
+        if (!is_whole || zt__is_nan(layout) || record.count != header.count ||
+            !zt__read_earlier_bench(file, &header, &record)) {
+            return zt__report_damage(file, line);
+        }
+        results = zt__read_number(zt__find_field(&header, &record, "results"));
+        if (zt__is_nan(results) || file->count > results) {
+            return zt__report_damage(file, line);
+        }
+    }
+    if (file->count == 0 || file->count < results) {
+        return zt__report(file->diagnostics, BAD_BENCHES, ZE_RESULT_ERROR_INVALID_SIZE, file->path,
+                          "is cut off");
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+/* ---- comparing with an earlier run ------------------------------------------------------------------------ */
+
+typedef enum zt__verdict { ZT__SAME, ZT__FASTER, ZT__SLOWER, ZT__MISSING, ZT__ADDED } zt__verdict;
+
+/* The figures of a row. */
+enum {
+    ZT__CHANGE_BEFORE,
+    ZT__CHANGE_NOW,
+    ZT__CHANGE_SHARE,
+    ZT__CHANGE_LOW,
+    ZT__CHANGE_HIGH,
+    ZT__CHANGE_VERDICT,
+    ZT__CHANGE_SHORTER, /* of the two times */
+    ZT__CHANGE_LONGER,
+    ZT__CHANGE_FIGURES
+};
+
+/* Benchmarks, and how they changed since an earlier run. */
+typedef struct zt__changes {
+    const zt_profiler *profiler;
+    zt__bench_file file;
+    zt__figure_row *rows;
+    double *figures; /* of all rows */
+    uint32_t row_count;
+    zt_bench_changes counts;
+    double least_tolerance, greatest_tolerance;
+    char conditions[1024]; /* sentences about what is another than in the file */
+    uint32_t retuned;      /* benchmarks whose frequency is another */
+    char first_retuned[160];
+} zt__changes;
+
+/* Fills in the interval of the change.
+
+   Each of the two medians has its own interval. The ratio is wrong by what both are, and as they are
+   independent, the squares of their shares add up (Zou and Donner, "Construction of confidence limits about
+   effect measures: a general approach", 2008). */
+ZT__PRIVATE void zt__find_change(double *figures, const zt__earlier_bench *before,
+                                 const zt_bench_result *now) {
+    double ratio = now->median / before->median, below, above, low, high;
+    zt__verdict verdict = ZT__SAME;
+    figures[ZT__CHANGE_SHARE] = (ratio - 1) * 100;
+    if (zt__is_positive(before->low)) {
+        below = 1 - now->low / now->median;
+        above = 1 - before->median / before->high;
+        low = ratio * (1 - sqrt(below * below + above * above));
+        above = now->high / now->median - 1;
+        below = before->median / before->low - 1;
+        high = ratio * (1 + sqrt(above * above + below * below));
+        figures[ZT__CHANGE_LOW] = (low - 1) * 100;
+        figures[ZT__CHANGE_HIGH] = (high - 1) * 100;
+        if (low > 1 + now->tolerance) {
+            verdict = ZT__SLOWER;
+        } else if (high < 1 - now->tolerance) {
+            verdict = ZT__FASTER;
+        }
+    }
+    figures[ZT__CHANGE_VERDICT] = verdict;
+}
+
+/* Adds a sentence about what is another than in the file, if both are known. */
+ZT__PRIVATE void zt__add_condition(zt__changes *changes, const char *what, const char *before,
+                                   const char *now) {
+    size_t used = strlen(changes->conditions);
+    if (*before && *now && strcmp(before, now) != 0) {
+        snprintf(changes->conditions + used, sizeof changes->conditions - used,
+                 "The %.80s was %.120s, and is %.120s. ", what, before, now);
+        changes->counts.other_conditions = 1;
+    }
+}
+
+/* Counts a benchmark that ran at another frequency. */
+ZT__PRIVATE void zt__compare_frequencies(zt__changes *changes, const zt__earlier_bench *before,
+                                         const zt_bench_result *now) {
+    const double max_change = 0.02; /* as the default of the configuration */
+    double change = fabs(now->frequency_mhz / before->mhz - 1);
+    if (!zt__is_nan(change) && change > max_change && changes->retuned++ == 0) {
+        snprintf(changes->first_retuned, sizeof changes->first_retuned, "%s: %.0f MHz before, %.0f MHz now. ",
+                 now->name, before->mhz, now->frequency_mhz);
+        changes->counts.other_conditions = 1;
+    }
+}
+
+ZT__PRIVATE void zt__compare_devices(zt__changes *changes) {
+    const zt__bench_file *file = &changes->file;
+    const zt_profiler *profiler = changes->profiler;
+    char mhz_before[32], mhz_now[32];
+    if (profiler) {
+        snprintf(mhz_before, sizeof mhz_before, "%.20s MHz", file->core_clock_mhz);
+        snprintf(mhz_now, sizeof mhz_now, "%u MHz", (unsigned)profiler->facts.core_clock_mhz);
+        zt__add_condition(changes, "device", file->device, profiler->device_name);
+        zt__add_condition(changes, "driver", file->driver_version, profiler->facts.driver_version);
+        if (*file->core_clock_mhz && profiler->facts.core_clock_mhz) {
+            zt__add_condition(changes, "core clock", mhz_before, mhz_now);
+        }
+    }
+}
+
+/* Adds a row, and counts it. One of the two may be NULL, or not measured: then its median is not positive. */
+ZT__PRIVATE void zt__add_change(zt__changes *changes, const zt__earlier_bench *before,
+                                const zt_bench_result *now) {
+    uint32_t *const counters[] = {&changes->counts.same, &changes->counts.faster, &changes->counts.slower,
+                                  &changes->counts.missing, &changes->counts.added};
+    zt__figure_row *row = &changes->rows[changes->row_count];
+    double *figures = changes->figures + (size_t)changes->row_count * ZT__CHANGE_FIGURES;
+    int was_measured = before && zt__is_positive(before->median);
+    int is_measured = now && zt__is_positive(now->median);
+    double one, other;
+    uint32_t i;
+    if (!was_measured && !is_measured) {
+        return;
+    }
+    for (i = 0; i < ZT__CHANGE_FIGURES; i++) {
+        figures[i] = zt__nan();
+    }
+    row->name = now ? now->name : before->name;
+    row->figures = figures;
+    figures[ZT__CHANGE_BEFORE] = was_measured ? before->median : zt__nan();
+    figures[ZT__CHANGE_NOW] = is_measured ? now->median : zt__nan();
+    one = was_measured ? before->median : now->median;
+    other = is_measured ? now->median : before->median;
+    figures[ZT__CHANGE_SHORTER] = one < other ? one : other;
+    figures[ZT__CHANGE_LONGER] = one < other ? other : one;
+    if (was_measured && is_measured) {
+        zt__find_change(figures, before, now);
+        zt__compare_frequencies(changes, before, now);
+    } else {
+        figures[ZT__CHANGE_VERDICT] = was_measured ? ZT__MISSING : ZT__ADDED;
+    }
+    ++*counters[(uint32_t)figures[ZT__CHANGE_VERDICT]];
+    changes->row_count++;
+}
+
+/* Returns whether two names are the same in a file, where a byte that is not valid UTF-8 is replaced. */
+ZT__PRIVATE int zt__is_same_name(const char *name, const char *other) {
+    zt__character character, other_character;
+    while (zt__next_character(&name, &character)) {
+        if (!zt__next_character(&other, &other_character) || character.code != other_character.code) {
+            return 0;
+        }
+    }
+    return !*other;
+}
+
+/* Compares each result with the first one of its name in the file that is not compared yet. */
+ZT__PRIVATE void zt__match_benches(zt__changes *changes, const zt_bench_result *results, uint32_t count) {
+    zt__bench_file *file = &changes->file;
+    uint32_t i, j;
+    for (i = 0; i < count; i++) {
+        zt__earlier_bench *before = NULL;
+        for (j = 0; j < file->count && !before; j++) {
+            if (!file->benches[j].is_compared && zt__is_same_name(results[i].name, file->benches[j].name)) {
+                before = &file->benches[j];
+                before->is_compared = 1;
+            }
+        }
+        zt__add_change(changes, before, &results[i]);
+        if (i == 0 || results[i].tolerance < changes->least_tolerance) {
+            changes->least_tolerance = results[i].tolerance;
+        }
+        if (i == 0 || results[i].tolerance > changes->greatest_tolerance) {
+            changes->greatest_tolerance = results[i].tolerance;
+        }
+    }
+    for (j = 0; j < file->count; j++) {
+        if (!file->benches[j].is_compared) {
+            zt__add_change(changes, &file->benches[j], NULL);
+        }
+    }
+}
+
+/* Writes the table of changes, `room` columns wide, and what is to be known about it. */
+ZT__PRIVATE void zt__write_change_table(zt__writer *writer, const zt__changes *changes, size_t room) {
+    static const char *const verdicts[] = {"same", "faster", "slower", "missing", "new"};
+    const zt_bench_changes *counts = &changes->counts;
+    zt__figure_column columns[ZT__CHANGE_FIGURES];
+    zt__figure_table table;
+    zt__paragraph paragraph;
+    char text[256];
+    memset(&table, 0, sizeof table);
+    table.heading = "benchmark";
+    table.is_precise = 1;
+    table.rows = changes->rows;
+    table.row_count = changes->row_count;
+    table.columns = columns;
+    zt__choose_time_unit(&table, ZT__CHANGE_SHORTER, ZT__CHANGE_LONGER);
+    zt__add_figures(&table, ZT__CHANGE_BEFORE, "before", "ns", 1, 0);
+    zt__add_figures(&table, ZT__CHANGE_NOW, "now", "ns", 1, 0);
+    zt__add_figures(&table, ZT__CHANGE_SHARE, "change", "percent", 0, 0);
+    zt__add_figures(&table, ZT__CHANGE_LOW, "95% from", "percent", 0, 0);
+    zt__add_figures(&table, ZT__CHANGE_HIGH, "95% to", "percent", 0, 0);
+    zt__add_texts(&table, ZT__CHANGE_VERDICT, "verdict", verdicts);
+    zt__fit_columns(&table, room);
+    zt__write_figures(writer, &table, room);
+    paragraph = zt__begin_paragraph(writer, room, 0, 0);
+    snprintf(text, sizeof text, "%u slower, %u faster, %u same, %u missing, %u new, compared with ",
+             (unsigned)counts->slower, (unsigned)counts->faster, (unsigned)counts->same,
+             (unsigned)counts->missing, (unsigned)counts->added);
+    zt__add_text(&paragraph, text);
+    zt__add_text(&paragraph, changes->file.path);
+    zt__add_text(&paragraph, *changes->file.date ? " of " : "");
+    zt__add_text(&paragraph, changes->file.date);
+    zt__add_text(&paragraph, ".");
+    zt__end_paragraph(&paragraph);
+    if (changes->least_tolerance < changes->greatest_tolerance) {
+        snprintf(text, sizeof text, "%g%% to %g%%", changes->least_tolerance * 100,
+                 changes->greatest_tolerance * 100);
+    } else {
+        snprintf(text, sizeof text, "%g%%", changes->greatest_tolerance * 100);
+    }
+    paragraph = zt__begin_paragraph(writer, room, 0, 0);
+    zt__add_text(&paragraph, "Slower or faster are those whose whole interval is beyond the tolerance of ");
+    zt__add_text(&paragraph, text);
+    zt__add_text(&paragraph, ".");
+    zt__end_paragraph(&paragraph);
+    if (counts->other_conditions) {
+        paragraph = zt__begin_paragraph(writer, room, 0, 0);
+        zt__add_text(&paragraph, changes->conditions);
+        if (changes->retuned > 0) {
+            snprintf(text, sizeof text, "%u benchmark%s ran at another frequency; ",
+                     (unsigned)changes->retuned, changes->retuned == 1 ? "" : "s");
+            zt__add_text(&paragraph, text);
+            zt__add_text(&paragraph, changes->first_retuned);
+        }
+        zt__add_text(&paragraph, "So the changes need not be those of the program.");
+        zt__end_paragraph(&paragraph);
+    }
+}
+
+ZT__PRIVATE ze_result_t zt__write_changes_to_file(const void *changes, FILE *file) {
+    zt__writer writer;
+    zt__begin_writing(&writer, zt__write_to_file, file);
+    zt__write_change_table(&writer, (const zt__changes *)changes, zt__get_room(file == stdout));
+    return zt__end_writing(&writer) ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNKNOWN;
+}
+
+/* Reads the file, compares, and writes the table to `report` unless that is NULL. What is allocated is freed
+ * by the caller. */
+ZT__PRIVATE ze_result_t zt__compare_with_file(zt__changes *changes, const zt_bench_result *results,
+                                              uint32_t count, const char *report) {
+    zt__bench_file *file = &changes->file;
+    size_t rows = count;
+    zt__output output = {"zt_compare_benches",      report, file->diagnostics, file->allocator,
+                         zt__write_changes_to_file, changes};
+    ze_result_t result = zt__read_file(file);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__parse_bench_file(file);
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    rows += file->count;
+    changes->rows = (zt__figure_row *)zt__allocate(file->allocator, rows, sizeof *changes->rows);
+    changes->figures =
+        (double *)zt__allocate(file->allocator, rows, ZT__CHANGE_FIGURES * sizeof *changes->figures);
+    if (!changes->rows || !changes->figures) {
+        return zt__report_no_memory(file->diagnostics, "zt_compare_benches", "a table");
+    }
+    zt__compare_devices(changes);
+    zt__match_benches(changes, results, count);
+    return report ? zt__write_output(&output) : ZE_RESULT_SUCCESS;
+}
+
+ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_bench_result *results,
+                                      uint32_t count, const char *before, const char *report,
+                                      zt_bench_changes *changes) {
+    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
+    zt__changes all;
+    zt_format format;
+    ze_result_t result;
+    if (changes) {
+        memset(changes, 0, sizeof *changes);
+    }
+    if (!results || !before || !changes) {
+        return zt__report_null(diagnostics, "zt_compare_benches",
+                               !results  ? "results"
+                               : !before ? "before"
+                                         : "changes");
+    }
+    if (report && (!zt__find_format(report, &format) || format != ZT_FORMAT_TABLE)) {
+        return zt__report(diagnostics, BENCH_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_compare_benches",
+                          report, ".txt or none: a table");
+    }
+    memset(&all, 0, sizeof all);
+    all.profiler = profiler;
+    all.file.path = before;
+    all.file.diagnostics = diagnostics;
+    all.file.allocator = zt__allocator_of(profiler);
+    result = zt__compare_with_file(&all, results, count, report);
+    if (result == ZE_RESULT_SUCCESS) {
+        *changes = all.counts;
+    }
+    zt__free(all.file.allocator, all.figures);
+    zt__free(all.file.allocator, all.rows);
+    zt__free(all.file.allocator, all.file.benches);
+    zt__free(all.file.allocator, all.file.text);
+    return result;
 }
 
 /* ==== >>automatic: tracing that reports at exit =========================================================== */
