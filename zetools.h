@@ -934,8 +934,9 @@ typedef struct zt_bench_config {
     void *user;                    /* is passed to these functions and to `frequency` */
     const char *region; /* The region whose GPU time is a sample, added up if it runs several times. NULL: the
                            first of the work. */
-    double (*frequency)(void *user); /* Returns the frequency of the device now, in MHz. NULL: that of the
-                                        system management interface, which ZES_ENABLE_SYSMAN=1 enables. */
+    double (*frequency)(void *user); /* Returns the frequency of the device now, in MHz; 0: not known. NULL:
+                                        that of the system management interface, which ZES_ENABLE_SYSMAN=1
+                                        enables. */
     uint32_t warm_up;                /* Runs before the first sample. Default: 3. */
     uint32_t min_samples;  /* The fewest samples, however long they take. Default, and minimum: 10. */
     uint32_t max_samples;  /* The most samples. Default, and maximum: 1000. */
@@ -1693,7 +1694,7 @@ typedef zt__disabled_scope zt_scope;
            >>openmetrics  figures for Prometheus, as OpenMetrics text
            >>reports      tables, CSV, JSON, traces, files
            >>page         the page that run.html is
-           >>bench        zt_bench, zt_compare
+           >>bench        zt_bench, zt_compare, zt_compare_benches
            >>automatic    zt_auto: tracing that reports at exit (ZETOOLS_TRACER)
 
    LOCKS
@@ -5706,6 +5707,10 @@ ZT__PRIVATE zt_profiler *zt__mutable(const zt_profiler *profiler) {
 
 ZT__PRIVATE zt__diagnostics *zt__diagnostics_of(const zt_profiler *profiler) {
     return profiler ? &zt__mutable(profiler)->diagnostics : NULL;
+}
+
+ZT__PRIVATE const zt_allocator *zt__allocator_of(const zt_profiler *profiler) {
+    return profiler ? &profiler->config.allocator : &zt__default_allocator;
 }
 
 /* ---- columns --------------------------------------------------------------------------------------------- */
@@ -17568,7 +17573,7 @@ ZT__PRIVATE void zt__write_html(zt__document *document) {
     }
 }
 
-/* ==== >>bench: samples, until the interval of their median is narrow ====================================== */
+/* ==== >>bench: samples until their median is known well, and comparisons ================================== */
 
 /* ---- samples --------------------------------------------------------------------------------------------- */
 
@@ -17764,10 +17769,6 @@ typedef struct zt__bench {
     zt__series *series;
 } zt__bench;
 
-ZT__PRIVATE const zt_allocator *zt__allocator_of(const zt_profiler *profiler) {
-    return profiler ? &profiler->config.allocator : &zt__default_allocator;
-}
-
 /* Returns the index of a region by its name, which may be NULL, or UINT32_MAX if there is none. */
 ZT__PRIVATE uint32_t zt__find_region(zt_profiler *profiler, const char *name) {
     uint32_t i, found = UINT32_MAX;
@@ -17882,9 +17883,9 @@ ZT__PRIVATE int zt__measure_sample(zt__bench *bench) {
         mhz = bench->config.frequency(bench->config.user);
     } else if (bench->domain &&
                bench->profiler->driver.zesFrequencyGetState(bench->domain, &state) == ZE_RESULT_SUCCESS) {
-        mhz = state.actual;
+        mhz = state.actual; /* negative: not known; 0: the device sleeps already */
     }
-    zt__add_to_series(bench->series, sample, mhz);
+    zt__add_to_series(bench->series, sample, zt__is_positive(mhz) ? mhz : zt__nan());
     return 1;
 }
 
@@ -18010,8 +18011,8 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
 
 /* Takes samples of two variants in turn, until the stopping rule of `a` is met by their ratios. The order
    alternates, so that drift favours neither. */
-ZT__PRIVATE ze_result_t zt__compare_benches(zt__bench *a, zt__bench *b, zt__series *ratios,
-                                            zt_comparison *result) {
+ZT__PRIVATE ze_result_t zt__compare_variants(zt__bench *a, zt__bench *b, zt__series *ratios,
+                                             zt_comparison *result) {
     zt__stop_rule rule;
     int has_samples;
     zt__warm_up(a, a->config.max_time_ns);
@@ -18067,7 +18068,7 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
     done = zt__open_bench(&other, "zt_compare", profiler, b);
     if (done == ZE_RESULT_SUCCESS) {
         ratios = (zt__series *)zt__allocate(allocator, 1, sizeof *ratios);
-        done = ratios ? zt__compare_benches(&one, &other, ratios, result)
+        done = ratios ? zt__compare_variants(&one, &other, ratios, result)
                       : zt__report_no_memory(zt__diagnostics_of(profiler), "zt_compare", "samples");
         zt__free(allocator, ratios);
         zt__close_bench(&other);
@@ -18397,7 +18398,7 @@ ZT__PRIVATE const char *zt__find_field(const zt__csv_record *header, const zt__c
 }
 
 /* Reads a file into memory that is freed with zt__free. */
-ZT__PRIVATE ze_result_t zt__read_file(zt__bench_file *file) {
+ZT__PRIVATE ze_result_t zt__read_bench_file(zt__bench_file *file) {
     const off_t most = 1 << 26;
     struct stat properties;
     const char *why = NULL;
@@ -18405,8 +18406,10 @@ ZT__PRIVATE ze_result_t zt__read_file(zt__bench_file *file) {
     size_t size = 0;
     if (stat(file->path, &properties) != 0) {
         why = strerror(errno);
-    } else if (!S_ISREG(properties.st_mode) || properties.st_size > most) {
-        why = S_ISREG(properties.st_mode) ? "it is too large" : "it is no regular file";
+    } else if (!S_ISREG(properties.st_mode)) {
+        why = "it is no regular file";
+    } else if (properties.st_size > most) {
+        why = "it is too large";
     } else {
         stream = fopen(file->path, "rb");
         why = stream ? NULL : strerror(errno);
@@ -18524,38 +18527,43 @@ typedef struct zt__changes {
     double *figures; /* of all rows */
     uint32_t row_count;
     zt_bench_changes counts;
-    double least_tolerance, greatest_tolerance;
-    char conditions[1024]; /* sentences about what is another than in the file */
-    uint32_t retuned;      /* benchmarks whose frequency is another */
-    char first_retuned[160];
+    double least_tolerance, greatest_tolerance; /* 0: nothing is compared */
+    char conditions[1024];                      /* sentences about what is another than in the file */
+    uint32_t at_other_frequency;                /* benchmarks that ran so, and the first of them */
+    char first_frequency[160];
 } zt__changes;
 
-/* Fills in the interval of the change.
+/* Fills in the change of a median, its interval and the verdict.
 
-   Each of the two medians has its own interval. The ratio is wrong by what both are, and as they are
-   independent, the squares of their shares add up (Zou and Donner, "Construction of confidence limits about
-   effect measures: a general approach", 2008). */
-ZT__PRIVATE void zt__find_change(double *figures, const zt__earlier_bench *before,
+   The ratio of two medians is wrong by what each of them is. As they are independent, the squares of these
+   shares add up (Zou and Donner, "Construction of confidence limits about effect measures: a general
+   approach", 2008). An interval that reaches 0 has no such share; then no change is shown. */
+ZT__PRIVATE void zt__find_change(zt__changes *changes, double *figures, const zt__earlier_bench *before,
                                  const zt_bench_result *now) {
-    double ratio = now->median / before->median, below, above, low, high;
+    double ratio = now->median / before->median, tolerance = now->tolerance;
     zt__verdict verdict = ZT__SAME;
     figures[ZT__CHANGE_SHARE] = (ratio - 1) * 100;
     if (zt__is_positive(before->low)) {
-        below = 1 - now->low / now->median;
-        above = 1 - before->median / before->high;
-        low = ratio * (1 - sqrt(below * below + above * above));
-        above = now->high / now->median - 1;
-        below = before->median / before->low - 1;
-        high = ratio * (1 + sqrt(above * above + below * below));
+        double now_below = 1 - now->low / now->median, now_above = now->high / now->median - 1;
+        double before_below = before->median / before->low - 1;
+        double before_above = 1 - before->median / before->high;
+        double low = ratio * (1 - sqrt(now_below * now_below + before_above * before_above));
+        double high = ratio * (1 + sqrt(now_above * now_above + before_below * before_below));
         figures[ZT__CHANGE_LOW] = (low - 1) * 100;
         figures[ZT__CHANGE_HIGH] = (high - 1) * 100;
-        if (low > 1 + now->tolerance) {
+        if (low > 1 + tolerance) {
             verdict = ZT__SLOWER;
-        } else if (high < 1 - now->tolerance) {
+        } else if (high < 1 - tolerance) {
             verdict = ZT__FASTER;
         }
     }
     figures[ZT__CHANGE_VERDICT] = verdict;
+    if (changes->least_tolerance <= 0 || tolerance < changes->least_tolerance) {
+        changes->least_tolerance = tolerance;
+    }
+    if (tolerance > changes->greatest_tolerance) {
+        changes->greatest_tolerance = tolerance;
+    }
 }
 
 /* Adds a sentence about what is another than in the file, if both are known. */
@@ -18574,9 +18582,9 @@ ZT__PRIVATE void zt__compare_frequencies(zt__changes *changes, const zt__earlier
                                          const zt_bench_result *now) {
     const double max_change = 0.02; /* as the default of the configuration */
     double change = fabs(now->frequency_mhz / before->mhz - 1);
-    if (!zt__is_nan(change) && change > max_change && changes->retuned++ == 0) {
-        snprintf(changes->first_retuned, sizeof changes->first_retuned, "%s: %.0f MHz before, %.0f MHz now. ",
-                 now->name, before->mhz, now->frequency_mhz);
+    if (!zt__is_nan(change) && change > max_change && changes->at_other_frequency++ == 0) {
+        snprintf(changes->first_frequency, sizeof changes->first_frequency,
+                 "%s: %.0f MHz before, %.0f MHz now. ", now->name, before->mhz, now->frequency_mhz);
         changes->counts.other_conditions = 1;
     }
 }
@@ -18622,7 +18630,7 @@ ZT__PRIVATE void zt__add_change(zt__changes *changes, const zt__earlier_bench *b
     figures[ZT__CHANGE_SHORTER] = one < other ? one : other;
     figures[ZT__CHANGE_LONGER] = one < other ? other : one;
     if (was_measured && is_measured) {
-        zt__find_change(figures, before, now);
+        zt__find_change(changes, figures, before, now);
         zt__compare_frequencies(changes, before, now);
     } else {
         figures[ZT__CHANGE_VERDICT] = was_measured ? ZT__MISSING : ZT__ADDED;
@@ -18655,12 +18663,6 @@ ZT__PRIVATE void zt__match_benches(zt__changes *changes, const zt_bench_result *
             }
         }
         zt__add_change(changes, before, &results[i]);
-        if (i == 0 || results[i].tolerance < changes->least_tolerance) {
-            changes->least_tolerance = results[i].tolerance;
-        }
-        if (i == 0 || results[i].tolerance > changes->greatest_tolerance) {
-            changes->greatest_tolerance = results[i].tolerance;
-        }
     }
     for (j = 0; j < file->count; j++) {
         if (!file->benches[j].is_compared) {
@@ -18669,14 +18671,49 @@ ZT__PRIVATE void zt__match_benches(zt__changes *changes, const zt_bench_result *
     }
 }
 
-/* Writes the table of changes, `room` columns wide, and what is to be known about it. */
+/* Writes what is to be known about the table of changes. */
+ZT__PRIVATE void zt__write_change_notes(zt__writer *writer, const zt__changes *changes, size_t room) {
+    const zt_bench_changes *counts = &changes->counts;
+    zt__paragraph note = zt__begin_paragraph(writer, room, 0, 0);
+    char text[256];
+    snprintf(text, sizeof text, "%u slower, %u faster, %u same, %u missing, %u new, compared with ",
+             (unsigned)counts->slower, (unsigned)counts->faster, (unsigned)counts->same,
+             (unsigned)counts->missing, (unsigned)counts->added);
+    zt__add_text(&note, text);
+    zt__add_text(&note, changes->file.path);
+    zt__add_text(&note, *changes->file.date ? " of " : "");
+    zt__add_text(&note, changes->file.date);
+    zt__add_text(&note, ".");
+    zt__end_paragraph(&note);
+    if (changes->greatest_tolerance > 0) {
+        int is_range = changes->least_tolerance < changes->greatest_tolerance;
+        snprintf(text, sizeof text, "%g%% to ", changes->least_tolerance * 100);
+        note = zt__begin_paragraph(writer, room, 0, 0);
+        zt__add_text(&note, "Slower or faster are those whose whole interval is beyond the tolerance of ");
+        zt__add_text(&note, is_range ? text : "");
+        snprintf(text, sizeof text, "%g%%.", changes->greatest_tolerance * 100);
+        zt__add_text(&note, text);
+        zt__end_paragraph(&note);
+    }
+    if (counts->other_conditions) {
+        note = zt__begin_paragraph(writer, room, 0, 0);
+        zt__add_text(&note, changes->conditions);
+        if (changes->at_other_frequency > 0) {
+            snprintf(text, sizeof text, "%u benchmark%s ran at another frequency; ",
+                     (unsigned)changes->at_other_frequency, changes->at_other_frequency == 1 ? "" : "s");
+            zt__add_text(&note, text);
+            zt__add_text(&note, changes->first_frequency);
+        }
+        zt__add_text(&note, "So the changes need not be those of the program.");
+        zt__end_paragraph(&note);
+    }
+}
+
+/* Writes the table of changes, `room` columns wide. */
 ZT__PRIVATE void zt__write_change_table(zt__writer *writer, const zt__changes *changes, size_t room) {
     static const char *const verdicts[] = {"same", "faster", "slower", "missing", "new"};
-    const zt_bench_changes *counts = &changes->counts;
     zt__figure_column columns[ZT__CHANGE_FIGURES];
     zt__figure_table table;
-    zt__paragraph paragraph;
-    char text[256];
     memset(&table, 0, sizeof table);
     table.heading = "benchmark";
     table.is_precise = 1;
@@ -18692,57 +18729,26 @@ ZT__PRIVATE void zt__write_change_table(zt__writer *writer, const zt__changes *c
     zt__add_texts(&table, ZT__CHANGE_VERDICT, "verdict", verdicts);
     zt__fit_columns(&table, room);
     zt__write_figures(writer, &table, room);
-    paragraph = zt__begin_paragraph(writer, room, 0, 0);
-    snprintf(text, sizeof text, "%u slower, %u faster, %u same, %u missing, %u new, compared with ",
-             (unsigned)counts->slower, (unsigned)counts->faster, (unsigned)counts->same,
-             (unsigned)counts->missing, (unsigned)counts->added);
-    zt__add_text(&paragraph, text);
-    zt__add_text(&paragraph, changes->file.path);
-    zt__add_text(&paragraph, *changes->file.date ? " of " : "");
-    zt__add_text(&paragraph, changes->file.date);
-    zt__add_text(&paragraph, ".");
-    zt__end_paragraph(&paragraph);
-    if (changes->least_tolerance < changes->greatest_tolerance) {
-        snprintf(text, sizeof text, "%g%% to %g%%", changes->least_tolerance * 100,
-                 changes->greatest_tolerance * 100);
-    } else {
-        snprintf(text, sizeof text, "%g%%", changes->greatest_tolerance * 100);
-    }
-    paragraph = zt__begin_paragraph(writer, room, 0, 0);
-    zt__add_text(&paragraph, "Slower or faster are those whose whole interval is beyond the tolerance of ");
-    zt__add_text(&paragraph, text);
-    zt__add_text(&paragraph, ".");
-    zt__end_paragraph(&paragraph);
-    if (counts->other_conditions) {
-        paragraph = zt__begin_paragraph(writer, room, 0, 0);
-        zt__add_text(&paragraph, changes->conditions);
-        if (changes->retuned > 0) {
-            snprintf(text, sizeof text, "%u benchmark%s ran at another frequency; ",
-                     (unsigned)changes->retuned, changes->retuned == 1 ? "" : "s");
-            zt__add_text(&paragraph, text);
-            zt__add_text(&paragraph, changes->first_retuned);
-        }
-        zt__add_text(&paragraph, "So the changes need not be those of the program.");
-        zt__end_paragraph(&paragraph);
-    }
 }
 
 ZT__PRIVATE ze_result_t zt__write_changes_to_file(const void *changes, FILE *file) {
+    size_t room = zt__get_room(file == stdout);
     zt__writer writer;
     zt__begin_writing(&writer, zt__write_to_file, file);
-    zt__write_change_table(&writer, (const zt__changes *)changes, zt__get_room(file == stdout));
+    zt__write_change_table(&writer, (const zt__changes *)changes, room);
+    zt__write_change_notes(&writer, (const zt__changes *)changes, room);
     return zt__end_writing(&writer) ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNKNOWN;
 }
 
-/* Reads the file, compares, and writes the table to `report` unless that is NULL. What is allocated is freed
- * by the caller. */
+/* Reads the file, compares, and writes the table to `report` unless that is NULL. The caller frees what was
+   allocated. */
 ZT__PRIVATE ze_result_t zt__compare_with_file(zt__changes *changes, const zt_bench_result *results,
                                               uint32_t count, const char *report) {
     zt__bench_file *file = &changes->file;
     size_t rows = count;
     zt__output output = {"zt_compare_benches",      report, file->diagnostics, file->allocator,
                          zt__write_changes_to_file, changes};
-    ze_result_t result = zt__read_file(file);
+    ze_result_t result = zt__read_bench_file(file);
     if (result == ZE_RESULT_SUCCESS) {
         result = zt__parse_bench_file(file);
     }
@@ -18773,9 +18779,9 @@ ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_benc
     }
     if (!results || !before || !changes) {
         return zt__report_null(diagnostics, "zt_compare_benches",
-                               !results  ? "results"
-                               : !before ? "before"
-                                         : "changes");
+                               !results ? "results"
+                               : before ? "changes"
+                                        : "before");
     }
     if (report && (!zt__find_format(report, &format) || format != ZT_FORMAT_TABLE)) {
         return zt__report(diagnostics, BENCH_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_compare_benches",

@@ -335,6 +335,23 @@ static void test_samples_at_a_changed_frequency(void **state) {
         assert_int_equal(result.marks[i] & ZT_BENCH_CHANGED, (i + 4) % 5 == 0 ? ZT_BENCH_CHANGED : 0);
 }
 
+/* As a driver that does not know it, or a device that sleeps after the work. */
+static double no_frequency(void *user) {
+    return (double)((const work *)user)->taken - 10;
+}
+
+static void test_frequencies_that_are_not_known(void **state) {
+    (void)state;
+    work from = work_of(NORMAL, 0.001, 1, 1);
+    zt_bench_config config = config_for(&from);
+    config.frequency = no_frequency;
+    config.warm_up = 1;
+    config.min_samples = config.max_samples = 10; /* the last is the first at more than 0 MHz */
+    zt_bench_result result = bench_of(config);
+    assert_true(result.frequency_mhz == 1);
+    assert_int_equal(result.changed, 0);
+}
+
 static double fail_always(void *user) {
     ++*(int *)user;
     return -1;
@@ -1005,6 +1022,7 @@ int main(void) {
         TEST(test_figures),
         TEST(test_rates_of_a_run),
         TEST(test_samples_at_a_changed_frequency),
+        TEST(test_frequencies_that_are_not_known),
         TEST(test_failing_work),
         TEST(test_work_on_the_device),
         TEST(test_very_short_times),
