@@ -18362,7 +18362,7 @@ typedef struct zt__csv_record {
 } zt__csv_record;
 
 /* Reads the line that begins at `*next`, and moves `*next` behind what was read. Quotes are removed in place.
-   Returns 0 if it is no line of CSV, or not a whole one; then `*next` is at the end of the text. */
+   Returns 0 if it is no line of CSV, or if the text ends before the line does: then `*next` is at its end. */
 ZT__PRIVATE int zt__read_csv_record(char **next, zt__csv_record *record) {
     char *from = *next, *to, end = ',';
     for (record->count = 0; end == ',' && record->count < ZT__COUNT_OF(record->fields); record->count++) {
@@ -18397,13 +18397,13 @@ ZT__PRIVATE const char *zt__find_field(const zt__csv_record *header, const zt__c
     return "";
 }
 
-/* Reads a file into memory that is freed with zt__free. */
+/* Reads the text of a file, and makes room for as many benchmarks as it has lines. */
 ZT__PRIVATE ze_result_t zt__read_bench_file(zt__bench_file *file) {
     const off_t most = 1 << 26;
     struct stat properties;
-    const char *why = NULL;
+    const char *why = NULL, *feed;
     FILE *stream = NULL;
-    size_t size = 0;
+    size_t size = 0, lines = 1;
     if (stat(file->path, &properties) != 0) {
         why = strerror(errno);
     } else if (!S_ISREG(properties.st_mode)) {
@@ -18426,8 +18426,14 @@ ZT__PRIVATE ze_result_t zt__read_bench_file(zt__bench_file *file) {
     if (why) {
         return zt__report(file->diagnostics, CANNOT_READ, ZE_RESULT_ERROR_UNKNOWN, file->path, why);
     }
-    return file->text ? ZE_RESULT_SUCCESS
-                      : zt__report_no_memory(file->diagnostics, "zt_compare_benches", "a file");
+    for (feed = file->text; feed && (feed = strchr(feed, '\n')) != NULL; feed++) {
+        lines++;
+    }
+    if (file->text) {
+        file->benches = (zt__earlier_bench *)zt__allocate(file->allocator, lines, sizeof *file->benches);
+    }
+    return file->benches ? ZE_RESULT_SUCCESS
+                         : zt__report_no_memory(file->diagnostics, "zt_compare_benches", "a file");
 }
 
 /* Reads a line of a file. Returns 0 if it is damaged. */
@@ -18459,22 +18465,24 @@ ZT__PRIVATE ze_result_t zt__report_damage(const zt__bench_file *file, uint32_t l
     return zt__report(file->diagnostics, BAD_BENCHES, ZE_RESULT_ERROR_INVALID_ARGUMENT, file->path, why);
 }
 
-/* Reads the lines of `file->text`, which is changed. */
+ZT__PRIVATE ze_result_t zt__report_foreign(const zt__bench_file *file) {
+    return zt__report(file->diagnostics, BAD_BENCHES, ZE_RESULT_ERROR_INVALID_ARGUMENT, file->path,
+                      "is no file of benchmarks");
+}
+
+/* Reads the lines of `file->text`, which is changed. `file->benches` has room for them. */
 ZT__PRIVATE ze_result_t zt__parse_bench_file(zt__bench_file *file) {
+    static const char *const needed[] = {"results", "name", "median_ns", "low_ns", "high_ns"};
     zt__csv_record header, record;
-    char *next = file->text, *feed;
-    uint32_t line = 1;
+    char *next = file->text;
+    int is_foreign = !zt__read_csv_record(&next, &header) || strcmp(header.fields[0], "layout") != 0;
+    uint32_t i, line;
     double results = 0;
-    for (feed = strchr(next, '\n'); feed; feed = strchr(feed + 1, '\n')) {
-        line++;
+    if (is_foreign) {
+        return zt__report_foreign(file);
     }
-    file->benches = (zt__earlier_bench *)zt__allocate(file->allocator, line, sizeof *file->benches);
-    if (!file->benches) {
-        return zt__report_no_memory(file->diagnostics, "zt_compare_benches", "a file");
-    }
-    if (!zt__read_csv_record(&next, &header) || strcmp(header.fields[0], "layout") != 0) {
-        return zt__report(file->diagnostics, BAD_BENCHES, ZE_RESULT_ERROR_INVALID_ARGUMENT, file->path,
-                          "is no file of benchmarks");
+    for (i = 0; i < ZT__COUNT_OF(needed); i++) {
+        is_foreign |= !*zt__find_field(&header, &header, needed[i]);
     }
     for (line = 2; *next; line++) {
         int is_whole = zt__read_csv_record(&next, &record);
@@ -18482,6 +18490,9 @@ ZT__PRIVATE ze_result_t zt__parse_bench_file(zt__bench_file *file) {
         if (is_whole && !zt__is_nan(layout) && layout > (int)ZT__BENCH_LAYOUT) {
             return zt__report(file->diagnostics, NEWER_BENCHES, ZE_RESULT_ERROR_UNSUPPORTED_VERSION,
                               file->path, record.fields[0], (unsigned)ZT__BENCH_LAYOUT);
+        }
+        if (is_foreign) {
+            return zt__report_foreign(file);
         }
         if (!is_whole && !*next) {
             break;

@@ -862,8 +862,14 @@ static void test_files_that_cannot_be_read(void **state) {
         HEAD "1,1,\"a\"b,1000,990,1010\n", HEAD "1,1,a,1000,990,0x1000\n", HEAD "1,1,a,1000,990,1010,1\n",
         HEAD "1,1,a,9,9,9\n1,1,b,9,9,9\n", HEAD "1,2,a,9,9,9\n" HEAD,      HEAD "\n",
     };
-    static const char *const foreign[] = {
-        "", "\n", "a", "{\"benchmarks\": []}\n", "name,median_ns\na,1\n", "layout,results,name,median_ns"};
+    static const char *const foreign[] = {"",
+                                          "\n",
+                                          "a",
+                                          "{\"benchmarks\": []}\n",
+                                          "name,median_ns\na,1\n",
+                                          "layout,results,name,median_ns",
+                                          "layout,results\n1,1\n",
+                                          "layout,results,median_ns,low_ns,high_ns\n1,1,9,9,9\n"};
     static zt_bench_result now;
     zt_bench_changes changes;
     const char *text;
