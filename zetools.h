@@ -72,12 +72,38 @@
        Without metrics, barriers have the same effect. Put regions around the parts that matter, and not
        around every kernel of a pipeline that depends on overlap.
 
-       A region measures the device from the moment at which its list executes the begin to that at which it
-       executes the end. Work of other lists in that time may be included. Begin a region on the list that
-       has its work.
+       A region measures the device from the moment when its list executes the begin to the moment when it
+       executes the end. This includes work of other lists that runs in that time. Begin a region on the list
+       that has its work.
 
-       Regions may nest and overlap. Where regions nest on a recorded list that is executed again, some
-       drivers return a wrong GPU time for the outer one. Such a sample is lost (ZT_LOST_IMPLAUSIBLE).
+       Regions may nest and overlap; see NESTING.
+
+   NESTING
+
+       A region that is begun on a list while another is open there is inside that one. The GPU time of a
+       region includes that of the regions inside it. Its own time does not, so that own times can be added
+       up. zt_region_info has both, and the parent. A region may be inside different others. Then it has
+       several paths, such as "step;solve" and "check;solve", which zt_get_path returns with the times of
+       each. A region may also be inside itself.
+
+       Own time is the difference of sums: the time of a region less that of those directly inside it. It is
+       NaN where it is not known, because
+
+       - samples of the region, or of regions directly inside it, are in flight, were lost or dropped, or have
+         no GPU time
+       - a region directly inside it has ended after it: then they overlap, and the own time of the region
+         around both is not known either
+       - their list was executed several times without zt_execute, so that the samples of the two may be from
+         different executions
+       - a sample is shorter than those inside it, so that the device has measured one of them wrongly
+       - regions are nested more than 64 deep, or on more than 65,536 paths: those beyond count as not nested
+
+       The own time of a region without regions inside is always known. Own time includes what was not
+       measured, such as launches that a tracer left out (zt_trace_config.names, every, limit), and the time
+       that beginning and ending the regions inside took.
+
+       Where regions nest on a recorded list that is executed again, some drivers return a wrong GPU time for
+       the outer one. Such a sample is lost (ZT_LOST_IMPLAUSIBLE).
 
    COMMAND LISTS
 
@@ -97,8 +123,8 @@
        If a program does otherwise:
 
        - A recorded list is executed without zt_execute: of its executions between two collections, only the
-         last one is measured, and the number of the others is unknown. The list is counted
-         (zt_counts.unobserved_lists), also below the table, and logged once.
+         last one is measured, and the number of the others is unknown. The list is counted in
+         zt_counts.unobserved_lists and below the table, and the first such list is logged.
        - A list is reset without zt_reset or zt_release: the next zt_begin on it frees the slots of regions
          that are known to have run. Other slots stay in use, and their samples stay in flight, until
          zt_execute has executed a later region of the list.
@@ -111,7 +137,7 @@
        - The slots of an immediate list are freed by the next region that is begun on it, or by zt_release.
        - A list that is executed without zt_execute is noticed only at the second collection that finds a
          sample of it.
-       - Release recorded lists that never ran before zt_close. Otherwise the memory of their slots is not
+       - Before zt_close, release recorded lists that never ran. Otherwise the memory of their slots is not
          freed, since the device might still write to it.
 
        Level Zero does not allow two threads to use one command list at a time. Different lists may be used by
@@ -135,12 +161,12 @@
        then not call zetMetricGroupCalculateMetricValues itself, because drivers cannot calculate metrics on
        two threads at once. The library serialises its own calculations.
 
-       zt_collect with a timeout waits for samples that are known to be on their way: regions on immediate
-       lists, and lists that zt_execute has submitted. The first execution of a recorded list without
-       zt_execute cannot be seen in advance. So until the program first calls zt_execute, zt_collect waits for
-       all recorded regions; from then on it does not wait for lists that were not yet executed, except those
-       that have already run without zt_execute. If the loader cannot tell immediate lists, zt_collect waits
-       for all regions that have not run.
+       zt_collect with a timeout waits for samples that are on their way: those of immediate lists, and of
+       recorded lists that zt_execute has submitted. Whether a program executes recorded lists without
+       zt_execute is not known in advance. So until it first calls zt_execute, zt_collect waits for all
+       recorded regions. From then on, it waits for a recorded list only if zt_execute has submitted it, or if
+       it has already run without zt_execute. If the loader cannot tell whether lists are immediate,
+       zt_collect waits for all regions that have not run.
 
    COUNTS
 
@@ -202,13 +228,13 @@
 
        reports = rows + discarded + waiting, at any time. Discarded reports were read, but not delivered as
        rows: the first one of a stream, those that the driver cannot calculate, and those whose rows have no
-       receiver, neither a function nor a profiler. Reports that the device dropped before they were read are
-       gaps; their number is estimated from the length of the gaps (zt_stream_counts.dropped). The row after a
-       gap is marked (zt_row.gap).
+       receiver, neither a function nor a profiler. Reports that the device dropped before they were read
+   leave gaps; their number is estimated from the length of the gaps (zt_stream_counts.dropped). The row after
+   a gap is marked (zt_row.gap).
 
    THE TIMELINE
 
-       With config.timeline, the newest samples keep when they began and ended. The clock of the device and
+       With config.timeline, begin and end of the newest samples are kept. The clock of the device and
        CLOCK_MONOTONIC of the host are compared when the profiler is opened, while it collects, and for
        reports. Times between two comparisons are interpolated, which corrects drift. The device's clock
        starts again from 0 when it overflows. If this may have happened before a sample was collected, its
@@ -227,6 +253,25 @@
        kept: if one of them is collected or read late, raise config.timeline or
        zt_stream_config.timeline_rows.
 
+   ROOFLINE
+
+       A roofline shows how far each region is from what the device can do: operations a second against
+       operations a byte of memory traffic, below the peaks of both. A page (.html) has one for the regions
+       whose memory traffic is measured.
+
+       The peaks are given by ZT_PEAKS or zt_set_peaks. A peak that was measured is nearer to what kernels
+       reach than one from a data sheet: benchmark a kernel that copies, and pass its bytes a second.
+
+           zt_bench(profiler, &copy, &result);
+           zt_set_peaks(profiler, 2.0 * copied_bytes / (result.median * 1e-9), 14.6e12, "measured: a copy");
+
+       Without them, the peak bandwidth is the one that the driver reports. It is also what zt_get_limit
+       compares the memory traffic with.
+
+       No metric counts operations: an instruction does as many as it has SIMD lanes, and the device does not
+       report their number. So operations are what zt_set_operations states. Without them, the roofline has
+       the instructions of the vector and matrix engines, and only the roof of the bandwidth.
+
    OPENMETRICS
 
        A report to "run.prom" is OpenMetrics text, as Prometheus reads it from an endpoint, a push gateway or
@@ -242,18 +287,20 @@
            zetools_metric_NAME_UNIT         a metric of the device, by region, metric and group, and by
                                             pass if there are several. What adds up is a counter, with
                                             _total; what is averaged is a gauge
+           zetools_tile_metric_NAME_UNIT    the same of each tile, by tile, if there are several
+           zetools_streamed_mean_NAME_UNIT, zetools_streamed_peak_NAME_UNIT  a metric of the attached streams
+                                            while regions run, as gauges by region, metric, group and stream
            zetools_call_seconds, zetools_call_errors_total  host time of calls as a summary, and calls that
                                             failed, by call
 
        Names are in snake case and units are base units: GPU_BUSY in percent becomes
-       zetools_metric_gpu_busy_ratio, from 0 to 1. Flags count samples. Metrics that are not combined, and
-       those of single tiles, are left out. Counters begin at 0 with each profiler.
+       zetools_metric_gpu_busy_ratio, from 0 to 1. Flags count samples. Flags of streams and
+       metrics that are not combined are left out. Counters begin at 0 with each profiler.
 
    TRACING, with ZETOOLS_TRACER
 
-       After zt_trace_start, every kernel launch in the process becomes a region, if it goes to a list of the
-       profiler's context and device. The region has the name of the kernel. Code that launches need not be
-       changed:
+       After zt_trace_start, every kernel launch in the process becomes a region with the name of the kernel,
+       if its list belongs to the profiler's context and device. The code that launches need not be changed:
 
            zt_trace_start(profiler, NULL);
            solve(...);        a library that knows nothing of this
@@ -262,23 +309,25 @@
 
        The tracer works through the tracing layer of the loader. zt_trace_start enables the layer in loaders
        from 1.15.7 on. For older ones, set ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit. Loaders
-       report success even if the layer is off. So zt_trace_start makes a call of its own, and fails if that
-       call is not traced.
+       report success even if the layer is off. So zt_trace_start makes a call itself, and fails if that call
+       is not traced.
 
        The tracer observes executions, resets and destructions of lists, so that zt_execute, zt_reset and
        zt_release are not needed. Before a list is executed again, the samples of its last execution are
        collected; this waits as zt_execute does. When a list is reset or destroyed, its slots are freed. For a
-       list that was created before zt_trace_start, the driver is queried for context and device. If it cannot
-       tell them, the list is assumed to be of the profiler's.
+       list that was created before zt_trace_start, the driver is queried for context and device. If it does
+       not report them, the list is assumed to belong to those of the profiler.
 
-       For a launch that waits for events, the tracer appends the wait, then the begin of the region, and then
-       the launch, so that the GPU time is that of the kernel alone. If the driver refuses the launch, the
-       wait stays on the list.
+       For a launch that waits for events, the tracer appends the wait, then the begin of the region, then the
+       launch. So the GPU time does not include the wait. If the driver refuses the launch, the wait stays on
+       the list.
 
        zt_trace_counts counts launches when they are appended, however often their list is executed later. A
-       launch that the driver refuses is a dropped sample. Launches that are captured into a graph cannot be
-       measured, nor can commands on copy engines if the profiler measures metrics. They are counted as
-       elsewhere.
+       launch that the driver refuses is a dropped sample. Launches that cannot be measured are counted as
+       elsewhere, and reports note them: those captured into a graph, or that wait for events while another
+       list is captured; on copy engines, if the profiler measures metrics; on lists that can be cloned,
+       because clones would write to the same queries; and on mutable lists, once the application has queried
+       the identifier of a command, because nothing may be appended before that command.
 
        With zt_trace_config.calls, calls of the application are counted and timed on the host. Reports show
        them below the regions, and the timeline has a track for each thread. Calls that the library makes
@@ -303,47 +352,58 @@
    REPORTS
 
        JSON, CSV and pages begin with what a reader needs a year later: the version of the library, the
-       program (its command line, as the system has it: it may contain what is not for everybody), the date
-       of the report, the date when the profiler was opened, and the device's name, driver version, UUID,
-       PCI address and clock rates. Dates are UTC. What the driver does not report is empty or null. Packed
-       statistics keep these facts of the process that measured.
+       command line of the program (which may contain secrets), the date of the report, the date when the
+       profiler was opened, and the device's name, driver version, UUID, PCI address and clock rates. Dates
+       are UTC. What the driver does not report is empty or null. Packed statistics keep these facts of the
+       process that measured.
 
        JSON is an object:
 
            "zetools", "program", "date", "opened", "availability"
            "device"    {"name", "driver_version", "uuid", "pci", "core_clock_mhz", "timer_hz"}
            "counts"    zt_counts; "causes": of each zt_cause, by its name
-           "columns"   keys of the metrics that show most, for a table
+           "peaks"     {"bytes_per_second", "operations_per_second", "source"}; see ROOFLINE
+           "columns"   keys of the metrics that matter most, for a table
            "metrics"   of each key: {"name", "group", "component", "units", "type", "aggregation", "pass",
                        "description"}, and a short "label" for some of "columns". The key is the name; if an
-                       earlier group has a metric of the same name, it is "GROUP.NAME". Without a "group" are
-                       shares that are derived from two metrics
+                       earlier group has a metric of the same name, it is "GROUP.NAME". Shares that are
+                       derived from two metrics have no "group"
            "streamed"  the same for metrics of attached streams
            "regions"   an array in the order of zt_get_region
+           "notes"     sentences about what is missing, why, and what to do: those below a table
            "calls"     of the tracer: {"name", "count", "errors", "time_ns"}
 
        A region is {"name", "count", "lost", "dropped", "time_ns", "limit", "metrics"}. Where they apply, it
        also has "differs" and "pass_time_ns" (an array) with several passes; "bytes", the memory traffic a
-       second; "histogram"; "streamed", of each key {"rows", "mean", "peak"}; and "tiles", an array with
-       "metrics" of each. "limit" is {"what", "why", "add"} as in zt_limit_info. "histogram" counts the GPU
-       times that are kept for quantiles (see AGGREGATION), and not all: bucket i begins at first_ns *
-       ratio^i. Figures are {"count", "sum", "mean", "stddev", "min", "max", "median", "p95"}, and null
-       where they do not apply.
+       second; "operations" and "instructions" a second (see ROOFLINE); "histogram"; "streamed", of each key
+       {"rows", "mean", "peak"}; and "tiles", an array with "metrics" of each. "limit" is {"what", "why",
+       "add"} as in zt_limit_info. "histogram" counts the GPU times that are kept for quantiles (see
+       AGGREGATION); bucket i begins at first_ns * ratio^i. Figures are {"count", "sum", "mean", "stddev",
+       "min", "max", "median", "p95"}, and null where they do not apply.
 
            import json
            run = json.load(open("run.json"))
            for region in run["regions"]:
                print(region["name"], region["time_ns"]["mean"], region["metrics"]["XVE_STALL"]["mean"])
 
-       CSV has a line for each set of figures, and the name of the region in each line: GPU time, metrics,
-       and with "stream" as pass those of attached streams, whose count is that of rows. `tile` and `pass`
-       are "all" or a number. Lines of the component "profiler" have no figures: either a count, or, with
-       the aggregation "none", a text in the last column. Those without a region are of the whole profiler.
+       CSV has a line for the GPU time of each region, and one for each of its metrics. `tile` and `pass` are
+       "all" or a number; for metrics of attached streams, `pass` is "stream" and `count` is that of rows.
+       Lines of the component "profiler" have no figures: either a count, or, with the aggregation "none", a
+       text in the last column. Those without a region are about the whole profiler; there is one with the
+       metric "note" for each of the "notes" of JSON.
 
            import csv
            for line in csv.DictReader(open("run.csv", newline="")):
                if line["metric"] == "XVE_STALL" and line["tile"] == "all":
                    print(line["region"], line["mean"])
+
+       Instances (.instances.csv) are a row for each sample that config.timeline keeps, in the form of
+       `unitrace -q`, so that scripts for that read them: "=== Device #0 Metrics ===", a blank line, and CSV
+       with the columns Kernel, GlobalInstanceId, SubDeviceId (the tile) and each metric with its units, such
+       as GpuTime[ns] and XVE_STALL[%]. GlobalInstanceId counts samples from 1 in the order of collection.
+
+           import pandas
+           print(pandas.read_csv("run.instances.csv", skiprows=2).groupby("Kernel")["GpuTime[ns]"].sum())
 
        A page (.html) shows all of this in a browser, from one file that loads nothing: regions by their
        share, what limits them, every metric with its description, the distribution of GPU times, the
@@ -384,7 +444,8 @@
        A callback is a function of the application that the library calls. What it may call of the library:
 
        callback    runs on                               may call
-       log         the thread that causes the message    what a sample function may
+       log         the thread that causes the message    what a sample function may, except that it must not
+                                                         close the stream whose message it is
        sample      the thread that collects              all but zt_close, ZT_PASSES, zt_bench and
                                                          zt_compare with this profiler. zt_collect, and
                                                          zt_merge into it, return HANDLE_OBJECT_IN_USE
@@ -406,10 +467,12 @@
    THREADS
 
        Functions that take a profiler or a stream may be called from several threads at once, with these
-       exceptions: nothing else may use a profiler or a stream while it is closed (but zt_stream_close ends a
-       read that waits, and streams that are attached to a profiler may be read and closed while it is
-       closed); one ZT_PASSES, zt_bench or zt_compare runs on a profiler at a time; and a region is begun
-       and ended by threads that may use its list.
+       exceptions:
+
+       - Nothing else may use a profiler or a stream while it is closed. But zt_stream_close ends a read that
+         waits, and streams that are attached to a profiler may be read and closed while it is closed.
+       - One ZT_PASSES, zt_bench or zt_compare runs on a profiler at a time.
+       - A region is begun and ended by threads that may use its list.
 
        What may wait, for what, and how long at the most:
 
@@ -420,7 +483,7 @@
        zt_open                the first metric query                        config.wait_timeout_ns
        ZT_PASSES              the work of each pass                         config.wait_timeout_ns
        zt_merge, zt_pack      a thread that collects                        config.wait_timeout_ns
-       zt_close               samples on their way                          config.wait_timeout_ns
+       zt_close               samples and dropped regions on their way      config.wait_timeout_ns
                               threads that match rows with samples          config.wait_timeout_ns
                               the end of the collecting thread              2 seconds
        zt_trace_stop          calls in progress                             config.wait_timeout_ns
@@ -437,8 +500,8 @@
        loaded with RTLD_LOCAL, or in files with ZETOOLS_STATIC. They must agree on which metric groups are
        active, and must not calculate metrics at the same time. The copies find each other by the environment
        variable ZETOOLS_PROCESS_3, which the first call of the library sets. Do not change it. As with any
-       setenv, no other thread may use the environment during that first call. The number in the name is that
-       of the layout of the shared data; copies with different layouts do not find each other.
+       setenv, no other thread may use the environment during that first call. The number in the name is the
+       layout of the shared data: copies with different layouts do not find each other.
 
        A forked child may open profilers and streams of its own. It must not use those of its parent;
        zt_close and zt_stream_close do nothing with them in the child. A program that is started by exec
@@ -453,15 +516,18 @@
        The layout of what zt_pack writes. Little-endian; u32 and u64 are unsigned, f64 is a double of IEEE
        754, text is a u32 length and that many bytes.
 
-           "ZTPK"; u32 layout: 1; u64 size of the whole; u64 checksum: FNV-1a of all that follows
+           "ZTPK"; u32 layout: 2; u64 size of the whole; u64 checksum: FNV-1a of all that follows
            u32 metrics, regions, passes, tiles, config.samples, availability; text of it
            text device, driver version, UUID, PCI address, program; "": not known
            u32 core clock in MHz; u64 timer in Hz, opening in seconds since 1970 (UTC); 0: not known
            u32 causes; that many u64 counts; u64 unobserved lists
            each metric: text name, group, component, units, description; u32 type, aggregation, pass
-           each region: text name; u64 collected, lost, dropped
+           each region: text name; u64 collected, of each pass; u64 lost, dropped
                each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
                u32 kept samples; each: an f64 a column, NaN where there is no value
+           u32 paths; each: u32 index of the outer path, or 4294967295; u32 index of the region
+               u64 samples with a GPU time; f64 sum of these times; u64 samples without: in flight, lost or
+               dropped; u32 1 if it has outlived the outer one; u32 1 if its own time is not known
 
        The columns are: GPU time; the metrics; with several passes, the GPU time of each; with tiles, the
        metrics of each.
@@ -474,15 +540,19 @@
        ZT_REPORT               reports that zt_close writes, beside those of the program: paths as for
                                zt_report, separated by commas, or "table" for one on standard output. If a
                                process has several profilers, those of the second are run.2.csv and so on.
-                               For a trace, config.timeline is 65,536 unless it is set
+                               In a path, %p is the number of the process, and %q{NAME} the value of a
+                               variable: processes that share the path overwrite each other's file, so
+                               name it run.%p.csv, or run.%q{OMPI_COMM_WORLD_RANK}.csv. For a trace or a
+                               page, config.timeline is 65,536 unless it is set
        ZT_LOG                  "stderr": messages are printed there if the program has no log function
        ZT_TIMELINE             overrides config.timeline
+       ZT_PEAKS                overrides zt_set_peaks: bytes and operations a second, "456e9,14.6e12"
        ZT_KERNELS, ZT_CALLS    override names and calls of zt_trace_config: ZT_KERNELS="gemm*,!*_tail"
        ZT_COPIES               overrides zt_trace_config.copies: "1", or "0"
        ZT_AUTO                 the reports of zt_auto, as in ZT_REPORT; "1": as its configuration says; "off",
                                "0" or "": nothing is traced
-       What is wrong with these is printed on standard error. If a report of ZT_REPORT or ZT_AUTO cannot be
-       written, the table is printed there instead.
+       Mistakes in these are printed on standard error. If a report of ZT_REPORT or ZT_AUTO cannot be written,
+       the table is printed there instead.
 
        COLUMNS                 the width of a table on standard output that is not a terminal. Default: 80
 
@@ -554,8 +624,8 @@ extern "C" {
 /* Measures regions on one device or sub-device, in one context. Since 0.1. */
 typedef struct zt_profiler zt_profiler;
 
-/* A metric group: the same type as zet_metric_group_handle_t. Only the implementation includes the header of
-   that, because it is slow to compile. Since 0.1. */
+/* A metric group: the same type as zet_metric_group_handle_t, whose header only the implementation includes,
+   because it is slow to compile. Since 0.1. */
 typedef struct _zet_metric_group_handle_t *zt_group;
 
 /* A region that was begun. Its fields are private. A copy stands for the same region. Since 0.1. */
@@ -700,8 +770,9 @@ typedef enum zt_format {
     ZT_FORMAT_CSV,
     ZT_FORMAT_JSON,
     ZT_FORMAT_TRACE,
-    ZT_FORMAT_HTML,       /* a page for browsers, in one file */
-    ZT_FORMAT_OPENMETRICS /* text for Prometheus; see OPENMETRICS */
+    ZT_FORMAT_HTML,        /* a page for browsers, in one file */
+    ZT_FORMAT_OPENMETRICS, /* text for Prometheus; see OPENMETRICS */
+    ZT_FORMAT_INSTANCES    /* CSV with a row for each sample that config.timeline keeps */
 } zt_format;
 
 /* How the values of a metric are combined over samples. Since 0.1. */
@@ -767,7 +838,20 @@ typedef struct zt_region_info {
     uint64_t dropped;
     zt_stats time_ns; /* GPU time in nanoseconds, of all passes */
     uint32_t differs; /* ZT_DIFFERS_ bits; 0: the passes do not differ */
+    uint32_t parent;  /* the region that it is inside; UINT32_MAX: none, or sometimes another. See NESTING */
+    double own_ns;    /* GPU time outside of the regions inside it, of all samples. NaN: not known */
+    double total_ns;  /* GPU time of all samples. Those inside another sample of the region do not count
+                         again. NaN: not known */
 } zt_region_info;
+
+/* A region inside certain others; see NESTING. Since 0.1. */
+typedef struct zt_path_info {
+    uint32_t region; /* its index, for zt_get_region */
+    uint32_t parent; /* the path of the region that it is directly inside. UINT32_MAX: none */
+    uint64_t count;  /* samples that were collected there, with a GPU time */
+    double total_ns; /* the sum of these times */
+    double own_ns;   /* the part of it outside of the regions inside it. NaN: not known */
+} zt_path_info;
 
 /* Samples, and what became of them; see COUNTS. Since 0.1. */
 typedef struct zt_counts {
@@ -889,14 +973,15 @@ typedef struct zt_trace_config {
     uint32_t hook_count;
 } zt_trace_config;
 
-/* Launches, and copies if they are measured: launches = measured + filtered + elsewhere. zt_counts says what
-   became of those measured. Since 0.1. */
+/* Launches, and copies if they are measured: launches = measured + filtered + elsewhere. zt_counts shows
+   what became of those that are measured. Since 0.1. */
 typedef struct zt_trace_counts {
     uint64_t launches;
     uint64_t measured;  /* a region was begun */
     uint64_t filtered;  /* left out by the configuration */
     uint64_t elsewhere; /* on a list that the profiler cannot measure: of another context or device; of a copy
-                           engine, unless the profiler measures times alone; or captured into a graph */
+                           engine, unless the profiler measures times alone; that can be cloned or changed;
+                           or captured into a graph */
 } zt_trace_counts;
 
 /* A call that was timed. The name lives as long as the program. Since 0.1. */
@@ -911,9 +996,8 @@ typedef struct zt_call_info {
 /* How zt_auto traces and reports. Start from zt_auto_config_default(). Strings of any length are copied, and
    need not outlive zt_auto. Functions and their user pointers must live until exit. Since 0.1. */
 typedef struct zt_auto_config {
-    const char *report; /* Paths as for zt_report, separated by commas, or "table". With ".trace.json",
-                           config.timeline is 65,536 unless it is set. NULL: a table on standard output.
-                           ZT_AUTO in the environment overrides it. */
+    const char *report; /* Paths, or "table", as in ZT_REPORT; see ENVIRONMENT. NULL: a table on standard
+                           output. ZT_AUTO in the environment overrides it. */
     zt_config profiler; /* of each context and device */
     zt_trace_config trace;
 } zt_auto_config;
@@ -1022,7 +1106,8 @@ typedef struct zt_bench_changes {
    Results are named without ZE_RESULT_ and ZE_RESULT_ERROR_. A function that takes handles or pointers
    returns INVALID_NULL_HANDLE or INVALID_NULL_POINTER for those that are NULL, unless NULL is allowed; one
    that takes an index returns INVALID_ARGUMENT for one that is too high; one that needs memory,
-   OUT_OF_HOST_MEMORY. This is not repeated below. "Any thread" includes several at once. */
+   OUT_OF_HOST_MEMORY. Besides these, it returns SUCCESS, and the results that its own documentation names.
+   This is not repeated below. "Any thread" includes several at once. */
 
 /* Returns the version of the implementation, "major.minor.patch". Any thread. Since 0.1. */
 ZT_API const char *zt_version(void);
@@ -1037,16 +1122,19 @@ ZT_API zt_config zt_config_default(void);
    the result of the call that refused them, or INVALID_ARGUMENT where there are no such groups or metrics.
    OUT_OF_HOST_MEMORY also when 256 profilers are open in the process; DEVICE_LOST; otherwise the result of
    the call that failed. zt_get_last_error(NULL) has the message.
-   Variables of the environment override the configuration; see ENVIRONMENT. What is wrong with them is
-   reported. Any thread, but not two threads for one device at once. Since 0.1. */
+   Variables of the environment override the configuration; see ENVIRONMENT. Mistakes in them are reported.
+   Any thread, but not two threads for one device at once. Since 0.1. */
 ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t device, const zt_config *config,
                            zt_profiler **profiler);
 
 /* Collects what is on its way, writes the reports that ZT_REPORT names, and frees the profiler. Recorded
-   lists with regions must not be executed afterwards. zt_end of a region that is still open does nothing
-   afterwards.
+   lists with regions must not be executed afterwards, and must not be running now if they were executed
+   without zt_execute: nothing shows that. Immediate lists and executions by zt_execute are waited for. What
+   these have not finished when the time is up is reported, and the memory that the device may still write to
+   is not freed. zt_end of a region that is still open does nothing afterwards.
    The profiler stays open if the driver, a callback or a traced call of another thread does not return in
-   time. A message reports this, and zt_close can be called again.
+   time, or if it is called from a callback that forbids it. A message reports this, and zt_close can be
+   called again.
    One thread; see PROCESSES for the pointer. Since 0.1. */
 ZT_API void zt_close(zt_profiler *profiler);
 
@@ -1063,7 +1151,7 @@ ZT_API void zt_end(zt_region *region);
 
 /* Collects samples.
    timeout_ns  0: what is ready, without waiting. Otherwise, waits so many nanoseconds at the most for samples
-               that are on their way; COLLECTING says which these are
+               that are on their way; see COLLECTING
    Returns SUCCESS; NOT_READY, with a timeout only, if it expired, or if a region is not ended; DEVICE_LOST;
    HANDLE_OBJECT_IN_USE inside a sample function. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns);
@@ -1073,7 +1161,7 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns);
    are collected. Regions that never ran no longer count as begun. Regions that are not ended are dropped.
    Never waits.
    Returns SUCCESS, also for a list without regions; NOT_READY if samples of the list are not collected yet:
-   the next collection does that. With config.thread, NOT_READY only says that the thread has not collected
+   the next collection does that. With config.thread, NOT_READY only means that the thread has not collected
    them yet. Any thread that may use the list. Since 0.1. */
 ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t list);
 
@@ -1136,6 +1224,13 @@ ZT_API uint32_t zt_find_metric(const zt_profiler *profiler, const char *name);
 /* Gets a region by its index. Regions are in the order of their first begin. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info);
 
+/* Returns the number of paths, that is, of regions that were begun inside different others, so far. Any
+   thread. Since 0.1. */
+ZT_API uint32_t zt_get_path_count(const zt_profiler *profiler);
+
+/* Gets a path by its index, which is higher than that of its parent. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info);
+
 /* Gets the statistics of a metric over the collected samples of a region. Without memory, median and 95th
    percentile are NaN. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
@@ -1157,6 +1252,24 @@ ZT_API ze_result_t zt_get_limit(const zt_profiler *profiler, uint32_t region, zt
 /* Returns "memory bandwidth", "latency", ...: never NULL. Any thread. Since 0.1. */
 ZT_API const char *zt_limit_name(zt_limit limit);
 
+/* Sets what the device can do at the most, for the roofline of a page and for zt_get_limit; see ROOFLINE.
+   ZT_PEAKS in the environment overrides it.
+   bytes_per_second       between the GPU and its memory. 0: not known
+   operations_per_second  of those that zt_set_operations counts. 0: not known
+   source                 where these are from, such as "measured: copy of 256 MB". The first 63 bytes are
+                          copied. NULL: "given by the program"
+   Returns SUCCESS; INVALID_ARGUMENT for a negative number, infinity or NaN. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_set_peaks(zt_profiler *profiler, double bytes_per_second, double operations_per_second,
+                                const char *source);
+
+/* Sets how many operations a sample of a region does, such as 2.0 * m * n * k for a product of matrices.
+   JSON and pages then have the operations a second of the region. They are not packed or merged.
+   region      its name. It may begin later
+   operations  0: not known
+   Returns SUCCESS; INVALID_ARGUMENT for a negative number, infinity or NaN; OUT_OF_HOST_MEMORY. Any thread.
+   Since 0.1. */
+ZT_API ze_result_t zt_set_operations(zt_profiler *profiler, const char *region, double operations);
+
 /* Benchmarks work. Warms up; then takes samples of the GPU time, without metrics, until one of the conditions
    of zt_bench_end holds; then runs the work with metrics, in all passes, which the profiler collects.
    With config.measure the profiler may be NULL.
@@ -1172,6 +1285,8 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
 /* Writes results as a table for people, 80 columns wide: one, or a row for each of many. With the profiler
    that was benchmarked, it has as many metrics as fit, those first that show most; what adds up is in units a
    second. "95% +-" is the precision, "with counters" the perturbation.
+   count        the number of results
+   write, user  receive the text, as in zt_write
    Returns SUCCESS; UNKNOWN if `write` stopped it; OUT_OF_HOST_MEMORY. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_write_benches(const zt_profiler *profiler, const zt_bench_result *results,
                                     uint32_t count, zt_write_fn write, void *user);
@@ -1204,11 +1319,12 @@ ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_benc
 ZT_API const char *zt_bench_end_name(zt_bench_end end);
 
 /* Adds the statistics and counts of one profiler to those of another. Both must measure the same metrics in
-   the same passes. Samples in flight, the timeline and streamed metrics are not added.
+   the same passes. Samples in flight, the timeline and streamed metrics are not added; own times that depend
+   on samples in flight are not known then. Neither collects meanwhile.
    Returns SUCCESS; INVALID_ARGUMENT if they do not measure the same, or are the same profiler; NOT_READY if
-   another thread collected for config.wait_timeout_ns; HANDLE_OBJECT_IN_USE inside the sample function of
-   `into`. On failure no figure has changed, but `into` may have new regions without samples. Any thread.
-   Since 0.1. */
+   other threads collected for the config.wait_timeout_ns of `into`; HANDLE_OBJECT_IN_USE inside the sample
+   function of `into`. On failure no figure has changed, but `into` may have new regions without samples. Any
+   thread. Since 0.1. */
 ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from);
 
 /* Writes all statistics and counts into a buffer; see PACKED STATISTICS. Nothing is collected meanwhile. What
@@ -1225,7 +1341,7 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
    config    of this, `log`, `allocator`, `columns` (else `metrics`) and `pass_tolerance` are used. NULL: the
              defaults
    profiler  receives the profiler; NULL on failure
-   Returns SUCCESS; UNSUPPORTED_VERSION for a newer layout; INVALID_SIZE if the buffer is cut off;
+   Returns SUCCESS; UNSUPPORTED_VERSION for another layout; INVALID_SIZE if the buffer is cut off;
    INVALID_ARGUMENT if it is damaged or claims what is impossible; OUT_OF_HOST_MEMORY also when 256 profilers
    are open. zt_get_last_error(NULL) has the message. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *config,
@@ -1233,19 +1349,19 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
 
 /* Writes a report to a file. It is written beside the file and then renamed, so that nobody reads an
    incomplete one. Symbolic links are followed; pipes and devices are written to directly.
-   path  the suffix chooses the format: .html or .htm, .csv, .json, .trace.json or .prom (OpenMetrics), in
-         upper or lower case; with .txt, a number or no suffix, the report is a table. "-" and "/dev/stdout"
-         are a table on standard output, as wide as the terminal; other tables, such as that of
-         "/dev/stderr", are 80 columns wide. Columns that config.columns asks for and that do not fit follow
-         in a table below. See REPORTS
-   Returns SUCCESS; INVALID_ARGUMENT for another suffix, or for a trace without config.timeline; UNKNOWN if
-   the file cannot be written: zt_get_last_error has the reason. Any thread. Since 0.1. */
+   path  the suffix chooses the format: .html or .htm, .csv, .json, .trace.json, .prom (OpenMetrics) or
+         .instances.csv, in upper or lower case; with .txt, a number or no suffix, the report is a table. "-"
+         and "/dev/stdout" are a table on standard output, as wide as the terminal; other tables, such as
+         that of "/dev/stderr", are 80 columns wide. Columns that config.columns asks for and that do not fit
+         follow in a table below. See REPORTS
+   Returns SUCCESS; INVALID_ARGUMENT for another suffix, or for a trace or instances without config.timeline;
+   UNKNOWN if the file cannot be written: zt_get_last_error has the reason. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path);
 
 /* Passes the bytes of a report to a function.
-   user  is passed to `write`
-   Returns SUCCESS; INVALID_ENUMERATION; INVALID_ARGUMENT for a trace without config.timeline; UNKNOWN if
-   `write` stopped it. Any thread. Since 0.1. */
+   write  is called with the next bytes and `user`, until it returns nonzero
+   Returns SUCCESS; INVALID_ENUMERATION; INVALID_ARGUMENT for a trace or instances without config.timeline;
+   UNKNOWN if `write` stopped it. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user);
 
 /* Returns whether metrics are measured, and if not, why. Any thread. Since 0.1. */
@@ -1274,7 +1390,8 @@ ZT_API const char *zt_result_name(ze_result_t result);
 ZT_API ze_result_t zt_find_group(ze_device_handle_t device, const char *name, uint32_t type, zt_group *group);
 
 /* Lists the metric groups of a device as text for people.
-   metrics  not 0: with their metrics
+   metrics      not 0: with their metrics
+   write, user  receive the text, as in zt_write
    Returns SUCCESS; DEPENDENCY_UNAVAILABLE if the driver's metric library is missing; UNKNOWN if `write`
    stopped it; otherwise the result of the call that failed. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_write_groups(ze_device_handle_t device, int metrics, zt_write_fn write, void *user);
@@ -1314,7 +1431,8 @@ ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t li
 /* Ends reads that wait, delivers what is left, and frees the stream. An attached profiler keeps its rows.
    function  as for zt_stream_read
    Returns the final counts. If a read does not end in 10 seconds, or if it is called from a function that is
-   called with rows, the stream stays open, and a message reports this. One thread. Since 0.1. */
+   called with rows or from the stream's log function, the stream stays open, and a message reports this. One
+   thread. Since 0.1. */
 ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user);
 
 /* Returns what the stream was opened with. Any thread. Since 0.1. */
@@ -1345,8 +1463,8 @@ ZT_API uint32_t zt_get_streamed_count(const zt_profiler *profiler);
 /* Returns a streamed metric by its index, or NULL if that is too high. Any thread. Since 0.1. */
 ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric);
 
-/* Gets the mean and peak of a streamed metric over the samples of a region that are collected, and ended
-   before the last row that was read. Any thread. Since 0.1. */
+/* Gets the mean and peak of a streamed metric in a region, over those collected samples that ended before the
+   last row that was read. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
                                    zt_streamed *streamed);
 
@@ -1405,6 +1523,8 @@ ZT_API ze_result_t zt_auto(const zt_auto_config *config);
 
 /* ==== interface, disabled ================================================================================= */
 
+/* Each function returns what stands for nothing, and fills in empty structures. */
+
 #ifdef ZT__HAVE_LEVEL_ZERO
 #define ZT__RESULT ze_result_t
 #else
@@ -1461,13 +1581,20 @@ ZT__OFF uint32_t zt_get_metric_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric) { return NULL; }
 ZT__OFF uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }
 ZT__OFF ZT__RESULT zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info)
-    { ZT__CLEAR(info); if (info) { info->name = ""; } return ZT__SUCCESS; }
+    { ZT__CLEAR(info); if (info) { info->name = ""; info->parent = UINT32_MAX; } return ZT__SUCCESS; }
+ZT__OFF uint32_t zt_get_path_count(const zt_profiler *profiler) { return 0; }
+ZT__OFF ZT__RESULT zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info)
+    { ZT__CLEAR(info); if (info) { info->parent = UINT32_MAX; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
     zt_stats *stats) { return ZT__CLEAR(stats); }
 ZT__OFF double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric) { return 0; }
 ZT__OFF ZT__RESULT zt_get_limit(const zt_profiler *profiler, uint32_t region, zt_limit_info *info)
     { return ZT__CLEAR(info); }
 ZT__OFF const char *zt_limit_name(zt_limit limit) { return ""; }
+ZT__OFF ZT__RESULT zt_set_peaks(zt_profiler *profiler, double bytes_per_second, double operations_per_second,
+    const char *source) { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_set_operations(zt_profiler *profiler, const char *region, double operations)
+    { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result)
     { ZT__CLEAR(result); if (result) { result->region = UINT32_MAX; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
@@ -1581,7 +1708,7 @@ static inline ZT__UNUSED void zt__close_region(zt_region *region) {
 #endif
 
 /* Makes the statement of a ZT_REGION run once, measured or not. */
-static inline ZT__UNUSED int zt__body(zt_region *region) {
+static inline ZT__UNUSED int zt__begin_body(zt_region *region) {
     return region->body++ == 0;
 }
 
@@ -1594,7 +1721,7 @@ static inline ZT__UNUSED int zt__body(zt_region *region) {
 #define ZT_SCOPE(profiler, list, name) ((void)sizeof(profiler), (void)sizeof(list), (void)sizeof(name))
 #elif defined(__cplusplus)
 #define ZT__REGION(scope, profiler, list, name)                                                              \
-    for (zt_scope scope(profiler, list, name); zt__body(&scope.region);)
+    for (zt_scope scope(profiler, list, name); zt__begin_body(&scope.region);)
 #define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
 #define ZT_SCOPE(profiler, list, name) zt_scope ZT__NAME(zt__scope)(profiler, list, name)
 #define ZT__PASSES(passes, profiler) for (zt__all_passes passes(profiler); zt_passes_next(&passes.state);)
@@ -1602,7 +1729,7 @@ static inline ZT__UNUSED int zt__body(zt_region *region) {
 #elif defined(__GNUC__)
 #define ZT__GUARD __attribute__((cleanup(zt__close_region)))
 #define ZT__REGION(region, profiler, list, name)                                                             \
-    for (zt_region region ZT__GUARD = zt__open_region(profiler, list, name); zt__body(&region);)
+    for (zt_region region ZT__GUARD = zt__open_region(profiler, list, name); zt__begin_body(&region);)
 #define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
 #define ZT_SCOPE(profiler, list, name)                                                                       \
     zt_region ZT__NAME(zt__scope)                                                                            \
@@ -1619,7 +1746,7 @@ static inline ZT__UNUSED int zt__body(zt_region *region) {
 #define ZT__REGION(region, profiler, list, name)                                                             \
     for (zt_region region = zt__open_region(profiler, list, name); region.body == 0;                         \
          zt__close_region(&region))                                                                          \
-        for (; zt__body(&region);)
+        for (; zt__begin_body(&region);)
 #define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
 #endif
 
@@ -1665,10 +1792,11 @@ typedef zt__disabled_scope zt_scope;
 
    CHAPTERS
 
-       Each chapter is a capability, complete with its types, its private functions and then its public
-       functions, and uses only chapters before it, and zt_report and zt_write. Where it has to call a later
-       one, the later one registers a function when it opens; only >>reports calls >>page directly. Search for
-       the tags:
+
+       Each chapter is one capability: its types, its private functions, then its public functions. It uses
+       only chapters before it. Where it has to call a later one, the later one registers a function when it
+       opens. Only >>requests calls public functions of a later chapter, zt_report and zt_write, because
+       zt_close writes the reports that ZT_REPORT names. Search for the tags:
 
            >>platform     all that differs between systems and compilers
            >>memory       the application's allocator, and the one hash table
@@ -1692,8 +1820,13 @@ typedef zt__disabled_scope zt_scope;
            >>streams      sampling by the clock
            >>tracer       regions around the launches of others (ZETOOLS_TRACER)
            >>openmetrics  figures for Prometheus, as OpenMetrics text
-           >>reports      tables, CSV, JSON, traces, files
+           >>reports      what reports have in common: regions, read one at a time
+           >>csv          run.csv
+           >>json         run.json, and the data of run.html
+           >>region_table the table
+           >>trace_file   run.trace.json
            >>page         the page that run.html is
+           >>writing      zt_write, zt_report: formats and files
            >>bench        zt_bench, zt_compare, zt_compare_benches
            >>automatic    zt_auto: tracing that reports at exit (ZETOOLS_TRACER)
 
@@ -1753,16 +1886,20 @@ typedef zt__disabled_scope zt_scope;
        ARMED     read and reset; its list may run again      PENDING by zt_execute (begun + 1); READING, as
                                                              its list may run without zt_execute; FREE when
                                                              it is over
-       PARTIAL   its commands are incomplete, or it is not   READING, to be reset, when it is finished
-                 reset: its data is never read
+       PARTIAL   its commands are incomplete, or it is not   READING, to be reset, when it is finished or
+                 reset: its data is never read               its event may have signalled
        RETIRED   never used again: it cannot be reset, or    -
                  the device may still write to it
 
        `begun` is zt_counts.begun. A tracer does what zt_execute does for the executions that it sees.
 
        A slot also becomes RETIRED when it is the first of its pass and a trial of its query fails (from
-       FREE), and in zt_close when the device may still write to it (from OPEN, PENDING or, with begun - 1,
-       RECORDED).
+       FREE), and in zt_close when the device may still write to it (from OPEN, PENDING, PARTIAL or, with
+       begun - 1, RECORDED).
+
+       Where the driver refuses a command of a region, those before it are on the list. A barrier that signals
+       the event of the slot follows them. So the event shows when the device is done with them, as it does
+       for a region that is complete, unless the driver refuses the barrier, too.
 
        A list numbers its slots as they end. Two of these numbers decide when a slot may be used again.
 
@@ -1778,9 +1915,9 @@ typedef zt__disabled_scope zt_scope;
        A slot is FINISHED when the device is done with its last execution: all slots up to
        `finished_up_to`. zt_execute sets this to 0, and only the following raises it:
 
-       - The event of a PENDING slot has signalled: to the number of that slot, since the end of a region
-         waits for all commands before it. Not if executions overlap or the list also runs without zt_execute:
-         then the event may be that of another execution.
+       - The event of a PENDING slot, or of a PARTIAL one that was submitted, has signalled: to the number of
+         that slot, since the end of a region waits for all commands before it. Not if executions overlap or
+         the list also runs without zt_execute: then the event may be that of another execution.
        - A region is begun on a recorded list: to the newest slot that is over, since a list is reset only
          when the device is done with it. If the list is or may be immediate: to the newest slot whose event
          has signalled, or that zt_execute has submitted.
@@ -1790,7 +1927,20 @@ typedef zt__disabled_scope zt_scope;
        A slot of a recorded list that is PENDING and finished, and whose event has not signalled, never ran:
        it belongs to a recording that was reset.
 
-       A slot is used again on no weaker grounds. */
+       A slot is used again on no weaker grounds.
+
+   PATHS
+
+       A list knows its innermost open slot, and an open slot the one around it, so zt_begin knows where a
+       region is. A path is a region inside a path. A slot keeps its path for all its executions, because
+       commands that are nested once stay so.
+
+       A path adds up the GPU times of its samples, and counts in `missing` those that were begun and not
+       collected. Both follow from the transitions of slots. The own time of a path is its sum less those of
+       the paths directly inside. That is right if all have the samples of the same executions, so it is known
+       only if none is missing. Executions that zt_execute does not announce are counted as they are seen.
+       From the second one of a slot on, some may not have been seen, so that one sample more is missing for
+       good. */
 
 #if defined(ZETOOLS_IMPLEMENTATION) && !defined(ZETOOLS_DISABLE) && !defined(ZT__IMPLEMENTED)
 #define ZT__IMPLEMENTED
@@ -1949,8 +2099,8 @@ ZT__PRIVATE void zt__unlock(zt__mutex *mutex) {
 #define zt__load(pointer) __atomic_load_n(pointer, __ATOMIC_ACQUIRE)
 #define zt__store(pointer, value) __atomic_store_n(pointer, value, __ATOMIC_RELEASE)
 
-/* A mutex that can be locked with a deadline, and that knows the thread that holds it. Callbacks run under
-   it, and what they call must not lock it again. */
+/* A mutex that can be locked with a deadline, and that knows which thread holds it: callbacks run while it is
+   held, and what they call must not lock it again. */
 typedef struct zt__timed_mutex {
     zt__mutex mutex;
     uintptr_t owner; /* the thread, or 0. Atomic */
@@ -2044,8 +2194,8 @@ ZT__PRIVATE void zt__sleep_thread(zt__thread *thread, uint64_t timeout_ns) {
     zt__unlock(&thread->mutex);
 }
 
-/* Stops a thread and waits until it has ended. Returns 0 if it hangs in the driver or in a function of the
-   application. */
+/* Requests that a thread stops, and waits until its last step has returned. Returns 0 if that step hangs, in
+   the driver or in a function of the application. */
 ZT__PRIVATE int zt__await_thread(zt__thread *thread) {
     enum { LONGEST_NS = 2000000000 };
     zt__wait wait;
@@ -2060,7 +2210,7 @@ ZT__PRIVATE int zt__await_thread(zt__thread *thread) {
     return 1;
 }
 
-/* Removes a thread from its list. With the mutex of the list held. */
+/* Removes a thread from its list, whose mutex is held. */
 ZT__PRIVATE void zt__remove_thread(zt__thread *thread) {
     zt__thread **place;
     for (place = &thread->list->first; *place; place = &(*place)->next) {
@@ -2071,7 +2221,7 @@ ZT__PRIVATE void zt__remove_thread(zt__thread *thread) {
     }
 }
 
-/* Joins a thread that has ended, unless that is done. With the mutex of its list held. */
+/* Joins a thread that has ended, unless it is joined already. The mutex of its list is held. */
 ZT__PRIVATE void zt__join_thread(zt__thread *thread) {
     if (zt__load(&thread->running)) {
         pthread_join(thread->handle, NULL);
@@ -2080,8 +2230,7 @@ ZT__PRIVATE void zt__join_thread(zt__thread *thread) {
     }
 }
 
-/* Stops a thread and waits until it has ended. Returns 0 if it hangs: then it still uses its data, and the
-   caller may try again later. */
+/* Stops a thread. Returns 0 if it hangs: then it still uses its data, and the caller may try again later. */
 ZT__PRIVATE int zt__stop_thread(zt__thread *thread) {
     if (!zt__load(&thread->running)) {
         return 1;
@@ -2097,8 +2246,9 @@ ZT__PRIVATE int zt__stop_thread(zt__thread *thread) {
     return 1;
 }
 
-/* Stops all threads but the one that calls exit. A thread that hangs is removed, so that the others are
-   stopped. The list stays locked, so that a thread that another one closes meanwhile is not freed. */
+/* Stops all threads but the one that calls exit. A thread that hangs is only removed from the list. The list
+   stays locked meanwhile, so that zt__stop_thread does not return on another thread, which would then free
+   what is used here. */
 ZT__PRIVATE void zt__stop_threads_at_exit(void) {
     zt__lock(&zt__threads.mutex);
     zt__threads.is_exiting = 1;
@@ -2158,8 +2308,8 @@ ZT__PRIVATE int zt__start_thread(zt__thread *thread, int (*step)(void *user), vo
 /* ---- symbols --------------------------------------------------------------------------------------------- */
 
 /* Stores the address of a function of the Level Zero loader, or NULL, in the function pointer at `function`.
-   The loader is opened by its name, because its symbols are not in the global scope if a library that was
-   loaded with RTLD_LOCAL has brought it. A statically linked loader has its symbols in the global scope. */
+   The loader is looked up by its file name, because its symbols are not in the global scope if it came with a
+   library that was opened with RTLD_LOCAL. The symbols of a statically linked loader are in that scope. */
 ZT__PRIVATE void zt__find_loader_symbol(const char *name, void *function) {
     void *loader = dlopen("libze_loader.so.1", RTLD_LAZY | RTLD_NOLOAD);
     void *symbol;
@@ -2173,11 +2323,11 @@ ZT__PRIVATE void zt__find_loader_symbol(const char *name, void *function) {
     }
 }
 
-/* Returns the name of a C++ function or type as people write it, which the caller frees with free(); or NULL
-   if the name is none, or the process has no C++ library. */
+/* Returns a mangled name of C++ as it is written in the source, to be freed with free(). NULL if the name is
+   not mangled, or the process has no C++ library. */
 ZT__PRIVATE char *zt__demangle(const char *name) {
     static const char *const libraries[] = {NULL, "libstdc++.so.6", "libc++abi.so.1"};
-    static const char type[] = "typeinfo name for "; /* kernels of SYCL are named so */
+    static const char type[] = "typeinfo name for "; /* before the type that names a SYCL kernel */
     char *(*demangle)(const char *, char *, size_t *, int *);
     char *text = NULL;
     uint32_t i;
@@ -2242,8 +2392,8 @@ ZT__PRIVATE void zt__default_release(void *memory, void *user) {
 
 static const zt_allocator zt__default_allocator = {zt__default_allocate, zt__default_release, NULL};
 
-/* Returns memory filled with zeros, or NULL. Calls the application's allocator, as do all functions that
-   receive one: no mutex may be held. */
+/* Returns memory filled with zeros, or NULL. Like every function with a parameter `allocator`, it may call
+   the application's functions: no mutex may be held. */
 ZT__PRIVATE void *zt__allocate(const zt_allocator *allocator, size_t count, size_t size) {
     void *memory;
     if (count == 0 || size > SIZE_MAX / count) {
@@ -2327,7 +2477,7 @@ ZT__PRIVATE void zt__map_add(zt__map *map, const void *key, size_t length, void 
     map->count++;
 }
 
-/* Removes a key. Then enters those after it again, because a search for them stops at the free entry. */
+/* Removes a key. Then enters again those that follow it, because a search for them stops at a free entry. */
 ZT__PRIVATE void zt__map_remove(zt__map *map, const void *key, size_t length) {
     zt__map_entry *entry = map->capacity ? zt__map_place(map, zt__hash(key, length), key, length) : NULL;
     uint32_t i;
@@ -2348,8 +2498,8 @@ ZT__PRIVATE void zt__map_remove(zt__map *map, const void *key, size_t length) {
     }
 }
 
-/* Makes room for one more key. The caller holds the mutex that guards the map. It is unlocked while the
-   allocator runs, so the caller has to repeat its look-ups. Returns 0 without memory. */
+/* Makes room for one more key. The mutex that guards the map is held. It is unlocked while the allocator
+   runs, so the caller has to look its key up again. Returns 0 without memory. */
 ZT__PRIVATE int zt__map_make_room(zt__map *map, const zt_allocator *allocator, zt__mutex *mutex) {
     while (zt__map_is_full(map)) {
         zt__map grown = {NULL, 64, 0};
@@ -2392,8 +2542,8 @@ ZT__PRIVATE void zt__map_free(zt__map *map, const zt_allocator *allocator) {
 
 /* ---- lists of names -------------------------------------------------------------------------------------- */
 
-/* Finds the next name of a list, in which commas separate names, without the blanks around it, and moves
-   `*list` on. Returns 0 at the end. */
+/* Finds the next name of a list whose names are separated by commas, without the blanks around it. Moves
+   `*list` behind it. Returns 0 at the end. */
 ZT__PRIVATE int zt__next_name(const char **list, const char **name, size_t *length) {
     const char *p = *list;
     while (*p == ',' || *p == ' ') {
@@ -2417,7 +2567,7 @@ ZT__PRIVATE int zt__has_names(const char *list) {
     return list && zt__next_name(&list, &name, &length);
 }
 
-/* Returns whether a text consists of the first `length` bytes of another. */
+/* Returns whether a text equals the first `length` bytes of another. */
 ZT__PRIVATE int zt__equals(const char *text, const char *other, size_t length) {
     return strlen(text) == length && memcmp(text, other, length) == 0;
 }
@@ -2454,8 +2604,8 @@ ZT__PRIVATE int zt__matches(const char *pattern, size_t length, const char *text
     return pattern == end;
 }
 
-/* Returns whether a list of patterns selects a name. A pattern after '!' excludes what it matches. A list of
-   such patterns alone, or of none, selects all other names. */
+/* Returns whether a list of patterns selects a name. A pattern after '!' excludes the names that it matches.
+   If no other pattern is in the list, all names that are not excluded are selected. */
 ZT__PRIVATE int zt__is_selected(const char *list, const char *name) {
     const char *pattern;
     size_t length;
@@ -2518,10 +2668,10 @@ typedef struct zt__nearest {
     char text[320];
 } zt__nearest;
 
-/* Returns a name by its index, or NULL to leave it out. */
+/* Returns a name by its index, or NULL if it is not to be shown. */
 typedef const char *(*zt__name_fn)(const void *names, uint32_t index);
 
-/* Finds the three nearest names, from the nearest on. A name that occurs twice is shown once. */
+/* Finds the three nearest names, the nearest first. A name that occurs twice is shown once. */
 ZT__PRIVATE zt__nearest zt__find_nearest(const char *wanted, const void *names, uint32_t count,
                                          zt__name_fn name_at) {
     enum { SHOWN = 3 };
@@ -2596,9 +2746,9 @@ ZT__PRIVATE int zt__next_character(const char **text, zt__character *character) 
     return 1;
 }
 
-/* As zt__next_character, for a terminal. Control and direction characters, which a terminal obeys, become
-   '?'. `width` is how many columns the character takes. */
-ZT__PRIVATE int zt__next_shown(const char **text, zt__character *character, size_t *width) {
+/* As zt__next_character, for a terminal. Control characters and marks of the writing direction, which a
+   terminal obeys, become '?'. `width` is the number of columns that the character occupies. */
+ZT__PRIVATE int zt__next_shown_character(const char **text, zt__character *character, size_t *width) {
     enum { OBEYED = -1 };
     static const struct {
         uint32_t first, last;
@@ -2630,11 +2780,11 @@ ZT__PRIVATE int zt__next_shown(const char **text, zt__character *character, size
     return 1;
 }
 
-/* Returns how many columns of a terminal a text takes. */
+/* Returns how many columns of a terminal a text occupies. */
 ZT__PRIVATE size_t zt__shown_width(const char *text) {
     zt__character character;
     size_t width, sum = 0;
-    while (zt__next_shown(&text, &character, &width)) {
+    while (zt__next_shown_character(&text, &character, &width)) {
         sum += width;
     }
     return sum;
@@ -2699,8 +2849,8 @@ ZT__PRIVATE void zt__write_repeated(zt__writer *writer, char letter, size_t coun
     }
 }
 
-/* Writes numbers and short constant texts, up to 1023 bytes. Fractions have the locale's decimal point. Names
-   and texts of the application or driver need one of the functions below. */
+/* For numbers and constant texts, up to 1023 bytes. Fractions have the locale's decimal point. Texts of the
+   application or the driver may be longer and need escaping: the functions below write them. */
 ZT__PRIVATE ZT__CHECKED_FORMAT(2, 3) void zt__print(zt__writer *writer, const char *format, ...) {
     char text[1024];
     va_list arguments;
@@ -2729,31 +2879,14 @@ ZT__PRIVATE void zt__write_number(zt__writer *writer, double number) {
     zt__write_bytes(writer, point, used);
 }
 
-/* Reads a number that zt__write_number wrote, in any locale. Returns NaN for any other text. */
-ZT__PRIVATE double zt__read_number(const char *text) {
-    const char *dot = strchr(text, '.');
-    size_t length = strlen(text);
-    char zero[16], number[64], *end;
-    double value;
-    if (length == 0 || length > 40 || strspn(text, "0123456789+-.e") != length) {
-        return zt__nan();
-    }
-    snprintf(zero, sizeof zero, "%.1f", 0.0); /* the locale's point is between the two digits */
-    zero[strlen(zero) - 1] = 0;
-    snprintf(number, sizeof number, "%.*s%s%s", (int)(dot ? dot - text : (ptrdiff_t)length), text,
-             dot ? zero + 1 : "", dot ? dot + 1 : "");
-    value = strtod(number, &end);
-    return *end || !zt__is_finite(value) ? zt__nan() : value;
-}
-
-/* Writes the comma before a member or an element of JSON, unless it is the first. */
+/* Writes the comma before a member of an object or an element of an array in JSON, unless it is the first. */
 ZT__PRIVATE void zt__write_comma(zt__writer *writer) {
     if (writer->last != '{' && writer->last != '[') {
         zt__write_text(writer, ",");
     }
 }
 
-/* Writes what is between the quotes of a string of JSON. */
+/* Writes what stands between the quotes of a string in JSON. */
 ZT__PRIVATE void zt__write_json_characters(zt__writer *writer, const char *text) {
     zt__character character;
     while (zt__next_character(&text, &character)) {
@@ -2778,7 +2911,7 @@ ZT__PRIVATE void zt__write_json_string(zt__writer *writer, const char *text) {
 ZT__PRIVATE void zt__write_shown(zt__writer *writer, const char *text) {
     zt__character character;
     size_t width;
-    while (zt__next_shown(&text, &character, &width)) {
+    while (zt__next_shown_character(&text, &character, &width)) {
         zt__write_bytes(writer, character.bytes, character.length);
     }
 }
@@ -2794,7 +2927,7 @@ ZT__PRIVATE size_t zt__write_shortened(zt__writer *writer, const char *text, siz
         return rest;
     }
     end = (room - 3) / 2;
-    while (rest > end && zt__next_shown(&text, &character, &width)) {
+    while (rest > end && zt__next_shown_character(&text, &character, &width)) {
         rest -= width;
         is_beginning = is_beginning && used + width + 3 + end <= room;
         if (is_beginning) {
@@ -2855,7 +2988,7 @@ ZT__PRIVATE void zt__end_word(zt__paragraph *paragraph) {
 ZT__PRIVATE void zt__add_text(zt__paragraph *paragraph, const char *text) {
     zt__character character;
     size_t width;
-    while (zt__next_shown(&text, &character, &width)) {
+    while (zt__next_shown_character(&text, &character, &width)) {
         if (character.code == ' ') {
             zt__end_word(paragraph);
             continue;
@@ -2901,8 +3034,8 @@ typedef struct zt__table {
     int no_headings; /* not 0: no headings, and no line below them */
 } zt__table;
 
-/* Fills the cells with one line of the headings, by its distance from the last. Returns 0 if no heading has
-   such a line. */
+/* Fills the cells with one line of the headings, counted upwards from the last one, which is 0. Returns 0 if
+   no heading has so many lines. */
 ZT__PRIVATE int zt__fill_heading(const zt__table *table, uint32_t above_last) {
     uint32_t i;
     int found = 0;
@@ -3041,8 +3174,8 @@ static const struct {
     double ns;
 } zt__time_units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
 
-/* Chooses the largest unit of which the smallest figure of a column is at least a tenth, or a whole one in a
-   precise table. With it the largest figure of another column has less than eight digits. */
+/* Chooses the largest unit in which the smallest figure of one column is at least 0.1, or 1 in a precise
+   table; or a larger one, if the largest figure of another column would have eight digits or more. */
 ZT__PRIVATE void zt__choose_time_unit(zt__figure_table *table, uint32_t smallest_of, uint32_t largest_of) {
     double smallest = zt__nan(), largest = 0, least = table->is_precise ? 1 : 0.1;
     uint32_t row;
@@ -3069,8 +3202,9 @@ ZT__PRIVATE int zt__begins_word(const char *text, size_t at) {
     return before == '_' || (before >= 'a' && before <= 'z' && after >= 'A' && after <= 'Z');
 }
 
-/* Finds where to break a heading so that it is as narrow as possible: between words, and inside of names only
-   if `in_names`. Stores the width of the wider line, and returns where the second one begins; 0: nowhere. */
+/* Finds where to break a heading so that it is as narrow as possible: at a blank, and with `in_names` also
+   between the words of a name. Returns where the second line begins, or 0 if there is no such place. Stores
+   the width of the wider line. */
 ZT__PRIVATE size_t zt__find_break(const char *text, int in_names, size_t *narrowest) {
     size_t i, cut = 0, length = strlen(text);
     *narrowest = length;
@@ -3090,8 +3224,8 @@ ZT__PRIVATE int zt__continues_character(char byte) {
     return ((unsigned char)byte & 0xC0) == 0x80;
 }
 
-/* Makes a heading of at most two lines of a name and its units. If it is too long for that, it is shortened
-   in the middle. Returns 0 if it is hard to read: shortened, or broken inside of a word. */
+/* Makes a heading of a name and its units, in at most two lines. What is too long for that is shortened in
+   the middle. Returns 0 if the heading is hard to read: shortened, or broken inside of a word. */
 ZT__PRIVATE int zt__make_heading(char heading[64], const char *name, const char *units) {
     enum { SHORT = 12, LONGEST = 18 };
     char text[512];
@@ -3195,9 +3329,9 @@ ZT__PRIVATE void zt__measure_column(const zt__figure_table *table, zt__figure_co
     }
 }
 
-/* Adds a column. Times get the unit of the table. If other figures add up, a prefix is chosen that suits the
-   largest: "bytes" becomes "MB", and "/s" becomes "M/s". Other units, such as percent, stay. A column that
-   may be left out is, if it has no figures. Returns as zt__make_heading. */
+/* Adds a column. Times are shown in the time unit of the table. Other figures that add up get a prefix that
+   suits the largest: "bytes" becomes "MB", and "/s" becomes "M/s". Figures that do not add up keep their
+   units. A column without figures is left out, unless its rank is 0. Returns as zt__make_heading. */
 ZT__PRIVATE int zt__add_figures(zt__figure_table *table, uint32_t figure, const char *name, const char *units,
                                 int adds_up, int rank) {
     static const char *const prefixes[] = {"", "k", "M", "G", "T"};
@@ -3276,7 +3410,7 @@ ZT__PRIVATE size_t zt__widest_name(const zt__figure_table *table) {
 }
 
 /* Leaves out columns that do not fit into `room`, those with the highest rank first. Columns of rank 0 stay.
-   If there is room left, names get it. */
+   The room that is left goes to the names. */
 ZT__PRIVATE void zt__fit_columns(zt__figure_table *table, size_t room) {
     enum { SHORTEST_NAME = 16, HIGHEST_RANK = 3 };
     uint32_t i, kept = 0;
@@ -3304,7 +3438,7 @@ ZT__PRIVATE void zt__fit_columns(zt__figure_table *table, size_t room) {
     }
 }
 
-/* Some columns of a table of figures. */
+/* The columns of a table of figures that are written beside each other: `user` of zt__fill_figures. */
 typedef struct zt__figure_part {
     const zt__figure_table *table;
     uint32_t first, count;
@@ -3357,12 +3491,10 @@ ZT__PRIVATE void zt__write_figures(zt__writer *writer, const zt__figure_table *t
 
 /* ==== >>process: what all copies of this header in a process share ======================================== */
 
-/* A process may contain several copies of this header: files with ZETOOLS_STATIC, plugins with hidden symbols
-   or loaded with RTLD_LOCAL, libraries built with different versions. They share one block of memory, and
-   find it by an environment variable, as OpenMP runtimes do. The value of the variable consists of the
-   process identifier, a hash of random bytes that exec changes, and the address of the block. The hash is
-   needed because exec keeps both the identifier and the environment. The number in the variable's name
-   changes with the layout of the block. */
+/* All copies of this header in a process (see PROCESSES) share one block of memory. They find it by an
+   environment variable, as OpenMP runtimes do. Its value consists of the process identifier, a hash of random
+   bytes that exec changes, and the address of the block. The hash is needed because exec keeps both the
+   identifier and the environment. The number in the variable's name changes with the layout of the block. */
 
 enum { ZT__MAX_PROFILERS = 256, ZT__MAX_ACTIVE_GROUPS = 64 };
 
@@ -3382,7 +3514,7 @@ typedef struct zt__process {
     pthread_key_t messages; /* a zt__thread_messages, or NULL */
     zt__active_group active_groups[ZT__MAX_ACTIVE_GROUPS];
     zt_profiler *profilers[ZT__MAX_PROFILERS]; /* those that are open. Atomic: found without the mutex */
-    uint32_t profiler_ids[ZT__MAX_PROFILERS];  /* of each. Atomic, too */
+    uint32_t profiler_ids[ZT__MAX_PROFILERS];  /* of each. Atomic, for the same reason */
     uint32_t serial;                           /* of the profiler opened last */
     uint32_t reporting, automatic;             /* profilers with reports of ZT_REPORT, of zt_auto. Atomic */
 } zt__process;
@@ -3416,7 +3548,7 @@ ZT__PRIVATE zt__process *zt__create_process(void) {
         return NULL;
     }
     pthread_mutex_init(&process->mutex, NULL);
-    /* So that a forked child does not take a region of its parent for one of its own profilers. */
+    /* A forked child has other numbers than its parent, and so ignores regions that the parent has begun. */
     process->serial = (uint32_t)getpid() * 2654435761u;
     return process;
 }
@@ -3432,7 +3564,7 @@ ZT__PRIVATE zt__process *zt__read_process_variable(const char *identity) {
     return (zt__process *)address;
 }
 
-/* Returns the block in the variable. The first copy that needs it creates it. NULL without memory. */
+/* Returns the block whose address is in the variable. The first copy creates it. NULL without memory. */
 ZT__PRIVATE zt__process *zt__find_or_create_process(void) {
     const void *image = (const void *)(uintptr_t)getauxval(AT_RANDOM); /* random bytes, which exec changes */
     char identity[64], value[128];
@@ -3699,10 +3831,15 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
                    "statistics.")                                                                            \
     X(NOT_FINISHED, "%s: %llu samples were still in flight when the time was up, and are counted as lost. "  \
                     "Synchronise with the device before, or raise config.wait_timeout_ns.")                  \
+    X(DROPPED_RUNNING, "%s: %llu dropped regions may still run on the device. What it may write to is not "  \
+                       "freed. Synchronise with the device before, or raise config.wait_timeout_ns.")        \
     X(INSIDE_CALLBACK, "%s was called from the sample or log function, which runs while samples are "        \
                        "collected. Call it elsewhere.")                                                      \
+    X(INSIDE_LOG, "%s was called from the log function. What reports this message still uses what it would " \
+                  "free. Call it elsewhere.")                                                                \
     X(COLLECTOR_BUSY, "%s: another thread was still collecting when the time was up. Try again, or shorten " \
                       "the sample function.")                                                                \
+    X(BAD_FIGURE, "%s: %s is %g. Pass a finite number that is not negative.")                                \
     X(BAD_INDEX, "%s: index %u is too high. Call zt_get_%s_count() first.")                                  \
     X(CLOCKS_UNRELATED, "%s failed: %s. Device time and host time cannot be related, so there is no "        \
                         "timeline. Update loader and driver, or set config.timeline to 0.")                  \
@@ -3712,19 +3849,19 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(CANNOT_WRITE, "%s: cannot write '%.512s': %s. Check the directory, its permissions and space.")        \
     X(WRITE_STOPPED, "%s: the write function returned that it cannot go on.")                                \
     X(BAD_FORMAT, "zt_write: %d is not a zt_format. Pass one of ZT_FORMAT_TABLE, _CSV, _JSON, _TRACE, "      \
-                  "_HTML and _OPENMETRICS.")                                                                 \
+                  "_HTML, _OPENMETRICS and _INSTANCES.")                                                     \
     X(UNKNOWN_SUFFIX, "%s: the suffix of '%.512s' is none of .txt (or none: a table), .csv, .json, "         \
-                      ".trace.json, .html, .htm and .prom. Use one of these.")                               \
+                      ".trace.json, .html, .htm, .prom and .instances.csv. Use one of these.")               \
     X(BAD_VARIABLE, "zt_open: %s is '%.64s' in the environment, and not %s. It is ignored.")                 \
-    X(TRACE_WITHOUT_TIMELINE, "zt_write: a trace shows the timeline, and this profiler keeps none. Set "     \
-                              "config.timeline to the number of samples to keep, such as 65536.")            \
+    X(NO_KEPT_SAMPLES, "zt_write: this report shows the timeline, and this profiler keeps none. Set "        \
+                       "config.timeline to the number of samples to keep, such as 65536.")                   \
     X(LAYOUTS_DIFFER,                                                                                        \
       "zt_merge: the profilers do not measure the same: %s. Open both with the same groups.")                \
     X(MERGE_SELF, "zt_merge: a profiler cannot be merged into itself. Pass another.")                        \
     X(BAD_PACK, "zt_unpack: %s. Pass what zt_pack wrote, whole and unchanged.")                              \
     X(TOO_MANY_UNPACKED, "zt_unpack: %u profilers are open in this process. Close some.")                    \
-    X(NEWER_PACK, "zt_unpack: the buffer has layout %u, and zetools " ZETOOLS_VERSION                        \
-                  " reads layout %u. Use the newer version here too.")                                       \
+    X(OTHER_PACK, "zt_unpack: the buffer has layout %u, and zetools " ZETOOLS_VERSION                        \
+                  " reads layout %u. Pack and unpack with the same version.")                                \
     X(BUFFER_TOO_SMALL, "zt_pack: the buffer has %llu bytes, and %llu are needed. Call it with a NULL "      \
                         "buffer first, while nothing is collected.")                                         \
     /* of streams */                                                                                         \
@@ -3743,12 +3880,12 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(ROWS_BUSY, "zt_close: a thread that reads a stream still attributes its rows to samples of this "      \
                  "profiler. The streams are detached, and the profiler stays open. Close it again later.")   \
     /* of the tracer */                                                                                      \
-    X(TRACING_OFF, "zt_trace_start: no callback was called (%s), so the loader's tracing layer is off. Set " \
+    X(TRACING_OFF, "%s: no callback was called (%s), so the loader's tracing layer is off. Set "             \
                    "ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit, and install the loader's "   \
                    "libze_tracing_layer.")                                                                   \
     X(TRACING_ALREADY, "zt_trace_start: this profiler is already tracing. Call zt_trace_stop() first.")      \
-    X(NO_SUCH_CALL, "zt_trace_start: '%.64s' is not a call that can be traced. Nearest: %s.")                \
-    X(BAD_HOOKS, "zt_trace_start: config.hooks is NULL, or has more than %u. Pass fewer.")                   \
+    X(NO_SUCH_CALL, "%s: '%.64s' is not a call that can be traced. Nearest: %s.")                            \
+    X(BAD_HOOKS, "%s: config.hooks is NULL, or has more than %u. Pass fewer.")                               \
     X(INSIDE_HOOK, "%s was called from a callback of the tracer, which it would have to wait for. Call it "  \
                    "elsewhere.")                                                                             \
     X(CALLS_IN_PROGRESS,                                                                                     \
@@ -3795,15 +3932,22 @@ ZT__PRIVATE void zt__log_to_stderr(int result, const char *text, void *user) {
     fprintf(stderr, "zetools: %s\n", text);
 }
 
-/* Returns the log function where the application has set none: by ZT_LOG, or NULL. */
+/* Returns the log function of an application that has set none: with ZT_LOG, one that prints; else NULL. */
 ZT__PRIVATE zt_log_fn zt__default_log(void) {
     const char *log = getenv("ZT_LOG");
     return log && strcmp(log, "stderr") == 0 ? zt__log_to_stderr : NULL;
 }
 
-/* zt__report(diagnostics, IDENTIFIER, result, arguments...) stores a message as the last one, and logs it if
-   it is the first of its kind and `result` is not SUCCESS. If `diagnostics` is NULL, the message becomes the
-   last one of the thread. Returns `result`. The log function is a callback: no mutex may be held. */
+/* The log functions that this thread is in, from the innermost. */
+typedef struct zt__log_call {
+    const zt__diagnostics *diagnostics;
+    const struct zt__log_call *outer;
+} zt__log_call;
+static ZT__THREAD_LOCAL const zt__log_call *zt__log_calls;
+
+/* zt__report(diagnostics, IDENTIFIER, result, arguments...) stores a message as the last one of a profiler or
+   stream; if `diagnostics` is NULL, as that of the thread. Logs it if it is the first of its kind and
+   `result` is not SUCCESS. Returns `result`. The log function is a callback: no mutex may be held. */
 #define zt__report(diagnostics, identifier, ...)                                                             \
     zt__report_message(diagnostics, ZT__##identifier, zt__format_##identifier, __VA_ARGS__)
 
@@ -3812,6 +3956,7 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
     zt__report_message(zt__diagnostics *diagnostics, zt__message message, const char *format, unsigned result,
                        ...) {
     zt__message_text now;
+    zt__log_call call;
     int log;
     va_list arguments;
     va_start(arguments, result);
@@ -3834,9 +3979,25 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
     diagnostics->logged[message] |= (uint8_t)log;
     zt__unlock(diagnostics->mutex);
     if (log && diagnostics->log) {
+        call.diagnostics = diagnostics;
+        call.outer = zt__log_calls;
+        zt__log_calls = &call;
         diagnostics->log((int)result, now.text, diagnostics->log_user);
+        zt__log_calls = call.outer;
     }
     return now.result;
+}
+
+/* Returns whether `call` was called from the log function of these diagnostics. Reports that. */
+ZT__PRIVATE int zt__is_inside_log(zt__diagnostics *diagnostics, const char *call) {
+    const zt__log_call *inside = zt__log_calls;
+    while (inside && inside->diagnostics != diagnostics) {
+        inside = inside->outer;
+    }
+    if (inside) {
+        zt__report(diagnostics, INSIDE_LOG, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, call);
+    }
+    return inside != NULL;
 }
 
 /* Returns whether a call has reported that the device is lost. */
@@ -3844,7 +4005,7 @@ ZT__PRIVATE int zt__is_device_lost(const zt__diagnostics *diagnostics) {
     return zt__load(&diagnostics->device_lost);
 }
 
-ZT__PRIVATE int zt__is_device_loss(ze_result_t result) {
+ZT__PRIVATE int zt__means_device_loss(ze_result_t result) {
     return result == ZE_RESULT_ERROR_DEVICE_LOST || result == ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET;
 }
 
@@ -3863,7 +4024,7 @@ ZT__PRIVATE ze_result_t zt__check(zt__diagnostics *diagnostics, ze_result_t resu
     if (result == ZE_RESULT_SUCCESS) {
         return result;
     }
-    if (zt__is_device_loss(result)) {
+    if (zt__means_device_loss(result)) {
         return zt__report_device_loss(diagnostics, result, call);
     }
     return zt__report(diagnostics, CALL_FAILED, result, call, zt_result_name(result), remedy);
@@ -3883,8 +4044,8 @@ ZT__PRIVATE ze_result_t zt__report_no_memory(zt__diagnostics *diagnostics, const
     return zt__report(diagnostics, NO_MEMORY, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, call, what);
 }
 
-/* Returns the last message of these diagnostics, or that of the thread if they are NULL. It stays valid until
-   this thread calls the library again. */
+/* Returns the last message of a profiler or stream; if `diagnostics` is NULL, that of the thread. It stays
+   valid until this thread calls the library again. */
 ZT__PRIVATE const char *zt__get_last_error(zt__diagnostics *diagnostics) {
     zt__thread_messages *messages = zt__get_thread_messages();
     if (!messages) {
@@ -3918,7 +4079,7 @@ ZT_API const char *zt_version(void) {
 
 /* ==== >>driver: functions that a loader may not have ====================================================== */
 
-/* Most of these are newer than Level Zero 1.0. A loader may lack them, so they are looked up at run time. */
+/* A loader may lack these, because most are newer than Level Zero 1.0. So they are looked up at run time. */
 #define ZT__OPTIONAL_FUNCTIONS(X)                                                                            \
     X(zeCommandListIsImmediate, (ze_command_list_handle_t list, ze_bool_t * is_immediate))                   \
     X(zeDeviceGetGlobalTimestamps, (ze_device_handle_t device, uint64_t * host, uint64_t * ticks))           \
@@ -3955,10 +4116,10 @@ ZT__PRIVATE void zt__load_driver(zt__driver *driver) {
 
 enum {
     ZT__MAX_GROUPS = 32,
-    ZT__MAX_TOGETHER = 8,
+    ZT__MAX_GROUPS_IN_PASS = 8,
     ZT__MAX_PASSES = 16,
     ZT__MAX_TILES = 16,
-    ZT__MAX_REQUESTED = 64
+    ZT__MAX_REQUESTED_METRICS = 64
 };
 
 /* ---- the catalog ----------------------------------------------------------------------------------------- */
@@ -3979,8 +4140,8 @@ ZT__PRIVATE void zt__close_catalog(const zt_allocator *allocator, zt__catalog *c
     memset(catalog, 0, sizeof *catalog);
 }
 
-/* Sets `*found` if a group samples instructions. Such a group has few metrics, and the instruction pointer is
-   one of them. On failure `*call` is the call that failed. */
+/* Sets `*found` if a group samples instructions: such a group has few metrics, and one of them is the
+   instruction pointer. On failure `*call` is the call that failed. */
 ZT__PRIVATE ze_result_t zt__detect_instruction_sampling(zet_metric_group_handle_t group, uint8_t *found,
                                                         const char **call) {
     enum { LOOKED_AT = 16 };
@@ -4046,19 +4207,19 @@ ZT__PRIVATE ze_result_t zt__open_catalog(const zt_allocator *allocator, const zt
     return result;
 }
 
-/* Returns whether a group of the catalog is of this sampling type, and the library can use it. */
-ZT__PRIVATE int zt__is_of_type(const zt__catalog *catalog, uint32_t index,
-                               zet_metric_group_sampling_type_flags_t type) {
+/* Returns whether the library can use a group of the catalog by this sampling type. */
+ZT__PRIVATE int zt__is_usable_group(const zt__catalog *catalog, uint32_t index,
+                                    zet_metric_group_sampling_type_flags_t type) {
     return (catalog->properties[index].samplingType & type) && !catalog->samples_instructions[index];
 }
 
-/* Returns the index of the first group of this sampling type, and of this name unless that is NULL;
-   UINT32_MAX if there is none. A device lists most groups twice, once for each type. */
+/* Returns the index of the first group with this name, or with any if that is NULL; UINT32_MAX if there is
+   none. The sampling type is needed because a device lists most groups twice, once for each type. */
 ZT__PRIVATE uint32_t zt__find_group(const zt__catalog *catalog, const char *name, size_t length,
                                     zet_metric_group_sampling_type_flags_t type) {
     uint32_t i;
     for (i = 0; i < catalog->count; i++) {
-        if (zt__is_of_type(catalog, i, type) &&
+        if (zt__is_usable_group(catalog, i, type) &&
             (!name || zt__equals(catalog->properties[i].name, name, length))) {
             return i;
         }
@@ -4079,8 +4240,9 @@ typedef struct zt__names_of_type {
 } zt__names_of_type;
 
 ZT__PRIVATE const char *zt__group_name_at(const void *names, uint32_t index) {
-    const zt__names_of_type *of = (const zt__names_of_type *)names;
-    return zt__is_of_type(of->catalog, index, of->type) ? of->catalog->properties[index].name : NULL;
+    const zt__catalog *catalog = ((const zt__names_of_type *)names)->catalog;
+    zet_metric_group_sampling_type_flags_t type = ((const zt__names_of_type *)names)->type;
+    return zt__is_usable_group(catalog, index, type) ? catalog->properties[index].name : NULL;
 }
 
 /* Reports that there is no such group, with the nearest names, or that it samples instructions. Returns
@@ -4117,7 +4279,8 @@ typedef struct zt__group {
     zet_metric_properties_t *metrics;
     uint32_t metric_count;
     uint32_t first_metric; /* index among the metrics of the profiler */
-    uint32_t tiles;        /* sets of values in a report: 1, or on a root device one for each tile */
+    uint32_t tiles;        /* sets of values in a report: one for each tile of a root device, if the driver
+                              can calculate several; else 1 */
     size_t report_size;    /* in bytes; 0 until the first report was read */
 } zt__group;
 
@@ -4159,8 +4322,9 @@ ZT__PRIVATE ze_result_t zt__load_metrics(const zt_allocator *allocator, zt__grou
     return result;
 }
 
-/* Returns how values of a metric are combined. The type alone is not enough: drivers give percentages the
-   type of durations, and frequencies that of events. Their units show that they do not add up. */
+/* Returns how the values of a metric are combined. The type alone does not decide it: drivers give
+   percentages the type of durations, and frequencies that of events. Their units show that they do not add
+   up. */
 ZT__PRIVATE zt_aggregation zt__aggregation_of(zet_metric_type_t type, const char *units) {
     static const char *const averaged[] = {"percent", "Percent", "%",   "Hz",   "hz",
                                            "Bps",     "BpS",     "bps", "ratio"};
@@ -4203,8 +4367,8 @@ ZT__PRIVATE void zt__describe_metric(const zt__group *group, uint32_t index, zt_
     metric->pass = 0;
 }
 
-/* If a metric of this name is a flag that its sample is invalid, returns the cause of loss; else
-   ZT_CAUSE_COUNT. */
+/* Returns the cause by which a sample is lost if the flag with this name is set; ZT_CAUSE_COUNT if the metric
+   is no such flag. */
 ZT__PRIVATE zt_cause zt__cause_of_flag(const char *metric_name) {
     static const struct {
         const char *name;
@@ -4228,7 +4392,7 @@ ZT__PRIVATE zt_cause zt__cause_of_flag(const char *metric_name) {
     return ZT_CAUSE_COUNT;
 }
 
-/* Returns a value as a number, or NaN. Its own type counts, which may differ from that of the metric. */
+/* Returns a value as a number, or NaN. Drivers may return a value of another type than that of its metric. */
 ZT__PRIVATE double zt__value_of(const zet_typed_value_t *value) {
     double number = zt__nan();
     switch (value->type) {
@@ -4250,14 +4414,14 @@ ZT__PRIVATE double zt__value_of(const zet_typed_value_t *value) {
     return zt__is_finite(number) ? number : zt__nan();
 }
 
-/* ---- activation ------------------------------------------------------------------------------------------ */
+/* ---- why counters are not available ----------------------------------------------------------------------- */
 
-/* Who uses the counters, as text for a message. */
-typedef struct zt__holder {
+/* The profiler, stream or process that uses counters, as text for a message. */
+typedef struct zt__counter_holder {
     char text[ZET_MAX_METRIC_GROUP_NAME + 64];
-} zt__holder;
+} zt__counter_holder;
 
-ZT__PRIVATE void zt__describe_holder(const zt__active_group *active, zt__holder *holder) {
+ZT__PRIVATE void zt__describe_holder(const zt__active_group *active, zt__counter_holder *holder) {
     snprintf(holder->text, sizeof holder->text, "group '%s' of %s of this process", active->name,
              active->is_streamed ? "a stream" : "a profiler");
 }
@@ -4280,6 +4444,498 @@ ZT__PRIVATE int zt__share_counters(ze_device_handle_t a, ze_device_handle_t b) {
     return a == b || zt__is_sub_device(a, b) || zt__is_sub_device(b, a);
 }
 
+/* Describes the file by which the system reserves counters for privileged users: its path and value. Returns
+   whether all users may use them. */
+ZT__PRIVATE int zt__read_paranoid_files(char *text, size_t size) {
+    static const char *const paths[] = {"/proc/sys/dev/xe/observation_paranoid",
+                                        "/proc/sys/dev/i915/perf_stream_paranoid"};
+    uint32_t i, found = 0;
+    int all_may = 1;
+    snprintf(text, size, "%s (xe) or %s (i915), whichever there is", paths[0], paths[1]);
+    for (i = 0; i < ZT__COUNT_OF(paths); i++) {
+        FILE *file = fopen(paths[i], "r");
+        int value, is_number;
+        if (!file) {
+            continue;
+        }
+        is_number = fscanf(file, "%d", &value) == 1;
+        fclose(file);
+        if (!is_number) {
+            snprintf(text, size, "%s", paths[i]);
+        } else if (value != 0 || !found) {
+            snprintf(text, size, "%s (now %d)", paths[i], value);
+        }
+        all_may &= is_number && value == 0;
+        found++;
+    }
+    return found && all_may;
+}
+
+/* Describes who else may use the counters of a device. Some drivers do not allow regions and streams on one
+   device: so it may be a stream of this process where a profiler is refused, or a profiler where a stream is;
+   otherwise it is another process. */
+ZT__PRIVATE void zt__find_other_user(ze_device_handle_t device, int is_streamed, zt__counter_holder *holder) {
+    zt__process *process = zt__get_process();
+    uint32_t i;
+    snprintf(holder->text, sizeof holder->text,
+             "another process, or a stream or query of this program's own");
+    if (!process) {
+        return;
+    }
+    zt__lock(&process->mutex);
+    for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
+        const zt__active_group *active = &process->active_groups[i];
+        if (active->users && active->is_streamed != is_streamed &&
+            zt__share_counters(active->device, device)) {
+            zt__describe_holder(active, holder);
+        }
+    }
+    zt__unlock(&process->mutex);
+}
+
+/* Reports why counters are not available, and what to do. `holder` names who uses them; if it is NULL or
+   empty, the holder is looked up. `diagnostics` may be NULL. */
+ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_device_handle_t device,
+                                               int is_streamed, ze_result_t result, const char *call,
+                                               const zt__counter_holder *holder) {
+    const char *name = zt_result_name(result);
+    /* Without permission, drivers return different results from different calls. */
+    int may_be_forbidden =
+        result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS ||
+        (result == ZE_RESULT_ERROR_INVALID_ARGUMENT && strcmp(call, "zetMetricQueryPoolCreate") == 0) ||
+        (result == ZE_RESULT_ERROR_UNKNOWN && strcmp(call, "zetMetricStreamerOpen") == 0);
+    char files[160];
+    zt__counter_holder found;
+    if (zt__means_device_loss(result)) {
+        zt__report_device_loss(diagnostics, result, call);
+        return ZT_DEVICE_LOST;
+    }
+    if (result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY) {
+        zt__report_no_memory(diagnostics, call, "metric groups");
+        return ZT_NOT_SUPPORTED;
+    }
+    if (result == ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE || result == ZE_RESULT_ERROR_UNINITIALIZED) {
+        zt__report(diagnostics, METRICS_NOT_ENABLED, result, call, name);
+        return ZT_NOT_ENABLED;
+    }
+    if (may_be_forbidden && !zt__read_paranoid_files(files, sizeof files) && geteuid() != 0) {
+        zt__report(diagnostics, NO_PERMISSION, result, call, name, files);
+        return ZT_NO_PERMISSION;
+    }
+    /* With permission, the same results mean that another process uses the counters. */
+    if (may_be_forbidden || result == ZE_RESULT_ERROR_NOT_AVAILABLE ||
+        result == ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE) {
+        if (!holder || !holder->text[0]) {
+            zt__find_other_user(device, is_streamed, &found);
+            holder = &found;
+        }
+        zt__report(diagnostics, COUNTERS_IN_USE, result, call, name, holder->text);
+        return ZT_IN_USE;
+    }
+    zt__report(diagnostics, METRICS_UNAVAILABLE, result, call, name);
+    return ZT_NOT_SUPPORTED;
+}
+
+/* ---- the groups that a configuration requests ------------------------------------------------------------ */
+
+/* The groups that a profiler measures, in the order of their passes. */
+typedef struct zt__selection {
+    uint32_t group_count, pass_count;
+    uint32_t metric_count; /* of all groups */
+    zt__group groups[ZT__MAX_GROUPS];
+    uint32_t pass_sizes[ZT__MAX_PASSES]; /* number of groups in each pass */
+} zt__selection;
+
+/* A selection in progress. */
+typedef struct zt__selector {
+    const zt_allocator *allocator;
+    zt__diagnostics *diagnostics;
+    const zt__driver *driver;
+    ze_device_handle_t device;
+    const zt_config *config;
+    zt__selection *selection;
+    zt_availability availability; /* after a failure, the reason */
+    uint32_t tiles;               /* sets of values in a report of any group */
+    zt__catalog catalog;
+} zt__selector;
+
+ZT__PRIVATE void zt__free_selection(const zt_allocator *allocator, zt__selection *selection) {
+    uint32_t g;
+    for (g = 0; g < selection->group_count; g++) {
+        zt__free_group(allocator, &selection->groups[g]);
+    }
+    memset(selection, 0, sizeof *selection);
+    selection->pass_count = 1;
+}
+
+ZT__PRIVATE int zt__has_group(const zt__selection *selection, zet_metric_group_handle_t handle) {
+    uint32_t g = 0;
+    while (g < selection->group_count && selection->groups[g].handle != handle) {
+        g++;
+    }
+    return g < selection->group_count;
+}
+
+/* Adds a group of the catalog and its metrics to the selection, unless it is there already. With
+   config.max_passes of 1, refuses a second group of a domain: drivers would activate only the last one, and
+   return SUCCESS all the same. On failure the message was reported. */
+ZT__PRIVATE ze_result_t zt__select_group(zt__selector *selector, uint32_t index) {
+    const zet_metric_group_properties_t *properties = &selector->catalog.properties[index];
+    zt__selection *selection = selector->selection;
+    zt__group *group;
+    const char *call;
+    uint32_t g;
+    ze_result_t result;
+    if (zt__has_group(selection, selector->catalog.handles[index])) {
+        return ZE_RESULT_SUCCESS;
+    }
+    for (g = 0; g < selection->group_count && selector->config->max_passes == 1; g++) {
+        const zet_metric_group_properties_t *other = &selection->groups[g].properties;
+        if (other->domain == properties->domain) {
+            selector->availability = ZT_GROUPS_CONFLICT;
+            return zt__report(selector->diagnostics, GROUPS_CONFLICT, ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                              other->name, properties->name, (unsigned)properties->domain);
+        }
+    }
+    if (selection->group_count == ZT__MAX_GROUPS) {
+        selector->availability = ZT_GROUPS_CONFLICT;
+        return zt__report(selector->diagnostics, TOO_MANY_GROUPS, ZE_RESULT_ERROR_INVALID_SIZE,
+                          (unsigned)ZT__MAX_GROUPS);
+    }
+    group = &selection->groups[selection->group_count++];
+    group->handle = selector->catalog.handles[index];
+    group->properties = *properties;
+    group->tiles = selector->tiles;
+    result = zt__load_metrics(selector->allocator, group, &call);
+    if (result != ZE_RESULT_SUCCESS) {
+        selector->availability =
+            zt__report_refusal(selector->diagnostics, selector->device, 0, result, call, NULL);
+    }
+    return result;
+}
+
+/* Selects the groups that config.groups names, or the default one if neither config.groups nor config.metrics
+   is set. On failure the message was reported. */
+ZT__PRIVATE ze_result_t zt__select_by_name(zt__selector *selector) {
+    const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
+    const char *list = selector->config->groups, *name;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    uint32_t index;
+    size_t length;
+    if (!list && !zt__has_names(selector->config->metrics)) {
+        index = zt__find_group(&selector->catalog, "ComputeBasic", strlen("ComputeBasic"), type);
+        if (index == UINT32_MAX) {
+            index = zt__find_group(&selector->catalog, NULL, 0, type);
+        }
+        return zt__select_group(selector, index);
+    }
+    while (list && result == ZE_RESULT_SUCCESS && zt__next_name(&list, &name, &length)) {
+        index = zt__find_group(&selector->catalog, name, length, type);
+        if (index == UINT32_MAX) {
+            selector->availability = ZT_NO_SUCH_GROUP;
+            return zt__report_no_group(selector->diagnostics, "zt_open", &selector->catalog, name, length,
+                                       type);
+        }
+        result = zt__select_group(selector, index);
+    }
+    return result;
+}
+
+/* ---- the groups that have the requested metrics ---------------------------------------------------------- */
+
+/* Finding the fewest groups that have all requested metrics is a set cover problem, which takes too long to
+   solve exactly. So groups are added one by one, beginning with those that have rare metrics. */
+typedef struct zt__metric_cover {
+    uint32_t group_count;  /* those of the catalog, in its order */
+    zt__group *groups;     /* the event-based ones, with their metrics; the others have none */
+    uint64_t *has;         /* for each group, a bit for each requested metric */
+    uint32_t metric_count; /* of all groups */
+    uint32_t requested_count;
+    uint64_t missing; /* the requested metrics that no selected group has, as bits */
+} zt__metric_cover;
+
+/* Returns the name of a metric by its index among those of all groups. */
+ZT__PRIVATE const char *zt__covered_metric_at(const void *cover, uint32_t index) {
+    const zt__group *group = ((const zt__metric_cover *)cover)->groups;
+    while (index >= group->metric_count) {
+        index -= group->metric_count;
+        group++;
+    }
+    return group->metrics[index].name;
+}
+
+/* Requests the metrics that config.metrics names, and records which groups have each of them. On failure the
+   message was reported. */
+ZT__PRIVATE ze_result_t zt__request_metrics(zt__selector *selector, zt__metric_cover *cover) {
+    const char *list = selector->config->metrics, *name;
+    size_t length;
+    uint32_t i, m;
+    for (; zt__next_name(&list, &name, &length); cover->requested_count++) {
+        uint64_t bit;
+        if (cover->requested_count == ZT__MAX_REQUESTED_METRICS) {
+            selector->availability = ZT_NO_SUCH_METRIC;
+            return zt__report(selector->diagnostics, TOO_MANY_METRICS, ZE_RESULT_ERROR_INVALID_SIZE,
+                              (unsigned)ZT__MAX_REQUESTED_METRICS);
+        }
+        bit = (uint64_t)1 << cover->requested_count;
+        for (i = 0; i < cover->group_count; i++) {
+            for (m = 0; m < cover->groups[i].metric_count; m++) {
+                if (zt__equals(cover->groups[i].metrics[m].name, name, length)) {
+                    cover->has[i] |= bit;
+                    cover->missing |= bit;
+                }
+            }
+        }
+        if (!(cover->missing & bit)) {
+            char text[ZET_MAX_METRIC_NAME];
+            zt__nearest nearest;
+            zt__copy_text(text, sizeof text, name, length);
+            nearest = zt__find_nearest(text, cover, cover->metric_count, zt__covered_metric_at);
+            selector->availability = ZT_NO_SUCH_METRIC;
+            return zt__report(selector->diagnostics, NO_SUCH_METRIC, ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                              "zt_open", text, nearest.text);
+        }
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Returns whether fewer than `most` groups of a group's domain are selected. */
+ZT__PRIVATE int zt__domain_has_room(const zt__selector *selector, uint32_t index, uint32_t most) {
+    uint32_t g, count = 0;
+    for (g = 0; g < selector->selection->group_count; g++) {
+        count +=
+            selector->selection->groups[g].properties.domain == selector->catalog.properties[index].domain;
+    }
+    return count < most;
+}
+
+/* Returns the group to select next: of the groups that have the rarest missing metric, the one with the most
+   missing metrics. Leaves out groups whose domain has `most` selected groups. Returns UINT32_MAX if no other
+   group has that metric. */
+ZT__PRIVATE uint32_t zt__find_next_group(const zt__selector *selector, const zt__metric_cover *cover,
+                                         uint32_t most) {
+    uint64_t bit, rarest = 0;
+    uint32_t i, fewest = UINT32_MAX, next = UINT32_MAX;
+    int count, highest = 0;
+    for (bit = 1; bit && bit <= cover->missing; bit <<= 1) {
+        uint32_t groups = 0;
+        for (i = 0; i < cover->group_count; i++) {
+            groups += (cover->has[i] & bit) && zt__domain_has_room(selector, i, most);
+        }
+        if ((cover->missing & bit) && groups < fewest) {
+            fewest = groups;
+            rarest = bit;
+        }
+    }
+    for (i = 0; i < cover->group_count; i++) {
+        count = __builtin_popcountll(cover->has[i] & cover->missing);
+        if ((cover->has[i] & rarest) && count > highest && zt__domain_has_room(selector, i, most)) {
+            highest = count;
+            next = i;
+        }
+    }
+    return next;
+}
+
+/* Adds groups to the selection until it has all metrics that config.metrics names. Also adds groups that do
+   not fit into the passes, so that zt__select_group or zt__plan_passes reports the conflict. On failure the
+   message was reported. */
+ZT__PRIVATE ze_result_t zt__select_by_metrics(zt__selector *selector) {
+    const zt_allocator *allocator = selector->allocator;
+    const zt__catalog *catalog = &selector->catalog;
+    const char *call = "zt_open";
+    ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    zt__metric_cover cover;
+    uint32_t i;
+    memset(&cover, 0, sizeof cover);
+    cover.groups = (zt__group *)zt__allocate(allocator, catalog->count, sizeof *cover.groups);
+    cover.has = (uint64_t *)zt__allocate(allocator, catalog->count, sizeof *cover.has);
+    if (cover.groups && cover.has) {
+        cover.group_count = catalog->count;
+        result = ZE_RESULT_SUCCESS;
+    }
+    for (i = 0; i < cover.group_count && result == ZE_RESULT_SUCCESS; i++) {
+        if (zt__is_usable_group(catalog, i, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED)) {
+            cover.groups[i].handle = catalog->handles[i];
+            result = zt__load_metrics(allocator, &cover.groups[i], &call);
+            cover.metric_count += cover.groups[i].metric_count;
+        }
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__request_metrics(selector, &cover);
+    } else {
+        selector->availability =
+            zt__report_refusal(selector->diagnostics, selector->device, 0, result, call, NULL);
+    }
+    for (i = 0; i < cover.group_count; i++) {
+        if (zt__has_group(selector->selection, catalog->handles[i])) {
+            cover.missing &= ~cover.has[i];
+        }
+    }
+    while (cover.missing && result == ZE_RESULT_SUCCESS) {
+        uint32_t next = zt__find_next_group(selector, &cover, selector->config->max_passes);
+        if (next == UINT32_MAX) { /* without a limit there is always one */
+            next = zt__find_next_group(selector, &cover, UINT32_MAX);
+        }
+        cover.missing &= ~cover.has[next];
+        result = zt__select_group(selector, next);
+    }
+    for (i = 0; i < cover.group_count; i++) {
+        zt__free_group(allocator, &cover.groups[i]);
+    }
+    zt__free(allocator, cover.groups);
+    zt__free(allocator, cover.has);
+    return result;
+}
+
+/* ---- which groups are measured together ------------------------------------------------------------------ */
+
+/* Stores the pass of each group: the first group of a domain is in the first pass, the second one in the
+   second pass, and so on. If a pass is full, the group is in the next one that is not. */
+ZT__PRIVATE void zt__plan_by_domain(const zt__selection *selection, uint32_t *pass_of) {
+    uint32_t together[ZT__MAX_GROUPS] = {0};
+    uint32_t g, earlier;
+    for (g = 0; g < selection->group_count; g++) {
+        pass_of[g] = 0;
+        for (earlier = 0; earlier < g; earlier++) {
+            if (selection->groups[earlier].properties.domain == selection->groups[g].properties.domain &&
+                pass_of[earlier] >= pass_of[g]) {
+                pass_of[g] = pass_of[earlier] + 1;
+            }
+        }
+        while (together[pass_of[g]] == ZT__MAX_GROUPS_IN_PASS) {
+            pass_of[g]++;
+        }
+        together[pass_of[g]]++;
+    }
+}
+
+/* Stores the pass of each group as the driver proposes, which knows of more conflicts than those of domains.
+   It reorders `handles` by pass. Returns 0 if its proposal cannot be used. */
+ZT__PRIVATE int zt__plan_by_driver(const zt__selector *selector, uint32_t *pass_of) {
+    const zt__selection *selection = selector->selection;
+    zet_metric_group_handle_t handles[ZT__MAX_GROUPS];
+    uint32_t sizes[ZT__MAX_GROUPS] = {0};
+    uint32_t g, pass, next = 0, in_pass, found = 0, count = selection->group_count, passes = 0;
+    for (g = 0; g < count; g++) {
+        handles[g] = selection->groups[g].handle;
+        pass_of[g] = UINT32_MAX;
+    }
+    if (!selector->driver->zetDeviceGetConcurrentMetricGroupsExp ||
+        selector->driver->zetDeviceGetConcurrentMetricGroupsExp(selector->device, count, handles, NULL,
+                                                                &passes) != ZE_RESULT_SUCCESS ||
+        passes > count ||
+        selector->driver->zetDeviceGetConcurrentMetricGroupsExp(selector->device, count, handles, sizes,
+                                                                &passes) != ZE_RESULT_SUCCESS ||
+        passes > count) {
+        return 0;
+    }
+    for (pass = 0; pass < passes; pass++) {
+        if (sizes[pass] == 0 || sizes[pass] > ZT__MAX_GROUPS_IN_PASS || sizes[pass] > count - next) {
+            return 0;
+        }
+        for (in_pass = 0; in_pass < sizes[pass]; in_pass++, next++) {
+            for (g = 0; g < count; g++) {
+                if (selection->groups[g].handle == handles[next] && pass_of[g] == UINT32_MAX) {
+                    pass_of[g] = pass;
+                    found++;
+                }
+            }
+        }
+    }
+    return found == count;
+}
+
+/* Puts the groups into the order of their passes. On failure the message was reported. */
+ZT__PRIVATE ze_result_t zt__plan_passes(zt__selector *selector) {
+    zt__selection *selection = selector->selection;
+    zt__group ordered[ZT__MAX_GROUPS];
+    uint32_t pass_of[ZT__MAX_GROUPS] = {0};
+    uint32_t g, pass, needed = 1, placed = 0, most = selector->config->max_passes;
+    if (selection->group_count > 1 && !zt__plan_by_driver(selector, pass_of)) {
+        zt__plan_by_domain(selection, pass_of);
+    }
+    for (g = 0; g < selection->group_count; g++) {
+        if (pass_of[g] >= needed) {
+            needed = pass_of[g] + 1;
+        }
+    }
+    if (most > ZT__MAX_PASSES) {
+        most = ZT__MAX_PASSES;
+    }
+    if (needed > most) {
+        selector->availability = ZT_GROUPS_CONFLICT;
+        return zt__report(selector->diagnostics, TOO_MANY_PASSES, ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          (unsigned)needed, (unsigned)most);
+    }
+    for (pass = 0; pass < needed; pass++) {
+        selection->pass_sizes[pass] = 0;
+        for (g = 0; g < selection->group_count; g++) {
+            if (pass_of[g] == pass) {
+                ordered[placed] = selection->groups[g];
+                ordered[placed].first_metric = selection->metric_count;
+                selection->metric_count += ordered[placed++].metric_count;
+                selection->pass_sizes[pass]++;
+            }
+        }
+    }
+    memcpy(selection->groups, ordered, placed * sizeof *ordered);
+    selection->pass_count = needed;
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Selects the groups that a configuration requests, and plans their passes. If it requests none, returns
+   SUCCESS with no groups and ZT_TIMES_BY_CHOICE, and reports nothing. On failure `availability` is the
+   reason, the message was reported, and nothing is left allocated. */
+ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__diagnostics *diagnostics,
+                                          const zt__driver *driver, ze_device_handle_t device,
+                                          const zt_config *config, zt__selection *selection,
+                                          zt_availability *availability) {
+    zt__selector selector = {allocator, diagnostics,          driver, device, config, selection, ZT_AVAILABLE,
+                             1,         {0, NULL, NULL, NULL}};
+    const char *call;
+    ze_result_t result;
+    memset(selection, 0, sizeof *selection);
+    selection->pass_count = 1;
+    if (config->groups && !zt__has_names(config->groups)) {
+        *availability = ZT_TIMES_BY_CHOICE;
+        return ZE_RESULT_SUCCESS;
+    }
+    if (driver->zetMetricGroupCalculateMultipleMetricValuesExp) {
+        uint32_t tiles = 0;
+        ZT__INTERNAL(result = zeDeviceGetSubDevices(device, &tiles, NULL));
+        if (result == ZE_RESULT_SUCCESS && tiles > 0 && tiles <= ZT__MAX_TILES) {
+            selector.tiles = tiles;
+        }
+    }
+    result = zt__open_catalog(allocator, driver, device, &selector.catalog, &call);
+    if (result != ZE_RESULT_SUCCESS) {
+        *availability = zt__report_refusal(diagnostics, device, 0, result, call, NULL);
+        return result;
+    }
+    if (!zt__has_counters(&selector.catalog)) {
+        selector.availability = ZT_LIBRARY_MISSING;
+        result = zt__report(diagnostics, METRIC_LIBRARY_MISSING, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
+                            (unsigned)selector.catalog.count);
+    } else {
+        result = zt__select_by_name(&selector);
+    }
+    if (result == ZE_RESULT_SUCCESS && zt__has_names(config->metrics)) {
+        result = zt__select_by_metrics(&selector);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__plan_passes(&selector);
+    }
+    zt__close_catalog(allocator, &selector.catalog);
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__free_selection(allocator, selection);
+    }
+    *availability = selector.availability;
+    return result;
+}
+
+/* ---- activation ------------------------------------------------------------------------------------------ */
+
 /* Activates all groups that are in use on a device, because each activation replaces the whole set, even from
    another context. The mutex of the process is held. */
 ZT__PRIVATE ze_result_t zt__update_activation(const zt__process *process, ze_context_handle_t context,
@@ -4295,11 +4951,12 @@ ZT__PRIVATE ze_result_t zt__update_activation(const zt__process *process, ze_con
     return zetContextActivateMetricGroups(context, device, count, count ? groups : NULL);
 }
 
-/* Activates a group in addition to those that this process has active. Profilers share a group; a stream has
-   it alone. Returns HANDLE_OBJECT_IN_USE if a profiler or stream of this process uses other counters of the
-   same domain; `holder` then names it, and is empty otherwise. */
-ZT__PRIVATE ze_result_t zt__activate(ze_context_handle_t context, ze_device_handle_t device,
-                                     const zt__group *group, int is_streamed, zt__holder *holder) {
+/* Activates a group in addition to those that this process has activated. Profilers share a group; a stream
+   has its group alone. Returns HANDLE_OBJECT_IN_USE if the domain is in use by a profiler or stream of this
+   process that cannot share it; `holder` then names it, and is empty otherwise. */
+ZT__PRIVATE ze_result_t zt__activate_group(ze_context_handle_t context, ze_device_handle_t device,
+                                           const zt__group *group, int is_streamed,
+                                           zt__counter_holder *holder) {
     zt__process *process = zt__get_process();
     zt__active_group *shared = NULL, *conflicting = NULL, *unused = NULL;
     ze_result_t result = ZE_RESULT_SUCCESS;
@@ -4344,8 +5001,8 @@ ZT__PRIVATE ze_result_t zt__activate(ze_context_handle_t context, ze_device_hand
 }
 
 /* Deactivates a group unless it has other users. The device must be that on which it was activated. */
-ZT__PRIVATE ze_result_t zt__deactivate(ze_context_handle_t context, ze_device_handle_t device,
-                                       const zt__group *group) {
+ZT__PRIVATE ze_result_t zt__deactivate_group(ze_context_handle_t context, ze_device_handle_t device,
+                                             const zt__group *group) {
     zt__process *process = zt__get_process();
     ze_result_t result = ZE_RESULT_SUCCESS;
     uint32_t i;
@@ -4369,10 +5026,10 @@ ZT__PRIVATE ze_result_t zt__deactivate(ze_context_handle_t context, ze_device_ha
 
 /* ---- calculation ----------------------------------------------------------------------------------------- */
 
-/* Calculates one report of a root device, which has a header and a set of values for each tile. If tiles at
-   the end have no set, because they had no work, their values get a type that zt__value_of makes NaN. */
-ZT__PRIVATE ze_result_t zt__calculate_tiles(const zt__driver *driver, const zt__group *group,
-                                            const uint8_t *raw, zet_typed_value_t *values) {
+/* Calculates one report of a root device, which has a header and a set of values for each tile. The last
+   tiles have no set if they had no work: their values get a type that zt__value_of makes NaN. */
+ZT__PRIVATE ze_result_t zt__calculate_tiles_of_report(const zt__driver *driver, const zt__group *group,
+                                                      const uint8_t *raw, zet_typed_value_t *values) {
     uint32_t counts[ZT__MAX_TILES] = {0};
     uint32_t sets = group->tiles, room = group->tiles * group->metric_count, total = room, i;
     ze_result_t result = driver->zetMetricGroupCalculateMultipleMetricValuesExp(
@@ -4392,11 +5049,11 @@ ZT__PRIVATE ze_result_t zt__calculate_tiles(const zt__driver *driver, const zt__
     return result;
 }
 
-/* Calculates `count` reports of one group, which follow each other in `raw`. `values` has room for the values
-   of each: the metrics of each tile. Drivers cannot calculate on two threads at once, not even different
-   groups, so the mutex of the process guards calculation. */
-ZT__PRIVATE ze_result_t zt__calculate(const zt__driver *driver, const zt__group *group, const uint8_t *raw,
-                                      uint32_t count, zet_typed_value_t *values) {
+/* Calculates `count` reports of one group, which follow each other in `raw`. For each report, `values` has
+   room for the metrics of each tile. The mutex of the process is locked, because drivers cannot calculate on
+   two threads at once, not even different groups. */
+ZT__PRIVATE ze_result_t zt__calculate_reports(const zt__driver *driver, const zt__group *group,
+                                              const uint8_t *raw, uint32_t count, zet_typed_value_t *values) {
     zt__process *process = zt__get_process();
     uint32_t i, wanted = count * group->metric_count, calculated = wanted;
     ze_result_t result = ZE_RESULT_SUCCESS;
@@ -4413,528 +5070,11 @@ ZT__PRIVATE ze_result_t zt__calculate(const zt__driver *driver, const zt__group 
         }
     } else {
         for (i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
-            result = zt__calculate_tiles(driver, group, raw + i * group->report_size,
-                                         values + (size_t)i * group->metric_count * group->tiles);
+            result = zt__calculate_tiles_of_report(driver, group, raw + i * group->report_size,
+                                                   values + (size_t)i * group->metric_count * group->tiles);
         }
     }
     zt__unlock(&process->mutex);
-    return result;
-}
-
-/* ---- why counters are not available ----------------------------------------------------------------------- */
-
-/* Stores the path and value of the file by which the system restricts counters to privileged users. Returns
-   whether all users may use them. */
-ZT__PRIVATE int zt__read_paranoid_files(char *text, size_t size) {
-    static const char *const paths[] = {"/proc/sys/dev/xe/observation_paranoid",
-                                        "/proc/sys/dev/i915/perf_stream_paranoid"};
-    uint32_t i, found = 0;
-    int all_may = 1;
-    snprintf(text, size, "%s (xe) or %s (i915), whichever there is", paths[0], paths[1]);
-    for (i = 0; i < ZT__COUNT_OF(paths); i++) {
-        FILE *file = fopen(paths[i], "r");
-        int value, is_number;
-        if (!file) {
-            continue;
-        }
-        is_number = fscanf(file, "%d", &value) == 1;
-        fclose(file);
-        if (!is_number) {
-            snprintf(text, size, "%s", paths[i]);
-        } else if (value != 0 || !found) {
-            snprintf(text, size, "%s (now %d)", paths[i], value);
-        }
-        all_may &= is_number && value == 0;
-        found++;
-    }
-    return found && all_may;
-}
-
-/* Describes who uses the counters of a device: for a profiler, a stream of this process, and the other way
-   round, since some drivers do not allow both on one device; else another process. */
-ZT__PRIVATE void zt__find_other_user(ze_device_handle_t device, int is_streamed, zt__holder *holder) {
-    zt__process *process = zt__get_process();
-    uint32_t i;
-    snprintf(holder->text, sizeof holder->text,
-             "another process, or a stream or query of this program's own");
-    if (!process) {
-        return;
-    }
-    zt__lock(&process->mutex);
-    for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
-        const zt__active_group *active = &process->active_groups[i];
-        if (active->users && active->is_streamed != is_streamed &&
-            zt__share_counters(active->device, device)) {
-            zt__describe_holder(active, holder);
-        }
-    }
-    zt__unlock(&process->mutex);
-}
-
-/* Reports why counters are not available, and what to do. `holder` names who uses them. If it is NULL or
-   empty, zt__find_other_user fills it in. `diagnostics` may be NULL. */
-ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_device_handle_t device,
-                                               int is_streamed, ze_result_t result, const char *call,
-                                               const zt__holder *holder) {
-    const char *name = zt_result_name(result);
-    /* Without permission, drivers return different results from different calls. */
-    int may_be_forbidden =
-        result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS ||
-        (result == ZE_RESULT_ERROR_INVALID_ARGUMENT && strcmp(call, "zetMetricQueryPoolCreate") == 0) ||
-        (result == ZE_RESULT_ERROR_UNKNOWN && strcmp(call, "zetMetricStreamerOpen") == 0);
-    char files[160];
-    zt__holder found;
-    if (zt__is_device_loss(result)) {
-        zt__report_device_loss(diagnostics, result, call);
-        return ZT_DEVICE_LOST;
-    }
-    if (result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY) {
-        zt__report_no_memory(diagnostics, call, "metric groups");
-        return ZT_NOT_SUPPORTED;
-    }
-    if (result == ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE || result == ZE_RESULT_ERROR_UNINITIALIZED) {
-        zt__report(diagnostics, METRICS_NOT_ENABLED, result, call, name);
-        return ZT_NOT_ENABLED;
-    }
-    if (may_be_forbidden && !zt__read_paranoid_files(files, sizeof files) && geteuid() != 0) {
-        zt__report(diagnostics, NO_PERMISSION, result, call, name, files);
-        return ZT_NO_PERMISSION;
-    }
-    /* With permission, the same results mean that another process uses the counters. */
-    if (may_be_forbidden || result == ZE_RESULT_ERROR_NOT_AVAILABLE ||
-        result == ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE) {
-        if (!holder || !holder->text[0]) {
-            zt__find_other_user(device, is_streamed, &found);
-            holder = &found;
-        }
-        zt__report(diagnostics, COUNTERS_IN_USE, result, call, name, holder->text);
-        return ZT_IN_USE;
-    }
-    zt__report(diagnostics, METRICS_UNAVAILABLE, result, call, name);
-    return ZT_NOT_SUPPORTED;
-}
-
-/* ---- the groups that a configuration requests ------------------------------------------------------------ */
-
-/* The groups that a profiler measures, in the order of their passes. */
-typedef struct zt__selection {
-    uint32_t group_count, pass_count;
-    uint32_t metric_count; /* of all groups */
-    zt__group groups[ZT__MAX_GROUPS];
-    uint32_t pass_sizes[ZT__MAX_PASSES]; /* number of groups in each pass */
-} zt__selection;
-
-/* What zt__select_groups and its helpers work with. */
-typedef struct zt__selector {
-    const zt_allocator *allocator;
-    zt__diagnostics *diagnostics;
-    const zt__driver *driver;
-    ze_device_handle_t device;
-    const zt_config *config;
-    zt__selection *selection;
-    zt_availability availability; /* after a failure, the reason */
-    zt__catalog catalog;
-} zt__selector;
-
-ZT__PRIVATE void zt__free_selection(const zt_allocator *allocator, zt__selection *selection) {
-    uint32_t g;
-    for (g = 0; g < selection->group_count; g++) {
-        zt__free_group(allocator, &selection->groups[g]);
-    }
-    memset(selection, 0, sizeof *selection);
-    selection->pass_count = 1;
-}
-
-ZT__PRIVATE int zt__has_group(const zt__selection *selection, zet_metric_group_handle_t handle) {
-    uint32_t g = 0;
-    while (g < selection->group_count && selection->groups[g].handle != handle) {
-        g++;
-    }
-    return g < selection->group_count;
-}
-
-/* Adds a group of the catalog to the selection, unless it is there already. With a single pass, refuses a
-   second group of a domain: drivers would activate only the last one and return SUCCESS. On failure the
-   message was reported. */
-ZT__PRIVATE ze_result_t zt__select_group(zt__selector *selector, uint32_t index) {
-    const zet_metric_group_properties_t *properties = &selector->catalog.properties[index];
-    zt__selection *selection = selector->selection;
-    uint32_t g;
-    if (zt__has_group(selection, selector->catalog.handles[index])) {
-        return ZE_RESULT_SUCCESS;
-    }
-    for (g = 0; g < selection->group_count && selector->config->max_passes == 1; g++) {
-        const zet_metric_group_properties_t *other = &selection->groups[g].properties;
-        if (other->domain == properties->domain) {
-            selector->availability = ZT_GROUPS_CONFLICT;
-            return zt__report(selector->diagnostics, GROUPS_CONFLICT, ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                              other->name, properties->name, (unsigned)properties->domain);
-        }
-    }
-    if (selection->group_count == ZT__MAX_GROUPS) {
-        selector->availability = ZT_GROUPS_CONFLICT;
-        return zt__report(selector->diagnostics, TOO_MANY_GROUPS, ZE_RESULT_ERROR_INVALID_SIZE,
-                          (unsigned)ZT__MAX_GROUPS);
-    }
-    selection->groups[selection->group_count].handle = selector->catalog.handles[index];
-    selection->groups[selection->group_count].properties = *properties;
-    selection->group_count++;
-    return ZE_RESULT_SUCCESS;
-}
-
-/* Selects the groups that config.groups names, or the default one without config.groups and config.metrics.
-   On failure the message was reported. */
-ZT__PRIVATE ze_result_t zt__select_by_name(zt__selector *selector) {
-    const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
-    const char *list = selector->config->groups, *name;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    uint32_t index;
-    size_t length;
-    if (!list && !zt__has_names(selector->config->metrics)) {
-        index = zt__find_group(&selector->catalog, "ComputeBasic", strlen("ComputeBasic"), type);
-        if (index == UINT32_MAX) {
-            index = zt__find_group(&selector->catalog, NULL, 0, type);
-        }
-        return zt__select_group(selector, index);
-    }
-    while (list && result == ZE_RESULT_SUCCESS && zt__next_name(&list, &name, &length)) {
-        index = zt__find_group(&selector->catalog, name, length, type);
-        if (index == UINT32_MAX) {
-            selector->availability = ZT_NO_SUCH_GROUP;
-            return zt__report_no_group(selector->diagnostics, "zt_open", &selector->catalog, name, length,
-                                       type);
-        }
-        result = zt__select_group(selector, index);
-    }
-    return result;
-}
-
-/* ---- the groups that have the requested metrics ---------------------------------------------------------- */
-
-/* Finding the fewest groups that have all requested metrics is a set cover problem, which takes too long to
-   solve exactly. So groups are added one by one, beginning with those that have rare metrics. */
-typedef struct zt__cover {
-    uint32_t group_count;  /* those of the catalog, in its order */
-    zt__group *groups;     /* the event-based ones, with their metrics; the others have none */
-    uint64_t *has;         /* for each group, a bit for each requested metric */
-    uint32_t metric_count; /* of all groups */
-    uint32_t requested_count;
-    uint64_t missing; /* the requested metrics that no selected group has, as bits */
-} zt__cover;
-
-/* Loads the metrics of all event-based groups. On failure the message was reported. */
-ZT__PRIVATE ze_result_t zt__load_cover(zt__selector *selector, zt__cover *cover) {
-    const zt__catalog *catalog = &selector->catalog;
-    const char *call = "zt_open";
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    uint32_t i;
-    cover->groups = (zt__group *)zt__allocate(selector->allocator, catalog->count, sizeof *cover->groups);
-    cover->has = (uint64_t *)zt__allocate(selector->allocator, catalog->count, sizeof *cover->has);
-    if (cover->groups && cover->has) {
-        cover->group_count = catalog->count;
-    } else {
-        result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    for (i = 0; i < cover->group_count && result == ZE_RESULT_SUCCESS; i++) {
-        if (zt__is_of_type(catalog, i, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED)) {
-            cover->groups[i].handle = catalog->handles[i];
-            result = zt__load_metrics(selector->allocator, &cover->groups[i], &call);
-            cover->metric_count += cover->groups[i].metric_count;
-        }
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        selector->availability =
-            zt__report_refusal(selector->diagnostics, selector->device, 0, result, call, NULL);
-    }
-    return result;
-}
-
-/* Adds a metric to the requested ones, and records which groups have it. Returns 0 if none has. */
-ZT__PRIVATE int zt__request_metric(zt__cover *cover, const char *name, size_t length) {
-    uint64_t bit = (uint64_t)1 << cover->requested_count;
-    uint32_t i, m;
-    for (i = 0; i < cover->group_count; i++) {
-        for (m = 0; m < cover->groups[i].metric_count; m++) {
-            if (zt__equals(cover->groups[i].metrics[m].name, name, length)) {
-                cover->has[i] |= bit;
-                cover->missing |= bit;
-            }
-        }
-    }
-    cover->requested_count++;
-    return (cover->missing & bit) != 0;
-}
-
-/* Returns the name of a metric by its index among those of all groups. */
-ZT__PRIVATE const char *zt__covered_metric_at(const void *cover, uint32_t index) {
-    const zt__group *group = ((const zt__cover *)cover)->groups;
-    while (index >= group->metric_count) {
-        index -= group->metric_count;
-        group++;
-    }
-    return group->metrics[index].name;
-}
-
-/* Requests the metrics that config.metrics names. On failure the message was reported. */
-ZT__PRIVATE ze_result_t zt__request_metrics(zt__selector *selector, zt__cover *cover) {
-    const char *list = selector->config->metrics, *name;
-    size_t length;
-    while (zt__next_name(&list, &name, &length)) {
-        if (cover->requested_count == ZT__MAX_REQUESTED) {
-            selector->availability = ZT_NO_SUCH_METRIC;
-            return zt__report(selector->diagnostics, TOO_MANY_METRICS, ZE_RESULT_ERROR_INVALID_SIZE,
-                              (unsigned)ZT__MAX_REQUESTED);
-        }
-        if (!zt__request_metric(cover, name, length)) {
-            char text[ZET_MAX_METRIC_NAME];
-            zt__nearest nearest;
-            zt__copy_text(text, sizeof text, name, length);
-            nearest = zt__find_nearest(text, cover, cover->metric_count, zt__covered_metric_at);
-            selector->availability = ZT_NO_SUCH_METRIC;
-            return zt__report(selector->diagnostics, NO_SUCH_METRIC, ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                              "zt_open", text, nearest.text);
-        }
-    }
-    return ZE_RESULT_SUCCESS;
-}
-
-/* Returns whether fewer than `most` groups of a group's domain are selected. */
-ZT__PRIVATE int zt__domain_has_room(const zt__selector *selector, uint32_t index, uint32_t most) {
-    uint32_t g, count = 0;
-    for (g = 0; g < selector->selection->group_count; g++) {
-        count +=
-            selector->selection->groups[g].properties.domain == selector->catalog.properties[index].domain;
-    }
-    return count < most;
-}
-
-/* Returns the group to select next: of the groups that have the rarest missing metric, the one with the most
-   missing metrics. Only groups whose domain has room count. Returns UINT32_MAX if none of them has the
-   metric. */
-ZT__PRIVATE uint32_t zt__find_next_group(const zt__selector *selector, const zt__cover *cover,
-                                         uint32_t most) {
-    uint64_t bit, rarest = 0;
-    uint32_t i, fewest = UINT32_MAX, next = UINT32_MAX;
-    int count, highest = 0;
-    for (bit = 1; bit && bit <= cover->missing; bit <<= 1) {
-        uint32_t groups = 0;
-        for (i = 0; i < cover->group_count; i++) {
-            groups += (cover->has[i] & bit) && zt__domain_has_room(selector, i, most);
-        }
-        if ((cover->missing & bit) && groups < fewest) {
-            fewest = groups;
-            rarest = bit;
-        }
-    }
-    for (i = 0; i < cover->group_count; i++) {
-        count = __builtin_popcountll(cover->has[i] & cover->missing);
-        if ((cover->has[i] & rarest) && count > highest && zt__domain_has_room(selector, i, most)) {
-            highest = count;
-            next = i;
-        }
-    }
-    return next;
-}
-
-/* Adds groups to the selection until it has all metrics that config.metrics names. Groups that do not fit
-   into the passes are added as well: then the conflict is reported, here or in zt__plan_passes. On failure
-   the message was reported. */
-ZT__PRIVATE ze_result_t zt__select_by_metrics(zt__selector *selector) {
-    zt__cover cover;
-    uint32_t i;
-    ze_result_t result;
-    memset(&cover, 0, sizeof cover);
-    result = zt__load_cover(selector, &cover);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__request_metrics(selector, &cover);
-    }
-    for (i = 0; i < cover.group_count; i++) {
-        if (zt__has_group(selector->selection, selector->catalog.handles[i])) {
-            cover.missing &= ~cover.has[i];
-        }
-    }
-    while (cover.missing && result == ZE_RESULT_SUCCESS) {
-        uint32_t next = zt__find_next_group(selector, &cover, selector->config->max_passes);
-        if (next == UINT32_MAX) { /* without a limit there is always one */
-            next = zt__find_next_group(selector, &cover, UINT32_MAX);
-        }
-        cover.missing &= ~cover.has[next];
-        result = zt__select_group(selector, next);
-    }
-    for (i = 0; i < cover.group_count; i++) {
-        zt__free_group(selector->allocator, &cover.groups[i]);
-    }
-    zt__free(selector->allocator, cover.groups);
-    zt__free(selector->allocator, cover.has);
-    return result;
-}
-
-/* ---- which groups are measured together ------------------------------------------------------------------ */
-
-/* Stores the pass of each group: the first group of a domain is in the first pass, the second in the second,
-   and later if a pass is full. */
-ZT__PRIVATE void zt__plan_by_domain(const zt__selection *selection, uint32_t *pass_of) {
-    uint32_t together[ZT__MAX_GROUPS] = {0};
-    uint32_t g, earlier;
-    for (g = 0; g < selection->group_count; g++) {
-        pass_of[g] = 0;
-        for (earlier = 0; earlier < g; earlier++) {
-            if (selection->groups[earlier].properties.domain == selection->groups[g].properties.domain &&
-                pass_of[earlier] >= pass_of[g]) {
-                pass_of[g] = pass_of[earlier] + 1;
-            }
-        }
-        while (together[pass_of[g]] == ZT__MAX_TOGETHER) {
-            pass_of[g]++;
-        }
-        together[pass_of[g]]++;
-    }
-}
-
-/* Stores the pass of each group as the driver advises, which knows of more conflicts than those of domains.
-   It reorders `handles` by pass. Returns 0 if its answer cannot be used. */
-ZT__PRIVATE int zt__plan_by_driver(const zt__selector *selector, uint32_t *pass_of) {
-    const zt__selection *selection = selector->selection;
-    zet_metric_group_handle_t handles[ZT__MAX_GROUPS];
-    uint32_t sizes[ZT__MAX_GROUPS] = {0};
-    uint32_t g, pass, next = 0, in_pass, found = 0, count = selection->group_count, passes = 0;
-    for (g = 0; g < count; g++) {
-        handles[g] = selection->groups[g].handle;
-        pass_of[g] = UINT32_MAX;
-    }
-    if (!selector->driver->zetDeviceGetConcurrentMetricGroupsExp ||
-        selector->driver->zetDeviceGetConcurrentMetricGroupsExp(selector->device, count, handles, NULL,
-                                                                &passes) != ZE_RESULT_SUCCESS ||
-        passes > count ||
-        selector->driver->zetDeviceGetConcurrentMetricGroupsExp(selector->device, count, handles, sizes,
-                                                                &passes) != ZE_RESULT_SUCCESS ||
-        passes > count) {
-        return 0;
-    }
-    for (pass = 0; pass < passes; pass++) {
-        if (sizes[pass] == 0 || sizes[pass] > ZT__MAX_TOGETHER || sizes[pass] > count - next) {
-            return 0;
-        }
-        for (in_pass = 0; in_pass < sizes[pass]; in_pass++, next++) {
-            for (g = 0; g < count; g++) {
-                if (selection->groups[g].handle == handles[next] && pass_of[g] == UINT32_MAX) {
-                    pass_of[g] = pass;
-                    found++;
-                }
-            }
-        }
-    }
-    return found == count;
-}
-
-/* Puts the groups into the order of their passes. On failure the message was reported. */
-ZT__PRIVATE ze_result_t zt__plan_passes(zt__selector *selector) {
-    zt__selection *selection = selector->selection;
-    zt__group ordered[ZT__MAX_GROUPS];
-    uint32_t pass_of[ZT__MAX_GROUPS] = {0};
-    uint32_t g, pass, needed = 1, placed = 0, most = selector->config->max_passes;
-    if (selection->group_count > 1 && !zt__plan_by_driver(selector, pass_of)) {
-        zt__plan_by_domain(selection, pass_of);
-    }
-    for (g = 0; g < selection->group_count; g++) {
-        if (pass_of[g] >= needed) {
-            needed = pass_of[g] + 1;
-        }
-    }
-    if (most > ZT__MAX_PASSES) {
-        most = ZT__MAX_PASSES;
-    }
-    if (needed > most) {
-        selector->availability = ZT_GROUPS_CONFLICT;
-        return zt__report(selector->diagnostics, TOO_MANY_PASSES, ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          (unsigned)needed, (unsigned)most);
-    }
-    for (pass = 0; pass < needed; pass++) {
-        selection->pass_sizes[pass] = 0;
-        for (g = 0; g < selection->group_count; g++) {
-            if (pass_of[g] == pass) {
-                ordered[placed++] = selection->groups[g];
-                selection->pass_sizes[pass]++;
-            }
-        }
-    }
-    memcpy(selection->groups, ordered, placed * sizeof *ordered);
-    selection->pass_count = needed;
-    return ZE_RESULT_SUCCESS;
-}
-
-/* Loads the metrics of the selected groups. A report of a root device has a set of values for each tile if
-   the driver can calculate these, else one set. On failure the message was reported. */
-ZT__PRIVATE ze_result_t zt__load_selection(zt__selector *selector) {
-    zt__selection *selection = selector->selection;
-    uint32_t g, tiles = 1;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    if (selector->driver->zetMetricGroupCalculateMultipleMetricValuesExp) {
-        tiles = 0;
-        ZT__INTERNAL(result = zeDeviceGetSubDevices(selector->device, &tiles, NULL));
-        if (result != ZE_RESULT_SUCCESS || tiles == 0 || tiles > ZT__MAX_TILES) {
-            tiles = 1;
-        }
-    }
-    for (g = 0; g < selection->group_count; g++) {
-        zt__group *group = &selection->groups[g];
-        const char *call;
-        result = zt__load_metrics(selector->allocator, group, &call);
-        if (result != ZE_RESULT_SUCCESS) {
-            selector->availability =
-                zt__report_refusal(selector->diagnostics, selector->device, 0, result, call, NULL);
-            return result;
-        }
-        group->first_metric = selection->metric_count;
-        group->tiles = tiles;
-        selection->metric_count += group->metric_count;
-    }
-    return ZE_RESULT_SUCCESS;
-}
-
-/* Selects the groups that a configuration requests, and plans their passes. If it requests none, returns
-   SUCCESS with no groups and ZT_TIMES_BY_CHOICE, and reports nothing. On failure `availability` is the
-   reason, the message was reported, and nothing is left allocated. */
-ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__diagnostics *diagnostics,
-                                          const zt__driver *driver, ze_device_handle_t device,
-                                          const zt_config *config, zt__selection *selection,
-                                          zt_availability *availability) {
-    zt__selector selector = {allocator, diagnostics, driver,       device,
-                             config,    selection,   ZT_AVAILABLE, {0, NULL, NULL, NULL}};
-    const char *call;
-    ze_result_t result;
-    memset(selection, 0, sizeof *selection);
-    selection->pass_count = 1;
-    if (config->groups && !zt__has_names(config->groups)) {
-        *availability = ZT_TIMES_BY_CHOICE;
-        return ZE_RESULT_SUCCESS;
-    }
-    result = zt__open_catalog(allocator, driver, device, &selector.catalog, &call);
-    if (result != ZE_RESULT_SUCCESS) {
-        *availability = zt__report_refusal(diagnostics, device, 0, result, call, NULL);
-        return result;
-    }
-    if (!zt__has_counters(&selector.catalog)) {
-        selector.availability = ZT_LIBRARY_MISSING;
-        result = zt__report(diagnostics, METRIC_LIBRARY_MISSING, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
-                            (unsigned)selector.catalog.count);
-    } else {
-        result = zt__select_by_name(&selector);
-    }
-    if (result == ZE_RESULT_SUCCESS && zt__has_names(config->metrics)) {
-        result = zt__select_by_metrics(&selector);
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__plan_passes(&selector);
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__load_selection(&selector);
-    }
-    zt__close_catalog(allocator, &selector.catalog);
-    if (result != ZE_RESULT_SUCCESS) {
-        zt__free_selection(allocator, selection);
-    }
-    *availability = selector.availability;
     return result;
 }
 
@@ -4983,17 +5123,6 @@ ZT_API ze_result_t zt_find_group(ze_device_handle_t device, const char *name, ui
     return result;
 }
 
-ZT__PRIVATE const char *zt__sampling_name(const zt__catalog *catalog, uint32_t index) {
-    zet_metric_group_sampling_type_flags_t type = catalog->properties[index].samplingType;
-    if (catalog->samples_instructions[index]) {
-        return "instructions";
-    }
-    if (type & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED) {
-        return type & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED ? "event+time" : "event";
-    }
-    return type & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED ? "time" : "other";
-}
-
 /* Fills in a row of the table of zt__write_metrics. */
 ZT__PRIVATE void zt__show_metric(const void *group, uint32_t index, zt__cell *cells) {
     zt_metric metric;
@@ -5027,6 +5156,8 @@ ZT__PRIVATE ze_result_t zt__write_metrics(zt__writer *writer, ze_device_handle_t
 }
 
 ZT_API ze_result_t zt_write_groups(ze_device_handle_t device, int metrics, zt_write_fn write, void *user) {
+    const zet_metric_group_sampling_type_flags_t event = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
+    const zet_metric_group_sampling_type_flags_t time = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
     zt__catalog catalog;
     zt__writer writer;
     uint32_t i;
@@ -5048,7 +5179,13 @@ ZT_API ze_result_t zt_write_groups(ze_device_handle_t device, int metrics, zt_wr
     zt__write_text(&writer, "domain  sampling      metrics  group\n");
     for (i = 0; i < catalog.count && result == ZE_RESULT_SUCCESS; i++) {
         const zet_metric_group_properties_t *group = &catalog.properties[i];
-        zt__print(&writer, "%6u  %-12s  %7u  ", (unsigned)group->domain, zt__sampling_name(&catalog, i),
+        const char *sampling = group->samplingType & time ? "time" : "other";
+        if (catalog.samples_instructions[i]) {
+            sampling = "instructions";
+        } else if (group->samplingType & event) {
+            sampling = group->samplingType & time ? "event+time" : "event";
+        }
+        zt__print(&writer, "%6u  %-12s  %7u  ", (unsigned)group->domain, sampling,
                   (unsigned)group->metricCount);
         zt__write_shown(&writer, group->name);
         zt__write_text(&writer, ": ");
@@ -5073,15 +5210,15 @@ ZT_API ze_result_t zt_write_groups(ze_device_handle_t device, int metrics, zt_wr
 
 /* ---- moments --------------------------------------------------------------------------------------------- */
 
-/* The moments of one column. `weight` is the sum of weights. `mean` is weighted, and `m2` is the weighted sum
-   of squared distances from it. */
+/* The moments of one column. `weight` is the sum of all weights, `mean` the weighted mean, and `m2` the
+   weighted sum of squared distances from it. */
 typedef struct zt__moments {
     uint64_t count;
     double weight, sum, mean, m2, min, max;
 } zt__moments;
 
-/* Adds a value by West's weighted form of Welford's update, in which no digits cancel. A value whose weight
-   is not positive counts in all but the mean and `m2`. */
+/* Adds a value by West's weighted form of Welford's update, in which no digits cancel. Mean and `m2` ignore a
+   value whose weight is not positive. */
 ZT__PRIVATE void zt__add_value(zt__moments *moments, double value, double weight) {
     double distance = value - moments->mean;
     if (moments->count == 0 || value < moments->min) {
@@ -5122,16 +5259,16 @@ ZT__PRIVATE void zt__merge_moments(zt__moments *into, const zt__moments *from) {
 
 /* ---- statistics of a region ------------------------------------------------------------------------------ */
 
-/* A sample is a row of values. The first column is the GPU time, or the host time of a call; it is the weight
-   of the columns that are averaged. */
-typedef struct zt__layout {
+/* The columns of a sample, which is a row of values. The first is the GPU time, or the host time of a call:
+   it is the weight of the columns that are averaged. */
+typedef struct zt__sample_layout {
     uint32_t column_count;
-    uint32_t row_limit;            /* the most rows kept for quantiles: config.samples */
-    const zt_aggregation *columns; /* how the values of each column are combined */
-} zt__layout;
+    uint32_t row_limit;                 /* the most rows kept for quantiles: config.samples */
+    const zt_aggregation *aggregations; /* how the values of each column are combined */
+} zt__sample_layout;
 
-/* Only one thread at a time writes, with the mutex of the owner held. So that thread may read without the
-   mutex; others lock it to read. */
+/* The statistics of a region, or of a call. One thread at a time writes, and holds the owner's mutex when it
+   does. That thread may read without the mutex; other threads lock it to read. */
 typedef struct zt__statistics {
     zt__moments *moments;          /* of each column, or NULL: no sample yet */
     double *rows;                  /* samples kept for quantiles */
@@ -5146,8 +5283,8 @@ ZT__PRIVATE void zt__free_statistics(const zt_allocator *allocator, zt__statisti
     memset(statistics, 0, sizeof *statistics);
 }
 
-/* Returns how many samples the pass with the most samples has. */
-ZT__PRIVATE uint64_t zt__count_samples(const zt__statistics *statistics) {
+/* Returns the number of samples of the pass that has most of them. */
+ZT__PRIVATE uint64_t zt__samples_per_pass(const zt__statistics *statistics) {
     uint64_t most = 0;
     uint32_t pass;
     for (pass = 0; pass < ZT__MAX_PASSES; pass++) {
@@ -5156,13 +5293,14 @@ ZT__PRIVATE uint64_t zt__count_samples(const zt__statistics *statistics) {
     return most;
 }
 
-/* Makes room for `more` samples. Called by the thread that writes, without the mutex, which is locked here
-   while pointers are replaced. Returns 0 without memory for the moments. Without memory for rows, fewer are
-   kept. */
-ZT__PRIVATE int zt__reserve_samples(const zt_allocator *allocator, zt__mutex *mutex, const zt__layout *layout,
-                                    zt__statistics *statistics, uint32_t more) {
+/* Makes room for `more` samples. Called by the thread that writes, without the mutex: it is locked here while
+   pointers are replaced. Returns 0 without memory for the moments. Without memory for rows, fewer are kept.
+ */
+ZT__PRIVATE int zt__reserve_samples(const zt_allocator *allocator, zt__mutex *mutex,
+                                    const zt__sample_layout *layout, zt__statistics *statistics,
+                                    uint32_t more) {
     enum { FIRST_ROWS = 8 };
-    uint64_t wanted = zt__count_samples(statistics) + more;
+    uint64_t wanted = zt__samples_per_pass(statistics) + more;
     uint64_t capacity = FIRST_ROWS;
     double *rows, *before = statistics->rows;
     if (statistics->moments && statistics->capacity == layout->row_limit) {
@@ -5218,12 +5356,13 @@ ZT__PRIVATE uint64_t zt__random_state(uint64_t seed, uint64_t n) {
     return state;
 }
 
-/* Adds a sample of a pass. Columns that it did not measure are NaN. The mutex is held, and room was reserved.
+/* Adds a sample of a pass, in which columns that the pass does not measure are NaN. The mutex is held, and
+   room was reserved.
 
    All samples are kept as long as there is room. After that, reservoir sampling gives all samples so far the
-   same chance. The choice is the same in each pass, so a kept row has the n-th sample of every pass, and each
-   pass fills in the columns that it measures. */
-ZT__PRIVATE void zt__add_sample(const zt__layout *layout, zt__statistics *statistics, uint32_t pass,
+   same chance. The n-th sample of each pass goes to the same row, or to none: each pass fills in the columns
+   that it measures. */
+ZT__PRIVATE void zt__add_sample(const zt__sample_layout *layout, zt__statistics *statistics, uint32_t pass,
                                 const double *row) {
     double weights[ZT_AGGREGATE_NONE + 1] = {0}; /* 0 for flags and for what is not combined */
     uint64_t n = statistics->seen[pass]++, place = n, state;
@@ -5243,7 +5382,7 @@ ZT__PRIVATE void zt__add_sample(const zt__layout *layout, zt__statistics *statis
     weights[ZT_AGGREGATE_MEAN] = zt__is_positive(row[0]) ? row[0] : 0;
     for (column = 0; column < layout->column_count; column++) {
         if (!zt__is_nan(row[column])) {
-            zt__add_value(&statistics->moments[column], row[column], weights[layout->columns[column]]);
+            zt__add_value(&statistics->moments[column], row[column], weights[layout->aggregations[column]]);
             if (kept) {
                 kept[column] = row[column];
             }
@@ -5254,16 +5393,16 @@ ZT__PRIVATE void zt__add_sample(const zt__layout *layout, zt__statistics *statis
 /* ---- the statistics of two sets of samples --------------------------------------------------------------- */
 
 /* Returns a random number from 0 up to, but not including, 1. */
-ZT__PRIVATE double zt__random_share(uint64_t *state) {
+ZT__PRIVATE double zt__random_fraction(uint64_t *state) {
     return (double)(int64_t)(zt__random(state) >> 11) / 9007199254740992.0;
 }
 
-/* Stores how many kept rows of each of two sets stay, when the sets are merged into `room` rows. If both sets
-   have kept all their samples, and there is room, all rows stay. Otherwise samples are drawn from both sets,
-   each with the same chance, until there is no room or the set of the drawn one has no more rows. */
-ZT__PRIVATE void zt__share_rows(const zt__statistics *a, const zt__statistics *b, uint32_t room,
-                                uint64_t *state, uint32_t stay[2]) {
-    uint64_t of_a = zt__count_samples(a), of_b = zt__count_samples(b);
+/* Stores how many kept rows of each of two sets stay when the sets are merged into `room` rows. If both sets
+   have kept all their samples, and there is room, all rows stay. Otherwise samples are drawn from both sets
+   with equal chance, until there is no room left, or no row of the set from which a sample was drawn. */
+ZT__PRIVATE void zt__draw_row_counts(const zt__statistics *a, const zt__statistics *b, uint32_t room,
+                                     uint64_t *state, uint32_t stay[2]) {
+    uint64_t of_a = zt__samples_per_pass(a), of_b = zt__samples_per_pass(b);
     double left[2], step[2]; /* samples not drawn yet, and for how many samples each kept row stands */
     stay[0] = a->kept;
     stay[1] = b->kept;
@@ -5276,7 +5415,7 @@ ZT__PRIVATE void zt__share_rows(const zt__statistics *a, const zt__statistics *b
     step[1] = b->kept ? left[1] / b->kept : 0;
     stay[0] = stay[1] = 0;
     while (stay[0] + stay[1] < room) {
-        int drawn = zt__random_share(state) * (left[0] + left[1]) >= left[0];
+        int drawn = zt__random_fraction(state) * (left[0] + left[1]) >= left[0];
         if (stay[drawn] == (drawn ? b : a)->kept) {
             return;
         }
@@ -5286,11 +5425,11 @@ ZT__PRIVATE void zt__share_rows(const zt__statistics *a, const zt__statistics *b
 }
 
 /* Copies `wanted` of `count` rows, chosen at random with equal chance, in their order. `to` may be `rows`. */
-ZT__PRIVATE void zt__draw_rows(const zt__layout *layout, uint64_t *state, double *to, const double *rows,
-                               uint32_t count, uint32_t wanted) {
+ZT__PRIVATE void zt__draw_rows(const zt__sample_layout *layout, uint64_t *state, double *to,
+                               const double *rows, uint32_t count, uint32_t wanted) {
     size_t columns = layout->column_count;
     for (; wanted; rows += columns, count--) {
-        if (zt__random_share(state) * count < wanted) {
+        if (zt__random_fraction(state) * count < wanted) {
             memmove(to, rows, columns * sizeof *rows);
             to += columns;
             wanted--;
@@ -5299,15 +5438,15 @@ ZT__PRIVATE void zt__draw_rows(const zt__layout *layout, uint64_t *state, double
 }
 
 /* Adds the statistics of other samples, for which room was reserved. The mutex of the owner of `into` is
-   held, and nobody writes to `from`. */
-ZT__PRIVATE void zt__merge_statistics(const zt__layout *layout, zt__statistics *into,
+   held, and no thread writes to `from`. */
+ZT__PRIVATE void zt__merge_statistics(const zt__sample_layout *layout, zt__statistics *into,
                                       const zt__statistics *from) {
-    uint64_t state = zt__random_state(into->seed, zt__count_samples(into) + zt__count_samples(from));
+    uint64_t state = zt__random_state(into->seed, zt__samples_per_pass(into) + zt__samples_per_pass(from));
     uint32_t i, stay[2];
     if (!from->moments) {
         return;
     }
-    zt__share_rows(into, from, into->capacity, &state, stay);
+    zt__draw_row_counts(into, from, into->capacity, &state, stay);
     if (stay[0]) {
         zt__draw_rows(layout, &state, into->rows, into->rows, into->kept, stay[0]);
     }
@@ -5334,10 +5473,10 @@ ZT__PRIVATE void zt__clear_stats(zt_stats *stats) {
 }
 
 /* Fills in the statistics of one column, except median and 95th percentile. The mutex is held. */
-ZT__PRIVATE void zt__get_moments(const zt__layout *layout, const zt__statistics *statistics, uint32_t column,
-                                 zt_stats *stats) {
+ZT__PRIVATE void zt__get_moments(const zt__sample_layout *layout, const zt__statistics *statistics,
+                                 uint32_t column, zt_stats *stats) {
     const zt__moments *moments = statistics->moments ? &statistics->moments[column] : NULL;
-    zt_aggregation aggregation = layout->columns[column];
+    zt_aggregation aggregation = layout->aggregations[column];
     zt__clear_stats(stats);
     if (!moments || moments->count == 0) {
         return;
@@ -5352,16 +5491,16 @@ ZT__PRIVATE void zt__get_moments(const zt__layout *layout, const zt__statistics 
     stats->min = moments->min;
     stats->max = moments->max;
     if (aggregation != ZT_AGGREGATE_NONE && moments->weight > 0) {
-        /* The weights stand for as many observations as there were samples. */
+        /* The unbiased variance of as many observations as there are samples, each with the mean weight. */
         double count = (double)moments->count, freedom = moments->weight * (1.0 - 1.0 / count);
         stats->mean = aggregation == ZT_AGGREGATE_SUM ? moments->sum / count : moments->mean;
         stats->stddev = moments->count > 1 ? sqrt(moments->m2 / freedom) : 0;
     }
 }
 
-/* Copies the kept values of one column, without NaN. Returns how many there are: up to `kept`. The mutex is
-   held. */
-ZT__PRIVATE uint32_t zt__copy_column(const zt__layout *layout, const zt__statistics *statistics,
+/* Copies the kept values of one column, without NaN. Returns their number, up to `kept`. The mutex is held.
+ */
+ZT__PRIVATE uint32_t zt__copy_column(const zt__sample_layout *layout, const zt__statistics *statistics,
                                      uint32_t column, double *to) {
     uint32_t i, count = 0;
     for (i = 0; i < statistics->kept; i++) {
@@ -5403,8 +5542,8 @@ ZT__PRIVATE void zt__select_rank(double *values, uint32_t count, uint32_t rank) 
     }
 }
 
-/* Returns the quantile below which this share of the values is, interpolated linearly between the two values
-   next to it; NaN if there are none. Reorders values that are not sorted. */
+/* Returns the quantile below which this share of the values lies, interpolated linearly between the two
+   values next to it; NaN if there are no values. Reorders the values, unless they are sorted. */
 ZT__PRIVATE double zt__quantile(double *values, uint32_t count, double share) {
     double position, low, high;
     uint32_t rank, i;
@@ -5429,11 +5568,18 @@ ZT__PRIVATE double zt__quantile(double *values, uint32_t count, double share) {
 
 /* ==== >>profiler: what a profiler is made of: slots, lists, names, passes ================================= */
 
-enum { ZT__BATCH = 64, ZT__MAX_REGIONS = 65536 };
+enum {
+    ZT__BATCH = 64,
+    ZT__MAX_REGIONS = 65536,
+    ZT__MAX_NESTED_PATHS = 65536,
+    ZT__MAX_PATHS = ZT__MAX_NESTED_PATHS + ZT__MAX_REGIONS,
+    ZT__PATHS_PER_BLOCK = 128,
+    ZT__MAX_DEPTH = 64
+};
 
 /* The library's own tests define this to stop where an invariant does not hold. */
-#ifndef ZT__CHECK
-#define ZT__CHECK(condition) ((void)0)
+#ifndef ZT__INVARIANT
+#define ZT__INVARIANT(condition) ((void)0)
 #endif
 
 typedef struct zt__list zt__list;
@@ -5467,20 +5613,45 @@ static const unsigned char zt__transitions[ZT__SLOT_STATE_COUNT][ZT__SLOT_STATE_
     /* PENDING */  {ZT__NO,   ZT__NO,     ZT__OK,  ZT__NO,     ZT__OK, ZT__BACK, ZT__NO, ZT__OK},
     /* READING */  {ZT__OK,   ZT__NO,     ZT__OK,  ZT__OK,     ZT__NO, ZT__OK,   ZT__OK, ZT__OK},
     /* ARMED */    {ZT__OK,   ZT__NO,     ZT__NO,  ZT__BEGINS, ZT__OK, ZT__NO,   ZT__NO, ZT__NO},
-    /* PARTIAL */  {ZT__NO,   ZT__NO,     ZT__NO,  ZT__NO,     ZT__OK, ZT__NO,   ZT__NO, ZT__NO},
+    /* PARTIAL */  {ZT__NO,   ZT__NO,     ZT__NO,  ZT__NO,     ZT__OK, ZT__NO,   ZT__NO, ZT__OK},
     /* RETIRED */  {ZT__NO,   ZT__NO,     ZT__NO,  ZT__NO,     ZT__NO, ZT__NO,   ZT__NO, ZT__NO},
 };
 /* clang-format on */
+
+typedef struct zt__path zt__path;
 
 /* A region, which its name identifies. */
 typedef struct zt__region_record {
     const char *name;
     uint32_t index;
+    zt__path *paths; /* on which it was begun, the newest first */
     uint64_t lost, dropped;
+    double operations; /* of a sample; 0: not known */
     zt__statistics statistics;
     zt__moments *streamed; /* for each metric of attached streams */
     uint32_t streamed_count;
 } zt__region_record;
+
+/* Two regions are on the same path if they have the same name and are inside regions on the same path. */
+typedef struct zt__path_key {
+    zt__path *outer; /* of the region around it, or the profiler's root */
+    zt__region_record *region;
+} zt__path_key;
+
+/* What was collected of a region inside certain others. Paths neither move nor disappear. */
+struct zt__path {
+    zt__path_key key;
+    uint32_t index, depth; /* a path inside no other has depth 1 */
+    zt__path *next;        /* of the same region */
+    zt__path *inner;       /* the paths directly inside, the newest first, */
+    zt__path *next_inner;  /* and the next of those in key.outer */
+    int is_repeated;       /* its region is also one of those around it */
+    int outlives_outer;    /* such a region has ended after the one around it */
+    int is_own_unknown;    /* regions directly inside were not measured, or have outlived it */
+    uint64_t count;        /* samples that were collected and have a GPU time, */
+    double time_ns;        /* and the sum of these times */
+    uint64_t missing;      /* samples in flight, lost or dropped, and without a GPU time */
+};
 
 struct zt__slot {
     zt__slot_state state;      /* changed only by zt__move_slot */
@@ -5488,6 +5659,8 @@ struct zt__slot {
 
     /* its region, and the list that has its commands */
     zt__region_record *region;
+    zt__path *path;      /* of that region */
+    zt__slot *outer;     /* while it is open: the region around it, or NULL */
     zt__list *list;      /* NULL: no list has its commands */
     uint64_t number;     /* its list numbers its slots from 1 as they end */
     uint32_t generation; /* increased when a region begins or ends: a zt_region of another one is stale */
@@ -5502,20 +5675,21 @@ struct zt__slot {
     /* for the collector */
     uint64_t overdue_since_ns; /* host time when reading it failed first, or 0. It is lost if that goes on */
     int needs_reset;           /* while PARTIAL: it may have run since it was last reset */
+    int shows_end;             /* while PARTIAL: its event signals when its commands are complete */
     int may_be_written; /* RETIRED, and the device may still write to it: its pools are never destroyed */
 
     /* constant */
     uint32_t pass; /* its queries are of this pass's groups */
     ze_event_handle_t event;
     uint64_t *stamps; /* two time stamps of the device, or NULL */
-    zet_metric_query_handle_t queries[ZT__MAX_TOGETHER];
+    zet_metric_query_handle_t queries[ZT__MAX_GROUPS_IN_PASS];
 };
 
 /* Slots are made in blocks. */
 typedef struct zt__slot_block {
     struct zt__slot_block *next;
     ze_event_pool_handle_t event_pool;
-    zet_metric_query_pool_handle_t query_pools[ZT__MAX_TOGETHER];
+    zet_metric_query_pool_handle_t query_pools[ZT__MAX_GROUPS_IN_PASS];
     uint64_t *stamps;
     uint32_t count;
     zt__slot *slots;
@@ -5547,6 +5721,7 @@ struct zt__list {
     zt__list_state state; /* changed only by zt__move_list */
     zt__list *next;
     zt__slot *first, *last; /* slots that ended and still belong to the list, in order of their numbers */
+    zt__slot *innermost;    /* the open region that was begun last; `outer` leads to the others. Or NULL */
     uint32_t open_count;    /* regions begun and not ended, or being begun: they keep this record */
 
     /* Numbers of slots. None is higher than `ended`. */
@@ -5558,9 +5733,11 @@ struct zt__list {
                                   before a reset that was not seen */
 
     /* for the last zt_execute */
-    uint64_t ran_before; /* `ran_up_to` before it, restored if the driver refuses it */
-    int overlaps; /* it was submitted before the one before it was known to be finished, so events do not
-                     show which of them has ended. Until a region is begun */
+    int overlaps;         /* it was submitted before the one before it was known to be finished, so events do
+                             not show which of them has ended. Until a region is begun */
+    uint32_t overwritten; /* samples of the execution before it that it overwrites */
+    uint64_t ran_before, finished_before; /* the numbers before it, restored if the driver refuses it */
+    int overlapped_before;
 };
 
 /* ---- the profiler ---------------------------------------------------------------------------------------- */
@@ -5593,7 +5770,9 @@ typedef struct zt__reading {
     zt__slot *slot;
     zt__slot_state from;
     int is_over;
-    int is_gone; /* it is not on its list any more, unless its event has signalled */
+    int is_finished;
+    int is_announced; /* this execution was, or its list is immediate */
+    int is_gone;      /* it is not on its list any more, unless its event has signalled */
     int has_signalled;
     zt__outcome outcome;
     int is_unusable;    /* it is not reset, or the device may still write to it */
@@ -5612,10 +5791,10 @@ typedef struct zt__batch {
     const zt__pass *pass; /* all are of one pass */
     zt__reading readings[ZT__BATCH];
     uint32_t report_count;
-    uint8_t *raw[ZT__MAX_TOGETHER]; /* for each group, the reports one after the other */
-    size_t raw_size[ZT__MAX_TOGETHER];
-    zet_typed_value_t *values[ZT__MAX_TOGETHER]; /* and the values calculated from them */
-    size_t value_count[ZT__MAX_TOGETHER];
+    uint8_t *raw[ZT__MAX_GROUPS_IN_PASS]; /* for each group, the reports one after the other */
+    size_t raw_size[ZT__MAX_GROUPS_IN_PASS];
+    zet_typed_value_t *values[ZT__MAX_GROUPS_IN_PASS]; /* and the values calculated from them */
+    size_t value_count[ZT__MAX_GROUPS_IN_PASS];
     double *rows; /* one for each reading */
 } zt__batch;
 
@@ -5629,6 +5808,12 @@ typedef struct zt__facts {
     uint64_t timer_hz; /* of the device's time stamps */
     uint64_t opened_s; /* when the profiler was opened, in seconds since 1970 (UTC) */
 } zt__facts;
+
+/* What the device can do at the most, a second; 0: not known. */
+typedef struct zt__peaks {
+    double bytes, operations;
+    char source[64];
+} zt__peaks;
 
 struct zt_profiler {
     uint32_t id; /* index among the process's profilers, plus ZT__MAX_PROFILERS * a serial number */
@@ -5653,7 +5838,8 @@ struct zt_profiler {
     uint32_t lost_flag_count;
     uint32_t pass_count;
     uint32_t tile_count; /* 0 if the device has no separate tiles */
-    zt__layout layout; /* GPU time; metrics; GPU time of each pass if several; metrics of each tile if any */
+    zt__sample_layout
+        layout; /* GPU time; metrics; GPU time of each pass if several; metrics of each tile if any */
     zt_aggregation *column_aggregations;
     char *columns;          /* of the table, from the configuration; NULL: as many as fit */
     char *reports;          /* of ZT_REPORT, to be written when the profiler is closed; NULL: none */
@@ -5667,6 +5853,8 @@ struct zt_profiler {
 
     zt__mutex mutex; /* guards what follows; held for bookkeeping only */
     zt_counts counts;
+    zt__peaks peaks;
+    int peaks_are_overridden; /* by ZT_PEAKS */
     uint64_t causes[ZT_CAUSE_COUNT];
     uint32_t state_counts[ZT__SLOT_STATE_COUNT]; /* slots in each state */
     zt__slot_block *blocks;
@@ -5676,6 +5864,10 @@ struct zt_profiler {
     zt__map names;       /* to region records */
     zt__region_record **regions;
     uint32_t region_count, region_capacity;
+    zt__map path_map; /* to paths, by their keys */
+    zt__path *path_blocks[ZT__MAX_PATHS / ZT__PATHS_PER_BLOCK];
+    uint32_t path_count, path_capacity;
+    zt__path root;    /* around all paths */
     zt__map list_map; /* to lists */
     zt__list *lists;
     zt__list *unused_lists; /* records for reuse */
@@ -5746,19 +5938,25 @@ ZT__PRIVATE int zt__lay_out_columns(zt_profiler *profiler) {
     profiler->column_aggregations = aggregations;
     profiler->layout.column_count = count;
     profiler->layout.row_limit = profiler->config.samples;
-    profiler->layout.columns = aggregations;
+    profiler->layout.aggregations = aggregations;
     return 1;
 }
 
 /* ---- states: with the mutex held ------------------------------------------------------------------------- */
 
+/* Counts one more sample on a path as begun, or with -1 one less. */
+ZT__PRIVATE void zt__count_begun(zt_profiler *profiler, zt__path *path, int change) {
+    profiler->counts.begun += (uint64_t)change;
+    path->missing += (uint64_t)change;
+}
+
 ZT__PRIVATE void zt__move_slot(zt_profiler *profiler, zt__slot *slot, zt__slot_state to) {
     zt__transition transition = (zt__transition)zt__transitions[slot->state][to];
-    ZT__CHECK(transition != ZT__NO);
+    ZT__INVARIANT(transition != ZT__NO);
     if (transition == ZT__BEGINS) {
-        profiler->counts.begun++;
+        zt__count_begun(profiler, slot->path, 1);
     } else if (transition == ZT__BACK) {
-        profiler->counts.begun--;
+        zt__count_begun(profiler, slot->path, -1);
     }
     profiler->state_counts[slot->state]--;
     profiler->state_counts[to]++;
@@ -5778,6 +5976,26 @@ ZT__PRIVATE int zt__is_over(const zt__slot *slot) {
 
 ZT__PRIVATE int zt__is_finished(const zt__slot *slot) {
     return slot->number <= slot->list->finished_up_to;
+}
+
+/* Returns whether a PARTIAL slot was submitted, and is not known to be finished since then. */
+ZT__PRIVATE int zt__is_submitted(const zt__slot *slot) {
+    return slot->needs_reset && !zt__is_finished(slot) &&
+           (slot->list->state == ZT__LIST_IMMEDIATE || slot->number <= slot->list->ran_up_to);
+}
+
+/* Returns whether the event of a PARTIAL slot shows when the last execution of its commands is complete. */
+ZT__PRIVATE int zt__shows_end(const zt__slot *slot) {
+    return slot->state == ZT__SLOT_PARTIAL && slot->shows_end && !slot->list->overlaps;
+}
+
+/* Returns whether dropped regions of a list are on their way, and their events will show when they end. */
+ZT__PRIVATE int zt__awaits_ends(const zt__list *list) {
+    const zt__slot *slot = list->first;
+    while (slot && !(zt__shows_end(slot) && zt__is_submitted(slot))) {
+        slot = slot->next;
+    }
+    return slot != NULL;
 }
 
 /* Returns whether samples of a list are known to be on their way, or are being read. */
@@ -5949,6 +6167,74 @@ ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, con
     return region;
 }
 
+/* Paths are in blocks, so that they need not move. */
+ZT__PRIVATE zt__path *zt__path_at(const zt_profiler *profiler, uint32_t index) {
+    return &profiler->path_blocks[index / ZT__PATHS_PER_BLOCK][index % ZT__PATHS_PER_BLOCK];
+}
+
+ZT__PRIVATE zt__path *zt__find_path(const zt_profiler *profiler, zt__path *outer, zt__region_record *region) {
+    zt__path_key key;
+    if (region->paths && region->paths->key.outer == outer) { /* most regions have one path */
+        return region->paths;
+    }
+    key.outer = outer;
+    key.region = region;
+    return (zt__path *)zt__map_find(&profiler->path_map, &key, sizeof key);
+}
+
+/* Returns 0 without memory. */
+ZT__PRIVATE int zt__make_room_for_path(zt_profiler *profiler) {
+    if (profiler->path_count == profiler->path_capacity) {
+        zt__path *block = (zt__path *)zt__allocate_unlocked(profiler, ZT__PATHS_PER_BLOCK, sizeof *block);
+        if (block &&
+            profiler->path_count == profiler->path_capacity) { /* else another thread has added one */
+            profiler->path_blocks[profiler->path_capacity / ZT__PATHS_PER_BLOCK] = block;
+            profiler->path_capacity += ZT__PATHS_PER_BLOCK;
+            block = NULL;
+        }
+        zt__free_unlocked(profiler, block);
+    }
+    return profiler->path_count < profiler->path_capacity &&
+           zt__map_make_room(&profiler->path_map, &profiler->config.allocator, &profiler->mutex);
+}
+
+/* Returns the path of a region inside another path, added if it is new, or NULL without memory. If regions
+   are nested too deeply, such as where many are never ended, or on too many paths, it is that of the region
+   inside no other. */
+ZT__PRIVATE zt__path *zt__find_or_add_path(zt_profiler *profiler, zt__path *outer,
+                                           zt__region_record *region) {
+    zt__path *path = zt__find_path(profiler, outer, region), *above;
+    int has_room = 1;
+    if (!path && outer->depth > 0 &&
+        (outer->depth == ZT__MAX_DEPTH || profiler->path_count >= ZT__MAX_NESTED_PATHS)) {
+        outer->is_own_unknown = 1;
+        outer = &profiler->root;
+        path = zt__find_path(profiler, outer, region);
+    }
+    while (!path && has_room &&
+           (profiler->path_count == profiler->path_capacity || zt__map_is_full(&profiler->path_map))) {
+        has_room = zt__make_room_for_path(profiler);
+        path = zt__find_path(profiler, outer, region); /* another thread may have added it */
+    }
+    if (path || !has_room) {
+        return path;
+    }
+    path = zt__path_at(profiler, profiler->path_count);
+    path->index = profiler->path_count++;
+    path->key.outer = outer;
+    path->key.region = region;
+    path->depth = outer->depth + 1;
+    path->next = region->paths;
+    region->paths = path;
+    path->next_inner = outer->inner;
+    outer->inner = path;
+    for (above = outer; above->depth > 0; above = above->key.outer) {
+        path->is_repeated |= above->key.region == region;
+    }
+    zt__map_add(&profiler->path_map, &path->key, sizeof path->key, path);
+    return path;
+}
+
 ZT__PRIVATE zt__list *zt__find_list(const zt_profiler *profiler, ze_command_list_handle_t handle) {
     return (zt__list *)zt__map_find(&profiler->list_map, (const void *)&handle, sizeof handle);
 }
@@ -5992,7 +6278,7 @@ ZT__PRIVATE void zt__destroy_block(zt_profiler *profiler, zt__slot_block *block)
     /* Memory that the device may still write to is not freed: a leak is better than a crash. */
     if (!may_be_written || zt__is_device_lost(&profiler->diagnostics)) {
         for (i = 0; i < block->count && block->slots; i++) {
-            for (g = 0; g < ZT__MAX_TOGETHER; g++) {
+            for (g = 0; g < ZT__MAX_GROUPS_IN_PASS; g++) {
                 if (block->slots[i].queries[g]) {
                     zetMetricQueryDestroy(block->slots[i].queries[g]);
                 }
@@ -6001,7 +6287,7 @@ ZT__PRIVATE void zt__destroy_block(zt_profiler *profiler, zt__slot_block *block)
                 zeEventDestroy(block->slots[i].event);
             }
         }
-        for (g = 0; g < ZT__MAX_TOGETHER; g++) {
+        for (g = 0; g < ZT__MAX_GROUPS_IN_PASS; g++) {
             if (block->query_pools[g]) {
                 zetMetricQueryPoolDestroy(block->query_pools[g]);
             }
@@ -6144,17 +6430,19 @@ ZT__PRIVATE void zt__deactivate_groups(zt_profiler *profiler, const zt__pass *pa
     uint32_t g;
     for (g = 0; g < count; g++) {
         zt__check(&profiler->diagnostics,
-                  zt__deactivate(profiler->context, profiler->device, &pass->groups[g]),
+                  zt__deactivate_group(profiler->context, profiler->device, &pass->groups[g]),
                   "zetContextActivateMetricGroups", "The metric groups may stay active.");
     }
 }
 
 /* Activates all groups of a pass, or none. On HANDLE_OBJECT_IN_USE, `holder` names who uses the counters. */
-ZT__PRIVATE ze_result_t zt__activate_groups(zt_profiler *profiler, const zt__pass *pass, zt__holder *holder) {
+ZT__PRIVATE ze_result_t zt__activate_groups(zt_profiler *profiler, const zt__pass *pass,
+                                            zt__counter_holder *holder) {
     uint32_t g;
     holder->text[0] = 0;
     for (g = 0; g < pass->group_count; g++) {
-        ze_result_t result = zt__activate(profiler->context, profiler->device, &pass->groups[g], 0, holder);
+        ze_result_t result =
+            zt__activate_group(profiler->context, profiler->device, &pass->groups[g], 0, holder);
         if (result != ZE_RESULT_SUCCESS) {
             zt__deactivate_groups(profiler, pass, g);
             return result;
@@ -6401,12 +6689,16 @@ ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler) {
     }
     zt__free_lists(&allocator, profiler->lists);
     zt__free_lists(&allocator, profiler->unused_lists);
-    for (i = 0; i < ZT__MAX_TOGETHER; i++) {
+    for (i = 0; i < ZT__MAX_GROUPS_IN_PASS; i++) {
         zt__free(&allocator, profiler->batch.raw[i]);
         zt__free(&allocator, profiler->batch.values[i]);
     }
     zt__free(&allocator, profiler->batch.rows);
+    for (i = 0; i < profiler->path_capacity / ZT__PATHS_PER_BLOCK; i++) {
+        zt__free(&allocator, profiler->path_blocks[i]);
+    }
     zt__map_free(&profiler->names, &allocator);
+    zt__map_free(&profiler->path_map, &allocator);
     zt__map_free(&profiler->list_map, &allocator);
     zt__free(&allocator, (void *)profiler->regions);
     for (i = 0; i < profiler->selection.group_count; i++) {
@@ -6496,11 +6788,11 @@ ZT__PRIVATE void zt__enter_list(zt_profiler *profiler, zt__collection *collectio
     collection->list = list;
     collection->slot = list ? list->first : NULL;
     memset(collection->is_blocked, 0, sizeof collection->is_blocked);
-    ZT__CHECK(!list || (list->ran_up_to <= list->ended && list->over_up_to <= list->ended &&
-                        list->finished_up_to <= list->ended && list->unexpected_up_to <= list->ended));
-    /* Whoever declares a list to be over does so when the device is done with it. */
+    ZT__INVARIANT(!list || (list->ran_up_to <= list->ended && list->over_up_to <= list->ended &&
+                            list->finished_up_to <= list->ended && list->unexpected_up_to <= list->ended));
+    /* Whoever declares a list to be over does so when the device is done with it, or nearly. */
     if (list && profiler->state_counts[ZT__SLOT_PARTIAL] && list->over_up_to == list->ended &&
-        !zt__is_on_its_way(list)) {
+        !zt__is_on_its_way(list) && !zt__awaits_ends(list)) {
         list->finished_up_to = list->ended;
     }
 }
@@ -6513,7 +6805,8 @@ ZT__PRIVATE int zt__should_read(const zt__collection *collection, const zt__slot
     case ZT__SLOT_ARMED:
         return collection->thorough || zt__is_over(slot) || !collection->is_blocked[slot->state];
     case ZT__SLOT_PARTIAL:
-        return zt__is_finished(slot) && (slot->needs_reset || zt__is_over(slot));
+        return (zt__is_finished(slot) && (slot->needs_reset || zt__is_over(slot))) ||
+               (zt__shows_end(slot) && (collection->thorough || !collection->is_blocked[slot->state]));
     default:
         return 0;
     }
@@ -6542,6 +6835,9 @@ ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection
             reading->slot = slot;
             reading->from = slot->state;
             reading->is_over = zt__is_over(slot);
+            reading->is_finished = zt__is_finished(slot);
+            reading->is_announced = slot->state == ZT__SLOT_PENDING ||
+                                    (slot->state == ZT__SLOT_PARTIAL && zt__is_submitted(slot));
             reading->is_gone = slot->state == ZT__SLOT_PENDING && zt__is_finished(slot) &&
                                collection->list->state != ZT__LIST_IMMEDIATE;
             reading->cause = ZT_CAUSE_COUNT;
@@ -6607,9 +6903,11 @@ ZT__PRIVATE int zt__is_overdue(zt__slot *slot) {
     return now - slot->overdue_since_ns >= LONGEST_NS;
 }
 
-/* The device is lost. An ARMED slot owes no sample. */
+/* The device is lost. An ARMED or a PARTIAL slot owes no sample. */
 ZT__PRIVATE void zt__lose_to_device(zt__reading *reading) {
-    if (reading->from != ZT__SLOT_ARMED) {
+    if (reading->from == ZT__SLOT_PARTIAL) {
+        reading->slot->shows_end = 0; /* nothing is awaited any more */
+    } else if (reading->from != ZT__SLOT_ARMED) {
         zt__lose(reading, ZT_LOST_DEVICE);
         reading->is_unusable = 1;
     }
@@ -6642,8 +6940,8 @@ ZT__PRIVATE void zt__read_reports(zt_profiler *profiler, zt__reading *reading) {
         }
     } else {
         reading->result = result;
-        zt__lose(reading, zt__is_device_loss(result) ? ZT_LOST_DEVICE : ZT_LOST_READ_FAILED);
-        reading->is_unusable = zt__is_device_loss(result);
+        zt__lose(reading, zt__means_device_loss(result) ? ZT_LOST_DEVICE : ZT_LOST_READ_FAILED);
+        reading->is_unusable = zt__means_device_loss(result);
     }
 }
 
@@ -6658,41 +6956,29 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
     result = zeEventQueryStatus(slot->event);
     if (result == ZE_RESULT_SUCCESS) {
         reading->has_signalled = 1;
-        if (slot->spans_passes) {
+        if (reading->from == ZT__SLOT_PARTIAL) {
+            reading->outcome = ZT__NO_SAMPLE;
+        } else if (slot->spans_passes) {
             zt__lose(reading, ZT_LOST_OTHER_PASS);
         } else {
             zt__read_reports(profiler, reading);
         }
     } else if (result == ZE_RESULT_NOT_READY) {
         slot->overdue_since_ns = 0;
-        if (reading->is_gone || (reading->is_over && reading->from != ZT__SLOT_PENDING)) {
+        if (reading->is_gone ||
+            (reading->is_over && reading->from != ZT__SLOT_PENDING && reading->from != ZT__SLOT_PARTIAL)) {
             reading->outcome = ZT__NEVER_RAN;
         }
     } else {
         reading->result = result;
         reading->call = "zeEventQueryStatus";
-        if (zt__is_device_loss(result)) {
+        if (zt__means_device_loss(result)) {
             zt__store(&profiler->diagnostics.device_lost, 1);
             zt__lose_to_device(reading);
-        } else if (zt__is_overdue(slot)) {
+        } else if (reading->from != ZT__SLOT_PARTIAL && zt__is_overdue(slot)) {
             zt__lose(reading, ZT_LOST_READ_FAILED);
             reading->is_unusable = slot->may_be_written = 1; /* the device may still execute it */
         }
-    }
-}
-
-/* Resets a slot, so that it can be used again. */
-ZT__PRIVATE void zt__reset_slot(zt_profiler *profiler, zt__reading *reading) {
-    zt__slot *slot = reading->slot;
-    const char *call;
-    ze_result_t result = zt__reset_handles(&profiler->passes[slot->pass], slot, &call);
-    slot->overdue_since_ns = 0;
-    slot->spans_passes = 0;
-    slot->needs_reset = result != ZE_RESULT_SUCCESS;
-    if (slot->needs_reset) {
-        reading->result = result;
-        reading->call = call;
-        reading->is_unusable = 1;
     }
 }
 
@@ -6708,21 +6994,31 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
     memset(is_blocked, 0, sizeof is_blocked);
     for (i = 0; i < batch->count; i++) {
         zt__reading *reading = &batch->readings[i];
-        if (reading->slot->list != list) {
-            list = reading->slot->list;
+        zt__slot *slot = reading->slot;
+        if (slot->list != list) {
+            list = slot->list;
             memset(is_blocked, 0, sizeof is_blocked);
         }
         reading->outcome = ZT__NOT_READY;
-        if (reading->from == ZT__SLOT_PARTIAL) {
+        if (reading->from == ZT__SLOT_PARTIAL && reading->is_finished) {
             reading->outcome = ZT__NO_SAMPLE;
         } else if (collection->thorough || reading->is_over || !is_blocked[reading->from]) {
             zt__read_slot(profiler, reading);
-            is_blocked[reading->from] |=
-                reading->outcome == ZT__NOT_READY && !reading->slot->overdue_since_ns;
+            is_blocked[reading->from] |= reading->outcome == ZT__NOT_READY && !slot->overdue_since_ns;
         }
         if (reading->outcome != ZT__NOT_READY && reading->outcome != ZT__NEVER_RAN && !reading->is_unusable &&
             !zt__is_device_lost(&profiler->diagnostics)) {
-            zt__reset_slot(profiler, reading);
+            const char *call;
+            ze_result_t result = zt__reset_handles(batch->pass, slot, &call);
+            slot->overdue_since_ns = 0;
+            slot->spans_passes = 0;
+            slot->needs_reset = result != ZE_RESULT_SUCCESS;
+            if (slot->needs_reset) {
+                reading->result = result;
+                reading->call = call;
+                reading->is_unusable = 1;
+                slot->shows_end = 0; /* the event may have signalled before the next execution */
+            }
         }
     }
     seen_ns = zt__now_ns();
@@ -6749,8 +7045,8 @@ ZT__PRIVATE void zt__calculate_group(zt_profiler *profiler, uint32_t g) {
     uint32_t i;
     batch->values[g] = has_room ? (zet_typed_value_t *)values : NULL;
     if (has_room) {
-        result =
-            zt__calculate(&profiler->driver, group, batch->raw[g], batch->report_count, batch->values[g]);
+        result = zt__calculate_reports(&profiler->driver, group, batch->raw[g], batch->report_count,
+                                       batch->values[g]);
     }
     for (i = 0; i < batch->count && result != ZE_RESULT_SUCCESS; i++) {
         zt__reading *reading = &batch->readings[i];
@@ -6759,9 +7055,9 @@ ZT__PRIVATE void zt__calculate_group(zt_profiler *profiler, uint32_t g) {
             continue;
         }
         if (has_room) {
-            alone =
-                zt__calculate(&profiler->driver, group, batch->raw[g] + reading->report * group->report_size,
-                              1, batch->values[g] + reading->report * report_values);
+            alone = zt__calculate_reports(&profiler->driver, group,
+                                          batch->raw[g] + reading->report * group->report_size, 1,
+                                          batch->values[g] + reading->report * report_values);
         }
         if (alone != ZE_RESULT_SUCCESS) {
             reading->result = alone;
@@ -6879,8 +7175,8 @@ ZT__PRIVATE void zt__note_run(zt_profiler *profiler, zt__reading *reading) {
     zt__list *list = reading->slot->list;
     uint64_t number = reading->slot->number;
     /* If the kind of the list is unknown, its second execution shows that it is recorded. */
-    if ((reading->from == ZT__SLOT_ARMED || list->state != ZT__LIST_UNKNOWN) &&
-        reading->from != ZT__SLOT_PENDING && list->state != ZT__LIST_IMMEDIATE) {
+    if ((reading->from == ZT__SLOT_ARMED || list->state != ZT__LIST_UNKNOWN) && !reading->is_announced &&
+        list->state != ZT__LIST_IMMEDIATE) {
         reading->is_unobserved = 1;
         zt__move_list(profiler, list, ZT__LIST_UNOBSERVED);
     }
@@ -6891,8 +7187,8 @@ ZT__PRIVATE void zt__note_run(zt_profiler *profiler, zt__reading *reading) {
         list->over_up_to = number;
     }
     /* An execution that was not announced may still be followed by others. */
-    if (reading->from == ZT__SLOT_PENDING && list->state != ZT__LIST_UNOBSERVED && !list->overlaps &&
-        number > list->finished_up_to) {
+    if (reading->is_announced && list->state != ZT__LIST_UNOBSERVED && list->state != ZT__LIST_UNKNOWN &&
+        !list->overlaps && number > list->finished_up_to) {
         list->finished_up_to = number;
     }
 }
@@ -6900,19 +7196,26 @@ ZT__PRIVATE void zt__note_run(zt_profiler *profiler, zt__reading *reading) {
 /* Counts the sample of a reading. With the mutex held. */
 ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, const double *row) {
     zt__slot *slot = reading->slot;
+    zt__path *path = slot->path;
     reading->region = slot->region;
+    if (reading->has_signalled && reading->outcome != ZT__NOT_READY) {
+        zt__note_run(profiler, reading);
+    }
     if (reading->outcome != ZT__READ && reading->outcome != ZT__LOST) {
         return;
     }
-    if (reading->from == ZT__SLOT_ARMED) {
-        profiler->counts.begun++; /* this execution was not announced */
-    }
-    if (reading->has_signalled) {
-        zt__note_run(profiler, reading);
+    if (reading->from == ZT__SLOT_ARMED) { /* this execution was not announced */
+        zt__count_begun(profiler, path, 1);
+        path->missing++; /* there may have been others, so the samples of nested regions need not match */
     }
     if (reading->outcome == ZT__READ) {
         profiler->counts.collected++;
         zt__add_sample(&profiler->layout, &slot->region->statistics, slot->pass, row);
+        if (!zt__is_nan(row[0])) {
+            path->count++;
+            path->time_ns += row[0];
+            path->missing--;
+        }
         if (profiler->sample_collected) {
             profiler->sample_collected(profiler, slot->region, &reading->times, row);
         }
@@ -7117,12 +7420,6 @@ ZT__PRIVATE int zt__collect_anew(zt_profiler *profiler, uint64_t deadline) {
 
 /* ---- waiting --------------------------------------------------------------------------------------------- */
 
-/* Returns whether RECORDED slots of a list may be on their way without an announcement by zt_execute. */
-ZT__PRIVATE int zt__may_run_unobserved(const zt_profiler *profiler, const zt__list *list) {
-    return list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED ||
-           (list->state == ZT__LIST_RECORDED && !profiler->observes_execution);
-}
-
 /* Returns whether samples are on their way or being delivered. With the mutex held. */
 ZT__PRIVATE int zt__awaits_samples(const zt_profiler *profiler) {
     const zt__list *list;
@@ -7131,11 +7428,11 @@ ZT__PRIVATE int zt__awaits_samples(const zt_profiler *profiler) {
         profiler->is_delivering) {
         return 1;
     }
+    /* RECORDED slots may be on their way where an execution need not be announced by zt_execute. */
     for (list = profiler->state_counts[ZT__SLOT_RECORDED] ? profiler->lists : NULL; list; list = list->next) {
-        if (!zt__may_run_unobserved(profiler, list)) {
-            continue;
-        }
-        for (slot = list->first; slot; slot = slot->next) {
+        int may_run = list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED ||
+                      (list->state == ZT__LIST_RECORDED && !profiler->observes_execution);
+        for (slot = may_run ? list->first : NULL; slot; slot = slot->next) {
             if (slot->state == ZT__SLOT_RECORDED) {
                 return 1;
             }
@@ -7144,20 +7441,13 @@ ZT__PRIVATE int zt__awaits_samples(const zt_profiler *profiler) {
     return 0;
 }
 
-/* Returns the slot of a region that is not ended, or NULL. If `list` is NULL, searches all lists. With the
-   mutex held. */
-ZT__PRIVATE zt__slot *zt__find_open_slot(const zt_profiler *profiler, const zt__list *list) {
-    const zt__slot_block *block;
-    uint32_t i;
-    for (block = profiler->state_counts[ZT__SLOT_OPEN] ? profiler->blocks : NULL; block;
-         block = block->next) {
-        for (i = 0; i < block->count; i++) {
-            if (block->slots[i].state == ZT__SLOT_OPEN && (!list || block->slots[i].list == list)) {
-                return &block->slots[i];
-            }
-        }
+/* Returns the slot of a region that is not ended, or NULL. With the mutex held. */
+ZT__PRIVATE const zt__slot *zt__find_open_slot(const zt_profiler *profiler) {
+    const zt__list *list = profiler->state_counts[ZT__SLOT_OPEN] ? profiler->lists : NULL;
+    while (list && !list->innermost) {
+        list = list->next;
     }
-    return NULL;
+    return list ? list->innermost : NULL;
 }
 
 /* Collects until nothing is on its way. Returns 0 if the deadline passes first. */
@@ -7204,7 +7494,7 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
     }
     if (timeout_ns && is_complete) {
         zt__lock(&profiler->mutex);
-        open = zt__find_open_slot(profiler, NULL);
+        open = zt__find_open_slot(profiler);
         not_ended = open ? open->region->name : NULL;
         zt__unlock(&profiler->mutex);
     }
@@ -7300,21 +7590,38 @@ ZT__PRIVATE int zt__note_begin(zt_profiler *profiler, zt__list *list, zt__list_s
     return list->over_up_to > over_before;
 }
 
-/* Returns a free slot, which it opens for a region, or NULL. With the mutex held. */
-ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt__region_record *region) {
+/* Returns a free slot, which it opens for a region on this path, or NULL. With the mutex held. */
+ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt__path *path) {
     zt__slot *slot = zt__pop_free_slot(&profiler->passes[profiler->active_pass]);
     if (!slot) {
         return NULL;
     }
+    slot->path = path;
+    slot->outer = list->innermost;
+    list->innermost = slot;
     zt__move_slot(profiler, slot, ZT__SLOT_OPEN);
     slot->generation++;
     slot->activation = profiler->activation;
     slot->list = list;
-    slot->region = region;
-    slot->is_dropped = slot->needs_reset = 0;
+    slot->region = path->key.region;
+    slot->is_dropped = slot->needs_reset = slot->shows_end = 0;
     slot->submitted_ns = zt__now_ns();
     list->open_count++;
     return slot;
+}
+
+/* Removes a slot from the open ones of its list. If regions inside it are still open, they overlap with it,
+   and the time outside of them is known neither for it nor for the region around it. With the mutex held. */
+ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__slot *slot) {
+    zt__slot **place = &slot->list->innermost;
+    if (*place != slot) {
+        (slot->outer ? slot->outer->path : &profiler->root)->is_own_unknown = 1;
+        slot->path->is_own_unknown = 1;
+    }
+    for (; *place != slot; place = &(*place)->outer) {
+        (*place)->path->outlives_outer = 1;
+    }
+    *place = slot->outer;
 }
 
 /* Collects when zt_begin finds no free slot. If this shows that slots of the list have run, they are over,
@@ -7377,6 +7684,7 @@ ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handl
     enum { TRIES = 4 };
     zt__list_state kind = zt__query_list_kind(profiler, handle);
     zt__region_record *region;
+    zt__path *path;
     zt__list *list;
     zt__slot *slot = NULL;
     uint32_t tries;
@@ -7385,11 +7693,12 @@ ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handl
     region = zt__find_or_add_region(profiler, name, cause);
     list = region ? zt__find_or_add_list(profiler, handle) : NULL;
     if (list) {
+        list->open_count++; /* keeps the record of the list while the mutex is unlocked */
         zt__note_begin(profiler, list, kind);
-        slot = zt__acquire_slot(profiler, list, region);
-        /* Keeps the record of the list while the mutex is unlocked. */
-        list->open_count++;
-        for (tries = 0; !slot && tries < TRIES; tries++) {
+        path =
+            zt__find_or_add_path(profiler, list->innermost ? list->innermost->path : &profiler->root, region);
+        slot = path ? zt__acquire_slot(profiler, list, path) : NULL;
+        for (tries = 0; path && !slot && tries < TRIES; tries++) {
             zt__unlock(&profiler->mutex);
             *cause = zt__provide_slots(profiler, list, kind);
             zt__lock(&profiler->mutex);
@@ -7397,13 +7706,17 @@ ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handl
                 break;
             }
             *cause = ZT_DROPPED_NO_SLOT; /* if other threads have taken the new slots */
-            slot = zt__acquire_slot(profiler, list, region);
+            slot = zt__acquire_slot(profiler, list, path);
         }
         list->open_count--;
     }
     if (!slot) {
         profiler->counts.begun++;
         zt__count_dropped(profiler, region, *cause);
+        list = zt__find_list(profiler, handle);
+        if (list && list->innermost) {
+            list->innermost->path->is_own_unknown = 1;
+        }
     }
     zt__unlock(&profiler->mutex);
     return slot;
@@ -7417,12 +7730,13 @@ ZT__PRIVATE void zt__drop_at_begin(zt_profiler *profiler, zt_cause cause) {
     zt__unlock(&profiler->mutex);
 }
 
-/* Drops an open region. If it has commands on the list, the slot stays bound to the list. The mutex is held.
- */
+/* Drops an open region. If it has commands on the list, the slot stays bound to the list. With the mutex
+   held. */
 ZT__PRIVATE void zt__drop_open_slot(zt_profiler *profiler, zt__slot *slot, zt_cause cause, int has_commands) {
     zt__count_dropped(profiler, slot->region, cause);
+    zt__leave_nesting(profiler, slot);
     slot->generation++;
-    slot->is_dropped = 1;
+    slot->is_dropped = slot->needs_reset = 1;
     if (has_commands) {
         zt__move_slot(profiler, slot, ZT__SLOT_PARTIAL);
         zt__bind_slot(slot);
@@ -7432,40 +7746,53 @@ ZT__PRIVATE void zt__drop_open_slot(zt_profiler *profiler, zt__slot *slot, zt_ca
     }
 }
 
-/* Appends a time stamp of the device. If it has to wait for the work before it, appends a barrier first. */
-ZT__PRIVATE ze_result_t zt__append_stamp(zt_profiler *profiler, ze_command_list_handle_t list,
-                                         uint64_t *stamp, int after_work, ze_event_handle_t signal,
-                                         int *has_commands) {
-    const char *call = "zeCommandListAppendBarrier";
+/* Appends a time stamp of the device. If it has to wait for the work before it, appends a barrier first. On
+   failure, `*call` is the call that failed. */
+ZT__PRIVATE ze_result_t zt__append_stamp(ze_command_list_handle_t list, uint64_t *stamp, int after_work,
+                                         ze_event_handle_t signal, int *has_commands, const char **call) {
     ze_result_t result = ZE_RESULT_SUCCESS;
+    *call = "zeCommandListAppendBarrier";
     if (after_work) {
         ZT__INTERNAL(result = zeCommandListAppendBarrier(list, NULL, 0, NULL));
     }
     if (result == ZE_RESULT_SUCCESS) {
         *has_commands |= after_work;
-        call = "zeCommandListAppendWriteGlobalTimestamp";
+        *call = "zeCommandListAppendWriteGlobalTimestamp";
         ZT__INTERNAL(result = zeCommandListAppendWriteGlobalTimestamp(list, stamp, signal, 0, NULL));
         *has_commands |= result == ZE_RESULT_SUCCESS;
     }
+    return result;
+}
+
+/* Completes what was appended for a region. Where the driver has refused a command, the event of the slot
+   shows when the device is done with those before it. The log function may destroy the list, so this comes
+   before the message. */
+ZT__PRIVATE ze_result_t zt__complete_append(zt_profiler *profiler, zt__slot *slot,
+                                            ze_command_list_handle_t list, ze_result_t result,
+                                            const char *call, int has_commands) {
+    ze_result_t marked = ZE_RESULT_NOT_READY;
+    if (result != ZE_RESULT_SUCCESS && has_commands && !zt__means_device_loss(result)) {
+        ZT__INTERNAL(marked = zeCommandListAppendBarrier(list, slot->event, 0, NULL));
+    }
+    slot->shows_end = marked == ZE_RESULT_SUCCESS;
     return zt__check(&profiler->diagnostics, result, call, ZT__APPEND_REMEDY);
 }
 
 ZT__PRIVATE ze_result_t zt__append_begin(zt_profiler *profiler, zt__slot *slot, ze_command_list_handle_t list,
                                          int *has_commands) {
     const zt__pass *pass = &profiler->passes[slot->pass];
+    const char *call = NULL;
+    ze_result_t result = ZE_RESULT_SUCCESS;
     uint32_t g;
-    for (g = 0; g < pass->group_count; g++) {
-        ze_result_t result = zetCommandListAppendMetricQueryBegin(list, slot->queries[g]);
-        if (result != ZE_RESULT_SUCCESS) {
-            return zt__check(&profiler->diagnostics, result, "zetCommandListAppendMetricQueryBegin",
-                             ZT__APPEND_REMEDY);
-        }
-        *has_commands = 1;
+    for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
+        call = "zetCommandListAppendMetricQueryBegin";
+        result = zetCommandListAppendMetricQueryBegin(list, slot->queries[g]);
+        *has_commands |= result == ZE_RESULT_SUCCESS;
     }
-    if (!profiler->is_stamped) {
-        return ZE_RESULT_SUCCESS;
+    if (profiler->is_stamped && result == ZE_RESULT_SUCCESS) {
+        result = zt__append_stamp(list, &slot->stamps[0], pass->group_count == 0, NULL, has_commands, &call);
     }
-    return zt__append_stamp(profiler, list, &slot->stamps[0], pass->group_count == 0, NULL, has_commands);
+    return zt__complete_append(profiler, slot, list, result, call, *has_commands);
 }
 
 ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, const char *name) {
@@ -7523,20 +7850,21 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
 ZT__PRIVATE ze_result_t zt__append_end(zt_profiler *profiler, zt__slot *slot) {
     const zt__pass *pass = &profiler->passes[slot->pass];
     ze_command_list_handle_t list = slot->list->handle;
+    const char *call = NULL;
     ze_result_t result = ZE_RESULT_SUCCESS;
     int has_commands = 1;
     uint32_t g;
     if (profiler->is_stamped) {
-        result = zt__append_stamp(profiler, list, &slot->stamps[1], 1, pass->group_count ? NULL : slot->event,
-                                  &has_commands);
+        result = zt__append_stamp(list, &slot->stamps[1], 1, pass->group_count ? NULL : slot->event,
+                                  &has_commands, &call);
     }
     for (g = pass->group_count; g-- > 0 && result == ZE_RESULT_SUCCESS;) {
+        call = "zetCommandListAppendMetricQueryEnd";
         /* It waits for no event, but the validation layer rejects a NULL pointer. */
         result = zetCommandListAppendMetricQueryEnd(list, slot->queries[g], g ? NULL : slot->event, 0,
                                                     &slot->event);
-        zt__check(&profiler->diagnostics, result, "zetCommandListAppendMetricQueryEnd", ZT__APPEND_REMEDY);
     }
-    return result;
+    return zt__complete_append(profiler, slot, list, result, call, has_commands);
 }
 
 /* Ends a region. With `refused`, there is no sample: the driver has refused the command in the region. */
@@ -7561,10 +7889,12 @@ ZT__PRIVATE void zt__end(zt_region *region, int refused) {
     if (slot->state != ZT__SLOT_OPEN || slot->generation != region->generation + 1) {
         /* The list was released meanwhile, which has dropped the region. */
     } else if (result != ZE_RESULT_SUCCESS || refused) {
+        slot->shows_end |= result == ZE_RESULT_SUCCESS;
         zt__drop_open_slot(profiler, slot, ZT_DROPPED_APPEND_FAILED, 1);
     } else {
         zt__list_state kind = slot->list->state;
         slot->spans_passes = slot->activation != profiler->activation;
+        zt__leave_nesting(profiler, slot);
         zt__move_slot(profiler, slot, kind == ZT__LIST_IMMEDIATE ? ZT__SLOT_PENDING : ZT__SLOT_RECORDED);
         zt__bind_slot(slot);
         if (kind == ZT__LIST_IMMEDIATE || kind == ZT__LIST_UNKNOWN) {
@@ -7600,7 +7930,7 @@ ZT__PRIVATE void zt__mark_list_over(zt_profiler *profiler, ze_command_list_handl
     zt__lock(&profiler->mutex);
     list = zt__find_list(profiler, handle);
     if (list) {
-        while (list->open_count && (open = zt__find_open_slot(profiler, list)) != NULL) {
+        while ((open = list->innermost) != NULL) {
             not_ended = open->region->name;
             zt__drop_open_slot(profiler, open, ZT_DROPPED_NOT_CLOSED, 1);
         }
@@ -7661,11 +7991,11 @@ ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list
 
 /* ---- execution ------------------------------------------------------------------------------------------- */
 
-/* Returns whether a list has samples that are on their way, or that an execution without zt_execute has left.
+/* Returns whether a list has regions that are on their way, or that an execution without zt_execute has left.
    Such an execution has signalled the event of the last slot, since that ends after all others. If the list
    was reset and recorded anew since then, the last slot is new, and the first one may be of the old
    recording: so its event is queried, too, unless it is known to have run. No mutex is held. */
-ZT__PRIVATE int zt__has_unread_samples(zt_profiler *profiler, ze_command_list_handle_t handle) {
+ZT__PRIVATE int zt__has_unread_regions(zt_profiler *profiler, ze_command_list_handle_t handle) {
     const zt__list *list;
     const zt__slot *slot, *first = NULL, *last = NULL;
     ze_event_handle_t events[2] = {NULL, NULL};
@@ -7673,16 +8003,17 @@ ZT__PRIVATE int zt__has_unread_samples(zt_profiler *profiler, ze_command_list_ha
     uint32_t i;
     zt__lock(&profiler->mutex);
     list = zt__find_list(profiler, handle);
-    has_unread = list && zt__is_on_its_way(list);
+    has_unread = list && (zt__is_on_its_way(list) || zt__awaits_ends(list));
     for (slot = list ? list->first : NULL; slot && !has_unread; slot = slot->next) {
-        if ((slot->state == ZT__SLOT_RECORDED || slot->state == ZT__SLOT_ARMED) && !zt__is_over(slot)) {
+        if ((slot->state == ZT__SLOT_RECORDED || slot->state == ZT__SLOT_ARMED || zt__shows_end(slot)) &&
+            !zt__is_over(slot)) {
             first = first ? first : slot;
             last = slot;
         }
     }
     if (first) {
         events[0] = last->event;
-        events[1] = first != last && first->state == ZT__SLOT_RECORDED ? first->event : NULL;
+        events[1] = first != last && first->state != ZT__SLOT_ARMED ? first->event : NULL;
     }
     zt__unlock(&profiler->mutex);
     for (i = 0; i < 2 && events[i] && !has_unread; i++) {
@@ -7693,27 +8024,38 @@ ZT__PRIVATE int zt__has_unread_samples(zt_profiler *profiler, ze_command_list_ha
     return has_unread;
 }
 
+/* Returns whether a list has a slot that the next collection resets. */
+ZT__PRIVATE int zt__has_unreset_slot(zt_profiler *profiler, ze_command_list_handle_t handle) {
+    const zt__list *list;
+    const zt__slot *slot = NULL;
+    zt__lock(&profiler->mutex);
+    if (profiler->state_counts[ZT__SLOT_PARTIAL]) {
+        list = zt__find_list(profiler, handle);
+        slot = list ? list->first : NULL;
+    }
+    while (slot && !(slot->state == ZT__SLOT_PARTIAL && slot->needs_reset && zt__is_finished(slot))) {
+        slot = slot->next;
+    }
+    zt__unlock(&profiler->mutex);
+    return slot != NULL;
+}
+
 /* Waits for the samples of earlier executions of a list and reads them, until the deadline. */
 ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t handle, uint64_t deadline) {
-    int has_unread = zt__has_unread_samples(profiler, handle);
+    int has_unread = zt__has_unread_regions(profiler, handle);
     zt__wait wait = zt__wait_until(deadline);
-    int has_partial;
     while (has_unread) {
         if (zt__begin_collecting(profiler, 1)) {
             zt__run_collection(profiler, handle, 1);
             zt__unlock_timed(&profiler->collector);
         }
-        has_unread = zt__has_unread_samples(profiler, handle);
+        has_unread = zt__has_unread_regions(profiler, handle);
         if (has_unread && !zt__wait_again(&wait)) {
             break;
         }
     }
-    zt__lock(&profiler->mutex);
-    has_partial = profiler->state_counts[ZT__SLOT_PARTIAL] > 0;
-    zt__unlock(&profiler->mutex);
-    if (!has_unread && has_partial && zt__lock_until(&profiler->collector, deadline)) {
-        zt__run_collection(profiler, handle, 1); /* resets PARTIAL slots that are finished */
-        zt__unlock_timed(&profiler->collector);
+    if (!has_unread && zt__has_unreset_slot(profiler, handle)) {
+        zt__collect_anew(profiler, deadline);
     }
 }
 
@@ -7748,31 +8090,28 @@ ZT__PRIVATE zt_cause zt__loss_by_execution(zt__slot_state state) {
     return state == ZT__SLOT_RETIRED || state == ZT__SLOT_PARTIAL ? ZT_LOST_READ_FAILED : ZT_LOST_OVERWRITTEN;
 }
 
-/* Raises `unexpected_up_to` on a list that may have run without zt_execute. Slots that have run while later
-   ones have not belong to an immediate list that had this handle, to a recording before a reset, or to an
-   execution that is still running. With the mutex held. */
-ZT__PRIVATE void zt__exclude_what_ran(zt__list *list) {
-    const zt__slot *slot = list->first;
-    uint64_t number;
-    while (slot && slot->state != ZT__SLOT_RECORDED) {
-        slot = slot->next;
-    }
-    if (slot) {
-        number = list->ran_up_to < slot->number ? list->ran_up_to : slot->number - 1;
-        if (number > list->unexpected_up_to) {
-            list->unexpected_up_to = number;
+/* Moves the slots of a list that is about to be executed to PENDING. With the mutex held. */
+ZT__PRIVATE void zt__announce_list(zt_profiler *profiler, zt__list *list, uint64_t now) {
+    zt__slot *slot = list->first;
+    list->overwritten = 0;
+    list->ran_before = list->ran_up_to;
+    list->finished_before = list->finished_up_to;
+    list->overlapped_before = list->overlaps;
+    if (list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED) {
+        /* It may have run without zt_execute. Slots that have run while later ones have not belong to an
+           immediate list that had this handle, to a recording before a reset, or to an execution that is
+           still running. They are not expected to run. */
+        while (slot && slot->state != ZT__SLOT_RECORDED) {
+            slot = slot->next;
+        }
+        if (slot) {
+            uint64_t number = list->ran_up_to < slot->number ? list->ran_up_to : slot->number - 1;
+            if (number > list->unexpected_up_to) {
+                list->unexpected_up_to = number;
+            }
         }
     }
-}
-
-/* Moves the slots of a list that is about to be executed to PENDING. Returns how many samples of its last
-   execution this one overwrites. With the mutex held. */
-ZT__PRIVATE uint32_t zt__announce_list(zt_profiler *profiler, zt__list *list, uint64_t now) {
-    uint32_t overwritten = 0;
-    zt__slot *slot;
-    if (list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED) {
-        zt__exclude_what_ran(list);
-    }
+    list->overlaps |= zt__awaits_ends(list);
     for (slot = list->first; slot; slot = slot->next) {
         slot->submitted_from = ZT__SLOT_FREE;
         slot->needs_reset = 1;
@@ -7785,19 +8124,17 @@ ZT__PRIVATE uint32_t zt__announce_list(zt_profiler *profiler, zt__list *list, ui
             zt__move_slot(profiler, slot, ZT__SLOT_PENDING);
         } else {
             zt_cause cause = zt__loss_by_execution(slot->state);
-            profiler->counts.begun++;
+            zt__count_begun(profiler, slot->path, 1);
             zt__count_lost(profiler, slot->region, cause);
-            overwritten += cause == ZT_LOST_OVERWRITTEN;
+            list->overwritten += cause == ZT_LOST_OVERWRITTEN;
             list->overlaps |= cause == ZT_LOST_OVERWRITTEN;
         }
     }
     list->finished_up_to = 0;
-    list->ran_before = list->ran_up_to;
     list->ran_up_to = list->ended;
     if (list->state != ZT__LIST_UNOBSERVED) {
         zt__move_list(profiler, list, ZT__LIST_OBSERVED);
     }
-    return overwritten;
 }
 
 /* Prepares for an execution by zt_execute, or one that a tracer sees: reads the samples of the last execution
@@ -7805,7 +8142,7 @@ ZT__PRIVATE uint32_t zt__announce_list(zt_profiler *profiler, zt__list *list, ui
 ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, uint32_t count,
                                       const ze_command_list_handle_t *lists) {
     uint64_t now, deadline = zt__deadline(profiler->config.wait_timeout_ns);
-    uint32_t i, overwritten = 0;
+    uint32_t i;
     zt__list *list;
     /* Inside a function that the collector calls, nothing can be read before it is overwritten. */
     if (zt__is_inside_callback(profiler, "zt_execute")) {
@@ -7828,47 +8165,63 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, uint32_t count,
     for (i = 0; i < count; i++) {
         list = zt__find_list(profiler, lists[i]);
         if (list && list->state != ZT__LIST_IMMEDIATE) {
-            overwritten += zt__announce_list(profiler, list, now);
+            zt__announce_list(profiler, list, now);
         }
+    }
+    zt__unlock(&profiler->mutex);
+}
+
+/* Reverts zt__announce_list after the driver has refused the execution. With the mutex held. */
+ZT__PRIVATE void zt__retract_list(zt_profiler *profiler, zt__list *list) {
+    zt__slot *slot;
+    for (slot = list->first; slot; slot = slot->next) {
+        zt__slot_state from = slot->submitted_from;
+        slot->submitted_from = ZT__SLOT_FREE;
+        if (from == ZT__SLOT_RECORDED || from == ZT__SLOT_ARMED) {
+            if (slot->state == ZT__SLOT_PENDING) {
+                zt__move_slot(profiler, slot, from);
+            }
+        } else if (from != ZT__SLOT_FREE) { /* a loss was counted */
+            zt_cause cause = zt__loss_by_execution(from);
+            zt__count_begun(profiler, slot->path, -1);
+            profiler->counts.lost--;
+            profiler->causes[cause]--;
+            slot->region->lost--;
+        }
+    }
+    list->ran_up_to = list->ran_before;
+    list->finished_up_to = list->finished_before;
+    list->overlaps = list->overlapped_before;
+}
+
+/* Completes zt__before_execution when it is known whether the driver has refused the execution. */
+ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, uint32_t count,
+                                     const ze_command_list_handle_t *lists, int is_refused) {
+    uint32_t i, overwritten = 0;
+    if (zt__is_owner(&profiler->collector)) {
+        return; /* zt__before_execution has moved no slot */
+    }
+    if (is_refused) {
+        zt__lock_unread_lists(profiler, count, lists);
+    } else {
+        zt__lock(&profiler->mutex);
+    }
+    for (i = 0; i < count; i++) {
+        zt__list *list = zt__find_list(profiler, lists[i]);
+        if (!list || list->state == ZT__LIST_IMMEDIATE) {
+            continue;
+        }
+        if (is_refused) {
+            zt__retract_list(profiler, list);
+        } else {
+            overwritten += list->overwritten;
+        }
+        list->overwritten = 0;
     }
     zt__unlock(&profiler->mutex);
     if (overwritten) {
         zt__report(&profiler->diagnostics, OVERWRITTEN, ZE_RESULT_WARNING_DROPPED_DATA);
     }
-}
-
-/* Reverts zt__before_execution after the driver has refused the execution. */
-ZT__PRIVATE void zt__after_refusal(zt_profiler *profiler, uint32_t count,
-                                   const ze_command_list_handle_t *lists) {
-    uint32_t i;
-    if (zt__is_owner(&profiler->collector)) {
-        return; /* zt__before_execution has moved no slot */
-    }
-    zt__lock_unread_lists(profiler, count, lists);
-    for (i = 0; i < count; i++) {
-        zt__list *list = zt__find_list(profiler, lists[i]);
-        zt__slot *slot;
-        if (!list || list->state == ZT__LIST_IMMEDIATE) {
-            continue;
-        }
-        for (slot = list->first; slot; slot = slot->next) {
-            zt__slot_state from = slot->submitted_from;
-            slot->submitted_from = ZT__SLOT_FREE;
-            if (from == ZT__SLOT_RECORDED || from == ZT__SLOT_ARMED) {
-                if (slot->state == ZT__SLOT_PENDING) {
-                    zt__move_slot(profiler, slot, from);
-                }
-            } else if (from != ZT__SLOT_FREE) { /* a loss was counted */
-                zt_cause cause = zt__loss_by_execution(from);
-                profiler->counts.begun--;
-                profiler->counts.lost--;
-                profiler->causes[cause]--;
-                slot->region->lost--;
-            }
-        }
-        list->ran_up_to = list->ran_before;
-    }
-    zt__unlock(&profiler->mutex);
 }
 
 /* Returns how many lists there are before the first one that is named a second time. */
@@ -7898,8 +8251,8 @@ ZT__PRIVATE ze_result_t zt__execute_measured(zt_profiler *profiler, ze_command_q
     zt__executing_for = profiler;
     result = zeCommandQueueExecuteCommandLists(queue, count, lists, fence);
     zt__executing_for = outer;
+    zt__after_execution(profiler, count, lists, result != ZE_RESULT_SUCCESS);
     if (result != ZE_RESULT_SUCCESS) {
-        zt__after_refusal(profiler, count, lists);
         return zt__check(&profiler->diagnostics, result, "zeCommandQueueExecuteCommandLists",
                          "The lists were not executed.");
     }
@@ -7950,7 +8303,7 @@ ZT__PRIVATE ze_result_t zt__enter_pass(zt_profiler *profiler, uint32_t index) {
     zt__pass *before = &profiler->passes[profiler->active_pass], *pass = &profiler->passes[index];
     uint64_t deadline = zt__deadline(profiler->config.wait_timeout_ns);
     uint64_t states[ZT__SLOT_STATE_COUNT];
-    zt__holder holder;
+    zt__counter_holder holder;
     const char *call = NULL;
     ze_result_t result;
     if (pass == before) {
@@ -8182,9 +8535,9 @@ ZT__PRIVATE double *zt__lock_with_room(zt_profiler *profiler, const zt__region_r
 }
 
 /* Adds median and 95th percentile to the statistics of a column. Reorders the values. */
-ZT__PRIVATE void zt__add_quantiles(const zt__layout *layout, uint32_t column, double *values, uint32_t count,
-                                   zt_stats *stats) {
-    zt_aggregation aggregation = layout->columns[column];
+ZT__PRIVATE void zt__add_quantiles(const zt__sample_layout *layout, uint32_t column, double *values,
+                                   uint32_t count, zt_stats *stats) {
+    zt_aggregation aggregation = layout->aggregations[column];
     if (count > 0 && (aggregation == ZT_AGGREGATE_SUM || aggregation == ZT_AGGREGATE_MEAN)) {
         stats->median = zt__quantile(values, count, 0.5);
         stats->p95 = zt__quantile(values, count, 0.95);
@@ -8224,6 +8577,77 @@ ZT__PRIVATE uint32_t zt__find_differences(const zt_profiler *profiler, const zt_
     return differs;
 }
 
+/* Returns the time of the samples on a path that is outside of regions inside it, or NaN if samples of the
+   path, or of those directly inside it, are missing. The mutex is held. */
+ZT__PRIVATE double zt__own_time(const zt__path *path) {
+    double own_ns = path->time_ns;
+    const zt__path *inner;
+    uint64_t missing = path->inner ? path->missing : 0;
+    for (inner = path->inner; inner; inner = inner->next_inner) {
+        own_ns -= inner->time_ns;
+        missing += inner->missing;
+    }
+    /* Below 0, the device has measured the region or those inside it wrongly. */
+    return path->is_own_unknown || missing || own_ns < 0 ? zt__nan() : own_ns;
+}
+
+/* Adds up the paths of a region. The mutex is held. */
+ZT__PRIVATE void zt__add_paths(const zt_profiler *profiler, const zt__region_record *record,
+                               zt_region_info *info) {
+    const zt__path *path, *outer = record->paths ? record->paths->key.outer : &profiler->root;
+    int is_same = 1;
+    info->own_ns = info->total_ns = 0;
+    for (path = record->paths; path; path = path->next) {
+        info->own_ns += zt__own_time(path);
+        if (!path->is_repeated) {
+            info->total_ns += path->time_ns;
+        } else if (path->outlives_outer) {
+            info->total_ns = zt__nan();
+        }
+        is_same &= path->key.outer->key.region == outer->key.region;
+    }
+    info->parent = is_same && outer->depth > 0 ? outer->key.region->index : UINT32_MAX;
+}
+
+ZT_API uint32_t zt_get_path_count(const zt_profiler *profiler) {
+    zt_profiler *locked = zt__mutable(profiler);
+    uint32_t count;
+    if (!profiler) {
+        return 0;
+    }
+    zt__lock(&locked->mutex);
+    count = profiler->path_count;
+    zt__unlock(&locked->mutex);
+    return count;
+}
+
+ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info) {
+    zt_profiler *locked = zt__mutable(profiler);
+    const zt__path *found = NULL;
+    if (info) {
+        memset(info, 0, sizeof *info);
+        info->parent = UINT32_MAX;
+        info->total_ns = info->own_ns = zt__nan();
+    }
+    if (!profiler) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!info) {
+        return zt__report_null(&locked->diagnostics, "zt_get_path", "info");
+    }
+    zt__lock(&locked->mutex);
+    if (path < profiler->path_count) {
+        found = zt__path_at(profiler, path);
+        info->region = found->key.region->index;
+        info->parent = found->depth > 1 ? found->key.outer->index : UINT32_MAX;
+        info->count = found->count;
+        info->total_ns = found->time_ns;
+        info->own_ns = zt__own_time(found);
+    }
+    zt__unlock(&locked->mutex);
+    return found ? ZE_RESULT_SUCCESS : zt__report_index(profiler, "zt_get_path", "path", path);
+}
+
 ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info) {
     zt_profiler *locked = zt__mutable(profiler);
     const zt__region_record *record;
@@ -8234,6 +8658,8 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     if (info) {
         memset(info, 0, sizeof *info);
         info->name = "";
+        info->parent = UINT32_MAX;
+        info->own_ns = info->total_ns = zt__nan();
         zt__clear_stats(&info->time_ns);
     }
     record = zt__get_record(profiler, "zt_get_region", region, "info", info, &result);
@@ -8246,6 +8672,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     info->lost = record->lost;
     info->dropped = record->dropped;
     info->count = zt__collected(profiler, &record->statistics);
+    zt__add_paths(profiler, record, info);
     zt__get_moments(&profiler->layout, &record->statistics, 0, &info->time_ns);
     for (pass = 0; pass < profiler->pass_count; pass++) {
         uint32_t column = zt__pass_time_column(profiler, pass);
@@ -8432,7 +8859,8 @@ ZT__PRIVATE const char *zt__find_mismatch(const zt_profiler *a, const zt_profile
 typedef struct zt__merged_region {
     zt__region_record *into;
     const zt__region_record *from;
-    zt__statistics statistics; /* a copy of those of `from` */
+    zt__statistics statistics; /* copies of those of `from` */
+    uint64_t lost, dropped;
 } zt__merged_region;
 
 /* Copies the statistics of a region, and makes room for them in `into`, whose collector is held, so that
@@ -8452,7 +8880,7 @@ ZT__PRIVATE int zt__prepare_region(zt_profiler *into, zt_profiler *from, zt__mer
     if (!merged->statistics.moments) { /* it has no samples */
         return 1;
     }
-    samples = zt__count_samples(&merged->statistics);
+    samples = zt__samples_per_pass(&merged->statistics);
     if (!zt__reserve_samples(&into->config.allocator, &into->mutex, &into->layout, &merged->into->statistics,
                              samples < UINT32_MAX ? (uint32_t)samples : UINT32_MAX)) {
         return 0;
@@ -8463,6 +8891,43 @@ ZT__PRIVATE int zt__prepare_region(zt_profiler *into, zt_profiler *from, zt__mer
         rows = into->layout.row_limit;
     }
     return merged->into->statistics.capacity >= rows;
+}
+
+/* A path of the other profiler, copied, and the one that it is added to. */
+typedef struct zt__merged_path {
+    zt__path *into;
+    zt__path from;
+} zt__merged_path;
+
+/* Copies the paths, all of one moment, and adds those to `into` that it does not have. The regions are
+   prepared. Returns 0 without memory. */
+ZT__PRIVATE int zt__prepare_paths(zt_profiler *into, zt_profiler *from, const zt__merged_region *regions,
+                                  zt__merged_path *paths, uint32_t count) {
+    uint32_t i;
+    int has_all = 1;
+    zt__lock(&from->mutex);
+    for (i = 0; i < count; i++) {
+        paths[i].from = *zt__path_at(from, i);
+    }
+    zt__unlock(&from->mutex);
+    zt__lock(&into->mutex);
+    for (i = 0; i < count && has_all; i++) {
+        const zt__path_key *key = &paths[i].from.key;
+        zt__path *outer = key->outer->depth > 0 ? paths[key->outer->index].into : &into->root;
+        paths[i].into = zt__find_or_add_path(into, outer, regions[key->region->index].into);
+        has_all = paths[i].into != NULL;
+    }
+    zt__unlock(&into->mutex);
+    return has_all;
+}
+
+/* Adds the figures of a path. The mutex is held. */
+ZT__PRIVATE void zt__merge_path(zt__path *into, const zt__path *from) {
+    into->outlives_outer |= from->outlives_outer;
+    into->is_own_unknown |= from->is_own_unknown;
+    into->count += from->count;
+    into->time_ns += from->time_ns;
+    into->missing += from->missing;
 }
 
 /* Adds what was lost and dropped. The mutex is held. */
@@ -8480,27 +8945,28 @@ ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint6
     into->counts.unobserved_lists += unobserved_lists;
 }
 
-/* Adds the prepared regions. The collector of `into` is held. The mutexes are unlocked between regions, so
-   that other threads need not wait for all of them. */
-ZT__PRIVATE void zt__add_regions(zt_profiler *into, zt_profiler *from, const zt__merged_region *regions,
+/* Adds the prepared regions. Both collectors are held, so no statistics change; but regions may be dropped
+   meanwhile, so all counts are copied at once. The mutex of `into` is unlocked between regions, so that other
+   threads need not wait for all of them. */
+ZT__PRIVATE void zt__add_regions(zt_profiler *into, zt_profiler *from, zt__merged_region *regions,
                                  uint32_t count) {
     uint64_t unobserved_lists, causes[ZT_CAUSE_COUNT];
     uint32_t i;
     zt__lock(&from->mutex);
     memcpy(causes, from->causes, sizeof causes);
     unobserved_lists = from->counts.unobserved_lists;
+    for (i = 0; i < count; i++) {
+        regions[i].lost = regions[i].from->lost;
+        regions[i].dropped = regions[i].from->dropped;
+    }
     zt__unlock(&from->mutex);
     for (i = 0; i < count; i++) {
         const zt__merged_region *merged = &regions[i];
-        uint64_t collected = zt__collected(into, &merged->statistics), region_lost, region_dropped;
-        zt__lock(&from->mutex);
-        region_lost = merged->from->lost;
-        region_dropped = merged->from->dropped;
-        zt__unlock(&from->mutex);
+        uint64_t collected = zt__collected(into, &merged->statistics);
         zt__lock(&into->mutex);
         zt__merge_statistics(&into->layout, &merged->into->statistics, &merged->statistics);
-        merged->into->lost += region_lost;
-        merged->into->dropped += region_dropped;
+        merged->into->lost += merged->lost;
+        merged->into->dropped += merged->dropped;
         into->counts.collected += collected;
         into->counts.begun += collected;
         zt__unlock(&into->mutex);
@@ -8510,11 +8976,31 @@ ZT__PRIVATE void zt__add_regions(zt_profiler *into, zt_profiler *from, const zt_
     zt__unlock(&into->mutex);
 }
 
+/* Locks the collectors of two profilers, so that nothing is collected while one is merged into the other. The
+   order is that of their addresses, so that two threads that merge in opposite directions do not wait for
+   each other. Inside a sample function, this thread holds that of `from`. Returns 0 if a collector is held
+   for too long. */
+ZT__PRIVATE int zt__lock_collectors(zt_profiler *into, zt_profiler *from) {
+    uint64_t deadline = zt__deadline(into->config.wait_timeout_ns);
+    int is_inside = zt__is_owner(&from->collector), into_first = (uintptr_t)into < (uintptr_t)from;
+    zt_profiler *first = into_first || is_inside ? into : from, *second = first == into ? from : into;
+    if (!zt__lock_until(&first->collector, deadline)) {
+        return 0;
+    }
+    if (!is_inside && !zt__lock_until(&second->collector, deadline)) {
+        zt__unlock_timed(&first->collector);
+        return 0;
+    }
+    return 1;
+}
+
 ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     zt_profiler *source = zt__mutable(from);
     zt__merged_region *regions = NULL;
+    zt__merged_path *paths = NULL;
     const char *mismatch;
-    uint32_t i, count, prepared = 0;
+    uint32_t i, count, path_count, prepared = 0;
+    int is_inside;
     ze_result_t result = ZE_RESULT_SUCCESS;
     if (!into || !from) {
         return ZE_RESULT_SUCCESS;
@@ -8530,12 +9016,17 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     if (zt__is_inside_callback(into, "zt_merge")) {
         return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     }
-    if (!zt__lock_until(&into->collector, zt__deadline(into->config.wait_timeout_ns))) {
+    is_inside = zt__is_owner(&source->collector);
+    if (!zt__lock_collectors(into, source)) {
         return zt__report(&into->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "zt_merge");
     }
+    path_count = zt_get_path_count(from); /* before that of the regions, so that it has all their regions */
     count = zt_get_region_count(from);
     if (count > 0) {
         regions = (zt__merged_region *)zt__allocate(&into->config.allocator, count, sizeof *regions);
+    }
+    if (path_count > 0) {
+        paths = (zt__merged_path *)zt__allocate(&into->config.allocator, path_count, sizeof *paths);
     }
     /* No figure changes before there is memory for everything. */
     while (regions && prepared < count) {
@@ -8547,8 +9038,14 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
         }
         prepared++;
     }
-    if (prepared == count) {
+    if (prepared == count &&
+        (path_count == 0 || (paths && zt__prepare_paths(into, source, regions, paths, path_count)))) {
         zt__add_regions(into, source, regions, count);
+        zt__lock(&into->mutex);
+        for (i = 0; i < path_count; i++) {
+            zt__merge_path(paths[i].into, &paths[i].from);
+        }
+        zt__unlock(&into->mutex);
     } else {
         result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -8556,6 +9053,10 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
         zt__free_statistics(&from->config.allocator, &regions[i].statistics);
     }
     zt__free(&into->config.allocator, regions);
+    zt__free(&into->config.allocator, paths);
+    if (!is_inside) {
+        zt__unlock_timed(&source->collector);
+    }
     zt__unlock_timed(&into->collector);
     if (result != ZE_RESULT_SUCCESS) {
         zt__report_no_memory(&into->diagnostics, "zt_merge", "statistics");
@@ -8566,7 +9067,12 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
 /* ---- packing --------------------------------------------------------------------------------------------- */
 
 /* PACKED STATISTICS, in the manual, describes the layout. */
-enum { ZT__PACK_LAYOUT = 1, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
+enum {
+    ZT__PACK_LAYOUT = 2,
+    ZT__PACK_HEADER_SIZE = 24,
+    ZT__PACKED_MOMENTS_SIZE = 7 * 8,
+    ZT__PACKED_PATH_SIZE = 4 * 4 + 3 * 8
+};
 
 /* Writes into a buffer. Bytes that do not fit are only counted. */
 typedef struct zt__packer {
@@ -8659,10 +9165,12 @@ ZT__PRIVATE void zt__pack_region(zt__packer *packer, const zt_profiler *profiler
                                  const zt__region_record *record) {
     static const zt__moments none = {0, 0, 0, 0, 0, 0, 0};
     const zt__statistics *statistics = &record->statistics;
-    uint32_t column, columns = profiler->layout.column_count;
+    uint32_t pass, column, columns = profiler->layout.column_count;
     size_t i, values = (size_t)statistics->kept * columns;
     zt__pack_text(packer, record->name);
-    zt__pack_u64(packer, zt__collected(profiler, statistics));
+    for (pass = 0; pass < profiler->pass_count; pass++) {
+        zt__pack_u64(packer, statistics->seen[pass]);
+    }
     zt__pack_u64(packer, record->lost);
     zt__pack_u64(packer, record->dropped);
     for (column = 0; column < columns; column++) {
@@ -8685,10 +9193,21 @@ ZT__PRIVATE void zt__pack_region(zt__packer *packer, const zt_profiler *profiler
     }
 }
 
+/* The mutex is held. */
+ZT__PRIVATE void zt__pack_path(zt__packer *packer, const zt__path *path) {
+    zt__pack_u32(packer, path->depth > 1 ? path->key.outer->index : UINT32_MAX);
+    zt__pack_u32(packer, path->key.region->index);
+    zt__pack_u64(packer, path->count);
+    zt__pack_f64(packer, path->time_ns);
+    zt__pack_u64(packer, path->missing);
+    zt__pack_u32(packer, (uint32_t)path->outlives_outer);
+    zt__pack_u32(packer, (uint32_t)path->is_own_unknown);
+}
+
 ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *size) {
     zt_profiler *locked = zt__mutable(profiler);
     zt__packer packer = {NULL, 0, ZT__PACK_HEADER_SIZE}, header = {NULL, ZT__PACK_HEADER_SIZE, 0};
-    uint32_t i, regions;
+    uint32_t i, regions, paths;
     int is_inside;
     if (!profiler) {
         if (size) {
@@ -8707,6 +9226,7 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
     }
     packer.bytes = header.bytes = (uint8_t *)buffer;
     packer.room = buffer ? *size : 0;
+    paths = zt_get_path_count(profiler); /* before that of the regions, so that it has all their regions */
     regions = zt_get_region_count(profiler);
     zt__pack_profiler(&packer, locked, regions);
     for (i = 0; i < regions; i++) {
@@ -8714,6 +9234,12 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
         zt__pack_region(&packer, profiler, profiler->regions[i]);
         zt__unlock(&locked->mutex);
     }
+    zt__pack_u32(&packer, paths);
+    zt__lock(&locked->mutex);
+    for (i = 0; i < paths; i++) {
+        zt__pack_path(&packer, zt__path_at(profiler, i));
+    }
+    zt__unlock(&locked->mutex);
     if (!is_inside) {
         zt__unlock_timed(&locked->collector);
     }
@@ -8895,15 +9421,19 @@ ZT__PRIVATE void zt__unpack_moments(zt__unpacker *unpacker, zt__moments *moments
 ZT__PRIVATE void zt__unpack_region(zt__unpacker *unpacker, zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     const char *name = zt__unpack_text(unpacker);
-    uint64_t collected = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT), timed = 0;
-    uint64_t lost = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
-    uint64_t dropped = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
+    uint64_t seen[ZT__MAX_PASSES] = {0}, collected = 0, lost, dropped;
     uint32_t columns = profiler->layout.column_count, index = profiler->region_count;
-    uint32_t pass, column, kept, most = 0;
+    uint32_t pass, column, kept;
     size_t i, values;
     zt__region_record *record;
     zt__statistics *statistics;
     zt_cause cause;
+    for (pass = 0; pass < profiler->pass_count; pass++) {
+        seen[pass] = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
+        collected += seen[pass];
+    }
+    lost = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
+    dropped = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
     /* Memory is allocated only for what the buffer is long enough for. */
     if (!zt__require(unpacker, (unpacker->size - unpacker->used) / ZT__PACKED_MOMENTS_SIZE >= columns)) {
         return;
@@ -8932,20 +9462,12 @@ ZT__PRIVATE void zt__unpack_region(zt__unpacker *unpacker, zt_profiler *profiler
         zt__unpack_moments(unpacker, &statistics->moments[column], collected);
     }
     for (pass = 0; pass < profiler->pass_count; pass++) {
-        statistics->seen[pass] = statistics->moments[zt__pass_time_column(profiler, pass)].count;
-        timed += statistics->seen[pass];
-        if (statistics->seen[pass] > statistics->seen[most]) {
-            most = pass;
-        }
+        zt__require(unpacker, statistics->moments[zt__pass_time_column(profiler, pass)].count <= seen[pass]);
     }
-    if (!zt__require(unpacker, timed <= collected)) {
-        return;
-    }
-    /* Samples without a GPU time can be of any pass. In this one they make room for all kept samples. */
-    statistics->seen[most] += collected - timed;
+    memcpy(statistics->seen, seen, sizeof seen);
     kept = zt__unpack_u32(unpacker, profiler->config.samples);
     values = (size_t)kept * columns;
-    if (!zt__require(unpacker, kept <= zt__count_samples(statistics) &&
+    if (!zt__require(unpacker, kept <= zt__samples_per_pass(statistics) &&
                                    values <= (unpacker->size - unpacker->used) / sizeof(double)) ||
         values == 0) {
         return;
@@ -8958,6 +9480,38 @@ ZT__PRIVATE void zt__unpack_region(zt__unpacker *unpacker, zt_profiler *profiler
         statistics->rows[i] = zt__unpack_f64(unpacker);
     }
     statistics->kept = statistics->capacity = kept;
+}
+
+ZT__PRIVATE void zt__unpack_paths(zt__unpacker *unpacker, zt_profiler *profiler) {
+    uint32_t i, count = zt__unpack_u32(unpacker, ZT__MAX_PATHS);
+    if (!zt__require(unpacker, (unpacker->size - unpacker->used) / ZT__PACKED_PATH_SIZE >= count)) {
+        return;
+    }
+    for (i = 0; i < count; i++) {
+        uint32_t outer_index = zt__unpack_u32(unpacker, UINT32_MAX);
+        uint32_t region = zt__unpack_u32(unpacker, UINT32_MAX);
+        zt__path *outer, *path;
+        if (!zt__require(unpacker,
+                         (outer_index < i || outer_index == UINT32_MAX) && region < profiler->region_count)) {
+            return;
+        }
+        outer = outer_index == UINT32_MAX ? &profiler->root : zt__path_at(profiler, outer_index);
+        zt__lock(&profiler->mutex);
+        path = zt__find_or_add_path(profiler, outer, profiler->regions[region]);
+        zt__unlock(&profiler->mutex);
+        if (!path) {
+            unpacker->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+            return;
+        }
+        if (!zt__require(unpacker, path->index == i && path->key.outer == outer)) {
+            return; /* it was there before, or is nested too deeply */
+        }
+        path->count = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
+        path->time_ns = zt__unpack_f64(unpacker);
+        path->missing = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
+        path->outlives_outer = (int)zt__unpack_u32(unpacker, 1);
+        path->is_own_unknown = (int)zt__unpack_u32(unpacker, 1);
+    }
 }
 
 /* Checks the header and the checksum, and reports what is wrong. `size` is that of the buffer at first, and
@@ -8976,8 +9530,8 @@ ZT__PRIVATE ze_result_t zt__check_pack(const uint8_t *bytes, size_t *size) {
     layout = zt__unpack_u32(&header, UINT32_MAX);
     stated = zt__unpack_u64(&header, UINT64_MAX);
     hash = zt__unpack_u64(&header, UINT64_MAX);
-    if (layout > ZT__PACK_LAYOUT) {
-        return zt__report(NULL, NEWER_PACK, ZE_RESULT_ERROR_UNSUPPORTED_VERSION, (unsigned)layout,
+    if (layout != ZT__PACK_LAYOUT && layout != 0) {
+        return zt__report(NULL, OTHER_PACK, ZE_RESULT_ERROR_UNSUPPORTED_VERSION, (unsigned)layout,
                           (unsigned)ZT__PACK_LAYOUT);
     }
     if (stated > *size) {
@@ -9037,6 +9591,7 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
     for (i = 0; i < region_count && unpacker.result == ZE_RESULT_SUCCESS; i++) {
         zt__unpack_region(&unpacker, unpacked);
     }
+    zt__unpack_paths(&unpacker, unpacked);
     zt__require(&unpacker, unpacker.used == unpacker.size);
     result = unpacker.result;
     if (result == ZE_RESULT_ERROR_INVALID_ARGUMENT) {
@@ -9082,14 +9637,15 @@ typedef struct zt__clock {
     zt__clock_pair pairs[ZT__MAX_CLOCK_PAIRS];
 } zt__clock;
 
-/* Splits the time stamp in seconds and the rest: this does not overflow for clocks of up to 18 GHz. */
+/* Converts seconds and the rest apart from each other, which does not overflow for clocks of up to 18 GHz. */
 ZT__PRIVATE uint64_t zt__ticks_to_ns(const zt__clock *clock, uint64_t ticks) {
     uint64_t rate = clock->ticks_per_second;
     ticks &= clock->mask;
     return ticks / rate * 1000000000u + ticks % rate * 1000000000u / rate;
 }
 
-/* Returns the mask for time stamps of so many valid bits. 0, of drivers that do not know, stands for 64. */
+/* Returns the mask for time stamps with this number of valid bits. Drivers that do not know it report 0,
+   which stands for 64. */
 ZT__PRIVATE uint64_t zt__mask_of_bits(uint64_t valid_bits) {
     return valid_bits > 0 && valid_bits < 64 ? (UINT64_C(1) << valid_bits) - 1 : UINT64_MAX;
 }
@@ -9173,7 +9729,7 @@ ZT__PRIVATE uint64_t zt__convert_time(const zt__clock *clock, uint64_t time_ns, 
     return -converted < (double)near->ns[to] ? near->ns[to] - (uint64_t)-converted : 0;
 }
 
-/* Returns the unwrapped time nearest to `about_ns` that a wrapped time can stand for. */
+/* Of the unwrapped times that a wrapped time can stand for, returns the one nearest to `about_ns`. */
 ZT__PRIVATE uint64_t zt__unwrap_near(const zt__clock *clock, uint64_t wrapped_ns, uint64_t about_ns) {
     uint64_t middle = about_ns + clock->wrap_ns / 2;
     if (!clock->wrap_ns || middle < wrapped_ns) {
@@ -9182,7 +9738,7 @@ ZT__PRIVATE uint64_t zt__unwrap_near(const zt__clock *clock, uint64_t wrapped_ns
     return wrapped_ns + (middle - wrapped_ns) / clock->wrap_ns * clock->wrap_ns;
 }
 
-/* Returns the first unwrapped time from `least_ns` on that a wrapped time can stand for. */
+/* Of the unwrapped times that a wrapped time can stand for, returns the first from `least_ns` on. */
 ZT__PRIVATE uint64_t zt__unwrap_after(const zt__clock *clock, uint64_t wrapped_ns, uint64_t least_ns) {
     if (!clock->wrap_ns || wrapped_ns >= least_ns) {
         return wrapped_ns;
@@ -9200,9 +9756,9 @@ ZT__PRIVATE int zt__is_clock_pair_due(const zt__clock *clock) {
            zt__now_ns() - clock->pairs[clock->pair_count - 1].ns[ZT__HOST] >= clock->interval_ns;
 }
 
-/* Adds a pair. One that is before the last, or so close to it that the rate between them may be wrong by more
-   than a thousandth, is left out. When there is no room, every second pair is removed, and the interval
-   doubles, unless there would be too few pairs between two wraps. */
+/* Adds a pair, unless it is before the last one, or so close to it that the rate between them may be wrong by
+   more than a thousandth. When there is no room, every second pair is removed, and the interval doubles,
+   unless there would be too few pairs between two wraps. */
 ZT__PRIVATE void zt__add_clock_pair(zt__clock *clock, zt__clock_pair pair) {
     uint32_t i;
     if (clock->pair_count) {
@@ -9628,7 +10184,7 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     zt__init_clock(&timeline->clock, profiler->device, NULL, (uint64_t)(1e9 / profiler->ns_per_tick + 0.5),
                    profiler->tick_mask);
     result = zt__read_clocks(&profiler->driver, &timeline->clock, &pair);
-    if (zt__is_device_loss(result)) {
+    if (zt__means_device_loss(result)) {
         return zt__check(&profiler->diagnostics, result, call, "");
     }
     if (result != ZE_RESULT_SUCCESS) {
@@ -9780,14 +10336,14 @@ ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
 
 /* ---- roles of metrics ------------------------------------------------------------------------------------ */
 
-/* What the values of a metric are. Tables show metrics without a role in this order. */
+/* What a metric measures. Tables show metrics without a role in this order. */
 typedef enum zt__quantity {
-    ZT__SHARE,  /* percent of the time, or of something else */
-    ZT__RATE,   /* bytes a second; as a figure, GB a second */
-    ZT__BYTES,  /* as a figure, GB a second */
-    ZT__EVENTS, /* as a figure, a nanosecond */
-    ZT__OTHER,  /* frequencies, clock cycles, times, ratios; as a figure, microseconds */
-    ZT__NOTHING /* nothing that can be compared: identifiers, flags, time stamps, uncertainties */
+    ZT__QUANTITY_SHARE,  /* percent, of the time or of something else */
+    ZT__QUANTITY_RATE,   /* bytes a second; as a figure, GB a second */
+    ZT__QUANTITY_BYTES,  /* as a figure, GB a second */
+    ZT__QUANTITY_EVENTS, /* as a figure, a nanosecond */
+    ZT__QUANTITY_OTHER,  /* frequencies, clock cycles, times, ratios; as a figure, microseconds */
+    ZT__QUANTITY_NOTHING /* nothing that can be compared: identifiers, flags, time stamps, uncertainties */
 } zt__quantity;
 
 /* How metrics are named depends on the metric sets of a device. */
@@ -9795,16 +10351,15 @@ enum {
     ZT__NAMES_XE2,       /* Battlemage and Lunar Lake, and Ponte Vecchio: XVE_STALL */
     ZT__NAMES_ALCHEMIST, /* XveStall */
     ZT__NAMES_GEN,       /* Gen9 to Gen12: EuStall */
-    ZT__NAMINGS
+    ZT__NAMING_COUNT
 };
 
-/* What a figure shows of the work, whatever a device calls the metric. A metric plays a role if it has one of
-   the role's names and its quantity. Roles without names are derived from others.
-   Columns: role; 1 if tables show it, in this order; quantity; name in texts; names of the metric on Xe2, on
-   Alchemist, and before Alchemist.
-   Names: Intel, "Metrics Discovery Application Programming Interface" (metric sets of each device), and the
-   metric sets of Mesa (src/intel/perf). ALU0, ALU1 and ALU2 of Xe2 are the pipes that Alchemist calls FPU, EM
-   and XMX. */
+/* The role of a figure: what it shows of the work, whatever a device calls the metric. A metric has a role if
+   its name is one of the role's and its quantity is that of the role. Roles without names of metrics are
+   derived from other roles. Columns: role; 1 if tables show it, in this order; quantity; name in texts; names
+   of the metric on Xe2, on Alchemist, and before Alchemist. Sources of the names: Intel, "Metrics Discovery
+   Application Programming Interface" (metric sets of each device), and the metric sets of Mesa
+   (src/intel/perf). ALU0, ALU1 and ALU2 of Xe2 are the pipes that Alchemist calls FPU, EM and XMX. */
 /* clang-format off */
 #define ZT__ROLES(X)                                                                                         \
     X(EU_ACTIVE,         1, SHARE,  "EU active",                   "XVE_ACTIVE", "XveActive", "EuActive")    \
@@ -9838,12 +10393,16 @@ enum {
     X(L3_MISSES,         0, EVENTS, "L3 misses",                   "L3_MISS", "", "L3Misses")                \
     X(LSC_ACCESSES,      0, EVENTS, "LSC accesses",                "LOAD_STORE_CACHE_ACCESS", "", "")        \
     X(LSC_HITS,          0, EVENTS, "LSC hits",                    "LOAD_STORE_CACHE_HIT", "", "")           \
+    X(ALU0_INSTRUCTIONS, 0, EVENTS, "ALU0 instructions",           "XVE_INST_EXECUTED_ALU0_ALL", "", "")     \
+    X(ALU1_INSTRUCTIONS, 0, EVENTS, "ALU1 instructions",           "XVE_INST_EXECUTED_ALU1_ALL", "", "")     \
+    X(XMX_INSTRUCTIONS,  0, EVENTS, "XMX instructions",                                                      \
+        "XVE_INST_EXECUTED_ALU2_ALL,XVE_INST_EXECUTED_XMX_ALL", "", "")                                      \
     X(COMPUTE_KERNELS,   0, EVENTS, "kernels",                                                               \
         "COMMAND_PARSER_COMPUTE_ENGINE_DISPATCH_KERNEL_COUNT", "", "")                                       \
     X(RENDER_KERNELS,    0, EVENTS, "kernels",                                                               \
         "COMMAND_PARSER_RENDER_ENGINE_DISPATCH_KERNEL_COUNT", "", "")                                        \
     X(MEMORY_TRAFFIC,    0, RATE,   "memory traffic",              "", "", "")                               \
-    X(MEMORY_SHARE,      0, SHARE,  "of the design bandwidth",     "", "", "")                               \
+    X(MEMORY_SHARE,      0, SHARE,  "of the peak bandwidth",       "", "", "")                               \
     X(KERNEL_TIME,       0, OTHER,  "time of a kernel",            "", "", "")                               \
     X(IDLE_TIME,         0, OTHER,  "idle inside the region",      "", "", "")                               \
     X(WALL_SHARE,        0, SHARE,  "of the wall time in regions", "", "", "")
@@ -9861,24 +10420,24 @@ static const struct zt__role_description {
     int is_column;
     zt__quantity quantity;
     const char *name;
-    const char *metrics[ZT__NAMINGS]; /* names, separated by commas */
+    const char *metrics[ZT__NAMING_COUNT]; /* names, separated by commas */
 } zt__roles[ZT__ROLE_COUNT] = {
     /* clang-format off */
-    {0, ZT__NOTHING, "", {"", "", ""}},
+    {0, ZT__QUANTITY_NOTHING, "", {"", "", ""}},
 #define X(role, is_column, quantity, name, xe2, alchemist, gen)                                              \
-    {is_column, ZT__##quantity, name, {xe2, alchemist, gen}},
+    {is_column, ZT__QUANTITY_##quantity, name, {xe2, alchemist, gen}},
     ZT__ROLES(X)
 #undef X
     /* clang-format on */
 };
 
-/* The metrics that play the roles, and what is the same for all regions. It is found once for a report, so
-   that no names are compared for each region. */
+/* What is the same for all regions: the metric that has each role, and figures of the device. Prepared once
+   for a report, so that names are not compared again for each region. */
 typedef struct zt__advice {
     uint32_t metrics[ZT__ROLE_COUNT];  /* of the profiler; UINT32_MAX: none */
-    uint32_t streamed[ZT__ROLE_COUNT]; /* shares of attached streams; UINT32_MAX: none */
-    uint32_t naming;                   /* ZT__NAMES_; ZT__NAMINGS: no metric has a role */
-    double design_bandwidth;           /* of the device's memory, in GB a second; NaN: not known */
+    uint32_t streamed[ZT__ROLE_COUNT]; /* of attached streams, shares only; UINT32_MAX: none */
+    uint32_t naming;                   /* ZT__NAMES_; ZT__NAMING_COUNT: no metric has a role */
+    zt__peaks peaks;                   /* given, or the design bandwidth of the device's memory */
     double wall_share;                 /* of regions in the wall time, in percent; NaN: not known */
 } zt__advice;
 
@@ -9886,26 +10445,26 @@ ZT__PRIVATE zt__quantity zt__quantity_of(const zt_metric *metric) {
     int is_event = metric->type == ZET_METRIC_TYPE_EVENT;
     if (metric->aggregation == ZT_AGGREGATE_FLAG || metric->aggregation == ZT_AGGREGATE_NONE ||
         strstr(metric->name, "Uncertainty")) {
-        return ZT__NOTHING;
+        return ZT__QUANTITY_NOTHING;
     }
     if (!is_event && (strcmp(metric->units, "percent") == 0 || strcmp(metric->units, "%") == 0)) {
-        return ZT__SHARE;
+        return ZT__QUANTITY_SHARE;
     }
     if (zt__ends_with(metric->units, "BpS", strcmp) || zt__ends_with(metric->units, "Bps", strcmp)) {
-        return ZT__RATE;
+        return ZT__QUANTITY_RATE;
     }
     if (strcmp(metric->units, "bytes") == 0) {
-        return ZT__BYTES; /* also of the type of throughputs: older sets count bytes so */
+        return ZT__QUANTITY_BYTES; /* older metric sets count bytes, but give them the type of throughputs */
     }
     if (metric->aggregation == ZT_AGGREGATE_SUM && strcmp(metric->units, "cycles") != 0 &&
         strcmp(metric->units, "ns") != 0) {
-        return ZT__EVENTS;
+        return ZT__QUANTITY_EVENTS;
     }
-    return ZT__OTHER;
+    return ZT__QUANTITY_OTHER;
 }
 
-/* Notes the roles that a metric plays, unless another one plays them already. A name that only one naming has
-   also shows which of them the device uses. */
+/* Stores the roles that a metric has, unless an earlier metric has them. A name that is in one naming alone
+   also shows which naming the device uses. */
 ZT__PRIVATE void zt__match_roles(const zt_metric *metric, uint32_t index, uint32_t *of_roles,
                                  uint32_t *naming) {
     zt__quantity quantity = zt__quantity_of(metric);
@@ -9913,7 +10472,7 @@ ZT__PRIVATE void zt__match_roles(const zt_metric *metric, uint32_t index, uint32
     for (role = ZT__NO_ROLE + 1; role < ZT__ROLE_COUNT; role++) {
         const struct zt__role_description *described = &zt__roles[role];
         uint32_t found = 0, last = 0;
-        for (i = 0; i < ZT__NAMINGS && described->quantity == quantity; i++) {
+        for (i = 0; i < ZT__NAMING_COUNT && described->quantity == quantity; i++) {
             if (described->metrics[i][0] && zt__is_selected(described->metrics[i], metric->name)) {
                 last = i;
                 found++;
@@ -9922,17 +10481,17 @@ ZT__PRIVATE void zt__match_roles(const zt_metric *metric, uint32_t index, uint32
         if (found && of_roles[role] == UINT32_MAX) {
             of_roles[role] = index;
         }
-        if (found == 1 && *naming == ZT__NAMINGS) {
+        if (found == 1 && *naming == ZT__NAMING_COUNT) {
             *naming = last;
         }
     }
 }
 
-/* Returns the bandwidth that the device's memory is designed for, in GB a second; NaN where the device does
-   not report it. ZE_extension_device_memory_properties states it. The clock rate and bus width that every
-   device reports do not: their units and the transfers in a clock cycle are not specified. Reads and writes
-   are assumed to share one bus. With several memories or tiles it is not known which of them a region uses.
- */
+/* Returns the bandwidth for which the device's memory is designed, in GB a second; 0 if it is not known.
+   ZE_extension_device_memory_properties reports it. It cannot be computed from the clock rate and bus width
+   that every device reports: their units and the transfers in a clock cycle are not specified. Reads and
+   writes are assumed to share one bus. With several memories or tiles it is not known which of them a region
+   uses. */
 ZT__PRIVATE double zt__get_design_bandwidth(const zt_profiler *profiler) {
     ze_device_memory_properties_t memories[2];
     ze_device_memory_ext_properties_t extended[2];
@@ -9940,7 +10499,7 @@ ZT__PRIVATE double zt__get_design_bandwidth(const zt_profiler *profiler) {
     ze_result_t result;
     if (!profiler->device || profiler->tile_count > 0 ||
         zt__is_device_lost(&zt__mutable(profiler)->diagnostics)) {
-        return zt__nan();
+        return 0;
     }
     memset(memories, 0, sizeof memories);
     memset(extended, 0, sizeof extended);
@@ -9952,15 +10511,14 @@ ZT__PRIVATE double zt__get_design_bandwidth(const zt_profiler *profiler) {
     ZT__INTERNAL(result = zeDeviceGetMemoryProperties(profiler->device, &count, memories));
     if (result != ZE_RESULT_SUCCESS || count != 1 || extended[0].readBandwidth == 0 ||
         extended[0].bandwidthUnit != ZE_BANDWIDTH_UNIT_BYTES_PER_NANOSEC) {
-        return zt__nan();
+        return 0;
     }
     return extended[0].readBandwidth > extended[0].writeBandwidth ? extended[0].readBandwidth
                                                                   : extended[0].writeBandwidth;
 }
 
-/* Returns how much of the time from the first kept sample to the last one regions took on the device, in
-   percent; NaN without a timeline, or of less than two samples. Samples that overlap count twice, so this is
-   an upper bound. */
+/* Returns the share of regions in the time from the first kept sample to the last, in percent; NaN without a
+   timeline, or with fewer than two samples. Samples that overlap count twice, so this is an upper bound. */
 ZT__PRIVATE double zt__get_wall_share(zt_profiler *profiler) {
     enum { AT_ONCE = 1024 };
     const zt__timeline *timeline = profiler->timeline;
@@ -9993,21 +10551,29 @@ ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *adv
     uint32_t i, streamed = zt_get_streamed_count(profiler);
     memset(advice->metrics, 0xFF, sizeof advice->metrics);
     memset(advice->streamed, 0xFF, sizeof advice->streamed);
-    advice->naming = ZT__NAMINGS;
+    advice->naming = ZT__NAMING_COUNT;
     for (i = 0; i < profiler->metric_count; i++) {
         zt__match_roles(&profiler->metrics[i], i, advice->metrics, &advice->naming);
     }
     for (i = 0; i < streamed; i++) {
         const zt_metric *metric = zt_get_streamed_metric(profiler, i);
-        if (metric && zt__quantity_of(metric) == ZT__SHARE) {
+        if (metric && zt__quantity_of(metric) == ZT__QUANTITY_SHARE) {
             zt__match_roles(metric, i, advice->streamed, &advice->naming);
         }
     }
-    advice->design_bandwidth = zt__get_design_bandwidth(profiler);
+    zt__lock(&zt__mutable(profiler)->mutex);
+    advice->peaks = profiler->peaks;
+    zt__unlock(&zt__mutable(profiler)->mutex);
+    if (!(advice->peaks.bytes > 0) && !(advice->peaks.operations > 0)) {
+        advice->peaks.bytes = zt__get_design_bandwidth(profiler) * 1e9;
+        strcpy(advice->peaks.source, "reported by the driver");
+    }
     advice->wall_share = zt__get_wall_share(zt__mutable(profiler));
 }
 
-/* Returns how many GB a second is one unit of a rate. */
+/* ---- figures of a region --------------------------------------------------------------------------------- */
+
+/* Returns the factor that converts a rate in these units to GB a second. */
 ZT__PRIVATE double zt__scale_of_rate(const char *units) {
     switch (units[0]) {
     case 'T':
@@ -10024,11 +10590,9 @@ ZT__PRIVATE double zt__scale_of_rate(const char *units) {
     }
 }
 
-/* ---- figures of a region --------------------------------------------------------------------------------- */
-
-/* Returns the figure of a role that a metric of the profiler or of a stream plays; NaN if it was not measured
-   in the region. What adds up is divided by the GPU time of its pass, so that figures of different passes can
-   be compared. The mutex is held. */
+/* Returns the figure of a role from the metric of the profiler that has it, or else from that of a stream;
+   NaN if neither was measured in the region. What adds up is divided by the GPU time of its pass, so that
+   figures of different passes can be compared. The mutex is held. */
 ZT__PRIVATE double zt__read_figure(const zt_profiler *profiler, const zt__advice *advice,
                                    const zt__region_record *record, zt__role role) {
     const zt__moments *moments = record->statistics.moments;
@@ -10038,12 +10602,12 @@ ZT__PRIVATE double zt__read_figure(const zt_profiler *profiler, const zt__advice
         const zt_metric *metric = &profiler->metrics[index];
         const zt__moments *of_metric = &moments[1 + index];
         const zt__moments *of_time = &moments[zt__pass_time_column(profiler, metric->pass)];
-        if (quantity == ZT__BYTES || quantity == ZT__EVENTS) {
+        if (quantity == ZT__QUANTITY_BYTES || quantity == ZT__QUANTITY_EVENTS) {
             return zt__is_positive(of_time->sum) ? of_metric->sum / of_time->sum : zt__nan();
         }
         if (of_metric->weight > 0) {
-            return quantity == ZT__RATE ? of_metric->mean * zt__scale_of_rate(metric->units)
-                                        : of_metric->mean;
+            return quantity == ZT__QUANTITY_RATE ? of_metric->mean * zt__scale_of_rate(metric->units)
+                                                 : of_metric->mean;
         }
     }
     index = advice->streamed[role];
@@ -10053,8 +10617,8 @@ ZT__PRIVATE double zt__read_figure(const zt_profiler *profiler, const zt__advice
     return zt__nan();
 }
 
-/* Returns the share of a part in percent; NaN if either was not measured, or if there is nothing of it. */
-ZT__PRIVATE double zt__share_of(double part, double whole) {
+/* Returns how much a part is of a whole, in percent; NaN if either was not measured, or the whole is 0. */
+ZT__PRIVATE double zt__percent_of(double part, double whole) {
     return zt__is_positive(whole) && !zt__is_nan(part) ? 100 * part / whole : zt__nan();
 }
 
@@ -10077,13 +10641,14 @@ ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advic
     }
     zt__unlock(&profiler->mutex);
     figures[ZT__ROLE_L3_HIT_SHARE] =
-        zt__share_of(figures[ZT__ROLE_L3_HITS], figures[ZT__ROLE_L3_HITS] + figures[ZT__ROLE_L3_MISSES]);
+        zt__percent_of(figures[ZT__ROLE_L3_HITS], figures[ZT__ROLE_L3_HITS] + figures[ZT__ROLE_L3_MISSES]);
     figures[ZT__ROLE_LSC_HIT_SHARE] =
-        zt__share_of(figures[ZT__ROLE_LSC_HITS], figures[ZT__ROLE_LSC_ACCESSES]);
+        zt__percent_of(figures[ZT__ROLE_LSC_HITS], figures[ZT__ROLE_LSC_ACCESSES]);
     read = zt__first_measured(figures[ZT__ROLE_MEMORY_READ_RATE], figures[ZT__ROLE_MEMORY_READ]);
     written = zt__first_measured(figures[ZT__ROLE_MEMORY_WRITE_RATE], figures[ZT__ROLE_MEMORY_WRITTEN]);
     figures[ZT__ROLE_MEMORY_TRAFFIC] = zt__first_measured(zt__first_measured(read + written, read), written);
-    figures[ZT__ROLE_MEMORY_SHARE] = zt__share_of(figures[ZT__ROLE_MEMORY_TRAFFIC], advice->design_bandwidth);
+    figures[ZT__ROLE_MEMORY_SHARE] =
+        zt__percent_of(figures[ZT__ROLE_MEMORY_TRAFFIC], advice->peaks.bytes / 1e9);
     /* A region has at least one kernel, so without their number this is the most that one takes. */
     busy = zt__first_measured(figures[ZT__ROLE_GPU_BUSY], 100) / 100;
     kernels = zt__first_measured(figures[ZT__ROLE_COMPUTE_KERNELS], 0) +
@@ -10105,17 +10670,17 @@ typedef struct zt__rule {
         zt__relation relation;
         double threshold;
     } conditions[2];
-    zt__role shown[3]; /* further figures that the text names */
+    zt__role shown[3]; /* further figures for the text */
 } zt__rule;
 
 /* The first rule of which all conditions hold names what limits a region. A figure that was not measured
    fulfils no condition.
 
-   Order. Where the GPU waits for work, all other figures are low without meaning anything, so that comes
-   first. What is saturated comes next, memory before pipes: a full memory also stalls the pipes, while busy
-   pipes do not fill the memory. What is left is explained by threads that wait, or that are too few. The wall
-   time comes last, because it is of all regions and says little about this one. It is the order in which
-   [Gen9] looks at compute work, with the host before it, as [VTune] has GPU Offload before GPU Compute.
+   Order. Where the GPU waits for work, all other figures are low and mean nothing, so this comes first. Units
+   that are saturated come next, memory before pipes: saturated memory also stalls the pipes, while busy pipes
+   do not saturate memory. Then come threads that wait, or that are too few. The share of the wall time comes
+   last, because it is of all regions together. This is the order of [Gen9] for compute work, with the host
+   before it, as [VTune] has GPU Offload before GPU Compute.
 
    Sources of the thresholds:
    [VTune]  Intel, "VTune Profiler User Guide", Window: Summary - GPU Analysis: a GPU that is used for less
@@ -10151,7 +10716,7 @@ static const zt__rule zt__rules[] = {
      {ZT__ROLE_MEMORY_TRAFFIC, ZT__ROLE_EU_STALL, ZT__ROLE_L3_HIT_SHARE}},
     /* [SOL] */
     {ZT_LIMIT_MEMORY_BANDWIDTH,
-     "the traffic is near the design bandwidth",
+     "the traffic is near the peak bandwidth",
      {{ZT__ROLE_MEMORY_SHARE, ZT__AT_LEAST, 80}},
      {ZT__ROLE_MEMORY_TRAFFIC, ZT__ROLE_EU_STALL, ZT__ROLE_L3_HIT_SHARE}},
     {ZT_LIMIT_XMX,
@@ -10172,7 +10737,7 @@ static const zt__rule zt__rules[] = {
      {ZT__ROLE_EU_STALL, ZT__ROLE_XMX_ACTIVE}},
     /* [SOL], [Gen9] */
     {ZT_LIMIT_MEMORY_BANDWIDTH,
-     "threads wait, and much of the design bandwidth is used",
+     "threads wait, and much of the peak bandwidth is used",
      {{ZT__ROLE_MEMORY_SHARE, ZT__AT_LEAST, 60}, {ZT__ROLE_EU_STALL, ZT__AT_LEAST, 10}},
      {ZT__ROLE_MEMORY_TRAFFIC, ZT__ROLE_L3_HIT_SHARE}},
     /* [own] */
@@ -10204,14 +10769,14 @@ static const zt__rule zt__rules[] = {
      {ZT__ROLE_KERNEL_TIME}},
 };
 
-enum { ZT__FAILS, ZT__OPEN, ZT__HOLDS };
+enum { ZT__RULE_FAILS, ZT__RULE_UNDECIDED, ZT__RULE_HOLDS };
 
-/* Returns whether a rule holds, fails, or is open because figures were not measured; these are added to
-   `unmeasured`. */
-ZT__PRIVATE int zt__judge(const zt__rule *rule, const double figures[ZT__ROLE_COUNT],
-                          uint8_t unmeasured[ZT__ROLE_COUNT]) {
+/* Returns whether a rule holds, fails, or is undecided because figures were not measured. Marks these figures
+   in `unmeasured`. */
+ZT__PRIVATE int zt__evaluate_rule(const zt__rule *rule, const double figures[ZT__ROLE_COUNT],
+                                  uint8_t unmeasured[ZT__ROLE_COUNT]) {
     uint32_t i;
-    int judgement = ZT__HOLDS;
+    int outcome = ZT__RULE_HOLDS;
     for (i = 0; i < ZT__COUNT_OF(rule->conditions); i++) {
         double figure = figures[rule->conditions[i].role], threshold = rule->conditions[i].threshold;
         zt__relation relation = rule->conditions[i].relation;
@@ -10219,17 +10784,17 @@ ZT__PRIVATE int zt__judge(const zt__rule *rule, const double figures[ZT__ROLE_CO
             continue;
         }
         if (zt__is_nan(figure)) {
-            judgement = ZT__OPEN;
+            outcome = ZT__RULE_UNDECIDED;
         } else if (relation == ZT__BELOW ? figure >= threshold : figure < threshold) {
-            return ZT__FAILS;
+            return ZT__RULE_FAILS;
         }
     }
-    for (i = 0; i < ZT__COUNT_OF(rule->conditions) && judgement == ZT__OPEN; i++) {
+    for (i = 0; i < ZT__COUNT_OF(rule->conditions) && outcome == ZT__RULE_UNDECIDED; i++) {
         if (zt__is_nan(figures[rule->conditions[i].role])) {
             unmeasured[rule->conditions[i].role] = 1;
         }
     }
-    return judgement;
+    return outcome;
 }
 
 /* Appends to a text of `room` bytes, as much as fits. */
@@ -10250,9 +10815,9 @@ ZT__PRIVATE void zt__append_figure(zt_limit_info *info, zt__role role, const dou
     }
     if (role == ZT__ROLE_MEMORY_SHARE || role == ZT__ROLE_WALL_SHARE) {
         zt__append(info->text, sizeof info->text, "%s%.0f%% %s", opening, figure, name);
-    } else if (zt__roles[role].quantity == ZT__SHARE) {
+    } else if (zt__roles[role].quantity == ZT__QUANTITY_SHARE) {
         zt__append(info->text, sizeof info->text, "%s%s %.0f%%", opening, name, figure);
-    } else if (zt__roles[role].quantity == ZT__RATE) {
+    } else if (zt__roles[role].quantity == ZT__QUANTITY_RATE) {
         zt__append(info->text, sizeof info->text, "%s%s %.3g GB/s", opening, name, figure);
     } else if (figure >= 999.5) {
         zt__append(info->text, sizeof info->text, "%s%s %.3g ms", opening, name, figure / 1000);
@@ -10261,11 +10826,11 @@ ZT__PRIVATE void zt__append_figure(zt_limit_info *info, zt__role role, const dou
     }
 }
 
-/* Adds the metrics of roles that were not measured, by the names that such a device gives them. */
+/* Lists the metrics that were not measured, by their names on such a device. */
 ZT__PRIVATE void zt__name_missing(const zt__advice *advice, const uint8_t unmeasured[ZT__ROLE_COUNT],
                                   zt_limit_info *info) {
     uint32_t role;
-    for (role = 0; role < ZT__ROLE_COUNT && advice->naming < ZT__NAMINGS; role++) {
+    for (role = 0; role < ZT__ROLE_COUNT && advice->naming < ZT__NAMING_COUNT; role++) {
         const char *names = zt__roles[role].metrics[advice->naming];
         if (unmeasured[role] && names[0] && advice->metrics[role] == UINT32_MAX) {
             zt__append(info->missing, sizeof info->missing, "%s%.*s", info->missing[0] ? "," : "",
@@ -10280,7 +10845,8 @@ ZT__PRIVATE void zt__apply_rules(const zt__advice *advice, const double figures[
     uint8_t unmeasured[ZT__ROLE_COUNT];
     uint32_t i = 0, shown;
     memset(unmeasured, 0, sizeof unmeasured);
-    while (i < ZT__COUNT_OF(zt__rules) && zt__judge(&zt__rules[i], figures, unmeasured) != ZT__HOLDS) {
+    while (i < ZT__COUNT_OF(zt__rules) &&
+           zt__evaluate_rule(&zt__rules[i], figures, unmeasured) != ZT__RULE_HOLDS) {
         i++;
     }
     if (i < ZT__COUNT_OF(zt__rules)) {
@@ -10298,23 +10864,17 @@ ZT__PRIVATE void zt__apply_rules(const zt__advice *advice, const double figures[
         zt__append(info->text, sizeof info->text, ").");
         return;
     }
-    /* With these two, one of the rules holds. */
+    /* With these two figures, one of the rules holds. */
     memset(unmeasured, 0, sizeof unmeasured);
     unmeasured[ZT__ROLE_EU_STALL] = unmeasured[ZT__ROLE_EU_OCCUPANCY] = 1;
     zt__name_missing(advice, unmeasured, info);
     if (info->missing[0]) {
         zt__append(info->text, sizeof info->text, "Not enough metrics: add %s.", info->missing);
-    } else if (advice->naming == ZT__NAMINGS) {
+    } else if (advice->naming == ZT__NAMING_COUNT) {
         strcpy(info->text, "Not enough metrics: none is known to show what limits a region.");
     } else {
         strcpy(info->text, "Not known: the metrics that show it have no values in this region.");
     }
-}
-
-ZT_API const char *zt_limit_name(zt_limit limit) {
-    static const char *const names[] = {"unknown", "memory bandwidth", "latency", "compute", "XMX", "launch",
-                                        "host",    "occupancy",        "cache"};
-    return (unsigned)limit < ZT__COUNT_OF(names) ? names[limit] : "unknown";
 }
 
 /* Finds what limits a region, with what is the same for all regions prepared. */
@@ -10326,37 +10886,22 @@ ZT__PRIVATE void zt__find_limit(zt_profiler *profiler, const zt__advice *advice,
     zt__apply_rules(advice, figures, info);
 }
 
-ZT_API ze_result_t zt_get_limit(const zt_profiler *profiler, uint32_t region, zt_limit_info *info) {
-    const zt__region_record *record;
-    zt__advice advice;
-    ze_result_t result;
-    if (info) {
-        memset(info, 0, sizeof *info);
-    }
-    record = zt__get_record(profiler, "zt_get_limit", region, "info", info, &result);
-    if (record) {
-        zt__prepare_advice(profiler, &advice);
-        zt__find_limit(zt__mutable(profiler), &advice, record, info);
-    }
-    return result;
-}
-
 /* ---- ranking --------------------------------------------------------------------------------------------- */
 
-/* A column of figures: a metric, or a share that is derived from two. */
+/* A column of a table: a metric, or a share that is derived from two metrics. */
 typedef struct zt__ranked_column {
     uint32_t metric; /* UINT32_MAX: derived */
     zt__role role;   /* ZT__NO_ROLE: none is known */
 } zt__ranked_column;
 
-/* The figures that columns are ranked by: for each region, the mean of each metric. */
+/* The figures by which columns are ranked: for each region, the mean of each metric. */
 typedef struct zt__mean_table {
     const double *means;
     size_t stride; /* from one region to the next */
     uint32_t region_count;
 } zt__mean_table;
 
-ZT__PRIVATE double zt__mean_of(const zt__mean_table *table, uint32_t region, uint32_t metric) {
+ZT__PRIVATE double zt__mean_at(const zt__mean_table *table, uint32_t region, uint32_t metric) {
     return metric == UINT32_MAX ? zt__nan() : table->means[region * table->stride + metric];
 }
 
@@ -10366,18 +10911,18 @@ ZT__PRIVATE double zt__ranked_figure(const zt__advice *advice, const zt__mean_ta
     const uint32_t *metrics = advice->metrics;
     double hits;
     if (column->metric != UINT32_MAX) {
-        return zt__mean_of(table, region, column->metric);
+        return zt__mean_at(table, region, column->metric);
     }
     if (column->role == ZT__ROLE_L3_HIT_SHARE) {
-        hits = zt__mean_of(table, region, metrics[ZT__ROLE_L3_HITS]);
-        return zt__share_of(hits, hits + zt__mean_of(table, region, metrics[ZT__ROLE_L3_MISSES]));
+        hits = zt__mean_at(table, region, metrics[ZT__ROLE_L3_HITS]);
+        return zt__percent_of(hits, hits + zt__mean_at(table, region, metrics[ZT__ROLE_L3_MISSES]));
     }
-    hits = zt__mean_of(table, region, metrics[ZT__ROLE_LSC_HITS]);
-    return zt__share_of(hits, zt__mean_of(table, region, metrics[ZT__ROLE_LSC_ACCESSES]));
+    hits = zt__mean_at(table, region, metrics[ZT__ROLE_LSC_HITS]);
+    return zt__percent_of(hits, zt__mean_at(table, region, metrics[ZT__ROLE_LSC_ACCESSES]));
 }
 
-/* Returns whether a metric shows no more than a ranked one: it has the same name in another group, or the
-   same units, aggregation and values in all regions, or it is the bytes of which a rate is ranked. */
+/* Returns whether a metric shows no more than one that is ranked: it has the same name, in another group; or
+   the same units, aggregation and values in all regions; or it counts the bytes whose rate is ranked. */
 ZT__PRIVATE int zt__is_redundant(const zt_profiler *profiler, const zt__mean_table *table, uint32_t metric,
                                  uint32_t ranked) {
     const zt_metric *a = &profiler->metrics[metric], *b = &profiler->metrics[ranked];
@@ -10385,7 +10930,7 @@ ZT__PRIVATE int zt__is_redundant(const zt_profiler *profiler, const zt__mean_tab
     if (metric == ranked || strcmp(a->name, b->name) == 0) {
         return 1;
     }
-    if (zt__quantity_of(a) == ZT__BYTES && zt__quantity_of(b) == ZT__RATE &&
+    if (zt__quantity_of(a) == ZT__QUANTITY_BYTES && zt__quantity_of(b) == ZT__QUANTITY_RATE &&
         strncmp(a->name, b->name, strlen(a->name)) == 0) {
         return 1;
     }
@@ -10393,7 +10938,7 @@ ZT__PRIVATE int zt__is_redundant(const zt_profiler *profiler, const zt__mean_tab
         return 0;
     }
     for (region = 0; region < table->region_count; region++) {
-        double value = zt__mean_of(table, region, metric), other = zt__mean_of(table, region, ranked);
+        double value = zt__mean_at(table, region, metric), other = zt__mean_at(table, region, ranked);
         if (zt__is_nan(value) != zt__is_nan(other) || (!zt__is_nan(value) && value != other)) {
             return 0;
         }
@@ -10401,7 +10946,7 @@ ZT__PRIVATE int zt__is_redundant(const zt_profiler *profiler, const zt__mean_tab
     return 1;
 }
 
-/* Adds a column unless it shows nothing but zeros, or no more than one before it. */
+/* Adds a column, unless all its figures are 0 or not measured, or it shows no more than one before it. */
 ZT__PRIVATE void zt__add_ranked(const zt_profiler *profiler, const zt__advice *advice,
                                 const zt__mean_table *table, zt__ranked_column column,
                                 zt__ranked_column *ranked, uint32_t *count) {
@@ -10421,9 +10966,9 @@ ZT__PRIVATE void zt__add_ranked(const zt_profiler *profiler, const zt__advice *a
 
 enum { ZT__DERIVED_COLUMNS = 2 };
 
-/* Ranks metrics by what they show: known roles first, in the order of zt__roles; then others by what they
-   measure. The GPU time is not among them, because tables have it anyway. Returns how many columns there are;
-   `ranked` has room for one of each metric and ZT__DERIVED_COLUMNS more. */
+/* Ranks metrics: those with a role first, in the order of zt__roles; then the others by their quantity. The
+   GPU time is left out, because tables have it anyway. Returns the number of columns; `ranked` has room for
+   one of each metric and ZT__DERIVED_COLUMNS more. */
 ZT__PRIVATE uint32_t zt__rank_columns(const zt_profiler *profiler, const zt__advice *advice,
                                       const zt__mean_table *table, zt__ranked_column *ranked) {
     uint32_t role, quantity, metric, count = 0;
@@ -10435,7 +10980,7 @@ ZT__PRIVATE uint32_t zt__rank_columns(const zt_profiler *profiler, const zt__adv
             zt__add_ranked(profiler, advice, table, column, ranked, &count);
         }
     }
-    for (quantity = ZT__SHARE; quantity < ZT__NOTHING; quantity++) {
+    for (quantity = ZT__QUANTITY_SHARE; quantity < ZT__QUANTITY_NOTHING; quantity++) {
         for (metric = 0; metric < profiler->metric_count; metric++) {
             const zt_metric *described = &profiler->metrics[metric];
             column.role = ZT__NO_ROLE;
@@ -10450,9 +10995,9 @@ ZT__PRIVATE uint32_t zt__rank_columns(const zt_profiler *profiler, const zt__adv
 
 /* ---- columns of tables ----------------------------------------------------------------------------------- */
 
-/* Adds the metrics that matter most to a table, the first of them with rank 1, the others with rank 3. The
-   figures are those of all rows, `figure_count` each: metrics begin at `first`, and after them there is room
-   for ZT__DERIVED_COLUMNS. With `are_rates`, what adds up is shown in units a second; clock cycles and times,
+/* Adds metrics to a table, those that matter most first: the first three have rank 1, the others rank 3. Each
+   row has `figure_count` of the figures: metrics begin at `first`, and after them there is room for
+   ZT__DERIVED_COLUMNS. With `are_rates`, what adds up is shown in units a second; clock cycles and times,
    which mean nothing then, are left out. Returns 0 without memory. */
 ZT__PRIVATE int zt__add_ranked_columns(const zt_profiler *profiler, const zt__advice *advice,
                                        zt__figure_table *table, double *figures, uint32_t figure_count,
@@ -10473,7 +11018,7 @@ ZT__PRIVATE int zt__add_ranked_columns(const zt_profiler *profiler, const zt__ad
         for (row = 0; row < table->row_count && !metric; row++) {
             figures[(size_t)row * figure_count + figure] = zt__ranked_figure(advice, &means, row, &ranked[i]);
         }
-        if (are_rates && adds_up && zt__quantity_of(metric) == ZT__OTHER) {
+        if (are_rates && adds_up && zt__quantity_of(metric) == ZT__QUANTITY_OTHER) {
             continue;
         }
         snprintf(units, sizeof units, "%.40s%s", metric ? metric->units : "percent",
@@ -10486,26 +11031,110 @@ ZT__PRIVATE int zt__add_ranked_columns(const zt_profiler *profiler, const zt__ad
     return ranked != NULL;
 }
 
+/* ---- public ---------------------------------------------------------------------------------------------- */
+
+ZT_API ze_result_t zt_get_limit(const zt_profiler *profiler, uint32_t region, zt_limit_info *info) {
+    const zt__region_record *record;
+    zt__advice advice;
+    ze_result_t result;
+    if (info) {
+        memset(info, 0, sizeof *info);
+    }
+    record = zt__get_record(profiler, "zt_get_limit", region, "info", info, &result);
+    if (record) {
+        zt__prepare_advice(profiler, &advice);
+        zt__find_limit(zt__mutable(profiler), &advice, record, info);
+    }
+    return result;
+}
+
+ZT_API const char *zt_limit_name(zt_limit limit) {
+    static const char *const names[] = {"unknown", "memory bandwidth", "latency", "compute", "XMX", "launch",
+                                        "host",    "occupancy",        "cache"};
+    return (unsigned)limit < ZT__COUNT_OF(names) ? names[limit] : "unknown";
+}
+
+/* ---- the roofline ---------------------------------------------------------------------------------------- */
+
+/* Checks a figure that the application gives. `what` names it. */
+ZT__PRIVATE ze_result_t zt__check_figure(zt_profiler *profiler, const char *call, const char *what,
+                                         double figure) {
+    if (zt__is_finite(figure) && figure >= 0) {
+        return ZE_RESULT_SUCCESS;
+    }
+    return zt__report(&profiler->diagnostics, BAD_FIGURE, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, what,
+                      figure);
+}
+
+ZT_API ze_result_t zt_set_peaks(zt_profiler *profiler, double bytes_per_second, double operations_per_second,
+                                const char *source) {
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (!profiler) {
+        return result;
+    }
+    result = zt__check_figure(profiler, "zt_set_peaks", "bytes_per_second", bytes_per_second);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__check_figure(profiler, "zt_set_peaks", "operations_per_second", operations_per_second);
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    source = source ? source : "given by the program";
+    zt__lock(&profiler->mutex);
+    if (!profiler->peaks_are_overridden) {
+        profiler->peaks.bytes = bytes_per_second;
+        profiler->peaks.operations = operations_per_second;
+        zt__copy_text(profiler->peaks.source, sizeof profiler->peaks.source, source, strlen(source));
+    }
+    zt__unlock(&profiler->mutex);
+    return result;
+}
+
+ZT_API ze_result_t zt_set_operations(zt_profiler *profiler, const char *region, double operations) {
+    zt__region_record *record;
+    zt_cause cause;
+    ze_result_t result;
+    if (!profiler) {
+        return ZE_RESULT_SUCCESS;
+    }
+    result = zt__check_figure(profiler, "zt_set_operations", "operations", operations);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    zt__lock(&profiler->mutex);
+    record = zt__find_or_add_region(profiler, zt__shown_name(region), &cause);
+    if (record) {
+        record->operations = operations;
+    }
+    zt__unlock(&profiler->mutex);
+    return record ? result
+                  : zt__report_no_memory(&profiler->diagnostics, "zt_set_operations", "the name of a region");
+}
+
 /* ==== >>requests: reports that the environment asks for =================================================== */
 
-/* A list of reports is what ZT_REPORT and ZT_AUTO contain: paths, separated by commas. "table" is a table
-   on standard output. */
+/* A list of reports is what ZT_REPORT and ZT_AUTO contain: paths, separated by commas. */
 
-/* Samples that are kept for a trace where config.timeline is not set, because a trace shows nothing else.
- */
-enum { ZT__TRACE_TIMELINE = 65536 };
+/* Samples that are kept for reports that show the timeline, where config.timeline is not set. */
+enum { ZT__REPORT_TIMELINE = 65536 };
 
 /* The suffixes of reports. The longest come first. */
 typedef struct zt__suffix {
     const char *text;
     zt_format format;
+    int shows_timeline;
 } zt__suffix;
 
 ZT__PRIVATE const zt__suffix *zt__find_suffix(const char *path) {
     static const zt__suffix suffixes[] = {
-        {".trace.json", ZT_FORMAT_TRACE}, {".json", ZT_FORMAT_JSON}, {".csv", ZT_FORMAT_CSV},
-        {".html", ZT_FORMAT_HTML},        {".htm", ZT_FORMAT_HTML},  {".prom", ZT_FORMAT_OPENMETRICS},
-        {".txt", ZT_FORMAT_TABLE},
+        {".instances.csv", ZT_FORMAT_INSTANCES, 1},
+        {".trace.json", ZT_FORMAT_TRACE, 1},
+        {".json", ZT_FORMAT_JSON, 0},
+        {".csv", ZT_FORMAT_CSV, 0},
+        {".html", ZT_FORMAT_HTML, 1},
+        {".htm", ZT_FORMAT_HTML, 1},
+        {".prom", ZT_FORMAT_OPENMETRICS, 0},
+        {".txt", ZT_FORMAT_TABLE, 0},
     };
     uint32_t i;
     for (i = 0; i < ZT__COUNT_OF(suffixes); i++) {
@@ -10540,33 +11169,70 @@ ZT__PRIVATE FILE *zt__find_standard_stream(const char *path) {
     return strcmp(path, "/dev/stderr") == 0 ? stderr : NULL;
 }
 
-/* Returns a path of a list for the n-th profiler of the process: run.csv, run.2.csv, ... Pipes and
-   devices get no number. It is freed with zt__free. Returns NULL without memory. */
-ZT__PRIVATE char *zt__make_path(const zt_allocator *allocator, const char *name, size_t length, uint32_t n) {
-    char number[16];
-    size_t room = length + sizeof number, head;
-    char *path = (char *)zt__allocate(allocator, 1, room);
-    const zt__suffix *suffix;
-    struct stat target;
-    if (!path) {
-        return NULL;
+/* A path of a list. It has room for more than any system accepts, so what is cut cannot be opened, either. */
+typedef struct zt__file_path {
+    char text[5120];
+} zt__file_path;
+
+/* Returns a path with %p and %q{NAME} replaced: by the number of the process, and by a variable of the
+   environment. */
+ZT__PRIVATE zt__file_path zt__expand_path(const char *name, size_t length) {
+    const char *end = name + length;
+    zt__file_path path;
+    size_t used = 0;
+    while (name < end) {
+        char variable[256], number[24];
+        const char *inserted = name, *brace = (const char *)memchr(name, '}', (size_t)(end - name));
+        size_t size = 1;
+        if (end - name >= 2 && memcmp(name, "%p", 2) == 0) {
+            size = (size_t)snprintf(number, sizeof number, "%ld", (long)getpid());
+            inserted = number;
+            name += 2;
+        } else if (brace && brace - name >= 3 && memcmp(name, "%q{", 3) == 0) {
+            zt__copy_text(variable, sizeof variable, name + 3, (size_t)(brace - name - 3));
+            inserted = getenv(variable);
+            size = inserted ? strlen(inserted) : 0;
+            name = brace + 1;
+        } else {
+            name++;
+        }
+        if (used + size >= sizeof path.text) {
+            size = sizeof path.text - used - 1;
+        }
+        memcpy(path.text + used, inserted ? inserted : "", size);
+        used += size;
     }
-    zt__copy_text(path, room, name, length);
-    if (strcasecmp(path, "table") == 0) {
-        strcpy(path, "-");
-    }
-    if (n > 1 && !zt__find_standard_stream(path) && (stat(path, &target) != 0 || S_ISREG(target.st_mode))) {
-        suffix = zt__find_suffix(path);
-        head = suffix ? length - strlen(suffix->text) : (size_t)(zt__after_last_dot(path) - path);
-        snprintf(number, sizeof number, ".%u", (unsigned)n);
-        snprintf(path + head, room - head, "%s%.*s", number, (int)(length - head), name + head);
-    }
+    path.text[used] = 0;
     return path;
 }
 
-ZT__PRIVATE int zt__write_to_stderr(const void *bytes, size_t size, void *user) {
-    (void)user;
-    return fwrite(bytes, 1, size, stderr) != size;
+/* Takes the next path from a list. "table" is a table on standard output. Returns 0 at the end. */
+ZT__PRIVATE int zt__next_path(const char **list, zt__file_path *path) {
+    const char *name;
+    size_t length;
+    if (!zt__next_name(list, &name, &length)) {
+        return 0;
+    }
+    *path = zt__expand_path(name, length);
+    if (strcasecmp(path->text, "table") == 0) {
+        strcpy(path->text, "-");
+    }
+    return 1;
+}
+
+/* Makes a path that of the n-th profiler of the process: run.csv, run.2.csv, ... Pipes and devices get no
+   number. */
+ZT__PRIVATE void zt__number_path(zt__file_path *path, uint32_t n) {
+    const zt__suffix *suffix = zt__find_suffix(path->text);
+    size_t length = strlen(path->text);
+    size_t tail = suffix ? strlen(suffix->text) : strlen(zt__after_last_dot(path->text));
+    struct stat target;
+    zt__file_path unnumbered = *path;
+    if (n > 1 && !zt__find_standard_stream(path->text) &&
+        (stat(path->text, &target) != 0 || S_ISREG(target.st_mode))) {
+        snprintf(path->text, sizeof path->text, "%.*s.%u%s", (int)(length - tail), unnumbered.text,
+                 (unsigned)n, unnumbered.text + length - tail);
+    }
 }
 
 /* Prints the last message of a profiler, unless its log does. */
@@ -10590,27 +11256,12 @@ ZT__PRIVATE int zt__is_off(const char *value) {
     return !zt__has_names(value) || strcmp(value, "0") == 0 || strcasecmp(value, "off") == 0;
 }
 
-/* Returns the stream on which a list has a table, or NULL. */
-ZT__PRIVATE FILE *zt__find_table(const char *list) {
-    const char *name;
-    size_t length;
-    FILE *found = NULL;
-    while (!found && zt__next_name(&list, &name, &length)) {
-        char *path = zt__make_path(&zt__default_allocator, name, length, 1);
-        found = path ? zt__find_standard_stream(path) : NULL;
-        zt__free(&zt__default_allocator, path);
-    }
-    return found;
-}
-
-/* Returns whether a list has a trace, which needs a timeline. */
-ZT__PRIVATE int zt__has_trace(const char *list) {
-    static const char suffix[] = ".trace.json";
-    const char *name;
-    size_t length, suffix_length = sizeof suffix - 1;
-    while (list && zt__next_name(&list, &name, &length)) {
-        if (length >= suffix_length &&
-            strncasecmp(name + length - suffix_length, suffix, suffix_length) == 0) {
+/* Returns whether a list has a report that shows the timeline. */
+ZT__PRIVATE int zt__shows_timeline(const char *list) {
+    zt__file_path path;
+    while (list && zt__next_path(&list, &path)) {
+        const zt__suffix *suffix = zt__find_suffix(path.text);
+        if (suffix && suffix->shows_timeline) {
             return 1;
         }
     }
@@ -10619,21 +11270,18 @@ ZT__PRIVATE int zt__has_trace(const char *list) {
 
 /* Reports the first path of a list whose suffix stands for no format. */
 ZT__PRIVATE ze_result_t zt__check_reports(zt__diagnostics *diagnostics, const char *call, const char *list) {
-    const char *name;
-    size_t length;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    while (result == ZE_RESULT_SUCCESS && zt__next_name(&list, &name, &length)) {
-        char *path = zt__make_path(&zt__default_allocator, name, length, 1);
-        zt_format format;
-        if (!path) {
-            return zt__report_no_memory(diagnostics, call, "the path of a report");
+    zt__file_path path;
+    zt_format format;
+    while (zt__next_path(&list, &path)) {
+        if (!zt__find_standard_stream(path.text) && !zt__find_format(path.text, &format)) {
+            return zt__report(diagnostics, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, path.text);
         }
-        if (!zt__find_standard_stream(path) && !zt__find_format(path, &format)) {
-            result = zt__report(diagnostics, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, path);
-        }
-        zt__free(&zt__default_allocator, path);
     }
-    return result;
+    return ZE_RESULT_SUCCESS;
+}
+
+ZT__PRIVATE int zt__write_to_file(const void *bytes, size_t size, void *file) {
+    return fwrite(bytes, 1, size, (FILE *)file) != size;
 }
 
 /* Writes the reports of a list for the n-th profiler of the process, which is closed next. Messages go to
@@ -10641,17 +11289,15 @@ ZT__PRIVATE ze_result_t zt__check_reports(zt__diagnostics *diagnostics, const ch
    standard error instead. */
 ZT__PRIVATE void zt__write_reports(zt_profiler *profiler, const char *list, uint32_t n) {
     zt_log_fn log = profiler->diagnostics.log;
-    const char *name;
-    size_t length;
+    zt__file_path path;
     int has_failed = 0;
     if (log == zt__log_to_stderr) {
         profiler->diagnostics.log = NULL; /* it would print the first message of a kind as well */
     }
-    while (zt__next_name(&list, &name, &length)) {
-        char *path = zt__make_path(&zt__default_allocator, name, length, n);
-        ze_result_t result = path ? zt_report(profiler, path)
-                                  : zt__report_no_memory(&profiler->diagnostics, "zt_report", "a path");
-        zt__free(&zt__default_allocator, path);
+    while (zt__next_path(&list, &path)) {
+        ze_result_t result;
+        zt__number_path(&path, n);
+        result = zt_report(profiler, path.text);
         if (result != ZE_RESULT_SUCCESS) {
             zt__keep_error(&profiler->diagnostics, result);
             zt__print_error(profiler);
@@ -10660,14 +11306,52 @@ ZT__PRIVATE void zt__write_reports(zt_profiler *profiler, const char *list, uint
     }
     profiler->diagnostics.log = log;
     if (has_failed) {
-        zt_write(profiler, ZT_FORMAT_TABLE, zt__write_to_stderr, NULL);
+        zt_write(profiler, ZT_FORMAT_TABLE, zt__write_to_file, stderr);
     }
 }
 
-/* Keeps ZT_REPORT for zt_close. What is wrong in the environment is also printed, because those who have
-   set it may not see the messages of the program. */
-ZT__PRIVATE void zt__request_reports(zt_profiler *profiler) {
+/* Reads a number, which has a point in any locale, up to a comma or the end. Returns 0 if it is none. */
+ZT__PRIVATE int zt__read_number(const char **text, double *number) {
+    char digits[64], example[16], *end;
+    size_t used = 0, point;
+    snprintf(example, sizeof example, "%.1f", 0.5); /* the locale's point may have several bytes */
+    point = strlen(example) - 2;
+    for (; **text && **text != ',' && used + point < sizeof digits; (*text)++) {
+        if (**text == '.') {
+            memcpy(digits + used, example + 1, point);
+            used += point;
+        } else {
+            digits[used++] = **text;
+        }
+    }
+    digits[used] = 0;
+    *number = strtod(digits, &end);
+    return used > 0 && !*end && zt__is_finite(*number) && *number >= 0;
+}
+
+/* Keeps ZT_PEAKS: bytes a second and, after a comma, operations a second. Returns 0 if it is something
+   else. */
+ZT__PRIVATE int zt__keep_peaks(zt_profiler *profiler, const char *text) {
+    zt__peaks *peaks = &profiler->peaks;
+    int is_valid = zt__read_number(&text, &peaks->bytes);
+    if (is_valid && *text == ',') {
+        text++;
+        is_valid = zt__read_number(&text, &peaks->operations);
+    }
+    if (!is_valid || *text) {
+        peaks->bytes = peaks->operations = 0;
+        return 0;
+    }
+    strcpy(peaks->source, "given by ZT_PEAKS");
+    profiler->peaks_are_overridden = 1;
+    return 1;
+}
+
+/* Reads what the environment asks for, and keeps ZT_REPORT for zt_close. What is wrong is also printed,
+   because those who have set it may not see the messages of the program. */
+ZT__PRIVATE void zt__read_environment(zt_profiler *profiler) {
     const char *list = getenv("ZT_REPORT"), *log = getenv("ZT_LOG"), *timeline = getenv("ZT_TIMELINE");
+    const char *peaks = getenv("ZT_PEAKS");
     zt__process *process = zt__get_process();
     if (log && !zt__is_off(log) && strcmp(log, "stderr") != 0) {
         zt__report(&profiler->diagnostics, BAD_VARIABLE, ZE_RESULT_ERROR_INVALID_ARGUMENT, "ZT_LOG", log,
@@ -10677,6 +11361,11 @@ ZT__PRIVATE void zt__request_reports(zt_profiler *profiler) {
     if (timeline && !zt__is_number(timeline)) {
         zt__report(&profiler->diagnostics, BAD_VARIABLE, ZE_RESULT_ERROR_INVALID_ARGUMENT, "ZT_TIMELINE",
                    timeline, "a number of samples");
+        zt__print_error(profiler);
+    }
+    if (peaks && *peaks && !zt__keep_peaks(profiler, peaks)) {
+        zt__report(&profiler->diagnostics, BAD_VARIABLE, ZE_RESULT_ERROR_INVALID_ARGUMENT, "ZT_PEAKS", peaks,
+                   "bytes and operations a second, such as '456e9,14.6e12'");
         zt__print_error(profiler);
     }
     if (zt__is_off(list) || !process) {
@@ -10877,7 +11566,7 @@ ZT__PRIVATE ze_result_t zt__probe_counters(zt_profiler *profiler) {
    only when query pools are created. On failure, one pass without groups remains. */
 ZT__PRIVATE ze_result_t zt__open_metrics(zt_profiler *profiler) {
     zt__pass *pass = &profiler->passes[0];
-    zt__holder holder;
+    zt__counter_holder holder;
     const char *call = "zetMetricQueryPoolCreate";
     int is_active = 0;
     ze_result_t result =
@@ -11056,22 +11745,36 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
-    if (!complete.timeline && zt__has_trace(getenv("ZT_REPORT"))) {
-        complete.timeline = ZT__TRACE_TIMELINE;
+    if (!complete.timeline && zt__shows_timeline(getenv("ZT_REPORT"))) {
+        complete.timeline = ZT__REPORT_TIMELINE;
     }
     result = zt__open_configured(context, device, &complete, profiler);
     if (result == ZE_RESULT_SUCCESS) {
-        zt__request_reports(*profiler);
+        zt__read_environment(*profiler);
     }
     return result;
 }
 
+/* Returns whether a list may be immediate, or runs by other means: then it may be running. */
+ZT__PRIVATE int zt__is_unobserved(const zt__list *list) {
+    return list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED;
+}
+
+/* Returns whether the device may still execute what a PARTIAL slot has on its list. */
+ZT__PRIVATE int zt__may_run(const zt__slot *slot) {
+    if (zt__is_unobserved(slot->list)) {
+        return slot->is_dropped && slot->needs_reset && !zt__is_finished(slot); /* else it has run */
+    }
+    return zt__is_submitted(slot);
+}
+
 /* Counts the samples that are still in flight. Regions that are not ended are dropped, samples on their
    way are lost, and recorded regions that never ran are no longer counted as begun. Slots that the device
-   may still write to become RETIRED. */
+   may still write to become RETIRED. An ARMED slot has run, and by the conditions of zt_close its list is
+   not running. */
 ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
     const char *not_ended = NULL;
-    unsigned long long unfinished = 0;
+    unsigned long long unfinished = 0, running = 0;
     zt__slot_block *block;
     uint32_t i;
     zt__lock(&profiler->mutex);
@@ -11082,6 +11785,7 @@ ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
             case ZT__SLOT_OPEN:
                 not_ended = slot->region->name;
                 zt__count_dropped(profiler, slot->region, ZT_DROPPED_NOT_CLOSED);
+                zt__leave_nesting(profiler, slot);
                 slot->generation++;
                 break;
             case ZT__SLOT_PENDING:
@@ -11089,13 +11793,18 @@ ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
                 zt__count_lost(profiler, slot->region, ZT_LOST_NEVER_DELIVERED);
                 break;
             case ZT__SLOT_RECORDED:
-                /* A list that may be immediate, or that runs by other means, may be running. */
-                if (slot->list->state == ZT__LIST_UNKNOWN || slot->list->state == ZT__LIST_UNOBSERVED) {
+                if (zt__is_unobserved(slot->list)) {
                     break;
                 }
                 zt__unbind_slot(slot);
                 zt__free_slot(profiler, slot);
                 continue;
+            case ZT__SLOT_PARTIAL:
+                if (!zt__may_run(slot)) {
+                    continue;
+                }
+                running++;
+                break;
             default:
                 continue;
             }
@@ -11111,26 +11820,41 @@ ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
     if (unfinished) {
         zt__report(&profiler->diagnostics, NOT_FINISHED, ZE_RESULT_NOT_READY, call, unfinished);
     }
+    if (running && !zt__is_device_lost(&profiler->diagnostics)) {
+        zt__report(&profiler->diagnostics, DROPPED_RUNNING, ZE_RESULT_NOT_READY, call, running);
+    }
+}
+
+/* Returns whether regions are known to be on their way, also those that were dropped. */
+ZT__PRIVATE int zt__is_running(zt_profiler *profiler) {
+    const zt__list *list;
+    int is_running;
+    zt__lock(&profiler->mutex);
+    is_running = profiler->state_counts[ZT__SLOT_PENDING] || profiler->state_counts[ZT__SLOT_READING];
+    list = profiler->state_counts[ZT__SLOT_PARTIAL] ? profiler->lists : NULL;
+    for (; list && !is_running; list = list->next) {
+        is_running = zt__awaits_ends(list);
+    }
+    zt__unlock(&profiler->mutex);
+    return is_running;
 }
 
 /* Collects until nothing is on its way, but no longer than the configured time. Recorded regions whose
    execution is not announced are waited for only briefly, because most likely they will never run. */
 ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler) {
     const uint64_t brief_ns = 20000000;
-    uint64_t states[ZT__SLOT_STATE_COUNT], timeout_ns = profiler->config.wait_timeout_ns;
+    uint64_t timeout_ns = profiler->config.wait_timeout_ns;
     zt__wait wait = zt__wait_until(zt__deadline(timeout_ns));
-    if (!zt__collect_until(profiler, zt__deadline(timeout_ns < brief_ns ? timeout_ns : brief_ns))) {
-        do {
-            zt__try_collect(profiler, 1);
-            zt__count_states(profiler, states);
-        } while ((states[ZT__SLOT_PENDING] || states[ZT__SLOT_READING]) && zt__wait_again(&wait));
+    zt__collect_until(profiler, zt__deadline(timeout_ns < brief_ns ? timeout_ns : brief_ns));
+    while (zt__is_running(profiler) && zt__wait_again(&wait)) {
+        zt__try_collect(profiler, 1);
     }
 }
 
 ZT_API void zt_close(zt_profiler *profiler) {
-    /* A profiler that is not registered is closed already, or belongs to the parent of a forked process.
-     */
-    if (!profiler || !zt__is_registered(profiler) || zt__is_inside_callback(profiler, "zt_close")) {
+    /* A profiler that is not registered is closed already, or belongs to the parent process of a fork. */
+    if (!profiler || !zt__is_registered(profiler) || zt__is_inside_callback(profiler, "zt_close") ||
+        zt__is_inside_log(&profiler->diagnostics, "zt_close")) {
         return;
     }
     if (profiler->stop_tracing && !profiler->stop_tracing(profiler)) {
@@ -11159,15 +11883,15 @@ ZT_API void zt_close(zt_profiler *profiler) {
 
 /* ==== >>streams: reports of the device into a ring, and out of it as rows ================================= */
 
-enum { ZT__STREAM_WAIT_NS = 10000000, ZT__MAX_STREAM_READS = 1024, ZT__ROWS_AT_ONCE = 256 };
+/* The longest time between two reads of a thread that waits for rows. */
+enum { ZT__STREAM_WAIT_NS = 10000000 };
 
-/* Reading from the device fills the ring with reports; calculating them and delivering the rows empties
-   it. With config.reader, a thread of the stream reads, and those that call zt_stream_read deliver.
-   Without it, they do both.
+/* Reports are read from the device into a ring, calculated there, and leave it as rows. With config.reader, a
+   thread of the stream reads, and the threads that call zt_stream_read deliver. Without it, they do both.
 
-   There are two locks. `reader` is locked first; its holder delivers rows, calls the driver and functions
-   of the application, and alone uses the fields below `reader`. `data->mutex` guards the counts of the
-   ring, and is held for bookkeeping only. */
+   There are two locks. `reader` is locked first: the thread that holds it delivers rows, calls the driver and
+   functions of the application, and alone uses the fields below `reader`. `data->mutex` guards bookkeeping,
+   and is held briefly. */
 struct zt_stream {
     ze_device_handle_t device;
     ze_context_handle_t context;
@@ -11179,11 +11903,11 @@ struct zt_stream {
     uint32_t marker_base; /* the number of the first marker in the device's reports */
     int is_activated;
     ze_event_pool_handle_t event_pool;
-    ze_event_handle_t event; /* the device notifies with it */
+    ze_event_handle_t event; /* signalled when config.notify_reports are ready */
     zet_metric_streamer_handle_t streamer;
     int is_closing;         /* atomic, as the next four */
     int failure;            /* the result of the last read, or SUCCESS */
-    int is_misaligned;      /* a calculation has failed since the last read: see zt__find_room */
+    int is_misaligned;      /* a calculation has failed since the last read: see zt__find_ring_room */
     uint32_t users;         /* threads inside zt_stream_read */
     uint64_t reader_cpu_ns; /* processor time of the reader thread */
     zt__thread thread;
@@ -11191,8 +11915,8 @@ struct zt_stream {
 
     uint8_t *ring;
     size_t ring_size;
-    size_t partial; /* bytes of a report whose rest is still to come. Used by the thread that reads from
-                       the device: the reader thread, or without one the holder of `reader` */
+    size_t partial; /* bytes of a report whose rest is still to come. Only for the thread that reads from the
+                       device: the reader thread, or without one the thread that holds `reader` */
 
     zt__stream_data *data; /* `data->mutex` guards what follows */
     size_t report_size;    /* 0: not known yet */
@@ -11201,18 +11925,18 @@ struct zt_stream {
     uint64_t calculated;   /* reports that left it so far */
     uint64_t written_ns;   /* when the last of them came */
     uint64_t gap_first;    /* the device dropped reports just before one of the reports gap_first to
-                              gap_last;    UINT64_MAX: it dropped none */
+                              gap_last. UINT64_MAX: it dropped none */
     uint64_t gap_last;
-    uint64_t gap_ns; /* the host time at which the device reported this */
+    uint64_t gap_ns; /* when the device reported this, by the host's clock */
     zt_stream_counts counts;
-    uint32_t row_next,
-        row_count; /* of the calculated rows, row_next and those after it are not yet delivered */
+    uint32_t row_count; /* rows that were calculated last */
+    uint32_t row_next;  /* the first of them that is not yet delivered */
 
-    zt__timed_mutex reader;    /* its holder alone uses what follows */
+    zt__timed_mutex reader;    /* the thread that holds it alone uses what follows */
     zet_typed_value_t *values; /* of calculated rows */
     uint32_t max_calculated;   /* rows that `values` has room for */
     double *row;               /* the values of one row, for its receivers */
-    uint64_t row_report;       /* the number of the report that the first calculated row was made of */
+    uint64_t row_report;       /* the number of the report from which the first calculated row comes */
     int has_calculated;        /* reports of this capture were calculated before */
     int is_first_row;          /* the next row is the first of the capture, which is not valid */
     int is_after_failure;      /* the reports before the next row could not be calculated */
@@ -11221,569 +11945,16 @@ struct zt_stream {
     int has_end;               /* there was a row, so the next two are known */
     uint64_t end_ns;           /* of the last row's period, on the device's clock, unwrapped */
     uint64_t host_ns;          /* the same by the host's clock */
-    uint64_t stamp_offset;     /* is added to time stamps, which may be of another clock */
+    uint64_t stamp_offset;     /* added to time stamps, which may be of another clock */
     uint32_t last_marker;      /* the number of the marker in the last row */
     double marker_reason;      /* ReportReason of rows with a marker; NaN: not seen yet */
     double other_reason;       /* the same of rows without a marker */
     zt__clock clock;
 };
 
-/* ---- from the device into the ring ----------------------------------------------------------------------- */
-
-/* Queries the size of a report. A device may not know it before there is one. */
-ZT__PRIVATE ze_result_t zt__query_report_size(zt_stream *stream) {
-    size_t size = 0;
-    ze_result_t result = zetMetricStreamerReadData(stream->streamer, 1, &size, NULL);
-    if (result == ZE_RESULT_NOT_READY || (result == ZE_RESULT_SUCCESS && size == 0)) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__check(&stream->diagnostics, result, "zetMetricStreamerReadData", "Update the driver.");
-    }
-    if (stream->ring_size / size < 2) {
-        return zt__report(&stream->diagnostics, MEMORY_LIMIT, ZE_RESULT_ERROR_INVALID_SIZE, "zt_stream_read",
-                          (unsigned long long)stream->config.memory_limit, stream->info.group,
-                          (unsigned long long)(stream->config.memory_limit + 2 * size));
-    }
-    zt__lock(&stream->data->mutex);
-    stream->capacity = (uint32_t)(stream->ring_size / size);
-    stream->report_size = size;
-    zt__unlock(&stream->data->mutex);
-    return result;
-}
-
-/* Finds where the next bytes go. Returns how many fit there.
-
-   A read can end within a report; its rest normally comes first in the next read. If a calculation has
-   failed, that may not be so: the partial report is discarded, and the next read is assumed to begin with
-   a report. */
-ZT__PRIVATE size_t zt__find_room(zt_stream *stream, uint8_t **bytes) {
-    int is_misaligned = zt__load(&stream->is_misaligned);
-    uint64_t place, room;
-    zt__lock(&stream->data->mutex);
-    if (is_misaligned) {
-        stream->counts.reports += stream->partial != 0;
-        stream->counts.discarded += stream->partial != 0;
-        stream->partial = 0;
-        zt__store(&stream->is_misaligned, 0);
-    }
-    place = stream->written % stream->capacity;
-    room = stream->capacity - (stream->written - stream->calculated);
-    zt__unlock(&stream->data->mutex);
-    if (room > stream->capacity - place) {
-        room = stream->capacity - place;
-    }
-    *bytes = stream->ring + (size_t)place * stream->report_size + stream->partial;
-    return room ? (size_t)room * stream->report_size - stream->partial : 0;
-}
-
-/* Reads once. Sets `more` if the device may have more than there was room for. If the device dropped
-   reports, what it returns is valid all the same; the dropped ones are missing before one of the new
-   reports, or before the first of the next read. */
-ZT__PRIVATE ze_result_t zt__read_once(zt_stream *stream, int *more) {
-    size_t room, size;
-    uint8_t *bytes;
-    uint64_t reports, now;
-    int dropped;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    *more = 0;
-    if (!stream->report_size) {
-        result = zt__query_report_size(stream);
-    }
-    if (result != ZE_RESULT_SUCCESS || !stream->report_size) {
-        return result;
-    }
-    size = room = zt__find_room(stream, &bytes);
-    if (room == 0) {
-        *more = 1;
-        return result;
-    }
-    result = zetMetricStreamerReadData(stream->streamer, UINT32_MAX, &size, bytes);
-    dropped = result == ZE_RESULT_WARNING_DROPPED_DATA;
-    if (result == ZE_RESULT_NOT_READY) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (result != ZE_RESULT_SUCCESS && !dropped) {
-        return zt__check(&stream->diagnostics, result, "zetMetricStreamerReadData", "Update the driver.");
-    }
-    *more = size == room;
-    reports = (stream->partial + size) / stream->report_size;
-    stream->partial = (stream->partial + size) % stream->report_size;
-    now = zt__now_ns();
-    zt__lock(&stream->data->mutex);
-    if (dropped) {
-        stream->counts.gaps++;
-        if (stream->gap_first == UINT64_MAX) {
-            stream->gap_first = stream->written;
-        }
-        stream->gap_last = stream->written + reports;
-        stream->gap_ns = now;
-    }
-    stream->written += reports;
-    stream->written_ns = now;
-    stream->counts.reports += reports;
-    zt__unlock(&stream->data->mutex);
-    if (dropped) {
-        zt__report(&stream->diagnostics, STREAM_GAP, result);
-    }
-    return ZE_RESULT_SUCCESS;
-}
-
-/* Reads until the device has no more, or the ring is full, but only a few times. Returns whether the
-   device may have more. */
-ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
-    enum { MOST_READS = 4 };
-    int more = 1, reads;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    for (reads = 0; more && reads < MOST_READS; reads++) {
-        if (zt__is_device_lost(&stream->diagnostics)) {
-            return 0;
-        }
-        result = zt__read_once(stream, &more);
-        zt__store(&stream->failure, (int)result);
-        if (result != ZE_RESULT_SUCCESS) {
-            return 0;
-        }
-    }
-    return more;
-}
-
-/* Returns whether the device has notified since the last call. The host polls, because a wait in the
-   driver may be a busy wait. */
-ZT__PRIVATE int zt__was_notified(zt_stream *stream) {
-    const char *call = "zeEventQueryStatus";
-    ze_result_t result;
-    ZT__INTERNAL(result = zeEventQueryStatus(stream->event));
-    if (result == ZE_RESULT_NOT_READY) {
-        return 0;
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        call = "zeEventHostReset";
-        ZT__INTERNAL(result = zeEventHostReset(stream->event));
-    }
-    return zt__check(&stream->diagnostics, result, call, "Rows come later.") == ZE_RESULT_SUCCESS;
-}
-
-/* ---- the reader thread ----------------------------------------------------------------------------------- */
-
-/* Reads what there is, then sleeps until the device notifies, and polls four times in the time between
-   two notifications. It sleeps for ten milliseconds at the most, because the device may not notify. */
-ZT__PRIVATE int zt__read_ahead(void *user) {
-    enum { SHORTEST_NS = 100000 };
-    zt_stream *stream = (zt_stream *)user;
-    uint64_t step = (uint64_t)stream->info.period_ns * stream->info.notify_reports / 4;
-    uint64_t deadline = zt__deadline(ZT__STREAM_WAIT_NS);
-    step = step > SHORTEST_NS ? step : (uint64_t)SHORTEST_NS;
-    step = step < ZT__STREAM_WAIT_NS ? step : (uint64_t)ZT__STREAM_WAIT_NS;
-    zt__fill_ring(stream);
-    zt__store(&stream->reader_cpu_ns, zt__clock_ns(CLOCK_THREAD_CPUTIME_ID));
-    do {
-        zt__sleep_thread(&stream->thread, step);
-    } while (!zt__load(&stream->thread.stop_requested) && zt__now_ns() < deadline &&
-             !zt__was_notified(stream));
-    return !zt__is_device_lost(&stream->diagnostics);
-}
-
-/* ---- the times of rows, with `reader` held --------------------------------------------------------------- */
-
-/* A row as it was calculated. Times are the device's. */
-typedef struct zt__raw_row {
-    const zet_typed_value_t *values;
-    int may_follow_gap;    /* its report is gap_first or later: the gap is before this row or another one */
-    int is_last_to_follow; /* its report is gap_last or later */
-    uint64_t gap_ns;       /* when the device reported the gap */
-    uint64_t read_ns;      /* when its report had been read, so the row ended before */
-    uint64_t end_ns;       /* the end of its period */
-    uint64_t since_end_ns; /* from the end of the row before to its own */
-    uint64_t length_ns;
-    int has_length;
-    int is_valid; /* it has a length, and is not the first of the capture */
-    int gap;      /* rows are missing before it */
-} zt__raw_row;
-
-/* Reads a value as an integer, which may have more bits than a double. Returns 0 if the group has no such
-   metric, or the value is no number. */
-ZT__PRIVATE int zt__read_integer(const zet_typed_value_t *values, uint32_t metric, uint64_t *integer) {
-    double number;
-    if (metric == UINT32_MAX) {
-        return 0;
-    }
-    if (values[metric].type == ZET_VALUE_TYPE_UINT64) {
-        *integer = values[metric].value.ui64;
-        return 1;
-    }
-    number = zt__value_of(&values[metric]);
-    if (zt__is_nan(number) || number < 0 || number >= 18446744073709551616.0) {
-        return 0;
-    }
-    *integer = (uint64_t)number;
-    return 1;
-}
-
-/* Reads the time stamp of a row, wrapped as those of the clock. Returns 0 where it has none.
-
-   Some drivers do not report of which clock these time stamps are, and a clock may be set to 0
-   unexpectedly. If a time stamp is impossible, the row is assumed to follow the one before, and
-   `stamp_offset` is set so that later time stamps continue from there. */
-ZT__PRIVATE int zt__read_stamp(zt_stream *stream, const zt__raw_row *row, uint64_t *stamp) {
-    enum { SLACK_NS = 1000000000 };
-    const zt__clock *clock = &stream->clock;
-    uint64_t wrap = clock->wrap_ns, slack = wrap ? zt__clock_tolerance(clock) : (uint64_t)SLACK_NS;
-    uint64_t before = stream->has_end ? stream->end_ns : clock->pairs[0].ns[ZT__DEVICE];
-    uint64_t least = before > slack ? before - slack : 0;
-    uint64_t length = stream->info.period_ns, wrapped, reported, end;
-    if (!zt__read_integer(row->values, stream->time_metric, &wrapped)) {
-        return 0;
-    }
-    wrapped = wrap ? wrapped % wrap : wrapped;
-    *stamp = wrap ? (wrapped + stream->stamp_offset) % wrap : wrapped + stream->stamp_offset;
-    end = zt__unwrap_after(clock, *stamp, least);
-    if (end < least || end > row->read_ns + slack) {
-        if (zt__read_integer(row->values, stream->length_metric, &reported) && reported < length) {
-            length = reported;
-        }
-        end = before + length < row->read_ns ? before + length : row->read_ns;
-        *stamp = wrap ? end % wrap : end;
-        stream->stamp_offset = wrap ? (*stamp + wrap - wrapped) % wrap : *stamp - wrapped;
-    }
-    return 1;
-}
-
-/* Returns whether the time stamp of a row is a little before the last one, and not nearly a whole wrap of
-   the clock after it, which looks the same. This is so if the row would end in the future, or nearly a
-   wrap later although the device dropped nothing. */
-ZT__PRIVATE int zt__has_stepped_back(const zt_stream *stream, const zt__raw_row *row) {
-    const zt__clock *clock = &stream->clock;
-    uint64_t tolerance = zt__clock_tolerance(clock), later = row->end_ns - stream->end_ns;
-    if (later <= clock->wrap_ns / 2) {
-        return 0;
-    }
-    return row->end_ns > row->read_ns + tolerance ||
-           (!row->may_follow_gap && later > clock->wrap_ns - tolerance &&
-            later > stream->info.period_ns + tolerance);
-}
-
-/* Finds when a row's period ended, which is the time stamp of its report, and how long it lasted. Reports
-   come in order. */
-ZT__PRIVATE void zt__find_period(zt_stream *stream, zt__raw_row *row) {
-    const zt__clock *clock = &stream->clock;
-    uint64_t tolerance = zt__clock_tolerance(clock), opened_ns = clock->pairs[0].ns[ZT__DEVICE];
-    uint64_t period = stream->info.period_ns, stamp = 0;
-    int has_stamp = zt__read_stamp(stream, row, &stamp), is_reported;
-    if (!stream->has_end) {
-        row->end_ns = opened_ns;
-        if (has_stamp) {
-            row->end_ns = zt__unwrap_after(clock, stamp, opened_ns > tolerance ? opened_ns - tolerance : 0);
-        }
-    } else if (!has_stamp) { /* a period after the last one, or after the gap */
-        row->end_ns = stream->end_ns + period;
-        if (row->is_last_to_follow && row->end_ns < row->gap_ns) {
-            row->end_ns = row->gap_ns;
-        }
-    } else {
-        row->end_ns = zt__unwrap_after(clock, stamp, stream->end_ns);
-        if (row->end_ns < stream->end_ns || (clock->wrap_ns && zt__has_stepped_back(stream, row))) {
-            row->end_ns = stream->end_ns;
-        } else if (row->may_follow_gap && row->end_ns - stream->end_ns > period + period / 2) {
-            /* In a gap the clock can wrap more than once. The gap was reported soon after its end. */
-            uint64_t after_gap_ns = zt__unwrap_near(clock, stamp, row->gap_ns);
-            row->end_ns = after_gap_ns > row->end_ns ? after_gap_ns : row->end_ns;
-        }
-    }
-    if (stream->has_end) {
-        row->since_end_ns = row->end_ns - stream->end_ns;
-    }
-    /* The length is what the device reports, but at the most the time since the row before; if the device
-       reports nothing, it is that time. After a failed calculation, only the device knows where the
-       period began. */
-    is_reported = zt__read_integer(row->values, stream->length_metric, &row->length_ns);
-    row->has_length = is_reported || (stream->has_end && !stream->is_after_failure);
-    if (!is_reported || (stream->has_end && row->length_ns > row->since_end_ns)) {
-        row->length_ns = row->since_end_ns;
-    }
-    if (row->length_ns > row->end_ns) {
-        row->length_ns = row->end_ns;
-    }
-}
-
-/* Returns the name of the marker that ends a row, or NULL. StreamMarker also has a number in rows without
-   a marker: that of the last marker, or of something else. If the number is that of the row before, it is
-   a new marker only if ReportReason shows that the row was made for one. */
-ZT__PRIVATE const char *zt__find_marker(zt_stream *stream, const zet_typed_value_t *values) {
-    zt__stream_data *data = stream->data;
-    uint64_t number = 0;
-    uint32_t last = stream->last_marker, index;
-    const char *name = NULL;
-    double reason = zt__nan();
-    if (!zt__read_integer(values, stream->marker_metric, &number)) {
-        return NULL;
-    }
-    if (stream->reason_metric != UINT32_MAX) {
-        reason = zt__value_of(&values[stream->reason_metric]);
-    }
-    stream->last_marker = (uint32_t)number;
-    index = (uint32_t)number - stream->marker_base;
-    zt__lock(&data->mutex);
-    if (number <= UINT32_MAX && index < data->marker_count) {
-        name = data->markers[index]->name;
-    }
-    zt__unlock(&data->mutex);
-    if (!name) {
-        stream->other_reason = reason;
-    } else if ((uint32_t)number != last) {
-        stream->marker_reason = reason;
-    } else if (zt__is_nan(reason) || zt__is_nan(stream->marker_reason) || reason != stream->marker_reason ||
-               (!zt__is_nan(stream->other_reason) && reason == stream->other_reason)) {
-        name = NULL;
-    }
-    return name;
-}
-
-/* ---- from the ring to the application -------------------------------------------------------------------- */
-
-/* Calculates the next reports that lie one after the other in the ring. Returns 0 where there are none.
-
-   Drivers keep state between calls. The first call of a process returns one row less than reports. The
-   first call of a later capture returns a first row that begins in the capture before; it is discarded
-   (`is_first_row`). */
-ZT__PRIVATE int zt__calculate_rows(zt_stream *stream) {
-    const char *call = "zetMetricGroupCalculateMetricValues";
-    const zt__group *group = &stream->data->group;
-    zt__process *process = zt__get_process();
-    uint64_t waiting, place;
-    uint32_t reports, count, rows = 0;
-    ze_result_t result;
-    zt__lock(&stream->data->mutex);
-    waiting = stream->written - stream->calculated;
-    place = stream->capacity ? stream->calculated % stream->capacity : 0;
-    if (waiting > stream->capacity - place) {
-        waiting = stream->capacity - place;
-    }
-    zt__unlock(&stream->data->mutex);
-    reports = waiting < stream->max_calculated ? (uint32_t)waiting : stream->max_calculated;
-    count = reports * group->metric_count;
-    if (reports == 0 || !process) {
-        return 0;
-    }
-    zt__lock(&process->mutex); /* drivers calculate on one thread at a time */
-    result = zetMetricGroupCalculateMetricValues(
-        group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, reports * stream->report_size,
-        stream->ring + (size_t)place * stream->report_size, &count, stream->values);
-    zt__unlock(&process->mutex);
-    if (result == ZE_RESULT_SUCCESS) {
-        rows = count / group->metric_count < reports ? count / group->metric_count : reports;
-        stream->is_first_row = !stream->has_calculated && rows == reports;
-        stream->has_calculated = 1;
-    } else {
-        stream->is_after_failure = 1;
-        zt__store(&stream->is_misaligned, 1);
-        if (zt__is_device_loss(result)) {
-            zt__check(&stream->diagnostics, result, call, "");
-        } else {
-            zt__report(&stream->diagnostics, NOT_CALCULATED, result, zt_result_name(result));
-        }
-    }
-    zt__lock(&stream->data->mutex);
-    stream->row_report = stream->calculated + (reports - rows);
-    stream->calculated += reports;
-    stream->row_next = 0;
-    stream->row_count = rows;
-    stream->counts.discarded += reports - rows;
-    zt__unlock(&stream->data->mutex);
-    return 1;
-}
-
-/* Removes the next calculated row, and finds its times and whether it follows a gap. Counts it as
-   delivered if it is valid and wanted, else as discarded. Returns 0 if there is none. */
-ZT__PRIVATE int zt__next_row(zt_stream *stream, int is_wanted, zt__raw_row *row) {
-    uint64_t period = stream->info.period_ns, report, periods;
-    int follows_gap, is_delivered;
-    memset(row, 0, sizeof *row);
-    zt__lock(&stream->data->mutex);
-    if (stream->row_next == stream->row_count) {
-        zt__unlock(&stream->data->mutex);
-        return 0;
-    }
-    row->values = stream->values + (size_t)stream->row_next * stream->data->group.metric_count;
-    report = stream->row_report + stream->row_next;
-    row->may_follow_gap = report >= stream->gap_first && stream->gap_first != UINT64_MAX;
-    row->is_last_to_follow = row->may_follow_gap && report >= stream->gap_last;
-    row->gap_ns = zt__convert_time(&stream->clock, stream->gap_ns, ZT__HOST, ZT__DEVICE);
-    row->read_ns = zt__convert_time(&stream->clock, stream->written_ns, ZT__HOST, ZT__DEVICE);
-    zt__unlock(&stream->data->mutex);
-    zt__find_period(stream, row);
-    /* The device does not report where in gap_first to gap_last it dropped reports. The gap is before
-       each row that comes much more than a period after the one before; if there is none, before the last
-       row. */
-    follows_gap = row->may_follow_gap && (row->since_end_ns > period + period / 2 ||
-                                          (row->is_last_to_follow && !stream->is_gap_located));
-    periods = (row->since_end_ns + period / 2) / period;
-    row->gap = follows_gap || stream->is_after_failure || stream->is_gap_pending;
-    row->is_valid = row->has_length && !stream->is_first_row;
-    is_delivered = row->is_valid && is_wanted;
-    zt__lock(&stream->data->mutex);
-    stream->row_next++;
-    stream->counts.rows += is_delivered != 0;
-    stream->counts.discarded += !is_delivered;
-    if (row->may_follow_gap && periods > 1) {
-        stream->counts.dropped += periods - 1;
-    }
-    stream->is_gap_located |= follows_gap;
-    if (row->is_last_to_follow && report >= stream->gap_last) { /* else another gap was reported meanwhile */
-        stream->gap_first = UINT64_MAX;
-        stream->is_gap_located = 0;
-    }
-    zt__unlock(&stream->data->mutex);
-    stream->is_gap_pending = row->gap && !is_delivered;
-    stream->is_first_row = stream->is_after_failure = 0;
-    stream->has_end = 1;
-    stream->end_ns = row->end_ns;
-    return 1;
-}
-
-/* Who reads rows. */
-typedef struct zt__receiver {
-    zt_row_fn function; /* or NULL */
-    void *user;
-    uint64_t row_count; /* valid rows so far, also if nobody wanted them */
-    int has_stopped;    /* `function` wants no more */
-} zt__receiver;
-
-/* Delivers the rows that are calculated: to `function`, and to the profiler that the stream is attached
- * to.
- */
-ZT__PRIVATE void zt__deliver_rows(zt_stream *stream, zt__receiver *receiver) {
-    const zt__clock *clock = &stream->clock;
-    zt__stream_data *data = stream->data;
-    int is_attached, is_wanted;
-    zt__raw_row raw;
-    zt__lock(&data->mutex);
-    is_attached = data->profiler != NULL;
-    zt__unlock(&data->mutex);
-    is_wanted = is_attached || receiver->function;
-    while (!receiver->has_stopped && zt__next_row(stream, is_wanted, &raw)) {
-        zt__kept_row kept;
-        zt_row row;
-        uint32_t m;
-        row.device_ns = raw.end_ns - raw.length_ns;
-        kept.begin_ns = zt__convert_time(clock, row.device_ns, ZT__DEVICE, ZT__HOST);
-        kept.end_ns = zt__convert_time(clock, raw.end_ns, ZT__DEVICE, ZT__HOST);
-        /* Another pair of clock times can move what was converted before by a little. */
-        kept.begin_ns = kept.begin_ns > stream->host_ns ? kept.begin_ns : stream->host_ns;
-        kept.end_ns = kept.end_ns > kept.begin_ns ? kept.end_ns : kept.begin_ns;
-        stream->host_ns = kept.end_ns;
-        kept.marker = zt__find_marker(stream, raw.values);
-        kept.gap = raw.gap;
-        receiver->row_count += raw.is_valid != 0;
-        if (!raw.is_valid || !is_wanted) {
-            continue;
-        }
-        for (m = 0; m < data->group.metric_count; m++) {
-            stream->row[m] = zt__value_of(&raw.values[m]);
-        }
-        if (is_attached) {
-            zt__keep_row(data, &kept, stream->row);
-        }
-        if (receiver->function) {
-            row.time_ns = kept.begin_ns;
-            row.length_ns = raw.length_ns;
-            row.gap = kept.gap;
-            row.metric_count = data->group.metric_count;
-            row.values = stream->row;
-            row.marker = kept.marker;
-            receiver->has_stopped = receiver->function(&row, receiver->user) != 0;
-        }
-    }
-}
-
-/* Delivers all rows that there are. Reads from the device as well, unless the reader thread does that. */
-ZT__PRIVATE void zt__deliver_all(zt_stream *stream, zt__receiver *receiver, int reads_device) {
-    int more = 1, reads = 0;
-    zt__clock_pair pair;
-    if (zt__is_clock_pair_due(&stream->clock) && !zt__is_device_lost(&stream->diagnostics) &&
-        zt__read_clocks(&stream->driver, &stream->clock, &pair) == ZE_RESULT_SUCCESS) {
-        zt__add_clock_pair(&stream->clock, pair);
-    }
-    while (more && !receiver->has_stopped && reads++ < ZT__MAX_STREAM_READS) {
-        uint64_t end;
-        more = reads_device && zt__fill_ring(stream);
-        zt__lock(&stream->data->mutex);
-        end = stream->written; /* the reader thread may add more all the time */
-        zt__unlock(&stream->data->mutex);
-        do {
-            zt__deliver_rows(stream, receiver);
-        } while (!receiver->has_stopped && stream->calculated < end && zt__calculate_rows(stream));
-    }
-    zt__attribute_rows_of_stream(stream->data);
-}
-
-/* Delivers rows until there was one, the deadline is over, or reading has failed. */
-ZT__PRIVATE ze_result_t zt__read_until(zt_stream *stream, zt__receiver *receiver, uint64_t deadline) {
-    int reads_device = !zt__load(&stream->thread.running), failure;
-    for (;;) {
-        uint64_t read_again_ns = zt__deadline(ZT__STREAM_WAIT_NS);
-        zt__wait wait = zt__wait_until(deadline < read_again_ns ? deadline : read_again_ns);
-        zt__deliver_all(stream, receiver, reads_device);
-        if (receiver->row_count) {
-            return ZE_RESULT_SUCCESS;
-        }
-        if (zt__load(&stream->is_closing)) {
-            return ZE_RESULT_ERROR_NOT_AVAILABLE;
-        }
-        if (zt__is_device_lost(&stream->diagnostics)) {
-            return ZE_RESULT_ERROR_DEVICE_LOST;
-        }
-        failure = zt__load(&stream->failure);
-        if (failure) {
-            return (ze_result_t)failure;
-        }
-        if (zt__now_ns() >= deadline) {
-            return ZE_RESULT_NOT_READY;
-        }
-        /* The device need not notify of everything, so it is read again after a while. */
-        while (!zt__load(&stream->is_closing) && zt__wait_again(&wait)) {
-            uint64_t written;
-            zt__lock(&stream->data->mutex);
-            written = stream->written;
-            zt__unlock(&stream->data->mutex);
-            if (reads_device ? zt__was_notified(stream) : stream->calculated < written) {
-                break;
-            }
-        }
-    }
-}
-
-/* ---- markers --------------------------------------------------------------------------------------------- */
-
-/* Finds or adds a marker. Returns NULL without memory, or if there are too many. */
-ZT__PRIVATE const zt__marker *zt__find_or_add_marker(zt__stream_data *data, const char *name) {
-    size_t length = strlen(name);
-    zt__marker *marker, *made;
-    zt__lock(&data->mutex);
-    marker = (zt__marker *)zt__map_find(&data->marker_names, name, length);
-    zt__unlock(&data->mutex);
-    if (marker) {
-        return marker;
-    }
-    made = (zt__marker *)zt__allocate(&data->allocator, 1, sizeof *made + length + 1);
-    if (!made) {
-        return NULL;
-    }
-    made->name = (const char *)memcpy(made + 1, name, length + 1);
-    zt__lock(&data->mutex);
-    if (zt__map_make_room(&data->marker_names, &data->allocator, &data->mutex)) {
-        marker = (zt__marker *)zt__map_find(&data->marker_names, name, length); /* added meanwhile */
-        if (!marker && data->marker_count < ZT__MAX_MARKERS) {
-            marker = made;
-            made = NULL;
-            marker->index = data->marker_count;
-            data->markers[data->marker_count++] = marker;
-            zt__map_add(&data->marker_names, marker->name, length, marker);
-        }
-    }
-    zt__unlock(&data->mutex);
-    zt__free(&data->allocator, made);
-    return marker;
+/* Public functions that only read take a const stream, but lock it. */
+ZT__PRIVATE zt_stream *zt__mutable_stream(const zt_stream *stream) {
+    return (zt_stream *)stream;
 }
 
 /* ---- opening --------------------------------------------------------------------------------------------- */
@@ -11800,14 +11971,7 @@ ZT__PRIVATE void zt__fill_stream_config(zt_stream_config *config) {
     }
 }
 
-ZT_API zt_stream_config zt_stream_config_default(void) {
-    zt_stream_config config;
-    memset(&config, 0, sizeof config);
-    zt__fill_stream_config(&config);
-    return config;
-}
-
-/* Returns a stream that has nothing of the device yet, or NULL without memory. `given` may be NULL. */
+/* Creates a stream without anything of the device. `given` may be NULL. Returns NULL without memory. */
 ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_handle_t device,
                                          const zt_stream_config *given) {
     enum { MOST_REPORTS = 1024 };
@@ -11848,7 +12012,8 @@ ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_
     stream->gap_first = UINT64_MAX;
     pthread_mutex_init(&stream->reader.mutex, NULL);
     zt__load_driver(&stream->driver);
-    /* The device also puts small numbers of other meaning into this field, so markers have large ones. */
+    /* The device also stores small numbers with another meaning in StreamMarker, so markers have large ones.
+     */
     seed[0] = zt__now_ns();
     seed[1] = (uint64_t)(uintptr_t)stream;
     stream->marker_base = UINT32_C(0x40000000) + (uint32_t)(zt__hash(seed, sizeof seed) & 0x7fffffff);
@@ -11857,14 +12022,14 @@ ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_
 
 /* Reports why the device cannot be sampled. Returns the result of the call that failed. */
 ZT__PRIVATE ze_result_t zt__report_stream_refusal(zt_stream *stream, ze_result_t result, const char *call,
-                                                  const zt__holder *holder) {
+                                                  const zt__counter_holder *holder) {
     zt__report_refusal(&stream->diagnostics, stream->device, 1, result, call, holder);
     return result;
 }
 
-/* Finds the configured group, or without one ComputeBasic, or else the first that is time-based. Refuses
-   a device of several tiles, because their reports have a header and cannot be calculated many at once.
- */
+/* Finds the configured group; if none is configured, ComputeBasic, or else the first that is time-based.
+   Refuses a device with several tiles, whose reports have a header, so that only one at a time could be
+   calculated. */
 ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
     const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
     const zt_allocator *allocator = &stream->config.allocator;
@@ -11939,10 +12104,10 @@ ZT__PRIVATE ze_result_t zt__load_stream_metrics(zt_stream *stream) {
     return result;
 }
 
-/* Allocates values and ring within config.memory_limit: up to a quarter for values, the rest for reports.
-   The rows that are kept for a profiler are not part of it. */
+/* Allocates config.memory_limit: up to a quarter for calculated values, the rest for reports. Rows that are
+   kept for a profiler need more than that. */
 ZT__PRIVATE ze_result_t zt__make_room_for_rows(zt_stream *stream) {
-    enum { LEAST_ROWS = 16, LEAST_RING = 16384 };
+    enum { LEAST_ROWS = 16, MOST_ROWS = 256, LEAST_RING = 16384 };
     const zt_allocator *allocator = &stream->config.allocator;
     zt__stream_data *data = stream->data;
     uint32_t metrics = data->group.metric_count;
@@ -11953,7 +12118,7 @@ ZT__PRIVATE ze_result_t zt__make_room_for_rows(zt_stream *stream) {
         return zt__report(&stream->diagnostics, MEMORY_LIMIT, ZE_RESULT_ERROR_INVALID_SIZE, "zt_stream_open",
                           (unsigned long long)limit, stream->info.group, (unsigned long long)least);
     }
-    stream->max_calculated = at_once < ZT__ROWS_AT_ONCE ? (uint32_t)at_once : (uint32_t)ZT__ROWS_AT_ONCE;
+    stream->max_calculated = at_once < MOST_ROWS ? (uint32_t)at_once : (uint32_t)MOST_ROWS;
     stream->ring_size = limit - stream->max_calculated * of_row;
     stream->info.memory = limit;
     stream->values = (zet_typed_value_t *)zt__allocate(allocator, stream->max_calculated, of_row);
@@ -11979,9 +12144,9 @@ typedef struct zt__timestamps_resolution {
     uint64_t ticks_per_second, valid_bits;
 } zt__timestamps_resolution;
 
-/* Relates the clock of the group's metrics to that of the host. If the driver does not describe that
-   clock, or cannot read it, uses the clock of the device. If that cannot be read either, each row is
-   assumed to last a period, from now on. */
+/* Relates the clock of the group's metrics to that of the host. If the driver does not describe this clock,
+   or cannot read it, uses the clock of the device. If that cannot be read either, rows are assumed to follow
+   each other from now on, a period each. */
 ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
     enum { RESOLUTION_STYPE = 9 };
     zet_metric_group_handle_t group = stream->data->group.handle;
@@ -12002,10 +12167,9 @@ ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
                        zt__mask_of_bits(resolution.valid_bits));
         result = zt__read_clocks(&stream->driver, clock, &pair);
     }
-    if (result != ZE_RESULT_SUCCESS && !zt__is_device_loss(result)) {
+    if (result != ZE_RESULT_SUCCESS && !zt__means_device_loss(result)) {
         memset(&device, 0, sizeof device);
-        device.stype =
-            ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* in which the resolution is ticks a second */
+        device.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* its timerResolution is in ticks a second */
         ZT__INTERNAL(result = zeDeviceGetProperties(stream->device, &device));
         if (result != ZE_RESULT_SUCCESS) {
             return zt__check(&stream->diagnostics, result, "zeDeviceGetProperties", "Update the driver.");
@@ -12014,14 +12178,14 @@ ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
                        zt__mask_of_bits(device.timestampValidBits));
         result = zt__read_clocks(&stream->driver, clock, &pair);
     }
-    if (zt__is_device_loss(result)) {
+    if (zt__means_device_loss(result)) {
         return zt__check(
             &stream->diagnostics, result,
             clock->group ? "zetMetricGroupGetGlobalTimestampsExp" : "zeDeviceGetGlobalTimestamps", "");
     }
     if (result != ZE_RESULT_SUCCESS) {
         stream->time_metric = UINT32_MAX;
-        clock->interval_ns = UINT64_MAX; /* a later reading would not fit to the assumed times */
+        clock->interval_ns = UINT64_MAX; /* later pairs would contradict the assumed times */
         pair.ns[ZT__DEVICE] = 0;
         pair.ns[ZT__HOST] = zt__now_ns();
         pair.error_ns = 0;
@@ -12030,12 +12194,34 @@ ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
     return ZE_RESULT_SUCCESS;
 }
 
-/* Activates the group, and starts to sample. */
+/* Queries the size of a report. A device may not know it before there is one. */
+ZT__PRIVATE ze_result_t zt__query_report_size(zt_stream *stream) {
+    size_t size = 0;
+    ze_result_t result = zetMetricStreamerReadData(stream->streamer, 1, &size, NULL);
+    if (result == ZE_RESULT_NOT_READY || (result == ZE_RESULT_SUCCESS && size == 0)) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__check(&stream->diagnostics, result, "zetMetricStreamerReadData", "Update the driver.");
+    }
+    if (stream->ring_size / size < 2) {
+        return zt__report(&stream->diagnostics, MEMORY_LIMIT, ZE_RESULT_ERROR_INVALID_SIZE, "zt_stream_read",
+                          (unsigned long long)stream->config.memory_limit, stream->info.group,
+                          (unsigned long long)(stream->config.memory_limit + 2 * size));
+    }
+    zt__lock(&stream->data->mutex);
+    stream->capacity = (uint32_t)(stream->ring_size / size);
+    stream->report_size = size;
+    zt__unlock(&stream->data->mutex);
+    return result;
+}
+
+/* Activates the group and starts sampling. */
 ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
     zet_metric_streamer_desc_t streamer;
     ze_event_pool_desc_t pool;
     ze_event_desc_t event;
-    zt__holder holder;
+    zt__counter_holder holder;
     const char *call = "zeEventPoolCreate";
     ze_result_t result;
     memset(&pool, 0, sizeof pool);
@@ -12054,7 +12240,7 @@ ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
     if (result != ZE_RESULT_SUCCESS) {
         return zt__check(&stream->diagnostics, result, call, "Free events or memory.");
     }
-    result = zt__activate(stream->context, stream->device, &stream->data->group, 1, &holder);
+    result = zt__activate_group(stream->context, stream->device, &stream->data->group, 1, &holder);
     if (result != ZE_RESULT_SUCCESS) {
         return zt__report_stream_refusal(stream, result, "zetContextActivateMetricGroups", &holder);
     }
@@ -12077,7 +12263,540 @@ ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
     return zt__query_report_size(stream);
 }
 
-/* Frees a stream, also one that was opened in part. What it shares with the profiler stays. */
+/* ---- from the device into the ring ----------------------------------------------------------------------- */
+
+/* Finds where in the ring the next bytes are stored. Returns how many fit there.
+
+   A read can end within a report, whose rest then comes first in the next read. After a failed calculation
+   this may not hold: so the partial report is discarded, and the next read is assumed to begin with a report.
+ */
+ZT__PRIVATE size_t zt__find_ring_room(zt_stream *stream, uint8_t **bytes) {
+    int is_misaligned = zt__load(&stream->is_misaligned);
+    uint64_t place, room;
+    zt__lock(&stream->data->mutex);
+    if (is_misaligned) {
+        stream->counts.reports += stream->partial != 0;
+        stream->counts.discarded += stream->partial != 0;
+        stream->partial = 0;
+        zt__store(&stream->is_misaligned, 0);
+    }
+    place = stream->written % stream->capacity;
+    room = stream->capacity - (stream->written - stream->calculated);
+    zt__unlock(&stream->data->mutex);
+    if (room > stream->capacity - place) {
+        room = stream->capacity - place;
+    }
+    *bytes = stream->ring + (size_t)place * stream->report_size + stream->partial;
+    return room ? (size_t)room * stream->report_size - stream->partial : 0;
+}
+
+/* Reads from the device once. Sets `more` if it may have more than there was room for. If the device dropped
+   reports, those that it returns are valid all the same. The gap is then before one of them, or before the
+   first of the next read. */
+ZT__PRIVATE ze_result_t zt__read_into_ring(zt_stream *stream, int *more) {
+    size_t room, size;
+    uint8_t *bytes;
+    uint64_t reports, now;
+    int dropped;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    *more = 0;
+    if (!stream->report_size) {
+        result = zt__query_report_size(stream);
+    }
+    if (result != ZE_RESULT_SUCCESS || !stream->report_size) {
+        return result;
+    }
+    size = room = zt__find_ring_room(stream, &bytes);
+    if (room == 0) {
+        *more = 1;
+        return result;
+    }
+    result = zetMetricStreamerReadData(stream->streamer, UINT32_MAX, &size, bytes);
+    dropped = result == ZE_RESULT_WARNING_DROPPED_DATA;
+    if (result == ZE_RESULT_NOT_READY) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (result != ZE_RESULT_SUCCESS && !dropped) {
+        return zt__check(&stream->diagnostics, result, "zetMetricStreamerReadData", "Update the driver.");
+    }
+    *more = size == room;
+    reports = (stream->partial + size) / stream->report_size;
+    stream->partial = (stream->partial + size) % stream->report_size;
+    now = zt__now_ns();
+    zt__lock(&stream->data->mutex);
+    if (dropped) {
+        stream->counts.gaps++;
+        if (stream->gap_first == UINT64_MAX) {
+            stream->gap_first = stream->written;
+        }
+        stream->gap_last = stream->written + reports;
+        stream->gap_ns = now;
+    }
+    stream->written += reports;
+    stream->written_ns = now;
+    stream->counts.reports += reports;
+    zt__unlock(&stream->data->mutex);
+    if (dropped) {
+        zt__report(&stream->diagnostics, STREAM_GAP, result);
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Reads until the device has no more, but at most a few times. Returns whether it may have more. */
+ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
+    enum { MOST_READS = 4 };
+    int more = 1, reads;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    for (reads = 0; more && reads < MOST_READS; reads++) {
+        if (zt__is_device_lost(&stream->diagnostics)) {
+            return 0;
+        }
+        result = zt__read_into_ring(stream, &more);
+        zt__store(&stream->failure, (int)result);
+        if (result != ZE_RESULT_SUCCESS) {
+            return 0;
+        }
+    }
+    return more;
+}
+
+/* Returns whether the device has signalled its event since the last call. The event is polled, because a wait
+   in the driver may be a busy wait. */
+ZT__PRIVATE int zt__was_notified(zt_stream *stream) {
+    const char *call = "zeEventQueryStatus";
+    ze_result_t result;
+    ZT__INTERNAL(result = zeEventQueryStatus(stream->event));
+    if (result == ZE_RESULT_NOT_READY) {
+        return 0;
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        call = "zeEventHostReset";
+        ZT__INTERNAL(result = zeEventHostReset(stream->event));
+    }
+    return zt__check(&stream->diagnostics, result, call, "Rows come later.") == ZE_RESULT_SUCCESS;
+}
+
+/* ---- the reader thread ----------------------------------------------------------------------------------- */
+
+/* The step of the reader thread: reads what there is, then sleeps until the device signals its event, which
+   is polled four times as often as it is expected. Reads again after ten milliseconds in any case, because
+   the device may signal nothing. */
+ZT__PRIVATE int zt__run_reader_thread(void *user) {
+    enum { SHORTEST_NS = 100000 };
+    zt_stream *stream = (zt_stream *)user;
+    uint64_t step = (uint64_t)stream->info.period_ns * stream->info.notify_reports / 4;
+    uint64_t deadline = zt__deadline(ZT__STREAM_WAIT_NS);
+    step = step > SHORTEST_NS ? step : (uint64_t)SHORTEST_NS;
+    step = step < ZT__STREAM_WAIT_NS ? step : (uint64_t)ZT__STREAM_WAIT_NS;
+    zt__fill_ring(stream);
+    zt__store(&stream->reader_cpu_ns, zt__clock_ns(CLOCK_THREAD_CPUTIME_ID));
+    do {
+        zt__sleep_thread(&stream->thread, step);
+    } while (!zt__load(&stream->thread.stop_requested) && zt__now_ns() < deadline &&
+             !zt__was_notified(stream));
+    return !zt__is_device_lost(&stream->diagnostics);
+}
+
+/* ---- the times of rows, with `reader` held --------------------------------------------------------------- */
+
+/* A row as it was calculated. Times are those of the device's clock, unwrapped. */
+typedef struct zt__raw_row {
+    const zet_typed_value_t *values;
+    int may_follow_gap;    /* its report is gap_first or later, so the gap may be before this row */
+    int is_last_to_follow; /* its report is gap_last or later, so the gap is not before a later row */
+    uint64_t gap_ns;       /* when the device reported the gap */
+    uint64_t read_ns;      /* when its report had been read: the row ended before that */
+    uint64_t end_ns;       /* the end of its period */
+    uint64_t since_end_ns; /* from the end of the row before to its own */
+    uint64_t length_ns;
+    int has_length;
+    int is_valid; /* it has a length, and is not the first of the capture */
+    int gap;      /* rows are missing before it */
+} zt__raw_row;
+
+/* Reads a value as an integer, which may have more bits than a double. Returns 0 if the group has no such
+   metric, or the value is no number. */
+ZT__PRIVATE int zt__read_integer(const zet_typed_value_t *values, uint32_t metric, uint64_t *integer) {
+    double number;
+    if (metric == UINT32_MAX) {
+        return 0;
+    }
+    if (values[metric].type == ZET_VALUE_TYPE_UINT64) {
+        *integer = values[metric].value.ui64;
+        return 1;
+    }
+    number = zt__value_of(&values[metric]);
+    if (zt__is_nan(number) || number < 0 || number >= 18446744073709551616.0) {
+        return 0;
+    }
+    *integer = (uint64_t)number;
+    return 1;
+}
+
+/* Reads the time stamp of a row, wrapped as those of the clock. Returns 0 if it has none.
+
+   Some drivers do not report to which clock these time stamps belong, and a clock may start again from 0
+   unexpectedly. If a time stamp is impossible, the row is assumed to follow the one before it directly, and
+   `stamp_offset` is set so that later time stamps continue from there. */
+ZT__PRIVATE int zt__read_stamp(zt_stream *stream, const zt__raw_row *row, uint64_t *stamp) {
+    enum { SLACK_NS = 1000000000 };
+    const zt__clock *clock = &stream->clock;
+    uint64_t wrap = clock->wrap_ns, slack = wrap ? zt__clock_tolerance(clock) : (uint64_t)SLACK_NS;
+    uint64_t before = stream->has_end ? stream->end_ns : clock->pairs[0].ns[ZT__DEVICE];
+    uint64_t least = before > slack ? before - slack : 0;
+    uint64_t length = stream->info.period_ns, wrapped, reported, end;
+    if (!zt__read_integer(row->values, stream->time_metric, &wrapped)) {
+        return 0;
+    }
+    wrapped = wrap ? wrapped % wrap : wrapped;
+    *stamp = wrap ? (wrapped + stream->stamp_offset) % wrap : wrapped + stream->stamp_offset;
+    end = zt__unwrap_after(clock, *stamp, least);
+    if (end < least || end > row->read_ns + slack) {
+        if (zt__read_integer(row->values, stream->length_metric, &reported) && reported < length) {
+            length = reported;
+        }
+        end = before + length < row->read_ns ? before + length : row->read_ns;
+        *stamp = wrap ? end % wrap : end;
+        stream->stamp_offset = wrap ? (*stamp + wrap - wrapped) % wrap : *stamp - wrapped;
+    }
+    return 1;
+}
+
+/* Finds when the period of a row ended, which is the time stamp of its report, and how long it lasted. */
+ZT__PRIVATE void zt__find_period(zt_stream *stream, zt__raw_row *row) {
+    const zt__clock *clock = &stream->clock;
+    uint64_t tolerance = zt__clock_tolerance(clock), opened_ns = clock->pairs[0].ns[ZT__DEVICE];
+    uint64_t period = stream->info.period_ns, stamp = 0, later_ns;
+    int has_stamp = zt__read_stamp(stream, row, &stamp), is_reported, in_future, in_next_wrap;
+    if (!stream->has_end) {
+        row->end_ns = opened_ns;
+        if (has_stamp) {
+            row->end_ns = zt__unwrap_after(clock, stamp, opened_ns > tolerance ? opened_ns - tolerance : 0);
+        }
+    } else if (!has_stamp) { /* a period after the last row, or at the end of the gap */
+        row->end_ns = stream->end_ns + period;
+        if (row->is_last_to_follow && row->end_ns < row->gap_ns) {
+            row->end_ns = row->gap_ns;
+        }
+    } else {
+        row->end_ns = zt__unwrap_after(clock, stamp, stream->end_ns);
+        later_ns = row->end_ns - stream->end_ns;
+        /* A time stamp that is a little before the last one looks like one that is nearly a whole wrap after
+           it. But then the row would end in the future, or much later although the device dropped nothing. */
+        in_future = row->end_ns > row->read_ns + tolerance;
+        in_next_wrap =
+            !row->may_follow_gap && later_ns > clock->wrap_ns - tolerance && later_ns > period + tolerance;
+        if (row->end_ns < stream->end_ns ||
+            (clock->wrap_ns && later_ns > clock->wrap_ns / 2 && (in_future || in_next_wrap))) {
+            row->end_ns = stream->end_ns;
+        } else if (row->may_follow_gap && later_ns > period + period / 2) {
+            /* In a gap the clock can wrap more than once. The gap was reported soon after its end. */
+            uint64_t after_gap_ns = zt__unwrap_near(clock, stamp, row->gap_ns);
+            row->end_ns = after_gap_ns > row->end_ns ? after_gap_ns : row->end_ns;
+        }
+    }
+    if (stream->has_end) {
+        row->since_end_ns = row->end_ns - stream->end_ns;
+    }
+    /* The length is what the device reports, but at most the time since the end of the row before. If the
+       device reports no length, it is that time; but not after a failed calculation, when a row is missing
+       there. */
+    is_reported = zt__read_integer(row->values, stream->length_metric, &row->length_ns);
+    row->has_length = is_reported || (stream->has_end && !stream->is_after_failure);
+    if (!is_reported || (stream->has_end && row->length_ns > row->since_end_ns)) {
+        row->length_ns = row->since_end_ns;
+    }
+    if (row->length_ns > row->end_ns) {
+        row->length_ns = row->end_ns;
+    }
+}
+
+/* Returns the name of the marker that ended a row, or NULL. In rows without a marker, the metric StreamMarker
+   has the number of the last marker, or one with another meaning. So if a row has the same number as the one
+   before, it has a marker only if the metric ReportReason shows this. */
+ZT__PRIVATE const char *zt__find_marker(zt_stream *stream, const zet_typed_value_t *values) {
+    zt__stream_data *data = stream->data;
+    uint64_t number = 0;
+    uint32_t last = stream->last_marker, index;
+    const char *name = NULL;
+    double reason = zt__nan();
+    if (!zt__read_integer(values, stream->marker_metric, &number)) {
+        return NULL;
+    }
+    if (stream->reason_metric != UINT32_MAX) {
+        reason = zt__value_of(&values[stream->reason_metric]);
+    }
+    stream->last_marker = (uint32_t)number;
+    index = (uint32_t)number - stream->marker_base;
+    zt__lock(&data->mutex);
+    if (number <= UINT32_MAX && index < data->marker_count) {
+        name = data->markers[index]->name;
+    }
+    zt__unlock(&data->mutex);
+    if (!name) {
+        stream->other_reason = reason;
+    } else if ((uint32_t)number != last) {
+        stream->marker_reason = reason;
+    } else if (zt__is_nan(reason) || zt__is_nan(stream->marker_reason) || reason != stream->marker_reason ||
+               (!zt__is_nan(stream->other_reason) && reason == stream->other_reason)) {
+        name = NULL;
+    }
+    return name;
+}
+
+/* ---- from the ring to the application -------------------------------------------------------------------- */
+
+/* Calculates the next reports that lie one after the other in the ring. Returns 0 if there are none.
+
+   Drivers keep state between calls. The first call in a process returns one row less than there are reports.
+   The first call for a later capture returns as many, but the first row begins in the capture before; it is
+   discarded
+   (`is_first_row`). */
+ZT__PRIVATE int zt__calculate_rows(zt_stream *stream) {
+    const char *call = "zetMetricGroupCalculateMetricValues";
+    const zt__group *group = &stream->data->group;
+    zt__process *process = zt__get_process();
+    uint64_t waiting, place;
+    uint32_t reports, count, rows = 0;
+    ze_result_t result;
+    zt__lock(&stream->data->mutex);
+    waiting = stream->written - stream->calculated;
+    place = stream->capacity ? stream->calculated % stream->capacity : 0;
+    if (waiting > stream->capacity - place) {
+        waiting = stream->capacity - place;
+    }
+    zt__unlock(&stream->data->mutex);
+    reports = waiting < stream->max_calculated ? (uint32_t)waiting : stream->max_calculated;
+    count = reports * group->metric_count;
+    if (reports == 0 || !process) {
+        return 0;
+    }
+    zt__lock(&process->mutex); /* drivers calculate on one thread at a time */
+    result = zetMetricGroupCalculateMetricValues(
+        group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, reports * stream->report_size,
+        stream->ring + (size_t)place * stream->report_size, &count, stream->values);
+    zt__unlock(&process->mutex);
+    if (result == ZE_RESULT_SUCCESS) {
+        rows = count / group->metric_count < reports ? count / group->metric_count : reports;
+        stream->is_first_row = !stream->has_calculated && rows == reports;
+        stream->has_calculated = 1;
+    } else {
+        stream->is_after_failure = 1;
+        zt__store(&stream->is_misaligned, 1);
+        if (zt__means_device_loss(result)) {
+            zt__check(&stream->diagnostics, result, call, "");
+        } else {
+            zt__report(&stream->diagnostics, NOT_CALCULATED, result, zt_result_name(result));
+        }
+    }
+    zt__lock(&stream->data->mutex);
+    stream->row_report = stream->calculated + (reports - rows);
+    stream->calculated += reports;
+    stream->row_next = 0;
+    stream->row_count = rows;
+    stream->counts.discarded += reports - rows;
+    zt__unlock(&stream->data->mutex);
+    return 1;
+}
+
+/* Gets the next calculated row, with its times and whether it follows a gap. Counts it as delivered if it is
+   valid and `is_wanted`, else as discarded. Returns 0 if there is none. */
+ZT__PRIVATE int zt__next_row(zt_stream *stream, int is_wanted, zt__raw_row *row) {
+    uint64_t period = stream->info.period_ns, report, periods;
+    int follows_gap, is_delivered;
+    memset(row, 0, sizeof *row);
+    zt__lock(&stream->data->mutex);
+    if (stream->row_next == stream->row_count) {
+        zt__unlock(&stream->data->mutex);
+        return 0;
+    }
+    row->values = stream->values + (size_t)stream->row_next * stream->data->group.metric_count;
+    report = stream->row_report + stream->row_next;
+    row->may_follow_gap = report >= stream->gap_first && stream->gap_first != UINT64_MAX;
+    row->is_last_to_follow = row->may_follow_gap && report >= stream->gap_last;
+    row->gap_ns = zt__convert_time(&stream->clock, stream->gap_ns, ZT__HOST, ZT__DEVICE);
+    row->read_ns = zt__convert_time(&stream->clock, stream->written_ns, ZT__HOST, ZT__DEVICE);
+    zt__unlock(&stream->data->mutex);
+    zt__find_period(stream, row);
+    /* The device does not report where in gap_first to gap_last it dropped reports. There is a gap before
+       each row that ends much more than a period after the one before; if there is no such row, before the
+       last. */
+    follows_gap = row->may_follow_gap && (row->since_end_ns > period + period / 2 ||
+                                          (row->is_last_to_follow && !stream->is_gap_located));
+    periods = (row->since_end_ns + period / 2) / period;
+    row->gap = follows_gap || stream->is_after_failure || stream->is_gap_pending;
+    row->is_valid = row->has_length && !stream->is_first_row;
+    is_delivered = row->is_valid && is_wanted;
+    zt__lock(&stream->data->mutex);
+    stream->row_next++;
+    stream->counts.rows += is_delivered != 0;
+    stream->counts.discarded += !is_delivered;
+    if (row->may_follow_gap && periods > 1) {
+        stream->counts.dropped += periods - 1;
+    }
+    stream->is_gap_located |= follows_gap;
+    if (row->is_last_to_follow && report >= stream->gap_last) { /* else another gap was reported meanwhile */
+        stream->gap_first = UINT64_MAX;
+        stream->is_gap_located = 0;
+    }
+    zt__unlock(&stream->data->mutex);
+    stream->is_gap_pending = row->gap && !is_delivered;
+    stream->is_first_row = stream->is_after_failure = 0;
+    stream->has_end = 1;
+    stream->end_ns = row->end_ns;
+    return 1;
+}
+
+/* What receives the rows of one read. */
+typedef struct zt__receiver {
+    zt_row_fn function; /* or NULL */
+    void *user;
+    uint64_t row_count; /* valid rows so far, also those that were discarded */
+    int has_stopped;    /* `function` has returned nonzero */
+} zt__receiver;
+
+/* Delivers the rows that are calculated: to `function`, and to the profiler of an attached stream. */
+ZT__PRIVATE void zt__deliver_rows(zt_stream *stream, zt__receiver *receiver) {
+    const zt__clock *clock = &stream->clock;
+    zt__stream_data *data = stream->data;
+    int is_attached, is_wanted;
+    zt__raw_row raw;
+    zt__lock(&data->mutex);
+    is_attached = data->profiler != NULL;
+    zt__unlock(&data->mutex);
+    is_wanted = is_attached || receiver->function;
+    while (!receiver->has_stopped && zt__next_row(stream, is_wanted, &raw)) {
+        zt__kept_row kept;
+        zt_row row;
+        uint32_t m;
+        row.device_ns = raw.end_ns - raw.length_ns;
+        kept.begin_ns = zt__convert_time(clock, row.device_ns, ZT__DEVICE, ZT__HOST);
+        kept.end_ns = zt__convert_time(clock, raw.end_ns, ZT__DEVICE, ZT__HOST);
+        /* A new pair of clock times can move converted times back by a little. */
+        kept.begin_ns = kept.begin_ns > stream->host_ns ? kept.begin_ns : stream->host_ns;
+        kept.end_ns = kept.end_ns > kept.begin_ns ? kept.end_ns : kept.begin_ns;
+        stream->host_ns = kept.end_ns;
+        kept.marker = zt__find_marker(stream, raw.values);
+        kept.gap = raw.gap;
+        receiver->row_count += raw.is_valid != 0;
+        if (!raw.is_valid || !is_wanted) {
+            continue;
+        }
+        for (m = 0; m < data->group.metric_count; m++) {
+            stream->row[m] = zt__value_of(&raw.values[m]);
+        }
+        if (is_attached) {
+            zt__keep_row(data, &kept, stream->row);
+        }
+        if (receiver->function) {
+            row.time_ns = kept.begin_ns;
+            row.length_ns = raw.length_ns;
+            row.gap = kept.gap;
+            row.metric_count = data->group.metric_count;
+            row.values = stream->row;
+            row.marker = kept.marker;
+            receiver->has_stopped = receiver->function(&row, receiver->user) != 0;
+        }
+    }
+}
+
+/* Delivers all rows that there are. With `reads_device`, reads from the device before, until it has no more;
+   but not without end, as it may always have more. */
+ZT__PRIVATE void zt__deliver_all(zt_stream *stream, zt__receiver *receiver, int reads_device) {
+    enum { MOST_READS = 1024 };
+    int more = 1, reads = 0;
+    zt__clock_pair pair;
+    if (zt__is_clock_pair_due(&stream->clock) && !zt__is_device_lost(&stream->diagnostics) &&
+        zt__read_clocks(&stream->driver, &stream->clock, &pair) == ZE_RESULT_SUCCESS) {
+        zt__add_clock_pair(&stream->clock, pair);
+    }
+    while (more && !receiver->has_stopped && reads++ < MOST_READS) {
+        uint64_t end;
+        more = reads_device && zt__fill_ring(stream);
+        zt__lock(&stream->data->mutex);
+        end = stream->written; /* the reader thread may add more all the time */
+        zt__unlock(&stream->data->mutex);
+        do {
+            zt__deliver_rows(stream, receiver);
+        } while (!receiver->has_stopped && stream->calculated < end && zt__calculate_rows(stream));
+    }
+    zt__attribute_rows_of_stream(stream->data);
+}
+
+/* Delivers rows until there was one, the deadline has passed, the stream is being closed, or reading fails.
+ */
+ZT__PRIVATE ze_result_t zt__read_rows(zt_stream *stream, zt__receiver *receiver, uint64_t deadline) {
+    int reads_device = !zt__load(&stream->thread.running), failure;
+    for (;;) {
+        uint64_t read_again_ns = zt__deadline(ZT__STREAM_WAIT_NS);
+        zt__wait wait = zt__wait_until(deadline < read_again_ns ? deadline : read_again_ns);
+        zt__deliver_all(stream, receiver, reads_device);
+        if (receiver->row_count) {
+            return ZE_RESULT_SUCCESS;
+        }
+        if (zt__load(&stream->is_closing)) {
+            return ZE_RESULT_ERROR_NOT_AVAILABLE;
+        }
+        if (zt__is_device_lost(&stream->diagnostics)) {
+            return ZE_RESULT_ERROR_DEVICE_LOST;
+        }
+        failure = zt__load(&stream->failure);
+        if (failure) {
+            return (ze_result_t)failure;
+        }
+        if (zt__now_ns() >= deadline) {
+            return ZE_RESULT_NOT_READY;
+        }
+        /* The device does not signal its event for every report, so it is read again after a while. */
+        while (!zt__load(&stream->is_closing) && zt__wait_again(&wait)) {
+            uint64_t written;
+            zt__lock(&stream->data->mutex);
+            written = stream->written;
+            zt__unlock(&stream->data->mutex);
+            if (reads_device ? zt__was_notified(stream) : stream->calculated < written) {
+                break;
+            }
+        }
+    }
+}
+
+/* ---- markers --------------------------------------------------------------------------------------------- */
+
+/* Finds or adds a marker. Returns NULL without memory, or if there are too many. */
+ZT__PRIVATE const zt__marker *zt__find_or_add_marker(zt__stream_data *data, const char *name) {
+    size_t length = strlen(name);
+    zt__marker *marker, *made;
+    zt__lock(&data->mutex);
+    marker = (zt__marker *)zt__map_find(&data->marker_names, name, length);
+    zt__unlock(&data->mutex);
+    if (marker) {
+        return marker;
+    }
+    made = (zt__marker *)zt__allocate(&data->allocator, 1, sizeof *made + length + 1);
+    if (!made) {
+        return NULL;
+    }
+    made->name = (const char *)memcpy(made + 1, name, length + 1);
+    zt__lock(&data->mutex);
+    if (zt__map_make_room(&data->marker_names, &data->allocator, &data->mutex)) {
+        marker = (zt__marker *)zt__map_find(&data->marker_names, name, length); /* added meanwhile */
+        if (!marker && data->marker_count < ZT__MAX_MARKERS) {
+            marker = made;
+            made = NULL;
+            marker->index = data->marker_count;
+            data->markers[data->marker_count++] = marker;
+            zt__map_add(&data->marker_names, marker->name, length, marker);
+        }
+    }
+    zt__unlock(&data->mutex);
+    zt__free(&data->allocator, made);
+    return marker;
+}
+
+/* ---- closing --------------------------------------------------------------------------------------------- */
+
+/* Frees a stream, also one that is not opened completely. The profiler keeps what it shares with the stream.
+ */
 ZT__PRIVATE void zt__destroy_stream(zt_stream *stream) {
     zt_allocator allocator = stream->config.allocator;
     if (stream->streamer) {
@@ -12085,7 +12804,8 @@ ZT__PRIVATE void zt__destroy_stream(zt_stream *stream) {
                   "Update the driver.");
     }
     if (stream->is_activated) {
-        zt__check(&stream->diagnostics, zt__deactivate(stream->context, stream->device, &stream->data->group),
+        zt__check(&stream->diagnostics,
+                  zt__deactivate_group(stream->context, stream->device, &stream->data->group),
                   "zetContextActivateMetricGroups", "Update the driver.");
     }
     if (stream->event) {
@@ -12100,11 +12820,20 @@ ZT__PRIVATE void zt__destroy_stream(zt_stream *stream) {
     zt__lock(&stream->data->mutex);
     stream->data->is_open = 0;
     zt__unlock(&stream->data->mutex);
-    zt__attribute_rows_of_stream(
-        stream->data); /* to the last samples, which need not wait for rows any more */
+    /* The last samples need not wait for more rows. */
+    zt__attribute_rows_of_stream(stream->data);
     zt__release_stream_data(stream->data);
     pthread_mutex_destroy(&stream->reader.mutex);
     zt__free(&allocator, stream);
+}
+
+/* ---- public ---------------------------------------------------------------------------------------------- */
+
+ZT_API zt_stream_config zt_stream_config_default(void) {
+    zt_stream_config config;
+    memset(&config, 0, sizeof config);
+    zt__fill_stream_config(&config);
+    return config;
 }
 
 ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_t device,
@@ -12142,7 +12871,7 @@ ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_
         result = zt__open_streamer(opened);
     }
     if (result == ZE_RESULT_SUCCESS && opened->config.reader &&
-        !zt__start_thread(&opened->thread, zt__read_ahead, opened)) {
+        !zt__start_thread(&opened->thread, zt__run_reader_thread, opened)) {
 #ifdef ZETOOLS_NO_THREADS
         result = zt__report(&opened->diagnostics, NO_READER, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                             "ZETOOLS_NO_THREADS is defined");
@@ -12163,8 +12892,6 @@ ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_
     return result;
 }
 
-/* ---- reading, marking, closing --------------------------------------------------------------------------- */
-
 ZT_API ze_result_t zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row_fn function, void *user) {
     zt__receiver receiver = {function, user, 0, 0};
     uint64_t deadline = zt__deadline(timeout_ns);
@@ -12178,7 +12905,7 @@ ZT_API ze_result_t zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row
     }
     __atomic_add_fetch(&stream->users, 1, __ATOMIC_ACQ_REL);
     if (zt__lock_until(&stream->reader, deadline)) {
-        result = zt__read_until(stream, &receiver, deadline);
+        result = zt__read_rows(stream, &receiver, deadline);
         zt__unlock_timed(&stream->reader);
     }
     __atomic_sub_fetch(&stream->users, 1, __ATOMIC_ACQ_REL);
@@ -12210,11 +12937,6 @@ ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t li
         call, "The list has no marker.");
 }
 
-/* Public functions that only read take a const stream, but lock it. */
-ZT__PRIVATE zt_stream *zt__mutable_stream(const zt_stream *stream) {
-    return (zt_stream *)stream;
-}
-
 ZT_API zt_stream_counts zt_stream_get_counts(const zt_stream *stream) {
     zt_stream_counts counts;
     memset(&counts, 0, sizeof counts);
@@ -12237,6 +12959,9 @@ ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, v
     /* In a forked child, threads that do not exist there may hold the locks. */
     if (!stream || stream->process != zt__get_process()) {
         return counts;
+    }
+    if (zt__is_inside_log(&stream->diagnostics, "zt_stream_close")) {
+        return zt_stream_get_counts(stream);
     }
     is_inside = zt__is_owner(&stream->reader);
     if (!is_inside) {
@@ -12262,8 +12987,6 @@ ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, v
     zt__destroy_stream(stream);
     return counts;
 }
-
-/* ---- properties of a stream ------------------------------------------------------------------------------ */
 
 ZT_API zt_stream_info zt_stream_get_info(const zt_stream *stream) {
     zt_stream_info info;
@@ -12308,21 +13031,26 @@ ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream) {
    receives these callbacks and passes them to the live tracers: one for each profiler that traces, and one
    for zt_auto, which has a profiler for each context and device.
 
-   The chapter has, in this order: the calls and their parameters; what a tracer knows of kernels, devices,
-   lists and times; what it does before and after a call; the dispatcher; and the functions of the interface.
+   The chapter has, in this order: the calls and their parameters; what a tracer knows of kernels, devices
+   and lists; the host times of calls; what is appended around a launch or copy; what else a tracer does
+   before and after a call; the dispatcher; and the functions of the interface.
 
    Locks:
 
      setup, of the dispatcher   held while tracers start and stop, also during calls of the loader, none of
-                                which waits for a callback. Locked first
-     mutex, of the dispatcher   guards the list of live tracers, and the states of frames
+                                which waits for a callback. The mutex of the dispatcher may follow
+     opening, of a tracer       held while zt_auto opens a profiler, whose locks may follow, as may the mutex
+                                of the tracer. Its owner is known; waits are bounded
+     mutex, of the dispatcher   guards the list of live tracers and that of frames. Held while a frame
+                                changes to CALLBACK or ABANDONED
      mutex, of a tracer         guards what the tracer knows of handles, names, counts and times
-     opening, of a tracer       held while zt_auto opens a profiler. Its owner is known; waits are bounded
 
-   The two mutexes are held briefly. Under them no other mutex is locked, and neither the driver nor a
-   function of the application is called. */
+   The two mutexes are held briefly. Under them no other lock is locked, and neither the driver nor a
+   function of the application is called. What is marked atomic is also read without a lock. */
 
-/* The calls of the core interface (ze...) that loaders can trace. Older loaders lack some of them. */
+/* The calls of the core interface (ze...) that loaders can trace. Older loaders lack some of them. Where one
+   of these lists is used, X is defined as what stands there for each call: a constant, its name, its
+   callbacks. */
 /* clang-format off */
 #define ZT__CALLS(X)                                                                                         \
     X(CommandListAppendBarrier) X(CommandListAppendEventReset) X(CommandListAppendGraphExt)                  \
@@ -12460,6 +13188,7 @@ typedef enum zt__call_kind {
     ZT__KIND_COPY,
     ZT__KIND_CAPTURE_BEGIN,
     ZT__KIND_CAPTURE_END,
+    ZT__KIND_GET_COMMAND_ID,
     ZT__KIND_CONTEXT_DESTROY
 } zt__call_kind;
 
@@ -12492,6 +13221,9 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
         return ZT__KIND_CAPTURE_BEGIN;
     case ZT__CALL_CommandListEndGraphCaptureExt:
         return ZT__KIND_CAPTURE_END;
+    case ZT__CALL_CommandListGetNextCommandIdExp:
+    case ZT__CALL_CommandListGetNextCommandIdWithKernelsExp:
+        return ZT__KIND_GET_COMMAND_ID;
     case ZT__CALL_ContextDestroy:
         return ZT__KIND_CONTEXT_DESTROY;
     default:
@@ -12510,9 +13242,10 @@ typedef struct zt__append_lists_params {
     ze_command_list_handle_t **pphCommandLists;
 } zt__append_lists_params;
 
-typedef struct zt__capture_params {
+/* Of the calls that begin or end a capture, or query an identifier. */
+typedef struct zt__list_params {
     ze_command_list_handle_t *phCommandList;
-} zt__capture_params;
+} zt__list_params;
 
 typedef struct zt__launch_with_arguments_params {
     ze_command_list_handle_t *phCommandList;
@@ -12562,55 +13295,56 @@ typedef struct zt__fill_with_parameters_params {
 /* A launch or copy, whichever call appends it. */
 typedef struct zt__command {
     ze_command_list_handle_t list;
-    uint32_t *wait_count; /* points to the call's parameter, which zt__wait_first changes */
-    ze_event_handle_t *wait_events;
-    uint32_t kernel_count;     /* 0: a copy */
     ze_kernel_handle_t kernel; /* the first one, or NULL */
+    uint32_t kernel_count;     /* 0: a copy */
+    uint32_t *wait_count;      /* points to the call's parameter, which zt__begin_command changes */
+    ze_event_handle_t *wait_events;
 } zt__command;
 
 /* Reads the parameters of a launch or copy. Returns 0 if the list or the kernel is NULL. */
 ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *command) {
-    memset(command, 0, sizeof *command);
-#define ZT__READ_COMMAND(type)                                                                               \
-    const type *p = (const type *)parameters;                                                                \
-    command->list = *p->phCommandList;                                                                       \
-    command->wait_count = p->pnumWaitEvents;                                                                 \
-    command->wait_events = *p->pphWaitEvents
     switch (call) {
 #define X(name, type)                                                                                        \
     case ZT__CALL_##name: {                                                                                  \
-        ZT__READ_COMMAND(type);                                                                              \
-        command->kernel = *p->phKernel;                                                                      \
-        command->kernel_count = 1;                                                                           \
+        const type *p = (const type *)parameters;                                                            \
+        const zt__command launch = {*p->phCommandList, *p->phKernel, 1, p->pnumWaitEvents,                   \
+                                    *p->pphWaitEvents};                                                      \
+        *command = launch;                                                                                   \
         return command->list && command->kernel;                                                             \
     }
         ZT__LAUNCHES(X)
 #undef X
     case ZT__CALL_CommandListAppendLaunchMultipleKernelsIndirect: {
-        ZT__READ_COMMAND(ze_command_list_append_launch_multiple_kernels_indirect_params_t);
-        command->kernel_count = *p->pphKernels ? *p->pnumKernels : 0;
-        command->kernel = command->kernel_count ? **p->pphKernels : NULL;
+        const ze_command_list_append_launch_multiple_kernels_indirect_params_t *p =
+            (const ze_command_list_append_launch_multiple_kernels_indirect_params_t *)parameters;
+        uint32_t count = *p->pphKernels ? *p->pnumKernels : 0;
+        const zt__command launch = {*p->phCommandList, count ? **p->pphKernels : NULL, count,
+                                    p->pnumWaitEvents, *p->pphWaitEvents};
+        *command = launch;
         return command->list && command->kernel;
     }
 #define X(name, type)                                                                                        \
     case ZT__CALL_##name: {                                                                                  \
-        ZT__READ_COMMAND(type);                                                                              \
+        const type *p = (const type *)parameters;                                                            \
+        const zt__command copy = {*p->phCommandList, NULL, 0, p->pnumWaitEvents, *p->pphWaitEvents};         \
+        *command = copy;                                                                                     \
         return command->list != NULL;                                                                        \
     }
         ZT__COPIES(X)
 #undef X
     default:
+        memset(command, 0, sizeof *command);
         return 0;
     }
-#undef ZT__READ_COMMAND
 }
 
 /* ---- what a tracer knows --------------------------------------------------------------------------------- */
 
 enum {
     ZT__MAX_HOOKS = 16,
-    ZT__MAX_RETIRED = 1024, /* from then on, stops leave the registration as it is */
-    ZT__KEPT_CALLS = 512    /* of each call, for quantiles */
+    ZT__MAX_RETIRED = 1024,          /* from then on, stops leave the registration as it is */
+    ZT__KEPT_CALLS = 512,            /* of each call, for quantiles */
+    ZT__LIST_FLAG_CLONEABLE = 1 << 4 /* ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE, since Level Zero 1.9 */
 };
 
 /* A context and device whose lists are measured. */
@@ -12624,7 +13358,7 @@ typedef struct zt__traced_device {
 
     /* Launches and copies on its lists that have no region; with the tracer's mutex. */
     uint64_t left_out;    /* by the configuration */
-    uint64_t impossible;  /* on copy engines, or captured into a graph */
+    uint64_t impossible;  /* on lists that cannot be measured */
     uint64_t copies_seen; /* by zt_auto, where copies are not measured */
 } zt__traced_device;
 
@@ -12641,8 +13375,12 @@ typedef struct zt__known_handle {
     const void *handle;            /* the key */
     zt__kernel_name *name;         /* of a kernel */
     zt__traced_device *device;     /* of a list; NULL: it is not measured */
-    int is_copy_only;              /* of a list: it cannot execute metric queries */
-    int is_captured; /* of a list: its commands go into a graph, which may run any number of times */
+
+    /* why the commands of a list cannot be measured */
+    int is_copy_only;    /* it cannot execute metric queries */
+    int is_captured;     /* its commands go into a graph, by zeCommandListBegin...Capture...Ext */
+    int is_cloneable;    /* its clones would write to the same queries and events */
+    int has_command_ids; /* the application has queried the identifier of a command to come */
 } zt__known_handle;
 
 /* The statistics of a call that is timed. */
@@ -12687,6 +13425,8 @@ typedef struct zt__tracer {
     ze_result_t(ZE_APICALL *get_context)(ze_command_list_handle_t, ze_context_handle_t *);
     ze_result_t(ZE_APICALL *get_device)(ze_command_list_handle_t, ze_device_handle_t *);
     ze_result_t(ZE_APICALL *get_ordinal)(ze_command_list_handle_t, uint32_t *);
+    /* QUERY_TRUE while a list is captured into a graph. NULL: the loader has no graphs. */
+    ze_result_t(ZE_APICALL *query_capture)(ze_command_list_handle_t);
 
     const zt_config *automatic; /* of zt_auto: how to open profilers for new devices; else NULL */
     zt__timed_mutex opening;
@@ -12696,6 +13436,7 @@ typedef struct zt__tracer {
     zt__map kernel_names;   /* by their text */
     zt__map kernels, lists; /* zt__known_handle, by handle */
     zt__known_handle *unused_handles;
+    uint32_t captures; /* lists that are captured */
     zt_trace_counts counts;
     zt__timed_call *timed_calls[ZT__CALL_COUNT]; /* by zt__call; NULL: not seen yet */
     zt__timed_call *in_order[ZT__CALL_COUNT];    /* the same, in the order of first appearance */
@@ -12706,6 +13447,11 @@ typedef struct zt__tracer {
     zt__message_text open_failure; /* of zt_auto: the first message */
     uint32_t open_failures;        /* how many profilers could not be opened */
 } zt__tracer;
+
+/* Returns the call of the application that starts the tracer, for messages. */
+ZT__PRIVATE const char *zt__starting_call(const zt__tracer *tracer) {
+    return tracer->automatic ? "zt_auto" : "zt_trace_start";
+}
 
 /* Where a comment below says that the mutex is held, the function unlocks it while the driver or the
    application's allocator runs, and locks it again. */
@@ -12738,12 +13484,23 @@ ZT__PRIVATE zt__known_handle *zt__remember_handle(zt__tracer *tracer, zt__map *m
     return NULL;
 }
 
+/* Stores whether a capture into a graph has begun on a list. The mutex is held. */
+ZT__PRIVATE void zt__set_captured(zt__tracer *tracer, zt__known_handle *list, int is_captured) {
+    if (is_captured && !list->is_captured) {
+        tracer->captures++;
+    } else if (!is_captured && list->is_captured) {
+        tracer->captures--;
+    }
+    list->is_captured = is_captured;
+}
+
 ZT__PRIVATE void zt__forget_handle(zt__tracer *tracer, zt__map *map, const void *handle) {
     zt__known_handle *known;
     zt__lock(&tracer->mutex);
     known = (zt__known_handle *)zt__map_find(map, &handle, sizeof handle);
     if (known) {
         zt__map_remove(map, &handle, sizeof handle);
+        zt__set_captured(tracer, known, 0);
         known->next = tracer->unused_handles;
         tracer->unused_handles = known;
     }
@@ -12764,6 +13521,7 @@ ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer) {
     zt__free_known(tracer, &tracer->lists);
     zt__free_known(tracer, &tracer->kernels);
     zt__free_known(tracer, &tracer->kernel_names);
+    tracer->captures = 0;
     while (tracer->unused_handles) {
         zt__known_handle *unused = tracer->unused_handles;
         tracer->unused_handles = unused->next;
@@ -12773,8 +13531,7 @@ ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer) {
 
 /* ---- names of kernels ------------------------------------------------------------------------------------ */
 
-/* Returns a record with room for a name of `size` bytes, or NULL without memory. The mutex is not held.
- */
+/* Returns a record with room for a name of `size` bytes, or NULL without memory. No mutex is held. */
 ZT__PRIVATE zt__kernel_name *zt__make_name(const zt__tracer *tracer, size_t size) {
     zt__kernel_name *made = (zt__kernel_name *)zt__allocate(&tracer->allocator, 1, sizeof *made + size);
     if (made) {
@@ -12927,8 +13684,7 @@ ZT__PRIVATE int zt__is_measured(const zt__traced_device *device) {
     return device && device->profiler && !zt__load(&device->is_detached);
 }
 
-/* Returns the first device that is measured, or the next one after `device`. Returns NULL after the last.
- */
+/* Returns the first device that is measured, or the one after `device`. Returns NULL after the last. */
 ZT__PRIVATE zt__traced_device *zt__next_measured(zt__tracer *tracer, zt__traced_device *device) {
     do {
         device = zt__load(device ? &device->next : &tracer->devices);
@@ -12947,14 +13703,27 @@ ZT__PRIVATE zt__traced_device *zt__find_device(zt__tracer *tracer, ze_context_ha
     return NULL;
 }
 
-/* Opens a profiler for a context and device that are new to zt_auto. If that fails, the device is added
-   without a profiler, so that it is not tried again. `opening` is held. Returns NULL without memory. */
-ZT__PRIVATE zt__traced_device *zt__open_device(zt__tracer *tracer, ze_context_handle_t context,
-                                               ze_device_handle_t device) {
+/* Returns the record of a context and device, or NULL if nothing measures their lists. Under zt_auto, a
+   profiler is opened for those that are new. If that fails, they are added without one, so that it is not
+   tried again. */
+ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_context_handle_t context,
+                                                       ze_device_handle_t device) {
+    zt__traced_device *found = zt__find_device(tracer, context, device);
     zt_profiler *profiler = NULL;
-    zt__traced_device *added;
-    ze_result_t result = zt_open(context, device, tracer->automatic, &profiler);
-    if (!profiler) {
+    ze_result_t result;
+    if (found || !tracer->automatic ||
+        !zt__lock_until(&tracer->opening, zt__deadline(tracer->wait_timeout_ns))) {
+        return found;
+    }
+    found = zt__find_device(tracer, context, device);
+    if (found) { /* another thread was faster */
+        zt__unlock_timed(&tracer->opening);
+        return found;
+    }
+    result = zt_open(context, device, tracer->automatic, &profiler);
+    if (profiler) {
+        zt__store(&profiler->tracer, tracer);
+    } else {
         zt__thread_messages *messages = zt__get_thread_messages();
         zt__lock(&tracer->mutex);
         if (!tracer->open_failures && messages) {
@@ -12963,29 +13732,11 @@ ZT__PRIVATE zt__traced_device *zt__open_device(zt__tracer *tracer, ze_context_ha
         }
         tracer->open_failures++;
         zt__unlock(&tracer->mutex);
-    } else {
-        zt__store(&profiler->tracer, tracer);
     }
-    added = zt__add_device(tracer, context, device, profiler);
-    if (!added && profiler) {
+    found = zt__add_device(tracer, context, device, profiler);
+    if (!found && profiler) {
         zt__store(&profiler->tracer, (zt__tracer *)NULL);
         zt_close(profiler);
-    }
-    return added;
-}
-
-/* Returns the record of a context and device. Under zt_auto, it is added if there is none. Returns NULL
-   if nothing measures their lists. */
-ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_context_handle_t context,
-                                                       ze_device_handle_t device) {
-    zt__traced_device *found = zt__find_device(tracer, context, device);
-    if (found || !tracer->automatic ||
-        !zt__lock_until(&tracer->opening, zt__deadline(tracer->wait_timeout_ns))) {
-        return found;
-    }
-    found = zt__find_device(tracer, context, device);
-    if (!found) {
-        found = zt__open_device(tracer, context, device);
     }
     zt__unlock_timed(&tracer->opening);
     return found;
@@ -12998,7 +13749,8 @@ ZT__PRIVATE zt__known_handle *zt__remember_list(zt__tracer *tracer, ze_command_l
     zt__known_handle *known = zt__remember_handle(tracer, &tracer->lists, list);
     if (known) {
         known->device = device;
-        known->is_captured = 0;
+        zt__set_captured(tracer, known, 0);
+        known->is_cloneable = known->has_command_ids = 0;
         known->is_copy_only = device && ordinal < 32 && (device->copy_only_groups >> ordinal & 1);
     }
     return known;
@@ -13035,7 +13787,7 @@ ZT__PRIVATE zt__known_handle *zt__find_or_query_list(zt__tracer *tracer, ze_comm
 /* ---- host times of calls --------------------------------------------------------------------------------- */
 
 static const zt_aggregation zt__call_columns[1] = {ZT_AGGREGATE_SUM};
-static const zt__layout zt__call_layout = {1, ZT__KEPT_CALLS, zt__call_columns};
+static const zt__sample_layout zt__call_layout = {1, ZT__KEPT_CALLS, zt__call_columns};
 
 /* Warnings and answers are no errors. Older headers lack some of their names, hence the numbers. */
 ZT__PRIVATE int zt__is_error(ze_result_t result) {
@@ -13078,7 +13830,7 @@ ZT__PRIVATE zt__timed_call *zt__find_or_add_timed_call(zt__tracer *tracer, zt__c
         made = NULL;
     }
     if (!made) {
-        zt__report_no_memory(tracer->diagnostics, "zt_trace_start", "the times of calls");
+        zt__report_no_memory(tracer->diagnostics, zt__starting_call(tracer), "the times of calls");
     }
     zt__lock(&tracer->mutex);
     if (made && !tracer->timed_calls[call]) { /* else another thread was faster */
@@ -13118,7 +13870,7 @@ ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begi
     zt__unlock(&tracer->mutex);
 }
 
-/* ---- around a call --------------------------------------------------------------------------------------- */
+/* ---- calls in progress ----------------------------------------------------------------------------------- */
 
 /* The state of a frame. A frame goes from UNUSED to CALLBACK, DRIVER, CALLBACK again and back to UNUSED,
    or from DRIVER to ABANDONED and UNUSED if the tracer is destroyed meanwhile. The dispatcher's mutex is
@@ -13141,90 +13893,114 @@ typedef struct zt__frame {
     zt__call call;
     void *parameters; /* of the call: a ze_..._params_t */
 
-    uint64_t begin_ns; /* 0: no tracer times the call */
+    uint64_t begin_ns;              /* 0: no tracer times the call */
+    void *instances[ZT__MAX_HOOKS]; /* what a prologue of the application stores for its epilogue */
+
+    /* What zt__begin_command has done, which is ended or undone after the call. */
     zt_region region;
     int has_region;
-    uint32_t *wait_count;           /* the call's parameter, if zt__wait_first has set it to 0; else NULL */
-    uint32_t waits;                 /* its value before */
-    void *instances[ZT__MAX_HOOKS]; /* what a prologue of the application stores for its epilogue */
+    uint32_t *wait_count; /* the call's parameter, if it was set to 0; else NULL */
+    uint32_t waits;       /* its value before */
 } zt__frame;
 
 /* The parameters of the call of a frame. */
 #define ZT__PARAMETERS(frame, type) ((const type *)(frame)->parameters)
 
-/* Appends a wait for the events of a launch or copy, before its region begins, and removes them from the
-   call. So the GPU time is that of the kernel alone. If the driver refuses the launch, the wait stays on
-   the list. */
-ZT__PRIVATE void zt__wait_first(zt__frame *frame, const zt__command *command) {
-    uint32_t count = *command->wait_count;
-    if (count && command->wait_events &&
-        zeCommandListAppendWaitOnEvents(command->list, count, command->wait_events) == ZE_RESULT_SUCCESS) {
-        frame->wait_count = command->wait_count;
-        frame->waits = count;
-        *command->wait_count = 0;
+/* ---- launches and copies --------------------------------------------------------------------------------- */
+
+/* Returns whether a command may go into a graph, which may run any number of times. A list also joins the
+   capture of another by waiting for one of its events. So while there is a capture, the driver is queried,
+   and a command that waits may be the one with which its list joins. The mutex is held. */
+ZT__PRIVATE int zt__may_be_captured(zt__tracer *tracer, const zt__known_handle *list,
+                                    const zt__command *command) {
+    const uint32_t query_true = 0x78000022;
+    ze_result_t result;
+    if (list->is_captured || tracer->captures == 0) {
+        return list->is_captured;
     }
+    if (*command->wait_count > 0 || !tracer->query_capture) {
+        return 1;
+    }
+    zt__unlock(&tracer->mutex);
+    result = tracer->query_capture(command->list);
+    zt__lock(&tracer->mutex);
+    return (uint32_t)result == query_true;
 }
 
-/* Counts a launch or copy, and begins its region if it is measured. The list is checked before the
-   filter, so that launches elsewhere do not count for `every` and `limit`. `kernel_before_hooks` is the
-   kernel that the application has passed; its prologues may have passed another. */
-ZT__PRIVATE void zt__before_command(zt__frame *frame, ze_kernel_handle_t kernel_before_hooks) {
-    zt__tracer *tracer = frame->tracer;
-    zt__command command;
-    zt__known_handle *list = NULL;
-    zt_profiler *profiler = NULL;
+/* Counts a launch or copy. If it is measured, returns the profiler, and the name of the region. The list is
+   checked before the filter, so that launches elsewhere do not count for `every` and `limit`.
+   `command` is NULL if the driver will refuse it. `knows_kernel`: the handle of the kernel is the
+   application's, and so forgotten when it is destroyed. The mutex is held. */
+ZT__PRIVATE zt_profiler *zt__select_command(zt__tracer *tracer, zt__call call, const zt__command *command,
+                                            int knows_kernel, const char **region) {
+    zt__known_handle *list = command ? zt__find_or_query_list(tracer, command->list) : NULL;
+    zt__traced_device *device = list ? list->device : NULL;
     zt__kernel_name *name = NULL;
-    int is_complete = zt__read_command(frame->call, frame->parameters, &command), is_measured = 0;
-    zt__lock(&tracer->mutex);
-    if (is_complete) {
-        list = zt__find_or_query_list(tracer, command.list);
+    if (!tracer->measured[call]) { /* a copy, which an empty report of zt_auto mentions */
+        if (device) {
+            device->copies_seen++;
+        }
+        return NULL;
     }
-    if (list && !list->is_captured && zt__is_measured(list->device)) {
-        profiler = list->device->profiler;
-    }
-    /* A copy engine can write time stamps, but cannot execute queries. */
-    if (profiler && !(list->is_copy_only && profiler->metric_count > 0)) {
-        /* A hook may destroy a kernel that it has substituted, which is not traced. So its name is
-           queried at each launch. */
-        name = zt__name_of_command(tracer, frame->call, &command, command.kernel == kernel_before_hooks);
+    if (zt__is_measured(device) && !list->is_cloneable && !list->has_command_ids &&
+        !zt__may_be_captured(tracer, list, command)) {
+        /* A copy engine can write time stamps, but cannot execute queries. */
+        if (!list->is_copy_only || device->profiler->metric_count == 0) {
+            name = zt__name_of_command(tracer, call, command, knows_kernel);
+        }
     }
     tracer->counts.launches++;
     if (!name) {
         tracer->counts.elsewhere++;
-        if (list && list->device) {
-            list->device->impossible++;
+        if (device) {
+            device->impossible++;
         }
-    } else if (!name->is_selected || name->seen++ % tracer->every != 0 ||
-               (tracer->limit && name->measured >= tracer->limit)) {
+        return NULL;
+    }
+    if (!name->is_selected || name->seen++ % tracer->every != 0 ||
+        (tracer->limit && name->measured >= tracer->limit)) {
         tracer->counts.filtered++;
-        list->device->left_out++;
-    } else {
-        tracer->counts.measured++;
-        name->measured++;
-        is_measured = 1;
+        device->left_out++;
+        return NULL;
     }
-    zt__unlock(&tracer->mutex);
-    if (is_measured) {
-        zt__wait_first(frame, &command);
-        frame->region = zt_begin(profiler, command.list, name->text);
-        frame->has_region = 1;
-    }
+    tracer->counts.measured++;
+    name->measured++;
+    *region = name->text;
+    return device->profiler;
 }
 
-/* Counts a copy that is not measured, for the reports of zt_auto. */
-ZT__PRIVATE void zt__count_copy(zt__frame *frame) {
+/* Called before a launch or copy. If it is measured, appends what comes before it: a wait for its events, for
+   which it then need not wait, and the begin of a region. So the GPU time is that of the kernel alone. What
+   comes after it, zt__after_call appends: the end of the region. If the driver refuses the launch, the wait
+   stays on the list. `kernel_before_hooks` is the kernel that the application has passed. */
+ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_before_hooks) {
     zt__tracer *tracer = frame->tracer;
     zt__command command;
-    const zt__known_handle *list;
-    if (zt__read_command(frame->call, frame->parameters, &command)) {
-        zt__lock(&tracer->mutex);
-        list = zt__find_or_query_list(tracer, command.list);
-        if (list && list->device) {
-            list->device->copies_seen++;
-        }
-        zt__unlock(&tracer->mutex);
+    zt_profiler *profiler;
+    const char *region;
+    uint32_t count;
+    int is_complete = zt__read_command(frame->call, frame->parameters, &command);
+    /* A hook may destroy a kernel that it has substituted, which is not traced. So its name is queried at
+       each launch. */
+    int knows_kernel = command.kernel == kernel_before_hooks;
+    zt__lock(&tracer->mutex);
+    profiler = zt__select_command(tracer, frame->call, is_complete ? &command : NULL, knows_kernel, &region);
+    zt__unlock(&tracer->mutex);
+    if (!profiler) {
+        return;
     }
+    count = *command.wait_count;
+    if (count && command.wait_events &&
+        zeCommandListAppendWaitOnEvents(command.list, count, command.wait_events) == ZE_RESULT_SUCCESS) {
+        frame->wait_count = command.wait_count;
+        frame->waits = count;
+        *command.wait_count = 0;
+    }
+    frame->region = zt_begin(profiler, command.list, region);
+    frame->has_region = 1;
 }
+
+/* ---- before and after a call ----------------------------------------------------------------------------- */
 
 ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
@@ -13232,13 +14008,15 @@ ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
     ze_device_handle_t device;
     ze_command_list_handle_t list;
     zt__traced_device *traced;
-    uint32_t ordinal;
+    zt__known_handle *known;
+    uint32_t ordinal, is_cloneable = 0;
     if (frame->call == ZT__CALL_CommandListCreate) {
         const ze_command_list_create_params_t *p = ZT__PARAMETERS(frame, ze_command_list_create_params_t);
         context = *p->phContext;
         device = *p->phDevice;
         list = **p->pphCommandList;
         ordinal = (*p->pdesc)->commandQueueGroupOrdinal;
+        is_cloneable = (*p->pdesc)->flags & ZT__LIST_FLAG_CLONEABLE;
     } else {
         const ze_command_list_create_immediate_params_t *p =
             ZT__PARAMETERS(frame, ze_command_list_create_immediate_params_t);
@@ -13249,7 +14027,10 @@ ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
     }
     traced = zt__find_or_open_device(tracer, context, device);
     zt__lock(&tracer->mutex);
-    zt__remember_list(tracer, list, traced, ordinal);
+    known = zt__remember_list(tracer, list, traced, ordinal);
+    if (known) {
+        known->is_cloneable = is_cloneable != 0;
+    }
     zt__unlock(&tracer->mutex);
 }
 
@@ -13262,9 +14043,9 @@ ZT__PRIVATE void zt__mark_list_over_everywhere(zt__tracer *tracer, ze_command_li
     }
 }
 
-/* Called before lists are executed, and again if the driver has refused that. An execution by zt_execute
-   is left out for its own profiler, for which zt_execute does the same. */
-ZT__PRIVATE void zt__observe_execution(zt__frame *frame, int is_refused) {
+/* Called before lists are executed, and again after that. `result` is NULL before. An execution by
+   zt_execute is left out for its own profiler, for which zt_execute does the same. */
+ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *result) {
     const ze_command_list_handle_t *lists;
     uint32_t count;
     zt__traced_device *device = zt__next_measured(frame->tracer, NULL);
@@ -13272,15 +14053,24 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, int is_refused) {
         lists = *ZT__PARAMETERS(frame, ze_command_queue_execute_command_lists_params_t)->pphCommandLists;
         count = *ZT__PARAMETERS(frame, ze_command_queue_execute_command_lists_params_t)->pnumCommandLists;
     } else {
-        lists = *ZT__PARAMETERS(frame, zt__append_lists_params)->pphCommandLists;
-        count = *ZT__PARAMETERS(frame, zt__append_lists_params)->pnumCommandLists;
+        const zt__append_lists_params *p = ZT__PARAMETERS(frame, zt__append_lists_params);
+        const void *immediate = *p->phCommandListImmediate;
+        const zt__known_handle *known;
+        lists = *p->pphCommandLists;
+        count = *p->pnumCommandLists;
+        zt__lock(&frame->tracer->mutex);
+        known = (const zt__known_handle *)zt__map_find(&frame->tracer->lists, &immediate, sizeof immediate);
+        if (known && known->is_captured) {
+            count = 0; /* they go into a graph */
+        }
+        zt__unlock(&frame->tracer->mutex);
     }
-    for (; lists && device; device = zt__next_measured(frame->tracer, device)) {
+    for (; lists && count && device; device = zt__next_measured(frame->tracer, device)) {
         if (device->profiler == zt__executing_for) {
             continue;
         }
-        if (is_refused) {
-            zt__after_refusal(device->profiler, count, lists);
+        if (result) {
+            zt__after_execution(device->profiler, count, lists, *result != ZE_RESULT_SUCCESS);
         } else {
             zt__before_execution(device->profiler, count, lists);
         }
@@ -13329,14 +14119,12 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     switch (kind) {
     case ZT__KIND_LAUNCH:
     case ZT__KIND_COPY:
-        if (tracer->measured[frame->call]) {
-            zt__before_command(frame, kernel_before_hooks);
-        } else if (kind == ZT__KIND_COPY && tracer->automatic) {
-            zt__count_copy(frame);
+        if (tracer->measured[frame->call] || (kind == ZT__KIND_COPY && tracer->automatic)) {
+            zt__begin_command(frame, kernel_before_hooks);
         }
         break;
     case ZT__KIND_EXECUTE:
-        zt__observe_execution(frame, 0);
+        zt__observe_execution(frame, NULL);
         break;
     case ZT__KIND_LIST_DESTROY: {
         ze_command_list_handle_t list =
@@ -13373,12 +14161,15 @@ ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
                                       0, "zeCommandListReset");
         break;
     case ZT__KIND_CAPTURE_BEGIN:
-    case ZT__KIND_CAPTURE_END: {
+    case ZT__KIND_CAPTURE_END:
+    case ZT__KIND_GET_COMMAND_ID: {
         zt__known_handle *list;
         zt__lock(&tracer->mutex);
-        list = zt__find_or_query_list(tracer, *ZT__PARAMETERS(frame, zt__capture_params)->phCommandList);
-        if (list) {
-            list->is_captured = kind == ZT__KIND_CAPTURE_BEGIN;
+        list = zt__find_or_query_list(tracer, *ZT__PARAMETERS(frame, zt__list_params)->phCommandList);
+        if (list && kind == ZT__KIND_GET_COMMAND_ID) {
+            list->has_command_ids = 1;
+        } else if (list) {
+            zt__set_captured(tracer, list, kind == ZT__KIND_CAPTURE_BEGIN);
         }
         zt__unlock(&tracer->mutex);
         break;
@@ -13399,8 +14190,8 @@ ZT__PRIVATE void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t e
     if (frame->has_region) {
         zt__end(&frame->region, result != ZE_RESULT_SUCCESS);
     }
-    if (kind == ZT__KIND_EXECUTE && result != ZE_RESULT_SUCCESS) {
-        zt__observe_execution(frame, 1);
+    if (kind == ZT__KIND_EXECUTE) {
+        zt__observe_execution(frame, &result);
     } else if (result == ZE_RESULT_SUCCESS) {
         zt__after_success(frame, kind);
     }
@@ -13522,30 +14313,6 @@ ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, void *parameters) {
     return first;
 }
 
-/* Called when the driver has returned: callbacks need the tracers again, unless they were destroyed.
-   Returns the last frame. */
-ZT__PRIVATE zt__frame *zt__return_to_call(zt__frame *first) {
-    zt__frame *frame, *last = first;
-    zt__lock(&zt__dispatch_mutex);
-    for (frame = first; frame; frame = frame->next) {
-        if (frame->state == ZT__FRAME_DRIVER) {
-            zt__store(&frame->state, ZT__FRAME_CALLBACK);
-        }
-        last = frame;
-    }
-    zt__unlock(&zt__dispatch_mutex);
-    return last;
-}
-
-ZT__PRIVATE void zt__end_call(zt__frame *first) {
-    zt__current_call = NULL;
-    while (first) {
-        zt__frame *next = first->next; /* another thread may use the frame next */
-        zt__store(&first->state, ZT__FRAME_UNUSED);
-        first = next;
-    }
-}
-
 ZT__PRIVATE void zt__prologue(zt__call call, void *parameters, uintptr_t registration, void **instance) {
     zt__frame *first, *frame;
     uint64_t begin_ns;
@@ -13579,15 +14346,23 @@ ZT__PRIVATE void zt__prologue(zt__call call, void *parameters, uintptr_t registr
 }
 
 ZT__PRIVATE void zt__epilogue(ze_result_t result, void **instance) {
-    zt__frame *first = (zt__frame *)*instance, *frame;
+    zt__frame *first = (zt__frame *)*instance, *last = NULL, *frame, *next;
     uint64_t end_ns;
     if (!first || first != zt__current_call) {
         return;
     }
     end_ns = first->begin_ns ? zt__now_ns() : 0;
+    zt__lock(&zt__dispatch_mutex);
+    for (frame = first; frame; frame = frame->next) {
+        if (frame->state == ZT__FRAME_DRIVER) { /* else its tracer was destroyed */
+            zt__store(&frame->state, ZT__FRAME_CALLBACK);
+        }
+        last = frame;
+    }
+    zt__unlock(&zt__dispatch_mutex);
     zt__change_depth(1);
-    for (frame = zt__return_to_call(first); frame; frame = frame->previous) {
-        if (frame->wait_count) {
+    for (frame = last; frame; frame = frame->previous) {
+        if (frame->wait_count) { /* of the application, so also if the tracer was destroyed */
             *frame->wait_count = frame->waits;
         }
         if (frame->state == ZT__FRAME_CALLBACK) {
@@ -13595,7 +14370,11 @@ ZT__PRIVATE void zt__epilogue(ze_result_t result, void **instance) {
         }
     }
     zt__change_depth(-1);
-    zt__end_call(first);
+    zt__current_call = NULL;
+    for (frame = first; frame; frame = next) {
+        next = frame->next; /* before another thread uses the frame */
+        zt__store(&frame->state, ZT__FRAME_UNUSED);
+    }
 }
 
 /* The loader does not pass which call it is, so each call has its own functions. */
@@ -13627,21 +14406,33 @@ static const zt__callbacks zt__callbacks_of[ZT__CALL_COUNT] = {
 
 /* ---- registration with the loader ------------------------------------------------------------------------ */
 
-/* Registers the callbacks of a call, if the loader can trace it. */
-ZT__PRIVATE ze_result_t zt__register_call(zel_tracer_handle_t handle, uint32_t call) {
+/* Creates and enables a tracer object of the loader, with callbacks for those of these calls that the loader
+   can trace. If that fails, `*handle` is NULL, or has to be retired or destroyed. */
+ZT__PRIVATE ze_result_t zt__create_registration(const uint8_t *calls, uintptr_t registration,
+                                                zel_tracer_handle_t *handle) {
     ze_result_t(ZE_APICALL * register_callback)(zel_tracer_handle_t, zel_tracer_reg_t, zt__callback);
+    zel_tracer_desc_t desc;
     char symbol[128];
+    uint32_t call;
     ze_result_t result;
-    snprintf(symbol, sizeof symbol, "zelTracer%sRegisterCallback", zt__call_name(call) + strlen("ze"));
-    zt__find_loader_symbol(symbol, (void *)&register_callback);
-    if (!register_callback) {
-        return ZE_RESULT_SUCCESS;
+    memset(&desc, 0, sizeof desc);
+    desc.stype = ZEL_STRUCTURE_TYPE_TRACER_DESC;
+    desc.pUserData = (void *)registration;
+    result = zelTracerCreate(&desc, handle);
+    for (call = 0; call < ZT__CALL_COUNT && result == ZE_RESULT_SUCCESS; call++) {
+        if (!calls[call]) {
+            continue;
+        }
+        snprintf(symbol, sizeof symbol, "zelTracer%sRegisterCallback", zt__call_name(call) + strlen("ze"));
+        zt__find_loader_symbol(symbol, (void *)&register_callback);
+        if (register_callback) {
+            result = register_callback(*handle, ZEL_REGISTER_PROLOGUE, zt__callbacks_of[call].before);
+        }
+        if (register_callback && result == ZE_RESULT_SUCCESS) {
+            result = register_callback(*handle, ZEL_REGISTER_EPILOGUE, zt__callbacks_of[call].after);
+        }
     }
-    result = register_callback(handle, ZEL_REGISTER_PROLOGUE, zt__callbacks_of[call].before);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = register_callback(handle, ZEL_REGISTER_EPILOGUE, zt__callbacks_of[call].after);
-    }
-    return result;
+    return result == ZE_RESULT_SUCCESS ? zelTracerSetEnabled(*handle, 1) : result;
 }
 
 /* Makes a call to find out whether callbacks come. With the tracing layer off, none come, although
@@ -13669,7 +14460,6 @@ ZT__PRIVATE void zt__retire(zel_tracer_handle_t handle) {
 ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting) {
     static uintptr_t last_registration;
     uint8_t calls[ZT__CALL_COUNT];
-    zel_tracer_desc_t desc;
     zel_tracer_handle_t handle = NULL;
     ze_result_t result;
     uint32_t call;
@@ -13680,21 +14470,7 @@ ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting) {
     if (zt__dispatch.handle && memcmp(zt__dispatch.registered, calls, sizeof calls) == 0) {
         return zt__callbacks_come(zt__dispatch.registration) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
     }
-    memset(&desc, 0, sizeof desc);
-    desc.stype = ZEL_STRUCTURE_TYPE_TRACER_DESC;
-    desc.pUserData = (void *)++last_registration;
-    result = zelTracerCreate(&desc, &handle);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    for (call = 0; call < ZT__CALL_COUNT && result == ZE_RESULT_SUCCESS; call++) {
-        if (calls[call]) {
-            result = zt__register_call(handle, call);
-        }
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zelTracerSetEnabled(handle, 1);
-    }
+    result = zt__create_registration(calls, ++last_registration, &handle);
     if (result == ZE_RESULT_SUCCESS && zt__callbacks_come(last_registration)) {
         if (zt__dispatch.handle) {
             zt__retire(zt__dispatch.handle);
@@ -13704,9 +14480,10 @@ ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting) {
         memcpy(zt__dispatch.registered, calls, sizeof calls);
         return result;
     }
-    if (zt__dispatch.handle || zt__dispatch.retired_count) {
+    if (handle && (zt__dispatch.handle || zt__dispatch.retired_count)) {
         zt__retire(handle);
-    } else { /* nothing was ever traced, so there is no call that zelTracerDestroy could wait for */
+    } else if (handle) { /* nothing was ever traced, so there is no call that zelTracerDestroy could wait for
+                          */
         zelTracerSetEnabled(handle, 0);
         zelTracerDestroy(handle);
     }
@@ -13789,8 +14566,8 @@ ZT__PRIVATE ze_result_t zt__report_no_such_call(const zt__tracer *tracer, const 
     char wanted[65];
     zt__copy_text(wanted, sizeof wanted, name, length);
     nearest = zt__find_nearest(wanted, NULL, ZT__CALL_COUNT, zt__call_name_at);
-    return zt__report(tracer->diagnostics, NO_SUCH_CALL, ZE_RESULT_ERROR_INVALID_ARGUMENT, wanted,
-                      nearest.text);
+    return zt__report(tracer->diagnostics, NO_SUCH_CALL, ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                      zt__starting_call(tracer), wanted, nearest.text);
 }
 
 /* Stores which calls a list of patterns selects to be timed. Each pattern must match a call. */
@@ -13820,7 +14597,7 @@ ZT__PRIVATE ze_result_t zt__copy_hooks(zt__tracer *tracer, const zt_hook *hooks,
     tracer->hook_count = 0;
     if (count > ZT__MAX_HOOKS || (count && !hooks)) {
         return zt__report(tracer->diagnostics, BAD_HOOKS, ZE_RESULT_ERROR_INVALID_SIZE,
-                          (unsigned)ZT__MAX_HOOKS);
+                          zt__starting_call(tracer), (unsigned)ZT__MAX_HOOKS);
     }
     for (i = 0; i < count; i++) {
         const char *name = hooks[i].call ? hooks[i].call : "";
@@ -13860,6 +14637,7 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config 
         return !config->no_launches;
     case ZT__KIND_CAPTURE_BEGIN:
     case ZT__KIND_CAPTURE_END:
+    case ZT__KIND_GET_COMMAND_ID:
         return !config->no_launches || config->copies;
     case ZT__KIND_COPY:
     case ZT__KIND_CONTEXT_DESTROY:
@@ -13881,7 +14659,8 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
     if (config->names) {
         tracer->names = zt__duplicate_text(&tracer->allocator, config->names);
         if (!tracer->names) {
-            return zt__report_no_memory(tracer->diagnostics, "zt_trace_start", "the names of kernels");
+            return zt__report_no_memory(tracer->diagnostics, zt__starting_call(tracer),
+                                        "the names of kernels");
         }
     }
     tracer->every = config->every ? config->every : 1;
@@ -13911,6 +14690,7 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
     zt__find_loader_symbol("zeCommandListGetContextHandle", (void *)&tracer->get_context);
     zt__find_loader_symbol("zeCommandListGetDeviceHandle", (void *)&tracer->get_device);
     zt__find_loader_symbol("zeCommandListGetOrdinal", (void *)&tracer->get_ordinal);
+    zt__find_loader_symbol("zeCommandListIsGraphCaptureEnabledExt", (void *)&tracer->query_capture);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -13935,7 +14715,8 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     ze_result_t(ZE_APICALL * enable_layer)(void);
     ze_result_t result;
     if (zt__has_calls_in_progress(tracer)) {
-        return zt__report(tracer->diagnostics, CALLS_IN_PROGRESS, ZE_RESULT_NOT_READY, "zt_trace_start");
+        return zt__report(tracer->diagnostics, CALLS_IN_PROGRESS, ZE_RESULT_NOT_READY,
+                          zt__starting_call(tracer));
     }
     if (kernels) {
         config.names = kernels;
@@ -13969,7 +14750,7 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     zt__unlock(&zt__dispatch_setup);
     if (result != ZE_RESULT_SUCCESS) {
         return zt__report(tracer->diagnostics, TRACING_OFF, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
-                          zt_result_name(result));
+                          zt__starting_call(tracer), zt_result_name(result));
     }
     return result;
 }
@@ -14395,18 +15176,37 @@ ZT__PRIVATE void zt__choose_base_unit(zt__family *family, const char *units) {
     zt__append_snake_case(family->unit, sizeof family->unit, units, strlen(units));
 }
 
-/* Describes the family of a metric. `infix` makes its name differ from those of other families. */
-ZT__PRIVATE void zt__describe_family(zt__family *family, const zt_metric *metric, const char *infix) {
+/* Whose figures a family has. */
+typedef enum zt__family_kind {
+    ZT__OF_DEVICE,
+    ZT__OF_TILES,
+    ZT__STREAMED_MEAN, /* while regions run, like the next */
+    ZT__STREAMED_PEAK,
+    ZT__FAMILY_KIND_COUNT
+} zt__family_kind;
+
+/* Describes the family of a metric. `infix` makes its name differ from those of other families. Metrics that
+   neither add up nor have a mean have none: then its name is "". */
+ZT__PRIVATE void zt__describe_family(zt__family *family, zt__family_kind kind, const zt_metric *metric,
+                                     const char *infix) {
     static const char *const reserved[] = {"_total", "_count", "_sum", "_bucket", "_created", "_info"};
+    static const char *const prefixes[] = {"zetools_metric_", "zetools_tile_metric_",
+                                           "zetools_streamed_mean_", "zetools_streamed_peak_"};
     const char *units = metric->aggregation == ZT_AGGREGATE_FLAG ? "samples" : metric->units;
     size_t length = strlen(metric->name), used;
+    int is_streamed = kind == ZT__STREAMED_MEAN || kind == ZT__STREAMED_PEAK;
     uint32_t i;
+    memset(family, 0, sizeof *family);
+    if (metric->aggregation == ZT_AGGREGATE_NONE ||
+        (is_streamed && metric->aggregation == ZT_AGGREGATE_FLAG)) {
+        return;
+    }
     zt__choose_base_unit(family, units);
-    family->type = metric->aggregation == ZT_AGGREGATE_MEAN ? "gauge" : "counter";
+    family->type = is_streamed || metric->aggregation == ZT_AGGREGATE_MEAN ? "gauge" : "counter";
     if (*units && zt__ends_with(metric->name, units, strcmp)) {
         length -= strlen(units); /* "FrequencyMHz" in MHz becomes "frequency_hertz" */
     }
-    strcpy(family->name, "zetools_metric_");
+    strcpy(family->name, prefixes[kind]);
     zt__append_snake_case(family->name, sizeof family->name, metric->name, length);
     used = strlen(family->name);
     snprintf(family->name + used, sizeof family->name - used, "%s%s%s%s", *infix ? "_" : "", infix,
@@ -14419,54 +15219,94 @@ ZT__PRIVATE void zt__describe_family(zt__family *family, const zt_metric *metric
     }
 }
 
-/* Writes the figures of a metric in each region. Regions without samples have none. */
-ZT__PRIVATE void zt__write_metric_samples(zt_profiler *profiler, zt__writer *writer, uint32_t metric,
-                                          const zt__family *family, uint32_t region_count) {
-    const zt_metric *described = &profiler->metrics[metric];
-    int is_gauge = described->aggregation == ZT_AGGREGATE_MEAN;
-    char pass[16];
-    uint32_t i;
-    snprintf(pass, sizeof pass, "%u", (unsigned)described->pass);
+/* Returns the metric of a family. Streams are attached while reports are written, but never removed. */
+ZT__PRIVATE const zt_metric *zt__metric_of_family(const zt_profiler *profiler, zt__family_kind kind,
+                                                  uint32_t metric) {
+    return kind == ZT__OF_DEVICE || kind == ZT__OF_TILES ? &profiler->metrics[metric]
+                                                         : zt_get_streamed_metric(profiler, metric);
+}
+
+/* Reads the figure of a metric in a region, on a tile. Returns 0 if there is none. */
+ZT__PRIVATE int zt__read_family_figure(zt_profiler *profiler, zt__family_kind kind, uint32_t metric,
+                                       uint32_t region, uint32_t tile, double *figure) {
+    int is_gauge;
+    zt_streamed streamed;
+    zt_stats stats;
+    if (kind == ZT__STREAMED_MEAN || kind == ZT__STREAMED_PEAK) {
+        zt_get_streamed(profiler, region, metric, &streamed);
+        *figure = kind == ZT__STREAMED_MEAN ? streamed.mean : streamed.peak;
+        return streamed.rows > 0 && zt__is_finite(*figure);
+    }
+    zt__lock(&profiler->mutex);
+    zt__get_moments(&profiler->layout, &profiler->regions[region]->statistics,
+                    kind == ZT__OF_TILES ? zt__tile_column(profiler, tile, metric) : 1 + metric, &stats);
+    zt__unlock(&profiler->mutex);
+    is_gauge = profiler->metrics[metric].aggregation == ZT_AGGREGATE_MEAN;
+    *figure = is_gauge ? stats.mean : stats.sum;
+    return stats.count > 0 && zt__is_finite(*figure) && (is_gauge || *figure >= 0);
+}
+
+ZT__PRIVATE void zt__write_number_label(zt__writer *writer, const char *name, uint32_t number) {
+    char text[16];
+    snprintf(text, sizeof text, "%u", (unsigned)number);
+    zt__write_label(writer, name, text);
+}
+
+/* Writes the figures of a metric in each region. */
+ZT__PRIVATE void zt__write_metric_samples(zt_profiler *profiler, zt__writer *writer, zt__family_kind kind,
+                                          uint32_t metric, const zt__family *family, uint32_t region_count) {
+    const zt_metric *described = zt__metric_of_family(profiler, kind, metric);
+    uint32_t i, tile, tiles = kind == ZT__OF_TILES ? profiler->tile_count : 1, stream = 0;
+    double figure;
+    if (kind == ZT__STREAMED_MEAN || kind == ZT__STREAMED_PEAK) {
+        zt__stream_data *data = NULL;
+        do {
+            data = zt__next_attached_stream(profiler, data);
+            stream++;
+        } while (data && metric - data->first_streamed >= data->group.metric_count);
+    }
     for (i = 0; i < region_count; i++) {
-        const zt__region_record *record;
-        zt_stats stats;
-        double value;
+        const char *region;
         zt__lock(&profiler->mutex);
-        record = profiler->regions[i];
-        zt__get_moments(&profiler->layout, &record->statistics, 1 + metric, &stats);
+        region = profiler->regions[i]->name;
         zt__unlock(&profiler->mutex);
-        value = (is_gauge ? stats.mean : stats.sum) * family->factor;
-        if (stats.count == 0 || !zt__is_finite(value) || (!is_gauge && value < 0)) {
-            continue;
+        for (tile = 0; tile < tiles; tile++) {
+            if (!zt__read_family_figure(profiler, kind, metric, i, tile, &figure)) {
+                continue;
+            }
+            zt__begin_labels(writer, family->name, strcmp(family->type, "counter") == 0 ? "_total" : "");
+            zt__write_label(writer, "region", region);
+            zt__write_label(writer, "metric", described->name);
+            zt__write_label(writer, "group", described->group);
+            if (profiler->pass_count > 1 && !stream) {
+                zt__write_number_label(writer, "pass", described->pass);
+            }
+            if (kind == ZT__OF_TILES) {
+                zt__write_number_label(writer, "tile", tile);
+            }
+            if (stream) {
+                zt__write_number_label(writer, "stream", stream);
+            }
+            zt__end_sample(writer, figure * family->factor);
         }
-        zt__begin_labels(writer, family->name, is_gauge ? "" : "_total");
-        zt__write_label(writer, "region", record->name);
-        zt__write_label(writer, "metric", described->name);
-        zt__write_label(writer, "group", described->group);
-        if (profiler->pass_count > 1) {
-            zt__write_label(writer, "pass", pass);
-        }
-        zt__end_sample(writer, value);
     }
 }
 
-/* Returns the first metric whose family has the name of that of `metric`. Metrics that are not combined
-   have no family. */
-ZT__PRIVATE uint32_t zt__first_of_family(const zt_profiler *profiler, const zt__family *families,
-                                         uint32_t metric) {
+/* Returns the first metric whose family has the name of that of `metric`. */
+ZT__PRIVATE uint32_t zt__first_of_family(const zt__family *families, uint32_t metric) {
     uint32_t i = 0;
-    while (i < metric && (profiler->metrics[i].aggregation == ZT_AGGREGATE_NONE ||
-                          strcmp(families[i].name, families[metric].name) != 0)) {
+    while (i < metric && strcmp(families[i].name, families[metric].name) != 0) {
         i++;
     }
     return i;
 }
 
-/* Writes a family for each name of a metric. Metrics of several groups that have the same name share one.
-   Returns 0 without memory. */
-ZT__PRIVATE int zt__write_metric_families(zt_profiler *profiler, zt__writer *writer, uint32_t region_count) {
+/* Writes a family for each name of a metric. Metrics of several groups or streams that have the same name
+   share one. Returns 0 without memory. */
+ZT__PRIVATE int zt__write_metric_families(zt_profiler *profiler, zt__writer *writer, zt__family_kind kind,
+                                          uint32_t count, uint32_t region_count) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    uint32_t i, k, first, count = profiler->metric_count;
+    uint32_t i, k;
     zt__family *families;
     if (count == 0) {
         return 1;
@@ -14476,23 +15316,22 @@ ZT__PRIVATE int zt__write_metric_families(zt_profiler *profiler, zt__writer *wri
         return 0;
     }
     for (i = 0; i < count; i++) {
-        zt__describe_family(&families[i], &profiler->metrics[i], "");
-        first = zt__first_of_family(profiler, families, i);
-        if (families[first].type != families[i].type || families[first].factor != families[i].factor) {
-            zt__describe_family(&families[i], &profiler->metrics[i], families[i].type);
+        const zt_metric *metric = zt__metric_of_family(profiler, kind, i);
+        zt__describe_family(&families[i], kind, metric, "");
+        if (families[zt__first_of_family(families, i)].type != families[i].type) {
+            zt__describe_family(&families[i], kind, metric, families[i].type);
         }
     }
     for (i = 0; i < count; i++) {
-        const zt_metric *metric = &profiler->metrics[i];
-        if (metric->aggregation == ZT_AGGREGATE_NONE || zt__first_of_family(profiler, families, i) < i) {
-            continue; /* neither adds up nor has a mean, or is written already */
+        const zt_metric *metric = zt__metric_of_family(profiler, kind, i);
+        if (!*families[i].name || zt__first_of_family(families, i) < i) {
+            continue; /* none, or written already */
         }
         zt__begin_family(writer, families[i].name, families[i].type, families[i].unit,
                          *metric->description ? metric->description : metric->name);
         for (k = i; k < count; k++) {
-            if (profiler->metrics[k].aggregation != ZT_AGGREGATE_NONE &&
-                strcmp(families[k].name, families[i].name) == 0) {
-                zt__write_metric_samples(profiler, writer, k, &families[k], region_count);
+            if (strcmp(families[k].name, families[i].name) == 0) {
+                zt__write_metric_samples(profiler, writer, kind, k, &families[k], region_count);
             }
         }
     }
@@ -14612,10 +15451,17 @@ ZT__PRIVATE void zt__write_call_families(const zt_profiler *profiler, zt__writer
 
 /* Returns 0 without memory. */
 ZT__PRIVATE int zt__write_openmetrics(zt_profiler *profiler, zt__writer *writer, uint32_t region_count) {
-    int has_memory;
+    const uint32_t streamed = zt_get_streamed_count(profiler);
+    const uint32_t counts[ZT__FAMILY_KIND_COUNT] = {
+        profiler->metric_count, profiler->tile_count ? profiler->metric_count : 0, streamed, streamed};
+    uint32_t kind;
+    int has_memory = 1;
     zt__write_count_families(profiler, writer);
     zt__write_region_families(profiler, writer, region_count);
-    has_memory = zt__write_metric_families(profiler, writer, region_count);
+    for (kind = 0; kind < ZT__FAMILY_KIND_COUNT && has_memory; kind++) {
+        has_memory =
+            zt__write_metric_families(profiler, writer, (zt__family_kind)kind, counts[kind], region_count);
+    }
 #ifdef ZETOOLS_TRACER
     zt__write_call_families(profiler, writer);
 #endif
@@ -14623,7 +15469,7 @@ ZT__PRIVATE int zt__write_openmetrics(zt_profiler *profiler, zt__writer *writer,
     return has_memory;
 }
 
-/* ==== >>reports: table, CSV, JSON, trace ================================================================== */
+/* ==== >>reports: what reports have in common ============================================================== */
 
 enum { ZT__HISTOGRAM_BUCKETS = 24 };
 
@@ -14673,14 +15519,18 @@ ZT__PRIVATE void zt__count_times(const double *times, uint32_t count, zt__histog
 typedef struct zt__document {
     zt__writer writer;
     zt_profiler *profiler;
+    size_t room; /* columns of a line, for tables */
     zt__advice advice;
     uint32_t region_count;           /* when the report was begun */
     uint32_t index;                  /* of the region that was read last */
     const zt__region_record *record; /* this and what follows is of that region */
     zt_region_info region;
-    zt_stats *stats; /* of each column */
+    double operations; /* of a sample; 0: not known */
+    zt_stats *stats;   /* of each column */
     zt__histogram histogram;
-    int out_of_memory; /* the report is incomplete */
+    uint32_t shown_count; /* regions so far that have samples, also lost or dropped ones */
+    int differs;          /* passes of one of them differ */
+    int out_of_memory;    /* the report is incomplete */
 } zt__document;
 
 /* Reads a region. Returns 0 if it is not to be written: it has no samples, not even lost or dropped ones,
@@ -14688,7 +15538,7 @@ typedef struct zt__document {
 ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
-    const zt__layout *layout = &profiler->layout;
+    const zt__sample_layout *layout = &profiler->layout;
     zt_region_info *region = &document->region;
     const zt__region_record *record;
     zt__statistics copy;
@@ -14699,6 +15549,7 @@ ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
     record = profiler->regions[index];
     region->lost = record->lost;
     region->dropped = record->dropped;
+    document->operations = record->operations;
     zt__unlock(&profiler->mutex);
     document->index = index;
     document->record = record;
@@ -14729,7 +15580,12 @@ ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
     region->differs = zt__find_differences(profiler, &document->stats[zt__pass_time_column(profiler, 0)]);
     zt__free(allocator, values);
     zt__free_statistics(allocator, &copy);
-    return !document->out_of_memory && (region->count || region->lost || region->dropped);
+    if (document->out_of_memory || !(region->count || region->lost || region->dropped)) {
+        return 0;
+    }
+    document->shown_count++;
+    document->differs |= region->differs != 0;
+    return 1;
 }
 
 /* ZT_DIFFERS_ bits as text: "no", or "missing+time". */
@@ -14797,7 +15653,137 @@ ZT__PRIVATE zt__date zt__format_now(void) {
     return zt__format_date(now > 0 ? (uint64_t)now : 0);
 }
 
-/* ---- CSV ------------------------------------------------------------------------------------------------- */
+/* ---- notes ----------------------------------------------------------------------------------------------- */
+
+/* A note is a sentence or two about what a report does not show, why, and what to do. */
+typedef void (*zt__note_fn)(zt__document *document, const char *text);
+
+/* What to do about samples that are lost or dropped by a cause. */
+ZT__PRIVATE const char *zt__remedy_of(zt_cause cause) {
+    static const char *const remedies[] = {
+        "Wait for the work before zt_close, or raise config.wait_timeout_ns.",
+        "Execute recorded lists with zt_execute, or collect after each execution.",
+        "Wait for the work inside of ZT_PASSES.",
+        "The log names the call that failed.",
+        "Some drivers return a wrong GPU time of a region around others.",
+        "Open a new profiler when the device is back.",
+        "Raise config.max_slots, or call zt_collect more often.",
+        "Free memory, or lower config.slots_per_step and config.samples.",
+        "Use fewer names.",
+        "The log names the call that failed.",
+        "Call zt_end before zt_release and zt_close.",
+        "Open a new profiler when the device is back.",
+    };
+    return cause < ZT_LOST_NEVER_DELIVERED ? "The device flagged the data as unusable."
+                                           : remedies[cause - ZT_LOST_NEVER_DELIVERED];
+}
+
+/* Notes how many of something are missing, and what to do. */
+ZT__PRIVATE void zt__note_missing(zt__document *document, zt__note_fn note, uint64_t count, const char *what,
+                                  const char *remedy) {
+    char text[512];
+    if (count > 0) {
+        snprintf(text, sizeof text, "%llu sample%s %s. %s", (unsigned long long)count,
+                 count == 1 ? " is" : "s are", what, remedy);
+        note(document, text);
+    }
+}
+
+/* Notes which samples are not in the report. */
+ZT__PRIVATE void zt__note_missing_samples(zt__document *document, zt__note_fn note) {
+    const zt_profiler *profiler = document->profiler;
+    zt_counts counts = zt_get_counts(profiler);
+    uint64_t states[ZT__SLOT_STATE_COUNT], waiting;
+    char text[256];
+    uint32_t i;
+    zt__count_states(profiler, states);
+    waiting = states[ZT__SLOT_OPEN] + states[ZT__SLOT_RECORDED];
+    zt__note_missing(document, note, states[ZT__SLOT_OPEN], "not ended",
+                     "Call zt_end for each region that was begun.");
+    zt__note_missing(document, note, states[ZT__SLOT_RECORDED], "recorded and not seen to run yet",
+                     "Call zt_collect after the execution.");
+    zt__note_missing(document, note, counts.in_flight > waiting ? counts.in_flight - waiting : 0, "in flight",
+                     "Call zt_collect when the work is done.");
+    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
+        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
+                 zt_cause_name((zt_cause)i));
+        zt__note_missing(document, note, zt_get_cause(profiler, (zt_cause)i), text,
+                         zt__remedy_of((zt_cause)i));
+    }
+    if (counts.unobserved_lists > 0) {
+        snprintf(text, sizeof text,
+                 "%llu %s ran outside of zt_execute: only the last execution before each collection is "
+                 "measured. Execute recorded lists with zt_execute.",
+                 (unsigned long long)counts.unobserved_lists,
+                 counts.unobserved_lists == 1 ? "list" : "lists");
+        note(document, text);
+    }
+}
+
+/* Notes why there are no regions. */
+ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
+#ifdef ZETOOLS_TRACER
+    zt__tracer *tracer = zt__load(&document->profiler->tracer);
+    zt_trace_counts counts = zt_trace_get_counts(document->profiler);
+    char text[256];
+    if (tracer && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
+        if (counts.launches > 0) {
+            snprintf(text, sizeof text,
+                     "%llu launches: %llu measured, %llu left out by zt_trace_config, %llu on lists that "
+                     "cannot be measured.",
+                     (unsigned long long)counts.launches, (unsigned long long)counts.measured,
+                     (unsigned long long)counts.filtered, (unsigned long long)counts.elsewhere);
+            note(document, text);
+        } else if (tracer->measured[ZT__CALL_CommandListAppendMemoryCopy]) {
+            note(document, "No kernel was launched while tracing.");
+        } else {
+            note(document, "No kernel was launched while tracing. zt_trace_config.copies measures copies "
+                           "and fills.");
+        }
+        return;
+    }
+#endif
+    note(document, "No region has samples: begin regions with zt_begin, and call zt_collect.");
+}
+
+/* Notes launches that a tracer cannot measure. */
+ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
+#ifdef ZETOOLS_TRACER
+    zt_trace_counts counts = zt_trace_get_counts(document->profiler);
+    char text[256];
+    if (counts.elsewhere > 0) {
+        snprintf(text, sizeof text,
+                 "%llu of %llu launches could not be measured: their lists are of other contexts or devices, "
+                 "of copy engines, can be cloned or changed, or are captured into graphs.",
+                 (unsigned long long)counts.elsewhere, (unsigned long long)counts.launches);
+        note(document, text);
+    }
+#else
+    (void)document, (void)note;
+#endif
+}
+
+/* Passes what all reports note to a function, when the regions have been read. */
+ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
+    zt_availability availability = zt_get_availability(document->profiler);
+    char text[sizeof document->profiler->availability_text.text + 32];
+    if (document->shown_count == 0) {
+        zt__note_why_empty(document, note);
+    } else {
+        zt__note_elsewhere(document, note);
+    }
+    if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
+        snprintf(text, sizeof text, "There are no metrics: %s", zt_get_availability_text(document->profiler));
+        note(document, text);
+    }
+    if (document->differs) {
+        note(document, "Where passes differ, metrics of different passes are not of the same work. Repeat "
+                       "the same work in each pass, or raise config.pass_tolerance.");
+    }
+    zt__note_missing_samples(document, note);
+}
+
+/* ==== >>csv: a line for each set of figures =============================================================== */
 
 /* Writes a field in quotes, which are doubled inside. */
 ZT__PRIVATE void zt__write_csv_field(zt__writer *writer, const char *text) {
@@ -14810,6 +15796,13 @@ ZT__PRIVATE void zt__write_csv_field(zt__writer *writer, const char *text) {
         zt__write_bytes(writer, character.bytes, character.length);
     }
     zt__write_text(writer, "\"");
+}
+
+/* What is no finite number is empty. */
+ZT__PRIVATE void zt__write_csv_number(zt__writer *writer, double number) {
+    if (zt__is_finite(number)) {
+        zt__write_number(writer, number);
+    }
 }
 
 /* A line of CSV. Figures that do not apply are empty. */
@@ -14835,9 +15828,7 @@ ZT__PRIVATE void zt__write_csv_line(zt__writer *writer, const zt__csv_line *line
               zt__aggregation_name(metric->aggregation), (unsigned long long)line->stats->count);
     for (i = 0; i < ZT__COUNT_OF(figures.values); i++) {
         zt__write_text(writer, ",");
-        if (zt__is_finite(figures.values[i])) {
-            zt__write_number(writer, figures.values[i]);
-        }
+        zt__write_csv_number(writer, figures.values[i]);
     }
     zt__print(writer, ",%s,%s,%s,", line->tile, line->pass, zt__name_differences(line->differs).text);
     if (line->text) {
@@ -14865,6 +15856,10 @@ ZT__PRIVATE void zt__write_csv_text(zt__writer *writer, const char *region, cons
     zt__csv_line line = {region, &metric, &stats, "all", "all", 0, text};
     zt__clear_stats(&stats);
     zt__write_csv_line(writer, &line);
+}
+
+ZT__PRIVATE void zt__write_csv_note(zt__document *document, const char *text) {
+    zt__write_csv_text(&document->writer, "", "note", "", text);
 }
 
 ZT__PRIVATE void zt__write_csv_facts(zt__document *document) {
@@ -14995,9 +15990,82 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
             zt__write_csv_count(writer, "", name, "samples", count);
         }
     }
+    zt__list_notes(document, zt__write_csv_note);
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------------------ */
+/* ---- a row for each sample ------------------------------------------------------------------------------- */
+
+/* Writes the names of the columns as unitrace does: "GpuTime[ns]", "XVE_STALL[%]". */
+ZT__PRIVATE void zt__write_instance_headings(zt__document *document) {
+    const zt_profiler *profiler = document->profiler;
+    zt__writer *writer = &document->writer;
+    uint32_t i, j;
+    zt__write_text(writer, "=== Device #0 Metrics ===\n\nKernel,GlobalInstanceId,SubDeviceId");
+    if (profiler->passes[0].time_metric == UINT32_MAX) {
+        zt__write_text(writer, ",GpuTime[ns]");
+    }
+    for (i = 0; i < profiler->metric_count; i++) {
+        const zt_metric *metric = &profiler->metrics[i];
+        const char *units = strcmp(metric->units, "percent") == 0 ? "%" : metric->units;
+        zt__write_text(writer, ",");
+        for (j = 0; j < i; j++) {
+            if (strcmp(profiler->metrics[j].name, metric->name) == 0) { /* of another group */
+                zt__write_text(writer, metric->group);
+                zt__write_text(writer, ".");
+                break;
+            }
+        }
+        zt__write_text(writer, metric->name);
+        if (*units) {
+            zt__write_text(writer, "[");
+            zt__write_text(writer, units);
+            zt__write_text(writer, "]");
+        }
+    }
+    zt__write_text(writer, "\n");
+}
+
+/* Writes the kept samples in the form of `unitrace -q`, for scripts that read that: one line before a blank
+   one, the names, and a row for each sample and tile. What was not measured is empty. */
+ZT__PRIVATE void zt__write_instances(zt__document *document) {
+    zt_profiler *profiler = document->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__writer *writer = &document->writer;
+    uint32_t metric, tile = 0;
+    uint64_t i, end;
+    double *values = (double *)zt__allocate(allocator, profiler->layout.column_count, sizeof *values);
+    document->out_of_memory |= !values;
+    zt__write_instance_headings(document);
+    zt__get_kept_samples(profiler, &i, &end);
+    while (values && i < end) {
+        const zt__region_record *record;
+        zt__timeline_sample sample;
+        if (!zt__copy_kept_sample(profiler, i, &sample, values)) {
+            i++; /* replaced by a newer one */
+            continue;
+        }
+        zt__lock(&profiler->mutex);
+        record = profiler->regions[sample.region];
+        zt__unlock(&profiler->mutex);
+        zt__write_csv_field(writer, record->name);
+        zt__print(writer, ",%llu,%u", (unsigned long long)i + 1, (unsigned)tile);
+        if (profiler->passes[0].time_metric == UINT32_MAX) {
+            zt__write_text(writer, ",");
+            zt__write_csv_number(writer, values[0]);
+        }
+        for (metric = 0; metric < profiler->metric_count; metric++) {
+            uint32_t column = profiler->tile_count ? zt__tile_column(profiler, tile, metric) : 1 + metric;
+            zt__write_text(writer, ",");
+            zt__write_csv_number(writer, values[column]);
+        }
+        zt__write_text(writer, "\n");
+        tile = tile + 1 < profiler->tile_count ? tile + 1 : 0;
+        i += tile == 0;
+    }
+    zt__free(allocator, values);
+}
+
+/* ==== >>json: the object that run.json and run.html hold ================================================== */
 
 /* What is the same for all regions. */
 typedef struct zt__json {
@@ -15047,10 +16115,14 @@ ZT__PRIVATE void zt__write_json_stats(zt__writer *writer, const zt_stats *stats)
     zt__write_text(writer, "}");
 }
 
-/* As zt__write_json_stats, but without names, which make up half of a page. */
-ZT__PRIVATE void zt__write_short_stats(zt__writer *writer, const zt_stats *stats) {
+/* Writes the figures of a metric. In a page they have no names, which would make up half of it. */
+ZT__PRIVATE void zt__write_json_metric(zt__writer *writer, const zt_stats *stats) {
     zt__figures figures = zt__list_figures(stats);
     uint32_t i;
+    if (!writer->is_in_html) {
+        zt__write_json_stats(writer, stats);
+        return;
+    }
     zt__print(writer, "[%llu", (unsigned long long)stats->count);
     for (i = 0; i < ZT__COUNT_OF(figures.values); i++) {
         zt__write_text(writer, ",");
@@ -15059,16 +16131,22 @@ ZT__PRIVATE void zt__write_short_stats(zt__writer *writer, const zt_stats *stats
     zt__write_text(writer, "]");
 }
 
-/* Writes `"NAME":`. If an earlier metric has the same name, the group is put before it. */
-ZT__PRIVATE void zt__write_json_key(zt__writer *writer, const zt_metric *metric, int is_repeated) {
-    zt__write_comma(writer);
-    zt__write_text(writer, "\n\"");
+/* Writes the key of a metric: its name, after the group if an earlier metric has the same name. */
+ZT__PRIVATE void zt__write_json_key_text(zt__writer *writer, const zt_metric *metric, int is_repeated) {
+    zt__write_text(writer, "\"");
     if (is_repeated) {
         zt__write_json_characters(writer, metric->group);
         zt__write_text(writer, ".");
     }
     zt__write_json_characters(writer, metric->name);
-    zt__write_text(writer, "\":");
+    zt__write_text(writer, "\"");
+}
+
+ZT__PRIVATE void zt__write_json_key(zt__writer *writer, const zt_metric *metric, int is_repeated) {
+    zt__write_comma(writer);
+    zt__write_text(writer, "\n");
+    zt__write_json_key_text(writer, metric, is_repeated);
+    zt__write_text(writer, ":");
 }
 
 /* Writes the shares that zt__rank_columns derives from two metrics. Only their means are known. */
@@ -15085,11 +16163,7 @@ ZT__PRIVATE void zt__write_json_derived(zt__document *document, const zt__json *
         stats.count = zt__is_nan(stats.mean) ? 0 : document->region.count;
         zt__write_comma(writer);
         zt__print(writer, "\n\"%s\":", zt__roles[json->columns[i].role].name);
-        if (writer->is_in_html) {
-            zt__write_short_stats(writer, &stats);
-        } else {
-            zt__write_json_stats(writer, &stats);
-        }
+        zt__write_json_metric(writer, &stats);
     }
 }
 
@@ -15101,11 +16175,7 @@ ZT__PRIVATE void zt__write_json_metrics(zt__document *document, const zt__json *
     zt__write_text(writer, "{");
     for (i = 0; i < profiler->metric_count; i++) {
         zt__write_json_key(writer, &profiler->metrics[i], json->is_repeated[i]);
-        if (writer->is_in_html) {
-            zt__write_short_stats(writer, &document->stats[first_column + i]);
-        } else {
-            zt__write_json_stats(writer, &document->stats[first_column + i]);
-        }
+        zt__write_json_metric(writer, &document->stats[first_column + i]);
     }
     if (first_column == 1) {
         zt__write_json_derived(document, json);
@@ -15128,9 +16198,10 @@ ZT__PRIVATE void zt__write_json_histogram(zt__document *document) {
     zt__write_text(writer, "]}");
 }
 
-/* Writes what limits the region, and the traffic to memory while it runs. */
+/* Writes what limits the region, and what it does a second. */
 ZT__PRIVATE void zt__write_json_advice(zt__document *document) {
     zt__writer *writer = &document->writer;
+    const zt_stats *time = &document->region.time_ns;
     double figures[ZT__ROLE_COUNT];
     zt_limit_info limit;
     memset(&limit, 0, sizeof limit);
@@ -15143,6 +16214,17 @@ ZT__PRIVATE void zt__write_json_advice(zt__document *document) {
     zt__write_text(writer, "}");
     if (!zt__is_nan(figures[ZT__ROLE_MEMORY_TRAFFIC])) {
         zt__write_json_figure(writer, "bytes", figures[ZT__ROLE_MEMORY_TRAFFIC] * 1e9);
+    }
+    if (!zt__is_nan(figures[ZT__ROLE_ALU0_INSTRUCTIONS])) {
+        zt__write_json_figure(writer, "instructions",
+                              (figures[ZT__ROLE_ALU0_INSTRUCTIONS] +
+                               zt__first_measured(figures[ZT__ROLE_ALU1_INSTRUCTIONS], 0) +
+                               zt__first_measured(figures[ZT__ROLE_XMX_INSTRUCTIONS], 0)) *
+                                  1e9);
+    }
+    if (document->operations > 0 && zt__is_positive(time->sum)) {
+        zt__write_json_figure(writer, "operations",
+                              document->operations * (double)time->count / time->sum * 1e9);
     }
 }
 
@@ -15356,6 +16438,20 @@ ZT__PRIVATE void zt__write_json_facts(zt__document *document) {
     zt__write_json_text(writer, "availability", zt_get_availability_text(profiler));
 }
 
+/* Writes what the device can do at the most, where that is known. */
+ZT__PRIVATE void zt__write_json_peaks(zt__document *document) {
+    const zt__peaks *peaks = &document->advice.peaks;
+    zt__writer *writer = &document->writer;
+    if (peaks->bytes > 0 || peaks->operations > 0) {
+        zt__write_text(writer, ",\n\"peaks\":{");
+        zt__write_json_figure(writer, "bytes_per_second", peaks->bytes > 0 ? peaks->bytes : zt__nan());
+        zt__write_json_figure(writer, "operations_per_second",
+                              peaks->operations > 0 ? peaks->operations : zt__nan());
+        zt__write_json_text(writer, "source", peaks->source);
+        zt__write_text(writer, "}");
+    }
+}
+
 /* Writes how many samples there are, and why others are missing. */
 ZT__PRIVATE void zt__write_json_counts(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
@@ -15376,6 +16472,11 @@ ZT__PRIVATE void zt__write_json_counts(zt__document *document) {
     zt__write_text(writer, "}");
 }
 
+ZT__PRIVATE void zt__write_json_note(zt__document *document, const char *text) {
+    zt__write_comma(&document->writer);
+    zt__write_json_string(&document->writer, text);
+}
+
 /* Writes the keys of the metrics that tables show. */
 ZT__PRIVATE void zt__write_json_columns(zt__document *document, const zt__json *json) {
     const zt_profiler *profiler = document->profiler;
@@ -15385,17 +16486,12 @@ ZT__PRIVATE void zt__write_json_columns(zt__document *document, const zt__json *
     for (i = 0; i < json->column_count; i++) {
         const zt__ranked_column *column = &json->columns[i];
         zt__write_comma(writer);
-        zt__write_text(writer, "\"");
         if (column->metric == UINT32_MAX) {
-            zt__write_text(writer, zt__roles[column->role].name);
+            zt__write_json_string(writer, zt__roles[column->role].name);
         } else {
-            if (json->is_repeated[column->metric]) {
-                zt__write_json_characters(writer, profiler->metrics[column->metric].group);
-                zt__write_text(writer, ".");
-            }
-            zt__write_json_characters(writer, profiler->metrics[column->metric].name);
+            zt__write_json_key_text(writer, &profiler->metrics[column->metric],
+                                    json->is_repeated[column->metric]);
         }
-        zt__write_text(writer, "\"");
     }
     zt__write_text(writer, "]");
 }
@@ -15476,6 +16572,7 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
     zt__write_json_facts(document);
     zt__write_json_counts(document);
     if (!document->out_of_memory) {
+        zt__write_json_peaks(document);
         zt__write_json_columns(document, &json);
         zt__write_json_descriptions(document, &json);
     }
@@ -15487,6 +16584,8 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
             zt__write_json_region(document, &json);
         }
     }
+    zt__write_text(writer, "],\n\"notes\":[");
+    zt__list_notes(document, zt__write_json_note);
     zt__write_text(writer, "]");
     if (writer->is_in_html) {
         zt__write_json_timeline(document);
@@ -15500,7 +16599,7 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
     zt__free(allocator, json.is_repeated);
 }
 
-/* ---- the table ------------------------------------------------------------------------------------------- */
+/* ==== >>region_table: what zt_report writes for people ==================================================== */
 
 /* The figures of a row: these, the metrics, and the derived columns of >>advice. */
 enum {
@@ -15531,9 +16630,7 @@ typedef struct zt__region_table {
     zt__advice advice;
     double *figures; /* of each row */
     uint32_t figure_count;
-    size_t room;       /* columns of a line */
     uint32_t left_out; /* metrics with something to show, for which there was no room */
-    int differs;       /* passes of some region differ */
 } zt__region_table;
 
 /* Adds the region that was read last. The table shows the mean of a metric; of a flag, in how many
@@ -15556,7 +16653,6 @@ ZT__PRIVATE void zt__read_table_row(const zt__document *document, uint32_t index
     figures[ZT__ROW_MIN] = time->min;
     figures[ZT__ROW_MAX] = time->max;
     figures[ZT__ROW_DIFFERS] = (double)document->region.differs;
-    table->differs |= document->region.differs != 0;
     for (metric = 0; metric < profiler->metric_count; metric++) {
         const zt_stats *stats = &document->stats[1 + metric];
         figures[ZT__TIME_FIGURES + metric] =
@@ -15589,12 +16685,13 @@ ZT__PRIVATE int zt__lists_name(const char *list, const char *name) {
     return 0;
 }
 
-ZT__PRIVATE void zt__add_time_columns(const zt_profiler *profiler, zt__region_table *table) {
+ZT__PRIVATE void zt__add_time_columns(const zt__document *document, zt__region_table *table) {
+    const zt_profiler *profiler = document->profiler;
     static const char *const differences[] = {"no",   "missing",      "count",      "missing+count",
                                               "time", "missing+time", "count+time", "missing+count+time"};
     uint32_t i;
     zt__add_figures(&table->shown, ZT__ROW_COUNT, "count", "", 0, 0);
-    if (table->differs) {
+    if (document->differs) {
         zt__add_texts(&table->shown, ZT__ROW_DIFFERS, "passes differ", differences);
     }
     for (i = 0; i < ZT__COUNT_OF(zt__time_columns); i++) {
@@ -15678,9 +16775,9 @@ ZT__PRIVATE size_t zt__get_room(int to_standard_output) {
     return room > LEAST ? (size_t)room : (size_t)LEAST;
 }
 
-ZT__PRIVATE void zt__write_title(zt__document *document, size_t room) {
+ZT__PRIVATE void zt__write_title(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
-    zt__paragraph title = zt__begin_paragraph(&document->writer, room, 0, 0);
+    zt__paragraph title = zt__begin_paragraph(&document->writer, document->room, 0, 0);
     const char *group = NULL;
     uint32_t i;
     zt__add_text(&title, "GPU time of regions on ");
@@ -15719,7 +16816,7 @@ ZT__PRIVATE void zt__write_limits(zt__document *document, const zt__region_table
         return;
     }
     zt__write_text(&document->writer, "\n");
-    paragraph = zt__begin_paragraph(&document->writer, table->room, 0, 2);
+    paragraph = zt__begin_paragraph(&document->writer, document->room, 0, 2);
     zt__add_text(&paragraph, "What limits the regions with the most GPU time:");
     if (known == 0) { /* the reason is the same */
         zt__add_text(&paragraph, " ");
@@ -15729,9 +16826,9 @@ ZT__PRIVATE void zt__write_limits(zt__document *document, const zt__region_table
     for (i = 0; i < count && known > 0; i++) {
         zt__begin_writing(&name, NULL, NULL);
         name.stopped = 1; /* it only keeps the bytes */
-        zt__write_shortened(&name, table->shown.rows[i].name, table->room / 2);
+        zt__write_shortened(&name, table->shown.rows[i].name, document->room / 2);
         zt__write_bytes(&name, "", 1);
-        paragraph = zt__begin_paragraph(&document->writer, table->room, 2, 4);
+        paragraph = zt__begin_paragraph(&document->writer, document->room, 2, 4);
         zt__add_text(&paragraph, name.bytes);
         zt__add_text(&paragraph, ": ");
         zt__add_text(&paragraph, infos[i].text);
@@ -15739,166 +16836,42 @@ ZT__PRIVATE void zt__write_limits(zt__document *document, const zt__region_table
     }
 }
 
-/* Writes how many of something are missing, why, and what to do. */
-ZT__PRIVATE void zt__write_missing(zt__document *document, const zt__region_table *table, uint64_t count,
-                                   const char *what, const char *remedy) {
-    zt__paragraph footer;
-    char text[256];
-    if (count > 0) {
-        snprintf(text, sizeof text, "%llu sample%s %s. %s", (unsigned long long)count,
-                 count == 1 ? " is" : "s are", what, remedy);
-        footer = zt__begin_paragraph(&document->writer, table->room, 0, 0);
-        zt__add_text(&footer, text);
-        zt__end_paragraph(&footer);
-    }
+ZT__PRIVATE void zt__write_table_note(zt__document *document, const char *text) {
+    zt__paragraph paragraph = zt__begin_paragraph(&document->writer, document->room, 0, 0);
+    zt__add_text(&paragraph, text);
+    zt__end_paragraph(&paragraph);
 }
-
-/* Writes which samples are not in the table, why, and what to do. */
-ZT__PRIVATE void zt__write_missing_samples(zt__document *document, const zt__region_table *table) {
-    static const char flagged[] = "The device flagged their data as unusable.";
-    static const char lost_device[] = "Open a new profiler when the device is back.";
-    static const char *const remedies[ZT_CAUSE_COUNT] = {
-        flagged,
-        flagged,
-        flagged,
-        flagged,
-        flagged,
-        flagged,
-        flagged,
-        flagged,
-        "Wait for the work before zt_close, or raise config.wait_timeout_ns.",
-        "Execute recorded lists with zt_execute, or collect after each execution.",
-        "Wait for the work inside of ZT_PASSES.",
-        "The log names the call that failed.",
-        "Some drivers return a wrong GPU time of a region around others.",
-        lost_device,
-        "Raise config.max_slots, or call zt_collect more often.",
-        "Free memory, or lower config.slots_per_step and config.samples.",
-        "Use fewer names.",
-        "The log names the call that failed.",
-        "Call zt_end before zt_release and zt_close.",
-        lost_device,
-    };
-    const zt_profiler *profiler = document->profiler;
-    zt_counts counts = zt_get_counts(profiler);
-    uint64_t states[ZT__SLOT_STATE_COUNT], waiting;
-    zt__paragraph footer;
-    char text[128];
-    uint32_t i;
-    zt__count_states(profiler, states);
-    waiting = states[ZT__SLOT_OPEN] + states[ZT__SLOT_RECORDED];
-    zt__write_missing(document, table, states[ZT__SLOT_OPEN], "not ended",
-                      "Call zt_end for each region that was begun.");
-    zt__write_missing(document, table, states[ZT__SLOT_RECORDED], "recorded and not seen to run yet",
-                      "Call zt_collect after the execution.");
-    zt__write_missing(document, table, counts.in_flight > waiting ? counts.in_flight - waiting : 0,
-                      "in flight", "Call zt_collect when the work is done.");
-    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
-                 zt_cause_name((zt_cause)i));
-        zt__write_missing(document, table, zt_get_cause(profiler, (zt_cause)i), text, remedies[i]);
-    }
-    if (counts.unobserved_lists > 0) {
-        snprintf(text, sizeof text,
-                 "%llu %s ran outside of zt_execute: ", (unsigned long long)counts.unobserved_lists,
-                 counts.unobserved_lists == 1 ? "list" : "lists");
-        footer = zt__begin_paragraph(&document->writer, table->room, 0, 0);
-        zt__add_text(&footer, text);
-        zt__add_text(&footer, "only the last execution before each collection is measured. "
-                              "Execute recorded lists with zt_execute.");
-        zt__end_paragraph(&footer);
-    }
-}
-
-#ifdef ZETOOLS_TRACER
-/* Writes why a profiler that traces launches has no regions. Returns 0 if it does not trace. */
-ZT__PRIVATE int zt__write_why_empty(zt__document *document, size_t room) {
-    zt__tracer *tracer = zt__load(&document->profiler->tracer);
-    zt_trace_counts counts = zt_trace_get_counts(document->profiler);
-    zt__paragraph footer;
-    char text[256];
-    if (!tracer || !tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
-        return 0;
-    }
-    footer = zt__begin_paragraph(&document->writer, room, 0, 0);
-    if (counts.launches == 0) {
-        zt__add_text(&footer, "No kernel was launched while tracing.");
-        zt__add_text(&footer, tracer->measured[ZT__CALL_CommandListAppendMemoryCopy]
-                                  ? ""
-                                  : " zt_trace_config.copies measures copies and fills.");
-    } else {
-        snprintf(text, sizeof text,
-                 "%llu launches: %llu measured, %llu left out by zt_trace_config, %llu on lists of other "
-                 "contexts or devices.",
-                 (unsigned long long)counts.launches, (unsigned long long)counts.measured,
-                 (unsigned long long)counts.filtered, (unsigned long long)counts.elsewhere);
-        zt__add_text(&footer, text);
-    }
-    zt__end_paragraph(&footer);
-    return 1;
-}
-#endif
 
 /* Writes what the table does not show, why, and what to do. */
 ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table *table) {
     zt_profiler *profiler = document->profiler;
-    zt__writer *writer = &document->writer;
-    zt_availability availability = zt_get_availability(profiler);
     const char *list = profiler->columns, *text;
-    char name[ZET_MAX_METRIC_NAME];
-    zt__paragraph footer;
+    char name[ZET_MAX_METRIC_NAME], note[ZET_MAX_METRIC_NAME + sizeof(zt__nearest) + 64];
     zt__nearest nearest;
     size_t length;
-    int is_explained;
-    is_explained = table->shown.row_count > 0;
-#ifdef ZETOOLS_TRACER
-    is_explained = is_explained || zt__write_why_empty(document, table->room);
-#endif
-    if (!is_explained) {
-        zt__write_text(writer, "No region has samples: begin regions with zt_begin, and call zt_collect.\n");
-    }
-    if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
-        footer = zt__begin_paragraph(writer, table->room, 0, 0);
-        zt__add_text(&footer, "There are no metrics: ");
-        zt__add_text(&footer, zt_get_availability_text(profiler));
-        zt__end_paragraph(&footer);
-    }
     while (list && zt__next_name(&list, &text, &length)) {
         zt__copy_text(name, sizeof name, text, length);
         if (!zt__is_time_column(name) &&
             zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics, profiler->metric_count,
                             name, &nearest) == UINT32_MAX) {
-            footer = zt__begin_paragraph(writer, table->room, 0, 0);
-            zt__add_text(&footer, "There is no metric '");
-            zt__add_text(&footer, name);
-            zt__add_text(&footer, "'. Nearest: ");
-            zt__add_text(&footer, nearest.text);
-            zt__add_text(&footer, ".");
-            zt__end_paragraph(&footer);
+            snprintf(note, sizeof note, "There is no metric '%s'. Nearest: %s.", name, nearest.text);
+            zt__write_table_note(document, note);
         }
     }
     if (profiler->metric_count > 0 && table->shown.row_count > 0) {
-        footer = zt__begin_paragraph(writer, table->room, 0, 0);
-        zt__add_text(&footer, "Metrics are means per sample.");
-        if (table->left_out) {
-            snprintf(name, sizeof name, " There is no room for %u more", (unsigned)table->left_out);
-            zt__add_text(&footer, name);
-            zt__add_text(&footer, ": choose with ZT_COLUMNS, or write CSV or JSON, which have all.");
-        }
-        zt__end_paragraph(&footer);
+        snprintf(note, sizeof note,
+                 "Metrics are means per sample. There is no room for %u more: choose with ZT_COLUMNS, or "
+                 "write CSV or JSON, which have "
+                 "all.",
+                 (unsigned)table->left_out);
+        zt__write_table_note(document, table->left_out ? note : "Metrics are means per sample.");
     }
-    if (table->differs) {
-        footer = zt__begin_paragraph(writer, table->room, 0, 0);
-        zt__add_text(&footer, "Where passes differ, metrics of different passes are not of the same work. "
-                              "Repeat the same work in each pass, or raise config.pass_tolerance.");
-        zt__end_paragraph(&footer);
-    }
-    zt__write_missing_samples(document, table);
+    zt__list_notes(document, zt__write_table_note);
 }
 
 #ifdef ZETOOLS_TRACER
 
-ZT__PRIVATE void zt__write_table_of_calls(zt__document *document, size_t room) {
+ZT__PRIVATE void zt__write_table_of_calls(zt__document *document) {
     enum { COUNT, ERRORS, TOTAL, MEDIAN, P95, MAX, FIGURES };
     static const char *const names[FIGURES] = {"count", "errors", "total", "median", "p95", "max"};
     const zt_allocator *allocator = &document->profiler->config.allocator;
@@ -15934,9 +16907,9 @@ ZT__PRIVATE void zt__write_table_of_calls(zt__document *document, size_t room) {
         zt__add_figures(&table, i, names[i], i < TOTAL ? "" : "ns", 1, 0);
     }
     if (table.row_count > 0) {
-        zt__fit_columns(&table, room);
+        zt__fit_columns(&table, document->room);
         zt__write_text(&document->writer, "\nHost time of calls\n");
-        zt__write_figures(&document->writer, &table, room);
+        zt__write_figures(&document->writer, &table, document->room);
     }
     zt__free(allocator, table.rows);
     zt__free(allocator, figures);
@@ -15954,7 +16927,7 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_
     memset(&table, 0, sizeof table);
     table.figure_count = ZT__TIME_FIGURES + profiler->metric_count + ZT__DERIVED_COLUMNS;
     table.figures = (double *)zt__allocate(allocator, rows, table.figure_count * sizeof *table.figures);
-    table.room = zt__get_room(to_standard_output);
+    document->room = zt__get_room(to_standard_output);
     shown->heading = "region";
     shown->rows = (zt__figure_row *)zt__allocate(allocator, rows, sizeof *shown->rows);
     shown->columns = (zt__figure_column *)zt__allocate(allocator, table.figure_count, sizeof *shown->columns);
@@ -15966,7 +16939,7 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_
         }
         zt__prepare_advice(profiler, &table.advice);
         zt__choose_time_unit(shown, ZT__ROW_MEAN, ZT__ROW_TOTAL);
-        zt__add_time_columns(profiler, &table);
+        zt__add_time_columns(document, &table);
         if (profiler->columns) {
             zt__add_chosen_columns(profiler, &table);
         } else {
@@ -15975,16 +16948,16 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_
         }
         qsort(shown->rows, shown->row_count, sizeof *shown->rows, zt__compare_rows);
         table.left_out = zt__count_metric_columns(shown);
-        zt__fit_columns(shown, table.room);
+        zt__fit_columns(shown, document->room);
         table.left_out -= zt__count_metric_columns(shown);
-        zt__write_title(document, table.room);
+        zt__write_title(document);
         if (shown->row_count > 0) {
-            zt__write_figures(&document->writer, shown, table.room);
+            zt__write_figures(&document->writer, shown, document->room);
         }
         zt__write_footer(document, &table);
         zt__write_limits(document, &table);
 #ifdef ZETOOLS_TRACER
-        zt__write_table_of_calls(document, table.room);
+        zt__write_table_of_calls(document);
 #endif
     } else {
         document->out_of_memory = 1;
@@ -15999,7 +16972,7 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_
     zt__free(allocator, table.figures);
 }
 
-/* ---- the trace: Trace Event JSON, for Perfetto and Chrome ------------------------------------------------ */
+/* ==== >>trace_file: Trace Event JSON, for Perfetto and Chrome ============================================= */
 
 /* A sample by host time. */
 typedef struct zt__span {
@@ -16275,217 +17248,6 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
     zt__free(allocator, trace.tracks);
 }
 
-/* In the next chapter, which is long and seldom read. */
-ZT__PRIVATE void zt__write_html(zt__document *document);
-
-/* ---- writing --------------------------------------------------------------------------------------------- */
-
-ZT__PRIVATE int zt__write_to_file(const void *bytes, size_t size, void *file) {
-    return fwrite(bytes, 1, size, (FILE *)file) != size;
-}
-
-ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user) {
-    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
-    const zt_allocator *allocator;
-    zt__document *document;
-    int stopped;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    if (!profiler) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (!write) {
-        return zt__report_null(diagnostics, "zt_write", "write");
-    }
-    if ((unsigned)format > ZT_FORMAT_OPENMETRICS) {
-        return zt__report(diagnostics, BAD_FORMAT, ZE_RESULT_ERROR_INVALID_ENUMERATION, (int)format);
-    }
-    if (format == ZT_FORMAT_TRACE && !profiler->config.timeline) {
-        return zt__report(diagnostics, TRACE_WITHOUT_TIMELINE, ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    }
-    allocator = &profiler->config.allocator;
-    document = (zt__document *)zt__allocate(allocator, 1, sizeof *document);
-    if (!document) {
-        return zt__report_no_memory(diagnostics, "zt_write", "a report");
-    }
-    document->profiler = zt__mutable(profiler);
-    document->region_count = zt_get_region_count(profiler);
-    zt__begin_writing(&document->writer, write, user);
-    document->stats =
-        (zt_stats *)zt__allocate(allocator, profiler->layout.column_count, sizeof *document->stats);
-    if (!document->stats) {
-        document->out_of_memory = 1;
-    } else if (format == ZT_FORMAT_CSV) {
-        zt__write_csv(document);
-    } else if (format == ZT_FORMAT_JSON) {
-        zt__write_json(document);
-    } else if (format == ZT_FORMAT_TRACE) {
-        zt__write_trace(document);
-    } else if (format == ZT_FORMAT_HTML) {
-        zt__write_html(document);
-    } else if (format == ZT_FORMAT_OPENMETRICS) {
-        document->out_of_memory =
-            !zt__write_openmetrics(document->profiler, &document->writer, document->region_count);
-    } else {
-        zt__write_region_table(document, write == zt__write_to_file && user == stdout);
-    }
-    stopped = !zt__end_writing(&document->writer);
-    if (document->out_of_memory) {
-        result = zt__report_no_memory(diagnostics, "zt_write", "a report");
-    } else if (stopped && write == zt__write_to_file) {
-        result = ZE_RESULT_ERROR_UNKNOWN; /* zt_report reports why, by errno */
-    } else if (stopped) {
-        result = zt__report(diagnostics, WRITE_STOPPED, ZE_RESULT_ERROR_UNKNOWN, "zt_write");
-    }
-    zt__free(allocator, document->stats);
-    zt__free(allocator, document);
-    return result;
-}
-
-/* ---- files ----------------------------------------------------------------------------------------------- */
-
-/* What is written, where to, and for whom. */
-typedef struct zt__output {
-    const char *call, *path; /* the path of the application, "-" for standard output */
-    zt__diagnostics *diagnostics;
-    const zt_allocator *allocator;
-    /* Writes the content. UNKNOWN: the file does not take it, and errno has the reason. Other failures are
-       reported. */
-    ze_result_t (*write_content)(const void *content, FILE *file);
-    const void *content;
-} zt__output;
-
-ZT__PRIVATE ze_result_t zt__report_unwritable(const zt__output *output) {
-    return zt__report(output->diagnostics, CANNOT_WRITE, ZE_RESULT_ERROR_UNKNOWN, output->call, output->path,
-                      strerror(errno));
-}
-
-/* Writes to `file`, and ends that with `end`: fclose, or fflush for a standard stream. */
-ZT__PRIVATE ze_result_t zt__write_content(const zt__output *output, FILE *file, int (*end)(FILE *)) {
-    ze_result_t result;
-    if (!file) {
-        return zt__report_unwritable(output);
-    }
-    errno = 0;
-    result = output->write_content(output->content, file);
-    if (end(file) != 0 && result == ZE_RESULT_SUCCESS) {
-        result = ZE_RESULT_ERROR_UNKNOWN;
-    }
-    return result == ZE_RESULT_ERROR_UNKNOWN ? zt__report_unwritable(output) : result;
-}
-
-/* The file that a report goes to, and the one that it is written to first. */
-typedef struct zt__target_file {
-    char path[4096];
-    char link[4096];
-    char beside[4096 + 64];
-} zt__target_file;
-
-/* The C library hides it in strict ISO modes. C++ compilers always define _GNU_SOURCE. */
-#ifndef __cplusplus
-ssize_t readlink(const char *path, char *target, size_t size);
-#endif
-
-/* Stores what `path` leads to through symbolic links; it need not exist. Returns 0, with errno, if there
-   are too many links or the path is too long. */
-ZT__PRIVATE int zt__follow_links(zt__target_file *file, const char *path) {
-    enum { MOST_LINKS = 40 };
-    const char *next = path, *slash;
-    size_t directory = 0; /* length of the directory that `next` is relative to */
-    uint32_t i;
-    for (i = 0; i <= MOST_LINKS; i++) {
-        size_t length = strlen(next);
-        ssize_t link_length;
-        if (directory + length >= sizeof file->path) {
-            errno = ENAMETOOLONG;
-            return 0;
-        }
-        memcpy(file->path + directory, next, length + 1);
-        link_length = readlink(file->path, file->link, sizeof file->link - 1);
-        if (link_length <= 0) {
-            return 1;
-        }
-        file->link[link_length] = 0;
-        next = file->link;
-        slash = strrchr(file->path, '/');
-        directory = slash && *next != '/' ? (size_t)(slash + 1 - file->path) : 0;
-    }
-    errno = ELOOP;
-    return 0;
-}
-
-/* Writes a file beside the target and renames it, so that nobody reads an incomplete one. */
-ZT__PRIVATE ze_result_t zt__replace_file(const zt__output *output) {
-    zt__target_file *file = (zt__target_file *)zt__allocate(output->allocator, 1, sizeof *file);
-    struct stat before;
-    ze_result_t result;
-    if (!file) {
-        return zt__report_no_memory(output->diagnostics, output->call, "a path");
-    }
-    if (!zt__follow_links(file, output->path)) {
-        result = zt__report_unwritable(output);
-    } else {
-        const char *slash = strrchr(file->path, '/'), *name = slash ? slash + 1 : file->path;
-        FILE *part;
-        /* A long name is cut, because the name of a file has 255 bytes at the most. */
-        snprintf(file->beside, sizeof file->beside, "%.*s%.128s.%ld.%lx.part", (int)(name - file->path),
-                 file->path, name, (long)getpid(), (unsigned long)zt__this_thread());
-        part = fopen(file->beside, "wb");
-        if (part && stat(file->path, &before) == 0) {
-            chmod(file->beside, before.st_mode & 0777); /* the same people may read the report as before */
-        }
-        result = zt__write_content(output, part, fclose);
-        if (result == ZE_RESULT_SUCCESS && rename(file->beside, file->path) != 0) {
-            result = zt__report_unwritable(output);
-        }
-        if (result != ZE_RESULT_SUCCESS) {
-            remove(file->beside);
-        }
-    }
-    zt__free(output->allocator, file);
-    return result;
-}
-
-ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
-    FILE *stream = zt__find_standard_stream(output->path);
-    struct stat target;
-    if (stream) {
-        return zt__write_content(output, stream, fflush);
-    }
-    /* Pipes, terminals and devices are written to, and not replaced by a file. */
-    if (stat(output->path, &target) == 0 && !S_ISREG(target.st_mode) && !S_ISDIR(target.st_mode)) {
-        return zt__write_content(output, fopen(output->path, "wb"), fclose);
-    }
-    return zt__replace_file(output);
-}
-
-typedef struct zt__report_content {
-    const zt_profiler *profiler;
-    zt_format format;
-} zt__report_content;
-
-ZT__PRIVATE ze_result_t zt__write_report(const void *content, FILE *file) {
-    const zt__report_content *report = (const zt__report_content *)content;
-    return zt_write(report->profiler, report->format, zt__write_to_file, file);
-}
-
-ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
-    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
-    zt__report_content content;
-    zt__output output = {"zt_report", path, diagnostics, NULL, zt__write_report, &content};
-    if (!profiler) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (!path) {
-        return zt__report_null(diagnostics, "zt_report", "path");
-    }
-    content.profiler = profiler;
-    if (!zt__find_format(path, &content.format)) {
-        return zt__report(diagnostics, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_report", path);
-    }
-    output.allocator = &profiler->config.allocator;
-    return zt__write_output(&output);
-}
-
 /* ==== >>page: the page that run.html is =================================================================== */
 
 /* tests/page/page.html, a line each: change that file, and copy it here with tests/page/embed.py zetools.h.
@@ -16734,6 +17496,7 @@ static const char *const zt__page[] = {
     "}",
     "",
     "const percent = (share) => isNumber(share) ? scaled(100 * share, SHARES) + \"\\u00a0%\" : MISSING;",
+    "const capital = (text) => text[0].toUpperCase() + text.slice(1);",
     "const plural = (count, word) => COUNT.format(count) + \" \" + word + (count === 1 ? \"\" : \"s\");",
     "",
     "/* ---- the document ---- */",
@@ -16850,7 +17613,7 @@ static const char *const zt__page[] = {
     "        }",
     "    }",
     "    showSummary(counts);",
-    "    showNotes(counts);",
+    "    showNotes();",
     "    if (regions.length) { addLink(\"regions\", \"Regions\"); }",
     "}",
     "",
@@ -16880,21 +17643,8 @@ static const char *const zt__page[] = {
     "    }",
     "}",
     "",
-    "function showNotes(counts) {",
-    "    const missing = [\"lost\", \"dropped\", \"in_flight\"].filter((state) => counts[state] > 0);",
+    "function showNotes() {",
     "    const list = byId(\"notes\").querySelector(\"ul\");",
-    "    if (missing.length) {",
-    "        const causes = Object.entries(doc.causes || {}).filter(([, count]) => count > 0)",
-    "            .sort((a, b) => b[1] - a[1]).map(([cause, count]) => cause + \" \" + COUNT.format(count));",
-    "        add(list, \"li\", \"\", \"Of \" + plural(counts.begun, \"sample\") + \", \" +",
-    "            missing.map((state) => COUNT.format(counts[state]) + \" \" + state.replace(\"_\", \" \")).join(\", \") +",
-    "            (causes.length ? \". Causes: \" + causes.join(\", \") : \"\") + \".\" +",
-    "            (counts.in_flight > 0 ? \" For those in flight, call zt_collect before the report.\" : \"\"));",
-    "    }",
-    "    if (counts.unobserved_lists > 0) {",
-    "        add(list, \"li\", \"\", plural(counts.unobserved_lists, \"command list\") + \" ran outside of zt_execute: only the last execution before \" +",
-    "            \"each collection was measured. Execute recorded lists with zt_execute.\");",
-    "    }",
     "    for (const note of doc.notes || []) { add(list, \"li\", \"\", note); }",
     "    byId(\"notes\").hidden = list.childElementCount === 0;",
     "}",
@@ -17176,8 +17926,9 @@ static const char *const zt__page[] = {
     "        add(facts, \"p\", \"\", \"Inside \" + path.join(\" \\u203a \") + \".\");",
     "    }",
     "    for (const note of region.notes) { add(facts, \"p\", \"mark\", note); }",
-    "    if (isNumber(region.bytes) || isNumber(region.operations)) {",
-    "        const rates = [quantity(region.bytes, \"B/s\"), quantity(region.operations, \"op/s\")].filter((text) => text !== MISSING);",
+    "    const rates = [quantity(region.bytes, \"B/s\"), quantity(region.operations, \"op/s\"), quantity(region.instructions, \"instr/s\")]",
+    "        .filter((text) => text !== MISSING);",
+    "    if (rates.length) {",
     "        if (region.bytes > 0 && region.operations > 0) { rates.push(quantity(region.operations / region.bytes, \"op/B\")); }",
     "        add(facts, \"p\", \"\", \"While it runs: \" + rates.join(\", \") + \".\");",
     "    }",
@@ -17303,21 +18054,27 @@ static const char *const zt__page[] = {
     "    }",
     "}",
     "",
+    "/* Draws what regions do a second: operations where the program has stated them, else instructions of any width, which no peak of",
+    "   operations holds for. */",
     "function showRoofline() {",
-    "    const peaks = doc.peaks || {}, bytes = peaks.bytes_per_second, operations = peaks.operations_per_second;",
-    "    const points = regions.filter((region) => region.bytes > 0 && region.operations > 0)",
+    "    const peaks = doc.peaks || {}, kind = regions.some((region) => region.operations > 0) ? \"operations\" : \"instructions\";",
+    "    const bytes = peaks.bytes_per_second, most = kind === \"operations\" ? peaks.operations_per_second : null;",
+    "    const rate = kind === \"operations\" ? \"op/s\" : \"instr/s\";",
+    "    const points = regions.filter((region) => region.bytes > 0 && region[kind] > 0)",
     "        .sort((a, b) => (b.share || 0) - (a.share || 0)).slice(0, ROOFLINE_POINTS);",
-    "    if (!(bytes > 0) || !(operations > 0) || points.length === 0) { return; }",
-    "    const ridge = operations / bytes, intensities = points.map((region) => region.operations / region.bytes);",
-    "    const lowX = Math.min(ridge, ...intensities) / 3, highX = Math.max(ridge, ...intensities) * 5;",
-    "    const rates = points.map((region) => region.operations);",
-    "    const lowY = Math.min(lowX * bytes, ...rates) / 2, highY = Math.max(operations, ...rates) * 3;",
-    "    const left = 80, right = 940, top = 10, bottom = 300, x = logAxis(lowX, highX, left, right), y = logAxis(lowY, highY, bottom, top);",
+    "    if ((!(bytes > 0) && !(most > 0)) || points.length === 0) { return; }",
+    "    const intensities = points.map((region) => region[kind] / region.bytes), rates = points.map((region) => region[kind]);",
+    "    if (bytes > 0 && most > 0) { intensities.push(most / bytes); }",
+    "    const lowX = Math.min(...intensities) / 3, highX = Math.max(...intensities) * 5;",
+    "    const top = 10, bottom = 300, left = 80, right = 940;",
+    "    const lowY = Math.min(...rates, bytes > 0 ? lowX * bytes : Infinity) / 2, highY = Math.max(...rates, most || 0) * 3;",
+    "    const x = logAxis(lowX, highX, left, right), y = logAxis(lowY, highY, bottom, top);",
     "    addLink(\"roofline\", \"Roofline\");",
-    "    const source = peaks.source === \"measured\" ? \"were measured on this device\" : peaks.source === \"given\" ? \"were given by the user\" :",
-    "        \"are of unknown source\";",
-    "    add(byId(\"roofline\"), \"p\", \"muted\", \"Operations a second against operations a byte of memory traffic, while each region runs. Larger \" +",
-    "        \"points have a larger share of GPU time. The peaks \" + source + \": \" + quantity(bytes, \"B/s\") + \", \" + quantity(operations, \"op/s\") + \".\");",
+    "    const roofs = [bytes > 0 ? quantity(bytes, \"B/s\") : \"\", most > 0 ? quantity(most, rate) : \"\"].filter(Boolean).join(\", \");",
+    "    add(byId(\"roofline\"), \"p\", \"muted\", capital(kind) + \" a second against \" + kind + \" a byte of memory traffic, while each region runs. Larger \" +",
+    "        \"points have a larger share of GPU time. Peak, \" + (peaks.source || \"of unknown source\") + \": \" + roofs + \".\" +",
+    "        (kind === \"operations\" ? \"\" : \" Instructions are those of the vector and matrix engines, each of which does several operations: \" +",
+    "            \"zt_set_operations states how many of these a region does.\"));",
     "    const svg = drawing(byId(\"roofline\"), 960, 345, \"Roofline of \" + plural(points.length, \"region\") + \"; the figures are in the details of each region\");",
     "    for (const tick of ticksOf(lowX, highX)) {",
     "        addSvg(svg, \"path\", {d: \"M\" + x(tick) + \" \" + top + \"V\" + bottom, class: \"grid\"});",
@@ -17325,23 +18082,29 @@ static const char *const zt__page[] = {
     "    }",
     "    for (const tick of ticksOf(lowY, highY)) {",
     "        addSvg(svg, \"path\", {d: \"M\" + left + \" \" + y(tick) + \"H\" + right, class: \"grid\"});",
-    "        addSvg(svg, \"text\", {x: left - 6, y: y(tick) + 4, \"text-anchor\": \"end\"}, quantity(tick, \"op/s\"));",
+    "        addSvg(svg, \"text\", {x: left - 6, y: y(tick) + 4, \"text-anchor\": \"end\"}, quantity(tick, rate));",
     "    }",
-    "    addSvg(svg, \"text\", {x: right, y: bottom + 32, \"text-anchor\": \"end\", class: \"muted\"}, \"operations a byte\");",
+    "    addSvg(svg, \"text\", {x: right, y: bottom + 32, \"text-anchor\": \"end\", class: \"muted\"}, kind + \" a byte\");",
     "    addSvg(svg, \"path\", {d: \"M\" + left + \" \" + top + \"V\" + bottom + \"H\" + right, class: \"axis\"});",
-    "    addSvg(svg, \"path\", {d: \"M\" + x(lowX) + \" \" + y(lowX * bytes) + \"L\" + x(ridge) + \" \" + y(operations) + \"H\" + right, class: \"roof\"});",
-    "    addSvg(svg, \"text\", {x: right, y: y(operations) - 5, \"text-anchor\": \"end\"}, quantity(operations, \"op/s\"));",
-    "    addSvg(svg, \"text\", {x: x(lowX) + 8, y: y(lowX * bytes) + 14}, quantity(bytes, \"B/s\"));",
-    "    addPoints(svg, points, x, y);",
+    "    const ridge = bytes > 0 ? Math.min(highX, (most > 0 ? most : highY) / bytes) : lowX;",
+    "    if (bytes > 0) {",
+    "        addSvg(svg, \"path\", {d: \"M\" + x(lowX) + \" \" + y(lowX * bytes) + \"L\" + x(ridge) + \" \" + y(ridge * bytes), class: \"roof\"});",
+    "        addSvg(svg, \"text\", {x: x(lowX) + 8, y: y(lowX * bytes) + 14}, quantity(bytes, \"B/s\"));",
+    "    }",
+    "    if (most > 0) {",
+    "        addSvg(svg, \"path\", {d: \"M\" + x(ridge) + \" \" + y(most) + \"H\" + right, class: \"roof\"});",
+    "        addSvg(svg, \"text\", {x: right, y: y(most) - 5, \"text-anchor\": \"end\"}, quantity(most, rate));",
+    "    }",
+    "    addPoints(svg, points, kind, rate, x, y);",
     "}",
     "",
     "/* Draws the points, small ones on top, and names those of the largest share where names do not overlap. */",
-    "function addPoints(svg, points, x, y) {",
+    "function addPoints(svg, points, kind, rate, x, y) {",
     "    const named = [];",
     "    for (const region of points) {",
-    "        const at = {x: x(region.operations / region.bytes), y: y(region.operations)}, radius = 3 + 9 * Math.sqrt(region.share || 0);",
+    "        const at = {x: x(region[kind] / region.bytes), y: y(region[kind])}, radius = 3 + 9 * Math.sqrt(region.share || 0);",
     "        const point = addSvg(svg, \"circle\", {cx: at.x, cy: at.y, r: radius, class: \"point\"});",
-    "        addSvg(point, \"title\", {}, region.name + \": \" + quantity(region.operations, \"op/s\") + \", \" + quantity(region.bytes, \"B/s\") +",
+    "        addSvg(point, \"title\", {}, region.name + \": \" + quantity(region[kind], rate) + \", \" + quantity(region.bytes, \"B/s\") +",
     "            (hasOwnTimes ? \", \" + percent(region.share) + \" of GPU time\" : \"\"));",
     "        point.addEventListener(\"click\", () => reveal(region));",
     "        const text = shortName(region.name, 42), width = 7 * text.length, isOnLeft = at.x > 640;",
@@ -17573,6 +18336,221 @@ ZT__PRIVATE void zt__write_html(zt__document *document) {
     }
 }
 
+/* ==== >>writing: zt_write and zt_report, formats and files ================================================ */
+
+ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user) {
+    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
+    const zt_allocator *allocator;
+    zt__document *document;
+    int stopped;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (!profiler) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!write) {
+        return zt__report_null(diagnostics, "zt_write", "write");
+    }
+    if ((unsigned)format > ZT_FORMAT_INSTANCES) {
+        return zt__report(diagnostics, BAD_FORMAT, ZE_RESULT_ERROR_INVALID_ENUMERATION, (int)format);
+    }
+    if ((format == ZT_FORMAT_TRACE || format == ZT_FORMAT_INSTANCES) && !profiler->config.timeline) {
+        return zt__report(diagnostics, NO_KEPT_SAMPLES, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    }
+    allocator = &profiler->config.allocator;
+    document = (zt__document *)zt__allocate(allocator, 1, sizeof *document);
+    if (!document) {
+        return zt__report_no_memory(diagnostics, "zt_write", "a report");
+    }
+    document->profiler = zt__mutable(profiler);
+    document->region_count = zt_get_region_count(profiler);
+    zt__begin_writing(&document->writer, write, user);
+    document->stats =
+        (zt_stats *)zt__allocate(allocator, profiler->layout.column_count, sizeof *document->stats);
+    document->out_of_memory = !document->stats;
+    if (document->stats) {
+        switch (format) {
+        case ZT_FORMAT_TABLE:
+            zt__write_region_table(document, write == zt__write_to_file && user == stdout);
+            break;
+        case ZT_FORMAT_CSV:
+            zt__write_csv(document);
+            break;
+        case ZT_FORMAT_JSON:
+            zt__write_json(document);
+            break;
+        case ZT_FORMAT_TRACE:
+            zt__write_trace(document);
+            break;
+        case ZT_FORMAT_HTML:
+            zt__write_html(document);
+            break;
+        case ZT_FORMAT_OPENMETRICS:
+            document->out_of_memory =
+                !zt__write_openmetrics(document->profiler, &document->writer, document->region_count);
+            break;
+        case ZT_FORMAT_INSTANCES:
+            zt__write_instances(document);
+            break;
+        }
+    }
+    stopped = !zt__end_writing(&document->writer);
+    if (document->out_of_memory) {
+        result = zt__report_no_memory(diagnostics, "zt_write", "a report");
+    } else if (stopped && write == zt__write_to_file) {
+        result = ZE_RESULT_ERROR_UNKNOWN; /* zt_report reports why, by errno */
+    } else if (stopped) {
+        result = zt__report(diagnostics, WRITE_STOPPED, ZE_RESULT_ERROR_UNKNOWN, "zt_write");
+    }
+    zt__free(allocator, document->stats);
+    zt__free(allocator, document);
+    return result;
+}
+
+/* ---- files ----------------------------------------------------------------------------------------------- */
+
+/* What is written, where to, and for whom. */
+typedef struct zt__output {
+    const char *call, *path; /* the path of the application, "-" for standard output */
+    zt__diagnostics *diagnostics;
+    const zt_allocator *allocator;
+    /* Writes the content. UNKNOWN: the file does not take it, and errno has the reason. Other failures are
+       reported. */
+    ze_result_t (*write_content)(const void *content, FILE *file);
+    const void *content;
+} zt__output;
+
+ZT__PRIVATE ze_result_t zt__report_unwritable(const zt__output *output) {
+    return zt__report(output->diagnostics, CANNOT_WRITE, ZE_RESULT_ERROR_UNKNOWN, output->call, output->path,
+                      strerror(errno));
+}
+
+/* Writes to `file`, and ends that with `end`: fclose, or fflush for a standard stream. */
+ZT__PRIVATE ze_result_t zt__write_content(const zt__output *output, FILE *file, int (*end)(FILE *)) {
+    ze_result_t result;
+    if (!file) {
+        return zt__report_unwritable(output);
+    }
+    errno = 0;
+    result = output->write_content(output->content, file);
+    if (end(file) != 0 && result == ZE_RESULT_SUCCESS) {
+        result = ZE_RESULT_ERROR_UNKNOWN;
+    }
+    return result == ZE_RESULT_ERROR_UNKNOWN ? zt__report_unwritable(output) : result;
+}
+
+/* The file that a report goes to, and the one that it is written to first. */
+typedef struct zt__target_file {
+    char path[4096];
+    char link[4096];
+    char beside[4096 + 64];
+} zt__target_file;
+
+/* The C library hides it in strict ISO modes. C++ compilers always define _GNU_SOURCE. */
+#ifndef __cplusplus
+ssize_t readlink(const char *path, char *target, size_t size);
+#endif
+
+/* Stores what `path` leads to through symbolic links; it need not exist. Returns 0, with errno, if there
+   are too many links or the path is too long. */
+ZT__PRIVATE int zt__follow_links(zt__target_file *file, const char *path) {
+    enum { MOST_LINKS = 40 };
+    const char *next = path, *slash;
+    size_t directory = 0; /* length of the directory that `next` is relative to */
+    uint32_t i;
+    for (i = 0; i <= MOST_LINKS; i++) {
+        size_t length = strlen(next);
+        ssize_t link_length;
+        if (directory + length >= sizeof file->path) {
+            errno = ENAMETOOLONG;
+            return 0;
+        }
+        memcpy(file->path + directory, next, length + 1);
+        link_length = readlink(file->path, file->link, sizeof file->link - 1);
+        if (link_length <= 0) {
+            return 1;
+        }
+        file->link[link_length] = 0;
+        next = file->link;
+        slash = strrchr(file->path, '/');
+        directory = slash && *next != '/' ? (size_t)(slash + 1 - file->path) : 0;
+    }
+    errno = ELOOP;
+    return 0;
+}
+
+/* Writes a file beside the target and renames it, so that nobody reads an incomplete one. */
+ZT__PRIVATE ze_result_t zt__replace_file(const zt__output *output) {
+    zt__target_file *file = (zt__target_file *)zt__allocate(output->allocator, 1, sizeof *file);
+    struct stat before;
+    ze_result_t result;
+    if (!file) {
+        return zt__report_no_memory(output->diagnostics, output->call, "a path");
+    }
+    if (!zt__follow_links(file, output->path)) {
+        result = zt__report_unwritable(output);
+    } else {
+        const char *slash = strrchr(file->path, '/'), *name = slash ? slash + 1 : file->path;
+        FILE *part;
+        /* A long name is cut, because the name of a file has 255 bytes at the most. */
+        snprintf(file->beside, sizeof file->beside, "%.*s%.128s.%ld.%lx.part", (int)(name - file->path),
+                 file->path, name, (long)getpid(), (unsigned long)zt__this_thread());
+        part = fopen(file->beside, "wb");
+        if (part && stat(file->path, &before) == 0) {
+            chmod(file->beside, before.st_mode & 0777); /* the same people may read the report as before */
+        }
+        result = zt__write_content(output, part, fclose);
+        if (result == ZE_RESULT_SUCCESS && rename(file->beside, file->path) != 0) {
+            result = zt__report_unwritable(output);
+        }
+        if (result != ZE_RESULT_SUCCESS) {
+            remove(file->beside);
+        }
+    }
+    zt__free(output->allocator, file);
+    return result;
+}
+
+ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
+    FILE *stream = zt__find_standard_stream(output->path);
+    struct stat target;
+    if (stream) {
+        return zt__write_content(output, stream, fflush);
+    }
+    /* Pipes, terminals and devices are written to, and not replaced by a file. */
+    if (stat(output->path, &target) == 0 && !S_ISREG(target.st_mode) && !S_ISDIR(target.st_mode)) {
+        return zt__write_content(output, fopen(output->path, "wb"), fclose);
+    }
+    return zt__replace_file(output);
+}
+
+typedef struct zt__report_content {
+    const zt_profiler *profiler;
+    zt_format format;
+} zt__report_content;
+
+ZT__PRIVATE ze_result_t zt__write_report(const void *content, FILE *file) {
+    const zt__report_content *report = (const zt__report_content *)content;
+    return zt_write(report->profiler, report->format, zt__write_to_file, file);
+}
+
+ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
+    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
+    zt__report_content content;
+    zt__output output = {"zt_report", path, diagnostics, NULL, zt__write_report, &content};
+    if (!profiler) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!path) {
+        return zt__report_null(diagnostics, "zt_report", "path");
+    }
+    content.profiler = profiler;
+    if (!zt__find_format(path, &content.format)) {
+        return zt__report(diagnostics, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_report", path);
+    }
+    output.allocator = &profiler->config.allocator;
+    return zt__write_output(&output);
+}
+
 /* ==== >>bench: samples until their median is known well, and comparisons ================================== */
 
 /* ---- samples --------------------------------------------------------------------------------------------- */
@@ -17664,8 +18642,8 @@ ZT__PRIVATE zt__stop_rule zt__begin_stop_rule(const zt_bench_config *limits) {
 
    After every sample, the interval might be narrow by chance and end the benchmark too early. So it is
    compared with config.precision only when there are a quarter more samples. Twice as many samples should
-   narrow it by 29%. If they narrow it by less than 5%, the rest is noise that more samples do not remove.
- */
+   narrow it by 29%. If they narrow it by less than 5%, the rest is noise that more samples do not
+   remove. */
 ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, zt__series *series) {
     uint32_t count = series->count;
     double low, high, precision;
@@ -18397,6 +19375,12 @@ ZT__PRIVATE const char *zt__find_field(const zt__csv_record *header, const zt__c
     return "";
 }
 
+/* Returns the number in a field, or NaN. */
+ZT__PRIVATE double zt__number_of(const char *field) {
+    double number;
+    return zt__read_number(&field, &number) && !*field ? number : zt__nan();
+}
+
 /* Reads the text of a file, and makes room for as many benchmarks as it has lines. */
 ZT__PRIVATE ze_result_t zt__read_bench_file(zt__bench_file *file) {
     const off_t most = 1 << 26;
@@ -18442,10 +19426,10 @@ ZT__PRIVATE int zt__read_earlier_bench(zt__bench_file *file, const zt__csv_recor
     zt__earlier_bench *bench = &file->benches[file->count];
     const char *median = zt__find_field(header, record, "median_ns");
     bench->name = zt__find_field(header, record, "name");
-    bench->median = zt__read_number(median);
-    bench->low = zt__read_number(zt__find_field(header, record, "low_ns"));
-    bench->high = zt__read_number(zt__find_field(header, record, "high_ns"));
-    bench->mhz = zt__read_number(zt__find_field(header, record, "frequency_mhz"));
+    bench->median = zt__number_of(median);
+    bench->low = zt__number_of(zt__find_field(header, record, "low_ns"));
+    bench->high = zt__number_of(zt__find_field(header, record, "high_ns"));
+    bench->mhz = zt__number_of(zt__find_field(header, record, "frequency_mhz"));
     if (file->count++ == 0) {
         file->date = zt__find_field(header, record, "date");
         file->device = zt__find_field(header, record, "device");
@@ -18486,7 +19470,7 @@ ZT__PRIVATE ze_result_t zt__parse_bench_file(zt__bench_file *file) {
     }
     for (line = 2; *next; line++) {
         int is_whole = zt__read_csv_record(&next, &record);
-        double layout = zt__read_number(record.fields[0]);
+        double layout = zt__number_of(record.fields[0]);
         if (is_whole && !zt__is_nan(layout) && layout > (int)ZT__BENCH_LAYOUT) {
             return zt__report(file->diagnostics, NEWER_BENCHES, ZE_RESULT_ERROR_UNSUPPORTED_VERSION,
                               file->path, record.fields[0], (unsigned)ZT__BENCH_LAYOUT);
@@ -18501,7 +19485,7 @@ ZT__PRIVATE ze_result_t zt__parse_bench_file(zt__bench_file *file) {
             !zt__read_earlier_bench(file, &header, &record)) {
             return zt__report_damage(file, line);
         }
-        results = zt__read_number(zt__find_field(&header, &record, "results"));
+        results = zt__number_of(zt__find_field(&header, &record, "results"));
         if (zt__is_nan(results) || file->count > results) {
             return zt__report_damage(file, line);
         }
@@ -18847,48 +19831,49 @@ ZT__PRIVATE void zt__clear_auto(void) {
     memset(&zt__automatic, 0, sizeof zt__automatic);
 }
 
-/* Writes what was seen on a device that has no region. Below a table, only what that cannot know. */
-ZT__PRIVATE void zt__explain_empty_report(const zt__traced_device *device, FILE *file, int is_below_table) {
-    const struct {
-        uint64_t count;
-        const char *text;
-    } seen[] = {
-        {device->copies_seen, "copies and fills: set ZT_COPIES=1."},
-        {is_below_table ? 0 : device->left_out, "launches left out by ZT_KERNELS or the configuration."},
-        {is_below_table ? 0 : device->impossible, "launches that cannot be measured: on copy engines, for "
-                                                  "which ZT_GROUPS= measures times, or captured "
-                                                  "into a graph."},
-    };
-    uint32_t i, lines = 0;
-    for (i = 0; i < ZT__COUNT_OF(seen); i++) {
-        if (seen[i].count) {
-            fprintf(file, "%sNo region for %llu %s\n",
-                    is_below_table ? "" : "zetools: zt_auto: ", (unsigned long long)seen[i].count,
-                    seen[i].text);
-            lines++;
-        }
+/* Writes what was seen on a device that has no region: below a table, only what that cannot know; without a
+   table, to standard error. */
+ZT__PRIVATE void zt__explain_empty_report(const zt__traced_device *device) {
+    const char *list = zt__automatic.report;
+    const uint64_t copies = device->copies_seen;
+    uint64_t left_out = device->left_out, impossible = device->impossible;
+    const char *before = "zetools: zt_auto: ";
+    FILE *table = NULL, *file = stderr;
+    zt__file_path path;
+    while (!table && zt__next_path(&list, &path)) {
+        table = zt__find_standard_stream(path.text);
     }
-    if (lines == 0 && !is_below_table) {
-        fprintf(file, "zetools: zt_auto: no region, because nothing was launched or copied.\n");
+    if (table) {
+        file = table;
+        before = "";
+        left_out = impossible = 0;
+    }
+    if (copies) {
+        fprintf(file, "%sNo region for %llu copies and fills: set ZT_COPIES=1.\n", before,
+                (unsigned long long)copies);
+    }
+    if (left_out) {
+        fprintf(file, "%sNo region for %llu launches left out by ZT_KERNELS or the configuration.\n", before,
+                (unsigned long long)left_out);
+    }
+    if (impossible) {
+        fprintf(file,
+                "%sNo region for %llu launches that cannot be measured: on copy engines, for which "
+                "ZT_GROUPS= measures times, captured into a graph, or on lists that can be cloned or "
+                "changed.\n",
+                before, (unsigned long long)impossible);
+    }
+    if (!table && !copies && !left_out && !impossible) {
+        fprintf(file, "%sno region, because nothing was launched or copied.\n", before);
     }
     fflush(file);
-}
-
-/* Writes the reports of a device, and what they lack. */
-ZT__PRIVATE void zt__write_auto_reports(const zt__traced_device *device) {
-    zt__process *process = zt__get_process();
-    uint32_t n = process ? __atomic_add_fetch(&process->automatic, 1, __ATOMIC_RELAXED) : 1;
-    FILE *table = zt__find_table(zt__automatic.report);
-    zt__write_reports(device->profiler, zt__automatic.report, n);
-    if (zt_get_region_count(device->profiler) == 0) {
-        zt__explain_empty_report(device, table ? table : stderr, table != NULL);
-    }
 }
 
 /* Writes the reports. Runs at exit, before loader and driver are gone: functions of atexit run in reverse
    order, and zt_auto has called zeInit before it registered this one. */
 ZT__PRIVATE void zt__end_auto(void) {
     zt__tracer *tracer = zt__automatic.tracer;
+    zt__process *process = zt__get_process();
     zt__traced_device *device;
     if (!tracer || zt__automatic.process != getpid()) {
         return;
@@ -18905,7 +19890,11 @@ ZT__PRIVATE void zt__end_auto(void) {
             if (!device->is_detached) {
                 zt_collect(device->profiler, tracer->wait_timeout_ns);
             }
-            zt__write_auto_reports(device);
+            zt__write_reports(device->profiler, zt__automatic.report,
+                              process ? __atomic_add_fetch(&process->automatic, 1, __ATOMIC_RELAXED) : 1);
+            if (zt_get_region_count(device->profiler) == 0) {
+                zt__explain_empty_report(device);
+            }
         }
     }
     if (!tracer->devices) {
@@ -18926,16 +19915,6 @@ ZT__PRIVATE void zt__end_auto(void) {
     }
     zt__destroy_tracer(tracer);
     zt__clear_auto();
-}
-
-/* Returns the path of the report by ZT_AUTO in the environment, or else by the configuration: "-" for a
-   table on standard output. Returns NULL if nothing is to be traced. */
-ZT__PRIVATE const char *zt__find_auto_path(const char *configured) {
-    const char *path = getenv("ZT_AUTO");
-    if (!path || strcmp(path, "1") == 0) {
-        path = configured && *configured ? configured : "-";
-    }
-    return zt__is_off(path) ? NULL : path;
 }
 
 /* Calls zeInit, which enables the tracing layer by the environment in loaders that cannot enable it
@@ -18970,12 +19949,15 @@ ZT_API zt_auto_config zt_auto_config_default(void) {
 ZT__PRIVATE ze_result_t zt__start_auto(const zt_auto_config *given) {
     static int ends_at_exit;
     zt_auto_config config = given ? *given : zt_auto_config_default();
-    const char *path = zt__find_auto_path(config.report);
+    const char *path = getenv("ZT_AUTO");
     zt_config *kept = &zt__automatic.config, complete;
     zt__tracer *tracer = NULL;
     ze_result_t result;
     int has_memory;
-    if (!path || (zt__automatic.tracer && zt__automatic.process == getpid())) {
+    if (!path || strcmp(path, "1") == 0) {
+        path = config.report && *config.report ? config.report : "-";
+    }
+    if (zt__is_off(path) || (zt__automatic.tracer && zt__automatic.process == getpid())) {
         return ZE_RESULT_SUCCESS;
     }
     result = zt__check_reports(NULL, "zt_auto", path);
@@ -18987,8 +19969,8 @@ ZT__PRIVATE ze_result_t zt__start_auto(const zt_auto_config *given) {
     }
     zt__automatic.report = path;
     *kept = config.profiler;
-    if (!kept->timeline && zt__has_trace(path)) {
-        kept->timeline = ZT__TRACE_TIMELINE;
+    if (!kept->timeline && zt__shows_timeline(path)) {
+        kept->timeline = ZT__REPORT_TIMELINE;
     }
     has_memory = zt__keep_text(&zt__automatic.report);
     has_memory &= zt__keep_text(&kept->groups);

@@ -486,10 +486,10 @@ static void test_bandwidth_and_wall_time(void **state) {
     (void)state;
     zt__advice advice;
     memset(&advice, 0xFF, sizeof advice);
-    advice.naming = ZT__NAMINGS;
+    advice.naming = ZT__NAMING_COUNT;
     zt_limit_info info = apply(&advice, ZT__ROLE_MEMORY_SHARE, 86, ZT__ROLE_MEMORY_TRAFFIC, 392);
     assert_int_equal(info.limit, ZT_LIMIT_MEMORY_BANDWIDTH);
-    assert_contains(info.text, "86% of the design bandwidth, memory traffic 392 GB/s");
+    assert_contains(info.text, "86% of the peak bandwidth, memory traffic 392 GB/s");
     info = apply(&advice, ZT__ROLE_MEMORY_SHARE, 65, ZT__ROLE_EU_STALL, 40);
     assert_int_equal(info.limit, ZT_LIMIT_MEMORY_BANDWIDTH);
     info = apply(&advice, ZT__ROLE_MEMORY_SHARE, 65, ZT__ROLE_EU_STALL, 5);
@@ -515,12 +515,12 @@ static void test_thresholds(void **state) {
         uint8_t unmeasured[ZT__ROLE_COUNT] = {0};
         for (int role = 0; role < ZT__ROLE_COUNT; role++)
             figures[role] = NAN;
-        assert_int_equal(zt__judge(rule, figures, unmeasured), ZT__OPEN);
+        assert_int_equal(zt__evaluate_rule(rule, figures, unmeasured), ZT__RULE_UNDECIDED);
         for (uint32_t c = 0; c < COUNT(rule->conditions); c++)
             if (rule->conditions[c].relation)
                 figures[rule->conditions[c].role] =
                     rule->conditions[c].threshold - (rule->conditions[c].relation == ZT__BELOW);
-        assert_int_equal(zt__judge(rule, figures, unmeasured), ZT__HOLDS);
+        assert_int_equal(zt__evaluate_rule(rule, figures, unmeasured), ZT__RULE_HOLDS);
         for (uint32_t c = 0; c < COUNT(rule->conditions); c++) {
             zt__role role = rule->conditions[c].role;
             double before = figures[role];
@@ -528,7 +528,7 @@ static void test_thresholds(void **state) {
                 continue;
             assert_true(unmeasured[role]);
             figures[role] = rule->conditions[c].threshold - (rule->conditions[c].relation != ZT__BELOW);
-            assert_int_equal(zt__judge(rule, figures, unmeasured), ZT__FAILS);
+            assert_int_equal(zt__evaluate_rule(rule, figures, unmeasured), ZT__RULE_FAILS);
             figures[role] = before;
         }
         zt_limit_info info;
@@ -561,14 +561,14 @@ static void test_names(void **state) {
 static void test_roles_are_found(void **state) {
     (void)state;
     static const char *const units[] = {"percent", "GBpS", "bytes", "events"};
-    for (int naming = 0; naming < ZT__NAMINGS; naming++) {
+    for (int naming = 0; naming < ZT__NAMING_COUNT; naming++) {
         for (int role = 1; role < ZT__ROLE_COUNT; role++) {
             const char *list = zt__roles[role].metrics[naming], *name;
             size_t length;
             while (zt__next_name(&list, &name, &length)) {
                 char text[128];
                 zt_metric metric = {text, "", "", units[zt__roles[role].quantity], "", DURATION, 0, 0};
-                uint32_t found[ZT__ROLE_COUNT], named = ZT__NAMINGS;
+                uint32_t found[ZT__ROLE_COUNT], named = ZT__NAMING_COUNT;
                 zt__copy_text(text, sizeof text, name, length);
                 metric.aggregation = zt__aggregation_of(DURATION, metric.units);
                 memset(found, 0xFF, sizeof found);
@@ -577,7 +577,7 @@ static void test_roles_are_found(void **state) {
                 metric.units = "furlongs";
                 memset(found, 0xFF, sizeof found);
                 zt__match_roles(&metric, 7, found, &named);
-                if (zt__roles[role].quantity != ZT__EVENTS)
+                if (zt__roles[role].quantity != ZT__QUANTITY_EVENTS)
                     assert_int_equal(found[role], UINT32_MAX);
             }
         }
@@ -727,18 +727,99 @@ static void test_design_bandwidth(void **state) {
     zt__advice advice;
     zt_profiler *profiler = open_own(w, "ComputeBasic", 0);
     zt__prepare_advice(profiler, &advice);
-    assert_true(advice.design_bandwidth == 8);
+    assert_true(advice.peaks.bytes == 8e9);
     inject("zeDeviceGetMemoryProperties", 1, ZE_RESULT_ERROR_UNKNOWN);
     zt__prepare_advice(profiler, &advice);
-    assert_true(advice.design_bandwidth != advice.design_bandwidth);
+    assert_true(advice.peaks.bytes == 0);
     zt_close(profiler);
     gpu.set_devices(1, 2);
     profiler = open_own(w, "ComputeBasic", 0);
     zt__prepare_advice(profiler, &advice);
-    assert_true(advice.design_bandwidth != advice.design_bandwidth);
+    assert_true(advice.peaks.bytes == 0);
     zt_close(profiler);
     gpu.set_devices(1, 0);
     check_work(w);
+}
+
+/* ---- the roofline ---------------------------------------------------------------------------------------- */
+
+static char report[1 << 18];
+
+static int keep_report(const void *bytes, size_t size, void *user) {
+    size_t *used = (size_t *)user;
+    if (*used + size >= sizeof report)
+        return 1;
+    memcpy(report + *used, bytes, size);
+    report[ *used += size] = 0;
+    return 0;
+}
+
+static const char *json_of(const zt_profiler *profiler) {
+    size_t used = 0;
+    ok(zt_write(profiler, ZT_FORMAT_JSON, keep_report, &used));
+    return report;
+}
+
+static const given_metric roofline_metrics[] = {
+    {"GPU_BUSY", "percent", DURATION},
+    {"GPU_MEMORY_BYTE_READ_RATE", "GBpS", THROUGHPUT},
+    {"GPU_MEMORY_BYTE_WRITE_RATE", "GBpS", THROUGHPUT},
+    {"XVE_INST_EXECUTED_ALU0_ALL", "events", EVENT},
+    {"XVE_INST_EXECUTED_ALU1_ALL", "events", EVENT},
+    {"XVE_INST_EXECUTED_ALU2_ALL", "events", EVENT},
+};
+
+/* The peak bandwidth that is given decides what limits a region, as that of the driver does. */
+static void test_peaks(void **state) {
+    (void)state;
+    static const given_value values[METRICS] = {
+        {"GPU_BUSY", 99}, {"GPU_MEMORY_BYTE_READ_RATE", 300}, {"GPU_MEMORY_BYTE_WRITE_RATE", 100}};
+    zt_profiler *profiler = profiler_of(roofline_metrics, 3, TIME_NS, &values, 1);
+    zt_limit_info info;
+    assert_null(strstr(json_of(profiler), "\"peaks\""));
+    assert_contains(report, "\"bytes\":400000000000");
+    ok(zt_get_limit(profiler, 0, &info));
+    assert_int_equal(info.limit, ZT_LIMIT_UNKNOWN);
+    ok(zt_set_peaks(profiler, 456e9, 14.6e12, NULL));
+    ok(zt_get_limit(profiler, 0, &info));
+    assert_int_equal(info.limit, ZT_LIMIT_MEMORY_BANDWIDTH);
+    assert_contains(info.text, "88% of the peak bandwidth");
+    assert_contains(json_of(profiler), "\"peaks\":{\"bytes_per_second\":456000000000,"
+                                       "\"operations_per_second\":14600000000000,"
+                                       "\"source\":\"given by the program\"}");
+    ok(zt_set_peaks(profiler, 0, 1e12, "a text that is longer than any that a profiler keeps, which is cut"));
+    assert_contains(json_of(profiler),
+                    "\"peaks\":{\"bytes_per_second\":null,\"operations_per_second\":1000000000000,"
+                    "\"source\":\"a text that is longer than any that a profiler keeps, which is \"}");
+    assert_result(zt_set_peaks(profiler, -1, 0, NULL), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_contains(zt_get_last_error(profiler), "zt_set_peaks: bytes_per_second is -1.");
+    assert_result(zt_set_peaks(profiler, 0, INFINITY, NULL), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_contains(json_of(profiler), "\"operations_per_second\":1000000000000,");
+    ok(zt_set_peaks(profiler, 0, 0, NULL));
+    assert_null(strstr(json_of(profiler), "\"peaks\""));
+    ok(zt_set_peaks(NULL, 1, 1, NULL));
+    zt_close(profiler);
+}
+
+/* Operations are those that the program states; instructions, of any width, are counted by the device. */
+static void test_operations(void **state) {
+    (void)state;
+    static const given_value values[METRICS] = {{"XVE_INST_EXECUTED_ALU0_ALL", 3e6},
+                                                {"XVE_INST_EXECUTED_ALU1_ALL", 2e6},
+                                                {"XVE_INST_EXECUTED_ALU2_ALL", 1e6}};
+    zt_profiler *profiler = profiler_of(roofline_metrics, 6, TIME_NS, &values, 1);
+    zt_region_info region;
+    ok(zt_get_region(profiler, 0, &region));
+    assert_null(strstr(json_of(profiler), "\"operations\""));
+    assert_contains(report, "\"instructions\":6000000000");
+    ok(zt_set_operations(profiler, region.name, 2e6));
+    assert_contains(json_of(profiler), "\"operations\":2000000000");
+    assert_result(zt_set_operations(profiler, region.name, NAN), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_contains(json_of(profiler), "\"operations\":2000000000");
+    ok(zt_set_operations(profiler, "begins later", 1));
+    assert_int_equal(zt_get_region_count(profiler), 2);
+    ok(zt_set_operations(NULL, "region", 1));
+    zt_close(profiler);
 }
 
 /* The share is that of the samples in the timeline's own times. */
@@ -882,6 +963,8 @@ int main(void) {
         cmocka_unit_test(test_ranking_of_an_unknown_set),
         cmocka_unit_test(test_ranking_of_nothing),
         cmocka_unit_test(test_streamed_shares),
+        cmocka_unit_test(test_peaks),
+        cmocka_unit_test(test_operations),
         TEST(test_arguments),
         TEST(test_metrics_of_a_stream),
         TEST(test_design_bandwidth),

@@ -309,6 +309,14 @@ static void test_a_trace_by_the_environment(void **state) {
     assert_contains(text_of("environment.trace.json"), "\"name\":\"saxpy\"");
 }
 
+static void name_the_process(world *w) {
+    FILE *file = fopen(in_directory("process"), "w");
+    assert_non_null(file);
+    fprintf(file, "%ld", (long)getpid());
+    fclose(file);
+    launch_some(w);
+}
+
 /* The case of the letters in a suffix does not matter, nor does it for the reports that are numbered. */
 static void test_a_trace_by_a_suffix_in_capitals(void **state) {
     char path[PATH_MAX];
@@ -318,6 +326,29 @@ static void test_a_trace_by_a_suffix_in_capitals(void **state) {
     expect_success(&p);
     assert_contains(text_of("run.TRACE.JSON"), "\"name\":\"saxpy\"");
     assert_contains(text_of("run.2.TRACE.JSON"), "\"name\":\"saxpy\"");
+}
+
+/* A page shows a strip of the timeline, which is kept for it. */
+static void test_a_page_by_the_environment(void **state) {
+    char path[PATH_MAX];
+    (void)state;
+    snprintf(path, sizeof path, "%s", in_directory("environment.Html"));
+    const program p = {.work = launch_some, .environment = path, .calls = 1};
+    expect_success(&p);
+    assert_contains(text_of("environment.Html"), "\"timeline\":{\"begin_ns\":0,");
+}
+
+/* Processes that inherit one ZT_AUTO write files of their own. */
+static void test_a_path_of_the_process(void **state) {
+    char path[PATH_MAX], name[64];
+    (void)state;
+    snprintf(path, sizeof path, "%s", in_directory("of %q{ZT_TEST_RANK} of %p.csv"));
+    const program p = {
+        .work = name_the_process, .environment = path, .calls = 1, .variables = {"ZT_TEST_RANK", "7"}};
+    expect_success(&p);
+    snprintf(name, sizeof name, "of 7 of %ld.csv", atol(text_of("process")));
+    assert_contains(line_of(text_of(name), "\"saxpy\",\"GPU time\""), ",sum,7,");
+    assert_string_equal(text_of("output"), "");
 }
 
 static void test_a_report_for_each_context(void **state) {
@@ -468,7 +499,7 @@ static void test_calls_by_the_environment(void **state) {
     expect_success(&p);
     line_of(text_of("calls.csv"), "\"zeCommandQueueExecuteCommandLists\",\"host time\"");
     expect_success(&unknown);
-    assert_contains(text_of("errors"), "zetools: zt_auto: nothing is traced. [NO_SUCH_CALL]");
+    assert_contains(text_of("errors"), "zetools: zt_auto: nothing is traced. [NO_SUCH_CALL] zt_auto: '");
     assert_contains(text_of("errors"), "zeCommandQeueExecute");
 }
 
@@ -637,6 +668,8 @@ int main(void) {
         cmocka_unit_test(test_a_forked_child),
         cmocka_unit_test(test_a_trace_by_the_environment),
         cmocka_unit_test(test_a_trace_by_a_suffix_in_capitals),
+        cmocka_unit_test(test_a_page_by_the_environment),
+        cmocka_unit_test(test_a_path_of_the_process),
         cmocka_unit_test(test_a_report_for_each_context),
         cmocka_unit_test(test_a_trace_for_each_context),
         cmocka_unit_test(test_names_may_go),

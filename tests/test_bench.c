@@ -859,7 +859,7 @@ static void test_files_that_cannot_be_read(void **state) {
         HEAD "1,1,a,1000,990\n",           HEAD "1,1,a,1000,1001,1002\n",  HEAD "1,1,a,1000,990,inf\n",
         HEAD "1,1,a,1000,990,1e999\n",     HEAD "1,1,a,-5,-6,-4\n",        HEAD "1,1,a,1.0.0,990,1010\n",
         HEAD "1,1,a,1000,,1010\n",         HEAD "x,1,a,1000,990,1010\n",   HEAD "1,,a,1000,990,1010\n",
-        HEAD "1,1,\"a\"b,1000,990,1010\n", HEAD "1,1,a,1000,990,0x1000\n", HEAD "1,1,a,1000,990,1010,1\n",
+        HEAD "1,1,\"a\"b,1000,990,1010\n", HEAD "1,1,a,1000,990,1e3x\n", HEAD "1,1,a,1000,990,1010,1\n",
         HEAD "1,1,a,9,9,9\n1,1,b,9,9,9\n", HEAD "1,2,a,9,9,9\n" HEAD,      HEAD "\n",
     };
     static const char *const foreign[] = {"",

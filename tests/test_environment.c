@@ -109,6 +109,25 @@ static void test_a_trace_at_close(void **state) {
     assert_contains(text_of("run.trace.json"), "\"name\":\"region\"");
 }
 
+/* So it is for a page, which shows a strip of it. */
+static void test_a_page_at_close(void **state) {
+    (void)state;
+    RUN(measure_and_close, "ZT_REPORT", "run.html");
+    assert_contains(text_of("run.html"), "\"timeline\":{\"begin_ns\":0,");
+}
+
+/* %p is the number of the process, %q{NAME} a variable; what is neither stays. */
+static void test_paths_with_variables(void **state) {
+    (void)state;
+    RUN(measure_and_close, "ZT_REPORT", "%q{RANK}.run%q{NOT_SET}.csv,%d%.csv,%q{RANK,%q{}.csv,%p", "RANK",
+        "a.b");
+    assert_contains(text_of("a.b.run.csv"), "region");
+    assert_contains(text_of("%d%.csv"), "region");
+    assert_contains(text_of("%q{RANK"), "region");
+    assert_contains(text_of(".csv"), "region");
+    assert_no_messages();
+}
+
 /* The rows of a stream are in the trace, though zt_close detaches it. */
 static void measure_beside_a_stream(world *w) {
     zt_stream_config config = stream_config_of(w);
@@ -279,15 +298,50 @@ static void test_values_without_a_meaning(void **state) {
     assert_contains(text_of("errors"), "zetools: [BAD_VARIABLE] zt_open: ZT_LOG is 'log.txt'");
 }
 
+/* ==== ZT_PEAKS ============================================================================================ */
+
+static void set_peaks(world *w) {
+    zt_profiler *profiler = open_silent(w, "ComputeBasic");
+    ok(zt_set_peaks(profiler, 1e9, 2e9, "of the program"));
+    zt_report(profiler, "run.json");
+    zt_close(profiler);
+}
+
+static void test_peaks(void **state) {
+    (void)state;
+    RUN(set_peaks, "ZT_PEAKS", "456e9,14.6e12");
+    assert_contains(text_of("run.json"), "\"peaks\":{\"bytes_per_second\":456000000000,"
+                                         "\"operations_per_second\":14600000000000,"
+                                         "\"source\":\"given by ZT_PEAKS\"}");
+    RUN(set_peaks, "ZT_PEAKS", "456e9");
+    assert_contains(text_of("run.json"), "\"operations_per_second\":null,\"source\":\"given by ZT_PEAKS\"}");
+    assert_no_messages();
+    static const char *const wrong[] = {"fast", "1,2,3", "1,", "-1", "1e9 2e9", "inf"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        RUN(set_peaks, "ZT_PEAKS", wrong[i]);
+        assert_contains(text_of("run.json"), "\"source\":\"of the program\"}");
+        assert_contains(text_of("errors"), "zetools: [BAD_VARIABLE] zt_open: ZT_PEAKS is '");
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        IN_DIRECTORY(test_reports_at_close),           IN_DIRECTORY(test_no_reports),
-        IN_DIRECTORY(test_a_trace_at_close),           IN_DIRECTORY(test_a_trace_with_a_stream),
-        IN_DIRECTORY(test_several_profilers),          IN_DIRECTORY(test_not_of_packed_statistics),
-        IN_DIRECTORY(test_unknown_suffixes),           IN_DIRECTORY(test_reports_that_cannot_be_written),
-        IN_DIRECTORY(test_messages_on_standard_error), IN_DIRECTORY(test_the_log_of_the_program_is_first),
-        IN_DIRECTORY(test_messages_of_a_stream),       IN_DIRECTORY(test_a_timeline),
+        IN_DIRECTORY(test_reports_at_close),
+        IN_DIRECTORY(test_no_reports),
+        IN_DIRECTORY(test_a_trace_at_close),
+        IN_DIRECTORY(test_a_trace_with_a_stream),
+        IN_DIRECTORY(test_a_page_at_close),
+        IN_DIRECTORY(test_paths_with_variables),
+        IN_DIRECTORY(test_several_profilers),
+        IN_DIRECTORY(test_not_of_packed_statistics),
+        IN_DIRECTORY(test_unknown_suffixes),
+        IN_DIRECTORY(test_reports_that_cannot_be_written),
+        IN_DIRECTORY(test_messages_on_standard_error),
+        IN_DIRECTORY(test_the_log_of_the_program_is_first),
+        IN_DIRECTORY(test_messages_of_a_stream),
+        IN_DIRECTORY(test_a_timeline),
         IN_DIRECTORY(test_values_without_a_meaning),
+        IN_DIRECTORY(test_peaks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

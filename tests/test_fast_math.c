@@ -396,11 +396,11 @@ static void test_limits_without_figures(void **state) {
     for (int i = 0; i < ZT__ROLE_COUNT; i++)
         figures[i] = missing();
     for (uint32_t i = 0; i < ZT__COUNT_OF(zt__rules); i++)
-        assert_int_equal(zt__judge(&zt__rules[i], figures, unmeasured), ZT__OPEN);
+        assert_int_equal(zt__evaluate_rule(&zt__rules[i], figures, unmeasured), ZT__RULE_UNDECIDED);
     zt__apply_rules(&advice, figures, &info);
     assert_int_equal(info.limit, ZT_LIMIT_UNKNOWN);
     assert_string_equal(info.missing, "XVE_STALL,XVE_THREADS_OCCUPANCY_ALL");
-    assert_true(is_missing(zt__share_of(missing(), 1)) && is_missing(zt__share_of(1, missing())));
+    assert_true(is_missing(zt__percent_of(missing(), 1)) && is_missing(zt__percent_of(1, missing())));
     assert_true(zt__first_measured(missing(), 3) == 3 && zt__first_measured(2, missing()) == 2);
 }
 

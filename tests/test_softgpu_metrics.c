@@ -1392,6 +1392,10 @@ static void a_test_can_list_metrics_of_its_own(void **state) {
     assert_int_equal(groups_listed(w), others);
     assert_ptr_not_equal(group_of(w->device, "ComputeBasic", BY_EVENT), b.group);
     assert_false(gpu.list_metrics("Pixies", metrics, 33));
+    assert_true(gpu.list_metrics("Pixies", metrics, 3));
+    assert_true(gpu.list_metrics(NULL, NULL, 0));
+    assert_int_equal(groups_listed(w), others);
+    gpu.reset();
 }
 
 typedef struct weighted {

@@ -186,6 +186,8 @@ ze_result_t sg_list_append(ze_command_list_handle_t handle, const sg_append *app
         return ZE_RESULT_ERROR_INVALID_SIZE;
     if (list->closed)
         return closed_result();
+    if (sg_graph_captures(list, append))
+        return ZE_RESULT_SUCCESS;
     if (runs_in_caller(list, append))
         return run_in_caller(list, append);
     ze_result_t result = write_command(list, append);
@@ -249,6 +251,8 @@ ze_result_t sg_zeCommandListImmediateAppendCommandListsExp(ze_command_list_handl
         result = sg_check_execution(sg_list_of(lists[i]), list->object.parent, list->device, list->ordinal);
     if (result != ZE_RESULT_SUCCESS)
         return result;
+    if (sg_graph_captures(list, &(sg_append){.signal = signal, .wait_count = wait_count, .waits = waits}))
+        return ZE_RESULT_SUCCESS;
     for (uint32_t i = 0; i < list_count; ++i)
         sg_queries_use(sg_list_of(lists[i]));
     result = write_command(list, &(sg_append){.signal = NULL, .wait_count = wait_count, .waits = waits});
@@ -257,6 +261,14 @@ ze_result_t sg_zeCommandListImmediateAppendCommandListsExp(ze_command_list_handl
     if (result == ZE_RESULT_SUCCESS)
         result = write_command(list, &(sg_append){.signal = signal});
     return result == ZE_RESULT_SUCCESS ? submit_written(list) : result;
+}
+
+ze_result_t sg_zeCommandListImmediateAppendCommandListsWithParameters(
+    ze_command_list_handle_t list, uint32_t list_count, ze_command_list_handle_t *lists,
+    const void *extension, ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits) {
+    if (extension)
+        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    return sg_zeCommandListImmediateAppendCommandListsExp(list, list_count, lists, signal, wait_count, waits);
 }
 
 bool sg_list_is_immediate(const sg_list *list) {
@@ -284,6 +296,9 @@ static ze_result_t create_list(ze_context_handle_t context, ze_device_handle_t d
     return ZE_RESULT_SUCCESS;
 }
 
+/* ZE_STRUCTURE_TYPE_MUTABLE_COMMAND_LIST_EXP_DESC, which the oldest headers do not have. */
+enum { MUTABLE_LIST_DESC = 0x00020016 };
+
 ze_result_t sg_zeCommandListCreate(ze_context_handle_t context, ze_device_handle_t device,
                                    const ze_command_list_desc_t *desc, ze_command_list_handle_t *out_list) {
     SG_NEED_HANDLE(sg_device_of(device));
@@ -293,9 +308,12 @@ ze_result_t sg_zeCommandListCreate(ze_context_handle_t context, ze_device_handle
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;
     sg_list *list;
     ze_result_t result = create_list(context, device, desc->commandQueueGroupOrdinal, &list);
-    if (result == ZE_RESULT_SUCCESS)
-        *out_list = (ze_command_list_handle_t)list;
-    return result;
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    for (const ze_base_desc_t *next = desc->pNext; next; next = next->pNext)
+        list->is_mutable |= (int)next->stype == MUTABLE_LIST_DESC;
+    *out_list = (ze_command_list_handle_t)list;
+    return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t sg_zeCommandListCreateImmediate(ze_context_handle_t context, ze_device_handle_t device,
@@ -414,6 +432,19 @@ ze_result_t sg_zeCommandListImmediateGetIndex(ze_command_list_handle_t handle, u
     if (!list->is_immediate)
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     *index = list->index;
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Commands are not mutable in fact, but have identifiers: their numbers on the list. */
+ze_result_t sg_zeCommandListGetNextCommandIdExp(ze_command_list_handle_t handle, const void *desc,
+                                                uint64_t *id) {
+    sg_list *list = sg_list_of(handle);
+    SG_NEED_HANDLE(list);
+    SG_NEED_POINTER(desc);
+    SG_NEED_POINTER(id);
+    if (!list->is_mutable || list->closed)
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    *id = list->tape.written + 1;
     return ZE_RESULT_SUCCESS;
 }
 

@@ -301,6 +301,15 @@ ze_result_t sg_zeCommandListAppendMemoryCopy(ze_command_list_handle_t list, void
     return append_copy(list, &what, signal, wait_count, waits);
 }
 
+ze_result_t sg_zeCommandListAppendMemoryCopyWithParameters(ze_command_list_handle_t list, void *destination,
+                                                           const void *source, size_t size,
+                                                           const void *extension, ze_event_handle_t signal,
+                                                           uint32_t wait_count, ze_event_handle_t *waits) {
+    if (extension)
+        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    return sg_zeCommandListAppendMemoryCopy(list, destination, source, size, signal, wait_count, waits);
+}
+
 static bool regions_match(const ze_copy_region_t *a, const ze_copy_region_t *b) {
     return a->width == b->width && a->height == b->height && a->depth == b->depth;
 }
@@ -378,6 +387,17 @@ ze_result_t sg_zeCommandListAppendMemoryFill(ze_command_list_handle_t list, void
                                              .signal = signal,
                                              .wait_count = wait_count,
                                              .waits = waits});
+}
+
+ze_result_t sg_zeCommandListAppendMemoryFillWithParameters(ze_command_list_handle_t list, void *ptr,
+                                                           const void *pattern, size_t pattern_size,
+                                                           size_t size, const void *extension,
+                                                           ze_event_handle_t signal, uint32_t wait_count,
+                                                           ze_event_handle_t *waits) {
+    if (extension)
+        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    return sg_zeCommandListAppendMemoryFill(list, ptr, pattern, pattern_size, size, signal, wait_count,
+                                            waits);
 }
 
 /* ---- hints: all memory is the host's ------------------------------------------------------------------- */

@@ -431,7 +431,7 @@ int softgpu_list_metrics(const char *group, const softgpu_metric *metrics, uint3
     if (count > MOST_LISTED)
         return 0;
     pthread_mutex_lock(&groups_lock);
-    copy_text(listed_group, sizeof listed_group, group);
+    copy_text(listed_group, sizeof listed_group, group ? group : "");
     for (uint32_t i = 0; i < count; i++) {
         copy_text(listed_text[i].name, LISTED_SIZE, metrics[i].name);
         copy_text(listed_text[i].component, LISTED_SIZE, metrics[i].component);

@@ -483,6 +483,36 @@ ze_result_t sg_zeCommandListAppendLaunchKernel(ze_command_list_handle_t list, ze
     return append_launch(list, kernel, &what, &events);
 }
 
+ze_result_t sg_zeCommandListAppendLaunchKernelWithParameters(ze_command_list_handle_t list,
+                                                             ze_kernel_handle_t kernel,
+                                                             const ze_group_count_t *groups,
+                                                             const void *extension, ze_event_handle_t signal,
+                                                             uint32_t wait_count, ze_event_handle_t *waits) {
+    if (extension)
+        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    return sg_zeCommandListAppendLaunchKernel(list, kernel, groups, signal, wait_count, waits);
+}
+
+ze_result_t sg_zeCommandListAppendLaunchKernelWithArguments(ze_command_list_handle_t list,
+                                                            ze_kernel_handle_t handle,
+                                                            ze_group_count_t groups, sg_group_size group_size,
+                                                            void **values, const void *extension,
+                                                            ze_event_handle_t signal, uint32_t wait_count,
+                                                            ze_event_handle_t *waits) {
+    const sg_kernel *kernel = kernel_of(handle);
+    SG_NEED_HANDLE(sg_list_of(list));
+    SG_NEED_HANDLE(kernel);
+    SG_NEED_POINTER(values);
+    if (extension)
+        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    ze_result_t result = sg_zeKernelSetGroupSize(handle, group_size.x, group_size.y, group_size.z);
+    for (uint32_t i = 0; i < kernel->code->argument_count && result == ZE_RESULT_SUCCESS; ++i)
+        result = sg_zeKernelSetArgumentValue(handle, i, kernel->code->arguments[i].size, values[i]);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    return sg_zeCommandListAppendLaunchKernel(list, handle, &groups, signal, wait_count, waits);
+}
+
 /* The groups run one after the other, and no kernel waits for another group: nothing to be cooperative about.
  */
 ze_result_t sg_zeCommandListAppendLaunchCooperativeKernel(ze_command_list_handle_t list,

@@ -139,8 +139,8 @@ int softgpu_set_metric(const char *name, double value);
 
 /* A metric group of the test's own, for metrics that no device has. It is listed first, instead of any other
  * group of its name, and has the metrics that all groups have, then these (up to 32), which
- * softgpu_set_metric() sets. The next call replaces it; a count of 0 removes it. The group must be neither
- * active nor in use. Returns 0 if there are too many metrics. */
+ * softgpu_set_metric() sets. The next call replaces it; a count of 0 removes it, and the name may then be
+ * NULL. The group must be neither active nor in use. Returns 0 if there are too many metrics. */
 typedef struct softgpu_metric {
     const char *name, *component, *units;
     uint32_t type, value_type; /* zet_metric_type_t, zet_value_type_t */

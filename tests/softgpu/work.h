@@ -88,6 +88,8 @@ struct sg_list {
     _Atomic uint32_t executions; /* submitted and not done */
     sg_tape tape;
     bool is_immediate;
+    bool is_mutable;
+    sg_captured captured;
     sg_lane lane; /* of an immediate list */
 };
 
