@@ -19383,7 +19383,7 @@ ZT__PRIVATE double zt__number_of(const char *field) {
 
 /* Reads the text of a file, and makes room for as many benchmarks as it has lines. */
 ZT__PRIVATE ze_result_t zt__read_bench_file(zt__bench_file *file) {
-    const off_t most = 1 << 26;
+    enum { MOST_BYTES = 1 << 26 };
     struct stat properties;
     const char *why = NULL, *feed;
     FILE *stream = NULL;
@@ -19392,7 +19392,7 @@ ZT__PRIVATE ze_result_t zt__read_bench_file(zt__bench_file *file) {
         why = strerror(errno);
     } else if (!S_ISREG(properties.st_mode)) {
         why = "it is no regular file";
-    } else if (properties.st_size > most) {
+    } else if (properties.st_size > MOST_BYTES) {
         why = "it is too large";
     } else {
         stream = fopen(file->path, "rb");
