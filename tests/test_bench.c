@@ -2,10 +2,12 @@
    them seeded, so that they are the same on every machine; and a benchmark of real work on the device. */
 #include "fixture.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ==== simulated work ====================================================================================== */
 
@@ -856,11 +858,11 @@ static ze_result_t compare_with_text(const char *bytes, const char **text) {
 
 static void test_files_that_cannot_be_read(void **state) {
     static const char *const damaged[] = {
-        HEAD "1,1,a,1000,990\n",           HEAD "1,1,a,1000,1001,1002\n",  HEAD "1,1,a,1000,990,inf\n",
-        HEAD "1,1,a,1000,990,1e999\n",     HEAD "1,1,a,-5,-6,-4\n",        HEAD "1,1,a,1.0.0,990,1010\n",
-        HEAD "1,1,a,1000,,1010\n",         HEAD "x,1,a,1000,990,1010\n",   HEAD "1,,a,1000,990,1010\n",
-        HEAD "1,1,\"a\"b,1000,990,1010\n", HEAD "1,1,a,1000,990,1e3x\n", HEAD "1,1,a,1000,990,1010,1\n",
-        HEAD "1,1,a,9,9,9\n1,1,b,9,9,9\n", HEAD "1,2,a,9,9,9\n" HEAD,      HEAD "\n",
+        HEAD "1,1,a,1000,990\n",           HEAD "1,1,a,1000,1001,1002\n", HEAD "1,1,a,1000,990,inf\n",
+        HEAD "1,1,a,1000,990,1e999\n",     HEAD "1,1,a,-5,-6,-4\n",       HEAD "1,1,a,1.0.0,990,1010\n",
+        HEAD "1,1,a,1000,,1010\n",         HEAD "x,1,a,1000,990,1010\n",  HEAD "1,,a,1000,990,1010\n",
+        HEAD "1,1,\"a\"b,1000,990,1010\n", HEAD "1,1,a,1000,990,1e3x\n",  HEAD "1,1,a,1000,990,1010,1\n",
+        HEAD "1,1,a,9,9,9\n1,1,b,9,9,9\n", HEAD "1,2,a,9,9,9\n" HEAD,     HEAD "\n",
     };
     static const char *const foreign[] = {"",
                                           "\n",
@@ -983,6 +985,48 @@ static void test_reports_of_benchmarks(void **state) {
                   ZE_RESULT_ERROR_INVALID_NULL_POINTER);
 }
 
+/* Prints results and their changes on standard output. Returns the width of the widest line. */
+static size_t widest_printed(const zt_bench_result *results, uint32_t count, const char *columns) {
+    zt_bench_changes changes;
+    int file = open(in_directory("output"), O_WRONLY | O_CREAT | O_TRUNC, 0600), saved = dup(1);
+    size_t widest = 0;
+    setenv("COLUMNS", columns, 1);
+    fflush(stdout);
+    assert_true(file >= 0 && saved >= 0 && dup2(file, 1) == 1);
+    ze_result_t printed = zt_report_benches(NULL, results, count, "-");
+    ze_result_t compared =
+        zt_compare_benches(NULL, results, count, in_directory("before.csv"), "-", &changes);
+    dup2(saved, 1);
+    close(saved);
+    close(file);
+    unsetenv("COLUMNS");
+    ok(printed);
+    ok(compared);
+    for (const char *line = text_of_file("output"); *line; line += strcspn(line, "\n") + 1) {
+        size_t width = strcspn(line, "\n");
+        widest = width > widest ? width : widest;
+    }
+    return widest;
+}
+
+/* Standard output has tables as wide as it is, so that longer names have room. Files have 80 columns. */
+static void test_tables_fit(void **state) {
+    (void)state;
+    static zt_bench_result results[2];
+    char name[64];
+    memset(name, 'n', 63);
+    name[63] = 0;
+    results[0] = result_of(name, 123456);
+    results[1] = result_of("b", 1.5);
+    results[0].bytes_per_second = 12e12;
+    results[0].items_per_second = 3e9;
+    ok(zt_report_benches(NULL, results, 2, in_directory("before.csv")));
+    assert_in_range(widest_printed(results, 2, "80"), 70, 80);
+    assert_in_range(widest_printed(results, 2, "120"), 100, 120);
+    ok(compare_benches(results, 2, &(zt_bench_changes){0}));
+    assert_int_equal(strcspn(strchr(text_of_file("changes.txt"), '-'), "\n"), 80);
+}
+
 /* Wherever memory ends, there is a message, no count, and no leak. */
 static void test_comparing_without_memory(void **state) {
     world *w = *state;
@@ -1049,6 +1093,7 @@ int main(void) {
         TEST(test_files_that_are_cut_off),
         TEST(test_files_with_wrong_bytes),
         TEST(test_reports_of_benchmarks),
+        TEST(test_tables_fit),
         TEST(test_comparing_without_memory),
     };
     return cmocka_run_group_tests(tests, start_with_directory, remove_directory);
