@@ -421,9 +421,10 @@
        pass before a change is merged:
 
            zt_report_benches(profiler, results, count, "-");
-           zt_compare_benches(profiler, results, count, "before.csv", "-", &changes);
            zt_report_benches(profiler, results, count, "now.csv");
-           return changes.slower > 0 || changes.missing > 0;
+           if (zt_compare_benches(profiler, results, count, "before.csv", "-", &changes) != ZE_RESULT_SUCCESS)
+               return 2;                      there is nothing to compare with; zt_get_last_error has the
+   reason return changes.slower > 0 || changes.missing > 0;
 
        zt_compare_benches writes a row for each benchmark with the change of its median and the interval of
        that, which contains the true change with a probability of at least 95%. A benchmark is slower or
@@ -1295,9 +1296,10 @@ ZT_API ze_result_t zt_write_bench(const zt_profiler *profiler, const zt_bench_re
 ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn write, void *user);
 
 /* Writes results to a file, as zt_report does.
-   path  with .txt, a number or no suffix, the table of zt_write_benches. "-" is standard output, and then the
-         table is as wide as the terminal. With .csv, a line for each result: a file to keep, which
-         zt_compare_benches reads; see BENCHMARKS
+   count  the number of results
+   path   with .txt, a number or no suffix, the table of zt_write_benches. "-" is standard output, and then
+   the table is as wide as the terminal. With .csv, a line for each result: a file to keep, which
+          zt_compare_benches reads; see BENCHMARKS
    Returns SUCCESS; INVALID_ARGUMENT for another suffix; UNKNOWN if the file cannot be written. Any thread.
    Since 0.1. */
 ZT_API ze_result_t zt_report_benches(const zt_profiler *profiler, const zt_bench_result *results,
@@ -1305,6 +1307,7 @@ ZT_API ze_result_t zt_report_benches(const zt_profiler *profiler, const zt_bench
 
 /* Compares results with those of the same name that an earlier run has written to a file. If several have one
    name, the first of them is compared with the first, the second with the second, and so on.
+   count    the number of results
    before   the file, which zt_report_benches wrote with the suffix .csv
    report   where a table of the changes goes, as for zt_report_benches, but not .csv. NULL: nowhere
    changes  receives how many benchmarks changed
