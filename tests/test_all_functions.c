@@ -91,6 +91,11 @@ static void call_results(caller *me) {
         EXPECT(zt_get_limit(profiler, i, &limit) == ZE_RESULT_SUCCESS);
         EXPECT(limit.text[0] != 0 && zt_limit_name(limit.limit)[0] != 0);
     }
+    for (uint32_t i = 0; i < zt_get_path_count(profiler); i++) {
+        zt_path_info path;
+        EXPECT(zt_get_path(profiler, i, &path) == ZE_RESULT_SUCCESS);
+        EXPECT(path.region < zt_get_region_count(profiler));
+    }
     for (int cause = 0; cause < ZT_CAUSE_COUNT; cause++) {
         EXPECT(zt_get_cause(profiler, (zt_cause)cause) == 0);
         EXPECT(zt_cause_name((zt_cause)cause)[0] != 0);
