@@ -422,9 +422,8 @@
 
            zt_report_benches(profiler, results, count, "-");
            zt_report_benches(profiler, results, count, "now.csv");
-           if (zt_compare_benches(profiler, results, count, "before.csv", "-", &changes) != ZE_RESULT_SUCCESS)
-               return 2;                      there is nothing to compare with; zt_get_last_error has the
-   reason return changes.slower > 0 || changes.missing > 0;
+           result = zt_compare_benches(profiler, results, count, "before.csv", "-", &changes);
+           return result != ZE_RESULT_SUCCESS || changes.slower > 0 || changes.missing > 0;
 
        zt_compare_benches writes a row for each benchmark with the change of its median and the interval of
        that, which contains the true change with a probability of at least 95%. A benchmark is slower or
