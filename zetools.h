@@ -427,6 +427,34 @@
        which the figures of "metrics" are arrays in the order above, and "timeline" has the newest 100,000
        samples as {"begin_ns", "end_ns", "spans": [[region, begin, end], ...]}.
 
+   BENCHMARKS
+
+       zt_bench takes samples of the GPU time of a region until the interval of their median is narrow, and
+       then measures metrics in runs of their own. zt_compare takes samples of two variants in turn, so that
+       what drifts meanwhile favours neither. Use it where both variants are in one program.
+
+       A later run of a program is compared with an earlier one by a file, for example in a check that must
+       pass before a change is merged:
+
+           zt_report_benches(profiler, results, count, "-");
+           zt_report_benches(profiler, results, count, "now.csv");
+           result = zt_compare_benches(profiler, results, count, "before.csv", "-", &changes);
+           return result != ZE_RESULT_SUCCESS || changes.slower > 0 || changes.missing > 0;
+
+       zt_compare_benches writes a row for each benchmark with the change of its median and the interval of
+       that, which contains the true change with a probability of at least 95%. A benchmark is slower or
+       faster if the whole interval is beyond its zt_bench_config.tolerance. A benchmark without a positive
+       median counts as not measured.
+
+       The interval knows nothing of what differs between two runs of the same program: placement in memory,
+       temperature, other users of the device. Run the program several times without a change, and set the
+       tolerance higher than what then changes. Below the table stands whether the device, its driver or its
+       clock is another than in the file.
+
+       The file is CSV with a line for each result. "layout" is 1, and "results" the number of lines below
+       the first. Times are in nanoseconds, rates in units a second; what is not known is empty. Each line
+       has the date (UTC), the device, its driver version and core clock, and the version of the library.
+
    CALLBACKS
 
        A callback is a function of the application that the library calls. What it may call of the library:
@@ -1006,8 +1034,9 @@ typedef struct zt_bench_config {
     void *user;                    /* is passed to these functions and to `frequency` */
     const char *region; /* The region whose GPU time is a sample, added up if it runs several times. NULL: the
                            first of the work. */
-    double (*frequency)(void *user); /* Returns the frequency of the device now, in MHz. NULL: that of the
-                                        system management interface, which ZES_ENABLE_SYSMAN=1 enables. */
+    double (*frequency)(void *user); /* Returns the frequency of the device now, in MHz; 0: not known. NULL:
+                                        that of the system management interface, which ZES_ENABLE_SYSMAN=1
+                                        enables. */
     uint32_t warm_up;                /* Runs before the first sample. Default: 3. */
     uint32_t min_samples;  /* The fewest samples, however long they take. Default, and minimum: 10. */
     uint32_t max_samples;  /* The most samples. Default, and maximum: 1000. */
@@ -1019,6 +1048,11 @@ typedef struct zt_bench_config {
     double max_change;     /* Samples whose frequency differs from the median by more than this share are
                               marked. Default: 0.02. */
     uint32_t counter_runs; /* Runs with metrics, in each pass. Default: 5. */
+    double bytes_per_run;  /* Bytes that a run moves and items that it works on, for rates, by your own count.
+                              0: there is no such rate. */
+    double items_per_run;
+    double tolerance; /* zt_compare_benches calls a benchmark faster or slower if the whole interval of its
+                         change is beyond this share. Default: 0.02. */
 } zt_bench_config;
 
 /* Which condition ended a benchmark. Since 0.1. */
@@ -1046,6 +1080,9 @@ typedef struct zt_bench_result {
     double quartile1, quartile3;
     double min, max;
     double precision;                      /* half the interval, as a share of the median */
+    double bytes_per_second;               /* at the median, of config.bytes_per_run */
+    double items_per_second;               /* at the median, of config.items_per_run */
+    double tolerance;                      /* that of the configuration */
     double frequency_mhz;                  /* median. NaN: not known */
     uint32_t counter_runs;                 /* runs with metrics, in each pass */
     double counter_median;                 /* their median */
@@ -1062,6 +1099,16 @@ typedef struct zt_comparison {
     double low, high; /* interval that contains the true ratio with a probability of at least 95% */
     int differs;      /* not 0: the interval does not contain 1 */
 } zt_comparison;
+
+/* How many benchmarks changed since an earlier run. Since 0.1. */
+typedef struct zt_bench_changes {
+    uint32_t faster, slower;
+    uint32_t same;        /* no change beyond the tolerance is shown */
+    uint32_t missing;     /* measured by the earlier run, and not now */
+    uint32_t added;       /* measured now, and not by the earlier run */
+    int other_conditions; /* not 0: the device, its driver, its core clock or the frequency of a benchmark
+                             is another. The table says which */
+} zt_bench_changes;
 
 #ifndef ZETOOLS_DISABLE
 
@@ -1269,6 +1316,29 @@ ZT_API ze_result_t zt_write_benches(const zt_profiler *profiler, const zt_bench_
 ZT_API ze_result_t zt_write_bench(const zt_profiler *profiler, const zt_bench_result *result,
                                   zt_write_fn write, void *user);
 ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn write, void *user);
+
+/* Writes results to a file, as zt_report does.
+   count  the number of results
+   path   with .txt, a number or no suffix, the table of zt_write_benches. "-" is standard output, and then
+   the table is as wide as the terminal. With .csv, a line for each result: a file to keep, which
+          zt_compare_benches reads; see BENCHMARKS
+   Returns SUCCESS; INVALID_ARGUMENT for another suffix; UNKNOWN if the file cannot be written. Any thread.
+   Since 0.1. */
+ZT_API ze_result_t zt_report_benches(const zt_profiler *profiler, const zt_bench_result *results,
+                                     uint32_t count, const char *path);
+
+/* Compares results with those of the same name that an earlier run has written to a file. If several have one
+   name, the first of them is compared with the first, the second with the second, and so on.
+   count    the number of results
+   before   the file, which zt_report_benches wrote with the suffix .csv
+   report   where a table of the changes goes, as for zt_report_benches, but not .csv. NULL: nowhere
+   changes  receives how many benchmarks changed
+   Returns SUCCESS; UNKNOWN if the file cannot be read, or the table not be written; UNSUPPORTED_VERSION for a
+   newer layout; INVALID_SIZE if the file is cut off; INVALID_ARGUMENT if it is no such file, or damaged.
+   zt_get_last_error(profiler) has the message. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_bench_result *results,
+                                      uint32_t count, const char *before, const char *report,
+                                      zt_bench_changes *changes);
 
 /* Returns "precise", "noise", ...: never NULL. Any thread. Since 0.1. */
 ZT_API const char *zt_bench_end_name(zt_bench_end end);
@@ -1562,6 +1632,11 @@ ZT__OFF ZT__RESULT zt_write_bench(const zt_profiler *profiler, const zt_bench_re
     zt_write_fn write, void *user) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_write_comparison(const zt_comparison *result, zt_write_fn write, void *user)
     { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_report_benches(const zt_profiler *profiler, const zt_bench_result *results,
+    uint32_t count, const char *path) { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_compare_benches(const zt_profiler *profiler, const zt_bench_result *results,
+    uint32_t count, const char *before, const char *report, zt_bench_changes *changes)
+    { return ZT__CLEAR(changes); }
 ZT__OFF const char *zt_bench_end_name(zt_bench_end end) { return ""; }
 ZT__OFF ZT__RESULT zt_merge(zt_profiler *into, const zt_profiler *from) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_pack(const zt_profiler *profiler, void *buffer, size_t *size)
@@ -1771,7 +1846,6 @@ typedef zt__disabled_scope zt_scope;
            >>opening      zt_open, zt_close
            >>streams      sampling by the clock
            >>tracer       regions around the launches of others (ZETOOLS_TRACER)
-           >>bench        zt_bench, zt_compare
            >>openmetrics  figures for Prometheus, as OpenMetrics text
            >>reports      what reports have in common: regions, read one at a time
            >>csv          run.csv
@@ -1780,6 +1854,7 @@ typedef zt__disabled_scope zt_scope;
            >>trace_file   run.trace.json, for Perfetto and Chrome
            >>page         the page that run.html is
            >>writing      zt_write, zt_report: formats and files
+           >>bench        zt_bench, zt_compare, zt_compare_benches
            >>automatic    zt_auto: tracing that reports at exit (ZETOOLS_TRACER)
 
    LOCKS
@@ -3307,8 +3382,8 @@ ZT__PRIVATE void zt__measure_column(const zt__figure_table *table, zt__figure_co
 }
 
 /* Adds a column. Times are shown in the time unit of the table. Other figures that add up get a prefix that
-   suits the largest: "bytes" becomes "MB". Figures that do not add up keep their units. A column without
-   figures is left out, unless its rank is 0. Returns as zt__make_heading. */
+   suits the largest: "bytes" becomes "MB", and "/s" becomes "M/s". Figures that do not add up keep their
+   units. A column without figures is left out, unless its rank is 0. Returns as zt__make_heading. */
 ZT__PRIVATE int zt__add_figures(zt__figure_table *table, uint32_t figure, const char *name, const char *units,
                                 int adds_up, int rank) {
     static const char *const prefixes[] = {"", "k", "M", "G", "T"};
@@ -3350,7 +3425,7 @@ ZT__PRIVATE int zt__add_figures(zt__figure_table *table, uint32_t figure, const 
     if (adds_up && strncmp(units, "bytes", 5) == 0) { /* bytes, or bytes/s */
         snprintf(unit, sizeof unit, "%sB%.40s", prefixes[prefix], units + 5);
     } else if (prefix > 0) {
-        snprintf(unit, sizeof unit, "%s %.40s", prefixes[prefix], units);
+        snprintf(unit, sizeof unit, "%s%s%.40s", prefixes[prefix], *units == '/' ? "" : " ", units);
     } else if (strcmp(units, "events") == 0) {
         unit[0] = 0; /* a count needs no unit */
     }
@@ -3824,7 +3899,7 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(THREAD_HANGS, "%s: a thread of the library's own does not return from the driver, or from "            \
                     "config.sample. Nothing is closed. Close it again later.")                               \
     /* of merging and reports */                                                                             \
-    X(CANNOT_WRITE, "zt_report: cannot write '%.512s': %s. Check the directory, its permissions and space.") \
+    X(CANNOT_WRITE, "%s: cannot write '%.512s': %s. Check the directory, its permissions and space.")        \
     X(WRITE_STOPPED, "%s: the write function returned that it cannot go on.")                                \
     X(BAD_FORMAT, "zt_write: %d is not a zt_format. Pass one of ZT_FORMAT_TABLE, _CSV, _JSON, _TRACE, "      \
                   "_HTML, _OPENMETRICS and _INSTANCES.")                                                     \
@@ -3873,7 +3948,13 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     /* of zt_bench */                                                                                        \
     X(NOTHING_TO_BENCH, "%s: config.run and config.measure are both NULL. Set one.")                         \
     X(NO_BENCH_SAMPLE, "%s: '%.64s' has no sample: %s. Put a region of the profiler that it receives "       \
-                       "around the work, and make sure that the work ends.")
+                       "around the work, and make sure that the work ends.")                                 \
+    X(BENCH_SUFFIX, "%s: the suffix of '%.512s' is none of %s. Use one of these.")                           \
+    X(CANNOT_READ, "zt_compare_benches: cannot read '%.512s': %s. Check the path, or write the file with "   \
+                   "zt_report_benches first.")                                                               \
+    X(BAD_BENCHES, "zt_compare_benches: '%.512s' %s. Write it anew with zt_report_benches.")                 \
+    X(NEWER_BENCHES, "zt_compare_benches: '%.512s' has layout %.16s, and zetools " ZETOOLS_VERSION           \
+                     " reads layout %u. Use the newer version here too, or write the file anew.")
 
 typedef enum zt__message {
 #define X(identifier, format) ZT__##identifier,
@@ -5898,6 +5979,10 @@ ZT__PRIVATE zt_profiler *zt__mutable(const zt_profiler *profiler) {
 
 ZT__PRIVATE zt__diagnostics *zt__diagnostics_of(const zt_profiler *profiler) {
     return profiler ? &zt__mutable(profiler)->diagnostics : NULL;
+}
+
+ZT__PRIVATE const zt_allocator *zt__allocator_of(const zt_profiler *profiler) {
+    return profiler ? &profiler->config.allocator : &zt__default_allocator;
 }
 
 /* ---- columns --------------------------------------------------------------------------------------------- */
@@ -15238,661 +15323,6 @@ ZT__PRIVATE int zt__copy_kept_call(const zt_profiler *profiler, uint64_t index, 
 
 #endif /* ZETOOLS_TRACER */
 
-/* ==== >>bench: samples, until the interval of their median is narrow ====================================== */
-
-/* ---- samples --------------------------------------------------------------------------------------------- */
-
-typedef struct zt__series {
-    uint32_t count;
-    double samples[ZT_BENCH_SAMPLES]; /* in the order in which they were taken */
-    double mhz[ZT_BENCH_SAMPLES];     /* the device's frequency after each; NaN: unknown */
-    double sorted[ZT_BENCH_SAMPLES];  /* the samples in ascending order */
-} zt__series;
-
-ZT__PRIVATE void zt__add_to_series(zt__series *series, double sample, double mhz) {
-    uint32_t i = series->count++;
-    series->samples[i] = sample;
-    series->mhz[i] = mhz;
-    for (; i > 0 && series->sorted[i - 1] > sample; i--) {
-        series->sorted[i] = series->sorted[i - 1];
-    }
-    series->sorted[i] = sample;
-}
-
-/* Stores the confidence interval of the median, by the sign test. Returns half its width as a share of
-   the median, or NaN if the median is 0.
-
-   A sample lies on either side of the true median with equal chance, so the ranks of the interval's ends
-   follow from the binomial distribution. The ends are chosen for 97.5%: stopping when the interval is
-   narrow lowers its coverage a little, so that at least 95% remain. */
-ZT__PRIVATE double zt__median_interval(double *sorted, uint32_t count, double *low, double *high) {
-    double term = 1, below = 0, median = zt__quantile(sorted, count, 0.5);
-    uint32_t i, rank = 0;
-    for (i = 0; i < count; i++) {
-        term /= 2; /* 2^-1000 at the least, which a double still holds */
-    }
-    for (i = 0; i < count / 2; i++) {
-        below += term;
-        if (below > 0.0125) {
-            break;
-        }
-        rank = i + 1;
-        term = term * (count - i) / (i + 1);
-    }
-    *low = sorted[rank ? rank - 1 : 0];
-    *high = sorted[count - (rank ? rank : 1)];
-    return median > 0 ? (*high - *low) / 2 / median : zt__nan();
-}
-
-/* ---- the stopping rule ----------------------------------------------------------------------------------- */
-
-ZT__PRIVATE uint32_t zt__clamp(uint32_t value, uint32_t least, uint32_t most) {
-    return value < least ? least : value > most ? most : value;
-}
-
-/* Replaces what is 0 by its default. */
-ZT__PRIVATE zt_bench_config zt__fill_in_defaults(const zt_bench_config *given) {
-    enum { LEAST_SAMPLES = 10 };
-    zt_bench_config config = *given;
-    uint32_t max_samples = given->max_samples ? given->max_samples : (uint32_t)ZT_BENCH_SAMPLES;
-    config.warm_up = given->warm_up ? given->warm_up : 3;
-    config.max_samples = zt__clamp(max_samples, LEAST_SAMPLES, ZT_BENCH_SAMPLES);
-    config.min_samples = zt__clamp(given->min_samples, LEAST_SAMPLES, config.max_samples);
-    config.max_time_ns = given->max_time_ns ? given->max_time_ns : UINT64_C(10000000000);
-    config.precision = zt__is_positive(given->precision) ? given->precision : 0.01;
-    config.max_change = zt__is_positive(given->max_change) ? given->max_change : 0.02;
-    config.counter_runs = given->counter_runs ? given->counter_runs : 5;
-    return config;
-}
-
-typedef struct zt__stop_rule {
-    const zt_bench_config *limits;
-    uint64_t deadline;
-    uint32_t next_precise; /* the count at which the interval is next compared with config.precision */
-    uint32_t next_noise;   /* the count at which it is next compared with that of half as many samples */
-    double half_precision; /* the precision of half as many samples; NaN: not compared yet */
-} zt__stop_rule;
-
-ZT__PRIVATE zt__stop_rule zt__begin_stop_rule(const zt_bench_config *limits) {
-    enum { NOISE_FROM = 64 };
-    zt__stop_rule rule;
-    rule.limits = limits;
-    rule.deadline = zt__deadline(limits->max_time_ns);
-    rule.next_precise = limits->min_samples;
-    rule.next_noise = zt__clamp(limits->min_samples, NOISE_FROM, ZT_BENCH_SAMPLES);
-    rule.half_precision = zt__nan();
-    return rule;
-}
-
-/* Returns which condition is met, or ZT_BENCH_NOT_RUN if more samples are needed.
-
-   After every sample, the interval might be narrow by chance and end the benchmark too early. So it is
-   compared with config.precision only when there are a quarter more samples. Twice as many samples should
-   narrow it by 29%. If they narrow it by less than 5%, the rest is noise that more samples do not
-   remove. */
-ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, zt__series *series) {
-    uint32_t count = series->count;
-    double low, high, precision;
-    if (count < rule->limits->min_samples) {
-        return ZT_BENCH_NOT_RUN;
-    }
-    precision = zt__median_interval(series->sorted, count, &low, &high);
-    if (count >= rule->next_precise) {
-        rule->next_precise = count + count / 4 + 1;
-        if (!zt__is_nan(precision) && precision < rule->limits->precision) {
-            return ZT_BENCH_PRECISE;
-        }
-    }
-    if (count >= rule->next_noise) {
-        double before = rule->half_precision;
-        rule->next_noise = count * 2;
-        rule->half_precision = precision;
-        if (!zt__is_nan(before) && !zt__is_nan(precision) && precision > 0.95 * before) {
-            return ZT_BENCH_NOISE;
-        }
-    }
-    if (count == rule->limits->max_samples) {
-        return ZT_BENCH_FULL;
-    }
-    return zt__now_ns() >= rule->deadline ? ZT_BENCH_TIME : ZT_BENCH_NOT_RUN;
-}
-
-/* ---- results --------------------------------------------------------------------------------------------- */
-
-/* Clears a result, with its name. `unnamed` is the name if the configuration has none. */
-ZT__PRIVATE void zt__clear_bench_result(zt_bench_result *result, const zt_bench_config *config,
-                                        const char *unnamed) {
-    const char *name = unnamed;
-    if (config && (config->name || config->region)) {
-        name = config->name ? config->name : config->region;
-    }
-    memset(result, 0, sizeof *result);
-    zt__copy_text(result->name, sizeof result->name, name, strlen(name));
-    result->median = result->low = result->high = result->quartile1 = result->quartile3 = zt__nan();
-    result->min = result->max = result->precision = result->frequency_mhz = zt__nan();
-    result->counter_median = result->perturbation = zt__nan();
-    result->region = UINT32_MAX;
-}
-
-/* Fills in a result, and marks samples that are outliers or were taken at another frequency.
-   `series->sorted` is overwritten. */
-ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series, double max_change) {
-    uint32_t i, known = 0, count = series->count;
-    double spread;
-    if (count == 0) {
-        return;
-    }
-    result->count = count;
-    result->precision = zt__median_interval(series->sorted, count, &result->low, &result->high);
-    result->median = zt__quantile(series->sorted, count, 0.5);
-    result->quartile1 = zt__quantile(series->sorted, count, 0.25);
-    result->quartile3 = zt__quantile(series->sorted, count, 0.75);
-    result->min = series->sorted[0];
-    result->max = series->sorted[count - 1];
-    for (i = 0; i < count; i++) {
-        if (!zt__is_nan(series->mhz[i])) {
-            series->sorted[known++] = series->mhz[i];
-        }
-    }
-    result->frequency_mhz = zt__quantile(series->sorted, known, 0.5);
-    spread = 1.5 * (result->quartile3 - result->quartile1);
-    for (i = 0; i < count; i++) {
-        double sample = series->samples[i], change = fabs(series->mhz[i] / result->frequency_mhz - 1);
-        result->samples[i] = sample;
-        if (sample < result->quartile1 - spread || sample > result->quartile3 + spread) {
-            result->marks[i] |= ZT_BENCH_OUTLIER;
-            result->outliers++;
-        }
-        if (!zt__is_nan(change) && change > max_change) {
-            result->marks[i] |= ZT_BENCH_CHANGED;
-            result->changed++;
-        }
-    }
-}
-
-/* ---- taking samples -------------------------------------------------------------------------------------- */
-
-typedef struct zt__bench {
-    const char *call;
-    zt_bench_config config;   /* nothing is 0 that has a default */
-    const char *region;       /* whose GPU time is a sample. NULL: the first of the work, once it has run */
-    zt_profiler *profiler;    /* the application's, or NULL */
-    zt_profiler *stopwatch;   /* measures times alone, without queries; NULL with config.measure */
-    zes_freq_handle_t domain; /* whose frequency is the GPU's, or NULL */
-    zt__series *series;
-} zt__bench;
-
-/* Returns the index of a region by its name, which may be NULL, or UINT32_MAX if there is none. */
-ZT__PRIVATE uint32_t zt__find_region(zt_profiler *profiler, const char *name) {
-    uint32_t i, found = UINT32_MAX;
-    zt__lock(&profiler->mutex);
-    for (i = 0; name && i < profiler->region_count && found == UINT32_MAX; i++) {
-        if (strcmp(profiler->regions[i]->name, name) == 0) {
-            found = i;
-        }
-    }
-    zt__unlock(&profiler->mutex);
-    return found;
-}
-
-ZT__PRIVATE const char *zt__bench_name(const zt__bench *bench) {
-    if (bench->config.name) {
-        return bench->config.name;
-    }
-    return bench->region ? bench->region : "the benchmark";
-}
-
-/* Reports why there is no sample, and returns NaN. */
-ZT__PRIVATE double zt__report_no_sample(const zt__bench *bench, const char *why) {
-    zt__report(zt__diagnostics_of(bench->profiler), NO_BENCH_SAMPLE, ZE_RESULT_NOT_READY, bench->call,
-               zt__bench_name(bench), why);
-    return zt__nan();
-}
-
-/* Runs the work once with a profiler. Returns the GPU time of its region. If a sample of the run is
-   missing, reports that and returns NaN. */
-ZT__PRIVATE double zt__run_work(zt__bench *bench, zt_profiler *profiler) {
-    zt_region_info before, after;
-    zt_counts counts_before = zt_get_counts(profiler), counts;
-    uint32_t region = zt__find_region(profiler, bench->region);
-    ze_result_t result;
-    int failed;
-    memset(&before, 0, sizeof before);
-    if (region != UINT32_MAX) {
-        zt_get_region(profiler, region, &before);
-    }
-    failed = bench->config.run(profiler, bench->config.user) != 0;
-    if (!bench->region && zt_get_region_count(profiler) > 0) {
-        zt_get_region(profiler, 0, &after);
-        bench->region = after.name;
-    }
-    if (failed) {
-        return zt__report_no_sample(bench, "it failed");
-    }
-    result = zt_collect(profiler, profiler->config.wait_timeout_ns);
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__report_no_sample(bench, zt_result_name(result));
-    }
-    counts = zt_get_counts(profiler);
-    if (counts.lost != counts_before.lost || counts.dropped != counts_before.dropped) {
-        return zt__report_no_sample(bench, "a sample of a region was lost or dropped");
-    }
-    region = zt__find_region(profiler, bench->region);
-    if (region == UINT32_MAX || zt_get_region(profiler, region, &after) != ZE_RESULT_SUCCESS ||
-        after.time_ns.count == before.time_ns.count) {
-        return zt__report_no_sample(bench, "no region was measured");
-    }
-    return after.time_ns.sum - (before.time_ns.count ? before.time_ns.sum : 0);
-}
-
-/* Does the work once, without metrics. Returns its time, or NaN. */
-ZT__PRIVATE double zt__measure_once(zt__bench *bench) {
-    double sample;
-    if (!bench->config.measure) {
-        return zt__run_work(bench, bench->stopwatch);
-    }
-    sample = bench->config.measure(bench->config.user);
-    return !zt__is_finite(sample) || sample < 0 ? zt__report_no_sample(bench, "it failed") : sample;
-}
-
-/* Finds the frequency domain of the GPU, if the system management interface has it. */
-ZT__PRIVATE void zt__find_frequency_domain(zt__bench *bench) {
-    const zt__driver *driver = bench->profiler ? &bench->profiler->driver : NULL;
-    zes_freq_handle_t domains[16];
-    uint32_t i, count = ZT__COUNT_OF(domains);
-    if (!driver || !bench->profiler->device || !driver->zesDeviceEnumFrequencyDomains ||
-        !driver->zesFrequencyGetProperties || !driver->zesFrequencyGetState ||
-        driver->zesDeviceEnumFrequencyDomains((zes_device_handle_t)bench->profiler->device, &count,
-                                              domains) != ZE_RESULT_SUCCESS) {
-        return;
-    }
-    for (i = 0; i < count && !bench->domain; i++) {
-        zes_freq_properties_t properties;
-        memset(&properties, 0, sizeof properties);
-        properties.stype = ZES_STRUCTURE_TYPE_FREQ_PROPERTIES;
-        if (driver->zesFrequencyGetProperties(domains[i], &properties) == ZE_RESULT_SUCCESS &&
-            properties.type == ZES_FREQ_DOMAIN_GPU) {
-            bench->domain = domains[i];
-        }
-    }
-}
-
-/* Takes one sample, and the frequency of the device after it. A run without a sample is repeated. Returns
-   0 if the last attempt fails, too. */
-ZT__PRIVATE int zt__measure_sample(zt__bench *bench) {
-    enum { TRIES = 4 };
-    zes_freq_state_t state;
-    double sample = zt__nan(), mhz = zt__nan();
-    int i;
-    for (i = 0; i < TRIES && zt__is_nan(sample); i++) {
-        sample = zt__measure_once(bench);
-    }
-    if (zt__is_nan(sample)) {
-        return 0;
-    }
-    memset(&state, 0, sizeof state);
-    state.stype = ZES_STRUCTURE_TYPE_FREQ_STATE;
-    if (bench->config.frequency) {
-        mhz = bench->config.frequency(bench->config.user);
-    } else if (bench->domain &&
-               bench->profiler->driver.zesFrequencyGetState(bench->domain, &state) == ZE_RESULT_SUCCESS) {
-        mhz = state.actual;
-    }
-    zt__add_to_series(bench->series, sample, mhz);
-    return 1;
-}
-
-/* Does the work config.warm_up times. After the first three, stops when `max_time_ns` is over. */
-ZT__PRIVATE void zt__warm_up(zt__bench *bench, uint64_t max_time_ns) {
-    uint64_t deadline = zt__deadline(max_time_ns);
-    uint32_t i;
-    for (i = 0; i < bench->config.warm_up && (i < 3 || zt__now_ns() < deadline); i++) {
-        zt__measure_once(bench);
-    }
-}
-
-ZT__PRIVATE void zt__close_bench(zt__bench *bench) {
-    zt_close(bench->stopwatch);
-    zt__free(bench->profiler ? &bench->profiler->config.allocator : &zt__default_allocator, bench->series);
-}
-
-/* Checks the configuration and prepares a benchmark. On failure nothing is left to close. */
-ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_profiler *profiler,
-                                       const zt_bench_config *config) {
-    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    if (!config) {
-        return zt__report_null(diagnostics, call, "config");
-    }
-    if (!config->run && !config->measure) {
-        return zt__report(diagnostics, NOTHING_TO_BENCH, ZE_RESULT_ERROR_INVALID_NULL_POINTER, call);
-    }
-    memset(bench, 0, sizeof *bench);
-    bench->call = call;
-    bench->config = zt__fill_in_defaults(config);
-    bench->region = config->region;
-    bench->profiler = profiler;
-    bench->series = (zt__series *)zt__allocate(
-        profiler ? &profiler->config.allocator : &zt__default_allocator, 1, sizeof *bench->series);
-    if (!bench->series) {
-        return zt__report_no_memory(diagnostics, call, "samples");
-    }
-    if (!config->measure) {
-        zt_config times_alone = profiler->config;
-        times_alone.groups = "";
-        times_alone.metrics = times_alone.columns = NULL;
-        times_alone.require_metrics = times_alone.thread = 0;
-        times_alone.sample = NULL;
-        times_alone.timeline = 0;
-        result = zt__open_configured(profiler->context, profiler->device, &times_alone, &bench->stopwatch);
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        zt__close_bench(bench);
-        return zt__report(diagnostics, CALL_FAILED, result, "zt_open", zt_result_name(result),
-                          zt__get_last_error(NULL));
-    }
-    zt__find_frequency_domain(bench);
-    return ZE_RESULT_SUCCESS;
-}
-
-/* Returns whether the work needs a profiler with a device, and there is none. Then benchmarks do nothing,
-   as any function without a profiler. */
-ZT__PRIVATE int zt__has_nothing_to_run(const zt_profiler *profiler, const zt_bench_config *config) {
-    return (!profiler || !profiler->device) && config && config->run && !config->measure;
-}
-
-/* Runs the work with metrics, several times in each pass of the profiler. These runs are no samples. */
-ZT__PRIVATE void zt__run_with_counters(zt__bench *bench, zt_bench_result *result) {
-    uint32_t i, taken = 0, runs = bench->config.counter_runs;
-    double *samples = bench->series->samples; /* free to use: the samples are in the result */
-    if (bench->config.measure || bench->profiler->metric_count == 0) {
-        return;
-    }
-    for (i = 0; i < runs; i++) {
-        ZT_PASSES(bench->profiler) {
-            double sample = zt__run_work(bench, bench->profiler);
-            if (!zt__is_nan(sample) && taken < ZT_BENCH_SAMPLES) {
-                samples[taken++] = sample;
-            }
-        }
-    }
-    result->counter_runs = runs;
-    result->region = zt__find_region(bench->profiler, bench->region);
-    result->counter_median = zt__quantile(samples, taken, 0.5);
-    result->perturbation = result->counter_median / result->median;
-}
-
-static const char *const zt__bench_ends[] = {"not run", "precise", "noise", "time", "full"};
-
-ZT_API const char *zt_bench_end_name(zt_bench_end end) {
-    return (unsigned)end < ZT__COUNT_OF(zt__bench_ends) ? zt__bench_ends[end] : "unknown";
-}
-
-ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result) {
-    zt__bench bench;
-    zt__stop_rule rule;
-    ze_result_t opened;
-    int has_sample;
-    if (!result) {
-        return zt__report_null(zt__diagnostics_of(profiler), "zt_bench", "result");
-    }
-    zt__clear_bench_result(result, config, "");
-    if (zt__has_nothing_to_run(profiler, config)) {
-        return ZE_RESULT_SUCCESS;
-    }
-    opened = zt__open_bench(&bench, "zt_bench", profiler, config);
-    if (opened != ZE_RESULT_SUCCESS) {
-        return opened;
-    }
-    zt__warm_up(&bench, bench.config.max_time_ns);
-    rule = zt__begin_stop_rule(&bench.config);
-    do {
-        has_sample = zt__measure_sample(&bench);
-        if (has_sample) {
-            result->end = zt__apply_stop_rule(&rule, bench.series);
-        }
-    } while (has_sample && result->end == ZT_BENCH_NOT_RUN);
-    zt__describe_series(result, bench.series, bench.config.max_change);
-    if (has_sample) {
-        zt__run_with_counters(&bench, result);
-    }
-    zt__copy_text(result->name, sizeof result->name, zt__bench_name(&bench), strlen(zt__bench_name(&bench)));
-    zt__close_bench(&bench);
-    return has_sample ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
-}
-
-/* ---- comparing ------------------------------------------------------------------------------------------- */
-
-/* Takes samples of two variants in turn, until the stopping rule of `a` is met by their ratios. The order
-   alternates, so that drift favours neither. */
-ZT__PRIVATE ze_result_t zt__compare_benches(zt__bench *a, zt__bench *b, zt__series *ratios,
-                                            zt_comparison *result) {
-    zt__stop_rule rule;
-    int has_samples;
-    zt__warm_up(a, a->config.max_time_ns);
-    zt__warm_up(b, a->config.max_time_ns);
-    rule = zt__begin_stop_rule(&a->config);
-    do {
-        int b_first = ratios->count & 1;
-        has_samples = zt__measure_sample(b_first ? b : a) && zt__measure_sample(b_first ? a : b);
-        if (has_samples) {
-            double ratio =
-                b->series->samples[b->series->count - 1] / a->series->samples[a->series->count - 1];
-            zt__add_to_series(ratios, zt__is_finite(ratio) ? ratio : 1, zt__nan());
-            result->a.end = result->b.end = zt__apply_stop_rule(&rule, ratios);
-        }
-    } while (has_samples && result->a.end == ZT_BENCH_NOT_RUN);
-    zt__describe_series(&result->a, a->series, a->config.max_change);
-    zt__describe_series(&result->b, b->series, b->config.max_change);
-    if (!has_samples) {
-        return ZE_RESULT_NOT_READY;
-    }
-    /* The interval is that of the ratios of pairs. The ratio of the medians may lie outside of it, if the
-       distributions differ in shape; then the interval is widened to contain it. */
-    result->ratio = result->b.median / result->a.median;
-    zt__median_interval(ratios->sorted, ratios->count, &result->low, &result->high);
-    if (!zt__is_nan(result->ratio)) {
-        result->low = result->ratio < result->low ? result->ratio : result->low;
-        result->high = result->ratio > result->high ? result->ratio : result->high;
-    }
-    result->differs = result->low > 1 || result->high < 1;
-    return ZE_RESULT_SUCCESS;
-}
-
-ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
-                              zt_comparison *result) {
-    const zt_allocator *allocator = profiler ? &profiler->config.allocator : &zt__default_allocator;
-    zt__bench one, other;
-    zt__series *ratios;
-    ze_result_t done;
-    if (!result) {
-        return zt__report_null(zt__diagnostics_of(profiler), "zt_compare", "result");
-    }
-    zt__clear_bench_result(&result->a, a, "a");
-    zt__clear_bench_result(&result->b, b, "b");
-    result->ratio = result->low = result->high = zt__nan();
-    result->differs = 0;
-    if (zt__has_nothing_to_run(profiler, a) || zt__has_nothing_to_run(profiler, b)) {
-        return ZE_RESULT_SUCCESS;
-    }
-    done = zt__open_bench(&one, "zt_compare", profiler, a);
-    if (done != ZE_RESULT_SUCCESS) {
-        return done;
-    }
-    done = zt__open_bench(&other, "zt_compare", profiler, b);
-    if (done == ZE_RESULT_SUCCESS) {
-        ratios = (zt__series *)zt__allocate(allocator, 1, sizeof *ratios);
-        done = ratios ? zt__compare_benches(&one, &other, ratios, result)
-                      : zt__report_no_memory(zt__diagnostics_of(profiler), "zt_compare", "samples");
-        zt__free(allocator, ratios);
-        zt__close_bench(&other);
-    }
-    zt__close_bench(&one);
-    return done;
-}
-
-/* ---- benchmarks for people ------------------------------------------------------------------------------- */
-
-/* The figures of a row: these, and the rates of the metrics. */
-enum {
-    ZT__BENCH_MEDIAN,
-    ZT__BENCH_INTERVAL,
-    ZT__BENCH_MINIMUM,
-    ZT__BENCH_COUNT,
-    ZT__BENCH_OUTLIERS,
-    ZT__BENCH_CHANGED,
-    ZT__BENCH_END,
-    ZT__BENCH_MHZ,
-    ZT__BENCH_SLOWDOWN,
-    ZT__BENCH_FIGURES
-};
-
-enum { ZT__BENCH_ROOM = 80 };
-
-ZT__PRIVATE void zt__fill_bench_row(const zt_profiler *profiler, const zt_bench_result *result,
-                                    double *figures) {
-    uint32_t i, metrics = zt_get_metric_count(profiler);
-    figures[ZT__BENCH_MEDIAN] = result->median;
-    figures[ZT__BENCH_INTERVAL] = result->precision * 100;
-    figures[ZT__BENCH_MINIMUM] = result->min;
-    figures[ZT__BENCH_COUNT] = result->count;
-    figures[ZT__BENCH_OUTLIERS] = result->outliers;
-    figures[ZT__BENCH_CHANGED] = result->changed;
-    figures[ZT__BENCH_END] = (double)result->end;
-    figures[ZT__BENCH_MHZ] = result->frequency_mhz;
-    figures[ZT__BENCH_SLOWDOWN] = result->perturbation;
-    for (i = 0; i < metrics; i++) {
-        figures[ZT__BENCH_FIGURES + i] = zt_get_rate(profiler, result->region, i);
-    }
-}
-
-ZT__PRIVATE void zt__add_bench_columns(zt__figure_table *table, int are_changed) {
-    zt__add_figures(table, ZT__BENCH_MEDIAN, "median", "ns", 1, 0);
-    zt__add_figures(table, ZT__BENCH_INTERVAL, "95% +-", "percent", 0, 0);
-    zt__add_figures(table, ZT__BENCH_MINIMUM, "minimum", "ns", 1, 0);
-    zt__add_figures(table, ZT__BENCH_COUNT, "samples", "", 0, 0);
-    zt__add_figures(table, ZT__BENCH_OUTLIERS, "outliers", "", 0, 2);
-    zt__add_texts(table, ZT__BENCH_END, "ended by", zt__bench_ends);
-    zt__add_figures(table, ZT__BENCH_SLOWDOWN, "with counters", "times", 0, 2);
-    zt__add_figures(table, ZT__BENCH_MHZ, "frequency", "MHz", 0, 2);
-    if (are_changed) {
-        zt__add_figures(table, ZT__BENCH_CHANGED, "at another frequency", "", 0, 2);
-    }
-}
-
-/* Writes a table of results. Returns 0 without memory. */
-ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *profiler,
-                                      const zt_bench_result *const *results, uint32_t count) {
-    const zt_allocator *allocator = profiler ? &profiler->config.allocator : &zt__default_allocator;
-    uint32_t i, are_changed = 0, are_unknown = 0;
-    uint32_t figure_count = ZT__BENCH_FIGURES + zt_get_metric_count(profiler) + ZT__DERIVED_COLUMNS;
-    double *figures = (double *)zt__allocate(allocator, count, figure_count * sizeof *figures);
-    zt__paragraph note;
-    zt__figure_table table;
-    zt__advice advice;
-    int is_complete;
-    memset(&table, 0, sizeof table);
-    table.heading = "benchmark";
-    table.is_precise = 1;
-    table.rows = (zt__figure_row *)zt__allocate(allocator, count, sizeof *table.rows);
-    table.columns = (zt__figure_column *)zt__allocate(allocator, figure_count, sizeof *table.columns);
-    is_complete = figures && table.rows && table.columns;
-    for (i = 0; i < count && is_complete; i++) {
-        table.rows[i].name = results[i]->name;
-        table.rows[i].figures = figures + (size_t)i * figure_count;
-        zt__fill_bench_row(profiler, results[i], figures + (size_t)i * figure_count);
-        are_changed += results[i]->changed > 0;
-        are_unknown += results[i]->count > 0 && zt__is_nan(results[i]->frequency_mhz);
-        table.row_count++;
-    }
-    if (is_complete) {
-        zt__choose_time_unit(&table, ZT__BENCH_MINIMUM, ZT__BENCH_MEDIAN);
-        zt__add_bench_columns(&table, are_changed > 0);
-        if (zt_get_metric_count(profiler) > 0) {
-            zt__prepare_advice(profiler, &advice);
-            is_complete = zt__add_ranked_columns(profiler, &advice, &table, figures, figure_count,
-                                                 ZT__BENCH_FIGURES, 1);
-        }
-        zt__fit_columns(&table, ZT__BENCH_ROOM);
-        zt__write_figures(writer, &table, ZT__BENCH_ROOM);
-    }
-    if (are_unknown > 0) {
-        note = zt__begin_paragraph(writer, ZT__BENCH_ROOM, 0, 0);
-        zt__add_text(&note, "The frequency is not known: set ZES_ENABLE_SYSMAN=1, or config.frequency.");
-        zt__end_paragraph(&note);
-    }
-    zt__free(allocator, table.columns);
-    zt__free(allocator, table.rows);
-    zt__free(allocator, figures);
-    return is_complete;
-}
-
-ZT__PRIVATE ze_result_t zt__end_bench_writing(zt__writer *writer, zt__diagnostics *diagnostics,
-                                              const char *call) {
-    return zt__end_writing(writer) ? ZE_RESULT_SUCCESS
-                                   : zt__report(diagnostics, WRITE_STOPPED, ZE_RESULT_ERROR_UNKNOWN, call);
-}
-
-ZT_API ze_result_t zt_write_benches(const zt_profiler *profiler, const zt_bench_result *results,
-                                    uint32_t count, zt_write_fn write, void *user) {
-    const zt_allocator *allocator = profiler ? &profiler->config.allocator : &zt__default_allocator;
-    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
-    const zt_bench_result **list;
-    zt__writer writer;
-    int is_complete;
-    uint32_t i;
-    if (!results || !write) {
-        return zt__report_null(diagnostics, "zt_write_benches", results ? "write" : "results");
-    }
-    list = (const zt_bench_result **)zt__allocate(allocator, (size_t)count + 1, sizeof *list);
-    for (i = 0; list && i < count; i++) {
-        list[i] = &results[i];
-    }
-    zt__begin_writing(&writer, write, user);
-    is_complete = list && (count == 0 || zt__write_bench_table(&writer, profiler, list, count));
-    zt__free(allocator, (void *)list);
-    if (!is_complete) {
-        return zt__report_no_memory(diagnostics, "zt_write_benches", "a table");
-    }
-    return zt__end_bench_writing(&writer, diagnostics, "zt_write_benches");
-}
-
-ZT_API ze_result_t zt_write_bench(const zt_profiler *profiler, const zt_bench_result *result,
-                                  zt_write_fn write, void *user) {
-    if (!result || !write) {
-        return zt__report_null(zt__diagnostics_of(profiler), "zt_write_bench", result ? "write" : "result");
-    }
-    return zt_write_benches(profiler, result, 1, write, user);
-}
-
-ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn write, void *user) {
-    const zt_bench_result *both[2];
-    zt__writer writer;
-    char ratio[128];
-    if (!result || !write) {
-        return zt__report_null(NULL, "zt_write_comparison", result ? "write" : "result");
-    }
-    both[0] = &result->a;
-    both[1] = &result->b;
-    zt__begin_writing(&writer, write, user);
-    if (!zt__write_bench_table(&writer, NULL, both, 2)) {
-        return zt__report_no_memory(NULL, "zt_write_comparison", "a table");
-    }
-    if (!zt__is_nan(result->ratio)) {
-        const char *verdict = result->ratio > 1 ? "slower" : "faster";
-        zt__paragraph sentence = zt__begin_paragraph(&writer, ZT__BENCH_ROOM, 0, 0);
-        zt__add_text(&sentence, result->b.name);
-        snprintf(ratio, sizeof ratio, " takes %.4f times as long as ", result->ratio);
-        zt__add_text(&sentence, ratio);
-        zt__add_text(&sentence, result->a.name);
-        snprintf(ratio, sizeof ratio, " (95%%: %.4f to %.4f): ", result->low, result->high);
-        zt__add_text(&sentence, ratio);
-        zt__add_text(&sentence, result->differs ? verdict : "no difference shown");
-        zt__end_paragraph(&sentence);
-    }
-    return zt__end_bench_writing(&writer, NULL, "zt_write_comparison");
-}
-
 /* ==== >>openmetrics: figures for Prometheus, in the OpenMetrics text format =============================== */
 
 /* All samples of a family are written one after the other, so each family goes through all regions. */
@@ -20055,23 +19485,34 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
 
 /* ---- files ----------------------------------------------------------------------------------------------- */
 
-ZT__PRIVATE ze_result_t zt__report_unwritable(zt_profiler *profiler, const char *path) {
-    return zt__report(&profiler->diagnostics, CANNOT_WRITE, ZE_RESULT_ERROR_UNKNOWN, path, strerror(errno));
+/* What is written, where to, and for whom. */
+typedef struct zt__output {
+    const char *call, *path; /* the path of the application, "-" for standard output */
+    zt__diagnostics *diagnostics;
+    const zt_allocator *allocator;
+    /* Writes the content. UNKNOWN: the file does not take it, and errno has the reason. Other failures are
+       reported. */
+    ze_result_t (*write_content)(const void *content, FILE *file);
+    const void *content;
+} zt__output;
+
+ZT__PRIVATE ze_result_t zt__report_unwritable(const zt__output *output) {
+    return zt__report(output->diagnostics, CANNOT_WRITE, ZE_RESULT_ERROR_UNKNOWN, output->call, output->path,
+                      strerror(errno));
 }
 
-/* Writes a report to `file`, and closes it. `path` is for messages. */
-ZT__PRIVATE ze_result_t zt__write_and_close(zt_profiler *profiler, zt_format format, FILE *file,
-                                            const char *path) {
+/* Writes to `file`, and ends that with `end`: fclose, or fflush for a standard stream. */
+ZT__PRIVATE ze_result_t zt__write_content(const zt__output *output, FILE *file, int (*end)(FILE *)) {
     ze_result_t result;
     if (!file) {
-        return zt__report_unwritable(profiler, path);
+        return zt__report_unwritable(output);
     }
     errno = 0;
-    result = zt_write(profiler, format, zt__write_to_file, file);
-    if (fclose(file) != 0 && result == ZE_RESULT_SUCCESS) {
+    result = output->write_content(output->content, file);
+    if (end(file) != 0 && result == ZE_RESULT_SUCCESS) {
         result = ZE_RESULT_ERROR_UNKNOWN;
     }
-    return result == ZE_RESULT_ERROR_UNKNOWN ? zt__report_unwritable(profiler, path) : result;
+    return result == ZE_RESULT_ERROR_UNKNOWN ? zt__report_unwritable(output) : result;
 }
 
 /* The file that a report goes to, and the one that it is written to first. */
@@ -20115,16 +19556,15 @@ ZT__PRIVATE int zt__follow_links(zt__target_file *file, const char *path) {
 }
 
 /* Writes a file beside the target and renames it, so that nobody reads an incomplete one. */
-ZT__PRIVATE ze_result_t zt__replace_file(zt_profiler *profiler, zt_format format, const char *path) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    zt__target_file *file = (zt__target_file *)zt__allocate(allocator, 1, sizeof *file);
+ZT__PRIVATE ze_result_t zt__replace_file(const zt__output *output) {
+    zt__target_file *file = (zt__target_file *)zt__allocate(output->allocator, 1, sizeof *file);
     struct stat before;
     ze_result_t result;
     if (!file) {
-        return zt__report_no_memory(&profiler->diagnostics, "zt_report", "a path");
+        return zt__report_no_memory(output->diagnostics, output->call, "a path");
     }
-    if (!zt__follow_links(file, path)) {
-        result = zt__report_unwritable(profiler, path);
+    if (!zt__follow_links(file, output->path)) {
+        result = zt__report_unwritable(output);
     } else {
         const char *slash = strrchr(file->path, '/'), *name = slash ? slash + 1 : file->path;
         FILE *part;
@@ -20135,48 +19575,1304 @@ ZT__PRIVATE ze_result_t zt__replace_file(zt_profiler *profiler, zt_format format
         if (part && stat(file->path, &before) == 0) {
             chmod(file->beside, before.st_mode & 0777); /* the same people may read the report as before */
         }
-        result = zt__write_and_close(profiler, format, part, path);
+        result = zt__write_content(output, part, fclose);
         if (result == ZE_RESULT_SUCCESS && rename(file->beside, file->path) != 0) {
-            result = zt__report_unwritable(profiler, path);
+            result = zt__report_unwritable(output);
         }
         if (result != ZE_RESULT_SUCCESS) {
             remove(file->beside);
         }
     }
-    zt__free(allocator, file);
+    zt__free(output->allocator, file);
     return result;
 }
 
-ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
-    zt_profiler *locked = zt__mutable(profiler);
+ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
+    FILE *stream = zt__find_standard_stream(output->path);
     struct stat target;
-    FILE *stream;
+    if (stream) {
+        return zt__write_content(output, stream, fflush);
+    }
+    /* Pipes, terminals and devices are written to, and not replaced by a file. */
+    if (stat(output->path, &target) == 0 && !S_ISREG(target.st_mode) && !S_ISDIR(target.st_mode)) {
+        return zt__write_content(output, fopen(output->path, "wb"), fclose);
+    }
+    return zt__replace_file(output);
+}
+
+typedef struct zt__report_content {
+    const zt_profiler *profiler;
     zt_format format;
-    ze_result_t result;
+} zt__report_content;
+
+ZT__PRIVATE ze_result_t zt__write_report(const void *content, FILE *file) {
+    const zt__report_content *report = (const zt__report_content *)content;
+    return zt_write(report->profiler, report->format, zt__write_to_file, file);
+}
+
+ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
+    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
+    zt__report_content content;
+    zt__output output = {"zt_report", path, diagnostics, NULL, zt__write_report, &content};
     if (!profiler) {
         return ZE_RESULT_SUCCESS;
     }
     if (!path) {
-        return zt__report_null(&locked->diagnostics, "zt_report", "path");
+        return zt__report_null(diagnostics, "zt_report", "path");
     }
-    stream = zt__find_standard_stream(path);
-    if (stream) {
-        errno = 0;
-        result = zt_write(profiler, ZT_FORMAT_TABLE, zt__write_to_file, stream);
-        if (result == ZE_RESULT_SUCCESS && fflush(stream) != 0) {
-            result = ZE_RESULT_ERROR_UNKNOWN;
+    content.profiler = profiler;
+    if (!zt__find_format(path, &content.format)) {
+        return zt__report(diagnostics, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_report", path);
+    }
+    output.allocator = &profiler->config.allocator;
+    return zt__write_output(&output);
+}
+
+/* ==== >>bench: samples until their median is known well, and comparisons ================================== */
+
+/* ---- samples --------------------------------------------------------------------------------------------- */
+
+typedef struct zt__series {
+    uint32_t count;
+    double samples[ZT_BENCH_SAMPLES]; /* in the order in which they were taken */
+    double mhz[ZT_BENCH_SAMPLES];     /* the device's frequency after each; NaN: unknown */
+    double sorted[ZT_BENCH_SAMPLES];  /* the samples in ascending order */
+} zt__series;
+
+ZT__PRIVATE void zt__add_to_series(zt__series *series, double sample, double mhz) {
+    uint32_t i = series->count++;
+    series->samples[i] = sample;
+    series->mhz[i] = mhz;
+    for (; i > 0 && series->sorted[i - 1] > sample; i--) {
+        series->sorted[i] = series->sorted[i - 1];
+    }
+    series->sorted[i] = sample;
+}
+
+/* Stores the confidence interval of the median, by the sign test. Returns half its width as a share of
+   the median, or NaN if the median is 0.
+
+   A sample lies on either side of the true median with equal chance, so the ranks of the interval's ends
+   follow from the binomial distribution. The ends are chosen for 97.5%: stopping when the interval is
+   narrow lowers its coverage a little, so that at least 95% remain. */
+ZT__PRIVATE double zt__median_interval(double *sorted, uint32_t count, double *low, double *high) {
+    double term = 1, below = 0, median = zt__quantile(sorted, count, 0.5);
+    uint32_t i, rank = 0;
+    for (i = 0; i < count; i++) {
+        term /= 2; /* 2^-1000 at the least, which a double still holds */
+    }
+    for (i = 0; i < count / 2; i++) {
+        below += term;
+        if (below > 0.0125) {
+            break;
         }
-        return result == ZE_RESULT_ERROR_UNKNOWN ? zt__report_unwritable(locked, path) : result;
+        rank = i + 1;
+        term = term * (count - i) / (i + 1);
     }
-    if (!zt__find_format(path, &format)) {
-        return zt__report(&locked->diagnostics, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_report",
-                          path);
+    *low = sorted[rank ? rank - 1 : 0];
+    *high = sorted[count - (rank ? rank : 1)];
+    return median > 0 ? (*high - *low) / 2 / median : zt__nan();
+}
+
+/* ---- the stopping rule ----------------------------------------------------------------------------------- */
+
+ZT__PRIVATE uint32_t zt__clamp(uint32_t value, uint32_t least, uint32_t most) {
+    return value < least ? least : value > most ? most : value;
+}
+
+/* Replaces what is 0 by its default. */
+ZT__PRIVATE zt_bench_config zt__fill_in_defaults(const zt_bench_config *given) {
+    enum { LEAST_SAMPLES = 10 };
+    zt_bench_config config = *given;
+    uint32_t max_samples = given->max_samples ? given->max_samples : (uint32_t)ZT_BENCH_SAMPLES;
+    config.warm_up = given->warm_up ? given->warm_up : 3;
+    config.max_samples = zt__clamp(max_samples, LEAST_SAMPLES, ZT_BENCH_SAMPLES);
+    config.min_samples = zt__clamp(given->min_samples, LEAST_SAMPLES, config.max_samples);
+    config.max_time_ns = given->max_time_ns ? given->max_time_ns : UINT64_C(10000000000);
+    config.precision = zt__is_positive(given->precision) ? given->precision : 0.01;
+    config.max_change = zt__is_positive(given->max_change) ? given->max_change : 0.02;
+    config.counter_runs = given->counter_runs ? given->counter_runs : 5;
+    config.tolerance = zt__is_positive(given->tolerance) ? given->tolerance : 0.02;
+    return config;
+}
+
+typedef struct zt__stop_rule {
+    const zt_bench_config *limits;
+    uint64_t deadline;
+    uint32_t next_precise; /* the count at which the interval is next compared with config.precision */
+    uint32_t next_noise;   /* the count at which it is next compared with that of half as many samples */
+    double half_precision; /* the precision of half as many samples; NaN: not compared yet */
+} zt__stop_rule;
+
+ZT__PRIVATE zt__stop_rule zt__begin_stop_rule(const zt_bench_config *limits) {
+    enum { NOISE_FROM = 64 };
+    zt__stop_rule rule;
+    rule.limits = limits;
+    rule.deadline = zt__deadline(limits->max_time_ns);
+    rule.next_precise = limits->min_samples;
+    rule.next_noise = zt__clamp(limits->min_samples, NOISE_FROM, ZT_BENCH_SAMPLES);
+    rule.half_precision = zt__nan();
+    return rule;
+}
+
+/* Returns which condition is met, or ZT_BENCH_NOT_RUN if more samples are needed.
+
+   After every sample, the interval might be narrow by chance and end the benchmark too early. So it is
+   compared with config.precision only when there are a quarter more samples. Twice as many samples should
+   narrow it by 29%. If they narrow it by less than 5%, the rest is noise that more samples do not
+   remove. */
+ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, zt__series *series) {
+    uint32_t count = series->count;
+    double low, high, precision;
+    if (count < rule->limits->min_samples) {
+        return ZT_BENCH_NOT_RUN;
     }
-    /* Pipes, terminals and devices are written to, and not replaced by a file. */
-    if (stat(path, &target) == 0 && !S_ISREG(target.st_mode) && !S_ISDIR(target.st_mode)) {
-        return zt__write_and_close(locked, format, fopen(path, "wb"), path);
+    precision = zt__median_interval(series->sorted, count, &low, &high);
+    if (count >= rule->next_precise) {
+        rule->next_precise = count + count / 4 + 1;
+        if (!zt__is_nan(precision) && precision < rule->limits->precision) {
+            return ZT_BENCH_PRECISE;
+        }
     }
-    return zt__replace_file(locked, format, path);
+    if (count >= rule->next_noise) {
+        double before = rule->half_precision;
+        rule->next_noise = count * 2;
+        rule->half_precision = precision;
+        if (!zt__is_nan(before) && !zt__is_nan(precision) && precision > 0.95 * before) {
+            return ZT_BENCH_NOISE;
+        }
+    }
+    if (count == rule->limits->max_samples) {
+        return ZT_BENCH_FULL;
+    }
+    return zt__now_ns() >= rule->deadline ? ZT_BENCH_TIME : ZT_BENCH_NOT_RUN;
+}
+
+/* ---- results --------------------------------------------------------------------------------------------- */
+
+/* Clears a result, with its name. `unnamed` is the name if the configuration has none. */
+ZT__PRIVATE void zt__clear_bench_result(zt_bench_result *result, const zt_bench_config *config,
+                                        const char *unnamed) {
+    const char *name = unnamed;
+    if (config && (config->name || config->region)) {
+        name = config->name ? config->name : config->region;
+    }
+    memset(result, 0, sizeof *result);
+    zt__copy_text(result->name, sizeof result->name, name, strlen(name));
+    result->median = result->low = result->high = result->quartile1 = result->quartile3 = zt__nan();
+    result->min = result->max = result->precision = result->frequency_mhz = zt__nan();
+    result->counter_median = result->perturbation = zt__nan();
+    result->bytes_per_second = result->items_per_second = zt__nan();
+    result->region = UINT32_MAX;
+}
+
+/* Returns what a run does in a second, or NaN. `amount` is what it does, or 0; `ns` is its time. */
+ZT__PRIVATE double zt__rate_of_run(double amount, double ns) {
+    double rate = zt__is_positive(amount) && zt__is_positive(ns) ? amount / ns * 1e9 : zt__nan();
+    return zt__is_finite(rate) ? rate : zt__nan();
+}
+
+/* Fills in a result, and marks samples that are outliers or were taken at another frequency.
+   `series->sorted` is overwritten. */
+ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series,
+                                     const zt_bench_config *config) {
+    uint32_t i, known = 0, count = series->count;
+    double spread;
+    if (count == 0) {
+        return;
+    }
+    result->count = count;
+    result->precision = zt__median_interval(series->sorted, count, &result->low, &result->high);
+    result->median = zt__quantile(series->sorted, count, 0.5);
+    result->quartile1 = zt__quantile(series->sorted, count, 0.25);
+    result->quartile3 = zt__quantile(series->sorted, count, 0.75);
+    result->min = series->sorted[0];
+    result->max = series->sorted[count - 1];
+    result->bytes_per_second = zt__rate_of_run(config->bytes_per_run, result->median);
+    result->items_per_second = zt__rate_of_run(config->items_per_run, result->median);
+    result->tolerance = config->tolerance;
+    for (i = 0; i < count; i++) {
+        if (!zt__is_nan(series->mhz[i])) {
+            series->sorted[known++] = series->mhz[i];
+        }
+    }
+    result->frequency_mhz = zt__quantile(series->sorted, known, 0.5);
+    spread = 1.5 * (result->quartile3 - result->quartile1);
+    for (i = 0; i < count; i++) {
+        double sample = series->samples[i], change = fabs(series->mhz[i] / result->frequency_mhz - 1);
+        result->samples[i] = sample;
+        if (sample < result->quartile1 - spread || sample > result->quartile3 + spread) {
+            result->marks[i] |= ZT_BENCH_OUTLIER;
+            result->outliers++;
+        }
+        if (!zt__is_nan(change) && change > config->max_change) {
+            result->marks[i] |= ZT_BENCH_CHANGED;
+            result->changed++;
+        }
+    }
+}
+
+/* ---- taking samples -------------------------------------------------------------------------------------- */
+
+typedef struct zt__bench {
+    const char *call;
+    zt_bench_config config;   /* nothing is 0 that has a default */
+    const char *region;       /* whose GPU time is a sample. NULL: the first of the work, once it has run */
+    zt_profiler *profiler;    /* the application's, or NULL */
+    zt_profiler *stopwatch;   /* measures times alone, without queries; NULL with config.measure */
+    zes_freq_handle_t domain; /* whose frequency is the GPU's, or NULL */
+    zt__series *series;
+} zt__bench;
+
+/* Returns the index of a region by its name, which may be NULL, or UINT32_MAX if there is none. */
+ZT__PRIVATE uint32_t zt__find_region(zt_profiler *profiler, const char *name) {
+    uint32_t i, found = UINT32_MAX;
+    zt__lock(&profiler->mutex);
+    for (i = 0; name && i < profiler->region_count && found == UINT32_MAX; i++) {
+        if (strcmp(profiler->regions[i]->name, name) == 0) {
+            found = i;
+        }
+    }
+    zt__unlock(&profiler->mutex);
+    return found;
+}
+
+ZT__PRIVATE const char *zt__bench_name(const zt__bench *bench) {
+    if (bench->config.name) {
+        return bench->config.name;
+    }
+    return bench->region ? bench->region : "the benchmark";
+}
+
+/* Reports why there is no sample, and returns NaN. */
+ZT__PRIVATE double zt__report_no_sample(const zt__bench *bench, const char *why) {
+    zt__report(zt__diagnostics_of(bench->profiler), NO_BENCH_SAMPLE, ZE_RESULT_NOT_READY, bench->call,
+               zt__bench_name(bench), why);
+    return zt__nan();
+}
+
+/* Runs the work once with a profiler. Returns the GPU time of its region. If a sample of the run is
+   missing, reports that and returns NaN. */
+ZT__PRIVATE double zt__run_work(zt__bench *bench, zt_profiler *profiler) {
+    zt_region_info before, after;
+    zt_counts counts_before = zt_get_counts(profiler), counts;
+    uint32_t region = zt__find_region(profiler, bench->region);
+    ze_result_t result;
+    int failed;
+    memset(&before, 0, sizeof before);
+    if (region != UINT32_MAX) {
+        zt_get_region(profiler, region, &before);
+    }
+    failed = bench->config.run(profiler, bench->config.user) != 0;
+    if (!bench->region && zt_get_region_count(profiler) > 0) {
+        zt_get_region(profiler, 0, &after);
+        bench->region = after.name;
+    }
+    if (failed) {
+        return zt__report_no_sample(bench, "it failed");
+    }
+    result = zt_collect(profiler, profiler->config.wait_timeout_ns);
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__report_no_sample(bench, zt_result_name(result));
+    }
+    counts = zt_get_counts(profiler);
+    if (counts.lost != counts_before.lost || counts.dropped != counts_before.dropped) {
+        return zt__report_no_sample(bench, "a sample of a region was lost or dropped");
+    }
+    region = zt__find_region(profiler, bench->region);
+    if (region == UINT32_MAX || zt_get_region(profiler, region, &after) != ZE_RESULT_SUCCESS ||
+        after.time_ns.count == before.time_ns.count) {
+        return zt__report_no_sample(bench, "no region was measured");
+    }
+    return after.time_ns.sum - (before.time_ns.count ? before.time_ns.sum : 0);
+}
+
+/* Does the work once, without metrics. Returns its time, or NaN. */
+ZT__PRIVATE double zt__measure_once(zt__bench *bench) {
+    double sample;
+    if (!bench->config.measure) {
+        return zt__run_work(bench, bench->stopwatch);
+    }
+    sample = bench->config.measure(bench->config.user);
+    return !zt__is_finite(sample) || sample < 0 ? zt__report_no_sample(bench, "it failed") : sample;
+}
+
+/* Finds the frequency domain of the GPU, if the system management interface has it. */
+ZT__PRIVATE void zt__find_frequency_domain(zt__bench *bench) {
+    const zt__driver *driver = bench->profiler ? &bench->profiler->driver : NULL;
+    zes_freq_handle_t domains[16];
+    uint32_t i, count = ZT__COUNT_OF(domains);
+    if (!driver || !bench->profiler->device || !driver->zesDeviceEnumFrequencyDomains ||
+        !driver->zesFrequencyGetProperties || !driver->zesFrequencyGetState ||
+        driver->zesDeviceEnumFrequencyDomains((zes_device_handle_t)bench->profiler->device, &count,
+                                              domains) != ZE_RESULT_SUCCESS) {
+        return;
+    }
+    for (i = 0; i < count && !bench->domain; i++) {
+        zes_freq_properties_t properties;
+        memset(&properties, 0, sizeof properties);
+        properties.stype = ZES_STRUCTURE_TYPE_FREQ_PROPERTIES;
+        if (driver->zesFrequencyGetProperties(domains[i], &properties) == ZE_RESULT_SUCCESS &&
+            properties.type == ZES_FREQ_DOMAIN_GPU) {
+            bench->domain = domains[i];
+        }
+    }
+}
+
+/* Takes one sample, and the frequency of the device after it. A run without a sample is repeated. Returns
+   0 if the last attempt fails, too. */
+ZT__PRIVATE int zt__measure_sample(zt__bench *bench) {
+    enum { TRIES = 4 };
+    zes_freq_state_t state;
+    double sample = zt__nan(), mhz = zt__nan();
+    int i;
+    for (i = 0; i < TRIES && zt__is_nan(sample); i++) {
+        sample = zt__measure_once(bench);
+    }
+    if (zt__is_nan(sample)) {
+        return 0;
+    }
+    memset(&state, 0, sizeof state);
+    state.stype = ZES_STRUCTURE_TYPE_FREQ_STATE;
+    if (bench->config.frequency) {
+        mhz = bench->config.frequency(bench->config.user);
+    } else if (bench->domain &&
+               bench->profiler->driver.zesFrequencyGetState(bench->domain, &state) == ZE_RESULT_SUCCESS) {
+        mhz = state.actual; /* negative: not known; 0: the device sleeps already */
+    }
+    zt__add_to_series(bench->series, sample, zt__is_positive(mhz) ? mhz : zt__nan());
+    return 1;
+}
+
+/* Does the work config.warm_up times. After the first three, stops when `max_time_ns` is over. */
+ZT__PRIVATE void zt__warm_up(zt__bench *bench, uint64_t max_time_ns) {
+    uint64_t deadline = zt__deadline(max_time_ns);
+    uint32_t i;
+    for (i = 0; i < bench->config.warm_up && (i < 3 || zt__now_ns() < deadline); i++) {
+        zt__measure_once(bench);
+    }
+}
+
+ZT__PRIVATE void zt__close_bench(zt__bench *bench) {
+    zt_close(bench->stopwatch);
+    zt__free(zt__allocator_of(bench->profiler), bench->series);
+}
+
+/* Checks the configuration and prepares a benchmark. On failure nothing is left to close. */
+ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_profiler *profiler,
+                                       const zt_bench_config *config) {
+    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (!config) {
+        return zt__report_null(diagnostics, call, "config");
+    }
+    if (!config->run && !config->measure) {
+        return zt__report(diagnostics, NOTHING_TO_BENCH, ZE_RESULT_ERROR_INVALID_NULL_POINTER, call);
+    }
+    memset(bench, 0, sizeof *bench);
+    bench->call = call;
+    bench->config = zt__fill_in_defaults(config);
+    bench->region = config->region;
+    bench->profiler = profiler;
+    bench->series = (zt__series *)zt__allocate(zt__allocator_of(profiler), 1, sizeof *bench->series);
+    if (!bench->series) {
+        return zt__report_no_memory(diagnostics, call, "samples");
+    }
+    if (!config->measure) {
+        zt_config times_alone = profiler->config;
+        times_alone.groups = "";
+        times_alone.metrics = times_alone.columns = NULL;
+        times_alone.require_metrics = times_alone.thread = 0;
+        times_alone.sample = NULL;
+        times_alone.timeline = 0;
+        result = zt__open_configured(profiler->context, profiler->device, &times_alone, &bench->stopwatch);
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__close_bench(bench);
+        return zt__report(diagnostics, CALL_FAILED, result, "zt_open", zt_result_name(result),
+                          zt__get_last_error(NULL));
+    }
+    zt__find_frequency_domain(bench);
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Returns whether the work needs a profiler with a device, and there is none. Then benchmarks do nothing,
+   as any function without a profiler. */
+ZT__PRIVATE int zt__has_nothing_to_run(const zt_profiler *profiler, const zt_bench_config *config) {
+    return (!profiler || !profiler->device) && config && config->run && !config->measure;
+}
+
+/* Runs the work with metrics, several times in each pass of the profiler. These runs are no samples. */
+ZT__PRIVATE void zt__run_with_counters(zt__bench *bench, zt_bench_result *result) {
+    uint32_t i, taken = 0, runs = bench->config.counter_runs;
+    double *samples = bench->series->samples; /* free to use: the samples are in the result */
+    if (bench->config.measure || bench->profiler->metric_count == 0) {
+        return;
+    }
+    for (i = 0; i < runs; i++) {
+        ZT_PASSES(bench->profiler) {
+            double sample = zt__run_work(bench, bench->profiler);
+            if (!zt__is_nan(sample) && taken < ZT_BENCH_SAMPLES) {
+                samples[taken++] = sample;
+            }
+        }
+    }
+    result->counter_runs = runs;
+    result->region = zt__find_region(bench->profiler, bench->region);
+    result->counter_median = zt__quantile(samples, taken, 0.5);
+    result->perturbation = result->counter_median / result->median;
+}
+
+static const char *const zt__bench_ends[] = {"not run", "precise", "noise", "time", "full"};
+
+ZT_API const char *zt_bench_end_name(zt_bench_end end) {
+    return (unsigned)end < ZT__COUNT_OF(zt__bench_ends) ? zt__bench_ends[end] : "unknown";
+}
+
+ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result) {
+    zt__bench bench;
+    zt__stop_rule rule;
+    ze_result_t opened;
+    int has_sample;
+    if (!result) {
+        return zt__report_null(zt__diagnostics_of(profiler), "zt_bench", "result");
+    }
+    zt__clear_bench_result(result, config, "");
+    if (zt__has_nothing_to_run(profiler, config)) {
+        return ZE_RESULT_SUCCESS;
+    }
+    opened = zt__open_bench(&bench, "zt_bench", profiler, config);
+    if (opened != ZE_RESULT_SUCCESS) {
+        return opened;
+    }
+    zt__warm_up(&bench, bench.config.max_time_ns);
+    rule = zt__begin_stop_rule(&bench.config);
+    do {
+        has_sample = zt__measure_sample(&bench);
+        if (has_sample) {
+            result->end = zt__apply_stop_rule(&rule, bench.series);
+        }
+    } while (has_sample && result->end == ZT_BENCH_NOT_RUN);
+    zt__describe_series(result, bench.series, &bench.config);
+    if (has_sample) {
+        zt__run_with_counters(&bench, result);
+    }
+    zt__copy_text(result->name, sizeof result->name, zt__bench_name(&bench), strlen(zt__bench_name(&bench)));
+    zt__close_bench(&bench);
+    return has_sample ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+}
+
+/* ---- comparing ------------------------------------------------------------------------------------------- */
+
+/* Takes samples of two variants in turn, until the stopping rule of `a` is met by their ratios. The order
+   alternates, so that drift favours neither. */
+ZT__PRIVATE ze_result_t zt__compare_variants(zt__bench *a, zt__bench *b, zt__series *ratios,
+                                             zt_comparison *result) {
+    zt__stop_rule rule;
+    int has_samples;
+    zt__warm_up(a, a->config.max_time_ns);
+    zt__warm_up(b, a->config.max_time_ns);
+    rule = zt__begin_stop_rule(&a->config);
+    do {
+        int b_first = ratios->count & 1;
+        has_samples = zt__measure_sample(b_first ? b : a) && zt__measure_sample(b_first ? a : b);
+        if (has_samples) {
+            double ratio =
+                b->series->samples[b->series->count - 1] / a->series->samples[a->series->count - 1];
+            zt__add_to_series(ratios, zt__is_finite(ratio) ? ratio : 1, zt__nan());
+            result->a.end = result->b.end = zt__apply_stop_rule(&rule, ratios);
+        }
+    } while (has_samples && result->a.end == ZT_BENCH_NOT_RUN);
+    zt__describe_series(&result->a, a->series, &a->config);
+    zt__describe_series(&result->b, b->series, &b->config);
+    if (!has_samples) {
+        return ZE_RESULT_NOT_READY;
+    }
+    /* The interval is that of the ratios of pairs. The ratio of the medians may lie outside of it, if the
+       distributions differ in shape; then the interval is widened to contain it. */
+    result->ratio = result->b.median / result->a.median;
+    zt__median_interval(ratios->sorted, ratios->count, &result->low, &result->high);
+    if (!zt__is_nan(result->ratio)) {
+        result->low = result->ratio < result->low ? result->ratio : result->low;
+        result->high = result->ratio > result->high ? result->ratio : result->high;
+    }
+    result->differs = result->low > 1 || result->high < 1;
+    return ZE_RESULT_SUCCESS;
+}
+
+ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
+                              zt_comparison *result) {
+    const zt_allocator *allocator = zt__allocator_of(profiler);
+    zt__bench one, other;
+    zt__series *ratios;
+    ze_result_t done;
+    if (!result) {
+        return zt__report_null(zt__diagnostics_of(profiler), "zt_compare", "result");
+    }
+    zt__clear_bench_result(&result->a, a, "a");
+    zt__clear_bench_result(&result->b, b, "b");
+    result->ratio = result->low = result->high = zt__nan();
+    result->differs = 0;
+    if (zt__has_nothing_to_run(profiler, a) || zt__has_nothing_to_run(profiler, b)) {
+        return ZE_RESULT_SUCCESS;
+    }
+    done = zt__open_bench(&one, "zt_compare", profiler, a);
+    if (done != ZE_RESULT_SUCCESS) {
+        return done;
+    }
+    done = zt__open_bench(&other, "zt_compare", profiler, b);
+    if (done == ZE_RESULT_SUCCESS) {
+        ratios = (zt__series *)zt__allocate(allocator, 1, sizeof *ratios);
+        done = ratios ? zt__compare_variants(&one, &other, ratios, result)
+                      : zt__report_no_memory(zt__diagnostics_of(profiler), "zt_compare", "samples");
+        zt__free(allocator, ratios);
+        zt__close_bench(&other);
+    }
+    zt__close_bench(&one);
+    return done;
+}
+
+/* ---- tables of results ----------------------------------------------------------------------------------- */
+
+/* The figures of a row: these, the metrics as rates, and the derived columns of >>advice. */
+enum {
+    ZT__BENCH_MEDIAN,
+    ZT__BENCH_INTERVAL,
+    ZT__BENCH_MINIMUM,
+    ZT__BENCH_BYTES,
+    ZT__BENCH_ITEMS,
+    ZT__BENCH_COUNT,
+    ZT__BENCH_OUTLIERS,
+    ZT__BENCH_CHANGED,
+    ZT__BENCH_END,
+    ZT__BENCH_MHZ,
+    ZT__BENCH_SLOWDOWN,
+    ZT__BENCH_FIGURES
+};
+
+ZT__PRIVATE void zt__fill_bench_row(const zt_profiler *profiler, const zt_bench_result *result,
+                                    double *figures) {
+    uint32_t i, metrics = zt_get_metric_count(profiler);
+    figures[ZT__BENCH_MEDIAN] = result->median;
+    figures[ZT__BENCH_INTERVAL] = result->precision * 100;
+    figures[ZT__BENCH_MINIMUM] = result->min;
+    figures[ZT__BENCH_BYTES] = result->bytes_per_second;
+    figures[ZT__BENCH_ITEMS] = result->items_per_second;
+    figures[ZT__BENCH_COUNT] = result->count;
+    figures[ZT__BENCH_OUTLIERS] = result->outliers;
+    figures[ZT__BENCH_CHANGED] = result->changed;
+    figures[ZT__BENCH_END] = (double)result->end;
+    figures[ZT__BENCH_MHZ] = result->frequency_mhz;
+    figures[ZT__BENCH_SLOWDOWN] = result->perturbation;
+    for (i = 0; i < metrics; i++) {
+        figures[ZT__BENCH_FIGURES + i] = zt_get_rate(profiler, result->region, i);
+    }
+}
+
+ZT__PRIVATE void zt__add_bench_columns(zt__figure_table *table, int are_changed) {
+    zt__add_figures(table, ZT__BENCH_MEDIAN, "median", "ns", 1, 0);
+    zt__add_figures(table, ZT__BENCH_INTERVAL, "95% +-", "percent", 0, 0);
+    zt__add_figures(table, ZT__BENCH_MINIMUM, "minimum", "ns", 1, 0);
+    zt__add_figures(table, ZT__BENCH_BYTES, "bytes", "bytes/s", 1, 1);
+    zt__add_figures(table, ZT__BENCH_ITEMS, "items", "/s", 1, 1);
+    zt__add_figures(table, ZT__BENCH_COUNT, "samples", "", 0, 0);
+    zt__add_figures(table, ZT__BENCH_OUTLIERS, "outliers", "", 0, 2);
+    zt__add_texts(table, ZT__BENCH_END, "ended by", zt__bench_ends);
+    zt__add_figures(table, ZT__BENCH_SLOWDOWN, "with counters", "times", 0, 2);
+    zt__add_figures(table, ZT__BENCH_MHZ, "frequency", "MHz", 0, 2);
+    if (are_changed) {
+        zt__add_figures(table, ZT__BENCH_CHANGED, "at another frequency", "", 0, 2);
+    }
+}
+
+/* Writes a table of results, `room` columns wide. Returns 0 without memory. */
+ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *profiler,
+                                      const zt_bench_result *const *results, uint32_t count, size_t room) {
+    const zt_allocator *allocator = zt__allocator_of(profiler);
+    uint32_t i, are_changed = 0, are_unknown = 0;
+    uint32_t figure_count = ZT__BENCH_FIGURES + zt_get_metric_count(profiler) + ZT__DERIVED_COLUMNS;
+    double *figures = (double *)zt__allocate(allocator, count, figure_count * sizeof *figures);
+    zt__figure_table table;
+    zt__paragraph note;
+    zt__advice advice;
+    int is_complete;
+    memset(&table, 0, sizeof table);
+    table.heading = "benchmark";
+    table.is_precise = 1;
+    table.rows = (zt__figure_row *)zt__allocate(allocator, count, sizeof *table.rows);
+    table.columns = (zt__figure_column *)zt__allocate(allocator, figure_count, sizeof *table.columns);
+    is_complete = figures && table.rows && table.columns;
+    for (i = 0; i < count && is_complete; i++) {
+        table.rows[i].name = results[i]->name;
+        table.rows[i].figures = figures + (size_t)i * figure_count;
+        zt__fill_bench_row(profiler, results[i], figures + (size_t)i * figure_count);
+        are_changed += results[i]->changed > 0;
+        are_unknown += results[i]->count > 0 && zt__is_nan(results[i]->frequency_mhz);
+        table.row_count++;
+    }
+    if (is_complete) {
+        zt__choose_time_unit(&table, ZT__BENCH_MINIMUM, ZT__BENCH_MEDIAN);
+        zt__add_bench_columns(&table, are_changed > 0);
+        if (zt_get_metric_count(profiler) > 0) {
+            zt__prepare_advice(profiler, &advice);
+            is_complete = zt__add_ranked_columns(profiler, &advice, &table, figures, figure_count,
+                                                 ZT__BENCH_FIGURES, 1);
+        }
+        zt__fit_columns(&table, room);
+        zt__write_figures(writer, &table, room);
+    }
+    if (are_unknown > 0) {
+        note = zt__begin_paragraph(writer, room, 0, 0);
+        zt__add_text(&note, "The frequency is not known: set ZES_ENABLE_SYSMAN=1, or config.frequency.");
+        zt__end_paragraph(&note);
+    }
+    zt__free(allocator, table.columns);
+    zt__free(allocator, table.rows);
+    zt__free(allocator, figures);
+    return is_complete;
+}
+
+/* ---- writing results ------------------------------------------------------------------------------------- */
+
+/* Results to be written. */
+typedef struct zt__benches {
+    const char *call;
+    const zt_profiler *profiler;
+    const zt_bench_result *results;
+    uint32_t count;
+    zt_format format; /* a table, or CSV */
+} zt__benches;
+
+/* The layout of files of benchmarks, and their columns. `layout` stays the first one in any layout. */
+enum { ZT__BENCH_LAYOUT = 1 };
+static const char zt__bench_columns[] =
+    "layout,results,name,samples,outliers,changed,ended_by,median_ns,low_ns,high_ns,quartile1_ns,"
+    "quartile3_ns,min_ns,max_ns,frequency_mhz,bytes_per_second,items_per_second,perturbation,date,device,"
+    "driver_version,core_clock_mhz,zetools\n";
+
+/* Writes a line for each result, with the number of all, by which a reader notices that some are missing. */
+ZT__PRIVATE void zt__write_bench_csv(zt__writer *writer, const zt__benches *benches) {
+    const zt_profiler *profiler = benches->profiler;
+    zt__date date = zt__format_now();
+    uint32_t i, j;
+    zt__write_text(writer, zt__bench_columns);
+    for (i = 0; i < benches->count; i++) {
+        const zt_bench_result *result = &benches->results[i];
+        const double figures[] = {result->median,
+                                  result->low,
+                                  result->high,
+                                  result->quartile1,
+                                  result->quartile3,
+                                  result->min,
+                                  result->max,
+                                  result->frequency_mhz,
+                                  result->bytes_per_second,
+                                  result->items_per_second,
+                                  result->perturbation};
+        zt__print(writer, "%u,%u,", (unsigned)ZT__BENCH_LAYOUT, (unsigned)benches->count);
+        zt__write_csv_field(writer, result->name);
+        zt__print(writer, ",%u,%u,%u,%s", (unsigned)result->count, (unsigned)result->outliers,
+                  (unsigned)result->changed, zt_bench_end_name(result->end));
+        for (j = 0; j < ZT__COUNT_OF(figures); j++) {
+            zt__write_text(writer, ",");
+            if (zt__is_finite(figures[j])) {
+                zt__write_number(writer, figures[j]);
+            }
+        }
+        zt__print(writer, ",%s,", date.text);
+        zt__write_csv_field(writer, profiler ? profiler->device_name : "");
+        zt__print(writer, ",%s,", profiler ? profiler->facts.driver_version : "");
+        if (profiler && profiler->facts.core_clock_mhz) {
+            zt__print(writer, "%u", (unsigned)profiler->facts.core_clock_mhz);
+        }
+        zt__write_text(writer, "," ZETOOLS_VERSION "\n");
+    }
+}
+
+/* Writes results; a table is `room` columns wide. Returns UNKNOWN, without a message, if `write` stopped it.
+ */
+ZT__PRIVATE ze_result_t zt__write_benches(const zt__benches *benches, size_t room, zt_write_fn write,
+                                          void *user) {
+    const zt_allocator *allocator = zt__allocator_of(benches->profiler);
+    const zt_bench_result **list =
+        (const zt_bench_result **)zt__allocate(allocator, (size_t)benches->count + 1, sizeof *list);
+    zt__writer writer;
+    int is_complete = list != NULL;
+    uint32_t i;
+    for (i = 0; list && i < benches->count; i++) {
+        list[i] = &benches->results[i];
+    }
+    zt__begin_writing(&writer, write, user);
+    if (benches->format == ZT_FORMAT_CSV) {
+        zt__write_bench_csv(&writer, benches);
+    } else if (list && benches->count > 0) {
+        is_complete = zt__write_bench_table(&writer, benches->profiler, list, benches->count, room);
+    }
+    zt__free(allocator, (void *)list);
+    if (!is_complete) {
+        return zt__report_no_memory(zt__diagnostics_of(benches->profiler), benches->call, "a table");
+    }
+    return zt__end_writing(&writer) ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNKNOWN;
+}
+
+ZT__PRIVATE ze_result_t zt__write_benches_to_file(const void *benches, FILE *file) {
+    return zt__write_benches((const zt__benches *)benches, zt__get_room(file == stdout), zt__write_to_file,
+                             file);
+}
+
+ZT_API ze_result_t zt_write_benches(const zt_profiler *profiler, const zt_bench_result *results,
+                                    uint32_t count, zt_write_fn write, void *user) {
+    zt__benches benches = {"zt_write_benches", profiler, results, count, ZT_FORMAT_TABLE};
+    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
+    ze_result_t result;
+    if (!results || !write) {
+        return zt__report_null(diagnostics, "zt_write_benches", results ? "write" : "results");
+    }
+    result = zt__write_benches(&benches, zt__get_room(0), write, user);
+    return result == ZE_RESULT_ERROR_UNKNOWN
+               ? zt__report(diagnostics, WRITE_STOPPED, result, "zt_write_benches")
+               : result;
+}
+
+ZT_API ze_result_t zt_write_bench(const zt_profiler *profiler, const zt_bench_result *result,
+                                  zt_write_fn write, void *user) {
+    if (!result || !write) {
+        return zt__report_null(zt__diagnostics_of(profiler), "zt_write_bench", result ? "write" : "result");
+    }
+    return zt_write_benches(profiler, result, 1, write, user);
+}
+
+ZT_API ze_result_t zt_report_benches(const zt_profiler *profiler, const zt_bench_result *results,
+                                     uint32_t count, const char *path) {
+    zt__benches benches = {"zt_report_benches", profiler, results, count, ZT_FORMAT_TABLE};
+    zt__output output = {benches.call, path, NULL, NULL, zt__write_benches_to_file, &benches};
+    output.diagnostics = zt__diagnostics_of(profiler);
+    output.allocator = zt__allocator_of(profiler);
+    if (!results || !path) {
+        return zt__report_null(output.diagnostics, benches.call, results ? "path" : "results");
+    }
+    if (!zt__find_format(path, &benches.format) ||
+        (benches.format != ZT_FORMAT_TABLE && benches.format != ZT_FORMAT_CSV)) {
+        return zt__report(output.diagnostics, BENCH_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, benches.call,
+                          path, ".txt (or none: a table) and .csv");
+    }
+    return zt__write_output(&output);
+}
+
+ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn write, void *user) {
+    const zt_bench_result *both[2];
+    zt__writer writer;
+    size_t room = zt__get_room(0);
+    char ratio[128];
+    if (!result || !write) {
+        return zt__report_null(NULL, "zt_write_comparison", result ? "write" : "result");
+    }
+    both[0] = &result->a;
+    both[1] = &result->b;
+    zt__begin_writing(&writer, write, user);
+    if (!zt__write_bench_table(&writer, NULL, both, 2, room)) {
+        return zt__report_no_memory(NULL, "zt_write_comparison", "a table");
+    }
+    if (!zt__is_nan(result->ratio)) {
+        const char *verdict = result->ratio > 1 ? "slower" : "faster";
+        zt__paragraph sentence = zt__begin_paragraph(&writer, room, 0, 0);
+        zt__add_text(&sentence, result->b.name);
+        snprintf(ratio, sizeof ratio, " takes %.4f times as long as ", result->ratio);
+        zt__add_text(&sentence, ratio);
+        zt__add_text(&sentence, result->a.name);
+        snprintf(ratio, sizeof ratio, " (95%%: %.4f to %.4f): ", result->low, result->high);
+        zt__add_text(&sentence, ratio);
+        zt__add_text(&sentence, result->differs ? verdict : "no difference shown");
+        zt__end_paragraph(&sentence);
+    }
+    return zt__end_writing(&writer)
+               ? ZE_RESULT_SUCCESS
+               : zt__report(NULL, WRITE_STOPPED, ZE_RESULT_ERROR_UNKNOWN, "zt_write_comparison");
+}
+
+/* ---- reading the results of an earlier run ---------------------------------------------------------------- */
+
+/* A benchmark of an earlier run. Figures that are not known are NaN. */
+typedef struct zt__earlier_bench {
+    const char *name;
+    double median, low, high, mhz;
+    int is_compared;
+} zt__earlier_bench;
+
+/* A file of benchmarks. Texts point into `text`. */
+typedef struct zt__bench_file {
+    const char *path;
+    zt__diagnostics *diagnostics;
+    const zt_allocator *allocator;
+    char *text;
+    zt__earlier_bench *benches;
+    uint32_t count;
+    const char *date, *device, *driver_version, *core_clock_mhz; /* of the first line */
+} zt__bench_file;
+
+/* A line of CSV: the fields of its columns. */
+typedef struct zt__csv_record {
+    char *fields[64];
+    uint32_t count;
+} zt__csv_record;
+
+/* Reads the line that begins at `*next`, and moves `*next` behind what was read. Quotes are removed in place.
+   Returns 0 if it is no line of CSV, or if the text ends before the line does: then `*next` is at its end. */
+ZT__PRIVATE int zt__read_csv_record(char **next, zt__csv_record *record) {
+    char *from = *next, *to, end = ',';
+    for (record->count = 0; end == ',' && record->count < ZT__COUNT_OF(record->fields); record->count++) {
+        record->fields[record->count] = to = from;
+        if (*from == '"') {
+            from++;
+            while (*from && (*from != '"' || *++from == '"')) {
+                *to++ = *from++;
+            }
+        } else {
+            from += strcspn(from, ",\r\n");
+            to = from;
+        }
+        from += *from == '\r';
+        end = *from;
+        *to = 0;
+        from += end != 0;
+    }
+    *next = from;
+    return end == '\n';
+}
+
+/* Returns the field of a column, or "" if there is no such column. */
+ZT__PRIVATE const char *zt__find_field(const zt__csv_record *header, const zt__csv_record *record,
+                                       const char *column) {
+    uint32_t i;
+    for (i = 0; i < header->count; i++) {
+        if (strcmp(header->fields[i], column) == 0) {
+            return record->fields[i];
+        }
+    }
+    return "";
+}
+
+/* Returns the number in a field, or NaN. */
+ZT__PRIVATE double zt__number_of(const char *field) {
+    double number;
+    return zt__read_number(&field, &number) && !*field ? number : zt__nan();
+}
+
+/* Reads the text of a file, and makes room for as many benchmarks as it has lines. */
+ZT__PRIVATE ze_result_t zt__read_bench_file(zt__bench_file *file) {
+    enum { MOST_BYTES = 1 << 26 };
+    struct stat properties;
+    const char *why = NULL, *feed;
+    FILE *stream = NULL;
+    size_t size = 0, lines = 1;
+    if (stat(file->path, &properties) != 0) {
+        why = strerror(errno);
+    } else if (!S_ISREG(properties.st_mode)) {
+        why = "it is no regular file";
+    } else if (properties.st_size > MOST_BYTES) {
+        why = "it is too large";
+    } else {
+        stream = fopen(file->path, "rb");
+        why = stream ? NULL : strerror(errno);
+    }
+    if (stream) {
+        file->text = (char *)zt__allocate(file->allocator, 1, (size_t)properties.st_size + 1);
+        if (file->text) {
+            size = fread(file->text, 1, (size_t)properties.st_size, stream);
+            file->text[size] = 0;
+            why = ferror(stream) ? strerror(errno) : NULL;
+        }
+        fclose(stream);
+    }
+    if (why) {
+        return zt__report(file->diagnostics, CANNOT_READ, ZE_RESULT_ERROR_UNKNOWN, file->path, why);
+    }
+    for (feed = file->text; feed && (feed = strchr(feed, '\n')) != NULL; feed++) {
+        lines++;
+    }
+    if (file->text) {
+        file->benches = (zt__earlier_bench *)zt__allocate(file->allocator, lines, sizeof *file->benches);
+    }
+    return file->benches ? ZE_RESULT_SUCCESS
+                         : zt__report_no_memory(file->diagnostics, "zt_compare_benches", "a file");
+}
+
+/* Reads a line of a file. Returns 0 if it is damaged. */
+ZT__PRIVATE int zt__read_earlier_bench(zt__bench_file *file, const zt__csv_record *header,
+                                       const zt__csv_record *record) {
+    zt__earlier_bench *bench = &file->benches[file->count];
+    const char *median = zt__find_field(header, record, "median_ns");
+    bench->name = zt__find_field(header, record, "name");
+    bench->median = zt__number_of(median);
+    bench->low = zt__number_of(zt__find_field(header, record, "low_ns"));
+    bench->high = zt__number_of(zt__find_field(header, record, "high_ns"));
+    bench->mhz = zt__number_of(zt__find_field(header, record, "frequency_mhz"));
+    if (file->count++ == 0) {
+        file->date = zt__find_field(header, record, "date");
+        file->device = zt__find_field(header, record, "device");
+        file->driver_version = zt__find_field(header, record, "driver_version");
+        file->core_clock_mhz = zt__find_field(header, record, "core_clock_mhz");
+    }
+    if (!*median) {
+        return 1; /* it was not measured */
+    }
+    return !zt__is_nan(bench->median) && !zt__is_nan(bench->low) && !zt__is_nan(bench->high) &&
+           bench->low >= 0 && bench->low <= bench->median && bench->median <= bench->high;
+}
+
+ZT__PRIVATE ze_result_t zt__report_damage(const zt__bench_file *file, uint32_t line) {
+    char why[64];
+    snprintf(why, sizeof why, "is damaged in line %u", (unsigned)line);
+    return zt__report(file->diagnostics, BAD_BENCHES, ZE_RESULT_ERROR_INVALID_ARGUMENT, file->path, why);
+}
+
+ZT__PRIVATE ze_result_t zt__report_foreign(const zt__bench_file *file) {
+    return zt__report(file->diagnostics, BAD_BENCHES, ZE_RESULT_ERROR_INVALID_ARGUMENT, file->path,
+                      "is no file of benchmarks");
+}
+
+/* Reads the lines of `file->text`, which is changed. `file->benches` has room for them. */
+ZT__PRIVATE ze_result_t zt__parse_bench_file(zt__bench_file *file) {
+    static const char *const needed[] = {"results", "name", "median_ns", "low_ns", "high_ns"};
+    zt__csv_record header, record;
+    char *next = file->text;
+    int is_foreign = !zt__read_csv_record(&next, &header) || strcmp(header.fields[0], "layout") != 0;
+    uint32_t i, line;
+    double results = 0;
+    if (is_foreign) {
+        return zt__report_foreign(file);
+    }
+    for (i = 0; i < ZT__COUNT_OF(needed); i++) {
+        is_foreign |= !*zt__find_field(&header, &header, needed[i]);
+    }
+    for (line = 2; *next; line++) {
+        int is_whole = zt__read_csv_record(&next, &record);
+        double layout = zt__number_of(record.fields[0]);
+        if (is_whole && !zt__is_nan(layout) && layout > (int)ZT__BENCH_LAYOUT) {
+            return zt__report(file->diagnostics, NEWER_BENCHES, ZE_RESULT_ERROR_UNSUPPORTED_VERSION,
+                              file->path, record.fields[0], (unsigned)ZT__BENCH_LAYOUT);
+        }
+        if (is_foreign) {
+            return zt__report_foreign(file);
+        }
+        if (!is_whole && !*next) {
+            break;
+        }
+        if (!is_whole || zt__is_nan(layout) || record.count != header.count ||
+            !zt__read_earlier_bench(file, &header, &record)) {
+            return zt__report_damage(file, line);
+        }
+        results = zt__number_of(zt__find_field(&header, &record, "results"));
+        if (zt__is_nan(results) || file->count > results) {
+            return zt__report_damage(file, line);
+        }
+    }
+    if (file->count == 0 || file->count < results) {
+        return zt__report(file->diagnostics, BAD_BENCHES, ZE_RESULT_ERROR_INVALID_SIZE, file->path,
+                          "is cut off");
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+/* ---- comparing with an earlier run ------------------------------------------------------------------------ */
+
+typedef enum zt__verdict { ZT__SAME, ZT__FASTER, ZT__SLOWER, ZT__MISSING, ZT__ADDED } zt__verdict;
+
+/* The figures of a row. */
+enum {
+    ZT__CHANGE_BEFORE,
+    ZT__CHANGE_NOW,
+    ZT__CHANGE_SHARE,
+    ZT__CHANGE_LOW,
+    ZT__CHANGE_HIGH,
+    ZT__CHANGE_VERDICT,
+    ZT__CHANGE_SHORTER, /* of the two times */
+    ZT__CHANGE_LONGER,
+    ZT__CHANGE_FIGURES
+};
+
+/* Benchmarks, and how they changed since an earlier run. */
+typedef struct zt__changes {
+    const zt_profiler *profiler;
+    zt__bench_file file;
+    zt__figure_row *rows;
+    double *figures; /* of all rows */
+    uint32_t row_count;
+    zt_bench_changes counts;
+    double least_tolerance, greatest_tolerance; /* 0: nothing is compared */
+    char conditions[1024];                      /* sentences about what is another than in the file */
+    uint32_t at_other_frequency;                /* benchmarks that ran so, and the first of them */
+    char first_frequency[160];
+} zt__changes;
+
+/* Fills in the change of a median, its interval and the verdict.
+
+   The ratio of two medians is wrong by what each of them is. As they are independent, the squares of these
+   shares add up (Zou and Donner, "Construction of confidence limits about effect measures: a general
+   approach", 2008). An interval that reaches 0 has no such share; then no change is shown. */
+ZT__PRIVATE void zt__find_change(zt__changes *changes, double *figures, const zt__earlier_bench *before,
+                                 const zt_bench_result *now) {
+    double ratio = now->median / before->median, tolerance = now->tolerance;
+    zt__verdict verdict = ZT__SAME;
+    figures[ZT__CHANGE_SHARE] = (ratio - 1) * 100;
+    if (zt__is_positive(before->low)) {
+        double now_below = 1 - now->low / now->median, now_above = now->high / now->median - 1;
+        double before_below = before->median / before->low - 1;
+        double before_above = 1 - before->median / before->high;
+        double low = ratio * (1 - sqrt(now_below * now_below + before_above * before_above));
+        double high = ratio * (1 + sqrt(now_above * now_above + before_below * before_below));
+        figures[ZT__CHANGE_LOW] = (low - 1) * 100;
+        figures[ZT__CHANGE_HIGH] = (high - 1) * 100;
+        if (low > 1 + tolerance) {
+            verdict = ZT__SLOWER;
+        } else if (high < 1 - tolerance) {
+            verdict = ZT__FASTER;
+        }
+    }
+    figures[ZT__CHANGE_VERDICT] = verdict;
+    if (changes->least_tolerance <= 0 || tolerance < changes->least_tolerance) {
+        changes->least_tolerance = tolerance;
+    }
+    if (tolerance > changes->greatest_tolerance) {
+        changes->greatest_tolerance = tolerance;
+    }
+}
+
+/* Adds a sentence about what is another than in the file, if both are known. */
+ZT__PRIVATE void zt__add_condition(zt__changes *changes, const char *what, const char *before,
+                                   const char *now) {
+    size_t used = strlen(changes->conditions);
+    if (*before && *now && strcmp(before, now) != 0) {
+        snprintf(changes->conditions + used, sizeof changes->conditions - used,
+                 "The %.80s was %.120s, and is %.120s. ", what, before, now);
+        changes->counts.other_conditions = 1;
+    }
+}
+
+/* Counts a benchmark that ran at another frequency. */
+ZT__PRIVATE void zt__compare_frequencies(zt__changes *changes, const zt__earlier_bench *before,
+                                         const zt_bench_result *now) {
+    const double max_change = 0.02; /* as the default of the configuration */
+    double change = fabs(now->frequency_mhz / before->mhz - 1);
+    if (!zt__is_nan(change) && change > max_change && changes->at_other_frequency++ == 0) {
+        snprintf(changes->first_frequency, sizeof changes->first_frequency,
+                 "%s: %.0f MHz before, %.0f MHz now. ", now->name, before->mhz, now->frequency_mhz);
+        changes->counts.other_conditions = 1;
+    }
+}
+
+ZT__PRIVATE void zt__compare_devices(zt__changes *changes) {
+    const zt__bench_file *file = &changes->file;
+    const zt_profiler *profiler = changes->profiler;
+    char mhz_before[32], mhz_now[32];
+    if (profiler) {
+        snprintf(mhz_before, sizeof mhz_before, "%.20s MHz", file->core_clock_mhz);
+        snprintf(mhz_now, sizeof mhz_now, "%u MHz", (unsigned)profiler->facts.core_clock_mhz);
+        zt__add_condition(changes, "device", file->device, profiler->device_name);
+        zt__add_condition(changes, "driver", file->driver_version, profiler->facts.driver_version);
+        if (*file->core_clock_mhz && profiler->facts.core_clock_mhz) {
+            zt__add_condition(changes, "core clock", mhz_before, mhz_now);
+        }
+    }
+}
+
+/* Adds a row, and counts it. One of the two may be NULL, or not measured: then its median is not positive. */
+ZT__PRIVATE void zt__add_change(zt__changes *changes, const zt__earlier_bench *before,
+                                const zt_bench_result *now) {
+    uint32_t *const counters[] = {&changes->counts.same, &changes->counts.faster, &changes->counts.slower,
+                                  &changes->counts.missing, &changes->counts.added};
+    zt__figure_row *row = &changes->rows[changes->row_count];
+    double *figures = changes->figures + (size_t)changes->row_count * ZT__CHANGE_FIGURES;
+    int was_measured = before && zt__is_positive(before->median);
+    int is_measured = now && zt__is_positive(now->median);
+    double one, other;
+    uint32_t i;
+    if (!was_measured && !is_measured) {
+        return;
+    }
+    for (i = 0; i < ZT__CHANGE_FIGURES; i++) {
+        figures[i] = zt__nan();
+    }
+    row->name = now ? now->name : before->name;
+    row->figures = figures;
+    figures[ZT__CHANGE_BEFORE] = was_measured ? before->median : zt__nan();
+    figures[ZT__CHANGE_NOW] = is_measured ? now->median : zt__nan();
+    one = was_measured ? before->median : now->median;
+    other = is_measured ? now->median : before->median;
+    figures[ZT__CHANGE_SHORTER] = one < other ? one : other;
+    figures[ZT__CHANGE_LONGER] = one < other ? other : one;
+    if (was_measured && is_measured) {
+        zt__find_change(changes, figures, before, now);
+        zt__compare_frequencies(changes, before, now);
+    } else {
+        figures[ZT__CHANGE_VERDICT] = was_measured ? ZT__MISSING : ZT__ADDED;
+    }
+    ++*counters[(uint32_t)figures[ZT__CHANGE_VERDICT]];
+    changes->row_count++;
+}
+
+/* Returns whether two names are the same in a file, where a byte that is not valid UTF-8 is replaced. */
+ZT__PRIVATE int zt__is_same_name(const char *name, const char *other) {
+    zt__character character, other_character;
+    while (zt__next_character(&name, &character)) {
+        if (!zt__next_character(&other, &other_character) || character.code != other_character.code) {
+            return 0;
+        }
+    }
+    return !*other;
+}
+
+/* Compares each result with the first one of its name in the file that is not compared yet. */
+ZT__PRIVATE void zt__match_benches(zt__changes *changes, const zt_bench_result *results, uint32_t count) {
+    zt__bench_file *file = &changes->file;
+    uint32_t i, j;
+    for (i = 0; i < count; i++) {
+        zt__earlier_bench *before = NULL;
+        for (j = 0; j < file->count && !before; j++) {
+            if (!file->benches[j].is_compared && zt__is_same_name(results[i].name, file->benches[j].name)) {
+                before = &file->benches[j];
+                before->is_compared = 1;
+            }
+        }
+        zt__add_change(changes, before, &results[i]);
+    }
+    for (j = 0; j < file->count; j++) {
+        if (!file->benches[j].is_compared) {
+            zt__add_change(changes, &file->benches[j], NULL);
+        }
+    }
+}
+
+/* Writes what is to be known about the table of changes. */
+ZT__PRIVATE void zt__write_change_notes(zt__writer *writer, const zt__changes *changes, size_t room) {
+    const zt_bench_changes *counts = &changes->counts;
+    zt__paragraph note = zt__begin_paragraph(writer, room, 0, 0);
+    char text[256];
+    snprintf(text, sizeof text, "%u slower, %u faster, %u same, %u missing, %u new, compared with ",
+             (unsigned)counts->slower, (unsigned)counts->faster, (unsigned)counts->same,
+             (unsigned)counts->missing, (unsigned)counts->added);
+    zt__add_text(&note, text);
+    zt__add_text(&note, changes->file.path);
+    zt__add_text(&note, *changes->file.date ? " of " : "");
+    zt__add_text(&note, changes->file.date);
+    zt__add_text(&note, ".");
+    zt__end_paragraph(&note);
+    if (changes->greatest_tolerance > 0) {
+        int is_range = changes->least_tolerance < changes->greatest_tolerance;
+        snprintf(text, sizeof text, "%g%% to ", changes->least_tolerance * 100);
+        note = zt__begin_paragraph(writer, room, 0, 0);
+        zt__add_text(&note, "Slower or faster are those whose whole interval is beyond the tolerance of ");
+        zt__add_text(&note, is_range ? text : "");
+        snprintf(text, sizeof text, "%g%%.", changes->greatest_tolerance * 100);
+        zt__add_text(&note, text);
+        zt__end_paragraph(&note);
+    }
+    if (counts->other_conditions) {
+        note = zt__begin_paragraph(writer, room, 0, 0);
+        zt__add_text(&note, changes->conditions);
+        if (changes->at_other_frequency > 0) {
+            snprintf(text, sizeof text, "%u benchmark%s ran at another frequency; ",
+                     (unsigned)changes->at_other_frequency, changes->at_other_frequency == 1 ? "" : "s");
+            zt__add_text(&note, text);
+            zt__add_text(&note, changes->first_frequency);
+        }
+        zt__add_text(&note, "So the changes need not be those of the program.");
+        zt__end_paragraph(&note);
+    }
+}
+
+/* Writes the table of changes, `room` columns wide. */
+ZT__PRIVATE void zt__write_change_table(zt__writer *writer, const zt__changes *changes, size_t room) {
+    static const char *const verdicts[] = {"same", "faster", "slower", "missing", "new"};
+    zt__figure_column columns[ZT__CHANGE_FIGURES];
+    zt__figure_table table;
+    memset(&table, 0, sizeof table);
+    table.heading = "benchmark";
+    table.is_precise = 1;
+    table.rows = changes->rows;
+    table.row_count = changes->row_count;
+    table.columns = columns;
+    zt__choose_time_unit(&table, ZT__CHANGE_SHORTER, ZT__CHANGE_LONGER);
+    zt__add_figures(&table, ZT__CHANGE_BEFORE, "before", "ns", 1, 0);
+    zt__add_figures(&table, ZT__CHANGE_NOW, "now", "ns", 1, 0);
+    zt__add_figures(&table, ZT__CHANGE_SHARE, "change", "percent", 0, 0);
+    zt__add_figures(&table, ZT__CHANGE_LOW, "95% from", "percent", 0, 0);
+    zt__add_figures(&table, ZT__CHANGE_HIGH, "95% to", "percent", 0, 0);
+    zt__add_texts(&table, ZT__CHANGE_VERDICT, "verdict", verdicts);
+    zt__fit_columns(&table, room);
+    zt__write_figures(writer, &table, room);
+}
+
+ZT__PRIVATE ze_result_t zt__write_changes_to_file(const void *changes, FILE *file) {
+    size_t room = zt__get_room(file == stdout);
+    zt__writer writer;
+    zt__begin_writing(&writer, zt__write_to_file, file);
+    zt__write_change_table(&writer, (const zt__changes *)changes, room);
+    zt__write_change_notes(&writer, (const zt__changes *)changes, room);
+    return zt__end_writing(&writer) ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNKNOWN;
+}
+
+/* Reads the file, compares, and writes the table to `report` unless that is NULL. The caller frees what was
+   allocated. */
+ZT__PRIVATE ze_result_t zt__compare_with_file(zt__changes *changes, const zt_bench_result *results,
+                                              uint32_t count, const char *report) {
+    zt__bench_file *file = &changes->file;
+    size_t rows = count;
+    zt__output output = {"zt_compare_benches",      report, file->diagnostics, file->allocator,
+                         zt__write_changes_to_file, changes};
+    ze_result_t result = zt__read_bench_file(file);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__parse_bench_file(file);
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    rows += file->count;
+    changes->rows = (zt__figure_row *)zt__allocate(file->allocator, rows, sizeof *changes->rows);
+    changes->figures =
+        (double *)zt__allocate(file->allocator, rows, ZT__CHANGE_FIGURES * sizeof *changes->figures);
+    if (!changes->rows || !changes->figures) {
+        return zt__report_no_memory(file->diagnostics, "zt_compare_benches", "a table");
+    }
+    zt__compare_devices(changes);
+    zt__match_benches(changes, results, count);
+    return report ? zt__write_output(&output) : ZE_RESULT_SUCCESS;
+}
+
+ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_bench_result *results,
+                                      uint32_t count, const char *before, const char *report,
+                                      zt_bench_changes *changes) {
+    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
+    zt__changes all;
+    zt_format format;
+    ze_result_t result;
+    if (changes) {
+        memset(changes, 0, sizeof *changes);
+    }
+    if (!results || !before || !changes) {
+        return zt__report_null(diagnostics, "zt_compare_benches",
+                               !results ? "results"
+                               : before ? "changes"
+                                        : "before");
+    }
+    if (report && (!zt__find_format(report, &format) || format != ZT_FORMAT_TABLE)) {
+        return zt__report(diagnostics, BENCH_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_compare_benches",
+                          report, ".txt or none: a table");
+    }
+    memset(&all, 0, sizeof all);
+    all.profiler = profiler;
+    all.file.path = before;
+    all.file.diagnostics = diagnostics;
+    all.file.allocator = zt__allocator_of(profiler);
+    result = zt__compare_with_file(&all, results, count, report);
+    if (result == ZE_RESULT_SUCCESS) {
+        *changes = all.counts;
+    }
+    zt__free(all.file.allocator, all.figures);
+    zt__free(all.file.allocator, all.rows);
+    zt__free(all.file.allocator, all.file.benches);
+    zt__free(all.file.allocator, all.file.text);
+    return result;
 }
 
 /* ==== >>automatic: tracing that reports at exit =========================================================== */
