@@ -696,18 +696,19 @@ typedef struct zt_allocator {
 /* How a profiler is opened. Start from zt_config_default(). 0 and NULL stand for the default. Strings need
    not outlive zt_open. Since 0.1. */
 typedef struct zt_config {
-    const char *groups;    /* Metric groups: names separated by commas, up to 32. "": none, regions have times
-                              alone. NULL: those that `metrics` needs, else "ComputeBasic", else the first
-                              event-based group of the device. ZT_GROUPS in the environment overrides it. */
-    const char *metrics;   /* Metrics: names separated by commas, up to 64. The fewest groups that have them
-                              are measured, beside those of `groups`. NULL: `groups` alone decides. ZT_METRICS
-                              in the environment overrides it. */
-    const char *columns;   /* Columns of the table, counters and arguments of the trace: metrics, and of the
-                              GPU time "median", "p95", "min" and "max", separated by commas. CSV and JSON have
-                              all metrics in any case. NULL: those of `metrics`, else the ones that show most,
-                              as many as fit. ZT_COLUMNS in the environment overrides it. */
-    uint32_t max_passes;   /* How many passes the work may be repeated in with ZT_PASSES, up to 16. With 1,
-                              groups that cannot be active together are refused. Default: 1. */
+    const char *groups;  /* Metric groups: names separated by commas, up to 32. "": none, regions have times
+                            alone. NULL: those that `metrics` needs, else "ComputeBasic", else the first
+                            event-based group of the device. ZT_GROUPS in the environment overrides it. */
+    const char *metrics; /* Metrics: names separated by commas, up to 64. Groups that have them are measured,
+                            beside those of `groups`. They are few, but not always the fewest, because not
+                            all combinations are tried: to choose them, name them in `groups`. NULL: `groups`
+                            alone decides. ZT_METRICS in the environment overrides it. */
+    const char *columns; /* Columns of the table, counters and arguments of the trace: metrics, and of the
+                            GPU time "median", "p95", "min" and "max", separated by commas. CSV and JSON have
+                            all metrics in any case. NULL: those of `metrics`, else the ones that show most,
+                            as many as fit. ZT_COLUMNS in the environment overrides it. */
+    uint32_t max_passes; /* How many passes the work may be repeated in with ZT_PASSES, up to 16. With 1,
+                            groups that cannot be active together are refused. Default: 1. */
     double pass_tolerance; /* Reports mark a region whose GPU time differs between passes by more than this
                               share. Raise it for work whose time varies by itself. Default: 0.1. */
     int require_metrics; /* Not 0: zt_open fails if metrics cannot be measured. 0: regions have times then. */
@@ -4697,7 +4698,9 @@ ZT__PRIVATE ze_result_t zt__select_by_name(zt__selector *selector) {
 /* ---- the groups that have the requested metrics ---------------------------------------------------------- */
 
 /* Finding the fewest groups that have all requested metrics is a set cover problem, which takes too long to
-   solve exactly. So groups are added one by one, beginning with those that have rare metrics. */
+   solve exactly. So groups are added one by one, beginning with those that have rare metrics. That is not
+   always the minimum: where groups have {a, b, c}, {d, e, f}, {a, b, d, e}, {c} and {f}, the third is
+   selected first, because it has the most, and then two more, though the first two have everything. */
 typedef struct zt__metric_cover {
     uint32_t group_count;  /* those of the catalog, in its order */
     zt__group *groups;     /* the event-based ones, with their metrics; the others have none */
