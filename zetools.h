@@ -5769,7 +5769,7 @@ typedef struct zt__pass {
     uint32_t index;
     uint32_t time_metric; /* GpuTime among the profiler's metrics, or UINT32_MAX */
     uint32_t slot_count;  /* slots that are made or being made */
-    zt__slot *free_slots;
+    zt__slot *first_free, *last_free;
 } zt__pass;
 
 /* ---- lists ----------------------------------------------------------------------------------------------- */
@@ -5791,6 +5791,7 @@ struct zt__list {
     zt__slot *first, *last; /* slots that ended and still belong to the list, in order of their numbers */
     zt__slot *innermost;    /* the open region that was begun last; `outer` leads to the others. Or NULL */
     uint32_t open_count;    /* regions begun and not ended, or being begun: they keep this record */
+    uint64_t begun_ns;      /* host time when the first region of the recording was begun, or earlier */
 
     /* Numbers of slots. None is higher than `ended`. */
     uint64_t ended;            /* the slot that ended last */
@@ -6160,17 +6161,24 @@ ZT__PRIVATE void zt__unbind_slot(zt__slot *slot) {
     slot->list = NULL;
 }
 
+/* Slots are used in turns, because the cache of the core that collects may still hold those that it freed
+   last: their memory, and what the driver has for them. */
 ZT__PRIVATE void zt__push_free_slot(zt_profiler *profiler, zt__slot *slot) {
     zt__pass *pass = &profiler->passes[slot->pass];
-    slot->next = pass->free_slots;
-    pass->free_slots = slot;
+    slot->next = NULL;
+    if (pass->first_free) {
+        pass->last_free->next = slot;
+    } else {
+        pass->first_free = slot;
+    }
+    pass->last_free = slot;
 }
 
 /* Returns NULL if there is none. */
 ZT__PRIVATE zt__slot *zt__pop_free_slot(zt__pass *pass) {
-    zt__slot *slot = pass->free_slots;
+    zt__slot *slot = pass->first_free;
     if (slot) {
-        pass->free_slots = slot->next;
+        pass->first_free = slot->next;
     }
     return slot;
 }
@@ -6506,7 +6514,7 @@ ZT__PRIVATE ze_result_t zt__make_slots(zt_profiler *profiler, zt__pass *pass, co
     }
     zt__lock(&profiler->mutex);
     if (result == ZE_RESULT_SUCCESS) {
-        for (i = count; i-- > 0;) {
+        for (i = 0; i < count; i++) {
             zt__push_free_slot(profiler, &block->slots[i]);
         }
         profiler->state_counts[ZT__SLOT_FREE] += count;
@@ -7704,7 +7712,13 @@ ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt
     slot->list = list;
     slot->region = path->key.region;
     slot->is_dropped = slot->needs_reset = slot->shows_end = 0;
-    slot->submitted_ns = zt__now_ns();
+    /* What a recorded list records is submitted after its first region is begun: one look at the clock serves
+       all regions of a recording. */
+    if (list->state == ZT__LIST_IMMEDIATE || list->state == ZT__LIST_UNKNOWN ||
+        list->ended == list->over_up_to) {
+        list->begun_ns = zt__now_ns();
+    }
+    slot->submitted_ns = list->begun_ns;
     list->open_count++;
     return slot;
 }
@@ -7735,7 +7749,7 @@ ZT__PRIVATE int zt__free_slots_for(zt_profiler *profiler, zt__list *list, zt__li
             zt__try_collect(profiler, 0);
         }
         zt__lock(&profiler->mutex);
-        has_free = profiler->passes[profiler->active_pass].free_slots != NULL;
+        has_free = profiler->passes[profiler->active_pass].first_free != NULL;
         more_are_over = zt__note_begin(profiler, list, kind);
         zt__unlock(&profiler->mutex);
     } while (!has_free && more_are_over);
@@ -11913,7 +11927,7 @@ ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
         list->first = list->last = NULL;
     }
     for (i = 0; i < ZT__MAX_PASSES; i++) {
-        profiler->passes[i].free_slots = NULL;
+        profiler->passes[i].first_free = NULL;
     }
     memset(profiler->state_counts, 0, sizeof profiler->state_counts);
     profiler->device = NULL;
