@@ -3950,7 +3950,7 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(NOTHING_TO_BENCH, "%s: config.run and config.measure are both NULL. Set one.")                         \
     X(NO_BENCH_SAMPLE, "%s: '%.64s' has no sample: %s. Put a region of the profiler that it receives "       \
                        "around the work, and make sure that the work ends.")                                 \
-    X(BENCH_SUFFIX, "%s: the suffix of '%.512s' is none of %s. Use one of these.")                           \
+    X(BENCH_SUFFIX, "%s: the suffix of '%.512s' stands for none of its formats. Use %s.")                    \
     X(CANNOT_READ, "zt_compare_benches: cannot read '%.512s': %s. Check the path, or write the file with "   \
                    "zt_report_benches first.")                                                               \
     X(BAD_BENCHES, "zt_compare_benches: '%.512s' %s. Write it anew with zt_report_benches.")                 \
@@ -20371,7 +20371,7 @@ ZT_API ze_result_t zt_report_benches(const zt_profiler *profiler, const zt_bench
     if (!zt__find_format(path, &benches.format) ||
         (benches.format != ZT_FORMAT_TABLE && benches.format != ZT_FORMAT_CSV)) {
         return zt__report(output.diagnostics, BENCH_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, benches.call,
-                          path, ".txt (or none: a table) and .csv");
+                          path, ".txt or none for a table, or .csv");
     }
     return zt__write_output(&output);
 }
@@ -20874,7 +20874,7 @@ ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_benc
     }
     if (report && (!zt__find_format(report, &format) || format != ZT_FORMAT_TABLE)) {
         return zt__report(diagnostics, BENCH_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_compare_benches",
-                          report, ".txt or none: a table");
+                          report, ".txt or none");
     }
     memset(&all, 0, sizeof all);
     all.profiler = profiler;
