@@ -250,16 +250,6 @@ void assert_close_(double got, double expected, const char *what, const char *fi
 
 struct gpu gpu;
 
-void forget_repeated_begins(void) {
-    char text[4096];
-    uint64_t known = 0;
-    gpu.ledger(text, sizeof text);
-    for (const char *at = text; (at = strstr(at, "finding: a metric query was begun again")) != NULL; at++)
-        known++;
-    if (known == gpu.findings())
-        gpu.forget_findings();
-}
-
 uint64_t calls(const char *function) {
     return gpu.calls(function);
 }
@@ -328,6 +318,7 @@ int start(void **state) {
     unsetenv("ZT_REPORT");
     unsetenv("ZT_LOG");
     unsetenv("ZT_TIMELINE");
+    unsetenv("ZT_PEAKS");
     ok(zeInit(0));
     reach_control(path);
     zt_get_last_error(NULL); /* takes what a process and a thread need once */

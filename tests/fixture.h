@@ -95,11 +95,6 @@ extern struct gpu {
 #undef GPU_MEMBER
 } gpu;
 
-/* Forgets findings if all are of queries that began again without a reset. Where the driver refuses the end
-   of a region, or its reset, and nothing shows when an execution of its list has ended, its queries are not
-   reset before the next. No sample is read from them. */
-void forget_repeated_begins(void);
-
 /* How often the driver function was called since reset_calls(). */
 uint64_t calls(const char *function);
 

@@ -499,7 +499,7 @@ static void test_calls_by_the_environment(void **state) {
     expect_success(&p);
     line_of(text_of("calls.csv"), "\"zeCommandQueueExecuteCommandLists\",\"host time\"");
     expect_success(&unknown);
-    assert_contains(text_of("errors"), "zetools: zt_auto: nothing is traced. [NO_SUCH_CALL]");
+    assert_contains(text_of("errors"), "zetools: zt_auto: nothing is traced. [NO_SUCH_CALL] zt_auto: '");
     assert_contains(text_of("errors"), "zeCommandQeueExecute");
 }
 

@@ -294,6 +294,66 @@ static void test_a_log_function_that_releases(void **state) {
     check_work(w);
 }
 
+/* ---- a log function that closes --------------------------------------------------------------------------- */
+
+typedef struct closer {
+    zt_profiler *profiler;
+    zt_stream *stream;
+    int refusals;
+    ze_result_t result;
+} closer;
+
+static void close_what_reports(int result, const char *text, void *argument) {
+    closer *me = (closer *)argument;
+    if (strncmp(text, "[INSIDE_", 8) == 0) {
+        me->refusals++;
+        me->result = (ze_result_t)result;
+    }
+    zt_close(me->profiler);
+    if (me->stream)
+        zt_stream_close(me->stream, NULL, NULL);
+}
+
+/* What reports goes on to use the profiler: closing it is refused. */
+static void test_a_log_function_that_closes(void **state) {
+    static const char *const commands[] = {"zetCommandListAppendMetricQueryBegin",
+                                           "zetCommandListAppendMetricQueryEnd", "zetMetricQueryReset"};
+    world *w = *state;
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        closer me = {0};
+        zt_config config = config_of(w);
+        config.groups = "ComputeBasic";
+        config.log = close_what_reports;
+        config.log_user = &me;
+        me.profiler = open_profiler(w, &config);
+        inject(commands[i], 1, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+        run(w, me.profiler, "some");
+        zt_collect(me.profiler, A_WHILE);
+        assert_int_equal(me.refusals, 1);
+        assert_int_equal(me.result, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+        run(w, me.profiler, "later");
+        collect_all(me.profiler);
+        assert_int_equal(region_info(me.profiler, "later").count, 1);
+        close_profiler(w, me.profiler);
+    }
+    check_work(w);
+}
+
+static void test_a_log_function_that_closes_its_stream(void **state) {
+    world *w = *state;
+    closer me = {0};
+    zt_stream_config config = zt_stream_config_default();
+    config.log = close_what_reports;
+    config.log_user = &me;
+    ok(zt_stream_open(w->context, w->device, &config, &me.stream));
+    inject("zetCommandListAppendMetricStreamerMarker", 1, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    assert_result(zt_stream_mark(me.stream, w->immediate, "some"), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    assert_int_equal(me.refusals, 1);
+    zt_stream *stream = me.stream;
+    me.stream = NULL;
+    zt_stream_close(stream, NULL, NULL);
+}
+
 /* ---- an allocator that asks ------------------------------------------------------------------------------- */
 
 static void *allocate_and_ask(size_t size, void *argument) {
@@ -329,7 +389,7 @@ static void *allocate_much(void *argument) {
     }
     finish_immediate(me->w, me->list);
     zt_collect(me->profiler, 0);
-    for (int format = ZT_FORMAT_TABLE; format <= ZT_FORMAT_OPENMETRICS; format++) {
+    for (int format = ZT_FORMAT_TABLE; format <= ZT_FORMAT_INSTANCES; format++) {
         size_t written = 0;
         zt_write(me->profiler, (zt_format)format, count_bytes, &written);
     }
@@ -366,6 +426,8 @@ int main(void) {
         TEST(test_regions_in_a_sample_function_on_the_thread),
         TEST(test_a_log_function_that_asks),
         TEST(test_a_log_function_that_releases),
+        TEST(test_a_log_function_that_closes),
+        TEST(test_a_log_function_that_closes_its_stream),
         TEST(test_an_allocator_that_asks),
     };
     return cmocka_run_group_tests(tests, start, NULL);

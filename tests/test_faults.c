@@ -156,7 +156,6 @@ static void whole_life(life *me, const char *what, uint32_t n) {
     end_life(me);
     if (heap_bytes() != bytes)
         fail_msg("%s %u: %lld bytes leaked", what, n, (long long)(heap_bytes() - bytes));
-    forget_repeated_begins();
     if (gpu.findings() || gpu.live() != live_objects) {
         char text[4096];
         gpu.ledger(text, sizeof text);

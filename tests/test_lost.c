@@ -415,14 +415,19 @@ static void test_refused_in_part(void **state) {
     check_work(w);
 }
 
-/* The driver refuses the last command of a region whose list has no other. Nothing shows when an execution of
-   it has ended, so its queries are not reset before the next. They are when the list is reset. */
+/* The driver refuses the last command of a region whose list has no other. It is still running when the list
+   is executed again, so its queries are not reset before. They are when the list is reset. */
 static void test_refused_in_the_only_region_of_a_list(void **state) {
     world *w = *state;
     ze_event_handle_t gate;
     char ledger[4096];
     create_event(w, 1, &gate);
-    zt_profiler *profiler = open_small(w, "ComputeBasic,HostScheduler");
+    zt_config config = config_of(w);
+    config.groups = "ComputeBasic,HostScheduler";
+    config.slots_per_step = 4;
+    config.max_slots = 8;
+    config.wait_timeout_ns = 1000000;
+    zt_profiler *profiler = open_profiler(w, &config);
     for (int i = 0; i < 20; i++) {
         ok(zeEventHostReset(gate));
         inject("zetCommandListAppendMetricQueryEnd", 2, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
@@ -452,6 +457,171 @@ static void test_refused_in_the_only_region_of_a_list(void **state) {
     collect_all(profiler);
     assert_counts(profiler, counted(28, 8, 0, 20, 0));
     ok(zeEventDestroy(gate));
+    check_work(w);
+}
+
+/* zt_execute waits for a dropped region as for another, and resets its queries. */
+static void test_refused_and_executed_in_turn(void **state) {
+    const char *functions[] = {"zetCommandListAppendMetricQueryBegin", "zetCommandListAppendMetricQueryEnd"};
+    world *w = *state;
+    for (int thread = 0; thread < 2; thread++) {
+        for (int i = 0; i < 2; i++) {
+            zt_config config = config_of(w);
+            config.groups = "ComputeBasic,HostScheduler";
+            config.thread = thread;
+            zt_profiler *profiler = open_profiler(w, &config);
+            inject(functions[i], 2, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+            append(w, profiler, w->list, "refused");
+            ok(zeCommandListClose(w->list));
+            for (int j = 0; j < 10; j++)
+                ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
+            w->launches += 10;
+            finish_queue(w);
+            assert_int_equal(gpu.findings(), 0);
+            ok(zt_reset(profiler, w->list));
+            assert_counts(profiler, counted(1, 0, 0, 1, 0));
+            close_profiler(w, profiler);
+        }
+    }
+    check_work(w);
+}
+
+/* With one slot alone, a dropped region has to give it back when the device is done with it. */
+static void test_refused_in_the_only_slot(void **state) {
+    world *w = *state;
+    if (!can_tell_immediate())
+        skip();
+    zt_config config = config_of(w);
+    config.groups = "ComputeBasic,HostScheduler";
+    config.max_slots = 1;
+    zt_profiler *profiler = open_profiler(w, &config);
+    for (int i = 0; i < 10; i++) {
+        inject("zetCommandListAppendMetricQueryBegin", 2, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+        run(w, profiler, "refused");
+        run(w, profiler, "then");
+    }
+    collect_all(profiler);
+    assert_counts(profiler, counted(20, 10, 0, 10, 0));
+    assert_int_equal(zt_get_cause(profiler, ZT_DROPPED_APPEND_FAILED), 10);
+    check_work(w);
+}
+
+/* ==== dropped regions that run while the profiler is closed =============================================== */
+
+typedef struct opener {
+    ze_event_handle_t gate;
+    uint64_t queries; /* of events, before zt_close */
+    int is_closed;
+} opener;
+
+/* Opens the gate when zt_close waits, or when it has not waited. */
+static void *open_gate(void *user) {
+    opener *me = user;
+    while (!__atomic_load_n(&me->is_closed, __ATOMIC_ACQUIRE) &&
+           calls("zeEventQueryStatus") < me->queries + 10)
+        nap();
+    ok(zeEventHostSignal(me->gate));
+    return NULL;
+}
+
+static void close_while_gated(world *w, zt_profiler *profiler, ze_event_handle_t gate) {
+    opener me = {gate, calls("zeEventQueryStatus"), 0};
+    pthread_t thread;
+    pthread_create(&thread, NULL, open_gate, &me);
+    close_profiler(w, profiler);
+    __atomic_store_n(&me.is_closed, 1, __ATOMIC_RELEASE);
+    join_in_time(w, thread);
+}
+
+static zt_profiler *open_two_groups(world *w, uint64_t wait_timeout_ns) {
+    zt_config config = config_of(w);
+    config.groups = "ComputeBasic,HostScheduler";
+    config.wait_timeout_ns = wait_timeout_ns;
+    return open_profiler(w, &config);
+}
+
+/* Begins a region of which the driver has one command, and refuses the next. */
+static void refuse_in_part(world *w, zt_profiler *profiler, ze_command_list_handle_t list, int at_end) {
+    if (!at_end)
+        inject("zetCommandListAppendMetricQueryBegin", 2, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    zt_region region = zt_begin(profiler, list, "refused");
+    if (at_end)
+        inject("zetCommandListAppendMetricQueryEnd", 2, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    launch(w, list);
+    zt_end(&region);
+}
+
+/* zt_close waits until the device is done with the queries of a dropped region, and destroys them. */
+static void test_closed_while_a_dropped_region_runs(void **state) {
+    world *w = *state;
+    for (int i = 0; i < 4; i++) {
+        int is_immediate = i / 2;
+        ze_command_list_handle_t list = is_immediate ? w->immediate : w->list;
+        if (is_immediate && !can_tell_immediate())
+            break;
+        zt_profiler *profiler = open_two_groups(w, A_WHILE);
+        ze_event_handle_t gate = append_gate(w, list);
+        refuse_in_part(w, profiler, list, i % 2);
+        if (!is_immediate) {
+            ok(zeCommandListClose(list));
+            ok(zt_execute(profiler, w->queue, 1, &list, NULL));
+        }
+        close_while_gated(w, profiler, gate);
+        finish_queue(w);
+        finish_immediate(w, w->immediate);
+        reset_list(w->list);
+        ok(zeEventDestroy(gate));
+        assert_int_equal(gpu.findings(), 0);
+        assert_int_equal(heard(w, "[DROPPED_RUNNING]"), 0);
+    }
+    check_work(w);
+}
+
+/* The time is up, or nothing shows when the region ends: the device keeps what it may write to. */
+static void test_closed_before_a_dropped_region_ends(void **state) {
+    world *w = *state;
+    for (int i = 0; i < 2; i++) {
+        int before = heard(w, "[DROPPED_RUNNING]");
+        zt_profiler *profiler = open_two_groups(w, 1000000);
+        ze_event_handle_t gate = append_gate(w, w->list);
+        if (i == 1)
+            inject("zeCommandListAppendBarrier", 1, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+        refuse_in_part(w, profiler, w->list, 0);
+        ok(zeCommandListClose(w->list));
+        ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
+        close_profiler(w, profiler);
+        assert_int_equal(heard(w, "[DROPPED_RUNNING]"), before + 1);
+        ok(zeEventHostSignal(gate));
+        finish_queue(w);
+        reset_list(w->list);
+        ok(zeEventDestroy(gate));
+        assert_int_equal(gpu.findings(), 0);
+    }
+    check_work(w);
+}
+
+/* Dropped regions that never ran, that have run, or of which an execution was refused, leave nothing. */
+static void test_closed_with_dropped_regions_that_do_not_run(void **state) {
+    world *w = *state;
+    for (int i = 0; i < 4; i++) {
+        zt_profiler *profiler = open_two_groups(w, A_WHILE);
+        refuse_in_part(w, profiler, w->list, i % 2);
+        w->launches -= i != 2;
+        ok(zeCommandListClose(w->list));
+        if (i == 1) {
+            inject("zeCommandQueueExecuteCommandLists", 1, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+            assert_result(zt_execute(profiler, w->queue, 1, &w->list, NULL),
+                          ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+        }
+        if (i == 2)
+            execute_unprofiled(w, w->list);
+        if (i == 3 || !can_tell_immediate())
+            zt_release(profiler, w->list);
+        close_profiler(w, profiler);
+        reset_list(w->list);
+        assert_int_equal(gpu.findings(), 0);
+        assert_int_equal(heard(w, "[DROPPED_RUNNING]"), 0);
+    }
     check_work(w);
 }
 
@@ -615,11 +785,17 @@ int main(void) {
         TEST(test_slots_after_a_passing_failure),
         TEST(test_refused_in_part),
         TEST(test_refused_in_the_only_region_of_a_list),
+        TEST(test_refused_and_executed_in_turn),
+        TEST(test_refused_in_the_only_slot),
+        TEST(test_closed_while_a_dropped_region_runs),
+        TEST(test_closed_with_dropped_regions_that_do_not_run),
         TEST(test_refused_before_another_region),
         TEST(test_a_reset_that_is_refused_once),
         TEST(test_identity_after_every_step),
         TEST(test_never_delivered_is_lost_after_release),
         /* the library keeps what the device may still write to */
+        cmocka_unit_test_setup_teardown(test_closed_before_a_dropped_region_ends, open_leaky_world,
+                                        abandon_world),
         cmocka_unit_test_setup_teardown(test_an_event_that_cannot_be_queried, open_leaky_world,
                                         abandon_world),
     };
