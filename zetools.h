@@ -7713,8 +7713,8 @@ ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt
     slot->region = path->key.region;
     slot->is_dropped = slot->needs_reset = slot->shows_end = 0;
     /* What a recorded list records is submitted after its first region is begun: one look at the clock serves
-       all regions of a recording. */
-    if (list->state == ZT__LIST_IMMEDIATE || list->state == ZT__LIST_UNKNOWN ||
+       all regions of a recording. Timelines show when each region was begun. */
+    if (profiler->timeline || list->state == ZT__LIST_IMMEDIATE || list->state == ZT__LIST_UNKNOWN ||
         list->ended == list->over_up_to) {
         list->begun_ns = zt__now_ns();
     }
