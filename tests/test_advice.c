@@ -186,10 +186,20 @@ static zt_profiler *profiler_of(const given_metric *metrics, uint32_t metric_cou
         }
         put_u32(&packed, 0); /* kept samples */
     }
+    put_u32(&packed, region_count); /* paths: none is inside another */
+    for (uint32_t region = 0; region < region_count; region++) {
+        put_u32(&packed, UINT32_MAX);
+        put_u32(&packed, region);
+        put_u64(&packed, passes);
+        put(&packed, &time_ns, sizeof time_ns);
+        put_u64(&packed, 0);
+        put_u32(&packed, 0);
+        put_u32(&packed, 0);
+    }
     uint64_t size = packed.size, hash = zt__hash(packed.bytes + 24, packed.size - 24);
     packed.size = 0;
     put(&packed, "ZTPK", 4);
-    put_u32(&packed, 1); /* layout */
+    put_u32(&packed, 2); /* layout */
     put_u64(&packed, size);
     put_u64(&packed, hash);
     ok(zt_unpack(packed.bytes, (size_t)size, NULL, &profiler));
@@ -490,7 +500,7 @@ static void test_bandwidth_and_wall_time(void **state) {
     advice.naming = ZT__NAMING_COUNT;
     zt_limit_info info = apply(&advice, ZT__ROLE_MEMORY_SHARE, 86, ZT__ROLE_MEMORY_TRAFFIC, 392);
     assert_int_equal(info.limit, ZT_LIMIT_MEMORY_BANDWIDTH);
-    assert_contains(info.text, "86% of the design bandwidth, memory traffic 392 GB/s");
+    assert_contains(info.text, "86% of the peak bandwidth, memory traffic 392 GB/s");
     info = apply(&advice, ZT__ROLE_MEMORY_SHARE, 65, ZT__ROLE_EU_STALL, 40);
     assert_int_equal(info.limit, ZT_LIMIT_MEMORY_BANDWIDTH);
     info = apply(&advice, ZT__ROLE_MEMORY_SHARE, 65, ZT__ROLE_EU_STALL, 5);
@@ -601,7 +611,7 @@ static void rank(const zt_profiler *profiler, char *names, size_t size) {
         }
     }
     zt__prepare_advice(profiler, &advice);
-    uint32_t count = zt__rank_columns(profiler, &advice, &table, ranked);
+    uint32_t count = zt__rank_columns(profiler->metrics, profiler->metric_count, &advice, &table, ranked);
     assert_true(count <= zt_get_metric_count(profiler) + ZT__DERIVED_COLUMNS);
     names[0] = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -728,18 +738,99 @@ static void test_design_bandwidth(void **state) {
     zt__advice advice;
     zt_profiler *profiler = open_own(w, "ComputeBasic", 0);
     zt__prepare_advice(profiler, &advice);
-    assert_true(advice.design_bandwidth == 8);
+    assert_true(advice.peaks.bytes == 8e9);
     inject("zeDeviceGetMemoryProperties", 1, ZE_RESULT_ERROR_UNKNOWN);
     zt__prepare_advice(profiler, &advice);
-    assert_true(advice.design_bandwidth != advice.design_bandwidth);
+    assert_true(advice.peaks.bytes == 0);
     zt_close(profiler);
     gpu.set_devices(1, 2);
     profiler = open_own(w, "ComputeBasic", 0);
     zt__prepare_advice(profiler, &advice);
-    assert_true(advice.design_bandwidth != advice.design_bandwidth);
+    assert_true(advice.peaks.bytes == 0);
     zt_close(profiler);
     gpu.set_devices(1, 0);
     check_work(w);
+}
+
+/* ---- the roofline ---------------------------------------------------------------------------------------- */
+
+static char report[1 << 18];
+
+static int keep_report(const void *bytes, size_t size, void *user) {
+    size_t *used = (size_t *)user;
+    if (*used + size >= sizeof report)
+        return 1;
+    memcpy(report + *used, bytes, size);
+    report[ *used += size] = 0;
+    return 0;
+}
+
+static const char *json_of(const zt_profiler *profiler) {
+    size_t used = 0;
+    ok(zt_write(profiler, ZT_FORMAT_JSON, keep_report, &used));
+    return report;
+}
+
+static const given_metric roofline_metrics[] = {
+    {"GPU_BUSY", "percent", DURATION},
+    {"GPU_MEMORY_BYTE_READ_RATE", "GBpS", THROUGHPUT},
+    {"GPU_MEMORY_BYTE_WRITE_RATE", "GBpS", THROUGHPUT},
+    {"XVE_INST_EXECUTED_ALU0_ALL", "events", EVENT},
+    {"XVE_INST_EXECUTED_ALU1_ALL", "events", EVENT},
+    {"XVE_INST_EXECUTED_ALU2_ALL", "events", EVENT},
+};
+
+/* The peak bandwidth that is given decides what limits a region, as that of the driver does. */
+static void test_peaks(void **state) {
+    (void)state;
+    static const given_value values[METRICS] = {
+        {"GPU_BUSY", 99}, {"GPU_MEMORY_BYTE_READ_RATE", 300}, {"GPU_MEMORY_BYTE_WRITE_RATE", 100}};
+    zt_profiler *profiler = profiler_of(roofline_metrics, 3, TIME_NS, &values, 1);
+    zt_limit_info info;
+    assert_null(strstr(json_of(profiler), "\"peaks\""));
+    assert_contains(report, "\"bytes\":400000000000");
+    ok(zt_get_limit(profiler, 0, &info));
+    assert_int_equal(info.limit, ZT_LIMIT_UNKNOWN);
+    ok(zt_set_peaks(profiler, 456e9, 14.6e12, NULL));
+    ok(zt_get_limit(profiler, 0, &info));
+    assert_int_equal(info.limit, ZT_LIMIT_MEMORY_BANDWIDTH);
+    assert_contains(info.text, "88% of the peak bandwidth");
+    assert_contains(json_of(profiler), "\"peaks\":{\"bytes_per_second\":456000000000,"
+                                       "\"operations_per_second\":14600000000000,"
+                                       "\"source\":\"given by the program\"}");
+    ok(zt_set_peaks(profiler, 0, 1e12, "a text that is longer than any that a profiler keeps, which is cut"));
+    assert_contains(json_of(profiler),
+                    "\"peaks\":{\"bytes_per_second\":null,\"operations_per_second\":1000000000000,"
+                    "\"source\":\"a text that is longer than any that a profiler keeps, which is \"}");
+    assert_result(zt_set_peaks(profiler, -1, 0, NULL), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_contains(zt_get_last_error(profiler), "zt_set_peaks: bytes_per_second is -1.");
+    assert_result(zt_set_peaks(profiler, 0, INFINITY, NULL), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_contains(json_of(profiler), "\"operations_per_second\":1000000000000,");
+    ok(zt_set_peaks(profiler, 0, 0, NULL));
+    assert_null(strstr(json_of(profiler), "\"peaks\""));
+    ok(zt_set_peaks(NULL, 1, 1, NULL));
+    zt_close(profiler);
+}
+
+/* Operations are those that the program states; instructions, of any width, are counted by the device. */
+static void test_operations(void **state) {
+    (void)state;
+    static const given_value values[METRICS] = {{"XVE_INST_EXECUTED_ALU0_ALL", 3e6},
+                                                {"XVE_INST_EXECUTED_ALU1_ALL", 2e6},
+                                                {"XVE_INST_EXECUTED_ALU2_ALL", 1e6}};
+    zt_profiler *profiler = profiler_of(roofline_metrics, 6, TIME_NS, &values, 1);
+    zt_region_info region;
+    ok(zt_get_region(profiler, 0, &region));
+    assert_null(strstr(json_of(profiler), "\"operations\""));
+    assert_contains(report, "\"instructions\":6000000000");
+    ok(zt_set_operations(profiler, region.name, 2e6));
+    assert_contains(json_of(profiler), "\"operations\":2000000000");
+    assert_result(zt_set_operations(profiler, region.name, NAN), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_contains(json_of(profiler), "\"operations\":2000000000");
+    ok(zt_set_operations(profiler, "begins later", 1));
+    assert_int_equal(zt_get_region_count(profiler), 2);
+    ok(zt_set_operations(NULL, "region", 1));
+    zt_close(profiler);
 }
 
 /* The share is that of the samples in the timeline's own times. */
@@ -883,6 +974,8 @@ int main(void) {
         cmocka_unit_test(test_ranking_of_an_unknown_set),
         cmocka_unit_test(test_ranking_of_nothing),
         cmocka_unit_test(test_streamed_shares),
+        cmocka_unit_test(test_peaks),
+        cmocka_unit_test(test_operations),
         TEST(test_arguments),
         TEST(test_metrics_of_a_stream),
         TEST(test_design_bandwidth),

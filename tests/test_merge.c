@@ -393,7 +393,7 @@ static void test_layout(void **state) {
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     pack packed = pack_of(profiler);
     uint64_t size = 0, sum = UINT64_C(0xcbf29ce484222325), stated = 0;
-    assert_memory_equal(packed.bytes, "ZTPK\1\0\0\0", 8);
+    assert_memory_equal(packed.bytes, "ZTPK\2\0\0\0", 8);
     for (int i = 7; i >= 0; i--) {
         size = size << 8 | packed.bytes[8 + i];
         stated = stated << 8 | packed.bytes[16 + i];
@@ -433,8 +433,10 @@ static void test_bad_buffers(void **state) {
         assert_null(none);
         packed.bytes[i] ^= 0x10;
     }
-    packed.bytes[4] = 2;
-    expect_refused(packed.bytes, packed.size, ZE_RESULT_ERROR_UNSUPPORTED_VERSION);
+    for (int layout = 1; layout <= 3; layout += 2) {
+        packed.bytes[4] = (unsigned char)layout;
+        expect_refused(packed.bytes, packed.size, ZE_RESULT_ERROR_UNSUPPORTED_VERSION);
+    }
     assert_result(zt_unpack(NULL, 10, NULL, &none), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     assert_result(zt_unpack(packed.bytes, packed.size, NULL, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     assert_counts(profiler, counted(2, 2, 0, 0, 0));
@@ -502,6 +504,47 @@ static void expect_mended_is_refused(pack *packed, const unsigned char *before) 
     mend_check_sum(packed);
     expect_refused(packed->bytes, packed->size, ZE_RESULT_ERROR_INVALID_ARGUMENT);
     memcpy(packed->bytes, before, packed->size);
+}
+
+/* Of paths: their outer ones come before them, their regions are there, and none is there twice. */
+static void test_paths_are_not_believed(void **state) {
+    world *w = *state;
+    enum { PATH = 4 * 4 + 3 * 8, PATHS = 3 };
+    zt_profiler *profiler = open_groups(w, "ComputeBasic"), *back;
+    zt_region outer = zt_begin(profiler, w->immediate, "outer");
+    append(w, profiler, w->immediate, "inner");
+    append(w, profiler, w->immediate, "next");
+    zt_end(&outer);
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    pack packed = pack_of(profiler);
+    unsigned char *before = (unsigned char *)malloc(packed.size), *paths;
+    memcpy(before, packed.bytes, packed.size);
+    paths = packed.bytes + packed.size - PATHS * PATH;
+    assert_int_equal(paths[-4], PATHS);
+    const struct {
+        size_t at;
+        unsigned char value;
+    } wrong[] = {{PATH, 1},         {PATH, 2}, {2 * PATH, 5}, {4, 3},  {PATH + 4, 7},
+                 {2 * PATH + 4, 1}, {15, 1},   {31, 1},       {32, 2}, {36, 2}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        paths[wrong[i].at] = wrong[i].value;
+        expect_mended_is_refused(&packed, before);
+    }
+    for (size_t i = 0; i < PATHS * PATH + 4; i++) {
+        packed.bytes[packed.size - 1 - i] ^= 0xC5;
+        mend_check_sum(&packed);
+        if (zt_unpack(packed.bytes, packed.size, NULL, &back) == ZE_RESULT_SUCCESS)
+            for (uint32_t path = 0; path < zt_get_path_count(back); path++) {
+                zt_path_info info;
+                ok(zt_get_path(back, path, &info));
+                assert_true(info.parent < path || info.parent == UINT32_MAX);
+            }
+        zt_close(back);
+        memcpy(packed.bytes, before, packed.size);
+    }
+    free(before);
+    free(packed.bytes);
 }
 
 /* Counts that are divided by, or that sums over all regions are made of. */
@@ -939,6 +982,7 @@ int main(void) {
         TEST(test_bad_buffers),
         TEST(test_malicious_buffers),
         TEST(test_counts_are_not_believed),
+        TEST(test_paths_are_not_believed),
         TEST(test_texts_are_not_believed),
         TEST(test_half_an_allocator),
         TEST(test_reports_of_malicious_buffers),

@@ -20,6 +20,7 @@ static const softgpu_metric metrics[] = {
     {"GPU_MEMORY_REQUEST_QUEUE_FULL", "Memory", "percent", ZET_METRIC_TYPE_DURATION, ZET_VALUE_TYPE_FLOAT32},
     {"L3_HIT", "L3", "events", ZET_METRIC_TYPE_EVENT, ZET_VALUE_TYPE_UINT64},
     {"L3_MISS", "L3", "events", ZET_METRIC_TYPE_EVENT, ZET_VALUE_TYPE_UINT64},
+    {"XVE_INST_EXECUTED_ALU0_ALL", "XVE", "events", ZET_METRIC_TYPE_EVENT, ZET_VALUE_TYPE_UINT64},
 };
 enum { METRICS = sizeof metrics / sizeof metrics[0] };
 
@@ -28,10 +29,10 @@ static const struct {
     const char *name;
     double values[METRICS];
 } regions[] = {
-    {"conv2d_fwd_nhwc_f16", {98, 24, 71, 86, 5.2, 2.2, 95, 900000, 700000}},
-    {"gemm_tn<half, 256, 128, 32>", {99, 91, 7, 88, 1.5, 0.4, 10, 3000000, 90000}},
-    {"softmax", {97, 22, 71, 31, 1.2, 0.2, 12, 50000, 40000}},
-    {"relu", {96, 30, 5, 40, 0.6, 0.5, 8, 20000, 19000}},
+    {"conv2d_fwd_nhwc_f16", {98, 24, 71, 86, 5.2, 2.2, 95, 900000, 700000, 4000}},
+    {"gemm_tn<half, 256, 128, 32>", {99, 91, 7, 88, 1.5, 0.4, 10, 3000000, 90000, 90000}},
+    {"softmax", {97, 22, 71, 31, 1.2, 0.2, 12, 50000, 40000, 700}},
+    {"relu", {96, 30, 5, 40, 0.6, 0.5, 8, 20000, 19000, 300}},
     {"</script><script>document.title = 'not this'</script>", {0}},
 };
 enum { REGIONS = sizeof regions / sizeof regions[0] };
@@ -62,7 +63,7 @@ static char *read_text(const char *path) {
 
 static void test_the_page(void **state) {
     world *w = *state;
-    char directory[256] = "/tmp/zetools-page-XXXXXX", html[300], json[300];
+    char directory[256] = "/tmp/zetools-page-XXXXXX", html[300], json[300], operations[300];
     const char *stays = getenv("ZT_PAGES");
     zt_config config = config_of(w);
     if (stays)
@@ -71,6 +72,7 @@ static void test_the_page(void **state) {
         assert_non_null(mkdtemp(directory));
     snprintf(html, sizeof html, "%s/library.html", directory);
     snprintf(json, sizeof json, "%s/library.json", directory);
+    snprintf(operations, sizeof operations, "%s/operations.html", directory);
     assert_true(gpu.list_metrics("Chosen", metrics, METRICS));
     config.groups = "Chosen";
     config.timeline = 1000;
@@ -79,6 +81,10 @@ static void test_the_page(void **state) {
     run_steps(w, profiler);
     ok(zt_report(profiler, html));
     ok(zt_report(profiler, json));
+    ok(zt_set_peaks(profiler, 7.2e9, 2e12, "measured: copy of 256 MB"));
+    ok(zt_set_operations(profiler, regions[0].name, 2e6));
+    ok(zt_set_operations(profiler, regions[1].name, 9e7));
+    ok(zt_report(profiler, operations));
 
     const char *text = read_text(html);
     assert_memory_equal(text, "<!DOCTYPE html>\n", 16);
@@ -93,6 +99,7 @@ static void test_the_page(void **state) {
     if (!stays) {
         unlink(html);
         unlink(json);
+        unlink(operations);
         rmdir(directory);
     }
     check_work(w);

@@ -1084,7 +1084,7 @@ static void test_notes_in_all_formats(void **state) {
     run(w, profiler, "lost");
     gpu.behave(SOFTGPU_REPORT_LOST, 0);
     collect_all(profiler);
-    expect_note(profiler, "1 sample is lost: report lost. The device flagged their data as unusable.", 1);
+    expect_note(profiler, "1 sample is lost: report lost. The device flagged the data as unusable.", 1);
 }
 
 static void test_notes_of_passes_and_availability(void **state) {
@@ -1189,6 +1189,136 @@ static void test_only_standard_output_is_as_wide_as_the_terminal(void **state) {
     assert_string_equal(written(profiler, ZT_FORMAT_TABLE), second_buffer.bytes);
 }
 
+/* ==== a row for each sample =============================================================================== */
+
+enum { KEPT_SAMPLES = 3, MOST_VALUES = 128 };
+
+/* What config.sample was called with. */
+static struct {
+    uint32_t count;
+    char names[16][64];
+    double values[16][MOST_VALUES];
+} samples;
+
+static void keep_sample(const zt_sample *sample, void *user) {
+    (void)user;
+    snprintf(samples.names[samples.count], sizeof samples.names[0], "%s", sample->name);
+    memcpy(samples.values[samples.count++], sample->values, sample->metric_count * sizeof *sample->values);
+}
+
+/* Checks a row, which ends with the metrics from `first` on, and returns the next one. */
+static const char *check_row(const char *row, const char *beginning, const double *values, uint32_t count) {
+    char *end;
+    if (strncmp(row, beginning, strlen(beginning)) != 0)
+        fail_msg("a row begins with %.60s, and not %s", row, beginning);
+    row += strlen(beginning);
+    for (uint32_t i = 0; i < count; i++) {
+        assert_int_equal(*row++, ',');
+        if (isnan(values[i]))
+            continue;
+        assert_true(strtod(row, &end) == values[i]);
+        row = end;
+    }
+    assert_int_equal(*row, '\n');
+    return row + 1;
+}
+
+/* The newest samples, numbered from the first, in the columns of other tools. */
+static void test_instances(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.timeline = KEPT_SAMPLES;
+    config.sample = keep_sample;
+    samples.count = 0;
+    zt_profiler *profiler = open_profiler(w, &config);
+    run(w, profiler, "first");
+    run(w, profiler, "second");
+    run(w, profiler, "a \"b\", c");
+    run(w, profiler, "second");
+    collect_all(profiler);
+    assert_int_equal(samples.count, 4);
+    const char *text = written(profiler, ZT_FORMAT_INSTANCES);
+    const char *row = strstr(text, "\n\n") + 2;
+    assert_int_equal(
+        strncmp(text, "=== Device #0 Metrics ===\n\nKernel,GlobalInstanceId,SubDeviceId,GpuTime[ns],", 75),
+        0);
+    for (uint32_t i = 0; i < zt_get_metric_count(profiler); i++) {
+        const zt_metric *metric = zt_get_metric(profiler, i);
+        int is_percent = strcmp(metric->units, "percent") == 0;
+        char heading[600];
+        snprintf(heading, sizeof heading, ",%s%s%s%s", metric->name, *metric->units ? "[" : "",
+                 is_percent ? "%" : metric->units, *metric->units ? "]" : "");
+        assert_contains(row, heading);
+    }
+    row = strchr(row, '\n') + 1;
+    row = check_row(row, "\"second\",2,0", samples.values[1], zt_get_metric_count(profiler));
+    row = check_row(row, "\"a \"\"b\"\", c\",3,0", samples.values[2], zt_get_metric_count(profiler));
+    row = check_row(row, "\"second\",4,0", samples.values[3], zt_get_metric_count(profiler));
+    assert_string_equal(row, "");
+    ok(zt_report(profiler, in_directory("run.Instances.csv")));
+    assert_string_equal(read_whole(in_directory("run.Instances.csv")), text);
+}
+
+/* Without metrics, the GPU time is that of the region. */
+static void test_instances_of_times(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    zt_region_info info;
+    config.groups = "";
+    config.timeline = KEPT_SAMPLES;
+    zt_profiler *profiler = measure_region(w, &config);
+    ok(zt_get_region(profiler, 0, &info));
+    const char *text = written(profiler, ZT_FORMAT_INSTANCES);
+    assert_contains(text, "\nKernel,GlobalInstanceId,SubDeviceId,GpuTime[ns]\n");
+    check_row(strstr(text, "\"region\""), "\"region\",1,0", &info.time_ns.sum, 1);
+}
+
+/* Each tile has a row. */
+static void test_instances_of_tiles(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    double values[2][MOST_VALUES];
+    gpu.set_devices(1, 2);
+    config.timeline = KEPT_SAMPLES;
+    zt_profiler *profiler = measure_region(w, &config);
+    uint32_t count = zt_get_metric_count(profiler);
+    for (uint32_t tile = 0; tile < 2; tile++) {
+        for (uint32_t m = 0; m < count; m++) {
+            zt_stats stats;
+            ok(zt_get_tile_stats(profiler, 0, tile, m, &stats));
+            values[tile][m] = isnan(stats.min) ? stats.sum : stats.min; /* of a flag */
+        }
+    }
+    const char *row = strstr(written(profiler, ZT_FORMAT_INSTANCES), "\"region\"");
+    row = check_row(row, "\"region\",1,0", values[0], count);
+    row = check_row(row, "\"region\",1,1", values[1], count);
+    assert_string_equal(row, "");
+}
+
+/* A metric of a pass that the sample did not run in is empty. */
+static void test_instances_of_passes(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.groups = "ComputeBasic,MemoryProfile";
+    config.max_passes = 4;
+    config.timeline = KEPT_SAMPLES;
+    config.sample = keep_sample;
+    samples.count = 0;
+    zt_profiler *profiler = open_profiler(w, &config);
+    ZT_PASSES(profiler) {
+        run(w, profiler, "region");
+    }
+    collect_all(profiler);
+    uint32_t count = zt_get_metric_count(profiler);
+    const char *row = strstr(written(profiler, ZT_FORMAT_INSTANCES), "\"region\"");
+    assert_contains(first_buffer.bytes, ",MemoryProfile.GpuTime[ns],");
+    assert_int_equal(zt_get_pass_count(profiler), 2);
+    assert_true(isnan(samples.values[0][count - 1]) && isnan(samples.values[1][0]));
+    row = check_row(row, "\"region\",1,0", samples.values[0], count);
+    row = check_row(row, "\"region\",2,0", samples.values[1], count);
+    assert_string_equal(row, "");
+}
+
 /* ==== writing ============================================================================================= */
 
 static void test_format_by_suffix(void **state) {
@@ -1215,7 +1345,8 @@ static void test_unknown_suffixes_are_refused(void **state) {
         assert_result(zt_report(profiler, path), ZE_RESULT_ERROR_INVALID_ARGUMENT);
         assert_contains(zt_get_last_error(profiler), names[i]);
         assert_contains(zt_get_last_error(profiler),
-                        ".txt (or none: a table), .csv, .json, .trace.json, .html, .htm and .prom");
+                        ".txt (or none: a table), .csv, .json, .trace.json, .html, .htm, .prom and "
+                        ".instances.csv");
     }
     assert_int_equal(remove_entries(), 0);
 }
@@ -1235,6 +1366,7 @@ static void test_a_trace_needs_a_timeline(void **state) {
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     assert_result(zt_report(profiler, in_directory("run.trace.json")), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     assert_contains(zt_get_last_error(profiler), "Set config.timeline");
+    assert_result(zt_report(profiler, in_directory("run.instances.csv")), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     assert_int_equal(remove_entries(), 0);
 }
 
@@ -1291,14 +1423,15 @@ static int stop_at_once(const void *bytes, size_t size, void *user) {
 
 static void test_write_function_that_stops(void **state) {
     world *w = *state;
-    zt_profiler *profiler = open_groups(w, "ComputeBasic,HostScheduler");
+    zt_config config = config_of(w);
+    config.groups = "ComputeBasic,HostScheduler";
+    config.timeline = 10;
+    zt_profiler *profiler = open_profiler(w, &config);
     for (int i = 0; i < 5; i++)
         run(w, profiler, "region");
     collect_all(profiler);
-    for (int format = ZT_FORMAT_TABLE; format <= ZT_FORMAT_HTML; format++) {
+    for (int format = ZT_FORMAT_TABLE; format <= ZT_FORMAT_INSTANCES; format++) {
         int count = 0;
-        if (format == ZT_FORMAT_TRACE)
-            continue; /* takes a timeline */
         assert_true(zt_write(profiler, (zt_format)format, stop_at_once, &count) != ZE_RESULT_SUCCESS);
         assert_int_equal(count, 1);
     }
@@ -1551,6 +1684,10 @@ int main(void) {
         IN_DIRECTORY(test_notes_of_passes_and_availability),
         IN_DIRECTORY(test_table_on_standard_output),
         IN_DIRECTORY(test_only_standard_output_is_as_wide_as_the_terminal),
+        IN_DIRECTORY(test_instances),
+        IN_DIRECTORY(test_instances_of_times),
+        IN_DIRECTORY(test_instances_of_tiles),
+        IN_DIRECTORY(test_instances_of_passes),
         IN_DIRECTORY(test_format_by_suffix),
         IN_DIRECTORY(test_unknown_suffixes_are_refused),
         IN_DIRECTORY(test_suffix_is_of_the_file),

@@ -175,8 +175,8 @@ static void test_copies_by_choice(void **state) {
     assert_counts(profiler, counted(2, 2, 0, 0, 0));
 }
 
-/* A list of an engine that only copies. */
-static void create_copy_list(world *w, ze_command_list_handle_t *list) {
+/* A queue of an engine that only copies. */
+static ze_command_queue_desc_t copy_queue(world *w) {
     ze_command_queue_group_properties_t groups[8];
     uint32_t count = 8, ordinal = 0;
     memset(groups, 0, sizeof groups);
@@ -189,7 +189,7 @@ static void create_copy_list(world *w, ze_command_list_handle_t *list) {
     ze_command_queue_desc_t desc = {
         ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, NULL, ordinal, 0, 0, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
         ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
-    ok(zeCommandListCreateImmediate(w->context, w->device, &desc, list));
+    return desc;
 }
 
 /* A copy engine can write time stamps, but cannot execute metric queries: with metrics, a copy is counted and
@@ -198,12 +198,13 @@ static void test_copies_on_a_copy_engine(void **state) {
     world *w = *state;
     zt_trace_config trace = everything();
     zt_config config = config_of(w);
+    ze_command_queue_desc_t copies = copy_queue(w);
     ze_command_list_handle_t list;
     config.groups = "";
     trace.copies = 1;
     zt_profiler *profiler = open_traced(w, &trace), *times = open_profiler(w, &config);
     ok(zt_trace_start(times, &trace));
-    create_copy_list(w, &list);
+    ok(zeCommandListCreateImmediate(w->context, w->device, &copies, &list));
     gpu.reset_calls();
     ok(zeCommandListAppendMemoryCopy(list, w->sums, w->sums + 1, sizeof(float), NULL, 0, NULL));
     assert_int_equal(calls("zetCommandListAppendMetricQueryBegin"), 0);
@@ -410,6 +411,92 @@ static void test_lists_appended_with_parameters(void **state) {
     reset_list(w->list);
 }
 
+typedef struct capture_functions {
+    ze_result_t (*begin)(ze_command_list_handle_t, const void *);
+    ze_result_t (*end)(ze_command_list_handle_t, const void *, void **);
+    ze_result_t (*destroy)(void *);
+} capture_functions;
+
+static capture_functions find_capture(void) {
+    capture_functions capture;
+    find_newer("zeCommandListBeginGraphCaptureExt", &capture.begin);
+    find_newer("zeCommandListEndGraphCaptureExt", &capture.end);
+    find_newer("zeGraphDestroyExt", &capture.destroy);
+    return capture;
+}
+
+/* Into a graph, which may run any number of times or never. */
+static void test_launches_are_captured(void **state) {
+    world *w = *state;
+    const capture_functions capture = find_capture();
+    void *graph;
+    zt_profiler *profiler = open_traced(w, NULL);
+    ok(capture.begin(w->immediate, NULL));
+    launch_kernel(w->immediate, w->kernel);
+    launch_kernel(w->immediate, w->kernel);
+    ok(capture.end(w->immediate, NULL, &graph));
+    launch(w, w->immediate);
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    expect_launches(profiler, 1, 0, 2);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    check_work(w);
+    ok(capture.destroy(graph));
+}
+
+/* Lists that wait for an event of the captured list are captured as well, until its capture ends. */
+static void test_lists_join_a_capture(void **state) {
+    world *w = *state;
+    const capture_functions capture = find_capture();
+    ze_group_count_t groups = {WORK_GROUPS, 1, 1};
+    ze_command_list_handle_t joins, stays_out;
+    ze_event_handle_t event;
+    void *graph;
+    zt_profiler *profiler = open_traced(w, NULL);
+    create_event(w, 1, &event);
+    create_immediate(w, &joins);
+    create_immediate(w, &stays_out);
+    ok(capture.begin(w->immediate, NULL));
+    ok(zeCommandListAppendLaunchKernel(w->immediate, w->kernel, &groups, event, 0, NULL));
+    ok(zeCommandListAppendLaunchKernel(joins, w->kernel, &groups, NULL, 1, &event));
+    launch_kernel(joins, w->kernel);
+    launch(w, stays_out);
+    ok(capture.end(w->immediate, NULL, &graph));
+    launch(w, joins);
+    finish_immediate(w, joins);
+    finish_immediate(w, stays_out);
+    collect_all(profiler);
+    expect_launches(profiler, 2, 0, 3);
+    assert_counts(profiler, counted(2, 2, 0, 0, 0));
+    check_work(w);
+    ok(capture.destroy(graph));
+    ok(zeEventDestroy(event));
+    ok(zeCommandListDestroy(joins));
+    ok(zeCommandListDestroy(stays_out));
+}
+
+/* Lists that are appended while their immediate list is captured are not executed. */
+static void test_lists_appended_in_a_capture(void **state) {
+    world *w = *state;
+    const capture_functions capture = find_capture();
+    append_lists append_recorded;
+    void *graph;
+    find_newer("zeCommandListImmediateAppendCommandListsExp", &append_recorded);
+    zt_profiler *profiler = open_traced(w, NULL);
+    record(w, w->list);
+    ok(capture.begin(w->immediate, NULL));
+    ok(append_recorded(w->immediate, 1, &w->list, NULL, 0, NULL));
+    ok(capture.end(w->immediate, NULL, &graph));
+    for (int i = 0; i < 2; i++) {
+        execute_unprofiled(w, w->list);
+        w->launches++;
+    }
+    collect_all(profiler);
+    assert_counts(profiler, counted(2, 2, 0, 0, 0));
+    check_work(w);
+    ok(capture.destroy(graph));
+}
+
 typedef ze_result_t (*get_next_command)(ze_command_list_handle_t, const void *, uint64_t *);
 
 /* An identifier that the application queries is that of the launch which follows, so nothing is appended in
@@ -451,6 +538,8 @@ static void test_a_list_that_can_be_cloned(void **state) {
     const ze_command_list_flags_t cloneable = 1u << 4; /* ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE */
     ze_command_list_desc_t desc = {ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, NULL, 0, cloneable};
     ze_command_list_handle_t list;
+    void (*clone)(void);
+    find_newer("zeCommandListCreateCloneExp", &clone);
     zt_profiler *profiler = open_traced(w, NULL);
     ok(zeCommandListCreate(w->context, w->device, &desc, &list));
     record(w, list);
@@ -851,10 +940,19 @@ static void test_lists_of_another_context(void **state) {
     create_elsewhere(w, &context, &list);
     launch(w, list);
     finish_elsewhere(w, list);
-    ok(zeCommandListDestroy(list));
-    ok(zeContextDestroy(context));
     expect_launches(profiler, 0, 0, 1);
     assert_counts(profiler, counted(0, 0, 0, 0, 0));
+    const char *text = written_report(profiler, ZT_FORMAT_TABLE);
+    assert_contains(text, "1 launches: 0 measured, 0 left out by zt_trace_config, 1 on lists that cannot be");
+    launch(w, w->immediate);
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    text = written_report(profiler, ZT_FORMAT_TABLE);
+    assert_contains(text, "1 of 2 launches could not be measured: ");
+    text = written_report(profiler, ZT_FORMAT_JSON);
+    assert_contains(text, "1 of 2 launches could not be measured: ");
+    ok(zeCommandListDestroy(list));
+    ok(zeContextDestroy(context));
     check_work(w);
 }
 
@@ -1067,11 +1165,41 @@ static void test_calls_on_the_timeline(void **state) {
     assert_int_equal(pthread_join(thread, NULL), 0);
     collect_all(profiler);
     const char *timeline = read_timeline(profiler, low);
+    char line[80];
+    snprintf(line, sizeof line, "argument groups: %u x 1 x 1 x8\n", (unsigned)WORK_GROUPS);
     assert_contains(timeline, "list 1: saxpy x8\n");
+    assert_contains(timeline, line);
     assert_contains(timeline, ": zeCommandListReset x4\n");
     assert_contains(timeline, ": zeCommandListReset x1\n");
     assert_contains(timeline, ": zeCommandQueueSynchronize x3\n");
     check_work(w);
+}
+
+/* Launches have their numbers of groups, and the group size if it was set while tracing. */
+static void test_geometry_on_the_timeline(void **state) {
+    world *w = *state;
+    uint64_t low = now_ns();
+    zt_config config = config_of(w);
+    config.timeline = 8;
+    zt_profiler *profiler = open_profiler(w, &config);
+    ok(zt_trace_start(profiler, NULL));
+    launch(w, w->immediate);
+    finish_immediate(w, w->immediate);
+    other_kernel other;
+    create_other(w, &other);
+    ze_group_count_t groups = {3, 1, 1};
+    ok(zeCommandListAppendLaunchKernel(w->immediate, other.kernel, &groups, NULL, 0, NULL));
+    finish_immediate(w, w->immediate);
+    zt_region region = zt_begin(profiler, w->immediate, "no launch");
+    zt_end(&region);
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    const char *timeline = read_timeline(profiler, low);
+    assert_contains(timeline, "argument groups: 3 x 1 x 1 x1\n");
+    assert_contains(timeline, "argument group size: 256 x 1 x 1 x1\n");
+    assert_contains(timeline, "list 1: no launch x1\n");
+    ok(zt_trace_stop(profiler));
+    destroy_other(&other);
 }
 
 static void test_all_calls(void **state) {
@@ -1401,6 +1529,37 @@ static void test_a_null_profiler(void **state) {
     ok(zt_get_call(NULL, 0, NULL));
     assert_int_equal(zt_get_call_count(NULL), 0);
     assert_int_equal(zt_trace_get_counts(NULL).launches, 0);
+}
+
+/* A handle that a failed call leaves is no new list. */
+static void test_a_list_that_is_not_created(void **state) {
+    world *w = *state;
+    ze_command_queue_desc_t copies = copy_queue(w);
+    ze_command_list_handle_t list = w->immediate;
+    zt_profiler *profiler = open_traced(w, NULL);
+    inject("zeCommandListCreateImmediate", 1, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_result(zeCommandListCreateImmediate(w->context, w->device, &copies, &list),
+                  ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    launch(w, w->immediate);
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    expect_launches(profiler, 1, 0, 0);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    check_work(w);
+}
+
+static void test_a_capture_that_does_not_begin(void **state) {
+    world *w = *state;
+    const capture_functions capture = find_capture();
+    zt_profiler *profiler = open_traced(w, NULL);
+    inject("zeCommandListBeginGraphCaptureExt", 1, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    assert_result(capture.begin(w->immediate, NULL), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    launch(w, w->immediate);
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    expect_launches(profiler, 1, 0, 0);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    check_work(w);
 }
 
 static void test_a_begin_that_fails(void **state) {
@@ -1842,6 +2001,9 @@ int main(void) {
         TEST(test_copies_with_parameters),
         TEST(test_lists_appended_to_an_immediate_list),
         TEST(test_lists_appended_with_parameters),
+        TEST(test_launches_are_captured),
+        TEST(test_lists_join_a_capture),
+        TEST(test_lists_appended_in_a_capture),
         TEST(test_a_mutable_list),
         TEST(test_a_list_that_can_be_cloned),
         TEST(test_launches_on_reset_lists),
@@ -1868,6 +2030,7 @@ int main(void) {
         TEST(test_many_calls),
         TEST(test_calls_in_reports),
         TEST(test_calls_on_the_timeline),
+        TEST(test_geometry_on_the_timeline),
         TEST(test_all_calls),
         TEST(test_order_of_callbacks),
         TEST(test_a_prologue_changes_parameters),
@@ -1879,6 +2042,8 @@ int main(void) {
         TEST(test_other_calls_are_not_registered),
         TEST(test_bad_configurations),
         TEST(test_a_null_profiler),
+        TEST(test_a_list_that_is_not_created),
+        TEST(test_a_capture_that_does_not_begin),
         TEST(test_a_begin_that_fails),
         TEST(test_a_launch_that_fails),
         TEST(test_two_tracers),

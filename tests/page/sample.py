@@ -194,9 +194,9 @@ def ten():
                            "different passes."]
     made = document(regions, causes={"report lost": 9, "overrun": 2, "no slot": 64, "no memory": 0},
                     notes=["5 samples are in flight. Call zt_collect when the work is done.",
-                           "11 samples are lost: report lost. The device flagged their data as unusable.",
+                           "11 samples are lost: report lost. The device flagged the data as unusable.",
                            "64 samples are dropped: no slot. Raise config.max_slots, or call zt_collect more often."],
-                    peaks={"bytes_per_second": PEAK_BYTES, "operations_per_second": PEAK_OPERATIONS, "source": "measured"},
+                    peaks={"bytes_per_second": PEAK_BYTES, "operations_per_second": PEAK_OPERATIONS, "source": "measured: copy of 256 MB"},
                     calls=[{"name": name, "count": count, "errors": errors,
                             "time_ns": stats_of([mean * rng.lognormvariate(0, 0.4) for _ in range(200)])}
                            for name, count, errors, mean in [
@@ -219,7 +219,7 @@ def many():
         name = f"void kernels::layer_{index:04d}<float, {2 ** rng.randrange(4, 9)}>(float const*, float*, unsigned int)"
         regions.append(region_of(rng, name, parent, rng.randrange(1, 30), 1e6 / (index % 997 + 1) + 900, names=names))
     made = document(regions, peaks={"bytes_per_second": PEAK_BYTES, "operations_per_second": PEAK_OPERATIONS,
-                                    "source": "given"})
+                                    "source": "given by ZT_PEAKS"})
     end = 10_000_000_000
     made["timeline"] = {"begin_ns": 0, "end_ns": end, "spans": [
         [index % 5000, begin, begin + rng.randrange(1000, 80_000), 0]

@@ -304,7 +304,7 @@ def test_library(page):
     for text in (device["name"], device["driver_version"], device["uuid"], device["pci"], f"{device['core_clock_mhz']:,} MHz",
                  made["program"], made["opened"].replace("T", " ").replace("Z", " UTC"), "Chosen"):
         assert text and text in head, (text, head)
-    assert made["notes"] == ["1 sample is lost: report lost. The device flagged their data as unusable."]
+    assert made["notes"] == ["1 sample is lost: report lost. The device flagged the data as unusable."]
     assert page.text("#notes ul") == made["notes"][0]
     assert "121 samples" in page.text("#timeline") or "120 samples" in page.text("#timeline"), page.text("#timeline")
 
@@ -610,11 +610,11 @@ def test_without_own_times(page):
 
 def test_roofline(page):
     """The roofline has a point for each region that has rates, and says where its peaks are from."""
-    for name, source in (("ten", "were measured on this device"), ("many", "were given by the user")):
+    for name, source in (("ten", "measured: copy of 256 MB"), ("many", "given by ZT_PEAKS")):
         made = page.show(name)
         rated = sum(1 for region in made["regions"] if "bytes" in region)
         assert page.count("#roofline circle") == min(rated, 150)
-        assert f"The peaks {source}: 456 GB/s, 14.6 Top/s." in page.text("#roofline")
+        assert f"Peak, {source}: 456 GB/s, 14.6 Top/s." in page.text("#roofline")
         boxes = page.run("[...document.querySelectorAll('.point-name')].map((node) => node.getBoundingClientRect().toJSON())")
         assert 5 <= len(boxes) <= 12
         for one, other in itertools.combinations(boxes, 2):
@@ -626,6 +626,25 @@ def test_roofline(page):
     assert page.text(".detail h3") == largest["name"]
     page.show("bare")
     assert not page.run("document.getElementById('roofline').checkVisibility()")
+
+
+def test_roofline_of_library(page):
+    """Without operations that the program states, there are the instructions that the device counts, and no peak for them."""
+    made = page.show_library()
+    assert page.count("#roofline circle") == 4 and page.count("#roofline .roof") == 1
+    text = page.text("#roofline")
+    assert "Instructions a second" in text and "Peak, reported by the driver: 8 GB/s." in text and "zt_set_operations" in text, text
+    for region in made["regions"][:4]:
+        titles = page.run("[...document.querySelectorAll('#roofline circle title')].map((node) => node.textContent)")
+        title = next(title for title in titles if title.startswith(region["name"] + ": ")).replace("\u00a0", " ")
+        rates = title.removeprefix(region["name"] + ": ").split(", ")
+        check_quantity(rates[0], region["instructions"], "instr/s", "rate")
+        check_quantity(rates[1], region["bytes"], "B/s", "rate")
+    page.browser.screenshot(os.path.join(page.directory, "library-instructions.png"))
+    page.browser.open(os.path.join(page.directory, "operations.html"))
+    assert page.count("#roofline circle") == 2 and page.count("#roofline .roof") == 2
+    text = page.text("#roofline")
+    assert "Operations a second" in text and "Peak, measured: copy of 256 MB: 7.2 GB/s, 2 Top/s." in text, text
 
 
 def test_timeline(page):

@@ -186,6 +186,8 @@ ze_result_t sg_list_append(ze_command_list_handle_t handle, const sg_append *app
         return ZE_RESULT_ERROR_INVALID_SIZE;
     if (list->closed)
         return closed_result();
+    if (sg_graph_captures(list, append))
+        return ZE_RESULT_SUCCESS;
     if (runs_in_caller(list, append))
         return run_in_caller(list, append);
     ze_result_t result = write_command(list, append);
@@ -249,6 +251,8 @@ ze_result_t sg_zeCommandListImmediateAppendCommandListsExp(ze_command_list_handl
         result = sg_check_execution(sg_list_of(lists[i]), list->object.parent, list->device, list->ordinal);
     if (result != ZE_RESULT_SUCCESS)
         return result;
+    if (sg_graph_captures(list, &(sg_append){.signal = signal, .wait_count = wait_count, .waits = waits}))
+        return ZE_RESULT_SUCCESS;
     for (uint32_t i = 0; i < list_count; ++i)
         sg_queries_use(sg_list_of(lists[i]));
     result = write_command(list, &(sg_append){.signal = NULL, .wait_count = wait_count, .waits = waits});

@@ -32,7 +32,7 @@
 /* clang-format off */
 #define SG_TYPES(X)                                                                                          \
     X(DRIVER) X(DEVICE) X(CONTEXT) X(QUEUE) X(LIST) X(FENCE) X(EVENT_POOL) X(EVENT) X(MODULE) X(BUILD_LOG)   \
-    X(KERNEL) X(METRIC_GROUP) X(METRIC) X(STREAMER) X(QUERY_POOL) X(QUERY)
+    X(KERNEL) X(METRIC_GROUP) X(METRIC) X(STREAMER) X(QUERY_POOL) X(QUERY) X(GRAPH)
 /* clang-format on */
 
 typedef enum sg_type {
@@ -258,12 +258,20 @@ typedef struct sg_event_pool {
     _Atomic uint8_t *taken; /* which places have an event */
 } sg_event_pool;
 
+/* The capture in which a list takes part, or in which a signal was appended. It may be over. */
+typedef struct sg_graph sg_graph;
+typedef struct sg_captured {
+    sg_graph *graph;
+    uint64_t serial;
+} sg_captured;
+
 typedef struct sg_event {
     sg_object object;
     sg_event_pool *pool;
     uint32_t index;
     _Atomic uint32_t signalled;
     _Atomic uint64_t start, end; /* ticks; valid once signalled */
+    sg_captured captured;
 } sg_event;
 
 /* Signals it and wakes who waits for it, on the host and on all devices. */
@@ -300,6 +308,9 @@ typedef struct sg_append {
 
 /* Checks list and events, and appends; on a synchronous immediate list, waits for it. */
 ze_result_t sg_list_append(ze_command_list_handle_t list, const sg_append *command);
+
+/* Whether a command goes into a graph instead of to the device. */
+bool sg_graph_captures(sg_list *list, const sg_append *command);
 
 bool sg_list_is_immediate(const sg_list *list);
 sg_device *sg_list_device(const sg_list *list);

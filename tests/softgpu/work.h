@@ -89,6 +89,7 @@ struct sg_list {
     sg_tape tape;
     bool is_immediate;
     bool is_mutable;
+    sg_captured captured;
     sg_lane lane; /* of an immediate list */
 };
 
