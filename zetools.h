@@ -12022,10 +12022,11 @@ ZT__PRIVATE int zt__is_unobserved(const zt__list *list) {
 
 /* Returns whether the device may still execute what a PARTIAL slot has on its list. */
 ZT__PRIVATE int zt__may_run(const zt__slot *slot) {
-    if (zt__is_unobserved(slot->list)) {
-        return slot->is_dropped && slot->needs_reset && !zt__is_finished(slot); /* else it has run */
+    const zt__list *list = slot->list;
+    if (zt__is_unobserved(list) && slot->is_dropped && slot->needs_reset && !zt__is_finished(slot)) {
+        return list->state == ZT__LIST_UNOBSERVED || slot->number > list->ran_up_to; /* else it has run */
     }
-    return zt__is_submitted(slot);
+    return !zt__is_unobserved(list) && zt__is_submitted(slot);
 }
 
 /* Counts the samples that are still in flight. Regions that are not ended are dropped, samples on their
