@@ -26,6 +26,7 @@ LIBS_bench_google := -lbenchmark
 NEEDS_bench_google = $(CXX_NEEDS) libbenchmark-dev
 LIBS_trace := -Lbuild/examples -lstepper -Wl,-rpath,'$$ORIGIN'
 RUN_trace := env ZE_ENABLE_TRACING_LAYER=1
+RUN_timeline := env ZE_ENABLE_TRACING_LAYER=1
 
 ifndef V
 .SILENT:
@@ -243,6 +244,12 @@ run-%: build/examples/% $(RUN_NEEDS) ## build and run one example
 	touch build/started
 	tests/run-on-device.sh $(RUN_$*) $<
 	find . -maxdepth 1 -name 'run.*' -newer build/started -printf 'wrote %f\n' | sort
+
+.PHONY: picture
+picture: build/examples/timeline $(RUN_NEEDS) | deps-test ## draw examples/trace.svg from a run of the example 'timeline'
+	if tests/run-on-device.sh; then $(MAKE) spirv; fi
+	tests/run-on-device.sh $(RUN_timeline) $< build
+	tests/picture_of_trace.py build/run.trace.json 2 >examples/trace.svg
 
 .PHONY: bench
 bench: $(BENCHES:%=build/bench/%) $(RUN_NEEDS) ## what the library costs, as ratios; build/bench.json

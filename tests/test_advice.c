@@ -611,7 +611,7 @@ static void rank(const zt_profiler *profiler, char *names, size_t size) {
         }
     }
     zt__prepare_advice(profiler, &advice);
-    uint32_t count = zt__rank_columns(profiler, &advice, &table, ranked);
+    uint32_t count = zt__rank_columns(profiler->metrics, profiler->metric_count, &advice, &table, ranked);
     assert_true(count <= zt_get_metric_count(profiler) + ZT__DERIVED_COLUMNS);
     names[0] = 0;
     for (uint32_t i = 0; i < count; i++)
