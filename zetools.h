@@ -13652,11 +13652,7 @@ typedef struct zt__traced_device {
     zt_profiler *profiler;     /* NULL: it could not be opened */
     uint32_t copy_only_groups; /* a bit for each queue group that cannot execute metric queries */
     int is_detached;           /* its context is destroyed. Atomic */
-
-    /* Launches and copies on its lists that have no region; with the tracer's mutex. */
-    uint64_t left_out;    /* by the configuration */
-    uint64_t impossible;  /* on lists that cannot be measured */
-    uint64_t copies_seen; /* by zt_auto, where copies are not measured */
+    uint64_t copies_seen;      /* by zt_auto, where copies are not measured; with the tracer's mutex */
 } zt__traced_device;
 
 /* The name of a kernel or copy, and what the filter needs to know. */
@@ -14246,15 +14242,11 @@ ZT__PRIVATE zt_profiler *zt__select_command(zt__tracer *tracer, zt__call call, c
     tracer->counts.launches++;
     if (!name) {
         tracer->counts.elsewhere++;
-        if (device) {
-            device->impossible++;
-        }
         return NULL;
     }
     if (!name->is_selected || name->seen++ % tracer->every != 0 ||
         (tracer->limit && name->measured >= tracer->limit)) {
         tracer->counts.filtered++;
-        device->left_out++;
         return NULL;
     }
     tracer->counts.measured++;
@@ -16052,20 +16044,28 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
 #ifdef ZETOOLS_TRACER
     zt__tracer *tracer = zt__load(&document->profiler->tracer);
     zt_trace_counts counts = zt_trace_get_counts(document->profiler);
+    const zt__traced_device *device = tracer ? zt__load(&tracer->devices) : NULL;
     char text[256];
     if (tracer && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
         if (counts.launches > 0) {
             snprintf(text, sizeof text,
-                     "%llu launches: %llu measured, %llu left out by zt_trace_config, %llu on lists that "
-                     "cannot be measured.",
+                     "%llu launches: %llu measured, %llu left out by ZT_KERNELS or zt_trace_config.",
                      (unsigned long long)counts.launches, (unsigned long long)counts.measured,
-                     (unsigned long long)counts.filtered, (unsigned long long)counts.elsewhere);
+                     (unsigned long long)counts.filtered);
             note(document, text);
-        } else if (tracer->measured[ZT__CALL_CommandListAppendMemoryCopy]) {
-            note(document, "No kernel was launched while tracing.");
         } else {
-            note(document, "No kernel was launched while tracing. zt_trace_config.copies measures copies "
-                           "and fills.");
+            note(document, "No kernel was launched while tracing.");
+        }
+        while (device && device->profiler != document->profiler) {
+            device = zt__load(&device->next);
+        }
+        if (device && device->copies_seen) {
+            snprintf(text, sizeof text, "%llu copies and fills were not measured: set ZT_COPIES=1.",
+                     (unsigned long long)device->copies_seen);
+            note(document, text);
+        } else if (counts.launches == 0 && !tracer->automatic &&
+                   !tracer->measured[ZT__CALL_CommandListAppendMemoryCopy]) {
+            note(document, "zt_trace_config.copies measures copies and fills.");
         }
         return;
     }
@@ -16096,9 +16096,8 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     char text[sizeof document->profiler->availability_text.text + 32];
     if (document->shown_count == 0) {
         zt__note_why_empty(document, note);
-    } else {
-        zt__note_elsewhere(document, note);
     }
+    zt__note_elsewhere(document, note);
     if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
         snprintf(text, sizeof text, "There are no metrics: %s", zt_get_availability_text(document->profiler));
         note(document, text);
@@ -20926,42 +20925,25 @@ ZT__PRIVATE void zt__clear_auto(void) {
     memset(&zt__automatic, 0, sizeof zt__automatic);
 }
 
-/* Writes what was seen on a device that has no region: below a table, only what that cannot know; without a
-   table, to standard error. */
-ZT__PRIVATE void zt__explain_empty_report(const zt__traced_device *device) {
+ZT__PRIVATE void zt__print_auto_note(zt__document *document, const char *text) {
+    (void)document;
+    fprintf(stderr, "zetools: zt_auto: %s\n", text);
+}
+
+/* Prints why the reports of a device have no region, unless one of them is a table that the user sees. */
+ZT__PRIVATE void zt__explain_empty_report(zt_profiler *profiler) {
     const char *list = zt__automatic.report;
-    const uint64_t copies = device->copies_seen;
-    uint64_t left_out = device->left_out, impossible = device->impossible;
-    const char *before = "zetools: zt_auto: ";
-    FILE *table = NULL, *file = stderr;
+    zt__document document;
     zt__file_path path;
-    while (!table && zt__next_path(&list, &path)) {
-        table = zt__find_standard_stream(path.text);
+    while (zt__next_path(&list, &path)) {
+        if (zt__find_standard_stream(path.text)) {
+            return;
+        }
     }
-    if (table) {
-        file = table;
-        before = "";
-        left_out = impossible = 0;
-    }
-    if (copies) {
-        fprintf(file, "%sNo region for %llu copies and fills: set ZT_COPIES=1.\n", before,
-                (unsigned long long)copies);
-    }
-    if (left_out) {
-        fprintf(file, "%sNo region for %llu launches left out by ZT_KERNELS or the configuration.\n", before,
-                (unsigned long long)left_out);
-    }
-    if (impossible) {
-        fprintf(file,
-                "%sNo region for %llu launches that cannot be measured: on copy engines, for which "
-                "ZT_GROUPS= measures times, captured into a graph, or on lists that can be cloned or "
-                "changed.\n",
-                before, (unsigned long long)impossible);
-    }
-    if (!table && !copies && !left_out && !impossible) {
-        fprintf(file, "%sno region, because nothing was launched or copied.\n", before);
-    }
-    fflush(file);
+    memset(&document, 0, sizeof document);
+    document.profiler = profiler;
+    zt__note_why_empty(&document, zt__print_auto_note);
+    zt__note_elsewhere(&document, zt__print_auto_note);
 }
 
 /* Writes the reports. Runs at exit, before loader and driver are gone: functions of atexit run in reverse
@@ -20988,7 +20970,7 @@ ZT__PRIVATE void zt__end_auto(void) {
             zt__write_reports(device->profiler, zt__automatic.report,
                               process ? __atomic_add_fetch(&process->automatic, 1, __ATOMIC_RELAXED) : 1);
             if (zt_get_region_count(device->profiler) == 0) {
-                zt__explain_empty_report(device);
+                zt__explain_empty_report(device->profiler);
             }
         }
     }
