@@ -240,10 +240,26 @@
        starts again from 0 when it overflows. If this may have happened before a sample was collected, its
        time is uncertain: the sample is not kept, but counted in zt_timeline_info.lost_samples.
 
-       A report to "run.trace.json" is in the Trace Event format, which Perfetto and Chrome show: a track for
-       each command list, with the metrics of a sample as its arguments; counter tracks of the attached
-       streams (zt_stream_config.profiler); and markers as instants. Regions that overlap without being nested
-       are on separate tracks.
+       A report to "run.trace.json" is in the Trace Event format, which Perfetto and Chrome show. It has two
+       processes, the device and the program. That of the device has
+
+       - a track for each command list, named by zt_name_list. Regions that overlap without being nested are
+         on separate tracks. Arguments of a region are its metrics, the thread that has appended it, and of a
+         traced launch the numbers and the size of its work-groups, as far as the host knows them
+       - a counter for each metric of the attached streams (zt_stream_config.profiler). What adds up is shown
+         as a rate: bytes in GB/s, events a second, times as a share of the time
+       - a track for each attached stream, with its markers, and a span for each gap
+       - an instant where a sample was submitted that is missing: lost, dropped, or without a certain time
+
+       That of the program has a track for each thread, with the number and name that the system gives it.
+       Spans are what has appended a region to an immediate list ("append saxpy"), what has executed recorded
+       lists ("execute lists"), and timed calls. An arrow (a flow event) leads from there to each region.
+
+       config.columns chooses metrics for counters and arguments as it does for the table; without it, or if
+       it names none of these metrics, up to eight are chosen, those that a table shows first. A counter is
+       written where it changes by what can be seen. If there are more than 80,000 values all the same, each
+       two, four, ... rows are merged into their mean, and an instant at the begin says so. So a minute of a
+       noisy stream at 100 us beside 10,000 regions has less than 20 MB. Fewer columns show more of it.
 
        A row of an attached stream belongs to a sample if the middle of its period lies between the sample's
        begin and end. From these rows, each region has the mean and the peak of every streamed metric
@@ -289,12 +305,15 @@
            zetools_metric_NAME_UNIT         a metric of the device, by region, metric and group, and by
                                             pass if there are several. What adds up is a counter, with
                                             _total; what is averaged is a gauge
+           zetools_tile_metric_NAME_UNIT    the same of each tile, by tile, if there are several
+           zetools_streamed_mean_NAME_UNIT, zetools_streamed_peak_NAME_UNIT  a metric of the attached streams
+                                            while regions run, as gauges by region, metric, group and stream
            zetools_call_seconds, zetools_call_errors_total  host time of calls as a summary, and calls that
                                             failed, by call
 
        Names are in snake case and units are base units: GPU_BUSY in percent becomes
-       zetools_metric_gpu_busy_ratio, from 0 to 1. Flags count samples. Metrics that are not combined, and
-       those of single tiles, are left out. Counters begin at 0 with each profiler.
+       zetools_metric_gpu_busy_ratio, from 0 to 1. Flags count samples. Flags of streams and
+       metrics that are not combined are left out. Counters begin at 0 with each profiler.
 
    TRACING, with ZETOOLS_TRACER
 
@@ -422,10 +441,38 @@
            print(pandas.read_csv("run.instances.csv", skiprows=2).groupby("Kernel")["GpuTime[ns]"].sum())
 
        A page (.html) shows all of this in a browser, from one file that loads nothing: regions by their
-       share, what limits them, every metric with its description, the distribution of GPU times, the
-       timeline if one is kept, and what was lost. It contains the same object as JSON, in which the figures
-       of "metrics" are arrays in the order above, and "timeline" has the newest 100,000 samples as
-       {"begin_ns", "end_ns", "spans": [[region, begin, end], ...]}.
+       share, what limits them, every metric with its description, the distribution of GPU times, a
+       roofline, the timeline if one is kept, and what was lost. It contains the same object as JSON, in
+       which the figures of "metrics" are arrays in the order above, and "timeline" has the newest 100,000
+       samples as {"begin_ns", "end_ns", "spans": [[region, begin, end], ...]}.
+
+   BENCHMARKS
+
+       zt_bench takes samples of the GPU time of a region until the interval of their median is narrow, and
+       then measures metrics in runs of their own. zt_compare takes samples of two variants in turn, so that
+       what drifts meanwhile favours neither. Use it where both variants are in one program.
+
+       A later run of a program is compared with an earlier one by a file, for example in a check that must
+       pass before a change is merged:
+
+           zt_report_benches(profiler, results, count, "-");
+           zt_report_benches(profiler, results, count, "now.csv");
+           result = zt_compare_benches(profiler, results, count, "before.csv", "-", &changes);
+           return result != ZE_RESULT_SUCCESS || changes.slower > 0 || changes.missing > 0;
+
+       zt_compare_benches writes a row for each benchmark with the change of its median and the interval of
+       that, which contains the true change with a probability of at least 95%. A benchmark is slower or
+       faster if the whole interval is beyond its zt_bench_config.tolerance. A benchmark without a positive
+       median counts as not measured.
+
+       The interval knows nothing of what differs between two runs of the same program: placement in memory,
+       temperature, other users of the device. Run the program several times without a change, and set the
+       tolerance higher than what then changes. Below the table stands whether the device, its driver or its
+       clock is another than in the file.
+
+       The file is CSV with a line for each result. "layout" is 1, and "results" the number of lines below
+       the first. Times are in nanoseconds, rates in units a second; what is not known is empty. Each line
+       has the date (UTC), the device, its driver version and core clock, and the version of the library.
 
    CALLBACKS
 
@@ -510,7 +557,7 @@
            u32 core clock in MHz; u64 timer in Hz, opening in seconds since 1970 (UTC); 0: not known
            u32 causes; that many u64 counts; u64 unobserved lists
            each metric: text name, group, component, units, description; u32 type, aggregation, pass
-           each region: text name; u64 collected, lost, dropped
+           each region: text name; u64 collected, of each pass; u64 lost, dropped
                each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
                u32 kept samples; each: an f64 a column, NaN where there is no value
            u32 paths; each: u32 index of the outer path, or 4294967295; u32 index of the region
@@ -668,18 +715,19 @@ typedef struct zt_allocator {
 /* How a profiler is opened. Start from zt_config_default(). 0 and NULL stand for the default. Strings need
    not outlive zt_open. Since 0.1. */
 typedef struct zt_config {
-    const char *groups;    /* Metric groups: names separated by commas, up to 32. "": none, regions have times
-                              alone. NULL: those that `metrics` needs, else "ComputeBasic", else the first
-                              event-based group of the device. ZT_GROUPS in the environment overrides it. */
-    const char *metrics;   /* Metrics: names separated by commas, up to 64. The fewest groups that have them
-                              are measured, beside those of `groups`. NULL: `groups` alone decides. ZT_METRICS
-                              in the environment overrides it. */
-    const char *columns;   /* Columns of the table: metrics, and of the GPU time "median", "p95", "min" and
-                              "max", separated by commas. CSV and JSON have all metrics in any case. NULL: those
-                              of `metrics`, else the ones that show most, as many as fit. ZT_COLUMNS in the
-                              environment overrides it. */
-    uint32_t max_passes;   /* How many passes the work may be repeated in with ZT_PASSES, up to 16. With 1,
-                              groups that cannot be active together are refused. Default: 1. */
+    const char *groups;  /* Metric groups: names separated by commas, up to 32. "": none, regions have times
+                            alone. NULL: those that `metrics` needs, else "ComputeBasic", else the first
+                            event-based group of the device. ZT_GROUPS in the environment overrides it. */
+    const char *metrics; /* Metrics: names separated by commas, up to 64. Groups that have them are measured,
+                            beside those of `groups`. They are few, but not always the fewest, because not
+                            all combinations are tried: to choose them, name them in `groups`. NULL: `groups`
+                            alone decides. ZT_METRICS in the environment overrides it. */
+    const char *columns; /* Columns of the table, counters and arguments of the trace: metrics, and of the
+                            GPU time "median", "p95", "min" and "max", separated by commas. CSV and JSON have
+                            all metrics in any case. NULL: those of `metrics`, else the ones that show most,
+                            as many as fit. ZT_COLUMNS in the environment overrides it. */
+    uint32_t max_passes; /* How many passes the work may be repeated in with ZT_PASSES, up to 16. With 1,
+                            groups that cannot be active together are refused. Default: 1. */
     double pass_tolerance; /* Reports mark a region whose GPU time differs between passes by more than this
                               share. Raise it for work whose time varies by itself. Default: 0.1. */
     int require_metrics; /* Not 0: zt_open fails if metrics cannot be measured. 0: regions have times then. */
@@ -695,7 +743,7 @@ typedef struct zt_config {
     int thread; /* Not 0: a thread of the library's own collects; see COLLECTING. 0: the threads that call the
                    library do. */
 
-    uint32_t timeline; /* Samples kept for the timeline, the newest. Each needs 32 bytes and 8 a metric, and
+    uint32_t timeline; /* Samples kept for the timeline, the newest. Each needs 112 bytes and 8 a metric, and
                           each region then writes two more time stamps. 0: no timeline. */
 
     uint64_t wait_timeout_ns; /* How many nanoseconds functions without a timeout of their own may wait; see
@@ -1007,8 +1055,9 @@ typedef struct zt_bench_config {
     void *user;                    /* is passed to these functions and to `frequency` */
     const char *region; /* The region whose GPU time is a sample, added up if it runs several times. NULL: the
                            first of the work. */
-    double (*frequency)(void *user); /* Returns the frequency of the device now, in MHz. NULL: that of the
-                                        system management interface, which ZES_ENABLE_SYSMAN=1 enables. */
+    double (*frequency)(void *user); /* Returns the frequency of the device now, in MHz; 0: not known. NULL:
+                                        that of the system management interface, which ZES_ENABLE_SYSMAN=1
+                                        enables. */
     uint32_t warm_up;                /* Runs before the first sample. Default: 3. */
     uint32_t min_samples;  /* The fewest samples, however long they take. Default, and minimum: 10. */
     uint32_t max_samples;  /* The most samples. Default, and maximum: 1000. */
@@ -1020,6 +1069,11 @@ typedef struct zt_bench_config {
     double max_change;     /* Samples whose frequency differs from the median by more than this share are
                               marked. Default: 0.02. */
     uint32_t counter_runs; /* Runs with metrics, in each pass. Default: 5. */
+    double bytes_per_run;  /* Bytes that a run moves and items that it works on, for rates, by your own count.
+                              0: there is no such rate. */
+    double items_per_run;
+    double tolerance; /* zt_compare_benches calls a benchmark faster or slower if the whole interval of its
+                         change is beyond this share. Default: 0.02. */
 } zt_bench_config;
 
 /* Which condition ended a benchmark. Since 0.1. */
@@ -1047,6 +1101,9 @@ typedef struct zt_bench_result {
     double quartile1, quartile3;
     double min, max;
     double precision;                      /* half the interval, as a share of the median */
+    double bytes_per_second;               /* at the median, of config.bytes_per_run */
+    double items_per_second;               /* at the median, of config.items_per_run */
+    double tolerance;                      /* that of the configuration */
     double frequency_mhz;                  /* median. NaN: not known */
     uint32_t counter_runs;                 /* runs with metrics, in each pass */
     double counter_median;                 /* their median */
@@ -1063,6 +1120,16 @@ typedef struct zt_comparison {
     double low, high; /* interval that contains the true ratio with a probability of at least 95% */
     int differs;      /* not 0: the interval does not contain 1 */
 } zt_comparison;
+
+/* How many benchmarks changed since an earlier run. Since 0.1. */
+typedef struct zt_bench_changes {
+    uint32_t faster, slower;
+    uint32_t same;        /* no change beyond the tolerance is shown */
+    uint32_t missing;     /* measured by the earlier run, and not now */
+    uint32_t added;       /* measured now, and not by the earlier run */
+    int other_conditions; /* not 0: the device, its driver, its core clock or the frequency of a benchmark
+                             is another. The table says which */
+} zt_bench_changes;
 
 #ifndef ZETOOLS_DISABLE
 
@@ -1138,6 +1205,13 @@ ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t li
 /* Resets a list with zeCommandListReset and, if that succeeds, calls zt_release for it.
    Returns what zeCommandListReset returns. Any thread that may use the list. Since 0.1. */
 ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list);
+
+/* Names a command list, for the trace: the regions that are begun on it from now on are on a track with this
+   name. zt_release and, under a tracer, the destruction of the list end that.
+   name  is copied. NULL and "": none any more
+   Returns SUCCESS; OUT_OF_HOST_MEMORY also for more than 65,536 different names. Any thread that may use the
+   list. Since 0.1. */
+ZT_API ze_result_t zt_name_list(zt_profiler *profiler, ze_command_list_handle_t list, const char *name);
 
 /* Collects the last execution of these lists, waiting for it up to config.wait_timeout_ns, and executes them
    with zeCommandQueueExecuteCommandLists. Samples that were not ready in time are overwritten and counted as
@@ -1264,16 +1338,39 @@ ZT_API ze_result_t zt_write_bench(const zt_profiler *profiler, const zt_bench_re
                                   zt_write_fn write, void *user);
 ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn write, void *user);
 
+/* Writes results to a file, as zt_report does.
+   count  the number of results
+   path   with .txt, a number or no suffix, the table of zt_write_benches. "-" is standard output, and then
+   the table is as wide as the terminal. With .csv, a line for each result: a file to keep, which
+          zt_compare_benches reads; see BENCHMARKS
+   Returns SUCCESS; INVALID_ARGUMENT for another suffix; UNKNOWN if the file cannot be written. Any thread.
+   Since 0.1. */
+ZT_API ze_result_t zt_report_benches(const zt_profiler *profiler, const zt_bench_result *results,
+                                     uint32_t count, const char *path);
+
+/* Compares results with those of the same name that an earlier run has written to a file. If several have one
+   name, the first of them is compared with the first, the second with the second, and so on.
+   count    the number of results
+   before   the file, which zt_report_benches wrote with the suffix .csv
+   report   where a table of the changes goes, as for zt_report_benches, but not .csv. NULL: nowhere
+   changes  receives how many benchmarks changed
+   Returns SUCCESS; UNKNOWN if the file cannot be read, or the table not be written; UNSUPPORTED_VERSION for a
+   newer layout; INVALID_SIZE if the file is cut off; INVALID_ARGUMENT if it is no such file, or damaged.
+   zt_get_last_error(profiler) has the message. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_bench_result *results,
+                                      uint32_t count, const char *before, const char *report,
+                                      zt_bench_changes *changes);
+
 /* Returns "precise", "noise", ...: never NULL. Any thread. Since 0.1. */
 ZT_API const char *zt_bench_end_name(zt_bench_end end);
 
 /* Adds the statistics and counts of one profiler to those of another. Both must measure the same metrics in
    the same passes. Samples in flight, the timeline and streamed metrics are not added; own times that depend
-   on samples in flight are not known then.
+   on samples in flight are not known then. Neither collects meanwhile.
    Returns SUCCESS; INVALID_ARGUMENT if they do not measure the same, or are the same profiler; NOT_READY if
-   another thread collected for config.wait_timeout_ns; HANDLE_OBJECT_IN_USE inside the sample function of
-   `into`. On failure no figure has changed, but `into` may have new regions without samples. Any thread.
-   Since 0.1. */
+   other threads collected for the config.wait_timeout_ns of `into`; HANDLE_OBJECT_IN_USE inside the sample
+   function of `into`. On failure no figure has changed, but `into` may have new regions without samples. Any
+   thread. Since 0.1. */
 ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from);
 
 /* Writes all statistics and counts into a buffer; see PACKED STATISTICS. Nothing is collected meanwhile. What
@@ -1513,6 +1610,8 @@ ZT__OFF zt_region zt_begin(zt_profiler *profiler, const void *list, const char *
 ZT__OFF void zt_end(zt_region *region) {}
 ZT__OFF ZT__RESULT zt_collect(zt_profiler *profiler, uint64_t timeout_ns) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_release(zt_profiler *profiler, const void *list) { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_name_list(zt_profiler *profiler, const void *list, const char *name)
+    { return ZT__SUCCESS; }
 ZT__OFF uint32_t zt_get_pass_count(const zt_profiler *profiler) { return 1; }
 ZT__OFF ZT__RESULT zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass, zt_stats *time_ns)
     { return ZT__CLEAR(time_ns); }
@@ -1554,6 +1653,11 @@ ZT__OFF ZT__RESULT zt_write_bench(const zt_profiler *profiler, const zt_bench_re
     zt_write_fn write, void *user) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_write_comparison(const zt_comparison *result, zt_write_fn write, void *user)
     { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_report_benches(const zt_profiler *profiler, const zt_bench_result *results,
+    uint32_t count, const char *path) { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_compare_benches(const zt_profiler *profiler, const zt_bench_result *results,
+    uint32_t count, const char *before, const char *report, zt_bench_changes *changes)
+    { return ZT__CLEAR(changes); }
 ZT__OFF const char *zt_bench_end_name(zt_bench_end end) { return ""; }
 ZT__OFF ZT__RESULT zt_merge(zt_profiler *into, const zt_profiler *from) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_pack(const zt_profiler *profiler, void *buffer, size_t *size)
@@ -1763,16 +1867,16 @@ typedef zt__disabled_scope zt_scope;
            >>opening      zt_open, zt_close
            >>streams      sampling by the clock
            >>tracer       regions around the launches of others (ZETOOLS_TRACER)
-           >>bench        zt_bench, zt_compare
            >>openmetrics  figures for Prometheus, as OpenMetrics text
            >>reports      what reports have in common: regions, read one at a time
            >>csv          run.csv
            >>folded       run.folded
            >>json         run.json, and the data of run.html
            >>region_table the table
-           >>trace_file   run.trace.json
+           >>trace_file   run.trace.json, for Perfetto and Chrome
            >>page         the page that run.html is
            >>writing      zt_write, zt_report: formats and files
+           >>bench        zt_bench, zt_compare, zt_compare_benches
            >>automatic    zt_auto: tracing that reports at exit (ZETOOLS_TRACER)
 
    LOCKS
@@ -1965,6 +2069,7 @@ int setenv(const char *name, const char *value, int overwrite);
 int pthread_condattr_setclock(pthread_condattr_t *attributes, int clock);
 int sigfillset(zt__signal_set *set);
 int pthread_sigmask(int how, const zt__signal_set *set, zt__signal_set *before);
+ssize_t readlink(const char *path, char *target, size_t size);
 #endif
 
 /* ---- time ------------------------------------------------------------------------------------------------ */
@@ -2054,6 +2159,23 @@ typedef struct zt__timed_mutex {
 /* Identifies the calling thread, in the same way in every copy of this header. */
 ZT__PRIVATE uintptr_t zt__this_thread(void) {
     return (uintptr_t)pthread_self();
+}
+
+/* This thread's number in the system; 0: not read yet. */
+static ZT__THREAD_LOCAL uint32_t zt__system_thread;
+
+/* Returns the number that the system gives the calling thread, which debuggers and other tracers show.
+   Returns 0 if /proc is not there. */
+ZT__PRIVATE uint32_t zt__get_system_thread(void) {
+    if (!zt__system_thread) {
+        char path[64]; /* "PROCESS/task/THREAD" */
+        ssize_t length = readlink("/proc/thread-self", path, sizeof path - 1);
+        const char *number;
+        path[length > 0 ? length : 0] = 0;
+        number = strrchr(path, '/');
+        zt__system_thread = number ? (uint32_t)strtoul(number + 1, NULL, 10) : 0;
+    }
+    return zt__system_thread;
 }
 
 ZT__PRIVATE int zt__is_owner(const zt__timed_mutex *timed) {
@@ -2805,23 +2927,30 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(2, 3) void zt__print(zt__writer *writer, const ch
     zt__write_text(writer, text);
 }
 
-/* Writes a finite number in the fewest digits that read back the same, with a point in any locale. */
-ZT__PRIVATE void zt__write_number(zt__writer *writer, double number) {
-    char digits[40], point[40];
-    int precision = 14;
+/* Writes a finite number in so many significant digits, with a point in any locale. */
+ZT__PRIVATE void zt__write_digits(zt__writer *writer, double number, int digits) {
+    char text[40], point[40];
     size_t i, used = 0;
-    do {
-        precision++;
-        snprintf(digits, sizeof digits, "%.*g", precision, number);
-    } while (precision < 17 && strtod(digits, NULL) != number);
-    for (i = 0; digits[i]; i++) {
-        if (strchr("0123456789+-e", digits[i])) {
-            point[used++] = digits[i];
+    snprintf(text, sizeof text, "%.*g", digits, number);
+    for (i = 0; text[i]; i++) {
+        if (strchr("0123456789+-e", text[i])) {
+            point[used++] = text[i];
         } else if (used > 0 && point[used - 1] != '.') { /* a locale's point may have several bytes */
             point[used++] = '.';
         }
     }
     zt__write_bytes(writer, point, used);
+}
+
+/* Writes a finite number in the fewest digits that read back the same. */
+ZT__PRIVATE void zt__write_number(zt__writer *writer, double number) {
+    char digits[40];
+    int precision = 14;
+    do {
+        precision++;
+        snprintf(digits, sizeof digits, "%.*g", precision, number);
+    } while (precision < 17 && strtod(digits, NULL) != number);
+    zt__write_digits(writer, number, precision);
 }
 
 /* Writes the comma before a member of an object or an element of an array in JSON, unless it is the first. */
@@ -3286,8 +3415,8 @@ ZT__PRIVATE void zt__measure_column(const zt__figure_table *table, zt__figure_co
 }
 
 /* Adds a column. Times are shown in the time unit of the table. Other figures that add up get a prefix that
-   suits the largest: "bytes" becomes "MB". Figures that do not add up keep their units. A column without
-   figures is left out, unless its rank is 0. Returns as zt__make_heading. */
+   suits the largest: "bytes" becomes "MB", and "/s" becomes "M/s". Figures that do not add up keep their
+   units. A column without figures is left out, unless its rank is 0. Returns as zt__make_heading. */
 ZT__PRIVATE int zt__add_figures(zt__figure_table *table, uint32_t figure, const char *name, const char *units,
                                 int adds_up, int rank) {
     static const char *const prefixes[] = {"", "k", "M", "G", "T"};
@@ -3329,7 +3458,7 @@ ZT__PRIVATE int zt__add_figures(zt__figure_table *table, uint32_t figure, const 
     if (adds_up && strncmp(units, "bytes", 5) == 0) { /* bytes, or bytes/s */
         snprintf(unit, sizeof unit, "%sB%.40s", prefixes[prefix], units + 5);
     } else if (prefix > 0) {
-        snprintf(unit, sizeof unit, "%s %.40s", prefixes[prefix], units);
+        snprintf(unit, sizeof unit, "%s%s%.40s", prefixes[prefix], *units == '/' ? "" : " ", units);
     } else if (strcmp(units, "events") == 0) {
         unit[0] = 0; /* a count needs no unit */
     }
@@ -3485,6 +3614,7 @@ static zt__mutex zt__process_setup = PTHREAD_MUTEX_INITIALIZER; /* held until th
    of the parent's threads is in the child. */
 ZT__PRIVATE void zt__after_fork(void) {
     zt__store(&zt__known_process, (zt__process *)NULL);
+    zt__system_thread = 0;
     pthread_mutex_init(&zt__process_setup, NULL);
     pthread_mutex_init(&zt__threads.mutex, NULL);
     zt__threads.first = NULL;
@@ -3803,7 +3933,7 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(THREAD_HANGS, "%s: a thread of the library's own does not return from the driver, or from "            \
                     "config.sample. Nothing is closed. Close it again later.")                               \
     /* of merging and reports */                                                                             \
-    X(CANNOT_WRITE, "zt_report: cannot write '%.512s': %s. Check the directory, its permissions and space.") \
+    X(CANNOT_WRITE, "%s: cannot write '%.512s': %s. Check the directory, its permissions and space.")        \
     X(WRITE_STOPPED, "%s: the write function returned that it cannot go on.")                                \
     X(BAD_FORMAT, "zt_write: %d is not a zt_format. Pass one of ZT_FORMAT_TABLE, _CSV, _JSON, _TRACE, "      \
                   "_HTML, _OPENMETRICS, _INSTANCES and _FOLDED.")                                            \
@@ -3852,7 +3982,13 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     /* of zt_bench */                                                                                        \
     X(NOTHING_TO_BENCH, "%s: config.run and config.measure are both NULL. Set one.")                         \
     X(NO_BENCH_SAMPLE, "%s: '%.64s' has no sample: %s. Put a region of the profiler that it receives "       \
-                       "around the work, and make sure that the work ends.")
+                       "around the work, and make sure that the work ends.")                                 \
+    X(BENCH_SUFFIX, "%s: the suffix of '%.512s' is none of %s. Use one of these.")                           \
+    X(CANNOT_READ, "zt_compare_benches: cannot read '%.512s': %s. Check the path, or write the file with "   \
+                   "zt_report_benches first.")                                                               \
+    X(BAD_BENCHES, "zt_compare_benches: '%.512s' %s. Write it anew with zt_report_benches.")                 \
+    X(NEWER_BENCHES, "zt_compare_benches: '%.512s' has layout %.16s, and zetools " ZETOOLS_VERSION           \
+                     " reads layout %u. Use the newer version here too, or write the file anew.")
 
 typedef enum zt__message {
 #define X(identifier, format) ZT__##identifier,
@@ -4595,7 +4731,9 @@ ZT__PRIVATE ze_result_t zt__select_by_name(zt__selector *selector) {
 /* ---- the groups that have the requested metrics ---------------------------------------------------------- */
 
 /* Finding the fewest groups that have all requested metrics is a set cover problem, which takes too long to
-   solve exactly. So groups are added one by one, beginning with those that have rare metrics. */
+   solve exactly. So groups are added one by one, beginning with those that have rare metrics. That is not
+   always the minimum: where groups have {a, b, c}, {d, e, f}, {a, b, d, e}, {c} and {f}, the third is
+   selected first, because it has the most, and then two more, though the first two have everything. */
 typedef struct zt__metric_cover {
     uint32_t group_count;  /* those of the catalog, in its order */
     zt__group *groups;     /* the event-based ones, with their metrics; the others have none */
@@ -5604,6 +5742,16 @@ struct zt__path {
     uint64_t missing;      /* samples in flight, lost or dropped, and without a GPU time */
 };
 
+/* Where a region comes from, for the timeline. Threads are those of the system; 0 is not known. */
+typedef struct zt__origin {
+    const char *list_name;                  /* or NULL */
+    uint32_t appended_by;                   /* the thread that began it */
+    uint32_t submitted_by;                  /* that thread, or the one that has executed its list */
+    uint32_t append_ns;                     /* from its begin to its end on the host */
+    int is_executed;                        /* its list was executed: slot->submitted_ns is of that call */
+    uint32_t group_count[3], group_size[3]; /* of a launch that was traced; 0: not known */
+} zt__origin;
+
 struct zt__slot {
     zt__slot_state state;      /* changed only by zt__move_slot */
     zt__slot *next, *previous; /* in the chain of free slots (`next` only), or in that of its list */
@@ -5619,6 +5767,7 @@ struct zt__slot {
     int spans_passes;    /* the region has begun in one pass and ended in another: its sample will be lost */
     int is_dropped;      /* the region was dropped, its commands are incomplete: no sample is ever read */
     uint64_t submitted_ns; /* host time; it was submitted at this time or later */
+    zt__origin origin;     /* with a timeline; written by the thread that uses the list */
 
     /* for zt_execute: the state in which it found the slot, or FREE if it does not expect the slot to run */
     zt__slot_state submitted_from;
@@ -5653,7 +5802,7 @@ typedef struct zt__pass {
     uint32_t index;
     uint32_t time_metric; /* GpuTime among the profiler's metrics, or UINT32_MAX */
     uint32_t slot_count;  /* slots that are made or being made */
-    zt__slot *free_slots;
+    zt__slot *first_free, *last_free;
 } zt__pass;
 
 /* ---- lists ----------------------------------------------------------------------------------------------- */
@@ -5669,11 +5818,13 @@ typedef enum zt__list_state {
 
 struct zt__list {
     ze_command_list_handle_t handle;
+    const char *name;     /* of zt_name_list, or NULL */
     zt__list_state state; /* changed only by zt__move_list */
     zt__list *next;
     zt__slot *first, *last; /* slots that ended and still belong to the list, in order of their numbers */
     zt__slot *innermost;    /* the open region that was begun last; `outer` leads to the others. Or NULL */
     uint32_t open_count;    /* regions begun and not ended, or being begun: they keep this record */
+    uint64_t begun_ns;      /* host time when the first region of the recording was begun, or earlier */
 
     /* Numbers of slots. None is higher than `ended`. */
     uint64_t ended;            /* the slot that ended last */
@@ -5706,6 +5857,16 @@ typedef struct zt__sample_times {
     uint64_t not_before_ns;          /* host time; it was submitted at this time or later */
     uint64_t not_after_ns;           /* host time; it was complete at this time */
 } zt__sample_times;
+
+/* Samples that are missing on the timeline: of one region, one after the other, for one reason. */
+typedef struct zt__missing {
+    const zt__region_record *region; /* NULL: not known */
+    ze_command_list_handle_t list;   /* NULL: not known */
+    const char *list_name;           /* or NULL */
+    uint64_t since_ns;               /* host time at which the first was submitted, or begun and dropped */
+    zt_cause cause;                  /* ZT_CAUSE_COUNT: its time is uncertain */
+    uint32_t count;
+} zt__missing;
 
 /* What the collector found in a slot. */
 typedef enum zt__outcome {
@@ -5818,8 +5979,9 @@ struct zt_profiler {
     zt__map path_map; /* to paths, by their keys */
     zt__path *path_blocks[ZT__MAX_PATHS / ZT__PATHS_PER_BLOCK];
     uint32_t path_count, path_capacity;
-    zt__path root;    /* around all paths */
-    zt__map list_map; /* to lists */
+    zt__path root;      /* around all paths */
+    zt__map list_map;   /* to lists */
+    zt__map list_names; /* of zt_name_list, to themselves; each stays until the profiler is closed */
     zt__list *lists;
     zt__list *unused_lists; /* records for reuse */
     uint32_t list_count, lists_after_cleaning;
@@ -5838,8 +6000,12 @@ struct zt_profiler {
     struct zt__tracer *tracer;
     void (*before_batch)(zt_profiler *profiler);    /* no mutex held */
     void (*batch_collected)(zt_profiler *profiler); /* no mutex held */
-    void (*sample_collected)(zt_profiler *profiler, const zt__region_record *region,
-                             const zt__sample_times *times, const double *row); /* mutex held */
+    void (*sample_collected)(zt_profiler *profiler, const zt__reading *reading,
+                             const double *row); /* mutex held */
+    /* A sample is missing, or with `by` -1 it is not after all. mutex held */
+    void (*sample_missing)(zt_profiler *profiler, const zt__missing *missing, int by);
+    /* A call begins to execute lists, or with 0 this thread's call has returned. mutex held */
+    void (*lists_executed)(zt_profiler *profiler, uint64_t begin_ns);
     int (*stop_tracing)(zt_profiler *profiler); /* returns 0 if the profiler cannot be closed now */
 };
 
@@ -5850,6 +6016,10 @@ ZT__PRIVATE zt_profiler *zt__mutable(const zt_profiler *profiler) {
 
 ZT__PRIVATE zt__diagnostics *zt__diagnostics_of(const zt_profiler *profiler) {
     return profiler ? &zt__mutable(profiler)->diagnostics : NULL;
+}
+
+ZT__PRIVATE const zt_allocator *zt__allocator_of(const zt_profiler *profiler) {
+    return profiler ? &profiler->config.allocator : &zt__default_allocator;
 }
 
 /* ---- columns --------------------------------------------------------------------------------------------- */
@@ -5954,18 +6124,30 @@ ZT__PRIVATE int zt__is_on_its_way(const zt__list *list) {
     return slot != NULL;
 }
 
-ZT__PRIVATE void zt__count_lost(zt_profiler *profiler, zt__region_record *region, zt_cause cause) {
-    profiler->counts.lost++;
-    profiler->causes[cause]++;
-    region->lost++;
+/* Counts a sample of a slot as lost, or with `by` -1 no longer. */
+ZT__PRIVATE void zt__count_lost(zt_profiler *profiler, const zt__slot *slot, zt_cause cause, int by) {
+    profiler->counts.lost += (uint64_t)by;
+    profiler->causes[cause] += (uint64_t)by;
+    slot->region->lost += (uint64_t)by;
+    if (profiler->sample_missing) {
+        zt__missing missing = {
+            slot->region, slot->list->handle, slot->origin.list_name, slot->submitted_ns, cause, 1};
+        profiler->sample_missing(profiler, &missing, by);
+    }
 }
 
-/* `region` is NULL if it could not be recorded. */
-ZT__PRIVATE void zt__count_dropped(zt_profiler *profiler, zt__region_record *region, zt_cause cause) {
+/* Counts a region that was begun at `since_ns`. Region and list are NULL if they could not be recorded. */
+ZT__PRIVATE void zt__count_dropped(zt_profiler *profiler, zt__region_record *region, const zt__list *list,
+                                   uint64_t since_ns, zt_cause cause) {
     profiler->counts.dropped++;
     profiler->causes[cause]++;
     if (region) {
         region->dropped++;
+    }
+    if (profiler->sample_missing) {
+        zt__missing missing = {region, list ? list->handle : NULL, list ? list->name : NULL, since_ns, cause,
+                               1};
+        profiler->sample_missing(profiler, &missing, 1);
     }
 }
 
@@ -6012,17 +6194,24 @@ ZT__PRIVATE void zt__unbind_slot(zt__slot *slot) {
     slot->list = NULL;
 }
 
+/* Slots are used in turns, because the cache of the core that collects may still hold those that it freed
+   last: their memory, and what the driver has for them. */
 ZT__PRIVATE void zt__push_free_slot(zt_profiler *profiler, zt__slot *slot) {
     zt__pass *pass = &profiler->passes[slot->pass];
-    slot->next = pass->free_slots;
-    pass->free_slots = slot;
+    slot->next = NULL;
+    if (pass->first_free) {
+        pass->last_free->next = slot;
+    } else {
+        pass->first_free = slot;
+    }
+    pass->last_free = slot;
 }
 
 /* Returns NULL if there is none. */
 ZT__PRIVATE zt__slot *zt__pop_free_slot(zt__pass *pass) {
-    zt__slot *slot = pass->free_slots;
+    zt__slot *slot = pass->first_free;
     if (slot) {
-        pass->free_slots = slot->next;
+        pass->first_free = slot->next;
     }
     return slot;
 }
@@ -6186,13 +6375,13 @@ ZT__PRIVATE zt__list *zt__find_list(const zt_profiler *profiler, ze_command_list
     return (zt__list *)zt__map_find(&profiler->list_map, (const void *)&handle, sizeof handle);
 }
 
-/* Returns the record of a list, added if it is new, or NULL without memory. Level Zero allows only one thread
-   at a time to use a command list, so no other thread adds the same list meanwhile. */
-ZT__PRIVATE zt__list *zt__find_or_add_list(zt_profiler *profiler, ze_command_list_handle_t handle) {
+/* Adds a list that zt__find_list has not found. Returns NULL without memory. Level Zero allows only one
+   thread at a time to use a command list, so no other thread adds the same list meanwhile. */
+ZT__PRIVATE zt__list *zt__add_list(zt_profiler *profiler, ze_command_list_handle_t handle) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    zt__list *list = zt__find_list(profiler, handle);
-    if (list || !zt__map_make_room(&profiler->list_map, allocator, &profiler->mutex)) {
-        return list;
+    zt__list *list;
+    if (!zt__map_make_room(&profiler->list_map, allocator, &profiler->mutex)) {
+        return NULL;
     }
     if (profiler->unused_lists) {
         list = profiler->unused_lists;
@@ -6358,7 +6547,7 @@ ZT__PRIVATE ze_result_t zt__make_slots(zt_profiler *profiler, zt__pass *pass, co
     }
     zt__lock(&profiler->mutex);
     if (result == ZE_RESULT_SUCCESS) {
-        for (i = count; i-- > 0;) {
+        for (i = 0; i < count; i++) {
             zt__push_free_slot(profiler, &block->slots[i]);
         }
         profiler->state_counts[ZT__SLOT_FREE] += count;
@@ -6647,6 +6836,10 @@ ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler) {
     zt__map_free(&profiler->names, &allocator);
     zt__map_free(&profiler->path_map, &allocator);
     zt__map_free(&profiler->list_map, &allocator);
+    for (i = 0; i < profiler->list_names.capacity; i++) {
+        zt__free(&allocator, profiler->list_names.entries[i].value);
+    }
+    zt__map_free(&profiler->list_names, &allocator);
     zt__free(&allocator, (void *)profiler->regions);
     for (i = 0; i < profiler->selection.group_count; i++) {
         zt__free_group(&allocator, &profiler->selection.groups[i]);
@@ -7164,12 +7357,12 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
             path->missing--;
         }
         if (profiler->sample_collected) {
-            profiler->sample_collected(profiler, slot->region, &reading->times, row);
+            profiler->sample_collected(profiler, reading, row);
         }
     } else if (reading->cause >= ZT_DROPPED_NO_SLOT) {
-        zt__count_dropped(profiler, slot->region, reading->cause);
+        zt__count_dropped(profiler, slot->region, slot->list, slot->submitted_ns, reading->cause);
     } else {
-        zt__count_lost(profiler, slot->region, reading->cause);
+        zt__count_lost(profiler, slot, reading->cause, 1);
     }
 }
 
@@ -7242,7 +7435,7 @@ ZT__PRIVATE void zt__remove_unused_lists(zt_profiler *profiler) {
     if (profiler->list_count > profiler->lists_after_cleaning * 2 + FEW) {
         for (place = &profiler->lists; *place;) {
             zt__list *list = *place;
-            if (list->first || list->open_count) {
+            if (list->first || list->open_count || list->name) {
                 place = &list->next;
                 continue;
             }
@@ -7552,7 +7745,13 @@ ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt
     slot->list = list;
     slot->region = path->key.region;
     slot->is_dropped = slot->needs_reset = slot->shows_end = 0;
-    slot->submitted_ns = zt__now_ns();
+    /* What a recorded list records is submitted after its first region is begun: one look at the clock serves
+       all regions of a recording. */
+    if (list->state == ZT__LIST_IMMEDIATE || list->state == ZT__LIST_UNKNOWN ||
+        list->ended == list->over_up_to) {
+        list->begun_ns = zt__now_ns();
+    }
+    slot->submitted_ns = list->begun_ns;
     list->open_count++;
     return slot;
 }
@@ -7583,7 +7782,7 @@ ZT__PRIVATE int zt__free_slots_for(zt_profiler *profiler, zt__list *list, zt__li
             zt__try_collect(profiler, 0);
         }
         zt__lock(&profiler->mutex);
-        has_free = profiler->passes[profiler->active_pass].free_slots != NULL;
+        has_free = profiler->passes[profiler->active_pass].first_free != NULL;
         more_are_over = zt__note_begin(profiler, list, kind);
         zt__unlock(&profiler->mutex);
     } while (!has_free && more_are_over);
@@ -7638,8 +7837,11 @@ ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handl
     *cause = ZT_DROPPED_NO_MEMORY;
     zt__lock(&profiler->mutex);
     region = zt__find_or_add_region(profiler, name, cause);
-    list = region ? zt__find_or_add_list(profiler, handle) : NULL;
-    if (list) {
+    list = zt__find_list(profiler, handle);
+    if (region && !list) {
+        list = zt__add_list(profiler, handle);
+    }
+    if (region && list) {
         list->open_count++; /* keeps the record of the list while the mutex is unlocked */
         zt__note_begin(profiler, list, kind);
         path =
@@ -7659,8 +7861,8 @@ ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handl
     }
     if (!slot) {
         profiler->counts.begun++;
-        zt__count_dropped(profiler, region, *cause);
         list = zt__find_list(profiler, handle);
+        zt__count_dropped(profiler, region, list, zt__now_ns(), *cause);
         if (list && list->innermost) {
             list->innermost->path->is_own_unknown = 1;
         }
@@ -7673,14 +7875,14 @@ ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handl
 ZT__PRIVATE void zt__drop_at_begin(zt_profiler *profiler, zt_cause cause) {
     zt__lock(&profiler->mutex);
     profiler->counts.begun++;
-    zt__count_dropped(profiler, NULL, cause);
+    zt__count_dropped(profiler, NULL, NULL, zt__now_ns(), cause);
     zt__unlock(&profiler->mutex);
 }
 
 /* Drops an open region. If it has commands on the list, the slot stays bound to the list. With the mutex
    held. */
 ZT__PRIVATE void zt__drop_open_slot(zt_profiler *profiler, zt__slot *slot, zt_cause cause, int has_commands) {
-    zt__count_dropped(profiler, slot->region, cause);
+    zt__count_dropped(profiler, slot->region, slot->list, slot->submitted_ns, cause);
     zt__leave_nesting(profiler, slot);
     slot->generation++;
     slot->is_dropped = slot->needs_reset = 1;
@@ -7738,6 +7940,11 @@ ZT__PRIVATE ze_result_t zt__append_begin(zt_profiler *profiler, zt__slot *slot, 
     }
     if (profiler->is_stamped && result == ZE_RESULT_SUCCESS) {
         result = zt__append_stamp(list, &slot->stamps[0], pass->group_count == 0, NULL, has_commands, &call);
+    }
+    if (profiler->timeline) {
+        memset(&slot->origin, 0, sizeof slot->origin);
+        slot->origin.list_name = slot->list->name;
+        slot->origin.appended_by = slot->origin.submitted_by = zt__get_system_thread();
     }
     return zt__complete_append(profiler, slot, list, result, call, *has_commands);
 }
@@ -7804,6 +8011,10 @@ ZT__PRIVATE ze_result_t zt__append_end(zt_profiler *profiler, zt__slot *slot) {
     if (profiler->is_stamped) {
         result = zt__append_stamp(list, &slot->stamps[1], 1, pass->group_count ? NULL : slot->event,
                                   &has_commands, &call);
+        if (profiler->timeline) {
+            uint64_t append_ns = zt__now_ns() - slot->submitted_ns;
+            slot->origin.append_ns = append_ns < UINT32_MAX ? (uint32_t)append_ns : UINT32_MAX;
+        }
     }
     for (g = pass->group_count; g-- > 0 && result == ZE_RESULT_SUCCESS;) {
         call = "zetCommandListAppendMetricQueryEnd";
@@ -7882,6 +8093,7 @@ ZT__PRIVATE void zt__mark_list_over(zt_profiler *profiler, ze_command_list_handl
             zt__drop_open_slot(profiler, open, ZT_DROPPED_NOT_CLOSED, 1);
         }
         list->over_up_to = list->ended;
+        list->name = is_destroyed ? NULL : list->name;
         /* The handle of a destroyed list may come back as a list of any kind. */
         if (is_destroyed && !profiler->driver.zeCommandListIsImmediate) {
             zt__move_list(profiler, list, ZT__LIST_UNKNOWN);
@@ -8039,6 +8251,7 @@ ZT__PRIVATE zt_cause zt__loss_by_execution(zt__slot_state state) {
 
 /* Moves the slots of a list that is about to be executed to PENDING. With the mutex held. */
 ZT__PRIVATE void zt__announce_list(zt_profiler *profiler, zt__list *list, uint64_t now) {
+    uint32_t thread = profiler->timeline ? zt__get_system_thread() : 0;
     zt__slot *slot = list->first;
     list->overwritten = 0;
     list->ran_before = list->ran_up_to;
@@ -8068,11 +8281,13 @@ ZT__PRIVATE void zt__announce_list(zt_profiler *profiler, zt__list *list, uint64
         slot->submitted_from = slot->state;
         if (slot->state == ZT__SLOT_RECORDED || slot->state == ZT__SLOT_ARMED) {
             slot->submitted_ns = now;
+            slot->origin.submitted_by = thread;
+            slot->origin.is_executed = 1;
             zt__move_slot(profiler, slot, ZT__SLOT_PENDING);
         } else {
             zt_cause cause = zt__loss_by_execution(slot->state);
             zt__count_begun(profiler, slot->path, 1);
-            zt__count_lost(profiler, slot->region, cause);
+            zt__count_lost(profiler, slot, cause, 1);
             list->overwritten += cause == ZT_LOST_OVERWRITTEN;
             list->overlaps |= cause == ZT_LOST_OVERWRITTEN;
         }
@@ -8115,6 +8330,9 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, uint32_t count,
             zt__announce_list(profiler, list, now);
         }
     }
+    if (profiler->lists_executed) {
+        profiler->lists_executed(profiler, now);
+    }
     zt__unlock(&profiler->mutex);
 }
 
@@ -8129,11 +8347,8 @@ ZT__PRIVATE void zt__retract_list(zt_profiler *profiler, zt__list *list) {
                 zt__move_slot(profiler, slot, from);
             }
         } else if (from != ZT__SLOT_FREE) { /* a loss was counted */
-            zt_cause cause = zt__loss_by_execution(from);
             zt__count_begun(profiler, slot->path, -1);
-            profiler->counts.lost--;
-            profiler->causes[cause]--;
-            slot->region->lost--;
+            zt__count_lost(profiler, slot, zt__loss_by_execution(from), -1);
         }
     }
     list->ran_up_to = list->ran_before;
@@ -8152,6 +8367,9 @@ ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, uint32_t count,
         zt__lock_unread_lists(profiler, count, lists);
     } else {
         zt__lock(&profiler->mutex);
+    }
+    if (profiler->lists_executed) {
+        profiler->lists_executed(profiler, 0);
     }
     for (i = 0; i < count; i++) {
         zt__list *list = zt__find_list(profiler, lists[i]);
@@ -8240,6 +8458,58 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
         first += part;
     } while (result == ZE_RESULT_SUCCESS && first < count);
     return result;
+}
+
+/* ---- names of lists -------------------------------------------------------------------------------------- */
+
+/* Returns the profiler's copy of a name, or NULL without memory, or if there are too many. The mutex is held,
+   and unlocked while memory is allocated. */
+ZT__PRIVATE const char *zt__find_or_add_list_name(zt_profiler *profiler, const char *name) {
+    enum { MOST_NAMES = 65536 };
+    size_t length = strlen(name);
+    char *made, *found = (char *)zt__map_find(&profiler->list_names, name, length);
+    if (found) {
+        return found;
+    }
+    made = (char *)zt__allocate_unlocked(profiler, length + 1, 1);
+    if (made && zt__map_make_room(&profiler->list_names, &profiler->config.allocator, &profiler->mutex)) {
+        found = (char *)zt__map_find(&profiler->list_names, name, length); /* added meanwhile */
+        if (!found && profiler->list_names.count < MOST_NAMES) {
+            found = (char *)memcpy(made, name, length);
+            made = NULL;
+            zt__map_add(&profiler->list_names, found, length, found);
+        }
+    }
+    zt__free_unlocked(profiler, made);
+    return found;
+}
+
+ZT_API ze_result_t zt_name_list(zt_profiler *profiler, ze_command_list_handle_t handle, const char *name) {
+    const char *copy = NULL;
+    zt__list *list;
+    int is_named = name && *name;
+    if (!profiler || !profiler->device) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!handle) {
+        return zt__report_null_handle(&profiler->diagnostics, "zt_name_list", "list");
+    }
+    zt__lock(&profiler->mutex);
+    if (is_named) {
+        copy = zt__find_or_add_list_name(profiler, name);
+    }
+    list = zt__find_list(profiler, handle);
+    if (copy && !list) {
+        list = zt__add_list(profiler, handle);
+    }
+    if (list) {
+        list->name = copy ? copy : is_named ? list->name : NULL;
+    }
+    zt__unlock(&profiler->mutex);
+    if (is_named && (!copy || !list)) {
+        return zt__report_no_memory(&profiler->diagnostics, "zt_name_list", "the name of a list");
+    }
+    return ZE_RESULT_SUCCESS;
 }
 
 /* ==== >>passes: repeat the work with one set of metric groups after the other ============================= */
@@ -8821,7 +9091,8 @@ ZT__PRIVATE const char *zt__find_mismatch(const zt_profiler *a, const zt_profile
 typedef struct zt__merged_region {
     zt__region_record *into;
     const zt__region_record *from;
-    zt__statistics statistics; /* a copy of those of `from` */
+    zt__statistics statistics; /* copies of those of `from` */
+    uint64_t lost, dropped;
 } zt__merged_region;
 
 /* Copies the statistics of a region, and makes room for them in `into`, whose collector is held, so that
@@ -8906,27 +9177,28 @@ ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint6
     into->counts.unobserved_lists += unobserved_lists;
 }
 
-/* Adds the prepared regions. The collector of `into` is held. The mutexes are unlocked between regions, so
-   that other threads need not wait for all of them. */
-ZT__PRIVATE void zt__add_regions(zt_profiler *into, zt_profiler *from, const zt__merged_region *regions,
+/* Adds the prepared regions. Both collectors are held, so no statistics change; but regions may be dropped
+   meanwhile, so all counts are copied at once. The mutex of `into` is unlocked between regions, so that other
+   threads need not wait for all of them. */
+ZT__PRIVATE void zt__add_regions(zt_profiler *into, zt_profiler *from, zt__merged_region *regions,
                                  uint32_t count) {
     uint64_t unobserved_lists, causes[ZT_CAUSE_COUNT];
     uint32_t i;
     zt__lock(&from->mutex);
     memcpy(causes, from->causes, sizeof causes);
     unobserved_lists = from->counts.unobserved_lists;
+    for (i = 0; i < count; i++) {
+        regions[i].lost = regions[i].from->lost;
+        regions[i].dropped = regions[i].from->dropped;
+    }
     zt__unlock(&from->mutex);
     for (i = 0; i < count; i++) {
         const zt__merged_region *merged = &regions[i];
-        uint64_t collected = zt__collected(into, &merged->statistics), region_lost, region_dropped;
-        zt__lock(&from->mutex);
-        region_lost = merged->from->lost;
-        region_dropped = merged->from->dropped;
-        zt__unlock(&from->mutex);
+        uint64_t collected = zt__collected(into, &merged->statistics);
         zt__lock(&into->mutex);
         zt__merge_statistics(&into->layout, &merged->into->statistics, &merged->statistics);
-        merged->into->lost += region_lost;
-        merged->into->dropped += region_dropped;
+        merged->into->lost += merged->lost;
+        merged->into->dropped += merged->dropped;
         into->counts.collected += collected;
         into->counts.begun += collected;
         zt__unlock(&into->mutex);
@@ -8936,12 +9208,31 @@ ZT__PRIVATE void zt__add_regions(zt_profiler *into, zt_profiler *from, const zt_
     zt__unlock(&into->mutex);
 }
 
+/* Locks the collectors of two profilers, so that nothing is collected while one is merged into the other. The
+   order is that of their addresses, so that two threads that merge in opposite directions do not wait for
+   each other. Inside a sample function, this thread holds that of `from`. Returns 0 if a collector is held
+   for too long. */
+ZT__PRIVATE int zt__lock_collectors(zt_profiler *into, zt_profiler *from) {
+    uint64_t deadline = zt__deadline(into->config.wait_timeout_ns);
+    int is_inside = zt__is_owner(&from->collector), into_first = (uintptr_t)into < (uintptr_t)from;
+    zt_profiler *first = into_first || is_inside ? into : from, *second = first == into ? from : into;
+    if (!zt__lock_until(&first->collector, deadline)) {
+        return 0;
+    }
+    if (!is_inside && !zt__lock_until(&second->collector, deadline)) {
+        zt__unlock_timed(&first->collector);
+        return 0;
+    }
+    return 1;
+}
+
 ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     zt_profiler *source = zt__mutable(from);
     zt__merged_region *regions = NULL;
     zt__merged_path *paths = NULL;
     const char *mismatch;
     uint32_t i, count, path_count, prepared = 0;
+    int is_inside;
     ze_result_t result = ZE_RESULT_SUCCESS;
     if (!into || !from) {
         return ZE_RESULT_SUCCESS;
@@ -8957,7 +9248,8 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     if (zt__is_inside_callback(into, "zt_merge")) {
         return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     }
-    if (!zt__lock_until(&into->collector, zt__deadline(into->config.wait_timeout_ns))) {
+    is_inside = zt__is_owner(&source->collector);
+    if (!zt__lock_collectors(into, source)) {
         return zt__report(&into->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "zt_merge");
     }
     path_count = zt_get_path_count(from); /* before that of the regions, so that it has all their regions */
@@ -8994,6 +9286,9 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     }
     zt__free(&into->config.allocator, regions);
     zt__free(&into->config.allocator, paths);
+    if (!is_inside) {
+        zt__unlock_timed(&source->collector);
+    }
     zt__unlock_timed(&into->collector);
     if (result != ZE_RESULT_SUCCESS) {
         zt__report_no_memory(&into->diagnostics, "zt_merge", "statistics");
@@ -9102,10 +9397,12 @@ ZT__PRIVATE void zt__pack_region(zt__packer *packer, const zt_profiler *profiler
                                  const zt__region_record *record) {
     static const zt__moments none = {0, 0, 0, 0, 0, 0, 0};
     const zt__statistics *statistics = &record->statistics;
-    uint32_t column, columns = profiler->layout.column_count;
+    uint32_t pass, column, columns = profiler->layout.column_count;
     size_t i, values = (size_t)statistics->kept * columns;
     zt__pack_text(packer, record->name);
-    zt__pack_u64(packer, zt__collected(profiler, statistics));
+    for (pass = 0; pass < profiler->pass_count; pass++) {
+        zt__pack_u64(packer, statistics->seen[pass]);
+    }
     zt__pack_u64(packer, record->lost);
     zt__pack_u64(packer, record->dropped);
     for (column = 0; column < columns; column++) {
@@ -9356,15 +9653,19 @@ ZT__PRIVATE void zt__unpack_moments(zt__unpacker *unpacker, zt__moments *moments
 ZT__PRIVATE void zt__unpack_region(zt__unpacker *unpacker, zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     const char *name = zt__unpack_text(unpacker);
-    uint64_t collected = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT), timed = 0;
-    uint64_t lost = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
-    uint64_t dropped = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
+    uint64_t seen[ZT__MAX_PASSES] = {0}, collected = 0, lost, dropped;
     uint32_t columns = profiler->layout.column_count, index = profiler->region_count;
-    uint32_t pass, column, kept, most = 0;
+    uint32_t pass, column, kept;
     size_t i, values;
     zt__region_record *record;
     zt__statistics *statistics;
     zt_cause cause;
+    for (pass = 0; pass < profiler->pass_count; pass++) {
+        seen[pass] = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
+        collected += seen[pass];
+    }
+    lost = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
+    dropped = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
     /* Memory is allocated only for what the buffer is long enough for. */
     if (!zt__require(unpacker, (unpacker->size - unpacker->used) / ZT__PACKED_MOMENTS_SIZE >= columns)) {
         return;
@@ -9393,17 +9694,9 @@ ZT__PRIVATE void zt__unpack_region(zt__unpacker *unpacker, zt_profiler *profiler
         zt__unpack_moments(unpacker, &statistics->moments[column], collected);
     }
     for (pass = 0; pass < profiler->pass_count; pass++) {
-        statistics->seen[pass] = statistics->moments[zt__pass_time_column(profiler, pass)].count;
-        timed += statistics->seen[pass];
-        if (statistics->seen[pass] > statistics->seen[most]) {
-            most = pass;
-        }
+        zt__require(unpacker, statistics->moments[zt__pass_time_column(profiler, pass)].count <= seen[pass]);
     }
-    if (!zt__require(unpacker, timed <= collected)) {
-        return;
-    }
-    /* Samples without a GPU time can be of any pass. In this one they make room for all kept samples. */
-    statistics->seen[most] += collected - timed;
+    memcpy(statistics->seen, seen, sizeof seen);
     kept = zt__unpack_u32(unpacker, profiler->config.samples);
     values = (size_t)kept * columns;
     if (!zt__require(unpacker, kept <= zt__samples_per_pass(statistics) &&
@@ -9746,6 +10039,7 @@ typedef struct zt__stream_data {
     zt__group group;    /* constant, as the next two */
     zt_metric *metrics; /* of the group */
     uint32_t row_capacity;
+    uint64_t period_ns;
     uint32_t first_streamed;      /* index of the first metric among the profiler's streamed metrics */
     struct zt__stream_data *next; /* attached to the same profiler. Atomic */
 
@@ -9806,8 +10100,18 @@ ZT__PRIVATE void zt__keep_row(zt__stream_data *data, const zt__kept_row *row, co
 typedef struct zt__timeline_sample {
     uint64_t begin_ns, end_ns; /* of the device, unwrapped */
     ze_command_list_handle_t list;
+    uint64_t submitted_ns; /* host time */
+    zt__origin origin;
     uint32_t region;
 } zt__timeline_sample;
+
+enum { ZT__MISSING_KEPT = 1024 };
+
+/* A call that has executed command lists. */
+typedef struct zt__execution {
+    uint64_t begin_ns, end_ns; /* host time; `end_ns` is 0 until the call returns */
+    uint32_t thread;
+} zt__execution;
 
 /* The newest samples. Guarded by the profiler's mutex. */
 typedef struct zt__timeline {
@@ -9817,6 +10121,10 @@ typedef struct zt__timeline {
     uint64_t ambiguous; /* samples that were not kept, because their times are uncertain */
     zt__timeline_sample *samples;
     double *values; /* of each, all columns */
+
+    uint64_t missing_written, executions_written; /* ever */
+    zt__missing *missing;                         /* a ring of the newest ZT__MISSING_KEPT */
+    zt__execution *executions;                    /* a ring of the newest, as many as samples */
 
     uint64_t attributed; /* rows are attributed to all samples before this one */
     int is_attributing;  /* a thread is attributing rows */
@@ -9846,28 +10154,78 @@ ZT__PRIVATE void zt__timeline_before_batch(zt_profiler *profiler) {
     zt__relate_clocks(profiler, 0);
 }
 
+/* Keeps that a sample is missing, or with `by` -1 forgets that. The mutex is held. */
+ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *missing, int by) {
+    zt__timeline *timeline = profiler->timeline;
+    uint64_t i = timeline->missing_written, oldest = zt__oldest_kept(i, ZT__MISSING_KEPT);
+    int is_same = 0;
+    while (i > oldest && !is_same) {
+        const zt__missing *kept = &timeline->missing[--i % ZT__MISSING_KEPT];
+        is_same = kept->region == missing->region && kept->list == missing->list &&
+                  kept->list_name == missing->list_name && kept->cause == missing->cause;
+        oldest = by > 0 ? i : oldest; /* what is added may only continue the newest */
+    }
+    if (is_same) {
+        timeline->missing[i % ZT__MISSING_KEPT].count += (uint32_t)by;
+    } else if (by > 0) {
+        timeline->missing[timeline->missing_written++ % ZT__MISSING_KEPT] = *missing;
+    }
+}
+
+/* Keeps a call that begins to execute lists, or with 0 the end of this thread's newest. The mutex is held. */
+ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns) {
+    zt__timeline *timeline = profiler->timeline;
+    uint32_t thread = zt__get_system_thread();
+    uint64_t i = timeline->executions_written;
+    zt__execution *execution;
+    if (begin_ns) {
+        execution = &timeline->executions[timeline->executions_written++ % timeline->capacity];
+        execution->begin_ns = begin_ns;
+        execution->end_ns = 0;
+        execution->thread = thread;
+        return;
+    }
+    for (; i > zt__oldest_kept(timeline->executions_written, timeline->capacity); i--) {
+        execution = &timeline->executions[(i - 1) % timeline->capacity];
+        if (execution->thread == thread) {
+            execution->end_ns = execution->end_ns ? execution->end_ns : zt__now_ns();
+            return;
+        }
+    }
+}
+
 /* Keeps a sample, with the mutex held. It ran between its submission and the moment at which it was seen
    complete. In that time the device's clock may have wrapped around: if the time stamps of the sample fit in
    two places, or in none, it is not kept. */
-ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__region_record *region,
-                                 const zt__sample_times *times, const double *row) {
+ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *reading, const double *row) {
     zt__timeline *timeline = profiler->timeline;
+    const zt__sample_times *times = &reading->times;
+    const zt__slot *slot = reading->slot;
     const zt__clock *clock = &timeline->clock;
     size_t place = (size_t)(timeline->written % timeline->capacity);
     size_t columns = profiler->layout.column_count;
     uint64_t tolerance = zt__clock_tolerance(clock);
     uint64_t least = zt__convert_time(clock, times->not_before_ns, ZT__HOST, ZT__DEVICE);
     uint64_t most = zt__convert_time(clock, times->not_after_ns, ZT__HOST, ZT__DEVICE) + tolerance;
+    zt__missing missing = {NULL, NULL, NULL, 0, ZT_CAUSE_COUNT, 1};
     zt__timeline_sample sample;
     least = least > tolerance ? least - tolerance : 0;
     sample.begin_ns = zt__unwrap_after(clock, zt__ticks_to_ns(clock, times->begin_ticks), least);
     sample.end_ns = sample.begin_ns + zt__ticks_to_ns(clock, times->end_ticks - times->begin_ticks);
     if (clock->wrap_ns && (sample.end_ns > most || sample.end_ns + clock->wrap_ns <= most)) {
         timeline->ambiguous++;
+        missing.region = slot->region;
+        missing.list = times->list;
+        missing.list_name = slot->origin.list_name;
+        missing.since_ns = times->not_before_ns;
+        zt__keep_missing(profiler, &missing, 1);
         return;
     }
     sample.list = times->list;
-    sample.region = region->index;
+    sample.submitted_ns = times->not_before_ns;
+    sample.origin = slot->origin;
+    sample.origin.submitted_by = reading->from == ZT__SLOT_ARMED ? 0 : slot->origin.submitted_by;
+    sample.region = slot->region->index;
     timeline->samples[place] = sample;
     memcpy(timeline->values + place * columns, row, columns * sizeof *row);
     timeline->written++;
@@ -10096,6 +10454,8 @@ ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler) {
     if (timeline) {
         zt__free(allocator, timeline->samples);
         zt__free(allocator, timeline->values);
+        zt__free(allocator, timeline->missing);
+        zt__free(allocator, timeline->executions);
         zt__free(allocator, timeline);
     }
 }
@@ -10117,7 +10477,10 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
         (zt__timeline_sample *)zt__allocate(allocator, timeline->capacity, sizeof *timeline->samples);
     timeline->values = (double *)zt__allocate(allocator, timeline->capacity,
                                               profiler->layout.column_count * sizeof *timeline->values);
-    if (!timeline->samples || !timeline->values) {
+    timeline->missing = (zt__missing *)zt__allocate(allocator, ZT__MISSING_KEPT, sizeof *timeline->missing);
+    timeline->executions =
+        (zt__execution *)zt__allocate(allocator, timeline->capacity, sizeof *timeline->executions);
+    if (!timeline->samples || !timeline->values || !timeline->missing || !timeline->executions) {
         return zt__report_no_memory(&profiler->diagnostics, "zt_open", "the timeline");
     }
     zt__init_clock(&timeline->clock, profiler->device, NULL, (uint64_t)(1e9 / profiler->ns_per_tick + 0.5),
@@ -10134,6 +10497,8 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     zt__add_clock_pair(&timeline->clock, pair);
     profiler->before_batch = zt__timeline_before_batch;
     profiler->sample_collected = zt__keep_sample;
+    profiler->sample_missing = zt__keep_missing;
+    profiler->lists_executed = zt__keep_execution;
     profiler->batch_collected = zt__attribute_rows;
     return result;
 }
@@ -10426,7 +10791,7 @@ ZT__PRIVATE void zt__match_roles(const zt_metric *metric, uint32_t index, uint32
     }
 }
 
-/* Returns the bandwidth for which the device's memory is designed, in GB a second; 0 where it is not known.
+/* Returns the bandwidth for which the device's memory is designed, in GB a second; 0 if it is not known.
    ZE_extension_device_memory_properties reports it. It cannot be computed from the clock rate and bus width
    that every device reports: their units and the transfers in a clock cycle are not specified. Reads and
    writes are assumed to share one bus. With several memories or tiles it is not known which of them a region
@@ -10862,9 +11227,9 @@ ZT__PRIVATE double zt__ranked_figure(const zt__advice *advice, const zt__mean_ta
 
 /* Returns whether a metric shows no more than one that is ranked: it has the same name, in another group; or
    the same units, aggregation and values in all regions; or it counts the bytes whose rate is ranked. */
-ZT__PRIVATE int zt__is_redundant(const zt_profiler *profiler, const zt__mean_table *table, uint32_t metric,
+ZT__PRIVATE int zt__is_redundant(const zt_metric *metrics, const zt__mean_table *table, uint32_t metric,
                                  uint32_t ranked) {
-    const zt_metric *a = &profiler->metrics[metric], *b = &profiler->metrics[ranked];
+    const zt_metric *a = &metrics[metric], *b = &metrics[ranked];
     uint32_t region;
     if (metric == ranked || strcmp(a->name, b->name) == 0) {
         return 1;
@@ -10886,7 +11251,7 @@ ZT__PRIVATE int zt__is_redundant(const zt_profiler *profiler, const zt__mean_tab
 }
 
 /* Adds a column, unless all its figures are 0 or not measured, or it shows no more than one before it. */
-ZT__PRIVATE void zt__add_ranked(const zt_profiler *profiler, const zt__advice *advice,
+ZT__PRIVATE void zt__add_ranked(const zt_metric *metrics, const zt__advice *advice,
                                 const zt__mean_table *table, zt__ranked_column column,
                                 zt__ranked_column *ranked, uint32_t *count) {
     uint32_t i;
@@ -10896,7 +11261,7 @@ ZT__PRIVATE void zt__add_ranked(const zt_profiler *profiler, const zt__advice *a
     }
     for (i = 0; i < *count && has_figures && column.metric != UINT32_MAX; i++) {
         has_figures = ranked[i].metric == UINT32_MAX ||
-                      !zt__is_redundant(profiler, table, column.metric, ranked[i].metric);
+                      !zt__is_redundant(metrics, table, column.metric, ranked[i].metric);
     }
     if (has_figures) {
         ranked[(*count)++] = column;
@@ -10905,27 +11270,28 @@ ZT__PRIVATE void zt__add_ranked(const zt_profiler *profiler, const zt__advice *a
 
 enum { ZT__DERIVED_COLUMNS = 2 };
 
-/* Ranks metrics: those with a role first, in the order of zt__roles; then the others by their quantity. The
-   GPU time is left out, because tables have it anyway. Returns the number of columns; `ranked` has room for
-   one of each metric and ZT__DERIVED_COLUMNS more. */
-ZT__PRIVATE uint32_t zt__rank_columns(const zt_profiler *profiler, const zt__advice *advice,
-                                      const zt__mean_table *table, zt__ranked_column *ranked) {
+/* Ranks metrics, of which `advice->metrics` has the roles: those with a role first, in the order of
+   zt__roles; then the others by their quantity. The GPU time is left out, because tables have it anyway.
+   Returns the number of columns; `ranked` has room for one of each metric and ZT__DERIVED_COLUMNS more. */
+ZT__PRIVATE uint32_t zt__rank_columns(const zt_metric *metrics, uint32_t metric_count,
+                                      const zt__advice *advice, const zt__mean_table *table,
+                                      zt__ranked_column *ranked) {
     uint32_t role, quantity, metric, count = 0;
     zt__ranked_column column;
     for (role = ZT__NO_ROLE + 1; role < ZT__ROLE_COUNT; role++) {
         column.role = (zt__role)role;
         column.metric = advice->metrics[role];
         if (zt__roles[role].is_column && (column.metric != UINT32_MAX || !zt__roles[role].metrics[0][0])) {
-            zt__add_ranked(profiler, advice, table, column, ranked, &count);
+            zt__add_ranked(metrics, advice, table, column, ranked, &count);
         }
     }
     for (quantity = ZT__QUANTITY_SHARE; quantity < ZT__QUANTITY_NOTHING; quantity++) {
-        for (metric = 0; metric < profiler->metric_count; metric++) {
-            const zt_metric *described = &profiler->metrics[metric];
+        for (metric = 0; metric < metric_count; metric++) {
+            const zt_metric *described = &metrics[metric];
             column.role = ZT__NO_ROLE;
             column.metric = metric;
             if ((uint32_t)zt__quantity_of(described) == quantity && strcmp(described->name, "GpuTime") != 0) {
-                zt__add_ranked(profiler, advice, table, column, ranked, &count);
+                zt__add_ranked(metrics, advice, table, column, ranked, &count);
             }
         }
     }
@@ -10946,8 +11312,11 @@ ZT__PRIVATE int zt__add_ranked_columns(const zt_profiler *profiler, const zt__ad
     zt__mean_table means = {figures + first, figure_count, table->row_count};
     zt__ranked_column *ranked = (zt__ranked_column *)zt__allocate(
         allocator, (size_t)profiler->metric_count + ZT__DERIVED_COLUMNS, sizeof *ranked);
-    uint32_t i, row, count = ranked ? zt__rank_columns(profiler, advice, &means, ranked) : 0;
+    uint32_t i, row, count = 0;
     uint32_t derived = first + profiler->metric_count;
+    if (ranked) {
+        count = zt__rank_columns(profiler->metrics, profiler->metric_count, advice, &means, ranked);
+    }
     for (i = 0; i < count; i++) {
         const zt_metric *metric =
             ranked[i].metric == UINT32_MAX ? NULL : &profiler->metrics[ranked[i].metric];
@@ -11607,7 +11976,7 @@ ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
         list->first = list->last = NULL;
     }
     for (i = 0; i < ZT__MAX_PASSES; i++) {
-        profiler->passes[i].free_slots = NULL;
+        profiler->passes[i].first_free = NULL;
     }
     memset(profiler->state_counts, 0, sizeof profiler->state_counts);
     profiler->device = NULL;
@@ -11724,13 +12093,14 @@ ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
             switch (slot->state) {
             case ZT__SLOT_OPEN:
                 not_ended = slot->region->name;
-                zt__count_dropped(profiler, slot->region, ZT_DROPPED_NOT_CLOSED);
+                zt__count_dropped(profiler, slot->region, slot->list, slot->submitted_ns,
+                                  ZT_DROPPED_NOT_CLOSED);
                 zt__leave_nesting(profiler, slot);
                 slot->generation++;
                 break;
             case ZT__SLOT_PENDING:
                 unfinished++;
-                zt__count_lost(profiler, slot->region, ZT_LOST_NEVER_DELIVERED);
+                zt__count_lost(profiler, slot, ZT_LOST_NEVER_DELIVERED, 1);
                 break;
             case ZT__SLOT_RECORDED:
                 if (zt__is_unobserved(slot->list)) {
@@ -12199,6 +12569,7 @@ ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
         return zt__report_stream_refusal(stream, result, "zetMetricStreamerOpen", NULL);
     }
     stream->info.period_ns = streamer.samplingPeriod ? streamer.samplingPeriod : stream->config.period_ns;
+    stream->data->period_ns = stream->info.period_ns;
     stream->info.notify_reports = streamer.notifyEveryNReports;
     return zt__query_report_size(stream);
 }
@@ -12988,7 +13359,9 @@ ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream) {
    The two mutexes are held briefly. Under them no other lock is locked, and neither the driver nor a
    function of the application is called. What is marked atomic is also read without a lock. */
 
-/* The calls of the core interface (ze...) that loaders can trace. Older loaders lack some of them. */
+/* The calls of the core interface (ze...) that loaders can trace. Older loaders lack some of them. Where one
+   of these lists is used, X is defined as what stands there for each call: a constant, its name, its
+   callbacks. */
 /* clang-format off */
 #define ZT__CALLS(X)                                                                                         \
     X(CommandListAppendBarrier) X(CommandListAppendEventReset) X(CommandListAppendGraphExt)                  \
@@ -13122,6 +13495,7 @@ typedef enum zt__call_kind {
     ZT__KIND_EXECUTE,
     ZT__KIND_KERNEL_CREATE,
     ZT__KIND_KERNEL_DESTROY,
+    ZT__KIND_GROUP_SIZE,
     ZT__KIND_LAUNCH,
     ZT__KIND_COPY,
     ZT__KIND_CAPTURE_BEGIN,
@@ -13147,6 +13521,8 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
         return ZT__KIND_KERNEL_CREATE;
     case ZT__CALL_KernelDestroy:
         return ZT__KIND_KERNEL_DESTROY;
+    case ZT__CALL_KernelSetGroupSize:
+        return ZT__KIND_GROUP_SIZE;
 #define X(name, type) case ZT__CALL_##name:
         ZT__LAUNCHES(X)
     case ZT__CALL_CommandListAppendLaunchMultipleKernelsIndirect:
@@ -13276,6 +13652,37 @@ ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *c
     }
 }
 
+/* Reads the numbers of work-groups of a launch, and their sizes if the call has them. What is in memory of
+   the device stays 0. */
+ZT__PRIVATE void zt__read_geometry(zt__call call, const void *parameters, zt__origin *origin) {
+    const ze_group_count_t *counts = NULL;
+    switch (call) {
+    case ZT__CALL_CommandListAppendLaunchKernel:
+        counts = *((const ze_command_list_append_launch_kernel_params_t *)parameters)->ppLaunchFuncArgs;
+        break;
+    case ZT__CALL_CommandListAppendLaunchCooperativeKernel:
+        counts = *((const ze_command_list_append_launch_cooperative_kernel_params_t *)parameters)
+                      ->ppLaunchFuncArgs;
+        break;
+    case ZT__CALL_CommandListAppendLaunchKernelWithParameters:
+        counts = *((const zt__launch_with_parameters_params *)parameters)->ppGroupCounts;
+        break;
+    case ZT__CALL_CommandListAppendLaunchKernelWithArguments:
+        counts =
+            (const ze_group_count_t *)((const zt__launch_with_arguments_params *)parameters)->pgroupCounts;
+        memcpy(origin->group_size, ((const zt__launch_with_arguments_params *)parameters)->pgroupSizes,
+               sizeof origin->group_size);
+        break;
+    default:
+        break;
+    }
+    if (counts) {
+        origin->group_count[0] = counts->groupCountX;
+        origin->group_count[1] = counts->groupCountY;
+        origin->group_count[2] = counts->groupCountZ;
+    }
+}
+
 /* ---- what a tracer knows --------------------------------------------------------------------------------- */
 
 enum {
@@ -13311,7 +13718,8 @@ typedef struct zt__kernel_name {
 typedef struct zt__known_handle {
     struct zt__known_handle *next; /* in the list of unused ones */
     const void *handle;            /* the key */
-    zt__kernel_name *name;         /* of a kernel */
+    zt__kernel_name *name;         /* of a kernel; NULL: not known yet */
+    uint32_t group_size[3];        /* of a kernel, with a timeline; 0: not known */
     zt__traced_device *device;     /* of a list; NULL: it is not measured */
 
     /* why the commands of a list cannot be measured */
@@ -13332,7 +13740,7 @@ typedef struct zt__timed_call {
 typedef struct zt__host_span {
     uint64_t begin_ns, duration_ns;
     uint32_t call;   /* a zt__call */
-    uint32_t thread; /* counted from 1 */
+    uint32_t thread; /* of the system */
 } zt__host_span;
 
 /* A copy of a zt_hook. */
@@ -13357,6 +13765,7 @@ typedef struct zt__tracer {
     char *names;                      /* zt_trace_config.names */
     uint32_t every;
     uint64_t limit;
+    uint32_t timeline; /* how many samples the profilers keep */
     uint32_t hook_count;
     zt__traced_hook hooks[ZT__MAX_HOOKS];
     /* Queries of lists that were created before the start. NULL: the loader lacks them. */
@@ -13523,7 +13932,7 @@ ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_ha
     zt__known_handle *known = (zt__known_handle *)zt__map_find(&tracer->kernels, &handle, sizeof handle);
     zt__kernel_name *name;
     size_t size = 0;
-    if (known && knows_handle) {
+    if (known && known->name && knows_handle) {
         return known->name;
     }
     zt__unlock(&tracer->mutex);
@@ -13785,13 +14194,8 @@ ZT__PRIVATE zt__timed_call *zt__find_or_add_timed_call(zt__tracer *tracer, zt__c
 /* Adds one execution of a call to its statistics, and to the newest calls of the timeline. */
 ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begin_ns, uint64_t end_ns,
                                 ze_result_t result) {
-    static uint32_t thread_count;
-    static ZT__THREAD_LOCAL uint32_t thread; /* counted from 1, as threads make timed calls; 0: not yet */
     zt__timed_call *timed;
     double duration = (double)(end_ns - begin_ns);
-    if (!thread) {
-        thread = __atomic_add_fetch(&thread_count, 1, __ATOMIC_RELAXED);
-    }
     zt__lock(&tracer->mutex);
     timed = zt__find_or_add_timed_call(tracer, call);
     if (timed) {
@@ -13803,7 +14207,7 @@ ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begi
         span->begin_ns = begin_ns;
         span->duration_ns = end_ns - begin_ns;
         span->call = call;
-        span->thread = thread;
+        span->thread = zt__get_system_thread();
     }
     zt__unlock(&tracer->mutex);
 }
@@ -13907,6 +14311,20 @@ ZT__PRIVATE zt_profiler *zt__select_command(zt__tracer *tracer, zt__call call, c
     return device->profiler;
 }
 
+/* Keeps the geometry of a launch, for the timeline. Its region is open, so no other thread uses the slot. */
+ZT__PRIVATE void zt__keep_geometry(zt__frame *frame, ze_kernel_handle_t kernel, int knows_handle) {
+    zt__slot *slot = (zt__slot *)frame->region.slot;
+    const void *handle = kernel;
+    const zt__known_handle *known;
+    zt__lock(&frame->tracer->mutex);
+    known = (const zt__known_handle *)zt__map_find(&frame->tracer->kernels, &handle, sizeof handle);
+    if (known && knows_handle) {
+        memcpy(slot->origin.group_size, known->group_size, sizeof known->group_size);
+    }
+    zt__unlock(&frame->tracer->mutex);
+    zt__read_geometry(frame->call, frame->parameters, &slot->origin);
+}
+
 /* Called before a launch or copy. If it is measured, appends what comes before it: a wait for its events, for
    which it then need not wait, and the begin of a region. So the GPU time is that of the kernel alone. What
    comes after it, zt__after_call appends: the end of the region. If the driver refuses the launch, the wait
@@ -13936,6 +14354,9 @@ ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_b
     }
     frame->region = zt_begin(profiler, command.list, region);
     frame->has_region = 1;
+    if (profiler->timeline && frame->region.slot && command.kernel) {
+        zt__keep_geometry(frame, command.kernel, knows_kernel);
+    }
 }
 
 /* ---- before and after a call ----------------------------------------------------------------------------- */
@@ -14093,6 +14514,19 @@ ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
     case ZT__KIND_LIST_CREATE:
         zt__after_list_create(frame);
         break;
+    case ZT__KIND_GROUP_SIZE: {
+        const ze_kernel_set_group_size_params_t *p = ZT__PARAMETERS(frame, ze_kernel_set_group_size_params_t);
+        zt__known_handle *known;
+        zt__lock(&tracer->mutex);
+        known = zt__remember_handle(tracer, &tracer->kernels, *p->phKernel);
+        if (known) {
+            known->group_size[0] = *p->pgroupSizeX;
+            known->group_size[1] = *p->pgroupSizeY;
+            known->group_size[2] = *p->pgroupSizeZ;
+        }
+        zt__unlock(&tracer->mutex);
+        break;
+    }
     case ZT__KIND_LIST_RESET:
         zt__mark_list_over_everywhere(tracer,
                                       *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList,
@@ -14344,21 +14778,33 @@ static const zt__callbacks zt__callbacks_of[ZT__CALL_COUNT] = {
 
 /* ---- registration with the loader ------------------------------------------------------------------------ */
 
-/* Registers the callbacks of a call, if the loader can trace it. */
-ZT__PRIVATE ze_result_t zt__register_call(zel_tracer_handle_t handle, uint32_t call) {
+/* Creates and enables a tracer object of the loader, with callbacks for those of these calls that the loader
+   can trace. If that fails, `*handle` is NULL, or has to be retired or destroyed. */
+ZT__PRIVATE ze_result_t zt__create_registration(const uint8_t *calls, uintptr_t registration,
+                                                zel_tracer_handle_t *handle) {
     ze_result_t(ZE_APICALL * register_callback)(zel_tracer_handle_t, zel_tracer_reg_t, zt__callback);
+    zel_tracer_desc_t desc;
     char symbol[128];
+    uint32_t call;
     ze_result_t result;
-    snprintf(symbol, sizeof symbol, "zelTracer%sRegisterCallback", zt__call_name(call) + strlen("ze"));
-    zt__find_loader_symbol(symbol, (void *)&register_callback);
-    if (!register_callback) {
-        return ZE_RESULT_SUCCESS;
+    memset(&desc, 0, sizeof desc);
+    desc.stype = ZEL_STRUCTURE_TYPE_TRACER_DESC;
+    desc.pUserData = (void *)registration;
+    result = zelTracerCreate(&desc, handle);
+    for (call = 0; call < ZT__CALL_COUNT && result == ZE_RESULT_SUCCESS; call++) {
+        if (!calls[call]) {
+            continue;
+        }
+        snprintf(symbol, sizeof symbol, "zelTracer%sRegisterCallback", zt__call_name(call) + strlen("ze"));
+        zt__find_loader_symbol(symbol, (void *)&register_callback);
+        if (register_callback) {
+            result = register_callback(*handle, ZEL_REGISTER_PROLOGUE, zt__callbacks_of[call].before);
+        }
+        if (register_callback && result == ZE_RESULT_SUCCESS) {
+            result = register_callback(*handle, ZEL_REGISTER_EPILOGUE, zt__callbacks_of[call].after);
+        }
     }
-    result = register_callback(handle, ZEL_REGISTER_PROLOGUE, zt__callbacks_of[call].before);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = register_callback(handle, ZEL_REGISTER_EPILOGUE, zt__callbacks_of[call].after);
-    }
-    return result;
+    return result == ZE_RESULT_SUCCESS ? zelTracerSetEnabled(*handle, 1) : result;
 }
 
 /* Makes a call to find out whether callbacks come. With the tracing layer off, none come, although
@@ -14386,7 +14832,6 @@ ZT__PRIVATE void zt__retire(zel_tracer_handle_t handle) {
 ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting) {
     static uintptr_t last_registration;
     uint8_t calls[ZT__CALL_COUNT];
-    zel_tracer_desc_t desc;
     zel_tracer_handle_t handle = NULL;
     ze_result_t result;
     uint32_t call;
@@ -14397,21 +14842,7 @@ ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting) {
     if (zt__dispatch.handle && memcmp(zt__dispatch.registered, calls, sizeof calls) == 0) {
         return zt__callbacks_come(zt__dispatch.registration) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
     }
-    memset(&desc, 0, sizeof desc);
-    desc.stype = ZEL_STRUCTURE_TYPE_TRACER_DESC;
-    desc.pUserData = (void *)++last_registration;
-    result = zelTracerCreate(&desc, &handle);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    for (call = 0; call < ZT__CALL_COUNT && result == ZE_RESULT_SUCCESS; call++) {
-        if (calls[call]) {
-            result = zt__register_call(handle, call);
-        }
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zelTracerSetEnabled(handle, 1);
-    }
+    result = zt__create_registration(calls, ++last_registration, &handle);
     if (result == ZE_RESULT_SUCCESS && zt__callbacks_come(last_registration)) {
         if (zt__dispatch.handle) {
             zt__retire(zt__dispatch.handle);
@@ -14421,9 +14852,10 @@ ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting) {
         memcpy(zt__dispatch.registered, calls, sizeof calls);
         return result;
     }
-    if (zt__dispatch.handle || zt__dispatch.retired_count) {
+    if (handle && (zt__dispatch.handle || zt__dispatch.retired_count)) {
         zt__retire(handle);
-    } else { /* nothing was ever traced, so there is no call that zelTracerDestroy could wait for */
+    } else if (handle) { /* nothing was ever traced, so there is no call that zelTracerDestroy could wait for
+                          */
         zelTracerSetEnabled(handle, 0);
         zelTracerDestroy(handle);
     }
@@ -14575,6 +15007,8 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config 
     case ZT__KIND_KERNEL_CREATE:
     case ZT__KIND_KERNEL_DESTROY:
         return !config->no_launches;
+    case ZT__KIND_GROUP_SIZE:
+        return !config->no_launches && tracer->timeline;
     case ZT__KIND_CAPTURE_BEGIN:
     case ZT__KIND_CAPTURE_END:
     case ZT__KIND_GET_COMMAND_ID:
@@ -14605,6 +15039,7 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
     }
     tracer->every = config->every ? config->every : 1;
     tracer->limit = config->limit;
+    tracer->timeline = timeline;
     result = zt__select_calls(tracer, config->calls);
     if (result == ZE_RESULT_SUCCESS) {
         result = zt__copy_hooks(tracer, config->hooks, config->hook_count);
@@ -14920,7 +15355,7 @@ ZT__PRIVATE uint32_t zt__calls_to_report(const zt_profiler *profiler) {
 typedef struct zt__kept_call {
     const char *name;
     uint64_t begin_ns, end_ns;
-    uint32_t thread; /* counted from 1 */
+    uint32_t thread; /* of the system */
 } zt__kept_call;
 
 /* Gets the indices of kept calls, from *first up to but not including *end. */
@@ -14953,661 +15388,6 @@ ZT__PRIVATE int zt__copy_kept_call(const zt_profiler *profiler, uint64_t index, 
 }
 
 #endif /* ZETOOLS_TRACER */
-
-/* ==== >>bench: samples, until the interval of their median is narrow ====================================== */
-
-/* ---- samples --------------------------------------------------------------------------------------------- */
-
-typedef struct zt__series {
-    uint32_t count;
-    double samples[ZT_BENCH_SAMPLES]; /* in the order in which they were taken */
-    double mhz[ZT_BENCH_SAMPLES];     /* the device's frequency after each; NaN: unknown */
-    double sorted[ZT_BENCH_SAMPLES];  /* the samples in ascending order */
-} zt__series;
-
-ZT__PRIVATE void zt__add_to_series(zt__series *series, double sample, double mhz) {
-    uint32_t i = series->count++;
-    series->samples[i] = sample;
-    series->mhz[i] = mhz;
-    for (; i > 0 && series->sorted[i - 1] > sample; i--) {
-        series->sorted[i] = series->sorted[i - 1];
-    }
-    series->sorted[i] = sample;
-}
-
-/* Stores the confidence interval of the median, by the sign test. Returns half its width as a share of
-   the median, or NaN if the median is 0.
-
-   A sample lies on either side of the true median with equal chance, so the ranks of the interval's ends
-   follow from the binomial distribution. The ends are chosen for 97.5%: stopping when the interval is
-   narrow lowers its coverage a little, so that at least 95% remain. */
-ZT__PRIVATE double zt__median_interval(double *sorted, uint32_t count, double *low, double *high) {
-    double term = 1, below = 0, median = zt__quantile(sorted, count, 0.5);
-    uint32_t i, rank = 0;
-    for (i = 0; i < count; i++) {
-        term /= 2; /* 2^-1000 at the least, which a double still holds */
-    }
-    for (i = 0; i < count / 2; i++) {
-        below += term;
-        if (below > 0.0125) {
-            break;
-        }
-        rank = i + 1;
-        term = term * (count - i) / (i + 1);
-    }
-    *low = sorted[rank ? rank - 1 : 0];
-    *high = sorted[count - (rank ? rank : 1)];
-    return median > 0 ? (*high - *low) / 2 / median : zt__nan();
-}
-
-/* ---- the stopping rule ----------------------------------------------------------------------------------- */
-
-ZT__PRIVATE uint32_t zt__clamp(uint32_t value, uint32_t least, uint32_t most) {
-    return value < least ? least : value > most ? most : value;
-}
-
-/* Replaces what is 0 by its default. */
-ZT__PRIVATE zt_bench_config zt__fill_in_defaults(const zt_bench_config *given) {
-    enum { LEAST_SAMPLES = 10 };
-    zt_bench_config config = *given;
-    uint32_t max_samples = given->max_samples ? given->max_samples : (uint32_t)ZT_BENCH_SAMPLES;
-    config.warm_up = given->warm_up ? given->warm_up : 3;
-    config.max_samples = zt__clamp(max_samples, LEAST_SAMPLES, ZT_BENCH_SAMPLES);
-    config.min_samples = zt__clamp(given->min_samples, LEAST_SAMPLES, config.max_samples);
-    config.max_time_ns = given->max_time_ns ? given->max_time_ns : UINT64_C(10000000000);
-    config.precision = zt__is_positive(given->precision) ? given->precision : 0.01;
-    config.max_change = zt__is_positive(given->max_change) ? given->max_change : 0.02;
-    config.counter_runs = given->counter_runs ? given->counter_runs : 5;
-    return config;
-}
-
-typedef struct zt__stop_rule {
-    const zt_bench_config *limits;
-    uint64_t deadline;
-    uint32_t next_precise; /* the count at which the interval is next compared with config.precision */
-    uint32_t next_noise;   /* the count at which it is next compared with that of half as many samples */
-    double half_precision; /* the precision of half as many samples; NaN: not compared yet */
-} zt__stop_rule;
-
-ZT__PRIVATE zt__stop_rule zt__begin_stop_rule(const zt_bench_config *limits) {
-    enum { NOISE_FROM = 64 };
-    zt__stop_rule rule;
-    rule.limits = limits;
-    rule.deadline = zt__deadline(limits->max_time_ns);
-    rule.next_precise = limits->min_samples;
-    rule.next_noise = zt__clamp(limits->min_samples, NOISE_FROM, ZT_BENCH_SAMPLES);
-    rule.half_precision = zt__nan();
-    return rule;
-}
-
-/* Returns which condition is met, or ZT_BENCH_NOT_RUN if more samples are needed.
-
-   After every sample, the interval might be narrow by chance and end the benchmark too early. So it is
-   compared with config.precision only when there are a quarter more samples. Twice as many samples should
-   narrow it by 29%. If they narrow it by less than 5%, the rest is noise that more samples do not
-   remove. */
-ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, zt__series *series) {
-    uint32_t count = series->count;
-    double low, high, precision;
-    if (count < rule->limits->min_samples) {
-        return ZT_BENCH_NOT_RUN;
-    }
-    precision = zt__median_interval(series->sorted, count, &low, &high);
-    if (count >= rule->next_precise) {
-        rule->next_precise = count + count / 4 + 1;
-        if (!zt__is_nan(precision) && precision < rule->limits->precision) {
-            return ZT_BENCH_PRECISE;
-        }
-    }
-    if (count >= rule->next_noise) {
-        double before = rule->half_precision;
-        rule->next_noise = count * 2;
-        rule->half_precision = precision;
-        if (!zt__is_nan(before) && !zt__is_nan(precision) && precision > 0.95 * before) {
-            return ZT_BENCH_NOISE;
-        }
-    }
-    if (count == rule->limits->max_samples) {
-        return ZT_BENCH_FULL;
-    }
-    return zt__now_ns() >= rule->deadline ? ZT_BENCH_TIME : ZT_BENCH_NOT_RUN;
-}
-
-/* ---- results --------------------------------------------------------------------------------------------- */
-
-/* Clears a result, with its name. `unnamed` is the name if the configuration has none. */
-ZT__PRIVATE void zt__clear_bench_result(zt_bench_result *result, const zt_bench_config *config,
-                                        const char *unnamed) {
-    const char *name = unnamed;
-    if (config && (config->name || config->region)) {
-        name = config->name ? config->name : config->region;
-    }
-    memset(result, 0, sizeof *result);
-    zt__copy_text(result->name, sizeof result->name, name, strlen(name));
-    result->median = result->low = result->high = result->quartile1 = result->quartile3 = zt__nan();
-    result->min = result->max = result->precision = result->frequency_mhz = zt__nan();
-    result->counter_median = result->perturbation = zt__nan();
-    result->region = UINT32_MAX;
-}
-
-/* Fills in a result, and marks samples that are outliers or were taken at another frequency.
-   `series->sorted` is overwritten. */
-ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series, double max_change) {
-    uint32_t i, known = 0, count = series->count;
-    double spread;
-    if (count == 0) {
-        return;
-    }
-    result->count = count;
-    result->precision = zt__median_interval(series->sorted, count, &result->low, &result->high);
-    result->median = zt__quantile(series->sorted, count, 0.5);
-    result->quartile1 = zt__quantile(series->sorted, count, 0.25);
-    result->quartile3 = zt__quantile(series->sorted, count, 0.75);
-    result->min = series->sorted[0];
-    result->max = series->sorted[count - 1];
-    for (i = 0; i < count; i++) {
-        if (!zt__is_nan(series->mhz[i])) {
-            series->sorted[known++] = series->mhz[i];
-        }
-    }
-    result->frequency_mhz = zt__quantile(series->sorted, known, 0.5);
-    spread = 1.5 * (result->quartile3 - result->quartile1);
-    for (i = 0; i < count; i++) {
-        double sample = series->samples[i], change = fabs(series->mhz[i] / result->frequency_mhz - 1);
-        result->samples[i] = sample;
-        if (sample < result->quartile1 - spread || sample > result->quartile3 + spread) {
-            result->marks[i] |= ZT_BENCH_OUTLIER;
-            result->outliers++;
-        }
-        if (!zt__is_nan(change) && change > max_change) {
-            result->marks[i] |= ZT_BENCH_CHANGED;
-            result->changed++;
-        }
-    }
-}
-
-/* ---- taking samples -------------------------------------------------------------------------------------- */
-
-typedef struct zt__bench {
-    const char *call;
-    zt_bench_config config;   /* nothing is 0 that has a default */
-    const char *region;       /* whose GPU time is a sample. NULL: the first of the work, once it has run */
-    zt_profiler *profiler;    /* the application's, or NULL */
-    zt_profiler *stopwatch;   /* measures times alone, without queries; NULL with config.measure */
-    zes_freq_handle_t domain; /* whose frequency is the GPU's, or NULL */
-    zt__series *series;
-} zt__bench;
-
-/* Returns the index of a region by its name, which may be NULL, or UINT32_MAX if there is none. */
-ZT__PRIVATE uint32_t zt__find_region(zt_profiler *profiler, const char *name) {
-    uint32_t i, found = UINT32_MAX;
-    zt__lock(&profiler->mutex);
-    for (i = 0; name && i < profiler->region_count && found == UINT32_MAX; i++) {
-        if (strcmp(profiler->regions[i]->name, name) == 0) {
-            found = i;
-        }
-    }
-    zt__unlock(&profiler->mutex);
-    return found;
-}
-
-ZT__PRIVATE const char *zt__bench_name(const zt__bench *bench) {
-    if (bench->config.name) {
-        return bench->config.name;
-    }
-    return bench->region ? bench->region : "the benchmark";
-}
-
-/* Reports why there is no sample, and returns NaN. */
-ZT__PRIVATE double zt__report_no_sample(const zt__bench *bench, const char *why) {
-    zt__report(zt__diagnostics_of(bench->profiler), NO_BENCH_SAMPLE, ZE_RESULT_NOT_READY, bench->call,
-               zt__bench_name(bench), why);
-    return zt__nan();
-}
-
-/* Runs the work once with a profiler. Returns the GPU time of its region. If a sample of the run is
-   missing, reports that and returns NaN. */
-ZT__PRIVATE double zt__run_work(zt__bench *bench, zt_profiler *profiler) {
-    zt_region_info before, after;
-    zt_counts counts_before = zt_get_counts(profiler), counts;
-    uint32_t region = zt__find_region(profiler, bench->region);
-    ze_result_t result;
-    int failed;
-    memset(&before, 0, sizeof before);
-    if (region != UINT32_MAX) {
-        zt_get_region(profiler, region, &before);
-    }
-    failed = bench->config.run(profiler, bench->config.user) != 0;
-    if (!bench->region && zt_get_region_count(profiler) > 0) {
-        zt_get_region(profiler, 0, &after);
-        bench->region = after.name;
-    }
-    if (failed) {
-        return zt__report_no_sample(bench, "it failed");
-    }
-    result = zt_collect(profiler, profiler->config.wait_timeout_ns);
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__report_no_sample(bench, zt_result_name(result));
-    }
-    counts = zt_get_counts(profiler);
-    if (counts.lost != counts_before.lost || counts.dropped != counts_before.dropped) {
-        return zt__report_no_sample(bench, "a sample of a region was lost or dropped");
-    }
-    region = zt__find_region(profiler, bench->region);
-    if (region == UINT32_MAX || zt_get_region(profiler, region, &after) != ZE_RESULT_SUCCESS ||
-        after.time_ns.count == before.time_ns.count) {
-        return zt__report_no_sample(bench, "no region was measured");
-    }
-    return after.time_ns.sum - (before.time_ns.count ? before.time_ns.sum : 0);
-}
-
-/* Does the work once, without metrics. Returns its time, or NaN. */
-ZT__PRIVATE double zt__measure_once(zt__bench *bench) {
-    double sample;
-    if (!bench->config.measure) {
-        return zt__run_work(bench, bench->stopwatch);
-    }
-    sample = bench->config.measure(bench->config.user);
-    return !zt__is_finite(sample) || sample < 0 ? zt__report_no_sample(bench, "it failed") : sample;
-}
-
-/* Finds the frequency domain of the GPU, if the system management interface has it. */
-ZT__PRIVATE void zt__find_frequency_domain(zt__bench *bench) {
-    const zt__driver *driver = bench->profiler ? &bench->profiler->driver : NULL;
-    zes_freq_handle_t domains[16];
-    uint32_t i, count = ZT__COUNT_OF(domains);
-    if (!driver || !bench->profiler->device || !driver->zesDeviceEnumFrequencyDomains ||
-        !driver->zesFrequencyGetProperties || !driver->zesFrequencyGetState ||
-        driver->zesDeviceEnumFrequencyDomains((zes_device_handle_t)bench->profiler->device, &count,
-                                              domains) != ZE_RESULT_SUCCESS) {
-        return;
-    }
-    for (i = 0; i < count && !bench->domain; i++) {
-        zes_freq_properties_t properties;
-        memset(&properties, 0, sizeof properties);
-        properties.stype = ZES_STRUCTURE_TYPE_FREQ_PROPERTIES;
-        if (driver->zesFrequencyGetProperties(domains[i], &properties) == ZE_RESULT_SUCCESS &&
-            properties.type == ZES_FREQ_DOMAIN_GPU) {
-            bench->domain = domains[i];
-        }
-    }
-}
-
-/* Takes one sample, and the frequency of the device after it. A run without a sample is repeated. Returns
-   0 if the last attempt fails, too. */
-ZT__PRIVATE int zt__measure_sample(zt__bench *bench) {
-    enum { TRIES = 4 };
-    zes_freq_state_t state;
-    double sample = zt__nan(), mhz = zt__nan();
-    int i;
-    for (i = 0; i < TRIES && zt__is_nan(sample); i++) {
-        sample = zt__measure_once(bench);
-    }
-    if (zt__is_nan(sample)) {
-        return 0;
-    }
-    memset(&state, 0, sizeof state);
-    state.stype = ZES_STRUCTURE_TYPE_FREQ_STATE;
-    if (bench->config.frequency) {
-        mhz = bench->config.frequency(bench->config.user);
-    } else if (bench->domain &&
-               bench->profiler->driver.zesFrequencyGetState(bench->domain, &state) == ZE_RESULT_SUCCESS) {
-        mhz = state.actual;
-    }
-    zt__add_to_series(bench->series, sample, mhz);
-    return 1;
-}
-
-/* Does the work config.warm_up times. After the first three, stops when `max_time_ns` is over. */
-ZT__PRIVATE void zt__warm_up(zt__bench *bench, uint64_t max_time_ns) {
-    uint64_t deadline = zt__deadline(max_time_ns);
-    uint32_t i;
-    for (i = 0; i < bench->config.warm_up && (i < 3 || zt__now_ns() < deadline); i++) {
-        zt__measure_once(bench);
-    }
-}
-
-ZT__PRIVATE void zt__close_bench(zt__bench *bench) {
-    zt_close(bench->stopwatch);
-    zt__free(bench->profiler ? &bench->profiler->config.allocator : &zt__default_allocator, bench->series);
-}
-
-/* Checks the configuration and prepares a benchmark. On failure nothing is left to close. */
-ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_profiler *profiler,
-                                       const zt_bench_config *config) {
-    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    if (!config) {
-        return zt__report_null(diagnostics, call, "config");
-    }
-    if (!config->run && !config->measure) {
-        return zt__report(diagnostics, NOTHING_TO_BENCH, ZE_RESULT_ERROR_INVALID_NULL_POINTER, call);
-    }
-    memset(bench, 0, sizeof *bench);
-    bench->call = call;
-    bench->config = zt__fill_in_defaults(config);
-    bench->region = config->region;
-    bench->profiler = profiler;
-    bench->series = (zt__series *)zt__allocate(
-        profiler ? &profiler->config.allocator : &zt__default_allocator, 1, sizeof *bench->series);
-    if (!bench->series) {
-        return zt__report_no_memory(diagnostics, call, "samples");
-    }
-    if (!config->measure) {
-        zt_config times_alone = profiler->config;
-        times_alone.groups = "";
-        times_alone.metrics = times_alone.columns = NULL;
-        times_alone.require_metrics = times_alone.thread = 0;
-        times_alone.sample = NULL;
-        times_alone.timeline = 0;
-        result = zt__open_configured(profiler->context, profiler->device, &times_alone, &bench->stopwatch);
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        zt__close_bench(bench);
-        return zt__report(diagnostics, CALL_FAILED, result, "zt_open", zt_result_name(result),
-                          zt__get_last_error(NULL));
-    }
-    zt__find_frequency_domain(bench);
-    return ZE_RESULT_SUCCESS;
-}
-
-/* Returns whether the work needs a profiler with a device, and there is none. Then benchmarks do nothing,
-   as any function without a profiler. */
-ZT__PRIVATE int zt__has_nothing_to_run(const zt_profiler *profiler, const zt_bench_config *config) {
-    return (!profiler || !profiler->device) && config && config->run && !config->measure;
-}
-
-/* Runs the work with metrics, several times in each pass of the profiler. These runs are no samples. */
-ZT__PRIVATE void zt__run_with_counters(zt__bench *bench, zt_bench_result *result) {
-    uint32_t i, taken = 0, runs = bench->config.counter_runs;
-    double *samples = bench->series->samples; /* free to use: the samples are in the result */
-    if (bench->config.measure || bench->profiler->metric_count == 0) {
-        return;
-    }
-    for (i = 0; i < runs; i++) {
-        ZT_PASSES(bench->profiler) {
-            double sample = zt__run_work(bench, bench->profiler);
-            if (!zt__is_nan(sample) && taken < ZT_BENCH_SAMPLES) {
-                samples[taken++] = sample;
-            }
-        }
-    }
-    result->counter_runs = runs;
-    result->region = zt__find_region(bench->profiler, bench->region);
-    result->counter_median = zt__quantile(samples, taken, 0.5);
-    result->perturbation = result->counter_median / result->median;
-}
-
-static const char *const zt__bench_ends[] = {"not run", "precise", "noise", "time", "full"};
-
-ZT_API const char *zt_bench_end_name(zt_bench_end end) {
-    return (unsigned)end < ZT__COUNT_OF(zt__bench_ends) ? zt__bench_ends[end] : "unknown";
-}
-
-ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result) {
-    zt__bench bench;
-    zt__stop_rule rule;
-    ze_result_t opened;
-    int has_sample;
-    if (!result) {
-        return zt__report_null(zt__diagnostics_of(profiler), "zt_bench", "result");
-    }
-    zt__clear_bench_result(result, config, "");
-    if (zt__has_nothing_to_run(profiler, config)) {
-        return ZE_RESULT_SUCCESS;
-    }
-    opened = zt__open_bench(&bench, "zt_bench", profiler, config);
-    if (opened != ZE_RESULT_SUCCESS) {
-        return opened;
-    }
-    zt__warm_up(&bench, bench.config.max_time_ns);
-    rule = zt__begin_stop_rule(&bench.config);
-    do {
-        has_sample = zt__measure_sample(&bench);
-        if (has_sample) {
-            result->end = zt__apply_stop_rule(&rule, bench.series);
-        }
-    } while (has_sample && result->end == ZT_BENCH_NOT_RUN);
-    zt__describe_series(result, bench.series, bench.config.max_change);
-    if (has_sample) {
-        zt__run_with_counters(&bench, result);
-    }
-    zt__copy_text(result->name, sizeof result->name, zt__bench_name(&bench), strlen(zt__bench_name(&bench)));
-    zt__close_bench(&bench);
-    return has_sample ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
-}
-
-/* ---- comparing ------------------------------------------------------------------------------------------- */
-
-/* Takes samples of two variants in turn, until the stopping rule of `a` is met by their ratios. The order
-   alternates, so that drift favours neither. */
-ZT__PRIVATE ze_result_t zt__compare_benches(zt__bench *a, zt__bench *b, zt__series *ratios,
-                                            zt_comparison *result) {
-    zt__stop_rule rule;
-    int has_samples;
-    zt__warm_up(a, a->config.max_time_ns);
-    zt__warm_up(b, a->config.max_time_ns);
-    rule = zt__begin_stop_rule(&a->config);
-    do {
-        int b_first = ratios->count & 1;
-        has_samples = zt__measure_sample(b_first ? b : a) && zt__measure_sample(b_first ? a : b);
-        if (has_samples) {
-            double ratio =
-                b->series->samples[b->series->count - 1] / a->series->samples[a->series->count - 1];
-            zt__add_to_series(ratios, zt__is_finite(ratio) ? ratio : 1, zt__nan());
-            result->a.end = result->b.end = zt__apply_stop_rule(&rule, ratios);
-        }
-    } while (has_samples && result->a.end == ZT_BENCH_NOT_RUN);
-    zt__describe_series(&result->a, a->series, a->config.max_change);
-    zt__describe_series(&result->b, b->series, b->config.max_change);
-    if (!has_samples) {
-        return ZE_RESULT_NOT_READY;
-    }
-    /* The interval is that of the ratios of pairs. The ratio of the medians may lie outside of it, if the
-       distributions differ in shape; then the interval is widened to contain it. */
-    result->ratio = result->b.median / result->a.median;
-    zt__median_interval(ratios->sorted, ratios->count, &result->low, &result->high);
-    if (!zt__is_nan(result->ratio)) {
-        result->low = result->ratio < result->low ? result->ratio : result->low;
-        result->high = result->ratio > result->high ? result->ratio : result->high;
-    }
-    result->differs = result->low > 1 || result->high < 1;
-    return ZE_RESULT_SUCCESS;
-}
-
-ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
-                              zt_comparison *result) {
-    const zt_allocator *allocator = profiler ? &profiler->config.allocator : &zt__default_allocator;
-    zt__bench one, other;
-    zt__series *ratios;
-    ze_result_t done;
-    if (!result) {
-        return zt__report_null(zt__diagnostics_of(profiler), "zt_compare", "result");
-    }
-    zt__clear_bench_result(&result->a, a, "a");
-    zt__clear_bench_result(&result->b, b, "b");
-    result->ratio = result->low = result->high = zt__nan();
-    result->differs = 0;
-    if (zt__has_nothing_to_run(profiler, a) || zt__has_nothing_to_run(profiler, b)) {
-        return ZE_RESULT_SUCCESS;
-    }
-    done = zt__open_bench(&one, "zt_compare", profiler, a);
-    if (done != ZE_RESULT_SUCCESS) {
-        return done;
-    }
-    done = zt__open_bench(&other, "zt_compare", profiler, b);
-    if (done == ZE_RESULT_SUCCESS) {
-        ratios = (zt__series *)zt__allocate(allocator, 1, sizeof *ratios);
-        done = ratios ? zt__compare_benches(&one, &other, ratios, result)
-                      : zt__report_no_memory(zt__diagnostics_of(profiler), "zt_compare", "samples");
-        zt__free(allocator, ratios);
-        zt__close_bench(&other);
-    }
-    zt__close_bench(&one);
-    return done;
-}
-
-/* ---- benchmarks for people ------------------------------------------------------------------------------- */
-
-/* The figures of a row: these, and the rates of the metrics. */
-enum {
-    ZT__BENCH_MEDIAN,
-    ZT__BENCH_INTERVAL,
-    ZT__BENCH_MINIMUM,
-    ZT__BENCH_COUNT,
-    ZT__BENCH_OUTLIERS,
-    ZT__BENCH_CHANGED,
-    ZT__BENCH_END,
-    ZT__BENCH_MHZ,
-    ZT__BENCH_SLOWDOWN,
-    ZT__BENCH_FIGURES
-};
-
-enum { ZT__BENCH_ROOM = 80 };
-
-ZT__PRIVATE void zt__fill_bench_row(const zt_profiler *profiler, const zt_bench_result *result,
-                                    double *figures) {
-    uint32_t i, metrics = zt_get_metric_count(profiler);
-    figures[ZT__BENCH_MEDIAN] = result->median;
-    figures[ZT__BENCH_INTERVAL] = result->precision * 100;
-    figures[ZT__BENCH_MINIMUM] = result->min;
-    figures[ZT__BENCH_COUNT] = result->count;
-    figures[ZT__BENCH_OUTLIERS] = result->outliers;
-    figures[ZT__BENCH_CHANGED] = result->changed;
-    figures[ZT__BENCH_END] = (double)result->end;
-    figures[ZT__BENCH_MHZ] = result->frequency_mhz;
-    figures[ZT__BENCH_SLOWDOWN] = result->perturbation;
-    for (i = 0; i < metrics; i++) {
-        figures[ZT__BENCH_FIGURES + i] = zt_get_rate(profiler, result->region, i);
-    }
-}
-
-ZT__PRIVATE void zt__add_bench_columns(zt__figure_table *table, int are_changed) {
-    zt__add_figures(table, ZT__BENCH_MEDIAN, "median", "ns", 1, 0);
-    zt__add_figures(table, ZT__BENCH_INTERVAL, "95% +-", "percent", 0, 0);
-    zt__add_figures(table, ZT__BENCH_MINIMUM, "minimum", "ns", 1, 0);
-    zt__add_figures(table, ZT__BENCH_COUNT, "samples", "", 0, 0);
-    zt__add_figures(table, ZT__BENCH_OUTLIERS, "outliers", "", 0, 2);
-    zt__add_texts(table, ZT__BENCH_END, "ended by", zt__bench_ends);
-    zt__add_figures(table, ZT__BENCH_SLOWDOWN, "with counters", "times", 0, 2);
-    zt__add_figures(table, ZT__BENCH_MHZ, "frequency", "MHz", 0, 2);
-    if (are_changed) {
-        zt__add_figures(table, ZT__BENCH_CHANGED, "at another frequency", "", 0, 2);
-    }
-}
-
-/* Writes a table of results. Returns 0 without memory. */
-ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *profiler,
-                                      const zt_bench_result *const *results, uint32_t count) {
-    const zt_allocator *allocator = profiler ? &profiler->config.allocator : &zt__default_allocator;
-    uint32_t i, are_changed = 0, are_unknown = 0;
-    uint32_t figure_count = ZT__BENCH_FIGURES + zt_get_metric_count(profiler) + ZT__DERIVED_COLUMNS;
-    double *figures = (double *)zt__allocate(allocator, count, figure_count * sizeof *figures);
-    zt__paragraph note;
-    zt__figure_table table;
-    zt__advice advice;
-    int is_complete;
-    memset(&table, 0, sizeof table);
-    table.heading = "benchmark";
-    table.is_precise = 1;
-    table.rows = (zt__figure_row *)zt__allocate(allocator, count, sizeof *table.rows);
-    table.columns = (zt__figure_column *)zt__allocate(allocator, figure_count, sizeof *table.columns);
-    is_complete = figures && table.rows && table.columns;
-    for (i = 0; i < count && is_complete; i++) {
-        table.rows[i].name = results[i]->name;
-        table.rows[i].figures = figures + (size_t)i * figure_count;
-        zt__fill_bench_row(profiler, results[i], figures + (size_t)i * figure_count);
-        are_changed += results[i]->changed > 0;
-        are_unknown += results[i]->count > 0 && zt__is_nan(results[i]->frequency_mhz);
-        table.row_count++;
-    }
-    if (is_complete) {
-        zt__choose_time_unit(&table, ZT__BENCH_MINIMUM, ZT__BENCH_MEDIAN);
-        zt__add_bench_columns(&table, are_changed > 0);
-        if (zt_get_metric_count(profiler) > 0) {
-            zt__prepare_advice(profiler, &advice);
-            is_complete = zt__add_ranked_columns(profiler, &advice, &table, figures, figure_count,
-                                                 ZT__BENCH_FIGURES, 1);
-        }
-        zt__fit_columns(&table, ZT__BENCH_ROOM);
-        zt__write_figures(writer, &table, ZT__BENCH_ROOM);
-    }
-    if (are_unknown > 0) {
-        note = zt__begin_paragraph(writer, ZT__BENCH_ROOM, 0, 0);
-        zt__add_text(&note, "The frequency is not known: set ZES_ENABLE_SYSMAN=1, or config.frequency.");
-        zt__end_paragraph(&note);
-    }
-    zt__free(allocator, table.columns);
-    zt__free(allocator, table.rows);
-    zt__free(allocator, figures);
-    return is_complete;
-}
-
-ZT__PRIVATE ze_result_t zt__end_bench_writing(zt__writer *writer, zt__diagnostics *diagnostics,
-                                              const char *call) {
-    return zt__end_writing(writer) ? ZE_RESULT_SUCCESS
-                                   : zt__report(diagnostics, WRITE_STOPPED, ZE_RESULT_ERROR_UNKNOWN, call);
-}
-
-ZT_API ze_result_t zt_write_benches(const zt_profiler *profiler, const zt_bench_result *results,
-                                    uint32_t count, zt_write_fn write, void *user) {
-    const zt_allocator *allocator = profiler ? &profiler->config.allocator : &zt__default_allocator;
-    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
-    const zt_bench_result **list;
-    zt__writer writer;
-    int is_complete;
-    uint32_t i;
-    if (!results || !write) {
-        return zt__report_null(diagnostics, "zt_write_benches", results ? "write" : "results");
-    }
-    list = (const zt_bench_result **)zt__allocate(allocator, (size_t)count + 1, sizeof *list);
-    for (i = 0; list && i < count; i++) {
-        list[i] = &results[i];
-    }
-    zt__begin_writing(&writer, write, user);
-    is_complete = list && (count == 0 || zt__write_bench_table(&writer, profiler, list, count));
-    zt__free(allocator, (void *)list);
-    if (!is_complete) {
-        return zt__report_no_memory(diagnostics, "zt_write_benches", "a table");
-    }
-    return zt__end_bench_writing(&writer, diagnostics, "zt_write_benches");
-}
-
-ZT_API ze_result_t zt_write_bench(const zt_profiler *profiler, const zt_bench_result *result,
-                                  zt_write_fn write, void *user) {
-    if (!result || !write) {
-        return zt__report_null(zt__diagnostics_of(profiler), "zt_write_bench", result ? "write" : "result");
-    }
-    return zt_write_benches(profiler, result, 1, write, user);
-}
-
-ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn write, void *user) {
-    const zt_bench_result *both[2];
-    zt__writer writer;
-    char ratio[128];
-    if (!result || !write) {
-        return zt__report_null(NULL, "zt_write_comparison", result ? "write" : "result");
-    }
-    both[0] = &result->a;
-    both[1] = &result->b;
-    zt__begin_writing(&writer, write, user);
-    if (!zt__write_bench_table(&writer, NULL, both, 2)) {
-        return zt__report_no_memory(NULL, "zt_write_comparison", "a table");
-    }
-    if (!zt__is_nan(result->ratio)) {
-        const char *verdict = result->ratio > 1 ? "slower" : "faster";
-        zt__paragraph sentence = zt__begin_paragraph(&writer, ZT__BENCH_ROOM, 0, 0);
-        zt__add_text(&sentence, result->b.name);
-        snprintf(ratio, sizeof ratio, " takes %.4f times as long as ", result->ratio);
-        zt__add_text(&sentence, ratio);
-        zt__add_text(&sentence, result->a.name);
-        snprintf(ratio, sizeof ratio, " (95%%: %.4f to %.4f): ", result->low, result->high);
-        zt__add_text(&sentence, ratio);
-        zt__add_text(&sentence, result->differs ? verdict : "no difference shown");
-        zt__end_paragraph(&sentence);
-    }
-    return zt__end_bench_writing(&writer, NULL, "zt_write_comparison");
-}
 
 /* ==== >>openmetrics: figures for Prometheus, in the OpenMetrics text format =============================== */
 
@@ -15771,18 +15551,37 @@ ZT__PRIVATE void zt__choose_base_unit(zt__family *family, const char *units) {
     zt__append_snake_case(family->unit, sizeof family->unit, units, strlen(units));
 }
 
-/* Describes the family of a metric. `infix` makes its name differ from those of other families. */
-ZT__PRIVATE void zt__describe_family(zt__family *family, const zt_metric *metric, const char *infix) {
+/* Whose figures a family has. */
+typedef enum zt__family_kind {
+    ZT__OF_DEVICE,
+    ZT__OF_TILES,
+    ZT__STREAMED_MEAN, /* while regions run, like the next */
+    ZT__STREAMED_PEAK,
+    ZT__FAMILY_KIND_COUNT
+} zt__family_kind;
+
+/* Describes the family of a metric. `infix` makes its name differ from those of other families. Metrics that
+   neither add up nor have a mean have none: then its name is "". */
+ZT__PRIVATE void zt__describe_family(zt__family *family, zt__family_kind kind, const zt_metric *metric,
+                                     const char *infix) {
     static const char *const reserved[] = {"_total", "_count", "_sum", "_bucket", "_created", "_info"};
+    static const char *const prefixes[] = {"zetools_metric_", "zetools_tile_metric_",
+                                           "zetools_streamed_mean_", "zetools_streamed_peak_"};
     const char *units = metric->aggregation == ZT_AGGREGATE_FLAG ? "samples" : metric->units;
     size_t length = strlen(metric->name), used;
+    int is_streamed = kind == ZT__STREAMED_MEAN || kind == ZT__STREAMED_PEAK;
     uint32_t i;
+    memset(family, 0, sizeof *family);
+    if (metric->aggregation == ZT_AGGREGATE_NONE ||
+        (is_streamed && metric->aggregation == ZT_AGGREGATE_FLAG)) {
+        return;
+    }
     zt__choose_base_unit(family, units);
-    family->type = metric->aggregation == ZT_AGGREGATE_MEAN ? "gauge" : "counter";
+    family->type = is_streamed || metric->aggregation == ZT_AGGREGATE_MEAN ? "gauge" : "counter";
     if (*units && zt__ends_with(metric->name, units, strcmp)) {
         length -= strlen(units); /* "FrequencyMHz" in MHz becomes "frequency_hertz" */
     }
-    strcpy(family->name, "zetools_metric_");
+    strcpy(family->name, prefixes[kind]);
     zt__append_snake_case(family->name, sizeof family->name, metric->name, length);
     used = strlen(family->name);
     snprintf(family->name + used, sizeof family->name - used, "%s%s%s%s", *infix ? "_" : "", infix,
@@ -15795,54 +15594,94 @@ ZT__PRIVATE void zt__describe_family(zt__family *family, const zt_metric *metric
     }
 }
 
-/* Writes the figures of a metric in each region. Regions without samples have none. */
-ZT__PRIVATE void zt__write_metric_samples(zt_profiler *profiler, zt__writer *writer, uint32_t metric,
-                                          const zt__family *family, uint32_t region_count) {
-    const zt_metric *described = &profiler->metrics[metric];
-    int is_gauge = described->aggregation == ZT_AGGREGATE_MEAN;
-    char pass[16];
-    uint32_t i;
-    snprintf(pass, sizeof pass, "%u", (unsigned)described->pass);
+/* Returns the metric of a family. Streams are attached while reports are written, but never removed. */
+ZT__PRIVATE const zt_metric *zt__metric_of_family(const zt_profiler *profiler, zt__family_kind kind,
+                                                  uint32_t metric) {
+    return kind == ZT__OF_DEVICE || kind == ZT__OF_TILES ? &profiler->metrics[metric]
+                                                         : zt_get_streamed_metric(profiler, metric);
+}
+
+/* Reads the figure of a metric in a region, on a tile. Returns 0 if there is none. */
+ZT__PRIVATE int zt__read_family_figure(zt_profiler *profiler, zt__family_kind kind, uint32_t metric,
+                                       uint32_t region, uint32_t tile, double *figure) {
+    int is_gauge;
+    zt_streamed streamed;
+    zt_stats stats;
+    if (kind == ZT__STREAMED_MEAN || kind == ZT__STREAMED_PEAK) {
+        zt_get_streamed(profiler, region, metric, &streamed);
+        *figure = kind == ZT__STREAMED_MEAN ? streamed.mean : streamed.peak;
+        return streamed.rows > 0 && zt__is_finite(*figure);
+    }
+    zt__lock(&profiler->mutex);
+    zt__get_moments(&profiler->layout, &profiler->regions[region]->statistics,
+                    kind == ZT__OF_TILES ? zt__tile_column(profiler, tile, metric) : 1 + metric, &stats);
+    zt__unlock(&profiler->mutex);
+    is_gauge = profiler->metrics[metric].aggregation == ZT_AGGREGATE_MEAN;
+    *figure = is_gauge ? stats.mean : stats.sum;
+    return stats.count > 0 && zt__is_finite(*figure) && (is_gauge || *figure >= 0);
+}
+
+ZT__PRIVATE void zt__write_number_label(zt__writer *writer, const char *name, uint32_t number) {
+    char text[16];
+    snprintf(text, sizeof text, "%u", (unsigned)number);
+    zt__write_label(writer, name, text);
+}
+
+/* Writes the figures of a metric in each region. */
+ZT__PRIVATE void zt__write_metric_samples(zt_profiler *profiler, zt__writer *writer, zt__family_kind kind,
+                                          uint32_t metric, const zt__family *family, uint32_t region_count) {
+    const zt_metric *described = zt__metric_of_family(profiler, kind, metric);
+    uint32_t i, tile, tiles = kind == ZT__OF_TILES ? profiler->tile_count : 1, stream = 0;
+    double figure;
+    if (kind == ZT__STREAMED_MEAN || kind == ZT__STREAMED_PEAK) {
+        zt__stream_data *data = NULL;
+        do {
+            data = zt__next_attached_stream(profiler, data);
+            stream++;
+        } while (data && metric - data->first_streamed >= data->group.metric_count);
+    }
     for (i = 0; i < region_count; i++) {
-        const zt__region_record *record;
-        zt_stats stats;
-        double value;
+        const char *region;
         zt__lock(&profiler->mutex);
-        record = profiler->regions[i];
-        zt__get_moments(&profiler->layout, &record->statistics, 1 + metric, &stats);
+        region = profiler->regions[i]->name;
         zt__unlock(&profiler->mutex);
-        value = (is_gauge ? stats.mean : stats.sum) * family->factor;
-        if (stats.count == 0 || !zt__is_finite(value) || (!is_gauge && value < 0)) {
-            continue;
+        for (tile = 0; tile < tiles; tile++) {
+            if (!zt__read_family_figure(profiler, kind, metric, i, tile, &figure)) {
+                continue;
+            }
+            zt__begin_labels(writer, family->name, strcmp(family->type, "counter") == 0 ? "_total" : "");
+            zt__write_label(writer, "region", region);
+            zt__write_label(writer, "metric", described->name);
+            zt__write_label(writer, "group", described->group);
+            if (profiler->pass_count > 1 && !stream) {
+                zt__write_number_label(writer, "pass", described->pass);
+            }
+            if (kind == ZT__OF_TILES) {
+                zt__write_number_label(writer, "tile", tile);
+            }
+            if (stream) {
+                zt__write_number_label(writer, "stream", stream);
+            }
+            zt__end_sample(writer, figure * family->factor);
         }
-        zt__begin_labels(writer, family->name, is_gauge ? "" : "_total");
-        zt__write_label(writer, "region", record->name);
-        zt__write_label(writer, "metric", described->name);
-        zt__write_label(writer, "group", described->group);
-        if (profiler->pass_count > 1) {
-            zt__write_label(writer, "pass", pass);
-        }
-        zt__end_sample(writer, value);
     }
 }
 
-/* Returns the first metric whose family has the name of that of `metric`. Metrics that are not combined
-   have no family. */
-ZT__PRIVATE uint32_t zt__first_of_family(const zt_profiler *profiler, const zt__family *families,
-                                         uint32_t metric) {
+/* Returns the first metric whose family has the name of that of `metric`. */
+ZT__PRIVATE uint32_t zt__first_of_family(const zt__family *families, uint32_t metric) {
     uint32_t i = 0;
-    while (i < metric && (profiler->metrics[i].aggregation == ZT_AGGREGATE_NONE ||
-                          strcmp(families[i].name, families[metric].name) != 0)) {
+    while (i < metric && strcmp(families[i].name, families[metric].name) != 0) {
         i++;
     }
     return i;
 }
 
-/* Writes a family for each name of a metric. Metrics of several groups that have the same name share one.
-   Returns 0 without memory. */
-ZT__PRIVATE int zt__write_metric_families(zt_profiler *profiler, zt__writer *writer, uint32_t region_count) {
+/* Writes a family for each name of a metric. Metrics of several groups or streams that have the same name
+   share one. Returns 0 without memory. */
+ZT__PRIVATE int zt__write_metric_families(zt_profiler *profiler, zt__writer *writer, zt__family_kind kind,
+                                          uint32_t count, uint32_t region_count) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    uint32_t i, k, first, count = profiler->metric_count;
+    uint32_t i, k;
     zt__family *families;
     if (count == 0) {
         return 1;
@@ -15852,23 +15691,22 @@ ZT__PRIVATE int zt__write_metric_families(zt_profiler *profiler, zt__writer *wri
         return 0;
     }
     for (i = 0; i < count; i++) {
-        zt__describe_family(&families[i], &profiler->metrics[i], "");
-        first = zt__first_of_family(profiler, families, i);
-        if (families[first].type != families[i].type || families[first].factor != families[i].factor) {
-            zt__describe_family(&families[i], &profiler->metrics[i], families[i].type);
+        const zt_metric *metric = zt__metric_of_family(profiler, kind, i);
+        zt__describe_family(&families[i], kind, metric, "");
+        if (families[zt__first_of_family(families, i)].type != families[i].type) {
+            zt__describe_family(&families[i], kind, metric, families[i].type);
         }
     }
     for (i = 0; i < count; i++) {
-        const zt_metric *metric = &profiler->metrics[i];
-        if (metric->aggregation == ZT_AGGREGATE_NONE || zt__first_of_family(profiler, families, i) < i) {
-            continue; /* neither adds up nor has a mean, or is written already */
+        const zt_metric *metric = zt__metric_of_family(profiler, kind, i);
+        if (!*families[i].name || zt__first_of_family(families, i) < i) {
+            continue; /* none, or written already */
         }
         zt__begin_family(writer, families[i].name, families[i].type, families[i].unit,
                          *metric->description ? metric->description : metric->name);
         for (k = i; k < count; k++) {
-            if (profiler->metrics[k].aggregation != ZT_AGGREGATE_NONE &&
-                strcmp(families[k].name, families[i].name) == 0) {
-                zt__write_metric_samples(profiler, writer, k, &families[k], region_count);
+            if (strcmp(families[k].name, families[i].name) == 0) {
+                zt__write_metric_samples(profiler, writer, kind, k, &families[k], region_count);
             }
         }
     }
@@ -15999,10 +15837,17 @@ ZT__PRIVATE void zt__write_call_families(const zt_profiler *profiler, zt__writer
 
 /* Returns 0 without memory. */
 ZT__PRIVATE int zt__write_openmetrics(zt_profiler *profiler, zt__writer *writer, uint32_t region_count) {
-    int has_memory;
+    const uint32_t streamed = zt_get_streamed_count(profiler);
+    const uint32_t counts[ZT__FAMILY_KIND_COUNT] = {
+        profiler->metric_count, profiler->tile_count ? profiler->metric_count : 0, streamed, streamed};
+    uint32_t kind;
+    int has_memory = 1;
     zt__write_count_families(profiler, writer);
     zt__write_region_families(profiler, writer, region_count);
-    has_memory = zt__write_metric_families(profiler, writer, region_count);
+    for (kind = 0; kind < ZT__FAMILY_KIND_COUNT && has_memory; kind++) {
+        has_memory =
+            zt__write_metric_families(profiler, writer, (zt__family_kind)kind, counts[kind], region_count);
+    }
 #ifdef ZETOOLS_TRACER
     zt__write_call_families(profiler, writer);
 #endif
@@ -16802,10 +16647,14 @@ ZT__PRIVATE void zt__write_json_stats(zt__writer *writer, const zt_stats *stats)
     zt__write_text(writer, "}");
 }
 
-/* As zt__write_json_stats, but without names, which make up half of a page. */
-ZT__PRIVATE void zt__write_short_stats(zt__writer *writer, const zt_stats *stats) {
+/* Writes the figures of a metric. In a page they have no names, which would make up half of it. */
+ZT__PRIVATE void zt__write_json_metric(zt__writer *writer, const zt_stats *stats) {
     zt__figures figures = zt__list_figures(stats);
     uint32_t i;
+    if (!writer->is_in_html) {
+        zt__write_json_stats(writer, stats);
+        return;
+    }
     zt__print(writer, "[%llu", (unsigned long long)stats->count);
     for (i = 0; i < ZT__COUNT_OF(figures.values); i++) {
         zt__write_text(writer, ",");
@@ -16814,16 +16663,22 @@ ZT__PRIVATE void zt__write_short_stats(zt__writer *writer, const zt_stats *stats
     zt__write_text(writer, "]");
 }
 
-/* Writes `"NAME":`. If an earlier metric has the same name, the group is put before it. */
-ZT__PRIVATE void zt__write_json_key(zt__writer *writer, const zt_metric *metric, int is_repeated) {
-    zt__write_comma(writer);
-    zt__write_text(writer, "\n\"");
+/* Writes the key of a metric: its name, after the group if an earlier metric has the same name. */
+ZT__PRIVATE void zt__write_json_key_text(zt__writer *writer, const zt_metric *metric, int is_repeated) {
+    zt__write_text(writer, "\"");
     if (is_repeated) {
         zt__write_json_characters(writer, metric->group);
         zt__write_text(writer, ".");
     }
     zt__write_json_characters(writer, metric->name);
-    zt__write_text(writer, "\":");
+    zt__write_text(writer, "\"");
+}
+
+ZT__PRIVATE void zt__write_json_key(zt__writer *writer, const zt_metric *metric, int is_repeated) {
+    zt__write_comma(writer);
+    zt__write_text(writer, "\n");
+    zt__write_json_key_text(writer, metric, is_repeated);
+    zt__write_text(writer, ":");
 }
 
 /* Writes the shares that zt__rank_columns derives from two metrics. Only their means are known. */
@@ -16840,11 +16695,7 @@ ZT__PRIVATE void zt__write_json_derived(zt__document *document, const zt__json *
         stats.count = zt__is_nan(stats.mean) ? 0 : document->region.count;
         zt__write_comma(writer);
         zt__print(writer, "\n\"%s\":", zt__roles[json->columns[i].role].name);
-        if (writer->is_in_html) {
-            zt__write_short_stats(writer, &stats);
-        } else {
-            zt__write_json_stats(writer, &stats);
-        }
+        zt__write_json_metric(writer, &stats);
     }
 }
 
@@ -16856,11 +16707,7 @@ ZT__PRIVATE void zt__write_json_metrics(zt__document *document, const zt__json *
     zt__write_text(writer, "{");
     for (i = 0; i < profiler->metric_count; i++) {
         zt__write_json_key(writer, &profiler->metrics[i], json->is_repeated[i]);
-        if (writer->is_in_html) {
-            zt__write_short_stats(writer, &document->stats[first_column + i]);
-        } else {
-            zt__write_json_stats(writer, &document->stats[first_column + i]);
-        }
+        zt__write_json_metric(writer, &document->stats[first_column + i]);
     }
     if (first_column == 1) {
         zt__write_json_derived(document, json);
@@ -17069,7 +16916,8 @@ ZT__PRIVATE void zt__choose_json_columns(zt__document *document, zt__json *json)
     uint32_t metric;
     size_t length;
     if (!list) {
-        json->column_count = zt__rank_columns(profiler, &document->advice, &json->means, json->columns);
+        json->column_count = zt__rank_columns(profiler->metrics, profiler->metric_count, &document->advice,
+                                              &json->means, json->columns);
         if (json->column_count > MOST) {
             json->column_count = MOST;
         }
@@ -17196,17 +17044,12 @@ ZT__PRIVATE void zt__write_json_columns(zt__document *document, const zt__json *
     for (i = 0; i < json->column_count; i++) {
         const zt__ranked_column *column = &json->columns[i];
         zt__write_comma(writer);
-        zt__write_text(writer, "\"");
         if (column->metric == UINT32_MAX) {
-            zt__write_text(writer, zt__roles[column->role].name);
+            zt__write_json_string(writer, zt__roles[column->role].name);
         } else {
-            if (json->is_repeated[column->metric]) {
-                zt__write_json_characters(writer, profiler->metrics[column->metric].group);
-                zt__write_text(writer, ".");
-            }
-            zt__write_json_characters(writer, profiler->metrics[column->metric].name);
+            zt__write_json_key_text(writer, &profiler->metrics[column->metric],
+                                    json->is_repeated[column->metric]);
         }
-        zt__write_text(writer, "\"");
     }
     zt__write_text(writer, "]");
 }
@@ -17775,35 +17618,227 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_
     zt__free(allocator, table.figures);
 }
 
-/* ==== >>trace_file: Trace Event JSON, for Perfetto and Chrome ============================================= */
+/* ==== >>trace_file: the timeline for Perfetto and Chrome, as Trace Event JSON ============================= */
+
+/* A trace has two processes. One is the program, with a track for each thread that has begun regions,
+   executed lists or made timed calls. The other is the device, with a track for each command list and each
+   attached stream, and with counters. Flow events lead from the first to the second. */
+
+enum {
+    ZT__SYSTEM_NUMBERS = 1 << 22, /* the system's numbers of processes are lower */
+    ZT__TRACE_COLUMNS = 8,        /* the most that are chosen without config.columns */
+    ZT__COUNTER_DIGITS = 5,       /* of the values of counters */
+    ZT__COUNTER_EVENTS = 80000,   /* the most in a trace. Beyond that, rows are merged */
+    ZT__COPIED_AT_ONCE = 1024     /* while a mutex is locked */
+};
 
 /* A sample by host time. */
 typedef struct zt__span {
     zt__timeline_sample sample;
-    uint64_t order; /* index in the timeline */
-    const double *values;
+    uint64_t order;        /* index in the timeline */
+    const double *figures; /* GPU time, and the chosen columns */
+    uint32_t track;
     uint32_t outer; /* the span that contains it on its track, or UINT32_MAX */
 } zt__span;
 
 /* A track of a command list. Its spans are nested or disjoint. */
 typedef struct zt__track {
     ze_command_list_handle_t list;
-    uint32_t list_number; /* counted from 1 */
+    const char *list_name;
+    uint64_t first_ns;    /* of the list: when its first span began */
     uint32_t overlap;     /* how many tracks of the list are before it */
+    uint32_t index;       /* among the tracks as they were found */
     uint32_t last;        /* the span that was added last */
+    uint32_t number;      /* in the trace, from 1 */
+    uint32_t list_number; /* from 1 */
 } zt__track;
 
+typedef enum zt__slice_kind { ZT__SLICE_EXECUTE, ZT__SLICE_APPEND, ZT__SLICE_CALL } zt__slice_kind;
+
+/* What a thread of the program has done. */
+typedef struct zt__host_slice {
+    uint64_t begin_ns, end_ns;
+    const char *name; /* of the region or call */
+    uint32_t thread;
+    zt__slice_kind kind;
+    uint32_t regions; /* that were executed */
+    uint32_t outer;   /* the slice that contains it, or UINT32_MAX */
+} zt__host_slice;
+
+/* A metric with its units, such as "GPU_BUSY [%]", after its group if there are several. */
+typedef struct zt__label {
+    char text[ZET_MAX_METRIC_GROUP_NAME + ZET_MAX_METRIC_NAME + ZET_MAX_METRIC_RESULT_UNITS + 8];
+} zt__label;
+
+/* A column of figures. */
+typedef struct zt__trace_column {
+    zt__ranked_column shown;
+    zt__label label;
+    double scale;
+    int is_rate; /* divided by the length of the row in nanoseconds */
+} zt__trace_column;
+
+typedef struct zt__trace_columns {
+    zt__advice advice; /* the metrics by their roles */
+    zt__trace_column *columns;
+    uint32_t count;
+} zt__trace_columns;
+
 typedef struct zt__trace {
-    zt__span *spans; /* sorted */
-    double *values;  /* of each span, all columns */
+    zt_profiler *profiler;
+    zt__writer *writer;
+    long program, device; /* numbers of the two processes */
+    zt__trace_columns columns;
+    zt__span *spans; /* sorted by list, then by time */
+    double *figures; /* of each span */
     uint32_t span_count;
+    zt__missing *missing;
+    uint32_t missing_count;
     zt__track *tracks;
-    uint32_t track_count, list_count;
+    uint32_t track_count;
+    zt__execution *executions; /* sorted */
+    uint32_t execution_count;
+    zt__host_slice *slices; /* sorted by thread, then by time */
+    uint32_t slice_count;
+    uint64_t replaced; /* samples that newer ones have replaced */
 } zt__trace;
 
-/* For qsort: orders by begin, with outer spans before inner ones. */
+/* ---- columns --------------------------------------------------------------------------------------------- */
+
+/* Describes a column. Of regions, figures are those of the sample. Of streams, what adds up is shown as a
+   rate, because rows differ in length. */
+ZT__PRIVATE void zt__describe_column(const zt_metric *metric, int is_stream, int several_groups,
+                                     zt__trace_column *column) {
+    zt__quantity quantity = metric ? zt__quantity_of(metric) : ZT__QUANTITY_SHARE;
+    const char *units = metric ? metric->units : "", *suffix = "";
+    int adds_up = metric && (metric->aggregation == ZT_AGGREGATE_SUM || quantity == ZT__QUANTITY_BYTES);
+    column->scale = 1;
+    column->is_rate = is_stream && adds_up;
+    if (quantity == ZT__QUANTITY_SHARE) {
+        units = "%";
+    } else if (quantity == ZT__QUANTITY_RATE) {
+        units = "GB/s";
+        column->scale = zt__scale_of_rate(metric->units);
+    } else if (column->is_rate && quantity == ZT__QUANTITY_BYTES) {
+        units = "GB/s";
+    } else if (column->is_rate && strcmp(units, "ns") == 0) {
+        units = "% of time";
+        column->scale = 100;
+    } else if (column->is_rate) {
+        suffix = "/s";
+        column->scale = 1e9;
+    }
+    snprintf(column->label.text, sizeof column->label.text, "%s%s%s%s%s%s%s",
+             several_groups && metric ? metric->group : "", several_groups && metric ? "." : "",
+             metric ? metric->name : zt__roles[column->shown.role].name, *units || *suffix ? " [" : "", units,
+             suffix, *units || *suffix ? "]" : "");
+}
+
+/* Adds the metrics that config.columns names, each once. Returns how many there are. */
+ZT__PRIVATE uint32_t zt__find_chosen_columns(const char *list, const zt_metric *metrics,
+                                             uint32_t metric_count, zt__ranked_column *chosen) {
+    uint32_t metric, i, count = 0;
+    const char *text;
+    size_t length;
+    while (list && zt__next_name(&list, &text, &length)) {
+        for (metric = 0; metric < metric_count; metric++) {
+            if (zt__equals(metrics[metric].name, text, length)) {
+                break;
+            }
+        }
+        for (i = 0; i < count && metric < metric_count; i++) {
+            metric = chosen[i].metric == metric ? metric_count : metric;
+        }
+        if (metric < metric_count) {
+            chosen[count].metric = metric;
+            chosen[count++].role = ZT__NO_ROLE;
+        }
+    }
+    return count;
+}
+
+/* Chooses what is shown: what config.columns names; if it names none of these metrics, the first that tables
+   show. Returns 0 without memory. */
+ZT__PRIVATE int zt__choose_trace_columns(const zt_profiler *profiler, const zt_metric *metrics,
+                                         uint32_t metric_count, const zt__mean_table *means, int is_stream,
+                                         int several_groups, zt__trace_columns *chosen) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    size_t room = (size_t)metric_count + ZT__DERIVED_COLUMNS;
+    zt__ranked_column *ranked = (zt__ranked_column *)zt__allocate(allocator, room, sizeof *ranked);
+    uint32_t i, naming = ZT__NAMING_COUNT;
+    int has_memory;
+    chosen->columns = (zt__trace_column *)zt__allocate(allocator, room, sizeof *chosen->columns);
+    has_memory = ranked && chosen->columns;
+    memset(chosen->advice.metrics, 0xFF, sizeof chosen->advice.metrics);
+    for (i = 0; i < metric_count; i++) {
+        zt__match_roles(&metrics[i], i, chosen->advice.metrics, &naming);
+    }
+    if (has_memory) {
+        chosen->count = zt__find_chosen_columns(profiler->columns, metrics, metric_count, ranked);
+    }
+    if (has_memory && chosen->count == 0) {
+        chosen->count = zt__rank_columns(metrics, metric_count, &chosen->advice, means, ranked);
+        if (chosen->count > ZT__TRACE_COLUMNS) {
+            chosen->count = ZT__TRACE_COLUMNS;
+        }
+    }
+    for (i = 0; i < chosen->count; i++) {
+        chosen->columns[i].shown = ranked[i];
+        zt__describe_column(ranked[i].metric == UINT32_MAX ? NULL : &metrics[ranked[i].metric], is_stream,
+                            several_groups, &chosen->columns[i]);
+    }
+    zt__free(allocator, ranked);
+    return has_memory;
+}
+
+/* Computes the figures of a row of metrics. `length_ns` is how long it lasted. */
+ZT__PRIVATE void zt__compute_columns(const zt__trace_columns *columns, const double *values,
+                                     uint32_t metric_count, double length_ns, double *figures) {
+    const zt__mean_table row = {values, metric_count, 1};
+    uint32_t i;
+    for (i = 0; i < columns->count; i++) {
+        const zt__trace_column *column = &columns->columns[i];
+        figures[i] = zt__ranked_figure(&columns->advice, &row, 0, &column->shown) * column->scale;
+        if (column->is_rate) {
+            figures[i] = length_ns > 0 ? figures[i] / length_ns : zt__nan();
+        }
+    }
+}
+
+/* Chooses the arguments of regions. Returns 0 without memory. */
+ZT__PRIVATE int zt__choose_arguments(zt__trace *trace) {
+    zt_profiler *profiler = trace->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
+    uint32_t regions = zt_get_region_count(profiler), metrics = profiler->metric_count, i, m;
+    double *means = (double *)zt__allocate(allocator, (size_t)regions + 1, (metrics + 1) * sizeof *means);
+    zt__mean_table table = {means, metrics, regions};
+    int has_memory = means != NULL;
+    for (i = 0; i < regions && has_memory; i++) {
+        zt__lock(&profiler->mutex);
+        for (m = 0; m < metrics; m++) {
+            zt_stats stats;
+            zt__get_moments(&profiler->layout, &profiler->regions[i]->statistics, 1 + m, &stats);
+            means[(size_t)i * metrics + m] = stats.mean;
+        }
+        zt__unlock(&profiler->mutex);
+    }
+    has_memory = has_memory && zt__choose_trace_columns(profiler, profiler->metrics, metrics, &table, 0,
+                                                        profiler->selection.group_count > 1, &trace->columns);
+    zt__free(allocator, means);
+    return has_memory;
+}
+
+/* ---- reading the timeline -------------------------------------------------------------------------------- */
+
+/* For qsort: orders by list and begin, with outer spans before inner ones. */
 ZT__PRIVATE int zt__compare_spans(const void *a, const void *b) {
     const zt__span *one = (const zt__span *)a, *other = (const zt__span *)b;
+    if (one->sample.list != other->sample.list) {
+        return (uintptr_t)one->sample.list < (uintptr_t)other->sample.list ? -1 : 1;
+    }
+    if (one->sample.origin.list_name != other->sample.origin.list_name) {
+        return (uintptr_t)one->sample.origin.list_name < (uintptr_t)other->sample.origin.list_name ? -1 : 1;
+    }
     if (one->sample.begin_ns != other->sample.begin_ns) {
         return one->sample.begin_ns < other->sample.begin_ns ? -1 : 1;
     }
@@ -17813,74 +17848,182 @@ ZT__PRIVATE int zt__compare_spans(const void *a, const void *b) {
     return one->order > other->order ? -1 : one->order < other->order; /* inner regions end first */
 }
 
-/* Copies the kept samples. Returns 0 without memory. */
-ZT__PRIVATE int zt__copy_spans(zt_profiler *profiler, zt__trace *trace) {
+/* Copies the kept samples, with the chosen figures. Returns 0 without memory. */
+ZT__PRIVATE int zt__copy_spans(zt__trace *trace) {
+    zt_profiler *profiler = trace->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
-    size_t columns = profiler->layout.column_count, room;
+    size_t room, width = 1 + (size_t)trace->columns.count;
     uint64_t first, end, i;
+    double *values = (double *)zt__allocate(allocator, profiler->layout.column_count, sizeof *values);
     zt__get_kept_samples(profiler, &first, &end);
+    trace->replaced = first;
     room = (size_t)(end - first) + 1;
     trace->spans = (zt__span *)zt__allocate(allocator, room, sizeof *trace->spans);
-    trace->values = (double *)zt__allocate(allocator, room, columns * sizeof *trace->values);
-    trace->tracks = (zt__track *)zt__allocate(allocator, room, sizeof *trace->tracks);
-    if (!trace->spans || !trace->values || !trace->tracks) {
-        return 0;
-    }
-    for (i = first; i < end; i++) {
+    trace->figures = (double *)zt__allocate(allocator, room, width * sizeof *trace->figures);
+    for (i = first; i < end && values && trace->spans && trace->figures; i++) {
         zt__span *span = &trace->spans[trace->span_count];
-        double *values = trace->values + trace->span_count * columns;
         if (zt__copy_kept_sample(profiler, i, &span->sample, values)) {
+            double *figures = trace->figures + trace->span_count * width;
             span->order = i;
-            span->values = values;
+            span->figures = figures;
+            figures[0] = zt__is_finite(values[0]) ? values[0] : 0;
+            zt__compute_columns(&trace->columns, values + 1, profiler->metric_count, 0, figures + 1);
             trace->span_count++;
         }
     }
-    qsort(trace->spans, trace->span_count, sizeof *trace->spans, zt__compare_spans);
+    zt__free(allocator, values);
+    if (trace->span_count) {
+        qsort(trace->spans, trace->span_count, sizeof *trace->spans, zt__compare_spans);
+    }
+    return values && trace->spans && trace->figures;
+}
+
+/* Copies what is kept of missing samples and of executions. Returns 0 without memory. */
+ZT__PRIVATE int zt__copy_missing_and_executions(zt__trace *trace) {
+    zt_profiler *profiler = trace->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
+    const zt__timeline *timeline = profiler->timeline;
+    uint32_t capacity = timeline ? timeline->capacity : 0;
+    uint64_t i, written;
+    trace->missing = (zt__missing *)zt__allocate(allocator, ZT__MISSING_KEPT, sizeof *trace->missing);
+    trace->executions =
+        (zt__execution *)zt__allocate(allocator, (size_t)capacity + 1, sizeof *trace->executions);
+    if (!trace->missing || !trace->executions) {
+        return 0;
+    }
+    if (!timeline) {
+        return 1;
+    }
+    zt__lock(&profiler->mutex);
+    written = timeline->missing_written;
+    for (i = zt__oldest_kept(written, ZT__MISSING_KEPT); i < written; i++) {
+        trace->missing[trace->missing_count] = timeline->missing[i % ZT__MISSING_KEPT];
+        trace->missing_count += trace->missing[trace->missing_count].count > 0;
+    }
+    written = timeline->executions_written;
+    zt__unlock(&profiler->mutex);
+    i = zt__oldest_kept(written, capacity);
+    while (i < written) {
+        uint64_t oldest, until = written - i > ZT__COPIED_AT_ONCE ? i + ZT__COPIED_AT_ONCE : written;
+        zt__lock(&profiler->mutex);
+        oldest = zt__oldest_kept(timeline->executions_written, capacity);
+        for (i = i > oldest ? i : oldest; i < until; i++) {
+            trace->executions[trace->execution_count++] = timeline->executions[i % capacity];
+        }
+        zt__unlock(&profiler->mutex);
+    }
     return 1;
 }
 
-/* Adds the next span to the first track of its list on which it overlaps no span without being inside it,
-   or to a new track if there is none. Returns the index of the track. */
-ZT__PRIVATE uint32_t zt__add_to_track(zt__trace *trace, uint32_t index) {
+/* ---- tracks of lists ------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE int zt__is_track_of(const zt__track *track, ze_command_list_handle_t list,
+                                const char *list_name) {
+    return track->list == list && track->list_name == list_name;
+}
+
+/* Adds a span to the first track of its list on which it overlaps no span without being inside it, or to a
+   new track. Tracks of its list begin at `first`. */
+ZT__PRIVATE void zt__add_to_track(zt__trace *trace, uint32_t first, uint32_t index) {
     zt__span *span = &trace->spans[index];
     zt__track *track;
-    uint32_t i, tracks_of_list = 0, list_number = 0;
-    span->outer = UINT32_MAX;
-    for (i = 0; i < trace->track_count; i++) {
-        uint32_t outer;
-        track = &trace->tracks[i];
-        if (track->list != span->sample.list) {
-            continue;
-        }
-        list_number = track->list_number;
-        tracks_of_list++;
-        outer = track->last;
+    uint32_t i, outer = UINT32_MAX;
+    for (i = first; i < trace->track_count; i++) {
+        outer = trace->tracks[i].last;
         while (outer != UINT32_MAX && trace->spans[outer].sample.end_ns <= span->sample.begin_ns) {
             outer = trace->spans[outer].outer;
         }
         if (outer == UINT32_MAX || trace->spans[outer].sample.end_ns >= span->sample.end_ns) {
-            span->outer = outer;
             break;
         }
     }
     track = &trace->tracks[i];
     if (i == trace->track_count) {
+        outer = UINT32_MAX;
         trace->track_count++;
         track->list = span->sample.list;
-        track->list_number = list_number ? list_number : ++trace->list_count;
-        track->overlap = tracks_of_list;
+        track->list_name = span->sample.origin.list_name;
+        track->first_ns = i == first ? span->sample.begin_ns : trace->tracks[first].first_ns;
+        track->overlap = i - first;
+        track->index = i;
     }
     track->last = index;
-    return i;
+    span->track = i;
+    span->outer = outer;
 }
 
-/* Writes the beginning of an event. The caller adds its other members and the closing brace. `phase` is
-   its type: "X" a span, "C" a counter, "i" an instant, "M" the name of a track. */
-ZT__PRIVATE void zt__begin_event(zt__writer *writer, const char *phase, const char *name, uint32_t track) {
+ZT__PRIVATE zt__track *zt__find_track(zt__trace *trace, const zt__missing *missing) {
+    uint32_t i = 0;
+    while (i < trace->track_count && !zt__is_track_of(&trace->tracks[i], missing->list, missing->list_name)) {
+        i++;
+    }
+    return i < trace->track_count ? &trace->tracks[i] : NULL;
+}
+
+/* For qsort: orders lists by their first span, and their tracks by overlap. */
+ZT__PRIVATE int zt__compare_tracks(const void *a, const void *b) {
+    const zt__track *one = *(const zt__track *const *)a, *other = *(const zt__track *const *)b;
+    if (one->first_ns != other->first_ns) {
+        return one->first_ns < other->first_ns ? -1 : 1;
+    }
+    return one->index < other->index ? -1 : one->index > other->index;
+}
+
+/* Distributes the spans to tracks, and numbers these. Returns 0 without memory. */
+ZT__PRIVATE int zt__make_tracks(zt__trace *trace) {
+    const zt_allocator *allocator = &trace->profiler->config.allocator;
+    size_t room = (size_t)trace->span_count + trace->missing_count + 1;
+    zt__track **order = (zt__track **)zt__allocate(allocator, room, sizeof *order);
+    uint32_t i, lists = 0, first = 0;
+    trace->tracks = (zt__track *)zt__allocate(allocator, room, sizeof *trace->tracks);
+    if (!order || !trace->tracks) {
+        zt__free(allocator, (void *)order);
+        return 0;
+    }
+    for (i = 0; i < trace->span_count; i++) {
+        const zt__timeline_sample *sample = &trace->spans[i].sample;
+        if (first < trace->track_count &&
+            !zt__is_track_of(&trace->tracks[first], sample->list, sample->origin.list_name)) {
+            first = trace->track_count;
+        }
+        zt__add_to_track(trace, first, i);
+    }
+    for (i = 0; i < trace->missing_count; i++) {
+        const zt__missing *missing = &trace->missing[i];
+        if (missing->list && !zt__find_track(trace, missing)) {
+            zt__track *track = &trace->tracks[trace->track_count];
+            track->list = missing->list;
+            track->list_name = missing->list_name;
+            track->first_ns = missing->since_ns;
+            track->index = trace->track_count++;
+        }
+    }
+    for (i = 0; i < trace->track_count; i++) {
+        order[i] = &trace->tracks[i];
+    }
+    qsort((void *)order, trace->track_count, sizeof *order, zt__compare_tracks);
+    for (i = 0; i < trace->track_count; i++) {
+        lists += order[i]->overlap == 0;
+        order[i]->number = i + 1;
+        order[i]->list_number = lists;
+    }
+    zt__free(allocator, (void *)order);
+    return 1;
+}
+
+/* ---- events ---------------------------------------------------------------------------------------------- */
+
+/* Writes the beginning of an event. The caller adds its other members and the closing brace. `phase` is its
+   type: "X" a span, "C" a counter, "i" an instant, "s" and "f" begin and end of a flow, "M" a name. */
+ZT__PRIVATE void zt__begin_event(zt__writer *writer, const char *phase, const char *name, long process,
+                                 uint32_t track) {
     zt__write_comma(writer);
     zt__print(writer, "\n{\"ph\":\"%s\",\"name\":", phase);
     zt__write_json_string(writer, name);
-    zt__print(writer, ",\"pid\":%ld,\"tid\":%u", (long)getpid(), (unsigned)track);
+    zt__print(writer, ",\"pid\":%ld", process);
+    if (*phase != 'C') { /* counters are of a process */
+        zt__print(writer, ",\"tid\":%u", (unsigned)track);
+    }
 }
 
 /* Writes a time in microseconds, as the format wants it, exactly. */
@@ -17888,167 +18031,634 @@ ZT__PRIVATE void zt__write_event_time(zt__writer *writer, const char *name, uint
     zt__print(writer, ",\"%s\":%llu.%03u", name, (unsigned long long)(ns / 1000), (unsigned)(ns % 1000));
 }
 
-ZT__PRIVATE void zt__name_track(zt__writer *writer, const char *what, uint32_t track, const char *name) {
-    zt__begin_event(writer, "M", what, track);
-    zt__write_text(writer, ",\"args\":{");
-    zt__write_json_text(writer, "name", name);
-    zt__write_text(writer, "}}");
+ZT__PRIVATE void zt__write_name(zt__trace *trace, const char *what, long process, uint32_t track,
+                                const char *name) {
+    zt__begin_event(trace->writer, "M", what, process, track);
+    zt__write_text(trace->writer, ",\"args\":{");
+    zt__write_json_text(trace->writer, "name", name);
+    zt__write_text(trace->writer, "}}");
 }
 
-/* A metric with its units, such as "GPU_BUSY [percent]", after its group if there are several. */
-typedef struct zt__label {
-    char text[ZET_MAX_METRIC_GROUP_NAME + ZET_MAX_METRIC_NAME + ZET_MAX_METRIC_RESULT_UNITS + 8];
-} zt__label;
-
-ZT__PRIVATE zt__label zt__label_metric(const zt_metric *metric, int several_groups) {
-    zt__label label;
-    snprintf(label.text, sizeof label.text, "%s%s%s%s%s%s", several_groups ? metric->group : "",
-             several_groups ? "." : "", metric->name, *metric->units ? " [" : "", metric->units,
-             *metric->units ? "]" : "");
-    return label;
+/* Writes the place of a process or track among the others. */
+ZT__PRIVATE void zt__write_place(zt__trace *trace, const char *what, long process, uint32_t track,
+                                 uint32_t place) {
+    zt__begin_event(trace->writer, "M", what, process, track);
+    zt__print(trace->writer, ",\"args\":{\"sort_index\":%u}}", (unsigned)place);
 }
 
-ZT__PRIVATE void zt__write_span(zt__document *document, const zt__span *span, uint32_t track) {
-    zt_profiler *profiler = document->profiler;
-    zt__writer *writer = &document->writer;
-    const zt__region_record *record;
-    int several_groups = profiler->selection.group_count > 1;
-    uint32_t metric;
-    zt__lock(&profiler->mutex);
-    record = profiler->regions[span->sample.region];
-    zt__unlock(&profiler->mutex);
-    zt__begin_event(writer, "X", record->name, track + 1);
-    zt__write_event_time(writer, "ts", span->sample.begin_ns);
-    zt__write_event_time(writer, "dur", span->sample.end_ns - span->sample.begin_ns);
-    zt__write_text(writer, ",\"cat\":\"region\",\"args\":{\"GPU time [ns]\":");
-    zt__write_number(writer, zt__is_finite(span->values[0]) ? span->values[0] : 0);
-    for (metric = 0; metric < profiler->metric_count; metric++) {
-        double value = span->values[1 + metric];
-        if (zt__is_finite(value)) {
-            zt__label label = zt__label_metric(&profiler->metrics[metric], several_groups);
-            zt__write_text(writer, ",");
-            zt__write_json_string(writer, label.text);
-            zt__write_text(writer, ":");
-            zt__write_number(writer, value);
+/* Writes the begin of an instant, up to its arguments. On track 0, it is one of the whole device. */
+ZT__PRIVATE void zt__begin_instant(zt__trace *trace, const char *name, const char *category, uint32_t track,
+                                   uint64_t ns) {
+    zt__begin_event(trace->writer, "i", name, trace->device, track);
+    zt__write_event_time(trace->writer, "ts", ns);
+    zt__print(trace->writer, ",\"s\":\"%s\",\"cat\":\"%s\",\"args\":{", track ? "t" : "p", category);
+}
+
+ZT__PRIVATE void zt__write_track_names(zt__trace *trace) {
+    uint32_t i;
+    for (i = 0; i < trace->track_count; i++) {
+        const zt__track *track = &trace->tracks[i];
+        char name[64];
+        snprintf(name, sizeof name, "list %u", (unsigned)track->list_number);
+        zt__begin_event(trace->writer, "M", "thread_name", trace->device, track->number);
+        zt__write_text(trace->writer, ",\"args\":{\"name\":\"");
+        zt__write_json_characters(trace->writer, track->list_name ? track->list_name : name);
+        if (track->overlap) {
+            zt__print(trace->writer, ", overlap %u", (unsigned)track->overlap);
+        }
+        zt__write_text(trace->writer, "\"}}");
+        zt__write_place(trace, "thread_sort_index", trace->device, track->number, track->number);
+    }
+}
+
+/* ---- the program ----------------------------------------------------------------------------------------- */
+
+/* For qsort: orders by thread and begin, with outer slices before inner ones. */
+ZT__PRIVATE int zt__compare_slices(const void *a, const void *b) {
+    const zt__host_slice *one = (const zt__host_slice *)a, *other = (const zt__host_slice *)b;
+    if (one->thread != other->thread) {
+        return one->thread < other->thread ? -1 : 1;
+    }
+    if (one->begin_ns != other->begin_ns) {
+        return one->begin_ns < other->begin_ns ? -1 : 1;
+    }
+    if (one->end_ns != other->end_ns) {
+        return one->end_ns > other->end_ns ? -1 : 1;
+    }
+    return one->kind < other->kind ? -1 : one->kind > other->kind;
+}
+
+/* Returns when the call of a thread that began at a time has returned. If that is not known, the call lasts a
+   nanosecond, so that a flow can begin in it. */
+ZT__PRIVATE uint64_t zt__find_end_of_execution(const zt__trace *trace, uint64_t begin_ns, uint32_t thread) {
+    uint32_t low = 0, high = trace->execution_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (trace->executions[middle].begin_ns < begin_ns) {
+            low = middle + 1;
+        } else {
+            high = middle;
         }
     }
-    zt__write_text(writer, "}}");
+    if (low < trace->execution_count && trace->executions[low].begin_ns == begin_ns &&
+        trace->executions[low].thread == thread && trace->executions[low].end_ns > begin_ns) {
+        return trace->executions[low].end_ns;
+    }
+    return begin_ns + 1;
 }
 
-/* Writes an attached stream: a counter track for each metric, and the markers. */
-ZT__PRIVATE void zt__write_stream(zt__document *document, zt__stream_data *data, int several_groups) {
-    const zt_allocator *allocator = &document->profiler->config.allocator;
-    zt__writer *writer = &document->writer;
-    size_t metrics = data->group.metric_count, count = 0, metric, i;
-    uint64_t first, end, index;
-    zt__kept_row *rows;
-    double *values;
-    zt__get_kept_rows(data, &first, &end);
-    if (first == end) {
-        return;
+ZT__PRIVATE const zt__region_record *zt__get_region_of(zt_profiler *profiler, uint32_t region) {
+    const zt__region_record *record;
+    zt__lock(&profiler->mutex);
+    record = profiler->regions[region];
+    zt__unlock(&profiler->mutex);
+    return record;
+}
+
+/* Removes slices that stand for one call: it has executed several regions, or what it has appended has run
+   several times. */
+ZT__PRIVATE void zt__unite_slices(zt__trace *trace) {
+    uint32_t i, count = 0;
+    for (i = 0; i < trace->slice_count; i++) {
+        zt__host_slice *slice = &trace->slices[i], *before = count ? &trace->slices[count - 1] : NULL;
+        if (before && slice->kind != ZT__SLICE_CALL && before->kind == slice->kind &&
+            before->thread == slice->thread && before->begin_ns == slice->begin_ns &&
+            before->name == slice->name) {
+            before->regions++;
+        } else {
+            trace->slices[count++] = *slice;
+        }
     }
-    rows = (zt__kept_row *)zt__allocate(allocator, (size_t)(end - first), sizeof *rows);
-    values = (double *)zt__allocate(allocator, (size_t)(end - first), metrics * sizeof *values);
-    document->out_of_memory |= !rows || !values;
-    for (index = first; index < end && rows && values; index++) {
-        count += (size_t)zt__copy_kept_row(data, index, &rows[count], values + count * metrics);
+    trace->slice_count = count;
+}
+
+/* Shortens slices that would end after one that contains their begin: regions of a thread may overlap, and
+   slices of a track must not. */
+ZT__PRIVATE void zt__nest_slices(zt__trace *trace) {
+    uint32_t i, outer = UINT32_MAX;
+    for (i = 0; i < trace->slice_count; i++) {
+        zt__host_slice *slice = &trace->slices[i];
+        if (i > 0 && trace->slices[i - 1].thread != slice->thread) {
+            outer = UINT32_MAX;
+        }
+        while (outer != UINT32_MAX && trace->slices[outer].end_ns <= slice->begin_ns) {
+            outer = trace->slices[outer].outer;
+        }
+        if (outer != UINT32_MAX && slice->end_ns > trace->slices[outer].end_ns) {
+            slice->end_ns = trace->slices[outer].end_ns;
+        }
+        slice->outer = outer;
+        outer = i;
     }
-    for (metric = 0; metric < metrics; metric++) {
-        const zt_metric *described = &data->metrics[metric];
-        zt__label label = zt__label_metric(described, several_groups);
-        double last = zt__nan();
-        if (described->aggregation != ZT_AGGREGATE_SUM && described->aggregation != ZT_AGGREGATE_MEAN) {
+}
+
+/* Finds what the threads of the program have done. Returns 0 without memory. */
+ZT__PRIVATE int zt__make_slices(zt__trace *trace) {
+    const zt_allocator *allocator = &trace->profiler->config.allocator;
+    uint64_t first = 0, end = 0;
+    uint32_t i;
+#ifdef ZETOOLS_TRACER
+    zt__get_kept_calls(trace->profiler, &first, &end);
+#endif
+    trace->slices = (zt__host_slice *)zt__allocate(allocator, trace->span_count + (size_t)(end - first) + 1,
+                                                   sizeof *trace->slices);
+    if (!trace->slices) {
+        return 0;
+    }
+    for (i = 0; i < trace->span_count; i++) {
+        const zt__timeline_sample *sample = &trace->spans[i].sample;
+        zt__host_slice *slice = &trace->slices[trace->slice_count];
+        if (!sample->origin.submitted_by) {
             continue;
         }
-        for (i = 0; i < count; i++) {
-            double value = values[i * metrics + metric];
-            /* A value lasts until the next one, so repeated values are left out. */
-            if (!zt__is_finite(value) || (!zt__is_nan(last) && value == last && i + 1 < count)) {
+        trace->slice_count++;
+        slice->thread = sample->origin.submitted_by;
+        slice->begin_ns = sample->submitted_ns;
+        slice->regions = 1;
+        if (sample->origin.is_executed) {
+            slice->kind = ZT__SLICE_EXECUTE;
+            slice->end_ns = zt__find_end_of_execution(trace, slice->begin_ns, slice->thread);
+        } else {
+            slice->kind = ZT__SLICE_APPEND;
+            slice->end_ns = slice->begin_ns + sample->origin.append_ns;
+            slice->name = zt__get_region_of(trace->profiler, sample->region)->name;
+        }
+    }
+#ifdef ZETOOLS_TRACER
+    for (; first < end; first++) {
+        zt__host_slice *slice = &trace->slices[trace->slice_count];
+        zt__kept_call call;
+        if (zt__copy_kept_call(trace->profiler, first, &call)) {
+            slice->name = call.name;
+            slice->begin_ns = call.begin_ns;
+            slice->end_ns = call.end_ns;
+            slice->thread = call.thread;
+            slice->kind = ZT__SLICE_CALL;
+            trace->slice_count++;
+        }
+    }
+#endif
+    if (trace->slice_count) {
+        qsort(trace->slices, trace->slice_count, sizeof *trace->slices, zt__compare_slices);
+    }
+    zt__unite_slices(trace);
+    zt__nest_slices(trace);
+    return 1;
+}
+
+/* Names a thread as the system does, if it still runs. */
+ZT__PRIVATE void zt__write_thread_name(zt__trace *trace, uint32_t thread) {
+    char path[64], name[64] = "";
+    FILE *file;
+    snprintf(path, sizeof path, "/proc/self/task/%u/comm", (unsigned)thread);
+    file = fopen(path, "r");
+    if (file) {
+        if (!fgets(name, sizeof name, file)) {
+            name[0] = 0;
+        }
+        name[strcspn(name, "\n")] = 0;
+        fclose(file);
+    }
+    zt__write_name(trace, "thread_name", trace->program, thread, name[0] ? name : "thread");
+}
+
+/* Names the program by the file that it was started from. */
+ZT__PRIVATE void zt__write_program_name(zt__trace *trace) {
+    char name[256];
+    const char *program = trace->profiler->facts.program;
+    size_t length = strcspn(program, " "), i;
+    for (i = 0; i < length; i++) {
+        if (program[i] == '/') {
+            program += i + 1;
+            length -= i + 1;
+            i = (size_t)-1;
+        }
+    }
+    zt__copy_text(name, sizeof name, program, length);
+    zt__write_name(trace, "process_name", trace->program, 0, name[0] ? name : "program");
+    zt__write_place(trace, "process_sort_index", trace->program, 0, 0);
+}
+
+ZT__PRIVATE void zt__write_slices(zt__trace *trace) {
+    zt__writer *writer = trace->writer;
+    uint32_t i;
+    for (i = 0; i < trace->slice_count; i++) {
+        const zt__host_slice *slice = &trace->slices[i];
+        char name[256];
+        if (i == 0 || trace->slices[i - 1].thread != slice->thread) {
+            zt__write_thread_name(trace, slice->thread);
+        }
+        snprintf(name, sizeof name, "append %.240s", slice->name ? slice->name : "");
+        zt__begin_event(writer, "X",
+                        slice->kind == ZT__SLICE_CALL     ? slice->name
+                        : slice->kind == ZT__SLICE_APPEND ? name
+                                                          : "execute lists",
+                        trace->program, slice->thread);
+        zt__write_event_time(writer, "ts", slice->begin_ns);
+        zt__write_event_time(writer, "dur", slice->end_ns - slice->begin_ns);
+        zt__print(writer, ",\"cat\":\"%s\"", slice->kind == ZT__SLICE_CALL ? "call" : "submit");
+        if (slice->kind == ZT__SLICE_EXECUTE) {
+            zt__print(writer, ",\"args\":{\"regions\":%u}", (unsigned)slice->regions);
+        }
+        zt__write_text(writer, "}");
+    }
+}
+
+/* ---- regions --------------------------------------------------------------------------------------------- */
+
+/* Counts are written exactly. */
+ZT__PRIVATE void zt__write_argument(zt__writer *writer, const char *label, double value) {
+    enum { DIGITS = 6 };
+    double magnitude = value < 0 ? -value : value;
+    zt__write_comma(writer);
+    zt__write_json_string(writer, label);
+    zt__write_text(writer, ":");
+    if (magnitude < 9e15 && (double)(int64_t)value == value) {
+        zt__print(writer, "%lld", (long long)value);
+    } else {
+        zt__write_digits(writer, value, DIGITS);
+    }
+}
+
+/* Writes three numbers, such as "128 x 8 x 1", if they are known. */
+ZT__PRIVATE void zt__write_extent(zt__writer *writer, const char *label, const uint32_t extent[3]) {
+    if (extent[0]) {
+        zt__write_comma(writer);
+        zt__print(writer, "\"%s\":\"%u x %u x %u\"", label, (unsigned)extent[0], (unsigned)extent[1],
+                  (unsigned)extent[2]);
+    }
+}
+
+/* Writes a region, and the flow that leads to it from the call that has submitted it. */
+ZT__PRIVATE void zt__write_span(zt__trace *trace, uint32_t index) {
+    const zt__span *span = &trace->spans[index];
+    const zt__origin *origin = &span->sample.origin;
+    zt__writer *writer = trace->writer;
+    const char *name = zt__get_region_of(trace->profiler, span->sample.region)->name;
+    uint32_t track = trace->tracks[span->track].number, i;
+    zt__begin_event(writer, "X", name, trace->device, track);
+    zt__write_event_time(writer, "ts", span->sample.begin_ns);
+    zt__write_event_time(writer, "dur", span->sample.end_ns - span->sample.begin_ns);
+    zt__write_text(writer, ",\"cat\":\"region\",\"args\":{");
+    zt__write_argument(writer, "GPU time [ns]", span->figures[0]);
+    for (i = 0; i < trace->columns.count; i++) {
+        if (zt__is_finite(span->figures[1 + i])) {
+            zt__write_argument(writer, trace->columns.columns[i].label.text, span->figures[1 + i]);
+        }
+    }
+    zt__write_extent(writer, "groups", origin->group_count);
+    zt__write_extent(writer, "group size", origin->group_size);
+    if (origin->appended_by) {
+        zt__print(writer, ",\"appended by thread\":%u", (unsigned)origin->appended_by);
+    }
+    zt__write_text(writer, "}}");
+    if (origin->submitted_by) {
+        zt__begin_event(writer, "s", "submit", trace->program, origin->submitted_by);
+        zt__write_event_time(writer, "ts", span->sample.submitted_ns);
+        zt__print(writer, ",\"cat\":\"flow\",\"id\":%u}", (unsigned)index + 1);
+        zt__begin_event(writer, "f", "submit", trace->device, track);
+        zt__write_event_time(writer, "ts", span->sample.begin_ns);
+        zt__print(writer, ",\"cat\":\"flow\",\"id\":%u,\"bp\":\"e\"}", (unsigned)index + 1);
+    }
+}
+
+/* Writes what is not on the timeline, at the time when it was submitted. */
+ZT__PRIVATE void zt__write_missing_events(zt__trace *trace) {
+    uint64_t first_ns = UINT64_MAX;
+    char name[256];
+    uint32_t i;
+    for (i = 0; i < trace->missing_count; i++) {
+        const zt__missing *missing = &trace->missing[i];
+        const zt__track *track = missing->list ? zt__find_track(trace, missing) : NULL;
+        const char *cause = missing->cause == ZT_CAUSE_COUNT ? "the device's clock overflowed"
+                                                             : zt_cause_name(missing->cause);
+        snprintf(name, sizeof name, "%s: %.200s",
+                 missing->cause == ZT_CAUSE_COUNT      ? "uncertain time"
+                 : missing->cause < ZT_DROPPED_NO_SLOT ? "lost"
+                                                       : "dropped",
+                 missing->region ? missing->region->name : "a region");
+        zt__begin_instant(trace, name, "missing", track ? track->number : 0, missing->since_ns);
+        zt__write_json_text(trace->writer, "cause", cause);
+        zt__write_json_count(trace->writer, "samples", missing->count);
+        zt__write_text(trace->writer, "}}");
+    }
+    for (i = 0; i < trace->span_count; i++) {
+        first_ns = trace->spans[i].sample.begin_ns < first_ns ? trace->spans[i].sample.begin_ns : first_ns;
+    }
+    if (trace->replaced && trace->span_count) {
+        zt__begin_instant(trace, "earlier samples are not kept", "missing", 0, first_ns);
+        zt__write_json_count(trace->writer, "samples", trace->replaced);
+        zt__write_json_text(trace->writer, "remedy", "raise config.timeline");
+        zt__write_text(trace->writer, "}}");
+    }
+}
+
+/* ---- streams --------------------------------------------------------------------------------------------- */
+
+/* A copy of the rows of a stream, with the chosen figures. */
+typedef struct zt__traced_rows {
+    zt__kept_row *rows;
+    double *figures; /* of each row */
+    uint64_t *last;  /* of each column, the bits of the value that was written last */
+    uint32_t count;
+    zt__trace_columns columns;
+} zt__traced_rows;
+
+/* Computes the means of all metrics over the kept rows. */
+ZT__PRIVATE void zt__read_row_means(zt__stream_data *data, uint64_t first, uint64_t end, double *means,
+                                    uint64_t *counts) {
+    uint32_t metrics = data->group.metric_count, m;
+    while (first < end) {
+        uint64_t oldest, until = end - first > ZT__COPIED_AT_ONCE ? first + ZT__COPIED_AT_ONCE : end;
+        zt__lock(&data->mutex);
+        oldest = zt__oldest_kept(data->rows_written, data->row_capacity);
+        for (first = first > oldest ? first : oldest; first < until; first++) {
+            const double *values = data->row_values + (size_t)(first % data->row_capacity) * metrics;
+            for (m = 0; m < metrics; m++) {
+                if (zt__is_finite(values[m])) {
+                    means[m] += values[m];
+                    counts[m]++;
+                }
+            }
+        }
+        zt__unlock(&data->mutex);
+    }
+    for (m = 0; m < metrics; m++) {
+        means[m] = counts[m] ? means[m] / (double)counts[m] : zt__nan();
+    }
+}
+
+/* Copies the kept rows. */
+ZT__PRIVATE void zt__copy_rows(zt__stream_data *data, uint64_t first, uint64_t end, zt__traced_rows *copy) {
+    uint32_t metrics = data->group.metric_count;
+    while (first < end) {
+        uint64_t oldest, until = end - first > ZT__COPIED_AT_ONCE ? first + ZT__COPIED_AT_ONCE : end;
+        zt__lock(&data->mutex);
+        oldest = zt__oldest_kept(data->rows_written, data->row_capacity);
+        for (first = first > oldest ? first : oldest; first < until; first++) {
+            size_t place = (size_t)(first % data->row_capacity);
+            const zt__kept_row *row = &data->rows[place];
+            copy->rows[copy->count] = *row;
+            zt__compute_columns(&copy->columns, data->row_values + place * metrics, metrics,
+                                (double)(row->end_ns - row->begin_ns),
+                                copy->figures + (size_t)copy->count * copy->columns.count);
+            copy->count++;
+        }
+        zt__unlock(&data->mutex);
+    }
+}
+
+/* Rounds the value of a counter by less than 0.025 %, more than which no track shows. Values that are rounded
+   differently differ in the first ZT__COUNTER_DIGITS digits. Returns the bits, which tell NaN apart in any
+   mode of a compiler. */
+ZT__PRIVATE uint64_t zt__round_value(double *value) {
+    const uint64_t half = UINT64_C(1) << 40; /* 11 of 52 bits stay */
+    uint64_t bits;
+    memcpy(&bits, value, sizeof bits);
+    bits = (bits + half) & ~(half * 2 - 1);
+    memcpy(value, &bits, sizeof bits);
+    return bits;
+}
+
+/* Goes through the rows, and writes or, without a trace, counts the values that differ from the one before.
+ */
+ZT__PRIVATE uint32_t zt__write_changes(zt__trace *trace, zt__traced_rows *rows) {
+    const uint64_t none = UINT64_MAX; /* no value is rounded to this */
+    uint32_t columns = rows->columns.count, changes = 0, i, c;
+    for (c = 0; c < columns; c++) {
+        rows->last[c] = none;
+    }
+    for (i = 0; i <= rows->count; i++) {
+        int is_end = i == rows->count; /* the last value lasts until the end of its row */
+        const zt__kept_row *row = &rows->rows[is_end ? i - 1 : i];
+        const double *figures = rows->figures + (size_t)(is_end ? i - 1 : i) * columns;
+        for (c = 0; c < columns; c++) {
+            double value = figures[c];
+            uint64_t rounded = zt__round_value(&value);
+            if (!zt__is_finite(figures[c]) || (rounded == rows->last[c] && !row->gap && !is_end)) {
                 continue;
             }
-            last = value;
-            zt__begin_event(writer, "C", label.text, 0);
-            zt__write_event_time(writer, "ts", rows[i].begin_ns);
-            zt__write_text(writer, ",\"args\":{\"value\":");
-            zt__write_number(writer, value);
-            zt__write_text(writer, "}}");
+            rows->last[c] = rounded;
+            changes++;
+            if (trace) {
+                zt__begin_event(trace->writer, "C", rows->columns.columns[c].label.text, trace->device, 0);
+                zt__write_event_time(trace->writer, "ts", is_end ? row->end_ns : row->begin_ns);
+                zt__write_text(trace->writer, ",\"args\":{\"value\":");
+                zt__write_digits(trace->writer, value, ZT__COUNTER_DIGITS);
+                zt__write_text(trace->writer, "}}");
+            }
         }
     }
-    for (i = 0; i < count; i++) {
-        if (rows[i].marker) {
-            zt__begin_event(writer, "i", rows[i].marker, 0);
-            zt__write_event_time(writer, "ts", rows[i].end_ns);
-            zt__write_text(writer, ",\"s\":\"p\",\"cat\":\"marker\"}");
-        }
-    }
-    zt__free(allocator, values);
-    zt__free(allocator, rows);
+    return changes;
 }
 
-#ifdef ZETOOLS_TRACER
-/* Writes a track for each thread, after those of the lists. Traced calls of one thread do not nest, so
-   one track is enough. */
-ZT__PRIVATE void zt__write_calls(zt__document *document, const zt__trace *trace) {
-    zt__writer *writer = &document->writer;
-    uint64_t first, end, i;
-    uint32_t thread, threads = 0;
-    zt__get_kept_calls(document->profiler, &first, &end);
-    for (i = first; i < end; i++) {
-        zt__kept_call call;
-        if (zt__copy_kept_call(document->profiler, i, &call)) {
-            zt__begin_event(writer, "X", call.name, trace->track_count + call.thread);
-            zt__write_event_time(writer, "ts", call.begin_ns);
-            zt__write_event_time(writer, "dur", call.end_ns - call.begin_ns);
-            zt__write_text(writer, ",\"cat\":\"call\"}");
-            threads = call.thread > threads ? call.thread : threads;
+/* Merges each two rows that follow each other, into one with the means over their time. */
+ZT__PRIVATE void zt__merge_rows(zt__traced_rows *rows) {
+    uint32_t columns = rows->columns.count, from, to = 0, c;
+    for (from = 0; from < rows->count; from++, to++) {
+        double *figures = rows->figures + (size_t)to * columns;
+        zt__kept_row row = rows->rows[from];
+        memmove(figures, rows->figures + (size_t)from * columns, columns * sizeof *figures);
+        if (from + 1 < rows->count && !rows->rows[from + 1].gap) {
+            const double *others = rows->figures + (size_t)++from * columns;
+            double length = (double)(row.end_ns - row.begin_ns);
+            double other_length = (double)(rows->rows[from].end_ns - rows->rows[from].begin_ns);
+            double share = length + other_length > 0 ? other_length / (length + other_length) : 0;
+            row.end_ns = rows->rows[from].end_ns;
+            for (c = 0; c < columns; c++) {
+                if (!zt__is_finite(figures[c])) {
+                    figures[c] = others[c];
+                } else if (zt__is_finite(others[c])) {
+                    figures[c] += (others[c] - figures[c]) * share;
+                }
+            }
+        }
+        rows->rows[to] = row;
+    }
+    rows->count = to;
+}
+
+/* Writes a gap before a row, which it may follow or contain. */
+ZT__PRIVATE void zt__write_gap(zt__trace *trace, const zt__kept_row *before, const zt__kept_row *row,
+                               uint64_t period_ns, uint32_t track) {
+    int is_contained = row->begin_ns <= before->end_ns;
+    uint64_t begin_ns = is_contained ? row->begin_ns : before->end_ns;
+    uint64_t end_ns = is_contained ? row->end_ns : row->begin_ns;
+    uint64_t periods = (row->end_ns - before->end_ns + period_ns / 2) / period_ns;
+    zt__begin_event(trace->writer, "X", "gap", trace->device, track);
+    zt__write_event_time(trace->writer, "ts", begin_ns);
+    zt__write_event_time(trace->writer, "dur", end_ns - begin_ns);
+    zt__write_text(trace->writer, ",\"cat\":\"missing\",\"args\":{");
+    if (periods > 1) {
+        zt__write_json_count(trace->writer, "missing rows, about", periods - 1);
+    }
+    zt__write_text(trace->writer, "}}");
+}
+
+/* Writes markers as instants, and gaps as spans. */
+ZT__PRIVATE void zt__write_markers_and_gaps(zt__trace *trace, const zt__traced_rows *rows, uint64_t period_ns,
+                                            uint32_t track) {
+    uint32_t i;
+    for (i = 0; i < rows->count; i++) {
+        const zt__kept_row *row = &rows->rows[i];
+        if (row->gap && i > 0) {
+            zt__write_gap(trace, row - 1, row, period_ns, track);
+        } else if (row->gap) {
+            zt__begin_instant(trace, "gap before this", "missing", track, row->begin_ns);
+            zt__write_text(trace->writer, "}}");
+        }
+        if (row->marker) {
+            zt__begin_instant(trace, row->marker, "marker", track, row->end_ns);
+            zt__write_text(trace->writer, "}}");
         }
     }
-    for (thread = 1; thread <= threads; thread++) {
-        char name[64];
-        snprintf(name, sizeof name, "host thread %u", (unsigned)thread);
-        zt__name_track(writer, "thread_name", trace->track_count + thread, name);
-    }
 }
-#endif
 
-ZT__PRIVATE void zt__write_trace(zt__document *document) {
-    zt_profiler *profiler = document->profiler;
+/* Writes the counters of a stream. `most` is how many values they may have. */
+ZT__PRIVATE void zt__write_counters(zt__trace *trace, zt__traced_rows *rows, uint32_t most, uint32_t track) {
+    uint32_t before = rows->count;
+    uint64_t merged = 1;
+    while (zt__write_changes(NULL, rows) > most && rows->count > 1) {
+        zt__merge_rows(rows);
+        merged *= 2;
+        if (rows->count == before) {
+            break; /* there is a gap before each row */
+        }
+        before = rows->count;
+    }
+    if (merged > 1) {
+        zt__begin_instant(trace, "values are means of several rows", "merged", track, rows->rows[0].begin_ns);
+        zt__write_json_count(trace->writer, "rows", merged);
+        zt__write_json_text(trace->writer, "remedy",
+                            "choose fewer metrics with config.columns or ZT_COLUMNS");
+        zt__write_text(trace->writer, "}}");
+    }
+    zt__write_changes(trace, rows);
+}
+
+/* Writes an attached stream: a track with its gaps and markers, and a counter for each chosen metric. Returns
+   0 without memory. */
+ZT__PRIVATE int zt__write_stream(zt__trace *trace, zt__stream_data *data, int several, uint32_t most,
+                                 uint32_t track) {
+    const zt_allocator *allocator = &trace->profiler->config.allocator;
+    uint32_t metrics = data->group.metric_count;
+    double *means = (double *)zt__allocate(allocator, metrics, sizeof *means);
+    uint64_t *counts = (uint64_t *)zt__allocate(allocator, metrics, sizeof *counts), first, end;
+    zt__mean_table table = {means, metrics, 1};
+    int has_memory = means && counts;
+    zt__traced_rows rows;
+    char name[ZET_MAX_METRIC_GROUP_NAME + 16];
+    memset(&rows, 0, sizeof rows);
+    zt__get_kept_rows(data, &first, &end);
+    if (has_memory) {
+        zt__read_row_means(data, first, end, means, counts);
+        has_memory = zt__choose_trace_columns(trace->profiler, data->metrics, metrics, &table, 1, several,
+                                              &rows.columns);
+    }
+    if (has_memory) {
+        size_t columns = (size_t)rows.columns.count + 1;
+        rows.rows = (zt__kept_row *)zt__allocate(allocator, (size_t)(end - first) + 1, sizeof *rows.rows);
+        rows.figures =
+            (double *)zt__allocate(allocator, (size_t)(end - first) + 1, columns * sizeof *rows.figures);
+        rows.last = (uint64_t *)zt__allocate(allocator, columns, sizeof *rows.last);
+        has_memory = rows.rows && rows.figures && rows.last;
+    }
+    if (has_memory) {
+        zt__copy_rows(data, first, end, &rows);
+    }
+    if (rows.count > 0) {
+        snprintf(name, sizeof name, "stream %s", data->group.properties.name);
+        zt__write_name(trace, "thread_name", trace->device, track, name);
+        zt__write_place(trace, "thread_sort_index", trace->device, track, track);
+        if (first > 0) {
+            zt__begin_instant(trace, "earlier rows are not kept", "missing", track, rows.rows[0].begin_ns);
+            zt__write_json_count(trace->writer, "rows", first);
+            zt__write_json_text(trace->writer, "remedy", "raise zt_stream_config.timeline_rows");
+            zt__write_text(trace->writer, "}}");
+        }
+        zt__write_markers_and_gaps(trace, &rows, data->period_ns, track);
+        zt__write_counters(trace, &rows, most, track);
+    }
+    zt__free(allocator, means);
+    zt__free(allocator, counts);
+    zt__free(allocator, rows.rows);
+    zt__free(allocator, rows.figures);
+    zt__free(allocator, rows.last);
+    zt__free(allocator, rows.columns.columns);
+    return has_memory;
+}
+
+/* Writes all attached streams. Returns 0 without memory. */
+ZT__PRIVATE int zt__write_streams(zt__trace *trace) {
+    zt__stream_data *data = NULL;
+    uint32_t count = 0, track = trace->track_count;
+    int has_memory = 1;
+    while ((data = zt__next_attached_stream(trace->profiler, data)) != NULL) {
+        count++;
+    }
+    while (has_memory && (data = zt__next_attached_stream(trace->profiler, data)) != NULL) {
+        has_memory =
+            zt__write_stream(trace, data, count > 1, ZT__COUNTER_EVENTS / (count ? count : 1), ++track);
+    }
+    return has_memory;
+}
+
+/* ---- the trace ------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE void zt__write_trace_head(zt__trace *trace) {
+    const zt_profiler *profiler = trace->profiler;
+    zt__writer *writer = trace->writer;
+    zt_counts counts = zt_get_counts(profiler);
+    zt__write_text(writer, "{\"displayTimeUnit\":\"ns\",\"otherData\":{");
+    zt__write_json_text(writer, "zetools", ZETOOLS_VERSION);
+    zt__write_json_text(writer, "clock", "CLOCK_MONOTONIC");
+    zt__write_json_text(writer, "program", profiler->facts.program);
+    zt__write_json_text(writer, "device", profiler->device_name);
+    zt__write_json_count(writer, "begun", counts.begun);
+    zt__write_json_count(writer, "collected", counts.collected);
+    zt__write_json_count(writer, "lost", counts.lost);
+    zt__write_json_count(writer, "dropped", counts.dropped);
+    zt__write_json_count(writer, "in_flight", counts.in_flight);
+    zt__write_text(writer, "},\n\"traceEvents\":[");
+}
+
+/* Returns 0 without memory. */
+ZT__PRIVATE int zt__write_trace(zt_profiler *profiler, zt__writer *writer) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    zt__writer *writer = &document->writer;
-    zt__stream_data *first, *data;
     zt__trace trace;
+    int has_memory;
     uint32_t i;
     memset(&trace, 0, sizeof trace);
+    trace.profiler = profiler;
+    trace.writer = writer;
+    trace.program = (long)getpid();
+    trace.device = trace.program + (1 + (long)(profiler->id % ZT__MAX_PROFILERS)) * ZT__SYSTEM_NUMBERS;
     zt__relate_clocks(profiler, 1);
-    document->out_of_memory = !zt__copy_spans(profiler, &trace);
-    zt__write_text(writer, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"zetools\":\"" ZETOOLS_VERSION
-                           "\",\"clock\":\"CLOCK_MONOTONIC\"},\n\"traceEvents\":[");
-    for (i = 0; i < trace.span_count; i++) {
-        zt__write_span(document, &trace.spans[i], zt__add_to_track(&trace, i));
-    }
-    first = zt__next_attached_stream(profiler, NULL);
-    for (data = first; data; data = zt__next_attached_stream(profiler, data)) {
-        zt__write_stream(document, data, zt__next_attached_stream(profiler, first) != NULL);
-    }
-#ifdef ZETOOLS_TRACER
-    zt__write_calls(document, &trace);
-#endif
-    zt__name_track(writer, "process_name", 0, profiler->device_name);
-    for (i = 0; i < trace.track_count; i++) {
-        const zt__track *track = &trace.tracks[i];
-        char name[64];
-        if (track->overlap) {
-            snprintf(name, sizeof name, "list %u, overlap %u", (unsigned)track->list_number,
-                     (unsigned)track->overlap);
-        } else {
-            snprintf(name, sizeof name, "list %u", (unsigned)track->list_number);
+    has_memory = zt__choose_arguments(&trace) && zt__copy_spans(&trace) &&
+                 zt__copy_missing_and_executions(&trace) && zt__make_tracks(&trace) &&
+                 zt__make_slices(&trace);
+    zt__write_trace_head(&trace);
+    if (has_memory) {
+        zt__write_program_name(&trace);
+        zt__write_slices(&trace);
+        zt__write_name(&trace, "process_name", trace.device, 0, profiler->device_name);
+        zt__write_place(&trace, "process_sort_index", trace.device, 0, 1);
+        zt__write_track_names(&trace);
+        for (i = 0; i < trace.span_count; i++) {
+            zt__write_span(&trace, i);
         }
-        zt__name_track(writer, "thread_name", i + 1, name);
+        zt__write_missing_events(&trace);
+        has_memory = zt__write_streams(&trace);
     }
     zt__write_text(writer, "\n]}\n");
+    zt__free(allocator, trace.columns.columns);
     zt__free(allocator, trace.spans);
-    zt__free(allocator, trace.values);
+    zt__free(allocator, trace.figures);
+    zt__free(allocator, trace.missing);
+    zt__free(allocator, trace.executions);
     zt__free(allocator, trace.tracks);
+    zt__free(allocator, trace.slices);
+    return has_memory;
 }
 
 /* ==== >>page: the page that run.html is =================================================================== */
@@ -18872,7 +19482,7 @@ static const char *const zt__page[] = {
     "    const intensities = points.map((region) => region[kind] / region.bytes), rates = points.map((region) => region[kind]);",
     "    if (bytes > 0 && most > 0) { intensities.push(most / bytes); }",
     "    const lowX = Math.min(...intensities) / 3, highX = Math.max(...intensities) * 5;",
-    "    const top = 10, bottom = 300, left = 80, right = 940;",
+    "    const width = window.innerWidth < 900 ? 640 : 960, top = 10, bottom = 300, left = 80, right = width - 20;",
     "    const lowY = Math.min(...rates, bytes > 0 ? lowX * bytes : Infinity) / 2, highY = Math.max(...rates, most || 0) * 3;",
     "    const x = logAxis(lowX, highX, left, right), y = logAxis(lowY, highY, bottom, top);",
     "    addLink(\"roofline\", \"Roofline\");",
@@ -18881,7 +19491,7 @@ static const char *const zt__page[] = {
     "        \"points have a larger share of GPU time. Peak, \" + (peaks.source || \"of unknown source\") + \": \" + roofs + \".\" +",
     "        (kind === \"operations\" ? \"\" : \" Instructions are those of the vector and matrix engines, each of which does several operations: \" +",
     "            \"zt_set_operations states how many of these a region does.\"));",
-    "    const svg = drawing(byId(\"roofline\"), 960, 345, \"Roofline of \" + plural(points.length, \"region\") + \"; the figures are in the details of each region\");",
+    "    const svg = drawing(byId(\"roofline\"), width, 345, \"Roofline of \" + plural(points.length, \"region\") + \"; the figures are in the details of each region\");",
     "    for (const tick of ticksOf(lowX, highX)) {",
     "        addSvg(svg, \"path\", {d: \"M\" + x(tick) + \" \" + top + \"V\" + bottom, class: \"grid\"});",
     "        addSvg(svg, \"text\", {x: x(tick), y: bottom + 15, \"text-anchor\": \"middle\"}, quantity(tick, \"\"));",
@@ -18901,11 +19511,11 @@ static const char *const zt__page[] = {
     "        addSvg(svg, \"path\", {d: \"M\" + x(ridge) + \" \" + y(most) + \"H\" + right, class: \"roof\"});",
     "        addSvg(svg, \"text\", {x: right, y: y(most) - 5, \"text-anchor\": \"end\"}, quantity(most, rate));",
     "    }",
-    "    addPoints(svg, points, kind, rate, x, y);",
+    "    addPoints(svg, points, kind, rate, x, y, width * 2 / 3);",
     "}",
     "",
     "/* Draws the points, small ones on top, and names those of the largest share where names do not overlap. */",
-    "function addPoints(svg, points, kind, rate, x, y) {",
+    "function addPoints(svg, points, kind, rate, x, y, leftFrom) {",
     "    const named = [];",
     "    for (const region of points) {",
     "        const at = {x: x(region[kind] / region.bytes), y: y(region[kind])}, radius = 3 + 9 * Math.sqrt(region.share || 0);",
@@ -18913,7 +19523,7 @@ static const char *const zt__page[] = {
     "        addSvg(point, \"title\", {}, region.name + \": \" + quantity(region[kind], rate) + \", \" + quantity(region.bytes, \"B/s\") +",
     "            (hasOwnTimes ? \", \" + percent(region.share) + \" of GPU time\" : \"\"));",
     "        point.addEventListener(\"click\", () => reveal(region));",
-    "        const text = shortName(region.name, 42), width = 7 * text.length, isOnLeft = at.x > 640;",
+    "        const text = shortName(region.name, 42), width = 7 * text.length, isOnLeft = at.x > leftFrom;",
     "        const left = isOnLeft ? at.x - radius - 3 - width : at.x + radius + 3;",
     "        const isFree = named.every((other) => Math.abs(other.y - at.y) > 14 || other.left > left + width || other.left + other.width < left);",
     "        if (named.length < 12 && isFree) { named.push({text, left, width, y: at.y, anchor: isOnLeft ? \"end\" : \"start\"}); }",
@@ -19172,25 +19782,35 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     zt__begin_writing(&document->writer, write, user);
     document->stats =
         (zt_stats *)zt__allocate(allocator, profiler->layout.column_count, sizeof *document->stats);
-    if (!document->stats || !zt__read_nesting(document)) {
-        document->out_of_memory = 1;
-    } else if (format == ZT_FORMAT_CSV) {
-        zt__write_csv(document);
-    } else if (format == ZT_FORMAT_JSON) {
-        zt__write_json(document);
-    } else if (format == ZT_FORMAT_TRACE) {
-        zt__write_trace(document);
-    } else if (format == ZT_FORMAT_INSTANCES) {
-        zt__write_instances(document);
-    } else if (format == ZT_FORMAT_FOLDED) {
-        zt__write_folded(document);
-    } else if (format == ZT_FORMAT_HTML) {
-        zt__write_html(document);
-    } else if (format == ZT_FORMAT_OPENMETRICS) {
-        document->out_of_memory =
-            !zt__write_openmetrics(document->profiler, &document->writer, document->region_count);
-    } else {
-        zt__write_region_table(document, write == zt__write_to_file && user == stdout);
+    document->out_of_memory = !document->stats || !zt__read_nesting(document);
+    if (!document->out_of_memory) {
+        switch (format) {
+        case ZT_FORMAT_TABLE:
+            zt__write_region_table(document, write == zt__write_to_file && user == stdout);
+            break;
+        case ZT_FORMAT_CSV:
+            zt__write_csv(document);
+            break;
+        case ZT_FORMAT_JSON:
+            zt__write_json(document);
+            break;
+        case ZT_FORMAT_TRACE:
+            document->out_of_memory = !zt__write_trace(document->profiler, &document->writer);
+            break;
+        case ZT_FORMAT_HTML:
+            zt__write_html(document);
+            break;
+        case ZT_FORMAT_OPENMETRICS:
+            document->out_of_memory =
+                !zt__write_openmetrics(document->profiler, &document->writer, document->region_count);
+            break;
+        case ZT_FORMAT_INSTANCES:
+            zt__write_instances(document);
+            break;
+        case ZT_FORMAT_FOLDED:
+            zt__write_folded(document);
+            break;
+        }
     }
     stopped = !zt__end_writing(&document->writer);
     if (document->out_of_memory) {
@@ -19208,23 +19828,34 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
 
 /* ---- files ----------------------------------------------------------------------------------------------- */
 
-ZT__PRIVATE ze_result_t zt__report_unwritable(zt_profiler *profiler, const char *path) {
-    return zt__report(&profiler->diagnostics, CANNOT_WRITE, ZE_RESULT_ERROR_UNKNOWN, path, strerror(errno));
+/* What is written, where to, and for whom. */
+typedef struct zt__output {
+    const char *call, *path; /* the path of the application, "-" for standard output */
+    zt__diagnostics *diagnostics;
+    const zt_allocator *allocator;
+    /* Writes the content. UNKNOWN: the file does not take it, and errno has the reason. Other failures are
+       reported. */
+    ze_result_t (*write_content)(const void *content, FILE *file);
+    const void *content;
+} zt__output;
+
+ZT__PRIVATE ze_result_t zt__report_unwritable(const zt__output *output) {
+    return zt__report(output->diagnostics, CANNOT_WRITE, ZE_RESULT_ERROR_UNKNOWN, output->call, output->path,
+                      strerror(errno));
 }
 
-/* Writes a report to `file`, and closes it. `path` is for messages. */
-ZT__PRIVATE ze_result_t zt__write_and_close(zt_profiler *profiler, zt_format format, FILE *file,
-                                            const char *path) {
+/* Writes to `file`, and ends that with `end`: fclose, or fflush for a standard stream. */
+ZT__PRIVATE ze_result_t zt__write_content(const zt__output *output, FILE *file, int (*end)(FILE *)) {
     ze_result_t result;
     if (!file) {
-        return zt__report_unwritable(profiler, path);
+        return zt__report_unwritable(output);
     }
     errno = 0;
-    result = zt_write(profiler, format, zt__write_to_file, file);
-    if (fclose(file) != 0 && result == ZE_RESULT_SUCCESS) {
+    result = output->write_content(output->content, file);
+    if (end(file) != 0 && result == ZE_RESULT_SUCCESS) {
         result = ZE_RESULT_ERROR_UNKNOWN;
     }
-    return result == ZE_RESULT_ERROR_UNKNOWN ? zt__report_unwritable(profiler, path) : result;
+    return result == ZE_RESULT_ERROR_UNKNOWN ? zt__report_unwritable(output) : result;
 }
 
 /* The file that a report goes to, and the one that it is written to first. */
@@ -19268,16 +19899,15 @@ ZT__PRIVATE int zt__follow_links(zt__target_file *file, const char *path) {
 }
 
 /* Writes a file beside the target and renames it, so that nobody reads an incomplete one. */
-ZT__PRIVATE ze_result_t zt__replace_file(zt_profiler *profiler, zt_format format, const char *path) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    zt__target_file *file = (zt__target_file *)zt__allocate(allocator, 1, sizeof *file);
+ZT__PRIVATE ze_result_t zt__replace_file(const zt__output *output) {
+    zt__target_file *file = (zt__target_file *)zt__allocate(output->allocator, 1, sizeof *file);
     struct stat before;
     ze_result_t result;
     if (!file) {
-        return zt__report_no_memory(&profiler->diagnostics, "zt_report", "a path");
+        return zt__report_no_memory(output->diagnostics, output->call, "a path");
     }
-    if (!zt__follow_links(file, path)) {
-        result = zt__report_unwritable(profiler, path);
+    if (!zt__follow_links(file, output->path)) {
+        result = zt__report_unwritable(output);
     } else {
         const char *slash = strrchr(file->path, '/'), *name = slash ? slash + 1 : file->path;
         FILE *part;
@@ -19288,48 +19918,1304 @@ ZT__PRIVATE ze_result_t zt__replace_file(zt_profiler *profiler, zt_format format
         if (part && stat(file->path, &before) == 0) {
             chmod(file->beside, before.st_mode & 0777); /* the same people may read the report as before */
         }
-        result = zt__write_and_close(profiler, format, part, path);
+        result = zt__write_content(output, part, fclose);
         if (result == ZE_RESULT_SUCCESS && rename(file->beside, file->path) != 0) {
-            result = zt__report_unwritable(profiler, path);
+            result = zt__report_unwritable(output);
         }
         if (result != ZE_RESULT_SUCCESS) {
             remove(file->beside);
         }
     }
-    zt__free(allocator, file);
+    zt__free(output->allocator, file);
     return result;
 }
 
-ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
-    zt_profiler *locked = zt__mutable(profiler);
+ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
+    FILE *stream = zt__find_standard_stream(output->path);
     struct stat target;
-    FILE *stream;
+    if (stream) {
+        return zt__write_content(output, stream, fflush);
+    }
+    /* Pipes, terminals and devices are written to, and not replaced by a file. */
+    if (stat(output->path, &target) == 0 && !S_ISREG(target.st_mode) && !S_ISDIR(target.st_mode)) {
+        return zt__write_content(output, fopen(output->path, "wb"), fclose);
+    }
+    return zt__replace_file(output);
+}
+
+typedef struct zt__report_content {
+    const zt_profiler *profiler;
     zt_format format;
-    ze_result_t result;
+} zt__report_content;
+
+ZT__PRIVATE ze_result_t zt__write_report(const void *content, FILE *file) {
+    const zt__report_content *report = (const zt__report_content *)content;
+    return zt_write(report->profiler, report->format, zt__write_to_file, file);
+}
+
+ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
+    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
+    zt__report_content content;
+    zt__output output = {"zt_report", path, diagnostics, NULL, zt__write_report, &content};
     if (!profiler) {
         return ZE_RESULT_SUCCESS;
     }
     if (!path) {
-        return zt__report_null(&locked->diagnostics, "zt_report", "path");
+        return zt__report_null(diagnostics, "zt_report", "path");
     }
-    stream = zt__find_standard_stream(path);
-    if (stream) {
-        errno = 0;
-        result = zt_write(profiler, ZT_FORMAT_TABLE, zt__write_to_file, stream);
-        if (result == ZE_RESULT_SUCCESS && fflush(stream) != 0) {
-            result = ZE_RESULT_ERROR_UNKNOWN;
+    content.profiler = profiler;
+    if (!zt__find_format(path, &content.format)) {
+        return zt__report(diagnostics, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_report", path);
+    }
+    output.allocator = &profiler->config.allocator;
+    return zt__write_output(&output);
+}
+
+/* ==== >>bench: samples until their median is known well, and comparisons ================================== */
+
+/* ---- samples --------------------------------------------------------------------------------------------- */
+
+typedef struct zt__series {
+    uint32_t count;
+    double samples[ZT_BENCH_SAMPLES]; /* in the order in which they were taken */
+    double mhz[ZT_BENCH_SAMPLES];     /* the device's frequency after each; NaN: unknown */
+    double sorted[ZT_BENCH_SAMPLES];  /* the samples in ascending order */
+} zt__series;
+
+ZT__PRIVATE void zt__add_to_series(zt__series *series, double sample, double mhz) {
+    uint32_t i = series->count++;
+    series->samples[i] = sample;
+    series->mhz[i] = mhz;
+    for (; i > 0 && series->sorted[i - 1] > sample; i--) {
+        series->sorted[i] = series->sorted[i - 1];
+    }
+    series->sorted[i] = sample;
+}
+
+/* Stores the confidence interval of the median, by the sign test. Returns half its width as a share of
+   the median, or NaN if the median is 0.
+
+   A sample lies on either side of the true median with equal chance, so the ranks of the interval's ends
+   follow from the binomial distribution. The ends are chosen for 97.5%: stopping when the interval is
+   narrow lowers its coverage a little, so that at least 95% remain. */
+ZT__PRIVATE double zt__median_interval(double *sorted, uint32_t count, double *low, double *high) {
+    double term = 1, below = 0, median = zt__quantile(sorted, count, 0.5);
+    uint32_t i, rank = 0;
+    for (i = 0; i < count; i++) {
+        term /= 2; /* 2^-1000 at the least, which a double still holds */
+    }
+    for (i = 0; i < count / 2; i++) {
+        below += term;
+        if (below > 0.0125) {
+            break;
         }
-        return result == ZE_RESULT_ERROR_UNKNOWN ? zt__report_unwritable(locked, path) : result;
+        rank = i + 1;
+        term = term * (count - i) / (i + 1);
     }
-    if (!zt__find_format(path, &format)) {
-        return zt__report(&locked->diagnostics, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_report",
-                          path);
+    *low = sorted[rank ? rank - 1 : 0];
+    *high = sorted[count - (rank ? rank : 1)];
+    return median > 0 ? (*high - *low) / 2 / median : zt__nan();
+}
+
+/* ---- the stopping rule ----------------------------------------------------------------------------------- */
+
+ZT__PRIVATE uint32_t zt__clamp(uint32_t value, uint32_t least, uint32_t most) {
+    return value < least ? least : value > most ? most : value;
+}
+
+/* Replaces what is 0 by its default. */
+ZT__PRIVATE zt_bench_config zt__fill_in_defaults(const zt_bench_config *given) {
+    enum { LEAST_SAMPLES = 10 };
+    zt_bench_config config = *given;
+    uint32_t max_samples = given->max_samples ? given->max_samples : (uint32_t)ZT_BENCH_SAMPLES;
+    config.warm_up = given->warm_up ? given->warm_up : 3;
+    config.max_samples = zt__clamp(max_samples, LEAST_SAMPLES, ZT_BENCH_SAMPLES);
+    config.min_samples = zt__clamp(given->min_samples, LEAST_SAMPLES, config.max_samples);
+    config.max_time_ns = given->max_time_ns ? given->max_time_ns : UINT64_C(10000000000);
+    config.precision = zt__is_positive(given->precision) ? given->precision : 0.01;
+    config.max_change = zt__is_positive(given->max_change) ? given->max_change : 0.02;
+    config.counter_runs = given->counter_runs ? given->counter_runs : 5;
+    config.tolerance = zt__is_positive(given->tolerance) ? given->tolerance : 0.02;
+    return config;
+}
+
+typedef struct zt__stop_rule {
+    const zt_bench_config *limits;
+    uint64_t deadline;
+    uint32_t next_precise; /* the count at which the interval is next compared with config.precision */
+    uint32_t next_noise;   /* the count at which it is next compared with that of half as many samples */
+    double half_precision; /* the precision of half as many samples; NaN: not compared yet */
+} zt__stop_rule;
+
+ZT__PRIVATE zt__stop_rule zt__begin_stop_rule(const zt_bench_config *limits) {
+    enum { NOISE_FROM = 64 };
+    zt__stop_rule rule;
+    rule.limits = limits;
+    rule.deadline = zt__deadline(limits->max_time_ns);
+    rule.next_precise = limits->min_samples;
+    rule.next_noise = zt__clamp(limits->min_samples, NOISE_FROM, ZT_BENCH_SAMPLES);
+    rule.half_precision = zt__nan();
+    return rule;
+}
+
+/* Returns which condition is met, or ZT_BENCH_NOT_RUN if more samples are needed.
+
+   After every sample, the interval might be narrow by chance and end the benchmark too early. So it is
+   compared with config.precision only when there are a quarter more samples. Twice as many samples should
+   narrow it by 29%. If they narrow it by less than 5%, the rest is noise that more samples do not
+   remove. */
+ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, zt__series *series) {
+    uint32_t count = series->count;
+    double low, high, precision;
+    if (count < rule->limits->min_samples) {
+        return ZT_BENCH_NOT_RUN;
     }
-    /* Pipes, terminals and devices are written to, and not replaced by a file. */
-    if (stat(path, &target) == 0 && !S_ISREG(target.st_mode) && !S_ISDIR(target.st_mode)) {
-        return zt__write_and_close(locked, format, fopen(path, "wb"), path);
+    precision = zt__median_interval(series->sorted, count, &low, &high);
+    if (count >= rule->next_precise) {
+        rule->next_precise = count + count / 4 + 1;
+        if (!zt__is_nan(precision) && precision < rule->limits->precision) {
+            return ZT_BENCH_PRECISE;
+        }
     }
-    return zt__replace_file(locked, format, path);
+    if (count >= rule->next_noise) {
+        double before = rule->half_precision;
+        rule->next_noise = count * 2;
+        rule->half_precision = precision;
+        if (!zt__is_nan(before) && !zt__is_nan(precision) && precision > 0.95 * before) {
+            return ZT_BENCH_NOISE;
+        }
+    }
+    if (count == rule->limits->max_samples) {
+        return ZT_BENCH_FULL;
+    }
+    return zt__now_ns() >= rule->deadline ? ZT_BENCH_TIME : ZT_BENCH_NOT_RUN;
+}
+
+/* ---- results --------------------------------------------------------------------------------------------- */
+
+/* Clears a result, with its name. `unnamed` is the name if the configuration has none. */
+ZT__PRIVATE void zt__clear_bench_result(zt_bench_result *result, const zt_bench_config *config,
+                                        const char *unnamed) {
+    const char *name = unnamed;
+    if (config && (config->name || config->region)) {
+        name = config->name ? config->name : config->region;
+    }
+    memset(result, 0, sizeof *result);
+    zt__copy_text(result->name, sizeof result->name, name, strlen(name));
+    result->median = result->low = result->high = result->quartile1 = result->quartile3 = zt__nan();
+    result->min = result->max = result->precision = result->frequency_mhz = zt__nan();
+    result->counter_median = result->perturbation = zt__nan();
+    result->bytes_per_second = result->items_per_second = zt__nan();
+    result->region = UINT32_MAX;
+}
+
+/* Returns what a run does in a second, or NaN. `amount` is what it does, or 0; `ns` is its time. */
+ZT__PRIVATE double zt__rate_of_run(double amount, double ns) {
+    double rate = zt__is_positive(amount) && zt__is_positive(ns) ? amount / ns * 1e9 : zt__nan();
+    return zt__is_finite(rate) ? rate : zt__nan();
+}
+
+/* Fills in a result, and marks samples that are outliers or were taken at another frequency.
+   `series->sorted` is overwritten. */
+ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series,
+                                     const zt_bench_config *config) {
+    uint32_t i, known = 0, count = series->count;
+    double spread;
+    if (count == 0) {
+        return;
+    }
+    result->count = count;
+    result->precision = zt__median_interval(series->sorted, count, &result->low, &result->high);
+    result->median = zt__quantile(series->sorted, count, 0.5);
+    result->quartile1 = zt__quantile(series->sorted, count, 0.25);
+    result->quartile3 = zt__quantile(series->sorted, count, 0.75);
+    result->min = series->sorted[0];
+    result->max = series->sorted[count - 1];
+    result->bytes_per_second = zt__rate_of_run(config->bytes_per_run, result->median);
+    result->items_per_second = zt__rate_of_run(config->items_per_run, result->median);
+    result->tolerance = config->tolerance;
+    for (i = 0; i < count; i++) {
+        if (!zt__is_nan(series->mhz[i])) {
+            series->sorted[known++] = series->mhz[i];
+        }
+    }
+    result->frequency_mhz = zt__quantile(series->sorted, known, 0.5);
+    spread = 1.5 * (result->quartile3 - result->quartile1);
+    for (i = 0; i < count; i++) {
+        double sample = series->samples[i], change = fabs(series->mhz[i] / result->frequency_mhz - 1);
+        result->samples[i] = sample;
+        if (sample < result->quartile1 - spread || sample > result->quartile3 + spread) {
+            result->marks[i] |= ZT_BENCH_OUTLIER;
+            result->outliers++;
+        }
+        if (!zt__is_nan(change) && change > config->max_change) {
+            result->marks[i] |= ZT_BENCH_CHANGED;
+            result->changed++;
+        }
+    }
+}
+
+/* ---- taking samples -------------------------------------------------------------------------------------- */
+
+typedef struct zt__bench {
+    const char *call;
+    zt_bench_config config;   /* nothing is 0 that has a default */
+    const char *region;       /* whose GPU time is a sample. NULL: the first of the work, once it has run */
+    zt_profiler *profiler;    /* the application's, or NULL */
+    zt_profiler *stopwatch;   /* measures times alone, without queries; NULL with config.measure */
+    zes_freq_handle_t domain; /* whose frequency is the GPU's, or NULL */
+    zt__series *series;
+} zt__bench;
+
+/* Returns the index of a region by its name, which may be NULL, or UINT32_MAX if there is none. */
+ZT__PRIVATE uint32_t zt__find_region(zt_profiler *profiler, const char *name) {
+    uint32_t i, found = UINT32_MAX;
+    zt__lock(&profiler->mutex);
+    for (i = 0; name && i < profiler->region_count && found == UINT32_MAX; i++) {
+        if (strcmp(profiler->regions[i]->name, name) == 0) {
+            found = i;
+        }
+    }
+    zt__unlock(&profiler->mutex);
+    return found;
+}
+
+ZT__PRIVATE const char *zt__bench_name(const zt__bench *bench) {
+    if (bench->config.name) {
+        return bench->config.name;
+    }
+    return bench->region ? bench->region : "the benchmark";
+}
+
+/* Reports why there is no sample, and returns NaN. */
+ZT__PRIVATE double zt__report_no_sample(const zt__bench *bench, const char *why) {
+    zt__report(zt__diagnostics_of(bench->profiler), NO_BENCH_SAMPLE, ZE_RESULT_NOT_READY, bench->call,
+               zt__bench_name(bench), why);
+    return zt__nan();
+}
+
+/* Runs the work once with a profiler. Returns the GPU time of its region. If a sample of the run is
+   missing, reports that and returns NaN. */
+ZT__PRIVATE double zt__run_work(zt__bench *bench, zt_profiler *profiler) {
+    zt_region_info before, after;
+    zt_counts counts_before = zt_get_counts(profiler), counts;
+    uint32_t region = zt__find_region(profiler, bench->region);
+    ze_result_t result;
+    int failed;
+    memset(&before, 0, sizeof before);
+    if (region != UINT32_MAX) {
+        zt_get_region(profiler, region, &before);
+    }
+    failed = bench->config.run(profiler, bench->config.user) != 0;
+    if (!bench->region && zt_get_region_count(profiler) > 0) {
+        zt_get_region(profiler, 0, &after);
+        bench->region = after.name;
+    }
+    if (failed) {
+        return zt__report_no_sample(bench, "it failed");
+    }
+    result = zt_collect(profiler, profiler->config.wait_timeout_ns);
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__report_no_sample(bench, zt_result_name(result));
+    }
+    counts = zt_get_counts(profiler);
+    if (counts.lost != counts_before.lost || counts.dropped != counts_before.dropped) {
+        return zt__report_no_sample(bench, "a sample of a region was lost or dropped");
+    }
+    region = zt__find_region(profiler, bench->region);
+    if (region == UINT32_MAX || zt_get_region(profiler, region, &after) != ZE_RESULT_SUCCESS ||
+        after.time_ns.count == before.time_ns.count) {
+        return zt__report_no_sample(bench, "no region was measured");
+    }
+    return after.time_ns.sum - (before.time_ns.count ? before.time_ns.sum : 0);
+}
+
+/* Does the work once, without metrics. Returns its time, or NaN. */
+ZT__PRIVATE double zt__measure_once(zt__bench *bench) {
+    double sample;
+    if (!bench->config.measure) {
+        return zt__run_work(bench, bench->stopwatch);
+    }
+    sample = bench->config.measure(bench->config.user);
+    return !zt__is_finite(sample) || sample < 0 ? zt__report_no_sample(bench, "it failed") : sample;
+}
+
+/* Finds the frequency domain of the GPU, if the system management interface has it. */
+ZT__PRIVATE void zt__find_frequency_domain(zt__bench *bench) {
+    const zt__driver *driver = bench->profiler ? &bench->profiler->driver : NULL;
+    zes_freq_handle_t domains[16];
+    uint32_t i, count = ZT__COUNT_OF(domains);
+    if (!driver || !bench->profiler->device || !driver->zesDeviceEnumFrequencyDomains ||
+        !driver->zesFrequencyGetProperties || !driver->zesFrequencyGetState ||
+        driver->zesDeviceEnumFrequencyDomains((zes_device_handle_t)bench->profiler->device, &count,
+                                              domains) != ZE_RESULT_SUCCESS) {
+        return;
+    }
+    for (i = 0; i < count && !bench->domain; i++) {
+        zes_freq_properties_t properties;
+        memset(&properties, 0, sizeof properties);
+        properties.stype = ZES_STRUCTURE_TYPE_FREQ_PROPERTIES;
+        if (driver->zesFrequencyGetProperties(domains[i], &properties) == ZE_RESULT_SUCCESS &&
+            properties.type == ZES_FREQ_DOMAIN_GPU) {
+            bench->domain = domains[i];
+        }
+    }
+}
+
+/* Takes one sample, and the frequency of the device after it. A run without a sample is repeated. Returns
+   0 if the last attempt fails, too. */
+ZT__PRIVATE int zt__measure_sample(zt__bench *bench) {
+    enum { TRIES = 4 };
+    zes_freq_state_t state;
+    double sample = zt__nan(), mhz = zt__nan();
+    int i;
+    for (i = 0; i < TRIES && zt__is_nan(sample); i++) {
+        sample = zt__measure_once(bench);
+    }
+    if (zt__is_nan(sample)) {
+        return 0;
+    }
+    memset(&state, 0, sizeof state);
+    state.stype = ZES_STRUCTURE_TYPE_FREQ_STATE;
+    if (bench->config.frequency) {
+        mhz = bench->config.frequency(bench->config.user);
+    } else if (bench->domain &&
+               bench->profiler->driver.zesFrequencyGetState(bench->domain, &state) == ZE_RESULT_SUCCESS) {
+        mhz = state.actual; /* negative: not known; 0: the device sleeps already */
+    }
+    zt__add_to_series(bench->series, sample, zt__is_positive(mhz) ? mhz : zt__nan());
+    return 1;
+}
+
+/* Does the work config.warm_up times. After the first three, stops when `max_time_ns` is over. */
+ZT__PRIVATE void zt__warm_up(zt__bench *bench, uint64_t max_time_ns) {
+    uint64_t deadline = zt__deadline(max_time_ns);
+    uint32_t i;
+    for (i = 0; i < bench->config.warm_up && (i < 3 || zt__now_ns() < deadline); i++) {
+        zt__measure_once(bench);
+    }
+}
+
+ZT__PRIVATE void zt__close_bench(zt__bench *bench) {
+    zt_close(bench->stopwatch);
+    zt__free(zt__allocator_of(bench->profiler), bench->series);
+}
+
+/* Checks the configuration and prepares a benchmark. On failure nothing is left to close. */
+ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_profiler *profiler,
+                                       const zt_bench_config *config) {
+    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (!config) {
+        return zt__report_null(diagnostics, call, "config");
+    }
+    if (!config->run && !config->measure) {
+        return zt__report(diagnostics, NOTHING_TO_BENCH, ZE_RESULT_ERROR_INVALID_NULL_POINTER, call);
+    }
+    memset(bench, 0, sizeof *bench);
+    bench->call = call;
+    bench->config = zt__fill_in_defaults(config);
+    bench->region = config->region;
+    bench->profiler = profiler;
+    bench->series = (zt__series *)zt__allocate(zt__allocator_of(profiler), 1, sizeof *bench->series);
+    if (!bench->series) {
+        return zt__report_no_memory(diagnostics, call, "samples");
+    }
+    if (!config->measure) {
+        zt_config times_alone = profiler->config;
+        times_alone.groups = "";
+        times_alone.metrics = times_alone.columns = NULL;
+        times_alone.require_metrics = times_alone.thread = 0;
+        times_alone.sample = NULL;
+        times_alone.timeline = 0;
+        result = zt__open_configured(profiler->context, profiler->device, &times_alone, &bench->stopwatch);
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__close_bench(bench);
+        return zt__report(diagnostics, CALL_FAILED, result, "zt_open", zt_result_name(result),
+                          zt__get_last_error(NULL));
+    }
+    zt__find_frequency_domain(bench);
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Returns whether the work needs a profiler with a device, and there is none. Then benchmarks do nothing,
+   as any function without a profiler. */
+ZT__PRIVATE int zt__has_nothing_to_run(const zt_profiler *profiler, const zt_bench_config *config) {
+    return (!profiler || !profiler->device) && config && config->run && !config->measure;
+}
+
+/* Runs the work with metrics, several times in each pass of the profiler. These runs are no samples. */
+ZT__PRIVATE void zt__run_with_counters(zt__bench *bench, zt_bench_result *result) {
+    uint32_t i, taken = 0, runs = bench->config.counter_runs;
+    double *samples = bench->series->samples; /* free to use: the samples are in the result */
+    if (bench->config.measure || bench->profiler->metric_count == 0) {
+        return;
+    }
+    for (i = 0; i < runs; i++) {
+        ZT_PASSES(bench->profiler) {
+            double sample = zt__run_work(bench, bench->profiler);
+            if (!zt__is_nan(sample) && taken < ZT_BENCH_SAMPLES) {
+                samples[taken++] = sample;
+            }
+        }
+    }
+    result->counter_runs = runs;
+    result->region = zt__find_region(bench->profiler, bench->region);
+    result->counter_median = zt__quantile(samples, taken, 0.5);
+    result->perturbation = result->counter_median / result->median;
+}
+
+static const char *const zt__bench_ends[] = {"not run", "precise", "noise", "time", "full"};
+
+ZT_API const char *zt_bench_end_name(zt_bench_end end) {
+    return (unsigned)end < ZT__COUNT_OF(zt__bench_ends) ? zt__bench_ends[end] : "unknown";
+}
+
+ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result) {
+    zt__bench bench;
+    zt__stop_rule rule;
+    ze_result_t opened;
+    int has_sample;
+    if (!result) {
+        return zt__report_null(zt__diagnostics_of(profiler), "zt_bench", "result");
+    }
+    zt__clear_bench_result(result, config, "");
+    if (zt__has_nothing_to_run(profiler, config)) {
+        return ZE_RESULT_SUCCESS;
+    }
+    opened = zt__open_bench(&bench, "zt_bench", profiler, config);
+    if (opened != ZE_RESULT_SUCCESS) {
+        return opened;
+    }
+    zt__warm_up(&bench, bench.config.max_time_ns);
+    rule = zt__begin_stop_rule(&bench.config);
+    do {
+        has_sample = zt__measure_sample(&bench);
+        if (has_sample) {
+            result->end = zt__apply_stop_rule(&rule, bench.series);
+        }
+    } while (has_sample && result->end == ZT_BENCH_NOT_RUN);
+    zt__describe_series(result, bench.series, &bench.config);
+    if (has_sample) {
+        zt__run_with_counters(&bench, result);
+    }
+    zt__copy_text(result->name, sizeof result->name, zt__bench_name(&bench), strlen(zt__bench_name(&bench)));
+    zt__close_bench(&bench);
+    return has_sample ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+}
+
+/* ---- comparing ------------------------------------------------------------------------------------------- */
+
+/* Takes samples of two variants in turn, until the stopping rule of `a` is met by their ratios. The order
+   alternates, so that drift favours neither. */
+ZT__PRIVATE ze_result_t zt__compare_variants(zt__bench *a, zt__bench *b, zt__series *ratios,
+                                             zt_comparison *result) {
+    zt__stop_rule rule;
+    int has_samples;
+    zt__warm_up(a, a->config.max_time_ns);
+    zt__warm_up(b, a->config.max_time_ns);
+    rule = zt__begin_stop_rule(&a->config);
+    do {
+        int b_first = ratios->count & 1;
+        has_samples = zt__measure_sample(b_first ? b : a) && zt__measure_sample(b_first ? a : b);
+        if (has_samples) {
+            double ratio =
+                b->series->samples[b->series->count - 1] / a->series->samples[a->series->count - 1];
+            zt__add_to_series(ratios, zt__is_finite(ratio) ? ratio : 1, zt__nan());
+            result->a.end = result->b.end = zt__apply_stop_rule(&rule, ratios);
+        }
+    } while (has_samples && result->a.end == ZT_BENCH_NOT_RUN);
+    zt__describe_series(&result->a, a->series, &a->config);
+    zt__describe_series(&result->b, b->series, &b->config);
+    if (!has_samples) {
+        return ZE_RESULT_NOT_READY;
+    }
+    /* The interval is that of the ratios of pairs. The ratio of the medians may lie outside of it, if the
+       distributions differ in shape; then the interval is widened to contain it. */
+    result->ratio = result->b.median / result->a.median;
+    zt__median_interval(ratios->sorted, ratios->count, &result->low, &result->high);
+    if (!zt__is_nan(result->ratio)) {
+        result->low = result->ratio < result->low ? result->ratio : result->low;
+        result->high = result->ratio > result->high ? result->ratio : result->high;
+    }
+    result->differs = result->low > 1 || result->high < 1;
+    return ZE_RESULT_SUCCESS;
+}
+
+ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
+                              zt_comparison *result) {
+    const zt_allocator *allocator = zt__allocator_of(profiler);
+    zt__bench one, other;
+    zt__series *ratios;
+    ze_result_t done;
+    if (!result) {
+        return zt__report_null(zt__diagnostics_of(profiler), "zt_compare", "result");
+    }
+    zt__clear_bench_result(&result->a, a, "a");
+    zt__clear_bench_result(&result->b, b, "b");
+    result->ratio = result->low = result->high = zt__nan();
+    result->differs = 0;
+    if (zt__has_nothing_to_run(profiler, a) || zt__has_nothing_to_run(profiler, b)) {
+        return ZE_RESULT_SUCCESS;
+    }
+    done = zt__open_bench(&one, "zt_compare", profiler, a);
+    if (done != ZE_RESULT_SUCCESS) {
+        return done;
+    }
+    done = zt__open_bench(&other, "zt_compare", profiler, b);
+    if (done == ZE_RESULT_SUCCESS) {
+        ratios = (zt__series *)zt__allocate(allocator, 1, sizeof *ratios);
+        done = ratios ? zt__compare_variants(&one, &other, ratios, result)
+                      : zt__report_no_memory(zt__diagnostics_of(profiler), "zt_compare", "samples");
+        zt__free(allocator, ratios);
+        zt__close_bench(&other);
+    }
+    zt__close_bench(&one);
+    return done;
+}
+
+/* ---- tables of results ----------------------------------------------------------------------------------- */
+
+/* The figures of a row: these, the metrics as rates, and the derived columns of >>advice. */
+enum {
+    ZT__BENCH_MEDIAN,
+    ZT__BENCH_INTERVAL,
+    ZT__BENCH_MINIMUM,
+    ZT__BENCH_BYTES,
+    ZT__BENCH_ITEMS,
+    ZT__BENCH_COUNT,
+    ZT__BENCH_OUTLIERS,
+    ZT__BENCH_CHANGED,
+    ZT__BENCH_END,
+    ZT__BENCH_MHZ,
+    ZT__BENCH_SLOWDOWN,
+    ZT__BENCH_FIGURES
+};
+
+ZT__PRIVATE void zt__fill_bench_row(const zt_profiler *profiler, const zt_bench_result *result,
+                                    double *figures) {
+    uint32_t i, metrics = zt_get_metric_count(profiler);
+    figures[ZT__BENCH_MEDIAN] = result->median;
+    figures[ZT__BENCH_INTERVAL] = result->precision * 100;
+    figures[ZT__BENCH_MINIMUM] = result->min;
+    figures[ZT__BENCH_BYTES] = result->bytes_per_second;
+    figures[ZT__BENCH_ITEMS] = result->items_per_second;
+    figures[ZT__BENCH_COUNT] = result->count;
+    figures[ZT__BENCH_OUTLIERS] = result->outliers;
+    figures[ZT__BENCH_CHANGED] = result->changed;
+    figures[ZT__BENCH_END] = (double)result->end;
+    figures[ZT__BENCH_MHZ] = result->frequency_mhz;
+    figures[ZT__BENCH_SLOWDOWN] = result->perturbation;
+    for (i = 0; i < metrics; i++) {
+        figures[ZT__BENCH_FIGURES + i] = zt_get_rate(profiler, result->region, i);
+    }
+}
+
+ZT__PRIVATE void zt__add_bench_columns(zt__figure_table *table, int are_changed) {
+    zt__add_figures(table, ZT__BENCH_MEDIAN, "median", "ns", 1, 0);
+    zt__add_figures(table, ZT__BENCH_INTERVAL, "95% +-", "percent", 0, 0);
+    zt__add_figures(table, ZT__BENCH_MINIMUM, "minimum", "ns", 1, 0);
+    zt__add_figures(table, ZT__BENCH_BYTES, "bytes", "bytes/s", 1, 1);
+    zt__add_figures(table, ZT__BENCH_ITEMS, "items", "/s", 1, 1);
+    zt__add_figures(table, ZT__BENCH_COUNT, "samples", "", 0, 0);
+    zt__add_figures(table, ZT__BENCH_OUTLIERS, "outliers", "", 0, 2);
+    zt__add_texts(table, ZT__BENCH_END, "ended by", zt__bench_ends);
+    zt__add_figures(table, ZT__BENCH_SLOWDOWN, "with counters", "times", 0, 2);
+    zt__add_figures(table, ZT__BENCH_MHZ, "frequency", "MHz", 0, 2);
+    if (are_changed) {
+        zt__add_figures(table, ZT__BENCH_CHANGED, "at another frequency", "", 0, 2);
+    }
+}
+
+/* Writes a table of results, `room` columns wide. Returns 0 without memory. */
+ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *profiler,
+                                      const zt_bench_result *const *results, uint32_t count, size_t room) {
+    const zt_allocator *allocator = zt__allocator_of(profiler);
+    uint32_t i, are_changed = 0, are_unknown = 0;
+    uint32_t figure_count = ZT__BENCH_FIGURES + zt_get_metric_count(profiler) + ZT__DERIVED_COLUMNS;
+    double *figures = (double *)zt__allocate(allocator, count, figure_count * sizeof *figures);
+    zt__figure_table table;
+    zt__paragraph note;
+    zt__advice advice;
+    int is_complete;
+    memset(&table, 0, sizeof table);
+    table.heading = "benchmark";
+    table.is_precise = 1;
+    table.rows = (zt__figure_row *)zt__allocate(allocator, count, sizeof *table.rows);
+    table.columns = (zt__figure_column *)zt__allocate(allocator, figure_count, sizeof *table.columns);
+    is_complete = figures && table.rows && table.columns;
+    for (i = 0; i < count && is_complete; i++) {
+        table.rows[i].name = results[i]->name;
+        table.rows[i].figures = figures + (size_t)i * figure_count;
+        zt__fill_bench_row(profiler, results[i], figures + (size_t)i * figure_count);
+        are_changed += results[i]->changed > 0;
+        are_unknown += results[i]->count > 0 && zt__is_nan(results[i]->frequency_mhz);
+        table.row_count++;
+    }
+    if (is_complete) {
+        zt__choose_time_unit(&table, ZT__BENCH_MINIMUM, ZT__BENCH_MEDIAN);
+        zt__add_bench_columns(&table, are_changed > 0);
+        if (zt_get_metric_count(profiler) > 0) {
+            zt__prepare_advice(profiler, &advice);
+            is_complete = zt__add_ranked_columns(profiler, &advice, &table, figures, figure_count,
+                                                 ZT__BENCH_FIGURES, 1);
+        }
+        zt__fit_columns(&table, room);
+        zt__write_figures(writer, &table, room);
+    }
+    if (are_unknown > 0) {
+        note = zt__begin_paragraph(writer, room, 0, 0);
+        zt__add_text(&note, "The frequency is not known: set ZES_ENABLE_SYSMAN=1, or config.frequency.");
+        zt__end_paragraph(&note);
+    }
+    zt__free(allocator, table.columns);
+    zt__free(allocator, table.rows);
+    zt__free(allocator, figures);
+    return is_complete;
+}
+
+/* ---- writing results ------------------------------------------------------------------------------------- */
+
+/* Results to be written. */
+typedef struct zt__benches {
+    const char *call;
+    const zt_profiler *profiler;
+    const zt_bench_result *results;
+    uint32_t count;
+    zt_format format; /* a table, or CSV */
+} zt__benches;
+
+/* The layout of files of benchmarks, and their columns. `layout` stays the first one in any layout. */
+enum { ZT__BENCH_LAYOUT = 1 };
+static const char zt__bench_columns[] =
+    "layout,results,name,samples,outliers,changed,ended_by,median_ns,low_ns,high_ns,quartile1_ns,"
+    "quartile3_ns,min_ns,max_ns,frequency_mhz,bytes_per_second,items_per_second,perturbation,date,device,"
+    "driver_version,core_clock_mhz,zetools\n";
+
+/* Writes a line for each result, with the number of all, by which a reader notices that some are missing. */
+ZT__PRIVATE void zt__write_bench_csv(zt__writer *writer, const zt__benches *benches) {
+    const zt_profiler *profiler = benches->profiler;
+    zt__date date = zt__format_now();
+    uint32_t i, j;
+    zt__write_text(writer, zt__bench_columns);
+    for (i = 0; i < benches->count; i++) {
+        const zt_bench_result *result = &benches->results[i];
+        const double figures[] = {result->median,
+                                  result->low,
+                                  result->high,
+                                  result->quartile1,
+                                  result->quartile3,
+                                  result->min,
+                                  result->max,
+                                  result->frequency_mhz,
+                                  result->bytes_per_second,
+                                  result->items_per_second,
+                                  result->perturbation};
+        zt__print(writer, "%u,%u,", (unsigned)ZT__BENCH_LAYOUT, (unsigned)benches->count);
+        zt__write_csv_field(writer, result->name);
+        zt__print(writer, ",%u,%u,%u,%s", (unsigned)result->count, (unsigned)result->outliers,
+                  (unsigned)result->changed, zt_bench_end_name(result->end));
+        for (j = 0; j < ZT__COUNT_OF(figures); j++) {
+            zt__write_text(writer, ",");
+            if (zt__is_finite(figures[j])) {
+                zt__write_number(writer, figures[j]);
+            }
+        }
+        zt__print(writer, ",%s,", date.text);
+        zt__write_csv_field(writer, profiler ? profiler->device_name : "");
+        zt__print(writer, ",%s,", profiler ? profiler->facts.driver_version : "");
+        if (profiler && profiler->facts.core_clock_mhz) {
+            zt__print(writer, "%u", (unsigned)profiler->facts.core_clock_mhz);
+        }
+        zt__write_text(writer, "," ZETOOLS_VERSION "\n");
+    }
+}
+
+/* Writes results; a table is `room` columns wide. Returns UNKNOWN, without a message, if `write` stopped it.
+ */
+ZT__PRIVATE ze_result_t zt__write_benches(const zt__benches *benches, size_t room, zt_write_fn write,
+                                          void *user) {
+    const zt_allocator *allocator = zt__allocator_of(benches->profiler);
+    const zt_bench_result **list =
+        (const zt_bench_result **)zt__allocate(allocator, (size_t)benches->count + 1, sizeof *list);
+    zt__writer writer;
+    int is_complete = list != NULL;
+    uint32_t i;
+    for (i = 0; list && i < benches->count; i++) {
+        list[i] = &benches->results[i];
+    }
+    zt__begin_writing(&writer, write, user);
+    if (benches->format == ZT_FORMAT_CSV) {
+        zt__write_bench_csv(&writer, benches);
+    } else if (list && benches->count > 0) {
+        is_complete = zt__write_bench_table(&writer, benches->profiler, list, benches->count, room);
+    }
+    zt__free(allocator, (void *)list);
+    if (!is_complete) {
+        return zt__report_no_memory(zt__diagnostics_of(benches->profiler), benches->call, "a table");
+    }
+    return zt__end_writing(&writer) ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNKNOWN;
+}
+
+ZT__PRIVATE ze_result_t zt__write_benches_to_file(const void *benches, FILE *file) {
+    return zt__write_benches((const zt__benches *)benches, zt__get_room(file == stdout), zt__write_to_file,
+                             file);
+}
+
+ZT_API ze_result_t zt_write_benches(const zt_profiler *profiler, const zt_bench_result *results,
+                                    uint32_t count, zt_write_fn write, void *user) {
+    zt__benches benches = {"zt_write_benches", profiler, results, count, ZT_FORMAT_TABLE};
+    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
+    ze_result_t result;
+    if (!results || !write) {
+        return zt__report_null(diagnostics, "zt_write_benches", results ? "write" : "results");
+    }
+    result = zt__write_benches(&benches, zt__get_room(0), write, user);
+    return result == ZE_RESULT_ERROR_UNKNOWN
+               ? zt__report(diagnostics, WRITE_STOPPED, result, "zt_write_benches")
+               : result;
+}
+
+ZT_API ze_result_t zt_write_bench(const zt_profiler *profiler, const zt_bench_result *result,
+                                  zt_write_fn write, void *user) {
+    if (!result || !write) {
+        return zt__report_null(zt__diagnostics_of(profiler), "zt_write_bench", result ? "write" : "result");
+    }
+    return zt_write_benches(profiler, result, 1, write, user);
+}
+
+ZT_API ze_result_t zt_report_benches(const zt_profiler *profiler, const zt_bench_result *results,
+                                     uint32_t count, const char *path) {
+    zt__benches benches = {"zt_report_benches", profiler, results, count, ZT_FORMAT_TABLE};
+    zt__output output = {benches.call, path, NULL, NULL, zt__write_benches_to_file, &benches};
+    output.diagnostics = zt__diagnostics_of(profiler);
+    output.allocator = zt__allocator_of(profiler);
+    if (!results || !path) {
+        return zt__report_null(output.diagnostics, benches.call, results ? "path" : "results");
+    }
+    if (!zt__find_format(path, &benches.format) ||
+        (benches.format != ZT_FORMAT_TABLE && benches.format != ZT_FORMAT_CSV)) {
+        return zt__report(output.diagnostics, BENCH_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, benches.call,
+                          path, ".txt (or none: a table) and .csv");
+    }
+    return zt__write_output(&output);
+}
+
+ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn write, void *user) {
+    const zt_bench_result *both[2];
+    zt__writer writer;
+    size_t room = zt__get_room(0);
+    char ratio[128];
+    if (!result || !write) {
+        return zt__report_null(NULL, "zt_write_comparison", result ? "write" : "result");
+    }
+    both[0] = &result->a;
+    both[1] = &result->b;
+    zt__begin_writing(&writer, write, user);
+    if (!zt__write_bench_table(&writer, NULL, both, 2, room)) {
+        return zt__report_no_memory(NULL, "zt_write_comparison", "a table");
+    }
+    if (!zt__is_nan(result->ratio)) {
+        const char *verdict = result->ratio > 1 ? "slower" : "faster";
+        zt__paragraph sentence = zt__begin_paragraph(&writer, room, 0, 0);
+        zt__add_text(&sentence, result->b.name);
+        snprintf(ratio, sizeof ratio, " takes %.4f times as long as ", result->ratio);
+        zt__add_text(&sentence, ratio);
+        zt__add_text(&sentence, result->a.name);
+        snprintf(ratio, sizeof ratio, " (95%%: %.4f to %.4f): ", result->low, result->high);
+        zt__add_text(&sentence, ratio);
+        zt__add_text(&sentence, result->differs ? verdict : "no difference shown");
+        zt__end_paragraph(&sentence);
+    }
+    return zt__end_writing(&writer)
+               ? ZE_RESULT_SUCCESS
+               : zt__report(NULL, WRITE_STOPPED, ZE_RESULT_ERROR_UNKNOWN, "zt_write_comparison");
+}
+
+/* ---- reading the results of an earlier run ---------------------------------------------------------------- */
+
+/* A benchmark of an earlier run. Figures that are not known are NaN. */
+typedef struct zt__earlier_bench {
+    const char *name;
+    double median, low, high, mhz;
+    int is_compared;
+} zt__earlier_bench;
+
+/* A file of benchmarks. Texts point into `text`. */
+typedef struct zt__bench_file {
+    const char *path;
+    zt__diagnostics *diagnostics;
+    const zt_allocator *allocator;
+    char *text;
+    zt__earlier_bench *benches;
+    uint32_t count;
+    const char *date, *device, *driver_version, *core_clock_mhz; /* of the first line */
+} zt__bench_file;
+
+/* A line of CSV: the fields of its columns. */
+typedef struct zt__csv_record {
+    char *fields[64];
+    uint32_t count;
+} zt__csv_record;
+
+/* Reads the line that begins at `*next`, and moves `*next` behind what was read. Quotes are removed in place.
+   Returns 0 if it is no line of CSV, or if the text ends before the line does: then `*next` is at its end. */
+ZT__PRIVATE int zt__read_csv_record(char **next, zt__csv_record *record) {
+    char *from = *next, *to, end = ',';
+    for (record->count = 0; end == ',' && record->count < ZT__COUNT_OF(record->fields); record->count++) {
+        record->fields[record->count] = to = from;
+        if (*from == '"') {
+            from++;
+            while (*from && (*from != '"' || *++from == '"')) {
+                *to++ = *from++;
+            }
+        } else {
+            from += strcspn(from, ",\r\n");
+            to = from;
+        }
+        from += *from == '\r';
+        end = *from;
+        *to = 0;
+        from += end != 0;
+    }
+    *next = from;
+    return end == '\n';
+}
+
+/* Returns the field of a column, or "" if there is no such column. */
+ZT__PRIVATE const char *zt__find_field(const zt__csv_record *header, const zt__csv_record *record,
+                                       const char *column) {
+    uint32_t i;
+    for (i = 0; i < header->count; i++) {
+        if (strcmp(header->fields[i], column) == 0) {
+            return record->fields[i];
+        }
+    }
+    return "";
+}
+
+/* Returns the number in a field, or NaN. */
+ZT__PRIVATE double zt__number_of(const char *field) {
+    double number;
+    return zt__read_number(&field, &number) && !*field ? number : zt__nan();
+}
+
+/* Reads the text of a file, and makes room for as many benchmarks as it has lines. */
+ZT__PRIVATE ze_result_t zt__read_bench_file(zt__bench_file *file) {
+    enum { MOST_BYTES = 1 << 26 };
+    struct stat properties;
+    const char *why = NULL, *feed;
+    FILE *stream = NULL;
+    size_t size = 0, lines = 1;
+    if (stat(file->path, &properties) != 0) {
+        why = strerror(errno);
+    } else if (!S_ISREG(properties.st_mode)) {
+        why = "it is no regular file";
+    } else if (properties.st_size > MOST_BYTES) {
+        why = "it is too large";
+    } else {
+        stream = fopen(file->path, "rb");
+        why = stream ? NULL : strerror(errno);
+    }
+    if (stream) {
+        file->text = (char *)zt__allocate(file->allocator, 1, (size_t)properties.st_size + 1);
+        if (file->text) {
+            size = fread(file->text, 1, (size_t)properties.st_size, stream);
+            file->text[size] = 0;
+            why = ferror(stream) ? strerror(errno) : NULL;
+        }
+        fclose(stream);
+    }
+    if (why) {
+        return zt__report(file->diagnostics, CANNOT_READ, ZE_RESULT_ERROR_UNKNOWN, file->path, why);
+    }
+    for (feed = file->text; feed && (feed = strchr(feed, '\n')) != NULL; feed++) {
+        lines++;
+    }
+    if (file->text) {
+        file->benches = (zt__earlier_bench *)zt__allocate(file->allocator, lines, sizeof *file->benches);
+    }
+    return file->benches ? ZE_RESULT_SUCCESS
+                         : zt__report_no_memory(file->diagnostics, "zt_compare_benches", "a file");
+}
+
+/* Reads a line of a file. Returns 0 if it is damaged. */
+ZT__PRIVATE int zt__read_earlier_bench(zt__bench_file *file, const zt__csv_record *header,
+                                       const zt__csv_record *record) {
+    zt__earlier_bench *bench = &file->benches[file->count];
+    const char *median = zt__find_field(header, record, "median_ns");
+    bench->name = zt__find_field(header, record, "name");
+    bench->median = zt__number_of(median);
+    bench->low = zt__number_of(zt__find_field(header, record, "low_ns"));
+    bench->high = zt__number_of(zt__find_field(header, record, "high_ns"));
+    bench->mhz = zt__number_of(zt__find_field(header, record, "frequency_mhz"));
+    if (file->count++ == 0) {
+        file->date = zt__find_field(header, record, "date");
+        file->device = zt__find_field(header, record, "device");
+        file->driver_version = zt__find_field(header, record, "driver_version");
+        file->core_clock_mhz = zt__find_field(header, record, "core_clock_mhz");
+    }
+    if (!*median) {
+        return 1; /* it was not measured */
+    }
+    return !zt__is_nan(bench->median) && !zt__is_nan(bench->low) && !zt__is_nan(bench->high) &&
+           bench->low >= 0 && bench->low <= bench->median && bench->median <= bench->high;
+}
+
+ZT__PRIVATE ze_result_t zt__report_damage(const zt__bench_file *file, uint32_t line) {
+    char why[64];
+    snprintf(why, sizeof why, "is damaged in line %u", (unsigned)line);
+    return zt__report(file->diagnostics, BAD_BENCHES, ZE_RESULT_ERROR_INVALID_ARGUMENT, file->path, why);
+}
+
+ZT__PRIVATE ze_result_t zt__report_foreign(const zt__bench_file *file) {
+    return zt__report(file->diagnostics, BAD_BENCHES, ZE_RESULT_ERROR_INVALID_ARGUMENT, file->path,
+                      "is no file of benchmarks");
+}
+
+/* Reads the lines of `file->text`, which is changed. `file->benches` has room for them. */
+ZT__PRIVATE ze_result_t zt__parse_bench_file(zt__bench_file *file) {
+    static const char *const needed[] = {"results", "name", "median_ns", "low_ns", "high_ns"};
+    zt__csv_record header, record;
+    char *next = file->text;
+    int is_foreign = !zt__read_csv_record(&next, &header) || strcmp(header.fields[0], "layout") != 0;
+    uint32_t i, line;
+    double results = 0;
+    if (is_foreign) {
+        return zt__report_foreign(file);
+    }
+    for (i = 0; i < ZT__COUNT_OF(needed); i++) {
+        is_foreign |= !*zt__find_field(&header, &header, needed[i]);
+    }
+    for (line = 2; *next; line++) {
+        int is_whole = zt__read_csv_record(&next, &record);
+        double layout = zt__number_of(record.fields[0]);
+        if (is_whole && !zt__is_nan(layout) && layout > (int)ZT__BENCH_LAYOUT) {
+            return zt__report(file->diagnostics, NEWER_BENCHES, ZE_RESULT_ERROR_UNSUPPORTED_VERSION,
+                              file->path, record.fields[0], (unsigned)ZT__BENCH_LAYOUT);
+        }
+        if (is_foreign) {
+            return zt__report_foreign(file);
+        }
+        if (!is_whole && !*next) {
+            break;
+        }
+        if (!is_whole || zt__is_nan(layout) || record.count != header.count ||
+            !zt__read_earlier_bench(file, &header, &record)) {
+            return zt__report_damage(file, line);
+        }
+        results = zt__number_of(zt__find_field(&header, &record, "results"));
+        if (zt__is_nan(results) || file->count > results) {
+            return zt__report_damage(file, line);
+        }
+    }
+    if (file->count == 0 || file->count < results) {
+        return zt__report(file->diagnostics, BAD_BENCHES, ZE_RESULT_ERROR_INVALID_SIZE, file->path,
+                          "is cut off");
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+/* ---- comparing with an earlier run ------------------------------------------------------------------------ */
+
+typedef enum zt__verdict { ZT__SAME, ZT__FASTER, ZT__SLOWER, ZT__MISSING, ZT__ADDED } zt__verdict;
+
+/* The figures of a row. */
+enum {
+    ZT__CHANGE_BEFORE,
+    ZT__CHANGE_NOW,
+    ZT__CHANGE_SHARE,
+    ZT__CHANGE_LOW,
+    ZT__CHANGE_HIGH,
+    ZT__CHANGE_VERDICT,
+    ZT__CHANGE_SHORTER, /* of the two times */
+    ZT__CHANGE_LONGER,
+    ZT__CHANGE_FIGURES
+};
+
+/* Benchmarks, and how they changed since an earlier run. */
+typedef struct zt__changes {
+    const zt_profiler *profiler;
+    zt__bench_file file;
+    zt__figure_row *rows;
+    double *figures; /* of all rows */
+    uint32_t row_count;
+    zt_bench_changes counts;
+    double least_tolerance, greatest_tolerance; /* 0: nothing is compared */
+    char conditions[1024];                      /* sentences about what is another than in the file */
+    uint32_t at_other_frequency;                /* benchmarks that ran so, and the first of them */
+    char first_frequency[160];
+} zt__changes;
+
+/* Fills in the change of a median, its interval and the verdict.
+
+   The ratio of two medians is wrong by what each of them is. As they are independent, the squares of these
+   shares add up (Zou and Donner, "Construction of confidence limits about effect measures: a general
+   approach", 2008). An interval that reaches 0 has no such share; then no change is shown. */
+ZT__PRIVATE void zt__find_change(zt__changes *changes, double *figures, const zt__earlier_bench *before,
+                                 const zt_bench_result *now) {
+    double ratio = now->median / before->median, tolerance = now->tolerance;
+    zt__verdict verdict = ZT__SAME;
+    figures[ZT__CHANGE_SHARE] = (ratio - 1) * 100;
+    if (zt__is_positive(before->low)) {
+        double now_below = 1 - now->low / now->median, now_above = now->high / now->median - 1;
+        double before_below = before->median / before->low - 1;
+        double before_above = 1 - before->median / before->high;
+        double low = ratio * (1 - sqrt(now_below * now_below + before_above * before_above));
+        double high = ratio * (1 + sqrt(now_above * now_above + before_below * before_below));
+        figures[ZT__CHANGE_LOW] = (low - 1) * 100;
+        figures[ZT__CHANGE_HIGH] = (high - 1) * 100;
+        if (low > 1 + tolerance) {
+            verdict = ZT__SLOWER;
+        } else if (high < 1 - tolerance) {
+            verdict = ZT__FASTER;
+        }
+    }
+    figures[ZT__CHANGE_VERDICT] = verdict;
+    if (changes->least_tolerance <= 0 || tolerance < changes->least_tolerance) {
+        changes->least_tolerance = tolerance;
+    }
+    if (tolerance > changes->greatest_tolerance) {
+        changes->greatest_tolerance = tolerance;
+    }
+}
+
+/* Adds a sentence about what is another than in the file, if both are known. */
+ZT__PRIVATE void zt__add_condition(zt__changes *changes, const char *what, const char *before,
+                                   const char *now) {
+    size_t used = strlen(changes->conditions);
+    if (*before && *now && strcmp(before, now) != 0) {
+        snprintf(changes->conditions + used, sizeof changes->conditions - used,
+                 "The %.80s was %.120s, and is %.120s. ", what, before, now);
+        changes->counts.other_conditions = 1;
+    }
+}
+
+/* Counts a benchmark that ran at another frequency. */
+ZT__PRIVATE void zt__compare_frequencies(zt__changes *changes, const zt__earlier_bench *before,
+                                         const zt_bench_result *now) {
+    const double max_change = 0.02; /* as the default of the configuration */
+    double change = fabs(now->frequency_mhz / before->mhz - 1);
+    if (!zt__is_nan(change) && change > max_change && changes->at_other_frequency++ == 0) {
+        snprintf(changes->first_frequency, sizeof changes->first_frequency,
+                 "%s: %.0f MHz before, %.0f MHz now. ", now->name, before->mhz, now->frequency_mhz);
+        changes->counts.other_conditions = 1;
+    }
+}
+
+ZT__PRIVATE void zt__compare_devices(zt__changes *changes) {
+    const zt__bench_file *file = &changes->file;
+    const zt_profiler *profiler = changes->profiler;
+    char mhz_before[32], mhz_now[32];
+    if (profiler) {
+        snprintf(mhz_before, sizeof mhz_before, "%.20s MHz", file->core_clock_mhz);
+        snprintf(mhz_now, sizeof mhz_now, "%u MHz", (unsigned)profiler->facts.core_clock_mhz);
+        zt__add_condition(changes, "device", file->device, profiler->device_name);
+        zt__add_condition(changes, "driver", file->driver_version, profiler->facts.driver_version);
+        if (*file->core_clock_mhz && profiler->facts.core_clock_mhz) {
+            zt__add_condition(changes, "core clock", mhz_before, mhz_now);
+        }
+    }
+}
+
+/* Adds a row, and counts it. One of the two may be NULL, or not measured: then its median is not positive. */
+ZT__PRIVATE void zt__add_change(zt__changes *changes, const zt__earlier_bench *before,
+                                const zt_bench_result *now) {
+    uint32_t *const counters[] = {&changes->counts.same, &changes->counts.faster, &changes->counts.slower,
+                                  &changes->counts.missing, &changes->counts.added};
+    zt__figure_row *row = &changes->rows[changes->row_count];
+    double *figures = changes->figures + (size_t)changes->row_count * ZT__CHANGE_FIGURES;
+    int was_measured = before && zt__is_positive(before->median);
+    int is_measured = now && zt__is_positive(now->median);
+    double one, other;
+    uint32_t i;
+    if (!was_measured && !is_measured) {
+        return;
+    }
+    for (i = 0; i < ZT__CHANGE_FIGURES; i++) {
+        figures[i] = zt__nan();
+    }
+    row->name = now ? now->name : before->name;
+    row->figures = figures;
+    figures[ZT__CHANGE_BEFORE] = was_measured ? before->median : zt__nan();
+    figures[ZT__CHANGE_NOW] = is_measured ? now->median : zt__nan();
+    one = was_measured ? before->median : now->median;
+    other = is_measured ? now->median : before->median;
+    figures[ZT__CHANGE_SHORTER] = one < other ? one : other;
+    figures[ZT__CHANGE_LONGER] = one < other ? other : one;
+    if (was_measured && is_measured) {
+        zt__find_change(changes, figures, before, now);
+        zt__compare_frequencies(changes, before, now);
+    } else {
+        figures[ZT__CHANGE_VERDICT] = was_measured ? ZT__MISSING : ZT__ADDED;
+    }
+    ++*counters[(uint32_t)figures[ZT__CHANGE_VERDICT]];
+    changes->row_count++;
+}
+
+/* Returns whether two names are the same in a file, where a byte that is not valid UTF-8 is replaced. */
+ZT__PRIVATE int zt__is_same_name(const char *name, const char *other) {
+    zt__character character, other_character;
+    while (zt__next_character(&name, &character)) {
+        if (!zt__next_character(&other, &other_character) || character.code != other_character.code) {
+            return 0;
+        }
+    }
+    return !*other;
+}
+
+/* Compares each result with the first one of its name in the file that is not compared yet. */
+ZT__PRIVATE void zt__match_benches(zt__changes *changes, const zt_bench_result *results, uint32_t count) {
+    zt__bench_file *file = &changes->file;
+    uint32_t i, j;
+    for (i = 0; i < count; i++) {
+        zt__earlier_bench *before = NULL;
+        for (j = 0; j < file->count && !before; j++) {
+            if (!file->benches[j].is_compared && zt__is_same_name(results[i].name, file->benches[j].name)) {
+                before = &file->benches[j];
+                before->is_compared = 1;
+            }
+        }
+        zt__add_change(changes, before, &results[i]);
+    }
+    for (j = 0; j < file->count; j++) {
+        if (!file->benches[j].is_compared) {
+            zt__add_change(changes, &file->benches[j], NULL);
+        }
+    }
+}
+
+/* Writes what is to be known about the table of changes. */
+ZT__PRIVATE void zt__write_change_notes(zt__writer *writer, const zt__changes *changes, size_t room) {
+    const zt_bench_changes *counts = &changes->counts;
+    zt__paragraph note = zt__begin_paragraph(writer, room, 0, 0);
+    char text[256];
+    snprintf(text, sizeof text, "%u slower, %u faster, %u same, %u missing, %u new, compared with ",
+             (unsigned)counts->slower, (unsigned)counts->faster, (unsigned)counts->same,
+             (unsigned)counts->missing, (unsigned)counts->added);
+    zt__add_text(&note, text);
+    zt__add_text(&note, changes->file.path);
+    zt__add_text(&note, *changes->file.date ? " of " : "");
+    zt__add_text(&note, changes->file.date);
+    zt__add_text(&note, ".");
+    zt__end_paragraph(&note);
+    if (changes->greatest_tolerance > 0) {
+        int is_range = changes->least_tolerance < changes->greatest_tolerance;
+        snprintf(text, sizeof text, "%g%% to ", changes->least_tolerance * 100);
+        note = zt__begin_paragraph(writer, room, 0, 0);
+        zt__add_text(&note, "Slower or faster are those whose whole interval is beyond the tolerance of ");
+        zt__add_text(&note, is_range ? text : "");
+        snprintf(text, sizeof text, "%g%%.", changes->greatest_tolerance * 100);
+        zt__add_text(&note, text);
+        zt__end_paragraph(&note);
+    }
+    if (counts->other_conditions) {
+        note = zt__begin_paragraph(writer, room, 0, 0);
+        zt__add_text(&note, changes->conditions);
+        if (changes->at_other_frequency > 0) {
+            snprintf(text, sizeof text, "%u benchmark%s ran at another frequency; ",
+                     (unsigned)changes->at_other_frequency, changes->at_other_frequency == 1 ? "" : "s");
+            zt__add_text(&note, text);
+            zt__add_text(&note, changes->first_frequency);
+        }
+        zt__add_text(&note, "So the changes need not be those of the program.");
+        zt__end_paragraph(&note);
+    }
+}
+
+/* Writes the table of changes, `room` columns wide. */
+ZT__PRIVATE void zt__write_change_table(zt__writer *writer, const zt__changes *changes, size_t room) {
+    static const char *const verdicts[] = {"same", "faster", "slower", "missing", "new"};
+    zt__figure_column columns[ZT__CHANGE_FIGURES];
+    zt__figure_table table;
+    memset(&table, 0, sizeof table);
+    table.heading = "benchmark";
+    table.is_precise = 1;
+    table.rows = changes->rows;
+    table.row_count = changes->row_count;
+    table.columns = columns;
+    zt__choose_time_unit(&table, ZT__CHANGE_SHORTER, ZT__CHANGE_LONGER);
+    zt__add_figures(&table, ZT__CHANGE_BEFORE, "before", "ns", 1, 0);
+    zt__add_figures(&table, ZT__CHANGE_NOW, "now", "ns", 1, 0);
+    zt__add_figures(&table, ZT__CHANGE_SHARE, "change", "percent", 0, 0);
+    zt__add_figures(&table, ZT__CHANGE_LOW, "95% from", "percent", 0, 0);
+    zt__add_figures(&table, ZT__CHANGE_HIGH, "95% to", "percent", 0, 0);
+    zt__add_texts(&table, ZT__CHANGE_VERDICT, "verdict", verdicts);
+    zt__fit_columns(&table, room);
+    zt__write_figures(writer, &table, room);
+}
+
+ZT__PRIVATE ze_result_t zt__write_changes_to_file(const void *changes, FILE *file) {
+    size_t room = zt__get_room(file == stdout);
+    zt__writer writer;
+    zt__begin_writing(&writer, zt__write_to_file, file);
+    zt__write_change_table(&writer, (const zt__changes *)changes, room);
+    zt__write_change_notes(&writer, (const zt__changes *)changes, room);
+    return zt__end_writing(&writer) ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNKNOWN;
+}
+
+/* Reads the file, compares, and writes the table to `report` unless that is NULL. The caller frees what was
+   allocated. */
+ZT__PRIVATE ze_result_t zt__compare_with_file(zt__changes *changes, const zt_bench_result *results,
+                                              uint32_t count, const char *report) {
+    zt__bench_file *file = &changes->file;
+    size_t rows = count;
+    zt__output output = {"zt_compare_benches",      report, file->diagnostics, file->allocator,
+                         zt__write_changes_to_file, changes};
+    ze_result_t result = zt__read_bench_file(file);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__parse_bench_file(file);
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    rows += file->count;
+    changes->rows = (zt__figure_row *)zt__allocate(file->allocator, rows, sizeof *changes->rows);
+    changes->figures =
+        (double *)zt__allocate(file->allocator, rows, ZT__CHANGE_FIGURES * sizeof *changes->figures);
+    if (!changes->rows || !changes->figures) {
+        return zt__report_no_memory(file->diagnostics, "zt_compare_benches", "a table");
+    }
+    zt__compare_devices(changes);
+    zt__match_benches(changes, results, count);
+    return report ? zt__write_output(&output) : ZE_RESULT_SUCCESS;
+}
+
+ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_bench_result *results,
+                                      uint32_t count, const char *before, const char *report,
+                                      zt_bench_changes *changes) {
+    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
+    zt__changes all;
+    zt_format format;
+    ze_result_t result;
+    if (changes) {
+        memset(changes, 0, sizeof *changes);
+    }
+    if (!results || !before || !changes) {
+        return zt__report_null(diagnostics, "zt_compare_benches",
+                               !results ? "results"
+                               : before ? "changes"
+                                        : "before");
+    }
+    if (report && (!zt__find_format(report, &format) || format != ZT_FORMAT_TABLE)) {
+        return zt__report(diagnostics, BENCH_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_compare_benches",
+                          report, ".txt or none: a table");
+    }
+    memset(&all, 0, sizeof all);
+    all.profiler = profiler;
+    all.file.path = before;
+    all.file.diagnostics = diagnostics;
+    all.file.allocator = zt__allocator_of(profiler);
+    result = zt__compare_with_file(&all, results, count, report);
+    if (result == ZE_RESULT_SUCCESS) {
+        *changes = all.counts;
+    }
+    zt__free(all.file.allocator, all.figures);
+    zt__free(all.file.allocator, all.rows);
+    zt__free(all.file.allocator, all.file.benches);
+    zt__free(all.file.allocator, all.file.text);
+    return result;
 }
 
 /* ==== >>automatic: tracing that reports at exit =========================================================== */
@@ -19451,16 +21337,6 @@ ZT__PRIVATE void zt__end_auto(void) {
     zt__clear_auto();
 }
 
-/* Returns the path of the report by ZT_AUTO in the environment, or else by the configuration: "-" for a
-   table on standard output. Returns NULL if nothing is to be traced. */
-ZT__PRIVATE const char *zt__find_auto_path(const char *configured) {
-    const char *path = getenv("ZT_AUTO");
-    if (!path || strcmp(path, "1") == 0) {
-        path = configured && *configured ? configured : "-";
-    }
-    return zt__is_off(path) ? NULL : path;
-}
-
 /* Calls zeInit, which enables the tracing layer by the environment in loaders that cannot enable it
  * later. */
 ZT__PRIVATE ze_result_t zt__init_with_tracing(void) {
@@ -19493,12 +21369,15 @@ ZT_API zt_auto_config zt_auto_config_default(void) {
 ZT__PRIVATE ze_result_t zt__start_auto(const zt_auto_config *given) {
     static int ends_at_exit;
     zt_auto_config config = given ? *given : zt_auto_config_default();
-    const char *path = zt__find_auto_path(config.report);
+    const char *path = getenv("ZT_AUTO");
     zt_config *kept = &zt__automatic.config, complete;
     zt__tracer *tracer = NULL;
     ze_result_t result;
     int has_memory;
-    if (!path || (zt__automatic.tracer && zt__automatic.process == getpid())) {
+    if (!path || strcmp(path, "1") == 0) {
+        path = config.report && *config.report ? config.report : "-";
+    }
+    if (zt__is_off(path) || (zt__automatic.tracer && zt__automatic.process == getpid())) {
         return ZE_RESULT_SUCCESS;
     }
     result = zt__check_reports(NULL, "zt_auto", path);

@@ -167,7 +167,8 @@ static zt_profiler *profiler_of(const given_metric *metrics, uint32_t metric_cou
         char name[16];
         snprintf(name, sizeof name, "region %u", (unsigned)region);
         put_text(&packed, name);
-        put_u64(&packed, passes); /* collected */
+        for (uint32_t pass = 0; pass < passes; pass++)
+            put_u64(&packed, 1); /* collected */
         put_u64(&packed, 0);
         put_u64(&packed, 0);
         put_moments(&packed, time_ns, 1);
@@ -610,7 +611,7 @@ static void rank(const zt_profiler *profiler, char *names, size_t size) {
         }
     }
     zt__prepare_advice(profiler, &advice);
-    uint32_t count = zt__rank_columns(profiler, &advice, &table, ranked);
+    uint32_t count = zt__rank_columns(profiler->metrics, profiler->metric_count, &advice, &table, ranked);
     assert_true(count <= zt_get_metric_count(profiler) + ZT__DERIVED_COLUMNS);
     names[0] = 0;
     for (uint32_t i = 0; i < count; i++)

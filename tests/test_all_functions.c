@@ -54,6 +54,7 @@ static void call_regions(caller *me, int turn) {
     append_kernel(me->profiler, me->immediate, me->kernel, name);
     ZT_REGION(me->profiler, me->immediate, "shared")
     launch_kernel(me->immediate, me->kernel);
+    EXPECT(zt_name_list(me->profiler, me->recorded, name) == ZE_RESULT_SUCCESS);
     append_kernel(me->profiler, me->recorded, me->kernel, "recorded");
     EXPECT(zeCommandListClose(me->recorded) == ZE_RESULT_SUCCESS);
     for (int i = 0; i < 3; i++)
