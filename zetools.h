@@ -2148,6 +2148,14 @@ ZT__PRIVATE void zt__unlock(zt__mutex *mutex) {
 
 #define zt__load(pointer) __atomic_load_n(pointer, __ATOMIC_ACQUIRE)
 #define zt__store(pointer, value) __atomic_store_n(pointer, value, __ATOMIC_RELEASE)
+#define zt__increment(pointer) ((void)__atomic_add_fetch(pointer, 1, __ATOMIC_RELEASE))
+
+/* Increments a number if it is `expected`. Of several threads that try, one succeeds. Returns whether it did.
+ */
+ZT__PRIVATE int zt__increment_if(uint32_t *number, uint32_t expected) {
+    return __atomic_compare_exchange_n(number, &expected, expected + 1, 0, __ATOMIC_ACQ_REL,
+                                       __ATOMIC_ACQUIRE);
+}
 
 /* A mutex that can be locked with a deadline, and that knows which thread holds it: callbacks run while it is
    held, and what they call must not lock it again. */
@@ -5762,7 +5770,8 @@ struct zt__slot {
     zt__slot *outer;     /* while it is open: the region around it, or NULL */
     zt__list *list;      /* NULL: no list has its commands */
     uint64_t number;     /* its list numbers its slots from 1 as they end */
-    uint32_t generation; /* increased when a region begins or ends: a zt_region of another one is stale */
+    uint32_t generation; /* Atomic. Increased when a region begins, ends or is dropped: a zt_region with
+                            another one is stale */
     uint32_t activation; /* profiler->activation when the region was begun */
     int spans_passes;    /* the region has begun in one pass and ended in another: its sample will be lost */
     int is_dropped;      /* the region was dropped, its commands are incomplete: no sample is ever read */
@@ -7740,7 +7749,7 @@ ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt
     slot->outer = list->innermost;
     list->innermost = slot;
     zt__move_slot(profiler, slot, ZT__SLOT_OPEN);
-    slot->generation++;
+    zt__increment(&slot->generation);
     slot->activation = profiler->activation;
     slot->list = list;
     slot->region = path->key.region;
@@ -7884,7 +7893,7 @@ ZT__PRIVATE void zt__drop_at_begin(zt_profiler *profiler, zt_cause cause) {
 ZT__PRIVATE void zt__drop_open_slot(zt_profiler *profiler, zt__slot *slot, zt_cause cause, int has_commands) {
     zt__count_dropped(profiler, slot->region, slot->list, slot->submitted_ns, cause);
     zt__leave_nesting(profiler, slot);
-    slot->generation++;
+    zt__increment(&slot->generation);
     slot->is_dropped = slot->needs_reset = 1;
     if (has_commands) {
         zt__move_slot(profiler, slot, ZT__SLOT_PARTIAL);
@@ -7983,11 +7992,11 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
     if (!slot) {
         return region;
     }
-    region.generation = slot->generation;
+    region.generation = zt__load(&slot->generation);
     if (zt__append_begin(profiler, slot, list, &has_commands) != ZE_RESULT_SUCCESS) {
         zt__lock(&profiler->mutex);
         /* The log function may have released the list, which has dropped the region. */
-        if (slot->state == ZT__SLOT_OPEN && slot->generation == region.generation) {
+        if (slot->state == ZT__SLOT_OPEN && zt__load(&slot->generation) == region.generation) {
             zt__drop_open_slot(profiler, slot, ZT_DROPPED_APPEND_FAILED, has_commands);
         }
         zt__unlock(&profiler->mutex);
@@ -8029,22 +8038,18 @@ ZT__PRIVATE ze_result_t zt__append_end(zt_profiler *profiler, zt__slot *slot) {
 ZT__PRIVATE void zt__end(zt_region *region, int refused) {
     zt__slot *slot = (zt__slot *)region->slot;
     zt_profiler *profiler = slot ? zt__find_profiler(region->profiler) : NULL;
-    int is_open, is_due = 0, wakes_thread = 0;
+    int is_due = 0, wakes_thread = 0;
     ze_result_t result;
     region->slot = NULL;
     if (!profiler) {
         return;
     }
-    zt__lock(&profiler->mutex);
-    is_open = slot->state == ZT__SLOT_OPEN && slot->generation == region->generation;
-    slot->generation += (uint32_t)is_open; /* copies of the region are stale from here on */
-    zt__unlock(&profiler->mutex);
-    if (!is_open) {
-        return;
+    if (!zt__increment_if(&slot->generation, region->generation)) {
+        return; /* it was dropped, or a copy of this zt_region has ended it */
     }
     result = zt__append_end(profiler, slot);
     zt__lock(&profiler->mutex);
-    if (slot->state != ZT__SLOT_OPEN || slot->generation != region->generation + 1) {
+    if (slot->state != ZT__SLOT_OPEN || zt__load(&slot->generation) != region->generation + 1) {
         /* The list was released meanwhile, which has dropped the region. */
     } else if (result != ZE_RESULT_SUCCESS || refused) {
         slot->shows_end |= result == ZE_RESULT_SUCCESS;
@@ -12097,7 +12102,7 @@ ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
                 zt__count_dropped(profiler, slot->region, slot->list, slot->submitted_ns,
                                   ZT_DROPPED_NOT_CLOSED);
                 zt__leave_nesting(profiler, slot);
-                slot->generation++;
+                zt__increment(&slot->generation);
                 break;
             case ZT__SLOT_PENDING:
                 unfinished++;
