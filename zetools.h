@@ -17023,6 +17023,27 @@ ZT__PRIVATE int zt__is_time_column(const char *name) {
     return strcmp(name, "count") == 0;
 }
 
+/* Returns whether config.columns may have a name that the table cannot show: that of a time, which it shows
+   in any case, or of a metric that attached streams have alone, for the trace. */
+ZT__PRIVATE int zt__is_other_column(const zt_profiler *profiler, const char *name) {
+    uint32_t i, streamed = zt_get_streamed_count(profiler);
+    if (zt__is_time_column(name)) {
+        return 1;
+    }
+    for (i = 0; i < profiler->metric_count; i++) {
+        if (strcmp(profiler->metrics[i].name, name) == 0) {
+            return 0;
+        }
+    }
+    for (i = 0; i < streamed; i++) {
+        const zt_metric *metric = zt_get_streamed_metric(profiler, i);
+        if (metric && strcmp(metric->name, name) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* Adds the metrics that config.columns names, each once. A name that is too long for a heading is
    replaced by that of the metric's role. */
 ZT__PRIVATE void zt__add_chosen_columns(zt_profiler *profiler, zt__region_table *table) {
@@ -17035,7 +17056,7 @@ ZT__PRIVATE void zt__add_chosen_columns(zt_profiler *profiler, zt__region_table 
         int adds_up;
         const char *units;
         zt__copy_text(name, sizeof name, text, length);
-        if (!zt__is_time_column(name)) {
+        if (!zt__is_other_column(profiler, name)) {
             metric = zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics,
                                      profiler->metric_count, name, NULL);
         }
@@ -17161,7 +17182,7 @@ ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table
     size_t length;
     while (list && zt__next_name(&list, &text, &length)) {
         zt__copy_text(name, sizeof name, text, length);
-        if (!zt__is_time_column(name) &&
+        if (!zt__is_other_column(profiler, name) &&
             zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics, profiler->metric_count,
                             name, &nearest) == UINT32_MAX) {
             snprintf(note, sizeof note, "There is no metric '%s'. Nearest: %s.", name, nearest.text);
