@@ -601,6 +601,31 @@ static void test_collected_too_late(void **state) {
     check_work(w);
 }
 
+/* Each region of a recorded list was submitted after its own begin, and not only after that of the first. The
+   clock turns between the two, so nobody knows when the first was, unless zt_execute announces both. */
+static void test_recorded_while_the_clock_turns(void **state) {
+    world *w = (world *)*state;
+    gpu.set_timestamps(32, 1000000000);
+    zt_profiler *profiler = open_timeline(w, "", 100);
+    for (int plainly = 0; plainly < 2; plainly++) {
+        append(w, profiler, w->list, "first");
+        let_time_pass(w, 6000000000);
+        append(w, profiler, w->list, "second");
+        ok(zeCommandListClose(w->list));
+        if (plainly)
+            ok(zeCommandQueueExecuteCommandLists(w->queue, 1, &w->list, NULL));
+        else
+            ok(zt_execute(profiler, w->queue, 1, &w->list, NULL)); /* now it is known to be recorded */
+        finish_queue(w);
+        w->launches += 2;
+        collect_all(profiler);
+        ok(zt_reset(profiler, w->list));
+        assert_int_equal(zt_get_timeline(profiler).lost_samples, plainly);
+    }
+    assert_int_equal(zt_get_timeline(profiler).samples, 3);
+    check_work(w);
+}
+
 /* ==== streams attached ==================================================================================== */
 
 static zt_stream *attach(world *w, zt_profiler *profiler, uint32_t period_ns) {
@@ -1166,6 +1191,7 @@ int main(void) {
         STREAM_TEST(test_drift_is_corrected),
         STREAM_TEST(test_collected_late),
         STREAM_TEST(test_collected_too_late),
+        STREAM_TEST(test_recorded_while_the_clock_turns),
         STREAM_TEST(test_counters_and_markers),
         STREAM_TEST(test_gaps_of_streams),
         STREAM_TEST(test_chosen_columns),
