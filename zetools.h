@@ -255,11 +255,14 @@
        Spans are what has appended a region to an immediate list ("append saxpy"), what has executed recorded
        lists ("execute lists"), and timed calls. An arrow (a flow event) leads from there to each region.
 
-       config.columns chooses metrics for counters and arguments as it does for the table; without it, or if
-       it names none of these metrics, up to eight are chosen, those that a table shows first. A counter is
-       written where it changes by what can be seen. If there are more than 80,000 values all the same, each
-       two, four, ... rows are merged into their mean, and an instant at the begin says so. So a minute of a
-       noisy stream at 100 us beside 10,000 regions has less than 20 MB. Fewer columns show more of it.
+       config.columns chooses metrics for counters and arguments, as for the table. Without it, or if it names
+       none of a stream or of the regions, up to eight of these are chosen: those that a table shows first.
+
+       Values of counters are rounded by less than 0.025%, and are written only where they change. If more
+       than 80,000 values remain, each two rows are merged into their mean, until there are fewer. An instant
+       at the begin of the stream tells how many rows a value stands for; with fewer columns it stands for
+       less. So the trace of a minute, with noise in a stream at 100 us beside 10,000 regions, is smaller than
+       20 MB.
 
        A row of an attached stream belongs to a sample if the middle of its period lies between the sample's
        begin and end. From these rows, each region has the mean and the peak of every streamed metric
