@@ -702,6 +702,9 @@ static void test_chosen_columns(void **state) {
     const char *counters = strstr(seen, "counter GPU_BUSY [%]\ncounter GpuTime [% of time]\n");
     assert_true(counters == seen);
     assert_null(strstr(seen + 1, "\ncounter GPU_MEMORY"));
+    const char *table = written_report(profiler, ZT_FORMAT_TABLE); /* which knows that streams have them */
+    assert_contains(table, "There is no metric 'NO_SUCH_METRIC'.");
+    assert_null(strstr(table, "There is no metric 'GPU_BUSY'."));
     close_profiler(w, profiler);
     config.groups = "ComputeBasic";
     config.columns = "GPGPU_THREADGROUP_COUNT";
