@@ -245,16 +245,6 @@ run-%: build/examples/% $(RUN_NEEDS) ## build and run one example
 	tests/run-on-device.sh $(RUN_$*) $<
 	find . -maxdepth 1 -name 'run.*' -newer build/started -printf 'wrote %f\n' | sort
 
-# The pictures of README.md.
-.PHONY: pictures
-pictures: build/examples/regions build/examples/timeline $(RUN_NEEDS) | deps-page ## draw examples/table.svg, page.png and trace.svg from runs of examples
-	if tests/run-on-device.sh; then $(MAKE) spirv; fi
-	mkdir -p build/pictures
-	tests/run-on-device.sh build/examples/regions build/pictures | tests/picture.py 'make demo' >examples/table.svg
-	PYTHONDONTWRITEBYTECODE=1 tests/page/picture.py build/pictures/run.html examples/page.png
-	tests/run-on-device.sh $(RUN_timeline) build/examples/timeline build/pictures
-	tests/picture_of_trace.py build/pictures/run.trace.json 2 >examples/trace.svg
-
 .PHONY: bench
 bench: $(BENCHES:%=build/bench/%) $(RUN_NEEDS) ## what the library costs, as ratios; build/bench.json
 	bench/run.sh $(BENCHES:%=build/bench/%)
@@ -281,6 +271,14 @@ lint: | deps-lint ## formatting, and what must not be in the tree
 format: ## bring all sources into shape
 	find . \( -name .git -o -path ./build \) -prune -o -type f -regex '.*\.\(h\|c\|cpp\|cc\|cl\)' -print | \
 	    xargs clang-format -i
+
+.PHONY: pictures
+pictures: build/examples/regions build/examples/timeline $(RUN_NEEDS) | deps-page ## the pictures of README.md, of runs of two examples
+	mkdir -p build/pictures
+	tests/run-on-device.sh build/examples/regions build/pictures | tests/picture.py 'make demo' >examples/table.svg
+	PYTHONDONTWRITEBYTECODE=1 tests/page/picture.py build/pictures/run.html examples/page.png
+	tests/run-on-device.sh $(RUN_timeline) build/examples/timeline build/pictures
+	tests/picture_of_trace.py build/pictures/run.trace.json 2 >examples/trace.svg
 
 .PHONY: clean
 clean: ## remove what was built and what examples wrote (run.*), except the fetched suites

@@ -296,6 +296,8 @@
 
            zetools_info                     1, with version, device and availability of metrics as labels
            zetools_region_gpu_time_seconds  a summary by region. The quantiles 0 and 1 are minimum and maximum
+           zetools_region_own_gpu_time_seconds_total       by region, outside of regions inside it: these can
+                                            be added up. Left out while it is not known; see NESTING
            zetools_region_pass_gpu_time_seconds_total      by region and pass, if there are several
            zetools_region_lost_samples_total, ..._dropped_samples_total      by region
            zetools_lost_samples_total, zetools_dropped_samples_total         by cause
@@ -373,9 +375,16 @@
        are UTC. What the driver does not report is empty or null. Packed statistics keep these facts of the
        process that measured.
 
+       Regions are sorted by their share: own time (see NESTING) as a part of the own times of all regions.
+       So nothing counts twice. In the table, a region is indented below its parent if that is the only one,
+       and "own" is a column of its own if any region is inside another. If the own time of a region is not
+       known, its share is estimated: from its GPU time less that of the samples directly inside it that were
+       collected. A note reports how many regions this concerns.
+
        JSON is an object:
 
            "zetools", "program", "date", "opened", "availability"
+           "gpu_time_ns"  the sum of own times, or of their estimates
            "device"    {"name", "driver_version", "uuid", "pci", "core_clock_mhz", "timer_hz"}
            "counts"    zt_counts; "causes": of each zt_cause, by its name
            "peaks"     {"bytes_per_second", "operations_per_second", "source"}; see ROOFLINE
@@ -386,32 +395,42 @@
                        derived from two metrics have no "group"
            "streamed"  the same for metrics of attached streams
            "regions"   an array in the order of zt_get_region
+           "paths"     zt_path_info of each path
            "notes"     sentences about what is missing, why, and what to do: those below a table
            "calls"     of the tracer: {"name", "count", "errors", "time_ns"}
 
-       A region is {"name", "count", "lost", "dropped", "time_ns", "limit", "metrics"}. Where they apply, it
-       also has "differs" and "pass_time_ns" (an array) with several passes; "bytes", the memory traffic a
-       second; "operations" and "instructions" a second (see ROOFLINE); "histogram"; "streamed", of each key
-       {"rows", "mean", "peak"}; and "tiles", an array with "metrics" of each. "limit" is {"what", "why",
-       "add"} as in zt_limit_info. "histogram" counts the GPU times that are kept for quantiles (see
-       AGGREGATION); bucket i begins at first_ns * ratio^i. Figures are {"count", "sum", "mean", "stddev",
-       "min", "max", "median", "p95"}, and null where they do not apply.
+       A region is {"name", "count", "lost", "dropped", "parent", "own_ns", "total_ns", "share", "time_ns",
+       "limit", "metrics"}. "parent" is an index or null, as in zt_region_info; "share" is from 0 to 1. Where
+       they apply, it also has "differs" and "pass_time_ns" (an array) with several passes; "bytes", the
+       memory traffic a second; "operations" and "instructions" a second (see ROOFLINE); "histogram";
+       "streamed", of each key {"rows", "mean", "peak"}; and "tiles", an array with "metrics" of each. "limit"
+       is {"what", "why", "add"} as in zt_limit_info. "histogram" counts the GPU times that are kept for
+       quantiles (see AGGREGATION); bucket i begins at first_ns * ratio^i. Figures are {"count", "sum",
+       "mean", "stddev", "min", "max", "median", "p95"}, and null where they do not apply.
 
            import json
            run = json.load(open("run.json"))
            for region in run["regions"]:
                print(region["name"], region["time_ns"]["mean"], region["metrics"]["XVE_STALL"]["mean"])
 
-       CSV has a line for the GPU time of each region, and one for each of its metrics. `tile` and `pass` are
-       "all" or a number; for metrics of attached streams, `pass` is "stream" and `count` is that of rows.
-       Lines of the component "profiler" have no figures: either a count, or, with the aggregation "none", a
-       text in the last column. Those without a region are about the whole profiler; there is one with the
-       metric "note" for each of the "notes" of JSON.
+       CSV has lines for the GPU time of each region and the sums "own GPU time", "total GPU time" and
+       "share" (in percent), and one for each of its metrics. `tile` and `pass` are "all" or a number; for
+       metrics of attached streams, `pass` is "stream" and `count` is that of rows. Lines of the component
+       "profiler" have no figures: either a count, or, with the aggregation "none", a text in the last column,
+       such as the "parent". Those without a region are about the whole profiler; there is one with the metric
+       "note" for each of the "notes" of JSON.
 
            import csv
            for line in csv.DictReader(open("run.csv", newline="")):
                if line["metric"] == "XVE_STALL" and line["tile"] == "all":
                    print(line["region"], line["mean"])
+
+       Folded stacks (.folded) are what flamegraph.pl, speedscope and others draw flame graphs of: a line for
+       each path, as in zt_get_path, with the names of its regions and its own time in whole nanoseconds. In
+       names, ';' is written as ':'. If the own time is not known, the last frame is "(estimate)", and the
+       number is the time of the samples less that of samples directly inside them that were collected.
+
+           step;solve;gemm 314374
 
        Instances (.instances.csv) are a row for each sample that config.timeline keeps, in the form of
        `unitrace -q`, so that scripts for that read them: "=== Device #0 Metrics ===", a blank line, and CSV
@@ -789,7 +808,8 @@ typedef enum zt_format {
     ZT_FORMAT_TRACE,
     ZT_FORMAT_HTML,        /* a page for browsers, in one file */
     ZT_FORMAT_OPENMETRICS, /* text for Prometheus; see OPENMETRICS */
-    ZT_FORMAT_INSTANCES    /* CSV with a row for each sample that config.timeline keeps */
+    ZT_FORMAT_INSTANCES,   /* CSV with a row for each sample that config.timeline keeps */
+    ZT_FORMAT_FOLDED       /* stacks of nested regions with their own times, for flame graphs */
 } zt_format;
 
 /* How the values of a metric are combined over samples. Since 0.1. */
@@ -1375,13 +1395,13 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
 
 /* Writes a report to a file. It is written beside the file and then renamed, so that nobody reads an
    incomplete one. Symbolic links are followed; pipes and devices are written to directly.
-   path  the suffix chooses the format: .html or .htm, .csv, .json, .trace.json, .prom (OpenMetrics) or
-         .instances.csv, in upper or lower case; with .txt, a number or no suffix, the report is a table. "-"
-         and "/dev/stdout" are a table on standard output, as wide as the terminal; other tables, such as
-         that of "/dev/stderr", are 80 columns wide. Columns that config.columns asks for and that do not fit
-         follow in a table below. See REPORTS
-   Returns SUCCESS; INVALID_ARGUMENT for another suffix, or for a trace or instances without config.timeline;
-   UNKNOWN if the file cannot be written: zt_get_last_error has the reason. Any thread. Since 0.1. */
+   path  the suffix chooses the format: .html or .htm, .csv, .json, .trace.json, .prom (OpenMetrics),
+         .folded (stacks for flame graphs) or .instances.csv, in upper or lower case; with .txt, a number or
+   no suffix, the report is a table. "-" and "/dev/stdout" are a table on standard output, as wide as the
+   terminal; other tables, such as that of "/dev/stderr", are 80 columns wide. Columns that config.columns
+   asks for and that do not fit follow in a table below. See REPORTS Returns SUCCESS; INVALID_ARGUMENT for
+   another suffix, or for a trace or instances without config.timeline; UNKNOWN if the file cannot be written:
+   zt_get_last_error has the reason. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path);
 
 /* Passes the bytes of a report to a function.
@@ -1850,6 +1870,7 @@ typedef zt__disabled_scope zt_scope;
            >>openmetrics  figures for Prometheus, as OpenMetrics text
            >>reports      what reports have in common: regions, read one at a time
            >>csv          run.csv
+           >>folded       run.folded
            >>json         run.json, and the data of run.html
            >>region_table the table
            >>trace_file   run.trace.json, for Perfetto and Chrome
@@ -3065,6 +3086,7 @@ ZT__PRIVATE void zt__end_paragraph(zt__paragraph *paragraph) {
 
 typedef struct zt__cell {
     const char *text; /* may point to `number` */
+    size_t indent;    /* blanks before a text that is aligned to the left; 0 before the row is filled in */
     char number[32];
 } zt__cell;
 
@@ -3101,6 +3123,7 @@ ZT__PRIVATE int zt__fill_heading(const zt__table *table, uint32_t above_last) {
         }
         cell->text = cell->number;
         cell->number[0] = 0;
+        cell->indent = 0;
         if (above_last <= feeds) {
             for (; feeds > above_last; feeds--) {
                 line = strchr(line, '\n') + 1;
@@ -3112,11 +3135,19 @@ ZT__PRIVATE int zt__fill_heading(const zt__table *table, uint32_t above_last) {
     return found;
 }
 
+ZT__PRIVATE void zt__fill_cells(const zt__table *table, uint32_t row) {
+    uint32_t i;
+    for (i = 0; i < table->column_count; i++) {
+        table->cells[i].indent = 0;
+    }
+    table->fill_row(table->user, row, table->cells);
+}
+
 ZT__PRIVATE void zt__widen_columns(const zt__table *table) {
     uint32_t i;
     for (i = 0; i < table->column_count; i++) {
         zt__table_column *column = &table->columns[i];
-        size_t width = zt__shown_width(table->cells[i].text);
+        size_t width = table->cells[i].indent + zt__shown_width(table->cells[i].text);
         if (column->longest && width > column->longest) {
             width = column->longest;
         }
@@ -3136,7 +3167,7 @@ ZT__PRIVATE uint32_t zt__measure_table(const zt__table *table) {
         zt__widen_columns(table);
     }
     for (i = 0; i < table->row_count; i++) {
-        table->fill_row(table->user, i, table->cells);
+        zt__fill_cells(table, i);
         zt__widen_columns(table);
     }
     return lines;
@@ -3149,21 +3180,21 @@ ZT__PRIVATE void zt__write_cells(zt__writer *writer, const zt__table *table) {
     for (i = 0; i < table->column_count; i++) {
         const zt__table_column *column = &table->columns[i];
         const char *text = table->cells[i].text;
-        size_t width = zt__shown_width(text);
+        size_t width = zt__shown_width(text), indent = table->cells[i].indent;
         if (column->width == 0) {
             continue;
         }
-        blanks += written++ ? 2 : 0;
+        blanks += (written++ ? 2 : 0) + indent;
         if (!column->is_text && width < column->width) {
             blanks += column->width - width;
         }
         if (*text) {
             zt__write_repeated(writer, ' ', blanks);
-            width = zt__write_shortened(writer, text, column->longest ? column->longest : width);
+            width = zt__write_shortened(writer, text, column->longest ? column->longest - indent : width);
             blanks = 0;
         }
-        if (column->is_text && width < column->width) {
-            blanks += column->width - width;
+        if (column->is_text && width + indent < column->width) {
+            blanks += column->width - width - indent;
         }
     }
     zt__write_text(writer, "\n");
@@ -3188,7 +3219,7 @@ ZT__PRIVATE void zt__write_table(zt__writer *writer, const zt__table *table) {
         zt__write_text(writer, "\n");
     }
     for (i = 0; i < table->row_count; i++) {
-        table->fill_row(table->user, i, table->cells);
+        zt__fill_cells(table, i);
         zt__write_cells(writer, table);
     }
 }
@@ -3208,6 +3239,7 @@ typedef struct zt__figure_column {
 
 typedef struct zt__figure_row {
     const char *name;
+    size_t indent;         /* blanks before it */
     const double *figures; /* NaN: not measured */
     uint32_t index;        /* of what the row describes */
 } zt__figure_row;
@@ -3456,7 +3488,7 @@ ZT__PRIVATE size_t zt__widest_name(const zt__figure_table *table) {
     size_t widest = zt__shown_width(table->heading);
     uint32_t i;
     for (i = 0; i < table->row_count && widest < table->longest_name; i++) {
-        size_t width = zt__shown_width(table->rows[i].name);
+        size_t width = table->rows[i].indent + zt__shown_width(table->rows[i].name);
         widest = width > widest ? width : widest;
     }
     return widest < table->longest_name ? widest : table->longest_name;
@@ -3501,6 +3533,7 @@ ZT__PRIVATE void zt__fill_figures(const void *user, uint32_t row, zt__cell *cell
     const zt__figure_part *part = (const zt__figure_part *)user;
     uint32_t i;
     cells[0].text = part->table->rows[row].name;
+    cells[0].indent = part->table->rows[row].indent;
     for (i = 0; i < part->count; i++) {
         const zt__figure_column *column = &part->table->columns[part->first + i];
         zt__show_figure(&cells[1 + i], column, part->table->rows[row].figures[column->figure]);
@@ -3903,9 +3936,9 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(CANNOT_WRITE, "%s: cannot write '%.512s': %s. Check the directory, its permissions and space.")        \
     X(WRITE_STOPPED, "%s: the write function returned that it cannot go on.")                                \
     X(BAD_FORMAT, "zt_write: %d is not a zt_format. Pass one of ZT_FORMAT_TABLE, _CSV, _JSON, _TRACE, "      \
-                  "_HTML, _OPENMETRICS and _INSTANCES.")                                                     \
+                  "_HTML, _OPENMETRICS, _INSTANCES and _FOLDED.")                                            \
     X(UNKNOWN_SUFFIX, "%s: the suffix of '%.512s' is none of .txt (or none: a table), .csv, .json, "         \
-                      ".trace.json, .html, .htm, .prom and .instances.csv. Use one of these.")               \
+                      ".trace.json, .html, .htm, .prom, .folded and .instances.csv. Use one of these.")      \
     X(BAD_VARIABLE, "zt_open: %s is '%.64s' in the environment, and not %s. It is ignored.")                 \
     X(NO_KEPT_SAMPLES, "zt_write: this report shows the timeline, and this profiler keeps none. Set "        \
                        "config.timeline to the number of samples to keep, such as 65536.")                   \
@@ -3950,7 +3983,7 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(NOTHING_TO_BENCH, "%s: config.run and config.measure are both NULL. Set one.")                         \
     X(NO_BENCH_SAMPLE, "%s: '%.64s' has no sample: %s. Put a region of the profiler that it receives "       \
                        "around the work, and make sure that the work ends.")                                 \
-    X(BENCH_SUFFIX, "%s: the suffix of '%.512s' is none of %s. Use one of these.")                           \
+    X(BENCH_SUFFIX, "%s: the suffix of '%.512s' stands for none of its formats. Use %s.")                    \
     X(CANNOT_READ, "zt_compare_benches: cannot read '%.512s': %s. Check the path, or write the file with "   \
                    "zt_report_benches first.")                                                               \
     X(BAD_BENCHES, "zt_compare_benches: '%.512s' %s. Write it anew with zt_report_benches.")                 \
@@ -7713,8 +7746,8 @@ ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt
     slot->region = path->key.region;
     slot->is_dropped = slot->needs_reset = slot->shows_end = 0;
     /* What a recorded list records is submitted after its first region is begun: one look at the clock serves
-       all regions of a recording. */
-    if (list->state == ZT__LIST_IMMEDIATE || list->state == ZT__LIST_UNKNOWN ||
+       all regions of a recording. Timelines show when each region was begun. */
+    if (profiler->timeline || list->state == ZT__LIST_IMMEDIATE || list->state == ZT__LIST_UNKNOWN ||
         list->ended == list->over_up_to) {
         list->begun_ns = zt__now_ns();
     }
@@ -8773,6 +8806,21 @@ ZT__PRIVATE double zt__own_time(const zt__path *path) {
     }
     /* Below 0, the device has measured the region or those inside it wrongly. */
     return path->is_own_unknown || missing || own_ns < 0 ? zt__nan() : own_ns;
+}
+
+/* Returns the own time of a path. Where it is not known, this is the time outside of the samples inside that
+   were collected. */
+ZT__PRIVATE double zt__estimate_own_time(const zt__path *path) {
+    double own_ns = zt__own_time(path);
+    const zt__path *inner;
+    if (zt__is_nan(own_ns)) {
+        own_ns = path->time_ns;
+        for (inner = path->inner; inner; inner = inner->next_inner) {
+            own_ns -= inner->time_ns;
+        }
+        own_ns = zt__is_positive(own_ns) ? own_ns : 0;
+    }
+    return own_ns;
 }
 
 /* Adds up the paths of a region. The mutex is held. */
@@ -11388,6 +11436,7 @@ typedef struct zt__suffix {
 ZT__PRIVATE const zt__suffix *zt__find_suffix(const char *path) {
     static const zt__suffix suffixes[] = {
         {".instances.csv", ZT_FORMAT_INSTANCES, 1},
+        {".folded", ZT_FORMAT_FOLDED, 0},
         {".trace.json", ZT_FORMAT_TRACE, 1},
         {".json", ZT_FORMAT_JSON, 0},
         {".csv", ZT_FORMAT_CSV, 0},
@@ -12022,10 +12071,11 @@ ZT__PRIVATE int zt__is_unobserved(const zt__list *list) {
 
 /* Returns whether the device may still execute what a PARTIAL slot has on its list. */
 ZT__PRIVATE int zt__may_run(const zt__slot *slot) {
-    if (zt__is_unobserved(slot->list)) {
-        return slot->is_dropped && slot->needs_reset && !zt__is_finished(slot); /* else it has run */
+    const zt__list *list = slot->list;
+    if (zt__is_unobserved(list) && slot->is_dropped && slot->needs_reset && !zt__is_finished(slot)) {
+        return list->state == ZT__LIST_UNOBSERVED || slot->number > list->ran_up_to; /* else it has run */
     }
-    return zt__is_submitted(slot);
+    return !zt__is_unobserved(list) && zt__is_submitted(slot);
 }
 
 /* Counts the samples that are still in flight. Regions that are not ended are dropped, samples on their
@@ -15662,6 +15712,7 @@ ZT__PRIVATE int zt__write_metric_families(zt_profiler *profiler, zt__writer *wri
 /* Writes the GPU time of regions, and their samples that were lost or dropped. */
 ZT__PRIVATE void zt__write_region_families(zt_profiler *profiler, zt__writer *writer, uint32_t region_count) {
     static const char *const time = "zetools_region_gpu_time_seconds";
+    static const char *const own_time = "zetools_region_own_gpu_time_seconds";
     static const char *const pass_time = "zetools_region_pass_gpu_time_seconds";
     static const struct {
         const char *family, *help;
@@ -15669,10 +15720,20 @@ ZT__PRIVATE void zt__write_region_families(zt_profiler *profiler, zt__writer *wr
                    {"zetools_region_dropped_samples", "Samples of a region that were not measured"}};
     zt_region_info region;
     uint32_t i, pass, kind;
-    zt__begin_family(writer, time, "summary", "seconds", "GPU time of the samples of a region");
+    zt__begin_family(writer, time, "summary", "seconds",
+                     "GPU time of the samples of a region, with regions inside it");
     for (i = 0; i < region_count; i++) {
         if (zt_get_region(profiler, i, &region) == ZE_RESULT_SUCCESS && region.count) {
             zt__write_summary(writer, time, "region", region.name, region.count, &region.time_ns);
+        }
+    }
+    zt__begin_family(writer, own_time, "counter", "seconds", "GPU time of a region outside of those inside");
+    for (i = 0; i < region_count; i++) {
+        if (zt_get_region(profiler, i, &region) == ZE_RESULT_SUCCESS && region.count &&
+            zt__is_finite(region.own_ns)) {
+            zt__begin_labels(writer, own_time, "_total");
+            zt__write_label(writer, "region", region.name);
+            zt__end_sample(writer, region.own_ns * 1e-9);
         }
     }
     if (profiler->pass_count > 1) {
@@ -15833,6 +15894,13 @@ ZT__PRIVATE void zt__count_times(const double *times, uint32_t count, zt__histog
     }
 }
 
+/* Where a region is, and its part of all GPU time. */
+typedef struct zt__nesting {
+    uint32_t parent; /* as the next, in zt_region_info */
+    double own_ns, total_ns;
+    double share; /* from 0 to 1. An estimate where own_ns is not known; NaN without any GPU time */
+} zt__nesting;
+
 /* A report that is being written. zt__read_region reads one region at a time into it. */
 typedef struct zt__document {
     zt__writer writer;
@@ -15840,6 +15908,9 @@ typedef struct zt__document {
     size_t room; /* columns of a line, for tables */
     zt__advice advice;
     uint32_t region_count;           /* when the report was begun */
+    zt__nesting *nesting;            /* of each region, all of one moment */
+    double gpu_time_ns;              /* the sum of own times, or of estimates of them */
+    int is_nested;                   /* a region is inside another */
     uint32_t index;                  /* of the region that was read last */
     const zt__region_record *record; /* this and what follows is of that region */
     zt_region_info region;
@@ -15850,6 +15921,38 @@ typedef struct zt__document {
     int differs;          /* passes of one of them differ */
     int out_of_memory;    /* the report is incomplete */
 } zt__document;
+
+/* Reads how regions are nested, and their shares. Returns 0 without memory. */
+ZT__PRIVATE int zt__read_nesting(zt__document *document) {
+    zt_profiler *profiler = document->profiler;
+    zt_region_info info;
+    uint32_t i;
+    document->nesting = (zt__nesting *)zt__allocate(
+        &profiler->config.allocator, (size_t)document->region_count + 1, sizeof *document->nesting);
+    if (!document->nesting) {
+        return 0;
+    }
+    zt__lock(&profiler->mutex);
+    for (i = 0; i < document->region_count; i++) {
+        zt__nesting *nesting = &document->nesting[i];
+        const zt__path *path;
+        zt__add_paths(profiler, profiler->regions[i], &info);
+        nesting->parent = info.parent;
+        nesting->own_ns = info.own_ns;
+        nesting->total_ns = info.total_ns;
+        for (path = profiler->regions[i]->paths; path; path = path->next) {
+            nesting->share += zt__estimate_own_time(path);
+            document->is_nested |= path->depth > 1;
+        }
+        document->gpu_time_ns += nesting->share;
+    }
+    zt__unlock(&profiler->mutex);
+    for (i = 0; i < document->region_count; i++) {
+        document->nesting[i].share =
+            document->gpu_time_ns > 0 ? document->nesting[i].share / document->gpu_time_ns : zt__nan();
+    }
+    return 1;
+}
 
 /* Reads a region. Returns 0 if it is not to be written: it has no samples, not even lost or dropped ones,
    or there is no memory. */
@@ -15881,6 +15984,9 @@ ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
     }
     region->name = record->name;
     region->count = zt__collected(profiler, &copy);
+    region->parent = document->nesting[index].parent;
+    region->own_ns = document->nesting[index].own_ns;
+    region->total_ns = document->nesting[index].total_ns;
     for (column = 0; column < layout->column_count; column++) {
         /* The values of column 0, the GPU time, are those of the times of all passes. */
         uint32_t first = column > 0 ? column : zt__pass_time_column(profiler, 0);
@@ -16089,6 +16195,22 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
 #endif
 }
 
+/* Notes how many own times are not known. */
+ZT__PRIVATE void zt__note_own_times(zt__document *document, zt__note_fn note) {
+    uint32_t i, count = 0;
+    char text[320];
+    for (i = 0; i < document->region_count; i++) {
+        count += (uint32_t)zt__is_nan(document->nesting[i].own_ns);
+    }
+    if (count > 0) {
+        snprintf(text, sizeof text,
+                 "The own time of %u region%s is not known, because samples are missing, regions overlap or "
+                 "lists ran outside of zt_execute. %s share is estimated from what was collected.",
+                 (unsigned)count, count == 1 ? "" : "s", count == 1 ? "Its" : "Their");
+        note(document, text);
+    }
+}
+
 /* Passes what all reports note to a function, when the regions have been read. */
 ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt_availability availability = zt_get_availability(document->profiler);
@@ -16101,6 +16223,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
         snprintf(text, sizeof text, "There are no metrics: %s", zt_get_availability_text(document->profiler));
         note(document, text);
     }
+    zt__note_own_times(document, note);
     if (document->differs) {
         note(document, "Where passes differ, metrics of different passes are not of the same work. Repeat "
                        "the same work in each pass, or raise config.pass_tolerance.");
@@ -16207,6 +16330,35 @@ ZT__PRIVATE void zt__write_csv_facts(zt__document *document) {
     zt__write_csv_text(writer, "", "availability", "", zt_get_availability_text(profiler));
 }
 
+/* Writes where a region is, and its own time. */
+ZT__PRIVATE void zt__write_csv_nesting(zt__document *document) {
+    const zt__nesting *nesting = &document->nesting[document->index];
+    const zt__region_record *record;
+    const struct {
+        const char *name, *units;
+        int type;
+        double sum;
+    } lines[] = {{"own GPU time", "ns", ZET_METRIC_TYPE_DURATION, nesting->own_ns},
+                 {"total GPU time", "ns", ZET_METRIC_TYPE_DURATION, nesting->total_ns},
+                 {"share", "percent", ZET_METRIC_TYPE_RATIO, 100 * nesting->share}};
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(lines); i++) {
+        zt_metric metric = {lines[i].name, "", "", lines[i].units, "", lines[i].type, ZT_AGGREGATE_SUM, 0};
+        zt_stats stats;
+        zt__csv_line line = {document->region.name, &metric, &stats, "all", "all", 0, NULL};
+        zt__clear_stats(&stats);
+        stats.count = document->stats[0].count;
+        stats.sum = lines[i].sum;
+        zt__write_csv_line(&document->writer, &line);
+    }
+    if (nesting->parent != UINT32_MAX) {
+        zt__lock(&document->profiler->mutex);
+        record = document->profiler->regions[nesting->parent];
+        zt__unlock(&document->profiler->mutex);
+        zt__write_csv_text(&document->writer, document->region.name, "parent", "", record->name);
+    }
+}
+
 /* Writes the metrics of attached streams. A row is what a sample is for other metrics, and the peak is the
    maximum. */
 ZT__PRIVATE void zt__write_csv_streamed(zt__document *document) {
@@ -16238,6 +16390,7 @@ ZT__PRIVATE void zt__write_csv_region(zt__document *document) {
     char tile[16] = "all", pass[16] = "all";
     zt_limit_info limit;
     zt__write_csv_line(writer, &line);
+    zt__write_csv_nesting(document);
     line.tile = tile;
     line.pass = pass;
     for (part = 0; profiler->pass_count > 1 && part < profiler->pass_count; part++) {
@@ -16390,6 +16543,55 @@ ZT__PRIVATE void zt__write_instances(zt__document *document) {
     zt__free(allocator, values);
 }
 
+/* ==== >>folded: stacks of nested regions, for flame graphs ================================================ */
+
+/* Writes a name as one frame of a stack: ';' separates frames, and a line feed ends the stack. */
+ZT__PRIVATE void zt__write_frame(zt__writer *writer, const char *name) {
+    char *demangled = zt__demangle(name);
+    const char *text = demangled ? demangled : name;
+    zt__character character;
+    while (zt__next_character(&text, &character)) {
+        if (character.code == ';') {
+            zt__write_text(writer, ":");
+        } else if (character.code < 0x20 || (character.code >= 0x7F && character.code <= 0x9F)) {
+            zt__write_text(writer, " ");
+        } else {
+            zt__write_bytes(writer, character.bytes, character.length);
+        }
+    }
+    free(demangled);
+}
+
+/* Writes a line for each path: the names of the regions on it, and its own time in nanoseconds. Where that is
+   not known, the time outside of the samples inside that were collected, in a frame of its own. */
+ZT__PRIVATE void zt__write_folded(zt__document *document) {
+    zt_profiler *profiler = document->profiler;
+    zt__writer *writer = &document->writer;
+    uint32_t i, depth, count = zt_get_path_count(profiler);
+    const char *names[ZT__MAX_DEPTH];
+    for (i = 0; i < count; i++) {
+        const zt__path *path;
+        int is_known;
+        double own_ns;
+        zt__lock(&profiler->mutex);
+        path = zt__path_at(profiler, i);
+        is_known = !zt__is_nan(zt__own_time(path));
+        own_ns = zt__estimate_own_time(path);
+        for (depth = 0; path->depth > 0; path = path->key.outer) {
+            names[depth++] = path->key.region->name;
+        }
+        zt__unlock(&profiler->mutex);
+        if (!(own_ns >= 0.5 && own_ns < 1e19)) {
+            continue;
+        }
+        while (depth > 0) {
+            zt__write_frame(writer, names[--depth]);
+            zt__write_text(writer, depth > 0 ? ";" : "");
+        }
+        zt__print(writer, "%s %.0f\n", is_known ? "" : ";(estimate)", own_ns);
+    }
+}
+
 /* ==== >>json: the object that run.json and run.html hold ================================================== */
 
 /* What is the same for all regions. */
@@ -16427,6 +16629,11 @@ ZT__PRIVATE void zt__write_json_figure(zt__writer *writer, const char *name, dou
     zt__write_comma(writer);
     zt__print(writer, "\"%s\":", name);
     zt__write_json_number(writer, figure);
+}
+
+/* Writes `null` for UINT32_MAX. */
+ZT__PRIVATE void zt__write_json_index(zt__writer *writer, const char *name, uint32_t index) {
+    zt__write_json_figure(writer, name, index == UINT32_MAX ? zt__nan() : index);
 }
 
 ZT__PRIVATE void zt__write_json_stats(zt__writer *writer, const zt_stats *stats) {
@@ -16583,6 +16790,10 @@ ZT__PRIVATE void zt__write_json_region(zt__document *document, const zt__json *j
     zt__write_json_count(writer, "count", document->region.count);
     zt__write_json_count(writer, "lost", document->region.lost);
     zt__write_json_count(writer, "dropped", document->region.dropped);
+    zt__write_json_index(writer, "parent", document->region.parent);
+    zt__write_json_figure(writer, "own_ns", document->region.own_ns);
+    zt__write_json_figure(writer, "total_ns", document->region.total_ns);
+    zt__write_json_figure(writer, "share", document->nesting[document->index].share);
     zt__write_text(writer, ",\n\"time_ns\":");
     zt__write_json_stats(writer, &document->stats[0]);
     if (profiler->pass_count > 1) {
@@ -16612,6 +16823,27 @@ ZT__PRIVATE void zt__write_json_region(zt__document *document, const zt__json *j
         zt__write_text(writer, "]");
     }
     zt__write_text(writer, "}");
+}
+
+/* Writes the paths of the regions in the document. */
+ZT__PRIVATE void zt__write_json_paths(zt__document *document) {
+    zt__writer *writer = &document->writer;
+    uint32_t i, count = zt_get_path_count(document->profiler);
+    zt_path_info path;
+    zt__write_text(writer, "],\n\"paths\":[");
+    for (i = 0; i < count; i++) {
+        zt_get_path(document->profiler, i, &path);
+        if (path.region >= document->region_count) {
+            break; /* the region is newer than the report. Paths after this one may be inside it */
+        }
+        zt__write_text(writer, i > 0 ? ",\n{" : "\n{");
+        zt__write_json_index(writer, "region", path.region);
+        zt__write_json_index(writer, "parent", path.parent);
+        zt__write_json_count(writer, "count", path.count);
+        zt__write_json_figure(writer, "total_ns", path.total_ns);
+        zt__write_json_figure(writer, "own_ns", path.own_ns);
+        zt__write_text(writer, "}");
+    }
 }
 
 /* Writes the members that describe a metric. */
@@ -16896,6 +17128,7 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
         document->out_of_memory = 1;
     }
     zt__write_json_facts(document);
+    zt__write_json_figure(writer, "gpu_time_ns", document->gpu_time_ns);
     zt__write_json_counts(document);
     if (!document->out_of_memory) {
         zt__write_json_peaks(document);
@@ -16910,6 +17143,7 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
             zt__write_json_region(document, &json);
         }
     }
+    zt__write_json_paths(document);
     zt__write_text(writer, "],\n\"notes\":[");
     zt__list_notes(document, zt__write_json_note);
     zt__write_text(writer, "]");
@@ -16929,8 +17163,11 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
 
 /* The figures of a row: these, the metrics, and the derived columns of >>advice. */
 enum {
+    ZT__ROW_SHARE,
     ZT__ROW_COUNT,
     ZT__ROW_TOTAL,
+    ZT__ROW_OWN,
+    ZT__ROW_WITH_INNER, /* share of the region and those inside it, which orders the rows */
     ZT__ROW_MEAN,
     ZT__ROW_MEDIAN,
     ZT__ROW_P95,
@@ -16946,9 +17183,10 @@ static const struct {
     uint32_t figure;
     int is_chosen; /* without config.columns, too */
     int rank;
-} zt__time_columns[] = {{"total", ZT__ROW_TOTAL, 1, 0},   {"mean", ZT__ROW_MEAN, 1, 0},
-                        {"median", ZT__ROW_MEDIAN, 1, 2}, {"p95", ZT__ROW_P95, 1, 2},
-                        {"min", ZT__ROW_MIN, 0, 2},       {"max", ZT__ROW_MAX, 0, 2}};
+} zt__time_columns[] = {{"total", ZT__ROW_TOTAL, 1, 0}, {"own", ZT__ROW_OWN, 1, 0},
+                        {"mean", ZT__ROW_MEAN, 1, 0},   {"median", ZT__ROW_MEDIAN, 1, 2},
+                        {"p95", ZT__ROW_P95, 1, 2},     {"min", ZT__ROW_MIN, 0, 2},
+                        {"max", ZT__ROW_MAX, 0, 2}};
 
 /* The table is read before it is written, because the figures decide about columns and units. */
 typedef struct zt__region_table {
@@ -16971,8 +17209,10 @@ ZT__PRIVATE void zt__read_table_row(const zt__document *document, uint32_t index
     row->name = demangled ? demangled : document->region.name;
     row->figures = figures;
     row->index = index;
+    figures[ZT__ROW_SHARE] = time->count ? 100 * document->nesting[index].share : zt__nan();
     figures[ZT__ROW_COUNT] = (double)time->count;
-    figures[ZT__ROW_TOTAL] = time->sum;
+    figures[ZT__ROW_TOTAL] = time->count ? document->region.total_ns : zt__nan();
+    figures[ZT__ROW_OWN] = time->count ? document->region.own_ns : zt__nan();
     figures[ZT__ROW_MEAN] = time->mean;
     figures[ZT__ROW_MEDIAN] = time->median;
     figures[ZT__ROW_P95] = time->p95;
@@ -16987,16 +17227,88 @@ ZT__PRIVATE void zt__read_table_row(const zt__document *document, uint32_t index
     table->shown.row_count++;
 }
 
-/* Sorts by total GPU time, the longest first. Regions without samples come last. */
+/* Where a region is in the table. The links are indices of regions, UINT32_MAX at the end. */
+typedef struct zt__row_place {
+    uint32_t row;   /* UINT32_MAX: it has none */
+    uint32_t outer; /* the nearest region around it that has a row, */
+    uint32_t next;  /* the next one inside that, */
+    uint32_t first; /* and the first one inside the region */
+} zt__row_place;
+
+/* Sorts by the share of a region and those inside it, the largest first. */
 ZT__PRIVATE int zt__compare_rows(const void *a, const void *b) {
     const zt__figure_row *one = (const zt__figure_row *)a, *other = (const zt__figure_row *)b;
-    double time = one->figures[ZT__ROW_TOTAL], other_time = other->figures[ZT__ROW_TOTAL];
-    time = zt__is_nan(time) ? -1 : time;
-    other_time = zt__is_nan(other_time) ? -1 : other_time;
-    if (time > other_time || time < other_time) {
-        return time > other_time ? -1 : 1;
+    double share = one->figures[ZT__ROW_WITH_INNER], other_share = other->figures[ZT__ROW_WITH_INNER];
+    if (share > other_share || share < other_share) {
+        return share > other_share ? -1 : 1;
     }
     return one->index < other->index ? -1 : one->index > other->index;
+}
+
+/* Finds the rows around each row, and adds its share to theirs. */
+ZT__PRIVATE void zt__place_rows(const zt__document *document, zt__region_table *table,
+                                zt__row_place *places) {
+    const zt__nesting *nesting = document->nesting;
+    uint32_t i, at;
+    memset(places, 0xFF, document->region_count * sizeof *places);
+    for (i = 0; i < table->shown.row_count; i++) {
+        places[table->shown.rows[i].index].row = i;
+    }
+    for (i = 0; i < table->shown.row_count; i++) {
+        uint32_t index = table->shown.rows[i].index;
+        double share = zt__is_positive(nesting[index].share) ? nesting[index].share : 0;
+        for (at = index; at != UINT32_MAX; at = nesting[at].parent) {
+            uint32_t row = places[at].row;
+            if (row != UINT32_MAX) {
+                table->figures[(size_t)row * table->figure_count + ZT__ROW_WITH_INNER] += share;
+            }
+            if (row != UINT32_MAX && at != index && places[index].outer == UINT32_MAX) {
+                places[index].outer = at;
+            }
+        }
+    }
+}
+
+/* Orders the rows: largest share first, and regions inside a region below it, indented. Returns 0 without
+   memory. */
+ZT__PRIVATE int zt__order_rows(const zt__document *document, zt__region_table *table) {
+    enum { INDENT = 2, DEEPEST = 8 };
+    const zt_allocator *allocator = &document->profiler->config.allocator;
+    size_t regions = (size_t)document->region_count + 1; /* at least one */
+    zt__row_place *places = (zt__row_place *)zt__allocate(allocator, regions, sizeof *places);
+    zt__figure_row *ordered = (zt__figure_row *)zt__allocate(allocator, regions, sizeof *ordered);
+    zt__figure_row *rows = table->shown.rows;
+    uint32_t i, at = UINT32_MAX, depth = 0, count = 0;
+    int has_memory = places && ordered;
+    if (has_memory) {
+        zt__place_rows(document, table, places);
+        qsort(rows, table->shown.row_count, sizeof *rows, zt__compare_rows);
+        for (i = table->shown.row_count; i-- > 0;) {
+            zt__row_place *place = &places[rows[i].index];
+            uint32_t *first = place->outer == UINT32_MAX ? &at : &places[place->outer].first;
+            place->row = i;
+            place->next = *first;
+            *first = rows[i].index;
+        }
+        while (at != UINT32_MAX) {
+            ordered[count] = rows[places[at].row];
+            ordered[count++].indent = INDENT * (depth < DEEPEST ? depth : (size_t)DEEPEST);
+            if (places[at].first != UINT32_MAX) {
+                at = places[at].first;
+                depth++;
+                continue;
+            }
+            while (places[at].next == UINT32_MAX && places[at].outer != UINT32_MAX) {
+                at = places[at].outer;
+                depth--;
+            }
+            at = places[at].next;
+        }
+        memcpy(rows, ordered, count * sizeof *rows);
+    }
+    zt__free(allocator, ordered);
+    zt__free(allocator, places);
+    return has_memory;
 }
 
 /* Returns whether a comma list has a name. */
@@ -17016,12 +17328,16 @@ ZT__PRIVATE void zt__add_time_columns(const zt__document *document, zt__region_t
     static const char *const differences[] = {"no",   "missing",      "count",      "missing+count",
                                               "time", "missing+time", "count+time", "missing+count+time"};
     uint32_t i;
+    zt__add_figures(&table->shown, ZT__ROW_SHARE, "share", "percent", 0, 0);
     zt__add_figures(&table->shown, ZT__ROW_COUNT, "count", "", 0, 0);
     if (document->differs) {
         zt__add_texts(&table->shown, ZT__ROW_DIFFERS, "passes differ", differences);
     }
     for (i = 0; i < ZT__COUNT_OF(zt__time_columns); i++) {
         int is_requested = profiler->columns && zt__lists_name(profiler->columns, zt__time_columns[i].name);
+        if (zt__time_columns[i].figure == ZT__ROW_OWN && !document->is_nested) {
+            continue; /* it is the total */
+        }
         if (is_requested || zt__time_columns[i].is_chosen) {
             zt__add_figures(&table->shown, zt__time_columns[i].figure, zt__time_columns[i].name, "ns", 1,
                             is_requested ? 0 : zt__time_columns[i].rank);
@@ -17036,7 +17352,7 @@ ZT__PRIVATE int zt__is_time_column(const char *name) {
             return 1;
         }
     }
-    return strcmp(name, "count") == 0;
+    return strcmp(name, "count") == 0 || strcmp(name, "share") == 0;
 }
 
 /* Adds the metrics that config.columns names, each once. A name that is too long for a heading is
@@ -17184,6 +17500,10 @@ ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table
             zt__write_table_note(document, note);
         }
     }
+    if (document->is_nested) {
+        zt__write_table_note(document, "Own times do not include regions inside, which are indented. Shares "
+                                       "are of own times.");
+    }
     if (profiler->metric_count > 0 && table->shown.row_count > 0) {
         snprintf(note, sizeof note,
                  "Metrics are means per sample. There is no room for %u more: choose with ZT_COLUMNS, or "
@@ -17272,7 +17592,7 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_
             document->out_of_memory |= !zt__add_ranked_columns(profiler, &table.advice, shown, table.figures,
                                                                table.figure_count, ZT__TIME_FIGURES, 0);
         }
-        qsort(shown->rows, shown->row_count, sizeof *shown->rows, zt__compare_rows);
+        document->out_of_memory |= !zt__order_rows(document, &table);
         table.left_out = zt__count_metric_columns(shown);
         zt__fit_columns(shown, document->room);
         table.left_out -= zt__count_metric_columns(shown);
@@ -18656,6 +18976,9 @@ static const char *const zt__page[] = {
     "/* Describes in sentences what the figures of a region leave open. */",
     "function notesOf(region) {",
     "    const notes = [...(region.notes || [])];",
+    "    if (region.own_ns === null && isNumber(region.share)) {",
+    "        notes.push(\"Its own time is not known, because samples are missing or regions overlap. Its share is estimated.\");",
+    "    }",
     "    if (region.differs && region.differs !== \"no\") {",
     "        const ways = {missing: \"it is missing in some\", count: \"its samples are not equally many\", time: \"its GPU time differs\"};",
     "        notes.push(\"The passes differ: \" + region.differs.split(\"+\").map((way) => ways[way] || way).join(\", \") +",
@@ -18718,7 +19041,7 @@ static const char *const zt__page[] = {
     "        return;",
     "    }",
     "    if (hasOwnTimes) {",
-    "        const own = regions.reduce((sum, region) => sum + (region.own_ns || 0), 0);",
+    "        const own = isNumber(doc.gpu_time_ns) ? doc.gpu_time_ns : regions.reduce((sum, region) => sum + (region.own_ns || 0), 0);",
     "        add(summary, \"strong\", \"\", quantity(own, \"ns\") + \" of GPU time\");",
     "        summary.append(\" in \");",
     "    }",
@@ -19443,7 +19766,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     if (!write) {
         return zt__report_null(diagnostics, "zt_write", "write");
     }
-    if ((unsigned)format > ZT_FORMAT_INSTANCES) {
+    if ((unsigned)format > ZT_FORMAT_FOLDED) {
         return zt__report(diagnostics, BAD_FORMAT, ZE_RESULT_ERROR_INVALID_ENUMERATION, (int)format);
     }
     if ((format == ZT_FORMAT_TRACE || format == ZT_FORMAT_INSTANCES) && !profiler->config.timeline) {
@@ -19459,8 +19782,8 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     zt__begin_writing(&document->writer, write, user);
     document->stats =
         (zt_stats *)zt__allocate(allocator, profiler->layout.column_count, sizeof *document->stats);
-    document->out_of_memory = !document->stats;
-    if (document->stats) {
+    document->out_of_memory = !document->stats || !zt__read_nesting(document);
+    if (!document->out_of_memory) {
         switch (format) {
         case ZT_FORMAT_TABLE:
             zt__write_region_table(document, write == zt__write_to_file && user == stdout);
@@ -19484,6 +19807,9 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
         case ZT_FORMAT_INSTANCES:
             zt__write_instances(document);
             break;
+        case ZT_FORMAT_FOLDED:
+            zt__write_folded(document);
+            break;
         }
     }
     stopped = !zt__end_writing(&document->writer);
@@ -19494,6 +19820,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     } else if (stopped) {
         result = zt__report(diagnostics, WRITE_STOPPED, ZE_RESULT_ERROR_UNKNOWN, "zt_write");
     }
+    zt__free(allocator, document->nesting);
     zt__free(allocator, document->stats);
     zt__free(allocator, document);
     return result;
@@ -20370,7 +20697,7 @@ ZT_API ze_result_t zt_report_benches(const zt_profiler *profiler, const zt_bench
     if (!zt__find_format(path, &benches.format) ||
         (benches.format != ZT_FORMAT_TABLE && benches.format != ZT_FORMAT_CSV)) {
         return zt__report(output.diagnostics, BENCH_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, benches.call,
-                          path, ".txt (or none: a table) and .csv");
+                          path, ".txt or none for a table, or .csv");
     }
     return zt__write_output(&output);
 }
@@ -20873,7 +21200,7 @@ ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_benc
     }
     if (report && (!zt__find_format(report, &format) || format != ZT_FORMAT_TABLE)) {
         return zt__report(diagnostics, BENCH_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_compare_benches",
-                          report, ".txt or none: a table");
+                          report, ".txt or none");
     }
     memset(&all, 0, sizeof all);
     all.profiler = profiler;

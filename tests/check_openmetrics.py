@@ -9,6 +9,7 @@ Usage: check_openmetrics.py REPORT EXPECTED     compares
 EXPECTED has lines of fields with tabs between; names of regions are in hexadecimal, numbers hexadecimal floats or nan:
 
     time     REGION COUNT SUM MIN MEDIAN P95 MAX   in nanoseconds
+    own      REGION NANOSECONDS
     lost     REGION LOST DROPPED
     metric   REGION GROUP NAME UNITS AGGREGATION PASS VALUE
     tile     the same, and TILE
@@ -113,6 +114,9 @@ def compare(families, expected_path):
             expect(total * 1e-9, name + "_sum", region=region)
             for quantile, value in zip(["0.0", "0.5", "0.95", "1.0"], quantiles):
                 expect(value * 1e-9, name, region=region, quantile=quantile)
+        elif kind == "own":
+            expect(float.fromhex(fields[1]) * 1e-9, "zetools_region_own_gpu_time_seconds_total",
+                   region=upper_escapes(text_of(fields[0])))
         elif kind == "pass":
             region = upper_escapes(text_of(fields[0]))
             expect(float.fromhex(fields[2]) * 1e-9, "zetools_region_pass_gpu_time_seconds_total", region=region,

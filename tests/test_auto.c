@@ -126,7 +126,7 @@ static void test_a_table_at_exit(void **state) {
     unsigned count = 0;
     (void)state;
     expect_success(&p);
-    assert_int_equal(sscanf(line_of(text_of("output"), "saxpy "), "saxpy %u", &count), 1);
+    assert_int_equal(sscanf(line_of(text_of("output"), "saxpy "), "saxpy %*f %u", &count), 1);
     assert_int_equal(count, 7);
 }
 
@@ -135,7 +135,7 @@ static void test_an_exit_with_everything_open(void **state) {
     unsigned count = 0;
     (void)state;
     expect_success(&p);
-    assert_int_equal(sscanf(line_of(text_of("output"), "saxpy "), "saxpy %u", &count), 1);
+    assert_int_equal(sscanf(line_of(text_of("output"), "saxpy "), "saxpy %*f %u", &count), 1);
     assert_int_equal(count, 7);
 }
 
@@ -417,7 +417,7 @@ static void test_kernels_by_the_environment(void **state) {
     unsigned count = 0;
     (void)state;
     expect_success(&chosen);
-    assert_int_equal(sscanf(line_of(text_of("output"), "saxpy "), "saxpy %u", &count), 1);
+    assert_int_equal(sscanf(line_of(text_of("output"), "saxpy "), "saxpy %*f %u", &count), 1);
     assert_int_equal(count, 7);
     expect_success(&excluded);
     assert_null(strstr(text_of("output"), "saxpy"));

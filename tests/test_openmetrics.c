@@ -4,6 +4,7 @@
 #include "fixture.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,10 @@ static void put_region(const zt_profiler *profiler, uint32_t index, FILE *file) 
     put_name(file, "time", info.name);
     fprintf(file, "\t%llu\t%a\t%a\t%a\t%a\t%a\n", (unsigned long long)info.count, info.time_ns.sum,
             info.time_ns.min, info.time_ns.median, info.time_ns.p95, info.time_ns.max);
+    if (info.count && !isnan(info.own_ns)) {
+        put_name(file, "own", info.name);
+        fprintf(file, "\t%a\n", info.own_ns);
+    }
     put_name(file, "lost", info.name);
     fprintf(file, "\t%llu\t%llu\n", (unsigned long long)info.lost, (unsigned long long)info.dropped);
     for (uint32_t i = 0; i < zt_get_pass_count(profiler) && zt_get_pass_count(profiler) > 1; i++) {
@@ -123,6 +128,27 @@ static void test_figures_are_read_back(void **state) {
     zt_profiler *profiler = open_groups(w, "ComputeBasic,HostScheduler");
     for (int i = 0; i < 40; i++)
         run(w, profiler, i % 3 ? "often" : "seldom");
+    collect_all(profiler);
+    check_report(profiler, w);
+}
+
+/* Own times add up to the GPU time of all. They are left out while they are not known. */
+static void test_own_times(void **state) {
+    world *w = *state;
+    static const char family[] = "zetools_region_own_gpu_time_seconds_total{region=\"outer\"}";
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    zt_region outer = zt_begin(profiler, w->immediate, "outer");
+    append(w, profiler, w->immediate, "inner");
+    zt_end(&outer);
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    check_report(profiler, w);
+    assert_contains(written_report(profiler, ZT_FORMAT_OPENMETRICS), family);
+    outer = zt_begin(profiler, w->immediate, "outer");
+    check_report(profiler, w);
+    assert_null(strstr(written_report(profiler, ZT_FORMAT_OPENMETRICS), family));
+    zt_end(&outer);
+    finish_immediate(w, w->immediate);
     collect_all(profiler);
     check_report(profiler, w);
 }
@@ -344,6 +370,7 @@ static void test_promtool_with_metrics_of_a_real_device(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         IN_DIRECTORY(test_figures_are_read_back),
+        IN_DIRECTORY(test_own_times),
         IN_DIRECTORY(test_metrics_of_a_real_device),
         IN_DIRECTORY(test_names_of_metrics_that_would_clash),
         IN_DIRECTORY(test_times_alone),

@@ -243,7 +243,7 @@ static void test_reports_say_which_pass(void **state) {
         run(w, profiler, "once");
     collect_all(profiler);
     assert_contains(written_report(profiler, ZT_FORMAT_TABLE), "          passes  ");
-    assert_contains(written_report(profiler, ZT_FORMAT_TABLE), "\nonce        1  missing  ");
+    assert_contains(written_report(profiler, ZT_FORMAT_TABLE), "\nonce      100      1  missing  ");
     assert_contains(written_report(profiler, ZT_FORMAT_TABLE), "\nWhere passes differ, metrics ");
     assert_contains(written_report(profiler, ZT_FORMAT_CSV), ",all,1,missing,\n");
     assert_contains(written_report(profiler, ZT_FORMAT_CSV), ",tile,pass,differs,text\n");
