@@ -245,12 +245,6 @@ run-%: build/examples/% $(RUN_NEEDS) ## build and run one example
 	tests/run-on-device.sh $(RUN_$*) $<
 	find . -maxdepth 1 -name 'run.*' -newer build/started -printf 'wrote %f\n' | sort
 
-.PHONY: picture
-picture: build/examples/timeline $(RUN_NEEDS) | deps-test ## draw examples/trace.svg from a run of the example 'timeline'
-	if tests/run-on-device.sh; then $(MAKE) spirv; fi
-	tests/run-on-device.sh $(RUN_timeline) $< build
-	tests/picture_of_trace.py build/run.trace.json 2 >examples/trace.svg
-
 .PHONY: bench
 bench: $(BENCHES:%=build/bench/%) $(RUN_NEEDS) ## what the library costs, as ratios; build/bench.json
 	bench/run.sh $(BENCHES:%=build/bench/%)
@@ -279,10 +273,12 @@ format: ## bring all sources into shape
 	    xargs clang-format -i
 
 .PHONY: pictures
-pictures: build/examples/regions $(RUN_NEEDS) | deps-page ## the pictures of README.md, of a run of the example 'regions'
+pictures: build/examples/regions build/examples/timeline $(RUN_NEEDS) | deps-page ## the pictures of README.md, of runs of two examples
 	mkdir -p build/pictures
 	tests/run-on-device.sh build/examples/regions build/pictures | tests/picture.py 'make demo' >examples/table.svg
 	PYTHONDONTWRITEBYTECODE=1 tests/page/picture.py build/pictures/run.html examples/page.png
+	tests/run-on-device.sh $(RUN_timeline) build/examples/timeline build/pictures
+	tests/picture_of_trace.py build/pictures/run.trace.json 2 >examples/trace.svg
 
 .PHONY: clean
 clean: ## remove what was built and what examples wrote (run.*), except the fetched suites

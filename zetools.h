@@ -3983,7 +3983,7 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(NOTHING_TO_BENCH, "%s: config.run and config.measure are both NULL. Set one.")                         \
     X(NO_BENCH_SAMPLE, "%s: '%.64s' has no sample: %s. Put a region of the profiler that it receives "       \
                        "around the work, and make sure that the work ends.")                                 \
-    X(BENCH_SUFFIX, "%s: the suffix of '%.512s' is none of %s. Use one of these.")                           \
+    X(BENCH_SUFFIX, "%s: the suffix of '%.512s' stands for none of its formats. Use %s.")                    \
     X(CANNOT_READ, "zt_compare_benches: cannot read '%.512s': %s. Check the path, or write the file with "   \
                    "zt_report_benches first.")                                                               \
     X(BAD_BENCHES, "zt_compare_benches: '%.512s' %s. Write it anew with zt_report_benches.")                 \
@@ -7746,8 +7746,8 @@ ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt
     slot->region = path->key.region;
     slot->is_dropped = slot->needs_reset = slot->shows_end = 0;
     /* What a recorded list records is submitted after its first region is begun: one look at the clock serves
-       all regions of a recording. */
-    if (list->state == ZT__LIST_IMMEDIATE || list->state == ZT__LIST_UNKNOWN ||
+       all regions of a recording. Timelines show when each region was begun. */
+    if (profiler->timeline || list->state == ZT__LIST_IMMEDIATE || list->state == ZT__LIST_UNKNOWN ||
         list->ended == list->over_up_to) {
         list->begun_ns = zt__now_ns();
     }
@@ -12071,10 +12071,11 @@ ZT__PRIVATE int zt__is_unobserved(const zt__list *list) {
 
 /* Returns whether the device may still execute what a PARTIAL slot has on its list. */
 ZT__PRIVATE int zt__may_run(const zt__slot *slot) {
-    if (zt__is_unobserved(slot->list)) {
-        return slot->is_dropped && slot->needs_reset && !zt__is_finished(slot); /* else it has run */
+    const zt__list *list = slot->list;
+    if (zt__is_unobserved(list) && slot->is_dropped && slot->needs_reset && !zt__is_finished(slot)) {
+        return list->state == ZT__LIST_UNOBSERVED || slot->number > list->ran_up_to; /* else it has run */
     }
-    return zt__is_submitted(slot);
+    return !zt__is_unobserved(list) && zt__is_submitted(slot);
 }
 
 /* Counts the samples that are still in flight. Regions that are not ended are dropped, samples on their
@@ -13700,11 +13701,7 @@ typedef struct zt__traced_device {
     zt_profiler *profiler;     /* NULL: it could not be opened */
     uint32_t copy_only_groups; /* a bit for each queue group that cannot execute metric queries */
     int is_detached;           /* its context is destroyed. Atomic */
-
-    /* Launches and copies on its lists that have no region; with the tracer's mutex. */
-    uint64_t left_out;    /* by the configuration */
-    uint64_t impossible;  /* on lists that cannot be measured */
-    uint64_t copies_seen; /* by zt_auto, where copies are not measured */
+    uint64_t copies_seen;      /* by zt_auto, where copies are not measured; with the tracer's mutex */
 } zt__traced_device;
 
 /* The name of a kernel or copy, and what the filter needs to know. */
@@ -14294,15 +14291,11 @@ ZT__PRIVATE zt_profiler *zt__select_command(zt__tracer *tracer, zt__call call, c
     tracer->counts.launches++;
     if (!name) {
         tracer->counts.elsewhere++;
-        if (device) {
-            device->impossible++;
-        }
         return NULL;
     }
     if (!name->is_selected || name->seen++ % tracer->every != 0 ||
         (tracer->limit && name->measured >= tracer->limit)) {
         tracer->counts.filtered++;
-        device->left_out++;
         return NULL;
     }
     tracer->counts.measured++;
@@ -16156,20 +16149,28 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
 #ifdef ZETOOLS_TRACER
     zt__tracer *tracer = zt__load(&document->profiler->tracer);
     zt_trace_counts counts = zt_trace_get_counts(document->profiler);
+    const zt__traced_device *device = tracer ? zt__load(&tracer->devices) : NULL;
     char text[256];
     if (tracer && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
         if (counts.launches > 0) {
             snprintf(text, sizeof text,
-                     "%llu launches: %llu measured, %llu left out by zt_trace_config, %llu on lists that "
-                     "cannot be measured.",
+                     "%llu launches: %llu measured, %llu left out by ZT_KERNELS or zt_trace_config.",
                      (unsigned long long)counts.launches, (unsigned long long)counts.measured,
-                     (unsigned long long)counts.filtered, (unsigned long long)counts.elsewhere);
+                     (unsigned long long)counts.filtered);
             note(document, text);
-        } else if (tracer->measured[ZT__CALL_CommandListAppendMemoryCopy]) {
-            note(document, "No kernel was launched while tracing.");
         } else {
-            note(document, "No kernel was launched while tracing. zt_trace_config.copies measures copies "
-                           "and fills.");
+            note(document, "No kernel was launched while tracing.");
+        }
+        while (device && device->profiler != document->profiler) {
+            device = zt__load(&device->next);
+        }
+        if (device && device->copies_seen) {
+            snprintf(text, sizeof text, "%llu copies and fills were not measured: set ZT_COPIES=1.",
+                     (unsigned long long)device->copies_seen);
+            note(document, text);
+        } else if (counts.launches == 0 && !tracer->automatic &&
+                   !tracer->measured[ZT__CALL_CommandListAppendMemoryCopy]) {
+            note(document, "zt_trace_config.copies measures copies and fills.");
         }
         return;
     }
@@ -16216,9 +16217,8 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     char text[sizeof document->profiler->availability_text.text + 32];
     if (document->shown_count == 0) {
         zt__note_why_empty(document, note);
-    } else {
-        zt__note_elsewhere(document, note);
     }
+    zt__note_elsewhere(document, note);
     if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
         snprintf(text, sizeof text, "There are no metrics: %s", zt_get_availability_text(document->profiler));
         note(document, text);
@@ -20719,7 +20719,7 @@ ZT_API ze_result_t zt_report_benches(const zt_profiler *profiler, const zt_bench
     if (!zt__find_format(path, &benches.format) ||
         (benches.format != ZT_FORMAT_TABLE && benches.format != ZT_FORMAT_CSV)) {
         return zt__report(output.diagnostics, BENCH_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, benches.call,
-                          path, ".txt (or none: a table) and .csv");
+                          path, ".txt or none for a table, or .csv");
     }
     return zt__write_output(&output);
 }
@@ -21222,7 +21222,7 @@ ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_benc
     }
     if (report && (!zt__find_format(report, &format) || format != ZT_FORMAT_TABLE)) {
         return zt__report(diagnostics, BENCH_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_compare_benches",
-                          report, ".txt or none: a table");
+                          report, ".txt or none");
     }
     memset(&all, 0, sizeof all);
     all.profiler = profiler;
@@ -21273,42 +21273,25 @@ ZT__PRIVATE void zt__clear_auto(void) {
     memset(&zt__automatic, 0, sizeof zt__automatic);
 }
 
-/* Writes what was seen on a device that has no region: below a table, only what that cannot know; without a
-   table, to standard error. */
-ZT__PRIVATE void zt__explain_empty_report(const zt__traced_device *device) {
+ZT__PRIVATE void zt__print_auto_note(zt__document *document, const char *text) {
+    (void)document;
+    fprintf(stderr, "zetools: zt_auto: %s\n", text);
+}
+
+/* Prints why the reports of a device have no region, unless one of them is a table that the user sees. */
+ZT__PRIVATE void zt__explain_empty_report(zt_profiler *profiler) {
     const char *list = zt__automatic.report;
-    const uint64_t copies = device->copies_seen;
-    uint64_t left_out = device->left_out, impossible = device->impossible;
-    const char *before = "zetools: zt_auto: ";
-    FILE *table = NULL, *file = stderr;
+    zt__document document;
     zt__file_path path;
-    while (!table && zt__next_path(&list, &path)) {
-        table = zt__find_standard_stream(path.text);
+    while (zt__next_path(&list, &path)) {
+        if (zt__find_standard_stream(path.text)) {
+            return;
+        }
     }
-    if (table) {
-        file = table;
-        before = "";
-        left_out = impossible = 0;
-    }
-    if (copies) {
-        fprintf(file, "%sNo region for %llu copies and fills: set ZT_COPIES=1.\n", before,
-                (unsigned long long)copies);
-    }
-    if (left_out) {
-        fprintf(file, "%sNo region for %llu launches left out by ZT_KERNELS or the configuration.\n", before,
-                (unsigned long long)left_out);
-    }
-    if (impossible) {
-        fprintf(file,
-                "%sNo region for %llu launches that cannot be measured: on copy engines, for which "
-                "ZT_GROUPS= measures times, captured into a graph, or on lists that can be cloned or "
-                "changed.\n",
-                before, (unsigned long long)impossible);
-    }
-    if (!table && !copies && !left_out && !impossible) {
-        fprintf(file, "%sno region, because nothing was launched or copied.\n", before);
-    }
-    fflush(file);
+    memset(&document, 0, sizeof document);
+    document.profiler = profiler;
+    zt__note_why_empty(&document, zt__print_auto_note);
+    zt__note_elsewhere(&document, zt__print_auto_note);
 }
 
 /* Writes the reports. Runs at exit, before loader and driver are gone: functions of atexit run in reverse
@@ -21335,7 +21318,7 @@ ZT__PRIVATE void zt__end_auto(void) {
             zt__write_reports(device->profiler, zt__automatic.report,
                               process ? __atomic_add_fetch(&process->automatic, 1, __ATOMIC_RELAXED) : 1);
             if (zt_get_region_count(device->profiler) == 0) {
-                zt__explain_empty_report(device);
+                zt__explain_empty_report(device->profiler);
             }
         }
     }

@@ -125,7 +125,8 @@ class Picture:
             colour = "#c8372d" if missing else "#44546a"
             self.add(f'<path d="M{x:.1f} {self.y}v19M{x:.1f} {self.y}l9 5-9 5" fill="{colour}" stroke="{colour}"/>')
             if x < WIDTH - RIGHT - 60:
-                self.text(x + 13, self.y + 11, instant["name"], f'fill="{colour}" font-size="11"')
+                self.text(x + 13, self.y + 12, instant["name"], f'fill="{colour}" font-size="11" stroke="#fff" '
+                          'stroke-width="3" paint-order="stroke"')
         self.y += SPAN + PAD
         self.line()
 
