@@ -17466,29 +17466,51 @@ ZT__PRIVATE void zt__write_title(zt__document *document) {
     zt__write_text(&document->writer, "\n");
 }
 
-/* Writes what limits the regions that take the longest, a paragraph each. */
+/* Finds the rows with samples that have the largest shares. Returns how many there are, up to `most`. */
+ZT__PRIVATE uint32_t zt__find_largest_rows(const zt__figure_table *table, const zt__figure_row **found,
+                                           uint32_t most) {
+    uint32_t i, j, count = 0;
+    for (i = 0; i < table->row_count; i++) {
+        const zt__figure_row *row = &table->rows[i];
+        if (!(row->figures[ZT__ROW_COUNT] > 0)) {
+            continue;
+        }
+        for (j = count; j > 0 && row->figures[ZT__ROW_SHARE] > found[j - 1]->figures[ZT__ROW_SHARE]; j--) {
+            if (j < most) {
+                found[j] = found[j - 1];
+            }
+        }
+        if (j < most) {
+            found[j] = row;
+            count += count < most;
+        }
+    }
+    return count;
+}
+
+/* Writes what limits the regions with the largest shares, a paragraph each. */
 ZT__PRIVATE void zt__write_limits(zt__document *document, const zt__region_table *table) {
     enum { SHOWN = 3 };
     zt_profiler *profiler = document->profiler;
+    const zt__figure_row *rows[SHOWN];
     zt_limit_info infos[SHOWN];
     zt__paragraph paragraph;
     zt__writer name;
-    uint32_t i, count = 0, known = 0;
-    while (count < SHOWN && count < table->shown.row_count &&
-           table->shown.rows[count].figures[ZT__ROW_COUNT] > 0) {
+    uint32_t i, count = zt__find_largest_rows(&table->shown, rows, SHOWN), known = 0;
+    for (i = 0; i < count; i++) {
         const zt__region_record *record;
         zt__lock(&profiler->mutex);
-        record = profiler->regions[table->shown.rows[count].index];
+        record = profiler->regions[rows[i]->index];
         zt__unlock(&profiler->mutex);
-        zt__find_limit(profiler, &table->advice, record, &infos[count]);
-        known += infos[count++].limit != ZT_LIMIT_UNKNOWN;
+        zt__find_limit(profiler, &table->advice, record, &infos[i]);
+        known += infos[i].limit != ZT_LIMIT_UNKNOWN;
     }
     if (count == 0 || (known == 0 && profiler->metric_count == 0)) {
         return;
     }
     zt__write_text(&document->writer, "\n");
     paragraph = zt__begin_paragraph(&document->writer, document->room, 0, 2);
-    zt__add_text(&paragraph, "What limits the regions with the most GPU time:");
+    zt__add_text(&paragraph, "What limits the regions with the largest shares:");
     if (known == 0) { /* the reason is the same */
         zt__add_text(&paragraph, " ");
         zt__add_text(&paragraph, infos[0].text);
@@ -17497,7 +17519,7 @@ ZT__PRIVATE void zt__write_limits(zt__document *document, const zt__region_table
     for (i = 0; i < count && known > 0; i++) {
         zt__begin_writing(&name, NULL, NULL);
         name.stopped = 1; /* it only keeps the bytes */
-        zt__write_shortened(&name, table->shown.rows[i].name, document->room / 2);
+        zt__write_shortened(&name, rows[i]->name, document->room / 2);
         zt__write_bytes(&name, "", 1);
         paragraph = zt__begin_paragraph(&document->writer, document->room, 2, 4);
         zt__add_text(&paragraph, name.bytes);

@@ -891,6 +891,10 @@ static void test_own_time_that_is_not_known(void **state) {
     assert_true(row_of(text, "solve").share > 0);
     assert_contains(unbroken(text), " not known, because samples are missing, regions overlap or ");
     assert_contains(unbroken(text), " share is estimated from what was collected.");
+    const char *limits = strstr(text, "What limits the regions with the largest shares:");
+    assert_true(limits && strstr(limits, "\n  solve; a name") && strstr(limits, "\n  step: "));
+    assert_true(strstr(limits, "\n  solve; a name") < strstr(limits, "\n  step: "));
+    assert_null(strstr(limits, "\n  other: ")); /* the fourth */
     assert_contains(written(profiler, ZT_FORMAT_FOLDED),
                     ";solve: a name that is longer than a row has room for");
     assert_contains(first_buffer.bytes, ";(estimate) ");
@@ -1018,7 +1022,7 @@ static void test_table_of_a_b580(void **state) {
     const char *never[] = {"Uncertainty", "THREADGROUP", "ReportId", "AvgGpu"};
     for (size_t i = 0; i < sizeof never / sizeof never[0]; i++)
         assert_null(strstr(text, never[i]));
-    assert_contains(unbroken(text), "What limits the regions with the most GPU time: ");
+    assert_contains(unbroken(text), "What limits the regions with the largest shares: ");
     assert_contains(unbroken(text), " copy rows: Probably ");
     assert_contains(unbroken(text), " gemm: Probably ");
 }
