@@ -189,21 +189,6 @@ static void test_a_pass_that_cannot_be_entered(void **state) {
 
 /* ==== what differs ======================================================================================== */
 
-/* Runs a region that lasts `ns` and more on the device, however busy this machine is. */
-static void run_long(world *w, zt_profiler *profiler, const char *name, double ns) {
-    ZT_REGION(profiler, w->immediate, name) {
-        launch(w, w->immediate);
-        finish_immediate(w, w->immediate); /* it has begun */
-        ze_event_handle_t gate = append_gate(w, w->immediate);
-        uint64_t begun = now_ns();
-        while ((double)(now_ns() - begun) < ns)
-            nap();
-        ok(zeEventHostSignal(gate));
-        finish_immediate(w, w->immediate);
-        ok(zeEventDestroy(gate));
-    }
-}
-
 static void test_differences_are_reported(void **state) {
     world *w = *state;
     zt_config config = passes_of(w, "ComputeBasic,MemoryProfile");
