@@ -285,7 +285,8 @@
            zt_set_peaks(profiler, 2.0 * copied_bytes / (result.median * 1e-9), 14.6e12, "measured: a copy");
 
        Without them, the peak bandwidth is the one that the driver reports. It is also what zt_get_limit
-       compares the memory traffic with.
+       compares the memory traffic with. Where the traffic is more than 110% of it, the peak is wrong: the
+       text of zt_limit_info says so, and nothing is concluded from it.
 
        No metric counts operations: an instruction does as many as it has SIMD lanes, and the device does not
        report their number. So operations are what zt_set_operations states. Without them, the roofline has
@@ -11181,7 +11182,8 @@ ZT__PRIVATE void zt__apply_rules(const zt__advice *advice, const double figures[
     unmeasured[ZT__ROLE_EU_STALL] = unmeasured[ZT__ROLE_EU_OCCUPANCY] = 1;
     zt__name_missing(advice, unmeasured, info);
     if (info->missing[0]) {
-        zt__append(info->text, sizeof info->text, "Not enough metrics: add %s.", info->missing);
+        zt__append(info->text, sizeof info->text, "Not enough metrics: add %s, if the device has them.",
+                   info->missing);
     } else if (advice->naming == ZT__NAMING_COUNT) {
         strcpy(info->text, "Not enough metrics: none is known to show what limits a region.");
     } else {
@@ -11189,13 +11191,24 @@ ZT__PRIVATE void zt__apply_rules(const zt__advice *advice, const double figures[
     }
 }
 
-/* Finds what limits a region, with what is the same for all regions prepared. */
+/* Finds what limits a region, with what is the same for all regions prepared. Traffic above 110% of the peak
+   shows that the peak is wrong; counters are not exact to the last percent. */
 ZT__PRIVATE void zt__find_limit(zt_profiler *profiler, const zt__advice *advice,
                                 const zt__region_record *record, zt_limit_info *info) {
     double figures[ZT__ROLE_COUNT];
+    int peak_is_wrong;
     memset(info, 0, sizeof *info);
     zt__read_figures(profiler, advice, record, figures);
+    peak_is_wrong = !zt__is_nan(figures[ZT__ROLE_MEMORY_SHARE]) && figures[ZT__ROLE_MEMORY_SHARE] >= 110;
+    if (peak_is_wrong) {
+        figures[ZT__ROLE_MEMORY_SHARE] = zt__nan();
+    }
     zt__apply_rules(advice, figures, info);
+    if (peak_is_wrong) {
+        zt__append(info->text, sizeof info->text,
+                   " The memory traffic of %.3g GB/s is above the peak of %.3g GB/s: set ZT_PEAKS.",
+                   figures[ZT__ROLE_MEMORY_TRAFFIC], advice->peaks.bytes / 1e9);
+    }
 }
 
 /* ---- ranking --------------------------------------------------------------------------------------------- */
@@ -17542,7 +17555,8 @@ ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table
     char name[ZET_MAX_METRIC_NAME], note[ZET_MAX_METRIC_NAME + sizeof(zt__nearest) + 64];
     zt__nearest nearest;
     size_t length;
-    while (list && zt__next_name(&list, &text, &length)) {
+    /* Without metrics, the note that says why is enough. */
+    while (profiler->metric_count > 0 && list && zt__next_name(&list, &text, &length)) {
         zt__copy_text(name, sizeof name, text, length);
         if (!zt__is_other_column(profiler, name) &&
             zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics, profiler->metric_count,
@@ -19105,7 +19119,9 @@ static const char *const zt__page[] = {
     "        }",
     "    }",
     "    const largest = [...shares].sort((a, b) => b[1] - a[1]).slice(0, 5);",
+    "    const unknown = regions.reduce((sum, region) => sum + (region.limit.what ? 0 : region.share || 0), 0);",
     "    if (largest.length) {",
+    "        if (unknown >= 0.0005) { largest.push([\"not known\", unknown]); }",
     "        summary.append(\"What limits it: \" + largest.map(([what, share]) => what + \"\\u00a0\" + percent(share)).join(\", \") + \".\");",
     "    }",
     "}",
