@@ -11181,7 +11181,8 @@ ZT__PRIVATE void zt__apply_rules(const zt__advice *advice, const double figures[
     unmeasured[ZT__ROLE_EU_STALL] = unmeasured[ZT__ROLE_EU_OCCUPANCY] = 1;
     zt__name_missing(advice, unmeasured, info);
     if (info->missing[0]) {
-        zt__append(info->text, sizeof info->text, "Not enough metrics: add %s.", info->missing);
+        zt__append(info->text, sizeof info->text, "Not enough metrics: add %s, if the device has them.",
+                   info->missing);
     } else if (advice->naming == ZT__NAMING_COUNT) {
         strcpy(info->text, "Not enough metrics: none is known to show what limits a region.");
     } else {
