@@ -7856,18 +7856,21 @@ ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handl
     if (region && list) {
         list->open_count++; /* keeps the record of the list while the mutex is unlocked */
         zt__note_begin(profiler, list, kind);
-        path =
-            zt__find_or_add_path(profiler, list->innermost ? list->innermost->path : &profiler->root, region);
-        slot = path ? zt__acquire_slot(profiler, list, path) : NULL;
-        for (tries = 0; path && !slot && tries < TRIES; tries++) {
-            zt__unlock(&profiler->mutex);
-            *cause = zt__provide_slots(profiler, list, kind);
-            zt__lock(&profiler->mutex);
-            if (*cause != ZT_CAUSE_COUNT) {
-                break;
+        *cause = ZT_CAUSE_COUNT;
+        for (tries = 0; !slot && *cause == ZT_CAUSE_COUNT; tries++) {
+            /* Each time anew: what zt__provide_slots calls may begin and end regions on the list. */
+            path = zt__find_or_add_path(profiler, list->innermost ? list->innermost->path : &profiler->root,
+                                        region);
+            slot = path ? zt__acquire_slot(profiler, list, path) : NULL;
+            if (!path) {
+                *cause = ZT_DROPPED_NO_MEMORY;
+            } else if (!slot && tries == TRIES) {
+                *cause = ZT_DROPPED_NO_SLOT; /* other threads have taken the new slots */
+            } else if (!slot) {
+                zt__unlock(&profiler->mutex);
+                *cause = zt__provide_slots(profiler, list, kind);
+                zt__lock(&profiler->mutex);
             }
-            *cause = ZT_DROPPED_NO_SLOT; /* if other threads have taken the new slots */
-            slot = zt__acquire_slot(profiler, list, path);
         }
         list->open_count--;
     }
@@ -10169,7 +10172,7 @@ ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *miss
     int is_same = 0;
     while (i > oldest && !is_same) {
         const zt__missing *kept = &timeline->missing[--i % ZT__MISSING_KEPT];
-        is_same = kept->region == missing->region && kept->list == missing->list &&
+        is_same = kept->count > 0 && kept->region == missing->region && kept->list == missing->list &&
                   kept->list_name == missing->list_name && kept->cause == missing->cause;
         oldest = by > 0 ? i : oldest; /* what is added may only continue the newest */
     }
