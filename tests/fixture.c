@@ -657,7 +657,7 @@ void run(world *w, zt_profiler *profiler, const char *name) {
     finish_immediate(w, w->immediate);
 }
 
-void run_long(world *w, zt_profiler *profiler, const char *name, double ns) {
+void run_at_least(world *w, zt_profiler *profiler, const char *name, double ns) {
     ZT_REGION(profiler, w->immediate, name) {
         launch(w, w->immediate);
         finish_immediate(w, w->immediate); /* it has begun */
