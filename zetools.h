@@ -379,11 +379,11 @@
        are UTC. What the driver does not report is empty or null. Packed statistics keep these facts of the
        process that measured.
 
-       Regions are sorted by their share: own time (see NESTING) as a part of the own times of all regions.
-       So nothing counts twice. In the table, a region is indented below its parent if that is the only one,
-       and "own" is a column of its own if any region is inside another. If the own time of a region is not
-       known, its share is estimated: from its GPU time less that of the samples directly inside it that were
-       collected. A note reports how many regions this concerns.
+       A share is own time (see NESTING) as a part of the own times of all regions, so that nothing counts
+       twice. Regions are sorted by their share with those inside them. In the table, a region is indented
+       below its parent if that is the only one, and "own" is a column of its own if any region is inside
+       another. If the own time of a region is not known, its share is estimated: from its GPU time less that
+       of the samples directly inside it that were collected. A note reports how many regions this concerns.
 
        JSON is an object:
 
