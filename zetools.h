@@ -255,11 +255,14 @@
        Spans are what has appended a region to an immediate list ("append saxpy"), what has executed recorded
        lists ("execute lists"), and timed calls. An arrow (a flow event) leads from there to each region.
 
-       config.columns chooses metrics for counters and arguments as it does for the table; without it, or if
-       it names none of these metrics, up to eight are chosen, those that a table shows first. A counter is
-       written where it changes by what can be seen. If there are more than 80,000 values all the same, each
-       two, four, ... rows are merged into their mean, and an instant at the begin says so. So a minute of a
-       noisy stream at 100 us beside 10,000 regions has less than 20 MB. Fewer columns show more of it.
+       config.columns chooses metrics for counters and arguments, as for the table. Without it, or if it names
+       none of a stream or of the regions, up to eight of these are chosen: those that a table shows first.
+
+       Values of counters are rounded by less than 0.025%, and are written only where they change. If more
+       than 80,000 values remain, each two rows are merged into their mean, until there are fewer. An instant
+       at the begin of the stream tells how many rows a value stands for; with fewer columns it stands for
+       less. So the trace of a minute, with noise in a stream at 100 us beside 10,000 regions, is smaller than
+       20 MB.
 
        A row of an attached stream belongs to a sample if the middle of its period lies between the sample's
        begin and end. From these rows, each region has the mean and the peak of every streamed metric
@@ -2149,6 +2152,14 @@ ZT__PRIVATE void zt__unlock(zt__mutex *mutex) {
 
 #define zt__load(pointer) __atomic_load_n(pointer, __ATOMIC_ACQUIRE)
 #define zt__store(pointer, value) __atomic_store_n(pointer, value, __ATOMIC_RELEASE)
+#define zt__increment(pointer) ((void)__atomic_add_fetch(pointer, 1, __ATOMIC_RELEASE))
+
+/* Increments a number if it is `expected`. Of several threads that try, one succeeds. Returns whether it did.
+ */
+ZT__PRIVATE int zt__increment_if(uint32_t *number, uint32_t expected) {
+    return __atomic_compare_exchange_n(number, &expected, expected + 1, 0, __ATOMIC_ACQ_REL,
+                                       __ATOMIC_ACQUIRE);
+}
 
 /* A mutex that can be locked with a deadline, and that knows which thread holds it: callbacks run while it is
    held, and what they call must not lock it again. */
@@ -3240,6 +3251,7 @@ typedef struct zt__figure_column {
 
 typedef struct zt__figure_row {
     const char *name;
+    char *demangled;       /* the same, if it must be freed; else NULL */
     size_t indent;         /* blanks before it */
     const double *figures; /* NaN: not measured */
     uint32_t index;        /* of what the row describes */
@@ -3378,11 +3390,11 @@ ZT__PRIVATE size_t zt__heading_width(const char *heading) {
 
 /* Stores the decimals that a column needs, and its width. */
 ZT__PRIVATE void zt__measure_column(const zt__figure_table *table, zt__figure_column *column, int is_share) {
-    double smallest = zt__nan(), largest = zt__nan(), least = zt__nan(), power;
+    double smallest = zt__nan(), largest = zt__nan(), power;
     double enough = table->is_precise ? 999.5 : 99.95;
     int are_integers = 1;
-    zt__cell cells[3];
-    uint32_t row, i;
+    zt__cell cell;
+    uint32_t row;
     for (row = 0; row < table->row_count; row++) {
         double value = table->rows[row].figures[column->figure] / column->scale;
         if (zt__is_nan(value)) {
@@ -3392,7 +3404,6 @@ ZT__PRIVATE void zt__measure_column(const zt__figure_table *table, zt__figure_co
         if (zt__is_positive(value) && (zt__is_nan(smallest) || value < smallest)) {
             smallest = value;
         }
-        least = zt__is_nan(least) || value < least ? value : least;
         largest = zt__is_nan(largest) || value > largest ? value : largest;
     }
     /* Three or four significant digits of the smallest figure, and not more than six of the largest. */
@@ -3406,11 +3417,10 @@ ZT__PRIVATE void zt__measure_column(const zt__figure_table *table, zt__figure_co
         }
     }
     column->width = zt__heading_width(column->heading);
-    zt__show_figure(&cells[0], column, smallest * column->scale);
-    zt__show_figure(&cells[1], column, least * column->scale);
-    zt__show_figure(&cells[2], column, largest * column->scale);
-    for (i = 0; i < ZT__COUNT_OF(cells); i++) {
-        size_t width = zt__shown_width(cells[i].text);
+    for (row = 0; row < table->row_count; row++) {
+        size_t width;
+        zt__show_figure(&cell, column, table->rows[row].figures[column->figure]);
+        width = zt__shown_width(cell.text);
         column->width = width > column->width ? width : column->width;
     }
 }
@@ -3485,11 +3495,17 @@ ZT__PRIVATE void zt__add_texts(zt__figure_table *table, uint32_t figure, const c
     }
 }
 
+/* Returns how many blanks are before a name: not more than half of the room for names. */
+ZT__PRIVATE size_t zt__indent_of_row(const zt__figure_table *table, uint32_t row) {
+    size_t indent = table->rows[row].indent;
+    return indent < table->longest_name / 2 ? indent : table->longest_name / 2;
+}
+
 ZT__PRIVATE size_t zt__widest_name(const zt__figure_table *table) {
     size_t widest = zt__shown_width(table->heading);
     uint32_t i;
     for (i = 0; i < table->row_count && widest < table->longest_name; i++) {
-        size_t width = table->rows[i].indent + zt__shown_width(table->rows[i].name);
+        size_t width = zt__indent_of_row(table, i) + zt__shown_width(table->rows[i].name);
         widest = width > widest ? width : widest;
     }
     return widest < table->longest_name ? widest : table->longest_name;
@@ -3534,7 +3550,7 @@ ZT__PRIVATE void zt__fill_figures(const void *user, uint32_t row, zt__cell *cell
     const zt__figure_part *part = (const zt__figure_part *)user;
     uint32_t i;
     cells[0].text = part->table->rows[row].name;
-    cells[0].indent = part->table->rows[row].indent;
+    cells[0].indent = zt__indent_of_row(part->table, row);
     for (i = 0; i < part->count; i++) {
         const zt__figure_column *column = &part->table->columns[part->first + i];
         zt__show_figure(&cells[1 + i], column, part->table->rows[row].figures[column->figure]);
@@ -5763,7 +5779,8 @@ struct zt__slot {
     zt__slot *outer;     /* while it is open: the region around it, or NULL */
     zt__list *list;      /* NULL: no list has its commands */
     uint64_t number;     /* its list numbers its slots from 1 as they end */
-    uint32_t generation; /* increased when a region begins or ends: a zt_region of another one is stale */
+    uint32_t generation; /* Atomic. Increased when a region begins, ends or is dropped: a zt_region with
+                            another one is stale */
     uint32_t activation; /* profiler->activation when the region was begun */
     int spans_passes;    /* the region has begun in one pass and ended in another: its sample will be lost */
     int is_dropped;      /* the region was dropped, its commands are incomplete: no sample is ever read */
@@ -7741,7 +7758,7 @@ ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt
     slot->outer = list->innermost;
     list->innermost = slot;
     zt__move_slot(profiler, slot, ZT__SLOT_OPEN);
-    slot->generation++;
+    zt__increment(&slot->generation);
     slot->activation = profiler->activation;
     slot->list = list;
     slot->region = path->key.region;
@@ -7888,7 +7905,7 @@ ZT__PRIVATE void zt__drop_at_begin(zt_profiler *profiler, zt_cause cause) {
 ZT__PRIVATE void zt__drop_open_slot(zt_profiler *profiler, zt__slot *slot, zt_cause cause, int has_commands) {
     zt__count_dropped(profiler, slot->region, slot->list, slot->submitted_ns, cause);
     zt__leave_nesting(profiler, slot);
-    slot->generation++;
+    zt__increment(&slot->generation);
     slot->is_dropped = slot->needs_reset = 1;
     if (has_commands) {
         zt__move_slot(profiler, slot, ZT__SLOT_PARTIAL);
@@ -7987,11 +8004,11 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
     if (!slot) {
         return region;
     }
-    region.generation = slot->generation;
+    region.generation = zt__load(&slot->generation);
     if (zt__append_begin(profiler, slot, list, &has_commands) != ZE_RESULT_SUCCESS) {
         zt__lock(&profiler->mutex);
         /* The log function may have released the list, which has dropped the region. */
-        if (slot->state == ZT__SLOT_OPEN && slot->generation == region.generation) {
+        if (slot->state == ZT__SLOT_OPEN && zt__load(&slot->generation) == region.generation) {
             zt__drop_open_slot(profiler, slot, ZT_DROPPED_APPEND_FAILED, has_commands);
         }
         zt__unlock(&profiler->mutex);
@@ -8033,22 +8050,18 @@ ZT__PRIVATE ze_result_t zt__append_end(zt_profiler *profiler, zt__slot *slot) {
 ZT__PRIVATE void zt__end(zt_region *region, int refused) {
     zt__slot *slot = (zt__slot *)region->slot;
     zt_profiler *profiler = slot ? zt__find_profiler(region->profiler) : NULL;
-    int is_open, is_due = 0, wakes_thread = 0;
+    int is_due = 0, wakes_thread = 0;
     ze_result_t result;
     region->slot = NULL;
     if (!profiler) {
         return;
     }
-    zt__lock(&profiler->mutex);
-    is_open = slot->state == ZT__SLOT_OPEN && slot->generation == region->generation;
-    slot->generation += (uint32_t)is_open; /* copies of the region are stale from here on */
-    zt__unlock(&profiler->mutex);
-    if (!is_open) {
-        return;
+    if (!zt__increment_if(&slot->generation, region->generation)) {
+        return; /* it was dropped, or a copy of this zt_region has ended it */
     }
     result = zt__append_end(profiler, slot);
     zt__lock(&profiler->mutex);
-    if (slot->state != ZT__SLOT_OPEN || slot->generation != region->generation + 1) {
+    if (slot->state != ZT__SLOT_OPEN || zt__load(&slot->generation) != region->generation + 1) {
         /* The list was released meanwhile, which has dropped the region. */
     } else if (result != ZE_RESULT_SUCCESS || refused) {
         slot->shows_end |= result == ZE_RESULT_SUCCESS;
@@ -11179,7 +11192,8 @@ ZT__PRIVATE void zt__apply_rules(const zt__advice *advice, const double figures[
     unmeasured[ZT__ROLE_EU_STALL] = unmeasured[ZT__ROLE_EU_OCCUPANCY] = 1;
     zt__name_missing(advice, unmeasured, info);
     if (info->missing[0]) {
-        zt__append(info->text, sizeof info->text, "Not enough metrics: add %s.", info->missing);
+        zt__append(info->text, sizeof info->text, "Not enough metrics: add %s, if the device has them.",
+                   info->missing);
     } else if (advice->naming == ZT__NAMING_COUNT) {
         strcpy(info->text, "Not enough metrics: none is known to show what limits a region.");
     } else {
@@ -12103,7 +12117,7 @@ ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
                 zt__count_dropped(profiler, slot->region, slot->list, slot->submitted_ns,
                                   ZT_DROPPED_NOT_CLOSED);
                 zt__leave_nesting(profiler, slot);
-                slot->generation++;
+                zt__increment(&slot->generation);
                 break;
             case ZT__SLOT_PENDING:
                 unfinished++;
@@ -16483,6 +16497,7 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
 ZT__PRIVATE void zt__write_instance_headings(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
+    char heading[1024];
     uint32_t i, j;
     zt__write_text(writer, "=== Device #0 Metrics ===\n\nKernel,GlobalInstanceId,SubDeviceId");
     if (profiler->passes[0].time_metric == UINT32_MAX) {
@@ -16491,19 +16506,17 @@ ZT__PRIVATE void zt__write_instance_headings(zt__document *document) {
     for (i = 0; i < profiler->metric_count; i++) {
         const zt_metric *metric = &profiler->metrics[i];
         const char *units = strcmp(metric->units, "percent") == 0 ? "%" : metric->units;
-        zt__write_text(writer, ",");
+        int is_repeated = 0; /* an earlier group has a metric of this name */
         for (j = 0; j < i; j++) {
-            if (strcmp(profiler->metrics[j].name, metric->name) == 0) { /* of another group */
-                zt__write_text(writer, metric->group);
-                zt__write_text(writer, ".");
-                break;
-            }
+            is_repeated |= strcmp(profiler->metrics[j].name, metric->name) == 0;
         }
-        zt__write_text(writer, metric->name);
-        if (*units) {
-            zt__write_text(writer, "[");
-            zt__write_text(writer, units);
-            zt__write_text(writer, "]");
+        snprintf(heading, sizeof heading, "%s%s%s%s%s%s", is_repeated ? metric->group : "",
+                 is_repeated ? "." : "", metric->name, *units ? "[" : "", units, *units ? "]" : "");
+        zt__write_text(writer, ",");
+        if (strpbrk(heading, ",\"\r\n")) { /* unitrace has no quotes */
+            zt__write_csv_field(writer, heading);
+        } else {
+            zt__write_shown(writer, heading);
         }
     }
     zt__write_text(writer, "\n");
@@ -17210,9 +17223,9 @@ ZT__PRIVATE void zt__read_table_row(const zt__document *document, uint32_t index
     zt__figure_row *row = &table->shown.rows[table->shown.row_count];
     double *figures = table->figures + (size_t)table->shown.row_count * table->figure_count;
     const zt_stats *time = &document->stats[0];
-    char *demangled = zt__demangle(document->region.name);
     uint32_t metric;
-    row->name = demangled ? demangled : document->region.name;
+    row->demangled = zt__demangle(document->region.name);
+    row->name = row->demangled ? row->demangled : document->region.name;
     row->figures = figures;
     row->index = index;
     figures[ZT__ROW_SHARE] = time->count ? 100 * document->nesting[index].share : zt__nan();
@@ -17361,6 +17374,27 @@ ZT__PRIVATE int zt__is_time_column(const char *name) {
     return strcmp(name, "count") == 0 || strcmp(name, "share") == 0;
 }
 
+/* Returns whether config.columns may have a name that the table cannot show: that of a time, which it shows
+   in any case, or of a metric that attached streams have alone, for the trace. */
+ZT__PRIVATE int zt__is_other_column(const zt_profiler *profiler, const char *name) {
+    uint32_t i, streamed = zt_get_streamed_count(profiler);
+    if (zt__is_time_column(name)) {
+        return 1;
+    }
+    for (i = 0; i < profiler->metric_count; i++) {
+        if (strcmp(profiler->metrics[i].name, name) == 0) {
+            return 0;
+        }
+    }
+    for (i = 0; i < streamed; i++) {
+        const zt_metric *metric = zt_get_streamed_metric(profiler, i);
+        if (metric && strcmp(metric->name, name) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* Adds the metrics that config.columns names, each once. A name that is too long for a heading is
    replaced by that of the metric's role. */
 ZT__PRIVATE void zt__add_chosen_columns(zt_profiler *profiler, zt__region_table *table) {
@@ -17373,7 +17407,7 @@ ZT__PRIVATE void zt__add_chosen_columns(zt_profiler *profiler, zt__region_table 
         int adds_up;
         const char *units;
         zt__copy_text(name, sizeof name, text, length);
-        if (!zt__is_time_column(name)) {
+        if (!zt__is_other_column(profiler, name)) {
             metric = zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics,
                                      profiler->metric_count, name, NULL);
         }
@@ -17443,29 +17477,51 @@ ZT__PRIVATE void zt__write_title(zt__document *document) {
     zt__write_text(&document->writer, "\n");
 }
 
-/* Writes what limits the regions that take the longest, a paragraph each. */
+/* Finds the rows with samples that have the largest shares. Returns how many there are, up to `most`. */
+ZT__PRIVATE uint32_t zt__find_largest_rows(const zt__figure_table *table, const zt__figure_row **found,
+                                           uint32_t most) {
+    uint32_t i, j, count = 0;
+    for (i = 0; i < table->row_count; i++) {
+        const zt__figure_row *row = &table->rows[i];
+        if (!(row->figures[ZT__ROW_COUNT] > 0)) {
+            continue;
+        }
+        for (j = count; j > 0 && row->figures[ZT__ROW_SHARE] > found[j - 1]->figures[ZT__ROW_SHARE]; j--) {
+            if (j < most) {
+                found[j] = found[j - 1];
+            }
+        }
+        if (j < most) {
+            found[j] = row;
+            count += count < most;
+        }
+    }
+    return count;
+}
+
+/* Writes what limits the regions with the largest shares, a paragraph each. */
 ZT__PRIVATE void zt__write_limits(zt__document *document, const zt__region_table *table) {
     enum { SHOWN = 3 };
     zt_profiler *profiler = document->profiler;
+    const zt__figure_row *rows[SHOWN];
     zt_limit_info infos[SHOWN];
     zt__paragraph paragraph;
     zt__writer name;
-    uint32_t i, count = 0, known = 0;
-    while (count < SHOWN && count < table->shown.row_count &&
-           table->shown.rows[count].figures[ZT__ROW_COUNT] > 0) {
+    uint32_t i, count = zt__find_largest_rows(&table->shown, rows, SHOWN), known = 0;
+    for (i = 0; i < count; i++) {
         const zt__region_record *record;
         zt__lock(&profiler->mutex);
-        record = profiler->regions[table->shown.rows[count].index];
+        record = profiler->regions[rows[i]->index];
         zt__unlock(&profiler->mutex);
-        zt__find_limit(profiler, &table->advice, record, &infos[count]);
-        known += infos[count++].limit != ZT_LIMIT_UNKNOWN;
+        zt__find_limit(profiler, &table->advice, record, &infos[i]);
+        known += infos[i].limit != ZT_LIMIT_UNKNOWN;
     }
     if (count == 0 || (known == 0 && profiler->metric_count == 0)) {
         return;
     }
     zt__write_text(&document->writer, "\n");
     paragraph = zt__begin_paragraph(&document->writer, document->room, 0, 2);
-    zt__add_text(&paragraph, "What limits the regions with the most GPU time:");
+    zt__add_text(&paragraph, "What limits the regions with the largest shares:");
     if (known == 0) { /* the reason is the same */
         zt__add_text(&paragraph, " ");
         zt__add_text(&paragraph, infos[0].text);
@@ -17474,7 +17530,7 @@ ZT__PRIVATE void zt__write_limits(zt__document *document, const zt__region_table
     for (i = 0; i < count && known > 0; i++) {
         zt__begin_writing(&name, NULL, NULL);
         name.stopped = 1; /* it only keeps the bytes */
-        zt__write_shortened(&name, table->shown.rows[i].name, document->room / 2);
+        zt__write_shortened(&name, rows[i]->name, document->room / 2);
         zt__write_bytes(&name, "", 1);
         paragraph = zt__begin_paragraph(&document->writer, document->room, 2, 4);
         zt__add_text(&paragraph, name.bytes);
@@ -17499,7 +17555,7 @@ ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table
     size_t length;
     while (list && zt__next_name(&list, &text, &length)) {
         zt__copy_text(name, sizeof name, text, length);
-        if (!zt__is_time_column(name) &&
+        if (!zt__is_other_column(profiler, name) &&
             zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics, profiler->metric_count,
                             name, &nearest) == UINT32_MAX) {
             snprintf(note, sizeof note, "There is no metric '%s'. Nearest: %s.", name, nearest.text);
@@ -17615,9 +17671,7 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_
         document->out_of_memory = 1;
     }
     for (i = 0; i < shown->row_count; i++) {
-        if (shown->rows[i].name != profiler->regions[shown->rows[i].index]->name) {
-            free((void *)shown->rows[i].name); /* demangled */
-        }
+        free(shown->rows[i].demangled);
     }
     zt__free(allocator, shown->columns);
     zt__free(allocator, shown->rows);
