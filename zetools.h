@@ -1377,8 +1377,9 @@ ZT_API const char *zt_bench_end_name(zt_bench_end end);
    thread. Since 0.1. */
 ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from);
 
-/* Writes all statistics and counts into a buffer; see PACKED STATISTICS. Nothing is collected meanwhile. What
-   is collected between two calls may need more room in the second one.
+/* Writes all statistics and counts into a buffer; see PACKED STATISTICS. Nothing is collected meanwhile, but
+   other threads may lose or drop samples between the counts of two regions. What is collected between two
+   calls may need more room in the second one.
    buffer  NULL: only `size` is stored
    size    the size of the buffer in bytes; receives the size that is needed
    Returns SUCCESS; INVALID_SIZE if the buffer is too small; NOT_READY if another thread collected for
@@ -1906,7 +1907,7 @@ typedef zt__disabled_scope zt_scope;
        thread that holds them. So what a callback calls does not wait for its own thread: it skips collecting,
        or returns HANDLE_OBJECT_IN_USE. A callback under the collector may read a stream, and one under a
        reader may collect. So there is no order between the two, and a thread that waits for one of them has
-       a deadline.
+       a deadline. zt_merge holds the collectors of both profilers, that of the lower address first.
 
        No thread holds two of these mutexes at a time. All but that of the process are held briefly; at exit
        alone, the list of threads stays locked while they are stopped. Memory is allocated and messages are
@@ -9467,8 +9468,9 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
     if (!size) {
         return zt__report_null(&locked->diagnostics, "zt_pack", "size");
     }
-    /* Nothing is collected meanwhile, so that all regions are of one moment. Inside a sample function this
-       thread holds the collector already. */
+    /* Nothing is collected meanwhile, so that the samples of all regions are of one moment. What other
+       threads lose or drop meanwhile may be in the counts of a region alone, or in those of all regions
+       alone. Inside a sample function this thread holds the collector already. */
     is_inside = zt__is_owner(&locked->collector);
     if (!is_inside && !zt__lock_until(&locked->collector, zt__deadline(locked->config.wait_timeout_ns))) {
         return zt__report(&locked->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "zt_pack");
@@ -10189,7 +10191,8 @@ ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *miss
     }
 }
 
-/* Keeps a call that begins to execute lists, or with 0 the end of this thread's newest. The mutex is held. */
+/* Keeps a call that begins to execute lists, or with 0 the end of this thread's newest that has not ended:
+   hooks may execute lists inside of a call. The mutex is held. */
 ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns) {
     zt__timeline *timeline = profiler->timeline;
     uint32_t thread = zt__get_system_thread();
@@ -10204,8 +10207,8 @@ ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns) {
     }
     for (; i > zt__oldest_kept(timeline->executions_written, timeline->capacity); i--) {
         execution = &timeline->executions[(i - 1) % timeline->capacity];
-        if (execution->thread == thread) {
-            execution->end_ns = execution->end_ns ? execution->end_ns : zt__now_ns();
+        if (execution->thread == thread && !execution->end_ns) {
+            execution->end_ns = zt__now_ns();
             return;
         }
     }
