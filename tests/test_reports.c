@@ -645,10 +645,11 @@ static void test_columns_are_chosen(void **state) {
     assert_contains(written(profiler, ZT_FORMAT_TABLE), "THREADGROUP");
     assert_null(strstr(first_buffer.bytes, "GPU_BUSY"));
     close_profiler(w, profiler);
-    setenv("ZT_COLUMNS", "GPU_BUSY", 1);
+    setenv("ZT_COLUMNS", "GPU_BUSY,GPU_BUSY", 1);
     profiler = measure_region(w, &config);
     assert_contains(written(profiler, ZT_FORMAT_TABLE), "GPU_BUSY");
     assert_null(strstr(first_buffer.bytes, "THREADGROUP"));
+    assert_contains(written(profiler, ZT_FORMAT_JSON), "\"columns\":[\"GPU_BUSY\"]");
 }
 
 /* The bytes of two copies are a million apart, and yet the decimals of the column show both. */
