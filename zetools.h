@@ -379,10 +379,11 @@
        process that measured.
 
        Regions are sorted by their share: own time (see NESTING) as a part of the own times of all regions.
-       So nothing counts twice. In the table, a region is indented below its parent if that is the only one,
-       and "own" is a column of its own if any region is inside another. If the own time of a region is not
-       known, its share is estimated: from its GPU time less that of the samples directly inside it that were
-       collected. A note reports how many regions this concerns.
+       So nothing counts twice. In the table, a region is indented below its parent if that is the only one;
+       the parent is sorted by the shares of all of these together. "own" is a column of its own if any region
+       is inside another. If the own time of a region is not known, its share is estimated: from its GPU time
+       less that of the samples directly inside it that were collected. A note reports how many regions this
+       concerns.
 
        JSON is an object:
 
@@ -5746,7 +5747,7 @@ struct zt__path {
     zt__path *inner;       /* the paths directly inside, the newest first, */
     zt__path *next_inner;  /* and the next of those in key.outer */
     int is_repeated;       /* its region is also one of those around it */
-    int outlives_outer;    /* such a region has ended after the one around it */
+    int outlives_outer;    /* a region on it has ended after the one around that */
     int is_own_unknown;    /* regions directly inside were not measured, or have outlived it */
     uint64_t count;        /* samples that were collected and have a GPU time, */
     double time_ns;        /* and the sum of these times */
@@ -15936,7 +15937,7 @@ ZT__PRIVATE void zt__count_times(const double *times, uint32_t count, zt__histog
 
 /* Where a region is, and its part of all GPU time. */
 typedef struct zt__nesting {
-    uint32_t parent; /* as the next, in zt_region_info */
+    uint32_t parent; /* this and the next two as in zt_region_info */
     double own_ns, total_ns;
     double share; /* from 0 to 1. An estimate where own_ns is not known; NaN without any GPU time */
 } zt__nesting;
@@ -16533,32 +16534,31 @@ ZT__PRIVATE void zt__write_instances(zt__document *document) {
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__writer *writer = &document->writer;
-    uint32_t metric, tile = 0;
+    uint32_t metric, tile, tiles = profiler->tile_count ? profiler->tile_count : 1;
     uint64_t i, end;
     double *values = (double *)zt__allocate(allocator, profiler->layout.column_count, sizeof *values);
     document->out_of_memory |= !values;
     zt__write_instance_headings(document);
     zt__get_kept_samples(profiler, &i, &end);
-    while (values && i < end) {
+    for (; i < end && values; i++) {
         zt__timeline_sample sample;
         if (!zt__copy_kept_sample(profiler, i, &sample, values)) {
-            i++; /* replaced by a newer one */
-            continue;
+            continue; /* replaced by a newer one */
         }
-        zt__write_csv_field(writer, zt__record_at(profiler, sample.region)->name);
-        zt__print(writer, ",%llu,%u", (unsigned long long)i + 1, (unsigned)tile);
-        if (profiler->passes[0].time_metric == UINT32_MAX) {
-            zt__write_text(writer, ",");
-            zt__write_csv_number(writer, values[0]);
+        for (tile = 0; tile < tiles; tile++) {
+            zt__write_csv_field(writer, zt__record_at(profiler, sample.region)->name);
+            zt__print(writer, ",%llu,%u", (unsigned long long)i + 1, (unsigned)tile);
+            if (profiler->passes[0].time_metric == UINT32_MAX) {
+                zt__write_text(writer, ",");
+                zt__write_csv_number(writer, values[0]);
+            }
+            for (metric = 0; metric < profiler->metric_count; metric++) {
+                uint32_t column = profiler->tile_count ? zt__tile_column(profiler, tile, metric) : 1 + metric;
+                zt__write_text(writer, ",");
+                zt__write_csv_number(writer, values[column]);
+            }
+            zt__write_text(writer, "\n");
         }
-        for (metric = 0; metric < profiler->metric_count; metric++) {
-            uint32_t column = profiler->tile_count ? zt__tile_column(profiler, tile, metric) : 1 + metric;
-            zt__write_text(writer, ",");
-            zt__write_csv_number(writer, values[column]);
-        }
-        zt__write_text(writer, "\n");
-        tile = tile + 1 < profiler->tile_count ? tile + 1 : 0;
-        i += tile == 0;
     }
     zt__free(allocator, values);
 }
@@ -17169,7 +17169,8 @@ enum {
     ZT__TIME_FIGURES
 };
 
-/* Columns of times. Those with a rank can be chosen by config.columns; the others are always shown. */
+/* Columns of times. config.columns can add those that are not shown anyway, and makes sure that there is room
+   for those with a rank. */
 static const struct {
     const char *name;
     uint32_t figure;
@@ -17253,9 +17254,9 @@ ZT__PRIVATE void zt__place_rows(const zt__document *document, zt__region_table *
             uint32_t row = places[at].row;
             if (row != UINT32_MAX) {
                 table->figures[(size_t)row * table->figure_count + ZT__ROW_WITH_INNER] += share;
-            }
-            if (row != UINT32_MAX && at != index && places[index].outer == UINT32_MAX) {
-                places[index].outer = at;
+                if (at != index && places[index].outer == UINT32_MAX) {
+                    places[index].outer = at;
+                }
             }
         }
     }
@@ -17531,8 +17532,7 @@ ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table
     if (profiler->metric_count > 0 && table->shown.row_count > 0) {
         snprintf(note, sizeof note,
                  "Metrics are means per sample. There is no room for %u more: choose with ZT_COLUMNS, or "
-                 "write CSV or JSON, which have "
-                 "all.",
+                 "write CSV or JSON, which have all.",
                  (unsigned)table->left_out);
         zt__write_table_note(document, table->left_out ? note : "Metrics are means per sample.");
     }
@@ -20149,15 +20149,13 @@ typedef struct zt__bench {
 
 /* Returns the index of a region by its name, which may be NULL, or UINT32_MAX if there is none. */
 ZT__PRIVATE uint32_t zt__find_region(zt_profiler *profiler, const char *name) {
-    uint32_t i, found = UINT32_MAX;
-    zt__lock(&profiler->mutex);
-    for (i = 0; name && i < profiler->region_count && found == UINT32_MAX; i++) {
-        if (strcmp(profiler->regions[i]->name, name) == 0) {
-            found = i;
-        }
+    const zt__region_record *record = NULL;
+    if (name) {
+        zt__lock(&profiler->mutex);
+        record = (const zt__region_record *)zt__map_find(&profiler->names, name, strlen(name));
+        zt__unlock(&profiler->mutex);
     }
-    zt__unlock(&profiler->mutex);
-    return found;
+    return record ? record->index : UINT32_MAX;
 }
 
 ZT__PRIVATE const char *zt__bench_name(const zt__bench *bench) {
