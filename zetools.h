@@ -379,11 +379,12 @@
        are UTC. What the driver does not report is empty or null. Packed statistics keep these facts of the
        process that measured.
 
-       A share is own time (see NESTING) as a part of the own times of all regions, so that nothing counts
-       twice. Regions are sorted by their share with those inside them. In the table, a region is indented
-       below its parent if that is the only one, and "own" is a column of its own if any region is inside
-       another. If the own time of a region is not known, its share is estimated: from its GPU time less that
-       of the samples directly inside it that were collected. A note reports how many regions this concerns.
+       Regions are sorted by their share: own time (see NESTING) as a part of the own times of all regions.
+       So nothing counts twice. In the table, a region is indented below its parent if that is the only one;
+       the parent is sorted by the shares of all of these together. "own" is a column of its own if any region
+       is inside another. If the own time of a region is not known, its share is estimated: from its GPU time
+       less that of the samples directly inside it that were collected. A note reports how many regions this
+       concerns.
 
        JSON is an object:
 
@@ -5753,7 +5754,7 @@ struct zt__path {
     zt__path *inner;       /* the paths directly inside, the newest first, */
     zt__path *next_inner;  /* and the next of those in key.outer */
     int is_repeated;       /* its region is also one of those around it */
-    int outlives_outer;    /* such a region has ended after the one around it */
+    int outlives_outer;    /* a region on it has ended after the one around that */
     int is_own_unknown;    /* regions directly inside were not measured, or have outlived it */
     uint64_t count;        /* samples that were collected and have a GPU time, */
     double time_ns;        /* and the sum of these times */
@@ -8812,33 +8813,22 @@ ZT__PRIVATE uint32_t zt__find_differences(const zt_profiler *profiler, const zt_
     return differs;
 }
 
-/* Returns the time of the samples on a path that is outside of regions inside it, or NaN if samples of the
-   path, or of those directly inside it, are missing. The mutex is held. */
-ZT__PRIVATE double zt__own_time(const zt__path *path) {
+/* Returns the time of the samples on a path that is outside of regions inside it, or NaN if that is not
+   known. Stores in `estimate`, unless that is NULL, the time outside of those samples inside that were
+   collected. The mutex is held. */
+ZT__PRIVATE double zt__own_time(const zt__path *path, double *estimate) {
     double own_ns = path->time_ns;
-    const zt__path *inner;
     uint64_t missing = path->inner ? path->missing : 0;
+    const zt__path *inner;
     for (inner = path->inner; inner; inner = inner->next_inner) {
         own_ns -= inner->time_ns;
         missing += inner->missing;
     }
+    if (estimate) {
+        *estimate = zt__is_positive(own_ns) ? own_ns : 0;
+    }
     /* Below 0, the device has measured the region or those inside it wrongly. */
     return path->is_own_unknown || missing || own_ns < 0 ? zt__nan() : own_ns;
-}
-
-/* Returns the own time of a path. Where it is not known, this is the time outside of the samples inside that
-   were collected. */
-ZT__PRIVATE double zt__estimate_own_time(const zt__path *path) {
-    double own_ns = zt__own_time(path);
-    const zt__path *inner;
-    if (zt__is_nan(own_ns)) {
-        own_ns = path->time_ns;
-        for (inner = path->inner; inner; inner = inner->next_inner) {
-            own_ns -= inner->time_ns;
-        }
-        own_ns = zt__is_positive(own_ns) ? own_ns : 0;
-    }
-    return own_ns;
 }
 
 /* Adds up the paths of a region. The mutex is held. */
@@ -8848,7 +8838,7 @@ ZT__PRIVATE void zt__add_paths(const zt_profiler *profiler, const zt__region_rec
     int is_same = 1;
     info->own_ns = info->total_ns = 0;
     for (path = record->paths; path; path = path->next) {
-        info->own_ns += zt__own_time(path);
+        info->own_ns += zt__own_time(path, NULL);
         if (!path->is_repeated) {
             info->total_ns += path->time_ns;
         } else if (path->outlives_outer) {
@@ -8892,7 +8882,7 @@ ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_pa
         info->parent = found->depth > 1 ? found->key.outer->index : UINT32_MAX;
         info->count = found->count;
         info->total_ns = found->time_ns;
-        info->own_ns = zt__own_time(found);
+        info->own_ns = zt__own_time(found, NULL);
     }
     zt__unlock(&locked->mutex);
     return found ? ZE_RESULT_SUCCESS : zt__report_index(profiler, "zt_get_path", "path", path);
@@ -9016,7 +9006,16 @@ ZT_API double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t
     return zt__is_positive(time.sum) ? stats.sum / time.sum * 1e9 : zt__nan();
 }
 
-/* ---- a copy of a region, for reports and merging --------------------------------------------------------- */
+/* ---- regions, for reports and merging -------------------------------------------------------------------- */
+
+/* Returns the region with an index that is known to be valid. No mutex is held. */
+ZT__PRIVATE const zt__region_record *zt__record_at(zt_profiler *profiler, uint32_t region) {
+    const zt__region_record *record;
+    zt__lock(&profiler->mutex);
+    record = profiler->regions[region];
+    zt__unlock(&profiler->mutex);
+    return record;
+}
 
 /* Copies the statistics of a region, all of one moment. The copy is freed with zt__free_statistics. Returns 0
    without memory. */
@@ -11237,6 +11236,24 @@ typedef struct zt__mean_table {
     uint32_t region_count;
 } zt__mean_table;
 
+/* Reads the means of all metrics in the first regions, for a zt__mean_table with a stride of metric_count.
+   Returns NULL without memory. */
+ZT__PRIVATE double *zt__read_means(zt_profiler *profiler, uint32_t region_count) {
+    uint32_t i, metric, metrics = profiler->metric_count;
+    double *means = (double *)zt__allocate(&profiler->config.allocator, (size_t)region_count + 1,
+                                           (metrics + 1) * sizeof *means);
+    for (i = 0; i < region_count && means; i++) {
+        zt__lock(&profiler->mutex);
+        for (metric = 0; metric < metrics; metric++) {
+            zt_stats stats;
+            zt__get_moments(&profiler->layout, &profiler->regions[i]->statistics, 1 + metric, &stats);
+            means[(size_t)i * metrics + metric] = stats.mean;
+        }
+        zt__unlock(&profiler->mutex);
+    }
+    return means;
+}
+
 ZT__PRIVATE double zt__mean_at(const zt__mean_table *table, uint32_t region, uint32_t metric) {
     return metric == UINT32_MAX ? zt__nan() : table->means[region * table->stride + metric];
 }
@@ -11325,6 +11342,29 @@ ZT__PRIVATE uint32_t zt__rank_columns(const zt_metric *metrics, uint32_t metric_
             if ((uint32_t)zt__quantity_of(described) == quantity && strcmp(described->name, "GpuTime") != 0) {
                 zt__add_ranked(metrics, advice, table, column, ranked, &count);
             }
+        }
+    }
+    return count;
+}
+
+/* Adds the metrics that config.columns names, each once. Returns how many there are. */
+ZT__PRIVATE uint32_t zt__find_chosen_columns(const char *list, const zt_metric *metrics,
+                                             uint32_t metric_count, zt__ranked_column *chosen) {
+    uint32_t metric, i, count = 0;
+    const char *text;
+    size_t length;
+    while (list && zt__next_name(&list, &text, &length)) {
+        for (metric = 0; metric < metric_count; metric++) {
+            if (zt__equals(metrics[metric].name, text, length)) {
+                break;
+            }
+        }
+        for (i = 0; i < count && metric < metric_count; i++) {
+            metric = chosen[i].metric == metric ? metric_count : metric;
+        }
+        if (metric < metric_count) {
+            chosen[count].metric = metric;
+            chosen[count++].role = ZT__NO_ROLE;
         }
     }
     return count;
@@ -15467,6 +15507,12 @@ ZT__PRIVATE void zt__write_label(zt__writer *writer, const char *name, const cha
     zt__write_text(writer, "\"");
 }
 
+ZT__PRIVATE void zt__write_number_label(zt__writer *writer, const char *name, uint32_t number) {
+    char text[16];
+    snprintf(text, sizeof text, "%u", (unsigned)number);
+    zt__write_label(writer, name, text);
+}
+
 ZT__PRIVATE void zt__end_sample(zt__writer *writer, double value) {
     zt__write_text(writer, "} ");
     zt__write_number(writer, value);
@@ -15580,7 +15626,7 @@ ZT__PRIVATE void zt__choose_base_unit(zt__family *family, const char *units) {
 typedef enum zt__family_kind {
     ZT__OF_DEVICE,
     ZT__OF_TILES,
-    ZT__STREAMED_MEAN, /* while regions run, like the next */
+    ZT__STREAMED_MEAN, /* this and the next are of streams, while regions run */
     ZT__STREAMED_PEAK,
     ZT__FAMILY_KIND_COUNT
 } zt__family_kind;
@@ -15594,7 +15640,7 @@ ZT__PRIVATE void zt__describe_family(zt__family *family, zt__family_kind kind, c
                                            "zetools_streamed_mean_", "zetools_streamed_peak_"};
     const char *units = metric->aggregation == ZT_AGGREGATE_FLAG ? "samples" : metric->units;
     size_t length = strlen(metric->name), used;
-    int is_streamed = kind == ZT__STREAMED_MEAN || kind == ZT__STREAMED_PEAK;
+    int is_streamed = kind >= ZT__STREAMED_MEAN;
     uint32_t i;
     memset(family, 0, sizeof *family);
     if (metric->aggregation == ZT_AGGREGATE_NONE ||
@@ -15622,8 +15668,7 @@ ZT__PRIVATE void zt__describe_family(zt__family *family, zt__family_kind kind, c
 /* Returns the metric of a family. Streams are attached while reports are written, but never removed. */
 ZT__PRIVATE const zt_metric *zt__metric_of_family(const zt_profiler *profiler, zt__family_kind kind,
                                                   uint32_t metric) {
-    return kind == ZT__OF_DEVICE || kind == ZT__OF_TILES ? &profiler->metrics[metric]
-                                                         : zt_get_streamed_metric(profiler, metric);
+    return kind < ZT__STREAMED_MEAN ? &profiler->metrics[metric] : zt_get_streamed_metric(profiler, metric);
 }
 
 /* Reads the figure of a metric in a region, on a tile. Returns 0 if there is none. */
@@ -15632,7 +15677,7 @@ ZT__PRIVATE int zt__read_family_figure(zt_profiler *profiler, zt__family_kind ki
     int is_gauge;
     zt_streamed streamed;
     zt_stats stats;
-    if (kind == ZT__STREAMED_MEAN || kind == ZT__STREAMED_PEAK) {
+    if (kind >= ZT__STREAMED_MEAN) {
         zt_get_streamed(profiler, region, metric, &streamed);
         *figure = kind == ZT__STREAMED_MEAN ? streamed.mean : streamed.peak;
         return streamed.rows > 0 && zt__is_finite(*figure);
@@ -15646,19 +15691,13 @@ ZT__PRIVATE int zt__read_family_figure(zt_profiler *profiler, zt__family_kind ki
     return stats.count > 0 && zt__is_finite(*figure) && (is_gauge || *figure >= 0);
 }
 
-ZT__PRIVATE void zt__write_number_label(zt__writer *writer, const char *name, uint32_t number) {
-    char text[16];
-    snprintf(text, sizeof text, "%u", (unsigned)number);
-    zt__write_label(writer, name, text);
-}
-
 /* Writes the figures of a metric in each region. */
 ZT__PRIVATE void zt__write_metric_samples(zt_profiler *profiler, zt__writer *writer, zt__family_kind kind,
                                           uint32_t metric, const zt__family *family, uint32_t region_count) {
     const zt_metric *described = zt__metric_of_family(profiler, kind, metric);
     uint32_t i, tile, tiles = kind == ZT__OF_TILES ? profiler->tile_count : 1, stream = 0;
     double figure;
-    if (kind == ZT__STREAMED_MEAN || kind == ZT__STREAMED_PEAK) {
+    if (kind >= ZT__STREAMED_MEAN) {
         zt__stream_data *data = NULL;
         do {
             data = zt__next_attached_stream(profiler, data);
@@ -15666,10 +15705,7 @@ ZT__PRIVATE void zt__write_metric_samples(zt_profiler *profiler, zt__writer *wri
         } while (data && metric - data->first_streamed >= data->group.metric_count);
     }
     for (i = 0; i < region_count; i++) {
-        const char *region;
-        zt__lock(&profiler->mutex);
-        region = profiler->regions[i]->name;
-        zt__unlock(&profiler->mutex);
+        const char *region = zt__record_at(profiler, i)->name;
         for (tile = 0; tile < tiles; tile++) {
             if (!zt__read_family_figure(profiler, kind, metric, i, tile, &figure)) {
                 continue;
@@ -15771,16 +15807,13 @@ ZT__PRIVATE void zt__write_region_families(zt_profiler *profiler, zt__writer *wr
     if (profiler->pass_count > 1) {
         zt__begin_family(writer, pass_time, "counter", "seconds", "GPU time of a region in each pass");
         for (i = 0; i < region_count; i++) {
-            zt_get_region(profiler, i, &region);
             for (pass = 0; pass < profiler->pass_count; pass++) {
-                char number[16];
                 zt_stats stats;
                 zt_get_pass(profiler, i, pass, &stats);
                 if (zt__is_finite(stats.sum)) {
-                    snprintf(number, sizeof number, "%u", (unsigned)pass);
                     zt__begin_labels(writer, pass_time, "_total");
-                    zt__write_label(writer, "region", region.name);
-                    zt__write_label(writer, "pass", number);
+                    zt__write_label(writer, "region", zt__record_at(profiler, i)->name);
+                    zt__write_number_label(writer, "pass", pass);
                     zt__end_sample(writer, stats.sum * 1e-9);
                 }
             }
@@ -15928,7 +15961,7 @@ ZT__PRIVATE void zt__count_times(const double *times, uint32_t count, zt__histog
 
 /* Where a region is, and its part of all GPU time. */
 typedef struct zt__nesting {
-    uint32_t parent; /* as the next, in zt_region_info */
+    uint32_t parent; /* this and the next two as in zt_region_info */
     double own_ns, total_ns;
     double share; /* from 0 to 1. An estimate where own_ns is not known; NaN without any GPU time */
 } zt__nesting;
@@ -15968,12 +16001,15 @@ ZT__PRIVATE int zt__read_nesting(zt__document *document) {
     for (i = 0; i < document->region_count; i++) {
         zt__nesting *nesting = &document->nesting[i];
         const zt__path *path;
+        double estimate;
         zt__add_paths(profiler, profiler->regions[i], &info);
-        nesting->parent = info.parent;
+        /* A region without samples may since have begun inside one that is newer than the report. */
+        nesting->parent = info.parent < document->region_count ? info.parent : UINT32_MAX;
         nesting->own_ns = info.own_ns;
         nesting->total_ns = info.total_ns;
         for (path = profiler->regions[i]->paths; path; path = path->next) {
-            nesting->share += zt__estimate_own_time(path);
+            zt__own_time(path, &estimate);
+            nesting->share += estimate;
             document->is_nested |= path->depth > 1;
         }
         document->gpu_time_ns += nesting->share;
@@ -16044,25 +16080,9 @@ ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
     return 1;
 }
 
-/* ZT_DIFFERS_ bits as text: "no", or "missing+time". */
-typedef struct zt__differences {
-    char text[32];
-} zt__differences;
-
-ZT__PRIVATE zt__differences zt__name_differences(uint32_t differs) {
-    static const char *const words[] = {"missing", "count", "time"};
-    zt__differences names;
-    size_t used = 0;
-    uint32_t i;
-    strcpy(names.text, "no");
-    for (i = 0; i < ZT__COUNT_OF(words); i++) {
-        if (differs >> i & 1) {
-            used += (size_t)snprintf(names.text + used, sizeof names.text - used, "%s%s", used ? "+" : "",
-                                     words[i]);
-        }
-    }
-    return names;
-}
+/* The names of all combinations of ZT_DIFFERS_ bits. */
+static const char *const zt__differences[] = {"no",   "missing",      "count",      "missing+count",
+                                              "time", "missing+time", "count+time", "missing+count+time"};
 
 ZT__PRIVATE const char *zt__metric_type_name(int type) {
     static const char *const names[] = {
@@ -16310,7 +16330,7 @@ ZT__PRIVATE void zt__write_csv_line(zt__writer *writer, const zt__csv_line *line
         zt__write_text(writer, ",");
         zt__write_csv_number(writer, figures.values[i]);
     }
-    zt__print(writer, ",%s,%s,%s,", line->tile, line->pass, zt__name_differences(line->differs).text);
+    zt__print(writer, ",%s,%s,%s,", line->tile, line->pass, zt__differences[line->differs]);
     if (line->text) {
         zt__write_csv_field(writer, line->text);
     }
@@ -16365,7 +16385,6 @@ ZT__PRIVATE void zt__write_csv_facts(zt__document *document) {
 /* Writes where a region is, and its own time. */
 ZT__PRIVATE void zt__write_csv_nesting(zt__document *document) {
     const zt__nesting *nesting = &document->nesting[document->index];
-    const zt__region_record *record;
     const struct {
         const char *name, *units;
         int type;
@@ -16384,10 +16403,8 @@ ZT__PRIVATE void zt__write_csv_nesting(zt__document *document) {
         zt__write_csv_line(&document->writer, &line);
     }
     if (nesting->parent != UINT32_MAX) {
-        zt__lock(&document->profiler->mutex);
-        record = document->profiler->regions[nesting->parent];
-        zt__unlock(&document->profiler->mutex);
-        zt__write_csv_text(&document->writer, document->region.name, "parent", "", record->name);
+        zt__write_csv_text(&document->writer, document->region.name, "parent", "",
+                           zt__record_at(document->profiler, nesting->parent)->name);
     }
 }
 
@@ -16540,36 +16557,31 @@ ZT__PRIVATE void zt__write_instances(zt__document *document) {
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__writer *writer = &document->writer;
-    uint32_t metric, tile = 0;
+    uint32_t metric, tile, tiles = profiler->tile_count ? profiler->tile_count : 1;
     uint64_t i, end;
     double *values = (double *)zt__allocate(allocator, profiler->layout.column_count, sizeof *values);
     document->out_of_memory |= !values;
     zt__write_instance_headings(document);
     zt__get_kept_samples(profiler, &i, &end);
-    while (values && i < end) {
-        const zt__region_record *record;
+    for (; i < end && values; i++) {
         zt__timeline_sample sample;
         if (!zt__copy_kept_sample(profiler, i, &sample, values)) {
-            i++; /* replaced by a newer one */
-            continue;
+            continue; /* replaced by a newer one */
         }
-        zt__lock(&profiler->mutex);
-        record = profiler->regions[sample.region];
-        zt__unlock(&profiler->mutex);
-        zt__write_csv_field(writer, record->name);
-        zt__print(writer, ",%llu,%u", (unsigned long long)i + 1, (unsigned)tile);
-        if (profiler->passes[0].time_metric == UINT32_MAX) {
-            zt__write_text(writer, ",");
-            zt__write_csv_number(writer, values[0]);
+        for (tile = 0; tile < tiles; tile++) {
+            zt__write_csv_field(writer, zt__record_at(profiler, sample.region)->name);
+            zt__print(writer, ",%llu,%u", (unsigned long long)i + 1, (unsigned)tile);
+            if (profiler->passes[0].time_metric == UINT32_MAX) {
+                zt__write_text(writer, ",");
+                zt__write_csv_number(writer, values[0]);
+            }
+            for (metric = 0; metric < profiler->metric_count; metric++) {
+                uint32_t column = profiler->tile_count ? zt__tile_column(profiler, tile, metric) : 1 + metric;
+                zt__write_text(writer, ",");
+                zt__write_csv_number(writer, values[column]);
+            }
+            zt__write_text(writer, "\n");
         }
-        for (metric = 0; metric < profiler->metric_count; metric++) {
-            uint32_t column = profiler->tile_count ? zt__tile_column(profiler, tile, metric) : 1 + metric;
-            zt__write_text(writer, ",");
-            zt__write_csv_number(writer, values[column]);
-        }
-        zt__write_text(writer, "\n");
-        tile = tile + 1 < profiler->tile_count ? tile + 1 : 0;
-        i += tile == 0;
     }
     zt__free(allocator, values);
 }
@@ -16606,8 +16618,7 @@ ZT__PRIVATE void zt__write_folded(zt__document *document) {
         double own_ns;
         zt__lock(&profiler->mutex);
         path = zt__path_at(profiler, i);
-        is_known = !zt__is_nan(zt__own_time(path));
-        own_ns = zt__estimate_own_time(path);
+        is_known = !zt__is_nan(zt__own_time(path, &own_ns));
         for (depth = 0; path->depth > 0; path = path->key.outer) {
             names[depth++] = path->key.region->name;
         }
@@ -16828,7 +16839,7 @@ ZT__PRIVATE void zt__write_json_region(zt__document *document, const zt__json *j
     zt__write_text(writer, ",\n\"time_ns\":");
     zt__write_json_stats(writer, &document->stats[0]);
     if (profiler->pass_count > 1) {
-        zt__write_json_text(writer, "differs", zt__name_differences(document->region.differs).text);
+        zt__write_json_text(writer, "differs", zt__differences[document->region.differs]);
         zt__write_text(writer, ",\n\"pass_time_ns\":[");
         for (pass = 0; pass < profiler->pass_count; pass++) {
             zt__write_comma(writer);
@@ -16939,42 +16950,15 @@ ZT__PRIVATE void zt__write_json_descriptions(zt__document *document, const zt__j
     }
 }
 
-/* Chooses the columns of the page: those that the configuration names, else the first of the ranking. */
-ZT__PRIVATE void zt__choose_json_columns(zt__document *document, zt__json *json) {
-    enum { MOST = 8 };
-    const zt_profiler *profiler = document->profiler;
-    const char *list = profiler->columns, *text;
-    uint32_t metric;
-    size_t length;
-    if (!list) {
-        json->column_count = zt__rank_columns(profiler->metrics, profiler->metric_count, &document->advice,
-                                              &json->means, json->columns);
-        if (json->column_count > MOST) {
-            json->column_count = MOST;
-        }
-        return;
-    }
-    while (zt__next_name(&list, &text, &length) && json->column_count < profiler->metric_count) {
-        for (metric = 0; metric < profiler->metric_count; metric++) {
-            const char *name = profiler->metrics[metric].name;
-            if (strlen(name) == length && memcmp(name, text, length) == 0) {
-                json->columns[json->column_count].metric = metric;
-                json->columns[json->column_count++].role = ZT__NO_ROLE;
-                break;
-            }
-        }
-    }
-}
-
 /* Reads what the document needs of all regions before it writes the first. Returns 0 without memory. */
 ZT__PRIVATE int zt__prepare_json(zt__document *document, zt__json *json) {
+    enum { MOST_COLUMNS = 8 }; /* without config.columns */
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
     uint32_t i, j, metrics = profiler->metric_count;
     json->streamed_count = zt_get_streamed_count(profiler);
     json->is_repeated = (uint8_t *)zt__allocate(allocator, (size_t)metrics + json->streamed_count + 1, 1);
-    json->figures = (double *)zt__allocate(allocator, (size_t)document->region_count + 1,
-                                           (metrics + 1) * sizeof *json->figures);
+    json->figures = zt__read_means(profiler, document->region_count);
     json->columns = (zt__ranked_column *)zt__allocate(allocator, (size_t)metrics + ZT__DERIVED_COLUMNS,
                                                       sizeof *json->columns);
     if (!json->is_repeated || !json->figures || !json->columns) {
@@ -16990,19 +16974,19 @@ ZT__PRIVATE int zt__prepare_json(zt__document *document, zt__json *json) {
         }
     }
     zt__prepare_advice(profiler, &document->advice);
-    for (i = 0; i < document->region_count; i++) {
-        zt__lock(&profiler->mutex);
-        for (j = 0; j < metrics; j++) {
-            zt_stats stats;
-            zt__get_moments(&profiler->layout, &profiler->regions[i]->statistics, 1 + j, &stats);
-            json->figures[(size_t)i * metrics + j] = stats.mean;
-        }
-        zt__unlock(&profiler->mutex);
-    }
     json->means.means = json->figures;
     json->means.stride = metrics;
     json->means.region_count = document->region_count;
-    zt__choose_json_columns(document, json);
+    if (profiler->columns) {
+        json->column_count =
+            zt__find_chosen_columns(profiler->columns, profiler->metrics, metrics, json->columns);
+    } else {
+        json->column_count =
+            zt__rank_columns(profiler->metrics, metrics, &document->advice, &json->means, json->columns);
+        if (json->column_count > MOST_COLUMNS) {
+            json->column_count = MOST_COLUMNS;
+        }
+    }
     return 1;
 }
 
@@ -17208,11 +17192,12 @@ enum {
     ZT__TIME_FIGURES
 };
 
-/* Columns of times. Those with a rank can be chosen by config.columns; the others are always shown. */
+/* Columns of times. config.columns can add those that are not shown anyway, and makes sure that there is room
+   for those with a rank. */
 static const struct {
     const char *name;
     uint32_t figure;
-    int is_chosen; /* without config.columns, too */
+    int is_default; /* shown without being named */
     int rank;
 } zt__time_columns[] = {{"total", ZT__ROW_TOTAL, 1, 0}, {"own", ZT__ROW_OWN, 1, 0},
                         {"mean", ZT__ROW_MEAN, 1, 0},   {"median", ZT__ROW_MEDIAN, 1, 2},
@@ -17230,7 +17215,7 @@ typedef struct zt__region_table {
 
 /* Adds the region that was read last. The table shows the mean of a metric; of a flag, in how many
    samples it was set. */
-ZT__PRIVATE void zt__read_table_row(const zt__document *document, uint32_t index, zt__region_table *table) {
+ZT__PRIVATE void zt__read_table_row(const zt__document *document, zt__region_table *table) {
     const zt_profiler *profiler = document->profiler;
     zt__figure_row *row = &table->shown.rows[table->shown.row_count];
     double *figures = table->figures + (size_t)table->shown.row_count * table->figure_count;
@@ -17239,8 +17224,8 @@ ZT__PRIVATE void zt__read_table_row(const zt__document *document, uint32_t index
     row->demangled = zt__demangle(document->region.name);
     row->name = row->demangled ? row->demangled : document->region.name;
     row->figures = figures;
-    row->index = index;
-    figures[ZT__ROW_SHARE] = time->count ? 100 * document->nesting[index].share : zt__nan();
+    row->index = document->index;
+    figures[ZT__ROW_SHARE] = time->count ? 100 * document->nesting[document->index].share : zt__nan();
     figures[ZT__ROW_COUNT] = (double)time->count;
     figures[ZT__ROW_TOTAL] = time->count ? document->region.total_ns : zt__nan();
     figures[ZT__ROW_OWN] = time->count ? document->region.own_ns : zt__nan();
@@ -17292,9 +17277,9 @@ ZT__PRIVATE void zt__place_rows(const zt__document *document, zt__region_table *
             uint32_t row = places[at].row;
             if (row != UINT32_MAX) {
                 table->figures[(size_t)row * table->figure_count + ZT__ROW_WITH_INNER] += share;
-            }
-            if (row != UINT32_MAX && at != index && places[index].outer == UINT32_MAX) {
-                places[index].outer = at;
+                if (at != index && places[index].outer == UINT32_MAX) {
+                    places[index].outer = at;
+                }
             }
         }
     }
@@ -17356,42 +17341,35 @@ ZT__PRIVATE int zt__lists_name(const char *list, const char *name) {
 
 ZT__PRIVATE void zt__add_time_columns(const zt__document *document, zt__region_table *table) {
     const zt_profiler *profiler = document->profiler;
-    static const char *const differences[] = {"no",   "missing",      "count",      "missing+count",
-                                              "time", "missing+time", "count+time", "missing+count+time"};
     uint32_t i;
     zt__add_figures(&table->shown, ZT__ROW_SHARE, "share", "percent", 0, 0);
     zt__add_figures(&table->shown, ZT__ROW_COUNT, "count", "", 0, 0);
     if (document->differs) {
-        zt__add_texts(&table->shown, ZT__ROW_DIFFERS, "passes differ", differences);
+        zt__add_texts(&table->shown, ZT__ROW_DIFFERS, "passes differ", zt__differences);
     }
     for (i = 0; i < ZT__COUNT_OF(zt__time_columns); i++) {
         int is_requested = profiler->columns && zt__lists_name(profiler->columns, zt__time_columns[i].name);
         if (zt__time_columns[i].figure == ZT__ROW_OWN && !document->is_nested) {
             continue; /* it is the total */
         }
-        if (is_requested || zt__time_columns[i].is_chosen) {
+        if (is_requested || zt__time_columns[i].is_default) {
             zt__add_figures(&table->shown, zt__time_columns[i].figure, zt__time_columns[i].name, "ns", 1,
                             is_requested ? 0 : zt__time_columns[i].rank);
         }
     }
 }
 
-ZT__PRIVATE int zt__is_time_column(const char *name) {
-    uint32_t i;
+/* Returns whether a name in config.columns is that of a time or count, which have columns of their own, or of
+   a metric that attached streams have alone, for the trace. */
+ZT__PRIVATE int zt__is_other_column(const zt_profiler *profiler, const char *name) {
+    uint32_t i, streamed = zt_get_streamed_count(profiler);
+    if (strcmp(name, "count") == 0 || strcmp(name, "share") == 0) {
+        return 1;
+    }
     for (i = 0; i < ZT__COUNT_OF(zt__time_columns); i++) {
         if (strcmp(zt__time_columns[i].name, name) == 0) {
             return 1;
         }
-    }
-    return strcmp(name, "count") == 0 || strcmp(name, "share") == 0;
-}
-
-/* Returns whether config.columns may have a name that the table cannot show: that of a time, which it shows
-   in any case, or of a metric that attached streams have alone, for the trace. */
-ZT__PRIVATE int zt__is_other_column(const zt_profiler *profiler, const char *name) {
-    uint32_t i, streamed = zt_get_streamed_count(profiler);
-    if (zt__is_time_column(name)) {
-        return 1;
     }
     for (i = 0; i < profiler->metric_count; i++) {
         if (strcmp(profiler->metrics[i].name, name) == 0) {
@@ -17521,11 +17499,7 @@ ZT__PRIVATE void zt__write_limits(zt__document *document, const zt__region_table
     zt__writer name;
     uint32_t i, count = zt__find_largest_rows(&table->shown, rows, SHOWN), known = 0;
     for (i = 0; i < count; i++) {
-        const zt__region_record *record;
-        zt__lock(&profiler->mutex);
-        record = profiler->regions[rows[i]->index];
-        zt__unlock(&profiler->mutex);
-        zt__find_limit(profiler, &table->advice, record, &infos[i]);
+        zt__find_limit(profiler, &table->advice, zt__record_at(profiler, rows[i]->index), &infos[i]);
         known += infos[i].limit != ZT_LIMIT_UNKNOWN;
     }
     if (count == 0 || (known == 0 && profiler->metric_count == 0)) {
@@ -17585,8 +17559,7 @@ ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table
     if (profiler->metric_count > 0 && table->shown.row_count > 0) {
         snprintf(note, sizeof note,
                  "Metrics are means per sample. There is no room for %u more: choose with ZT_COLUMNS, or "
-                 "write CSV or JSON, which have "
-                 "all.",
+                 "write CSV or JSON, which have all.",
                  (unsigned)table->left_out);
         zt__write_table_note(document, table->left_out ? note : "Metrics are means per sample.");
     }
@@ -17658,7 +17631,7 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_
     if (table.figures && shown->rows && shown->columns) {
         for (i = 0; i < document->region_count; i++) {
             if (zt__read_region(document, i)) {
-                zt__read_table_row(document, i, &table);
+                zt__read_table_row(document, &table);
             }
         }
         zt__prepare_advice(profiler, &table.advice);
@@ -17723,7 +17696,6 @@ typedef struct zt__track {
     const char *list_name;
     uint64_t first_ns;    /* of the list: when its first span began */
     uint32_t overlap;     /* how many tracks of the list are before it */
-    uint32_t index;       /* among the tracks as they were found */
     uint32_t last;        /* the span that was added last */
     uint32_t number;      /* in the trace, from 1 */
     uint32_t list_number; /* from 1 */
@@ -17810,29 +17782,6 @@ ZT__PRIVATE void zt__describe_column(const zt_metric *metric, int is_stream, int
              suffix, *units || *suffix ? "]" : "");
 }
 
-/* Adds the metrics that config.columns names, each once. Returns how many there are. */
-ZT__PRIVATE uint32_t zt__find_chosen_columns(const char *list, const zt_metric *metrics,
-                                             uint32_t metric_count, zt__ranked_column *chosen) {
-    uint32_t metric, i, count = 0;
-    const char *text;
-    size_t length;
-    while (list && zt__next_name(&list, &text, &length)) {
-        for (metric = 0; metric < metric_count; metric++) {
-            if (zt__equals(metrics[metric].name, text, length)) {
-                break;
-            }
-        }
-        for (i = 0; i < count && metric < metric_count; i++) {
-            metric = chosen[i].metric == metric ? metric_count : metric;
-        }
-        if (metric < metric_count) {
-            chosen[count].metric = metric;
-            chosen[count++].role = ZT__NO_ROLE;
-        }
-    }
-    return count;
-}
-
 /* Chooses what is shown: what config.columns names; if it names none of these metrics, the first that tables
    show. Returns 0 without memory. */
 ZT__PRIVATE int zt__choose_trace_columns(const zt_profiler *profiler, const zt_metric *metrics,
@@ -17884,23 +17833,12 @@ ZT__PRIVATE void zt__compute_columns(const zt__trace_columns *columns, const dou
 /* Chooses the arguments of regions. Returns 0 without memory. */
 ZT__PRIVATE int zt__choose_arguments(zt__trace *trace) {
     zt_profiler *profiler = trace->profiler;
-    const zt_allocator *allocator = &profiler->config.allocator;
-    uint32_t regions = zt_get_region_count(profiler), metrics = profiler->metric_count, i, m;
-    double *means = (double *)zt__allocate(allocator, (size_t)regions + 1, (metrics + 1) * sizeof *means);
+    uint32_t regions = zt_get_region_count(profiler), metrics = profiler->metric_count;
+    double *means = zt__read_means(profiler, regions);
     zt__mean_table table = {means, metrics, regions};
-    int has_memory = means != NULL;
-    for (i = 0; i < regions && has_memory; i++) {
-        zt__lock(&profiler->mutex);
-        for (m = 0; m < metrics; m++) {
-            zt_stats stats;
-            zt__get_moments(&profiler->layout, &profiler->regions[i]->statistics, 1 + m, &stats);
-            means[(size_t)i * metrics + m] = stats.mean;
-        }
-        zt__unlock(&profiler->mutex);
-    }
-    has_memory = has_memory && zt__choose_trace_columns(profiler, profiler->metrics, metrics, &table, 0,
-                                                        profiler->selection.group_count > 1, &trace->columns);
-    zt__free(allocator, means);
+    int has_memory = means && zt__choose_trace_columns(profiler, profiler->metrics, metrics, &table, 0,
+                                                       profiler->selection.group_count > 1, &trace->columns);
+    zt__free(&profiler->config.allocator, means);
     return has_memory;
 }
 
@@ -18021,7 +17959,6 @@ ZT__PRIVATE void zt__add_to_track(zt__trace *trace, uint32_t first, uint32_t ind
         track->list_name = span->sample.origin.list_name;
         track->first_ns = i == first ? span->sample.begin_ns : trace->tracks[first].first_ns;
         track->overlap = i - first;
-        track->index = i;
     }
     track->last = index;
     span->track = i;
@@ -18036,13 +17973,13 @@ ZT__PRIVATE zt__track *zt__find_track(zt__trace *trace, const zt__missing *missi
     return i < trace->track_count ? &trace->tracks[i] : NULL;
 }
 
-/* For qsort: orders lists by their first span, and their tracks by overlap. */
+/* For qsort: orders lists by their first span. The tracks of a list stay as they were found, by overlap. */
 ZT__PRIVATE int zt__compare_tracks(const void *a, const void *b) {
     const zt__track *one = *(const zt__track *const *)a, *other = *(const zt__track *const *)b;
     if (one->first_ns != other->first_ns) {
         return one->first_ns < other->first_ns ? -1 : 1;
     }
-    return one->index < other->index ? -1 : one->index > other->index;
+    return one < other ? -1 : one > other;
 }
 
 /* Distributes the spans to tracks, and numbers these. Returns 0 without memory. */
@@ -18067,11 +18004,10 @@ ZT__PRIVATE int zt__make_tracks(zt__trace *trace) {
     for (i = 0; i < trace->missing_count; i++) {
         const zt__missing *missing = &trace->missing[i];
         if (missing->list && !zt__find_track(trace, missing)) {
-            zt__track *track = &trace->tracks[trace->track_count];
+            zt__track *track = &trace->tracks[trace->track_count++];
             track->list = missing->list;
             track->list_name = missing->list_name;
             track->first_ns = missing->since_ns;
-            track->index = trace->track_count++;
         }
     }
     for (i = 0; i < trace->track_count; i++) {
@@ -18130,6 +18066,15 @@ ZT__PRIVATE void zt__begin_instant(zt__trace *trace, const char *name, const cha
     zt__print(trace->writer, ",\"s\":\"%s\",\"cat\":\"%s\",\"args\":{", track ? "t" : "p", category);
 }
 
+/* Writes an instant that tells how many of something are not shown as they are, and what to do. */
+ZT__PRIVATE void zt__write_remark(zt__trace *trace, const char *name, const char *category, uint32_t track,
+                                  uint64_t ns, const char *what, uint64_t count, const char *remedy) {
+    zt__begin_instant(trace, name, category, track, ns);
+    zt__write_json_count(trace->writer, what, count);
+    zt__write_json_text(trace->writer, "remedy", remedy);
+    zt__write_text(trace->writer, "}}");
+}
+
 ZT__PRIVATE void zt__write_track_names(zt__trace *trace) {
     uint32_t i;
     for (i = 0; i < trace->track_count; i++) {
@@ -18181,14 +18126,6 @@ ZT__PRIVATE uint64_t zt__find_end_of_execution(const zt__trace *trace, uint64_t 
         return trace->executions[low].end_ns;
     }
     return begin_ns + 1;
-}
-
-ZT__PRIVATE const zt__region_record *zt__get_region_of(zt_profiler *profiler, uint32_t region) {
-    const zt__region_record *record;
-    zt__lock(&profiler->mutex);
-    record = profiler->regions[region];
-    zt__unlock(&profiler->mutex);
-    return record;
 }
 
 /* Removes slices that stand for one call: it has executed several regions, or what it has appended has run
@@ -18257,7 +18194,7 @@ ZT__PRIVATE int zt__make_slices(zt__trace *trace) {
         } else {
             slice->kind = ZT__SLICE_APPEND;
             slice->end_ns = slice->begin_ns + sample->origin.append_ns;
-            slice->name = zt__get_region_of(trace->profiler, sample->region)->name;
+            slice->name = zt__record_at(trace->profiler, sample->region)->name;
         }
     }
 #ifdef ZETOOLS_TRACER
@@ -18302,15 +18239,11 @@ ZT__PRIVATE void zt__write_thread_name(zt__trace *trace, uint32_t thread) {
 ZT__PRIVATE void zt__write_program_name(zt__trace *trace) {
     char name[256];
     const char *program = trace->profiler->facts.program;
-    size_t length = strcspn(program, " "), i;
-    for (i = 0; i < length; i++) {
-        if (program[i] == '/') {
-            program += i + 1;
-            length -= i + 1;
-            i = (size_t)-1;
-        }
+    size_t end = strcspn(program, " "), begin = end;
+    while (begin > 0 && program[begin - 1] != '/') {
+        begin--;
     }
-    zt__copy_text(name, sizeof name, program, length);
+    zt__copy_text(name, sizeof name, program + begin, end - begin);
     zt__write_name(trace, "process_name", trace->program, 0, name[0] ? name : "program");
     zt__write_place(trace, "process_sort_index", trace->program, 0, 0);
 }
@@ -18370,7 +18303,7 @@ ZT__PRIVATE void zt__write_span(zt__trace *trace, uint32_t index) {
     const zt__span *span = &trace->spans[index];
     const zt__origin *origin = &span->sample.origin;
     zt__writer *writer = trace->writer;
-    const char *name = zt__get_region_of(trace->profiler, span->sample.region)->name;
+    const char *name = zt__record_at(trace->profiler, span->sample.region)->name;
     uint32_t track = trace->tracks[span->track].number, i;
     zt__begin_event(writer, "X", name, trace->device, track);
     zt__write_event_time(writer, "ts", span->sample.begin_ns);
@@ -18422,10 +18355,8 @@ ZT__PRIVATE void zt__write_missing_events(zt__trace *trace) {
         first_ns = trace->spans[i].sample.begin_ns < first_ns ? trace->spans[i].sample.begin_ns : first_ns;
     }
     if (trace->replaced && trace->span_count) {
-        zt__begin_instant(trace, "earlier samples are not kept", "missing", 0, first_ns);
-        zt__write_json_count(trace->writer, "samples", trace->replaced);
-        zt__write_json_text(trace->writer, "remedy", "raise config.timeline");
-        zt__write_text(trace->writer, "}}");
+        zt__write_remark(trace, "earlier samples are not kept", "missing", 0, first_ns, "samples",
+                         trace->replaced, "raise config.timeline");
     }
 }
 
@@ -18603,11 +18534,8 @@ ZT__PRIVATE void zt__write_counters(zt__trace *trace, zt__traced_rows *rows, uin
         before = rows->count;
     }
     if (merged > 1) {
-        zt__begin_instant(trace, "values are means of several rows", "merged", track, rows->rows[0].begin_ns);
-        zt__write_json_count(trace->writer, "rows", merged);
-        zt__write_json_text(trace->writer, "remedy",
-                            "choose fewer metrics with config.columns or ZT_COLUMNS");
-        zt__write_text(trace->writer, "}}");
+        zt__write_remark(trace, "values are means of several rows", "merged", track, rows->rows[0].begin_ns,
+                         "rows", merged, "choose fewer metrics with config.columns or ZT_COLUMNS");
     }
     zt__write_changes(trace, rows);
 }
@@ -18647,10 +18575,8 @@ ZT__PRIVATE int zt__write_stream(zt__trace *trace, zt__stream_data *data, int se
         zt__write_name(trace, "thread_name", trace->device, track, name);
         zt__write_place(trace, "thread_sort_index", trace->device, track, track);
         if (first > 0) {
-            zt__begin_instant(trace, "earlier rows are not kept", "missing", track, rows.rows[0].begin_ns);
-            zt__write_json_count(trace->writer, "rows", first);
-            zt__write_json_text(trace->writer, "remedy", "raise zt_stream_config.timeline_rows");
-            zt__write_text(trace->writer, "}}");
+            zt__write_remark(trace, "earlier rows are not kept", "missing", track, rows.rows[0].begin_ns,
+                             "rows", first, "raise zt_stream_config.timeline_rows");
         }
         zt__write_markers_and_gaps(trace, &rows, data->period_ns, track);
         zt__write_counters(trace, &rows, most, track);
@@ -20101,6 +20027,9 @@ ZT__PRIVATE uint32_t zt__clamp(uint32_t value, uint32_t least, uint32_t most) {
     return value < least ? least : value > most ? most : value;
 }
 
+/* The default of zt_bench_config.max_change. */
+#define ZT__MAX_FREQUENCY_CHANGE 0.02
+
 /* Replaces what is 0 by its default. */
 ZT__PRIVATE zt_bench_config zt__fill_in_defaults(const zt_bench_config *given) {
     enum { LEAST_SAMPLES = 10 };
@@ -20111,7 +20040,7 @@ ZT__PRIVATE zt_bench_config zt__fill_in_defaults(const zt_bench_config *given) {
     config.min_samples = zt__clamp(given->min_samples, LEAST_SAMPLES, config.max_samples);
     config.max_time_ns = given->max_time_ns ? given->max_time_ns : UINT64_C(10000000000);
     config.precision = zt__is_positive(given->precision) ? given->precision : 0.01;
-    config.max_change = zt__is_positive(given->max_change) ? given->max_change : 0.02;
+    config.max_change = zt__is_positive(given->max_change) ? given->max_change : ZT__MAX_FREQUENCY_CHANGE;
     config.counter_runs = given->counter_runs ? given->counter_runs : 5;
     config.tolerance = zt__is_positive(given->tolerance) ? given->tolerance : 0.02;
     return config;
@@ -20247,15 +20176,13 @@ typedef struct zt__bench {
 
 /* Returns the index of a region by its name, which may be NULL, or UINT32_MAX if there is none. */
 ZT__PRIVATE uint32_t zt__find_region(zt_profiler *profiler, const char *name) {
-    uint32_t i, found = UINT32_MAX;
-    zt__lock(&profiler->mutex);
-    for (i = 0; name && i < profiler->region_count && found == UINT32_MAX; i++) {
-        if (strcmp(profiler->regions[i]->name, name) == 0) {
-            found = i;
-        }
+    const zt__region_record *record = NULL;
+    if (name) {
+        zt__lock(&profiler->mutex);
+        record = (const zt__region_record *)zt__map_find(&profiler->names, name, strlen(name));
+        zt__unlock(&profiler->mutex);
     }
-    zt__unlock(&profiler->mutex);
-    return found;
+    return record ? record->index : UINT32_MAX;
 }
 
 ZT__PRIVATE const char *zt__bench_name(const zt__bench *bench) {
@@ -20608,7 +20535,7 @@ ZT__PRIVATE void zt__add_bench_columns(zt__figure_table *table, int are_changed)
 
 /* Writes a table of results, `room` columns wide. Returns 0 without memory. */
 ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *profiler,
-                                      const zt_bench_result *const *results, uint32_t count, size_t room) {
+                                      const zt_bench_result *results, uint32_t count, size_t room) {
     const zt_allocator *allocator = zt__allocator_of(profiler);
     uint32_t i, are_changed = 0, are_unknown = 0;
     uint32_t figure_count = ZT__BENCH_FIGURES + zt_get_metric_count(profiler) + ZT__DERIVED_COLUMNS;
@@ -20624,11 +20551,11 @@ ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *pro
     table.columns = (zt__figure_column *)zt__allocate(allocator, figure_count, sizeof *table.columns);
     is_complete = figures && table.rows && table.columns;
     for (i = 0; i < count && is_complete; i++) {
-        table.rows[i].name = results[i]->name;
+        table.rows[i].name = results[i].name;
         table.rows[i].figures = figures + (size_t)i * figure_count;
-        zt__fill_bench_row(profiler, results[i], figures + (size_t)i * figure_count);
-        are_changed += results[i]->changed > 0;
-        are_unknown += results[i]->count > 0 && zt__is_nan(results[i]->frequency_mhz);
+        zt__fill_bench_row(profiler, &results[i], figures + (size_t)i * figure_count);
+        are_changed += results[i].changed > 0;
+        are_unknown += results[i].count > 0 && zt__is_nan(results[i].frequency_mhz);
         table.row_count++;
     }
     if (is_complete) {
@@ -20696,9 +20623,7 @@ ZT__PRIVATE void zt__write_bench_csv(zt__writer *writer, const zt__benches *benc
                   (unsigned)result->changed, zt_bench_end_name(result->end));
         for (j = 0; j < ZT__COUNT_OF(figures); j++) {
             zt__write_text(writer, ",");
-            if (zt__is_finite(figures[j])) {
-                zt__write_number(writer, figures[j]);
-            }
+            zt__write_csv_number(writer, figures[j]);
         }
         zt__print(writer, ",%s,", date.text);
         zt__write_csv_field(writer, profiler ? profiler->device_name : "");
@@ -20714,22 +20639,15 @@ ZT__PRIVATE void zt__write_bench_csv(zt__writer *writer, const zt__benches *benc
  */
 ZT__PRIVATE ze_result_t zt__write_benches(const zt__benches *benches, size_t room, zt_write_fn write,
                                           void *user) {
-    const zt_allocator *allocator = zt__allocator_of(benches->profiler);
-    const zt_bench_result **list =
-        (const zt_bench_result **)zt__allocate(allocator, (size_t)benches->count + 1, sizeof *list);
     zt__writer writer;
-    int is_complete = list != NULL;
-    uint32_t i;
-    for (i = 0; list && i < benches->count; i++) {
-        list[i] = &benches->results[i];
-    }
+    int is_complete = 1;
     zt__begin_writing(&writer, write, user);
     if (benches->format == ZT_FORMAT_CSV) {
         zt__write_bench_csv(&writer, benches);
-    } else if (list && benches->count > 0) {
-        is_complete = zt__write_bench_table(&writer, benches->profiler, list, benches->count, room);
+    } else if (benches->count > 0) {
+        is_complete =
+            zt__write_bench_table(&writer, benches->profiler, benches->results, benches->count, room);
     }
-    zt__free(allocator, (void *)list);
     if (!is_complete) {
         return zt__report_no_memory(zt__diagnostics_of(benches->profiler), benches->call, "a table");
     }
@@ -20781,15 +20699,15 @@ ZT_API ze_result_t zt_report_benches(const zt_profiler *profiler, const zt_bench
 }
 
 ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn write, void *user) {
-    const zt_bench_result *both[2];
+    zt_bench_result both[2];
     zt__writer writer;
     size_t room = zt__get_room(0);
     char ratio[128];
     if (!result || !write) {
         return zt__report_null(NULL, "zt_write_comparison", result ? "write" : "result");
     }
-    both[0] = &result->a;
-    both[1] = &result->b;
+    both[0] = result->a;
+    both[1] = result->b;
     zt__begin_writing(&writer, write, user);
     if (!zt__write_bench_table(&writer, NULL, both, 2, room)) {
         return zt__report_no_memory(NULL, "zt_write_comparison", "a table");
@@ -20941,15 +20859,10 @@ ZT__PRIVATE int zt__read_earlier_bench(zt__bench_file *file, const zt__csv_recor
            bench->low >= 0 && bench->low <= bench->median && bench->median <= bench->high;
 }
 
-ZT__PRIVATE ze_result_t zt__report_damage(const zt__bench_file *file, uint32_t line) {
-    char why[64];
-    snprintf(why, sizeof why, "is damaged in line %u", (unsigned)line);
-    return zt__report(file->diagnostics, BAD_BENCHES, ZE_RESULT_ERROR_INVALID_ARGUMENT, file->path, why);
-}
-
-ZT__PRIVATE ze_result_t zt__report_foreign(const zt__bench_file *file) {
-    return zt__report(file->diagnostics, BAD_BENCHES, ZE_RESULT_ERROR_INVALID_ARGUMENT, file->path,
-                      "is no file of benchmarks");
+/* Reports why a file cannot be used. */
+ZT__PRIVATE ze_result_t zt__report_bad_benches(const zt__bench_file *file, ze_result_t result,
+                                               const char *why) {
+    return zt__report(file->diagnostics, BAD_BENCHES, result, file->path, why);
 }
 
 /* Reads the lines of `file->text`, which is changed. `file->benches` has room for them. */
@@ -20960,8 +20873,9 @@ ZT__PRIVATE ze_result_t zt__parse_bench_file(zt__bench_file *file) {
     int is_foreign = !zt__read_csv_record(&next, &header) || strcmp(header.fields[0], "layout") != 0;
     uint32_t i, line;
     double results = 0;
+    char damage[64];
     if (is_foreign) {
-        return zt__report_foreign(file);
+        return zt__report_bad_benches(file, ZE_RESULT_ERROR_INVALID_ARGUMENT, "is no file of benchmarks");
     }
     for (i = 0; i < ZT__COUNT_OF(needed); i++) {
         is_foreign |= !*zt__find_field(&header, &header, needed[i]);
@@ -20974,23 +20888,23 @@ ZT__PRIVATE ze_result_t zt__parse_bench_file(zt__bench_file *file) {
                               file->path, record.fields[0], (unsigned)ZT__BENCH_LAYOUT);
         }
         if (is_foreign) {
-            return zt__report_foreign(file);
+            return zt__report_bad_benches(file, ZE_RESULT_ERROR_INVALID_ARGUMENT, "is no file of benchmarks");
         }
         if (!is_whole && !*next) {
             break;
         }
-        if (!is_whole || zt__is_nan(layout) || record.count != header.count ||
-            !zt__read_earlier_bench(file, &header, &record)) {
-            return zt__report_damage(file, line);
+        results = zt__nan();
+        if (is_whole && !zt__is_nan(layout) && record.count == header.count &&
+            zt__read_earlier_bench(file, &header, &record)) {
+            results = zt__number_of(zt__find_field(&header, &record, "results"));
         }
-        results = zt__number_of(zt__find_field(&header, &record, "results"));
         if (zt__is_nan(results) || file->count > results) {
-            return zt__report_damage(file, line);
+            snprintf(damage, sizeof damage, "is damaged in line %u", (unsigned)line);
+            return zt__report_bad_benches(file, ZE_RESULT_ERROR_INVALID_ARGUMENT, damage);
         }
     }
     if (file->count == 0 || file->count < results) {
-        return zt__report(file->diagnostics, BAD_BENCHES, ZE_RESULT_ERROR_INVALID_SIZE, file->path,
-                          "is cut off");
+        return zt__report_bad_benches(file, ZE_RESULT_ERROR_INVALID_SIZE, "is cut off");
     }
     return ZE_RESULT_SUCCESS;
 }
@@ -21073,9 +20987,8 @@ ZT__PRIVATE void zt__add_condition(zt__changes *changes, const char *what, const
 /* Counts a benchmark that ran at another frequency. */
 ZT__PRIVATE void zt__compare_frequencies(zt__changes *changes, const zt__earlier_bench *before,
                                          const zt_bench_result *now) {
-    const double max_change = 0.02; /* as the default of the configuration */
     double change = fabs(now->frequency_mhz / before->mhz - 1);
-    if (!zt__is_nan(change) && change > max_change && changes->at_other_frequency++ == 0) {
+    if (!zt__is_nan(change) && change > ZT__MAX_FREQUENCY_CHANGE && changes->at_other_frequency++ == 0) {
         snprintf(changes->first_frequency, sizeof changes->first_frequency,
                  "%s: %.0f MHz before, %.0f MHz now. ", now->name, before->mhz, now->frequency_mhz);
         changes->counts.other_conditions = 1;

@@ -617,6 +617,49 @@ static void test_ended_while_another_begins(void **state) {
     check_work(w);
 }
 
+/* ==== reports ============================================================================================= */
+
+static world *runs_later; /* the next but one allocation first runs regions here */
+static zt_profiler *runs_with;
+static int until_it_runs;
+
+/* Does what another thread may do while a report is begun. */
+static void *run_before_allocating(size_t size, void *user) {
+    (void)user;
+    if (runs_later && until_it_runs-- == 0) {
+        world *w = runs_later;
+        runs_later = NULL;
+        zt_region outer = zt_begin(runs_with, w->immediate, "outer");
+        append_kernel(runs_with, w->immediate, w->kernel, "inner");
+        zt_end(&outer);
+        finish_immediate(w, w->immediate);
+        collect_all(runs_with);
+    }
+    return malloc(size);
+}
+
+static void release(void *memory, void *user) {
+    (void)user;
+    free(memory);
+}
+
+/* A region of a report has since begun inside one that the report does not have. */
+static void test_parent_is_newer_than_the_report(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.allocator.allocate = run_before_allocating;
+    config.allocator.release = release;
+    runs_with = open_summed(w, &config);
+    ok(zt_set_operations(runs_with, "inner", 1)); /* makes the region known, without a sample */
+    runs_later = w;
+    until_it_runs = 1;
+    const char *report = written_report(runs_with, ZT_FORMAT_JSON);
+    assert_null(runs_later);
+    assert_contains(report, "\"name\":\"inner\",\"count\":1,\"lost\":0,\"dropped\":0,\"parent\":null");
+    assert_null(strstr(report, "\"outer\""));
+    expect_parent(runs_with, "inner", "outer");
+}
+
 /* ==== the tracer ========================================================================================== */
 
 static void test_launches_inside_a_region(void **state) {
@@ -759,6 +802,7 @@ int main(void) {
         TEST(test_overwritten),
         TEST(test_without_memory),
         TEST(test_ended_while_another_begins),
+        TEST(test_parent_is_newer_than_the_report),
         TEST(test_launches_inside_a_region),
         TEST(test_packed_and_merged),
         TEST(test_merged_while_in_flight),

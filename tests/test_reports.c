@@ -646,10 +646,11 @@ static void test_columns_are_chosen(void **state) {
     assert_contains(written(profiler, ZT_FORMAT_TABLE), "THREADGROUP");
     assert_null(strstr(first_buffer.bytes, "GPU_BUSY"));
     close_profiler(w, profiler);
-    setenv("ZT_COLUMNS", "GPU_BUSY", 1);
+    setenv("ZT_COLUMNS", "GPU_BUSY,GPU_BUSY", 1);
     profiler = measure_region(w, &config);
     assert_contains(written(profiler, ZT_FORMAT_TABLE), "GPU_BUSY");
     assert_null(strstr(first_buffer.bytes, "THREADGROUP"));
+    assert_contains(written(profiler, ZT_FORMAT_JSON), "\"columns\":[\"GPU_BUSY\"]");
 }
 
 /* A column is as wide as its longest figure, which need not be its largest. */
@@ -1561,6 +1562,45 @@ static void test_instances_of_tiles(void **state) {
     assert_string_equal(row, "");
 }
 
+static kept_text instances;
+static world *measures_more; /* and so replaces the oldest sample, when the first bytes are written */
+static zt_profiler *measures_with;
+
+static int keep_instances(const void *bytes, size_t size, void *user) {
+    if (measures_more) {
+        world *w = measures_more;
+        measures_more = NULL;
+        run(w, measures_with, "later");
+        collect_all(measures_with);
+    }
+    return keep_text(bytes, size, user);
+}
+
+/* A sample that is replaced while the report is written has all of its rows, or none. */
+static void test_instances_while_one_is_replaced(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    char name[5000] = ""; /* longer than what is written at once */
+    memset(name, 'n', sizeof name - 1);
+    gpu.set_devices(1, 2);
+    config.timeline = KEPT_SAMPLES;
+    measures_with = open_profiler(w, &config);
+    for (int i = 0; i < KEPT_SAMPLES; i++)
+        run(w, measures_with, name);
+    collect_all(measures_with);
+    measures_more = w;
+    instances.used = 0;
+    ok(zt_write(measures_with, ZT_FORMAT_INSTANCES, keep_instances, &instances));
+    assert_null(measures_more);
+    for (int sample = 1; sample <= KEPT_SAMPLES; sample++) {
+        for (int tile = 0; tile < 2; tile++) {
+            char row[16];
+            snprintf(row, sizeof row, "n\",%d,%d,", sample, tile);
+            assert_contains(instances.bytes, row);
+        }
+    }
+}
+
 /* A metric of a pass that the sample did not run in is empty. */
 static void test_instances_of_passes(void **state) {
     world *w = *state;
@@ -1962,6 +2002,7 @@ int main(void) {
         IN_DIRECTORY(test_instances_of_times),
         IN_DIRECTORY(test_instances_of_tiles),
         IN_DIRECTORY(test_instances_of_passes),
+        IN_DIRECTORY(test_instances_while_one_is_replaced),
         IN_DIRECTORY(test_format_by_suffix),
         IN_DIRECTORY(test_unknown_suffixes_are_refused),
         IN_DIRECTORY(test_suffix_is_of_the_file),
