@@ -5791,6 +5791,7 @@ struct zt__slot {
 
     /* for zt_execute: the state in which it found the slot, or FREE if it does not expect the slot to run */
     zt__slot_state submitted_from;
+    uint32_t overwritten; /* executions whose samples it has counted as overwritten */
 
     /* for the collector */
     uint64_t overdue_since_ns; /* host time when reading it failed first, or 0. It is lost if that goes on */
@@ -5914,6 +5915,7 @@ typedef struct zt__reading {
     uint32_t report; /* index among the reports of the batch */
     zt__region_record *region;
     int is_unobserved; /* its sample shows that its list ran without zt_execute */
+    int is_late;       /* it was counted as overwritten: that is taken back */
     zt__sample_times times;
 } zt__reading;
 
@@ -7358,13 +7360,20 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
     zt__slot *slot = reading->slot;
     zt__path *path = slot->path;
     reading->region = slot->region;
+    /* Where executions overlap, the first may be read before the next begins, and then that is read, too. */
+    reading->is_late = reading->from == ZT__SLOT_ARMED && reading->has_signalled && slot->overwritten > 0 &&
+                       slot->list->state == ZT__LIST_OBSERVED;
+    reading->is_announced |= reading->is_late;
     if (reading->has_signalled && reading->outcome != ZT__NOT_READY) {
         zt__note_run(profiler, reading);
     }
     if (reading->outcome != ZT__READ && reading->outcome != ZT__LOST) {
         return;
     }
-    if (reading->from == ZT__SLOT_ARMED) { /* this execution was not announced */
+    if (reading->is_late) {
+        slot->overwritten--;
+        zt__count_lost(profiler, slot, ZT_LOST_OVERWRITTEN, -1);
+    } else if (reading->from == ZT__SLOT_ARMED) { /* this execution was not announced */
         zt__count_begun(profiler, path, 1);
         path->missing++; /* there may have been others, so the samples of nested regions need not match */
     }
@@ -7765,6 +7774,7 @@ ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt
     slot->list = list;
     slot->region = path->key.region;
     slot->is_dropped = slot->needs_reset = slot->shows_end = 0;
+    slot->overwritten = 0;
     /* What a recorded list records is submitted after its first region is begun: one look at the clock serves
        all regions of a recording. Timelines show when each region was begun. */
     if (profiler->timeline || list->state == ZT__LIST_IMMEDIATE || list->state == ZT__LIST_UNKNOWN ||
@@ -8307,6 +8317,7 @@ ZT__PRIVATE void zt__announce_list(zt_profiler *profiler, zt__list *list, uint64
             zt_cause cause = zt__loss_by_execution(slot->state);
             zt__count_begun(profiler, slot->path, 1);
             zt__count_lost(profiler, slot, cause, 1);
+            slot->overwritten += cause == ZT_LOST_OVERWRITTEN;
             list->overwritten += cause == ZT_LOST_OVERWRITTEN;
             list->overlaps |= cause == ZT_LOST_OVERWRITTEN;
         }
@@ -8366,8 +8377,10 @@ ZT__PRIVATE void zt__retract_list(zt_profiler *profiler, zt__list *list) {
                 zt__move_slot(profiler, slot, from);
             }
         } else if (from != ZT__SLOT_FREE) { /* a loss was counted */
+            zt_cause cause = zt__loss_by_execution(from);
+            slot->overwritten -= cause == ZT_LOST_OVERWRITTEN;
             zt__count_begun(profiler, slot->path, -1);
-            zt__count_lost(profiler, slot, zt__loss_by_execution(from), -1);
+            zt__count_lost(profiler, slot, cause, -1);
         }
     }
     list->ran_up_to = list->ran_before;

@@ -284,6 +284,38 @@ static void test_overwritten(void **state) {
     check_work(w);
 }
 
+/* The first of two executions that overlap is read before the second begins: then neither was overwritten. */
+static void test_read_before_it_is_overwritten(void **state) {
+    world *w = *state;
+    ze_event_handle_t gate;
+    create_event(w, 1, &gate);
+    zt_config config = config_of(w);
+    config.wait_timeout_ns = 100000000; /* zt_execute gives up waiting while the gate is closed */
+    zt_profiler *profiler = open_profiler(w, &config);
+    ok(zeCommandListAppendWaitOnEvents(w->list, 1, &gate));
+    ok(zeCommandListAppendEventReset(w->list, gate));
+    append(w, profiler, w->list, "again");
+    ok(zeCommandListClose(w->list));
+    for (int i = 0; i < 2; i++)
+        ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
+    assert_int_equal(zt_get_cause(profiler, ZT_LOST_OVERWRITTEN), 1);
+    for (uint64_t i = 1; i <= 2; i++) {
+        ok(zeEventHostSignal(gate));
+        while (zt_get_counts(profiler).collected < i) {
+            zt_collect(profiler, 0);
+            nap();
+        }
+        check_identity(profiler);
+    }
+    finish_queue(w);
+    assert_counts(profiler, counted(2, 2, 0, 0, 0));
+    assert_int_equal(zt_get_cause(profiler, ZT_LOST_OVERWRITTEN), 0);
+    assert_int_equal(zt_get_counts(profiler).unobserved_lists, 0);
+    w->launches += 2;
+    ok(zeEventDestroy(gate));
+    check_work(w);
+}
+
 /* The driver refuses an execution while the last one is still on its way: nothing of it was overwritten. */
 static void test_refused_while_the_last_execution_runs(void **state) {
     world *w = *state;
@@ -786,6 +818,7 @@ int main(void) {
         TEST(test_read_failed),
         TEST(test_batch_not_calculated),
         TEST(test_overwritten),
+        TEST(test_read_before_it_is_overwritten),
         TEST(test_refused_while_the_last_execution_runs),
         TEST(test_execution_of_an_immediate_list_is_refused),
         TEST(test_slots_exhausted),
