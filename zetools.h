@@ -3251,6 +3251,7 @@ typedef struct zt__figure_column {
 
 typedef struct zt__figure_row {
     const char *name;
+    char *demangled;       /* the same, if it must be freed; else NULL */
     size_t indent;         /* blanks before it */
     const double *figures; /* NaN: not measured */
     uint32_t index;        /* of what the row describes */
@@ -3389,11 +3390,11 @@ ZT__PRIVATE size_t zt__heading_width(const char *heading) {
 
 /* Stores the decimals that a column needs, and its width. */
 ZT__PRIVATE void zt__measure_column(const zt__figure_table *table, zt__figure_column *column, int is_share) {
-    double smallest = zt__nan(), largest = zt__nan(), least = zt__nan(), power;
+    double smallest = zt__nan(), largest = zt__nan(), power;
     double enough = table->is_precise ? 999.5 : 99.95;
     int are_integers = 1;
-    zt__cell cells[3];
-    uint32_t row, i;
+    zt__cell cell;
+    uint32_t row;
     for (row = 0; row < table->row_count; row++) {
         double value = table->rows[row].figures[column->figure] / column->scale;
         if (zt__is_nan(value)) {
@@ -3403,7 +3404,6 @@ ZT__PRIVATE void zt__measure_column(const zt__figure_table *table, zt__figure_co
         if (zt__is_positive(value) && (zt__is_nan(smallest) || value < smallest)) {
             smallest = value;
         }
-        least = zt__is_nan(least) || value < least ? value : least;
         largest = zt__is_nan(largest) || value > largest ? value : largest;
     }
     /* Three or four significant digits of the smallest figure, and not more than six of the largest. */
@@ -3417,11 +3417,10 @@ ZT__PRIVATE void zt__measure_column(const zt__figure_table *table, zt__figure_co
         }
     }
     column->width = zt__heading_width(column->heading);
-    zt__show_figure(&cells[0], column, smallest * column->scale);
-    zt__show_figure(&cells[1], column, least * column->scale);
-    zt__show_figure(&cells[2], column, largest * column->scale);
-    for (i = 0; i < ZT__COUNT_OF(cells); i++) {
-        size_t width = zt__shown_width(cells[i].text);
+    for (row = 0; row < table->row_count; row++) {
+        size_t width;
+        zt__show_figure(&cell, column, table->rows[row].figures[column->figure]);
+        width = zt__shown_width(cell.text);
         column->width = width > column->width ? width : column->width;
     }
 }
@@ -3496,11 +3495,17 @@ ZT__PRIVATE void zt__add_texts(zt__figure_table *table, uint32_t figure, const c
     }
 }
 
+/* Returns how many blanks are before a name: not more than half of the room for names. */
+ZT__PRIVATE size_t zt__indent_of_row(const zt__figure_table *table, uint32_t row) {
+    size_t indent = table->rows[row].indent;
+    return indent < table->longest_name / 2 ? indent : table->longest_name / 2;
+}
+
 ZT__PRIVATE size_t zt__widest_name(const zt__figure_table *table) {
     size_t widest = zt__shown_width(table->heading);
     uint32_t i;
     for (i = 0; i < table->row_count && widest < table->longest_name; i++) {
-        size_t width = table->rows[i].indent + zt__shown_width(table->rows[i].name);
+        size_t width = zt__indent_of_row(table, i) + zt__shown_width(table->rows[i].name);
         widest = width > widest ? width : widest;
     }
     return widest < table->longest_name ? widest : table->longest_name;
@@ -3545,7 +3550,7 @@ ZT__PRIVATE void zt__fill_figures(const void *user, uint32_t row, zt__cell *cell
     const zt__figure_part *part = (const zt__figure_part *)user;
     uint32_t i;
     cells[0].text = part->table->rows[row].name;
-    cells[0].indent = part->table->rows[row].indent;
+    cells[0].indent = zt__indent_of_row(part->table, row);
     for (i = 0; i < part->count; i++) {
         const zt__figure_column *column = &part->table->columns[part->first + i];
         zt__show_figure(&cells[1 + i], column, part->table->rows[row].figures[column->figure]);
@@ -7857,18 +7862,21 @@ ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handl
     if (region && list) {
         list->open_count++; /* keeps the record of the list while the mutex is unlocked */
         zt__note_begin(profiler, list, kind);
-        path =
-            zt__find_or_add_path(profiler, list->innermost ? list->innermost->path : &profiler->root, region);
-        slot = path ? zt__acquire_slot(profiler, list, path) : NULL;
-        for (tries = 0; path && !slot && tries < TRIES; tries++) {
-            zt__unlock(&profiler->mutex);
-            *cause = zt__provide_slots(profiler, list, kind);
-            zt__lock(&profiler->mutex);
-            if (*cause != ZT_CAUSE_COUNT) {
-                break;
+        *cause = ZT_CAUSE_COUNT;
+        for (tries = 0; !slot && *cause == ZT_CAUSE_COUNT; tries++) {
+            /* Each time anew: what zt__provide_slots calls may begin and end regions on the list. */
+            path = zt__find_or_add_path(profiler, list->innermost ? list->innermost->path : &profiler->root,
+                                        region);
+            slot = path ? zt__acquire_slot(profiler, list, path) : NULL;
+            if (!path) {
+                *cause = ZT_DROPPED_NO_MEMORY;
+            } else if (!slot && tries == TRIES) {
+                *cause = ZT_DROPPED_NO_SLOT; /* other threads have taken the new slots */
+            } else if (!slot) {
+                zt__unlock(&profiler->mutex);
+                *cause = zt__provide_slots(profiler, list, kind);
+                zt__lock(&profiler->mutex);
             }
-            *cause = ZT_DROPPED_NO_SLOT; /* if other threads have taken the new slots */
-            slot = zt__acquire_slot(profiler, list, path);
         }
         list->open_count--;
     }
@@ -10168,7 +10176,7 @@ ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *miss
     int is_same = 0;
     while (i > oldest && !is_same) {
         const zt__missing *kept = &timeline->missing[--i % ZT__MISSING_KEPT];
-        is_same = kept->region == missing->region && kept->list == missing->list &&
+        is_same = kept->count > 0 && kept->region == missing->region && kept->list == missing->list &&
                   kept->list_name == missing->list_name && kept->cause == missing->cause;
         oldest = by > 0 ? i : oldest; /* what is added may only continue the newest */
     }
@@ -11180,7 +11188,8 @@ ZT__PRIVATE void zt__apply_rules(const zt__advice *advice, const double figures[
     unmeasured[ZT__ROLE_EU_STALL] = unmeasured[ZT__ROLE_EU_OCCUPANCY] = 1;
     zt__name_missing(advice, unmeasured, info);
     if (info->missing[0]) {
-        zt__append(info->text, sizeof info->text, "Not enough metrics: add %s.", info->missing);
+        zt__append(info->text, sizeof info->text, "Not enough metrics: add %s, if the device has them.",
+                   info->missing);
     } else if (advice->naming == ZT__NAMING_COUNT) {
         strcpy(info->text, "Not enough metrics: none is known to show what limits a region.");
     } else {
@@ -16502,6 +16511,7 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
 ZT__PRIVATE void zt__write_instance_headings(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
+    char heading[1024];
     uint32_t i, j;
     zt__write_text(writer, "=== Device #0 Metrics ===\n\nKernel,GlobalInstanceId,SubDeviceId");
     if (profiler->passes[0].time_metric == UINT32_MAX) {
@@ -16510,19 +16520,17 @@ ZT__PRIVATE void zt__write_instance_headings(zt__document *document) {
     for (i = 0; i < profiler->metric_count; i++) {
         const zt_metric *metric = &profiler->metrics[i];
         const char *units = strcmp(metric->units, "percent") == 0 ? "%" : metric->units;
-        zt__write_text(writer, ",");
+        int is_repeated = 0; /* an earlier group has a metric of this name */
         for (j = 0; j < i; j++) {
-            if (strcmp(profiler->metrics[j].name, metric->name) == 0) { /* of another group */
-                zt__write_text(writer, metric->group);
-                zt__write_text(writer, ".");
-                break;
-            }
+            is_repeated |= strcmp(profiler->metrics[j].name, metric->name) == 0;
         }
-        zt__write_text(writer, metric->name);
-        if (*units) {
-            zt__write_text(writer, "[");
-            zt__write_text(writer, units);
-            zt__write_text(writer, "]");
+        snprintf(heading, sizeof heading, "%s%s%s%s%s%s", is_repeated ? metric->group : "",
+                 is_repeated ? "." : "", metric->name, *units ? "[" : "", units, *units ? "]" : "");
+        zt__write_text(writer, ",");
+        if (strpbrk(heading, ",\"\r\n")) { /* unitrace has no quotes */
+            zt__write_csv_field(writer, heading);
+        } else {
+            zt__write_shown(writer, heading);
         }
     }
     zt__write_text(writer, "\n");
@@ -17197,9 +17205,9 @@ ZT__PRIVATE void zt__read_table_row(const zt__document *document, zt__region_tab
     zt__figure_row *row = &table->shown.rows[table->shown.row_count];
     double *figures = table->figures + (size_t)table->shown.row_count * table->figure_count;
     const zt_stats *time = &document->stats[0];
-    char *demangled = zt__demangle(document->region.name);
     uint32_t metric;
-    row->name = demangled ? demangled : document->region.name;
+    row->demangled = zt__demangle(document->region.name);
+    row->name = row->demangled ? row->demangled : document->region.name;
     row->figures = figures;
     row->index = document->index;
     figures[ZT__ROW_SHARE] = time->count ? 100 * document->nesting[document->index].share : zt__nan();
@@ -17633,9 +17641,7 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_
         document->out_of_memory = 1;
     }
     for (i = 0; i < shown->row_count; i++) {
-        if (shown->rows[i].name != zt__record_at(profiler, shown->rows[i].index)->name) {
-            free((void *)shown->rows[i].name); /* demangled */
-        }
+        free(shown->rows[i].demangled);
     }
     zt__free(allocator, shown->columns);
     zt__free(allocator, shown->rows);

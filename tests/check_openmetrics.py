@@ -164,7 +164,7 @@ def compare(families, expected_path):
 
 
 def print_stamped(path):
-    with open(path, encoding="utf-8", newline="") as file:
+    with open(path, encoding="utf-8", newline="\n") as file:
         for line in file:
             print(line if line.startswith("#") else line.rstrip("\n") + " 1000000000\n", end="")
 

@@ -652,6 +652,39 @@ static void test_columns_are_chosen(void **state) {
     assert_contains(written(profiler, ZT_FORMAT_JSON), "\"columns\":[\"GPU_BUSY\"]");
 }
 
+/* A column is as wide as its longest figure, which need not be its largest. */
+static void test_wide_figures_fit(void **state) {
+    world *w = *state;
+    enum { METRICS = 16 };
+    static const double values[] = {5e11, -5e11, 1e13, -1e13, 3};
+    char names[METRICS][8], columns[METRICS * 8] = "";
+    softgpu_metric metrics[METRICS];
+    zt_config config = config_of(w);
+    for (int i = 0; i < METRICS; i++) {
+        softgpu_metric metric = {names[i], "X", "", ZET_METRIC_TYPE_RATIO, ZET_VALUE_TYPE_FLOAT64};
+        snprintf(names[i], sizeof names[i], "V%d", i);
+        strcat(strcat(columns, names[i]), ",");
+        metrics[i] = metric;
+    }
+    assert_true(gpu.list_metrics("Wide", metrics, METRICS));
+    config.groups = "Wide";
+    config.columns = columns;
+    zt_profiler *profiler = open_profiler(w, &config);
+    for (int i = 0; i < 5; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "%g", values[i]);
+        for (int m = 0; m < METRICS; m++)
+            assert_true(gpu.set_metric(names[m], values[i]));
+        run(w, profiler, name);
+        collect_all(profiler);
+    }
+    const char *text = written(profiler, ZT_FORMAT_TABLE);
+    assert_contains(text, " -500000000000");
+    assert_in_range(look_at(text).widest, 60, 80);
+    close_profiler(w, profiler);
+    assert_true(gpu.list_metrics("Wide", NULL, 0));
+}
+
 /* The bytes of two copies are a million apart, and yet the decimals of the column show both. */
 static void test_small_figures_are_shown(void **state) {
     world *w = *state;
@@ -860,6 +893,36 @@ static void test_nested_regions_in_a_table(void **state) {
     assert_contains(unbroken(text), "Own times do not include regions inside, which are indented. ");
     assert_null(strstr(unbroken(text), "is not known"));
     check_reports(profiler);
+}
+
+/* However deep they are, names keep half of their column, and the rows fit. */
+static void test_deeply_nested_regions_in_a_table(void **state) {
+    world *w = *state;
+    enum { DEPTH = 12 };
+    const char *widths[] = {"40", "60", "80"};
+    zt_region regions[DEPTH];
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    for (int i = 0; i < DEPTH; i++) {
+        char name[100];
+        snprintf(name, sizeof name, "%c: a region with a name that is longer than its column, and ends in %c",
+                 'a' + i, 'A' + i);
+        regions[i] = zt_begin(profiler, w->immediate, name);
+        launch(w, w->immediate);
+    }
+    for (int i = DEPTH; i-- > 0;)
+        zt_end(&regions[i]);
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    for (int i = 0; i < 3; i++) {
+        setenv("COLUMNS", widths[i], 1);
+        const char *text = printed(profiler);
+        assert_in_range(look_at(text).widest, 20, atoi(widths[i]));
+        for (int k = 0; k < DEPTH; k++) {
+            char begin[3] = {(char)('a' + k), ':', 0}, end[3] = {(char)('A' + k), ' ', 0};
+            const char *row = strstr(text, begin);
+            assert_true(row && strstr(row, end) && strstr(row, end) < strchr(row, '\n'));
+        }
+    }
 }
 
 /* A region that is not always inside the same one is below none. Without nesting, own times are the total. */
@@ -1429,6 +1492,26 @@ static void test_instances(void **state) {
     assert_string_equal(read_whole(in_directory("run.Instances.csv")), text);
 }
 
+/* A row has as many fields as there are headings, whatever the names of metrics contain. */
+static void test_instances_of_odd_metrics(void **state) {
+    world *w = *state;
+    static const softgpu_metric metrics[] = {
+        {"A,B", "X", "a,b", ZET_METRIC_TYPE_EVENT, ZET_VALUE_TYPE_FLOAT64},
+        {"two\nlines", "X", "", ZET_METRIC_TYPE_EVENT, ZET_VALUE_TYPE_FLOAT64},
+        {"\"quoted\"", "X", "\xff", ZET_METRIC_TYPE_EVENT, ZET_VALUE_TYPE_FLOAT64},
+        {"invalid\xff", "X", "", ZET_METRIC_TYPE_EVENT, ZET_VALUE_TYPE_FLOAT64},
+    };
+    zt_config config = config_of(w);
+    config.groups = "Odd";
+    config.timeline = KEPT_SAMPLES;
+    assert_true(gpu.list_metrics("Odd", metrics, 4));
+    zt_profiler *profiler = measure_region(w, &config);
+    assert_contains(written(profiler, ZT_FORMAT_INSTANCES),
+                    ",\"A,B[a,b]\",\"two\nlines\",\"\"\"quoted\"\"[\xef\xbf\xbd]\",invalid\xef\xbf\xbd\n\"");
+    close_profiler(w, profiler);
+    assert_true(gpu.list_metrics("Odd", NULL, 0));
+}
+
 /* Without metrics, the GPU time is that of the region. */
 static void test_instances_of_times(void **state) {
     world *w = *state;
@@ -1841,7 +1924,7 @@ static void test_reports_while_regions_are_collected(void **state) {
     assert_int_equal(pthread_create(&thread, NULL, write_reports, profiler), 0);
     for (int i = 0; i < OFTEN(1000); i++) {
         char name[16];
-        snprintf(name, sizeof name, "region %d", i % 10);
+        snprintf(name, sizeof name, "region %d", i % 100); /* the array of regions grows */
         run(w, profiler, name);
         zt_collect(profiler, 0);
     }
@@ -1870,6 +1953,7 @@ int main(void) {
         IN_DIRECTORY(test_table_is_aligned_and_fits),
         IN_DIRECTORY(test_table_has_units_and_figures),
         IN_DIRECTORY(test_small_figures_are_shown),
+        IN_DIRECTORY(test_wide_figures_fit),
         IN_DIRECTORY(test_columns_are_chosen),
         IN_DIRECTORY(test_columns_of_any_length),
         IN_DIRECTORY(test_columns_of_any_number),
@@ -1885,6 +1969,7 @@ int main(void) {
         IN_DIRECTORY(test_metrics_of_several_groups_are_shown_once),
         IN_DIRECTORY(test_unknown_column_shows_nearest_names),
         IN_DIRECTORY(test_nested_regions_in_a_table),
+        IN_DIRECTORY(test_deeply_nested_regions_in_a_table),
         IN_DIRECTORY(test_table_without_a_parent),
         IN_DIRECTORY(test_own_time_that_is_not_known),
         TEST(test_names_in_folded_stacks),
@@ -1898,6 +1983,7 @@ int main(void) {
         IN_DIRECTORY(test_table_on_standard_output),
         IN_DIRECTORY(test_only_standard_output_is_as_wide_as_the_terminal),
         IN_DIRECTORY(test_instances),
+        IN_DIRECTORY(test_instances_of_odd_metrics),
         IN_DIRECTORY(test_instances_of_times),
         IN_DIRECTORY(test_instances_of_tiles),
         IN_DIRECTORY(test_instances_of_passes),
