@@ -31,7 +31,7 @@ RUN_timeline := env ZE_ENABLE_TRACING_LAYER=1
 ifndef V
 .SILENT:
 endif
-ifeq ($(filter -j%,$(MAKEFLAGS)),)
+ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc)
 endif
 comma := ,
@@ -227,7 +227,7 @@ build/libzt_auto.so: examples/preload.c | deps-build
 	$(CC) $(C_FLAGS) -fPIC -shared -o $@ $< $(ZE_LIBS)
 
 run-preload: build/libzt_auto.so build/examples/simulate $(RUN_NEEDS)
-	if tests/run-on-device.sh; then $(MAKE) spirv; fi
+	if tests/run-on-device.sh; then $(MAKE) --no-print-directory spirv; fi
 	tests/run-on-device.sh env LD_PRELOAD=build/libzt_auto.so build/examples/simulate
 
 build/has_device: tests/has_device.c | deps-build
@@ -240,7 +240,7 @@ build/has_device: tests/has_device.c | deps-build
 examples: $(EXAMPLES:%=build/examples/%) build/libzt_auto.so build/examples/simulate $(RUN_NEEDS) ## build all examples to build/examples/
 
 run-%: build/examples/% $(RUN_NEEDS) ## build and run one example
-	if tests/run-on-device.sh; then $(MAKE) spirv; fi
+	if tests/run-on-device.sh; then $(MAKE) --no-print-directory spirv; fi
 	touch build/started
 	tests/run-on-device.sh $(RUN_$*) $<
 	find . -maxdepth 1 -name 'run.*' -newer build/started -printf 'wrote %f\n' | sort

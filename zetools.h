@@ -285,7 +285,8 @@
            zt_set_peaks(profiler, 2.0 * copied_bytes / (result.median * 1e-9), 14.6e12, "measured: a copy");
 
        Without them, the peak bandwidth is the one that the driver reports. It is also what zt_get_limit
-       compares the memory traffic with.
+       compares the memory traffic with. Where the traffic is more than 110% of it, the peak is wrong: the
+       text of zt_limit_info says so, and nothing is concluded from it.
 
        No metric counts operations: an instruction does as many as it has SIMD lanes, and the device does not
        report their number. So operations are what zt_set_operations states. Without them, the roofline has
@@ -1377,8 +1378,9 @@ ZT_API const char *zt_bench_end_name(zt_bench_end end);
    thread. Since 0.1. */
 ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from);
 
-/* Writes all statistics and counts into a buffer; see PACKED STATISTICS. Nothing is collected meanwhile. What
-   is collected between two calls may need more room in the second one.
+/* Writes all statistics and counts into a buffer; see PACKED STATISTICS. Nothing is collected meanwhile, but
+   other threads may lose or drop samples between the counts of two regions. What is collected between two
+   calls may need more room in the second one.
    buffer  NULL: only `size` is stored
    size    the size of the buffer in bytes; receives the size that is needed
    Returns SUCCESS; INVALID_SIZE if the buffer is too small; NOT_READY if another thread collected for
@@ -1906,7 +1908,7 @@ typedef zt__disabled_scope zt_scope;
        thread that holds them. So what a callback calls does not wait for its own thread: it skips collecting,
        or returns HANDLE_OBJECT_IN_USE. A callback under the collector may read a stream, and one under a
        reader may collect. So there is no order between the two, and a thread that waits for one of them has
-       a deadline.
+       a deadline. zt_merge holds the collectors of both profilers, that of the lower address first.
 
        No thread holds two of these mutexes at a time. All but that of the process are held briefly; at exit
        alone, the list of threads stays locked while they are stopped. Memory is allocated and messages are
@@ -9465,8 +9467,9 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
     if (!size) {
         return zt__report_null(&locked->diagnostics, "zt_pack", "size");
     }
-    /* Nothing is collected meanwhile, so that all regions are of one moment. Inside a sample function this
-       thread holds the collector already. */
+    /* Nothing is collected meanwhile, so that the samples of all regions are of one moment. What other
+       threads lose or drop meanwhile may be in the counts of a region alone, or in those of all regions
+       alone. Inside a sample function this thread holds the collector already. */
     is_inside = zt__is_owner(&locked->collector);
     if (!is_inside && !zt__lock_until(&locked->collector, zt__deadline(locked->config.wait_timeout_ns))) {
         return zt__report(&locked->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "zt_pack");
@@ -10187,7 +10190,8 @@ ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *miss
     }
 }
 
-/* Keeps a call that begins to execute lists, or with 0 the end of this thread's newest. The mutex is held. */
+/* Keeps a call that begins to execute lists, or with 0 the end of this thread's newest that has not ended:
+   hooks may execute lists inside of a call. The mutex is held. */
 ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns) {
     zt__timeline *timeline = profiler->timeline;
     uint32_t thread = zt__get_system_thread();
@@ -10202,8 +10206,8 @@ ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns) {
     }
     for (; i > zt__oldest_kept(timeline->executions_written, timeline->capacity); i--) {
         execution = &timeline->executions[(i - 1) % timeline->capacity];
-        if (execution->thread == thread) {
-            execution->end_ns = execution->end_ns ? execution->end_ns : zt__now_ns();
+        if (execution->thread == thread && !execution->end_ns) {
+            execution->end_ns = zt__now_ns();
             return;
         }
     }
@@ -11197,13 +11201,24 @@ ZT__PRIVATE void zt__apply_rules(const zt__advice *advice, const double figures[
     }
 }
 
-/* Finds what limits a region, with what is the same for all regions prepared. */
+/* Finds what limits a region, with what is the same for all regions prepared. Traffic above 110% of the peak
+   shows that the peak is wrong; counters are not exact to the last percent. */
 ZT__PRIVATE void zt__find_limit(zt_profiler *profiler, const zt__advice *advice,
                                 const zt__region_record *record, zt_limit_info *info) {
     double figures[ZT__ROLE_COUNT];
+    int peak_is_wrong;
     memset(info, 0, sizeof *info);
     zt__read_figures(profiler, advice, record, figures);
+    peak_is_wrong = !zt__is_nan(figures[ZT__ROLE_MEMORY_SHARE]) && figures[ZT__ROLE_MEMORY_SHARE] >= 110;
+    if (peak_is_wrong) {
+        figures[ZT__ROLE_MEMORY_SHARE] = zt__nan();
+    }
     zt__apply_rules(advice, figures, info);
+    if (peak_is_wrong) {
+        zt__append(info->text, sizeof info->text,
+                   " The memory traffic of %.3g GB/s is above the peak of %.3g GB/s: set ZT_PEAKS.",
+                   figures[ZT__ROLE_MEMORY_TRAFFIC], advice->peaks.bytes / 1e9);
+    }
 }
 
 /* ---- ranking --------------------------------------------------------------------------------------------- */
@@ -17520,10 +17535,14 @@ ZT__PRIVATE void zt__write_table_note(zt__document *document, const char *text) 
 /* Writes what the table does not show, why, and what to do. */
 ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table *table) {
     zt_profiler *profiler = document->profiler;
+    zt_availability availability = zt_get_availability(profiler);
     const char *list = profiler->columns, *text;
     char name[ZET_MAX_METRIC_NAME], note[ZET_MAX_METRIC_NAME + sizeof(zt__nearest) + 64];
     zt__nearest nearest;
     size_t length;
+    if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
+        list = NULL; /* the note that says why there are no metrics is enough */
+    }
     while (list && zt__next_name(&list, &text, &length)) {
         zt__copy_text(name, sizeof name, text, length);
         if (!zt__is_other_column(profiler, name) &&
@@ -19037,7 +19056,9 @@ static const char *const zt__page[] = {
     "        }",
     "    }",
     "    const largest = [...shares].sort((a, b) => b[1] - a[1]).slice(0, 5);",
+    "    const unknown = regions.reduce((sum, region) => sum + (region.limit.what ? 0 : region.share || 0), 0);",
     "    if (largest.length) {",
+    "        if (unknown >= 0.0005) { largest.push([\"not known\", unknown]); }",
     "        summary.append(\"What limits it: \" + largest.map(([what, share]) => what + \"\\u00a0\" + percent(share)).join(\", \") + \".\");",
     "    }",
     "}",

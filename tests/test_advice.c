@@ -732,13 +732,13 @@ static void test_arguments(void **state) {
     zt_close(profiler);
 }
 
-/* The device states a design bandwidth of 8 GB a second. */
+/* The device states a design bandwidth of 51 GB a second. */
 static void test_design_bandwidth(void **state) {
     world *w = (world *)*state;
     zt__advice advice;
     zt_profiler *profiler = open_own(w, "ComputeBasic", 0);
     zt__prepare_advice(profiler, &advice);
-    assert_true(advice.peaks.bytes == 8e9);
+    assert_true(advice.peaks.bytes == 51e9);
     inject("zeDeviceGetMemoryProperties", 1, ZE_RESULT_ERROR_UNKNOWN);
     zt__prepare_advice(profiler, &advice);
     assert_true(advice.peaks.bytes == 0);
@@ -809,6 +809,26 @@ static void test_peaks(void **state) {
     ok(zt_set_peaks(profiler, 0, 0, NULL));
     assert_null(strstr(json_of(profiler), "\"peaks\""));
     ok(zt_set_peaks(NULL, 1, 1, NULL));
+    zt_close(profiler);
+}
+
+/* No region moves more than the peak: then the peak is wrong, and shows nothing. */
+static void test_traffic_above_the_peak(void **state) {
+    (void)state;
+    static const given_value values[METRICS] = {
+        {"GPU_BUSY", 99}, {"GPU_MEMORY_BYTE_READ_RATE", 300}, {"GPU_MEMORY_BYTE_WRITE_RATE", 100}};
+    zt_profiler *profiler = profiler_of(roofline_metrics, 3, TIME_NS, &values, 1);
+    zt_limit_info info;
+    ok(zt_set_peaks(profiler, 380e9, 0, NULL));
+    ok(zt_get_limit(profiler, 0, &info));
+    assert_int_equal(info.limit, ZT_LIMIT_MEMORY_BANDWIDTH);
+    assert_contains(info.text, "105% of the peak bandwidth");
+    assert_null(strstr(info.text, "ZT_PEAKS"));
+    ok(zt_set_peaks(profiler, 8e9, 0, NULL));
+    ok(zt_get_limit(profiler, 0, &info));
+    assert_int_equal(info.limit, ZT_LIMIT_UNKNOWN);
+    assert_contains(info.text, " The memory traffic of 400 GB/s is above the peak of 8 GB/s: set ZT_PEAKS.");
+    assert_null(strstr(info.text, "% of the peak"));
     zt_close(profiler);
 }
 
@@ -975,6 +995,7 @@ int main(void) {
         cmocka_unit_test(test_ranking_of_nothing),
         cmocka_unit_test(test_streamed_shares),
         cmocka_unit_test(test_peaks),
+        cmocka_unit_test(test_traffic_above_the_peak),
         cmocka_unit_test(test_operations),
         TEST(test_arguments),
         TEST(test_metrics_of_a_stream),

@@ -587,6 +587,36 @@ static void test_without_memory(void **state) {
     }
 }
 
+/* ==== callbacks between two regions ======================================================================= */
+
+static zt_region ended_in_sample;
+
+static void end_in_sample(const zt_sample *sample, void *user) {
+    add_sample(sample, user);
+    zt_end(&ended_in_sample);
+}
+
+/* The sample function ends a region while zt_begin collects for a free slot: the new region is beside it. */
+static void test_ended_while_another_begins(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.groups = "ComputeBasic";
+    config.slots_per_step = config.max_slots = 2;
+    config.sample = end_in_sample;
+    memset(sums, 0, sizeof sums);
+    zt_profiler *profiler = open_profiler(w, &config);
+    ended_in_sample = zt_begin(profiler, w->immediate, "before");
+    run(w, profiler, "inner");
+    run(w, profiler, "next");
+    collect_all(profiler);
+    expect_parent(profiler, "inner", "before");
+    expect_parent(profiler, "next", NULL);
+    expect_times(profiler, "before", sum("before") - sum("inner"), sum("before"));
+    assert_counts(profiler, counted(3, 3, 0, 0, 0));
+    check_paths(profiler);
+    check_work(w);
+}
+
 /* ==== reports ============================================================================================= */
 
 static world *runs_later; /* the next but one allocation first runs regions here */
@@ -628,36 +658,6 @@ static void test_parent_is_newer_than_the_report(void **state) {
     assert_contains(report, "\"name\":\"inner\",\"count\":1,\"lost\":0,\"dropped\":0,\"parent\":null");
     assert_null(strstr(report, "\"outer\""));
     expect_parent(runs_with, "inner", "outer");
-}
-
-/* ==== callbacks between two regions ======================================================================= */
-
-static zt_region ended_in_sample;
-
-static void end_in_sample(const zt_sample *sample, void *user) {
-    add_sample(sample, user);
-    zt_end(&ended_in_sample);
-}
-
-/* The sample function ends a region while zt_begin collects for a free slot: the new region is beside it. */
-static void test_ended_while_another_begins(void **state) {
-    world *w = *state;
-    zt_config config = config_of(w);
-    config.groups = "ComputeBasic";
-    config.slots_per_step = config.max_slots = 2;
-    config.sample = end_in_sample;
-    memset(sums, 0, sizeof sums);
-    zt_profiler *profiler = open_profiler(w, &config);
-    ended_in_sample = zt_begin(profiler, w->immediate, "before");
-    run(w, profiler, "inner");
-    run(w, profiler, "next");
-    collect_all(profiler);
-    expect_parent(profiler, "inner", "before");
-    expect_parent(profiler, "next", NULL);
-    expect_times(profiler, "before", sum("before") - sum("inner"), sum("before"));
-    assert_counts(profiler, counted(3, 3, 0, 0, 0));
-    check_paths(profiler);
-    check_work(w);
 }
 
 /* ==== the tracer ========================================================================================== */
@@ -801,8 +801,8 @@ int main(void) {
         TEST(test_executed_often_without_zt_execute),
         TEST(test_overwritten),
         TEST(test_without_memory),
-        TEST(test_parent_is_newer_than_the_report),
         TEST(test_ended_while_another_begins),
+        TEST(test_parent_is_newer_than_the_report),
         TEST(test_launches_inside_a_region),
         TEST(test_packed_and_merged),
         TEST(test_merged_while_in_flight),

@@ -372,6 +372,50 @@ static void test_executions_that_nobody_saw(void **state) {
     check_work(w);
 }
 
+typedef struct inside {
+    world *w;
+    zt_profiler *profiler;
+    ze_command_list_handle_t list; /* NULL: it was executed */
+} inside;
+
+static void execute_inside(void *parameters, int result, void *user, void **instance) {
+    inside *of = (inside *)user;
+    ze_command_list_handle_t list = of->list;
+    (void)parameters, (void)result, (void)instance;
+    of->list = NULL;
+    if (list)
+        ok(zt_execute(of->profiler, of->w->queue, 1, &list, NULL));
+}
+
+/* A hook executes another list inside of an execution. */
+static void test_an_execution_inside_of_another(void **state) {
+    world *w = (world *)*state;
+    uint64_t low = now_ns();
+    inside of = {w, open_timeline(w, "ComputeBasic", 100), NULL};
+    zt_hook hook = {"zeCommandQueueExecuteCommandLists", execute_inside, NULL, &of};
+    zt_trace_config config = zt_trace_config_default();
+    config.names = "none";
+    config.hooks = &hook;
+    config.hook_count = 1;
+    create_list(w, &of.list);
+    ze_command_list_handle_t list = of.list;
+    append(w, of.profiler, of.list, "inside");
+    ok(zeCommandListClose(of.list));
+    append(w, of.profiler, w->list, "outside");
+    ok(zeCommandListClose(w->list));
+    ok(zt_trace_start(of.profiler, &config));
+    execute(w, of.profiler, w->list);
+    w->launches += 2;
+    ok(zt_trace_stop(of.profiler));
+    collect_all(of.profiler);
+    trace_since(of.profiler, low);
+    expect_line_of_thread("thread %ld: execute lists x1", this_thread());
+    expect_line_of_thread("thread %ld: execute lists/execute lists x1", this_thread());
+    ok(zt_release(of.profiler, list));
+    ok(zeCommandListDestroy(list));
+    check_work(w);
+}
+
 /* ==== names of lists ===================================================================================== */
 
 static void test_names_of_lists(void **state) {
@@ -1171,6 +1215,12 @@ static void test_bad_input(void **state) {
     check_work(w);
 }
 
+/* Loaders that cannot turn tracing on at run time look for this in the environment. */
+static int start_traced(void **state) {
+    setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
+    return start(state);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         STREAM_TEST(test_nested_regions),
@@ -1186,6 +1236,7 @@ int main(void) {
         STREAM_TEST(test_threads_that_append),
         STREAM_TEST(test_threads_that_execute),
         STREAM_TEST(test_executions_that_nobody_saw),
+        STREAM_TEST(test_an_execution_inside_of_another),
         STREAM_TEST(test_names_of_lists),
         STREAM_TEST(test_names_end_with_their_lists),
         STREAM_TEST(test_lost_and_dropped),
@@ -1213,5 +1264,5 @@ int main(void) {
         STREAM_TEST(test_rows_overflow),
         STREAM_TEST(test_bad_input),
     };
-    return cmocka_run_group_tests(tests, start, NULL);
+    return cmocka_run_group_tests(tests, start_traced, NULL);
 }

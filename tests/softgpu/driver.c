@@ -374,8 +374,8 @@ ze_result_t sg_zeDeviceGetMemoryProperties(ze_device_handle_t handle, uint32_t *
     SG_NEED_POINTER(count);
     if (sg_clamp_count(count, 1) && properties) {
         properties->flags = 0;
-        properties->maxClockRate = 1000;
-        properties->maxBusWidth = 64;
+        properties->maxClockRate = 3200; /* two channels of DDR4-3200: 51.2 GB/s */
+        properties->maxBusWidth = 128;
         properties->totalSize = 2 * SG_MAX_ALLOCATION;
         snprintf(properties->name, sizeof properties->name, "host memory");
         for (ze_base_properties_t *next = properties->pNext; next; next = next->pNext) {
@@ -383,7 +383,7 @@ ze_result_t sg_zeDeviceGetMemoryProperties(ze_device_handle_t handle, uint32_t *
             if (next->stype == ZE_STRUCTURE_TYPE_DEVICE_MEMORY_EXT_PROPERTIES) {
                 extended->type = ZE_DEVICE_MEMORY_EXT_TYPE_DDR4;
                 extended->physicalSize = properties->totalSize;
-                extended->readBandwidth = extended->writeBandwidth = 8; /* of the rate and width above */
+                extended->readBandwidth = extended->writeBandwidth = 51; /* of the rate and width above */
                 extended->bandwidthUnit = ZE_BANDWIDTH_UNIT_BYTES_PER_NANOSEC;
             }
         }
