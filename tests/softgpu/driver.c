@@ -104,8 +104,9 @@ static sg_device *create_device(sg_root *root, sg_device *parent, uint32_t index
 }
 
 static bool create_root(sg_root *root, uint32_t index) {
-    pthread_mutex_init(&root->lanes_lock, NULL);
-    pthread_mutex_init(&root->running, NULL);
+    pthread_mutex_init(&root->lock, NULL);
+    pthread_mutex_init(&root->pause_lock, NULL);
+    pthread_cond_init(&root->finished, NULL);
     pthread_mutex_init(&root->bell_lock, NULL);
     sg_condition_init(&root->bell);
     root->device = create_device(root, NULL, index);
@@ -209,6 +210,8 @@ ze_result_t sg_zeDriverGetExtensionProperties(ze_driver_handle_t handle, uint32_
         {"ZE_extension_pci_properties", ZE_MAKE_VERSION(1, 0)},
         {"ZE_extension_device_memory_properties", ZE_MAKE_VERSION(1, 0)},
         {"ZE_experimental_immediate_command_list_append", ZE_MAKE_VERSION(1, 0)},
+        {"ZE_experimental_event_query_timestamps", ZE_MAKE_VERSION(1, 0)},
+        {"ZE_extension_event_query_kernel_timestamps", ZE_MAKE_VERSION(1, 0)},
         {"ZET_experimental_calculate_multiple_metrics", ZE_MAKE_VERSION(1, 0)},
         {"ZET_experimental_global_metric_timestamps", ZE_MAKE_VERSION(1, 0)},
         {"ZET_experimental_concurrent_metric_groups", ZE_MAKE_VERSION(1, 0)},
@@ -299,7 +302,7 @@ ze_result_t sg_zeDeviceGetProperties(ze_device_handle_t handle, ze_device_proper
         .numSlices = 1,
         .timerResolution = timer_resolution(properties->stype),
         .timestampValidBits = sg_timestamp_bits(),
-        .kernelTimestampValidBits = sg_timestamp_bits(),
+        .kernelTimestampValidBits = sg_kernel_timestamp_bits(),
     };
     memcpy(answer.uuid.id, "softgpu", 7);
     answer.uuid.id[14] = (uint8_t)(device->parent ? device->parent->index : device->index);
@@ -363,7 +366,7 @@ ze_result_t sg_zeDeviceGetCommandQueueGroupProperties(ze_device_handle_t handle,
     for (uint32_t i = 0; i < given && properties; ++i) {
         properties[i].flags = flags[i];
         properties[i].maxMemoryFillPatternSize = SG_MAX_FILL_PATTERN;
-        properties[i].numQueues = SG_QUEUES_PER_GROUP;
+        properties[i].numQueues = sg_queues_of(i);
     }
     return ZE_RESULT_SUCCESS;
 }

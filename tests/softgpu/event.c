@@ -100,9 +100,14 @@ ze_result_t sg_zeEventGetEventPool(ze_event_handle_t handle, ze_event_pool_handl
 
 /* ---- signalling, and waiting for it -------------------------------------------------------------------- */
 
-void sg_event_signal(sg_event *event, uint64_t start, uint64_t end) {
-    atomic_store_explicit(&event->start, start, memory_order_relaxed);
-    atomic_store_explicit(&event->end, end, memory_order_relaxed);
+void sg_event_signal(sg_event *event, const sg_interval *times, uint32_t tiles) {
+    for (uint32_t i = 0; i <= tiles; ++i) {
+        atomic_store_explicit(&event->starts[i], sg_kernel_ticks_at(times[i].start), memory_order_relaxed);
+        atomic_store_explicit(&event->ends[i], sg_kernel_ticks_at(times[i].end), memory_order_relaxed);
+        atomic_store_explicit(&event->host_starts[i], times[i].start, memory_order_relaxed);
+        atomic_store_explicit(&event->host_ends[i], times[i].end, memory_order_relaxed);
+    }
+    atomic_store_explicit(&event->tiles, tiles, memory_order_relaxed);
     atomic_store(&event->signalled, 1);
     sg_progress();
     sg_ring_all();
@@ -111,8 +116,8 @@ void sg_event_signal(sg_event *event, uint64_t start, uint64_t end) {
 ze_result_t sg_zeEventHostSignal(ze_event_handle_t handle) {
     sg_event *event = sg_event_of(handle);
     SG_NEED_HANDLE(event);
-    uint64_t now = sg_ticks_at(sg_now());
-    sg_event_signal(event, now, now);
+    uint64_t now = sg_now();
+    sg_event_signal(event, &(sg_interval){now, now}, 0);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -142,10 +147,12 @@ ze_result_t sg_zeEventHostSynchronize(ze_event_handle_t handle, uint64_t timeout
 
 /* ---- timestamps ---------------------------------------------------------------------------------------- */
 
-static ze_kernel_timestamp_result_t timestamps_of(const sg_event *event) {
+/* 0: the command's; from 1, its part on a tile. The context is always active, and its clock the global one.
+ */
+static ze_kernel_timestamp_result_t timestamps_of(const sg_event *event, uint32_t index) {
     ze_kernel_timestamp_data_t data = {
-        .kernelStart = atomic_load_explicit(&event->start, memory_order_relaxed),
-        .kernelEnd = atomic_load_explicit(&event->end, memory_order_relaxed),
+        .kernelStart = atomic_load_explicit(&event->starts[index], memory_order_relaxed),
+        .kernelEnd = atomic_load_explicit(&event->ends[index], memory_order_relaxed),
     };
     return (ze_kernel_timestamp_result_t){.global = data, .context = data};
 }
@@ -163,8 +170,60 @@ ze_result_t sg_zeEventQueryKernelTimestamp(ze_event_handle_t handle,
         return ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
     if (!atomic_load(&event->signalled))
         return ZE_RESULT_NOT_READY;
-    *destination = timestamps_of(event);
+    *destination = timestamps_of(event, 0);
     return ZE_RESULT_SUCCESS;
+}
+
+/* Of each tile: for a root device, of all that it ran on; for a sub-device, its own. */
+static ze_result_t find_timestamps(const sg_event *event, ze_device_handle_t device_handle, uint32_t *count,
+                                   uint32_t *first) {
+    const sg_device *device = sg_device_of(device_handle);
+    SG_NEED_HANDLE(event);
+    SG_NEED_HANDLE(device);
+    SG_NEED_POINTER(count);
+    if (!has_timestamps(event))
+        return ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
+    if (!atomic_load(&event->signalled))
+        return ZE_RESULT_NOT_READY;
+    uint32_t tiles = atomic_load_explicit(&event->tiles, memory_order_relaxed);
+    *first = tiles ? 1 + (device->parent ? device->index : 0) : 0;
+    sg_clamp_count(count, device->parent || !tiles ? 1 : tiles);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t sg_zeEventQueryTimestampsExp(ze_event_handle_t handle, ze_device_handle_t device, uint32_t *count,
+                                         ze_kernel_timestamp_result_t *timestamps) {
+    const sg_event *event = sg_event_of(handle);
+    uint32_t first = 0;
+    bool asks = count && *count == 0;
+    ze_result_t result = find_timestamps(event, device, count, &first);
+    for (uint32_t i = 0; result == ZE_RESULT_SUCCESS && !asks && timestamps && i < *count; ++i)
+        timestamps[i] = timestamps_of(event, first + i);
+    return result;
+}
+
+static ze_kernel_timestamp_result_t host_times_of(const sg_event *event, uint32_t index) {
+    ze_kernel_timestamp_data_t data = {
+        .kernelStart = atomic_load_explicit(&event->host_starts[index], memory_order_relaxed),
+        .kernelEnd = atomic_load_explicit(&event->host_ends[index], memory_order_relaxed),
+    };
+    return (ze_kernel_timestamp_result_t){.global = data, .context = data};
+}
+
+ze_result_t sg_zeEventQueryKernelTimestampsExt(ze_event_handle_t handle, ze_device_handle_t device,
+                                               uint32_t *count,
+                                               struct sg_kernel_timestamps_results *results) {
+    const sg_event *event = sg_event_of(handle);
+    uint32_t first = 0;
+    bool asks = count && *count == 0;
+    ze_result_t result = find_timestamps(event, device, count, &first);
+    for (uint32_t i = 0; result == ZE_RESULT_SUCCESS && !asks && results && i < *count; ++i) {
+        if (results->kernel)
+            results->kernel[i] = timestamps_of(event, first + i);
+        if (results->synchronized)
+            results->synchronized[i] = host_times_of(event, first + i);
+    }
+    return result;
 }
 
 /* ---- commands ------------------------------------------------------------------------------------------ */
@@ -179,14 +238,14 @@ static void run_event_reset(sg_execution *execution, void *argument) {
 ze_result_t sg_zeCommandListAppendSignalEvent(ze_command_list_handle_t list, ze_event_handle_t event) {
     SG_NEED_HANDLE(sg_list_of(list));
     SG_NEED_HANDLE(sg_event_of(event));
-    return sg_list_append(list, &(sg_append){.signal = event});
+    return sg_list_append(list, &(sg_append){.signal = event, .order = SG_AFTER_ALL});
 }
 
 ze_result_t sg_zeCommandListAppendWaitOnEvents(ze_command_list_handle_t list, uint32_t event_count,
                                                ze_event_handle_t *events) {
     SG_NEED_HANDLE(sg_list_of(list));
     SG_NEED_POINTER(events);
-    return sg_list_append(list, &(sg_append){.wait_count = event_count, .waits = events});
+    return sg_list_append(list, &(sg_append){.wait_count = event_count, .waits = events, .order = SG_BLOCKS});
 }
 
 ze_result_t sg_zeCommandListAppendEventReset(ze_command_list_handle_t list, ze_event_handle_t handle) {
@@ -194,7 +253,9 @@ ze_result_t sg_zeCommandListAppendEventReset(ze_command_list_handle_t list, ze_e
     sg_event *event = sg_event_of(handle);
     SG_NEED_HANDLE(event);
     sg_event_use use = {event, event->object.serial};
-    return sg_list_append(list, &(sg_append){.run = run_event_reset, .argument = &use, .size = sizeof use});
+    return sg_list_append(
+        list,
+        &(sg_append){.run = run_event_reset, .argument = &use, .size = sizeof use, .order = SG_IN_ORDER});
 }
 
 typedef struct timestamp_query {
@@ -213,7 +274,7 @@ static void run_timestamp_queries(sg_execution *execution, void *argument) {
     for (uint32_t i = 0; i < queries->count; ++i) {
         const timestamp_query *query = &queries->each[i];
         if (sg_object_is(&query->event.event->object, query->event.serial))
-            *query->destination = timestamps_of(query->event.event);
+            *query->destination = timestamps_of(query->event.event, 0);
     }
 }
 

@@ -423,14 +423,26 @@ static softgpu_group first_group(const launch *what) {
     return group;
 }
 
-static void run_groups(sg_device *device, const launch *what, void *const *values) {
+/* A tile is at work from its first group to its last. */
+static void time_tile(sg_interval *tile, uint64_t start) {
+    if (!tile->start)
+        tile->start = start;
+    tile->end = sg_now();
+}
+
+static void run_groups(sg_execution *execution, const launch *what, void *const *values) {
+    sg_device *device = execution->device;
     softgpu_group group = first_group(what);
+    uint32_t tiles = device->parent ? 0 : sg_sub_device_count();
     uint64_t plane = (uint64_t)group.count[0] * group.count[1];
     for (uint64_t n = 0; n < plane * group.count[2] && !sg_is_lost() && !sg_is_stopping(device); ++n) {
         group.id[0] = (uint32_t)(n % group.count[0]);
         group.id[1] = (uint32_t)(n / group.count[0] % group.count[1]);
         group.id[2] = (uint32_t)(n / plane);
+        uint64_t start = tiles ? sg_now() : 0;
         what->code->run(&group, values);
+        if (tiles)
+            time_tile(&execution->tiles[n % tiles], start);
         count_group(sg_tile_for(device, n), &group);
     }
 }
@@ -442,7 +454,7 @@ static void run_launch(sg_execution *execution, void *argument) {
     void *values[MAX_ARGUMENTS];
     for (uint32_t i = 0; i < what->code->argument_count; ++i)
         values[i] = what->values + argument_offset(what->code, i);
-    run_groups(execution->device, what, values);
+    run_groups(execution, what, values);
     sg_count(sg_tile_for(execution->device, 0), SG_KERNELS, 1);
 }
 
@@ -465,6 +477,7 @@ static ze_result_t append_launch(ze_command_list_handle_t list_handle, ze_kernel
     memcpy(what->values, kernel->values, value_bytes);
     sg_append append = *events;
     append.run = run_launch;
+    append.is_kernel = true;
     append.argument = what;
     append.size = offsetof(launch, values) + value_bytes;
     return sg_list_append(list_handle, &append);
@@ -537,8 +550,10 @@ ze_result_t sg_zeCommandListAppendLaunchMultipleKernelsIndirect(
     for (uint32_t i = 0; i < kernel_count && result == ZE_RESULT_SUCCESS; ++i) {
         launch what = {.indirect_groups = &groups_buffer[i], .limit = count_buffer, .index = i};
         bool first = i == 0, last = i + 1 == kernel_count;
-        sg_append events = {
-            .signal = last ? signal : NULL, .wait_count = first ? wait_count : 0, .waits = waits};
+        sg_append events = {.signal = last ? signal : NULL,
+                            .wait_count = first ? wait_count : 0,
+                            .waits = waits,
+                            .order = first ? 0 : SG_AFTER_ALL};
         result = append_launch(list, kernels[i], &what, &events);
     }
     return result;
