@@ -6,6 +6,7 @@
  *   queue.c    queues and fences                 lane.c      which command may start when
  *   event.c    event pools and events            thread.c    the engines
  *   counters.c what devices count                graph.c     command graphs
+ *   binary.c   what modules are made of
  *   metrics.c  calculate.c  queries.c  streamers.c           the tools functions: see metrics.h
  */
 #ifndef SOFTGPU_H
