@@ -26,6 +26,7 @@ LIBS_bench_google := -lbenchmark
 NEEDS_bench_google = $(CXX_NEEDS) libbenchmark-dev
 LIBS_trace := -Lbuild/examples -lstepper -Wl,-rpath,'$$ORIGIN'
 RUN_trace := env ZE_ENABLE_TRACING_LAYER=1
+RUN_timeline := env ZE_ENABLE_TRACING_LAYER=1
 
 ifndef V
 .SILENT:
@@ -69,7 +70,7 @@ GOAL_EXAMPLES := $(if $(filter deps examples,$(GOALS)),$(EXAMPLES),$(filter $(GO
 GOAL_NEEDS = $(sort $(BUILD_NEEDS) $(foreach example,$(GOAL_EXAMPLES),$(NEEDS_$(example))) \
     $(if $(filter deps test test-% sequence,$(GOALS)),$(TEST_NEEDS)) \
     $(if $(filter deps test test-scoped test-plugins,$(GOALS)),$(CXX_NEEDS)) \
-    $(if $(filter deps test,$(GOALS)),$(SANITIZER_NEEDS)) $(if $(filter deps test-page,$(GOALS)),$(PAGE_NEEDS)) \
+    $(if $(filter deps test,$(GOALS)),$(SANITIZER_NEEDS)) $(if $(filter deps test-page pictures,$(GOALS)),$(PAGE_NEEDS)) \
     $(if $(filter deps test test-openmetrics,$(GOALS)),$(PROMTOOL_NEEDS)) \
     $(if $(filter deps matrix,$(GOALS)),$(TEST_NEEDS) $(MATRIX_NEEDS)) $(if $(filter deps lint,$(GOALS)),$(LINT_NEEDS)))
 
@@ -278,6 +279,14 @@ lint: | deps-lint ## formatting, and what must not be in the tree
 format: ## bring all sources into shape
 	find . \( -name .git -o -path ./build \) -prune -o -type f -regex '.*\.\(h\|c\|cpp\|cc\|cl\)' -print | \
 	    xargs clang-format -i
+
+.PHONY: pictures
+pictures: build/examples/regions build/examples/timeline $(RUN_NEEDS) | deps-page ## the pictures of README.md, of runs of two examples
+	mkdir -p build/pictures
+	tests/run-on-device.sh build/examples/regions build/pictures | tests/picture.py 'make demo' >examples/table.svg
+	PYTHONDONTWRITEBYTECODE=1 tests/page/picture.py build/pictures/run.html examples/page.png
+	tests/run-on-device.sh $(RUN_timeline) build/examples/timeline build/pictures
+	tests/picture_of_trace.py build/pictures/run.trace.json 2 >examples/trace.svg
 
 .PHONY: clean
 clean: ## remove what was built and what examples wrote (run.*), except the fetched suites

@@ -76,8 +76,34 @@
        executes the end. This includes work of other lists that runs in that time. Begin a region on the list
        that has its work.
 
-       Regions may nest and overlap. Where regions nest on a recorded list that is executed again, some
-       drivers return a wrong GPU time for the outer one. Such a sample is lost (ZT_LOST_IMPLAUSIBLE).
+       Regions may nest and overlap; see NESTING.
+
+   NESTING
+
+       A region that is begun on a list while another is open there is inside that one. The GPU time of a
+       region includes that of the regions inside it. Its own time does not, so that own times can be added
+       up. zt_region_info has both, and the parent. A region may be inside different others. Then it has
+       several paths, such as "step;solve" and "check;solve", which zt_get_path returns with the times of
+       each. A region may also be inside itself.
+
+       Own time is the difference of sums: the time of a region less that of those directly inside it. It is
+       NaN where it is not known, because
+
+       - samples of the region, or of regions directly inside it, are in flight, were lost or dropped, or have
+         no GPU time
+       - a region directly inside it has ended after it: then they overlap, and the own time of the region
+         around both is not known either
+       - their list was executed several times without zt_execute, so that the samples of the two may be from
+         different executions
+       - a sample is shorter than those inside it, so that the device has measured one of them wrongly
+       - regions are nested more than 64 deep, or on more than 65,536 paths: those beyond count as not nested
+
+       The own time of a region without regions inside is always known. Own time includes what was not
+       measured, such as launches that a tracer left out (zt_trace_config.names, every, limit), and the time
+       that beginning and ending the regions inside took.
+
+       Where regions nest on a recorded list that is executed again, some drivers return a wrong GPU time for
+       the outer one. Such a sample is lost (ZT_LOST_IMPLAUSIBLE).
 
    COMMAND LISTS
 
@@ -214,10 +240,29 @@
        starts again from 0 when it overflows. If this may have happened before a sample was collected, its
        time is uncertain: the sample is not kept, but counted in zt_timeline_info.lost_samples.
 
-       A report to "run.trace.json" is in the Trace Event format, which Perfetto and Chrome show: a track for
-       each command list, with the metrics of a sample as its arguments; counter tracks of the attached
-       streams (zt_stream_config.profiler); and markers as instants. Regions that overlap without being nested
-       are on separate tracks.
+       A report to "run.trace.json" is in the Trace Event format, which Perfetto and Chrome show. It has two
+       processes, the device and the program. That of the device has
+
+       - a track for each command list, named by zt_name_list. Regions that overlap without being nested are
+         on separate tracks. Arguments of a region are its metrics, the thread that has appended it, and of a
+         traced launch the numbers and the size of its work-groups, as far as the host knows them
+       - a counter for each metric of the attached streams (zt_stream_config.profiler). What adds up is shown
+         as a rate: bytes in GB/s, events a second, times as a share of the time
+       - a track for each attached stream, with its markers, and a span for each gap
+       - an instant where a sample was submitted that is missing: lost, dropped, or without a certain time
+
+       That of the program has a track for each thread, with the number and name that the system gives it.
+       Spans are what has appended a region to an immediate list ("append saxpy"), what has executed recorded
+       lists ("execute lists"), and timed calls. An arrow (a flow event) leads from there to each region.
+
+       config.columns chooses metrics for counters and arguments, as for the table. Without it, or if it names
+       none of a stream or of the regions, up to eight of these are chosen: those that a table shows first.
+
+       Values of counters are rounded by less than 0.025%, and are written only where they change. If more
+       than 80,000 values remain, each two rows are merged into their mean, until there are fewer. An instant
+       at the begin of the stream tells how many rows a value stands for; with fewer columns it stands for
+       less. So the trace of a minute, with noise in a stream at 100 us beside 10,000 regions, is smaller than
+       20 MB.
 
        A row of an attached stream belongs to a sample if the middle of its period lies between the sample's
        begin and end. From these rows, each region has the mean and the peak of every streamed metric
@@ -254,6 +299,8 @@
 
            zetools_info                     1, with version, device and availability of metrics as labels
            zetools_region_gpu_time_seconds  a summary by region. The quantiles 0 and 1 are minimum and maximum
+           zetools_region_own_gpu_time_seconds_total       by region, outside of regions inside it: these can
+                                            be added up. Left out while it is not known; see NESTING
            zetools_region_pass_gpu_time_seconds_total      by region and pass, if there are several
            zetools_region_lost_samples_total, ..._dropped_samples_total      by region
            zetools_lost_samples_total, zetools_dropped_samples_total         by cause
@@ -261,12 +308,15 @@
            zetools_metric_NAME_UNIT         a metric of the device, by region, metric and group, and by
                                             pass if there are several. What adds up is a counter, with
                                             _total; what is averaged is a gauge
+           zetools_tile_metric_NAME_UNIT    the same of each tile, by tile, if there are several
+           zetools_streamed_mean_NAME_UNIT, zetools_streamed_peak_NAME_UNIT  a metric of the attached streams
+                                            while regions run, as gauges by region, metric, group and stream
            zetools_call_seconds, zetools_call_errors_total  host time of calls as a summary, and calls that
                                             failed, by call
 
        Names are in snake case and units are base units: GPU_BUSY in percent becomes
-       zetools_metric_gpu_busy_ratio, from 0 to 1. Flags count samples. Metrics that are not combined, and
-       those of single tiles, are left out. Counters begin at 0 with each profiler.
+       zetools_metric_gpu_busy_ratio, from 0 to 1. Flags count samples. Flags of streams and
+       metrics that are not combined are left out. Counters begin at 0 with each profiler.
 
    TRACING, with ZETOOLS_TRACER
 
@@ -328,9 +378,16 @@
        are UTC. What the driver does not report is empty or null. Packed statistics keep these facts of the
        process that measured.
 
+       Regions are sorted by their share: own time (see NESTING) as a part of the own times of all regions.
+       So nothing counts twice. In the table, a region is indented below its parent if that is the only one,
+       and "own" is a column of its own if any region is inside another. If the own time of a region is not
+       known, its share is estimated: from its GPU time less that of the samples directly inside it that were
+       collected. A note reports how many regions this concerns.
+
        JSON is an object:
 
            "zetools", "program", "date", "opened", "availability"
+           "gpu_time_ns"  the sum of own times, or of their estimates
            "device"    {"name", "driver_version", "uuid", "pci", "core_clock_mhz", "timer_hz"}
            "counts"    zt_counts; "causes": of each zt_cause, by its name
            "peaks"     {"bytes_per_second", "operations_per_second", "source"}; see ROOFLINE
@@ -341,32 +398,42 @@
                        derived from two metrics have no "group"
            "streamed"  the same for metrics of attached streams
            "regions"   an array in the order of zt_get_region
+           "paths"     zt_path_info of each path
            "notes"     sentences about what is missing, why, and what to do: those below a table
            "calls"     of the tracer: {"name", "count", "errors", "time_ns"}
 
-       A region is {"name", "count", "lost", "dropped", "time_ns", "limit", "metrics"}. Where they apply, it
-       also has "differs" and "pass_time_ns" (an array) with several passes; "bytes", the memory traffic a
-       second; "operations" and "instructions" a second (see ROOFLINE); "histogram"; "streamed", of each key
-       {"rows", "mean", "peak"}; and "tiles", an array with "metrics" of each. "limit" is {"what", "why",
-       "add"} as in zt_limit_info. "histogram" counts the GPU times that are kept for quantiles (see
-       AGGREGATION); bucket i begins at first_ns * ratio^i. Figures are {"count", "sum", "mean", "stddev",
-       "min", "max", "median", "p95"}, and null where they do not apply.
+       A region is {"name", "count", "lost", "dropped", "parent", "own_ns", "total_ns", "share", "time_ns",
+       "limit", "metrics"}. "parent" is an index or null, as in zt_region_info; "share" is from 0 to 1. Where
+       they apply, it also has "differs" and "pass_time_ns" (an array) with several passes; "bytes", the
+       memory traffic a second; "operations" and "instructions" a second (see ROOFLINE); "histogram";
+       "streamed", of each key {"rows", "mean", "peak"}; and "tiles", an array with "metrics" of each. "limit"
+       is {"what", "why", "add"} as in zt_limit_info. "histogram" counts the GPU times that are kept for
+       quantiles (see AGGREGATION); bucket i begins at first_ns * ratio^i. Figures are {"count", "sum",
+       "mean", "stddev", "min", "max", "median", "p95"}, and null where they do not apply.
 
            import json
            run = json.load(open("run.json"))
            for region in run["regions"]:
                print(region["name"], region["time_ns"]["mean"], region["metrics"]["XVE_STALL"]["mean"])
 
-       CSV has a line for the GPU time of each region, and one for each of its metrics. `tile` and `pass` are
-       "all" or a number; for metrics of attached streams, `pass` is "stream" and `count` is that of rows.
-       Lines of the component "profiler" have no figures: either a count, or, with the aggregation "none", a
-       text in the last column. Those without a region are about the whole profiler; there is one with the
-       metric "note" for each of the "notes" of JSON.
+       CSV has lines for the GPU time of each region and the sums "own GPU time", "total GPU time" and
+       "share" (in percent), and one for each of its metrics. `tile` and `pass` are "all" or a number; for
+       metrics of attached streams, `pass` is "stream" and `count` is that of rows. Lines of the component
+       "profiler" have no figures: either a count, or, with the aggregation "none", a text in the last column,
+       such as the "parent". Those without a region are about the whole profiler; there is one with the metric
+       "note" for each of the "notes" of JSON.
 
            import csv
            for line in csv.DictReader(open("run.csv", newline="")):
                if line["metric"] == "XVE_STALL" and line["tile"] == "all":
                    print(line["region"], line["mean"])
+
+       Folded stacks (.folded) are what flamegraph.pl, speedscope and others draw flame graphs of: a line for
+       each path, as in zt_get_path, with the names of its regions and its own time in whole nanoseconds. In
+       names, ';' is written as ':'. If the own time is not known, the last frame is "(estimate)", and the
+       number is the time of the samples less that of samples directly inside them that were collected.
+
+           step;solve;gemm 314374
 
        Instances (.instances.csv) are a row for each sample that config.timeline keeps, in the form of
        `unitrace -q`, so that scripts for that read them: "=== Device #0 Metrics ===", a blank line, and CSV
@@ -377,10 +444,38 @@
            print(pandas.read_csv("run.instances.csv", skiprows=2).groupby("Kernel")["GpuTime[ns]"].sum())
 
        A page (.html) shows all of this in a browser, from one file that loads nothing: regions by their
-       share, what limits them, every metric with its description, the distribution of GPU times, the
-       timeline if one is kept, and what was lost. It contains the same object as JSON, in which the figures
-       of "metrics" are arrays in the order above, and "timeline" has the newest 100,000 samples as
-       {"begin_ns", "end_ns", "spans": [[region, begin, end], ...]}.
+       share, what limits them, every metric with its description, the distribution of GPU times, a
+       roofline, the timeline if one is kept, and what was lost. It contains the same object as JSON, in
+       which the figures of "metrics" are arrays in the order above, and "timeline" has the newest 100,000
+       samples as {"begin_ns", "end_ns", "spans": [[region, begin, end], ...]}.
+
+   BENCHMARKS
+
+       zt_bench takes samples of the GPU time of a region until the interval of their median is narrow, and
+       then measures metrics in runs of their own. zt_compare takes samples of two variants in turn, so that
+       what drifts meanwhile favours neither. Use it where both variants are in one program.
+
+       A later run of a program is compared with an earlier one by a file, for example in a check that must
+       pass before a change is merged:
+
+           zt_report_benches(profiler, results, count, "-");
+           zt_report_benches(profiler, results, count, "now.csv");
+           result = zt_compare_benches(profiler, results, count, "before.csv", "-", &changes);
+           return result != ZE_RESULT_SUCCESS || changes.slower > 0 || changes.missing > 0;
+
+       zt_compare_benches writes a row for each benchmark with the change of its median and the interval of
+       that, which contains the true change with a probability of at least 95%. A benchmark is slower or
+       faster if the whole interval is beyond its zt_bench_config.tolerance. A benchmark without a positive
+       median counts as not measured.
+
+       The interval knows nothing of what differs between two runs of the same program: placement in memory,
+       temperature, other users of the device. Run the program several times without a change, and set the
+       tolerance higher than what then changes. Below the table stands whether the device, its driver or its
+       clock is another than in the file.
+
+       The file is CSV with a line for each result. "layout" is 1, and "results" the number of lines below
+       the first. Times are in nanoseconds, rates in units a second; what is not known is empty. Each line
+       has the date (UTC), the device, its driver version and core clock, and the version of the library.
 
    CALLBACKS
 
@@ -459,15 +554,18 @@
        The layout of what zt_pack writes. Little-endian; u32 and u64 are unsigned, f64 is a double of IEEE
        754, text is a u32 length and that many bytes.
 
-           "ZTPK"; u32 layout: 1; u64 size of the whole; u64 checksum: FNV-1a of all that follows
+           "ZTPK"; u32 layout: 2; u64 size of the whole; u64 checksum: FNV-1a of all that follows
            u32 metrics, regions, passes, tiles, config.samples, availability; text of it
            text device, driver version, UUID, PCI address, program; "": not known
            u32 core clock in MHz; u64 timer in Hz, opening in seconds since 1970 (UTC); 0: not known
            u32 causes; that many u64 counts; u64 unobserved lists
            each metric: text name, group, component, units, description; u32 type, aggregation, pass
-           each region: text name; u64 collected, lost, dropped
+           each region: text name; u64 collected, of each pass; u64 lost, dropped
                each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
                u32 kept samples; each: an f64 a column, NaN where there is no value
+           u32 paths; each: u32 index of the outer path, or 4294967295; u32 index of the region
+               u64 samples with a GPU time; f64 sum of these times; u64 samples without: in flight, lost or
+               dropped; u32 1 if it has outlived the outer one; u32 1 if its own time is not known
 
        The columns are: GPU time; the metrics; with several passes, the GPU time of each; with tiles, the
        metrics of each.
@@ -620,18 +718,19 @@ typedef struct zt_allocator {
 /* How a profiler is opened. Start from zt_config_default(). 0 and NULL stand for the default. Strings need
    not outlive zt_open. Since 0.1. */
 typedef struct zt_config {
-    const char *groups;    /* Metric groups: names separated by commas, up to 32. "": none, regions have times
-                              alone. NULL: those that `metrics` needs, else "ComputeBasic", else the first
-                              event-based group of the device. ZT_GROUPS in the environment overrides it. */
-    const char *metrics;   /* Metrics: names separated by commas, up to 64. The fewest groups that have them
-                              are measured, beside those of `groups`. NULL: `groups` alone decides. ZT_METRICS
-                              in the environment overrides it. */
-    const char *columns;   /* Columns of the table: metrics, and of the GPU time "median", "p95", "min" and
-                              "max", separated by commas. CSV and JSON have all metrics in any case. NULL: those
-                              of `metrics`, else the ones that show most, as many as fit. ZT_COLUMNS in the
-                              environment overrides it. */
-    uint32_t max_passes;   /* How many passes the work may be repeated in with ZT_PASSES, up to 16. With 1,
-                              groups that cannot be active together are refused. Default: 1. */
+    const char *groups;  /* Metric groups: names separated by commas, up to 32. "": none, regions have times
+                            alone. NULL: those that `metrics` needs, else "ComputeBasic", else the first
+                            event-based group of the device. ZT_GROUPS in the environment overrides it. */
+    const char *metrics; /* Metrics: names separated by commas, up to 64. Groups that have them are measured,
+                            beside those of `groups`. They are few, but not always the fewest, because not
+                            all combinations are tried: to choose them, name them in `groups`. NULL: `groups`
+                            alone decides. ZT_METRICS in the environment overrides it. */
+    const char *columns; /* Columns of the table, counters and arguments of the trace: metrics, and of the
+                            GPU time "median", "p95", "min" and "max", separated by commas. CSV and JSON have
+                            all metrics in any case. NULL: those of `metrics`, else the ones that show most,
+                            as many as fit. ZT_COLUMNS in the environment overrides it. */
+    uint32_t max_passes; /* How many passes the work may be repeated in with ZT_PASSES, up to 16. With 1,
+                            groups that cannot be active together are refused. Default: 1. */
     double pass_tolerance; /* Reports mark a region whose GPU time differs between passes by more than this
                               share. Raise it for work whose time varies by itself. Default: 0.1. */
     int require_metrics; /* Not 0: zt_open fails if metrics cannot be measured. 0: regions have times then. */
@@ -647,7 +746,7 @@ typedef struct zt_config {
     int thread; /* Not 0: a thread of the library's own collects; see COLLECTING. 0: the threads that call the
                    library do. */
 
-    uint32_t timeline; /* Samples kept for the timeline, the newest. Each needs 32 bytes and 8 a metric, and
+    uint32_t timeline; /* Samples kept for the timeline, the newest. Each needs 112 bytes and 8 a metric, and
                           each region then writes two more time stamps. 0: no timeline. */
 
     uint64_t wait_timeout_ns; /* How many nanoseconds functions without a timeout of their own may wait; see
@@ -712,7 +811,8 @@ typedef enum zt_format {
     ZT_FORMAT_TRACE,
     ZT_FORMAT_HTML,        /* a page for browsers, in one file */
     ZT_FORMAT_OPENMETRICS, /* text for Prometheus; see OPENMETRICS */
-    ZT_FORMAT_INSTANCES    /* CSV with a row for each sample that config.timeline keeps */
+    ZT_FORMAT_INSTANCES,   /* CSV with a row for each sample that config.timeline keeps */
+    ZT_FORMAT_FOLDED       /* stacks of nested regions with their own times, for flame graphs */
 } zt_format;
 
 /* How the values of a metric are combined over samples. Since 0.1. */
@@ -778,7 +878,20 @@ typedef struct zt_region_info {
     uint64_t dropped;
     zt_stats time_ns; /* GPU time in nanoseconds, of all passes */
     uint32_t differs; /* ZT_DIFFERS_ bits; 0: the passes do not differ */
+    uint32_t parent;  /* the region that it is inside; UINT32_MAX: none, or sometimes another. See NESTING */
+    double own_ns;    /* GPU time outside of the regions inside it, of all samples. NaN: not known */
+    double total_ns;  /* GPU time of all samples. Those inside another sample of the region do not count
+                         again. NaN: not known */
 } zt_region_info;
+
+/* A region inside certain others; see NESTING. Since 0.1. */
+typedef struct zt_path_info {
+    uint32_t region; /* its index, for zt_get_region */
+    uint32_t parent; /* the path of the region that it is directly inside. UINT32_MAX: none */
+    uint64_t count;  /* samples that were collected there, with a GPU time */
+    double total_ns; /* the sum of these times */
+    double own_ns;   /* the part of it outside of the regions inside it. NaN: not known */
+} zt_path_info;
 
 /* Samples, and what became of them; see COUNTS. Since 0.1. */
 typedef struct zt_counts {
@@ -945,8 +1058,9 @@ typedef struct zt_bench_config {
     void *user;                    /* is passed to these functions and to `frequency` */
     const char *region; /* The region whose GPU time is a sample, added up if it runs several times. NULL: the
                            first of the work. */
-    double (*frequency)(void *user); /* Returns the frequency of the device now, in MHz. NULL: that of the
-                                        system management interface, which ZES_ENABLE_SYSMAN=1 enables. */
+    double (*frequency)(void *user); /* Returns the frequency of the device now, in MHz; 0: not known. NULL:
+                                        that of the system management interface, which ZES_ENABLE_SYSMAN=1
+                                        enables. */
     uint32_t warm_up;                /* Runs before the first sample. Default: 3. */
     uint32_t min_samples;  /* The fewest samples, however long they take. Default, and minimum: 10. */
     uint32_t max_samples;  /* The most samples. Default, and maximum: 1000. */
@@ -958,6 +1072,11 @@ typedef struct zt_bench_config {
     double max_change;     /* Samples whose frequency differs from the median by more than this share are
                               marked. Default: 0.02. */
     uint32_t counter_runs; /* Runs with metrics, in each pass. Default: 5. */
+    double bytes_per_run;  /* Bytes that a run moves and items that it works on, for rates, by your own count.
+                              0: there is no such rate. */
+    double items_per_run;
+    double tolerance; /* zt_compare_benches calls a benchmark faster or slower if the whole interval of its
+                         change is beyond this share. Default: 0.02. */
 } zt_bench_config;
 
 /* Which condition ended a benchmark. Since 0.1. */
@@ -985,6 +1104,9 @@ typedef struct zt_bench_result {
     double quartile1, quartile3;
     double min, max;
     double precision;                      /* half the interval, as a share of the median */
+    double bytes_per_second;               /* at the median, of config.bytes_per_run */
+    double items_per_second;               /* at the median, of config.items_per_run */
+    double tolerance;                      /* that of the configuration */
     double frequency_mhz;                  /* median. NaN: not known */
     uint32_t counter_runs;                 /* runs with metrics, in each pass */
     double counter_median;                 /* their median */
@@ -1001,6 +1123,16 @@ typedef struct zt_comparison {
     double low, high; /* interval that contains the true ratio with a probability of at least 95% */
     int differs;      /* not 0: the interval does not contain 1 */
 } zt_comparison;
+
+/* How many benchmarks changed since an earlier run. Since 0.1. */
+typedef struct zt_bench_changes {
+    uint32_t faster, slower;
+    uint32_t same;        /* no change beyond the tolerance is shown */
+    uint32_t missing;     /* measured by the earlier run, and not now */
+    uint32_t added;       /* measured now, and not by the earlier run */
+    int other_conditions; /* not 0: the device, its driver, its core clock or the frequency of a benchmark
+                             is another. The table says which */
+} zt_bench_changes;
 
 #ifndef ZETOOLS_DISABLE
 
@@ -1077,6 +1209,13 @@ ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t li
    Returns what zeCommandListReset returns. Any thread that may use the list. Since 0.1. */
 ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list);
 
+/* Names a command list, for the trace: the regions that are begun on it from now on are on a track with this
+   name. zt_release and, under a tracer, the destruction of the list end that.
+   name  is copied. NULL and "": none any more
+   Returns SUCCESS; OUT_OF_HOST_MEMORY also for more than 65,536 different names. Any thread that may use the
+   list. Since 0.1. */
+ZT_API ze_result_t zt_name_list(zt_profiler *profiler, ze_command_list_handle_t list, const char *name);
+
 /* Collects the last execution of these lists, waiting for it up to config.wait_timeout_ns, and executes them
    with zeCommandQueueExecuteCommandLists. Samples that were not ready in time are overwritten and counted as
    lost. The lists are executed in any case. If a list is named twice, they are executed in several calls, so
@@ -1131,6 +1270,13 @@ ZT_API uint32_t zt_find_metric(const zt_profiler *profiler, const char *name);
 
 /* Gets a region by its index. Regions are in the order of their first begin. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info);
+
+/* Returns the number of paths, that is, of regions that were begun inside different others, so far. Any
+   thread. Since 0.1. */
+ZT_API uint32_t zt_get_path_count(const zt_profiler *profiler);
+
+/* Gets a path by its index, which is higher than that of its parent. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info);
 
 /* Gets the statistics of a metric over the collected samples of a region. Without memory, median and 95th
    percentile are NaN. Any thread. Since 0.1. */
@@ -1195,15 +1341,39 @@ ZT_API ze_result_t zt_write_bench(const zt_profiler *profiler, const zt_bench_re
                                   zt_write_fn write, void *user);
 ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn write, void *user);
 
+/* Writes results to a file, as zt_report does.
+   count  the number of results
+   path   with .txt, a number or no suffix, the table of zt_write_benches. "-" is standard output, and then
+   the table is as wide as the terminal. With .csv, a line for each result: a file to keep, which
+          zt_compare_benches reads; see BENCHMARKS
+   Returns SUCCESS; INVALID_ARGUMENT for another suffix; UNKNOWN if the file cannot be written. Any thread.
+   Since 0.1. */
+ZT_API ze_result_t zt_report_benches(const zt_profiler *profiler, const zt_bench_result *results,
+                                     uint32_t count, const char *path);
+
+/* Compares results with those of the same name that an earlier run has written to a file. If several have one
+   name, the first of them is compared with the first, the second with the second, and so on.
+   count    the number of results
+   before   the file, which zt_report_benches wrote with the suffix .csv
+   report   where a table of the changes goes, as for zt_report_benches, but not .csv. NULL: nowhere
+   changes  receives how many benchmarks changed
+   Returns SUCCESS; UNKNOWN if the file cannot be read, or the table not be written; UNSUPPORTED_VERSION for a
+   newer layout; INVALID_SIZE if the file is cut off; INVALID_ARGUMENT if it is no such file, or damaged.
+   zt_get_last_error(profiler) has the message. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_bench_result *results,
+                                      uint32_t count, const char *before, const char *report,
+                                      zt_bench_changes *changes);
+
 /* Returns "precise", "noise", ...: never NULL. Any thread. Since 0.1. */
 ZT_API const char *zt_bench_end_name(zt_bench_end end);
 
 /* Adds the statistics and counts of one profiler to those of another. Both must measure the same metrics in
-   the same passes. Samples in flight, the timeline and streamed metrics are not added.
+   the same passes. Samples in flight, the timeline and streamed metrics are not added; own times that depend
+   on samples in flight are not known then. Neither collects meanwhile.
    Returns SUCCESS; INVALID_ARGUMENT if they do not measure the same, or are the same profiler; NOT_READY if
-   another thread collected for config.wait_timeout_ns; HANDLE_OBJECT_IN_USE inside the sample function of
-   `into`. On failure no figure has changed, but `into` may have new regions without samples. Any thread.
-   Since 0.1. */
+   other threads collected for the config.wait_timeout_ns of `into`; HANDLE_OBJECT_IN_USE inside the sample
+   function of `into`. On failure no figure has changed, but `into` may have new regions without samples. Any
+   thread. Since 0.1. */
 ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from);
 
 /* Writes all statistics and counts into a buffer; see PACKED STATISTICS. Nothing is collected meanwhile. What
@@ -1220,7 +1390,7 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
    config    of this, `log`, `allocator`, `columns` (else `metrics`) and `pass_tolerance` are used. NULL: the
              defaults
    profiler  receives the profiler; NULL on failure
-   Returns SUCCESS; UNSUPPORTED_VERSION for a newer layout; INVALID_SIZE if the buffer is cut off;
+   Returns SUCCESS; UNSUPPORTED_VERSION for another layout; INVALID_SIZE if the buffer is cut off;
    INVALID_ARGUMENT if it is damaged or claims what is impossible; OUT_OF_HOST_MEMORY also when 256 profilers
    are open. zt_get_last_error(NULL) has the message. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *config,
@@ -1228,13 +1398,13 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
 
 /* Writes a report to a file. It is written beside the file and then renamed, so that nobody reads an
    incomplete one. Symbolic links are followed; pipes and devices are written to directly.
-   path  the suffix chooses the format: .html or .htm, .csv, .json, .trace.json, .prom (OpenMetrics) or
-         .instances.csv, in upper or lower case; with .txt, a number or no suffix, the report is a table. "-"
-         and "/dev/stdout" are a table on standard output, as wide as the terminal; other tables, such as
-         that of "/dev/stderr", are 80 columns wide. Columns that config.columns asks for and that do not fit
-         follow in a table below. See REPORTS
-   Returns SUCCESS; INVALID_ARGUMENT for another suffix, or for a trace or instances without config.timeline;
-   UNKNOWN if the file cannot be written: zt_get_last_error has the reason. Any thread. Since 0.1. */
+   path  the suffix chooses the format: .html or .htm, .csv, .json, .trace.json, .prom (OpenMetrics),
+         .folded (stacks for flame graphs) or .instances.csv, in upper or lower case; with .txt, a number or
+   no suffix, the report is a table. "-" and "/dev/stdout" are a table on standard output, as wide as the
+   terminal; other tables, such as that of "/dev/stderr", are 80 columns wide. Columns that config.columns
+   asks for and that do not fit follow in a table below. See REPORTS Returns SUCCESS; INVALID_ARGUMENT for
+   another suffix, or for a trace or instances without config.timeline; UNKNOWN if the file cannot be written:
+   zt_get_last_error has the reason. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path);
 
 /* Passes the bytes of a report to a function.
@@ -1443,6 +1613,8 @@ ZT__OFF zt_region zt_begin(zt_profiler *profiler, const void *list, const char *
 ZT__OFF void zt_end(zt_region *region) {}
 ZT__OFF ZT__RESULT zt_collect(zt_profiler *profiler, uint64_t timeout_ns) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_release(zt_profiler *profiler, const void *list) { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_name_list(zt_profiler *profiler, const void *list, const char *name)
+    { return ZT__SUCCESS; }
 ZT__OFF uint32_t zt_get_pass_count(const zt_profiler *profiler) { return 1; }
 ZT__OFF ZT__RESULT zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass, zt_stats *time_ns)
     { return ZT__CLEAR(time_ns); }
@@ -1460,7 +1632,10 @@ ZT__OFF uint32_t zt_get_metric_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric) { return NULL; }
 ZT__OFF uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }
 ZT__OFF ZT__RESULT zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info)
-    { ZT__CLEAR(info); if (info) { info->name = ""; } return ZT__SUCCESS; }
+    { ZT__CLEAR(info); if (info) { info->name = ""; info->parent = UINT32_MAX; } return ZT__SUCCESS; }
+ZT__OFF uint32_t zt_get_path_count(const zt_profiler *profiler) { return 0; }
+ZT__OFF ZT__RESULT zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info)
+    { ZT__CLEAR(info); if (info) { info->parent = UINT32_MAX; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
     zt_stats *stats) { return ZT__CLEAR(stats); }
 ZT__OFF double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric) { return 0; }
@@ -1481,6 +1656,11 @@ ZT__OFF ZT__RESULT zt_write_bench(const zt_profiler *profiler, const zt_bench_re
     zt_write_fn write, void *user) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_write_comparison(const zt_comparison *result, zt_write_fn write, void *user)
     { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_report_benches(const zt_profiler *profiler, const zt_bench_result *results,
+    uint32_t count, const char *path) { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_compare_benches(const zt_profiler *profiler, const zt_bench_result *results,
+    uint32_t count, const char *before, const char *report, zt_bench_changes *changes)
+    { return ZT__CLEAR(changes); }
 ZT__OFF const char *zt_bench_end_name(zt_bench_end end) { return ""; }
 ZT__OFF ZT__RESULT zt_merge(zt_profiler *into, const zt_profiler *from) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_pack(const zt_profiler *profiler, void *buffer, size_t *size)
@@ -1690,15 +1870,16 @@ typedef zt__disabled_scope zt_scope;
            >>opening      zt_open, zt_close
            >>streams      sampling by the clock
            >>tracer       regions around the launches of others (ZETOOLS_TRACER)
-           >>bench        zt_bench, zt_compare
            >>openmetrics  figures for Prometheus, as OpenMetrics text
            >>reports      what reports have in common: regions, read one at a time
            >>csv          run.csv
+           >>folded       run.folded
            >>json         run.json, and the data of run.html
            >>region_table the table
-           >>trace_file   run.trace.json
+           >>trace_file   run.trace.json, for Perfetto and Chrome
            >>page         the page that run.html is
            >>writing      zt_write, zt_report: formats and files
+           >>bench        zt_bench, zt_compare, zt_compare_benches
            >>automatic    zt_auto: tracing that reports at exit (ZETOOLS_TRACER)
 
    LOCKS
@@ -1798,7 +1979,20 @@ typedef zt__disabled_scope zt_scope;
        A slot of a recorded list that is PENDING and finished, and whose event has not signalled, never ran:
        it belongs to a recording that was reset.
 
-       A slot is used again on no weaker grounds. */
+       A slot is used again on no weaker grounds.
+
+   PATHS
+
+       A list knows its innermost open slot, and an open slot the one around it, so zt_begin knows where a
+       region is. A path is a region inside a path. A slot keeps its path for all its executions, because
+       commands that are nested once stay so.
+
+       A path adds up the GPU times of its samples, and counts in `missing` those that were begun and not
+       collected. Both follow from the transitions of slots. The own time of a path is its sum less those of
+       the paths directly inside. That is right if all have the samples of the same executions, so it is known
+       only if none is missing. Executions that zt_execute does not announce are counted as they are seen.
+       From the second one of a slot on, some may not have been seen, so that one sample more is missing for
+       good. */
 
 #if defined(ZETOOLS_IMPLEMENTATION) && !defined(ZETOOLS_DISABLE) && !defined(ZT__IMPLEMENTED)
 #define ZT__IMPLEMENTED
@@ -1878,6 +2072,7 @@ int setenv(const char *name, const char *value, int overwrite);
 int pthread_condattr_setclock(pthread_condattr_t *attributes, int clock);
 int sigfillset(zt__signal_set *set);
 int pthread_sigmask(int how, const zt__signal_set *set, zt__signal_set *before);
+ssize_t readlink(const char *path, char *target, size_t size);
 #endif
 
 /* ---- time ------------------------------------------------------------------------------------------------ */
@@ -1956,6 +2151,14 @@ ZT__PRIVATE void zt__unlock(zt__mutex *mutex) {
 
 #define zt__load(pointer) __atomic_load_n(pointer, __ATOMIC_ACQUIRE)
 #define zt__store(pointer, value) __atomic_store_n(pointer, value, __ATOMIC_RELEASE)
+#define zt__increment(pointer) ((void)__atomic_add_fetch(pointer, 1, __ATOMIC_RELEASE))
+
+/* Increments a number if it is `expected`. Of several threads that try, one succeeds. Returns whether it did.
+ */
+ZT__PRIVATE int zt__increment_if(uint32_t *number, uint32_t expected) {
+    return __atomic_compare_exchange_n(number, &expected, expected + 1, 0, __ATOMIC_ACQ_REL,
+                                       __ATOMIC_ACQUIRE);
+}
 
 /* A mutex that can be locked with a deadline, and that knows which thread holds it: callbacks run while it is
    held, and what they call must not lock it again. */
@@ -1967,6 +2170,23 @@ typedef struct zt__timed_mutex {
 /* Identifies the calling thread, in the same way in every copy of this header. */
 ZT__PRIVATE uintptr_t zt__this_thread(void) {
     return (uintptr_t)pthread_self();
+}
+
+/* This thread's number in the system; 0: not read yet. */
+static ZT__THREAD_LOCAL uint32_t zt__system_thread;
+
+/* Returns the number that the system gives the calling thread, which debuggers and other tracers show.
+   Returns 0 if /proc is not there. */
+ZT__PRIVATE uint32_t zt__get_system_thread(void) {
+    if (!zt__system_thread) {
+        char path[64]; /* "PROCESS/task/THREAD" */
+        ssize_t length = readlink("/proc/thread-self", path, sizeof path - 1);
+        const char *number;
+        path[length > 0 ? length : 0] = 0;
+        number = strrchr(path, '/');
+        zt__system_thread = number ? (uint32_t)strtoul(number + 1, NULL, 10) : 0;
+    }
+    return zt__system_thread;
 }
 
 ZT__PRIVATE int zt__is_owner(const zt__timed_mutex *timed) {
@@ -2718,23 +2938,30 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(2, 3) void zt__print(zt__writer *writer, const ch
     zt__write_text(writer, text);
 }
 
-/* Writes a finite number in the fewest digits that read back the same, with a point in any locale. */
-ZT__PRIVATE void zt__write_number(zt__writer *writer, double number) {
-    char digits[40], point[40];
-    int precision = 14;
+/* Writes a finite number in so many significant digits, with a point in any locale. */
+ZT__PRIVATE void zt__write_digits(zt__writer *writer, double number, int digits) {
+    char text[40], point[40];
     size_t i, used = 0;
-    do {
-        precision++;
-        snprintf(digits, sizeof digits, "%.*g", precision, number);
-    } while (precision < 17 && strtod(digits, NULL) != number);
-    for (i = 0; digits[i]; i++) {
-        if (strchr("0123456789+-e", digits[i])) {
-            point[used++] = digits[i];
+    snprintf(text, sizeof text, "%.*g", digits, number);
+    for (i = 0; text[i]; i++) {
+        if (strchr("0123456789+-e", text[i])) {
+            point[used++] = text[i];
         } else if (used > 0 && point[used - 1] != '.') { /* a locale's point may have several bytes */
             point[used++] = '.';
         }
     }
     zt__write_bytes(writer, point, used);
+}
+
+/* Writes a finite number in the fewest digits that read back the same. */
+ZT__PRIVATE void zt__write_number(zt__writer *writer, double number) {
+    char digits[40];
+    int precision = 14;
+    do {
+        precision++;
+        snprintf(digits, sizeof digits, "%.*g", precision, number);
+    } while (precision < 17 && strtod(digits, NULL) != number);
+    zt__write_digits(writer, number, precision);
 }
 
 /* Writes the comma before a member of an object or an element of an array in JSON, unless it is the first. */
@@ -2870,6 +3097,7 @@ ZT__PRIVATE void zt__end_paragraph(zt__paragraph *paragraph) {
 
 typedef struct zt__cell {
     const char *text; /* may point to `number` */
+    size_t indent;    /* blanks before a text that is aligned to the left; 0 before the row is filled in */
     char number[32];
 } zt__cell;
 
@@ -2906,6 +3134,7 @@ ZT__PRIVATE int zt__fill_heading(const zt__table *table, uint32_t above_last) {
         }
         cell->text = cell->number;
         cell->number[0] = 0;
+        cell->indent = 0;
         if (above_last <= feeds) {
             for (; feeds > above_last; feeds--) {
                 line = strchr(line, '\n') + 1;
@@ -2917,11 +3146,19 @@ ZT__PRIVATE int zt__fill_heading(const zt__table *table, uint32_t above_last) {
     return found;
 }
 
+ZT__PRIVATE void zt__fill_cells(const zt__table *table, uint32_t row) {
+    uint32_t i;
+    for (i = 0; i < table->column_count; i++) {
+        table->cells[i].indent = 0;
+    }
+    table->fill_row(table->user, row, table->cells);
+}
+
 ZT__PRIVATE void zt__widen_columns(const zt__table *table) {
     uint32_t i;
     for (i = 0; i < table->column_count; i++) {
         zt__table_column *column = &table->columns[i];
-        size_t width = zt__shown_width(table->cells[i].text);
+        size_t width = table->cells[i].indent + zt__shown_width(table->cells[i].text);
         if (column->longest && width > column->longest) {
             width = column->longest;
         }
@@ -2941,7 +3178,7 @@ ZT__PRIVATE uint32_t zt__measure_table(const zt__table *table) {
         zt__widen_columns(table);
     }
     for (i = 0; i < table->row_count; i++) {
-        table->fill_row(table->user, i, table->cells);
+        zt__fill_cells(table, i);
         zt__widen_columns(table);
     }
     return lines;
@@ -2954,21 +3191,21 @@ ZT__PRIVATE void zt__write_cells(zt__writer *writer, const zt__table *table) {
     for (i = 0; i < table->column_count; i++) {
         const zt__table_column *column = &table->columns[i];
         const char *text = table->cells[i].text;
-        size_t width = zt__shown_width(text);
+        size_t width = zt__shown_width(text), indent = table->cells[i].indent;
         if (column->width == 0) {
             continue;
         }
-        blanks += written++ ? 2 : 0;
+        blanks += (written++ ? 2 : 0) + indent;
         if (!column->is_text && width < column->width) {
             blanks += column->width - width;
         }
         if (*text) {
             zt__write_repeated(writer, ' ', blanks);
-            width = zt__write_shortened(writer, text, column->longest ? column->longest : width);
+            width = zt__write_shortened(writer, text, column->longest ? column->longest - indent : width);
             blanks = 0;
         }
-        if (column->is_text && width < column->width) {
-            blanks += column->width - width;
+        if (column->is_text && width + indent < column->width) {
+            blanks += column->width - width - indent;
         }
     }
     zt__write_text(writer, "\n");
@@ -2993,7 +3230,7 @@ ZT__PRIVATE void zt__write_table(zt__writer *writer, const zt__table *table) {
         zt__write_text(writer, "\n");
     }
     for (i = 0; i < table->row_count; i++) {
-        table->fill_row(table->user, i, table->cells);
+        zt__fill_cells(table, i);
         zt__write_cells(writer, table);
     }
 }
@@ -3013,6 +3250,7 @@ typedef struct zt__figure_column {
 
 typedef struct zt__figure_row {
     const char *name;
+    size_t indent;         /* blanks before it */
     const double *figures; /* NaN: not measured */
     uint32_t index;        /* of what the row describes */
 } zt__figure_row;
@@ -3188,8 +3426,8 @@ ZT__PRIVATE void zt__measure_column(const zt__figure_table *table, zt__figure_co
 }
 
 /* Adds a column. Times are shown in the time unit of the table. Other figures that add up get a prefix that
-   suits the largest: "bytes" becomes "MB". Figures that do not add up keep their units. A column without
-   figures is left out, unless its rank is 0. Returns as zt__make_heading. */
+   suits the largest: "bytes" becomes "MB", and "/s" becomes "M/s". Figures that do not add up keep their
+   units. A column without figures is left out, unless its rank is 0. Returns as zt__make_heading. */
 ZT__PRIVATE int zt__add_figures(zt__figure_table *table, uint32_t figure, const char *name, const char *units,
                                 int adds_up, int rank) {
     static const char *const prefixes[] = {"", "k", "M", "G", "T"};
@@ -3231,7 +3469,7 @@ ZT__PRIVATE int zt__add_figures(zt__figure_table *table, uint32_t figure, const 
     if (adds_up && strncmp(units, "bytes", 5) == 0) { /* bytes, or bytes/s */
         snprintf(unit, sizeof unit, "%sB%.40s", prefixes[prefix], units + 5);
     } else if (prefix > 0) {
-        snprintf(unit, sizeof unit, "%s %.40s", prefixes[prefix], units);
+        snprintf(unit, sizeof unit, "%s%s%.40s", prefixes[prefix], *units == '/' ? "" : " ", units);
     } else if (strcmp(units, "events") == 0) {
         unit[0] = 0; /* a count needs no unit */
     }
@@ -3261,7 +3499,7 @@ ZT__PRIVATE size_t zt__widest_name(const zt__figure_table *table) {
     size_t widest = zt__shown_width(table->heading);
     uint32_t i;
     for (i = 0; i < table->row_count && widest < table->longest_name; i++) {
-        size_t width = zt__shown_width(table->rows[i].name);
+        size_t width = table->rows[i].indent + zt__shown_width(table->rows[i].name);
         widest = width > widest ? width : widest;
     }
     return widest < table->longest_name ? widest : table->longest_name;
@@ -3306,6 +3544,7 @@ ZT__PRIVATE void zt__fill_figures(const void *user, uint32_t row, zt__cell *cell
     const zt__figure_part *part = (const zt__figure_part *)user;
     uint32_t i;
     cells[0].text = part->table->rows[row].name;
+    cells[0].indent = part->table->rows[row].indent;
     for (i = 0; i < part->count; i++) {
         const zt__figure_column *column = &part->table->columns[part->first + i];
         zt__show_figure(&cells[1 + i], column, part->table->rows[row].figures[column->figure]);
@@ -3386,6 +3625,7 @@ static zt__mutex zt__process_setup = PTHREAD_MUTEX_INITIALIZER; /* held until th
    of the parent's threads is in the child. */
 ZT__PRIVATE void zt__after_fork(void) {
     zt__store(&zt__known_process, (zt__process *)NULL);
+    zt__system_thread = 0;
     pthread_mutex_init(&zt__process_setup, NULL);
     pthread_mutex_init(&zt__threads.mutex, NULL);
     zt__threads.first = NULL;
@@ -3704,12 +3944,12 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(THREAD_HANGS, "%s: a thread of the library's own does not return from the driver, or from "            \
                     "config.sample. Nothing is closed. Close it again later.")                               \
     /* of merging and reports */                                                                             \
-    X(CANNOT_WRITE, "zt_report: cannot write '%.512s': %s. Check the directory, its permissions and space.") \
+    X(CANNOT_WRITE, "%s: cannot write '%.512s': %s. Check the directory, its permissions and space.")        \
     X(WRITE_STOPPED, "%s: the write function returned that it cannot go on.")                                \
     X(BAD_FORMAT, "zt_write: %d is not a zt_format. Pass one of ZT_FORMAT_TABLE, _CSV, _JSON, _TRACE, "      \
-                  "_HTML, _OPENMETRICS and _INSTANCES.")                                                     \
+                  "_HTML, _OPENMETRICS, _INSTANCES and _FOLDED.")                                            \
     X(UNKNOWN_SUFFIX, "%s: the suffix of '%.512s' is none of .txt (or none: a table), .csv, .json, "         \
-                      ".trace.json, .html, .htm, .prom and .instances.csv. Use one of these.")               \
+                      ".trace.json, .html, .htm, .prom, .folded and .instances.csv. Use one of these.")      \
     X(BAD_VARIABLE, "zt_open: %s is '%.64s' in the environment, and not %s. It is ignored.")                 \
     X(NO_KEPT_SAMPLES, "zt_write: this report shows the timeline, and this profiler keeps none. Set "        \
                        "config.timeline to the number of samples to keep, such as 65536.")                   \
@@ -3718,8 +3958,8 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(MERGE_SELF, "zt_merge: a profiler cannot be merged into itself. Pass another.")                        \
     X(BAD_PACK, "zt_unpack: %s. Pass what zt_pack wrote, whole and unchanged.")                              \
     X(TOO_MANY_UNPACKED, "zt_unpack: %u profilers are open in this process. Close some.")                    \
-    X(NEWER_PACK, "zt_unpack: the buffer has layout %u, and zetools " ZETOOLS_VERSION                        \
-                  " reads layout %u. Use the newer version here too.")                                       \
+    X(OTHER_PACK, "zt_unpack: the buffer has layout %u, and zetools " ZETOOLS_VERSION                        \
+                  " reads layout %u. Pack and unpack with the same version.")                                \
     X(BUFFER_TOO_SMALL, "zt_pack: the buffer has %llu bytes, and %llu are needed. Call it with a NULL "      \
                         "buffer first, while nothing is collected.")                                         \
     /* of streams */                                                                                         \
@@ -3753,7 +3993,13 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     /* of zt_bench */                                                                                        \
     X(NOTHING_TO_BENCH, "%s: config.run and config.measure are both NULL. Set one.")                         \
     X(NO_BENCH_SAMPLE, "%s: '%.64s' has no sample: %s. Put a region of the profiler that it receives "       \
-                       "around the work, and make sure that the work ends.")
+                       "around the work, and make sure that the work ends.")                                 \
+    X(BENCH_SUFFIX, "%s: the suffix of '%.512s' stands for none of its formats. Use %s.")                    \
+    X(CANNOT_READ, "zt_compare_benches: cannot read '%.512s': %s. Check the path, or write the file with "   \
+                   "zt_report_benches first.")                                                               \
+    X(BAD_BENCHES, "zt_compare_benches: '%.512s' %s. Write it anew with zt_report_benches.")                 \
+    X(NEWER_BENCHES, "zt_compare_benches: '%.512s' has layout %.16s, and zetools " ZETOOLS_VERSION           \
+                     " reads layout %u. Use the newer version here too, or write the file anew.")
 
 typedef enum zt__message {
 #define X(identifier, format) ZT__##identifier,
@@ -4496,7 +4742,9 @@ ZT__PRIVATE ze_result_t zt__select_by_name(zt__selector *selector) {
 /* ---- the groups that have the requested metrics ---------------------------------------------------------- */
 
 /* Finding the fewest groups that have all requested metrics is a set cover problem, which takes too long to
-   solve exactly. So groups are added one by one, beginning with those that have rare metrics. */
+   solve exactly. So groups are added one by one, beginning with those that have rare metrics. That is not
+   always the minimum: where groups have {a, b, c}, {d, e, f}, {a, b, d, e}, {c} and {f}, the third is
+   selected first, because it has the most, and then two more, though the first two have everything. */
 typedef struct zt__metric_cover {
     uint32_t group_count;  /* those of the catalog, in its order */
     zt__group *groups;     /* the event-based ones, with their metrics; the others have none */
@@ -5420,7 +5668,14 @@ ZT__PRIVATE double zt__quantile(double *values, uint32_t count, double share) {
 
 /* ==== >>profiler: what a profiler is made of: slots, lists, names, passes ================================= */
 
-enum { ZT__BATCH = 64, ZT__MAX_REGIONS = 65536 };
+enum {
+    ZT__BATCH = 64,
+    ZT__MAX_REGIONS = 65536,
+    ZT__MAX_NESTED_PATHS = 65536,
+    ZT__MAX_PATHS = ZT__MAX_NESTED_PATHS + ZT__MAX_REGIONS,
+    ZT__PATHS_PER_BLOCK = 128,
+    ZT__MAX_DEPTH = 64
+};
 
 /* The library's own tests define this to stop where an invariant does not hold. */
 #ifndef ZT__INVARIANT
@@ -5463,10 +5718,13 @@ static const unsigned char zt__transitions[ZT__SLOT_STATE_COUNT][ZT__SLOT_STATE_
 };
 /* clang-format on */
 
+typedef struct zt__path zt__path;
+
 /* A region, which its name identifies. */
 typedef struct zt__region_record {
     const char *name;
     uint32_t index;
+    zt__path *paths; /* on which it was begun, the newest first */
     uint64_t lost, dropped;
     double operations; /* of a sample; 0: not known */
     zt__statistics statistics;
@@ -5474,19 +5732,54 @@ typedef struct zt__region_record {
     uint32_t streamed_count;
 } zt__region_record;
 
+/* Two regions are on the same path if they have the same name and are inside regions on the same path. */
+typedef struct zt__path_key {
+    zt__path *outer; /* of the region around it, or the profiler's root */
+    zt__region_record *region;
+} zt__path_key;
+
+/* What was collected of a region inside certain others. Paths neither move nor disappear. */
+struct zt__path {
+    zt__path_key key;
+    uint32_t index, depth; /* a path inside no other has depth 1 */
+    zt__path *next;        /* of the same region */
+    zt__path *inner;       /* the paths directly inside, the newest first, */
+    zt__path *next_inner;  /* and the next of those in key.outer */
+    int is_repeated;       /* its region is also one of those around it */
+    int outlives_outer;    /* such a region has ended after the one around it */
+    int is_own_unknown;    /* regions directly inside were not measured, or have outlived it */
+    uint64_t count;        /* samples that were collected and have a GPU time, */
+    double time_ns;        /* and the sum of these times */
+    uint64_t missing;      /* samples in flight, lost or dropped, and without a GPU time */
+};
+
+/* Where a region comes from, for the timeline. Threads are those of the system; 0 is not known. */
+typedef struct zt__origin {
+    const char *list_name;                  /* or NULL */
+    uint32_t appended_by;                   /* the thread that began it */
+    uint32_t submitted_by;                  /* that thread, or the one that has executed its list */
+    uint32_t append_ns;                     /* from its begin to its end on the host */
+    int is_executed;                        /* its list was executed: slot->submitted_ns is of that call */
+    uint32_t group_count[3], group_size[3]; /* of a launch that was traced; 0: not known */
+} zt__origin;
+
 struct zt__slot {
     zt__slot_state state;      /* changed only by zt__move_slot */
     zt__slot *next, *previous; /* in the chain of free slots (`next` only), or in that of its list */
 
     /* its region, and the list that has its commands */
     zt__region_record *region;
+    zt__path *path;      /* of that region */
+    zt__slot *outer;     /* while it is open: the region around it, or NULL */
     zt__list *list;      /* NULL: no list has its commands */
     uint64_t number;     /* its list numbers its slots from 1 as they end */
-    uint32_t generation; /* increased when a region begins or ends: a zt_region of another one is stale */
+    uint32_t generation; /* Atomic. Increased when a region begins, ends or is dropped: a zt_region with
+                            another one is stale */
     uint32_t activation; /* profiler->activation when the region was begun */
     int spans_passes;    /* the region has begun in one pass and ended in another: its sample will be lost */
     int is_dropped;      /* the region was dropped, its commands are incomplete: no sample is ever read */
     uint64_t submitted_ns; /* host time; it was submitted at this time or later */
+    zt__origin origin;     /* with a timeline; written by the thread that uses the list */
 
     /* for zt_execute: the state in which it found the slot, or FREE if it does not expect the slot to run */
     zt__slot_state submitted_from;
@@ -5521,7 +5814,7 @@ typedef struct zt__pass {
     uint32_t index;
     uint32_t time_metric; /* GpuTime among the profiler's metrics, or UINT32_MAX */
     uint32_t slot_count;  /* slots that are made or being made */
-    zt__slot *free_slots;
+    zt__slot *first_free, *last_free;
 } zt__pass;
 
 /* ---- lists ----------------------------------------------------------------------------------------------- */
@@ -5537,10 +5830,13 @@ typedef enum zt__list_state {
 
 struct zt__list {
     ze_command_list_handle_t handle;
+    const char *name;     /* of zt_name_list, or NULL */
     zt__list_state state; /* changed only by zt__move_list */
     zt__list *next;
     zt__slot *first, *last; /* slots that ended and still belong to the list, in order of their numbers */
+    zt__slot *innermost;    /* the open region that was begun last; `outer` leads to the others. Or NULL */
     uint32_t open_count;    /* regions begun and not ended, or being begun: they keep this record */
+    uint64_t begun_ns;      /* host time when the first region of the recording was begun, or earlier */
 
     /* Numbers of slots. None is higher than `ended`. */
     uint64_t ended;            /* the slot that ended last */
@@ -5573,6 +5869,16 @@ typedef struct zt__sample_times {
     uint64_t not_before_ns;          /* host time; it was submitted at this time or later */
     uint64_t not_after_ns;           /* host time; it was complete at this time */
 } zt__sample_times;
+
+/* Samples that are missing on the timeline: of one region, one after the other, for one reason. */
+typedef struct zt__missing {
+    const zt__region_record *region; /* NULL: not known */
+    ze_command_list_handle_t list;   /* NULL: not known */
+    const char *list_name;           /* or NULL */
+    uint64_t since_ns;               /* host time at which the first was submitted, or begun and dropped */
+    zt_cause cause;                  /* ZT_CAUSE_COUNT: its time is uncertain */
+    uint32_t count;
+} zt__missing;
 
 /* What the collector found in a slot. */
 typedef enum zt__outcome {
@@ -5682,7 +5988,12 @@ struct zt_profiler {
     zt__map names;       /* to region records */
     zt__region_record **regions;
     uint32_t region_count, region_capacity;
-    zt__map list_map; /* to lists */
+    zt__map path_map; /* to paths, by their keys */
+    zt__path *path_blocks[ZT__MAX_PATHS / ZT__PATHS_PER_BLOCK];
+    uint32_t path_count, path_capacity;
+    zt__path root;      /* around all paths */
+    zt__map list_map;   /* to lists */
+    zt__map list_names; /* of zt_name_list, to themselves; each stays until the profiler is closed */
     zt__list *lists;
     zt__list *unused_lists; /* records for reuse */
     uint32_t list_count, lists_after_cleaning;
@@ -5701,8 +6012,12 @@ struct zt_profiler {
     struct zt__tracer *tracer;
     void (*before_batch)(zt_profiler *profiler);    /* no mutex held */
     void (*batch_collected)(zt_profiler *profiler); /* no mutex held */
-    void (*sample_collected)(zt_profiler *profiler, const zt__region_record *region,
-                             const zt__sample_times *times, const double *row); /* mutex held */
+    void (*sample_collected)(zt_profiler *profiler, const zt__reading *reading,
+                             const double *row); /* mutex held */
+    /* A sample is missing, or with `by` -1 it is not after all. mutex held */
+    void (*sample_missing)(zt_profiler *profiler, const zt__missing *missing, int by);
+    /* A call begins to execute lists, or with 0 this thread's call has returned. mutex held */
+    void (*lists_executed)(zt_profiler *profiler, uint64_t begin_ns);
     int (*stop_tracing)(zt_profiler *profiler); /* returns 0 if the profiler cannot be closed now */
 };
 
@@ -5713,6 +6028,10 @@ ZT__PRIVATE zt_profiler *zt__mutable(const zt_profiler *profiler) {
 
 ZT__PRIVATE zt__diagnostics *zt__diagnostics_of(const zt_profiler *profiler) {
     return profiler ? &zt__mutable(profiler)->diagnostics : NULL;
+}
+
+ZT__PRIVATE const zt_allocator *zt__allocator_of(const zt_profiler *profiler) {
+    return profiler ? &profiler->config.allocator : &zt__default_allocator;
 }
 
 /* ---- columns --------------------------------------------------------------------------------------------- */
@@ -5754,13 +6073,19 @@ ZT__PRIVATE int zt__lay_out_columns(zt_profiler *profiler) {
 
 /* ---- states: with the mutex held ------------------------------------------------------------------------- */
 
+/* Counts one more sample on a path as begun, or with -1 one less. */
+ZT__PRIVATE void zt__count_begun(zt_profiler *profiler, zt__path *path, int change) {
+    profiler->counts.begun += (uint64_t)change;
+    path->missing += (uint64_t)change;
+}
+
 ZT__PRIVATE void zt__move_slot(zt_profiler *profiler, zt__slot *slot, zt__slot_state to) {
     zt__transition transition = (zt__transition)zt__transitions[slot->state][to];
     ZT__INVARIANT(transition != ZT__NO);
     if (transition == ZT__BEGINS) {
-        profiler->counts.begun++;
+        zt__count_begun(profiler, slot->path, 1);
     } else if (transition == ZT__BACK) {
-        profiler->counts.begun--;
+        zt__count_begun(profiler, slot->path, -1);
     }
     profiler->state_counts[slot->state]--;
     profiler->state_counts[to]++;
@@ -5811,18 +6136,30 @@ ZT__PRIVATE int zt__is_on_its_way(const zt__list *list) {
     return slot != NULL;
 }
 
-ZT__PRIVATE void zt__count_lost(zt_profiler *profiler, zt__region_record *region, zt_cause cause) {
-    profiler->counts.lost++;
-    profiler->causes[cause]++;
-    region->lost++;
+/* Counts a sample of a slot as lost, or with `by` -1 no longer. */
+ZT__PRIVATE void zt__count_lost(zt_profiler *profiler, const zt__slot *slot, zt_cause cause, int by) {
+    profiler->counts.lost += (uint64_t)by;
+    profiler->causes[cause] += (uint64_t)by;
+    slot->region->lost += (uint64_t)by;
+    if (profiler->sample_missing) {
+        zt__missing missing = {
+            slot->region, slot->list->handle, slot->origin.list_name, slot->submitted_ns, cause, 1};
+        profiler->sample_missing(profiler, &missing, by);
+    }
 }
 
-/* `region` is NULL if it could not be recorded. */
-ZT__PRIVATE void zt__count_dropped(zt_profiler *profiler, zt__region_record *region, zt_cause cause) {
+/* Counts a region that was begun at `since_ns`. Region and list are NULL if they could not be recorded. */
+ZT__PRIVATE void zt__count_dropped(zt_profiler *profiler, zt__region_record *region, const zt__list *list,
+                                   uint64_t since_ns, zt_cause cause) {
     profiler->counts.dropped++;
     profiler->causes[cause]++;
     if (region) {
         region->dropped++;
+    }
+    if (profiler->sample_missing) {
+        zt__missing missing = {region, list ? list->handle : NULL, list ? list->name : NULL, since_ns, cause,
+                               1};
+        profiler->sample_missing(profiler, &missing, 1);
     }
 }
 
@@ -5869,17 +6206,24 @@ ZT__PRIVATE void zt__unbind_slot(zt__slot *slot) {
     slot->list = NULL;
 }
 
+/* Slots are used in turns, because the cache of the core that collects may still hold those that it freed
+   last: their memory, and what the driver has for them. */
 ZT__PRIVATE void zt__push_free_slot(zt_profiler *profiler, zt__slot *slot) {
     zt__pass *pass = &profiler->passes[slot->pass];
-    slot->next = pass->free_slots;
-    pass->free_slots = slot;
+    slot->next = NULL;
+    if (pass->first_free) {
+        pass->last_free->next = slot;
+    } else {
+        pass->first_free = slot;
+    }
+    pass->last_free = slot;
 }
 
 /* Returns NULL if there is none. */
 ZT__PRIVATE zt__slot *zt__pop_free_slot(zt__pass *pass) {
-    zt__slot *slot = pass->free_slots;
+    zt__slot *slot = pass->first_free;
     if (slot) {
-        pass->free_slots = slot->next;
+        pass->first_free = slot->next;
     }
     return slot;
 }
@@ -5971,17 +6315,85 @@ ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, con
     return region;
 }
 
+/* Paths are in blocks, so that they need not move. */
+ZT__PRIVATE zt__path *zt__path_at(const zt_profiler *profiler, uint32_t index) {
+    return &profiler->path_blocks[index / ZT__PATHS_PER_BLOCK][index % ZT__PATHS_PER_BLOCK];
+}
+
+ZT__PRIVATE zt__path *zt__find_path(const zt_profiler *profiler, zt__path *outer, zt__region_record *region) {
+    zt__path_key key;
+    if (region->paths && region->paths->key.outer == outer) { /* most regions have one path */
+        return region->paths;
+    }
+    key.outer = outer;
+    key.region = region;
+    return (zt__path *)zt__map_find(&profiler->path_map, &key, sizeof key);
+}
+
+/* Returns 0 without memory. */
+ZT__PRIVATE int zt__make_room_for_path(zt_profiler *profiler) {
+    if (profiler->path_count == profiler->path_capacity) {
+        zt__path *block = (zt__path *)zt__allocate_unlocked(profiler, ZT__PATHS_PER_BLOCK, sizeof *block);
+        if (block &&
+            profiler->path_count == profiler->path_capacity) { /* else another thread has added one */
+            profiler->path_blocks[profiler->path_capacity / ZT__PATHS_PER_BLOCK] = block;
+            profiler->path_capacity += ZT__PATHS_PER_BLOCK;
+            block = NULL;
+        }
+        zt__free_unlocked(profiler, block);
+    }
+    return profiler->path_count < profiler->path_capacity &&
+           zt__map_make_room(&profiler->path_map, &profiler->config.allocator, &profiler->mutex);
+}
+
+/* Returns the path of a region inside another path, added if it is new, or NULL without memory. If regions
+   are nested too deeply, such as where many are never ended, or on too many paths, it is that of the region
+   inside no other. */
+ZT__PRIVATE zt__path *zt__find_or_add_path(zt_profiler *profiler, zt__path *outer,
+                                           zt__region_record *region) {
+    zt__path *path = zt__find_path(profiler, outer, region), *above;
+    int has_room = 1;
+    if (!path && outer->depth > 0 &&
+        (outer->depth == ZT__MAX_DEPTH || profiler->path_count >= ZT__MAX_NESTED_PATHS)) {
+        outer->is_own_unknown = 1;
+        outer = &profiler->root;
+        path = zt__find_path(profiler, outer, region);
+    }
+    while (!path && has_room &&
+           (profiler->path_count == profiler->path_capacity || zt__map_is_full(&profiler->path_map))) {
+        has_room = zt__make_room_for_path(profiler);
+        path = zt__find_path(profiler, outer, region); /* another thread may have added it */
+    }
+    if (path || !has_room) {
+        return path;
+    }
+    path = zt__path_at(profiler, profiler->path_count);
+    path->index = profiler->path_count++;
+    path->key.outer = outer;
+    path->key.region = region;
+    path->depth = outer->depth + 1;
+    path->next = region->paths;
+    region->paths = path;
+    path->next_inner = outer->inner;
+    outer->inner = path;
+    for (above = outer; above->depth > 0; above = above->key.outer) {
+        path->is_repeated |= above->key.region == region;
+    }
+    zt__map_add(&profiler->path_map, &path->key, sizeof path->key, path);
+    return path;
+}
+
 ZT__PRIVATE zt__list *zt__find_list(const zt_profiler *profiler, ze_command_list_handle_t handle) {
     return (zt__list *)zt__map_find(&profiler->list_map, (const void *)&handle, sizeof handle);
 }
 
-/* Returns the record of a list, added if it is new, or NULL without memory. Level Zero allows only one thread
-   at a time to use a command list, so no other thread adds the same list meanwhile. */
-ZT__PRIVATE zt__list *zt__find_or_add_list(zt_profiler *profiler, ze_command_list_handle_t handle) {
+/* Adds a list that zt__find_list has not found. Returns NULL without memory. Level Zero allows only one
+   thread at a time to use a command list, so no other thread adds the same list meanwhile. */
+ZT__PRIVATE zt__list *zt__add_list(zt_profiler *profiler, ze_command_list_handle_t handle) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    zt__list *list = zt__find_list(profiler, handle);
-    if (list || !zt__map_make_room(&profiler->list_map, allocator, &profiler->mutex)) {
-        return list;
+    zt__list *list;
+    if (!zt__map_make_room(&profiler->list_map, allocator, &profiler->mutex)) {
+        return NULL;
     }
     if (profiler->unused_lists) {
         list = profiler->unused_lists;
@@ -6147,7 +6559,7 @@ ZT__PRIVATE ze_result_t zt__make_slots(zt_profiler *profiler, zt__pass *pass, co
     }
     zt__lock(&profiler->mutex);
     if (result == ZE_RESULT_SUCCESS) {
-        for (i = count; i-- > 0;) {
+        for (i = 0; i < count; i++) {
             zt__push_free_slot(profiler, &block->slots[i]);
         }
         profiler->state_counts[ZT__SLOT_FREE] += count;
@@ -6430,8 +6842,16 @@ ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler) {
         zt__free(&allocator, profiler->batch.values[i]);
     }
     zt__free(&allocator, profiler->batch.rows);
+    for (i = 0; i < profiler->path_capacity / ZT__PATHS_PER_BLOCK; i++) {
+        zt__free(&allocator, profiler->path_blocks[i]);
+    }
     zt__map_free(&profiler->names, &allocator);
+    zt__map_free(&profiler->path_map, &allocator);
     zt__map_free(&profiler->list_map, &allocator);
+    for (i = 0; i < profiler->list_names.capacity; i++) {
+        zt__free(&allocator, profiler->list_names.entries[i].value);
+    }
+    zt__map_free(&profiler->list_names, &allocator);
     zt__free(&allocator, (void *)profiler->regions);
     for (i = 0; i < profiler->selection.group_count; i++) {
         zt__free_group(&allocator, &profiler->selection.groups[i]);
@@ -6928,6 +7348,7 @@ ZT__PRIVATE void zt__note_run(zt_profiler *profiler, zt__reading *reading) {
 /* Counts the sample of a reading. With the mutex held. */
 ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, const double *row) {
     zt__slot *slot = reading->slot;
+    zt__path *path = slot->path;
     reading->region = slot->region;
     if (reading->has_signalled && reading->outcome != ZT__NOT_READY) {
         zt__note_run(profiler, reading);
@@ -6935,19 +7356,25 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
     if (reading->outcome != ZT__READ && reading->outcome != ZT__LOST) {
         return;
     }
-    if (reading->from == ZT__SLOT_ARMED) {
-        profiler->counts.begun++; /* this execution was not announced */
+    if (reading->from == ZT__SLOT_ARMED) { /* this execution was not announced */
+        zt__count_begun(profiler, path, 1);
+        path->missing++; /* there may have been others, so the samples of nested regions need not match */
     }
     if (reading->outcome == ZT__READ) {
         profiler->counts.collected++;
         zt__add_sample(&profiler->layout, &slot->region->statistics, slot->pass, row);
+        if (!zt__is_nan(row[0])) {
+            path->count++;
+            path->time_ns += row[0];
+            path->missing--;
+        }
         if (profiler->sample_collected) {
-            profiler->sample_collected(profiler, slot->region, &reading->times, row);
+            profiler->sample_collected(profiler, reading, row);
         }
     } else if (reading->cause >= ZT_DROPPED_NO_SLOT) {
-        zt__count_dropped(profiler, slot->region, reading->cause);
+        zt__count_dropped(profiler, slot->region, slot->list, slot->submitted_ns, reading->cause);
     } else {
-        zt__count_lost(profiler, slot->region, reading->cause);
+        zt__count_lost(profiler, slot, reading->cause, 1);
     }
 }
 
@@ -7020,7 +7447,7 @@ ZT__PRIVATE void zt__remove_unused_lists(zt_profiler *profiler) {
     if (profiler->list_count > profiler->lists_after_cleaning * 2 + FEW) {
         for (place = &profiler->lists; *place;) {
             zt__list *list = *place;
-            if (list->first || list->open_count) {
+            if (list->first || list->open_count || list->name) {
                 place = &list->next;
                 continue;
             }
@@ -7166,20 +7593,13 @@ ZT__PRIVATE int zt__awaits_samples(const zt_profiler *profiler) {
     return 0;
 }
 
-/* Returns the slot of a region that is not ended, or NULL. If `list` is NULL, searches all lists. With the
-   mutex held. */
-ZT__PRIVATE zt__slot *zt__find_open_slot(const zt_profiler *profiler, const zt__list *list) {
-    const zt__slot_block *block;
-    uint32_t i;
-    for (block = profiler->state_counts[ZT__SLOT_OPEN] ? profiler->blocks : NULL; block;
-         block = block->next) {
-        for (i = 0; i < block->count; i++) {
-            if (block->slots[i].state == ZT__SLOT_OPEN && (!list || block->slots[i].list == list)) {
-                return &block->slots[i];
-            }
-        }
+/* Returns the slot of a region that is not ended, or NULL. With the mutex held. */
+ZT__PRIVATE const zt__slot *zt__find_open_slot(const zt_profiler *profiler) {
+    const zt__list *list = profiler->state_counts[ZT__SLOT_OPEN] ? profiler->lists : NULL;
+    while (list && !list->innermost) {
+        list = list->next;
     }
-    return NULL;
+    return list ? list->innermost : NULL;
 }
 
 /* Collects until nothing is on its way. Returns 0 if the deadline passes first. */
@@ -7226,7 +7646,7 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
     }
     if (timeout_ns && is_complete) {
         zt__lock(&profiler->mutex);
-        open = zt__find_open_slot(profiler, NULL);
+        open = zt__find_open_slot(profiler);
         not_ended = open ? open->region->name : NULL;
         zt__unlock(&profiler->mutex);
     }
@@ -7322,21 +7742,44 @@ ZT__PRIVATE int zt__note_begin(zt_profiler *profiler, zt__list *list, zt__list_s
     return list->over_up_to > over_before;
 }
 
-/* Returns a free slot, which it opens for a region, or NULL. With the mutex held. */
-ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt__region_record *region) {
+/* Returns a free slot, which it opens for a region on this path, or NULL. With the mutex held. */
+ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt__path *path) {
     zt__slot *slot = zt__pop_free_slot(&profiler->passes[profiler->active_pass]);
     if (!slot) {
         return NULL;
     }
+    slot->path = path;
+    slot->outer = list->innermost;
+    list->innermost = slot;
     zt__move_slot(profiler, slot, ZT__SLOT_OPEN);
-    slot->generation++;
+    zt__increment(&slot->generation);
     slot->activation = profiler->activation;
     slot->list = list;
-    slot->region = region;
+    slot->region = path->key.region;
     slot->is_dropped = slot->needs_reset = slot->shows_end = 0;
-    slot->submitted_ns = zt__now_ns();
+    /* What a recorded list records is submitted after its first region is begun: one look at the clock serves
+       all regions of a recording. Timelines show when each region was begun. */
+    if (profiler->timeline || list->state == ZT__LIST_IMMEDIATE || list->state == ZT__LIST_UNKNOWN ||
+        list->ended == list->over_up_to) {
+        list->begun_ns = zt__now_ns();
+    }
+    slot->submitted_ns = list->begun_ns;
     list->open_count++;
     return slot;
+}
+
+/* Removes a slot from the open ones of its list. If regions inside it are still open, they overlap with it,
+   and the time outside of them is known neither for it nor for the region around it. With the mutex held. */
+ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__slot *slot) {
+    zt__slot **place = &slot->list->innermost;
+    if (*place != slot) {
+        (slot->outer ? slot->outer->path : &profiler->root)->is_own_unknown = 1;
+        slot->path->is_own_unknown = 1;
+    }
+    for (; *place != slot; place = &(*place)->outer) {
+        (*place)->path->outlives_outer = 1;
+    }
+    *place = slot->outer;
 }
 
 /* Collects when zt_begin finds no free slot. If this shows that slots of the list have run, they are over,
@@ -7351,7 +7794,7 @@ ZT__PRIVATE int zt__free_slots_for(zt_profiler *profiler, zt__list *list, zt__li
             zt__try_collect(profiler, 0);
         }
         zt__lock(&profiler->mutex);
-        has_free = profiler->passes[profiler->active_pass].free_slots != NULL;
+        has_free = profiler->passes[profiler->active_pass].first_free != NULL;
         more_are_over = zt__note_begin(profiler, list, kind);
         zt__unlock(&profiler->mutex);
     } while (!has_free && more_are_over);
@@ -7399,19 +7842,24 @@ ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handl
     enum { TRIES = 4 };
     zt__list_state kind = zt__query_list_kind(profiler, handle);
     zt__region_record *region;
+    zt__path *path;
     zt__list *list;
     zt__slot *slot = NULL;
     uint32_t tries;
     *cause = ZT_DROPPED_NO_MEMORY;
     zt__lock(&profiler->mutex);
     region = zt__find_or_add_region(profiler, name, cause);
-    list = region ? zt__find_or_add_list(profiler, handle) : NULL;
-    if (list) {
+    list = zt__find_list(profiler, handle);
+    if (region && !list) {
+        list = zt__add_list(profiler, handle);
+    }
+    if (region && list) {
+        list->open_count++; /* keeps the record of the list while the mutex is unlocked */
         zt__note_begin(profiler, list, kind);
-        slot = zt__acquire_slot(profiler, list, region);
-        /* Keeps the record of the list while the mutex is unlocked. */
-        list->open_count++;
-        for (tries = 0; !slot && tries < TRIES; tries++) {
+        path =
+            zt__find_or_add_path(profiler, list->innermost ? list->innermost->path : &profiler->root, region);
+        slot = path ? zt__acquire_slot(profiler, list, path) : NULL;
+        for (tries = 0; path && !slot && tries < TRIES; tries++) {
             zt__unlock(&profiler->mutex);
             *cause = zt__provide_slots(profiler, list, kind);
             zt__lock(&profiler->mutex);
@@ -7419,13 +7867,17 @@ ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handl
                 break;
             }
             *cause = ZT_DROPPED_NO_SLOT; /* if other threads have taken the new slots */
-            slot = zt__acquire_slot(profiler, list, region);
+            slot = zt__acquire_slot(profiler, list, path);
         }
         list->open_count--;
     }
     if (!slot) {
         profiler->counts.begun++;
-        zt__count_dropped(profiler, region, *cause);
+        list = zt__find_list(profiler, handle);
+        zt__count_dropped(profiler, region, list, zt__now_ns(), *cause);
+        if (list && list->innermost) {
+            list->innermost->path->is_own_unknown = 1;
+        }
     }
     zt__unlock(&profiler->mutex);
     return slot;
@@ -7435,15 +7887,16 @@ ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handl
 ZT__PRIVATE void zt__drop_at_begin(zt_profiler *profiler, zt_cause cause) {
     zt__lock(&profiler->mutex);
     profiler->counts.begun++;
-    zt__count_dropped(profiler, NULL, cause);
+    zt__count_dropped(profiler, NULL, NULL, zt__now_ns(), cause);
     zt__unlock(&profiler->mutex);
 }
 
 /* Drops an open region. If it has commands on the list, the slot stays bound to the list. With the mutex
    held. */
 ZT__PRIVATE void zt__drop_open_slot(zt_profiler *profiler, zt__slot *slot, zt_cause cause, int has_commands) {
-    zt__count_dropped(profiler, slot->region, cause);
-    slot->generation++;
+    zt__count_dropped(profiler, slot->region, slot->list, slot->submitted_ns, cause);
+    zt__leave_nesting(profiler, slot);
+    zt__increment(&slot->generation);
     slot->is_dropped = slot->needs_reset = 1;
     if (has_commands) {
         zt__move_slot(profiler, slot, ZT__SLOT_PARTIAL);
@@ -7500,6 +7953,11 @@ ZT__PRIVATE ze_result_t zt__append_begin(zt_profiler *profiler, zt__slot *slot, 
     if (profiler->is_stamped && result == ZE_RESULT_SUCCESS) {
         result = zt__append_stamp(list, &slot->stamps[0], pass->group_count == 0, NULL, has_commands, &call);
     }
+    if (profiler->timeline) {
+        memset(&slot->origin, 0, sizeof slot->origin);
+        slot->origin.list_name = slot->list->name;
+        slot->origin.appended_by = slot->origin.submitted_by = zt__get_system_thread();
+    }
     return zt__complete_append(profiler, slot, list, result, call, *has_commands);
 }
 
@@ -7537,11 +7995,11 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
     if (!slot) {
         return region;
     }
-    region.generation = slot->generation;
+    region.generation = zt__load(&slot->generation);
     if (zt__append_begin(profiler, slot, list, &has_commands) != ZE_RESULT_SUCCESS) {
         zt__lock(&profiler->mutex);
         /* The log function may have released the list, which has dropped the region. */
-        if (slot->state == ZT__SLOT_OPEN && slot->generation == region.generation) {
+        if (slot->state == ZT__SLOT_OPEN && zt__load(&slot->generation) == region.generation) {
             zt__drop_open_slot(profiler, slot, ZT_DROPPED_APPEND_FAILED, has_commands);
         }
         zt__unlock(&profiler->mutex);
@@ -7565,6 +8023,10 @@ ZT__PRIVATE ze_result_t zt__append_end(zt_profiler *profiler, zt__slot *slot) {
     if (profiler->is_stamped) {
         result = zt__append_stamp(list, &slot->stamps[1], 1, pass->group_count ? NULL : slot->event,
                                   &has_commands, &call);
+        if (profiler->timeline) {
+            uint64_t append_ns = zt__now_ns() - slot->submitted_ns;
+            slot->origin.append_ns = append_ns < UINT32_MAX ? (uint32_t)append_ns : UINT32_MAX;
+        }
     }
     for (g = pass->group_count; g-- > 0 && result == ZE_RESULT_SUCCESS;) {
         call = "zetCommandListAppendMetricQueryEnd";
@@ -7579,22 +8041,18 @@ ZT__PRIVATE ze_result_t zt__append_end(zt_profiler *profiler, zt__slot *slot) {
 ZT__PRIVATE void zt__end(zt_region *region, int refused) {
     zt__slot *slot = (zt__slot *)region->slot;
     zt_profiler *profiler = slot ? zt__find_profiler(region->profiler) : NULL;
-    int is_open, is_due = 0, wakes_thread = 0;
+    int is_due = 0, wakes_thread = 0;
     ze_result_t result;
     region->slot = NULL;
     if (!profiler) {
         return;
     }
-    zt__lock(&profiler->mutex);
-    is_open = slot->state == ZT__SLOT_OPEN && slot->generation == region->generation;
-    slot->generation += (uint32_t)is_open; /* copies of the region are stale from here on */
-    zt__unlock(&profiler->mutex);
-    if (!is_open) {
-        return;
+    if (!zt__increment_if(&slot->generation, region->generation)) {
+        return; /* it was dropped, or a copy of this zt_region has ended it */
     }
     result = zt__append_end(profiler, slot);
     zt__lock(&profiler->mutex);
-    if (slot->state != ZT__SLOT_OPEN || slot->generation != region->generation + 1) {
+    if (slot->state != ZT__SLOT_OPEN || zt__load(&slot->generation) != region->generation + 1) {
         /* The list was released meanwhile, which has dropped the region. */
     } else if (result != ZE_RESULT_SUCCESS || refused) {
         slot->shows_end |= result == ZE_RESULT_SUCCESS;
@@ -7602,6 +8060,7 @@ ZT__PRIVATE void zt__end(zt_region *region, int refused) {
     } else {
         zt__list_state kind = slot->list->state;
         slot->spans_passes = slot->activation != profiler->activation;
+        zt__leave_nesting(profiler, slot);
         zt__move_slot(profiler, slot, kind == ZT__LIST_IMMEDIATE ? ZT__SLOT_PENDING : ZT__SLOT_RECORDED);
         zt__bind_slot(slot);
         if (kind == ZT__LIST_IMMEDIATE || kind == ZT__LIST_UNKNOWN) {
@@ -7637,11 +8096,12 @@ ZT__PRIVATE void zt__mark_list_over(zt_profiler *profiler, ze_command_list_handl
     zt__lock(&profiler->mutex);
     list = zt__find_list(profiler, handle);
     if (list) {
-        while (list->open_count && (open = zt__find_open_slot(profiler, list)) != NULL) {
+        while ((open = list->innermost) != NULL) {
             not_ended = open->region->name;
             zt__drop_open_slot(profiler, open, ZT_DROPPED_NOT_CLOSED, 1);
         }
         list->over_up_to = list->ended;
+        list->name = is_destroyed ? NULL : list->name;
         /* The handle of a destroyed list may come back as a list of any kind. */
         if (is_destroyed && !profiler->driver.zeCommandListIsImmediate) {
             zt__move_list(profiler, list, ZT__LIST_UNKNOWN);
@@ -7799,6 +8259,7 @@ ZT__PRIVATE zt_cause zt__loss_by_execution(zt__slot_state state) {
 
 /* Moves the slots of a list that is about to be executed to PENDING. With the mutex held. */
 ZT__PRIVATE void zt__announce_list(zt_profiler *profiler, zt__list *list, uint64_t now) {
+    uint32_t thread = profiler->timeline ? zt__get_system_thread() : 0;
     zt__slot *slot = list->first;
     list->overwritten = 0;
     list->ran_before = list->ran_up_to;
@@ -7828,11 +8289,13 @@ ZT__PRIVATE void zt__announce_list(zt_profiler *profiler, zt__list *list, uint64
         slot->submitted_from = slot->state;
         if (slot->state == ZT__SLOT_RECORDED || slot->state == ZT__SLOT_ARMED) {
             slot->submitted_ns = now;
+            slot->origin.submitted_by = thread;
+            slot->origin.is_executed = 1;
             zt__move_slot(profiler, slot, ZT__SLOT_PENDING);
         } else {
             zt_cause cause = zt__loss_by_execution(slot->state);
-            profiler->counts.begun++;
-            zt__count_lost(profiler, slot->region, cause);
+            zt__count_begun(profiler, slot->path, 1);
+            zt__count_lost(profiler, slot, cause, 1);
             list->overwritten += cause == ZT_LOST_OVERWRITTEN;
             list->overlaps |= cause == ZT_LOST_OVERWRITTEN;
         }
@@ -7875,6 +8338,9 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, uint32_t count,
             zt__announce_list(profiler, list, now);
         }
     }
+    if (profiler->lists_executed) {
+        profiler->lists_executed(profiler, now);
+    }
     zt__unlock(&profiler->mutex);
 }
 
@@ -7889,11 +8355,8 @@ ZT__PRIVATE void zt__retract_list(zt_profiler *profiler, zt__list *list) {
                 zt__move_slot(profiler, slot, from);
             }
         } else if (from != ZT__SLOT_FREE) { /* a loss was counted */
-            zt_cause cause = zt__loss_by_execution(from);
-            profiler->counts.begun--;
-            profiler->counts.lost--;
-            profiler->causes[cause]--;
-            slot->region->lost--;
+            zt__count_begun(profiler, slot->path, -1);
+            zt__count_lost(profiler, slot, zt__loss_by_execution(from), -1);
         }
     }
     list->ran_up_to = list->ran_before;
@@ -7912,6 +8375,9 @@ ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, uint32_t count,
         zt__lock_unread_lists(profiler, count, lists);
     } else {
         zt__lock(&profiler->mutex);
+    }
+    if (profiler->lists_executed) {
+        profiler->lists_executed(profiler, 0);
     }
     for (i = 0; i < count; i++) {
         zt__list *list = zt__find_list(profiler, lists[i]);
@@ -8000,6 +8466,58 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
         first += part;
     } while (result == ZE_RESULT_SUCCESS && first < count);
     return result;
+}
+
+/* ---- names of lists -------------------------------------------------------------------------------------- */
+
+/* Returns the profiler's copy of a name, or NULL without memory, or if there are too many. The mutex is held,
+   and unlocked while memory is allocated. */
+ZT__PRIVATE const char *zt__find_or_add_list_name(zt_profiler *profiler, const char *name) {
+    enum { MOST_NAMES = 65536 };
+    size_t length = strlen(name);
+    char *made, *found = (char *)zt__map_find(&profiler->list_names, name, length);
+    if (found) {
+        return found;
+    }
+    made = (char *)zt__allocate_unlocked(profiler, length + 1, 1);
+    if (made && zt__map_make_room(&profiler->list_names, &profiler->config.allocator, &profiler->mutex)) {
+        found = (char *)zt__map_find(&profiler->list_names, name, length); /* added meanwhile */
+        if (!found && profiler->list_names.count < MOST_NAMES) {
+            found = (char *)memcpy(made, name, length);
+            made = NULL;
+            zt__map_add(&profiler->list_names, found, length, found);
+        }
+    }
+    zt__free_unlocked(profiler, made);
+    return found;
+}
+
+ZT_API ze_result_t zt_name_list(zt_profiler *profiler, ze_command_list_handle_t handle, const char *name) {
+    const char *copy = NULL;
+    zt__list *list;
+    int is_named = name && *name;
+    if (!profiler || !profiler->device) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!handle) {
+        return zt__report_null_handle(&profiler->diagnostics, "zt_name_list", "list");
+    }
+    zt__lock(&profiler->mutex);
+    if (is_named) {
+        copy = zt__find_or_add_list_name(profiler, name);
+    }
+    list = zt__find_list(profiler, handle);
+    if (copy && !list) {
+        list = zt__add_list(profiler, handle);
+    }
+    if (list) {
+        list->name = copy ? copy : is_named ? list->name : NULL;
+    }
+    zt__unlock(&profiler->mutex);
+    if (is_named && (!copy || !list)) {
+        return zt__report_no_memory(&profiler->diagnostics, "zt_name_list", "the name of a list");
+    }
+    return ZE_RESULT_SUCCESS;
 }
 
 /* ==== >>passes: repeat the work with one set of metric groups after the other ============================= */
@@ -8284,6 +8802,92 @@ ZT__PRIVATE uint32_t zt__find_differences(const zt_profiler *profiler, const zt_
     return differs;
 }
 
+/* Returns the time of the samples on a path that is outside of regions inside it, or NaN if samples of the
+   path, or of those directly inside it, are missing. The mutex is held. */
+ZT__PRIVATE double zt__own_time(const zt__path *path) {
+    double own_ns = path->time_ns;
+    const zt__path *inner;
+    uint64_t missing = path->inner ? path->missing : 0;
+    for (inner = path->inner; inner; inner = inner->next_inner) {
+        own_ns -= inner->time_ns;
+        missing += inner->missing;
+    }
+    /* Below 0, the device has measured the region or those inside it wrongly. */
+    return path->is_own_unknown || missing || own_ns < 0 ? zt__nan() : own_ns;
+}
+
+/* Returns the own time of a path. Where it is not known, this is the time outside of the samples inside that
+   were collected. */
+ZT__PRIVATE double zt__estimate_own_time(const zt__path *path) {
+    double own_ns = zt__own_time(path);
+    const zt__path *inner;
+    if (zt__is_nan(own_ns)) {
+        own_ns = path->time_ns;
+        for (inner = path->inner; inner; inner = inner->next_inner) {
+            own_ns -= inner->time_ns;
+        }
+        own_ns = zt__is_positive(own_ns) ? own_ns : 0;
+    }
+    return own_ns;
+}
+
+/* Adds up the paths of a region. The mutex is held. */
+ZT__PRIVATE void zt__add_paths(const zt_profiler *profiler, const zt__region_record *record,
+                               zt_region_info *info) {
+    const zt__path *path, *outer = record->paths ? record->paths->key.outer : &profiler->root;
+    int is_same = 1;
+    info->own_ns = info->total_ns = 0;
+    for (path = record->paths; path; path = path->next) {
+        info->own_ns += zt__own_time(path);
+        if (!path->is_repeated) {
+            info->total_ns += path->time_ns;
+        } else if (path->outlives_outer) {
+            info->total_ns = zt__nan();
+        }
+        is_same &= path->key.outer->key.region == outer->key.region;
+    }
+    info->parent = is_same && outer->depth > 0 ? outer->key.region->index : UINT32_MAX;
+}
+
+ZT_API uint32_t zt_get_path_count(const zt_profiler *profiler) {
+    zt_profiler *locked = zt__mutable(profiler);
+    uint32_t count;
+    if (!profiler) {
+        return 0;
+    }
+    zt__lock(&locked->mutex);
+    count = profiler->path_count;
+    zt__unlock(&locked->mutex);
+    return count;
+}
+
+ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info) {
+    zt_profiler *locked = zt__mutable(profiler);
+    const zt__path *found = NULL;
+    if (info) {
+        memset(info, 0, sizeof *info);
+        info->parent = UINT32_MAX;
+        info->total_ns = info->own_ns = zt__nan();
+    }
+    if (!profiler) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!info) {
+        return zt__report_null(&locked->diagnostics, "zt_get_path", "info");
+    }
+    zt__lock(&locked->mutex);
+    if (path < profiler->path_count) {
+        found = zt__path_at(profiler, path);
+        info->region = found->key.region->index;
+        info->parent = found->depth > 1 ? found->key.outer->index : UINT32_MAX;
+        info->count = found->count;
+        info->total_ns = found->time_ns;
+        info->own_ns = zt__own_time(found);
+    }
+    zt__unlock(&locked->mutex);
+    return found ? ZE_RESULT_SUCCESS : zt__report_index(profiler, "zt_get_path", "path", path);
+}
+
 ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info) {
     zt_profiler *locked = zt__mutable(profiler);
     const zt__region_record *record;
@@ -8294,6 +8898,8 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     if (info) {
         memset(info, 0, sizeof *info);
         info->name = "";
+        info->parent = UINT32_MAX;
+        info->own_ns = info->total_ns = zt__nan();
         zt__clear_stats(&info->time_ns);
     }
     record = zt__get_record(profiler, "zt_get_region", region, "info", info, &result);
@@ -8306,6 +8912,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     info->lost = record->lost;
     info->dropped = record->dropped;
     info->count = zt__collected(profiler, &record->statistics);
+    zt__add_paths(profiler, record, info);
     zt__get_moments(&profiler->layout, &record->statistics, 0, &info->time_ns);
     for (pass = 0; pass < profiler->pass_count; pass++) {
         uint32_t column = zt__pass_time_column(profiler, pass);
@@ -8492,7 +9099,8 @@ ZT__PRIVATE const char *zt__find_mismatch(const zt_profiler *a, const zt_profile
 typedef struct zt__merged_region {
     zt__region_record *into;
     const zt__region_record *from;
-    zt__statistics statistics; /* a copy of those of `from` */
+    zt__statistics statistics; /* copies of those of `from` */
+    uint64_t lost, dropped;
 } zt__merged_region;
 
 /* Copies the statistics of a region, and makes room for them in `into`, whose collector is held, so that
@@ -8525,6 +9133,43 @@ ZT__PRIVATE int zt__prepare_region(zt_profiler *into, zt_profiler *from, zt__mer
     return merged->into->statistics.capacity >= rows;
 }
 
+/* A path of the other profiler, copied, and the one that it is added to. */
+typedef struct zt__merged_path {
+    zt__path *into;
+    zt__path from;
+} zt__merged_path;
+
+/* Copies the paths, all of one moment, and adds those to `into` that it does not have. The regions are
+   prepared. Returns 0 without memory. */
+ZT__PRIVATE int zt__prepare_paths(zt_profiler *into, zt_profiler *from, const zt__merged_region *regions,
+                                  zt__merged_path *paths, uint32_t count) {
+    uint32_t i;
+    int has_all = 1;
+    zt__lock(&from->mutex);
+    for (i = 0; i < count; i++) {
+        paths[i].from = *zt__path_at(from, i);
+    }
+    zt__unlock(&from->mutex);
+    zt__lock(&into->mutex);
+    for (i = 0; i < count && has_all; i++) {
+        const zt__path_key *key = &paths[i].from.key;
+        zt__path *outer = key->outer->depth > 0 ? paths[key->outer->index].into : &into->root;
+        paths[i].into = zt__find_or_add_path(into, outer, regions[key->region->index].into);
+        has_all = paths[i].into != NULL;
+    }
+    zt__unlock(&into->mutex);
+    return has_all;
+}
+
+/* Adds the figures of a path. The mutex is held. */
+ZT__PRIVATE void zt__merge_path(zt__path *into, const zt__path *from) {
+    into->outlives_outer |= from->outlives_outer;
+    into->is_own_unknown |= from->is_own_unknown;
+    into->count += from->count;
+    into->time_ns += from->time_ns;
+    into->missing += from->missing;
+}
+
 /* Adds what was lost and dropped. The mutex is held. */
 ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint64_t unobserved_lists) {
     uint32_t i;
@@ -8540,27 +9185,28 @@ ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint6
     into->counts.unobserved_lists += unobserved_lists;
 }
 
-/* Adds the prepared regions. The collector of `into` is held. The mutexes are unlocked between regions, so
-   that other threads need not wait for all of them. */
-ZT__PRIVATE void zt__add_regions(zt_profiler *into, zt_profiler *from, const zt__merged_region *regions,
+/* Adds the prepared regions. Both collectors are held, so no statistics change; but regions may be dropped
+   meanwhile, so all counts are copied at once. The mutex of `into` is unlocked between regions, so that other
+   threads need not wait for all of them. */
+ZT__PRIVATE void zt__add_regions(zt_profiler *into, zt_profiler *from, zt__merged_region *regions,
                                  uint32_t count) {
     uint64_t unobserved_lists, causes[ZT_CAUSE_COUNT];
     uint32_t i;
     zt__lock(&from->mutex);
     memcpy(causes, from->causes, sizeof causes);
     unobserved_lists = from->counts.unobserved_lists;
+    for (i = 0; i < count; i++) {
+        regions[i].lost = regions[i].from->lost;
+        regions[i].dropped = regions[i].from->dropped;
+    }
     zt__unlock(&from->mutex);
     for (i = 0; i < count; i++) {
         const zt__merged_region *merged = &regions[i];
-        uint64_t collected = zt__collected(into, &merged->statistics), region_lost, region_dropped;
-        zt__lock(&from->mutex);
-        region_lost = merged->from->lost;
-        region_dropped = merged->from->dropped;
-        zt__unlock(&from->mutex);
+        uint64_t collected = zt__collected(into, &merged->statistics);
         zt__lock(&into->mutex);
         zt__merge_statistics(&into->layout, &merged->into->statistics, &merged->statistics);
-        merged->into->lost += region_lost;
-        merged->into->dropped += region_dropped;
+        merged->into->lost += merged->lost;
+        merged->into->dropped += merged->dropped;
         into->counts.collected += collected;
         into->counts.begun += collected;
         zt__unlock(&into->mutex);
@@ -8570,11 +9216,31 @@ ZT__PRIVATE void zt__add_regions(zt_profiler *into, zt_profiler *from, const zt_
     zt__unlock(&into->mutex);
 }
 
+/* Locks the collectors of two profilers, so that nothing is collected while one is merged into the other. The
+   order is that of their addresses, so that two threads that merge in opposite directions do not wait for
+   each other. Inside a sample function, this thread holds that of `from`. Returns 0 if a collector is held
+   for too long. */
+ZT__PRIVATE int zt__lock_collectors(zt_profiler *into, zt_profiler *from) {
+    uint64_t deadline = zt__deadline(into->config.wait_timeout_ns);
+    int is_inside = zt__is_owner(&from->collector), into_first = (uintptr_t)into < (uintptr_t)from;
+    zt_profiler *first = into_first || is_inside ? into : from, *second = first == into ? from : into;
+    if (!zt__lock_until(&first->collector, deadline)) {
+        return 0;
+    }
+    if (!is_inside && !zt__lock_until(&second->collector, deadline)) {
+        zt__unlock_timed(&first->collector);
+        return 0;
+    }
+    return 1;
+}
+
 ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     zt_profiler *source = zt__mutable(from);
     zt__merged_region *regions = NULL;
+    zt__merged_path *paths = NULL;
     const char *mismatch;
-    uint32_t i, count, prepared = 0;
+    uint32_t i, count, path_count, prepared = 0;
+    int is_inside;
     ze_result_t result = ZE_RESULT_SUCCESS;
     if (!into || !from) {
         return ZE_RESULT_SUCCESS;
@@ -8590,12 +9256,17 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     if (zt__is_inside_callback(into, "zt_merge")) {
         return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     }
-    if (!zt__lock_until(&into->collector, zt__deadline(into->config.wait_timeout_ns))) {
+    is_inside = zt__is_owner(&source->collector);
+    if (!zt__lock_collectors(into, source)) {
         return zt__report(&into->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "zt_merge");
     }
+    path_count = zt_get_path_count(from); /* before that of the regions, so that it has all their regions */
     count = zt_get_region_count(from);
     if (count > 0) {
         regions = (zt__merged_region *)zt__allocate(&into->config.allocator, count, sizeof *regions);
+    }
+    if (path_count > 0) {
+        paths = (zt__merged_path *)zt__allocate(&into->config.allocator, path_count, sizeof *paths);
     }
     /* No figure changes before there is memory for everything. */
     while (regions && prepared < count) {
@@ -8607,8 +9278,14 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
         }
         prepared++;
     }
-    if (prepared == count) {
+    if (prepared == count &&
+        (path_count == 0 || (paths && zt__prepare_paths(into, source, regions, paths, path_count)))) {
         zt__add_regions(into, source, regions, count);
+        zt__lock(&into->mutex);
+        for (i = 0; i < path_count; i++) {
+            zt__merge_path(paths[i].into, &paths[i].from);
+        }
+        zt__unlock(&into->mutex);
     } else {
         result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -8616,6 +9293,10 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
         zt__free_statistics(&from->config.allocator, &regions[i].statistics);
     }
     zt__free(&into->config.allocator, regions);
+    zt__free(&into->config.allocator, paths);
+    if (!is_inside) {
+        zt__unlock_timed(&source->collector);
+    }
     zt__unlock_timed(&into->collector);
     if (result != ZE_RESULT_SUCCESS) {
         zt__report_no_memory(&into->diagnostics, "zt_merge", "statistics");
@@ -8626,7 +9307,12 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
 /* ---- packing --------------------------------------------------------------------------------------------- */
 
 /* PACKED STATISTICS, in the manual, describes the layout. */
-enum { ZT__PACK_LAYOUT = 1, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
+enum {
+    ZT__PACK_LAYOUT = 2,
+    ZT__PACK_HEADER_SIZE = 24,
+    ZT__PACKED_MOMENTS_SIZE = 7 * 8,
+    ZT__PACKED_PATH_SIZE = 4 * 4 + 3 * 8
+};
 
 /* Writes into a buffer. Bytes that do not fit are only counted. */
 typedef struct zt__packer {
@@ -8719,10 +9405,12 @@ ZT__PRIVATE void zt__pack_region(zt__packer *packer, const zt_profiler *profiler
                                  const zt__region_record *record) {
     static const zt__moments none = {0, 0, 0, 0, 0, 0, 0};
     const zt__statistics *statistics = &record->statistics;
-    uint32_t column, columns = profiler->layout.column_count;
+    uint32_t pass, column, columns = profiler->layout.column_count;
     size_t i, values = (size_t)statistics->kept * columns;
     zt__pack_text(packer, record->name);
-    zt__pack_u64(packer, zt__collected(profiler, statistics));
+    for (pass = 0; pass < profiler->pass_count; pass++) {
+        zt__pack_u64(packer, statistics->seen[pass]);
+    }
     zt__pack_u64(packer, record->lost);
     zt__pack_u64(packer, record->dropped);
     for (column = 0; column < columns; column++) {
@@ -8745,10 +9433,21 @@ ZT__PRIVATE void zt__pack_region(zt__packer *packer, const zt_profiler *profiler
     }
 }
 
+/* The mutex is held. */
+ZT__PRIVATE void zt__pack_path(zt__packer *packer, const zt__path *path) {
+    zt__pack_u32(packer, path->depth > 1 ? path->key.outer->index : UINT32_MAX);
+    zt__pack_u32(packer, path->key.region->index);
+    zt__pack_u64(packer, path->count);
+    zt__pack_f64(packer, path->time_ns);
+    zt__pack_u64(packer, path->missing);
+    zt__pack_u32(packer, (uint32_t)path->outlives_outer);
+    zt__pack_u32(packer, (uint32_t)path->is_own_unknown);
+}
+
 ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *size) {
     zt_profiler *locked = zt__mutable(profiler);
     zt__packer packer = {NULL, 0, ZT__PACK_HEADER_SIZE}, header = {NULL, ZT__PACK_HEADER_SIZE, 0};
-    uint32_t i, regions;
+    uint32_t i, regions, paths;
     int is_inside;
     if (!profiler) {
         if (size) {
@@ -8767,6 +9466,7 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
     }
     packer.bytes = header.bytes = (uint8_t *)buffer;
     packer.room = buffer ? *size : 0;
+    paths = zt_get_path_count(profiler); /* before that of the regions, so that it has all their regions */
     regions = zt_get_region_count(profiler);
     zt__pack_profiler(&packer, locked, regions);
     for (i = 0; i < regions; i++) {
@@ -8774,6 +9474,12 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
         zt__pack_region(&packer, profiler, profiler->regions[i]);
         zt__unlock(&locked->mutex);
     }
+    zt__pack_u32(&packer, paths);
+    zt__lock(&locked->mutex);
+    for (i = 0; i < paths; i++) {
+        zt__pack_path(&packer, zt__path_at(profiler, i));
+    }
+    zt__unlock(&locked->mutex);
     if (!is_inside) {
         zt__unlock_timed(&locked->collector);
     }
@@ -8955,15 +9661,19 @@ ZT__PRIVATE void zt__unpack_moments(zt__unpacker *unpacker, zt__moments *moments
 ZT__PRIVATE void zt__unpack_region(zt__unpacker *unpacker, zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     const char *name = zt__unpack_text(unpacker);
-    uint64_t collected = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT), timed = 0;
-    uint64_t lost = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
-    uint64_t dropped = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
+    uint64_t seen[ZT__MAX_PASSES] = {0}, collected = 0, lost, dropped;
     uint32_t columns = profiler->layout.column_count, index = profiler->region_count;
-    uint32_t pass, column, kept, most = 0;
+    uint32_t pass, column, kept;
     size_t i, values;
     zt__region_record *record;
     zt__statistics *statistics;
     zt_cause cause;
+    for (pass = 0; pass < profiler->pass_count; pass++) {
+        seen[pass] = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
+        collected += seen[pass];
+    }
+    lost = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
+    dropped = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
     /* Memory is allocated only for what the buffer is long enough for. */
     if (!zt__require(unpacker, (unpacker->size - unpacker->used) / ZT__PACKED_MOMENTS_SIZE >= columns)) {
         return;
@@ -8992,17 +9702,9 @@ ZT__PRIVATE void zt__unpack_region(zt__unpacker *unpacker, zt_profiler *profiler
         zt__unpack_moments(unpacker, &statistics->moments[column], collected);
     }
     for (pass = 0; pass < profiler->pass_count; pass++) {
-        statistics->seen[pass] = statistics->moments[zt__pass_time_column(profiler, pass)].count;
-        timed += statistics->seen[pass];
-        if (statistics->seen[pass] > statistics->seen[most]) {
-            most = pass;
-        }
+        zt__require(unpacker, statistics->moments[zt__pass_time_column(profiler, pass)].count <= seen[pass]);
     }
-    if (!zt__require(unpacker, timed <= collected)) {
-        return;
-    }
-    /* Samples without a GPU time can be of any pass. In this one they make room for all kept samples. */
-    statistics->seen[most] += collected - timed;
+    memcpy(statistics->seen, seen, sizeof seen);
     kept = zt__unpack_u32(unpacker, profiler->config.samples);
     values = (size_t)kept * columns;
     if (!zt__require(unpacker, kept <= zt__samples_per_pass(statistics) &&
@@ -9018,6 +9720,38 @@ ZT__PRIVATE void zt__unpack_region(zt__unpacker *unpacker, zt_profiler *profiler
         statistics->rows[i] = zt__unpack_f64(unpacker);
     }
     statistics->kept = statistics->capacity = kept;
+}
+
+ZT__PRIVATE void zt__unpack_paths(zt__unpacker *unpacker, zt_profiler *profiler) {
+    uint32_t i, count = zt__unpack_u32(unpacker, ZT__MAX_PATHS);
+    if (!zt__require(unpacker, (unpacker->size - unpacker->used) / ZT__PACKED_PATH_SIZE >= count)) {
+        return;
+    }
+    for (i = 0; i < count; i++) {
+        uint32_t outer_index = zt__unpack_u32(unpacker, UINT32_MAX);
+        uint32_t region = zt__unpack_u32(unpacker, UINT32_MAX);
+        zt__path *outer, *path;
+        if (!zt__require(unpacker,
+                         (outer_index < i || outer_index == UINT32_MAX) && region < profiler->region_count)) {
+            return;
+        }
+        outer = outer_index == UINT32_MAX ? &profiler->root : zt__path_at(profiler, outer_index);
+        zt__lock(&profiler->mutex);
+        path = zt__find_or_add_path(profiler, outer, profiler->regions[region]);
+        zt__unlock(&profiler->mutex);
+        if (!path) {
+            unpacker->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+            return;
+        }
+        if (!zt__require(unpacker, path->index == i && path->key.outer == outer)) {
+            return; /* it was there before, or is nested too deeply */
+        }
+        path->count = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
+        path->time_ns = zt__unpack_f64(unpacker);
+        path->missing = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
+        path->outlives_outer = (int)zt__unpack_u32(unpacker, 1);
+        path->is_own_unknown = (int)zt__unpack_u32(unpacker, 1);
+    }
 }
 
 /* Checks the header and the checksum, and reports what is wrong. `size` is that of the buffer at first, and
@@ -9036,8 +9770,8 @@ ZT__PRIVATE ze_result_t zt__check_pack(const uint8_t *bytes, size_t *size) {
     layout = zt__unpack_u32(&header, UINT32_MAX);
     stated = zt__unpack_u64(&header, UINT64_MAX);
     hash = zt__unpack_u64(&header, UINT64_MAX);
-    if (layout > ZT__PACK_LAYOUT) {
-        return zt__report(NULL, NEWER_PACK, ZE_RESULT_ERROR_UNSUPPORTED_VERSION, (unsigned)layout,
+    if (layout != ZT__PACK_LAYOUT && layout != 0) {
+        return zt__report(NULL, OTHER_PACK, ZE_RESULT_ERROR_UNSUPPORTED_VERSION, (unsigned)layout,
                           (unsigned)ZT__PACK_LAYOUT);
     }
     if (stated > *size) {
@@ -9097,6 +9831,7 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
     for (i = 0; i < region_count && unpacker.result == ZE_RESULT_SUCCESS; i++) {
         zt__unpack_region(&unpacker, unpacked);
     }
+    zt__unpack_paths(&unpacker, unpacked);
     zt__require(&unpacker, unpacker.used == unpacker.size);
     result = unpacker.result;
     if (result == ZE_RESULT_ERROR_INVALID_ARGUMENT) {
@@ -9312,6 +10047,7 @@ typedef struct zt__stream_data {
     zt__group group;    /* constant, as the next two */
     zt_metric *metrics; /* of the group */
     uint32_t row_capacity;
+    uint64_t period_ns;
     uint32_t first_streamed;      /* index of the first metric among the profiler's streamed metrics */
     struct zt__stream_data *next; /* attached to the same profiler. Atomic */
 
@@ -9372,8 +10108,18 @@ ZT__PRIVATE void zt__keep_row(zt__stream_data *data, const zt__kept_row *row, co
 typedef struct zt__timeline_sample {
     uint64_t begin_ns, end_ns; /* of the device, unwrapped */
     ze_command_list_handle_t list;
+    uint64_t submitted_ns; /* host time */
+    zt__origin origin;
     uint32_t region;
 } zt__timeline_sample;
+
+enum { ZT__MISSING_KEPT = 1024 };
+
+/* A call that has executed command lists. */
+typedef struct zt__execution {
+    uint64_t begin_ns, end_ns; /* host time; `end_ns` is 0 until the call returns */
+    uint32_t thread;
+} zt__execution;
 
 /* The newest samples. Guarded by the profiler's mutex. */
 typedef struct zt__timeline {
@@ -9383,6 +10129,10 @@ typedef struct zt__timeline {
     uint64_t ambiguous; /* samples that were not kept, because their times are uncertain */
     zt__timeline_sample *samples;
     double *values; /* of each, all columns */
+
+    uint64_t missing_written, executions_written; /* ever */
+    zt__missing *missing;                         /* a ring of the newest ZT__MISSING_KEPT */
+    zt__execution *executions;                    /* a ring of the newest, as many as samples */
 
     uint64_t attributed; /* rows are attributed to all samples before this one */
     int is_attributing;  /* a thread is attributing rows */
@@ -9412,28 +10162,78 @@ ZT__PRIVATE void zt__timeline_before_batch(zt_profiler *profiler) {
     zt__relate_clocks(profiler, 0);
 }
 
+/* Keeps that a sample is missing, or with `by` -1 forgets that. The mutex is held. */
+ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *missing, int by) {
+    zt__timeline *timeline = profiler->timeline;
+    uint64_t i = timeline->missing_written, oldest = zt__oldest_kept(i, ZT__MISSING_KEPT);
+    int is_same = 0;
+    while (i > oldest && !is_same) {
+        const zt__missing *kept = &timeline->missing[--i % ZT__MISSING_KEPT];
+        is_same = kept->region == missing->region && kept->list == missing->list &&
+                  kept->list_name == missing->list_name && kept->cause == missing->cause;
+        oldest = by > 0 ? i : oldest; /* what is added may only continue the newest */
+    }
+    if (is_same) {
+        timeline->missing[i % ZT__MISSING_KEPT].count += (uint32_t)by;
+    } else if (by > 0) {
+        timeline->missing[timeline->missing_written++ % ZT__MISSING_KEPT] = *missing;
+    }
+}
+
+/* Keeps a call that begins to execute lists, or with 0 the end of this thread's newest. The mutex is held. */
+ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns) {
+    zt__timeline *timeline = profiler->timeline;
+    uint32_t thread = zt__get_system_thread();
+    uint64_t i = timeline->executions_written;
+    zt__execution *execution;
+    if (begin_ns) {
+        execution = &timeline->executions[timeline->executions_written++ % timeline->capacity];
+        execution->begin_ns = begin_ns;
+        execution->end_ns = 0;
+        execution->thread = thread;
+        return;
+    }
+    for (; i > zt__oldest_kept(timeline->executions_written, timeline->capacity); i--) {
+        execution = &timeline->executions[(i - 1) % timeline->capacity];
+        if (execution->thread == thread) {
+            execution->end_ns = execution->end_ns ? execution->end_ns : zt__now_ns();
+            return;
+        }
+    }
+}
+
 /* Keeps a sample, with the mutex held. It ran between its submission and the moment at which it was seen
    complete. In that time the device's clock may have wrapped around: if the time stamps of the sample fit in
    two places, or in none, it is not kept. */
-ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__region_record *region,
-                                 const zt__sample_times *times, const double *row) {
+ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *reading, const double *row) {
     zt__timeline *timeline = profiler->timeline;
+    const zt__sample_times *times = &reading->times;
+    const zt__slot *slot = reading->slot;
     const zt__clock *clock = &timeline->clock;
     size_t place = (size_t)(timeline->written % timeline->capacity);
     size_t columns = profiler->layout.column_count;
     uint64_t tolerance = zt__clock_tolerance(clock);
     uint64_t least = zt__convert_time(clock, times->not_before_ns, ZT__HOST, ZT__DEVICE);
     uint64_t most = zt__convert_time(clock, times->not_after_ns, ZT__HOST, ZT__DEVICE) + tolerance;
+    zt__missing missing = {NULL, NULL, NULL, 0, ZT_CAUSE_COUNT, 1};
     zt__timeline_sample sample;
     least = least > tolerance ? least - tolerance : 0;
     sample.begin_ns = zt__unwrap_after(clock, zt__ticks_to_ns(clock, times->begin_ticks), least);
     sample.end_ns = sample.begin_ns + zt__ticks_to_ns(clock, times->end_ticks - times->begin_ticks);
     if (clock->wrap_ns && (sample.end_ns > most || sample.end_ns + clock->wrap_ns <= most)) {
         timeline->ambiguous++;
+        missing.region = slot->region;
+        missing.list = times->list;
+        missing.list_name = slot->origin.list_name;
+        missing.since_ns = times->not_before_ns;
+        zt__keep_missing(profiler, &missing, 1);
         return;
     }
     sample.list = times->list;
-    sample.region = region->index;
+    sample.submitted_ns = times->not_before_ns;
+    sample.origin = slot->origin;
+    sample.origin.submitted_by = reading->from == ZT__SLOT_ARMED ? 0 : slot->origin.submitted_by;
+    sample.region = slot->region->index;
     timeline->samples[place] = sample;
     memcpy(timeline->values + place * columns, row, columns * sizeof *row);
     timeline->written++;
@@ -9662,6 +10462,8 @@ ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler) {
     if (timeline) {
         zt__free(allocator, timeline->samples);
         zt__free(allocator, timeline->values);
+        zt__free(allocator, timeline->missing);
+        zt__free(allocator, timeline->executions);
         zt__free(allocator, timeline);
     }
 }
@@ -9683,7 +10485,10 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
         (zt__timeline_sample *)zt__allocate(allocator, timeline->capacity, sizeof *timeline->samples);
     timeline->values = (double *)zt__allocate(allocator, timeline->capacity,
                                               profiler->layout.column_count * sizeof *timeline->values);
-    if (!timeline->samples || !timeline->values) {
+    timeline->missing = (zt__missing *)zt__allocate(allocator, ZT__MISSING_KEPT, sizeof *timeline->missing);
+    timeline->executions =
+        (zt__execution *)zt__allocate(allocator, timeline->capacity, sizeof *timeline->executions);
+    if (!timeline->samples || !timeline->values || !timeline->missing || !timeline->executions) {
         return zt__report_no_memory(&profiler->diagnostics, "zt_open", "the timeline");
     }
     zt__init_clock(&timeline->clock, profiler->device, NULL, (uint64_t)(1e9 / profiler->ns_per_tick + 0.5),
@@ -9700,6 +10505,8 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     zt__add_clock_pair(&timeline->clock, pair);
     profiler->before_batch = zt__timeline_before_batch;
     profiler->sample_collected = zt__keep_sample;
+    profiler->sample_missing = zt__keep_missing;
+    profiler->lists_executed = zt__keep_execution;
     profiler->batch_collected = zt__attribute_rows;
     return result;
 }
@@ -9992,7 +10799,7 @@ ZT__PRIVATE void zt__match_roles(const zt_metric *metric, uint32_t index, uint32
     }
 }
 
-/* Returns the bandwidth for which the device's memory is designed, in GB a second; 0 where it is not known.
+/* Returns the bandwidth for which the device's memory is designed, in GB a second; 0 if it is not known.
    ZE_extension_device_memory_properties reports it. It cannot be computed from the clock rate and bus width
    that every device reports: their units and the transfers in a clock cycle are not specified. Reads and
    writes are assumed to share one bus. With several memories or tiles it is not known which of them a region
@@ -10428,9 +11235,9 @@ ZT__PRIVATE double zt__ranked_figure(const zt__advice *advice, const zt__mean_ta
 
 /* Returns whether a metric shows no more than one that is ranked: it has the same name, in another group; or
    the same units, aggregation and values in all regions; or it counts the bytes whose rate is ranked. */
-ZT__PRIVATE int zt__is_redundant(const zt_profiler *profiler, const zt__mean_table *table, uint32_t metric,
+ZT__PRIVATE int zt__is_redundant(const zt_metric *metrics, const zt__mean_table *table, uint32_t metric,
                                  uint32_t ranked) {
-    const zt_metric *a = &profiler->metrics[metric], *b = &profiler->metrics[ranked];
+    const zt_metric *a = &metrics[metric], *b = &metrics[ranked];
     uint32_t region;
     if (metric == ranked || strcmp(a->name, b->name) == 0) {
         return 1;
@@ -10452,7 +11259,7 @@ ZT__PRIVATE int zt__is_redundant(const zt_profiler *profiler, const zt__mean_tab
 }
 
 /* Adds a column, unless all its figures are 0 or not measured, or it shows no more than one before it. */
-ZT__PRIVATE void zt__add_ranked(const zt_profiler *profiler, const zt__advice *advice,
+ZT__PRIVATE void zt__add_ranked(const zt_metric *metrics, const zt__advice *advice,
                                 const zt__mean_table *table, zt__ranked_column column,
                                 zt__ranked_column *ranked, uint32_t *count) {
     uint32_t i;
@@ -10462,7 +11269,7 @@ ZT__PRIVATE void zt__add_ranked(const zt_profiler *profiler, const zt__advice *a
     }
     for (i = 0; i < *count && has_figures && column.metric != UINT32_MAX; i++) {
         has_figures = ranked[i].metric == UINT32_MAX ||
-                      !zt__is_redundant(profiler, table, column.metric, ranked[i].metric);
+                      !zt__is_redundant(metrics, table, column.metric, ranked[i].metric);
     }
     if (has_figures) {
         ranked[(*count)++] = column;
@@ -10471,27 +11278,28 @@ ZT__PRIVATE void zt__add_ranked(const zt_profiler *profiler, const zt__advice *a
 
 enum { ZT__DERIVED_COLUMNS = 2 };
 
-/* Ranks metrics: those with a role first, in the order of zt__roles; then the others by their quantity. The
-   GPU time is left out, because tables have it anyway. Returns the number of columns; `ranked` has room for
-   one of each metric and ZT__DERIVED_COLUMNS more. */
-ZT__PRIVATE uint32_t zt__rank_columns(const zt_profiler *profiler, const zt__advice *advice,
-                                      const zt__mean_table *table, zt__ranked_column *ranked) {
+/* Ranks metrics, of which `advice->metrics` has the roles: those with a role first, in the order of
+   zt__roles; then the others by their quantity. The GPU time is left out, because tables have it anyway.
+   Returns the number of columns; `ranked` has room for one of each metric and ZT__DERIVED_COLUMNS more. */
+ZT__PRIVATE uint32_t zt__rank_columns(const zt_metric *metrics, uint32_t metric_count,
+                                      const zt__advice *advice, const zt__mean_table *table,
+                                      zt__ranked_column *ranked) {
     uint32_t role, quantity, metric, count = 0;
     zt__ranked_column column;
     for (role = ZT__NO_ROLE + 1; role < ZT__ROLE_COUNT; role++) {
         column.role = (zt__role)role;
         column.metric = advice->metrics[role];
         if (zt__roles[role].is_column && (column.metric != UINT32_MAX || !zt__roles[role].metrics[0][0])) {
-            zt__add_ranked(profiler, advice, table, column, ranked, &count);
+            zt__add_ranked(metrics, advice, table, column, ranked, &count);
         }
     }
     for (quantity = ZT__QUANTITY_SHARE; quantity < ZT__QUANTITY_NOTHING; quantity++) {
-        for (metric = 0; metric < profiler->metric_count; metric++) {
-            const zt_metric *described = &profiler->metrics[metric];
+        for (metric = 0; metric < metric_count; metric++) {
+            const zt_metric *described = &metrics[metric];
             column.role = ZT__NO_ROLE;
             column.metric = metric;
             if ((uint32_t)zt__quantity_of(described) == quantity && strcmp(described->name, "GpuTime") != 0) {
-                zt__add_ranked(profiler, advice, table, column, ranked, &count);
+                zt__add_ranked(metrics, advice, table, column, ranked, &count);
             }
         }
     }
@@ -10512,8 +11320,11 @@ ZT__PRIVATE int zt__add_ranked_columns(const zt_profiler *profiler, const zt__ad
     zt__mean_table means = {figures + first, figure_count, table->row_count};
     zt__ranked_column *ranked = (zt__ranked_column *)zt__allocate(
         allocator, (size_t)profiler->metric_count + ZT__DERIVED_COLUMNS, sizeof *ranked);
-    uint32_t i, row, count = ranked ? zt__rank_columns(profiler, advice, &means, ranked) : 0;
+    uint32_t i, row, count = 0;
     uint32_t derived = first + profiler->metric_count;
+    if (ranked) {
+        count = zt__rank_columns(profiler->metrics, profiler->metric_count, advice, &means, ranked);
+    }
     for (i = 0; i < count; i++) {
         const zt_metric *metric =
             ranked[i].metric == UINT32_MAX ? NULL : &profiler->metrics[ranked[i].metric];
@@ -10633,6 +11444,7 @@ typedef struct zt__suffix {
 ZT__PRIVATE const zt__suffix *zt__find_suffix(const char *path) {
     static const zt__suffix suffixes[] = {
         {".instances.csv", ZT_FORMAT_INSTANCES, 1},
+        {".folded", ZT_FORMAT_FOLDED, 0},
         {".trace.json", ZT_FORMAT_TRACE, 1},
         {".json", ZT_FORMAT_JSON, 0},
         {".csv", ZT_FORMAT_CSV, 0},
@@ -10675,15 +11487,15 @@ ZT__PRIVATE FILE *zt__find_standard_stream(const char *path) {
 }
 
 /* A path of a list. It has room for more than any system accepts, so what is cut cannot be opened, either. */
-typedef struct zt__path {
+typedef struct zt__file_path {
     char text[5120];
-} zt__path;
+} zt__file_path;
 
 /* Returns a path with %p and %q{NAME} replaced: by the number of the process, and by a variable of the
    environment. */
-ZT__PRIVATE zt__path zt__expand_path(const char *name, size_t length) {
+ZT__PRIVATE zt__file_path zt__expand_path(const char *name, size_t length) {
     const char *end = name + length;
-    zt__path path;
+    zt__file_path path;
     size_t used = 0;
     while (name < end) {
         char variable[256], number[24];
@@ -10712,7 +11524,7 @@ ZT__PRIVATE zt__path zt__expand_path(const char *name, size_t length) {
 }
 
 /* Takes the next path from a list. "table" is a table on standard output. Returns 0 at the end. */
-ZT__PRIVATE int zt__next_path(const char **list, zt__path *path) {
+ZT__PRIVATE int zt__next_path(const char **list, zt__file_path *path) {
     const char *name;
     size_t length;
     if (!zt__next_name(list, &name, &length)) {
@@ -10727,12 +11539,12 @@ ZT__PRIVATE int zt__next_path(const char **list, zt__path *path) {
 
 /* Makes a path that of the n-th profiler of the process: run.csv, run.2.csv, ... Pipes and devices get no
    number. */
-ZT__PRIVATE void zt__number_path(zt__path *path, uint32_t n) {
+ZT__PRIVATE void zt__number_path(zt__file_path *path, uint32_t n) {
     const zt__suffix *suffix = zt__find_suffix(path->text);
     size_t length = strlen(path->text);
     size_t tail = suffix ? strlen(suffix->text) : strlen(zt__after_last_dot(path->text));
     struct stat target;
-    zt__path unnumbered = *path;
+    zt__file_path unnumbered = *path;
     if (n > 1 && !zt__find_standard_stream(path->text) &&
         (stat(path->text, &target) != 0 || S_ISREG(target.st_mode))) {
         snprintf(path->text, sizeof path->text, "%.*s.%u%s", (int)(length - tail), unnumbered.text,
@@ -10763,7 +11575,7 @@ ZT__PRIVATE int zt__is_off(const char *value) {
 
 /* Returns whether a list has a report that shows the timeline. */
 ZT__PRIVATE int zt__shows_timeline(const char *list) {
-    zt__path path;
+    zt__file_path path;
     while (list && zt__next_path(&list, &path)) {
         const zt__suffix *suffix = zt__find_suffix(path.text);
         if (suffix && suffix->shows_timeline) {
@@ -10775,7 +11587,7 @@ ZT__PRIVATE int zt__shows_timeline(const char *list) {
 
 /* Reports the first path of a list whose suffix stands for no format. */
 ZT__PRIVATE ze_result_t zt__check_reports(zt__diagnostics *diagnostics, const char *call, const char *list) {
-    zt__path path;
+    zt__file_path path;
     zt_format format;
     while (zt__next_path(&list, &path)) {
         if (!zt__find_standard_stream(path.text) && !zt__find_format(path.text, &format)) {
@@ -10794,7 +11606,7 @@ ZT__PRIVATE int zt__write_to_file(const void *bytes, size_t size, void *file) {
    standard error instead. */
 ZT__PRIVATE void zt__write_reports(zt_profiler *profiler, const char *list, uint32_t n) {
     zt_log_fn log = profiler->diagnostics.log;
-    zt__path path;
+    zt__file_path path;
     int has_failed = 0;
     if (log == zt__log_to_stderr) {
         profiler->diagnostics.log = NULL; /* it would print the first message of a kind as well */
@@ -11172,7 +11984,7 @@ ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
         list->first = list->last = NULL;
     }
     for (i = 0; i < ZT__MAX_PASSES; i++) {
-        profiler->passes[i].free_slots = NULL;
+        profiler->passes[i].first_free = NULL;
     }
     memset(profiler->state_counts, 0, sizeof profiler->state_counts);
     profiler->device = NULL;
@@ -11267,10 +12079,11 @@ ZT__PRIVATE int zt__is_unobserved(const zt__list *list) {
 
 /* Returns whether the device may still execute what a PARTIAL slot has on its list. */
 ZT__PRIVATE int zt__may_run(const zt__slot *slot) {
-    if (zt__is_unobserved(slot->list)) {
-        return slot->is_dropped && slot->needs_reset && !zt__is_finished(slot); /* else it has run */
+    const zt__list *list = slot->list;
+    if (zt__is_unobserved(list) && slot->is_dropped && slot->needs_reset && !zt__is_finished(slot)) {
+        return list->state == ZT__LIST_UNOBSERVED || slot->number > list->ran_up_to; /* else it has run */
     }
-    return zt__is_submitted(slot);
+    return !zt__is_unobserved(list) && zt__is_submitted(slot);
 }
 
 /* Counts the samples that are still in flight. Regions that are not ended are dropped, samples on their
@@ -11289,12 +12102,14 @@ ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
             switch (slot->state) {
             case ZT__SLOT_OPEN:
                 not_ended = slot->region->name;
-                zt__count_dropped(profiler, slot->region, ZT_DROPPED_NOT_CLOSED);
-                slot->generation++;
+                zt__count_dropped(profiler, slot->region, slot->list, slot->submitted_ns,
+                                  ZT_DROPPED_NOT_CLOSED);
+                zt__leave_nesting(profiler, slot);
+                zt__increment(&slot->generation);
                 break;
             case ZT__SLOT_PENDING:
                 unfinished++;
-                zt__count_lost(profiler, slot->region, ZT_LOST_NEVER_DELIVERED);
+                zt__count_lost(profiler, slot, ZT_LOST_NEVER_DELIVERED, 1);
                 break;
             case ZT__SLOT_RECORDED:
                 if (zt__is_unobserved(slot->list)) {
@@ -11763,6 +12578,7 @@ ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
         return zt__report_stream_refusal(stream, result, "zetMetricStreamerOpen", NULL);
     }
     stream->info.period_ns = streamer.samplingPeriod ? streamer.samplingPeriod : stream->config.period_ns;
+    stream->data->period_ns = stream->info.period_ns;
     stream->info.notify_reports = streamer.notifyEveryNReports;
     return zt__query_report_size(stream);
 }
@@ -12552,7 +13368,9 @@ ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream) {
    The two mutexes are held briefly. Under them no other lock is locked, and neither the driver nor a
    function of the application is called. What is marked atomic is also read without a lock. */
 
-/* The calls of the core interface (ze...) that loaders can trace. Older loaders lack some of them. */
+/* The calls of the core interface (ze...) that loaders can trace. Older loaders lack some of them. Where one
+   of these lists is used, X is defined as what stands there for each call: a constant, its name, its
+   callbacks. */
 /* clang-format off */
 #define ZT__CALLS(X)                                                                                         \
     X(CommandListAppendBarrier) X(CommandListAppendEventReset) X(CommandListAppendGraphExt)                  \
@@ -12686,6 +13504,7 @@ typedef enum zt__call_kind {
     ZT__KIND_EXECUTE,
     ZT__KIND_KERNEL_CREATE,
     ZT__KIND_KERNEL_DESTROY,
+    ZT__KIND_GROUP_SIZE,
     ZT__KIND_LAUNCH,
     ZT__KIND_COPY,
     ZT__KIND_CAPTURE_BEGIN,
@@ -12711,6 +13530,8 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
         return ZT__KIND_KERNEL_CREATE;
     case ZT__CALL_KernelDestroy:
         return ZT__KIND_KERNEL_DESTROY;
+    case ZT__CALL_KernelSetGroupSize:
+        return ZT__KIND_GROUP_SIZE;
 #define X(name, type) case ZT__CALL_##name:
         ZT__LAUNCHES(X)
     case ZT__CALL_CommandListAppendLaunchMultipleKernelsIndirect:
@@ -12840,6 +13661,37 @@ ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *c
     }
 }
 
+/* Reads the numbers of work-groups of a launch, and their sizes if the call has them. What is in memory of
+   the device stays 0. */
+ZT__PRIVATE void zt__read_geometry(zt__call call, const void *parameters, zt__origin *origin) {
+    const ze_group_count_t *counts = NULL;
+    switch (call) {
+    case ZT__CALL_CommandListAppendLaunchKernel:
+        counts = *((const ze_command_list_append_launch_kernel_params_t *)parameters)->ppLaunchFuncArgs;
+        break;
+    case ZT__CALL_CommandListAppendLaunchCooperativeKernel:
+        counts = *((const ze_command_list_append_launch_cooperative_kernel_params_t *)parameters)
+                      ->ppLaunchFuncArgs;
+        break;
+    case ZT__CALL_CommandListAppendLaunchKernelWithParameters:
+        counts = *((const zt__launch_with_parameters_params *)parameters)->ppGroupCounts;
+        break;
+    case ZT__CALL_CommandListAppendLaunchKernelWithArguments:
+        counts =
+            (const ze_group_count_t *)((const zt__launch_with_arguments_params *)parameters)->pgroupCounts;
+        memcpy(origin->group_size, ((const zt__launch_with_arguments_params *)parameters)->pgroupSizes,
+               sizeof origin->group_size);
+        break;
+    default:
+        break;
+    }
+    if (counts) {
+        origin->group_count[0] = counts->groupCountX;
+        origin->group_count[1] = counts->groupCountY;
+        origin->group_count[2] = counts->groupCountZ;
+    }
+}
+
 /* ---- what a tracer knows --------------------------------------------------------------------------------- */
 
 enum {
@@ -12857,11 +13709,7 @@ typedef struct zt__traced_device {
     zt_profiler *profiler;     /* NULL: it could not be opened */
     uint32_t copy_only_groups; /* a bit for each queue group that cannot execute metric queries */
     int is_detached;           /* its context is destroyed. Atomic */
-
-    /* Launches and copies on its lists that have no region; with the tracer's mutex. */
-    uint64_t left_out;    /* by the configuration */
-    uint64_t impossible;  /* on lists that cannot be measured */
-    uint64_t copies_seen; /* by zt_auto, where copies are not measured */
+    uint64_t copies_seen;      /* by zt_auto, where copies are not measured; with the tracer's mutex */
 } zt__traced_device;
 
 /* The name of a kernel or copy, and what the filter needs to know. */
@@ -12875,7 +13723,8 @@ typedef struct zt__kernel_name {
 typedef struct zt__known_handle {
     struct zt__known_handle *next; /* in the list of unused ones */
     const void *handle;            /* the key */
-    zt__kernel_name *name;         /* of a kernel */
+    zt__kernel_name *name;         /* of a kernel; NULL: not known yet */
+    uint32_t group_size[3];        /* of a kernel, with a timeline; 0: not known */
     zt__traced_device *device;     /* of a list; NULL: it is not measured */
 
     /* why the commands of a list cannot be measured */
@@ -12896,7 +13745,7 @@ typedef struct zt__timed_call {
 typedef struct zt__host_span {
     uint64_t begin_ns, duration_ns;
     uint32_t call;   /* a zt__call */
-    uint32_t thread; /* counted from 1 */
+    uint32_t thread; /* of the system */
 } zt__host_span;
 
 /* A copy of a zt_hook. */
@@ -12921,6 +13770,7 @@ typedef struct zt__tracer {
     char *names;                      /* zt_trace_config.names */
     uint32_t every;
     uint64_t limit;
+    uint32_t timeline; /* how many samples the profilers keep */
     uint32_t hook_count;
     zt__traced_hook hooks[ZT__MAX_HOOKS];
     /* Queries of lists that were created before the start. NULL: the loader lacks them. */
@@ -13087,7 +13937,7 @@ ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_ha
     zt__known_handle *known = (zt__known_handle *)zt__map_find(&tracer->kernels, &handle, sizeof handle);
     zt__kernel_name *name;
     size_t size = 0;
-    if (known && knows_handle) {
+    if (known && known->name && knows_handle) {
         return known->name;
     }
     zt__unlock(&tracer->mutex);
@@ -13349,13 +14199,8 @@ ZT__PRIVATE zt__timed_call *zt__find_or_add_timed_call(zt__tracer *tracer, zt__c
 /* Adds one execution of a call to its statistics, and to the newest calls of the timeline. */
 ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begin_ns, uint64_t end_ns,
                                 ze_result_t result) {
-    static uint32_t thread_count;
-    static ZT__THREAD_LOCAL uint32_t thread; /* counted from 1, as threads make timed calls; 0: not yet */
     zt__timed_call *timed;
     double duration = (double)(end_ns - begin_ns);
-    if (!thread) {
-        thread = __atomic_add_fetch(&thread_count, 1, __ATOMIC_RELAXED);
-    }
     zt__lock(&tracer->mutex);
     timed = zt__find_or_add_timed_call(tracer, call);
     if (timed) {
@@ -13367,7 +14212,7 @@ ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begi
         span->begin_ns = begin_ns;
         span->duration_ns = end_ns - begin_ns;
         span->call = call;
-        span->thread = thread;
+        span->thread = zt__get_system_thread();
     }
     zt__unlock(&tracer->mutex);
 }
@@ -13454,21 +14299,31 @@ ZT__PRIVATE zt_profiler *zt__select_command(zt__tracer *tracer, zt__call call, c
     tracer->counts.launches++;
     if (!name) {
         tracer->counts.elsewhere++;
-        if (device) {
-            device->impossible++;
-        }
         return NULL;
     }
     if (!name->is_selected || name->seen++ % tracer->every != 0 ||
         (tracer->limit && name->measured >= tracer->limit)) {
         tracer->counts.filtered++;
-        device->left_out++;
         return NULL;
     }
     tracer->counts.measured++;
     name->measured++;
     *region = name->text;
     return device->profiler;
+}
+
+/* Keeps the geometry of a launch, for the timeline. Its region is open, so no other thread uses the slot. */
+ZT__PRIVATE void zt__keep_geometry(zt__frame *frame, ze_kernel_handle_t kernel, int knows_handle) {
+    zt__slot *slot = (zt__slot *)frame->region.slot;
+    const void *handle = kernel;
+    const zt__known_handle *known;
+    zt__lock(&frame->tracer->mutex);
+    known = (const zt__known_handle *)zt__map_find(&frame->tracer->kernels, &handle, sizeof handle);
+    if (known && knows_handle) {
+        memcpy(slot->origin.group_size, known->group_size, sizeof known->group_size);
+    }
+    zt__unlock(&frame->tracer->mutex);
+    zt__read_geometry(frame->call, frame->parameters, &slot->origin);
 }
 
 /* Called before a launch or copy. If it is measured, appends what comes before it: a wait for its events, for
@@ -13500,6 +14355,9 @@ ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_b
     }
     frame->region = zt_begin(profiler, command.list, region);
     frame->has_region = 1;
+    if (profiler->timeline && frame->region.slot && command.kernel) {
+        zt__keep_geometry(frame, command.kernel, knows_kernel);
+    }
 }
 
 /* ---- before and after a call ----------------------------------------------------------------------------- */
@@ -13657,6 +14515,19 @@ ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
     case ZT__KIND_LIST_CREATE:
         zt__after_list_create(frame);
         break;
+    case ZT__KIND_GROUP_SIZE: {
+        const ze_kernel_set_group_size_params_t *p = ZT__PARAMETERS(frame, ze_kernel_set_group_size_params_t);
+        zt__known_handle *known;
+        zt__lock(&tracer->mutex);
+        known = zt__remember_handle(tracer, &tracer->kernels, *p->phKernel);
+        if (known) {
+            known->group_size[0] = *p->pgroupSizeX;
+            known->group_size[1] = *p->pgroupSizeY;
+            known->group_size[2] = *p->pgroupSizeZ;
+        }
+        zt__unlock(&tracer->mutex);
+        break;
+    }
     case ZT__KIND_LIST_RESET:
         zt__mark_list_over_everywhere(tracer,
                                       *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList,
@@ -13908,21 +14779,33 @@ static const zt__callbacks zt__callbacks_of[ZT__CALL_COUNT] = {
 
 /* ---- registration with the loader ------------------------------------------------------------------------ */
 
-/* Registers the callbacks of a call, if the loader can trace it. */
-ZT__PRIVATE ze_result_t zt__register_call(zel_tracer_handle_t handle, uint32_t call) {
+/* Creates and enables a tracer object of the loader, with callbacks for those of these calls that the loader
+   can trace. If that fails, `*handle` is NULL, or has to be retired or destroyed. */
+ZT__PRIVATE ze_result_t zt__create_registration(const uint8_t *calls, uintptr_t registration,
+                                                zel_tracer_handle_t *handle) {
     ze_result_t(ZE_APICALL * register_callback)(zel_tracer_handle_t, zel_tracer_reg_t, zt__callback);
+    zel_tracer_desc_t desc;
     char symbol[128];
+    uint32_t call;
     ze_result_t result;
-    snprintf(symbol, sizeof symbol, "zelTracer%sRegisterCallback", zt__call_name(call) + strlen("ze"));
-    zt__find_loader_symbol(symbol, (void *)&register_callback);
-    if (!register_callback) {
-        return ZE_RESULT_SUCCESS;
+    memset(&desc, 0, sizeof desc);
+    desc.stype = ZEL_STRUCTURE_TYPE_TRACER_DESC;
+    desc.pUserData = (void *)registration;
+    result = zelTracerCreate(&desc, handle);
+    for (call = 0; call < ZT__CALL_COUNT && result == ZE_RESULT_SUCCESS; call++) {
+        if (!calls[call]) {
+            continue;
+        }
+        snprintf(symbol, sizeof symbol, "zelTracer%sRegisterCallback", zt__call_name(call) + strlen("ze"));
+        zt__find_loader_symbol(symbol, (void *)&register_callback);
+        if (register_callback) {
+            result = register_callback(*handle, ZEL_REGISTER_PROLOGUE, zt__callbacks_of[call].before);
+        }
+        if (register_callback && result == ZE_RESULT_SUCCESS) {
+            result = register_callback(*handle, ZEL_REGISTER_EPILOGUE, zt__callbacks_of[call].after);
+        }
     }
-    result = register_callback(handle, ZEL_REGISTER_PROLOGUE, zt__callbacks_of[call].before);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = register_callback(handle, ZEL_REGISTER_EPILOGUE, zt__callbacks_of[call].after);
-    }
-    return result;
+    return result == ZE_RESULT_SUCCESS ? zelTracerSetEnabled(*handle, 1) : result;
 }
 
 /* Makes a call to find out whether callbacks come. With the tracing layer off, none come, although
@@ -13950,7 +14833,6 @@ ZT__PRIVATE void zt__retire(zel_tracer_handle_t handle) {
 ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting) {
     static uintptr_t last_registration;
     uint8_t calls[ZT__CALL_COUNT];
-    zel_tracer_desc_t desc;
     zel_tracer_handle_t handle = NULL;
     ze_result_t result;
     uint32_t call;
@@ -13961,21 +14843,7 @@ ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting) {
     if (zt__dispatch.handle && memcmp(zt__dispatch.registered, calls, sizeof calls) == 0) {
         return zt__callbacks_come(zt__dispatch.registration) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
     }
-    memset(&desc, 0, sizeof desc);
-    desc.stype = ZEL_STRUCTURE_TYPE_TRACER_DESC;
-    desc.pUserData = (void *)++last_registration;
-    result = zelTracerCreate(&desc, &handle);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    for (call = 0; call < ZT__CALL_COUNT && result == ZE_RESULT_SUCCESS; call++) {
-        if (calls[call]) {
-            result = zt__register_call(handle, call);
-        }
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zelTracerSetEnabled(handle, 1);
-    }
+    result = zt__create_registration(calls, ++last_registration, &handle);
     if (result == ZE_RESULT_SUCCESS && zt__callbacks_come(last_registration)) {
         if (zt__dispatch.handle) {
             zt__retire(zt__dispatch.handle);
@@ -13985,9 +14853,10 @@ ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting) {
         memcpy(zt__dispatch.registered, calls, sizeof calls);
         return result;
     }
-    if (zt__dispatch.handle || zt__dispatch.retired_count) {
+    if (handle && (zt__dispatch.handle || zt__dispatch.retired_count)) {
         zt__retire(handle);
-    } else { /* nothing was ever traced, so there is no call that zelTracerDestroy could wait for */
+    } else if (handle) { /* nothing was ever traced, so there is no call that zelTracerDestroy could wait for
+                          */
         zelTracerSetEnabled(handle, 0);
         zelTracerDestroy(handle);
     }
@@ -14139,6 +15008,8 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config 
     case ZT__KIND_KERNEL_CREATE:
     case ZT__KIND_KERNEL_DESTROY:
         return !config->no_launches;
+    case ZT__KIND_GROUP_SIZE:
+        return !config->no_launches && tracer->timeline;
     case ZT__KIND_CAPTURE_BEGIN:
     case ZT__KIND_CAPTURE_END:
     case ZT__KIND_GET_COMMAND_ID:
@@ -14169,6 +15040,7 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
     }
     tracer->every = config->every ? config->every : 1;
     tracer->limit = config->limit;
+    tracer->timeline = timeline;
     result = zt__select_calls(tracer, config->calls);
     if (result == ZE_RESULT_SUCCESS) {
         result = zt__copy_hooks(tracer, config->hooks, config->hook_count);
@@ -14484,7 +15356,7 @@ ZT__PRIVATE uint32_t zt__calls_to_report(const zt_profiler *profiler) {
 typedef struct zt__kept_call {
     const char *name;
     uint64_t begin_ns, end_ns;
-    uint32_t thread; /* counted from 1 */
+    uint32_t thread; /* of the system */
 } zt__kept_call;
 
 /* Gets the indices of kept calls, from *first up to but not including *end. */
@@ -14517,661 +15389,6 @@ ZT__PRIVATE int zt__copy_kept_call(const zt_profiler *profiler, uint64_t index, 
 }
 
 #endif /* ZETOOLS_TRACER */
-
-/* ==== >>bench: samples, until the interval of their median is narrow ====================================== */
-
-/* ---- samples --------------------------------------------------------------------------------------------- */
-
-typedef struct zt__series {
-    uint32_t count;
-    double samples[ZT_BENCH_SAMPLES]; /* in the order in which they were taken */
-    double mhz[ZT_BENCH_SAMPLES];     /* the device's frequency after each; NaN: unknown */
-    double sorted[ZT_BENCH_SAMPLES];  /* the samples in ascending order */
-} zt__series;
-
-ZT__PRIVATE void zt__add_to_series(zt__series *series, double sample, double mhz) {
-    uint32_t i = series->count++;
-    series->samples[i] = sample;
-    series->mhz[i] = mhz;
-    for (; i > 0 && series->sorted[i - 1] > sample; i--) {
-        series->sorted[i] = series->sorted[i - 1];
-    }
-    series->sorted[i] = sample;
-}
-
-/* Stores the confidence interval of the median, by the sign test. Returns half its width as a share of
-   the median, or NaN if the median is 0.
-
-   A sample lies on either side of the true median with equal chance, so the ranks of the interval's ends
-   follow from the binomial distribution. The ends are chosen for 97.5%: stopping when the interval is
-   narrow lowers its coverage a little, so that at least 95% remain. */
-ZT__PRIVATE double zt__median_interval(double *sorted, uint32_t count, double *low, double *high) {
-    double term = 1, below = 0, median = zt__quantile(sorted, count, 0.5);
-    uint32_t i, rank = 0;
-    for (i = 0; i < count; i++) {
-        term /= 2; /* 2^-1000 at the least, which a double still holds */
-    }
-    for (i = 0; i < count / 2; i++) {
-        below += term;
-        if (below > 0.0125) {
-            break;
-        }
-        rank = i + 1;
-        term = term * (count - i) / (i + 1);
-    }
-    *low = sorted[rank ? rank - 1 : 0];
-    *high = sorted[count - (rank ? rank : 1)];
-    return median > 0 ? (*high - *low) / 2 / median : zt__nan();
-}
-
-/* ---- the stopping rule ----------------------------------------------------------------------------------- */
-
-ZT__PRIVATE uint32_t zt__clamp(uint32_t value, uint32_t least, uint32_t most) {
-    return value < least ? least : value > most ? most : value;
-}
-
-/* Replaces what is 0 by its default. */
-ZT__PRIVATE zt_bench_config zt__fill_in_defaults(const zt_bench_config *given) {
-    enum { LEAST_SAMPLES = 10 };
-    zt_bench_config config = *given;
-    uint32_t max_samples = given->max_samples ? given->max_samples : (uint32_t)ZT_BENCH_SAMPLES;
-    config.warm_up = given->warm_up ? given->warm_up : 3;
-    config.max_samples = zt__clamp(max_samples, LEAST_SAMPLES, ZT_BENCH_SAMPLES);
-    config.min_samples = zt__clamp(given->min_samples, LEAST_SAMPLES, config.max_samples);
-    config.max_time_ns = given->max_time_ns ? given->max_time_ns : UINT64_C(10000000000);
-    config.precision = zt__is_positive(given->precision) ? given->precision : 0.01;
-    config.max_change = zt__is_positive(given->max_change) ? given->max_change : 0.02;
-    config.counter_runs = given->counter_runs ? given->counter_runs : 5;
-    return config;
-}
-
-typedef struct zt__stop_rule {
-    const zt_bench_config *limits;
-    uint64_t deadline;
-    uint32_t next_precise; /* the count at which the interval is next compared with config.precision */
-    uint32_t next_noise;   /* the count at which it is next compared with that of half as many samples */
-    double half_precision; /* the precision of half as many samples; NaN: not compared yet */
-} zt__stop_rule;
-
-ZT__PRIVATE zt__stop_rule zt__begin_stop_rule(const zt_bench_config *limits) {
-    enum { NOISE_FROM = 64 };
-    zt__stop_rule rule;
-    rule.limits = limits;
-    rule.deadline = zt__deadline(limits->max_time_ns);
-    rule.next_precise = limits->min_samples;
-    rule.next_noise = zt__clamp(limits->min_samples, NOISE_FROM, ZT_BENCH_SAMPLES);
-    rule.half_precision = zt__nan();
-    return rule;
-}
-
-/* Returns which condition is met, or ZT_BENCH_NOT_RUN if more samples are needed.
-
-   After every sample, the interval might be narrow by chance and end the benchmark too early. So it is
-   compared with config.precision only when there are a quarter more samples. Twice as many samples should
-   narrow it by 29%. If they narrow it by less than 5%, the rest is noise that more samples do not
-   remove. */
-ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, zt__series *series) {
-    uint32_t count = series->count;
-    double low, high, precision;
-    if (count < rule->limits->min_samples) {
-        return ZT_BENCH_NOT_RUN;
-    }
-    precision = zt__median_interval(series->sorted, count, &low, &high);
-    if (count >= rule->next_precise) {
-        rule->next_precise = count + count / 4 + 1;
-        if (!zt__is_nan(precision) && precision < rule->limits->precision) {
-            return ZT_BENCH_PRECISE;
-        }
-    }
-    if (count >= rule->next_noise) {
-        double before = rule->half_precision;
-        rule->next_noise = count * 2;
-        rule->half_precision = precision;
-        if (!zt__is_nan(before) && !zt__is_nan(precision) && precision > 0.95 * before) {
-            return ZT_BENCH_NOISE;
-        }
-    }
-    if (count == rule->limits->max_samples) {
-        return ZT_BENCH_FULL;
-    }
-    return zt__now_ns() >= rule->deadline ? ZT_BENCH_TIME : ZT_BENCH_NOT_RUN;
-}
-
-/* ---- results --------------------------------------------------------------------------------------------- */
-
-/* Clears a result, with its name. `unnamed` is the name if the configuration has none. */
-ZT__PRIVATE void zt__clear_bench_result(zt_bench_result *result, const zt_bench_config *config,
-                                        const char *unnamed) {
-    const char *name = unnamed;
-    if (config && (config->name || config->region)) {
-        name = config->name ? config->name : config->region;
-    }
-    memset(result, 0, sizeof *result);
-    zt__copy_text(result->name, sizeof result->name, name, strlen(name));
-    result->median = result->low = result->high = result->quartile1 = result->quartile3 = zt__nan();
-    result->min = result->max = result->precision = result->frequency_mhz = zt__nan();
-    result->counter_median = result->perturbation = zt__nan();
-    result->region = UINT32_MAX;
-}
-
-/* Fills in a result, and marks samples that are outliers or were taken at another frequency.
-   `series->sorted` is overwritten. */
-ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series, double max_change) {
-    uint32_t i, known = 0, count = series->count;
-    double spread;
-    if (count == 0) {
-        return;
-    }
-    result->count = count;
-    result->precision = zt__median_interval(series->sorted, count, &result->low, &result->high);
-    result->median = zt__quantile(series->sorted, count, 0.5);
-    result->quartile1 = zt__quantile(series->sorted, count, 0.25);
-    result->quartile3 = zt__quantile(series->sorted, count, 0.75);
-    result->min = series->sorted[0];
-    result->max = series->sorted[count - 1];
-    for (i = 0; i < count; i++) {
-        if (!zt__is_nan(series->mhz[i])) {
-            series->sorted[known++] = series->mhz[i];
-        }
-    }
-    result->frequency_mhz = zt__quantile(series->sorted, known, 0.5);
-    spread = 1.5 * (result->quartile3 - result->quartile1);
-    for (i = 0; i < count; i++) {
-        double sample = series->samples[i], change = fabs(series->mhz[i] / result->frequency_mhz - 1);
-        result->samples[i] = sample;
-        if (sample < result->quartile1 - spread || sample > result->quartile3 + spread) {
-            result->marks[i] |= ZT_BENCH_OUTLIER;
-            result->outliers++;
-        }
-        if (!zt__is_nan(change) && change > max_change) {
-            result->marks[i] |= ZT_BENCH_CHANGED;
-            result->changed++;
-        }
-    }
-}
-
-/* ---- taking samples -------------------------------------------------------------------------------------- */
-
-typedef struct zt__bench {
-    const char *call;
-    zt_bench_config config;   /* nothing is 0 that has a default */
-    const char *region;       /* whose GPU time is a sample. NULL: the first of the work, once it has run */
-    zt_profiler *profiler;    /* the application's, or NULL */
-    zt_profiler *stopwatch;   /* measures times alone, without queries; NULL with config.measure */
-    zes_freq_handle_t domain; /* whose frequency is the GPU's, or NULL */
-    zt__series *series;
-} zt__bench;
-
-/* Returns the index of a region by its name, which may be NULL, or UINT32_MAX if there is none. */
-ZT__PRIVATE uint32_t zt__find_region(zt_profiler *profiler, const char *name) {
-    uint32_t i, found = UINT32_MAX;
-    zt__lock(&profiler->mutex);
-    for (i = 0; name && i < profiler->region_count && found == UINT32_MAX; i++) {
-        if (strcmp(profiler->regions[i]->name, name) == 0) {
-            found = i;
-        }
-    }
-    zt__unlock(&profiler->mutex);
-    return found;
-}
-
-ZT__PRIVATE const char *zt__bench_name(const zt__bench *bench) {
-    if (bench->config.name) {
-        return bench->config.name;
-    }
-    return bench->region ? bench->region : "the benchmark";
-}
-
-/* Reports why there is no sample, and returns NaN. */
-ZT__PRIVATE double zt__report_no_sample(const zt__bench *bench, const char *why) {
-    zt__report(zt__diagnostics_of(bench->profiler), NO_BENCH_SAMPLE, ZE_RESULT_NOT_READY, bench->call,
-               zt__bench_name(bench), why);
-    return zt__nan();
-}
-
-/* Runs the work once with a profiler. Returns the GPU time of its region. If a sample of the run is
-   missing, reports that and returns NaN. */
-ZT__PRIVATE double zt__run_work(zt__bench *bench, zt_profiler *profiler) {
-    zt_region_info before, after;
-    zt_counts counts_before = zt_get_counts(profiler), counts;
-    uint32_t region = zt__find_region(profiler, bench->region);
-    ze_result_t result;
-    int failed;
-    memset(&before, 0, sizeof before);
-    if (region != UINT32_MAX) {
-        zt_get_region(profiler, region, &before);
-    }
-    failed = bench->config.run(profiler, bench->config.user) != 0;
-    if (!bench->region && zt_get_region_count(profiler) > 0) {
-        zt_get_region(profiler, 0, &after);
-        bench->region = after.name;
-    }
-    if (failed) {
-        return zt__report_no_sample(bench, "it failed");
-    }
-    result = zt_collect(profiler, profiler->config.wait_timeout_ns);
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__report_no_sample(bench, zt_result_name(result));
-    }
-    counts = zt_get_counts(profiler);
-    if (counts.lost != counts_before.lost || counts.dropped != counts_before.dropped) {
-        return zt__report_no_sample(bench, "a sample of a region was lost or dropped");
-    }
-    region = zt__find_region(profiler, bench->region);
-    if (region == UINT32_MAX || zt_get_region(profiler, region, &after) != ZE_RESULT_SUCCESS ||
-        after.time_ns.count == before.time_ns.count) {
-        return zt__report_no_sample(bench, "no region was measured");
-    }
-    return after.time_ns.sum - (before.time_ns.count ? before.time_ns.sum : 0);
-}
-
-/* Does the work once, without metrics. Returns its time, or NaN. */
-ZT__PRIVATE double zt__measure_once(zt__bench *bench) {
-    double sample;
-    if (!bench->config.measure) {
-        return zt__run_work(bench, bench->stopwatch);
-    }
-    sample = bench->config.measure(bench->config.user);
-    return !zt__is_finite(sample) || sample < 0 ? zt__report_no_sample(bench, "it failed") : sample;
-}
-
-/* Finds the frequency domain of the GPU, if the system management interface has it. */
-ZT__PRIVATE void zt__find_frequency_domain(zt__bench *bench) {
-    const zt__driver *driver = bench->profiler ? &bench->profiler->driver : NULL;
-    zes_freq_handle_t domains[16];
-    uint32_t i, count = ZT__COUNT_OF(domains);
-    if (!driver || !bench->profiler->device || !driver->zesDeviceEnumFrequencyDomains ||
-        !driver->zesFrequencyGetProperties || !driver->zesFrequencyGetState ||
-        driver->zesDeviceEnumFrequencyDomains((zes_device_handle_t)bench->profiler->device, &count,
-                                              domains) != ZE_RESULT_SUCCESS) {
-        return;
-    }
-    for (i = 0; i < count && !bench->domain; i++) {
-        zes_freq_properties_t properties;
-        memset(&properties, 0, sizeof properties);
-        properties.stype = ZES_STRUCTURE_TYPE_FREQ_PROPERTIES;
-        if (driver->zesFrequencyGetProperties(domains[i], &properties) == ZE_RESULT_SUCCESS &&
-            properties.type == ZES_FREQ_DOMAIN_GPU) {
-            bench->domain = domains[i];
-        }
-    }
-}
-
-/* Takes one sample, and the frequency of the device after it. A run without a sample is repeated. Returns
-   0 if the last attempt fails, too. */
-ZT__PRIVATE int zt__measure_sample(zt__bench *bench) {
-    enum { TRIES = 4 };
-    zes_freq_state_t state;
-    double sample = zt__nan(), mhz = zt__nan();
-    int i;
-    for (i = 0; i < TRIES && zt__is_nan(sample); i++) {
-        sample = zt__measure_once(bench);
-    }
-    if (zt__is_nan(sample)) {
-        return 0;
-    }
-    memset(&state, 0, sizeof state);
-    state.stype = ZES_STRUCTURE_TYPE_FREQ_STATE;
-    if (bench->config.frequency) {
-        mhz = bench->config.frequency(bench->config.user);
-    } else if (bench->domain &&
-               bench->profiler->driver.zesFrequencyGetState(bench->domain, &state) == ZE_RESULT_SUCCESS) {
-        mhz = state.actual;
-    }
-    zt__add_to_series(bench->series, sample, mhz);
-    return 1;
-}
-
-/* Does the work config.warm_up times. After the first three, stops when `max_time_ns` is over. */
-ZT__PRIVATE void zt__warm_up(zt__bench *bench, uint64_t max_time_ns) {
-    uint64_t deadline = zt__deadline(max_time_ns);
-    uint32_t i;
-    for (i = 0; i < bench->config.warm_up && (i < 3 || zt__now_ns() < deadline); i++) {
-        zt__measure_once(bench);
-    }
-}
-
-ZT__PRIVATE void zt__close_bench(zt__bench *bench) {
-    zt_close(bench->stopwatch);
-    zt__free(bench->profiler ? &bench->profiler->config.allocator : &zt__default_allocator, bench->series);
-}
-
-/* Checks the configuration and prepares a benchmark. On failure nothing is left to close. */
-ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_profiler *profiler,
-                                       const zt_bench_config *config) {
-    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    if (!config) {
-        return zt__report_null(diagnostics, call, "config");
-    }
-    if (!config->run && !config->measure) {
-        return zt__report(diagnostics, NOTHING_TO_BENCH, ZE_RESULT_ERROR_INVALID_NULL_POINTER, call);
-    }
-    memset(bench, 0, sizeof *bench);
-    bench->call = call;
-    bench->config = zt__fill_in_defaults(config);
-    bench->region = config->region;
-    bench->profiler = profiler;
-    bench->series = (zt__series *)zt__allocate(
-        profiler ? &profiler->config.allocator : &zt__default_allocator, 1, sizeof *bench->series);
-    if (!bench->series) {
-        return zt__report_no_memory(diagnostics, call, "samples");
-    }
-    if (!config->measure) {
-        zt_config times_alone = profiler->config;
-        times_alone.groups = "";
-        times_alone.metrics = times_alone.columns = NULL;
-        times_alone.require_metrics = times_alone.thread = 0;
-        times_alone.sample = NULL;
-        times_alone.timeline = 0;
-        result = zt__open_configured(profiler->context, profiler->device, &times_alone, &bench->stopwatch);
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        zt__close_bench(bench);
-        return zt__report(diagnostics, CALL_FAILED, result, "zt_open", zt_result_name(result),
-                          zt__get_last_error(NULL));
-    }
-    zt__find_frequency_domain(bench);
-    return ZE_RESULT_SUCCESS;
-}
-
-/* Returns whether the work needs a profiler with a device, and there is none. Then benchmarks do nothing,
-   as any function without a profiler. */
-ZT__PRIVATE int zt__has_nothing_to_run(const zt_profiler *profiler, const zt_bench_config *config) {
-    return (!profiler || !profiler->device) && config && config->run && !config->measure;
-}
-
-/* Runs the work with metrics, several times in each pass of the profiler. These runs are no samples. */
-ZT__PRIVATE void zt__run_with_counters(zt__bench *bench, zt_bench_result *result) {
-    uint32_t i, taken = 0, runs = bench->config.counter_runs;
-    double *samples = bench->series->samples; /* free to use: the samples are in the result */
-    if (bench->config.measure || bench->profiler->metric_count == 0) {
-        return;
-    }
-    for (i = 0; i < runs; i++) {
-        ZT_PASSES(bench->profiler) {
-            double sample = zt__run_work(bench, bench->profiler);
-            if (!zt__is_nan(sample) && taken < ZT_BENCH_SAMPLES) {
-                samples[taken++] = sample;
-            }
-        }
-    }
-    result->counter_runs = runs;
-    result->region = zt__find_region(bench->profiler, bench->region);
-    result->counter_median = zt__quantile(samples, taken, 0.5);
-    result->perturbation = result->counter_median / result->median;
-}
-
-static const char *const zt__bench_ends[] = {"not run", "precise", "noise", "time", "full"};
-
-ZT_API const char *zt_bench_end_name(zt_bench_end end) {
-    return (unsigned)end < ZT__COUNT_OF(zt__bench_ends) ? zt__bench_ends[end] : "unknown";
-}
-
-ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result) {
-    zt__bench bench;
-    zt__stop_rule rule;
-    ze_result_t opened;
-    int has_sample;
-    if (!result) {
-        return zt__report_null(zt__diagnostics_of(profiler), "zt_bench", "result");
-    }
-    zt__clear_bench_result(result, config, "");
-    if (zt__has_nothing_to_run(profiler, config)) {
-        return ZE_RESULT_SUCCESS;
-    }
-    opened = zt__open_bench(&bench, "zt_bench", profiler, config);
-    if (opened != ZE_RESULT_SUCCESS) {
-        return opened;
-    }
-    zt__warm_up(&bench, bench.config.max_time_ns);
-    rule = zt__begin_stop_rule(&bench.config);
-    do {
-        has_sample = zt__measure_sample(&bench);
-        if (has_sample) {
-            result->end = zt__apply_stop_rule(&rule, bench.series);
-        }
-    } while (has_sample && result->end == ZT_BENCH_NOT_RUN);
-    zt__describe_series(result, bench.series, bench.config.max_change);
-    if (has_sample) {
-        zt__run_with_counters(&bench, result);
-    }
-    zt__copy_text(result->name, sizeof result->name, zt__bench_name(&bench), strlen(zt__bench_name(&bench)));
-    zt__close_bench(&bench);
-    return has_sample ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
-}
-
-/* ---- comparing ------------------------------------------------------------------------------------------- */
-
-/* Takes samples of two variants in turn, until the stopping rule of `a` is met by their ratios. The order
-   alternates, so that drift favours neither. */
-ZT__PRIVATE ze_result_t zt__compare_benches(zt__bench *a, zt__bench *b, zt__series *ratios,
-                                            zt_comparison *result) {
-    zt__stop_rule rule;
-    int has_samples;
-    zt__warm_up(a, a->config.max_time_ns);
-    zt__warm_up(b, a->config.max_time_ns);
-    rule = zt__begin_stop_rule(&a->config);
-    do {
-        int b_first = ratios->count & 1;
-        has_samples = zt__measure_sample(b_first ? b : a) && zt__measure_sample(b_first ? a : b);
-        if (has_samples) {
-            double ratio =
-                b->series->samples[b->series->count - 1] / a->series->samples[a->series->count - 1];
-            zt__add_to_series(ratios, zt__is_finite(ratio) ? ratio : 1, zt__nan());
-            result->a.end = result->b.end = zt__apply_stop_rule(&rule, ratios);
-        }
-    } while (has_samples && result->a.end == ZT_BENCH_NOT_RUN);
-    zt__describe_series(&result->a, a->series, a->config.max_change);
-    zt__describe_series(&result->b, b->series, b->config.max_change);
-    if (!has_samples) {
-        return ZE_RESULT_NOT_READY;
-    }
-    /* The interval is that of the ratios of pairs. The ratio of the medians may lie outside of it, if the
-       distributions differ in shape; then the interval is widened to contain it. */
-    result->ratio = result->b.median / result->a.median;
-    zt__median_interval(ratios->sorted, ratios->count, &result->low, &result->high);
-    if (!zt__is_nan(result->ratio)) {
-        result->low = result->ratio < result->low ? result->ratio : result->low;
-        result->high = result->ratio > result->high ? result->ratio : result->high;
-    }
-    result->differs = result->low > 1 || result->high < 1;
-    return ZE_RESULT_SUCCESS;
-}
-
-ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
-                              zt_comparison *result) {
-    const zt_allocator *allocator = profiler ? &profiler->config.allocator : &zt__default_allocator;
-    zt__bench one, other;
-    zt__series *ratios;
-    ze_result_t done;
-    if (!result) {
-        return zt__report_null(zt__diagnostics_of(profiler), "zt_compare", "result");
-    }
-    zt__clear_bench_result(&result->a, a, "a");
-    zt__clear_bench_result(&result->b, b, "b");
-    result->ratio = result->low = result->high = zt__nan();
-    result->differs = 0;
-    if (zt__has_nothing_to_run(profiler, a) || zt__has_nothing_to_run(profiler, b)) {
-        return ZE_RESULT_SUCCESS;
-    }
-    done = zt__open_bench(&one, "zt_compare", profiler, a);
-    if (done != ZE_RESULT_SUCCESS) {
-        return done;
-    }
-    done = zt__open_bench(&other, "zt_compare", profiler, b);
-    if (done == ZE_RESULT_SUCCESS) {
-        ratios = (zt__series *)zt__allocate(allocator, 1, sizeof *ratios);
-        done = ratios ? zt__compare_benches(&one, &other, ratios, result)
-                      : zt__report_no_memory(zt__diagnostics_of(profiler), "zt_compare", "samples");
-        zt__free(allocator, ratios);
-        zt__close_bench(&other);
-    }
-    zt__close_bench(&one);
-    return done;
-}
-
-/* ---- benchmarks for people ------------------------------------------------------------------------------- */
-
-/* The figures of a row: these, and the rates of the metrics. */
-enum {
-    ZT__BENCH_MEDIAN,
-    ZT__BENCH_INTERVAL,
-    ZT__BENCH_MINIMUM,
-    ZT__BENCH_COUNT,
-    ZT__BENCH_OUTLIERS,
-    ZT__BENCH_CHANGED,
-    ZT__BENCH_END,
-    ZT__BENCH_MHZ,
-    ZT__BENCH_SLOWDOWN,
-    ZT__BENCH_FIGURES
-};
-
-enum { ZT__BENCH_ROOM = 80 };
-
-ZT__PRIVATE void zt__fill_bench_row(const zt_profiler *profiler, const zt_bench_result *result,
-                                    double *figures) {
-    uint32_t i, metrics = zt_get_metric_count(profiler);
-    figures[ZT__BENCH_MEDIAN] = result->median;
-    figures[ZT__BENCH_INTERVAL] = result->precision * 100;
-    figures[ZT__BENCH_MINIMUM] = result->min;
-    figures[ZT__BENCH_COUNT] = result->count;
-    figures[ZT__BENCH_OUTLIERS] = result->outliers;
-    figures[ZT__BENCH_CHANGED] = result->changed;
-    figures[ZT__BENCH_END] = (double)result->end;
-    figures[ZT__BENCH_MHZ] = result->frequency_mhz;
-    figures[ZT__BENCH_SLOWDOWN] = result->perturbation;
-    for (i = 0; i < metrics; i++) {
-        figures[ZT__BENCH_FIGURES + i] = zt_get_rate(profiler, result->region, i);
-    }
-}
-
-ZT__PRIVATE void zt__add_bench_columns(zt__figure_table *table, int are_changed) {
-    zt__add_figures(table, ZT__BENCH_MEDIAN, "median", "ns", 1, 0);
-    zt__add_figures(table, ZT__BENCH_INTERVAL, "95% +-", "percent", 0, 0);
-    zt__add_figures(table, ZT__BENCH_MINIMUM, "minimum", "ns", 1, 0);
-    zt__add_figures(table, ZT__BENCH_COUNT, "samples", "", 0, 0);
-    zt__add_figures(table, ZT__BENCH_OUTLIERS, "outliers", "", 0, 2);
-    zt__add_texts(table, ZT__BENCH_END, "ended by", zt__bench_ends);
-    zt__add_figures(table, ZT__BENCH_SLOWDOWN, "with counters", "times", 0, 2);
-    zt__add_figures(table, ZT__BENCH_MHZ, "frequency", "MHz", 0, 2);
-    if (are_changed) {
-        zt__add_figures(table, ZT__BENCH_CHANGED, "at another frequency", "", 0, 2);
-    }
-}
-
-/* Writes a table of results. Returns 0 without memory. */
-ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *profiler,
-                                      const zt_bench_result *const *results, uint32_t count) {
-    const zt_allocator *allocator = profiler ? &profiler->config.allocator : &zt__default_allocator;
-    uint32_t i, are_changed = 0, are_unknown = 0;
-    uint32_t figure_count = ZT__BENCH_FIGURES + zt_get_metric_count(profiler) + ZT__DERIVED_COLUMNS;
-    double *figures = (double *)zt__allocate(allocator, count, figure_count * sizeof *figures);
-    zt__paragraph note;
-    zt__figure_table table;
-    zt__advice advice;
-    int is_complete;
-    memset(&table, 0, sizeof table);
-    table.heading = "benchmark";
-    table.is_precise = 1;
-    table.rows = (zt__figure_row *)zt__allocate(allocator, count, sizeof *table.rows);
-    table.columns = (zt__figure_column *)zt__allocate(allocator, figure_count, sizeof *table.columns);
-    is_complete = figures && table.rows && table.columns;
-    for (i = 0; i < count && is_complete; i++) {
-        table.rows[i].name = results[i]->name;
-        table.rows[i].figures = figures + (size_t)i * figure_count;
-        zt__fill_bench_row(profiler, results[i], figures + (size_t)i * figure_count);
-        are_changed += results[i]->changed > 0;
-        are_unknown += results[i]->count > 0 && zt__is_nan(results[i]->frequency_mhz);
-        table.row_count++;
-    }
-    if (is_complete) {
-        zt__choose_time_unit(&table, ZT__BENCH_MINIMUM, ZT__BENCH_MEDIAN);
-        zt__add_bench_columns(&table, are_changed > 0);
-        if (zt_get_metric_count(profiler) > 0) {
-            zt__prepare_advice(profiler, &advice);
-            is_complete = zt__add_ranked_columns(profiler, &advice, &table, figures, figure_count,
-                                                 ZT__BENCH_FIGURES, 1);
-        }
-        zt__fit_columns(&table, ZT__BENCH_ROOM);
-        zt__write_figures(writer, &table, ZT__BENCH_ROOM);
-    }
-    if (are_unknown > 0) {
-        note = zt__begin_paragraph(writer, ZT__BENCH_ROOM, 0, 0);
-        zt__add_text(&note, "The frequency is not known: set ZES_ENABLE_SYSMAN=1, or config.frequency.");
-        zt__end_paragraph(&note);
-    }
-    zt__free(allocator, table.columns);
-    zt__free(allocator, table.rows);
-    zt__free(allocator, figures);
-    return is_complete;
-}
-
-ZT__PRIVATE ze_result_t zt__end_bench_writing(zt__writer *writer, zt__diagnostics *diagnostics,
-                                              const char *call) {
-    return zt__end_writing(writer) ? ZE_RESULT_SUCCESS
-                                   : zt__report(diagnostics, WRITE_STOPPED, ZE_RESULT_ERROR_UNKNOWN, call);
-}
-
-ZT_API ze_result_t zt_write_benches(const zt_profiler *profiler, const zt_bench_result *results,
-                                    uint32_t count, zt_write_fn write, void *user) {
-    const zt_allocator *allocator = profiler ? &profiler->config.allocator : &zt__default_allocator;
-    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
-    const zt_bench_result **list;
-    zt__writer writer;
-    int is_complete;
-    uint32_t i;
-    if (!results || !write) {
-        return zt__report_null(diagnostics, "zt_write_benches", results ? "write" : "results");
-    }
-    list = (const zt_bench_result **)zt__allocate(allocator, (size_t)count + 1, sizeof *list);
-    for (i = 0; list && i < count; i++) {
-        list[i] = &results[i];
-    }
-    zt__begin_writing(&writer, write, user);
-    is_complete = list && (count == 0 || zt__write_bench_table(&writer, profiler, list, count));
-    zt__free(allocator, (void *)list);
-    if (!is_complete) {
-        return zt__report_no_memory(diagnostics, "zt_write_benches", "a table");
-    }
-    return zt__end_bench_writing(&writer, diagnostics, "zt_write_benches");
-}
-
-ZT_API ze_result_t zt_write_bench(const zt_profiler *profiler, const zt_bench_result *result,
-                                  zt_write_fn write, void *user) {
-    if (!result || !write) {
-        return zt__report_null(zt__diagnostics_of(profiler), "zt_write_bench", result ? "write" : "result");
-    }
-    return zt_write_benches(profiler, result, 1, write, user);
-}
-
-ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn write, void *user) {
-    const zt_bench_result *both[2];
-    zt__writer writer;
-    char ratio[128];
-    if (!result || !write) {
-        return zt__report_null(NULL, "zt_write_comparison", result ? "write" : "result");
-    }
-    both[0] = &result->a;
-    both[1] = &result->b;
-    zt__begin_writing(&writer, write, user);
-    if (!zt__write_bench_table(&writer, NULL, both, 2)) {
-        return zt__report_no_memory(NULL, "zt_write_comparison", "a table");
-    }
-    if (!zt__is_nan(result->ratio)) {
-        const char *verdict = result->ratio > 1 ? "slower" : "faster";
-        zt__paragraph sentence = zt__begin_paragraph(&writer, ZT__BENCH_ROOM, 0, 0);
-        zt__add_text(&sentence, result->b.name);
-        snprintf(ratio, sizeof ratio, " takes %.4f times as long as ", result->ratio);
-        zt__add_text(&sentence, ratio);
-        zt__add_text(&sentence, result->a.name);
-        snprintf(ratio, sizeof ratio, " (95%%: %.4f to %.4f): ", result->low, result->high);
-        zt__add_text(&sentence, ratio);
-        zt__add_text(&sentence, result->differs ? verdict : "no difference shown");
-        zt__end_paragraph(&sentence);
-    }
-    return zt__end_bench_writing(&writer, NULL, "zt_write_comparison");
-}
 
 /* ==== >>openmetrics: figures for Prometheus, in the OpenMetrics text format =============================== */
 
@@ -15335,18 +15552,37 @@ ZT__PRIVATE void zt__choose_base_unit(zt__family *family, const char *units) {
     zt__append_snake_case(family->unit, sizeof family->unit, units, strlen(units));
 }
 
-/* Describes the family of a metric. `infix` makes its name differ from those of other families. */
-ZT__PRIVATE void zt__describe_family(zt__family *family, const zt_metric *metric, const char *infix) {
+/* Whose figures a family has. */
+typedef enum zt__family_kind {
+    ZT__OF_DEVICE,
+    ZT__OF_TILES,
+    ZT__STREAMED_MEAN, /* while regions run, like the next */
+    ZT__STREAMED_PEAK,
+    ZT__FAMILY_KIND_COUNT
+} zt__family_kind;
+
+/* Describes the family of a metric. `infix` makes its name differ from those of other families. Metrics that
+   neither add up nor have a mean have none: then its name is "". */
+ZT__PRIVATE void zt__describe_family(zt__family *family, zt__family_kind kind, const zt_metric *metric,
+                                     const char *infix) {
     static const char *const reserved[] = {"_total", "_count", "_sum", "_bucket", "_created", "_info"};
+    static const char *const prefixes[] = {"zetools_metric_", "zetools_tile_metric_",
+                                           "zetools_streamed_mean_", "zetools_streamed_peak_"};
     const char *units = metric->aggregation == ZT_AGGREGATE_FLAG ? "samples" : metric->units;
     size_t length = strlen(metric->name), used;
+    int is_streamed = kind == ZT__STREAMED_MEAN || kind == ZT__STREAMED_PEAK;
     uint32_t i;
+    memset(family, 0, sizeof *family);
+    if (metric->aggregation == ZT_AGGREGATE_NONE ||
+        (is_streamed && metric->aggregation == ZT_AGGREGATE_FLAG)) {
+        return;
+    }
     zt__choose_base_unit(family, units);
-    family->type = metric->aggregation == ZT_AGGREGATE_MEAN ? "gauge" : "counter";
+    family->type = is_streamed || metric->aggregation == ZT_AGGREGATE_MEAN ? "gauge" : "counter";
     if (*units && zt__ends_with(metric->name, units, strcmp)) {
         length -= strlen(units); /* "FrequencyMHz" in MHz becomes "frequency_hertz" */
     }
-    strcpy(family->name, "zetools_metric_");
+    strcpy(family->name, prefixes[kind]);
     zt__append_snake_case(family->name, sizeof family->name, metric->name, length);
     used = strlen(family->name);
     snprintf(family->name + used, sizeof family->name - used, "%s%s%s%s", *infix ? "_" : "", infix,
@@ -15359,54 +15595,94 @@ ZT__PRIVATE void zt__describe_family(zt__family *family, const zt_metric *metric
     }
 }
 
-/* Writes the figures of a metric in each region. Regions without samples have none. */
-ZT__PRIVATE void zt__write_metric_samples(zt_profiler *profiler, zt__writer *writer, uint32_t metric,
-                                          const zt__family *family, uint32_t region_count) {
-    const zt_metric *described = &profiler->metrics[metric];
-    int is_gauge = described->aggregation == ZT_AGGREGATE_MEAN;
-    char pass[16];
-    uint32_t i;
-    snprintf(pass, sizeof pass, "%u", (unsigned)described->pass);
+/* Returns the metric of a family. Streams are attached while reports are written, but never removed. */
+ZT__PRIVATE const zt_metric *zt__metric_of_family(const zt_profiler *profiler, zt__family_kind kind,
+                                                  uint32_t metric) {
+    return kind == ZT__OF_DEVICE || kind == ZT__OF_TILES ? &profiler->metrics[metric]
+                                                         : zt_get_streamed_metric(profiler, metric);
+}
+
+/* Reads the figure of a metric in a region, on a tile. Returns 0 if there is none. */
+ZT__PRIVATE int zt__read_family_figure(zt_profiler *profiler, zt__family_kind kind, uint32_t metric,
+                                       uint32_t region, uint32_t tile, double *figure) {
+    int is_gauge;
+    zt_streamed streamed;
+    zt_stats stats;
+    if (kind == ZT__STREAMED_MEAN || kind == ZT__STREAMED_PEAK) {
+        zt_get_streamed(profiler, region, metric, &streamed);
+        *figure = kind == ZT__STREAMED_MEAN ? streamed.mean : streamed.peak;
+        return streamed.rows > 0 && zt__is_finite(*figure);
+    }
+    zt__lock(&profiler->mutex);
+    zt__get_moments(&profiler->layout, &profiler->regions[region]->statistics,
+                    kind == ZT__OF_TILES ? zt__tile_column(profiler, tile, metric) : 1 + metric, &stats);
+    zt__unlock(&profiler->mutex);
+    is_gauge = profiler->metrics[metric].aggregation == ZT_AGGREGATE_MEAN;
+    *figure = is_gauge ? stats.mean : stats.sum;
+    return stats.count > 0 && zt__is_finite(*figure) && (is_gauge || *figure >= 0);
+}
+
+ZT__PRIVATE void zt__write_number_label(zt__writer *writer, const char *name, uint32_t number) {
+    char text[16];
+    snprintf(text, sizeof text, "%u", (unsigned)number);
+    zt__write_label(writer, name, text);
+}
+
+/* Writes the figures of a metric in each region. */
+ZT__PRIVATE void zt__write_metric_samples(zt_profiler *profiler, zt__writer *writer, zt__family_kind kind,
+                                          uint32_t metric, const zt__family *family, uint32_t region_count) {
+    const zt_metric *described = zt__metric_of_family(profiler, kind, metric);
+    uint32_t i, tile, tiles = kind == ZT__OF_TILES ? profiler->tile_count : 1, stream = 0;
+    double figure;
+    if (kind == ZT__STREAMED_MEAN || kind == ZT__STREAMED_PEAK) {
+        zt__stream_data *data = NULL;
+        do {
+            data = zt__next_attached_stream(profiler, data);
+            stream++;
+        } while (data && metric - data->first_streamed >= data->group.metric_count);
+    }
     for (i = 0; i < region_count; i++) {
-        const zt__region_record *record;
-        zt_stats stats;
-        double value;
+        const char *region;
         zt__lock(&profiler->mutex);
-        record = profiler->regions[i];
-        zt__get_moments(&profiler->layout, &record->statistics, 1 + metric, &stats);
+        region = profiler->regions[i]->name;
         zt__unlock(&profiler->mutex);
-        value = (is_gauge ? stats.mean : stats.sum) * family->factor;
-        if (stats.count == 0 || !zt__is_finite(value) || (!is_gauge && value < 0)) {
-            continue;
+        for (tile = 0; tile < tiles; tile++) {
+            if (!zt__read_family_figure(profiler, kind, metric, i, tile, &figure)) {
+                continue;
+            }
+            zt__begin_labels(writer, family->name, strcmp(family->type, "counter") == 0 ? "_total" : "");
+            zt__write_label(writer, "region", region);
+            zt__write_label(writer, "metric", described->name);
+            zt__write_label(writer, "group", described->group);
+            if (profiler->pass_count > 1 && !stream) {
+                zt__write_number_label(writer, "pass", described->pass);
+            }
+            if (kind == ZT__OF_TILES) {
+                zt__write_number_label(writer, "tile", tile);
+            }
+            if (stream) {
+                zt__write_number_label(writer, "stream", stream);
+            }
+            zt__end_sample(writer, figure * family->factor);
         }
-        zt__begin_labels(writer, family->name, is_gauge ? "" : "_total");
-        zt__write_label(writer, "region", record->name);
-        zt__write_label(writer, "metric", described->name);
-        zt__write_label(writer, "group", described->group);
-        if (profiler->pass_count > 1) {
-            zt__write_label(writer, "pass", pass);
-        }
-        zt__end_sample(writer, value);
     }
 }
 
-/* Returns the first metric whose family has the name of that of `metric`. Metrics that are not combined
-   have no family. */
-ZT__PRIVATE uint32_t zt__first_of_family(const zt_profiler *profiler, const zt__family *families,
-                                         uint32_t metric) {
+/* Returns the first metric whose family has the name of that of `metric`. */
+ZT__PRIVATE uint32_t zt__first_of_family(const zt__family *families, uint32_t metric) {
     uint32_t i = 0;
-    while (i < metric && (profiler->metrics[i].aggregation == ZT_AGGREGATE_NONE ||
-                          strcmp(families[i].name, families[metric].name) != 0)) {
+    while (i < metric && strcmp(families[i].name, families[metric].name) != 0) {
         i++;
     }
     return i;
 }
 
-/* Writes a family for each name of a metric. Metrics of several groups that have the same name share one.
-   Returns 0 without memory. */
-ZT__PRIVATE int zt__write_metric_families(zt_profiler *profiler, zt__writer *writer, uint32_t region_count) {
+/* Writes a family for each name of a metric. Metrics of several groups or streams that have the same name
+   share one. Returns 0 without memory. */
+ZT__PRIVATE int zt__write_metric_families(zt_profiler *profiler, zt__writer *writer, zt__family_kind kind,
+                                          uint32_t count, uint32_t region_count) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    uint32_t i, k, first, count = profiler->metric_count;
+    uint32_t i, k;
     zt__family *families;
     if (count == 0) {
         return 1;
@@ -15416,23 +15692,22 @@ ZT__PRIVATE int zt__write_metric_families(zt_profiler *profiler, zt__writer *wri
         return 0;
     }
     for (i = 0; i < count; i++) {
-        zt__describe_family(&families[i], &profiler->metrics[i], "");
-        first = zt__first_of_family(profiler, families, i);
-        if (families[first].type != families[i].type || families[first].factor != families[i].factor) {
-            zt__describe_family(&families[i], &profiler->metrics[i], families[i].type);
+        const zt_metric *metric = zt__metric_of_family(profiler, kind, i);
+        zt__describe_family(&families[i], kind, metric, "");
+        if (families[zt__first_of_family(families, i)].type != families[i].type) {
+            zt__describe_family(&families[i], kind, metric, families[i].type);
         }
     }
     for (i = 0; i < count; i++) {
-        const zt_metric *metric = &profiler->metrics[i];
-        if (metric->aggregation == ZT_AGGREGATE_NONE || zt__first_of_family(profiler, families, i) < i) {
-            continue; /* neither adds up nor has a mean, or is written already */
+        const zt_metric *metric = zt__metric_of_family(profiler, kind, i);
+        if (!*families[i].name || zt__first_of_family(families, i) < i) {
+            continue; /* none, or written already */
         }
         zt__begin_family(writer, families[i].name, families[i].type, families[i].unit,
                          *metric->description ? metric->description : metric->name);
         for (k = i; k < count; k++) {
-            if (profiler->metrics[k].aggregation != ZT_AGGREGATE_NONE &&
-                strcmp(families[k].name, families[i].name) == 0) {
-                zt__write_metric_samples(profiler, writer, k, &families[k], region_count);
+            if (strcmp(families[k].name, families[i].name) == 0) {
+                zt__write_metric_samples(profiler, writer, kind, k, &families[k], region_count);
             }
         }
     }
@@ -15445,6 +15720,7 @@ ZT__PRIVATE int zt__write_metric_families(zt_profiler *profiler, zt__writer *wri
 /* Writes the GPU time of regions, and their samples that were lost or dropped. */
 ZT__PRIVATE void zt__write_region_families(zt_profiler *profiler, zt__writer *writer, uint32_t region_count) {
     static const char *const time = "zetools_region_gpu_time_seconds";
+    static const char *const own_time = "zetools_region_own_gpu_time_seconds";
     static const char *const pass_time = "zetools_region_pass_gpu_time_seconds";
     static const struct {
         const char *family, *help;
@@ -15452,10 +15728,20 @@ ZT__PRIVATE void zt__write_region_families(zt_profiler *profiler, zt__writer *wr
                    {"zetools_region_dropped_samples", "Samples of a region that were not measured"}};
     zt_region_info region;
     uint32_t i, pass, kind;
-    zt__begin_family(writer, time, "summary", "seconds", "GPU time of the samples of a region");
+    zt__begin_family(writer, time, "summary", "seconds",
+                     "GPU time of the samples of a region, with regions inside it");
     for (i = 0; i < region_count; i++) {
         if (zt_get_region(profiler, i, &region) == ZE_RESULT_SUCCESS && region.count) {
             zt__write_summary(writer, time, "region", region.name, region.count, &region.time_ns);
+        }
+    }
+    zt__begin_family(writer, own_time, "counter", "seconds", "GPU time of a region outside of those inside");
+    for (i = 0; i < region_count; i++) {
+        if (zt_get_region(profiler, i, &region) == ZE_RESULT_SUCCESS && region.count &&
+            zt__is_finite(region.own_ns)) {
+            zt__begin_labels(writer, own_time, "_total");
+            zt__write_label(writer, "region", region.name);
+            zt__end_sample(writer, region.own_ns * 1e-9);
         }
     }
     if (profiler->pass_count > 1) {
@@ -15552,10 +15838,17 @@ ZT__PRIVATE void zt__write_call_families(const zt_profiler *profiler, zt__writer
 
 /* Returns 0 without memory. */
 ZT__PRIVATE int zt__write_openmetrics(zt_profiler *profiler, zt__writer *writer, uint32_t region_count) {
-    int has_memory;
+    const uint32_t streamed = zt_get_streamed_count(profiler);
+    const uint32_t counts[ZT__FAMILY_KIND_COUNT] = {
+        profiler->metric_count, profiler->tile_count ? profiler->metric_count : 0, streamed, streamed};
+    uint32_t kind;
+    int has_memory = 1;
     zt__write_count_families(profiler, writer);
     zt__write_region_families(profiler, writer, region_count);
-    has_memory = zt__write_metric_families(profiler, writer, region_count);
+    for (kind = 0; kind < ZT__FAMILY_KIND_COUNT && has_memory; kind++) {
+        has_memory =
+            zt__write_metric_families(profiler, writer, (zt__family_kind)kind, counts[kind], region_count);
+    }
 #ifdef ZETOOLS_TRACER
     zt__write_call_families(profiler, writer);
 #endif
@@ -15609,6 +15902,13 @@ ZT__PRIVATE void zt__count_times(const double *times, uint32_t count, zt__histog
     }
 }
 
+/* Where a region is, and its part of all GPU time. */
+typedef struct zt__nesting {
+    uint32_t parent; /* as the next, in zt_region_info */
+    double own_ns, total_ns;
+    double share; /* from 0 to 1. An estimate where own_ns is not known; NaN without any GPU time */
+} zt__nesting;
+
 /* A report that is being written. zt__read_region reads one region at a time into it. */
 typedef struct zt__document {
     zt__writer writer;
@@ -15616,6 +15916,9 @@ typedef struct zt__document {
     size_t room; /* columns of a line, for tables */
     zt__advice advice;
     uint32_t region_count;           /* when the report was begun */
+    zt__nesting *nesting;            /* of each region, all of one moment */
+    double gpu_time_ns;              /* the sum of own times, or of estimates of them */
+    int is_nested;                   /* a region is inside another */
     uint32_t index;                  /* of the region that was read last */
     const zt__region_record *record; /* this and what follows is of that region */
     zt_region_info region;
@@ -15626,6 +15929,38 @@ typedef struct zt__document {
     int differs;          /* passes of one of them differ */
     int out_of_memory;    /* the report is incomplete */
 } zt__document;
+
+/* Reads how regions are nested, and their shares. Returns 0 without memory. */
+ZT__PRIVATE int zt__read_nesting(zt__document *document) {
+    zt_profiler *profiler = document->profiler;
+    zt_region_info info;
+    uint32_t i;
+    document->nesting = (zt__nesting *)zt__allocate(
+        &profiler->config.allocator, (size_t)document->region_count + 1, sizeof *document->nesting);
+    if (!document->nesting) {
+        return 0;
+    }
+    zt__lock(&profiler->mutex);
+    for (i = 0; i < document->region_count; i++) {
+        zt__nesting *nesting = &document->nesting[i];
+        const zt__path *path;
+        zt__add_paths(profiler, profiler->regions[i], &info);
+        nesting->parent = info.parent;
+        nesting->own_ns = info.own_ns;
+        nesting->total_ns = info.total_ns;
+        for (path = profiler->regions[i]->paths; path; path = path->next) {
+            nesting->share += zt__estimate_own_time(path);
+            document->is_nested |= path->depth > 1;
+        }
+        document->gpu_time_ns += nesting->share;
+    }
+    zt__unlock(&profiler->mutex);
+    for (i = 0; i < document->region_count; i++) {
+        document->nesting[i].share =
+            document->gpu_time_ns > 0 ? document->nesting[i].share / document->gpu_time_ns : zt__nan();
+    }
+    return 1;
+}
 
 /* Reads a region. Returns 0 if it is not to be written: it has no samples, not even lost or dropped ones,
    or there is no memory. */
@@ -15657,6 +15992,9 @@ ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
     }
     region->name = record->name;
     region->count = zt__collected(profiler, &copy);
+    region->parent = document->nesting[index].parent;
+    region->own_ns = document->nesting[index].own_ns;
+    region->total_ns = document->nesting[index].total_ns;
     for (column = 0; column < layout->column_count; column++) {
         /* The values of column 0, the GPU time, are those of the times of all passes. */
         uint32_t first = column > 0 ? column : zt__pass_time_column(profiler, 0);
@@ -15819,20 +16157,28 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
 #ifdef ZETOOLS_TRACER
     zt__tracer *tracer = zt__load(&document->profiler->tracer);
     zt_trace_counts counts = zt_trace_get_counts(document->profiler);
+    const zt__traced_device *device = tracer ? zt__load(&tracer->devices) : NULL;
     char text[256];
     if (tracer && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
         if (counts.launches > 0) {
             snprintf(text, sizeof text,
-                     "%llu launches: %llu measured, %llu left out by zt_trace_config, %llu on lists that "
-                     "cannot be measured.",
+                     "%llu launches: %llu measured, %llu left out by ZT_KERNELS or zt_trace_config.",
                      (unsigned long long)counts.launches, (unsigned long long)counts.measured,
-                     (unsigned long long)counts.filtered, (unsigned long long)counts.elsewhere);
+                     (unsigned long long)counts.filtered);
             note(document, text);
-        } else if (tracer->measured[ZT__CALL_CommandListAppendMemoryCopy]) {
-            note(document, "No kernel was launched while tracing.");
         } else {
-            note(document, "No kernel was launched while tracing. zt_trace_config.copies measures copies "
-                           "and fills.");
+            note(document, "No kernel was launched while tracing.");
+        }
+        while (device && device->profiler != document->profiler) {
+            device = zt__load(&device->next);
+        }
+        if (device && device->copies_seen) {
+            snprintf(text, sizeof text, "%llu copies and fills were not measured: set ZT_COPIES=1.",
+                     (unsigned long long)device->copies_seen);
+            note(document, text);
+        } else if (counts.launches == 0 && !tracer->automatic &&
+                   !tracer->measured[ZT__CALL_CommandListAppendMemoryCopy]) {
+            note(document, "zt_trace_config.copies measures copies and fills.");
         }
         return;
     }
@@ -15857,19 +16203,35 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
 #endif
 }
 
+/* Notes how many own times are not known. */
+ZT__PRIVATE void zt__note_own_times(zt__document *document, zt__note_fn note) {
+    uint32_t i, count = 0;
+    char text[320];
+    for (i = 0; i < document->region_count; i++) {
+        count += (uint32_t)zt__is_nan(document->nesting[i].own_ns);
+    }
+    if (count > 0) {
+        snprintf(text, sizeof text,
+                 "The own time of %u region%s is not known, because samples are missing, regions overlap or "
+                 "lists ran outside of zt_execute. %s share is estimated from what was collected.",
+                 (unsigned)count, count == 1 ? "" : "s", count == 1 ? "Its" : "Their");
+        note(document, text);
+    }
+}
+
 /* Passes what all reports note to a function, when the regions have been read. */
 ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt_availability availability = zt_get_availability(document->profiler);
     char text[sizeof document->profiler->availability_text.text + 32];
     if (document->shown_count == 0) {
         zt__note_why_empty(document, note);
-    } else {
-        zt__note_elsewhere(document, note);
     }
+    zt__note_elsewhere(document, note);
     if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
         snprintf(text, sizeof text, "There are no metrics: %s", zt_get_availability_text(document->profiler));
         note(document, text);
     }
+    zt__note_own_times(document, note);
     if (document->differs) {
         note(document, "Where passes differ, metrics of different passes are not of the same work. Repeat "
                        "the same work in each pass, or raise config.pass_tolerance.");
@@ -15976,6 +16338,35 @@ ZT__PRIVATE void zt__write_csv_facts(zt__document *document) {
     zt__write_csv_text(writer, "", "availability", "", zt_get_availability_text(profiler));
 }
 
+/* Writes where a region is, and its own time. */
+ZT__PRIVATE void zt__write_csv_nesting(zt__document *document) {
+    const zt__nesting *nesting = &document->nesting[document->index];
+    const zt__region_record *record;
+    const struct {
+        const char *name, *units;
+        int type;
+        double sum;
+    } lines[] = {{"own GPU time", "ns", ZET_METRIC_TYPE_DURATION, nesting->own_ns},
+                 {"total GPU time", "ns", ZET_METRIC_TYPE_DURATION, nesting->total_ns},
+                 {"share", "percent", ZET_METRIC_TYPE_RATIO, 100 * nesting->share}};
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(lines); i++) {
+        zt_metric metric = {lines[i].name, "", "", lines[i].units, "", lines[i].type, ZT_AGGREGATE_SUM, 0};
+        zt_stats stats;
+        zt__csv_line line = {document->region.name, &metric, &stats, "all", "all", 0, NULL};
+        zt__clear_stats(&stats);
+        stats.count = document->stats[0].count;
+        stats.sum = lines[i].sum;
+        zt__write_csv_line(&document->writer, &line);
+    }
+    if (nesting->parent != UINT32_MAX) {
+        zt__lock(&document->profiler->mutex);
+        record = document->profiler->regions[nesting->parent];
+        zt__unlock(&document->profiler->mutex);
+        zt__write_csv_text(&document->writer, document->region.name, "parent", "", record->name);
+    }
+}
+
 /* Writes the metrics of attached streams. A row is what a sample is for other metrics, and the peak is the
    maximum. */
 ZT__PRIVATE void zt__write_csv_streamed(zt__document *document) {
@@ -16007,6 +16398,7 @@ ZT__PRIVATE void zt__write_csv_region(zt__document *document) {
     char tile[16] = "all", pass[16] = "all";
     zt_limit_info limit;
     zt__write_csv_line(writer, &line);
+    zt__write_csv_nesting(document);
     line.tile = tile;
     line.pass = pass;
     for (part = 0; profiler->pass_count > 1 && part < profiler->pass_count; part++) {
@@ -16159,6 +16551,55 @@ ZT__PRIVATE void zt__write_instances(zt__document *document) {
     zt__free(allocator, values);
 }
 
+/* ==== >>folded: stacks of nested regions, for flame graphs ================================================ */
+
+/* Writes a name as one frame of a stack: ';' separates frames, and a line feed ends the stack. */
+ZT__PRIVATE void zt__write_frame(zt__writer *writer, const char *name) {
+    char *demangled = zt__demangle(name);
+    const char *text = demangled ? demangled : name;
+    zt__character character;
+    while (zt__next_character(&text, &character)) {
+        if (character.code == ';') {
+            zt__write_text(writer, ":");
+        } else if (character.code < 0x20 || (character.code >= 0x7F && character.code <= 0x9F)) {
+            zt__write_text(writer, " ");
+        } else {
+            zt__write_bytes(writer, character.bytes, character.length);
+        }
+    }
+    free(demangled);
+}
+
+/* Writes a line for each path: the names of the regions on it, and its own time in nanoseconds. Where that is
+   not known, the time outside of the samples inside that were collected, in a frame of its own. */
+ZT__PRIVATE void zt__write_folded(zt__document *document) {
+    zt_profiler *profiler = document->profiler;
+    zt__writer *writer = &document->writer;
+    uint32_t i, depth, count = zt_get_path_count(profiler);
+    const char *names[ZT__MAX_DEPTH];
+    for (i = 0; i < count; i++) {
+        const zt__path *path;
+        int is_known;
+        double own_ns;
+        zt__lock(&profiler->mutex);
+        path = zt__path_at(profiler, i);
+        is_known = !zt__is_nan(zt__own_time(path));
+        own_ns = zt__estimate_own_time(path);
+        for (depth = 0; path->depth > 0; path = path->key.outer) {
+            names[depth++] = path->key.region->name;
+        }
+        zt__unlock(&profiler->mutex);
+        if (!(own_ns >= 0.5 && own_ns < 1e19)) {
+            continue;
+        }
+        while (depth > 0) {
+            zt__write_frame(writer, names[--depth]);
+            zt__write_text(writer, depth > 0 ? ";" : "");
+        }
+        zt__print(writer, "%s %.0f\n", is_known ? "" : ";(estimate)", own_ns);
+    }
+}
+
 /* ==== >>json: the object that run.json and run.html hold ================================================== */
 
 /* What is the same for all regions. */
@@ -16198,6 +16639,11 @@ ZT__PRIVATE void zt__write_json_figure(zt__writer *writer, const char *name, dou
     zt__write_json_number(writer, figure);
 }
 
+/* Writes `null` for UINT32_MAX. */
+ZT__PRIVATE void zt__write_json_index(zt__writer *writer, const char *name, uint32_t index) {
+    zt__write_json_figure(writer, name, index == UINT32_MAX ? zt__nan() : index);
+}
+
 ZT__PRIVATE void zt__write_json_stats(zt__writer *writer, const zt_stats *stats) {
     zt__figures figures = zt__list_figures(stats);
     uint32_t i;
@@ -16209,10 +16655,14 @@ ZT__PRIVATE void zt__write_json_stats(zt__writer *writer, const zt_stats *stats)
     zt__write_text(writer, "}");
 }
 
-/* As zt__write_json_stats, but without names, which make up half of a page. */
-ZT__PRIVATE void zt__write_short_stats(zt__writer *writer, const zt_stats *stats) {
+/* Writes the figures of a metric. In a page they have no names, which would make up half of it. */
+ZT__PRIVATE void zt__write_json_metric(zt__writer *writer, const zt_stats *stats) {
     zt__figures figures = zt__list_figures(stats);
     uint32_t i;
+    if (!writer->is_in_html) {
+        zt__write_json_stats(writer, stats);
+        return;
+    }
     zt__print(writer, "[%llu", (unsigned long long)stats->count);
     for (i = 0; i < ZT__COUNT_OF(figures.values); i++) {
         zt__write_text(writer, ",");
@@ -16221,16 +16671,22 @@ ZT__PRIVATE void zt__write_short_stats(zt__writer *writer, const zt_stats *stats
     zt__write_text(writer, "]");
 }
 
-/* Writes `"NAME":`. If an earlier metric has the same name, the group is put before it. */
-ZT__PRIVATE void zt__write_json_key(zt__writer *writer, const zt_metric *metric, int is_repeated) {
-    zt__write_comma(writer);
-    zt__write_text(writer, "\n\"");
+/* Writes the key of a metric: its name, after the group if an earlier metric has the same name. */
+ZT__PRIVATE void zt__write_json_key_text(zt__writer *writer, const zt_metric *metric, int is_repeated) {
+    zt__write_text(writer, "\"");
     if (is_repeated) {
         zt__write_json_characters(writer, metric->group);
         zt__write_text(writer, ".");
     }
     zt__write_json_characters(writer, metric->name);
-    zt__write_text(writer, "\":");
+    zt__write_text(writer, "\"");
+}
+
+ZT__PRIVATE void zt__write_json_key(zt__writer *writer, const zt_metric *metric, int is_repeated) {
+    zt__write_comma(writer);
+    zt__write_text(writer, "\n");
+    zt__write_json_key_text(writer, metric, is_repeated);
+    zt__write_text(writer, ":");
 }
 
 /* Writes the shares that zt__rank_columns derives from two metrics. Only their means are known. */
@@ -16247,11 +16703,7 @@ ZT__PRIVATE void zt__write_json_derived(zt__document *document, const zt__json *
         stats.count = zt__is_nan(stats.mean) ? 0 : document->region.count;
         zt__write_comma(writer);
         zt__print(writer, "\n\"%s\":", zt__roles[json->columns[i].role].name);
-        if (writer->is_in_html) {
-            zt__write_short_stats(writer, &stats);
-        } else {
-            zt__write_json_stats(writer, &stats);
-        }
+        zt__write_json_metric(writer, &stats);
     }
 }
 
@@ -16263,11 +16715,7 @@ ZT__PRIVATE void zt__write_json_metrics(zt__document *document, const zt__json *
     zt__write_text(writer, "{");
     for (i = 0; i < profiler->metric_count; i++) {
         zt__write_json_key(writer, &profiler->metrics[i], json->is_repeated[i]);
-        if (writer->is_in_html) {
-            zt__write_short_stats(writer, &document->stats[first_column + i]);
-        } else {
-            zt__write_json_stats(writer, &document->stats[first_column + i]);
-        }
+        zt__write_json_metric(writer, &document->stats[first_column + i]);
     }
     if (first_column == 1) {
         zt__write_json_derived(document, json);
@@ -16350,6 +16798,10 @@ ZT__PRIVATE void zt__write_json_region(zt__document *document, const zt__json *j
     zt__write_json_count(writer, "count", document->region.count);
     zt__write_json_count(writer, "lost", document->region.lost);
     zt__write_json_count(writer, "dropped", document->region.dropped);
+    zt__write_json_index(writer, "parent", document->region.parent);
+    zt__write_json_figure(writer, "own_ns", document->region.own_ns);
+    zt__write_json_figure(writer, "total_ns", document->region.total_ns);
+    zt__write_json_figure(writer, "share", document->nesting[document->index].share);
     zt__write_text(writer, ",\n\"time_ns\":");
     zt__write_json_stats(writer, &document->stats[0]);
     if (profiler->pass_count > 1) {
@@ -16379,6 +16831,27 @@ ZT__PRIVATE void zt__write_json_region(zt__document *document, const zt__json *j
         zt__write_text(writer, "]");
     }
     zt__write_text(writer, "}");
+}
+
+/* Writes the paths of the regions in the document. */
+ZT__PRIVATE void zt__write_json_paths(zt__document *document) {
+    zt__writer *writer = &document->writer;
+    uint32_t i, count = zt_get_path_count(document->profiler);
+    zt_path_info path;
+    zt__write_text(writer, "],\n\"paths\":[");
+    for (i = 0; i < count; i++) {
+        zt_get_path(document->profiler, i, &path);
+        if (path.region >= document->region_count) {
+            break; /* the region is newer than the report. Paths after this one may be inside it */
+        }
+        zt__write_text(writer, i > 0 ? ",\n{" : "\n{");
+        zt__write_json_index(writer, "region", path.region);
+        zt__write_json_index(writer, "parent", path.parent);
+        zt__write_json_count(writer, "count", path.count);
+        zt__write_json_figure(writer, "total_ns", path.total_ns);
+        zt__write_json_figure(writer, "own_ns", path.own_ns);
+        zt__write_text(writer, "}");
+    }
 }
 
 /* Writes the members that describe a metric. */
@@ -16451,7 +16924,8 @@ ZT__PRIVATE void zt__choose_json_columns(zt__document *document, zt__json *json)
     uint32_t metric;
     size_t length;
     if (!list) {
-        json->column_count = zt__rank_columns(profiler, &document->advice, &json->means, json->columns);
+        json->column_count = zt__rank_columns(profiler->metrics, profiler->metric_count, &document->advice,
+                                              &json->means, json->columns);
         if (json->column_count > MOST) {
             json->column_count = MOST;
         }
@@ -16578,17 +17052,12 @@ ZT__PRIVATE void zt__write_json_columns(zt__document *document, const zt__json *
     for (i = 0; i < json->column_count; i++) {
         const zt__ranked_column *column = &json->columns[i];
         zt__write_comma(writer);
-        zt__write_text(writer, "\"");
         if (column->metric == UINT32_MAX) {
-            zt__write_text(writer, zt__roles[column->role].name);
+            zt__write_json_string(writer, zt__roles[column->role].name);
         } else {
-            if (json->is_repeated[column->metric]) {
-                zt__write_json_characters(writer, profiler->metrics[column->metric].group);
-                zt__write_text(writer, ".");
-            }
-            zt__write_json_characters(writer, profiler->metrics[column->metric].name);
+            zt__write_json_key_text(writer, &profiler->metrics[column->metric],
+                                    json->is_repeated[column->metric]);
         }
-        zt__write_text(writer, "\"");
     }
     zt__write_text(writer, "]");
 }
@@ -16667,6 +17136,7 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
         document->out_of_memory = 1;
     }
     zt__write_json_facts(document);
+    zt__write_json_figure(writer, "gpu_time_ns", document->gpu_time_ns);
     zt__write_json_counts(document);
     if (!document->out_of_memory) {
         zt__write_json_peaks(document);
@@ -16681,6 +17151,7 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
             zt__write_json_region(document, &json);
         }
     }
+    zt__write_json_paths(document);
     zt__write_text(writer, "],\n\"notes\":[");
     zt__list_notes(document, zt__write_json_note);
     zt__write_text(writer, "]");
@@ -16700,8 +17171,11 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
 
 /* The figures of a row: these, the metrics, and the derived columns of >>advice. */
 enum {
+    ZT__ROW_SHARE,
     ZT__ROW_COUNT,
     ZT__ROW_TOTAL,
+    ZT__ROW_OWN,
+    ZT__ROW_WITH_INNER, /* share of the region and those inside it, which orders the rows */
     ZT__ROW_MEAN,
     ZT__ROW_MEDIAN,
     ZT__ROW_P95,
@@ -16717,9 +17191,10 @@ static const struct {
     uint32_t figure;
     int is_chosen; /* without config.columns, too */
     int rank;
-} zt__time_columns[] = {{"total", ZT__ROW_TOTAL, 1, 0},   {"mean", ZT__ROW_MEAN, 1, 0},
-                        {"median", ZT__ROW_MEDIAN, 1, 2}, {"p95", ZT__ROW_P95, 1, 2},
-                        {"min", ZT__ROW_MIN, 0, 2},       {"max", ZT__ROW_MAX, 0, 2}};
+} zt__time_columns[] = {{"total", ZT__ROW_TOTAL, 1, 0}, {"own", ZT__ROW_OWN, 1, 0},
+                        {"mean", ZT__ROW_MEAN, 1, 0},   {"median", ZT__ROW_MEDIAN, 1, 2},
+                        {"p95", ZT__ROW_P95, 1, 2},     {"min", ZT__ROW_MIN, 0, 2},
+                        {"max", ZT__ROW_MAX, 0, 2}};
 
 /* The table is read before it is written, because the figures decide about columns and units. */
 typedef struct zt__region_table {
@@ -16742,8 +17217,10 @@ ZT__PRIVATE void zt__read_table_row(const zt__document *document, uint32_t index
     row->name = demangled ? demangled : document->region.name;
     row->figures = figures;
     row->index = index;
+    figures[ZT__ROW_SHARE] = time->count ? 100 * document->nesting[index].share : zt__nan();
     figures[ZT__ROW_COUNT] = (double)time->count;
-    figures[ZT__ROW_TOTAL] = time->sum;
+    figures[ZT__ROW_TOTAL] = time->count ? document->region.total_ns : zt__nan();
+    figures[ZT__ROW_OWN] = time->count ? document->region.own_ns : zt__nan();
     figures[ZT__ROW_MEAN] = time->mean;
     figures[ZT__ROW_MEDIAN] = time->median;
     figures[ZT__ROW_P95] = time->p95;
@@ -16758,16 +17235,88 @@ ZT__PRIVATE void zt__read_table_row(const zt__document *document, uint32_t index
     table->shown.row_count++;
 }
 
-/* Sorts by total GPU time, the longest first. Regions without samples come last. */
+/* Where a region is in the table. The links are indices of regions, UINT32_MAX at the end. */
+typedef struct zt__row_place {
+    uint32_t row;   /* UINT32_MAX: it has none */
+    uint32_t outer; /* the nearest region around it that has a row, */
+    uint32_t next;  /* the next one inside that, */
+    uint32_t first; /* and the first one inside the region */
+} zt__row_place;
+
+/* Sorts by the share of a region and those inside it, the largest first. */
 ZT__PRIVATE int zt__compare_rows(const void *a, const void *b) {
     const zt__figure_row *one = (const zt__figure_row *)a, *other = (const zt__figure_row *)b;
-    double time = one->figures[ZT__ROW_TOTAL], other_time = other->figures[ZT__ROW_TOTAL];
-    time = zt__is_nan(time) ? -1 : time;
-    other_time = zt__is_nan(other_time) ? -1 : other_time;
-    if (time > other_time || time < other_time) {
-        return time > other_time ? -1 : 1;
+    double share = one->figures[ZT__ROW_WITH_INNER], other_share = other->figures[ZT__ROW_WITH_INNER];
+    if (share > other_share || share < other_share) {
+        return share > other_share ? -1 : 1;
     }
     return one->index < other->index ? -1 : one->index > other->index;
+}
+
+/* Finds the rows around each row, and adds its share to theirs. */
+ZT__PRIVATE void zt__place_rows(const zt__document *document, zt__region_table *table,
+                                zt__row_place *places) {
+    const zt__nesting *nesting = document->nesting;
+    uint32_t i, at;
+    memset(places, 0xFF, document->region_count * sizeof *places);
+    for (i = 0; i < table->shown.row_count; i++) {
+        places[table->shown.rows[i].index].row = i;
+    }
+    for (i = 0; i < table->shown.row_count; i++) {
+        uint32_t index = table->shown.rows[i].index;
+        double share = zt__is_positive(nesting[index].share) ? nesting[index].share : 0;
+        for (at = index; at != UINT32_MAX; at = nesting[at].parent) {
+            uint32_t row = places[at].row;
+            if (row != UINT32_MAX) {
+                table->figures[(size_t)row * table->figure_count + ZT__ROW_WITH_INNER] += share;
+            }
+            if (row != UINT32_MAX && at != index && places[index].outer == UINT32_MAX) {
+                places[index].outer = at;
+            }
+        }
+    }
+}
+
+/* Orders the rows: largest share first, and regions inside a region below it, indented. Returns 0 without
+   memory. */
+ZT__PRIVATE int zt__order_rows(const zt__document *document, zt__region_table *table) {
+    enum { INDENT = 2, DEEPEST = 8 };
+    const zt_allocator *allocator = &document->profiler->config.allocator;
+    size_t regions = (size_t)document->region_count + 1; /* at least one */
+    zt__row_place *places = (zt__row_place *)zt__allocate(allocator, regions, sizeof *places);
+    zt__figure_row *ordered = (zt__figure_row *)zt__allocate(allocator, regions, sizeof *ordered);
+    zt__figure_row *rows = table->shown.rows;
+    uint32_t i, at = UINT32_MAX, depth = 0, count = 0;
+    int has_memory = places && ordered;
+    if (has_memory) {
+        zt__place_rows(document, table, places);
+        qsort(rows, table->shown.row_count, sizeof *rows, zt__compare_rows);
+        for (i = table->shown.row_count; i-- > 0;) {
+            zt__row_place *place = &places[rows[i].index];
+            uint32_t *first = place->outer == UINT32_MAX ? &at : &places[place->outer].first;
+            place->row = i;
+            place->next = *first;
+            *first = rows[i].index;
+        }
+        while (at != UINT32_MAX) {
+            ordered[count] = rows[places[at].row];
+            ordered[count++].indent = INDENT * (depth < DEEPEST ? depth : (size_t)DEEPEST);
+            if (places[at].first != UINT32_MAX) {
+                at = places[at].first;
+                depth++;
+                continue;
+            }
+            while (places[at].next == UINT32_MAX && places[at].outer != UINT32_MAX) {
+                at = places[at].outer;
+                depth--;
+            }
+            at = places[at].next;
+        }
+        memcpy(rows, ordered, count * sizeof *rows);
+    }
+    zt__free(allocator, ordered);
+    zt__free(allocator, places);
+    return has_memory;
 }
 
 /* Returns whether a comma list has a name. */
@@ -16787,12 +17336,16 @@ ZT__PRIVATE void zt__add_time_columns(const zt__document *document, zt__region_t
     static const char *const differences[] = {"no",   "missing",      "count",      "missing+count",
                                               "time", "missing+time", "count+time", "missing+count+time"};
     uint32_t i;
+    zt__add_figures(&table->shown, ZT__ROW_SHARE, "share", "percent", 0, 0);
     zt__add_figures(&table->shown, ZT__ROW_COUNT, "count", "", 0, 0);
     if (document->differs) {
         zt__add_texts(&table->shown, ZT__ROW_DIFFERS, "passes differ", differences);
     }
     for (i = 0; i < ZT__COUNT_OF(zt__time_columns); i++) {
         int is_requested = profiler->columns && zt__lists_name(profiler->columns, zt__time_columns[i].name);
+        if (zt__time_columns[i].figure == ZT__ROW_OWN && !document->is_nested) {
+            continue; /* it is the total */
+        }
         if (is_requested || zt__time_columns[i].is_chosen) {
             zt__add_figures(&table->shown, zt__time_columns[i].figure, zt__time_columns[i].name, "ns", 1,
                             is_requested ? 0 : zt__time_columns[i].rank);
@@ -16807,7 +17360,28 @@ ZT__PRIVATE int zt__is_time_column(const char *name) {
             return 1;
         }
     }
-    return strcmp(name, "count") == 0;
+    return strcmp(name, "count") == 0 || strcmp(name, "share") == 0;
+}
+
+/* Returns whether config.columns may have a name that the table cannot show: that of a time, which it shows
+   in any case, or of a metric that attached streams have alone, for the trace. */
+ZT__PRIVATE int zt__is_other_column(const zt_profiler *profiler, const char *name) {
+    uint32_t i, streamed = zt_get_streamed_count(profiler);
+    if (zt__is_time_column(name)) {
+        return 1;
+    }
+    for (i = 0; i < profiler->metric_count; i++) {
+        if (strcmp(profiler->metrics[i].name, name) == 0) {
+            return 0;
+        }
+    }
+    for (i = 0; i < streamed; i++) {
+        const zt_metric *metric = zt_get_streamed_metric(profiler, i);
+        if (metric && strcmp(metric->name, name) == 0) {
+            return 1;
+        }
+    }
+    return 0;
 }
 
 /* Adds the metrics that config.columns names, each once. A name that is too long for a heading is
@@ -16822,7 +17396,7 @@ ZT__PRIVATE void zt__add_chosen_columns(zt_profiler *profiler, zt__region_table 
         int adds_up;
         const char *units;
         zt__copy_text(name, sizeof name, text, length);
-        if (!zt__is_time_column(name)) {
+        if (!zt__is_other_column(profiler, name)) {
             metric = zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics,
                                      profiler->metric_count, name, NULL);
         }
@@ -16892,29 +17466,51 @@ ZT__PRIVATE void zt__write_title(zt__document *document) {
     zt__write_text(&document->writer, "\n");
 }
 
-/* Writes what limits the regions that take the longest, a paragraph each. */
+/* Finds the rows with samples that have the largest shares. Returns how many there are, up to `most`. */
+ZT__PRIVATE uint32_t zt__find_largest_rows(const zt__figure_table *table, const zt__figure_row **found,
+                                           uint32_t most) {
+    uint32_t i, j, count = 0;
+    for (i = 0; i < table->row_count; i++) {
+        const zt__figure_row *row = &table->rows[i];
+        if (!(row->figures[ZT__ROW_COUNT] > 0)) {
+            continue;
+        }
+        for (j = count; j > 0 && row->figures[ZT__ROW_SHARE] > found[j - 1]->figures[ZT__ROW_SHARE]; j--) {
+            if (j < most) {
+                found[j] = found[j - 1];
+            }
+        }
+        if (j < most) {
+            found[j] = row;
+            count += count < most;
+        }
+    }
+    return count;
+}
+
+/* Writes what limits the regions with the largest shares, a paragraph each. */
 ZT__PRIVATE void zt__write_limits(zt__document *document, const zt__region_table *table) {
     enum { SHOWN = 3 };
     zt_profiler *profiler = document->profiler;
+    const zt__figure_row *rows[SHOWN];
     zt_limit_info infos[SHOWN];
     zt__paragraph paragraph;
     zt__writer name;
-    uint32_t i, count = 0, known = 0;
-    while (count < SHOWN && count < table->shown.row_count &&
-           table->shown.rows[count].figures[ZT__ROW_COUNT] > 0) {
+    uint32_t i, count = zt__find_largest_rows(&table->shown, rows, SHOWN), known = 0;
+    for (i = 0; i < count; i++) {
         const zt__region_record *record;
         zt__lock(&profiler->mutex);
-        record = profiler->regions[table->shown.rows[count].index];
+        record = profiler->regions[rows[i]->index];
         zt__unlock(&profiler->mutex);
-        zt__find_limit(profiler, &table->advice, record, &infos[count]);
-        known += infos[count++].limit != ZT_LIMIT_UNKNOWN;
+        zt__find_limit(profiler, &table->advice, record, &infos[i]);
+        known += infos[i].limit != ZT_LIMIT_UNKNOWN;
     }
     if (count == 0 || (known == 0 && profiler->metric_count == 0)) {
         return;
     }
     zt__write_text(&document->writer, "\n");
     paragraph = zt__begin_paragraph(&document->writer, document->room, 0, 2);
-    zt__add_text(&paragraph, "What limits the regions with the most GPU time:");
+    zt__add_text(&paragraph, "What limits the regions with the largest shares:");
     if (known == 0) { /* the reason is the same */
         zt__add_text(&paragraph, " ");
         zt__add_text(&paragraph, infos[0].text);
@@ -16923,7 +17519,7 @@ ZT__PRIVATE void zt__write_limits(zt__document *document, const zt__region_table
     for (i = 0; i < count && known > 0; i++) {
         zt__begin_writing(&name, NULL, NULL);
         name.stopped = 1; /* it only keeps the bytes */
-        zt__write_shortened(&name, table->shown.rows[i].name, document->room / 2);
+        zt__write_shortened(&name, rows[i]->name, document->room / 2);
         zt__write_bytes(&name, "", 1);
         paragraph = zt__begin_paragraph(&document->writer, document->room, 2, 4);
         zt__add_text(&paragraph, name.bytes);
@@ -16948,12 +17544,16 @@ ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table
     size_t length;
     while (list && zt__next_name(&list, &text, &length)) {
         zt__copy_text(name, sizeof name, text, length);
-        if (!zt__is_time_column(name) &&
+        if (!zt__is_other_column(profiler, name) &&
             zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics, profiler->metric_count,
                             name, &nearest) == UINT32_MAX) {
             snprintf(note, sizeof note, "There is no metric '%s'. Nearest: %s.", name, nearest.text);
             zt__write_table_note(document, note);
         }
+    }
+    if (document->is_nested) {
+        zt__write_table_note(document, "Own times do not include regions inside, which are indented. Shares "
+                                       "are of own times.");
     }
     if (profiler->metric_count > 0 && table->shown.row_count > 0) {
         snprintf(note, sizeof note,
@@ -17043,7 +17643,7 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_
             document->out_of_memory |= !zt__add_ranked_columns(profiler, &table.advice, shown, table.figures,
                                                                table.figure_count, ZT__TIME_FIGURES, 0);
         }
-        qsort(shown->rows, shown->row_count, sizeof *shown->rows, zt__compare_rows);
+        document->out_of_memory |= !zt__order_rows(document, &table);
         table.left_out = zt__count_metric_columns(shown);
         zt__fit_columns(shown, document->room);
         table.left_out -= zt__count_metric_columns(shown);
@@ -17069,35 +17669,227 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_
     zt__free(allocator, table.figures);
 }
 
-/* ==== >>trace_file: Trace Event JSON, for Perfetto and Chrome ============================================= */
+/* ==== >>trace_file: the timeline for Perfetto and Chrome, as Trace Event JSON ============================= */
+
+/* A trace has two processes. One is the program, with a track for each thread that has begun regions,
+   executed lists or made timed calls. The other is the device, with a track for each command list and each
+   attached stream, and with counters. Flow events lead from the first to the second. */
+
+enum {
+    ZT__SYSTEM_NUMBERS = 1 << 22, /* the system's numbers of processes are lower */
+    ZT__TRACE_COLUMNS = 8,        /* the most that are chosen without config.columns */
+    ZT__COUNTER_DIGITS = 5,       /* of the values of counters */
+    ZT__COUNTER_EVENTS = 80000,   /* the most in a trace. Beyond that, rows are merged */
+    ZT__COPIED_AT_ONCE = 1024     /* while a mutex is locked */
+};
 
 /* A sample by host time. */
 typedef struct zt__span {
     zt__timeline_sample sample;
-    uint64_t order; /* index in the timeline */
-    const double *values;
+    uint64_t order;        /* index in the timeline */
+    const double *figures; /* GPU time, and the chosen columns */
+    uint32_t track;
     uint32_t outer; /* the span that contains it on its track, or UINT32_MAX */
 } zt__span;
 
 /* A track of a command list. Its spans are nested or disjoint. */
 typedef struct zt__track {
     ze_command_list_handle_t list;
-    uint32_t list_number; /* counted from 1 */
+    const char *list_name;
+    uint64_t first_ns;    /* of the list: when its first span began */
     uint32_t overlap;     /* how many tracks of the list are before it */
+    uint32_t index;       /* among the tracks as they were found */
     uint32_t last;        /* the span that was added last */
+    uint32_t number;      /* in the trace, from 1 */
+    uint32_t list_number; /* from 1 */
 } zt__track;
 
+typedef enum zt__slice_kind { ZT__SLICE_EXECUTE, ZT__SLICE_APPEND, ZT__SLICE_CALL } zt__slice_kind;
+
+/* What a thread of the program has done. */
+typedef struct zt__host_slice {
+    uint64_t begin_ns, end_ns;
+    const char *name; /* of the region or call */
+    uint32_t thread;
+    zt__slice_kind kind;
+    uint32_t regions; /* that were executed */
+    uint32_t outer;   /* the slice that contains it, or UINT32_MAX */
+} zt__host_slice;
+
+/* A metric with its units, such as "GPU_BUSY [%]", after its group if there are several. */
+typedef struct zt__label {
+    char text[ZET_MAX_METRIC_GROUP_NAME + ZET_MAX_METRIC_NAME + ZET_MAX_METRIC_RESULT_UNITS + 8];
+} zt__label;
+
+/* A column of figures. */
+typedef struct zt__trace_column {
+    zt__ranked_column shown;
+    zt__label label;
+    double scale;
+    int is_rate; /* divided by the length of the row in nanoseconds */
+} zt__trace_column;
+
+typedef struct zt__trace_columns {
+    zt__advice advice; /* the metrics by their roles */
+    zt__trace_column *columns;
+    uint32_t count;
+} zt__trace_columns;
+
 typedef struct zt__trace {
-    zt__span *spans; /* sorted */
-    double *values;  /* of each span, all columns */
+    zt_profiler *profiler;
+    zt__writer *writer;
+    long program, device; /* numbers of the two processes */
+    zt__trace_columns columns;
+    zt__span *spans; /* sorted by list, then by time */
+    double *figures; /* of each span */
     uint32_t span_count;
+    zt__missing *missing;
+    uint32_t missing_count;
     zt__track *tracks;
-    uint32_t track_count, list_count;
+    uint32_t track_count;
+    zt__execution *executions; /* sorted */
+    uint32_t execution_count;
+    zt__host_slice *slices; /* sorted by thread, then by time */
+    uint32_t slice_count;
+    uint64_t replaced; /* samples that newer ones have replaced */
 } zt__trace;
 
-/* For qsort: orders by begin, with outer spans before inner ones. */
+/* ---- columns --------------------------------------------------------------------------------------------- */
+
+/* Describes a column. Of regions, figures are those of the sample. Of streams, what adds up is shown as a
+   rate, because rows differ in length. */
+ZT__PRIVATE void zt__describe_column(const zt_metric *metric, int is_stream, int several_groups,
+                                     zt__trace_column *column) {
+    zt__quantity quantity = metric ? zt__quantity_of(metric) : ZT__QUANTITY_SHARE;
+    const char *units = metric ? metric->units : "", *suffix = "";
+    int adds_up = metric && (metric->aggregation == ZT_AGGREGATE_SUM || quantity == ZT__QUANTITY_BYTES);
+    column->scale = 1;
+    column->is_rate = is_stream && adds_up;
+    if (quantity == ZT__QUANTITY_SHARE) {
+        units = "%";
+    } else if (quantity == ZT__QUANTITY_RATE) {
+        units = "GB/s";
+        column->scale = zt__scale_of_rate(metric->units);
+    } else if (column->is_rate && quantity == ZT__QUANTITY_BYTES) {
+        units = "GB/s";
+    } else if (column->is_rate && strcmp(units, "ns") == 0) {
+        units = "% of time";
+        column->scale = 100;
+    } else if (column->is_rate) {
+        suffix = "/s";
+        column->scale = 1e9;
+    }
+    snprintf(column->label.text, sizeof column->label.text, "%s%s%s%s%s%s%s",
+             several_groups && metric ? metric->group : "", several_groups && metric ? "." : "",
+             metric ? metric->name : zt__roles[column->shown.role].name, *units || *suffix ? " [" : "", units,
+             suffix, *units || *suffix ? "]" : "");
+}
+
+/* Adds the metrics that config.columns names, each once. Returns how many there are. */
+ZT__PRIVATE uint32_t zt__find_chosen_columns(const char *list, const zt_metric *metrics,
+                                             uint32_t metric_count, zt__ranked_column *chosen) {
+    uint32_t metric, i, count = 0;
+    const char *text;
+    size_t length;
+    while (list && zt__next_name(&list, &text, &length)) {
+        for (metric = 0; metric < metric_count; metric++) {
+            if (zt__equals(metrics[metric].name, text, length)) {
+                break;
+            }
+        }
+        for (i = 0; i < count && metric < metric_count; i++) {
+            metric = chosen[i].metric == metric ? metric_count : metric;
+        }
+        if (metric < metric_count) {
+            chosen[count].metric = metric;
+            chosen[count++].role = ZT__NO_ROLE;
+        }
+    }
+    return count;
+}
+
+/* Chooses what is shown: what config.columns names; if it names none of these metrics, the first that tables
+   show. Returns 0 without memory. */
+ZT__PRIVATE int zt__choose_trace_columns(const zt_profiler *profiler, const zt_metric *metrics,
+                                         uint32_t metric_count, const zt__mean_table *means, int is_stream,
+                                         int several_groups, zt__trace_columns *chosen) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    size_t room = (size_t)metric_count + ZT__DERIVED_COLUMNS;
+    zt__ranked_column *ranked = (zt__ranked_column *)zt__allocate(allocator, room, sizeof *ranked);
+    uint32_t i, naming = ZT__NAMING_COUNT;
+    int has_memory;
+    chosen->columns = (zt__trace_column *)zt__allocate(allocator, room, sizeof *chosen->columns);
+    has_memory = ranked && chosen->columns;
+    memset(chosen->advice.metrics, 0xFF, sizeof chosen->advice.metrics);
+    for (i = 0; i < metric_count; i++) {
+        zt__match_roles(&metrics[i], i, chosen->advice.metrics, &naming);
+    }
+    if (has_memory) {
+        chosen->count = zt__find_chosen_columns(profiler->columns, metrics, metric_count, ranked);
+    }
+    if (has_memory && chosen->count == 0) {
+        chosen->count = zt__rank_columns(metrics, metric_count, &chosen->advice, means, ranked);
+        if (chosen->count > ZT__TRACE_COLUMNS) {
+            chosen->count = ZT__TRACE_COLUMNS;
+        }
+    }
+    for (i = 0; i < chosen->count; i++) {
+        chosen->columns[i].shown = ranked[i];
+        zt__describe_column(ranked[i].metric == UINT32_MAX ? NULL : &metrics[ranked[i].metric], is_stream,
+                            several_groups, &chosen->columns[i]);
+    }
+    zt__free(allocator, ranked);
+    return has_memory;
+}
+
+/* Computes the figures of a row of metrics. `length_ns` is how long it lasted. */
+ZT__PRIVATE void zt__compute_columns(const zt__trace_columns *columns, const double *values,
+                                     uint32_t metric_count, double length_ns, double *figures) {
+    const zt__mean_table row = {values, metric_count, 1};
+    uint32_t i;
+    for (i = 0; i < columns->count; i++) {
+        const zt__trace_column *column = &columns->columns[i];
+        figures[i] = zt__ranked_figure(&columns->advice, &row, 0, &column->shown) * column->scale;
+        if (column->is_rate) {
+            figures[i] = length_ns > 0 ? figures[i] / length_ns : zt__nan();
+        }
+    }
+}
+
+/* Chooses the arguments of regions. Returns 0 without memory. */
+ZT__PRIVATE int zt__choose_arguments(zt__trace *trace) {
+    zt_profiler *profiler = trace->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
+    uint32_t regions = zt_get_region_count(profiler), metrics = profiler->metric_count, i, m;
+    double *means = (double *)zt__allocate(allocator, (size_t)regions + 1, (metrics + 1) * sizeof *means);
+    zt__mean_table table = {means, metrics, regions};
+    int has_memory = means != NULL;
+    for (i = 0; i < regions && has_memory; i++) {
+        zt__lock(&profiler->mutex);
+        for (m = 0; m < metrics; m++) {
+            zt_stats stats;
+            zt__get_moments(&profiler->layout, &profiler->regions[i]->statistics, 1 + m, &stats);
+            means[(size_t)i * metrics + m] = stats.mean;
+        }
+        zt__unlock(&profiler->mutex);
+    }
+    has_memory = has_memory && zt__choose_trace_columns(profiler, profiler->metrics, metrics, &table, 0,
+                                                        profiler->selection.group_count > 1, &trace->columns);
+    zt__free(allocator, means);
+    return has_memory;
+}
+
+/* ---- reading the timeline -------------------------------------------------------------------------------- */
+
+/* For qsort: orders by list and begin, with outer spans before inner ones. */
 ZT__PRIVATE int zt__compare_spans(const void *a, const void *b) {
     const zt__span *one = (const zt__span *)a, *other = (const zt__span *)b;
+    if (one->sample.list != other->sample.list) {
+        return (uintptr_t)one->sample.list < (uintptr_t)other->sample.list ? -1 : 1;
+    }
+    if (one->sample.origin.list_name != other->sample.origin.list_name) {
+        return (uintptr_t)one->sample.origin.list_name < (uintptr_t)other->sample.origin.list_name ? -1 : 1;
+    }
     if (one->sample.begin_ns != other->sample.begin_ns) {
         return one->sample.begin_ns < other->sample.begin_ns ? -1 : 1;
     }
@@ -17107,74 +17899,182 @@ ZT__PRIVATE int zt__compare_spans(const void *a, const void *b) {
     return one->order > other->order ? -1 : one->order < other->order; /* inner regions end first */
 }
 
-/* Copies the kept samples. Returns 0 without memory. */
-ZT__PRIVATE int zt__copy_spans(zt_profiler *profiler, zt__trace *trace) {
+/* Copies the kept samples, with the chosen figures. Returns 0 without memory. */
+ZT__PRIVATE int zt__copy_spans(zt__trace *trace) {
+    zt_profiler *profiler = trace->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
-    size_t columns = profiler->layout.column_count, room;
+    size_t room, width = 1 + (size_t)trace->columns.count;
     uint64_t first, end, i;
+    double *values = (double *)zt__allocate(allocator, profiler->layout.column_count, sizeof *values);
     zt__get_kept_samples(profiler, &first, &end);
+    trace->replaced = first;
     room = (size_t)(end - first) + 1;
     trace->spans = (zt__span *)zt__allocate(allocator, room, sizeof *trace->spans);
-    trace->values = (double *)zt__allocate(allocator, room, columns * sizeof *trace->values);
-    trace->tracks = (zt__track *)zt__allocate(allocator, room, sizeof *trace->tracks);
-    if (!trace->spans || !trace->values || !trace->tracks) {
-        return 0;
-    }
-    for (i = first; i < end; i++) {
+    trace->figures = (double *)zt__allocate(allocator, room, width * sizeof *trace->figures);
+    for (i = first; i < end && values && trace->spans && trace->figures; i++) {
         zt__span *span = &trace->spans[trace->span_count];
-        double *values = trace->values + trace->span_count * columns;
         if (zt__copy_kept_sample(profiler, i, &span->sample, values)) {
+            double *figures = trace->figures + trace->span_count * width;
             span->order = i;
-            span->values = values;
+            span->figures = figures;
+            figures[0] = zt__is_finite(values[0]) ? values[0] : 0;
+            zt__compute_columns(&trace->columns, values + 1, profiler->metric_count, 0, figures + 1);
             trace->span_count++;
         }
     }
-    qsort(trace->spans, trace->span_count, sizeof *trace->spans, zt__compare_spans);
+    zt__free(allocator, values);
+    if (trace->span_count) {
+        qsort(trace->spans, trace->span_count, sizeof *trace->spans, zt__compare_spans);
+    }
+    return values && trace->spans && trace->figures;
+}
+
+/* Copies what is kept of missing samples and of executions. Returns 0 without memory. */
+ZT__PRIVATE int zt__copy_missing_and_executions(zt__trace *trace) {
+    zt_profiler *profiler = trace->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
+    const zt__timeline *timeline = profiler->timeline;
+    uint32_t capacity = timeline ? timeline->capacity : 0;
+    uint64_t i, written;
+    trace->missing = (zt__missing *)zt__allocate(allocator, ZT__MISSING_KEPT, sizeof *trace->missing);
+    trace->executions =
+        (zt__execution *)zt__allocate(allocator, (size_t)capacity + 1, sizeof *trace->executions);
+    if (!trace->missing || !trace->executions) {
+        return 0;
+    }
+    if (!timeline) {
+        return 1;
+    }
+    zt__lock(&profiler->mutex);
+    written = timeline->missing_written;
+    for (i = zt__oldest_kept(written, ZT__MISSING_KEPT); i < written; i++) {
+        trace->missing[trace->missing_count] = timeline->missing[i % ZT__MISSING_KEPT];
+        trace->missing_count += trace->missing[trace->missing_count].count > 0;
+    }
+    written = timeline->executions_written;
+    zt__unlock(&profiler->mutex);
+    i = zt__oldest_kept(written, capacity);
+    while (i < written) {
+        uint64_t oldest, until = written - i > ZT__COPIED_AT_ONCE ? i + ZT__COPIED_AT_ONCE : written;
+        zt__lock(&profiler->mutex);
+        oldest = zt__oldest_kept(timeline->executions_written, capacity);
+        for (i = i > oldest ? i : oldest; i < until; i++) {
+            trace->executions[trace->execution_count++] = timeline->executions[i % capacity];
+        }
+        zt__unlock(&profiler->mutex);
+    }
     return 1;
 }
 
-/* Adds the next span to the first track of its list on which it overlaps no span without being inside it,
-   or to a new track if there is none. Returns the index of the track. */
-ZT__PRIVATE uint32_t zt__add_to_track(zt__trace *trace, uint32_t index) {
+/* ---- tracks of lists ------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE int zt__is_track_of(const zt__track *track, ze_command_list_handle_t list,
+                                const char *list_name) {
+    return track->list == list && track->list_name == list_name;
+}
+
+/* Adds a span to the first track of its list on which it overlaps no span without being inside it, or to a
+   new track. Tracks of its list begin at `first`. */
+ZT__PRIVATE void zt__add_to_track(zt__trace *trace, uint32_t first, uint32_t index) {
     zt__span *span = &trace->spans[index];
     zt__track *track;
-    uint32_t i, tracks_of_list = 0, list_number = 0;
-    span->outer = UINT32_MAX;
-    for (i = 0; i < trace->track_count; i++) {
-        uint32_t outer;
-        track = &trace->tracks[i];
-        if (track->list != span->sample.list) {
-            continue;
-        }
-        list_number = track->list_number;
-        tracks_of_list++;
-        outer = track->last;
+    uint32_t i, outer = UINT32_MAX;
+    for (i = first; i < trace->track_count; i++) {
+        outer = trace->tracks[i].last;
         while (outer != UINT32_MAX && trace->spans[outer].sample.end_ns <= span->sample.begin_ns) {
             outer = trace->spans[outer].outer;
         }
         if (outer == UINT32_MAX || trace->spans[outer].sample.end_ns >= span->sample.end_ns) {
-            span->outer = outer;
             break;
         }
     }
     track = &trace->tracks[i];
     if (i == trace->track_count) {
+        outer = UINT32_MAX;
         trace->track_count++;
         track->list = span->sample.list;
-        track->list_number = list_number ? list_number : ++trace->list_count;
-        track->overlap = tracks_of_list;
+        track->list_name = span->sample.origin.list_name;
+        track->first_ns = i == first ? span->sample.begin_ns : trace->tracks[first].first_ns;
+        track->overlap = i - first;
+        track->index = i;
     }
     track->last = index;
-    return i;
+    span->track = i;
+    span->outer = outer;
 }
 
-/* Writes the beginning of an event. The caller adds its other members and the closing brace. `phase` is
-   its type: "X" a span, "C" a counter, "i" an instant, "M" the name of a track. */
-ZT__PRIVATE void zt__begin_event(zt__writer *writer, const char *phase, const char *name, uint32_t track) {
+ZT__PRIVATE zt__track *zt__find_track(zt__trace *trace, const zt__missing *missing) {
+    uint32_t i = 0;
+    while (i < trace->track_count && !zt__is_track_of(&trace->tracks[i], missing->list, missing->list_name)) {
+        i++;
+    }
+    return i < trace->track_count ? &trace->tracks[i] : NULL;
+}
+
+/* For qsort: orders lists by their first span, and their tracks by overlap. */
+ZT__PRIVATE int zt__compare_tracks(const void *a, const void *b) {
+    const zt__track *one = *(const zt__track *const *)a, *other = *(const zt__track *const *)b;
+    if (one->first_ns != other->first_ns) {
+        return one->first_ns < other->first_ns ? -1 : 1;
+    }
+    return one->index < other->index ? -1 : one->index > other->index;
+}
+
+/* Distributes the spans to tracks, and numbers these. Returns 0 without memory. */
+ZT__PRIVATE int zt__make_tracks(zt__trace *trace) {
+    const zt_allocator *allocator = &trace->profiler->config.allocator;
+    size_t room = (size_t)trace->span_count + trace->missing_count + 1;
+    zt__track **order = (zt__track **)zt__allocate(allocator, room, sizeof *order);
+    uint32_t i, lists = 0, first = 0;
+    trace->tracks = (zt__track *)zt__allocate(allocator, room, sizeof *trace->tracks);
+    if (!order || !trace->tracks) {
+        zt__free(allocator, (void *)order);
+        return 0;
+    }
+    for (i = 0; i < trace->span_count; i++) {
+        const zt__timeline_sample *sample = &trace->spans[i].sample;
+        if (first < trace->track_count &&
+            !zt__is_track_of(&trace->tracks[first], sample->list, sample->origin.list_name)) {
+            first = trace->track_count;
+        }
+        zt__add_to_track(trace, first, i);
+    }
+    for (i = 0; i < trace->missing_count; i++) {
+        const zt__missing *missing = &trace->missing[i];
+        if (missing->list && !zt__find_track(trace, missing)) {
+            zt__track *track = &trace->tracks[trace->track_count];
+            track->list = missing->list;
+            track->list_name = missing->list_name;
+            track->first_ns = missing->since_ns;
+            track->index = trace->track_count++;
+        }
+    }
+    for (i = 0; i < trace->track_count; i++) {
+        order[i] = &trace->tracks[i];
+    }
+    qsort((void *)order, trace->track_count, sizeof *order, zt__compare_tracks);
+    for (i = 0; i < trace->track_count; i++) {
+        lists += order[i]->overlap == 0;
+        order[i]->number = i + 1;
+        order[i]->list_number = lists;
+    }
+    zt__free(allocator, (void *)order);
+    return 1;
+}
+
+/* ---- events ---------------------------------------------------------------------------------------------- */
+
+/* Writes the beginning of an event. The caller adds its other members and the closing brace. `phase` is its
+   type: "X" a span, "C" a counter, "i" an instant, "s" and "f" begin and end of a flow, "M" a name. */
+ZT__PRIVATE void zt__begin_event(zt__writer *writer, const char *phase, const char *name, long process,
+                                 uint32_t track) {
     zt__write_comma(writer);
     zt__print(writer, "\n{\"ph\":\"%s\",\"name\":", phase);
     zt__write_json_string(writer, name);
-    zt__print(writer, ",\"pid\":%ld,\"tid\":%u", (long)getpid(), (unsigned)track);
+    zt__print(writer, ",\"pid\":%ld", process);
+    if (*phase != 'C') { /* counters are of a process */
+        zt__print(writer, ",\"tid\":%u", (unsigned)track);
+    }
 }
 
 /* Writes a time in microseconds, as the format wants it, exactly. */
@@ -17182,167 +18082,634 @@ ZT__PRIVATE void zt__write_event_time(zt__writer *writer, const char *name, uint
     zt__print(writer, ",\"%s\":%llu.%03u", name, (unsigned long long)(ns / 1000), (unsigned)(ns % 1000));
 }
 
-ZT__PRIVATE void zt__name_track(zt__writer *writer, const char *what, uint32_t track, const char *name) {
-    zt__begin_event(writer, "M", what, track);
-    zt__write_text(writer, ",\"args\":{");
-    zt__write_json_text(writer, "name", name);
-    zt__write_text(writer, "}}");
+ZT__PRIVATE void zt__write_name(zt__trace *trace, const char *what, long process, uint32_t track,
+                                const char *name) {
+    zt__begin_event(trace->writer, "M", what, process, track);
+    zt__write_text(trace->writer, ",\"args\":{");
+    zt__write_json_text(trace->writer, "name", name);
+    zt__write_text(trace->writer, "}}");
 }
 
-/* A metric with its units, such as "GPU_BUSY [percent]", after its group if there are several. */
-typedef struct zt__label {
-    char text[ZET_MAX_METRIC_GROUP_NAME + ZET_MAX_METRIC_NAME + ZET_MAX_METRIC_RESULT_UNITS + 8];
-} zt__label;
-
-ZT__PRIVATE zt__label zt__label_metric(const zt_metric *metric, int several_groups) {
-    zt__label label;
-    snprintf(label.text, sizeof label.text, "%s%s%s%s%s%s", several_groups ? metric->group : "",
-             several_groups ? "." : "", metric->name, *metric->units ? " [" : "", metric->units,
-             *metric->units ? "]" : "");
-    return label;
+/* Writes the place of a process or track among the others. */
+ZT__PRIVATE void zt__write_place(zt__trace *trace, const char *what, long process, uint32_t track,
+                                 uint32_t place) {
+    zt__begin_event(trace->writer, "M", what, process, track);
+    zt__print(trace->writer, ",\"args\":{\"sort_index\":%u}}", (unsigned)place);
 }
 
-ZT__PRIVATE void zt__write_span(zt__document *document, const zt__span *span, uint32_t track) {
-    zt_profiler *profiler = document->profiler;
-    zt__writer *writer = &document->writer;
-    const zt__region_record *record;
-    int several_groups = profiler->selection.group_count > 1;
-    uint32_t metric;
-    zt__lock(&profiler->mutex);
-    record = profiler->regions[span->sample.region];
-    zt__unlock(&profiler->mutex);
-    zt__begin_event(writer, "X", record->name, track + 1);
-    zt__write_event_time(writer, "ts", span->sample.begin_ns);
-    zt__write_event_time(writer, "dur", span->sample.end_ns - span->sample.begin_ns);
-    zt__write_text(writer, ",\"cat\":\"region\",\"args\":{\"GPU time [ns]\":");
-    zt__write_number(writer, zt__is_finite(span->values[0]) ? span->values[0] : 0);
-    for (metric = 0; metric < profiler->metric_count; metric++) {
-        double value = span->values[1 + metric];
-        if (zt__is_finite(value)) {
-            zt__label label = zt__label_metric(&profiler->metrics[metric], several_groups);
-            zt__write_text(writer, ",");
-            zt__write_json_string(writer, label.text);
-            zt__write_text(writer, ":");
-            zt__write_number(writer, value);
+/* Writes the begin of an instant, up to its arguments. On track 0, it is one of the whole device. */
+ZT__PRIVATE void zt__begin_instant(zt__trace *trace, const char *name, const char *category, uint32_t track,
+                                   uint64_t ns) {
+    zt__begin_event(trace->writer, "i", name, trace->device, track);
+    zt__write_event_time(trace->writer, "ts", ns);
+    zt__print(trace->writer, ",\"s\":\"%s\",\"cat\":\"%s\",\"args\":{", track ? "t" : "p", category);
+}
+
+ZT__PRIVATE void zt__write_track_names(zt__trace *trace) {
+    uint32_t i;
+    for (i = 0; i < trace->track_count; i++) {
+        const zt__track *track = &trace->tracks[i];
+        char name[64];
+        snprintf(name, sizeof name, "list %u", (unsigned)track->list_number);
+        zt__begin_event(trace->writer, "M", "thread_name", trace->device, track->number);
+        zt__write_text(trace->writer, ",\"args\":{\"name\":\"");
+        zt__write_json_characters(trace->writer, track->list_name ? track->list_name : name);
+        if (track->overlap) {
+            zt__print(trace->writer, ", overlap %u", (unsigned)track->overlap);
+        }
+        zt__write_text(trace->writer, "\"}}");
+        zt__write_place(trace, "thread_sort_index", trace->device, track->number, track->number);
+    }
+}
+
+/* ---- the program ----------------------------------------------------------------------------------------- */
+
+/* For qsort: orders by thread and begin, with outer slices before inner ones. */
+ZT__PRIVATE int zt__compare_slices(const void *a, const void *b) {
+    const zt__host_slice *one = (const zt__host_slice *)a, *other = (const zt__host_slice *)b;
+    if (one->thread != other->thread) {
+        return one->thread < other->thread ? -1 : 1;
+    }
+    if (one->begin_ns != other->begin_ns) {
+        return one->begin_ns < other->begin_ns ? -1 : 1;
+    }
+    if (one->end_ns != other->end_ns) {
+        return one->end_ns > other->end_ns ? -1 : 1;
+    }
+    return one->kind < other->kind ? -1 : one->kind > other->kind;
+}
+
+/* Returns when the call of a thread that began at a time has returned. If that is not known, the call lasts a
+   nanosecond, so that a flow can begin in it. */
+ZT__PRIVATE uint64_t zt__find_end_of_execution(const zt__trace *trace, uint64_t begin_ns, uint32_t thread) {
+    uint32_t low = 0, high = trace->execution_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (trace->executions[middle].begin_ns < begin_ns) {
+            low = middle + 1;
+        } else {
+            high = middle;
         }
     }
-    zt__write_text(writer, "}}");
+    if (low < trace->execution_count && trace->executions[low].begin_ns == begin_ns &&
+        trace->executions[low].thread == thread && trace->executions[low].end_ns > begin_ns) {
+        return trace->executions[low].end_ns;
+    }
+    return begin_ns + 1;
 }
 
-/* Writes an attached stream: a counter track for each metric, and the markers. */
-ZT__PRIVATE void zt__write_stream(zt__document *document, zt__stream_data *data, int several_groups) {
-    const zt_allocator *allocator = &document->profiler->config.allocator;
-    zt__writer *writer = &document->writer;
-    size_t metrics = data->group.metric_count, count = 0, metric, i;
-    uint64_t first, end, index;
-    zt__kept_row *rows;
-    double *values;
-    zt__get_kept_rows(data, &first, &end);
-    if (first == end) {
-        return;
+ZT__PRIVATE const zt__region_record *zt__get_region_of(zt_profiler *profiler, uint32_t region) {
+    const zt__region_record *record;
+    zt__lock(&profiler->mutex);
+    record = profiler->regions[region];
+    zt__unlock(&profiler->mutex);
+    return record;
+}
+
+/* Removes slices that stand for one call: it has executed several regions, or what it has appended has run
+   several times. */
+ZT__PRIVATE void zt__unite_slices(zt__trace *trace) {
+    uint32_t i, count = 0;
+    for (i = 0; i < trace->slice_count; i++) {
+        zt__host_slice *slice = &trace->slices[i], *before = count ? &trace->slices[count - 1] : NULL;
+        if (before && slice->kind != ZT__SLICE_CALL && before->kind == slice->kind &&
+            before->thread == slice->thread && before->begin_ns == slice->begin_ns &&
+            before->name == slice->name) {
+            before->regions++;
+        } else {
+            trace->slices[count++] = *slice;
+        }
     }
-    rows = (zt__kept_row *)zt__allocate(allocator, (size_t)(end - first), sizeof *rows);
-    values = (double *)zt__allocate(allocator, (size_t)(end - first), metrics * sizeof *values);
-    document->out_of_memory |= !rows || !values;
-    for (index = first; index < end && rows && values; index++) {
-        count += (size_t)zt__copy_kept_row(data, index, &rows[count], values + count * metrics);
+    trace->slice_count = count;
+}
+
+/* Shortens slices that would end after one that contains their begin: regions of a thread may overlap, and
+   slices of a track must not. */
+ZT__PRIVATE void zt__nest_slices(zt__trace *trace) {
+    uint32_t i, outer = UINT32_MAX;
+    for (i = 0; i < trace->slice_count; i++) {
+        zt__host_slice *slice = &trace->slices[i];
+        if (i > 0 && trace->slices[i - 1].thread != slice->thread) {
+            outer = UINT32_MAX;
+        }
+        while (outer != UINT32_MAX && trace->slices[outer].end_ns <= slice->begin_ns) {
+            outer = trace->slices[outer].outer;
+        }
+        if (outer != UINT32_MAX && slice->end_ns > trace->slices[outer].end_ns) {
+            slice->end_ns = trace->slices[outer].end_ns;
+        }
+        slice->outer = outer;
+        outer = i;
     }
-    for (metric = 0; metric < metrics; metric++) {
-        const zt_metric *described = &data->metrics[metric];
-        zt__label label = zt__label_metric(described, several_groups);
-        double last = zt__nan();
-        if (described->aggregation != ZT_AGGREGATE_SUM && described->aggregation != ZT_AGGREGATE_MEAN) {
+}
+
+/* Finds what the threads of the program have done. Returns 0 without memory. */
+ZT__PRIVATE int zt__make_slices(zt__trace *trace) {
+    const zt_allocator *allocator = &trace->profiler->config.allocator;
+    uint64_t first = 0, end = 0;
+    uint32_t i;
+#ifdef ZETOOLS_TRACER
+    zt__get_kept_calls(trace->profiler, &first, &end);
+#endif
+    trace->slices = (zt__host_slice *)zt__allocate(allocator, trace->span_count + (size_t)(end - first) + 1,
+                                                   sizeof *trace->slices);
+    if (!trace->slices) {
+        return 0;
+    }
+    for (i = 0; i < trace->span_count; i++) {
+        const zt__timeline_sample *sample = &trace->spans[i].sample;
+        zt__host_slice *slice = &trace->slices[trace->slice_count];
+        if (!sample->origin.submitted_by) {
             continue;
         }
-        for (i = 0; i < count; i++) {
-            double value = values[i * metrics + metric];
-            /* A value lasts until the next one, so repeated values are left out. */
-            if (!zt__is_finite(value) || (!zt__is_nan(last) && value == last && i + 1 < count)) {
+        trace->slice_count++;
+        slice->thread = sample->origin.submitted_by;
+        slice->begin_ns = sample->submitted_ns;
+        slice->regions = 1;
+        if (sample->origin.is_executed) {
+            slice->kind = ZT__SLICE_EXECUTE;
+            slice->end_ns = zt__find_end_of_execution(trace, slice->begin_ns, slice->thread);
+        } else {
+            slice->kind = ZT__SLICE_APPEND;
+            slice->end_ns = slice->begin_ns + sample->origin.append_ns;
+            slice->name = zt__get_region_of(trace->profiler, sample->region)->name;
+        }
+    }
+#ifdef ZETOOLS_TRACER
+    for (; first < end; first++) {
+        zt__host_slice *slice = &trace->slices[trace->slice_count];
+        zt__kept_call call;
+        if (zt__copy_kept_call(trace->profiler, first, &call)) {
+            slice->name = call.name;
+            slice->begin_ns = call.begin_ns;
+            slice->end_ns = call.end_ns;
+            slice->thread = call.thread;
+            slice->kind = ZT__SLICE_CALL;
+            trace->slice_count++;
+        }
+    }
+#endif
+    if (trace->slice_count) {
+        qsort(trace->slices, trace->slice_count, sizeof *trace->slices, zt__compare_slices);
+    }
+    zt__unite_slices(trace);
+    zt__nest_slices(trace);
+    return 1;
+}
+
+/* Names a thread as the system does, if it still runs. */
+ZT__PRIVATE void zt__write_thread_name(zt__trace *trace, uint32_t thread) {
+    char path[64], name[64] = "";
+    FILE *file;
+    snprintf(path, sizeof path, "/proc/self/task/%u/comm", (unsigned)thread);
+    file = fopen(path, "r");
+    if (file) {
+        if (!fgets(name, sizeof name, file)) {
+            name[0] = 0;
+        }
+        name[strcspn(name, "\n")] = 0;
+        fclose(file);
+    }
+    zt__write_name(trace, "thread_name", trace->program, thread, name[0] ? name : "thread");
+}
+
+/* Names the program by the file that it was started from. */
+ZT__PRIVATE void zt__write_program_name(zt__trace *trace) {
+    char name[256];
+    const char *program = trace->profiler->facts.program;
+    size_t length = strcspn(program, " "), i;
+    for (i = 0; i < length; i++) {
+        if (program[i] == '/') {
+            program += i + 1;
+            length -= i + 1;
+            i = (size_t)-1;
+        }
+    }
+    zt__copy_text(name, sizeof name, program, length);
+    zt__write_name(trace, "process_name", trace->program, 0, name[0] ? name : "program");
+    zt__write_place(trace, "process_sort_index", trace->program, 0, 0);
+}
+
+ZT__PRIVATE void zt__write_slices(zt__trace *trace) {
+    zt__writer *writer = trace->writer;
+    uint32_t i;
+    for (i = 0; i < trace->slice_count; i++) {
+        const zt__host_slice *slice = &trace->slices[i];
+        char name[256];
+        if (i == 0 || trace->slices[i - 1].thread != slice->thread) {
+            zt__write_thread_name(trace, slice->thread);
+        }
+        snprintf(name, sizeof name, "append %.240s", slice->name ? slice->name : "");
+        zt__begin_event(writer, "X",
+                        slice->kind == ZT__SLICE_CALL     ? slice->name
+                        : slice->kind == ZT__SLICE_APPEND ? name
+                                                          : "execute lists",
+                        trace->program, slice->thread);
+        zt__write_event_time(writer, "ts", slice->begin_ns);
+        zt__write_event_time(writer, "dur", slice->end_ns - slice->begin_ns);
+        zt__print(writer, ",\"cat\":\"%s\"", slice->kind == ZT__SLICE_CALL ? "call" : "submit");
+        if (slice->kind == ZT__SLICE_EXECUTE) {
+            zt__print(writer, ",\"args\":{\"regions\":%u}", (unsigned)slice->regions);
+        }
+        zt__write_text(writer, "}");
+    }
+}
+
+/* ---- regions --------------------------------------------------------------------------------------------- */
+
+/* Counts are written exactly. */
+ZT__PRIVATE void zt__write_argument(zt__writer *writer, const char *label, double value) {
+    enum { DIGITS = 6 };
+    double magnitude = value < 0 ? -value : value;
+    zt__write_comma(writer);
+    zt__write_json_string(writer, label);
+    zt__write_text(writer, ":");
+    if (magnitude < 9e15 && (double)(int64_t)value == value) {
+        zt__print(writer, "%lld", (long long)value);
+    } else {
+        zt__write_digits(writer, value, DIGITS);
+    }
+}
+
+/* Writes three numbers, such as "128 x 8 x 1", if they are known. */
+ZT__PRIVATE void zt__write_extent(zt__writer *writer, const char *label, const uint32_t extent[3]) {
+    if (extent[0]) {
+        zt__write_comma(writer);
+        zt__print(writer, "\"%s\":\"%u x %u x %u\"", label, (unsigned)extent[0], (unsigned)extent[1],
+                  (unsigned)extent[2]);
+    }
+}
+
+/* Writes a region, and the flow that leads to it from the call that has submitted it. */
+ZT__PRIVATE void zt__write_span(zt__trace *trace, uint32_t index) {
+    const zt__span *span = &trace->spans[index];
+    const zt__origin *origin = &span->sample.origin;
+    zt__writer *writer = trace->writer;
+    const char *name = zt__get_region_of(trace->profiler, span->sample.region)->name;
+    uint32_t track = trace->tracks[span->track].number, i;
+    zt__begin_event(writer, "X", name, trace->device, track);
+    zt__write_event_time(writer, "ts", span->sample.begin_ns);
+    zt__write_event_time(writer, "dur", span->sample.end_ns - span->sample.begin_ns);
+    zt__write_text(writer, ",\"cat\":\"region\",\"args\":{");
+    zt__write_argument(writer, "GPU time [ns]", span->figures[0]);
+    for (i = 0; i < trace->columns.count; i++) {
+        if (zt__is_finite(span->figures[1 + i])) {
+            zt__write_argument(writer, trace->columns.columns[i].label.text, span->figures[1 + i]);
+        }
+    }
+    zt__write_extent(writer, "groups", origin->group_count);
+    zt__write_extent(writer, "group size", origin->group_size);
+    if (origin->appended_by) {
+        zt__print(writer, ",\"appended by thread\":%u", (unsigned)origin->appended_by);
+    }
+    zt__write_text(writer, "}}");
+    if (origin->submitted_by) {
+        zt__begin_event(writer, "s", "submit", trace->program, origin->submitted_by);
+        zt__write_event_time(writer, "ts", span->sample.submitted_ns);
+        zt__print(writer, ",\"cat\":\"flow\",\"id\":%u}", (unsigned)index + 1);
+        zt__begin_event(writer, "f", "submit", trace->device, track);
+        zt__write_event_time(writer, "ts", span->sample.begin_ns);
+        zt__print(writer, ",\"cat\":\"flow\",\"id\":%u,\"bp\":\"e\"}", (unsigned)index + 1);
+    }
+}
+
+/* Writes what is not on the timeline, at the time when it was submitted. */
+ZT__PRIVATE void zt__write_missing_events(zt__trace *trace) {
+    uint64_t first_ns = UINT64_MAX;
+    char name[256];
+    uint32_t i;
+    for (i = 0; i < trace->missing_count; i++) {
+        const zt__missing *missing = &trace->missing[i];
+        const zt__track *track = missing->list ? zt__find_track(trace, missing) : NULL;
+        const char *cause = missing->cause == ZT_CAUSE_COUNT ? "the device's clock overflowed"
+                                                             : zt_cause_name(missing->cause);
+        snprintf(name, sizeof name, "%s: %.200s",
+                 missing->cause == ZT_CAUSE_COUNT      ? "uncertain time"
+                 : missing->cause < ZT_DROPPED_NO_SLOT ? "lost"
+                                                       : "dropped",
+                 missing->region ? missing->region->name : "a region");
+        zt__begin_instant(trace, name, "missing", track ? track->number : 0, missing->since_ns);
+        zt__write_json_text(trace->writer, "cause", cause);
+        zt__write_json_count(trace->writer, "samples", missing->count);
+        zt__write_text(trace->writer, "}}");
+    }
+    for (i = 0; i < trace->span_count; i++) {
+        first_ns = trace->spans[i].sample.begin_ns < first_ns ? trace->spans[i].sample.begin_ns : first_ns;
+    }
+    if (trace->replaced && trace->span_count) {
+        zt__begin_instant(trace, "earlier samples are not kept", "missing", 0, first_ns);
+        zt__write_json_count(trace->writer, "samples", trace->replaced);
+        zt__write_json_text(trace->writer, "remedy", "raise config.timeline");
+        zt__write_text(trace->writer, "}}");
+    }
+}
+
+/* ---- streams --------------------------------------------------------------------------------------------- */
+
+/* A copy of the rows of a stream, with the chosen figures. */
+typedef struct zt__traced_rows {
+    zt__kept_row *rows;
+    double *figures; /* of each row */
+    uint64_t *last;  /* of each column, the bits of the value that was written last */
+    uint32_t count;
+    zt__trace_columns columns;
+} zt__traced_rows;
+
+/* Computes the means of all metrics over the kept rows. */
+ZT__PRIVATE void zt__read_row_means(zt__stream_data *data, uint64_t first, uint64_t end, double *means,
+                                    uint64_t *counts) {
+    uint32_t metrics = data->group.metric_count, m;
+    while (first < end) {
+        uint64_t oldest, until = end - first > ZT__COPIED_AT_ONCE ? first + ZT__COPIED_AT_ONCE : end;
+        zt__lock(&data->mutex);
+        oldest = zt__oldest_kept(data->rows_written, data->row_capacity);
+        for (first = first > oldest ? first : oldest; first < until; first++) {
+            const double *values = data->row_values + (size_t)(first % data->row_capacity) * metrics;
+            for (m = 0; m < metrics; m++) {
+                if (zt__is_finite(values[m])) {
+                    means[m] += values[m];
+                    counts[m]++;
+                }
+            }
+        }
+        zt__unlock(&data->mutex);
+    }
+    for (m = 0; m < metrics; m++) {
+        means[m] = counts[m] ? means[m] / (double)counts[m] : zt__nan();
+    }
+}
+
+/* Copies the kept rows. */
+ZT__PRIVATE void zt__copy_rows(zt__stream_data *data, uint64_t first, uint64_t end, zt__traced_rows *copy) {
+    uint32_t metrics = data->group.metric_count;
+    while (first < end) {
+        uint64_t oldest, until = end - first > ZT__COPIED_AT_ONCE ? first + ZT__COPIED_AT_ONCE : end;
+        zt__lock(&data->mutex);
+        oldest = zt__oldest_kept(data->rows_written, data->row_capacity);
+        for (first = first > oldest ? first : oldest; first < until; first++) {
+            size_t place = (size_t)(first % data->row_capacity);
+            const zt__kept_row *row = &data->rows[place];
+            copy->rows[copy->count] = *row;
+            zt__compute_columns(&copy->columns, data->row_values + place * metrics, metrics,
+                                (double)(row->end_ns - row->begin_ns),
+                                copy->figures + (size_t)copy->count * copy->columns.count);
+            copy->count++;
+        }
+        zt__unlock(&data->mutex);
+    }
+}
+
+/* Rounds the value of a counter by less than 0.025 %, more than which no track shows. Values that are rounded
+   differently differ in the first ZT__COUNTER_DIGITS digits. Returns the bits, which tell NaN apart in any
+   mode of a compiler. */
+ZT__PRIVATE uint64_t zt__round_value(double *value) {
+    const uint64_t half = UINT64_C(1) << 40; /* 11 of 52 bits stay */
+    uint64_t bits;
+    memcpy(&bits, value, sizeof bits);
+    bits = (bits + half) & ~(half * 2 - 1);
+    memcpy(value, &bits, sizeof bits);
+    return bits;
+}
+
+/* Goes through the rows, and writes or, without a trace, counts the values that differ from the one before.
+ */
+ZT__PRIVATE uint32_t zt__write_changes(zt__trace *trace, zt__traced_rows *rows) {
+    const uint64_t none = UINT64_MAX; /* no value is rounded to this */
+    uint32_t columns = rows->columns.count, changes = 0, i, c;
+    for (c = 0; c < columns; c++) {
+        rows->last[c] = none;
+    }
+    for (i = 0; i <= rows->count; i++) {
+        int is_end = i == rows->count; /* the last value lasts until the end of its row */
+        const zt__kept_row *row = &rows->rows[is_end ? i - 1 : i];
+        const double *figures = rows->figures + (size_t)(is_end ? i - 1 : i) * columns;
+        for (c = 0; c < columns; c++) {
+            double value = figures[c];
+            uint64_t rounded = zt__round_value(&value);
+            if (!zt__is_finite(figures[c]) || (rounded == rows->last[c] && !row->gap && !is_end)) {
                 continue;
             }
-            last = value;
-            zt__begin_event(writer, "C", label.text, 0);
-            zt__write_event_time(writer, "ts", rows[i].begin_ns);
-            zt__write_text(writer, ",\"args\":{\"value\":");
-            zt__write_number(writer, value);
-            zt__write_text(writer, "}}");
+            rows->last[c] = rounded;
+            changes++;
+            if (trace) {
+                zt__begin_event(trace->writer, "C", rows->columns.columns[c].label.text, trace->device, 0);
+                zt__write_event_time(trace->writer, "ts", is_end ? row->end_ns : row->begin_ns);
+                zt__write_text(trace->writer, ",\"args\":{\"value\":");
+                zt__write_digits(trace->writer, value, ZT__COUNTER_DIGITS);
+                zt__write_text(trace->writer, "}}");
+            }
         }
     }
-    for (i = 0; i < count; i++) {
-        if (rows[i].marker) {
-            zt__begin_event(writer, "i", rows[i].marker, 0);
-            zt__write_event_time(writer, "ts", rows[i].end_ns);
-            zt__write_text(writer, ",\"s\":\"p\",\"cat\":\"marker\"}");
-        }
-    }
-    zt__free(allocator, values);
-    zt__free(allocator, rows);
+    return changes;
 }
 
-#ifdef ZETOOLS_TRACER
-/* Writes a track for each thread, after those of the lists. Traced calls of one thread do not nest, so
-   one track is enough. */
-ZT__PRIVATE void zt__write_calls(zt__document *document, const zt__trace *trace) {
-    zt__writer *writer = &document->writer;
-    uint64_t first, end, i;
-    uint32_t thread, threads = 0;
-    zt__get_kept_calls(document->profiler, &first, &end);
-    for (i = first; i < end; i++) {
-        zt__kept_call call;
-        if (zt__copy_kept_call(document->profiler, i, &call)) {
-            zt__begin_event(writer, "X", call.name, trace->track_count + call.thread);
-            zt__write_event_time(writer, "ts", call.begin_ns);
-            zt__write_event_time(writer, "dur", call.end_ns - call.begin_ns);
-            zt__write_text(writer, ",\"cat\":\"call\"}");
-            threads = call.thread > threads ? call.thread : threads;
+/* Merges each two rows that follow each other, into one with the means over their time. */
+ZT__PRIVATE void zt__merge_rows(zt__traced_rows *rows) {
+    uint32_t columns = rows->columns.count, from, to = 0, c;
+    for (from = 0; from < rows->count; from++, to++) {
+        double *figures = rows->figures + (size_t)to * columns;
+        zt__kept_row row = rows->rows[from];
+        memmove(figures, rows->figures + (size_t)from * columns, columns * sizeof *figures);
+        if (from + 1 < rows->count && !rows->rows[from + 1].gap) {
+            const double *others = rows->figures + (size_t)++from * columns;
+            double length = (double)(row.end_ns - row.begin_ns);
+            double other_length = (double)(rows->rows[from].end_ns - rows->rows[from].begin_ns);
+            double share = length + other_length > 0 ? other_length / (length + other_length) : 0;
+            row.end_ns = rows->rows[from].end_ns;
+            for (c = 0; c < columns; c++) {
+                if (!zt__is_finite(figures[c])) {
+                    figures[c] = others[c];
+                } else if (zt__is_finite(others[c])) {
+                    figures[c] += (others[c] - figures[c]) * share;
+                }
+            }
+        }
+        rows->rows[to] = row;
+    }
+    rows->count = to;
+}
+
+/* Writes a gap before a row, which it may follow or contain. */
+ZT__PRIVATE void zt__write_gap(zt__trace *trace, const zt__kept_row *before, const zt__kept_row *row,
+                               uint64_t period_ns, uint32_t track) {
+    int is_contained = row->begin_ns <= before->end_ns;
+    uint64_t begin_ns = is_contained ? row->begin_ns : before->end_ns;
+    uint64_t end_ns = is_contained ? row->end_ns : row->begin_ns;
+    uint64_t periods = (row->end_ns - before->end_ns + period_ns / 2) / period_ns;
+    zt__begin_event(trace->writer, "X", "gap", trace->device, track);
+    zt__write_event_time(trace->writer, "ts", begin_ns);
+    zt__write_event_time(trace->writer, "dur", end_ns - begin_ns);
+    zt__write_text(trace->writer, ",\"cat\":\"missing\",\"args\":{");
+    if (periods > 1) {
+        zt__write_json_count(trace->writer, "missing rows, about", periods - 1);
+    }
+    zt__write_text(trace->writer, "}}");
+}
+
+/* Writes markers as instants, and gaps as spans. */
+ZT__PRIVATE void zt__write_markers_and_gaps(zt__trace *trace, const zt__traced_rows *rows, uint64_t period_ns,
+                                            uint32_t track) {
+    uint32_t i;
+    for (i = 0; i < rows->count; i++) {
+        const zt__kept_row *row = &rows->rows[i];
+        if (row->gap && i > 0) {
+            zt__write_gap(trace, row - 1, row, period_ns, track);
+        } else if (row->gap) {
+            zt__begin_instant(trace, "gap before this", "missing", track, row->begin_ns);
+            zt__write_text(trace->writer, "}}");
+        }
+        if (row->marker) {
+            zt__begin_instant(trace, row->marker, "marker", track, row->end_ns);
+            zt__write_text(trace->writer, "}}");
         }
     }
-    for (thread = 1; thread <= threads; thread++) {
-        char name[64];
-        snprintf(name, sizeof name, "host thread %u", (unsigned)thread);
-        zt__name_track(writer, "thread_name", trace->track_count + thread, name);
-    }
 }
-#endif
 
-ZT__PRIVATE void zt__write_trace(zt__document *document) {
-    zt_profiler *profiler = document->profiler;
+/* Writes the counters of a stream. `most` is how many values they may have. */
+ZT__PRIVATE void zt__write_counters(zt__trace *trace, zt__traced_rows *rows, uint32_t most, uint32_t track) {
+    uint32_t before = rows->count;
+    uint64_t merged = 1;
+    while (zt__write_changes(NULL, rows) > most && rows->count > 1) {
+        zt__merge_rows(rows);
+        merged *= 2;
+        if (rows->count == before) {
+            break; /* there is a gap before each row */
+        }
+        before = rows->count;
+    }
+    if (merged > 1) {
+        zt__begin_instant(trace, "values are means of several rows", "merged", track, rows->rows[0].begin_ns);
+        zt__write_json_count(trace->writer, "rows", merged);
+        zt__write_json_text(trace->writer, "remedy",
+                            "choose fewer metrics with config.columns or ZT_COLUMNS");
+        zt__write_text(trace->writer, "}}");
+    }
+    zt__write_changes(trace, rows);
+}
+
+/* Writes an attached stream: a track with its gaps and markers, and a counter for each chosen metric. Returns
+   0 without memory. */
+ZT__PRIVATE int zt__write_stream(zt__trace *trace, zt__stream_data *data, int several, uint32_t most,
+                                 uint32_t track) {
+    const zt_allocator *allocator = &trace->profiler->config.allocator;
+    uint32_t metrics = data->group.metric_count;
+    double *means = (double *)zt__allocate(allocator, metrics, sizeof *means);
+    uint64_t *counts = (uint64_t *)zt__allocate(allocator, metrics, sizeof *counts), first, end;
+    zt__mean_table table = {means, metrics, 1};
+    int has_memory = means && counts;
+    zt__traced_rows rows;
+    char name[ZET_MAX_METRIC_GROUP_NAME + 16];
+    memset(&rows, 0, sizeof rows);
+    zt__get_kept_rows(data, &first, &end);
+    if (has_memory) {
+        zt__read_row_means(data, first, end, means, counts);
+        has_memory = zt__choose_trace_columns(trace->profiler, data->metrics, metrics, &table, 1, several,
+                                              &rows.columns);
+    }
+    if (has_memory) {
+        size_t columns = (size_t)rows.columns.count + 1;
+        rows.rows = (zt__kept_row *)zt__allocate(allocator, (size_t)(end - first) + 1, sizeof *rows.rows);
+        rows.figures =
+            (double *)zt__allocate(allocator, (size_t)(end - first) + 1, columns * sizeof *rows.figures);
+        rows.last = (uint64_t *)zt__allocate(allocator, columns, sizeof *rows.last);
+        has_memory = rows.rows && rows.figures && rows.last;
+    }
+    if (has_memory) {
+        zt__copy_rows(data, first, end, &rows);
+    }
+    if (rows.count > 0) {
+        snprintf(name, sizeof name, "stream %s", data->group.properties.name);
+        zt__write_name(trace, "thread_name", trace->device, track, name);
+        zt__write_place(trace, "thread_sort_index", trace->device, track, track);
+        if (first > 0) {
+            zt__begin_instant(trace, "earlier rows are not kept", "missing", track, rows.rows[0].begin_ns);
+            zt__write_json_count(trace->writer, "rows", first);
+            zt__write_json_text(trace->writer, "remedy", "raise zt_stream_config.timeline_rows");
+            zt__write_text(trace->writer, "}}");
+        }
+        zt__write_markers_and_gaps(trace, &rows, data->period_ns, track);
+        zt__write_counters(trace, &rows, most, track);
+    }
+    zt__free(allocator, means);
+    zt__free(allocator, counts);
+    zt__free(allocator, rows.rows);
+    zt__free(allocator, rows.figures);
+    zt__free(allocator, rows.last);
+    zt__free(allocator, rows.columns.columns);
+    return has_memory;
+}
+
+/* Writes all attached streams. Returns 0 without memory. */
+ZT__PRIVATE int zt__write_streams(zt__trace *trace) {
+    zt__stream_data *data = NULL;
+    uint32_t count = 0, track = trace->track_count;
+    int has_memory = 1;
+    while ((data = zt__next_attached_stream(trace->profiler, data)) != NULL) {
+        count++;
+    }
+    while (has_memory && (data = zt__next_attached_stream(trace->profiler, data)) != NULL) {
+        has_memory =
+            zt__write_stream(trace, data, count > 1, ZT__COUNTER_EVENTS / (count ? count : 1), ++track);
+    }
+    return has_memory;
+}
+
+/* ---- the trace ------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE void zt__write_trace_head(zt__trace *trace) {
+    const zt_profiler *profiler = trace->profiler;
+    zt__writer *writer = trace->writer;
+    zt_counts counts = zt_get_counts(profiler);
+    zt__write_text(writer, "{\"displayTimeUnit\":\"ns\",\"otherData\":{");
+    zt__write_json_text(writer, "zetools", ZETOOLS_VERSION);
+    zt__write_json_text(writer, "clock", "CLOCK_MONOTONIC");
+    zt__write_json_text(writer, "program", profiler->facts.program);
+    zt__write_json_text(writer, "device", profiler->device_name);
+    zt__write_json_count(writer, "begun", counts.begun);
+    zt__write_json_count(writer, "collected", counts.collected);
+    zt__write_json_count(writer, "lost", counts.lost);
+    zt__write_json_count(writer, "dropped", counts.dropped);
+    zt__write_json_count(writer, "in_flight", counts.in_flight);
+    zt__write_text(writer, "},\n\"traceEvents\":[");
+}
+
+/* Returns 0 without memory. */
+ZT__PRIVATE int zt__write_trace(zt_profiler *profiler, zt__writer *writer) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    zt__writer *writer = &document->writer;
-    zt__stream_data *first, *data;
     zt__trace trace;
+    int has_memory;
     uint32_t i;
     memset(&trace, 0, sizeof trace);
+    trace.profiler = profiler;
+    trace.writer = writer;
+    trace.program = (long)getpid();
+    trace.device = trace.program + (1 + (long)(profiler->id % ZT__MAX_PROFILERS)) * ZT__SYSTEM_NUMBERS;
     zt__relate_clocks(profiler, 1);
-    document->out_of_memory = !zt__copy_spans(profiler, &trace);
-    zt__write_text(writer, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"zetools\":\"" ZETOOLS_VERSION
-                           "\",\"clock\":\"CLOCK_MONOTONIC\"},\n\"traceEvents\":[");
-    for (i = 0; i < trace.span_count; i++) {
-        zt__write_span(document, &trace.spans[i], zt__add_to_track(&trace, i));
-    }
-    first = zt__next_attached_stream(profiler, NULL);
-    for (data = first; data; data = zt__next_attached_stream(profiler, data)) {
-        zt__write_stream(document, data, zt__next_attached_stream(profiler, first) != NULL);
-    }
-#ifdef ZETOOLS_TRACER
-    zt__write_calls(document, &trace);
-#endif
-    zt__name_track(writer, "process_name", 0, profiler->device_name);
-    for (i = 0; i < trace.track_count; i++) {
-        const zt__track *track = &trace.tracks[i];
-        char name[64];
-        if (track->overlap) {
-            snprintf(name, sizeof name, "list %u, overlap %u", (unsigned)track->list_number,
-                     (unsigned)track->overlap);
-        } else {
-            snprintf(name, sizeof name, "list %u", (unsigned)track->list_number);
+    has_memory = zt__choose_arguments(&trace) && zt__copy_spans(&trace) &&
+                 zt__copy_missing_and_executions(&trace) && zt__make_tracks(&trace) &&
+                 zt__make_slices(&trace);
+    zt__write_trace_head(&trace);
+    if (has_memory) {
+        zt__write_program_name(&trace);
+        zt__write_slices(&trace);
+        zt__write_name(&trace, "process_name", trace.device, 0, profiler->device_name);
+        zt__write_place(&trace, "process_sort_index", trace.device, 0, 1);
+        zt__write_track_names(&trace);
+        for (i = 0; i < trace.span_count; i++) {
+            zt__write_span(&trace, i);
         }
-        zt__name_track(writer, "thread_name", i + 1, name);
+        zt__write_missing_events(&trace);
+        has_memory = zt__write_streams(&trace);
     }
     zt__write_text(writer, "\n]}\n");
+    zt__free(allocator, trace.columns.columns);
     zt__free(allocator, trace.spans);
-    zt__free(allocator, trace.values);
+    zt__free(allocator, trace.figures);
+    zt__free(allocator, trace.missing);
+    zt__free(allocator, trace.executions);
     zt__free(allocator, trace.tracks);
+    zt__free(allocator, trace.slices);
+    return has_memory;
 }
 
 /* ==== >>page: the page that run.html is =================================================================== */
@@ -17660,6 +19027,9 @@ static const char *const zt__page[] = {
     "/* Describes in sentences what the figures of a region leave open. */",
     "function notesOf(region) {",
     "    const notes = [...(region.notes || [])];",
+    "    if (region.own_ns === null && isNumber(region.share)) {",
+    "        notes.push(\"Its own time is not known, because samples are missing or regions overlap. Its share is estimated.\");",
+    "    }",
     "    if (region.differs && region.differs !== \"no\") {",
     "        const ways = {missing: \"it is missing in some\", count: \"its samples are not equally many\", time: \"its GPU time differs\"};",
     "        notes.push(\"The passes differ: \" + region.differs.split(\"+\").map((way) => ways[way] || way).join(\", \") +",
@@ -17722,7 +19092,7 @@ static const char *const zt__page[] = {
     "        return;",
     "    }",
     "    if (hasOwnTimes) {",
-    "        const own = regions.reduce((sum, region) => sum + (region.own_ns || 0), 0);",
+    "        const own = isNumber(doc.gpu_time_ns) ? doc.gpu_time_ns : regions.reduce((sum, region) => sum + (region.own_ns || 0), 0);",
     "        add(summary, \"strong\", \"\", quantity(own, \"ns\") + \" of GPU time\");",
     "        summary.append(\" in \");",
     "    }",
@@ -18163,7 +19533,7 @@ static const char *const zt__page[] = {
     "    const intensities = points.map((region) => region[kind] / region.bytes), rates = points.map((region) => region[kind]);",
     "    if (bytes > 0 && most > 0) { intensities.push(most / bytes); }",
     "    const lowX = Math.min(...intensities) / 3, highX = Math.max(...intensities) * 5;",
-    "    const top = 10, bottom = 300, left = 80, right = 940;",
+    "    const width = window.innerWidth < 900 ? 640 : 960, top = 10, bottom = 300, left = 80, right = width - 20;",
     "    const lowY = Math.min(...rates, bytes > 0 ? lowX * bytes : Infinity) / 2, highY = Math.max(...rates, most || 0) * 3;",
     "    const x = logAxis(lowX, highX, left, right), y = logAxis(lowY, highY, bottom, top);",
     "    addLink(\"roofline\", \"Roofline\");",
@@ -18172,7 +19542,7 @@ static const char *const zt__page[] = {
     "        \"points have a larger share of GPU time. Peak, \" + (peaks.source || \"of unknown source\") + \": \" + roofs + \".\" +",
     "        (kind === \"operations\" ? \"\" : \" Instructions are those of the vector and matrix engines, each of which does several operations: \" +",
     "            \"zt_set_operations states how many of these a region does.\"));",
-    "    const svg = drawing(byId(\"roofline\"), 960, 345, \"Roofline of \" + plural(points.length, \"region\") + \"; the figures are in the details of each region\");",
+    "    const svg = drawing(byId(\"roofline\"), width, 345, \"Roofline of \" + plural(points.length, \"region\") + \"; the figures are in the details of each region\");",
     "    for (const tick of ticksOf(lowX, highX)) {",
     "        addSvg(svg, \"path\", {d: \"M\" + x(tick) + \" \" + top + \"V\" + bottom, class: \"grid\"});",
     "        addSvg(svg, \"text\", {x: x(tick), y: bottom + 15, \"text-anchor\": \"middle\"}, quantity(tick, \"\"));",
@@ -18192,11 +19562,11 @@ static const char *const zt__page[] = {
     "        addSvg(svg, \"path\", {d: \"M\" + x(ridge) + \" \" + y(most) + \"H\" + right, class: \"roof\"});",
     "        addSvg(svg, \"text\", {x: right, y: y(most) - 5, \"text-anchor\": \"end\"}, quantity(most, rate));",
     "    }",
-    "    addPoints(svg, points, kind, rate, x, y);",
+    "    addPoints(svg, points, kind, rate, x, y, width * 2 / 3);",
     "}",
     "",
     "/* Draws the points, small ones on top, and names those of the largest share where names do not overlap. */",
-    "function addPoints(svg, points, kind, rate, x, y) {",
+    "function addPoints(svg, points, kind, rate, x, y, leftFrom) {",
     "    const named = [];",
     "    for (const region of points) {",
     "        const at = {x: x(region[kind] / region.bytes), y: y(region[kind])}, radius = 3 + 9 * Math.sqrt(region.share || 0);",
@@ -18204,7 +19574,7 @@ static const char *const zt__page[] = {
     "        addSvg(point, \"title\", {}, region.name + \": \" + quantity(region[kind], rate) + \", \" + quantity(region.bytes, \"B/s\") +",
     "            (hasOwnTimes ? \", \" + percent(region.share) + \" of GPU time\" : \"\"));",
     "        point.addEventListener(\"click\", () => reveal(region));",
-    "        const text = shortName(region.name, 42), width = 7 * text.length, isOnLeft = at.x > 640;",
+    "        const text = shortName(region.name, 42), width = 7 * text.length, isOnLeft = at.x > leftFrom;",
     "        const left = isOnLeft ? at.x - radius - 3 - width : at.x + radius + 3;",
     "        const isFree = named.every((other) => Math.abs(other.y - at.y) > 14 || other.left > left + width || other.left + other.width < left);",
     "        if (named.length < 12 && isFree) { named.push({text, left, width, y: at.y, anchor: isOnLeft ? \"end\" : \"start\"}); }",
@@ -18447,7 +19817,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     if (!write) {
         return zt__report_null(diagnostics, "zt_write", "write");
     }
-    if ((unsigned)format > ZT_FORMAT_INSTANCES) {
+    if ((unsigned)format > ZT_FORMAT_FOLDED) {
         return zt__report(diagnostics, BAD_FORMAT, ZE_RESULT_ERROR_INVALID_ENUMERATION, (int)format);
     }
     if ((format == ZT_FORMAT_TRACE || format == ZT_FORMAT_INSTANCES) && !profiler->config.timeline) {
@@ -18463,23 +19833,35 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     zt__begin_writing(&document->writer, write, user);
     document->stats =
         (zt_stats *)zt__allocate(allocator, profiler->layout.column_count, sizeof *document->stats);
-    if (!document->stats) {
-        document->out_of_memory = 1;
-    } else if (format == ZT_FORMAT_CSV) {
-        zt__write_csv(document);
-    } else if (format == ZT_FORMAT_JSON) {
-        zt__write_json(document);
-    } else if (format == ZT_FORMAT_TRACE) {
-        zt__write_trace(document);
-    } else if (format == ZT_FORMAT_INSTANCES) {
-        zt__write_instances(document);
-    } else if (format == ZT_FORMAT_HTML) {
-        zt__write_html(document);
-    } else if (format == ZT_FORMAT_OPENMETRICS) {
-        document->out_of_memory =
-            !zt__write_openmetrics(document->profiler, &document->writer, document->region_count);
-    } else {
-        zt__write_region_table(document, write == zt__write_to_file && user == stdout);
+    document->out_of_memory = !document->stats || !zt__read_nesting(document);
+    if (!document->out_of_memory) {
+        switch (format) {
+        case ZT_FORMAT_TABLE:
+            zt__write_region_table(document, write == zt__write_to_file && user == stdout);
+            break;
+        case ZT_FORMAT_CSV:
+            zt__write_csv(document);
+            break;
+        case ZT_FORMAT_JSON:
+            zt__write_json(document);
+            break;
+        case ZT_FORMAT_TRACE:
+            document->out_of_memory = !zt__write_trace(document->profiler, &document->writer);
+            break;
+        case ZT_FORMAT_HTML:
+            zt__write_html(document);
+            break;
+        case ZT_FORMAT_OPENMETRICS:
+            document->out_of_memory =
+                !zt__write_openmetrics(document->profiler, &document->writer, document->region_count);
+            break;
+        case ZT_FORMAT_INSTANCES:
+            zt__write_instances(document);
+            break;
+        case ZT_FORMAT_FOLDED:
+            zt__write_folded(document);
+            break;
+        }
     }
     stopped = !zt__end_writing(&document->writer);
     if (document->out_of_memory) {
@@ -18489,6 +19871,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     } else if (stopped) {
         result = zt__report(diagnostics, WRITE_STOPPED, ZE_RESULT_ERROR_UNKNOWN, "zt_write");
     }
+    zt__free(allocator, document->nesting);
     zt__free(allocator, document->stats);
     zt__free(allocator, document);
     return result;
@@ -18496,23 +19879,34 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
 
 /* ---- files ----------------------------------------------------------------------------------------------- */
 
-ZT__PRIVATE ze_result_t zt__report_unwritable(zt_profiler *profiler, const char *path) {
-    return zt__report(&profiler->diagnostics, CANNOT_WRITE, ZE_RESULT_ERROR_UNKNOWN, path, strerror(errno));
+/* What is written, where to, and for whom. */
+typedef struct zt__output {
+    const char *call, *path; /* the path of the application, "-" for standard output */
+    zt__diagnostics *diagnostics;
+    const zt_allocator *allocator;
+    /* Writes the content. UNKNOWN: the file does not take it, and errno has the reason. Other failures are
+       reported. */
+    ze_result_t (*write_content)(const void *content, FILE *file);
+    const void *content;
+} zt__output;
+
+ZT__PRIVATE ze_result_t zt__report_unwritable(const zt__output *output) {
+    return zt__report(output->diagnostics, CANNOT_WRITE, ZE_RESULT_ERROR_UNKNOWN, output->call, output->path,
+                      strerror(errno));
 }
 
-/* Writes a report to `file`, and closes it. `path` is for messages. */
-ZT__PRIVATE ze_result_t zt__write_and_close(zt_profiler *profiler, zt_format format, FILE *file,
-                                            const char *path) {
+/* Writes to `file`, and ends that with `end`: fclose, or fflush for a standard stream. */
+ZT__PRIVATE ze_result_t zt__write_content(const zt__output *output, FILE *file, int (*end)(FILE *)) {
     ze_result_t result;
     if (!file) {
-        return zt__report_unwritable(profiler, path);
+        return zt__report_unwritable(output);
     }
     errno = 0;
-    result = zt_write(profiler, format, zt__write_to_file, file);
-    if (fclose(file) != 0 && result == ZE_RESULT_SUCCESS) {
+    result = output->write_content(output->content, file);
+    if (end(file) != 0 && result == ZE_RESULT_SUCCESS) {
         result = ZE_RESULT_ERROR_UNKNOWN;
     }
-    return result == ZE_RESULT_ERROR_UNKNOWN ? zt__report_unwritable(profiler, path) : result;
+    return result == ZE_RESULT_ERROR_UNKNOWN ? zt__report_unwritable(output) : result;
 }
 
 /* The file that a report goes to, and the one that it is written to first. */
@@ -18556,16 +19950,15 @@ ZT__PRIVATE int zt__follow_links(zt__target_file *file, const char *path) {
 }
 
 /* Writes a file beside the target and renames it, so that nobody reads an incomplete one. */
-ZT__PRIVATE ze_result_t zt__replace_file(zt_profiler *profiler, zt_format format, const char *path) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    zt__target_file *file = (zt__target_file *)zt__allocate(allocator, 1, sizeof *file);
+ZT__PRIVATE ze_result_t zt__replace_file(const zt__output *output) {
+    zt__target_file *file = (zt__target_file *)zt__allocate(output->allocator, 1, sizeof *file);
     struct stat before;
     ze_result_t result;
     if (!file) {
-        return zt__report_no_memory(&profiler->diagnostics, "zt_report", "a path");
+        return zt__report_no_memory(output->diagnostics, output->call, "a path");
     }
-    if (!zt__follow_links(file, path)) {
-        result = zt__report_unwritable(profiler, path);
+    if (!zt__follow_links(file, output->path)) {
+        result = zt__report_unwritable(output);
     } else {
         const char *slash = strrchr(file->path, '/'), *name = slash ? slash + 1 : file->path;
         FILE *part;
@@ -18576,48 +19969,1304 @@ ZT__PRIVATE ze_result_t zt__replace_file(zt_profiler *profiler, zt_format format
         if (part && stat(file->path, &before) == 0) {
             chmod(file->beside, before.st_mode & 0777); /* the same people may read the report as before */
         }
-        result = zt__write_and_close(profiler, format, part, path);
+        result = zt__write_content(output, part, fclose);
         if (result == ZE_RESULT_SUCCESS && rename(file->beside, file->path) != 0) {
-            result = zt__report_unwritable(profiler, path);
+            result = zt__report_unwritable(output);
         }
         if (result != ZE_RESULT_SUCCESS) {
             remove(file->beside);
         }
     }
-    zt__free(allocator, file);
+    zt__free(output->allocator, file);
     return result;
 }
 
-ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
-    zt_profiler *locked = zt__mutable(profiler);
+ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
+    FILE *stream = zt__find_standard_stream(output->path);
     struct stat target;
-    FILE *stream;
+    if (stream) {
+        return zt__write_content(output, stream, fflush);
+    }
+    /* Pipes, terminals and devices are written to, and not replaced by a file. */
+    if (stat(output->path, &target) == 0 && !S_ISREG(target.st_mode) && !S_ISDIR(target.st_mode)) {
+        return zt__write_content(output, fopen(output->path, "wb"), fclose);
+    }
+    return zt__replace_file(output);
+}
+
+typedef struct zt__report_content {
+    const zt_profiler *profiler;
     zt_format format;
-    ze_result_t result;
+} zt__report_content;
+
+ZT__PRIVATE ze_result_t zt__write_report(const void *content, FILE *file) {
+    const zt__report_content *report = (const zt__report_content *)content;
+    return zt_write(report->profiler, report->format, zt__write_to_file, file);
+}
+
+ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
+    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
+    zt__report_content content;
+    zt__output output = {"zt_report", path, diagnostics, NULL, zt__write_report, &content};
     if (!profiler) {
         return ZE_RESULT_SUCCESS;
     }
     if (!path) {
-        return zt__report_null(&locked->diagnostics, "zt_report", "path");
+        return zt__report_null(diagnostics, "zt_report", "path");
     }
-    stream = zt__find_standard_stream(path);
-    if (stream) {
-        errno = 0;
-        result = zt_write(profiler, ZT_FORMAT_TABLE, zt__write_to_file, stream);
-        if (result == ZE_RESULT_SUCCESS && fflush(stream) != 0) {
-            result = ZE_RESULT_ERROR_UNKNOWN;
+    content.profiler = profiler;
+    if (!zt__find_format(path, &content.format)) {
+        return zt__report(diagnostics, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_report", path);
+    }
+    output.allocator = &profiler->config.allocator;
+    return zt__write_output(&output);
+}
+
+/* ==== >>bench: samples until their median is known well, and comparisons ================================== */
+
+/* ---- samples --------------------------------------------------------------------------------------------- */
+
+typedef struct zt__series {
+    uint32_t count;
+    double samples[ZT_BENCH_SAMPLES]; /* in the order in which they were taken */
+    double mhz[ZT_BENCH_SAMPLES];     /* the device's frequency after each; NaN: unknown */
+    double sorted[ZT_BENCH_SAMPLES];  /* the samples in ascending order */
+} zt__series;
+
+ZT__PRIVATE void zt__add_to_series(zt__series *series, double sample, double mhz) {
+    uint32_t i = series->count++;
+    series->samples[i] = sample;
+    series->mhz[i] = mhz;
+    for (; i > 0 && series->sorted[i - 1] > sample; i--) {
+        series->sorted[i] = series->sorted[i - 1];
+    }
+    series->sorted[i] = sample;
+}
+
+/* Stores the confidence interval of the median, by the sign test. Returns half its width as a share of
+   the median, or NaN if the median is 0.
+
+   A sample lies on either side of the true median with equal chance, so the ranks of the interval's ends
+   follow from the binomial distribution. The ends are chosen for 97.5%: stopping when the interval is
+   narrow lowers its coverage a little, so that at least 95% remain. */
+ZT__PRIVATE double zt__median_interval(double *sorted, uint32_t count, double *low, double *high) {
+    double term = 1, below = 0, median = zt__quantile(sorted, count, 0.5);
+    uint32_t i, rank = 0;
+    for (i = 0; i < count; i++) {
+        term /= 2; /* 2^-1000 at the least, which a double still holds */
+    }
+    for (i = 0; i < count / 2; i++) {
+        below += term;
+        if (below > 0.0125) {
+            break;
         }
-        return result == ZE_RESULT_ERROR_UNKNOWN ? zt__report_unwritable(locked, path) : result;
+        rank = i + 1;
+        term = term * (count - i) / (i + 1);
     }
-    if (!zt__find_format(path, &format)) {
-        return zt__report(&locked->diagnostics, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_report",
-                          path);
+    *low = sorted[rank ? rank - 1 : 0];
+    *high = sorted[count - (rank ? rank : 1)];
+    return median > 0 ? (*high - *low) / 2 / median : zt__nan();
+}
+
+/* ---- the stopping rule ----------------------------------------------------------------------------------- */
+
+ZT__PRIVATE uint32_t zt__clamp(uint32_t value, uint32_t least, uint32_t most) {
+    return value < least ? least : value > most ? most : value;
+}
+
+/* Replaces what is 0 by its default. */
+ZT__PRIVATE zt_bench_config zt__fill_in_defaults(const zt_bench_config *given) {
+    enum { LEAST_SAMPLES = 10 };
+    zt_bench_config config = *given;
+    uint32_t max_samples = given->max_samples ? given->max_samples : (uint32_t)ZT_BENCH_SAMPLES;
+    config.warm_up = given->warm_up ? given->warm_up : 3;
+    config.max_samples = zt__clamp(max_samples, LEAST_SAMPLES, ZT_BENCH_SAMPLES);
+    config.min_samples = zt__clamp(given->min_samples, LEAST_SAMPLES, config.max_samples);
+    config.max_time_ns = given->max_time_ns ? given->max_time_ns : UINT64_C(10000000000);
+    config.precision = zt__is_positive(given->precision) ? given->precision : 0.01;
+    config.max_change = zt__is_positive(given->max_change) ? given->max_change : 0.02;
+    config.counter_runs = given->counter_runs ? given->counter_runs : 5;
+    config.tolerance = zt__is_positive(given->tolerance) ? given->tolerance : 0.02;
+    return config;
+}
+
+typedef struct zt__stop_rule {
+    const zt_bench_config *limits;
+    uint64_t deadline;
+    uint32_t next_precise; /* the count at which the interval is next compared with config.precision */
+    uint32_t next_noise;   /* the count at which it is next compared with that of half as many samples */
+    double half_precision; /* the precision of half as many samples; NaN: not compared yet */
+} zt__stop_rule;
+
+ZT__PRIVATE zt__stop_rule zt__begin_stop_rule(const zt_bench_config *limits) {
+    enum { NOISE_FROM = 64 };
+    zt__stop_rule rule;
+    rule.limits = limits;
+    rule.deadline = zt__deadline(limits->max_time_ns);
+    rule.next_precise = limits->min_samples;
+    rule.next_noise = zt__clamp(limits->min_samples, NOISE_FROM, ZT_BENCH_SAMPLES);
+    rule.half_precision = zt__nan();
+    return rule;
+}
+
+/* Returns which condition is met, or ZT_BENCH_NOT_RUN if more samples are needed.
+
+   After every sample, the interval might be narrow by chance and end the benchmark too early. So it is
+   compared with config.precision only when there are a quarter more samples. Twice as many samples should
+   narrow it by 29%. If they narrow it by less than 5%, the rest is noise that more samples do not
+   remove. */
+ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, zt__series *series) {
+    uint32_t count = series->count;
+    double low, high, precision;
+    if (count < rule->limits->min_samples) {
+        return ZT_BENCH_NOT_RUN;
     }
-    /* Pipes, terminals and devices are written to, and not replaced by a file. */
-    if (stat(path, &target) == 0 && !S_ISREG(target.st_mode) && !S_ISDIR(target.st_mode)) {
-        return zt__write_and_close(locked, format, fopen(path, "wb"), path);
+    precision = zt__median_interval(series->sorted, count, &low, &high);
+    if (count >= rule->next_precise) {
+        rule->next_precise = count + count / 4 + 1;
+        if (!zt__is_nan(precision) && precision < rule->limits->precision) {
+            return ZT_BENCH_PRECISE;
+        }
     }
-    return zt__replace_file(locked, format, path);
+    if (count >= rule->next_noise) {
+        double before = rule->half_precision;
+        rule->next_noise = count * 2;
+        rule->half_precision = precision;
+        if (!zt__is_nan(before) && !zt__is_nan(precision) && precision > 0.95 * before) {
+            return ZT_BENCH_NOISE;
+        }
+    }
+    if (count == rule->limits->max_samples) {
+        return ZT_BENCH_FULL;
+    }
+    return zt__now_ns() >= rule->deadline ? ZT_BENCH_TIME : ZT_BENCH_NOT_RUN;
+}
+
+/* ---- results --------------------------------------------------------------------------------------------- */
+
+/* Clears a result, with its name. `unnamed` is the name if the configuration has none. */
+ZT__PRIVATE void zt__clear_bench_result(zt_bench_result *result, const zt_bench_config *config,
+                                        const char *unnamed) {
+    const char *name = unnamed;
+    if (config && (config->name || config->region)) {
+        name = config->name ? config->name : config->region;
+    }
+    memset(result, 0, sizeof *result);
+    zt__copy_text(result->name, sizeof result->name, name, strlen(name));
+    result->median = result->low = result->high = result->quartile1 = result->quartile3 = zt__nan();
+    result->min = result->max = result->precision = result->frequency_mhz = zt__nan();
+    result->counter_median = result->perturbation = zt__nan();
+    result->bytes_per_second = result->items_per_second = zt__nan();
+    result->region = UINT32_MAX;
+}
+
+/* Returns what a run does in a second, or NaN. `amount` is what it does, or 0; `ns` is its time. */
+ZT__PRIVATE double zt__rate_of_run(double amount, double ns) {
+    double rate = zt__is_positive(amount) && zt__is_positive(ns) ? amount / ns * 1e9 : zt__nan();
+    return zt__is_finite(rate) ? rate : zt__nan();
+}
+
+/* Fills in a result, and marks samples that are outliers or were taken at another frequency.
+   `series->sorted` is overwritten. */
+ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series,
+                                     const zt_bench_config *config) {
+    uint32_t i, known = 0, count = series->count;
+    double spread;
+    if (count == 0) {
+        return;
+    }
+    result->count = count;
+    result->precision = zt__median_interval(series->sorted, count, &result->low, &result->high);
+    result->median = zt__quantile(series->sorted, count, 0.5);
+    result->quartile1 = zt__quantile(series->sorted, count, 0.25);
+    result->quartile3 = zt__quantile(series->sorted, count, 0.75);
+    result->min = series->sorted[0];
+    result->max = series->sorted[count - 1];
+    result->bytes_per_second = zt__rate_of_run(config->bytes_per_run, result->median);
+    result->items_per_second = zt__rate_of_run(config->items_per_run, result->median);
+    result->tolerance = config->tolerance;
+    for (i = 0; i < count; i++) {
+        if (!zt__is_nan(series->mhz[i])) {
+            series->sorted[known++] = series->mhz[i];
+        }
+    }
+    result->frequency_mhz = zt__quantile(series->sorted, known, 0.5);
+    spread = 1.5 * (result->quartile3 - result->quartile1);
+    for (i = 0; i < count; i++) {
+        double sample = series->samples[i], change = fabs(series->mhz[i] / result->frequency_mhz - 1);
+        result->samples[i] = sample;
+        if (sample < result->quartile1 - spread || sample > result->quartile3 + spread) {
+            result->marks[i] |= ZT_BENCH_OUTLIER;
+            result->outliers++;
+        }
+        if (!zt__is_nan(change) && change > config->max_change) {
+            result->marks[i] |= ZT_BENCH_CHANGED;
+            result->changed++;
+        }
+    }
+}
+
+/* ---- taking samples -------------------------------------------------------------------------------------- */
+
+typedef struct zt__bench {
+    const char *call;
+    zt_bench_config config;   /* nothing is 0 that has a default */
+    const char *region;       /* whose GPU time is a sample. NULL: the first of the work, once it has run */
+    zt_profiler *profiler;    /* the application's, or NULL */
+    zt_profiler *stopwatch;   /* measures times alone, without queries; NULL with config.measure */
+    zes_freq_handle_t domain; /* whose frequency is the GPU's, or NULL */
+    zt__series *series;
+} zt__bench;
+
+/* Returns the index of a region by its name, which may be NULL, or UINT32_MAX if there is none. */
+ZT__PRIVATE uint32_t zt__find_region(zt_profiler *profiler, const char *name) {
+    uint32_t i, found = UINT32_MAX;
+    zt__lock(&profiler->mutex);
+    for (i = 0; name && i < profiler->region_count && found == UINT32_MAX; i++) {
+        if (strcmp(profiler->regions[i]->name, name) == 0) {
+            found = i;
+        }
+    }
+    zt__unlock(&profiler->mutex);
+    return found;
+}
+
+ZT__PRIVATE const char *zt__bench_name(const zt__bench *bench) {
+    if (bench->config.name) {
+        return bench->config.name;
+    }
+    return bench->region ? bench->region : "the benchmark";
+}
+
+/* Reports why there is no sample, and returns NaN. */
+ZT__PRIVATE double zt__report_no_sample(const zt__bench *bench, const char *why) {
+    zt__report(zt__diagnostics_of(bench->profiler), NO_BENCH_SAMPLE, ZE_RESULT_NOT_READY, bench->call,
+               zt__bench_name(bench), why);
+    return zt__nan();
+}
+
+/* Runs the work once with a profiler. Returns the GPU time of its region. If a sample of the run is
+   missing, reports that and returns NaN. */
+ZT__PRIVATE double zt__run_work(zt__bench *bench, zt_profiler *profiler) {
+    zt_region_info before, after;
+    zt_counts counts_before = zt_get_counts(profiler), counts;
+    uint32_t region = zt__find_region(profiler, bench->region);
+    ze_result_t result;
+    int failed;
+    memset(&before, 0, sizeof before);
+    if (region != UINT32_MAX) {
+        zt_get_region(profiler, region, &before);
+    }
+    failed = bench->config.run(profiler, bench->config.user) != 0;
+    if (!bench->region && zt_get_region_count(profiler) > 0) {
+        zt_get_region(profiler, 0, &after);
+        bench->region = after.name;
+    }
+    if (failed) {
+        return zt__report_no_sample(bench, "it failed");
+    }
+    result = zt_collect(profiler, profiler->config.wait_timeout_ns);
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__report_no_sample(bench, zt_result_name(result));
+    }
+    counts = zt_get_counts(profiler);
+    if (counts.lost != counts_before.lost || counts.dropped != counts_before.dropped) {
+        return zt__report_no_sample(bench, "a sample of a region was lost or dropped");
+    }
+    region = zt__find_region(profiler, bench->region);
+    if (region == UINT32_MAX || zt_get_region(profiler, region, &after) != ZE_RESULT_SUCCESS ||
+        after.time_ns.count == before.time_ns.count) {
+        return zt__report_no_sample(bench, "no region was measured");
+    }
+    return after.time_ns.sum - (before.time_ns.count ? before.time_ns.sum : 0);
+}
+
+/* Does the work once, without metrics. Returns its time, or NaN. */
+ZT__PRIVATE double zt__measure_once(zt__bench *bench) {
+    double sample;
+    if (!bench->config.measure) {
+        return zt__run_work(bench, bench->stopwatch);
+    }
+    sample = bench->config.measure(bench->config.user);
+    return !zt__is_finite(sample) || sample < 0 ? zt__report_no_sample(bench, "it failed") : sample;
+}
+
+/* Finds the frequency domain of the GPU, if the system management interface has it. */
+ZT__PRIVATE void zt__find_frequency_domain(zt__bench *bench) {
+    const zt__driver *driver = bench->profiler ? &bench->profiler->driver : NULL;
+    zes_freq_handle_t domains[16];
+    uint32_t i, count = ZT__COUNT_OF(domains);
+    if (!driver || !bench->profiler->device || !driver->zesDeviceEnumFrequencyDomains ||
+        !driver->zesFrequencyGetProperties || !driver->zesFrequencyGetState ||
+        driver->zesDeviceEnumFrequencyDomains((zes_device_handle_t)bench->profiler->device, &count,
+                                              domains) != ZE_RESULT_SUCCESS) {
+        return;
+    }
+    for (i = 0; i < count && !bench->domain; i++) {
+        zes_freq_properties_t properties;
+        memset(&properties, 0, sizeof properties);
+        properties.stype = ZES_STRUCTURE_TYPE_FREQ_PROPERTIES;
+        if (driver->zesFrequencyGetProperties(domains[i], &properties) == ZE_RESULT_SUCCESS &&
+            properties.type == ZES_FREQ_DOMAIN_GPU) {
+            bench->domain = domains[i];
+        }
+    }
+}
+
+/* Takes one sample, and the frequency of the device after it. A run without a sample is repeated. Returns
+   0 if the last attempt fails, too. */
+ZT__PRIVATE int zt__measure_sample(zt__bench *bench) {
+    enum { TRIES = 4 };
+    zes_freq_state_t state;
+    double sample = zt__nan(), mhz = zt__nan();
+    int i;
+    for (i = 0; i < TRIES && zt__is_nan(sample); i++) {
+        sample = zt__measure_once(bench);
+    }
+    if (zt__is_nan(sample)) {
+        return 0;
+    }
+    memset(&state, 0, sizeof state);
+    state.stype = ZES_STRUCTURE_TYPE_FREQ_STATE;
+    if (bench->config.frequency) {
+        mhz = bench->config.frequency(bench->config.user);
+    } else if (bench->domain &&
+               bench->profiler->driver.zesFrequencyGetState(bench->domain, &state) == ZE_RESULT_SUCCESS) {
+        mhz = state.actual; /* negative: not known; 0: the device sleeps already */
+    }
+    zt__add_to_series(bench->series, sample, zt__is_positive(mhz) ? mhz : zt__nan());
+    return 1;
+}
+
+/* Does the work config.warm_up times. After the first three, stops when `max_time_ns` is over. */
+ZT__PRIVATE void zt__warm_up(zt__bench *bench, uint64_t max_time_ns) {
+    uint64_t deadline = zt__deadline(max_time_ns);
+    uint32_t i;
+    for (i = 0; i < bench->config.warm_up && (i < 3 || zt__now_ns() < deadline); i++) {
+        zt__measure_once(bench);
+    }
+}
+
+ZT__PRIVATE void zt__close_bench(zt__bench *bench) {
+    zt_close(bench->stopwatch);
+    zt__free(zt__allocator_of(bench->profiler), bench->series);
+}
+
+/* Checks the configuration and prepares a benchmark. On failure nothing is left to close. */
+ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_profiler *profiler,
+                                       const zt_bench_config *config) {
+    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (!config) {
+        return zt__report_null(diagnostics, call, "config");
+    }
+    if (!config->run && !config->measure) {
+        return zt__report(diagnostics, NOTHING_TO_BENCH, ZE_RESULT_ERROR_INVALID_NULL_POINTER, call);
+    }
+    memset(bench, 0, sizeof *bench);
+    bench->call = call;
+    bench->config = zt__fill_in_defaults(config);
+    bench->region = config->region;
+    bench->profiler = profiler;
+    bench->series = (zt__series *)zt__allocate(zt__allocator_of(profiler), 1, sizeof *bench->series);
+    if (!bench->series) {
+        return zt__report_no_memory(diagnostics, call, "samples");
+    }
+    if (!config->measure) {
+        zt_config times_alone = profiler->config;
+        times_alone.groups = "";
+        times_alone.metrics = times_alone.columns = NULL;
+        times_alone.require_metrics = times_alone.thread = 0;
+        times_alone.sample = NULL;
+        times_alone.timeline = 0;
+        result = zt__open_configured(profiler->context, profiler->device, &times_alone, &bench->stopwatch);
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__close_bench(bench);
+        return zt__report(diagnostics, CALL_FAILED, result, "zt_open", zt_result_name(result),
+                          zt__get_last_error(NULL));
+    }
+    zt__find_frequency_domain(bench);
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Returns whether the work needs a profiler with a device, and there is none. Then benchmarks do nothing,
+   as any function without a profiler. */
+ZT__PRIVATE int zt__has_nothing_to_run(const zt_profiler *profiler, const zt_bench_config *config) {
+    return (!profiler || !profiler->device) && config && config->run && !config->measure;
+}
+
+/* Runs the work with metrics, several times in each pass of the profiler. These runs are no samples. */
+ZT__PRIVATE void zt__run_with_counters(zt__bench *bench, zt_bench_result *result) {
+    uint32_t i, taken = 0, runs = bench->config.counter_runs;
+    double *samples = bench->series->samples; /* free to use: the samples are in the result */
+    if (bench->config.measure || bench->profiler->metric_count == 0) {
+        return;
+    }
+    for (i = 0; i < runs; i++) {
+        ZT_PASSES(bench->profiler) {
+            double sample = zt__run_work(bench, bench->profiler);
+            if (!zt__is_nan(sample) && taken < ZT_BENCH_SAMPLES) {
+                samples[taken++] = sample;
+            }
+        }
+    }
+    result->counter_runs = runs;
+    result->region = zt__find_region(bench->profiler, bench->region);
+    result->counter_median = zt__quantile(samples, taken, 0.5);
+    result->perturbation = result->counter_median / result->median;
+}
+
+static const char *const zt__bench_ends[] = {"not run", "precise", "noise", "time", "full"};
+
+ZT_API const char *zt_bench_end_name(zt_bench_end end) {
+    return (unsigned)end < ZT__COUNT_OF(zt__bench_ends) ? zt__bench_ends[end] : "unknown";
+}
+
+ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result) {
+    zt__bench bench;
+    zt__stop_rule rule;
+    ze_result_t opened;
+    int has_sample;
+    if (!result) {
+        return zt__report_null(zt__diagnostics_of(profiler), "zt_bench", "result");
+    }
+    zt__clear_bench_result(result, config, "");
+    if (zt__has_nothing_to_run(profiler, config)) {
+        return ZE_RESULT_SUCCESS;
+    }
+    opened = zt__open_bench(&bench, "zt_bench", profiler, config);
+    if (opened != ZE_RESULT_SUCCESS) {
+        return opened;
+    }
+    zt__warm_up(&bench, bench.config.max_time_ns);
+    rule = zt__begin_stop_rule(&bench.config);
+    do {
+        has_sample = zt__measure_sample(&bench);
+        if (has_sample) {
+            result->end = zt__apply_stop_rule(&rule, bench.series);
+        }
+    } while (has_sample && result->end == ZT_BENCH_NOT_RUN);
+    zt__describe_series(result, bench.series, &bench.config);
+    if (has_sample) {
+        zt__run_with_counters(&bench, result);
+    }
+    zt__copy_text(result->name, sizeof result->name, zt__bench_name(&bench), strlen(zt__bench_name(&bench)));
+    zt__close_bench(&bench);
+    return has_sample ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+}
+
+/* ---- comparing ------------------------------------------------------------------------------------------- */
+
+/* Takes samples of two variants in turn, until the stopping rule of `a` is met by their ratios. The order
+   alternates, so that drift favours neither. */
+ZT__PRIVATE ze_result_t zt__compare_variants(zt__bench *a, zt__bench *b, zt__series *ratios,
+                                             zt_comparison *result) {
+    zt__stop_rule rule;
+    int has_samples;
+    zt__warm_up(a, a->config.max_time_ns);
+    zt__warm_up(b, a->config.max_time_ns);
+    rule = zt__begin_stop_rule(&a->config);
+    do {
+        int b_first = ratios->count & 1;
+        has_samples = zt__measure_sample(b_first ? b : a) && zt__measure_sample(b_first ? a : b);
+        if (has_samples) {
+            double ratio =
+                b->series->samples[b->series->count - 1] / a->series->samples[a->series->count - 1];
+            zt__add_to_series(ratios, zt__is_finite(ratio) ? ratio : 1, zt__nan());
+            result->a.end = result->b.end = zt__apply_stop_rule(&rule, ratios);
+        }
+    } while (has_samples && result->a.end == ZT_BENCH_NOT_RUN);
+    zt__describe_series(&result->a, a->series, &a->config);
+    zt__describe_series(&result->b, b->series, &b->config);
+    if (!has_samples) {
+        return ZE_RESULT_NOT_READY;
+    }
+    /* The interval is that of the ratios of pairs. The ratio of the medians may lie outside of it, if the
+       distributions differ in shape; then the interval is widened to contain it. */
+    result->ratio = result->b.median / result->a.median;
+    zt__median_interval(ratios->sorted, ratios->count, &result->low, &result->high);
+    if (!zt__is_nan(result->ratio)) {
+        result->low = result->ratio < result->low ? result->ratio : result->low;
+        result->high = result->ratio > result->high ? result->ratio : result->high;
+    }
+    result->differs = result->low > 1 || result->high < 1;
+    return ZE_RESULT_SUCCESS;
+}
+
+ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
+                              zt_comparison *result) {
+    const zt_allocator *allocator = zt__allocator_of(profiler);
+    zt__bench one, other;
+    zt__series *ratios;
+    ze_result_t done;
+    if (!result) {
+        return zt__report_null(zt__diagnostics_of(profiler), "zt_compare", "result");
+    }
+    zt__clear_bench_result(&result->a, a, "a");
+    zt__clear_bench_result(&result->b, b, "b");
+    result->ratio = result->low = result->high = zt__nan();
+    result->differs = 0;
+    if (zt__has_nothing_to_run(profiler, a) || zt__has_nothing_to_run(profiler, b)) {
+        return ZE_RESULT_SUCCESS;
+    }
+    done = zt__open_bench(&one, "zt_compare", profiler, a);
+    if (done != ZE_RESULT_SUCCESS) {
+        return done;
+    }
+    done = zt__open_bench(&other, "zt_compare", profiler, b);
+    if (done == ZE_RESULT_SUCCESS) {
+        ratios = (zt__series *)zt__allocate(allocator, 1, sizeof *ratios);
+        done = ratios ? zt__compare_variants(&one, &other, ratios, result)
+                      : zt__report_no_memory(zt__diagnostics_of(profiler), "zt_compare", "samples");
+        zt__free(allocator, ratios);
+        zt__close_bench(&other);
+    }
+    zt__close_bench(&one);
+    return done;
+}
+
+/* ---- tables of results ----------------------------------------------------------------------------------- */
+
+/* The figures of a row: these, the metrics as rates, and the derived columns of >>advice. */
+enum {
+    ZT__BENCH_MEDIAN,
+    ZT__BENCH_INTERVAL,
+    ZT__BENCH_MINIMUM,
+    ZT__BENCH_BYTES,
+    ZT__BENCH_ITEMS,
+    ZT__BENCH_COUNT,
+    ZT__BENCH_OUTLIERS,
+    ZT__BENCH_CHANGED,
+    ZT__BENCH_END,
+    ZT__BENCH_MHZ,
+    ZT__BENCH_SLOWDOWN,
+    ZT__BENCH_FIGURES
+};
+
+ZT__PRIVATE void zt__fill_bench_row(const zt_profiler *profiler, const zt_bench_result *result,
+                                    double *figures) {
+    uint32_t i, metrics = zt_get_metric_count(profiler);
+    figures[ZT__BENCH_MEDIAN] = result->median;
+    figures[ZT__BENCH_INTERVAL] = result->precision * 100;
+    figures[ZT__BENCH_MINIMUM] = result->min;
+    figures[ZT__BENCH_BYTES] = result->bytes_per_second;
+    figures[ZT__BENCH_ITEMS] = result->items_per_second;
+    figures[ZT__BENCH_COUNT] = result->count;
+    figures[ZT__BENCH_OUTLIERS] = result->outliers;
+    figures[ZT__BENCH_CHANGED] = result->changed;
+    figures[ZT__BENCH_END] = (double)result->end;
+    figures[ZT__BENCH_MHZ] = result->frequency_mhz;
+    figures[ZT__BENCH_SLOWDOWN] = result->perturbation;
+    for (i = 0; i < metrics; i++) {
+        figures[ZT__BENCH_FIGURES + i] = zt_get_rate(profiler, result->region, i);
+    }
+}
+
+ZT__PRIVATE void zt__add_bench_columns(zt__figure_table *table, int are_changed) {
+    zt__add_figures(table, ZT__BENCH_MEDIAN, "median", "ns", 1, 0);
+    zt__add_figures(table, ZT__BENCH_INTERVAL, "95% +-", "percent", 0, 0);
+    zt__add_figures(table, ZT__BENCH_MINIMUM, "minimum", "ns", 1, 0);
+    zt__add_figures(table, ZT__BENCH_BYTES, "bytes", "bytes/s", 1, 1);
+    zt__add_figures(table, ZT__BENCH_ITEMS, "items", "/s", 1, 1);
+    zt__add_figures(table, ZT__BENCH_COUNT, "samples", "", 0, 0);
+    zt__add_figures(table, ZT__BENCH_OUTLIERS, "outliers", "", 0, 2);
+    zt__add_texts(table, ZT__BENCH_END, "ended by", zt__bench_ends);
+    zt__add_figures(table, ZT__BENCH_SLOWDOWN, "with counters", "times", 0, 2);
+    zt__add_figures(table, ZT__BENCH_MHZ, "frequency", "MHz", 0, 2);
+    if (are_changed) {
+        zt__add_figures(table, ZT__BENCH_CHANGED, "at another frequency", "", 0, 2);
+    }
+}
+
+/* Writes a table of results, `room` columns wide. Returns 0 without memory. */
+ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *profiler,
+                                      const zt_bench_result *const *results, uint32_t count, size_t room) {
+    const zt_allocator *allocator = zt__allocator_of(profiler);
+    uint32_t i, are_changed = 0, are_unknown = 0;
+    uint32_t figure_count = ZT__BENCH_FIGURES + zt_get_metric_count(profiler) + ZT__DERIVED_COLUMNS;
+    double *figures = (double *)zt__allocate(allocator, count, figure_count * sizeof *figures);
+    zt__figure_table table;
+    zt__paragraph note;
+    zt__advice advice;
+    int is_complete;
+    memset(&table, 0, sizeof table);
+    table.heading = "benchmark";
+    table.is_precise = 1;
+    table.rows = (zt__figure_row *)zt__allocate(allocator, count, sizeof *table.rows);
+    table.columns = (zt__figure_column *)zt__allocate(allocator, figure_count, sizeof *table.columns);
+    is_complete = figures && table.rows && table.columns;
+    for (i = 0; i < count && is_complete; i++) {
+        table.rows[i].name = results[i]->name;
+        table.rows[i].figures = figures + (size_t)i * figure_count;
+        zt__fill_bench_row(profiler, results[i], figures + (size_t)i * figure_count);
+        are_changed += results[i]->changed > 0;
+        are_unknown += results[i]->count > 0 && zt__is_nan(results[i]->frequency_mhz);
+        table.row_count++;
+    }
+    if (is_complete) {
+        zt__choose_time_unit(&table, ZT__BENCH_MINIMUM, ZT__BENCH_MEDIAN);
+        zt__add_bench_columns(&table, are_changed > 0);
+        if (zt_get_metric_count(profiler) > 0) {
+            zt__prepare_advice(profiler, &advice);
+            is_complete = zt__add_ranked_columns(profiler, &advice, &table, figures, figure_count,
+                                                 ZT__BENCH_FIGURES, 1);
+        }
+        zt__fit_columns(&table, room);
+        zt__write_figures(writer, &table, room);
+    }
+    if (are_unknown > 0) {
+        note = zt__begin_paragraph(writer, room, 0, 0);
+        zt__add_text(&note, "The frequency is not known: set ZES_ENABLE_SYSMAN=1, or config.frequency.");
+        zt__end_paragraph(&note);
+    }
+    zt__free(allocator, table.columns);
+    zt__free(allocator, table.rows);
+    zt__free(allocator, figures);
+    return is_complete;
+}
+
+/* ---- writing results ------------------------------------------------------------------------------------- */
+
+/* Results to be written. */
+typedef struct zt__benches {
+    const char *call;
+    const zt_profiler *profiler;
+    const zt_bench_result *results;
+    uint32_t count;
+    zt_format format; /* a table, or CSV */
+} zt__benches;
+
+/* The layout of files of benchmarks, and their columns. `layout` stays the first one in any layout. */
+enum { ZT__BENCH_LAYOUT = 1 };
+static const char zt__bench_columns[] =
+    "layout,results,name,samples,outliers,changed,ended_by,median_ns,low_ns,high_ns,quartile1_ns,"
+    "quartile3_ns,min_ns,max_ns,frequency_mhz,bytes_per_second,items_per_second,perturbation,date,device,"
+    "driver_version,core_clock_mhz,zetools\n";
+
+/* Writes a line for each result, with the number of all, by which a reader notices that some are missing. */
+ZT__PRIVATE void zt__write_bench_csv(zt__writer *writer, const zt__benches *benches) {
+    const zt_profiler *profiler = benches->profiler;
+    zt__date date = zt__format_now();
+    uint32_t i, j;
+    zt__write_text(writer, zt__bench_columns);
+    for (i = 0; i < benches->count; i++) {
+        const zt_bench_result *result = &benches->results[i];
+        const double figures[] = {result->median,
+                                  result->low,
+                                  result->high,
+                                  result->quartile1,
+                                  result->quartile3,
+                                  result->min,
+                                  result->max,
+                                  result->frequency_mhz,
+                                  result->bytes_per_second,
+                                  result->items_per_second,
+                                  result->perturbation};
+        zt__print(writer, "%u,%u,", (unsigned)ZT__BENCH_LAYOUT, (unsigned)benches->count);
+        zt__write_csv_field(writer, result->name);
+        zt__print(writer, ",%u,%u,%u,%s", (unsigned)result->count, (unsigned)result->outliers,
+                  (unsigned)result->changed, zt_bench_end_name(result->end));
+        for (j = 0; j < ZT__COUNT_OF(figures); j++) {
+            zt__write_text(writer, ",");
+            if (zt__is_finite(figures[j])) {
+                zt__write_number(writer, figures[j]);
+            }
+        }
+        zt__print(writer, ",%s,", date.text);
+        zt__write_csv_field(writer, profiler ? profiler->device_name : "");
+        zt__print(writer, ",%s,", profiler ? profiler->facts.driver_version : "");
+        if (profiler && profiler->facts.core_clock_mhz) {
+            zt__print(writer, "%u", (unsigned)profiler->facts.core_clock_mhz);
+        }
+        zt__write_text(writer, "," ZETOOLS_VERSION "\n");
+    }
+}
+
+/* Writes results; a table is `room` columns wide. Returns UNKNOWN, without a message, if `write` stopped it.
+ */
+ZT__PRIVATE ze_result_t zt__write_benches(const zt__benches *benches, size_t room, zt_write_fn write,
+                                          void *user) {
+    const zt_allocator *allocator = zt__allocator_of(benches->profiler);
+    const zt_bench_result **list =
+        (const zt_bench_result **)zt__allocate(allocator, (size_t)benches->count + 1, sizeof *list);
+    zt__writer writer;
+    int is_complete = list != NULL;
+    uint32_t i;
+    for (i = 0; list && i < benches->count; i++) {
+        list[i] = &benches->results[i];
+    }
+    zt__begin_writing(&writer, write, user);
+    if (benches->format == ZT_FORMAT_CSV) {
+        zt__write_bench_csv(&writer, benches);
+    } else if (list && benches->count > 0) {
+        is_complete = zt__write_bench_table(&writer, benches->profiler, list, benches->count, room);
+    }
+    zt__free(allocator, (void *)list);
+    if (!is_complete) {
+        return zt__report_no_memory(zt__diagnostics_of(benches->profiler), benches->call, "a table");
+    }
+    return zt__end_writing(&writer) ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNKNOWN;
+}
+
+ZT__PRIVATE ze_result_t zt__write_benches_to_file(const void *benches, FILE *file) {
+    return zt__write_benches((const zt__benches *)benches, zt__get_room(file == stdout), zt__write_to_file,
+                             file);
+}
+
+ZT_API ze_result_t zt_write_benches(const zt_profiler *profiler, const zt_bench_result *results,
+                                    uint32_t count, zt_write_fn write, void *user) {
+    zt__benches benches = {"zt_write_benches", profiler, results, count, ZT_FORMAT_TABLE};
+    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
+    ze_result_t result;
+    if (!results || !write) {
+        return zt__report_null(diagnostics, "zt_write_benches", results ? "write" : "results");
+    }
+    result = zt__write_benches(&benches, zt__get_room(0), write, user);
+    return result == ZE_RESULT_ERROR_UNKNOWN
+               ? zt__report(diagnostics, WRITE_STOPPED, result, "zt_write_benches")
+               : result;
+}
+
+ZT_API ze_result_t zt_write_bench(const zt_profiler *profiler, const zt_bench_result *result,
+                                  zt_write_fn write, void *user) {
+    if (!result || !write) {
+        return zt__report_null(zt__diagnostics_of(profiler), "zt_write_bench", result ? "write" : "result");
+    }
+    return zt_write_benches(profiler, result, 1, write, user);
+}
+
+ZT_API ze_result_t zt_report_benches(const zt_profiler *profiler, const zt_bench_result *results,
+                                     uint32_t count, const char *path) {
+    zt__benches benches = {"zt_report_benches", profiler, results, count, ZT_FORMAT_TABLE};
+    zt__output output = {benches.call, path, NULL, NULL, zt__write_benches_to_file, &benches};
+    output.diagnostics = zt__diagnostics_of(profiler);
+    output.allocator = zt__allocator_of(profiler);
+    if (!results || !path) {
+        return zt__report_null(output.diagnostics, benches.call, results ? "path" : "results");
+    }
+    if (!zt__find_format(path, &benches.format) ||
+        (benches.format != ZT_FORMAT_TABLE && benches.format != ZT_FORMAT_CSV)) {
+        return zt__report(output.diagnostics, BENCH_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, benches.call,
+                          path, ".txt or none for a table, or .csv");
+    }
+    return zt__write_output(&output);
+}
+
+ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn write, void *user) {
+    const zt_bench_result *both[2];
+    zt__writer writer;
+    size_t room = zt__get_room(0);
+    char ratio[128];
+    if (!result || !write) {
+        return zt__report_null(NULL, "zt_write_comparison", result ? "write" : "result");
+    }
+    both[0] = &result->a;
+    both[1] = &result->b;
+    zt__begin_writing(&writer, write, user);
+    if (!zt__write_bench_table(&writer, NULL, both, 2, room)) {
+        return zt__report_no_memory(NULL, "zt_write_comparison", "a table");
+    }
+    if (!zt__is_nan(result->ratio)) {
+        const char *verdict = result->ratio > 1 ? "slower" : "faster";
+        zt__paragraph sentence = zt__begin_paragraph(&writer, room, 0, 0);
+        zt__add_text(&sentence, result->b.name);
+        snprintf(ratio, sizeof ratio, " takes %.4f times as long as ", result->ratio);
+        zt__add_text(&sentence, ratio);
+        zt__add_text(&sentence, result->a.name);
+        snprintf(ratio, sizeof ratio, " (95%%: %.4f to %.4f): ", result->low, result->high);
+        zt__add_text(&sentence, ratio);
+        zt__add_text(&sentence, result->differs ? verdict : "no difference shown");
+        zt__end_paragraph(&sentence);
+    }
+    return zt__end_writing(&writer)
+               ? ZE_RESULT_SUCCESS
+               : zt__report(NULL, WRITE_STOPPED, ZE_RESULT_ERROR_UNKNOWN, "zt_write_comparison");
+}
+
+/* ---- reading the results of an earlier run ---------------------------------------------------------------- */
+
+/* A benchmark of an earlier run. Figures that are not known are NaN. */
+typedef struct zt__earlier_bench {
+    const char *name;
+    double median, low, high, mhz;
+    int is_compared;
+} zt__earlier_bench;
+
+/* A file of benchmarks. Texts point into `text`. */
+typedef struct zt__bench_file {
+    const char *path;
+    zt__diagnostics *diagnostics;
+    const zt_allocator *allocator;
+    char *text;
+    zt__earlier_bench *benches;
+    uint32_t count;
+    const char *date, *device, *driver_version, *core_clock_mhz; /* of the first line */
+} zt__bench_file;
+
+/* A line of CSV: the fields of its columns. */
+typedef struct zt__csv_record {
+    char *fields[64];
+    uint32_t count;
+} zt__csv_record;
+
+/* Reads the line that begins at `*next`, and moves `*next` behind what was read. Quotes are removed in place.
+   Returns 0 if it is no line of CSV, or if the text ends before the line does: then `*next` is at its end. */
+ZT__PRIVATE int zt__read_csv_record(char **next, zt__csv_record *record) {
+    char *from = *next, *to, end = ',';
+    for (record->count = 0; end == ',' && record->count < ZT__COUNT_OF(record->fields); record->count++) {
+        record->fields[record->count] = to = from;
+        if (*from == '"') {
+            from++;
+            while (*from && (*from != '"' || *++from == '"')) {
+                *to++ = *from++;
+            }
+        } else {
+            from += strcspn(from, ",\r\n");
+            to = from;
+        }
+        from += *from == '\r';
+        end = *from;
+        *to = 0;
+        from += end != 0;
+    }
+    *next = from;
+    return end == '\n';
+}
+
+/* Returns the field of a column, or "" if there is no such column. */
+ZT__PRIVATE const char *zt__find_field(const zt__csv_record *header, const zt__csv_record *record,
+                                       const char *column) {
+    uint32_t i;
+    for (i = 0; i < header->count; i++) {
+        if (strcmp(header->fields[i], column) == 0) {
+            return record->fields[i];
+        }
+    }
+    return "";
+}
+
+/* Returns the number in a field, or NaN. */
+ZT__PRIVATE double zt__number_of(const char *field) {
+    double number;
+    return zt__read_number(&field, &number) && !*field ? number : zt__nan();
+}
+
+/* Reads the text of a file, and makes room for as many benchmarks as it has lines. */
+ZT__PRIVATE ze_result_t zt__read_bench_file(zt__bench_file *file) {
+    enum { MOST_BYTES = 1 << 26 };
+    struct stat properties;
+    const char *why = NULL, *feed;
+    FILE *stream = NULL;
+    size_t size = 0, lines = 1;
+    if (stat(file->path, &properties) != 0) {
+        why = strerror(errno);
+    } else if (!S_ISREG(properties.st_mode)) {
+        why = "it is no regular file";
+    } else if (properties.st_size > MOST_BYTES) {
+        why = "it is too large";
+    } else {
+        stream = fopen(file->path, "rb");
+        why = stream ? NULL : strerror(errno);
+    }
+    if (stream) {
+        file->text = (char *)zt__allocate(file->allocator, 1, (size_t)properties.st_size + 1);
+        if (file->text) {
+            size = fread(file->text, 1, (size_t)properties.st_size, stream);
+            file->text[size] = 0;
+            why = ferror(stream) ? strerror(errno) : NULL;
+        }
+        fclose(stream);
+    }
+    if (why) {
+        return zt__report(file->diagnostics, CANNOT_READ, ZE_RESULT_ERROR_UNKNOWN, file->path, why);
+    }
+    for (feed = file->text; feed && (feed = strchr(feed, '\n')) != NULL; feed++) {
+        lines++;
+    }
+    if (file->text) {
+        file->benches = (zt__earlier_bench *)zt__allocate(file->allocator, lines, sizeof *file->benches);
+    }
+    return file->benches ? ZE_RESULT_SUCCESS
+                         : zt__report_no_memory(file->diagnostics, "zt_compare_benches", "a file");
+}
+
+/* Reads a line of a file. Returns 0 if it is damaged. */
+ZT__PRIVATE int zt__read_earlier_bench(zt__bench_file *file, const zt__csv_record *header,
+                                       const zt__csv_record *record) {
+    zt__earlier_bench *bench = &file->benches[file->count];
+    const char *median = zt__find_field(header, record, "median_ns");
+    bench->name = zt__find_field(header, record, "name");
+    bench->median = zt__number_of(median);
+    bench->low = zt__number_of(zt__find_field(header, record, "low_ns"));
+    bench->high = zt__number_of(zt__find_field(header, record, "high_ns"));
+    bench->mhz = zt__number_of(zt__find_field(header, record, "frequency_mhz"));
+    if (file->count++ == 0) {
+        file->date = zt__find_field(header, record, "date");
+        file->device = zt__find_field(header, record, "device");
+        file->driver_version = zt__find_field(header, record, "driver_version");
+        file->core_clock_mhz = zt__find_field(header, record, "core_clock_mhz");
+    }
+    if (!*median) {
+        return 1; /* it was not measured */
+    }
+    return !zt__is_nan(bench->median) && !zt__is_nan(bench->low) && !zt__is_nan(bench->high) &&
+           bench->low >= 0 && bench->low <= bench->median && bench->median <= bench->high;
+}
+
+ZT__PRIVATE ze_result_t zt__report_damage(const zt__bench_file *file, uint32_t line) {
+    char why[64];
+    snprintf(why, sizeof why, "is damaged in line %u", (unsigned)line);
+    return zt__report(file->diagnostics, BAD_BENCHES, ZE_RESULT_ERROR_INVALID_ARGUMENT, file->path, why);
+}
+
+ZT__PRIVATE ze_result_t zt__report_foreign(const zt__bench_file *file) {
+    return zt__report(file->diagnostics, BAD_BENCHES, ZE_RESULT_ERROR_INVALID_ARGUMENT, file->path,
+                      "is no file of benchmarks");
+}
+
+/* Reads the lines of `file->text`, which is changed. `file->benches` has room for them. */
+ZT__PRIVATE ze_result_t zt__parse_bench_file(zt__bench_file *file) {
+    static const char *const needed[] = {"results", "name", "median_ns", "low_ns", "high_ns"};
+    zt__csv_record header, record;
+    char *next = file->text;
+    int is_foreign = !zt__read_csv_record(&next, &header) || strcmp(header.fields[0], "layout") != 0;
+    uint32_t i, line;
+    double results = 0;
+    if (is_foreign) {
+        return zt__report_foreign(file);
+    }
+    for (i = 0; i < ZT__COUNT_OF(needed); i++) {
+        is_foreign |= !*zt__find_field(&header, &header, needed[i]);
+    }
+    for (line = 2; *next; line++) {
+        int is_whole = zt__read_csv_record(&next, &record);
+        double layout = zt__number_of(record.fields[0]);
+        if (is_whole && !zt__is_nan(layout) && layout > (int)ZT__BENCH_LAYOUT) {
+            return zt__report(file->diagnostics, NEWER_BENCHES, ZE_RESULT_ERROR_UNSUPPORTED_VERSION,
+                              file->path, record.fields[0], (unsigned)ZT__BENCH_LAYOUT);
+        }
+        if (is_foreign) {
+            return zt__report_foreign(file);
+        }
+        if (!is_whole && !*next) {
+            break;
+        }
+        if (!is_whole || zt__is_nan(layout) || record.count != header.count ||
+            !zt__read_earlier_bench(file, &header, &record)) {
+            return zt__report_damage(file, line);
+        }
+        results = zt__number_of(zt__find_field(&header, &record, "results"));
+        if (zt__is_nan(results) || file->count > results) {
+            return zt__report_damage(file, line);
+        }
+    }
+    if (file->count == 0 || file->count < results) {
+        return zt__report(file->diagnostics, BAD_BENCHES, ZE_RESULT_ERROR_INVALID_SIZE, file->path,
+                          "is cut off");
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+/* ---- comparing with an earlier run ------------------------------------------------------------------------ */
+
+typedef enum zt__verdict { ZT__SAME, ZT__FASTER, ZT__SLOWER, ZT__MISSING, ZT__ADDED } zt__verdict;
+
+/* The figures of a row. */
+enum {
+    ZT__CHANGE_BEFORE,
+    ZT__CHANGE_NOW,
+    ZT__CHANGE_SHARE,
+    ZT__CHANGE_LOW,
+    ZT__CHANGE_HIGH,
+    ZT__CHANGE_VERDICT,
+    ZT__CHANGE_SHORTER, /* of the two times */
+    ZT__CHANGE_LONGER,
+    ZT__CHANGE_FIGURES
+};
+
+/* Benchmarks, and how they changed since an earlier run. */
+typedef struct zt__changes {
+    const zt_profiler *profiler;
+    zt__bench_file file;
+    zt__figure_row *rows;
+    double *figures; /* of all rows */
+    uint32_t row_count;
+    zt_bench_changes counts;
+    double least_tolerance, greatest_tolerance; /* 0: nothing is compared */
+    char conditions[1024];                      /* sentences about what is another than in the file */
+    uint32_t at_other_frequency;                /* benchmarks that ran so, and the first of them */
+    char first_frequency[160];
+} zt__changes;
+
+/* Fills in the change of a median, its interval and the verdict.
+
+   The ratio of two medians is wrong by what each of them is. As they are independent, the squares of these
+   shares add up (Zou and Donner, "Construction of confidence limits about effect measures: a general
+   approach", 2008). An interval that reaches 0 has no such share; then no change is shown. */
+ZT__PRIVATE void zt__find_change(zt__changes *changes, double *figures, const zt__earlier_bench *before,
+                                 const zt_bench_result *now) {
+    double ratio = now->median / before->median, tolerance = now->tolerance;
+    zt__verdict verdict = ZT__SAME;
+    figures[ZT__CHANGE_SHARE] = (ratio - 1) * 100;
+    if (zt__is_positive(before->low)) {
+        double now_below = 1 - now->low / now->median, now_above = now->high / now->median - 1;
+        double before_below = before->median / before->low - 1;
+        double before_above = 1 - before->median / before->high;
+        double low = ratio * (1 - sqrt(now_below * now_below + before_above * before_above));
+        double high = ratio * (1 + sqrt(now_above * now_above + before_below * before_below));
+        figures[ZT__CHANGE_LOW] = (low - 1) * 100;
+        figures[ZT__CHANGE_HIGH] = (high - 1) * 100;
+        if (low > 1 + tolerance) {
+            verdict = ZT__SLOWER;
+        } else if (high < 1 - tolerance) {
+            verdict = ZT__FASTER;
+        }
+    }
+    figures[ZT__CHANGE_VERDICT] = verdict;
+    if (changes->least_tolerance <= 0 || tolerance < changes->least_tolerance) {
+        changes->least_tolerance = tolerance;
+    }
+    if (tolerance > changes->greatest_tolerance) {
+        changes->greatest_tolerance = tolerance;
+    }
+}
+
+/* Adds a sentence about what is another than in the file, if both are known. */
+ZT__PRIVATE void zt__add_condition(zt__changes *changes, const char *what, const char *before,
+                                   const char *now) {
+    size_t used = strlen(changes->conditions);
+    if (*before && *now && strcmp(before, now) != 0) {
+        snprintf(changes->conditions + used, sizeof changes->conditions - used,
+                 "The %.80s was %.120s, and is %.120s. ", what, before, now);
+        changes->counts.other_conditions = 1;
+    }
+}
+
+/* Counts a benchmark that ran at another frequency. */
+ZT__PRIVATE void zt__compare_frequencies(zt__changes *changes, const zt__earlier_bench *before,
+                                         const zt_bench_result *now) {
+    const double max_change = 0.02; /* as the default of the configuration */
+    double change = fabs(now->frequency_mhz / before->mhz - 1);
+    if (!zt__is_nan(change) && change > max_change && changes->at_other_frequency++ == 0) {
+        snprintf(changes->first_frequency, sizeof changes->first_frequency,
+                 "%s: %.0f MHz before, %.0f MHz now. ", now->name, before->mhz, now->frequency_mhz);
+        changes->counts.other_conditions = 1;
+    }
+}
+
+ZT__PRIVATE void zt__compare_devices(zt__changes *changes) {
+    const zt__bench_file *file = &changes->file;
+    const zt_profiler *profiler = changes->profiler;
+    char mhz_before[32], mhz_now[32];
+    if (profiler) {
+        snprintf(mhz_before, sizeof mhz_before, "%.20s MHz", file->core_clock_mhz);
+        snprintf(mhz_now, sizeof mhz_now, "%u MHz", (unsigned)profiler->facts.core_clock_mhz);
+        zt__add_condition(changes, "device", file->device, profiler->device_name);
+        zt__add_condition(changes, "driver", file->driver_version, profiler->facts.driver_version);
+        if (*file->core_clock_mhz && profiler->facts.core_clock_mhz) {
+            zt__add_condition(changes, "core clock", mhz_before, mhz_now);
+        }
+    }
+}
+
+/* Adds a row, and counts it. One of the two may be NULL, or not measured: then its median is not positive. */
+ZT__PRIVATE void zt__add_change(zt__changes *changes, const zt__earlier_bench *before,
+                                const zt_bench_result *now) {
+    uint32_t *const counters[] = {&changes->counts.same, &changes->counts.faster, &changes->counts.slower,
+                                  &changes->counts.missing, &changes->counts.added};
+    zt__figure_row *row = &changes->rows[changes->row_count];
+    double *figures = changes->figures + (size_t)changes->row_count * ZT__CHANGE_FIGURES;
+    int was_measured = before && zt__is_positive(before->median);
+    int is_measured = now && zt__is_positive(now->median);
+    double one, other;
+    uint32_t i;
+    if (!was_measured && !is_measured) {
+        return;
+    }
+    for (i = 0; i < ZT__CHANGE_FIGURES; i++) {
+        figures[i] = zt__nan();
+    }
+    row->name = now ? now->name : before->name;
+    row->figures = figures;
+    figures[ZT__CHANGE_BEFORE] = was_measured ? before->median : zt__nan();
+    figures[ZT__CHANGE_NOW] = is_measured ? now->median : zt__nan();
+    one = was_measured ? before->median : now->median;
+    other = is_measured ? now->median : before->median;
+    figures[ZT__CHANGE_SHORTER] = one < other ? one : other;
+    figures[ZT__CHANGE_LONGER] = one < other ? other : one;
+    if (was_measured && is_measured) {
+        zt__find_change(changes, figures, before, now);
+        zt__compare_frequencies(changes, before, now);
+    } else {
+        figures[ZT__CHANGE_VERDICT] = was_measured ? ZT__MISSING : ZT__ADDED;
+    }
+    ++*counters[(uint32_t)figures[ZT__CHANGE_VERDICT]];
+    changes->row_count++;
+}
+
+/* Returns whether two names are the same in a file, where a byte that is not valid UTF-8 is replaced. */
+ZT__PRIVATE int zt__is_same_name(const char *name, const char *other) {
+    zt__character character, other_character;
+    while (zt__next_character(&name, &character)) {
+        if (!zt__next_character(&other, &other_character) || character.code != other_character.code) {
+            return 0;
+        }
+    }
+    return !*other;
+}
+
+/* Compares each result with the first one of its name in the file that is not compared yet. */
+ZT__PRIVATE void zt__match_benches(zt__changes *changes, const zt_bench_result *results, uint32_t count) {
+    zt__bench_file *file = &changes->file;
+    uint32_t i, j;
+    for (i = 0; i < count; i++) {
+        zt__earlier_bench *before = NULL;
+        for (j = 0; j < file->count && !before; j++) {
+            if (!file->benches[j].is_compared && zt__is_same_name(results[i].name, file->benches[j].name)) {
+                before = &file->benches[j];
+                before->is_compared = 1;
+            }
+        }
+        zt__add_change(changes, before, &results[i]);
+    }
+    for (j = 0; j < file->count; j++) {
+        if (!file->benches[j].is_compared) {
+            zt__add_change(changes, &file->benches[j], NULL);
+        }
+    }
+}
+
+/* Writes what is to be known about the table of changes. */
+ZT__PRIVATE void zt__write_change_notes(zt__writer *writer, const zt__changes *changes, size_t room) {
+    const zt_bench_changes *counts = &changes->counts;
+    zt__paragraph note = zt__begin_paragraph(writer, room, 0, 0);
+    char text[256];
+    snprintf(text, sizeof text, "%u slower, %u faster, %u same, %u missing, %u new, compared with ",
+             (unsigned)counts->slower, (unsigned)counts->faster, (unsigned)counts->same,
+             (unsigned)counts->missing, (unsigned)counts->added);
+    zt__add_text(&note, text);
+    zt__add_text(&note, changes->file.path);
+    zt__add_text(&note, *changes->file.date ? " of " : "");
+    zt__add_text(&note, changes->file.date);
+    zt__add_text(&note, ".");
+    zt__end_paragraph(&note);
+    if (changes->greatest_tolerance > 0) {
+        int is_range = changes->least_tolerance < changes->greatest_tolerance;
+        snprintf(text, sizeof text, "%g%% to ", changes->least_tolerance * 100);
+        note = zt__begin_paragraph(writer, room, 0, 0);
+        zt__add_text(&note, "Slower or faster are those whose whole interval is beyond the tolerance of ");
+        zt__add_text(&note, is_range ? text : "");
+        snprintf(text, sizeof text, "%g%%.", changes->greatest_tolerance * 100);
+        zt__add_text(&note, text);
+        zt__end_paragraph(&note);
+    }
+    if (counts->other_conditions) {
+        note = zt__begin_paragraph(writer, room, 0, 0);
+        zt__add_text(&note, changes->conditions);
+        if (changes->at_other_frequency > 0) {
+            snprintf(text, sizeof text, "%u benchmark%s ran at another frequency; ",
+                     (unsigned)changes->at_other_frequency, changes->at_other_frequency == 1 ? "" : "s");
+            zt__add_text(&note, text);
+            zt__add_text(&note, changes->first_frequency);
+        }
+        zt__add_text(&note, "So the changes need not be those of the program.");
+        zt__end_paragraph(&note);
+    }
+}
+
+/* Writes the table of changes, `room` columns wide. */
+ZT__PRIVATE void zt__write_change_table(zt__writer *writer, const zt__changes *changes, size_t room) {
+    static const char *const verdicts[] = {"same", "faster", "slower", "missing", "new"};
+    zt__figure_column columns[ZT__CHANGE_FIGURES];
+    zt__figure_table table;
+    memset(&table, 0, sizeof table);
+    table.heading = "benchmark";
+    table.is_precise = 1;
+    table.rows = changes->rows;
+    table.row_count = changes->row_count;
+    table.columns = columns;
+    zt__choose_time_unit(&table, ZT__CHANGE_SHORTER, ZT__CHANGE_LONGER);
+    zt__add_figures(&table, ZT__CHANGE_BEFORE, "before", "ns", 1, 0);
+    zt__add_figures(&table, ZT__CHANGE_NOW, "now", "ns", 1, 0);
+    zt__add_figures(&table, ZT__CHANGE_SHARE, "change", "percent", 0, 0);
+    zt__add_figures(&table, ZT__CHANGE_LOW, "95% from", "percent", 0, 0);
+    zt__add_figures(&table, ZT__CHANGE_HIGH, "95% to", "percent", 0, 0);
+    zt__add_texts(&table, ZT__CHANGE_VERDICT, "verdict", verdicts);
+    zt__fit_columns(&table, room);
+    zt__write_figures(writer, &table, room);
+}
+
+ZT__PRIVATE ze_result_t zt__write_changes_to_file(const void *changes, FILE *file) {
+    size_t room = zt__get_room(file == stdout);
+    zt__writer writer;
+    zt__begin_writing(&writer, zt__write_to_file, file);
+    zt__write_change_table(&writer, (const zt__changes *)changes, room);
+    zt__write_change_notes(&writer, (const zt__changes *)changes, room);
+    return zt__end_writing(&writer) ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNKNOWN;
+}
+
+/* Reads the file, compares, and writes the table to `report` unless that is NULL. The caller frees what was
+   allocated. */
+ZT__PRIVATE ze_result_t zt__compare_with_file(zt__changes *changes, const zt_bench_result *results,
+                                              uint32_t count, const char *report) {
+    zt__bench_file *file = &changes->file;
+    size_t rows = count;
+    zt__output output = {"zt_compare_benches",      report, file->diagnostics, file->allocator,
+                         zt__write_changes_to_file, changes};
+    ze_result_t result = zt__read_bench_file(file);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__parse_bench_file(file);
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    rows += file->count;
+    changes->rows = (zt__figure_row *)zt__allocate(file->allocator, rows, sizeof *changes->rows);
+    changes->figures =
+        (double *)zt__allocate(file->allocator, rows, ZT__CHANGE_FIGURES * sizeof *changes->figures);
+    if (!changes->rows || !changes->figures) {
+        return zt__report_no_memory(file->diagnostics, "zt_compare_benches", "a table");
+    }
+    zt__compare_devices(changes);
+    zt__match_benches(changes, results, count);
+    return report ? zt__write_output(&output) : ZE_RESULT_SUCCESS;
+}
+
+ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_bench_result *results,
+                                      uint32_t count, const char *before, const char *report,
+                                      zt_bench_changes *changes) {
+    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
+    zt__changes all;
+    zt_format format;
+    ze_result_t result;
+    if (changes) {
+        memset(changes, 0, sizeof *changes);
+    }
+    if (!results || !before || !changes) {
+        return zt__report_null(diagnostics, "zt_compare_benches",
+                               !results ? "results"
+                               : before ? "changes"
+                                        : "before");
+    }
+    if (report && (!zt__find_format(report, &format) || format != ZT_FORMAT_TABLE)) {
+        return zt__report(diagnostics, BENCH_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_compare_benches",
+                          report, ".txt or none");
+    }
+    memset(&all, 0, sizeof all);
+    all.profiler = profiler;
+    all.file.path = before;
+    all.file.diagnostics = diagnostics;
+    all.file.allocator = zt__allocator_of(profiler);
+    result = zt__compare_with_file(&all, results, count, report);
+    if (result == ZE_RESULT_SUCCESS) {
+        *changes = all.counts;
+    }
+    zt__free(all.file.allocator, all.figures);
+    zt__free(all.file.allocator, all.rows);
+    zt__free(all.file.allocator, all.file.benches);
+    zt__free(all.file.allocator, all.file.text);
+    return result;
 }
 
 /* ==== >>automatic: tracing that reports at exit =========================================================== */
@@ -18653,42 +21302,25 @@ ZT__PRIVATE void zt__clear_auto(void) {
     memset(&zt__automatic, 0, sizeof zt__automatic);
 }
 
-/* Writes what was seen on a device that has no region: below a table, only what that cannot know; without a
-   table, to standard error. */
-ZT__PRIVATE void zt__explain_empty_report(const zt__traced_device *device) {
+ZT__PRIVATE void zt__print_auto_note(zt__document *document, const char *text) {
+    (void)document;
+    fprintf(stderr, "zetools: zt_auto: %s\n", text);
+}
+
+/* Prints why the reports of a device have no region, unless one of them is a table that the user sees. */
+ZT__PRIVATE void zt__explain_empty_report(zt_profiler *profiler) {
     const char *list = zt__automatic.report;
-    const uint64_t copies = device->copies_seen;
-    uint64_t left_out = device->left_out, impossible = device->impossible;
-    const char *before = "zetools: zt_auto: ";
-    FILE *table = NULL, *file = stderr;
-    zt__path path;
-    while (!table && zt__next_path(&list, &path)) {
-        table = zt__find_standard_stream(path.text);
+    zt__document document;
+    zt__file_path path;
+    while (zt__next_path(&list, &path)) {
+        if (zt__find_standard_stream(path.text)) {
+            return;
+        }
     }
-    if (table) {
-        file = table;
-        before = "";
-        left_out = impossible = 0;
-    }
-    if (copies) {
-        fprintf(file, "%sNo region for %llu copies and fills: set ZT_COPIES=1.\n", before,
-                (unsigned long long)copies);
-    }
-    if (left_out) {
-        fprintf(file, "%sNo region for %llu launches left out by ZT_KERNELS or the configuration.\n", before,
-                (unsigned long long)left_out);
-    }
-    if (impossible) {
-        fprintf(file,
-                "%sNo region for %llu launches that cannot be measured: on copy engines, for which "
-                "ZT_GROUPS= measures times, captured into a graph, or on lists that can be cloned or "
-                "changed.\n",
-                before, (unsigned long long)impossible);
-    }
-    if (!table && !copies && !left_out && !impossible) {
-        fprintf(file, "%sno region, because nothing was launched or copied.\n", before);
-    }
-    fflush(file);
+    memset(&document, 0, sizeof document);
+    document.profiler = profiler;
+    zt__note_why_empty(&document, zt__print_auto_note);
+    zt__note_elsewhere(&document, zt__print_auto_note);
 }
 
 /* Writes the reports. Runs at exit, before loader and driver are gone: functions of atexit run in reverse
@@ -18715,7 +21347,7 @@ ZT__PRIVATE void zt__end_auto(void) {
             zt__write_reports(device->profiler, zt__automatic.report,
                               process ? __atomic_add_fetch(&process->automatic, 1, __ATOMIC_RELAXED) : 1);
             if (zt_get_region_count(device->profiler) == 0) {
-                zt__explain_empty_report(device);
+                zt__explain_empty_report(device->profiler);
             }
         }
     }
@@ -18737,16 +21369,6 @@ ZT__PRIVATE void zt__end_auto(void) {
     }
     zt__destroy_tracer(tracer);
     zt__clear_auto();
-}
-
-/* Returns the path of the report by ZT_AUTO in the environment, or else by the configuration: "-" for a
-   table on standard output. Returns NULL if nothing is to be traced. */
-ZT__PRIVATE const char *zt__find_auto_path(const char *configured) {
-    const char *path = getenv("ZT_AUTO");
-    if (!path || strcmp(path, "1") == 0) {
-        path = configured && *configured ? configured : "-";
-    }
-    return zt__is_off(path) ? NULL : path;
 }
 
 /* Calls zeInit, which enables the tracing layer by the environment in loaders that cannot enable it
@@ -18781,12 +21403,15 @@ ZT_API zt_auto_config zt_auto_config_default(void) {
 ZT__PRIVATE ze_result_t zt__start_auto(const zt_auto_config *given) {
     static int ends_at_exit;
     zt_auto_config config = given ? *given : zt_auto_config_default();
-    const char *path = zt__find_auto_path(config.report);
+    const char *path = getenv("ZT_AUTO");
     zt_config *kept = &zt__automatic.config, complete;
     zt__tracer *tracer = NULL;
     ze_result_t result;
     int has_memory;
-    if (!path || (zt__automatic.tracer && zt__automatic.process == getpid())) {
+    if (!path || strcmp(path, "1") == 0) {
+        path = config.report && *config.report ? config.report : "-";
+    }
+    if (zt__is_off(path) || (zt__automatic.tracer && zt__automatic.process == getpid())) {
         return ZE_RESULT_SUCCESS;
     }
     result = zt__check_reports(NULL, "zt_auto", path);

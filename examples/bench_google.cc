@@ -46,16 +46,19 @@ double time_so_far(const zt_profiler *profiler, const char *region) {
     return 0;
 }
 
-// Chosen metrics become counters of the benchmark: by GPU time, or the mean where they do not add up.
-void add_counter(benchmark::State &state, const zt_profiler *profiler, const char *region,
-                 const char *metric) {
+// A metric becomes a counter with its unit: in units a second where it adds up, else the mean, such as a
+// share.
+void add_counter(benchmark::State &state, const zt_profiler *profiler, const char *region, const char *name) {
     zt_region_info info;
-    const uint32_t index = zt_find_metric(profiler, metric);
-    for (uint32_t i = 0; index != UINT32_MAX && i < zt_get_region_count(profiler); i++)
+    const uint32_t index = zt_find_metric(profiler, name);
+    const zt_metric *metric = zt_get_metric(profiler, index);
+    for (uint32_t i = 0; metric && i < zt_get_region_count(profiler); i++)
         if (zt_get_region(profiler, i, &info) == ZE_RESULT_SUCCESS && !strcmp(info.name, region)) {
             const double rate = zt_get_rate(profiler, i, index);
+            const std::string units = strcmp(metric->units, "percent") ? metric->units : "%";
+            const std::string per = metric->aggregation == ZT_AGGREGATE_SUM ? "/s" : "";
             if (!std::isnan(rate))
-                state.counters[metric] = rate;
+                state.counters[name + (" " + units) + per] = rate;
         }
 }
 
@@ -69,6 +72,10 @@ void saxpy(benchmark::State &state) {
         zt_collect(the_device->profiler, TIMEOUT_NS);
         state.SetIterationTime(time_so_far(the_device->profiler, region.c_str()) - before);
     }
+    // Not by SetBytesProcessed, which shows binary prefixes beside the decimal ones of counters.
+    const double items = static_cast<double>(state.iterations()) * elements;
+    state.counters["bytes"] = benchmark::Counter(items * 3 * sizeof(float), benchmark::Counter::kIsRate);
+    state.counters["items"] = benchmark::Counter(items, benchmark::Counter::kIsRate);
     add_counter(state, the_device->profiler, region.c_str(), "GPU_MEMORY_BYTE_READ");
     add_counter(state, the_device->profiler, region.c_str(), "GPU_BUSY");
 }

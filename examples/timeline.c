@@ -1,8 +1,10 @@
-/* Puts regions, rows of a stream and markers on one timeline: writes run.trace.json, which Perfetto and
-   Chrome (at chrome://tracing) show. Regions have times here, so that the stream may have the counters: on
-   most devices either of them can.
+/* Puts regions, rows of a stream, markers and calls of the host on one timeline: writes run.trace.json, which
+   Perfetto and Chrome (at chrome://tracing) show. Regions have times here, so that the stream may have the
+   counters: on most devices either of them can. Calls are timed by the tracer, which needs
+   ZE_ENABLE_TRACING_LAYER=1 in the environment with loaders before 1.15.7.
 
        timeline [DIRECTORY FOR THE FILE] */
+#define ZETOOLS_TRACER
 #define ZETOOLS_IMPLEMENTATION
 #include "zetools.h"
 
@@ -131,6 +133,16 @@ static zt_stream *attach_stream(const gpu *g, zt_profiler *profiler) {
     return stream;
 }
 
+/* Times the calls in which the host waits. Without the tracing layer the timeline has none. */
+static void time_calls(zt_profiler *profiler) {
+    zt_trace_config config = zt_trace_config_default();
+
+    config.no_launches = 1; /* regions are made by hand here */
+    config.calls = "zeEventHostSynchronize";
+    if (zt_trace_start(profiler, &config) != ZE_RESULT_SUCCESS)
+        print_last_error(profiler);
+}
+
 /* What the rows of the stream show of each region. */
 static void print_streamed(const zt_profiler *profiler) {
     for (uint32_t m = 0; m < zt_get_streamed_count(profiler); m++) {
@@ -169,7 +181,10 @@ int main(int argc, char **argv) {
     config.groups = "";
     config.timeline = 4096;
     profiler = profiler_open(&g, &config);
+    zt_name_list(profiler, vectors.list, "vector list");
+    zt_name_list(profiler, matrices.list, "matrix list");
     stream = attach_stream(&g, profiler);
+    time_calls(profiler);
     for (int i = 0; i < STEPS; i++) {
         zt_stream_mark(stream, vectors.list, "step");
         append_vectors(profiler, vectors.list, &p);
@@ -179,6 +194,7 @@ int main(int argc, char **argv) {
         zt_collect(profiler, 0);
         zt_stream_read(stream, 0, NULL, NULL); /* the rows go to the profiler */
     }
+    zt_trace_stop(profiler);
     zt_collect(profiler, TIMEOUT_NS);
     zt_stream_close(stream, NULL, NULL);
 

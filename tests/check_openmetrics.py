@@ -9,8 +9,11 @@ Usage: check_openmetrics.py REPORT EXPECTED     compares
 EXPECTED has lines of fields with tabs between; names of regions are in hexadecimal, numbers hexadecimal floats or nan:
 
     time     REGION COUNT SUM MIN MEDIAN P95 MAX   in nanoseconds
+    own      REGION NANOSECONDS
     lost     REGION LOST DROPPED
     metric   REGION GROUP NAME UNITS AGGREGATION PASS VALUE
+    tile     the same, and TILE
+    streamed the same, with "mean" or "peak" for PASS, and STREAM for TILE
     cause    lost|dropped CAUSE COUNT
     counts   COLLECTED IN_FLIGHT UNOBSERVED
     info     DEVICE AVAILABILITY
@@ -111,6 +114,9 @@ def compare(families, expected_path):
             expect(total * 1e-9, name + "_sum", region=region)
             for quantile, value in zip(["0.0", "0.5", "0.95", "1.0"], quantiles):
                 expect(value * 1e-9, name, region=region, quantile=quantile)
+        elif kind == "own":
+            expect(float.fromhex(fields[1]) * 1e-9, "zetools_region_own_gpu_time_seconds_total",
+                   region=upper_escapes(text_of(fields[0])))
         elif kind == "pass":
             region = upper_escapes(text_of(fields[0]))
             expect(float.fromhex(fields[2]) * 1e-9, "zetools_region_pass_gpu_time_seconds_total", region=region,
@@ -119,19 +125,22 @@ def compare(families, expected_path):
             region = upper_escapes(text_of(fields[0]))
             expect(int(fields[1]), "zetools_region_lost_samples_total", region=region)
             expect(int(fields[2]), "zetools_region_dropped_samples_total", region=region)
-        elif kind == "metric":
-            region, group, metric, units, aggregation, number, value = fields
+        elif kind in ("metric", "tile", "streamed"):
+            region, group, metric, units, aggregation, number, value, *part = fields
             value = float.fromhex(value)
-            if aggregation == "none" or math.isnan(value):
+            if aggregation == "none" or math.isnan(value) or (kind == "streamed" and aggregation == "flag"):
                 continue
             suffix, factor = UNITS.get(units, ("_" + units.lower(), 1)) if aggregation != "flag" else ("_samples", 1)
             suffix = re.sub("[^a-z0-9]", "_", suffix)
             labels = {"region": upper_escapes(text_of(region)), "metric": metric, "group": group}
-            if passes > 1:
+            if passes > 1 and kind != "streamed":
                 labels["pass"] = number
-            ends = suffix + ("" if aggregation == "mean" else "_total")
-            names = [name for name, key in found if key == frozenset(labels.items())]
-            assert len(names) == 1 and names[0].startswith("zetools_metric_") and names[0].endswith(ends), fields
+            if part:
+                labels["tile" if kind == "tile" else "stream"] = part[0]
+            prefix = {"metric": "zetools_metric_", "tile": "zetools_tile_metric_", "streamed": f"zetools_streamed_{number}_"}[kind]
+            ends = suffix + ("" if kind == "streamed" or aggregation == "mean" else "_total")
+            names = [name for name, key in found if key == frozenset(labels.items()) and name.startswith(prefix)]
+            assert len(names) == 1 and names[0].endswith(ends), (fields, names)
             expect(value * factor, names[0], **labels)
         elif kind == "cause":
             expect(int(fields[2]), f"zetools_{fields[0]}_samples_total", cause=fields[1])

@@ -3,6 +3,7 @@
 itself was told by zt_get_stats and others.
 
 Usage: check_report.py csv|json|html REPORT EXPECTED
+       check_report.py folded REPORT run.json
 
 EXPECTED has a line for each set of figures of each region, with tabs between the fields: the name of the region in
 hexadecimal; the group and the name of the metric ("" and "GPU time" for the time); "all" or the number of a tile; "all",
@@ -52,6 +53,16 @@ def check_dates(facts):
     assert opened <= date <= now and now - date < datetime.timedelta(hours=1), facts
 
 
+def check_shares(regions, gpu_time=None):
+    """`regions` has own times and shares. Those of known own times are exact, and all of them make a whole."""
+    if gpu_time is None and all(not math.isnan(own) for own, _ in regions):
+        gpu_time = sum(own for own, _ in regions)
+    if gpu_time:
+        assert math.isclose(sum(share for _, share in regions), 1, rel_tol=1e-9), regions
+        for own, share in regions:
+            assert 0 <= share <= 1 and (math.isnan(own) or math.isclose(share, own / gpu_time, rel_tol=1e-9)), regions
+
+
 def check_counts(counts, causes):
     rest = counts["collected"] + counts["lost"] + counts["dropped"] + counts["in flight"]
     assert counts["begun"] == rest, counts
@@ -83,6 +94,8 @@ def read_csv(path):
         key = text_of(line["region"].encode()), line["group"], line["metric"], line["tile"], line["pass"]
         assert key not in found, key
         found[key] = [int(line["count"])] + [number(line[figure]) for figure in FIGURES]
+    shares = {key[0]: found.pop(key)[1] / 100 for key in list(found) if key[2] == "share" and not key[1]}
+    check_shares([(found[region, "", "own GPU time", "all", "all"][1], share) for region, share in shares.items()])
     check_counts(counts, causes)
     assert regions["lost"] == counts["lost"] and regions["dropped"] <= counts["dropped"], (regions, counts)
     return found, facts
@@ -123,17 +136,53 @@ def check_histogram(region):
         assert time["min"] <= histogram["first_ns"] and end >= time["max"] * 0.999999, (histogram, time)
 
 
+def check_paths(report):
+    """The paths of a region have its samples. Its parent is the region around it on all of them."""
+    for index, region in enumerate(report["regions"]):
+        paths = [path for path in report["paths"] if path["region"] == index]
+        assert sum(path["count"] for path in paths) == region["time_ns"]["count"], region
+        parents = {None if path["parent"] is None else report["paths"][path["parent"]]["region"] for path in paths}
+        assert region["parent"] == (parents.pop() if len(parents) == 1 else None), region
+        own = sum(number(path["own_ns"]) for path in paths)
+        assert same(own, number(region["own_ns"])) or math.isclose(own, region["own_ns"], rel_tol=1e-9), region
+
+
+def check_folded(path, json_path):
+    """Each line has the names on a path of the JSON, and its own time."""
+    with open(json_path, encoding="utf-8") as file:
+        report = json.load(file)
+    stacks, expected = [], []
+    for line in report["paths"]:
+        name = report["regions"][line["region"]]["name"]
+        frame = "".join(":" if letter == ";" else " " if letter < " " or "\x7f" <= letter <= "\x9f" else letter for letter in name)
+        stacks.append(frame if line["parent"] is None else stacks[line["parent"]] + ";" + frame)
+        inner = sum(other["total_ns"] for other in report["paths"] if other["parent"] == len(stacks) - 1)
+        own = max(0, line["total_ns"] - inner) if line["own_ns"] is None else line["own_ns"]
+        if own >= 0.5:
+            expected.append((stacks[-1] + (";(estimate)" if line["own_ns"] is None else ""), own))
+    with open(path, encoding="utf-8", newline="\n") as file:
+        lines = [line.rstrip("\n").rpartition(" ") for line in file]
+    assert [stack for stack, _, _ in lines] == [stack for stack, _ in expected], (lines, expected)
+    for (_, _, value), (stack, own) in zip(lines, expected):
+        assert re.fullmatch("[0-9]+", value) and abs(int(value) - own) <= 0.5, (stack, value, own)
+
+
 def figures_of_document(report):
     found = {}
     counts = {name.replace("_", " "): count for name, count in report["counts"].items()}
     check_counts(counts, report["causes"])
     assert sum(region["count"] for region in report["regions"]) == counts["collected"]
     assert set(report["columns"]) <= set(report["metrics"]), report["columns"]
+    check_shares([(number(region["own_ns"]), number(region["share"])) for region in report["regions"]], report["gpu_time_ns"])
+    check_paths(report)
     for region in report["regions"]:
         name = text_of(region["name"].encode())
         assert region["metrics"].keys() == report["metrics"].keys()
         check_histogram(region)
         found[name, "", "GPU time", "all", "all"] = figures_of(region["time_ns"])
+        for kind in ("own", "total"):
+            sums = [region["time_ns"]["count"], number(region[kind + "_ns"])] + [math.nan] * 6
+            found[name, "", kind + " GPU time", "all", "all"] = sums
         for index, stats in enumerate(region.get("pass_time_ns", [])):
             found[name, "", "GPU time", "all", str(index)] = figures_of(stats)
         for tile, metrics in [("all", region["metrics"]), *((str(i), tile) for i, tile in enumerate(region.get("tiles", [])))]:
@@ -190,6 +239,9 @@ def same(got, wanted):
 
 def main():
     kind, report, expected = sys.argv[1:]
+    if kind == "folded":
+        check_folded(report, expected)
+        return
     wanted, wanted_facts = read_expected(expected)
     found, facts = {"csv": read_csv, "json": read_json, "html": read_html}[kind](report)
     assert found.keys() == wanted.keys(), found.keys() ^ wanted.keys()

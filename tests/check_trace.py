@@ -1,13 +1,19 @@
 #!/usr/bin/env python3
-"""Reads a trace of zetools.h with Python's json module, checks order, nesting and units, and says what is in it.
+"""Reads a trace of zetools.h with Python's json module, checks it, and says what is in it.
 
 Usage: check_trace.py TRACE LOW HIGH
 
-All times must be between LOW and HIGH, in nanoseconds. Prints, sorted, a line for each kind of thing:
-    list 1: outer/inner x10      regions by their track, within those around them
-    host thread 1: zeInit x1     calls by the thread that made them
-    counter GPU_BUSY [percent]   a counter track
-    mark step x3                 a marker
+All times must be between LOW and HIGH, in nanoseconds. Tracks must be named, their spans in order and nested, flows
+must come in pairs and begin and end within spans, and counters must change. Prints, sorted, a line for each kind of
+thing:
+    list 1: outer/inner x10                    regions by their track, within those around them
+    thread 123: append outer/zeEventCreate x1  what a thread of the program has done
+    flow thread 123: append outer > outer x10  what has led to a region
+    counter GPU_BUSY [%]                       a counter
+    argument groups: 4 x 1 x 1 x10             a text that regions have as an argument
+    mark step x3                               a marker
+    missing lost: region (cause) x1            a sample that is missing, and why; the same for regions and rows
+    gap x1                                     of a stream
 """
 import collections
 import json
@@ -18,60 +24,122 @@ def nanoseconds(microseconds):
     return microseconds * 1000
 
 
+def end_of(span):
+    return nanoseconds(span["ts"] + span["dur"])
+
+
 def check_span(span, around):
-    begin, end = nanoseconds(span["ts"]), nanoseconds(span["ts"] + span["dur"])
+    begin, end = nanoseconds(span["ts"]), end_of(span)
     assert begin <= end, span
     if around:
         assert nanoseconds(around[-1]["ts"]) <= begin + 1, (around[-1], span)
-        assert end <= nanoseconds(around[-1]["ts"] + around[-1]["dur"]) + 1, (around[-1], span)
+        assert end <= end_of(around[-1]) + 1, (around[-1], span)
     if span["cat"] == "call":
-        assert not around, span
-        return
-    arguments = span["args"]
-    assert all(isinstance(value, (int, float)) for value in arguments.values()), span
-    time = arguments.get("GpuTime [ns]", arguments["GPU time [ns]"])
-    assert end - begin <= time * 1.01 + 1000, span  # the query is around the time stamps
+        assert not any(one["cat"] == "call" for one in around), span
+    elif span["cat"] == "region":
+        arguments = span["args"]
+        time = arguments.get("GpuTime [ns]", arguments["GPU time [ns]"])
+        assert end - begin <= time * 1.01 + 1000, span  # the query is around the time stamps
 
 
 def paths_of(spans):
-    """The path of each span of a track: where it begins, those that have not ended are around it."""
+    """Each span of a track with its path: where it begins, those that have not ended are around it."""
     around = []
     for span in spans:
-        while around and nanoseconds(around[-1]["ts"] + around[-1]["dur"]) <= nanoseconds(span["ts"]) + 0.5:
+        while around and end_of(around[-1]) <= nanoseconds(span["ts"]) + 0.5:
             around.pop()
         check_span(span, around)
         around.append(span)
-        yield "/".join(one["name"] for one in around)
+        yield span, "/".join(one["name"] for one in around)
+
+
+def spans_at(spans, event):
+    """The names of the spans of a track that contain an event."""
+    return [span["name"] for span in spans
+            if nanoseconds(span["ts"]) <= nanoseconds(event["ts"]) + 0.5 <= end_of(span) + 1]
+
+
+def check_flows(flows, by_track, track_name, found):
+    for parts in flows.values():
+        assert [part["ph"] for part in parts] == ["s", "f"], parts
+        begin, end = parts
+        assert end["bp"] == "e" and begin["name"] == end["name"], parts
+        sources = spans_at(by_track[begin["pid"], begin["tid"]], begin)
+        targets = spans_at(by_track[end["pid"], end["tid"]], end)
+        assert sources and targets, parts
+        found[f"flow {track_name(begin)}: {sources[-1]} > {targets[-1]}"] += 1
+
+
+def check_counters(counters):
+    for name, values in counters.items():
+        times = [time for time, _ in values]
+        assert times == sorted(times), name
+        same = [one for one, other in zip(values[:-1], values[1:-1]) if one[1] == other[1]]
+        assert len(same) <= allowed_repetitions, (name, same)
+        print("counter", name)
+
+
+def read(events, low, high, found):
+    by_track, flows, counters = collections.defaultdict(list), collections.defaultdict(list), {}
+    for event in events:
+        kind = event["ph"]
+        assert low <= nanoseconds(event["ts"]) <= high, (low, event, high)
+        if kind == "X":
+            by_track[event["pid"], event["tid"]].append(event)
+        elif kind in "sf":
+            flows[event["cat"], event["id"]].append(event)
+        elif kind == "C":
+            value = event["args"]["value"]
+            assert isinstance(value, (int, float)), event
+            counters.setdefault(event["name"], []).append((event["ts"], value))
+        else:
+            assert kind == "i" and event["s"] == ("t" if event["tid"] else "p"), event
+            arguments = event["args"]
+            if event["cat"] == "marker":
+                found["mark " + event["name"]] += 1
+            elif event["cat"] == "missing":
+                cause = f" ({arguments['cause']})" if "cause" in arguments else ""
+                found["missing " + event["name"] + cause] += arguments.get("samples", arguments.get("rows", 1))
+            else:
+                found[event["name"]] += 1
+    return by_track, flows, counters
 
 
 def main(path, low, high):
+    global allowed_repetitions
     with open(path, encoding="utf-8") as file:
         trace = json.load(file)
-    events = trace["traceEvents"]
     assert trace["displayTimeUnit"] == "ns"
-    by_track, names, found = collections.defaultdict(list), {}, collections.Counter()
-    counters = collections.defaultdict(list)
-    for event in events:
+    names, found, processes = {}, collections.Counter(), set()
+    for event in trace["traceEvents"]:
         if event["ph"] == "M":
-            names[event["name"], event["tid"]] = event["args"]["name"]
-            continue
-        assert low <= nanoseconds(event["ts"]) <= high, (low, event, high)
-        if event["ph"] == "X":
-            by_track[event["tid"]].append(event)
-        elif event["ph"] == "C":
-            counters[event["name"]].append(event["ts"])
-            assert isinstance(event["args"]["value"], (int, float)), event
-        else:
-            assert event["ph"] == "i" and event["s"] == "p", event
-            found["mark " + event["name"]] += 1
-    assert ("process_name", 0) in names
-    for track, spans in by_track.items():
+            assert event["name"] in ("process_name", "thread_name", "process_sort_index", "thread_sort_index"), event
+            if event["name"].endswith("_name"):
+                assert (event["name"], event["pid"], event["tid"]) not in names, event
+                names[event["name"], event["pid"], event["tid"]] = event["args"]["name"]
+    by_track, flows, counters = read([e for e in trace["traceEvents"] if e["ph"] != "M"], low, high, found)
+    processes = {process for what, process, _ in names if what == "process_name"}
+    program = min(processes)
+    assert len(processes) == 2, processes
+    assert {event["pid"] for event in trace["traceEvents"]} <= processes
+
+    def track_name(event):
+        name = names["thread_name", event["pid"], event["tid"]]
+        return f"thread {event['tid']}" if event["pid"] == program else name
+
+    for spans in by_track.values():
         assert [span["ts"] for span in spans] == sorted(span["ts"] for span in spans)
-        for path in paths_of(spans):
-            found[names["thread_name", track] + ": " + path] += 1
-    for name, times in counters.items():
-        assert times == sorted(times), name
-        print("counter", name)
+        for span, inside in paths_of(spans):
+            if span["name"] == "gap" and span["cat"] == "missing":
+                found["gap"] += 1
+                continue
+            found[track_name(span) + ": " + inside] += 1
+            for name, value in span.get("args", {}).items():
+                if isinstance(value, str):
+                    found[f"argument {name}: {value}"] += 1
+    check_flows(flows, by_track, track_name, found)
+    allowed_repetitions = found["gap"] + found["gap before this"]
+    check_counters(counters)
     for name, count in sorted(found.items()):
         print(f"{name} x{count}")
 

@@ -657,6 +657,20 @@ void run(world *w, zt_profiler *profiler, const char *name) {
     finish_immediate(w, w->immediate);
 }
 
+void run_at_least(world *w, zt_profiler *profiler, const char *name, double ns) {
+    ZT_REGION(profiler, w->immediate, name) {
+        launch(w, w->immediate);
+        finish_immediate(w, w->immediate); /* it has begun */
+        ze_event_handle_t gate = append_gate(w, w->immediate);
+        uint64_t begun = now_ns();
+        while ((double)(now_ns() - begun) < ns)
+            nap();
+        ok(zeEventHostSignal(gate));
+        finish_immediate(w, w->immediate);
+        ok(zeEventDestroy(gate));
+    }
+}
+
 void execute(world *w, zt_profiler *profiler, ze_command_list_handle_t list) {
     ok(zt_execute(profiler, w->queue, 1, &list, NULL));
     finish_queue(w);

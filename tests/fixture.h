@@ -180,6 +180,8 @@ int heard(const world *w, const char *text);
 
 /* One region around one launch. */
 void run(world *w, zt_profiler *profiler, const char *name);
+/* One that lasts `ns` and more on the device, however busy this machine is. */
+void run_at_least(world *w, zt_profiler *profiler, const char *name, double ns);
 void append(world *w, zt_profiler *profiler, ze_command_list_handle_t list, const char *name);
 void append_kernel(zt_profiler *profiler, ze_command_list_handle_t list, ze_kernel_handle_t kernel,
                    const char *name);

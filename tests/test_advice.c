@@ -167,7 +167,8 @@ static zt_profiler *profiler_of(const given_metric *metrics, uint32_t metric_cou
         char name[16];
         snprintf(name, sizeof name, "region %u", (unsigned)region);
         put_text(&packed, name);
-        put_u64(&packed, passes); /* collected */
+        for (uint32_t pass = 0; pass < passes; pass++)
+            put_u64(&packed, 1); /* collected */
         put_u64(&packed, 0);
         put_u64(&packed, 0);
         put_moments(&packed, time_ns, 1);
@@ -185,10 +186,20 @@ static zt_profiler *profiler_of(const given_metric *metrics, uint32_t metric_cou
         }
         put_u32(&packed, 0); /* kept samples */
     }
+    put_u32(&packed, region_count); /* paths: none is inside another */
+    for (uint32_t region = 0; region < region_count; region++) {
+        put_u32(&packed, UINT32_MAX);
+        put_u32(&packed, region);
+        put_u64(&packed, passes);
+        put(&packed, &time_ns, sizeof time_ns);
+        put_u64(&packed, 0);
+        put_u32(&packed, 0);
+        put_u32(&packed, 0);
+    }
     uint64_t size = packed.size, hash = zt__hash(packed.bytes + 24, packed.size - 24);
     packed.size = 0;
     put(&packed, "ZTPK", 4);
-    put_u32(&packed, 1); /* layout */
+    put_u32(&packed, 2); /* layout */
     put_u64(&packed, size);
     put_u64(&packed, hash);
     ok(zt_unpack(packed.bytes, (size_t)size, NULL, &profiler));
@@ -600,7 +611,7 @@ static void rank(const zt_profiler *profiler, char *names, size_t size) {
         }
     }
     zt__prepare_advice(profiler, &advice);
-    uint32_t count = zt__rank_columns(profiler, &advice, &table, ranked);
+    uint32_t count = zt__rank_columns(profiler->metrics, profiler->metric_count, &advice, &table, ranked);
     assert_true(count <= zt_get_metric_count(profiler) + ZT__DERIVED_COLUMNS);
     names[0] = 0;
     for (uint32_t i = 0; i < count; i++)

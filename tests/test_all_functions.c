@@ -54,6 +54,7 @@ static void call_regions(caller *me, int turn) {
     append_kernel(me->profiler, me->immediate, me->kernel, name);
     ZT_REGION(me->profiler, me->immediate, "shared")
     launch_kernel(me->immediate, me->kernel);
+    EXPECT(zt_name_list(me->profiler, me->recorded, name) == ZE_RESULT_SUCCESS);
     append_kernel(me->profiler, me->recorded, me->kernel, "recorded");
     EXPECT(zeCommandListClose(me->recorded) == ZE_RESULT_SUCCESS);
     for (int i = 0; i < 3; i++)
@@ -91,6 +92,11 @@ static void call_results(caller *me) {
         EXPECT(zt_get_limit(profiler, i, &limit) == ZE_RESULT_SUCCESS);
         EXPECT(limit.text[0] != 0 && zt_limit_name(limit.limit)[0] != 0);
     }
+    for (uint32_t i = 0; i < zt_get_path_count(profiler); i++) {
+        zt_path_info path;
+        EXPECT(zt_get_path(profiler, i, &path) == ZE_RESULT_SUCCESS);
+        EXPECT(path.region < zt_get_region_count(profiler));
+    }
     for (int cause = 0; cause < ZT_CAUSE_COUNT; cause++) {
         EXPECT(zt_get_cause(profiler, (zt_cause)cause) == 0);
         EXPECT(zt_cause_name((zt_cause)cause)[0] != 0);
@@ -123,7 +129,7 @@ static void call_reports(caller *me) {
     size_t size = 0;
     EXPECT(zt_set_peaks(me->profiler, 1e9, 1e12, NULL) == ZE_RESULT_SUCCESS);
     EXPECT(zt_set_operations(me->profiler, "region", 1e6) == ZE_RESULT_SUCCESS);
-    for (int format = ZT_FORMAT_TABLE; format <= ZT_FORMAT_INSTANCES; format++) {
+    for (int format = ZT_FORMAT_TABLE; format <= ZT_FORMAT_FOLDED; format++) {
         me->written = 0;
         EXPECT(zt_write(me->profiler, (zt_format)format, count_bytes, &me->written) == ZE_RESULT_SUCCESS);
         EXPECT(me->written > 0);

@@ -67,6 +67,12 @@ static void test_null_profiler_is_inert(void **state) {
     assert_int_equal(zt_find_metric(NULL, "GpuTime"), UINT32_MAX);
     ok(zt_get_region(NULL, 0, &info));
     assert_int_equal(info.count, 0);
+    assert_int_equal(info.parent, UINT32_MAX);
+    zt_path_info path;
+    assert_int_equal(zt_get_path_count(NULL), 0);
+    ok(zt_get_path(NULL, 0, &path));
+    assert_int_equal(path.count, 0);
+    assert_int_equal(path.parent, UINT32_MAX);
     ok(zt_get_stats(NULL, 0, 0, &stats));
     assert_int_equal(stats.count, 0);
     ok(zt_report(NULL, "/nowhere/at/all.csv"));
@@ -122,6 +128,7 @@ static void test_null_arguments(void **state) {
     run(w, profiler, "region");
     collect_all(profiler);
     assert_result(zt_get_region(profiler, 0, NULL), null_pointer);
+    assert_result(zt_get_path(profiler, 0, NULL), null_pointer);
     assert_result(zt_get_stats(profiler, 0, 0, NULL), null_pointer);
     assert_result(zt_report(profiler, NULL), null_pointer);
     assert_result(zt_write(profiler, ZT_FORMAT_CSV, NULL, NULL), null_pointer);
@@ -170,8 +177,10 @@ static void test_indices_out_of_range(void **state) {
     world *w = *state;
     zt_region_info info;
     zt_stats stats;
+    zt_path_info path;
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     assert_result(zt_get_region(profiler, 0, &info), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_result(zt_get_path(profiler, 0, &path), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     run(w, profiler, "region");
     collect_all(profiler);
     assert_result(zt_get_region(profiler, 1, &info), ZE_RESULT_ERROR_INVALID_ARGUMENT);
@@ -223,6 +232,7 @@ static void test_nothing_to_fill_in(void **state) {
 /* A message about an index names the function that returns the count. */
 static void test_indices_and_their_counts(void **state) {
     world *w = *state;
+    zt_path_info path;
     zt_stats stats;
     zt_streamed streamed;
     zt_call_info call;
@@ -234,6 +244,9 @@ static void test_indices_and_their_counts(void **state) {
     text = zt_get_last_error(profiler);
     assert_contains(text, "[BAD_INDEX] zt_get_stats: ");
     assert_contains(text, "zt_get_region_count()");
+    zt_get_path(profiler, 700, &path);
+    text = zt_get_last_error(profiler);
+    assert_contains(text, "zt_get_path_count()");
     zt_get_stats(profiler, 0, 700, &stats);
     text = zt_get_last_error(profiler);
     assert_contains(text, "700");

@@ -2,9 +2,12 @@
    them seeded, so that they are the same on every machine; and a benchmark of real work on the device. */
 #include "fixture.h"
 
+#include <fcntl.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ==== simulated work ====================================================================================== */
 
@@ -251,6 +254,11 @@ static void test_ends_when_noise_no_longer_falls(void **state) {
 
 /* ==== results ============================================================================================= */
 
+static double take_no_time(void *user) {
+    (void)user;
+    return 0;
+}
+
 static double in_turn(void *user) {
     work *from = (work *)user;
     static const double samples[] = {5, 1, 4, 2, 3, 8, 7, 6, 9, 10, 1000};
@@ -275,6 +283,43 @@ static void test_figures(void **state) {
     assert_true(isnan(result.frequency_mhz) && isnan(result.perturbation));
 }
 
+/* Rates are those of the median. Without a count, or without a time, there is none. */
+static void test_rates_of_a_run(void **state) {
+    static kept_text written;
+    (void)state;
+    work from = work_of(NORMAL, 0, 1, 1);
+    zt_bench_config config = config_for(&from);
+    from.taken = 8;
+    config.measure = in_turn;
+    config.min_samples = config.max_samples = 11;
+    config.bytes_per_run = 24;
+    zt_bench_result result = bench_of(config);
+    assert_close(result.bytes_per_second, 4e9); /* 24 bytes in 6 ns */
+    assert_true(isnan(result.items_per_second));
+    config.items_per_run = 3;
+    config.bytes_per_run = -1;
+    from.taken = 8;
+    result = bench_of(config);
+    assert_close(result.items_per_second, 5e8);
+    assert_true(isnan(result.bytes_per_second));
+    written.used = 0;
+    ok(zt_write_bench(NULL, &result, keep_text, &written));
+    assert_contains(written.bytes, "  items ");
+    assert_contains(written.bytes, "    M/s ");
+    assert_contains(written.bytes, "    500 ");
+    assert_null(strstr(written.bytes, "B/s"));
+    result.bytes_per_second = 23.5e9;
+    written.used = 0;
+    ok(zt_write_bench(NULL, &result, keep_text, &written));
+    assert_contains(written.bytes, "  bytes  items ");
+    assert_contains(written.bytes, "   GB/s    M/s ");
+    assert_contains(written.bytes, "  23.50    500 ");
+    config.measure = take_no_time;
+    config.bytes_per_run = 8;
+    result = bench_of(config);
+    assert_true(isnan(result.bytes_per_second) && isnan(result.items_per_second));
+}
+
 static double frequency_of(void *user) {
     return ((const work *)user)->taken % 5 == 0 ? 1500 : 2000;
 }
@@ -290,6 +335,23 @@ static void test_samples_at_a_changed_frequency(void **state) {
     assert_int_equal(result.changed, 4);
     for (uint32_t i = 0; i < 20; i++) /* after three of warm-up */
         assert_int_equal(result.marks[i] & ZT_BENCH_CHANGED, (i + 4) % 5 == 0 ? ZT_BENCH_CHANGED : 0);
+}
+
+/* As a driver that does not know it, or a device that sleeps after the work. */
+static double no_frequency(void *user) {
+    return (double)((const work *)user)->taken - 10;
+}
+
+static void test_frequencies_that_are_not_known(void **state) {
+    (void)state;
+    work from = work_of(NORMAL, 0.001, 1, 1);
+    zt_bench_config config = config_for(&from);
+    config.frequency = no_frequency;
+    config.warm_up = 1;
+    config.min_samples = config.max_samples = 10; /* the last is the first at more than 0 MHz */
+    zt_bench_result result = bench_of(config);
+    assert_true(result.frequency_mhz == 1);
+    assert_int_equal(result.changed, 0);
 }
 
 static double fail_always(void *user) {
@@ -386,11 +448,6 @@ static double take_a_microsecond(void *unused) {
 }
 
 /* Times of less than a microsecond keep their digits. A time that is not finite is no sample. */
-static double take_no_time(void *user) {
-    (void)user;
-    return 0;
-}
-
 static double take_five_and_a_half_ns(void *user) {
     (void)user;
     return 5.5;
@@ -580,6 +637,427 @@ static void test_without_a_profiler_nothing_runs(void **state) {
     assert_int_equal(comparison.differs, 0);
 }
 
+/* ==== an earlier run ====================================================================================== */
+
+/* A result whose median is known to half a percent. */
+static zt_bench_result result_of(const char *name, double median) {
+    zt_bench_result result;
+    memset(&result, 0, sizeof result);
+    strcpy(result.name, name);
+    result.end = ZT_BENCH_PRECISE;
+    result.count = 20;
+    result.median = median;
+    result.low = median * 0.995;
+    result.high = median * 1.005;
+    result.quartile1 = result.min = median * 0.99;
+    result.quartile3 = result.max = median * 1.01;
+    result.precision = 0.005;
+    result.tolerance = 0.02;
+    result.frequency_mhz = 2000;
+    result.bytes_per_second = result.items_per_second = result.perturbation = (double)NAN;
+    result.region = UINT32_MAX;
+    return result;
+}
+
+/* Returns the text of a file in the test's directory. It lives until the next call. */
+static char *text_of_file(const char *name) {
+    static char text[1 << 16];
+    FILE *file = fopen(in_directory(name), "rb");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = 0;
+    fclose(file);
+    return text;
+}
+
+static void write_bytes(const char *name, const void *bytes, size_t size) {
+    FILE *file = fopen(in_directory(name), "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+static ze_result_t compare_benches(const zt_bench_result *results, uint32_t count,
+                                   zt_bench_changes *changes) {
+    return zt_compare_benches(NULL, results, count, in_directory("before.csv"), in_directory("changes.txt"),
+                              changes);
+}
+
+static void test_changes_since_an_earlier_run(void **state) {
+    (void)state;
+    static zt_bench_result before[6], now[6];
+    zt_bench_changes changes;
+    const char *table;
+    before[0] = result_of("same", 1000);
+    before[1] = result_of("slower, \"quoted\"\nname", 2000);
+    before[2] = result_of("faster", 3000);
+    before[3] = result_of("gone", 4000);
+    before[4] = result_of("failed now", 5000);
+    before[5] = result_of("failed before", 0);
+    before[5].count = 0;
+    before[5].median = before[5].low = before[5].high = (double)NAN;
+    now[0] = result_of("faster", 2700);
+    now[1] = result_of("same", 1020);
+    now[2] = result_of("slower, \"quoted\"\nname", 2100);
+    now[3] = result_of("failed now", 0);
+    now[3].count = 0;
+    now[3].median = (double)NAN;
+    now[4] = result_of("failed before", 6000);
+    now[5] = result_of("new", 7000);
+    ok(zt_report_benches(NULL, before, 6, in_directory("before.csv")));
+    ok(compare_benches(now, 6, &changes));
+    assert_int_equal(changes.same, 1);
+    assert_int_equal(changes.slower, 1);
+    assert_int_equal(changes.faster, 1);
+    assert_int_equal(changes.missing, 2);
+    assert_int_equal(changes.added, 2);
+    assert_int_equal(changes.other_conditions, 0);
+    table = text_of_file("changes.txt");
+    assert_contains(table, "\nfaster  ");
+    assert_contains(table, "\nslower, \"quoted\"?name  ");
+    assert_contains(table, "   -10.0");
+    assert_contains(table, "1 slower, 1 faster, 1 same, 2 missing, 2 new, compared with\n");
+    assert_contains(table, "tolerance of 2%.");
+    /* 2% of change is known to 0.7%, so that it is not beyond a tolerance of 2%, but beyond one of 1%. */
+    now[1].tolerance = 0.01;
+    ok(compare_benches(now, 6, &changes));
+    assert_int_equal(changes.slower, 2);
+    assert_contains(text_of_file("changes.txt"), "tolerance of 1% to");
+}
+
+/* The n-th of a name is compared with the n-th. Names that are not valid UTF-8 find each other. */
+static void test_benchmarks_of_one_name(void **state) {
+    (void)state;
+    static zt_bench_result before[3], now[3];
+    zt_bench_changes changes;
+    before[0] = result_of("twice", 1000);
+    before[1] = result_of("\xFFname", 50);
+    before[2] = result_of("twice", 2000);
+    now[0] = before[2];
+    now[1] = before[0];
+    now[2] = before[1];
+    ok(zt_report_benches(NULL, before, 3, in_directory("before.csv")));
+    ok(compare_benches(now, 3, &changes));
+    assert_int_equal(changes.slower, 1);
+    assert_int_equal(changes.faster, 1);
+    assert_int_equal(changes.same, 1);
+    ok(compare_benches(before, 3, &changes));
+    assert_int_equal(changes.same, 3);
+}
+
+/* The time of a benchmark may be so short that its interval reaches 0: then no change is shown. */
+static void test_an_interval_that_reaches_zero(void **state) {
+    (void)state;
+    static zt_bench_result before, now;
+    zt_bench_changes changes;
+    before = result_of("short", 10);
+    before.low = 0;
+    now = result_of("short", 20);
+    ok(zt_report_benches(NULL, &before, 1, in_directory("before.csv")));
+    ok(compare_benches(&now, 1, &changes));
+    assert_int_equal(changes.same, 1);
+    assert_contains(text_of_file("changes.txt"), " -  ");
+}
+
+/* Returns in how many trials a later run is faster or slower than an earlier one. */
+static int changed(shape of, double noise, double scale) {
+    static zt_bench_result before, now;
+    int count = 0;
+    for (int seed = FIRST_SEED; seed < FIRST_SEED + TRIALS; seed++) {
+        work a = work_of(of, noise, 1, seed), b = work_of(of, noise, scale, seed + 5000);
+        zt_bench_config config_a = config_for(&a), config_b = config_for(&b);
+        zt_bench_changes changes;
+        config_b.tolerance = 1e-9;
+        ok(zt_bench(NULL, &config_a, &before));
+        ok(zt_bench(NULL, &config_b, &now));
+        ok(zt_report_benches(NULL, &before, 1, in_directory("before.csv")));
+        ok(zt_compare_benches(NULL, &now, 1, in_directory("before.csv"), NULL, &changes));
+        count += (int)changes.slower + (scale > 1 ? 0 : (int)changes.faster);
+    }
+    return count;
+}
+
+/* The interval of the change holds in at least 95 of 100 runs. */
+static void test_no_change_of_the_same_work(void **state) {
+    (void)state;
+    for (int of = 0; of < SHAPES; of++) {
+        int wrong = changed((shape)of, 0.02, 1);
+        if (wrong * 100 > 7 * TRIALS)
+            fail_msg("shape %d: a change in %d of %d", of, wrong, TRIALS);
+    }
+}
+
+static void test_a_change_of_three_percent(void **state) {
+    (void)state;
+    for (int of = 0; of < SHAPES; of++) {
+        int right = changed((shape)of, 0.02, 1.03);
+        if (right * 100 < 90 * TRIALS)
+            fail_msg("shape %d: found in %d of %d", of, right, TRIALS);
+    }
+}
+
+/* Another device, driver, clock or frequency may be the reason of a change. */
+static void test_conditions_that_differ(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    static zt_bench_result before[5], now[5];
+    zt_bench_changes changes;
+    char text[1 << 15], *at;
+    for (int i = 0; i < 5; i++) {
+        before[i] = result_of("a", 1000);
+        before[i].name[0] = (char)('a' + i);
+        now[i] = before[i];
+    }
+    ok(zt_report_benches(profiler, before, 5, in_directory("before.csv")));
+    ok(zt_compare_benches(profiler, now, 5, in_directory("before.csv"), in_directory("changes"), &changes));
+    assert_int_equal(changes.same, 5);
+    assert_int_equal(changes.other_conditions, 0);
+    assert_null(strstr(text_of_file("changes"), " was "));
+
+    /* The frequency of the first is not known. */
+    now[0].frequency_mhz = (double)NAN;
+    for (int i = 1; i < 5; i++)
+        now[i].frequency_mhz = 1500;
+    ok(zt_compare_benches(profiler, now, 5, in_directory("before.csv"), in_directory("changes"), &changes));
+    assert_int_equal(changes.other_conditions, 1);
+    assert_contains(text_of_file("changes"),
+                    "4 benchmarks ran at another frequency; b: 2000 MHz before, 1500 MHz now.");
+    assert_contains(text_of_file("changes"), "not be those of the program.");
+
+    strcpy(text, text_of_file("before.csv"));
+    while ((at = strstr(text, "\"Soft")) != NULL)
+        memcpy(at, "\"Hard", 5);
+    write_bytes("before.csv", text, strlen(text));
+    ok(zt_compare_benches(profiler, before, 5, in_directory("before.csv"), in_directory("changes"),
+                          &changes));
+    assert_int_equal(changes.other_conditions, 1);
+    assert_contains(text_of_file("changes"), "The device was Hard");
+    /* Without a profiler, the device is not known. */
+    ok(zt_compare_benches(NULL, before, 5, in_directory("before.csv"), NULL, &changes));
+    assert_int_equal(changes.other_conditions, 0);
+}
+
+/* Compares with a file of these bytes. Returns the result, and the message in `*text`. */
+static ze_result_t compare_with(const void *bytes, size_t size, const char **text) {
+    static zt_bench_result now;
+    zt_bench_changes changes;
+    ze_result_t result;
+    now = result_of("a", 1000);
+    write_bytes("before.csv", bytes, size);
+    result = zt_compare_benches(NULL, &now, 1, in_directory("before.csv"), NULL, &changes);
+    *text = zt_get_last_error(NULL);
+    if (result != ZE_RESULT_SUCCESS)
+        assert_int_equal(changes.same + changes.slower + changes.faster + changes.added + changes.missing, 0);
+    return result;
+}
+
+static ze_result_t compare_with_text(const char *bytes, const char **text) {
+    return compare_with(bytes, strlen(bytes), text);
+}
+
+#define HEAD "layout,results,name,median_ns,low_ns,high_ns\n"
+
+static void test_files_that_cannot_be_read(void **state) {
+    static const char *const damaged[] = {
+        HEAD "1,1,a,1000,990\n",           HEAD "1,1,a,1000,1001,1002\n", HEAD "1,1,a,1000,990,inf\n",
+        HEAD "1,1,a,1000,990,1e999\n",     HEAD "1,1,a,-5,-6,-4\n",       HEAD "1,1,a,1.0.0,990,1010\n",
+        HEAD "1,1,a,1000,,1010\n",         HEAD "x,1,a,1000,990,1010\n",  HEAD "1,,a,1000,990,1010\n",
+        HEAD "1,1,\"a\"b,1000,990,1010\n", HEAD "1,1,a,1000,990,1e3x\n",  HEAD "1,1,a,1000,990,1010,1\n",
+        HEAD "1,1,a,9,9,9\n1,1,b,9,9,9\n", HEAD "1,2,a,9,9,9\n" HEAD,     HEAD "\n",
+    };
+    static const char *const foreign[] = {"",
+                                          "\n",
+                                          "a",
+                                          "{\"benchmarks\": []}\n",
+                                          "name,median_ns\na,1\n",
+                                          "layout,results,name,median_ns",
+                                          "layout,results\n1,1\n",
+                                          "layout,results,median_ns,low_ns,high_ns\n1,1,9,9,9\n"};
+    static zt_bench_result now;
+    zt_bench_changes changes;
+    const char *text;
+    (void)state;
+    now = result_of("a", 1000);
+    assert_result(compare_with_text(HEAD "1,1,a,1000,990,1010\r\n", &text), ZE_RESULT_SUCCESS);
+    assert_result(compare_with_text(HEAD "1,1,a,,,\n", &text), ZE_RESULT_SUCCESS);
+    for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
+        if (compare_with_text(damaged[i], &text) != ZE_RESULT_ERROR_INVALID_ARGUMENT)
+            fail_msg("accepted: %s", damaged[i]);
+        assert_contains(text, "[BAD_BENCHES]");
+        assert_contains(text, "is damaged in line ");
+        assert_contains(text, "Write it anew with zt_report_benches.");
+    }
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
+        assert_result(compare_with_text(foreign[i], &text), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+        assert_contains(text, "is no file of benchmarks");
+    }
+    assert_result(compare_with_text("layout,new\n2,\"?\"\n", &text), ZE_RESULT_ERROR_UNSUPPORTED_VERSION);
+    assert_contains(text, "[NEWER_BENCHES]");
+    assert_contains(text, "has layout 2, and zetools " ZETOOLS_VERSION " reads layout 1.");
+    assert_result(compare_with_text(HEAD, &text), ZE_RESULT_ERROR_INVALID_SIZE);
+    assert_contains(text, "is cut off");
+
+    assert_result(zt_compare_benches(NULL, &now, 1, in_directory("none.csv"), NULL, &changes),
+                  ZE_RESULT_ERROR_UNKNOWN);
+    assert_contains(zt_get_last_error(NULL),
+                    "none.csv': No such file or directory. Check the path, or write ");
+    assert_result(zt_compare_benches(NULL, &now, 1, test_directory, NULL, &changes), ZE_RESULT_ERROR_UNKNOWN);
+    assert_contains(zt_get_last_error(NULL), "it is no regular file");
+}
+
+/* A file of two runs, with all that a name may contain. Returns its size. */
+static size_t write_two(char *bytes, size_t room) {
+    static zt_bench_result before[2];
+    const char *text;
+    before[0] = result_of("a", 1000.0 / 3);
+    before[1] = result_of("b \"\n,\r\xC3\xA9", 2000);
+    ok(zt_report_benches(NULL, before, 2, in_directory("before.csv")));
+    text = text_of_file("before.csv");
+    assert_true(strlen(text) < room);
+    strcpy(bytes, text);
+    return strlen(text);
+}
+
+static void test_files_that_are_cut_off(void **state) {
+    char bytes[2048];
+    const char *text;
+    size_t size = write_two(bytes, sizeof bytes), head = strcspn(bytes, "\n") + 1;
+    (void)state;
+    for (size_t i = 0; i < size; i++) {
+        ze_result_t result = compare_with(bytes, i, &text);
+        if (result != (i < head ? ZE_RESULT_ERROR_INVALID_ARGUMENT : ZE_RESULT_ERROR_INVALID_SIZE))
+            fail_msg("cut off after %zu of %zu: %s, %s", i, size, zt_result_name(result), text);
+    }
+    ok(compare_with(bytes, size, &text));
+}
+
+/* Bytes at chance: nothing crashes, and what is not an error is a whole file. */
+static void test_files_with_wrong_bytes(void **state) {
+    enum { MUTATIONS = OFTEN(20000) };
+    static const char letters[] = "\",\n\r.0129e-+ax";
+    char bytes[2048], changed_bytes[2048];
+    const char *text;
+    size_t size = write_two(bytes, sizeof bytes), head = strcspn(bytes, "\n") + 1;
+    work chance = work_of(NORMAL, 0, 1, FIRST_SEED);
+    int refused = 0;
+    (void)state;
+    for (int i = 0; i < MUTATIONS; i++) {
+        int mutations = 1 + (int)(4 * uniform(&chance));
+        memcpy(changed_bytes, bytes, size);
+        for (int j = 0; j < mutations; j++) {
+            size_t at = uniform(&chance) < 0.8 ? head + (size_t)((double)(size - head) * uniform(&chance))
+                                               : (size_t)((double)size * uniform(&chance));
+            int is_letter = uniform(&chance) < 0.7;
+            changed_bytes[at] = is_letter ? letters[(size_t)((sizeof letters - 1) * uniform(&chance))]
+                                          : (char)(256 * uniform(&chance));
+        }
+        refused += compare_with(changed_bytes, size, &text) != ZE_RESULT_SUCCESS;
+    }
+    assert_true(refused > MUTATIONS / 4);
+}
+
+static void test_reports_of_benchmarks(void **state) {
+    static zt_bench_result results[2];
+    zt_bench_changes changes;
+    (void)state;
+    results[0] = result_of("a", 1000.5);
+    results[1] = result_of("b", 2000);
+    results[1].bytes_per_second = 4e9;
+    ok(zt_report_benches(NULL, results, 2, in_directory("run.CSV")));
+    assert_contains(text_of_file("run.CSV"), "\n1,2,\"a\",20,0,0,precise,1000.5,");
+    assert_contains(text_of_file("run.CSV"), ",2000,4000000000,,,20");
+    ok(zt_report_benches(NULL, results, 2, in_directory("run.txt")));
+    assert_contains(text_of_file("run.txt"), "\nbenchmark ");
+    assert_result(zt_report_benches(NULL, results, 2, in_directory("run.json")),
+                  ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_contains(zt_get_last_error(NULL), "[BENCH_SUFFIX]");
+    assert_result(zt_report_benches(NULL, results, 2, in_directory("none/run.csv")), ZE_RESULT_ERROR_UNKNOWN);
+    assert_contains(zt_get_last_error(NULL), "[CANNOT_WRITE] zt_report_benches: cannot write ");
+    assert_result(
+        zt_compare_benches(NULL, results, 2, in_directory("run.CSV"), in_directory("run.csv"), &changes),
+        ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_result(zt_report_benches(NULL, NULL, 2, "-"), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    assert_result(zt_report_benches(NULL, results, 2, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    assert_result(zt_compare_benches(NULL, NULL, 2, "a", NULL, &changes),
+                  ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    assert_result(zt_compare_benches(NULL, results, 2, NULL, NULL, &changes),
+                  ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    assert_result(zt_compare_benches(NULL, results, 2, "a", NULL, NULL),
+                  ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+}
+
+/* Prints results and their changes on standard output. Returns the width of the widest line. */
+static size_t widest_printed(const zt_bench_result *results, uint32_t count, const char *columns) {
+    zt_bench_changes changes;
+    int file = open(in_directory("output"), O_WRONLY | O_CREAT | O_TRUNC, 0600), saved = dup(1);
+    size_t widest = 0;
+    setenv("COLUMNS", columns, 1);
+    fflush(stdout);
+    assert_true(file >= 0 && saved >= 0 && dup2(file, 1) == 1);
+    ze_result_t printed = zt_report_benches(NULL, results, count, "-");
+    ze_result_t compared =
+        zt_compare_benches(NULL, results, count, in_directory("before.csv"), "-", &changes);
+    dup2(saved, 1);
+    close(saved);
+    close(file);
+    unsetenv("COLUMNS");
+    ok(printed);
+    ok(compared);
+    for (const char *line = text_of_file("output"); *line; line += strcspn(line, "\n") + 1) {
+        size_t width = strcspn(line, "\n");
+        widest = width > widest ? width : widest;
+    }
+    return widest;
+}
+
+/* Standard output has tables as wide as it is, so that longer names have room. Files have 80 columns. */
+static void test_tables_fit(void **state) {
+    (void)state;
+    static zt_bench_result results[2];
+    char name[64];
+    memset(name, 'n', 63);
+    name[63] = 0;
+    results[0] = result_of(name, 123456);
+    results[1] = result_of("b", 1.5);
+    results[0].bytes_per_second = 12e12;
+    results[0].items_per_second = 3e9;
+    ok(zt_report_benches(NULL, results, 2, in_directory("before.csv")));
+    assert_in_range(widest_printed(results, 2, "80"), 70, 80);
+    assert_in_range(widest_printed(results, 2, "120"), 100, 120);
+    ok(compare_benches(results, 2, &(zt_bench_changes){0}));
+    assert_int_equal(strcspn(strchr(text_of_file("changes.txt"), '-'), "\n"), 80);
+}
+
+/* Wherever memory ends, there is a message, no count, and no leak. */
+static void test_comparing_without_memory(void **state) {
+    world *w = *state;
+    static zt_bench_result before;
+    zt_config config = config_of(w);
+    zt_bench_changes changes;
+    ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    int failures = 0;
+    before = result_of("a", 1000);
+    config.allocator = scarce_allocator();
+    zt_profiler *profiler = open_profiler(w, &config);
+    ok(zt_report_benches(profiler, &before, 1, in_directory("before.csv")));
+    while (result != ZE_RESULT_SUCCESS) {
+        allocations_left = failures;
+        result = zt_compare_benches(profiler, &before, 1, in_directory("before.csv"), in_directory("changes"),
+                                    &changes);
+        allocations_left = -1;
+        if (result != ZE_RESULT_SUCCESS) {
+            assert_result(result, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+            assert_int_equal(changes.same, 0);
+            failures++;
+        }
+    }
+    assert_int_equal(failures, 5); /* the text, the lines, the rows, their figures, the path */
+    assert_int_equal(changes.same, 1);
+}
+
+static int start_with_directory(void **state) {
+    return make_directory(state) == 0 ? start(state) : -1;
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_intervals_hold_the_median),
@@ -592,7 +1070,9 @@ int main(void) {
         TEST(test_warm_up_ends_when_time_is_up),
         TEST(test_ends_when_noise_no_longer_falls),
         TEST(test_figures),
+        TEST(test_rates_of_a_run),
         TEST(test_samples_at_a_changed_frequency),
+        TEST(test_frequencies_that_are_not_known),
         TEST(test_failing_work),
         TEST(test_work_on_the_device),
         TEST(test_very_short_times),
@@ -603,6 +1083,18 @@ int main(void) {
         TEST(test_a_run_without_a_region),
         TEST(test_without_room_for_another_profiler),
         TEST(test_without_a_profiler_nothing_runs),
+        TEST(test_changes_since_an_earlier_run),
+        TEST(test_benchmarks_of_one_name),
+        TEST(test_an_interval_that_reaches_zero),
+        TEST(test_no_change_of_the_same_work),
+        TEST(test_a_change_of_three_percent),
+        TEST(test_conditions_that_differ),
+        TEST(test_files_that_cannot_be_read),
+        TEST(test_files_that_are_cut_off),
+        TEST(test_files_with_wrong_bytes),
+        TEST(test_reports_of_benchmarks),
+        TEST(test_tables_fit),
+        TEST(test_comparing_without_memory),
     };
-    return cmocka_run_group_tests(tests, start, NULL);
+    return cmocka_run_group_tests(tests, start_with_directory, remove_directory);
 }

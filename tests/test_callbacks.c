@@ -389,7 +389,7 @@ static void *allocate_much(void *argument) {
     }
     finish_immediate(me->w, me->list);
     zt_collect(me->profiler, 0);
-    for (int format = ZT_FORMAT_TABLE; format <= ZT_FORMAT_INSTANCES; format++) {
+    for (int format = ZT_FORMAT_TABLE; format <= ZT_FORMAT_FOLDED; format++) {
         size_t written = 0;
         zt_write(me->profiler, (zt_format)format, count_bytes, &written);
     }

@@ -279,8 +279,8 @@ static void test_attribution(void **state) {
     assert_int_equal(after.rows, 0);
     assert_true(is_missing(after.mean) && is_missing(after.peak));
     const char *trace = written_here(profiler, ZT_FORMAT_TRACE);
-    assert_int_equal(count_of(trace, "\"GPU_BUSY [percent]\""), 3);
-    const char *first = strstr(strstr(trace, "\"GPU_BUSY [percent]\""), "\"value\":");
+    assert_int_equal(count_of(trace, "\"GPU_BUSY [%]\""), 3);
+    const char *first = strstr(strstr(trace, "\"GPU_BUSY [%]\""), "\"value\":");
     assert_int_equal(strncmp(first, "\"value\":4}", 10), 0);
     zt_close(profiler);
     check_work(w);

@@ -622,6 +622,13 @@ static void test_closed_with_dropped_regions_that_do_not_run(void **state) {
         assert_int_equal(gpu.findings(), 0);
         assert_int_equal(heard(w, "[DROPPED_RUNNING]"), 0);
     }
+    /* its event has signalled, and the driver refuses to reset it */
+    zt_profiler *profiler = open_two_groups(w, A_WHILE);
+    refuse_in_part(w, profiler, w->immediate, 0);
+    finish_immediate(w, w->immediate);
+    inject("zetMetricQueryReset", 1, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    close_profiler(w, profiler);
+    assert_int_equal(heard(w, "[DROPPED_RUNNING]"), 0);
     check_work(w);
 }
 

@@ -135,15 +135,15 @@ typedef struct pair {
 static void *merge_often(void *user) {
     pair *both = (pair *)user;
     for (int i = 0; i < 50; i++)
-        zt_merge(both->into, both->from);
+        ok(zt_merge(both->into, both->from));
     return NULL;
 }
 
-/* Into each other, at once, while others ask. */
+/* Into each other, at once, and none waits for another that waits for it. */
 static void test_merges_in_threads(void **state) {
     world *w = *state;
-    pair one = {open_groups(w, "ComputeBasic"), open_groups(w, "ComputeBasic")};
-    pair other = {one.from, open_groups(w, "ComputeBasic")}, third = {other.from, one.into};
+    pair one = {open_with_timeout(w, A_WHILE), open_with_timeout(w, A_WHILE)};
+    pair other = {one.from, open_with_timeout(w, A_WHILE)}, third = {other.from, one.into};
     pthread_t threads[3];
     run_varied(w, one.into, "one", 0, 3);
     run_varied(w, one.from, "other", 0, 3);
@@ -233,7 +233,8 @@ static void *collect_here(void *user) {
 static void test_merge_while_another_thread_collects(void **state) {
     world *w = *state;
     pthread_t thread;
-    merging_sample me = {NULL, open_groups(w, "ComputeBasic"), ZE_RESULT_SUCCESS, ZE_RESULT_SUCCESS, 1, 0, 0};
+    merging_sample me = {NULL, open_with_timeout(w, 100000000), ZE_RESULT_SUCCESS, ZE_RESULT_SUCCESS, 1, 0,
+                         0};
     zt_config config = config_of(w);
     config.sample = merge_in_sample;
     config.sample_user = &me;
@@ -246,10 +247,11 @@ static void test_merge_while_another_thread_collects(void **state) {
     while (!__atomic_load_n(&me.entered, __ATOMIC_ACQUIRE))
         nap();
     assert_result(zt_merge(me.collecting, me.other), ZE_RESULT_NOT_READY);
-    assert_int_equal(heard(w, "[COLLECTOR_BUSY]"), 1);
-    ok(zt_merge(me.other, me.collecting)); /* to read it nobody has to wait */
+    assert_result(zt_merge(me.other, me.collecting), ZE_RESULT_NOT_READY);
+    assert_int_equal(heard(w, "[COLLECTOR_BUSY]"), 2); /* once for each profiler */
     __atomic_store_n(&me.may_go_on, 1, __ATOMIC_RELEASE);
     pthread_join(thread, NULL);
+    ok(zt_merge(me.other, me.collecting));
     ok(zt_merge(me.collecting, me.other));
     assert_counts(me.collecting, counted(3, 3, 0, 0, 0));
     check_work(w);
@@ -391,7 +393,7 @@ static void test_layout(void **state) {
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     pack packed = pack_of(profiler);
     uint64_t size = 0, sum = UINT64_C(0xcbf29ce484222325), stated = 0;
-    assert_memory_equal(packed.bytes, "ZTPK\1\0\0\0", 8);
+    assert_memory_equal(packed.bytes, "ZTPK\2\0\0\0", 8);
     for (int i = 7; i >= 0; i--) {
         size = size << 8 | packed.bytes[8 + i];
         stated = stated << 8 | packed.bytes[16 + i];
@@ -431,8 +433,10 @@ static void test_bad_buffers(void **state) {
         assert_null(none);
         packed.bytes[i] ^= 0x10;
     }
-    packed.bytes[4] = 2;
-    expect_refused(packed.bytes, packed.size, ZE_RESULT_ERROR_UNSUPPORTED_VERSION);
+    for (int layout = 1; layout <= 3; layout += 2) {
+        packed.bytes[4] = (unsigned char)layout;
+        expect_refused(packed.bytes, packed.size, ZE_RESULT_ERROR_UNSUPPORTED_VERSION);
+    }
     assert_result(zt_unpack(NULL, 10, NULL, &none), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     assert_result(zt_unpack(packed.bytes, packed.size, NULL, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     assert_counts(profiler, counted(2, 2, 0, 0, 0));
@@ -500,6 +504,47 @@ static void expect_mended_is_refused(pack *packed, const unsigned char *before) 
     mend_check_sum(packed);
     expect_refused(packed->bytes, packed->size, ZE_RESULT_ERROR_INVALID_ARGUMENT);
     memcpy(packed->bytes, before, packed->size);
+}
+
+/* Of paths: their outer ones come before them, their regions are there, and none is there twice. */
+static void test_paths_are_not_believed(void **state) {
+    world *w = *state;
+    enum { PATH = 4 * 4 + 3 * 8, PATHS = 3 };
+    zt_profiler *profiler = open_groups(w, "ComputeBasic"), *back;
+    zt_region outer = zt_begin(profiler, w->immediate, "outer");
+    append(w, profiler, w->immediate, "inner");
+    append(w, profiler, w->immediate, "next");
+    zt_end(&outer);
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    pack packed = pack_of(profiler);
+    unsigned char *before = (unsigned char *)malloc(packed.size), *paths;
+    memcpy(before, packed.bytes, packed.size);
+    paths = packed.bytes + packed.size - PATHS * PATH;
+    assert_int_equal(paths[-4], PATHS);
+    const struct {
+        size_t at;
+        unsigned char value;
+    } wrong[] = {{PATH, 1},         {PATH, 2}, {2 * PATH, 5}, {4, 3},  {PATH + 4, 7},
+                 {2 * PATH + 4, 1}, {15, 1},   {31, 1},       {32, 2}, {36, 2}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        paths[wrong[i].at] = wrong[i].value;
+        expect_mended_is_refused(&packed, before);
+    }
+    for (size_t i = 0; i < PATHS * PATH + 4; i++) {
+        packed.bytes[packed.size - 1 - i] ^= 0xC5;
+        mend_check_sum(&packed);
+        if (zt_unpack(packed.bytes, packed.size, NULL, &back) == ZE_RESULT_SUCCESS)
+            for (uint32_t path = 0; path < zt_get_path_count(back); path++) {
+                zt_path_info info;
+                ok(zt_get_path(back, path, &info));
+                assert_true(info.parent < path || info.parent == UINT32_MAX);
+            }
+        zt_close(back);
+        memcpy(packed.bytes, before, packed.size);
+    }
+    free(before);
+    free(packed.bytes);
 }
 
 /* Counts that are divided by, or that sums over all regions are made of. */
@@ -718,6 +763,61 @@ static void test_unpack_without_memory(void **state) {
     check_work(w);
 }
 
+/* ==== while other threads collect ========================================================================== */
+
+typedef struct collecting_allocator {
+    world *w;
+    zt_profiler *collected; /* NULL: not yet */
+} collecting_allocator;
+
+/* As another thread may while zt_merge makes room. */
+static void *collect_elsewhere(void *profiler) {
+    zt_collect((zt_profiler *)profiler, 0);
+    return NULL;
+}
+
+static void *allocate_while_others_collect(size_t size, void *user) {
+    collecting_allocator *me = (collecting_allocator *)user;
+    if (me->collected)
+        run_in_time(me->w, collect_elsewhere, me->collected);
+    return malloc(size);
+}
+
+static void release_plainly(void *memory, void *user) {
+    (void)user;
+    free(memory);
+}
+
+/* All regions, and what was lost of them, are of one moment. */
+static void test_a_merge_is_of_one_moment(void **state) {
+    world *w = *state;
+    collecting_allocator me = {w, NULL};
+    zt_profiler *from = open_groups(w, "ComputeBasic"), *into = NULL;
+    zt_config config = config_of(w);
+    config.groups = "ComputeBasic";
+    config.allocator.allocate = allocate_while_others_collect;
+    config.allocator.release = release_plainly;
+    config.allocator.user = &me;
+    ok(zt_open(w->context, w->device, &config, &into));
+    for (int i = 0; i < 2; i++) {
+        append(w, from, w->immediate, "one");
+        append(w, from, w->immediate, "two");
+        w->launches += 2;
+        finish_immediate(w, w->immediate);
+        if (i == 0)
+            collect_all(from);
+    }
+    me.collected = from;
+    ok(zt_merge(into, from));
+    me.collected = NULL;
+    assert_counts(into, counted(2, 2, 0, 0, 0));
+    assert_int_equal(region_info(into, "one").count, region_info(into, "two").count);
+    collect_all(from);
+    assert_counts(from, counted(4, 4, 0, 0, 0));
+    zt_close(into);
+    check_work(w);
+}
+
 /* ==== passes and tiles ==================================================================================== */
 
 static void test_passes_merge_and_pack(void **state) {
@@ -742,17 +842,17 @@ static void test_passes_merge_and_pack(void **state) {
 }
 
 /* Of a region that was collected in the second pass alone, some samples without a GPU time, the packed
-   statistics have more kept samples than times. */
+   statistics have more samples than times. No pass has more times than samples. */
 static void test_kept_samples_without_times(void **state) {
     world *w = *state;
-    enum { COLUMN = 3 * 8, COLUMN_SIZE = 7 * 8 };
-    zt_profiler *a = open_two_passes(w);
+    enum { COLUMN = 4 * 8, COLUMN_SIZE = 7 * 8 }; /* behind the counts: of two passes, lost, dropped */
+    zt_profiler *a = open_two_passes(w), *none;
     ZT_PASSES(a)
     run_varied(w, a, "one", 0, 7);
     pack packed = pack_of(a);
     unsigned char *one = figures_of(&packed, "one");
     unsigned char *times = one + COLUMN + (1 + zt_get_metric_count(a)) * COLUMN_SIZE;
-    put_u64(one, 7); /* collected */
+    put_u64(one, 0); /* collected in the first pass */
     put_u64(one + COLUMN, 4);
     put_u64(times, 0);
     put_u64(times + COLUMN_SIZE, 4);
@@ -762,6 +862,10 @@ static void test_kept_samples_without_times(void **state) {
     ok(zt_merge(back, a));
     assert_int_equal(region_info(back, "one").count, 21);
     zt_close(back);
+    put_u64(one, 4);
+    put_u64(one + 8, 3); /* fewer than the 4 times of the second pass */
+    mend_check_sum(&packed);
+    assert_result(zt_unpack(packed.bytes, packed.size, NULL, &none), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     free(packed.bytes);
     check_work(w);
 }
@@ -878,6 +982,7 @@ int main(void) {
         TEST(test_bad_buffers),
         TEST(test_malicious_buffers),
         TEST(test_counts_are_not_believed),
+        TEST(test_paths_are_not_believed),
         TEST(test_texts_are_not_believed),
         TEST(test_half_an_allocator),
         TEST(test_reports_of_malicious_buffers),
@@ -885,6 +990,7 @@ int main(void) {
         TEST(test_pack_while_regions_are_collected),
         TEST(test_unobserved_lists_are_gathered),
         TEST(test_unpack_without_memory),
+        TEST(test_a_merge_is_of_one_moment),
         TEST(test_passes_merge_and_pack),
         TEST(test_kept_samples_without_times),
         TEST(test_tiles_and_the_whole),

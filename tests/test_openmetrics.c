@@ -4,6 +4,7 @@
 #include "fixture.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,9 @@ static const char *aggregation_of(const zt_metric *metric) {
     return names[metric->aggregation];
 }
 
+/* How many streams, each of the same group, the profiler of the test has had. */
+static uint32_t streams_of_profiler;
+
 static void put_region(const zt_profiler *profiler, uint32_t index, FILE *file) {
     zt_region_info info;
     zt_stats stats;
@@ -44,6 +48,10 @@ static void put_region(const zt_profiler *profiler, uint32_t index, FILE *file) 
     put_name(file, "time", info.name);
     fprintf(file, "\t%llu\t%a\t%a\t%a\t%a\t%a\n", (unsigned long long)info.count, info.time_ns.sum,
             info.time_ns.min, info.time_ns.median, info.time_ns.p95, info.time_ns.max);
+    if (info.count && !isnan(info.own_ns)) {
+        put_name(file, "own", info.name);
+        fprintf(file, "\t%a\n", info.own_ns);
+    }
     put_name(file, "lost", info.name);
     fprintf(file, "\t%llu\t%llu\n", (unsigned long long)info.lost, (unsigned long long)info.dropped);
     for (uint32_t i = 0; i < zt_get_pass_count(profiler) && zt_get_pass_count(profiler) > 1; i++) {
@@ -58,6 +66,25 @@ static void put_region(const zt_profiler *profiler, uint32_t index, FILE *file) 
         fprintf(file, "\t%s\t%s\t%s\t%s\t%u\t%a\n", metric->group, metric->name, metric->units,
                 aggregation_of(metric), metric->pass,
                 metric->aggregation == ZT_AGGREGATE_MEAN ? stats.mean : stats.sum);
+        for (uint32_t tile = 0; tile < zt_get_tile_count(profiler); tile++) {
+            ok(zt_get_tile_stats(profiler, index, tile, i, &stats));
+            put_name(file, "tile", info.name);
+            fprintf(file, "\t%s\t%s\t%s\t%s\t%u\t%a\t%u\n", metric->group, metric->name, metric->units,
+                    aggregation_of(metric), metric->pass,
+                    metric->aggregation == ZT_AGGREGATE_MEAN ? stats.mean : stats.sum, tile);
+        }
+    }
+    for (uint32_t i = 0; i < zt_get_streamed_count(profiler); i++) {
+        const zt_metric *metric = zt_get_streamed_metric(profiler, i);
+        zt_streamed streamed;
+        ok(zt_get_streamed(profiler, index, i, &streamed));
+        for (int is_peak = 0; is_peak < 2; is_peak++) {
+            put_name(file, "streamed", info.name);
+            fprintf(file, "\t%s\t%s\t%s\t%s\t%s\t%a\t%u\n", metric->group, metric->name, metric->units,
+                    aggregation_of(metric), is_peak ? "peak" : "mean",
+                    is_peak ? streamed.peak : streamed.mean,
+                    1 + i / (zt_get_streamed_count(profiler) / streams_of_profiler));
+        }
     }
 }
 
@@ -101,6 +128,27 @@ static void test_figures_are_read_back(void **state) {
     zt_profiler *profiler = open_groups(w, "ComputeBasic,HostScheduler");
     for (int i = 0; i < 40; i++)
         run(w, profiler, i % 3 ? "often" : "seldom");
+    collect_all(profiler);
+    check_report(profiler, w);
+}
+
+/* Own times add up to the GPU time of all. They are left out while they are not known. */
+static void test_own_times(void **state) {
+    world *w = *state;
+    static const char family[] = "zetools_region_own_gpu_time_seconds_total{region=\"outer\"}";
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    zt_region outer = zt_begin(profiler, w->immediate, "outer");
+    append(w, profiler, w->immediate, "inner");
+    zt_end(&outer);
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    check_report(profiler, w);
+    assert_contains(written_report(profiler, ZT_FORMAT_OPENMETRICS), family);
+    outer = zt_begin(profiler, w->immediate, "outer");
+    check_report(profiler, w);
+    assert_null(strstr(written_report(profiler, ZT_FORMAT_OPENMETRICS), family));
+    zt_end(&outer);
+    finish_immediate(w, w->immediate);
     collect_all(profiler);
     check_report(profiler, w);
 }
@@ -218,6 +266,51 @@ static void test_passes(void **state) {
     assert_contains(written_report(profiler, ZT_FORMAT_OPENMETRICS), ",group=\"MemoryProfile\",pass=\"1\"}");
 }
 
+static void test_tiles(void **state) {
+    world *w = *state;
+    gpu.set_devices(1, 2);
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    run(w, profiler, "some");
+    run(w, profiler, "other");
+    collect_all(profiler);
+    assert_int_equal(zt_get_tile_count(profiler), 2);
+    check_report(profiler, w);
+    assert_contains(written_report(profiler, ZT_FORMAT_OPENMETRICS),
+                    "\nzetools_tile_metric_gpu_time_seconds_total{region=\"some\",metric=\"GpuTime\",group="
+                    "\"ComputeBasic\",tile=\"1\"} ");
+}
+
+/* Two streams, one after the other, of the same metrics: their samples are told apart. */
+static void test_streams(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.groups = "";
+    config.timeline = 100;
+    zt_profiler *profiler = open_profiler(w, &config);
+    for (int i = 0; i < 2; i++) {
+        zt_stream_config streaming = zt_stream_config_default();
+        zt_stream *stream = NULL;
+        streaming.profiler = profiler;
+        ok(zt_stream_open(w->context, w->device, &streaming, &stream));
+        zt_region region = zt_begin(profiler, w->immediate, "marked");
+        for (int k = 0; k < 2; k++) { /* the row between the markers is the region's */
+            ok(zt_stream_mark(stream, w->immediate, "step"));
+            launch(w, w->immediate);
+        }
+        zt_end(&region);
+        ok(zt_stream_mark(stream, w->immediate, "end"));
+        finish_immediate(w, w->immediate);
+        collect_all(profiler);
+        zt_stream_close(stream, NULL, NULL);
+        collect_all(profiler);
+    }
+    streams_of_profiler = 2;
+    check_report(profiler, w);
+    const char *text = written_report(profiler, ZT_FORMAT_OPENMETRICS);
+    assert_contains(text, "\n# TYPE zetools_streamed_peak_gpu_busy_ratio gauge\n");
+    assert_contains(text, ",stream=\"2\"} ");
+}
+
 static void test_calls(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
@@ -277,6 +370,7 @@ static void test_promtool_with_metrics_of_a_real_device(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         IN_DIRECTORY(test_figures_are_read_back),
+        IN_DIRECTORY(test_own_times),
         IN_DIRECTORY(test_metrics_of_a_real_device),
         IN_DIRECTORY(test_names_of_metrics_that_would_clash),
         IN_DIRECTORY(test_times_alone),
@@ -284,6 +378,8 @@ int main(void) {
         IN_DIRECTORY(test_names_of_all_kinds),
         IN_DIRECTORY(test_losses_by_cause),
         IN_DIRECTORY(test_passes),
+        IN_DIRECTORY(test_tiles),
+        IN_DIRECTORY(test_streams),
         IN_DIRECTORY(test_calls),
         IN_DIRECTORY(test_promtool),
         IN_DIRECTORY(test_promtool_with_metrics_of_a_real_device),

@@ -51,6 +51,32 @@ static void run_steps(world *w, zt_profiler *profiler) {
     gpu.behave(SOFTGPU_REPORT_LOST, 0);
 }
 
+/* Regions inside each other, of which one has a sample that is lost: its own time is not known, nor that of
+   the region around it. */
+static void run_nested(world *w, zt_profiler *profiler) {
+    for (int step = 0; step < STEPS; step++) {
+        gpu.behave(SOFTGPU_REPORT_LOST, step == 0);
+        ZT_REGION(profiler, w->immediate, "lost once")
+        ZT_REGION(profiler, w->immediate, "lost inside")
+        launch(w, w->immediate);
+        finish_immediate(w, w->immediate);
+        collect_all(profiler);
+        gpu.behave(SOFTGPU_REPORT_LOST, 0);
+        ZT_REGION(profiler, w->immediate, "step") {
+            launch(w, w->immediate);
+            ZT_REGION(profiler, w->immediate, "forward") {
+                for (int i = 0; i < 20; i++)
+                    launch(w, w->immediate);
+                run(w, profiler, "gemm");
+                run(w, profiler, "relu");
+            }
+            run(w, profiler, "update");
+        }
+        finish_immediate(w, w->immediate);
+    }
+    collect_all(profiler);
+}
+
 static char *read_text(const char *path) {
     static char text[1 << 22];
     FILE *file = fopen(path, "rb");
@@ -63,7 +89,7 @@ static char *read_text(const char *path) {
 
 static void test_the_page(void **state) {
     world *w = *state;
-    char directory[256] = "/tmp/zetools-page-XXXXXX", html[300], json[300], operations[300];
+    char directory[256] = "/tmp/zetools-page-XXXXXX", html[300], json[300], operations[300], nested[2][300];
     const char *stays = getenv("ZT_PAGES");
     zt_config config = config_of(w);
     if (stays)
@@ -73,6 +99,8 @@ static void test_the_page(void **state) {
     snprintf(html, sizeof html, "%s/library.html", directory);
     snprintf(json, sizeof json, "%s/library.json", directory);
     snprintf(operations, sizeof operations, "%s/operations.html", directory);
+    snprintf(nested[0], sizeof nested[0], "%s/nested.html", directory);
+    snprintf(nested[1], sizeof nested[1], "%s/nested.json", directory);
     assert_true(gpu.list_metrics("Chosen", metrics, METRICS));
     config.groups = "Chosen";
     config.timeline = 1000;
@@ -96,7 +124,14 @@ static void test_the_page(void **state) {
     ok(zt_get_limit(profiler, find_region(profiler, regions[REGIONS - 1].name), &limit));
     assert_int_equal(limit.limit, ZT_LIMIT_UNKNOWN); /* it has no samples */
     close_profiler(w, profiler);
+    config.timeline = 0;
+    profiler = open_profiler(w, &config);
+    run_nested(w, profiler);
+    for (int i = 0; i < 2; i++)
+        ok(zt_report(profiler, nested[i]));
     if (!stays) {
+        unlink(nested[0]);
+        unlink(nested[1]);
         unlink(html);
         unlink(json);
         unlink(operations);

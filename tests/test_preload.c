@@ -21,7 +21,7 @@ static int open_directory(void **state) {
 #define IN_DIRECTORY(function) cmocka_unit_test_setup_teardown(function, open_directory, remove_directory)
 
 static const char *text_of(const char *name) {
-    static char texts[2][1 << 18];
+    static char texts[2][1 << 20];
     static int next;
     char path[PATH_MAX], *text = texts[next++ % 2];
     snprintf(path, sizeof path, "%s/%s", test_directory, name);

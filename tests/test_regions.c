@@ -929,6 +929,29 @@ static void test_slots_go_where_they_are_needed(void **state) {
     check_work(w);
 }
 
+/* The slot that was freed first is used first: those that a collection freed last may still be in the cache
+   of the core on which it ran. */
+static void test_slots_are_used_in_turns(void **state) {
+    enum { SLOTS = 4, TURNS = 3 };
+    world *w = *state;
+    const void *slots[SLOTS];
+    zt_config config = config_of(w);
+    config.groups = "ComputeBasic";
+    config.slots_per_step = config.max_slots = SLOTS;
+    zt_profiler *profiler = open_profiler(w, &config);
+    for (int i = 0; i < TURNS * SLOTS; i++) {
+        zt_region region = zt_begin(profiler, w->immediate, "region");
+        const void *slot = region.slot;
+        zt_end(&region);
+        finish_immediate(w, w->immediate);
+        collect_all(profiler);
+        for (int other = 0; other < SLOTS && i >= SLOTS; other++)
+            assert_int_equal(slots[other] == slot, other == i % SLOTS);
+        slots[i % SLOTS] = slot;
+    }
+    assert_counts(profiler, counted(TURNS * SLOTS, TURNS * SLOTS, 0, 0, 0));
+}
+
 /* ==== regions by macro ==================================================================================== */
 
 static void test_region_macro(void **state) {
@@ -1080,6 +1103,7 @@ int main(void) {
         TEST(test_recorded_lists_by_several_threads),
         TEST(test_lists_come_and_go_in_several_threads),
         TEST(test_slots_go_where_they_are_needed),
+        TEST(test_slots_are_used_in_turns),
         TEST(test_region_macro),
         TEST(test_region_macro_left_early),
         TEST(test_region_macro_in_iso_c),

@@ -161,6 +161,13 @@ static void put_hexadecimal(FILE *file, const char *text) {
         fprintf(file, "%02x", (unsigned char)*text);
 }
 
+/* Of a sum of GPU time, which has no other figures. */
+static void put_expected_sum(FILE *file, const char *region, const char *name, uint64_t count, double sum) {
+    put_hexadecimal(file, region);
+    fprintf(file, "\t\t%s\tall\tall\t%llu\t%a\tnan\tnan\tnan\tnan\tnan\tnan\n", name,
+            (unsigned long long)count, sum);
+}
+
 static void put_expected_line(FILE *file, const char *region, const zt_metric *metric, const char *tile,
                               const char *pass, const zt_stats *stats) {
     const double figures[] = {stats->sum, stats->mean,   stats->stddev, stats->min,
@@ -185,6 +192,8 @@ static void write_expected_region(const zt_profiler *profiler, uint32_t region, 
     char tile[16], pass[16];
     ok(zt_get_region(profiler, region, &info));
     put_expected_line(file, info.name, NULL, "all", "all", &info.time_ns);
+    put_expected_sum(file, info.name, "own GPU time", info.time_ns.count, info.own_ns);
+    put_expected_sum(file, info.name, "total GPU time", info.time_ns.count, info.total_ns);
     for (uint32_t p = 0; zt_get_pass_count(profiler) > 1 && p < zt_get_pass_count(profiler); p++) {
         ok(zt_get_pass(profiler, region, p, &stats));
         snprintf(pass, sizeof pass, "%u", (unsigned)p);
@@ -258,6 +267,9 @@ static void check_reports(const zt_profiler *profiler) {
     write_expected(profiler, expected);
     check_file("csv", csv, expected);
     check_file("json", json, expected);
+    const char *folded = in_directory("run.folded"); /* in place of `csv` */
+    ok(zt_report(profiler, folded));
+    check_file("folded", folded, json);
     check_file("html", html, expected);
 }
 
@@ -769,15 +781,172 @@ static void test_figures_of_a_column(void **state) {
     assert_true(gpu.list_metrics("Figures", NULL, 0));
 }
 
+/* Two steps, of which each has two "solve", and these a "kernel" each; and "kernel" alone. */
+static void run_steps(world *w, zt_profiler *profiler, int alone) {
+    for (int i = 0; i < 2; i++)
+        ZT_REGION(profiler, w->immediate, "step") {
+            launch(w, w->immediate);
+            for (int k = 0; k < 2; k++)
+                ZT_REGION(profiler, w->immediate, "solve; a name that is longer than a row has room for") {
+                    for (int launches = 0; launches < 20; launches++)
+                        launch(w, w->immediate);
+                    append(w, profiler, w->immediate, "kernel");
+                }
+        }
+    for (int i = 0; i < alone; i++)
+        append(w, profiler, w->immediate, "kernel");
+    append(w, profiler, w->immediate, "other");
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+}
+
+/* The row of a region: the blanks before its name, and its first figures. */
+typedef struct shown_row {
+    const char *at;
+    int indent;
+    double share, count, total, own;
+} shown_row;
+
+static shown_row row_of(const char *text, const char *name) {
+    shown_row row = {text, 0, 0, 0, 0, NAN};
+    for (row.at = strchr(text, '\n'); row.at; row.at = strchr(row.at + 1, '\n')) {
+        row.indent = (int)strspn(row.at + 1, " ");
+        const char *figures = row.at + 1 + row.indent;
+        if (strncmp(figures, name, strlen(name)) != 0 || !strchr(" ;", figures[strlen(name)]))
+            continue;
+        double *const numbers[] = {&row.share, &row.count, &row.total, &row.own};
+        char word[32];
+        int length;
+        figures = strstr(figures, "  ");
+        for (int i = 0; i < 4 && sscanf(figures, "%31s%n", word, &length) == 1; i++, figures += length)
+            *numbers[i] = *word == '<' ? 0 : strtod(word, NULL); /* "<0.1" */
+        return row;
+    }
+    fail_msg("there is no row of %s in: %s", name, text);
+    return row;
+}
+
+/* A region is below the one that it is inside, indented. Shares are of own times, and make a whole. */
+static void test_nested_regions_in_a_table(void **state) {
+    world *w = *state;
+    static const char *const names[] = {"step", "solve", "kernel", "other"};
+    static const int indents[] = {0, 2, 4, 0};
+    zt_config config = config_of(w);
+    config.groups = "";
+    zt_profiler *profiler = open_profiler(w, &config);
+    run_steps(w, profiler, 0);
+    const char *text = written(profiler, ZT_FORMAT_TABLE);
+    double sum = 0, own_ns = 0;
+    for (uint32_t i = 0; i < 4; i++) {
+        zt_region_info info;
+        ok(zt_get_region(profiler, i, &info));
+        own_ns += info.own_ns;
+    }
+    for (uint32_t i = 0; i < 4; i++) {
+        zt_region_info info;
+        shown_row row = row_of(text, names[i]);
+        ok(zt_get_region(profiler, i, &info));
+        assert_int_equal(row.indent, indents[i]);
+        assert_true(fabs(row.share - 100 * info.own_ns / own_ns) <= 0.0501);
+        assert_true(row.count == (double)info.count);
+        assert_true(fabs(row.own / row.total - info.own_ns / info.total_ns) < 0.01);
+        assert_true(i == 0 || i == 3 || row.at > row_of(text, names[i - 1]).at);
+        sum += row.share;
+    }
+    assert_true(fabs(sum - 100) < 0.3);
+    assert_in_range(look_at(text).widest, 60, 80);
+    assert_contains(text, "\n    kernel ");
+    assert_contains(unbroken(text), "Own times do not include regions inside, which are indented. ");
+    assert_null(strstr(unbroken(text), "is not known"));
+    check_reports(profiler);
+}
+
+/* A region that is not always inside the same one is below none. Without nesting, own times are the total. */
+static void test_table_without_a_parent(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.groups = "";
+    zt_profiler *profiler = open_profiler(w, &config);
+    run_steps(w, profiler, 1);
+    assert_int_equal(row_of(written(profiler, ZT_FORMAT_TABLE), "kernel").indent, 0);
+    assert_int_equal(row_of(first_buffer.bytes, "solve").indent, 2);
+    check_reports(profiler);
+    close_profiler(w, profiler);
+    profiler = open_profiler(w, &config);
+    run(w, profiler, "alone");
+    collect_all(profiler);
+    const char *text = written(profiler, ZT_FORMAT_TABLE);
+    assert_null(strstr(text, " own "));
+    assert_null(strstr(unbroken(text), "Own times"));
+    assert_true(row_of(text, "alone").share == 100);
+}
+
+/* Its share is an estimate, and a note says why. */
+static void test_own_time_that_is_not_known(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.groups = "ComputeBasic";
+    zt_profiler *profiler = open_profiler(w, &config);
+    gpu.behave(SOFTGPU_REPORT_LOST, 3); /* a "kernel", of which "solve" is around */
+    run_steps(w, profiler, 0);
+    gpu.behave(SOFTGPU_REPORT_LOST, 0);
+    assert_true(zt_get_counts(profiler).lost > 0);
+    const char *text = written(profiler, ZT_FORMAT_TABLE);
+    assert_true(row_of(text, "solve").share > 0);
+    assert_contains(unbroken(text), " not known, because samples are missing, regions overlap or ");
+    assert_contains(unbroken(text), " share is estimated from what was collected.");
+    const char *limits = strstr(text, "What limits the regions with the largest shares:");
+    static const char *const names[] = {"step", "solve", "kernel", "other"};
+    double smallest_listed = 100, largest_unlisted = 0;
+    int listed = 0;
+    assert_non_null(limits);
+    for (int i = 0; i < 4; i++) {
+        char paragraph[32];
+        double share = row_of(text, names[i]).share;
+        snprintf(paragraph, sizeof paragraph, "\n  %s%s", names[i], i == 1 ? "; " : ": ");
+        if (strstr(limits, paragraph)) {
+            smallest_listed = fmin(smallest_listed, share);
+            listed++;
+        } else {
+            largest_unlisted = fmax(largest_unlisted, share);
+        }
+    }
+    assert_int_equal(listed, 3);
+    assert_true(smallest_listed >= largest_unlisted);
+    assert_contains(written(profiler, ZT_FORMAT_FOLDED),
+                    ";solve: a name that is longer than a row has room for");
+    assert_contains(first_buffer.bytes, ";(estimate) ");
+    check_reports(profiler);
+}
+
+/* Names as frames of a stack. */
+static void test_names_in_folded_stacks(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    zt_region outer = zt_begin(profiler, w->immediate, "a;b\nc\xC2\x85 d 12");
+    append(w, profiler, w->immediate, "_ZN4gemm3runEv");
+    append(w, profiler, w->immediate, "\xFF");
+    zt_end(&outer);
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    const char *text = written(profiler, ZT_FORMAT_FOLDED);
+    assert_int_equal(strncmp(text, "a:b c  d 12 ", 12), 0);
+    assert_contains(text, "\na:b c  d 12;");
+    assert_contains(text, "\na:b c  d 12;\xEF\xBF\xBD ");
+    uint32_t lines = 0;
+    for (const char *line = text; (line = strchr(line, '\n')) != NULL; line++)
+        lines++;
+    assert_int_equal(lines, 3);
+}
+
 /* The region that took the longest is first. One without samples is last, and has no figures. */
 static void test_rows_are_sorted_by_time(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     const char *names[] = {"\nlong ", "\nshort ", "\nlost "}, *rows[3];
     run(w, profiler, "short");
-    ZT_REGION(profiler, w->immediate, "long")
-    for (int i = 0; i < 300; i++)
-        launch(w, w->immediate);
+    collect_all(profiler);
+    run_at_least(w, profiler, "long", 2 * region_info(profiler, "short").time_ns.mean);
     collect_all(profiler);
     gpu.behave(SOFTGPU_REPORT_LOST, 1);
     run(w, profiler, "lost");
@@ -870,7 +1039,7 @@ static void test_table_of_a_b580(void **state) {
     const char *never[] = {"Uncertainty", "THREADGROUP", "ReportId", "AvgGpu"};
     for (size_t i = 0; i < sizeof never / sizeof never[0]; i++)
         assert_null(strstr(text, never[i]));
-    assert_contains(unbroken(text), "What limits the regions with the most GPU time: ");
+    assert_contains(unbroken(text), "What limits the regions with the largest shares: ");
     assert_contains(unbroken(text), " copy rows: Probably ");
     assert_contains(unbroken(text), " gemm: Probably ");
 }
@@ -1323,17 +1492,17 @@ static void test_instances_of_passes(void **state) {
 
 static void test_format_by_suffix(void **state) {
     world *w = *state;
-    const char *names[] = {"run.csv",  "run.json", "run.txt",  "run",     "csv",     "RUN.CSV",
-                           "run.Json", "run.2",    "run.html", "run.HTM", "run.prom"};
-    const zt_format formats[] = {ZT_FORMAT_CSV,   ZT_FORMAT_JSON, ZT_FORMAT_TABLE,      ZT_FORMAT_TABLE,
-                                 ZT_FORMAT_TABLE, ZT_FORMAT_CSV,  ZT_FORMAT_JSON,       ZT_FORMAT_TABLE,
-                                 ZT_FORMAT_HTML,  ZT_FORMAT_HTML, ZT_FORMAT_OPENMETRICS};
+    const char *names[] = {"run.csv",  "run.json", "run.txt",  "run",     "csv",      "RUN.CSV",
+                           "run.Json", "run.2",    "run.html", "run.HTM", "run.prom", "run.Folded"};
+    const zt_format formats[] = {ZT_FORMAT_CSV,   ZT_FORMAT_JSON, ZT_FORMAT_TABLE,       ZT_FORMAT_TABLE,
+                                 ZT_FORMAT_TABLE, ZT_FORMAT_CSV,  ZT_FORMAT_JSON,        ZT_FORMAT_TABLE,
+                                 ZT_FORMAT_HTML,  ZT_FORMAT_HTML, ZT_FORMAT_OPENMETRICS, ZT_FORMAT_FOLDED};
     zt_profiler *profiler = measure_region(w, NULL);
-    for (int i = 0; i < 11; i++) {
+    for (int i = 0; i < 12; i++) {
         ok(zt_report(profiler, in_directory(names[i])));
         assert_string_equal(read_whole(in_directory(names[i])), written(profiler, formats[i]));
     }
-    assert_int_equal(remove_entries(), 11); /* and nothing else was left there */
+    assert_int_equal(remove_entries(), 12); /* and nothing else was left there */
 }
 
 static void test_unknown_suffixes_are_refused(void **state) {
@@ -1345,8 +1514,8 @@ static void test_unknown_suffixes_are_refused(void **state) {
         assert_result(zt_report(profiler, path), ZE_RESULT_ERROR_INVALID_ARGUMENT);
         assert_contains(zt_get_last_error(profiler), names[i]);
         assert_contains(zt_get_last_error(profiler),
-                        ".txt (or none: a table), .csv, .json, .trace.json, .html, .htm, .prom and "
-                        ".instances.csv");
+                        ".txt (or none: a table), .csv, .json, .trace.json, .html, .htm, .prom, "
+                        ".folded and .instances.csv");
     }
     assert_int_equal(remove_entries(), 0);
 }
@@ -1430,7 +1599,7 @@ static void test_write_function_that_stops(void **state) {
     for (int i = 0; i < 5; i++)
         run(w, profiler, "region");
     collect_all(profiler);
-    for (int format = ZT_FORMAT_TABLE; format <= ZT_FORMAT_INSTANCES; format++) {
+    for (int format = ZT_FORMAT_TABLE; format <= ZT_FORMAT_FOLDED; format++) {
         int count = 0;
         assert_true(zt_write(profiler, (zt_format)format, stop_at_once, &count) != ZE_RESULT_SUCCESS);
         assert_int_equal(count, 1);
@@ -1675,6 +1844,10 @@ int main(void) {
         IN_DIRECTORY(test_what_limits_is_not_known),
         IN_DIRECTORY(test_metrics_of_several_groups_are_shown_once),
         IN_DIRECTORY(test_unknown_column_shows_nearest_names),
+        IN_DIRECTORY(test_nested_regions_in_a_table),
+        IN_DIRECTORY(test_table_without_a_parent),
+        IN_DIRECTORY(test_own_time_that_is_not_known),
+        TEST(test_names_in_folded_stacks),
         IN_DIRECTORY(test_all_unknown_columns_are_named),
         IN_DIRECTORY(test_table_shows_why_there_are_no_metrics),
         IN_DIRECTORY(test_table_of_times_by_choice),

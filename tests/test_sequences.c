@@ -15,6 +15,9 @@
    - Lost and dropped have causes that can have happened in this sequence.
    - A region is in flight only where nobody ended it, or where its list did not run and nobody was told that
      it never will.
+   - A region has the parent in which it was begun. Its own time is that of its samples less that of the
+   samples directly inside it, or not known; and it is known unless one of these was not collected, they
+   overlap, or their list was executed again by plain calls.
    - begun = collected + lost + dropped + in_flight, at any time and on any thread.
    - The application's memory is right, and the device's ledger has no leak and no finding but those that the
      application's plain executions make themselves.
@@ -23,6 +26,7 @@
    ZT_SEED=n        this one alone: a failing sequence prints it, with the steps that each thread took */
 #include "fixture.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -71,6 +75,14 @@ typedef struct record {
     uint32_t may;     /* and that can be */
     uint32_t surplus; /* losses that may be counted beyond: see expect_execution */
     uint32_t samples;
+    double time_ns; /* of these samples */
+
+    /* nesting */
+    struct record *outer; /* the region around it when it was begun */
+    int is_known;         /* to the library: it was not dropped at once */
+    int is_open;          /* to the library, also if nobody will ever end it */
+    int has_unknown;      /* regions directly inside it were dropped at once, or have outlived it */
+    uint32_t unseen;      /* executions that were not by zt_execute of its profiler */
 } record;
 
 typedef struct piece {
@@ -254,6 +266,38 @@ static uint32_t units_of(int channel_index, double fills, double copies) {
     return (uint32_t)(unit_bytes[channel_index] == 1 ? bytes % LARGE : bytes / LARGE);
 }
 
+/* The region of this profiler that is open on the list and was begun last, but before this one; NULL: before
+   now. The lock is held. */
+static record *innermost(sequence *s, ze_command_list_handle_t handle, int profiler, const record *before) {
+    for (uint32_t i = before ? (uint32_t)(before - s->records) : s->record_count; i-- > 0;) {
+        record *r = &s->records[i];
+        if (r->list == handle && r->profiler == profiler && r->is_open)
+            return r;
+    }
+    return NULL;
+}
+
+/* zt_begin has returned. */
+static void note_begun(sequence *s, record *r, int is_known) {
+    pthread_mutex_lock(&s->lock);
+    r->outer = innermost(s, r->list, r->profiler, r);
+    r->is_known = r->is_open = is_known;
+    if (r->outer && !is_known)
+        r->outer->has_unknown = 1;
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* zt_end is about to be called. The lock is held. */
+static void note_ended(sequence *s, record *r) {
+    if (r->is_open && innermost(s, r->list, r->profiler, NULL) != r) {
+        record *outer = innermost(s, r->list, r->profiler, r);
+        r->has_unknown = 1;
+        if (outer)
+            outer->has_unknown = 1;
+    }
+    r->is_open = 0;
+}
+
 /* The lock is held. */
 static record *add_record(sequence *s, const list *on_list, int profiler, const char *name) {
     record *added = &s->records[s->record_count++];
@@ -281,8 +325,10 @@ static uint32_t most_slots_held(const sequence *s, int profiler) {
 static void mark_over(sequence *s, int profiler, ze_command_list_handle_t handle) {
     pthread_mutex_lock(&s->lock);
     for (uint32_t i = 0; i < s->record_count; i++)
-        if (s->records[i].list == handle && s->records[i].profiler == profiler)
+        if (s->records[i].list == handle && s->records[i].profiler == profiler) {
             s->records[i].is_over = 1;
+            s->records[i].is_open = 0;
+        }
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -343,6 +389,7 @@ static void count_execution(sequence *s, list *l, int profiler, uint32_t times) 
         else
             r->surplus++; /* its query may be reset while it runs: its event comes then, and its data do not
                            */
+        r->unseen += r->profiler != profiler;
         s->plain_executions |= r->profiler != profiler;
     }
     pthread_mutex_unlock(&s->lock);
@@ -412,8 +459,10 @@ static void check_sample(const zt_sample *sample, void *user) {
         if (r->samples < r->may && units_of(r->channel, fills, copies) == r->units)
             found = r;
     }
-    if (found)
+    if (found) {
         found->samples++;
+        found->time_ns += sample->gpu_time_ns;
+    }
     pthread_mutex_unlock(&s->lock);
     if (!found && !near)
         complain(s, "a sample of \"%s\", which nobody began", sample->name);
@@ -475,6 +524,7 @@ static void end_region(worker *w, list *l, uint32_t which) {
     memmove(&l->open[which], &l->open[which + 1], (--l->open_count - which) * sizeof *l->open);
     pthread_mutex_lock(&s->lock);
     ended.record->is_ended = 1;
+    note_ended(s, ended.record);
     if (l->is_immediate)
         ended.record->must = ended.record->may = 1;
     pthread_mutex_unlock(&s->lock);
@@ -590,6 +640,7 @@ static void begin(worker *w, list *l) {
     open_region *opened = &l->open[l->open_count++];
     opened->record = r;
     opened->region = zt_begin(s->measured[profiler].profiler, l->handle, name);
+    note_begun(s, r, opened->region.slot != NULL);
     if (!l->is_immediate)
         l->records[l->record_count++] = r;
     memset(name, '?', sizeof name); /* names are copied */
@@ -1036,6 +1087,71 @@ static void check_region(sequence *s, int profiler, uint32_t index) {
             (unsigned long long)sum.may, (unsigned long long)sum.surplus, (unsigned long long)sum.droppable);
 }
 
+/* Returns whether a sample of this region may be missing. */
+static int misses_samples(const sequence *s, const record *r) {
+    zt_region_info info;
+    const zt_profiler *of = s->measured[r->profiler].profiler;
+    uint32_t region = find_region(of, r->name);
+    if (region == UINT32_MAX || zt_get_region(of, region, &info) != ZE_RESULT_SUCCESS)
+        return 1;
+    return !r->is_known || !r->is_ended || info.lost || info.dropped || r->surplus ||
+           (r->unseen && r->may > 1) || r->samples < r->may || (r->may == 0 && !r->is_over);
+}
+
+/* Describes what is wrong with the parent or the own time of a region whose name no other has. */
+static const char *wrong_nesting(sequence *s, const record *r, const zt_region_info *info) {
+    const zt_profiler *of = s->measured[r->profiler].profiler;
+    double own_ns = r->time_ns;
+    int has_inner = r->has_unknown, may_miss = misses_samples(s, r) || r->has_unknown;
+    uint32_t parent = r->outer ? find_region(of, r->outer->name) : UINT32_MAX;
+    if (r->is_known && info->parent != parent)
+        return "it has another parent";
+    for (uint32_t i = 0; i < s->record_count; i++) {
+        const record *inner = &s->records[i];
+        if (inner->outer != r)
+            continue;
+        if (strncmp(inner->name, "shared", 6) == 0)
+            return NULL; /* nobody knows which of their samples were here */
+        has_inner = 1;
+        own_ns -= inner->time_ns;
+        may_miss |= misses_samples(s, inner);
+        if (!isnan(info->own_ns) && inner->samples != r->samples)
+            return "the samples inside are others";
+    }
+    if (isnan(info->own_ns))
+        return !has_inner ? "its own time is that of all" : !may_miss ? "its own time has to be known" : NULL;
+    if (r->has_unknown)
+        return "its own time cannot be known";
+    if (fabs(info->own_ns - own_ns) > 1e-6 * r->time_ns)
+        return "its own time is wrong";
+    return NULL;
+}
+
+static void check_nesting(sequence *s, const record *r) {
+    const char *wrong = "it cannot be had";
+    zt_region_info info;
+    const zt_profiler *of = s->measured[r->profiler].profiler;
+    uint32_t region = find_region(of, r->name);
+    if (strncmp(r->name, "shared", 6) == 0 || region == UINT32_MAX)
+        return;
+    for (int i = 0; i < 100 && wrong; i++) { /* as in check_region */
+        if (i > 0)
+            nap();
+        if (zt_get_region(of, region, &info) == ZE_RESULT_SUCCESS) {
+            pthread_mutex_lock(&s->lock);
+            wrong = wrong_nesting(s, r, &info);
+            pthread_mutex_unlock(&s->lock);
+        }
+    }
+    if (wrong)
+        complain(s,
+                 "region \"%s\": %s. Own time %g, parent %u; its record: outer %s, time %g, samples %u, must "
+                 "%u, may %u, surplus %u, unseen %u, known %d, ended %d, unknown inside %d",
+                 r->name, wrong, info.own_ns, info.parent, r->outer ? r->outer->name : "none", r->time_ns,
+                 r->samples, r->must, r->may, r->surplus, r->unseen, r->is_known, r->is_ended,
+                 r->has_unknown);
+}
+
 static int is_cause_possible(const sequence *s, zt_cause cause) {
     switch (cause) {
     case ZT_LOST_NEVER_DELIVERED:
@@ -1122,6 +1238,25 @@ static int has_every_execution(sequence *s, int profiler) {
     return 1;
 }
 
+static int is_close(double a, double b) {
+    return (isnan(a) && isnan(b)) || fabs(a - b) <= 1e-9 * fabs(b);
+}
+
+static void check_copied_paths(sequence *s, const zt_profiler *profiler, const zt_profiler *copy,
+                               double times) {
+    zt_counts counts = zt_get_counts(profiler);
+    int is_same = zt_get_path_count(copy) == zt_get_path_count(profiler);
+    for (uint32_t i = 0; i < zt_get_path_count(copy) && is_same; i++) {
+        zt_path_info one, other;
+        is_same = zt_get_path(profiler, i, &one) == ZE_RESULT_SUCCESS &&
+                  zt_get_path(copy, i, &other) == ZE_RESULT_SUCCESS && one.region == other.region &&
+                  one.parent == other.parent && is_close(other.total_ns, times * one.total_ns) &&
+                  is_close(other.own_ns, times * one.own_ns);
+    }
+    if (!is_same && is_settled(counts, profiler))
+        complain(s, "a packed copy, %g times: its paths are others", times);
+}
+
 /* The copy has what the original has, and twice that after a merge. */
 static void check_copy(sequence *s, const zt_profiler *profiler) {
     zt_counts counts = zt_get_counts(profiler);
@@ -1135,6 +1270,7 @@ static void check_copy(sequence *s, const zt_profiler *profiler) {
             complain(s, "a packed copy, %llu times: collected %llu of %llu", (unsigned long long)times,
                      (unsigned long long)copied.collected, (unsigned long long)counts.collected);
         check_counts(s, copy);
+        check_copied_paths(s, profiler, copy, (double)times);
         if (times == 1)
             zt_merge(copy, profiler);
     }
@@ -1154,6 +1290,8 @@ static void check_profiler(sequence *s, int profiler) {
         const record *r = &s->records[i];
         if (r->profiler == profiler && r->must && !r->may_drop && find_region(of, r->name) == UINT32_MAX)
             complain(s, "region \"%s\" is missing", r->name);
+        if (r->profiler == profiler)
+            check_nesting(s, r);
     }
     check_causes_of(s, of);
     check_counts(s, of);

@@ -943,7 +943,8 @@ static void test_lists_of_another_context(void **state) {
     expect_launches(profiler, 0, 0, 1);
     assert_counts(profiler, counted(0, 0, 0, 0, 0));
     const char *text = written_report(profiler, ZT_FORMAT_TABLE);
-    assert_contains(text, "1 launches: 0 measured, 0 left out by zt_trace_config, 1 on lists that cannot be");
+    assert_contains(text, "1 launches: 0 measured, 0 left out by ZT_KERNELS or zt_trace_config.\n"
+                          "1 of 1 launches could not be measured: ");
     launch(w, w->immediate);
     finish_immediate(w, w->immediate);
     collect_all(profiler);
@@ -1165,11 +1166,41 @@ static void test_calls_on_the_timeline(void **state) {
     assert_int_equal(pthread_join(thread, NULL), 0);
     collect_all(profiler);
     const char *timeline = read_timeline(profiler, low);
+    char line[80];
+    snprintf(line, sizeof line, "argument groups: %u x 1 x 1 x8\n", (unsigned)WORK_GROUPS);
     assert_contains(timeline, "list 1: saxpy x8\n");
+    assert_contains(timeline, line);
     assert_contains(timeline, ": zeCommandListReset x4\n");
     assert_contains(timeline, ": zeCommandListReset x1\n");
     assert_contains(timeline, ": zeCommandQueueSynchronize x3\n");
     check_work(w);
+}
+
+/* Launches have their numbers of groups, and the group size if it was set while tracing. */
+static void test_geometry_on_the_timeline(void **state) {
+    world *w = *state;
+    uint64_t low = now_ns();
+    zt_config config = config_of(w);
+    config.timeline = 8;
+    zt_profiler *profiler = open_profiler(w, &config);
+    ok(zt_trace_start(profiler, NULL));
+    launch(w, w->immediate);
+    finish_immediate(w, w->immediate);
+    other_kernel other;
+    create_other(w, &other);
+    ze_group_count_t groups = {3, 1, 1};
+    ok(zeCommandListAppendLaunchKernel(w->immediate, other.kernel, &groups, NULL, 0, NULL));
+    finish_immediate(w, w->immediate);
+    zt_region region = zt_begin(profiler, w->immediate, "no launch");
+    zt_end(&region);
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    const char *timeline = read_timeline(profiler, low);
+    assert_contains(timeline, "argument groups: 3 x 1 x 1 x1\n");
+    assert_contains(timeline, "argument group size: 256 x 1 x 1 x1\n");
+    assert_contains(timeline, "list 1: no launch x1\n");
+    ok(zt_trace_stop(profiler));
+    destroy_other(&other);
 }
 
 static void test_all_calls(void **state) {
@@ -2000,6 +2031,7 @@ int main(void) {
         TEST(test_many_calls),
         TEST(test_calls_in_reports),
         TEST(test_calls_on_the_timeline),
+        TEST(test_geometry_on_the_timeline),
         TEST(test_all_calls),
         TEST(test_order_of_callbacks),
         TEST(test_a_prologue_changes_parameters),

@@ -114,6 +114,7 @@ static void regions_run_their_body_once(zt_profiler *profiler) {
 
 static void everything_accepts_no_profiler(zt_profiler *profiler) {
     const char *text = NULL;
+    zt_path_info path;
     zt_region_info info;
     zt_stats stats;
     memset(&info, 0, sizeof info);
@@ -121,6 +122,7 @@ static void everything_accepts_no_profiler(zt_profiler *profiler) {
 
     EXPECT(zt_collect(profiler, 0) == 0);
     EXPECT(zt_collect(profiler, 1000) == 0);
+    EXPECT(zt_name_list(profiler, NULL, "name") == 0);
     EXPECT(zt_release(profiler, NULL) == 0);
     zt_counts counts = zt_get_counts(profiler);
     EXPECT(counts.begun + counts.collected + counts.lost + counts.dropped + counts.in_flight == 0);
@@ -131,6 +133,8 @@ static void everything_accepts_no_profiler(zt_profiler *profiler) {
     EXPECT(zt_get_metric(profiler, 0) == NULL);
     EXPECT(zt_find_metric(profiler, "GpuTime") == UINT32_MAX);
     (void)zt_get_region(profiler, 0, &info);
+    (void)zt_get_path(profiler, 0, &path);
+    EXPECT(info.parent == UINT32_MAX && path.parent == UINT32_MAX && zt_get_path_count(profiler) == 0);
     (void)zt_get_stats(profiler, 0, 0, &stats);
     EXPECT(info.count == 0 && stats.count == 0);
     EXPECT(info.name != NULL && info.name[0] == 0);
@@ -202,6 +206,7 @@ static int run_nothing(zt_profiler *profiler, void *user) {
 
 static void benchmarks_of_no_profiler(zt_profiler *profiler) {
     zt_bench_config config;
+    zt_bench_changes changes;
     memset(&config, 0, sizeof config);
     config.run = run_nothing;
     EXPECT(zt_bench(profiler, &config, &result) == 0);
@@ -212,6 +217,10 @@ static void benchmarks_of_no_profiler(zt_profiler *profiler) {
     EXPECT(zt_write_bench(profiler, &result, write_nothing, NULL) == 0);
     EXPECT(zt_write_benches(profiler, &result, 1, write_nothing, NULL) == 0);
     EXPECT(zt_write_comparison(&comparison, write_nothing, NULL) == 0);
+    EXPECT(zt_report_benches(profiler, &result, 1, "/dev/null") == 0);
+    memset(&changes, 1, sizeof changes);
+    (void)zt_compare_benches(profiler, &result, 1, "/dev/null", NULL, &changes);
+    EXPECT(changes.slower == 0 && changes.missing == 0);
     EXPECT(zt_bench_end_name(ZT_BENCH_PRECISE) != NULL);
     (void)zt_get_rate(profiler, 0, 0);
 }

@@ -185,13 +185,11 @@ class Page:
         assert loaded == ["file://" + os.path.abspath(path)], loaded
         return self.made
 
-    def show_library(self, width=1400, scheme="light"):
-        """Shows the page that the library wrote, and reads its JSON of the same figures."""
-        with open(os.path.join(self.directory, "library.json"), encoding="utf-8") as file:
+    def show_library(self, width=1400, scheme="light", name="library"):
+        """Shows a page that the library wrote, and reads its JSON of the same figures."""
+        with open(os.path.join(self.directory, name + ".json"), encoding="utf-8") as file:
             self.made = json.load(file)
-        if not any("own_ns" in region for region in self.made["regions"]):
-            add_shares(self.made)
-        path = os.path.join(self.directory, "library.html")
+        path = os.path.join(self.directory, name + ".html")
         self.browser.look(width, 900, scheme)
         self.browser.open(path)
         assert not self.browser.problems, self.browser.problems
@@ -410,6 +408,27 @@ def test_nesting(page):
     page.browser.type("gemm")
     rows = page.table()["rows"]
     assert [(row["region"], row["context"]) for row in rows] == [(0, True), (1, True), (3, False)], rows
+
+
+def test_nesting_of_library(page):
+    """What the library writes of nested regions, with own times that are not known."""
+    for width in WIDTHS:
+        page.show_library(width, name="nested")
+        page.browser.screenshot(os.path.join(page.directory, f"nested-{width}.png"))
+    made = page.show_library(name="nested")
+    shown = page.check_figures()
+    regions = {region["name"]: region for region in made["regions"]}
+    order = [made["regions"][row["region"]]["name"] for row in shown["rows"]]
+    for name, inner in (("step", ["forward", "gemm", "relu", "update"]), ("lost once", ["lost inside"])):
+        at = order.index(name)
+        assert sorted(order[at + 1:at + 1 + len(inner)]) == inner, order
+    assert regions["lost once"]["own_ns"] is None and regions["lost once"]["share"] > 0, regions["lost once"]
+    assert regions["forward"]["parent"] == made["regions"].index(regions["step"])
+    assert math.isclose(sum(region["share"] for region in made["regions"]), 1, rel_tol=1e-9)
+    check_quantity(page.text("#summary").split(" of GPU time")[0], made["gpu_time_ns"], "ns", "summary")
+    page.run(f"document.querySelector('tr[data-region=\"{made['regions'].index(regions['lost once'])}\"]').click()")
+    assert "Its own time is not known" in page.text("#regions"), page.text("#regions")
+    assert "own time of 1 region is not known" in page.text("#notes"), page.text("#notes")
 
 
 def test_hostile(page):
