@@ -34,6 +34,7 @@ enum {
     VERSION_1_10 = ZE_MAKE_VERSION(1, 10),
     VERSION_1_13 = ZE_MAKE_VERSION(1, 13),
     VERSION_1_14 = ZE_MAKE_VERSION(1, 14),
+    VERSION_1_15 = ZE_MAKE_VERSION(1, 15),
     VERSION_1_16 = ZE_MAKE_VERSION(1, 16),
     VERSION_1_17 = ZE_MAKE_VERSION(1, 17),
     OFFERED_VERSION = ZE_MAKE_VERSION(1, 13)
@@ -210,6 +211,7 @@ ze_result_t sg_zeDriverGetExtensionProperties(ze_driver_handle_t handle, uint32_
         {"ZE_extension_pci_properties", ZE_MAKE_VERSION(1, 0)},
         {"ZE_extension_device_memory_properties", ZE_MAKE_VERSION(1, 0)},
         {"ZE_experimental_immediate_command_list_append", ZE_MAKE_VERSION(1, 0)},
+        {"ZE_experimental_event_pool_counter_based", ZE_MAKE_VERSION(1, 0)},
         {"ZE_experimental_event_query_timestamps", ZE_MAKE_VERSION(1, 0)},
         {"ZE_extension_event_query_kernel_timestamps", ZE_MAKE_VERSION(1, 0)},
         {"ZET_experimental_calculate_multiple_metrics", ZE_MAKE_VERSION(1, 0)},

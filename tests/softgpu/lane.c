@@ -74,7 +74,10 @@ static void fetch(sg_lane *lane) {
 static bool is_ready(const sg_command *command) {
     for (uint32_t i = 0; i < command->wait_count; ++i) {
         const sg_event_use *use = &command->waits[i];
-        if (sg_object_is(&use->event->object, use->serial) && !atomic_load(&use->event->signalled))
+        if (!sg_object_is(&use->event->object, use->serial))
+            continue;
+        if (use->event->is_counter_based ? !sg_point_is_reached(use->point)
+                                         : !atomic_load(&use->event->signalled))
             return false;
     }
     return true;

@@ -112,13 +112,13 @@ static ze_result_t use_event(sg_event_use *use, ze_event_handle_t handle) {
     sg_event *event = sg_event_of(handle);
     if (!event)
         return ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
-    *use = (sg_event_use){event, event->object.serial};
+    *use = (sg_event_use){event, event->object.serial, sg_event_point(event)};
     return ZE_RESULT_SUCCESS;
 }
 
 static ze_result_t use_events(sg_command *command, const sg_append *append) {
     ze_result_t result = ZE_RESULT_SUCCESS;
-    command->signal = (sg_event_use){NULL, 0};
+    command->signal = (sg_event_use){.event = NULL};
     command->wait_count = append->wait_count;
     if (append->signal)
         result = use_event(&command->signal, append->signal);
@@ -146,6 +146,9 @@ static ze_result_t write_command(sg_list *list, const sg_append *append) {
     if (append->size)
         memcpy(command->argument, append->argument, append->size);
     commit(&list->tape, bytes);
+    if (append->signal)
+        sg_event_track(command->signal.event,
+                       (sg_tracking_point){list, list->object.serial, list->tape.written});
     return ZE_RESULT_SUCCESS;
 }
 
@@ -165,8 +168,10 @@ static ze_result_t run_in_caller(sg_list *list, const sg_append *append) {
         return ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
     if (append->run)
         append->run(&execution, (void *)append->argument);
-    if (event)
+    if (event) {
+        sg_event_track(event, (sg_tracking_point){.list = NULL});
         atomic_store(&event->signalled, 1);
+    }
     return ZE_RESULT_SUCCESS;
 }
 
@@ -181,6 +186,13 @@ static ze_result_t closed_result(void) {
                                                            : ZE_RESULT_ERROR_INVALID_ARGUMENT;
 }
 
+/* Counter-based events count the commands of an immediate list that is in order. */
+static ze_result_t check_signal(const sg_list *list, ze_event_handle_t handle) {
+    const sg_event *event = handle ? sg_event_of(handle) : NULL;
+    bool cannot_count = event && event->is_counter_based && !(list->is_immediate && list->was_made_in_order);
+    return cannot_count ? ZE_RESULT_ERROR_INVALID_ARGUMENT : ZE_RESULT_SUCCESS;
+}
+
 ze_result_t sg_list_append(ze_command_list_handle_t handle, const sg_append *append) {
     sg_list *list = sg_list_of(handle);
     SG_NEED_HANDLE(list);
@@ -188,11 +200,12 @@ ze_result_t sg_list_append(ze_command_list_handle_t handle, const sg_append *app
         return ZE_RESULT_ERROR_INVALID_SIZE;
     if (list->closed)
         return closed_result();
-    if (sg_graph_captures(list, append))
-        return ZE_RESULT_SUCCESS;
+    ze_result_t result = check_signal(list, append->signal);
+    if (result != ZE_RESULT_SUCCESS || sg_graph_captures(list, append))
+        return result;
     if (runs_in_caller(list, append))
         return run_in_caller(list, append);
-    ze_result_t result = write_command(list, append);
+    result = write_command(list, append);
     if (result == ZE_RESULT_SUCCESS && list->is_immediate && !append->held)
         result = submit_written(list);
     return result;
@@ -248,7 +261,7 @@ ze_result_t sg_zeCommandListImmediateAppendCommandListsExp(ze_command_list_handl
         return ZE_RESULT_ERROR_INVALID_SIZE;
     if (list->closed)
         return closed_result();
-    ze_result_t result = ZE_RESULT_SUCCESS;
+    ze_result_t result = check_signal(list, signal);
     for (uint32_t i = 0; i < list_count && result == ZE_RESULT_SUCCESS; ++i)
         result = sg_check_execution(sg_list_of(lists[i]), list->object.parent, list->device, list->ordinal);
     if (result != ZE_RESULT_SUCCESS)
@@ -296,6 +309,7 @@ static ze_result_t create_list(ze_context_handle_t context, ze_device_handle_t d
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     list->device = sg_device_of(device);
     list->ordinal = ordinal;
+    list->was_made_in_order = in_order;
     list->is_in_order = in_order || !sg_behaviour_is_on(SOFTGPU_CONCURRENT_ENGINES);
     *out_list = list;
     return ZE_RESULT_SUCCESS;

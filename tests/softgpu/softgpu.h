@@ -141,6 +141,14 @@ struct sg_kernel_timestamps_results {
     ze_kernel_timestamp_result_t *synchronized; /* the same structure under another name: ns of the host */
 };
 
+/* As ze_event_counter_based_desc_t, which older headers do not have. */
+struct sg_event_counter_based_desc {
+    ze_structure_type_t stype;
+    const void *next;
+    uint32_t flags;
+    ze_event_scope_flags_t signal, wait;
+};
+
 /* As ze_group_size_t, which the oldest headers do not have. */
 typedef struct sg_group_size {
     uint32_t x, y, z;
@@ -266,8 +274,16 @@ void sg_at_unload(void (*function)(void));
 /* ---- events ----------------------------------------------------------------------------------------------
  */
 
+/* When a counter-based event is signalled: so many commands of an immediate list are done. No list: at once.
+ */
+typedef struct sg_tracking_point {
+    struct sg_list *list;
+    uint64_t serial, number;
+} sg_tracking_point;
+
 typedef struct sg_event_pool {
     sg_object object;
+    bool is_counter_based;
     uint32_t count;
     ze_event_pool_flags_t flags;
     _Atomic uint8_t *taken; /* which places have an event */
@@ -282,7 +298,10 @@ typedef struct sg_captured {
 
 typedef struct sg_event {
     sg_object object;
-    sg_event_pool *pool;
+    sg_event_pool *pool; /* NULL: none, it was made counter-based */
+    bool is_counter_based;
+    uint32_t counter_based_flags;
+    sg_tracking_point point; /* of its last signal, where it is counter-based; under a lock of event.c */
     uint32_t index;
     _Atomic uint32_t signalled;
     /* Ticks of the kernels' clock, valid once signalled: of the command, then of its part on each tile. */
@@ -291,6 +310,11 @@ typedef struct sg_event {
     _Atomic uint32_t tiles; /* that the command ran on, of several; 0: one */
     sg_captured captured;
 } sg_event;
+
+/* Counter-based events: the last signal that was appended, its replacement, and has it come? */
+sg_tracking_point sg_event_point(const sg_event *event);
+void sg_event_track(sg_event *event, sg_tracking_point point);
+bool sg_point_is_reached(sg_tracking_point point);
 
 typedef struct sg_interval {
     uint64_t start, end; /* ns */

@@ -131,9 +131,13 @@ static void finish(sg_lane *lane, sg_flight *flight, sg_execution *execution) {
     sg_count(sg_tile_for(lane->device, 0), SG_COMMANDS, 1);
     if (atomic_load_explicit(&root->watchers, memory_order_relaxed) > 0)
         sg_publish_thread_counters();
-    if (command->signal.event && event_is_there(&command->signal))
+    bool signals = command->signal.event && event_is_there(&command->signal);
+    bool is_counted = signals && command->signal.event->is_counter_based;
+    if (signals)
         signal_event(command->signal.event, execution);
     sg_lane_finish(lane, flight);
+    if (is_counted)
+        sg_ring_all();
     root->executing--;
     root->holding -= !is_kernel;
     if (root->is_paused)

@@ -11,6 +11,7 @@
 typedef struct sg_event_use {
     sg_event *event;
     uint64_t serial;
+    sg_tracking_point point; /* to wait for, where the event is counter-based */
 } sg_event_use;
 
 typedef struct sg_command {
@@ -103,6 +104,7 @@ struct sg_list {
     bool closed;
     bool synchronous;
     bool is_in_order;
+    bool was_made_in_order;      /* and is not so by the default: counter-based events can be its signals */
     _Atomic uint32_t executions; /* submitted and not done */
     sg_tape tape;
     bool is_immediate;
