@@ -133,6 +133,9 @@ $(1)/tests/test_plugins: $(1)/tests/test_plugins.o | $(1)/tests/plugins/plugin_c
 $(1)/tests/test_preload: | build/libzt_auto.so build/examples/simulate build/libze_softgpu.so build/kernels/saxpy.so \
     build/kernels/reduce.so
 
+$(1)/tests/test_softgpu_engines: | build/kernels/meet.so
+$(1)/tests/test_softgpu_modules: | build/kernels/functions.so build/kernels/matmul.so
+
 # Programs of several files with a copy of the library each.
 $(1)/tests/test_process: $(1)/tests/plugins/other_file.o
 
@@ -177,7 +180,12 @@ sequence: build/libze_softgpu.so build/tests/test_sequences $(KERNEL_BINARIES) #
 
 build/kernels/%.so: examples/kernels/%.cl tests/softgpu/kernel.h | deps-build
 	mkdir -p $(@D)
-	$(CC) -O2 -shared -fPIC -include tests/softgpu/kernel.h -x c -o $@ $<
+	$(CC) -O2 -g -shared -fPIC -include tests/softgpu/kernel.h -x c -o $@ $<
+
+# Of tests alone.
+build/kernels/%.so: tests/kernels/%.cl tests/softgpu/kernel.h | deps-build
+	mkdir -p $(@D)
+	$(CC) -O2 -g -shared -fPIC -include tests/softgpu/kernel.h -x c -o $@ $<
 
 # For real devices: SPIR-V, by clang and the translator of its version.
 .PHONY: spirv deps-spirv

@@ -84,6 +84,7 @@ void assert_close_(double got, double expected, const char *what, const char *fi
     X(forget_findings)                                                                                       \
     X(set_call_cost)                                                                                         \
     X(set_real_costs)                                                                                        \
+    X(set_kernel_clock)                                                                                      \
     X(set_metric_clock)                                                                                      \
     X(set_metric)                                                                                            \
     X(list_metrics)

@@ -2,6 +2,7 @@
 #include "values.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -440,6 +441,194 @@ static void test_threads_work_on_lists_of_their_own(void **state) {
     check_work(w);
 }
 
+/* ==== counter-based events ================================================================================ */
+
+/* As the structures and flags of newer headers. */
+typedef struct counter_based_desc {
+    ze_structure_type_t stype;
+    const void *next;
+    uint32_t flags, signal, wait;
+} counter_based_desc;
+
+enum {
+    COUNTER_BASED_POOL = 0x00020014,
+    CB_NON_IMMEDIATE = 1 << 1,
+    CB_HOST_VISIBLE = 1 << 2,
+    CB_DEVICE_TIMESTAMP = 1 << 4,
+    CB_HOST_TIMESTAMP = 1 << 5,
+    QUEUE_IN_ORDER = 1 << 1
+};
+
+static ze_result_t try_counter_based(world *w, uint32_t flags, ze_event_handle_t *event) {
+    counter_based_desc desc = {.flags = flags};
+    ze_result_t (*create)(ze_context_handle_t, ze_device_handle_t, const counter_based_desc *,
+                          ze_event_handle_t *);
+    *(void **)&create = newer_function("zeEventCounterBasedCreate", "zeGetEventProcAddrTable", 11);
+    return create(w->context, w->device, &desc, event);
+}
+
+static ze_event_handle_t counter_based(world *w, uint32_t flags) {
+    ze_event_handle_t event;
+    ok(try_counter_based(w, CB_HOST_VISIBLE | flags, &event));
+    return event;
+}
+
+/* The validation layer of the oldest loaders refuses a flag that it does not know. */
+static ze_command_list_handle_t in_order_list(world *w) {
+    ze_command_queue_desc_t desc = queue_desc(0, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+    ze_command_list_handle_t list;
+    desc.flags = QUEUE_IN_ORDER;
+    ze_result_t result = zeCommandListCreateImmediate(w->context, w->device, &desc, &list);
+    if (result == ZE_RESULT_ERROR_INVALID_ENUMERATION) {
+        puts("skipped: this loader's validation layer does not know lists that are in order");
+        skip();
+    }
+    ok(result);
+    return list;
+}
+
+static void test_a_counter_based_event_is_of_its_last_signal(void **state) {
+    world *w = *state;
+    ze_command_list_handle_t list = in_order_list(w);
+    ze_event_handle_t go = new_event(w, 1), event = counter_based(w, 0);
+    ok(zeEventQueryStatus(event)); /* nothing to wait for */
+    for (int i = 0; i < 3; i++) {  /* without a reset */
+        ok(zeCommandListAppendBarrier(list, event, 1, &go));
+        assert_result(zeEventQueryStatus(event), ZE_RESULT_NOT_READY);
+        assert_result(zeEventHostSynchronize(event, A_MOMENT), ZE_RESULT_NOT_READY);
+        ok(zeEventHostSignal(go));
+        ok(zeEventHostSynchronize(event, A_WHILE));
+        ok(zeEventHostReset(go));
+    }
+    ok(zeCommandListDestroy(list));
+    ok(zeEventQueryStatus(event));
+    ok(zeEventDestroy(event));
+    ok(zeEventDestroy(go));
+}
+
+/* The wait is for the signal that was the last when it was appended, and not for a later one. */
+static void test_a_wait_is_for_the_signal_that_was_there(void **state) {
+    world *w = *state;
+    ze_command_list_handle_t lists[3] = {in_order_list(w), in_order_list(w), in_order_list(w)};
+    ze_event_handle_t first = new_event(w, 1), second = new_event(w, 2), event = counter_based(w, 0);
+    ok(zeCommandListAppendBarrier(lists[0], event, 1, &first));
+    ok(zeCommandListAppendBarrier(lists[1], w->done, 1, &event));
+    ok(zeCommandListAppendBarrier(lists[2], event, 1, &second));
+    assert_result(zeEventHostSynchronize(w->done, A_MOMENT), ZE_RESULT_NOT_READY);
+    ok(zeEventHostSignal(first));
+    ok(zeEventHostSynchronize(w->done, A_WHILE));
+    assert_result(zeEventQueryStatus(event), ZE_RESULT_NOT_READY);
+    ok(zeEventHostSignal(second));
+    ok(zeEventHostSynchronize(event, A_WHILE));
+    for (int i = 0; i < 3; i++)
+        ok(zeCommandListDestroy(lists[i]));
+    ok(zeEventDestroy(event));
+    ok(zeEventDestroy(first));
+    ok(zeEventDestroy(second));
+}
+
+static void test_counter_based_events_are_for_in_order_lists(void **state) {
+    world *w = *state;
+    ze_event_handle_t event = counter_based(w, 0), none;
+    ze_event_pool_handle_t pool;
+    const ze_result_t wrong = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    assert_result(zeCommandListAppendBarrier(w->immediate, event, 0, NULL), wrong);
+    assert_result(zeCommandListAppendBarrier(w->list, event, 0, NULL), wrong);
+    assert_result(zeCommandListAppendSignalEvent(w->immediate, event), wrong);
+    assert_result(zeCommandListAppendEventReset(w->immediate, event), wrong);
+    assert_result(zeEventHostReset(event), wrong);
+    assert_result(zeEventHostSignal(event), wrong);
+    ze_result_t (*get_pool)(ze_event_handle_t, ze_event_pool_handle_t *);
+    *(void **)&get_pool = newer_function("zeEventGetEventPool", "zeGetEventProcAddrTable", 8);
+    assert_result(get_pool(event, &pool), wrong);
+    assert_result(try_counter_based(w, CB_NON_IMMEDIATE, &none), ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION);
+    assert_result(try_counter_based(w, 1u << 7, &none), ZE_RESULT_ERROR_INVALID_ENUMERATION);
+    assert_result(try_counter_based(w, CB_DEVICE_TIMESTAMP | CB_HOST_TIMESTAMP, &none),
+                  ZE_RESULT_ERROR_INVALID_ENUMERATION);
+    ok(zeEventDestroy(event));
+}
+
+static void test_counter_based_events_have_timestamps(void **state) {
+    world *w = *state;
+    ze_command_list_handle_t list = in_order_list(w);
+    const ze_group_count_t groups = {WORK_GROUPS, 1, 1};
+    ze_event_handle_t events[3] = {counter_based(w, CB_DEVICE_TIMESTAMP), counter_based(w, CB_HOST_TIMESTAMP),
+                                   counter_based(w, 0)};
+    ze_kernel_timestamp_result_t device, host;
+    uint32_t flags = 0;
+    ze_result_t (*get_flags)(ze_event_handle_t, uint32_t *);
+    *(void **)&get_flags = newer_function("zeEventGetCounterBasedFlags", "zeGetEventProcAddrTable", 16);
+    ok(get_flags(events[0], &flags));
+    assert_int_equal(flags, CB_HOST_VISIBLE | CB_DEVICE_TIMESTAMP);
+    gpu.set_clock(UINT64_C(1) << 62);
+    uint64_t begun = now_ns();
+    for (int i = 0; i < 3; i++) {
+        ok(zeCommandListAppendLaunchKernel(list, w->kernel, &groups, events[i], 0, NULL));
+        w->launches++;
+    }
+    ok(zeEventHostSynchronize(events[2], A_WHILE));
+    ok(zeEventQueryKernelTimestamp(events[0], &device));
+    ok(zeEventQueryKernelTimestamp(events[1], &host));
+    assert_result(zeEventQueryKernelTimestamp(events[2], &host),
+                  ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT);
+    assert_true(device.global.kernelStart >= UINT64_C(1) << 62);
+    assert_true(device.global.kernelStart < device.global.kernelEnd);
+    assert_in_range(host.global.kernelStart, begun, now_ns());
+    ok(zeCommandListDestroy(list));
+    for (int i = 0; i < 3; i++)
+        ok(zeEventDestroy(events[i]));
+    check_work(w);
+}
+
+static void test_a_pool_can_be_counter_based(void **state) {
+    world *w = *state;
+    struct {
+        int stype;
+        const void *next;
+        uint32_t flags;
+    } counter_based_pool = {COUNTER_BASED_POOL, NULL, 0};
+    ze_event_pool_desc_t desc = {ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, &counter_based_pool,
+                                 ZE_EVENT_POOL_FLAG_HOST_VISIBLE, 1};
+    ze_event_desc_t event_desc = {ZE_STRUCTURE_TYPE_EVENT_DESC, NULL, 0, 0, 0};
+    ze_command_list_handle_t list = in_order_list(w);
+    ze_event_pool_handle_t pool;
+    ze_event_handle_t event;
+    ok(zeEventPoolCreate(w->context, &desc, 0, NULL, &pool));
+    ok(zeEventCreate(pool, &event_desc, &event));
+    assert_result(zeCommandListAppendSignalEvent(w->immediate, event), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    for (int i = 0; i < 2; i++) {
+        ok(zeCommandListAppendSignalEvent(list, event));
+        ok(zeEventHostSynchronize(event, A_WHILE));
+    }
+    ok(zeCommandListDestroy(list));
+    ok(zeEventDestroy(event));
+    ok(zeEventPoolDestroy(pool));
+}
+
+static void test_one_device_waits_for_the_counter_of_another(void **state) {
+    world *w = *state;
+    ze_device_handle_t devices[2];
+    uint32_t count = 2;
+    ze_command_queue_desc_t desc = queue_desc(0, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+    ze_command_list_handle_t list = in_order_list(w), other;
+    ze_event_handle_t go = new_event(w, 1), event = counter_based(w, 0);
+    gpu.set_devices(2, 0);
+    ok(zeDeviceGet(w->driver, &count, devices));
+    ok(zeCommandListCreateImmediate(w->context, devices[1], &desc, &other));
+    for (int i = 0; i < OFTEN(200); i++) {
+        ok(zeCommandListAppendBarrier(list, event, 1, &go));
+        ok(zeCommandListAppendBarrier(other, w->done, 1, &event));
+        ok(zeEventHostSignal(go));
+        ok(zeEventHostSynchronize(w->done, A_WHILE));
+        ok(zeEventHostReset(w->done));
+        ok(zeEventHostReset(go));
+    }
+    ok(zeCommandListDestroy(list));
+    ok(zeCommandListDestroy(other));
+    ok(zeEventDestroy(event));
+    ok(zeEventDestroy(go));
+}
+
 /* ==== timestamps ========================================================================================== */
 
 static void test_kernels_have_timestamps(void **state) {
@@ -625,6 +814,12 @@ int main(void) {
         TEST(test_an_event_destroyed_under_a_command_is_found),
         TEST(test_fences),
         TEST(test_threads_work_on_lists_of_their_own),
+        TEST(test_a_counter_based_event_is_of_its_last_signal),
+        TEST(test_a_wait_is_for_the_signal_that_was_there),
+        TEST(test_counter_based_events_are_for_in_order_lists),
+        TEST(test_counter_based_events_have_timestamps),
+        TEST(test_a_pool_can_be_counter_based),
+        TEST(test_one_device_waits_for_the_counter_of_another),
         TEST(test_kernels_have_timestamps),
         TEST(test_timestamps_need_their_flag),
         TEST(test_the_clock_is_as_asked_for),

@@ -96,7 +96,7 @@ void *newer_function(const char *name, const char *table, unsigned slot) {
     fill_table fill;
     *(void **)&fill = dlsym(driver, table);
     assert_non_null((void *)(uintptr_t)fill);
-    void *functions[32] = {NULL};
+    void *functions[64] = {NULL};
     ok(fill((ze_api_version_t)ZE_MAKE_VERSION(1, 17), functions));
     dlclose(driver);
     assert_non_null(functions[slot]);

@@ -263,25 +263,49 @@ void softgpu_set_clock(uint64_t ticks_now) {
     atomic_store(&tick_offset, ticks_now - ticks_in(sg_now()));
 }
 
-static _Atomic uint32_t metric_bits; /* 0: as the device's */
-static _Atomic uint64_t metric_tick_offset;
+/* A clock apart from the device's. */
+typedef struct own_clock {
+    _Atomic uint32_t bits; /* 0: it is the device's */
+    _Atomic uint64_t offset;
+} own_clock;
 
-uint32_t sg_metric_timestamp_bits(void) {
-    uint32_t bits = atomic_load_explicit(&metric_bits, memory_order_relaxed);
+static own_clock metric_clock, kernel_clock;
+
+static uint32_t bits_of(const own_clock *of) {
+    uint32_t bits = atomic_load_explicit(&of->bits, memory_order_relaxed);
     return bits ? bits : sg_timestamp_bits();
 }
 
-uint64_t sg_metric_ticks_at(uint64_t nanoseconds) {
-    uint32_t bits = atomic_load_explicit(&metric_bits, memory_order_relaxed);
+static uint64_t read_clock(const own_clock *of, uint64_t nanoseconds) {
+    uint32_t bits = atomic_load_explicit(&of->bits, memory_order_relaxed);
     if (!bits)
         return sg_ticks_at(nanoseconds);
-    return valid_part(ticks_in(nanoseconds) + atomic_load_explicit(&metric_tick_offset, memory_order_relaxed),
-                      bits);
+    return valid_part(ticks_in(nanoseconds) + atomic_load_explicit(&of->offset, memory_order_relaxed), bits);
 }
 
+static void set_clock(own_clock *to, uint32_t valid_bits, uint64_t ticks_now) {
+    atomic_store(&to->offset, ticks_now - ticks_in(sg_now()));
+    atomic_store(&to->bits, valid_bits < 64 ? valid_bits : 64);
+}
+
+uint32_t sg_metric_timestamp_bits(void) {
+    return bits_of(&metric_clock);
+}
+uint64_t sg_metric_ticks_at(uint64_t nanoseconds) {
+    return read_clock(&metric_clock, nanoseconds);
+}
 void softgpu_set_metric_clock(uint32_t valid_bits, uint64_t ticks_now) {
-    atomic_store(&metric_tick_offset, ticks_now - ticks_in(sg_now()));
-    atomic_store(&metric_bits, valid_bits < 64 ? valid_bits : 64);
+    set_clock(&metric_clock, valid_bits, ticks_now);
+}
+
+uint32_t sg_kernel_timestamp_bits(void) {
+    return bits_of(&kernel_clock);
+}
+uint64_t sg_kernel_ticks_at(uint64_t nanoseconds) {
+    return read_clock(&kernel_clock, nanoseconds);
+}
+void softgpu_set_kernel_clock(uint32_t valid_bits, uint64_t ticks_now) {
+    set_clock(&kernel_clock, valid_bits, ticks_now);
 }
 
 /* ---- waiting on the host ------------------------------------------------------------------------------- */
@@ -364,7 +388,8 @@ void softgpu_reset(void) {
     softgpu_reset_calls();
     softgpu_set_timestamps(64, NANOSECONDS);
     atomic_store(&tick_offset, 0);
-    atomic_store(&metric_bits, 0);
+    softgpu_set_metric_clock(0, 0);
+    softgpu_set_kernel_clock(0, 0);
     softgpu_set_devices(1, 0);
     sg_metrics_forget_given();
     softgpu_restore_device();

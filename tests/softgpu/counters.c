@@ -1,4 +1,4 @@
-/* What devices count. The device thread writes; any thread reads. */
+/* What devices count. The engine threads write; any thread reads. */
 #define _GNU_SOURCE /* RUSAGE_THREAD */
 #include "work.h"
 
@@ -6,7 +6,12 @@
 #include <sys/resource.h>
 #include <time.h>
 
+/* One engine alone needs no atomic addition. */
 static void add(sg_device *device, sg_counter counter, uint64_t amount) {
+    if (atomic_load_explicit(&device->root->is_concurrent, memory_order_relaxed)) {
+        atomic_fetch_add_explicit(&device->counters[counter], amount, memory_order_relaxed);
+        return;
+    }
     uint64_t value = atomic_load_explicit(&device->counters[counter], memory_order_relaxed);
     atomic_store_explicit(&device->counters[counter], value + amount, memory_order_relaxed);
 }
@@ -28,9 +33,12 @@ sg_device *sg_tile_for(sg_device *device, uint64_t n) {
  *
  * A reader adds the time since a running command began. The version is odd while they change, all of it in
  * sequentially consistent order. The end of a command is read off the clock in between, and so after the time
- * of any reader who saw the version before it: what readers see never goes back. */
+ * of any reader who saw the version before it: what readers see never goes back. Engines of a kind that work
+ * at the same time keep the device busy once. */
 
 static void begin_one(sg_device *device, sg_engine engine, uint64_t now) {
+    if (device->running[engine]++)
+        return;
     atomic_fetch_add(&device->busy_version, 1);
     atomic_store(&device->busy_since[engine], now);
     atomic_fetch_add(&device->busy_version, 1);
@@ -38,6 +46,8 @@ static void begin_one(sg_device *device, sg_engine engine, uint64_t now) {
 
 static uint64_t end_one(sg_device *device, sg_engine engine) {
     sg_counter counter = engine == SG_COPY_ENGINE ? SG_COPY_BUSY_NS : SG_COMPUTE_BUSY_NS;
+    if (--device->running[engine])
+        return sg_now();
     atomic_fetch_add(&device->busy_version, 1);
     uint64_t now = sg_now();
     uint64_t since = atomic_exchange(&device->busy_since[engine], 0);
@@ -47,18 +57,23 @@ static uint64_t end_one(sg_device *device, sg_engine engine) {
 }
 
 /* A sub-device's command keeps its root busy, a root's command all its sub-devices. */
-void sg_busy_begin(sg_device *device, sg_engine engine, uint64_t now) {
-    begin_one(device->root->device, engine, now);
+void sg_busy_begin(sg_execution *execution) {
+    const sg_device *device = execution->device;
+    execution->start = sg_now();
+    begin_one(device->root->device, execution->engine, execution->start);
     for (uint32_t tile = 0; tile < sg_sub_device_count(); ++tile)
-        if (!device->parent || device->root->sub_devices[tile] == device)
-            begin_one(device->root->sub_devices[tile], engine, now);
+        if (!device->parent || device->root->sub_devices[tile] == device) {
+            execution->busy_tiles |= (uint32_t)1 << tile;
+            begin_one(device->root->sub_devices[tile], execution->engine, execution->start);
+        }
 }
 
-uint64_t sg_busy_end(sg_device *device, sg_engine engine) {
+uint64_t sg_busy_end(const sg_execution *execution) {
+    const sg_root *root = execution->device->root;
     for (uint32_t tile = 0; tile < SG_MAX_SUB_DEVICES; ++tile)
-        if (atomic_load_explicit(&device->root->sub_devices[tile]->busy_since[engine], memory_order_relaxed))
-            end_one(device->root->sub_devices[tile], engine);
-    return end_one(device->root->device, engine);
+        if (execution->busy_tiles >> tile & 1)
+            end_one(root->sub_devices[tile], execution->engine);
+    return end_one(root->device, execution->engine);
 }
 
 static uint64_t cycles_now(void) {
@@ -92,13 +107,15 @@ static void read_busy_times(sg_device *device, uint64_t counters[SG_COUNTER_COUN
     } while (atomic_load(&device->busy_version) != version);
 }
 
-/* ---- the device thread's own --------------------------------------------------------------------------- */
+/* ---- the engine threads' own --------------------------------------------------------------------------- */
 
-void sg_publish_thread_counters(sg_root *root) {
+_Thread_local sg_engine_thread *sg_own_engine;
+
+void sg_publish_thread_counters(void) {
     struct rusage usage;
-    if (getrusage(RUSAGE_THREAD, &usage))
+    if (!sg_own_engine || getrusage(RUSAGE_THREAD, &usage))
         return;
-    _Atomic uint64_t *counters = root->device->counters;
+    _Atomic uint64_t *counters = sg_own_engine->usage;
     atomic_store_explicit(&counters[SG_MINOR_FAULTS], (uint64_t)usage.ru_minflt, memory_order_relaxed);
     atomic_store_explicit(&counters[SG_MAJOR_FAULTS], (uint64_t)usage.ru_majflt, memory_order_relaxed);
     atomic_store_explicit(&counters[SG_VOLUNTARY_SWITCHES], (uint64_t)usage.ru_nvcsw, memory_order_relaxed);
@@ -110,16 +127,23 @@ void sg_watch_thread(sg_device *device, int change) {
     atomic_fetch_add(&device->root->watchers, change);
 }
 
-static void read_thread_counters(sg_root *root, uint64_t counters[SG_COUNTER_COUNT]) {
+static uint64_t cpu_time_of(const sg_engine_thread *engine) {
     struct timespec cpu = {0, 0};
-    if (atomic_load_explicit(&root->cpu_clock_is_set, memory_order_acquire)) {
-        if (pthread_equal(root->thread_self, pthread_self()))
-            sg_publish_thread_counters(root);
-        if (clock_gettime(root->cpu_clock, &cpu) == 0)
-            counters[SG_CPU_NS] = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
+    bool is_known = atomic_load_explicit(&engine->cpu_clock_is_set, memory_order_acquire) &&
+                    clock_gettime(engine->cpu_clock, &cpu) == 0;
+    return is_known ? (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec : 0;
+}
+
+static void read_thread_counters(const sg_root *root, uint64_t counters[SG_COUNTER_COUNT]) {
+    if (sg_own_engine && sg_own_engine->root == root)
+        sg_publish_thread_counters();
+    for (unsigned i = SG_CPU_NS; i <= SG_INVOLUNTARY_SWITCHES; ++i)
+        counters[i] = 0;
+    for (uint32_t engine = 0; engine < atomic_load(&root->engine_count); ++engine) {
+        counters[SG_CPU_NS] += cpu_time_of(&root->engines[engine]);
+        for (unsigned i = SG_MINOR_FAULTS; i <= SG_INVOLUNTARY_SWITCHES; ++i)
+            counters[i] += atomic_load_explicit(&root->engines[engine].usage[i], memory_order_relaxed);
     }
-    for (unsigned i = SG_MINOR_FAULTS; i <= SG_INVOLUNTARY_SWITCHES; ++i)
-        counters[i] = atomic_load_explicit(&root->device->counters[i], memory_order_relaxed);
 }
 
 /* ---- snapshots ----------------------------------------------------------------------------------------- */

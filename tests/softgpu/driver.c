@@ -34,6 +34,7 @@ enum {
     VERSION_1_10 = ZE_MAKE_VERSION(1, 10),
     VERSION_1_13 = ZE_MAKE_VERSION(1, 13),
     VERSION_1_14 = ZE_MAKE_VERSION(1, 14),
+    VERSION_1_15 = ZE_MAKE_VERSION(1, 15),
     VERSION_1_16 = ZE_MAKE_VERSION(1, 16),
     VERSION_1_17 = ZE_MAKE_VERSION(1, 17),
     OFFERED_VERSION = ZE_MAKE_VERSION(1, 13)
@@ -104,8 +105,9 @@ static sg_device *create_device(sg_root *root, sg_device *parent, uint32_t index
 }
 
 static bool create_root(sg_root *root, uint32_t index) {
-    pthread_mutex_init(&root->lanes_lock, NULL);
-    pthread_mutex_init(&root->running, NULL);
+    pthread_mutex_init(&root->lock, NULL);
+    pthread_mutex_init(&root->pause_lock, NULL);
+    pthread_cond_init(&root->finished, NULL);
     pthread_mutex_init(&root->bell_lock, NULL);
     sg_condition_init(&root->bell);
     root->device = create_device(root, NULL, index);
@@ -209,6 +211,9 @@ ze_result_t sg_zeDriverGetExtensionProperties(ze_driver_handle_t handle, uint32_
         {"ZE_extension_pci_properties", ZE_MAKE_VERSION(1, 0)},
         {"ZE_extension_device_memory_properties", ZE_MAKE_VERSION(1, 0)},
         {"ZE_experimental_immediate_command_list_append", ZE_MAKE_VERSION(1, 0)},
+        {"ZE_experimental_event_pool_counter_based", ZE_MAKE_VERSION(1, 0)},
+        {"ZE_experimental_event_query_timestamps", ZE_MAKE_VERSION(1, 0)},
+        {"ZE_extension_event_query_kernel_timestamps", ZE_MAKE_VERSION(1, 0)},
         {"ZET_experimental_calculate_multiple_metrics", ZE_MAKE_VERSION(1, 0)},
         {"ZET_experimental_global_metric_timestamps", ZE_MAKE_VERSION(1, 0)},
         {"ZET_experimental_concurrent_metric_groups", ZE_MAKE_VERSION(1, 0)},
@@ -299,7 +304,7 @@ ze_result_t sg_zeDeviceGetProperties(ze_device_handle_t handle, ze_device_proper
         .numSlices = 1,
         .timerResolution = timer_resolution(properties->stype),
         .timestampValidBits = sg_timestamp_bits(),
-        .kernelTimestampValidBits = sg_timestamp_bits(),
+        .kernelTimestampValidBits = sg_kernel_timestamp_bits(),
     };
     memcpy(answer.uuid.id, "softgpu", 7);
     answer.uuid.id[14] = (uint8_t)(device->parent ? device->parent->index : device->index);
@@ -363,7 +368,7 @@ ze_result_t sg_zeDeviceGetCommandQueueGroupProperties(ze_device_handle_t handle,
     for (uint32_t i = 0; i < given && properties; ++i) {
         properties[i].flags = flags[i];
         properties[i].maxMemoryFillPatternSize = SG_MAX_FILL_PATTERN;
-        properties[i].numQueues = SG_QUEUES_PER_GROUP;
+        properties[i].numQueues = sg_queues_of(i);
     }
     return ZE_RESULT_SUCCESS;
 }

@@ -3,6 +3,20 @@
 
 #include <stdlib.h>
 
+/* Descriptors that the oldest headers do not have, and flags of counter-based events, likewise. */
+enum {
+    COUNTER_BASED_POOL_DESC = 0x00020014,
+    EXTERNAL_SYNC_DESC = 0x0002003b,
+    EXTERNAL_STORAGE_DESC = 0x0002003f,
+    CB_IMMEDIATE = 1 << 0,
+    CB_NON_IMMEDIATE = 1 << 1,
+    CB_HOST_VISIBLE = 1 << 2,
+    CB_DEVICE_TIMESTAMP = 1 << 4,
+    CB_HOST_TIMESTAMP = 1 << 5,
+    CB_ALL = 0x7f,
+    CB_OFFERED = CB_IMMEDIATE | CB_HOST_VISIBLE | CB_DEVICE_TIMESTAMP | CB_HOST_TIMESTAMP
+};
+
 ze_result_t sg_zeEventPoolCreate(ze_context_handle_t context, const ze_event_pool_desc_t *desc,
                                  uint32_t device_count, ze_device_handle_t *devices,
                                  ze_event_pool_handle_t *out_pool) {
@@ -22,6 +36,8 @@ ze_result_t sg_zeEventPoolCreate(ze_context_handle_t context, const ze_event_poo
         free((void *)taken);
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
+    for (const ze_base_desc_t *next = desc->pNext; next; next = next->pNext)
+        pool->is_counter_based |= (int)next->stype == COUNTER_BASED_POOL_DESC;
     pool->count = desc->count;
     pool->flags = desc->flags;
     pool->taken = taken;
@@ -75,6 +91,8 @@ ze_result_t sg_zeEventCreate(ze_event_pool_handle_t handle, const ze_event_desc_
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
     event->pool = pool;
+    event->is_counter_based = pool->is_counter_based;
+    event->counter_based_flags = pool->is_counter_based ? CB_IMMEDIATE : 0;
     event->index = desc->index;
     *out_event = (ze_event_handle_t)event;
     return ZE_RESULT_SUCCESS;
@@ -84,7 +102,7 @@ ze_result_t sg_zeEventDestroy(ze_event_handle_t handle) {
     sg_event *event = sg_event_of(handle);
     if (!event)
         return sg_object_refuse(handle, SG_EVENT);
-    if (sg_object_is(&event->pool->object, event->object.parent_serial))
+    if (event->pool && sg_object_is(&event->pool->object, event->object.parent_serial))
         atomic_store(&event->pool->taken[event->index], 0);
     sg_object_destroy(event);
     return ZE_RESULT_SUCCESS;
@@ -94,15 +112,101 @@ ze_result_t sg_zeEventGetEventPool(ze_event_handle_t handle, ze_event_pool_handl
     const sg_event *event = sg_event_of(handle);
     SG_NEED_HANDLE(event);
     SG_NEED_POINTER(pool);
+    if (!event->pool)
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     *pool = (ze_event_pool_handle_t)event->pool;
     return ZE_RESULT_SUCCESS;
 }
 
+/* ---- counter-based events ------------------------------------------------------------------------------
+ *
+ * Such an event is signalled when the command whose signal it was last is done, which is seen by the commands
+ * that its list has completed. Nobody resets it, and who waits for it waits for the signal that was the last
+ * when the wait was appended. Recorded lists are not offered. */
+
+static ze_result_t check_counter_based(const struct sg_event_counter_based_desc *desc) {
+    const uint32_t both = CB_DEVICE_TIMESTAMP | CB_HOST_TIMESTAMP;
+    if (desc->flags & ~(uint32_t)CB_ALL || (desc->signal | desc->wait) & ~0x7u ||
+        (desc->flags & both) == both)
+        return ZE_RESULT_ERROR_INVALID_ENUMERATION;
+    if (desc->flags & ~(uint32_t)CB_OFFERED)
+        return ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
+    for (const ze_base_desc_t *next = desc->next; next; next = next->pNext)
+        if ((int)next->stype == EXTERNAL_SYNC_DESC || (int)next->stype == EXTERNAL_STORAGE_DESC)
+            return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t sg_zeEventCounterBasedCreate(ze_context_handle_t context_handle, ze_device_handle_t device,
+                                         const struct sg_event_counter_based_desc *desc,
+                                         ze_event_handle_t *out_event) {
+    sg_object *context = sg_context_of(context_handle);
+    SG_NEED_HANDLE(context);
+    SG_NEED_HANDLE(sg_device_of(device));
+    SG_NEED_POINTER(desc);
+    SG_NEED_POINTER(out_event);
+    ze_result_t result = check_counter_based(desc);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    sg_event *event = sg_object_create(SG_EVENT, sizeof *event, context);
+    if (!event)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    event->is_counter_based = true;
+    event->counter_based_flags = desc->flags;
+    *out_event = (ze_event_handle_t)event;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t sg_zeEventGetCounterBasedFlags(ze_event_handle_t handle, uint32_t *flags) {
+    const sg_event *event = sg_event_of(handle);
+    SG_NEED_HANDLE(event);
+    SG_NEED_POINTER(flags);
+    *flags = event->counter_based_flags;
+    return ZE_RESULT_SUCCESS;
+}
+
+static pthread_mutex_t points_lock = PTHREAD_MUTEX_INITIALIZER;
+
+sg_tracking_point sg_event_point(const sg_event *event) {
+    sg_tracking_point point = {NULL, 0, 0};
+    if (!event->is_counter_based)
+        return point;
+    pthread_mutex_lock(&points_lock);
+    point = event->point;
+    pthread_mutex_unlock(&points_lock);
+    return point;
+}
+
+void sg_event_track(sg_event *event, sg_tracking_point point) {
+    if (!event->is_counter_based)
+        return;
+    pthread_mutex_lock(&points_lock);
+    event->point = point;
+    pthread_mutex_unlock(&points_lock);
+}
+
+/* A list is destroyed when all its commands are done. */
+bool sg_point_is_reached(sg_tracking_point point) {
+    return !point.list || !sg_object_is(&point.list->object, point.serial) ||
+           atomic_load(&point.list->lane.completed) >= point.number;
+}
+
+static bool is_signalled(void *argument) {
+    sg_event *event = argument;
+    return event->is_counter_based ? sg_point_is_reached(sg_event_point(event))
+                                   : atomic_load(&event->signalled) != 0;
+}
+
 /* ---- signalling, and waiting for it -------------------------------------------------------------------- */
 
-void sg_event_signal(sg_event *event, uint64_t start, uint64_t end) {
-    atomic_store_explicit(&event->start, start, memory_order_relaxed);
-    atomic_store_explicit(&event->end, end, memory_order_relaxed);
+void sg_event_signal(sg_event *event, const sg_interval *times, uint32_t tiles) {
+    for (uint32_t i = 0; i <= tiles; ++i) {
+        atomic_store_explicit(&event->starts[i], sg_kernel_ticks_at(times[i].start), memory_order_relaxed);
+        atomic_store_explicit(&event->ends[i], sg_kernel_ticks_at(times[i].end), memory_order_relaxed);
+        atomic_store_explicit(&event->host_starts[i], times[i].start, memory_order_relaxed);
+        atomic_store_explicit(&event->host_ends[i], times[i].end, memory_order_relaxed);
+    }
+    atomic_store_explicit(&event->tiles, tiles, memory_order_relaxed);
     atomic_store(&event->signalled, 1);
     sg_progress();
     sg_ring_all();
@@ -111,14 +215,18 @@ void sg_event_signal(sg_event *event, uint64_t start, uint64_t end) {
 ze_result_t sg_zeEventHostSignal(ze_event_handle_t handle) {
     sg_event *event = sg_event_of(handle);
     SG_NEED_HANDLE(event);
-    uint64_t now = sg_ticks_at(sg_now());
-    sg_event_signal(event, now, now);
+    if (event->is_counter_based)
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    uint64_t now = sg_now();
+    sg_event_signal(event, &(sg_interval){now, now}, 0);
     return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t sg_zeEventHostReset(ze_event_handle_t handle) {
     sg_event *event = sg_event_of(handle);
     SG_NEED_HANDLE(event);
+    if (event->is_counter_based)
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     atomic_store(&event->signalled, 0);
     return ZE_RESULT_SUCCESS;
 }
@@ -126,12 +234,7 @@ ze_result_t sg_zeEventHostReset(ze_event_handle_t handle) {
 ze_result_t sg_zeEventQueryStatus(ze_event_handle_t handle) {
     sg_event *event = sg_event_of(handle);
     SG_NEED_HANDLE(event);
-    return atomic_load(&event->signalled) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
-}
-
-static bool is_signalled(void *argument) {
-    sg_event *event = argument;
-    return atomic_load(&event->signalled);
+    return is_signalled(event) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
 }
 
 ze_result_t sg_zeEventHostSynchronize(ze_event_handle_t handle, uint64_t timeout) {
@@ -142,15 +245,29 @@ ze_result_t sg_zeEventHostSynchronize(ze_event_handle_t handle, uint64_t timeout
 
 /* ---- timestamps ---------------------------------------------------------------------------------------- */
 
-static ze_kernel_timestamp_result_t timestamps_of(const sg_event *event) {
+static ze_kernel_timestamp_result_t host_times_of(const sg_event *event, uint32_t index) {
     ze_kernel_timestamp_data_t data = {
-        .kernelStart = atomic_load_explicit(&event->start, memory_order_relaxed),
-        .kernelEnd = atomic_load_explicit(&event->end, memory_order_relaxed),
+        .kernelStart = atomic_load_explicit(&event->host_starts[index], memory_order_relaxed),
+        .kernelEnd = atomic_load_explicit(&event->host_ends[index], memory_order_relaxed),
+    };
+    return (ze_kernel_timestamp_result_t){.global = data, .context = data};
+}
+
+/* 0: the command's; from 1, its part on a tile. The context is always active, and its clock the global one.
+ */
+static ze_kernel_timestamp_result_t timestamps_of(const sg_event *event, uint32_t index) {
+    if (event->counter_based_flags & CB_HOST_TIMESTAMP)
+        return host_times_of(event, index);
+    ze_kernel_timestamp_data_t data = {
+        .kernelStart = atomic_load_explicit(&event->starts[index], memory_order_relaxed),
+        .kernelEnd = atomic_load_explicit(&event->ends[index], memory_order_relaxed),
     };
     return (ze_kernel_timestamp_result_t){.global = data, .context = data};
 }
 
 static bool has_timestamps(const sg_event *event) {
+    if (event && !event->pool)
+        return event->counter_based_flags & (CB_DEVICE_TIMESTAMP | CB_HOST_TIMESTAMP);
     return event && event->pool->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
 }
 
@@ -161,10 +278,54 @@ ze_result_t sg_zeEventQueryKernelTimestamp(ze_event_handle_t handle,
     SG_NEED_POINTER(destination);
     if (!has_timestamps(event))
         return ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
-    if (!atomic_load(&event->signalled))
+    if (!is_signalled(event))
         return ZE_RESULT_NOT_READY;
-    *destination = timestamps_of(event);
+    *destination = timestamps_of(event, 0);
     return ZE_RESULT_SUCCESS;
+}
+
+/* Of each tile: for a root device, of all that it ran on; for a sub-device, its own. */
+static ze_result_t find_timestamps(sg_event *event, ze_device_handle_t device_handle, uint32_t *count,
+                                   uint32_t *first) {
+    const sg_device *device = sg_device_of(device_handle);
+    SG_NEED_HANDLE(event);
+    SG_NEED_HANDLE(device);
+    SG_NEED_POINTER(count);
+    if (!has_timestamps(event))
+        return ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
+    if (!is_signalled(event))
+        return ZE_RESULT_NOT_READY;
+    uint32_t tiles = atomic_load_explicit(&event->tiles, memory_order_relaxed);
+    *first = tiles ? 1 + (device->parent ? device->index : 0) : 0;
+    sg_clamp_count(count, device->parent || !tiles ? 1 : tiles);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t sg_zeEventQueryTimestampsExp(ze_event_handle_t handle, ze_device_handle_t device, uint32_t *count,
+                                         ze_kernel_timestamp_result_t *timestamps) {
+    sg_event *event = sg_event_of(handle);
+    uint32_t first = 0;
+    bool asks = count && *count == 0;
+    ze_result_t result = find_timestamps(event, device, count, &first);
+    for (uint32_t i = 0; result == ZE_RESULT_SUCCESS && !asks && timestamps && i < *count; ++i)
+        timestamps[i] = timestamps_of(event, first + i);
+    return result;
+}
+
+ze_result_t sg_zeEventQueryKernelTimestampsExt(ze_event_handle_t handle, ze_device_handle_t device,
+                                               uint32_t *count,
+                                               struct sg_kernel_timestamps_results *results) {
+    sg_event *event = sg_event_of(handle);
+    uint32_t first = 0;
+    bool asks = count && *count == 0;
+    ze_result_t result = find_timestamps(event, device, count, &first);
+    for (uint32_t i = 0; result == ZE_RESULT_SUCCESS && !asks && results && i < *count; ++i) {
+        if (results->kernel)
+            results->kernel[i] = timestamps_of(event, first + i);
+        if (results->synchronized)
+            results->synchronized[i] = host_times_of(event, first + i);
+    }
+    return result;
 }
 
 /* ---- commands ------------------------------------------------------------------------------------------ */
@@ -179,22 +340,26 @@ static void run_event_reset(sg_execution *execution, void *argument) {
 ze_result_t sg_zeCommandListAppendSignalEvent(ze_command_list_handle_t list, ze_event_handle_t event) {
     SG_NEED_HANDLE(sg_list_of(list));
     SG_NEED_HANDLE(sg_event_of(event));
-    return sg_list_append(list, &(sg_append){.signal = event});
+    return sg_list_append(list, &(sg_append){.signal = event, .order = SG_AFTER_ALL});
 }
 
 ze_result_t sg_zeCommandListAppendWaitOnEvents(ze_command_list_handle_t list, uint32_t event_count,
                                                ze_event_handle_t *events) {
     SG_NEED_HANDLE(sg_list_of(list));
     SG_NEED_POINTER(events);
-    return sg_list_append(list, &(sg_append){.wait_count = event_count, .waits = events});
+    return sg_list_append(list, &(sg_append){.wait_count = event_count, .waits = events, .order = SG_BLOCKS});
 }
 
 ze_result_t sg_zeCommandListAppendEventReset(ze_command_list_handle_t list, ze_event_handle_t handle) {
     SG_NEED_HANDLE(sg_list_of(list));
     sg_event *event = sg_event_of(handle);
     SG_NEED_HANDLE(event);
-    sg_event_use use = {event, event->object.serial};
-    return sg_list_append(list, &(sg_append){.run = run_event_reset, .argument = &use, .size = sizeof use});
+    if (event->is_counter_based)
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    sg_event_use use = {.event = event, .serial = event->object.serial};
+    return sg_list_append(
+        list,
+        &(sg_append){.run = run_event_reset, .argument = &use, .size = sizeof use, .order = SG_IN_ORDER});
 }
 
 typedef struct timestamp_query {
@@ -213,7 +378,7 @@ static void run_timestamp_queries(sg_execution *execution, void *argument) {
     for (uint32_t i = 0; i < queries->count; ++i) {
         const timestamp_query *query = &queries->each[i];
         if (sg_object_is(&query->event.event->object, query->event.serial))
-            *query->destination = timestamps_of(query->event.event);
+            *query->destination = timestamps_of(query->event.event, 0);
     }
 }
 
@@ -225,7 +390,7 @@ static ze_result_t fill_queries(timestamp_queries *queries, ze_event_handle_t *e
             return ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
         size_t offset = offsets ? offsets[i] : i * sizeof(ze_kernel_timestamp_result_t);
         queries->each[i].destination = (void *)((char *)destination + offset);
-        queries->each[i].event = (sg_event_use){event, event->object.serial};
+        queries->each[i].event = (sg_event_use){.event = event, .serial = event->object.serial};
     }
     return ZE_RESULT_SUCCESS;
 }

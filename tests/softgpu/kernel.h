@@ -130,11 +130,19 @@ static inline void sg_next_item(sg_item *item, const softgpu_group *group) {
 #define BARRIER ((void)++sg_group->barriers)
 #define LOAD(p, i) (sg_group->bytes_read += sizeof *(p), (p)[i])
 #define STORE(p, i, value) ((void)(sg_group->bytes_written += sizeof *(p)), (void)((p)[i] = (value)))
-#define LOCAL(type, name, n) type name[n]
+#define SG_MEMORY(name, is_local, bytes)                                                                     \
+    static const softgpu_memory sg_memory_##name = {__func__, is_local, (uint32_t)(bytes)};                  \
+    static const softgpu_memory *const sg_memory_entry_##name                                                \
+        __attribute__((section("softgpu_memories"), used)) = &sg_memory_##name
+#define LOCAL(type, name, n)                                                                                 \
+    SG_MEMORY(name, 1, sizeof(type) * (n));                                                                  \
+    type name[n]
 #define LOCAL_LOAD(p, i) (sg_group->local_bytes_read += sizeof *(p), (p)[i])
 #define LOCAL_STORE(p, i, value)                                                                             \
     ((void)(sg_group->local_bytes_written += sizeof *(p)), (void)((p)[i] = (value)))
-#define PRIVATE(type, name) type name[SG_GROUP_LIMIT]
+#define PRIVATE(type, name)                                                                                  \
+    SG_MEMORY(name, 0, sizeof(type));                                                                        \
+    type name[SG_GROUP_LIMIT]
 #define OWN(name) name[sg_this.index]
 #define LOCAL_ID(dimension) (sg_this.id[dimension])
 #define GROUP_ID(dimension) (sg_group->id[dimension])
@@ -143,11 +151,19 @@ static inline void sg_next_item(sg_item *item, const softgpu_group *group) {
 
 extern const softgpu_kernel *const __start_softgpu_entries[];
 extern const softgpu_kernel *const __stop_softgpu_entries[];
+extern const softgpu_memory *const __start_softgpu_memories[] __attribute__((weak, visibility("hidden")));
+extern const softgpu_memory *const __stop_softgpu_memories[] __attribute__((weak, visibility("hidden")));
 
 softgpu_kernels_function softgpu_kernels;
 void softgpu_kernels(const softgpu_kernel *const **first, const softgpu_kernel *const **last) {
     *first = __start_softgpu_entries;
     *last = __stop_softgpu_entries;
+}
+
+softgpu_memory_function softgpu_memory_of_kernels;
+void softgpu_memory_of_kernels(const softgpu_memory *const **first, const softgpu_memory *const **last) {
+    *first = __start_softgpu_memories;
+    *last = __stop_softgpu_memories;
 }
 
 #endif

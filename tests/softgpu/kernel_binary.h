@@ -26,9 +26,19 @@ typedef struct softgpu_kernel {
     uint32_t argument_count;
 } softgpu_kernel;
 
-/* The one function that the shared object exports: its kernels, from the first to before the last. */
+/* What a kernel declares: an array that a work-group shares, or a value that each item has. */
+typedef struct softgpu_memory {
+    const char *function; /* the kernel's name behind a prefix */
+    uint32_t is_local, bytes;
+} softgpu_memory;
+
+/* The functions that the shared object exports: its kernels and their memory, from the first to before the
+ * last. The second may be missing. */
 typedef void softgpu_kernels_function(const softgpu_kernel *const **first,
                                       const softgpu_kernel *const **last);
 #define SOFTGPU_KERNELS_SYMBOL "softgpu_kernels"
+typedef void softgpu_memory_function(const softgpu_memory *const **first, const softgpu_memory *const **last);
+#define SOFTGPU_MEMORY_SYMBOL "softgpu_memory_of_kernels"
+#define SOFTGPU_BODY_PREFIX "sg_body_"
 
 #endif

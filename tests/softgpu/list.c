@@ -112,13 +112,13 @@ static ze_result_t use_event(sg_event_use *use, ze_event_handle_t handle) {
     sg_event *event = sg_event_of(handle);
     if (!event)
         return ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
-    *use = (sg_event_use){event, event->object.serial};
+    *use = (sg_event_use){event, event->object.serial, sg_event_point(event)};
     return ZE_RESULT_SUCCESS;
 }
 
 static ze_result_t use_events(sg_command *command, const sg_append *append) {
     ze_result_t result = ZE_RESULT_SUCCESS;
-    command->signal = (sg_event_use){NULL, 0};
+    command->signal = (sg_event_use){.event = NULL};
     command->wait_count = append->wait_count;
     if (append->signal)
         result = use_event(&command->signal, append->signal);
@@ -140,10 +140,15 @@ static ze_result_t write_command(sg_list *list, const sg_append *append) {
     command->run = append->run;
     command->recorded = NULL;
     command->ends_recorded = false;
+    command->is_kernel = append->is_kernel;
+    command->order = list->is_in_order ? SG_IN_ORDER | SG_AT_HOME : append->order;
     command->argument = (char *)command + before;
     if (append->size)
         memcpy(command->argument, append->argument, append->size);
     commit(&list->tape, bytes);
+    if (append->signal)
+        sg_event_track(command->signal.event,
+                       (sg_tracking_point){list, list->object.serial, list->tape.written});
     return ZE_RESULT_SUCCESS;
 }
 
@@ -163,8 +168,10 @@ static ze_result_t run_in_caller(sg_list *list, const sg_append *append) {
         return ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
     if (append->run)
         append->run(&execution, (void *)append->argument);
-    if (event)
+    if (event) {
+        sg_event_track(event, (sg_tracking_point){.list = NULL});
         atomic_store(&event->signalled, 1);
+    }
     return ZE_RESULT_SUCCESS;
 }
 
@@ -179,6 +186,13 @@ static ze_result_t closed_result(void) {
                                                            : ZE_RESULT_ERROR_INVALID_ARGUMENT;
 }
 
+/* Counter-based events count the commands of an immediate list that is in order. */
+static ze_result_t check_signal(const sg_list *list, ze_event_handle_t handle) {
+    const sg_event *event = handle ? sg_event_of(handle) : NULL;
+    bool cannot_count = event && event->is_counter_based && !(list->is_immediate && list->was_made_in_order);
+    return cannot_count ? ZE_RESULT_ERROR_INVALID_ARGUMENT : ZE_RESULT_SUCCESS;
+}
+
 ze_result_t sg_list_append(ze_command_list_handle_t handle, const sg_append *append) {
     sg_list *list = sg_list_of(handle);
     SG_NEED_HANDLE(list);
@@ -186,11 +200,12 @@ ze_result_t sg_list_append(ze_command_list_handle_t handle, const sg_append *app
         return ZE_RESULT_ERROR_INVALID_SIZE;
     if (list->closed)
         return closed_result();
-    if (sg_graph_captures(list, append))
-        return ZE_RESULT_SUCCESS;
+    ze_result_t result = check_signal(list, append->signal);
+    if (result != ZE_RESULT_SUCCESS || sg_graph_captures(list, append))
+        return result;
     if (runs_in_caller(list, append))
         return run_in_caller(list, append);
-    ze_result_t result = write_command(list, append);
+    result = write_command(list, append);
     if (result == ZE_RESULT_SUCCESS && list->is_immediate && !append->held)
         result = submit_written(list);
     return result;
@@ -214,7 +229,7 @@ static ze_result_t write_copy(sg_list *list, sg_list *recorded, const sg_command
 }
 
 static ze_result_t write_end(sg_list *list, sg_list *recorded) {
-    const sg_command end = {.run = NULL};
+    const sg_command end = {.order = SG_IN_ORDER};
     ze_result_t result = write_copy(list, recorded, &end, true);
     if (result == ZE_RESULT_SUCCESS)
         atomic_fetch_add(&recorded->executions, 1);
@@ -246,7 +261,7 @@ ze_result_t sg_zeCommandListImmediateAppendCommandListsExp(ze_command_list_handl
         return ZE_RESULT_ERROR_INVALID_SIZE;
     if (list->closed)
         return closed_result();
-    ze_result_t result = ZE_RESULT_SUCCESS;
+    ze_result_t result = check_signal(list, signal);
     for (uint32_t i = 0; i < list_count && result == ZE_RESULT_SUCCESS; ++i)
         result = sg_check_execution(sg_list_of(lists[i]), list->object.parent, list->device, list->ordinal);
     if (result != ZE_RESULT_SUCCESS)
@@ -255,11 +270,12 @@ ze_result_t sg_zeCommandListImmediateAppendCommandListsExp(ze_command_list_handl
         return ZE_RESULT_SUCCESS;
     for (uint32_t i = 0; i < list_count; ++i)
         sg_queries_use(sg_list_of(lists[i]));
-    result = write_command(list, &(sg_append){.signal = NULL, .wait_count = wait_count, .waits = waits});
+    result =
+        write_command(list, &(sg_append){.wait_count = wait_count, .waits = waits, .order = SG_IN_ORDER});
     for (uint32_t i = 0; i < list_count && result == ZE_RESULT_SUCCESS; ++i)
         result = write_recorded(list, sg_list_of(lists[i]));
     if (result == ZE_RESULT_SUCCESS)
-        result = write_command(list, &(sg_append){.signal = signal});
+        result = write_command(list, &(sg_append){.signal = signal, .order = SG_IN_ORDER});
     return result == ZE_RESULT_SUCCESS ? submit_written(list) : result;
 }
 
@@ -281,8 +297,9 @@ sg_device *sg_list_device(const sg_list *list) {
 
 /* ---- a list's life ------------------------------------------------------------------------------------- */
 
+/* Lists are out of order unless they are asked to be in order, where the engines are concurrent. */
 static ze_result_t create_list(ze_context_handle_t context, ze_device_handle_t device, uint32_t ordinal,
-                               sg_list **out_list) {
+                               bool in_order, sg_list **out_list) {
     sg_object *owner = sg_context_of(context);
     SG_NEED_HANDLE(owner);
     if (ordinal >= SG_ORDINAL_COUNT)
@@ -292,6 +309,8 @@ static ze_result_t create_list(ze_context_handle_t context, ze_device_handle_t d
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     list->device = sg_device_of(device);
     list->ordinal = ordinal;
+    list->was_made_in_order = in_order;
+    list->is_in_order = in_order || !sg_behaviour_is_on(SOFTGPU_CONCURRENT_ENGINES);
     *out_list = list;
     return ZE_RESULT_SUCCESS;
 }
@@ -307,7 +326,8 @@ ze_result_t sg_zeCommandListCreate(ze_context_handle_t context, ze_device_handle
     if (desc->flags & ~0x1fu)
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;
     sg_list *list;
-    ze_result_t result = create_list(context, device, desc->commandQueueGroupOrdinal, &list);
+    ze_result_t result =
+        create_list(context, device, desc->commandQueueGroupOrdinal, desc->flags & SG_LIST_IN_ORDER, &list);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     for (const ze_base_desc_t *next = desc->pNext; next; next = next->pNext)
@@ -325,13 +345,13 @@ ze_result_t sg_zeCommandListCreateImmediate(ze_context_handle_t context, ze_devi
     sg_list *list = NULL;
     ze_result_t result = sg_check_queue_desc(desc);
     if (result == ZE_RESULT_SUCCESS)
-        result = create_list(context, device, desc->ordinal, &list);
+        result = create_list(context, device, desc->ordinal, desc->flags & SG_QUEUE_IN_ORDER, &list);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     list->is_immediate = true;
     list->index = desc->index;
     list->synchronous = desc->mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS;
-    result = sg_lane_open(&list->lane, list->device, desc->ordinal, list);
+    result = sg_lane_open(&list->lane, list->device, desc->ordinal, desc->index, list);
     if (result == ZE_RESULT_SUCCESS)
         *out_list = (ze_command_list_handle_t)list;
     else
@@ -362,7 +382,7 @@ ze_result_t sg_zeCommandListDestroy(ze_command_list_handle_t handle) {
     sg_chunk *first = list->tape.first;
     if (list->is_immediate) {
         sg_lane_close(&list->lane);
-        first = list->lane.cursor.chunk ? list->lane.cursor.chunk : first;
+        first = list->lane.retired.chunk ? list->lane.retired.chunk : first;
     }
     free_tape(&list->tape, first);
     sg_object_destroy(list);
@@ -458,7 +478,7 @@ ze_result_t sg_zeCommandListIsImmediate(ze_command_list_handle_t handle, ze_bool
 
 /* ---- barriers and timestamps --------------------------------------------------------------------------- */
 
-/* Lists are in order: there is nothing to wait for. */
+/* Its order is all that it does. */
 static void run_barrier(sg_execution *execution, void *argument) {
     (void)argument;
     sg_count(sg_tile_for(execution->device, 0), SG_LIST_BARRIERS, 1);
@@ -467,8 +487,11 @@ static void run_barrier(sg_execution *execution, void *argument) {
 
 ze_result_t sg_zeCommandListAppendBarrier(ze_command_list_handle_t list, ze_event_handle_t signal,
                                           uint32_t wait_count, ze_event_handle_t *waits) {
-    return sg_list_append(
-        list, &(sg_append){.run = run_barrier, .signal = signal, .wait_count = wait_count, .waits = waits});
+    return sg_list_append(list, &(sg_append){.run = run_barrier,
+                                             .signal = signal,
+                                             .wait_count = wait_count,
+                                             .waits = waits,
+                                             .order = sg_barrier_order(wait_count)});
 }
 
 ze_result_t sg_zeCommandListAppendMemoryRangesBarrier(ze_command_list_handle_t list, uint32_t range_count,

@@ -1,7 +1,6 @@
 /* Modules, kernels and their launches. */
 #define _GNU_SOURCE /* memfd_create */
-#include "kernel_binary.h"
-#include "work.h"
+#include "module.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -12,19 +11,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { MAX_ARGUMENTS = 32, MAX_ARGUMENT_BYTES = 1024, LOG_BYTES = 256 };
+enum { MAX_ARGUMENTS = 32, LOG_BYTES = 256 };
 
 /* ---- code ------------------------------------------------------------------------------------------------
  *
  * The code of equal binaries is loaded once, and stays until the process ends: a recorded list may launch a
  * kernel whose module is gone. */
-
-typedef struct loaded {
-    struct loaded *next;
-    size_t size;
-    uint8_t *binary;
-    const softgpu_kernel *const *first, *const *last;
-} loaded;
 
 typedef struct build {
     const uint8_t *binary;
@@ -34,7 +26,7 @@ typedef struct build {
 } build;
 
 static pthread_mutex_t code_lock = PTHREAD_MUTEX_INITIALIZER;
-static loaded *codes;
+static sg_code *codes;
 
 static bool fail(build *of, const char *why) {
     snprintf(of->log, sizeof of->log, "%s", why ? why : "the binary cannot be loaded");
@@ -72,27 +64,32 @@ static void *open_library(build *of) {
     return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
-static bool kernels_are_sound(const loaded *of) {
+static bool kernels_are_sound(const sg_code *of) {
     for (const softgpu_kernel *const *kernel = of->first; kernel < of->last; ++kernel) {
         size_t bytes = 0;
         for (uint32_t i = 0; i < (*kernel)->argument_count; ++i)
             bytes += ((*kernel)->arguments[i].size + 15) & ~(size_t)15;
-        if ((*kernel)->argument_count > MAX_ARGUMENTS || bytes > MAX_ARGUMENT_BYTES)
+        if ((*kernel)->argument_count > MAX_ARGUMENTS || bytes > SG_MAX_ARGUMENT_BYTES)
             return false;
     }
     return of->first < of->last;
 }
 
-static bool find_kernels(build *of, loaded *code) {
+static bool find_kernels(build *of, sg_code *code) {
     if (!is_whole_shared_object(of))
         return fail(of, "not a shared object for this machine, or not all of it");
     void *library = open_library(of);
     if (!library)
         return fail(of, dlerror());
     softgpu_kernels_function *list;
+    softgpu_memory_function *list_memory;
     *(void **)&list = dlsym(library, SOFTGPU_KERNELS_SYMBOL);
+    *(void **)&list_memory = dlsym(library, SOFTGPU_MEMORY_SYMBOL);
+    code->library = library;
     if (list)
         list(&code->first, &code->last);
+    if (list_memory)
+        list_memory(&code->first_memory, &code->last_memory);
     if (!list || !kernels_are_sound(code)) {
         dlclose(library);
         return fail(of, "the shared object has no kernels: was it compiled with kernel.h?");
@@ -100,8 +97,8 @@ static bool find_kernels(build *of, loaded *code) {
     return true;
 }
 
-static loaded *load_code(build *of) {
-    loaded *code = calloc(1, sizeof *code);
+static sg_code *load_code(build *of) {
+    sg_code *code = calloc(1, sizeof *code);
     uint8_t *binary = malloc(of->size);
     if (code && binary && find_kernels(of, code)) {
         memcpy(binary, of->binary, of->size);
@@ -117,9 +114,9 @@ static loaded *load_code(build *of) {
     return NULL;
 }
 
-static const loaded *code_for(build *of) {
+static const sg_code *code_for(build *of) {
     pthread_mutex_lock(&code_lock);
-    loaded *found = codes;
+    sg_code *found = codes;
     while (found && (found->size != of->size || memcmp(found->binary, of->binary, of->size)))
         found = found->next;
     if (!found)
@@ -130,7 +127,7 @@ static const loaded *code_for(build *of) {
 
 void sg_modules_unload(void) {
     while (codes) {
-        loaded *next = codes->next;
+        sg_code *next = codes->next;
         free(codes->binary);
         free(codes);
         codes = next;
@@ -139,17 +136,11 @@ void sg_modules_unload(void) {
 
 /* ---- modules ------------------------------------------------------------------------------------------- */
 
-typedef struct sg_module {
-    sg_object object;
-    const loaded *code;
-} sg_module;
-
 typedef struct sg_build_log {
     sg_object object;
     char text[LOG_BYTES];
 } sg_build_log;
 
-SG_HANDLE(module_of, sg_module, ze_module_handle_t, SG_MODULE)
 SG_HANDLE(log_of, sg_build_log, ze_module_build_log_handle_t, SG_BUILD_LOG)
 
 static ze_result_t create_log(const build *of, void *context, ze_module_build_log_handle_t *out_log) {
@@ -161,14 +152,21 @@ static ze_result_t create_log(const build *of, void *context, ze_module_build_lo
     return ZE_RESULT_SUCCESS;
 }
 
-static ze_result_t create_module(build *of, void *context, ze_module_handle_t *out_module) {
-    const loaded *code = code_for(of);
+static ze_result_t create_module(build *of, const char *flags, void *context,
+                                 ze_module_handle_t *out_module) {
+    uint32_t profile_flags = 0;
+    if (!sg_read_profile_flags(flags, &profile_flags)) {
+        fail(of, "-zet-profile-flags takes a combination of profile flags, in hexadecimal");
+        return ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
+    }
+    const sg_code *code = code_for(of);
     if (!code)
         return ZE_RESULT_ERROR_INVALID_NATIVE_BINARY;
     sg_module *module = sg_object_create(SG_MODULE, sizeof *module, context);
     if (!module)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     module->code = code;
+    module->profile_flags = profile_flags;
     *out_module = (ze_module_handle_t)module;
     return ZE_RESULT_SUCCESS;
 }
@@ -189,7 +187,7 @@ ze_result_t sg_zeModuleCreate(ze_context_handle_t context_handle, ze_device_hand
     build of = {desc->pInputModule, desc->inputSize, -1, ""};
     ze_result_t result = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     if (desc->format == ZE_MODULE_FORMAT_NATIVE)
-        result = create_module(&of, context, out_module);
+        result = create_module(&of, desc->pBuildFlags, context, out_module);
     else
         fail(&of, "native binaries only: the device has no compiler");
     if (out_log && create_log(&of, context, out_log) != ZE_RESULT_SUCCESS)
@@ -202,7 +200,7 @@ ze_result_t sg_zeModuleDestroy(ze_module_handle_t handle) {
 }
 
 ze_result_t sg_zeModuleGetKernelNames(ze_module_handle_t handle, uint32_t *count, const char **names) {
-    const sg_module *module = module_of(handle);
+    const sg_module *module = sg_module_of(handle);
     SG_NEED_HANDLE(module);
     SG_NEED_POINTER(count);
     uint32_t given = sg_clamp_count(count, (uint32_t)(module->code->last - module->code->first));
@@ -212,7 +210,7 @@ ze_result_t sg_zeModuleGetKernelNames(ze_module_handle_t handle, uint32_t *count
 }
 
 ze_result_t sg_zeModuleGetProperties(ze_module_handle_t handle, ze_module_properties_t *properties) {
-    SG_NEED_HANDLE(module_of(handle));
+    SG_NEED_HANDLE(sg_module_of(handle));
     SG_NEED_POINTER(properties);
     properties->flags = 0;
     return ZE_RESULT_SUCCESS;
@@ -240,18 +238,7 @@ ze_result_t sg_zeModuleBuildLogGetString(ze_module_build_log_handle_t handle, si
 
 /* ---- kernels ------------------------------------------------------------------------------------------- */
 
-typedef struct sg_kernel {
-    sg_object object;
-    const softgpu_kernel *code;
-    uint32_t group_size[3];
-    uint32_t set; /* a bit for each argument that has a value */
-    ze_kernel_indirect_access_flags_t indirect_access;
-    _Alignas(16) char values[MAX_ARGUMENT_BYTES];
-} sg_kernel;
-
-SG_HANDLE(kernel_of, sg_kernel, ze_kernel_handle_t, SG_KERNEL)
-
-static const softgpu_kernel *kernel_named(const loaded *in, const char *name) {
+static const softgpu_kernel *kernel_named(const sg_code *in, const char *name) {
     for (const softgpu_kernel *const *kernel = in->first; kernel < in->last; ++kernel)
         if (strcmp((*kernel)->name, name) == 0)
             return *kernel;
@@ -260,7 +247,7 @@ static const softgpu_kernel *kernel_named(const loaded *in, const char *name) {
 
 ze_result_t sg_zeKernelCreate(ze_module_handle_t handle, const ze_kernel_desc_t *desc,
                               ze_kernel_handle_t *out_kernel) {
-    sg_module *module = module_of(handle);
+    sg_module *module = sg_module_of(handle);
     SG_NEED_HANDLE(module);
     SG_NEED_POINTER(desc);
     SG_NEED_POINTER(desc->pKernelName);
@@ -274,6 +261,8 @@ ze_result_t sg_zeKernelCreate(ze_module_handle_t handle, const ze_kernel_desc_t 
     if (!kernel)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     kernel->code = found;
+    kernel->binary = module->code;
+    kernel->profile_flags = module->profile_flags;
     for (unsigned i = 0; i < 3; ++i)
         kernel->group_size[i] = 1;
     *out_kernel = (ze_kernel_handle_t)kernel;
@@ -285,7 +274,7 @@ ze_result_t sg_zeKernelDestroy(ze_kernel_handle_t handle) {
 }
 
 ze_result_t sg_zeKernelSetGroupSize(ze_kernel_handle_t handle, uint32_t x, uint32_t y, uint32_t z) {
-    sg_kernel *kernel = kernel_of(handle);
+    sg_kernel *kernel = sg_kernel_of(handle);
     SG_NEED_HANDLE(kernel);
     if (!x || !y || !z || x > SG_MAX_GROUP_SIZE || y > SG_MAX_GROUP_SIZE || z > SG_MAX_GROUP_SIZE ||
         (uint64_t)x * y * z > SG_MAX_GROUP_SIZE)
@@ -305,7 +294,7 @@ static uint32_t largest_divisor(uint32_t number, uint32_t limit) {
 
 ze_result_t sg_zeKernelSuggestGroupSize(ze_kernel_handle_t handle, uint32_t width, uint32_t height,
                                         uint32_t depth, uint32_t *x, uint32_t *y, uint32_t *z) {
-    SG_NEED_HANDLE(kernel_of(handle));
+    SG_NEED_HANDLE(sg_kernel_of(handle));
     SG_NEED_POINTER(x);
     SG_NEED_POINTER(y);
     SG_NEED_POINTER(z);
@@ -318,7 +307,7 @@ ze_result_t sg_zeKernelSuggestGroupSize(ze_kernel_handle_t handle, uint32_t widt
 }
 
 ze_result_t sg_zeKernelSuggestMaxCooperativeGroupCount(ze_kernel_handle_t handle, uint32_t *count) {
-    SG_NEED_HANDLE(kernel_of(handle));
+    SG_NEED_HANDLE(sg_kernel_of(handle));
     SG_NEED_POINTER(count);
     *count = SG_MAX_GROUP_SIZE;
     return ZE_RESULT_SUCCESS;
@@ -333,7 +322,7 @@ static size_t argument_offset(const softgpu_kernel *code, uint32_t index) {
 
 ze_result_t sg_zeKernelSetArgumentValue(ze_kernel_handle_t handle, uint32_t index, size_t size,
                                         const void *value) {
-    sg_kernel *kernel = kernel_of(handle);
+    sg_kernel *kernel = sg_kernel_of(handle);
     SG_NEED_HANDLE(kernel);
     if (index >= kernel->code->argument_count)
         return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX;
@@ -355,7 +344,7 @@ ze_result_t sg_zeKernelSetArgumentValue(ze_kernel_handle_t handle, uint32_t inde
 }
 
 ze_result_t sg_zeKernelSetIndirectAccess(ze_kernel_handle_t handle, ze_kernel_indirect_access_flags_t flags) {
-    sg_kernel *kernel = kernel_of(handle);
+    sg_kernel *kernel = sg_kernel_of(handle);
     SG_NEED_HANDLE(kernel);
     if (flags & ~0x7u)
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;
@@ -365,27 +354,15 @@ ze_result_t sg_zeKernelSetIndirectAccess(ze_kernel_handle_t handle, ze_kernel_in
 
 ze_result_t sg_zeKernelGetIndirectAccess(ze_kernel_handle_t handle,
                                          ze_kernel_indirect_access_flags_t *flags) {
-    const sg_kernel *kernel = kernel_of(handle);
+    const sg_kernel *kernel = sg_kernel_of(handle);
     SG_NEED_HANDLE(kernel);
     SG_NEED_POINTER(flags);
     *flags = kernel->indirect_access;
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t sg_zeKernelGetProperties(ze_kernel_handle_t handle, ze_kernel_properties_t *properties) {
-    const sg_kernel *kernel = kernel_of(handle);
-    SG_NEED_HANDLE(kernel);
-    SG_NEED_POINTER(properties);
-    ze_kernel_properties_t answer = {.stype = properties->stype, .pNext = properties->pNext};
-    answer.numKernelArgs = kernel->code->argument_count;
-    answer.maxSubgroupSize = 1;
-    answer.maxNumSubgroups = SG_MAX_GROUP_SIZE;
-    *properties = answer;
-    return ZE_RESULT_SUCCESS;
-}
-
 ze_result_t sg_zeKernelGetName(ze_kernel_handle_t handle, size_t *size, char *name) {
-    const sg_kernel *kernel = kernel_of(handle);
+    const sg_kernel *kernel = sg_kernel_of(handle);
     SG_NEED_HANDLE(kernel);
     return give_string(kernel->code->name, size, name);
 }
@@ -400,7 +377,7 @@ typedef struct launch {
     const ze_group_count_t *indirect_groups; /* if not NULL, read when it runs */
     const uint32_t *limit; /* if not NULL, a launch of so many: is this index one of them? */
     uint32_t index;
-    _Alignas(16) char values[MAX_ARGUMENT_BYTES];
+    _Alignas(16) char values[SG_MAX_ARGUMENT_BYTES];
 } launch;
 
 static void count_group(sg_device *tile, softgpu_group *group) {
@@ -423,14 +400,26 @@ static softgpu_group first_group(const launch *what) {
     return group;
 }
 
-static void run_groups(sg_device *device, const launch *what, void *const *values) {
+/* A tile is at work from its first group to its last. */
+static void time_tile(sg_interval *tile, uint64_t start) {
+    if (!tile->start)
+        tile->start = start;
+    tile->end = sg_now();
+}
+
+static void run_groups(sg_execution *execution, const launch *what, void *const *values) {
+    sg_device *device = execution->device;
     softgpu_group group = first_group(what);
+    uint32_t tiles = device->parent ? 0 : sg_sub_device_count();
     uint64_t plane = (uint64_t)group.count[0] * group.count[1];
     for (uint64_t n = 0; n < plane * group.count[2] && !sg_is_lost() && !sg_is_stopping(device); ++n) {
         group.id[0] = (uint32_t)(n % group.count[0]);
         group.id[1] = (uint32_t)(n / group.count[0] % group.count[1]);
         group.id[2] = (uint32_t)(n / plane);
+        uint64_t start = tiles ? sg_now() : 0;
         what->code->run(&group, values);
+        if (tiles)
+            time_tile(&execution->tiles[n % tiles], start);
         count_group(sg_tile_for(device, n), &group);
     }
 }
@@ -442,14 +431,14 @@ static void run_launch(sg_execution *execution, void *argument) {
     void *values[MAX_ARGUMENTS];
     for (uint32_t i = 0; i < what->code->argument_count; ++i)
         values[i] = what->values + argument_offset(what->code, i);
-    run_groups(execution->device, what, values);
+    run_groups(execution, what, values);
     sg_count(sg_tile_for(execution->device, 0), SG_KERNELS, 1);
 }
 
 static ze_result_t append_launch(ze_command_list_handle_t list_handle, ze_kernel_handle_t kernel_handle,
                                  launch *what, const sg_append *events) {
     const sg_list *list = sg_list_of(list_handle);
-    const sg_kernel *kernel = kernel_of(kernel_handle);
+    const sg_kernel *kernel = sg_kernel_of(kernel_handle);
     SG_NEED_HANDLE(list);
     SG_NEED_HANDLE(kernel);
     if (list->ordinal != SG_COMPUTE_ORDINAL)
@@ -465,6 +454,7 @@ static ze_result_t append_launch(ze_command_list_handle_t list_handle, ze_kernel
     memcpy(what->values, kernel->values, value_bytes);
     sg_append append = *events;
     append.run = run_launch;
+    append.is_kernel = true;
     append.argument = what;
     append.size = offsetof(launch, values) + value_bytes;
     return sg_list_append(list_handle, &append);
@@ -499,7 +489,7 @@ ze_result_t sg_zeCommandListAppendLaunchKernelWithArguments(ze_command_list_hand
                                                             void **values, const void *extension,
                                                             ze_event_handle_t signal, uint32_t wait_count,
                                                             ze_event_handle_t *waits) {
-    const sg_kernel *kernel = kernel_of(handle);
+    const sg_kernel *kernel = sg_kernel_of(handle);
     SG_NEED_HANDLE(sg_list_of(list));
     SG_NEED_HANDLE(kernel);
     SG_NEED_POINTER(values);
@@ -537,8 +527,10 @@ ze_result_t sg_zeCommandListAppendLaunchMultipleKernelsIndirect(
     for (uint32_t i = 0; i < kernel_count && result == ZE_RESULT_SUCCESS; ++i) {
         launch what = {.indirect_groups = &groups_buffer[i], .limit = count_buffer, .index = i};
         bool first = i == 0, last = i + 1 == kernel_count;
-        sg_append events = {
-            .signal = last ? signal : NULL, .wait_count = first ? wait_count : 0, .waits = waits};
+        sg_append events = {.signal = last ? signal : NULL,
+                            .wait_count = first ? wait_count : 0,
+                            .waits = waits,
+                            .order = first ? 0 : SG_AFTER_ALL};
         result = append_launch(list, kernels[i], &what, &events);
     }
     return result;

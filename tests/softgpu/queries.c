@@ -438,17 +438,20 @@ static ze_result_t append_query(zet_command_list_handle_t list_handle, zet_metri
 
 ze_result_t sg_zetCommandListAppendMetricQueryBegin(zet_command_list_handle_t list,
                                                     zet_metric_query_handle_t query) {
-    return append_query(list, query, (sg_append){.run = run_begin});
+    return append_query(list, query, (sg_append){.run = run_begin, .order = SG_IN_ORDER});
 }
 
 ze_result_t sg_zetCommandListAppendMetricQueryEnd(zet_command_list_handle_t list,
                                                   zet_metric_query_handle_t query, ze_event_handle_t signal,
                                                   uint32_t wait_count, ze_event_handle_t *waits) {
     bool held = !signal && sg_behaviour_is_on(SOFTGPU_QUERY_END_HELD);
-    return append_query(
-        list, query,
-        (sg_append){
-            .run = run_end, .signal = signal, .wait_count = wait_count, .waits = waits, .held = held});
+    return append_query(list, query,
+                        (sg_append){.run = run_end,
+                                    .signal = signal,
+                                    .wait_count = wait_count,
+                                    .waits = waits,
+                                    .held = held,
+                                    .order = sg_barrier_order(wait_count)});
 }
 
 static void run_barrier(sg_execution *execution, void *argument) {
@@ -458,5 +461,5 @@ static void run_barrier(sg_execution *execution, void *argument) {
 
 ze_result_t sg_zetCommandListAppendMetricMemoryBarrier(zet_command_list_handle_t list) {
     SG_NEED_HANDLE(sg_list_of(list));
-    return sg_list_append(list, &(sg_append){.run = run_barrier});
+    return sg_list_append(list, &(sg_append){.run = run_barrier, .order = SG_IN_ORDER});
 }

@@ -3,12 +3,16 @@
 
 #include <stdlib.h>
 
-/* Priorities are accepted, and ignored: the device serves its queues in turns. */
+uint32_t sg_queues_of(uint32_t ordinal) {
+    return ordinal == SG_COPY_ORDINAL ? SG_COPY_ENGINES : SG_COMPUTE_ENGINES;
+}
+
+/* Priorities are accepted, and ignored: the engines serve their queues in turns. */
 ze_result_t sg_check_queue_desc(const ze_command_queue_desc_t *desc) {
     if (desc->flags & ~0x3u || desc->mode > ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS ||
         desc->priority > ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH)
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;
-    if (desc->ordinal >= SG_ORDINAL_COUNT || desc->index >= SG_QUEUES_PER_GROUP)
+    if (desc->ordinal >= SG_ORDINAL_COUNT || desc->index >= sg_queues_of(desc->ordinal))
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     return ZE_RESULT_SUCCESS;
 }
@@ -31,7 +35,7 @@ ze_result_t sg_zeCommandQueueCreate(ze_context_handle_t context, ze_device_handl
     queue->ordinal = desc->ordinal;
     queue->index = desc->index;
     queue->mode = desc->mode;
-    result = sg_lane_open(&queue->lane, device, desc->ordinal, NULL);
+    result = sg_lane_open(&queue->lane, device, desc->ordinal, desc->index, NULL);
     if (result == ZE_RESULT_SUCCESS)
         *out_queue = (ze_command_queue_handle_t)queue;
     else

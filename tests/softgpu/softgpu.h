@@ -3,8 +3,10 @@
  *   object.c   live handles, and the ledger      control.c   behaviours, faults, calls, the clock
  *   driver.c   dispatch tables, driver, devices  memory.c    contexts, allocations, copies
  *   module.c   modules, kernels, launches        list.c      command lists
- *   queue.c    queues and fences                 thread.c    the device thread
- *   event.c    event pools and events            counters.c  what devices count
+ *   queue.c    queues and fences                 lane.c      which command may start when
+ *   event.c    event pools and events            thread.c    the engines
+ *   counters.c what devices count                graph.c     command graphs
+ *   binary.c   what modules are made of
  *   metrics.c  calculate.c  queries.c  streamers.c           the tools functions: see metrics.h
  */
 #ifndef SOFTGPU_H
@@ -131,6 +133,22 @@ struct sg_init_driver_type_desc {
     uint32_t flags;
 };
 
+/* As ze_event_query_kernel_timestamps_results_ext_properties_t, which the oldest headers do not have. */
+struct sg_kernel_timestamps_results {
+    ze_structure_type_t stype;
+    void *next;
+    ze_kernel_timestamp_result_t *kernel;
+    ze_kernel_timestamp_result_t *synchronized; /* the same structure under another name: ns of the host */
+};
+
+/* As ze_event_counter_based_desc_t, which older headers do not have. */
+struct sg_event_counter_based_desc {
+    ze_structure_type_t stype;
+    const void *next;
+    uint32_t flags;
+    ze_event_scope_flags_t signal, wait;
+};
+
 /* As ze_group_size_t, which the oldest headers do not have. */
 typedef struct sg_group_size {
     uint32_t x, y, z;
@@ -160,6 +178,10 @@ uint64_t sg_now(void);
 uint64_t sg_ticks_at(uint64_t nanoseconds);
 uint32_t sg_timestamp_bits(void);
 uint64_t sg_ticks_per_second(void);
+
+/* Of the time stamps of kernels. */
+uint64_t sg_kernel_ticks_at(uint64_t nanoseconds);
+uint32_t sg_kernel_timestamp_bits(void);
 
 /* Of the time stamps of metrics. */
 uint64_t sg_metric_ticks_at(uint64_t nanoseconds);
@@ -199,7 +221,7 @@ typedef enum sg_counter {
     SG_COPY_BUSY_NS,    /* commands of the copy queues */
     SG_TIME_NS,
     SG_CYCLES, /* of the processor's time stamp counter */
-    /* The device thread's own, with SG_WITH_THREAD alone: */
+    /* The engine threads' own, with SG_WITH_THREAD alone: */
     SG_CPU_NS,
     SG_MINOR_FAULTS,
     SG_MAJOR_FAULTS,
@@ -215,44 +237,53 @@ struct sg_metrics;
 
 typedef struct sg_device {
     sg_object object;
-    uint32_t index;                              /* of the root device, or of the sub-device in its root */
-    struct sg_device *parent;                    /* NULL in a root device */
-    sg_root *root;                               /* thread and queues, shared by a root and its sub-devices */
-    struct sg_metrics *metrics;                  /* for metrics.c */
-    _Atomic uint64_t counters[SG_COUNTER_COUNT]; /* written by the device thread alone */
+    uint32_t index;             /* of the root device, or of the sub-device in its root */
+    struct sg_device *parent;   /* NULL in a root device */
+    sg_root *root;              /* engines and queues, shared by a root and its sub-devices */
+    struct sg_metrics *metrics; /* for metrics.c */
+    _Atomic uint64_t counters[SG_COUNTER_COUNT];  /* written by the engine threads */
     _Atomic uint64_t busy_since[SG_ENGINE_COUNT]; /* 0: idle */
+    uint32_t running[SG_ENGINE_COUNT];            /* commands; under the root's lock */
     _Atomic uint64_t busy_version;
 } sg_device;
 
 sg_device *sg_device_at(uint32_t index);                             /* a root device */
 sg_device *sg_sub_device_at(sg_device *root_device, uint32_t index); /* NULL: no such sub-device */
 
-/* All counters at this moment, monotone. On the device thread, between commands, they are exact; from any
- * other thread they are what the device has got to, a running kernel included to its last finished
+/* All counters at this moment, monotone. In a command they are exact as far as no other engine is at work;
+ * from any other thread they are what the device has got to, a running kernel included to its last finished
  * work-group. SG_WITH_THREAD costs system calls. */
 enum { SG_WITH_THREAD = 1 };
 void sg_snapshot(sg_device *device, unsigned flags, uint64_t counters[SG_COUNTER_COUNT]);
 
-/* While someone watches (+1, later -1), the device thread publishes its faults and switches after each
+/* While someone watches (+1, later -1), each engine thread publishes its faults and switches after each
  * command, for snapshots taken by other threads. */
 void sg_watch_thread(sg_device *device, int change);
 
-/* Between pause and resume the device thread executes nothing; a command that runs is waited for. For short
- * stretches only: to destroy what commands may be using. */
+/* Between pause and resume no command starts, and only kernels run: a command of another kind that runs is
+ * waited for. For short stretches only: to destroy what such commands may be using. */
 void sg_device_pause(sg_device *device);
 void sg_device_resume(sg_device *device);
 
 /* Signals are the application's: its own threads shall have them, and not this one. */
 bool sg_thread_start(pthread_t *thread, void *(*function)(void *), void *argument);
 
-/* Called once when the driver is unloaded, in the order of registration, with the device threads stopped. */
+/* Called once when the driver is unloaded, in the order of registration, with the engines stopped. */
 void sg_at_unload(void (*function)(void));
 
 /* ---- events ----------------------------------------------------------------------------------------------
  */
 
+/* When a counter-based event is signalled: so many commands of an immediate list are done. No list: at once.
+ */
+typedef struct sg_tracking_point {
+    struct sg_list *list;
+    uint64_t serial, number;
+} sg_tracking_point;
+
 typedef struct sg_event_pool {
     sg_object object;
+    bool is_counter_based;
     uint32_t count;
     ze_event_pool_flags_t flags;
     _Atomic uint8_t *taken; /* which places have an event */
@@ -267,15 +298,31 @@ typedef struct sg_captured {
 
 typedef struct sg_event {
     sg_object object;
-    sg_event_pool *pool;
+    sg_event_pool *pool; /* NULL: none, it was made counter-based */
+    bool is_counter_based;
+    uint32_t counter_based_flags;
+    sg_tracking_point point; /* of its last signal, where it is counter-based; under a lock of event.c */
     uint32_t index;
     _Atomic uint32_t signalled;
-    _Atomic uint64_t start, end; /* ticks; valid once signalled */
+    /* Ticks of the kernels' clock, valid once signalled: of the command, then of its part on each tile. */
+    _Atomic uint64_t starts[1 + SG_MAX_SUB_DEVICES], ends[1 + SG_MAX_SUB_DEVICES];
+    _Atomic uint64_t host_starts[1 + SG_MAX_SUB_DEVICES], host_ends[1 + SG_MAX_SUB_DEVICES]; /* ns */
+    _Atomic uint32_t tiles; /* that the command ran on, of several; 0: one */
     sg_captured captured;
 } sg_event;
 
-/* Signals it and wakes who waits for it, on the host and on all devices. */
-void sg_event_signal(sg_event *event, uint64_t start, uint64_t end);
+/* Counter-based events: the last signal that was appended, its replacement, and has it come? */
+sg_tracking_point sg_event_point(const sg_event *event);
+void sg_event_track(sg_event *event, sg_tracking_point point);
+bool sg_point_is_reached(sg_tracking_point point);
+
+typedef struct sg_interval {
+    uint64_t start, end; /* ns */
+} sg_interval;
+
+/* Signals it and wakes who waits for it, on the host and on all devices. The times of the tiles follow that
+ * of the whole. */
+void sg_event_signal(sg_event *event, const sg_interval *times, uint32_t tiles);
 
 /* ---- command lists ---------------------------------------------------------------------------------------
  */
@@ -283,19 +330,35 @@ void sg_event_signal(sg_event *event, uint64_t start, uint64_t end);
 typedef struct sg_queue sg_queue;
 typedef struct sg_list sg_list;
 
-/* What a command knows while it runs on the device thread. */
+/* What a command knows while it runs on an engine thread. */
 typedef struct sg_execution {
     sg_device *device; /* of the queue: a root or a sub-device */
     sg_list *list;
     bool immediate;
     sg_engine engine;
     uint64_t start, end; /* ns; when run() has returned, end is set. A nonzero end is kept */
+    sg_interval tiles[SG_MAX_SUB_DEVICES]; /* its part on each; an end of 0: as the whole */
+    uint32_t busy_tiles;                   /* bits: those that it keeps busy */
 } sg_execution;
 
 typedef void (*sg_run)(sg_execution *execution, void *argument);
 
-/* A command: run(execution, argument) is called on the device thread, in order, when the wait events are
- * signalled, with a copy of the argument; then the signal event is signalled. */
+/* What orders a command on its list, beside its wait events. On an in-order list every one is SG_IN_ORDER and
+ * SG_AT_HOME. */
+enum {
+    SG_AFTER_ALL = 1, /* starts when all commands before it are done */
+    SG_BLOCKS = 2,    /* no command behind it starts before it is done */
+    SG_IN_ORDER = SG_AFTER_ALL | SG_BLOCKS,
+    SG_AT_HOME = 4 /* runs on the engine that the queue's index names, and on no other */
+};
+
+/* Of a barrier: with wait events, these alone are waited for. */
+static inline unsigned sg_barrier_order(uint32_t wait_count) {
+    return wait_count ? SG_BLOCKS : SG_IN_ORDER;
+}
+
+/* A command: run(execution, argument) is called on an engine thread, when its order allows and the wait
+ * events are signalled, with a copy of the argument; then the signal event is signalled. */
 typedef struct sg_append {
     sg_run run;
     const void *argument;
@@ -304,6 +367,8 @@ typedef struct sg_append {
     uint32_t wait_count;
     ze_event_handle_t *waits;
     bool held; /* on an immediate list: not submitted before the next command that is not held */
+    bool is_kernel;
+    unsigned order; /* of SG_AFTER_ALL, SG_BLOCKS */
 } sg_append;
 
 /* Checks list and events, and appends; on a synchronous immediate list, waits for it. */

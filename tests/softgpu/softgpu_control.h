@@ -57,7 +57,8 @@ extern "C" {
     X(STREAM_MARKER_LINGERS)      /* rows without a marker: the last one's value, or a number from 1 to 64 */ \
     X(CLOCK_DRIFTS)               /* the device's clock is a hundredth faster  than it says */ \
     X(HANDLES_COME_BACK)          /* a new object has the handle of the last of its type that was destroyed */ \
-    X(CLOSED_LISTS_IGNORE)        /* commands for a closed list, and a second close, succeed without effect */
+    X(CLOSED_LISTS_IGNORE)        /* commands for a closed list, and a second close, succeed without effect */ \
+    X(CONCURRENT_ENGINES)         /* engines work at the same time, lists are out of order: see below */
 /* clang-format on */
 
 enum softgpu_behaviour {
@@ -92,6 +93,19 @@ void softgpu_reset(void);
  * NESTED_REPLAY_OVERFLOWS: where a query begins or ends inside another on a recorded list that is executed
  * again, the outer one's ticks (19.2 MHz) come out negative. Its GpuTime is (uint64_t)(-ticks * 1e9)
  * / 19.2e6, nearly 960.77 s; its frequencies are 0, its flags are not set, and its other values are right. */
+
+/* CONCURRENT_ENGINES: off, one thread executes all commands of a root device and its sub-devices, one at a
+ * time, and every list is in order, so that a test that says nothing of order always sees the same. On, each
+ * engine that the queue groups list (two that compute, one that copies) has a thread, for the lists and
+ * queues that are created from then on. A list with the in-order flag runs on the engine that its queue's
+ * index names (a sub-device's indices are shifted by its number). Any other list is executed out of order: of
+ * its next 32 commands, each starts as soon as its wait events are signalled and an engine of the group is
+ * free.
+ *
+ * Out of order, a barrier and a query's end start after all before them, or with wait events, after these. A
+ * query's begin, a signal, an event's reset and a recorded list (on a queue or an immediate list) start after
+ * all before them. What follows a barrier, a wait for events, a query's begin or end, an event's reset or a
+ * recorded list starts after that. Other lists go on meanwhile; a query counts what they do. */
 
 /* On for every n-th occasion: 1 is always, 0 is off. */
 void softgpu_behave(enum softgpu_behaviour behaviour, uint32_t every);
@@ -129,6 +143,9 @@ void softgpu_set_clock(uint64_t ticks_now);
 /* The time stamps of metrics apart from the device's own: their valid bits, and the value of their clock now.
  * 0 bits: they are the device's again. */
 void softgpu_set_metric_clock(uint32_t valid_bits, uint64_t ticks_now);
+
+/* The time stamps of kernels, copies and all other commands that signal an event, likewise. */
+void softgpu_set_kernel_clock(uint32_t valid_bits, uint64_t ticks_now);
 
 /* B580_METRICS: ComputeBasic is the list of b580.def. The device measures what it can: times, clocks,
  * engines, work-groups, kernels, bytes. For the rest (XVE_ACTIVE, L3_HIT and so on), a test sets what the

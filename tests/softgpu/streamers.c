@@ -95,8 +95,8 @@ static bool sample(sg_streamer *streamer, sg_reason reason, uint32_t marker) {
 static void announce(const sg_streamer *streamer) {
     if (!streamer->event || !sg_object_is(&streamer->event->object, streamer->event_serial))
         return;
-    uint64_t now = sg_ticks_at(sg_now());
-    sg_event_signal(streamer->event, now, now);
+    uint64_t now = sg_now();
+    sg_event_signal(streamer->event, &(sg_interval){now, now}, 0);
 }
 
 static struct timespec time_at(uint64_t nanoseconds) {

@@ -1,5 +1,5 @@
-/* How work gets from command lists to the device thread: tapes of commands, lanes that play them.
- * Shared by list.c, queue.c, module.c and driver.c. */
+/* How work gets from command lists to the engines: tapes of commands, lanes that play them.
+ * Shared by list.c, queue.c, lane.c, thread.c, module.c and driver.c. */
 #ifndef SOFTGPU_WORK_H
 #define SOFTGPU_WORK_H
 
@@ -11,6 +11,7 @@
 typedef struct sg_event_use {
     sg_event *event;
     uint64_t serial;
+    sg_tracking_point point; /* to wait for, where the event is counter-based */
 } sg_event_use;
 
 typedef struct sg_command {
@@ -20,6 +21,8 @@ typedef struct sg_command {
     sg_event_use signal;
     sg_list *recorded;  /* the list that it was recorded on, where it runs on an immediate one; or NULL */
     bool ends_recorded; /* it is the last of that list's commands */
+    bool is_kernel;
+    unsigned order; /* of SG_AFTER_ALL, SG_BLOCKS */
     uint32_t wait_count;
     sg_event_use waits[];
 } sg_command;
@@ -52,13 +55,28 @@ typedef struct sg_entry {
     struct sg_fence *fence;
 } sg_entry;
 
-/* An in-order stream of commands that the device thread plays: an immediate list, or the lists of a queue. */
+/* A command that was taken off a tape. */
+typedef struct sg_flight {
+    sg_command *command;
+    sg_list *list;
+    bool is_started, is_done;
+} sg_flight;
+
+/* A stream of commands that engines play: an immediate list, or the lists of a queue, one after the other. Of
+ * its next commands, so many are looked at for one that may start. */
+enum { SG_WINDOW = 32 };
+
 typedef struct sg_lane {
-    struct sg_lane *_Atomic next;
+    struct sg_lane *next;
     sg_device *device;
     sg_engine engine;
-    sg_list *immediate; /* or NULL: then the entries count */
-    sg_cursor cursor;
+    uint32_t engines, home; /* bits: the engines that may serve it, and the one that has what is in order */
+    sg_list *immediate;     /* or NULL: then the entries count */
+    sg_cursor fetched, retired;   /* the second of an immediate list */
+    sg_flight flights[SG_WINDOW]; /* a ring, by number */
+    uint64_t first_flight, end_flight;
+    bool has_entry; /* the one that is being played */
+    sg_entry entry;
     _Atomic uint64_t submitted, completed; /* commands of an immediate list, entries of a queue */
     pthread_mutex_t lock;                  /* of the entries: a ring */
     sg_entry *entries;
@@ -85,6 +103,8 @@ struct sg_list {
     uint32_t ordinal, index;
     bool closed;
     bool synchronous;
+    bool is_in_order;
+    bool was_made_in_order;      /* and is not so by the default: counter-based events can be its signals */
     _Atomic uint32_t executions; /* submitted and not done */
     sg_tape tape;
     bool is_immediate;
@@ -93,23 +113,38 @@ struct sg_list {
     sg_lane lane; /* of an immediate list */
 };
 
-/* One for each root device: its thread and the lanes it serves. */
+/* The engines of a root device, as its queue groups list them: first those that compute. */
+enum { SG_COMPUTE_ENGINES = 2, SG_COPY_ENGINES = 1, SG_ENGINES = SG_COMPUTE_ENGINES + SG_COPY_ENGINES };
+
+typedef struct sg_engine_thread {
+    sg_root *root;
+    uint32_t bit;
+    pthread_t thread;
+    clockid_t cpu_clock;                      /* set by the thread */
+    _Atomic bool cpu_clock_is_set;            /* likewise */
+    _Atomic uint64_t usage[SG_COUNTER_COUNT]; /* of its counters, those from SG_MINOR_FAULTS on */
+} sg_engine_thread;
+
+/* One for each root device: its engines and the lanes that they serve. */
 struct sg_root {
     sg_device *device;
     sg_device *sub_devices[SG_MAX_SUB_DEVICES];
-    pthread_mutex_t lanes_lock; /* of those who add and remove */
-    sg_lane *_Atomic lanes;
-    pthread_mutex_t running; /* held while commands are looked at or executed */
-    _Atomic uint32_t pauses;
+    pthread_mutex_t lock;        /* of all lanes, while one looks for a command, starts or finishes it */
+    sg_lane *lanes, *turn;       /* the second: where to look first */
+    uint32_t executing, holding; /* commands; the second without kernels */
+    bool is_paused;
+    pthread_cond_t finished; /* a command, while paused */
+    pthread_mutex_t pause_lock;
     pthread_mutex_t bell_lock;
     pthread_cond_t bell;
     _Atomic uint64_t rings;
-    _Atomic bool asleep, started, stopping;
-    pid_t process; /* in which the thread was started */
+    _Atomic uint32_t asleep;
+    _Atomic bool started, stopping;
+    _Atomic bool is_concurrent; /* more than one engine has a thread */
+    pid_t process;              /* in which the threads were started */
     _Atomic int32_t watchers;
-    pthread_t thread, thread_self; /* the second set by the thread */
-    clockid_t cpu_clock;           /* likewise */
-    _Atomic bool cpu_clock_is_set;
+    sg_engine_thread engines[SG_ENGINES];
+    _Atomic uint32_t engine_count; /* that have a thread */
 };
 
 /* May the list be executed by a queue or an immediate list of this context, root device and ordinal? */
@@ -121,34 +156,52 @@ void sg_root_stop(sg_root *root);
 bool sg_is_stopping(const sg_device *device); /* a running kernel gives up */
 
 /* The first command that was not played, or NULL; and: it is played. An immediate list's tape has its chunks
- * back once they are played. */
+ * back once they are played. The tape may be written meanwhile. */
 sg_command *sg_tape_peek(sg_tape *tape, sg_cursor *cursor, bool give_back);
 void sg_tape_step(sg_cursor *cursor, const sg_command *command);
 
-/* Lanes. Creating one starts the device thread, where it does not run yet. */
-ze_result_t sg_lane_open(sg_lane *lane, sg_device *device, uint32_t ordinal, sg_list *immediate);
+/* Lanes. Creating one starts the engines that serve it, where they do not run yet. */
+ze_result_t sg_lane_open(sg_lane *lane, sg_device *device, uint32_t ordinal, uint32_t index,
+                         sg_list *immediate);
 void sg_lane_close(sg_lane *lane);
 bool sg_lane_is_idle(const sg_lane *lane);
-
-/* Lets the device thread finish the command whose event or fence the host may have seen signalled already. */
-void sg_device_settle(sg_device *device);
 ze_result_t sg_lane_wait(sg_lane *lane, uint64_t timeout);
+
+/* With the root's lock held: a command that the engine may start now, and its lane; it is done; and all that
+ * is queued is dropped, while nothing is executed. */
+sg_flight *sg_next_flight(sg_root *root, uint32_t engine_bit, sg_lane **lane);
+void sg_lane_finish(sg_lane *lane, sg_flight *flight);
+void sg_lane_drop(sg_lane *lane);
+
+/* Threads for the first engines of a root device. Its lock is held. */
+ze_result_t sg_root_start(sg_root *root, uint32_t engines);
+
+/* Lets the engines finish the command whose event or fence the host may have seen signalled already. */
+void sg_device_settle(sg_device *device);
 void sg_root_ring(sg_root *root);
 void sg_ring_all(void);
 
-/* Queue groups: the compute engine's, then the copy engine's. */
-enum { SG_COMPUTE_ORDINAL, SG_COPY_ORDINAL, SG_ORDINAL_COUNT, SG_QUEUES_PER_GROUP = 4 };
+/* Queue groups: the compute engines', then the copy engines'. */
+enum { SG_COMPUTE_ORDINAL, SG_COPY_ORDINAL, SG_ORDINAL_COUNT };
+uint32_t sg_queues_of(uint32_t ordinal);
 ze_result_t sg_check_queue_desc(const ze_command_queue_desc_t *desc);
 
-/* The rest is for the device thread. Counts for the device, and for the root device that it belongs to. */
+/* Flags of lists and of immediate ones, which the oldest headers do not have. */
+enum { SG_LIST_IN_ORDER = 1 << 3, SG_QUEUE_IN_ORDER = 1 << 1 };
+
+/* The rest is for engine threads. Counts for the device, and for the root device that it belongs to. */
 void sg_count(sg_device *device, sg_counter counter, uint64_t amount);
 
 /* Where a root device with sub-devices has its n-th piece of work done; any other device does it itself. */
 sg_device *sg_tile_for(sg_device *device, uint64_t n);
 
-void sg_busy_begin(sg_device *device, sg_engine engine, uint64_t now);
-uint64_t sg_busy_end(sg_device *device, sg_engine engine); /* the time now */
-void sg_publish_thread_counters(sg_root *root);
+/* With the root's lock held. The second returns the time now. */
+void sg_busy_begin(sg_execution *execution);
+uint64_t sg_busy_end(const sg_execution *execution);
+
+/* Of the calling thread, if it is an engine. */
+void sg_publish_thread_counters(void);
+extern _Thread_local sg_engine_thread *sg_own_engine;
 
 /* Before a list is submitted, on the thread that does: with ACTIVATE_AT_FIRST_USE, its queries may be the
  * first. */

@@ -1,0 +1,168 @@
+/* What modules and kernels are made of: binaries, debug information, functions, memory. */
+#define _GNU_SOURCE /* dladdr1 */
+#include "module.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Bytes in two calls: their size, then as many as fit. */
+static ze_result_t give_bytes(const sg_code *code, size_t *size, uint8_t *bytes) {
+    SG_NEED_POINTER(size);
+    if (bytes)
+        memcpy(bytes, code->binary, *size < code->size ? *size : code->size);
+    *size = code->size;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t sg_zeModuleGetNativeBinary(ze_module_handle_t handle, size_t *size, uint8_t *binary) {
+    const sg_module *module = sg_module_of(handle);
+    SG_NEED_HANDLE(module);
+    return give_bytes(module->code, size, binary);
+}
+
+/* ---- debug information --------------------------------------------------------------------------------- */
+
+/* A section of the name, where the whole table of sections is there. */
+static bool has_section(const sg_code *code, const char *name) {
+    ElfW(Ehdr) header;
+    ElfW(Shdr) section, names;
+    memcpy(&header, code->binary, sizeof header);
+    if (header.e_shoff > code->size || header.e_shstrndx >= header.e_shnum ||
+        header.e_shnum > (code->size - header.e_shoff) / sizeof section)
+        return false;
+    const uint8_t *table = code->binary + header.e_shoff;
+    memcpy(&names, table + header.e_shstrndx * sizeof names, sizeof names);
+    size_t length = strlen(name) + 1;
+    for (unsigned i = 0; i < header.e_shnum; ++i) {
+        memcpy(&section, table + i * sizeof section, sizeof section);
+        size_t place = names.sh_offset + section.sh_name;
+        if (place < code->size && code->size - place >= length && !memcmp(code->binary + place, name, length))
+            return true;
+    }
+    return false;
+}
+
+/* The binary itself holds it: it is ELF, and DWARF is in its sections if it was compiled so. */
+ze_result_t sg_zetModuleGetDebugInfo(zet_module_handle_t handle, zet_module_debug_info_format_t format,
+                                     size_t *size, uint8_t *info) {
+    const sg_module *module = sg_module_of(handle);
+    SG_NEED_HANDLE(module);
+    SG_NEED_POINTER(size);
+    if (format > ZET_MODULE_DEBUG_INFO_FORMAT_ELF_DWARF)
+        return ZE_RESULT_ERROR_INVALID_ENUMERATION;
+    if (has_section(module->code, ".debug_info"))
+        return give_bytes(module->code, size, info);
+    *size = 0;
+    return ZE_RESULT_SUCCESS;
+}
+
+/* ---- functions and variables --------------------------------------------------------------------------- */
+
+/* What a binary exports itself, and not what it is linked with. */
+static void *find_symbol(const sg_code *code, const char *name, unsigned type, size_t *size) {
+    Dl_info own, info;
+    const ElfW(Sym) *symbol = NULL;
+    void *found = dlsym(code->library, name);
+    if (!found || !dladdr(code->first, &own) || !dladdr1(found, &info, (void **)&symbol, RTLD_DL_SYMENT))
+        return NULL;
+    if (info.dli_fbase != own.dli_fbase || !symbol || (symbol->st_info & 0xfu) != type)
+        return NULL;
+    *size = symbol->st_size;
+    return found;
+}
+
+ze_result_t sg_zeModuleGetFunctionPointer(ze_module_handle_t handle, const char *name, void **function) {
+    const sg_module *module = sg_module_of(handle);
+    size_t size;
+    SG_NEED_HANDLE(module);
+    SG_NEED_POINTER(name);
+    SG_NEED_POINTER(function);
+    void *found = find_symbol(module->code, name, STT_FUNC, &size);
+    if (!found)
+        return ZE_RESULT_ERROR_INVALID_FUNCTION_NAME;
+    *function = found;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t sg_zeModuleGetGlobalPointer(ze_module_handle_t handle, const char *name, size_t *size,
+                                        void **pointer) {
+    const sg_module *module = sg_module_of(handle);
+    size_t found_size;
+    SG_NEED_HANDLE(module);
+    SG_NEED_POINTER(name);
+    void *found = find_symbol(module->code, name, STT_OBJECT, &found_size);
+    if (!found)
+        return ZE_RESULT_ERROR_INVALID_GLOBAL_NAME;
+    if (size)
+        *size = found_size;
+    if (pointer)
+        *pointer = found;
+    return ZE_RESULT_SUCCESS;
+}
+
+/* ---- kernels ------------------------------------------------------------------------------------------- */
+
+static uint64_t hash_of(const void *bytes, size_t size) {
+    uint64_t hash = 14695981039346656037u; /* FNV-1a */
+    for (size_t i = 0; i < size; ++i)
+        hash = (hash ^ ((const uint8_t *)bytes)[i]) * 1099511628211u;
+    return hash;
+}
+
+static uint32_t memory_of(const sg_kernel *kernel, uint32_t is_local) {
+    static const char prefix[] = SOFTGPU_BODY_PREFIX;
+    uint32_t bytes = 0;
+    for (const softgpu_memory *const *at = kernel->binary->first_memory; at < kernel->binary->last_memory;
+         ++at)
+        if ((*at)->is_local == is_local && !strncmp((*at)->function, prefix, sizeof prefix - 1) &&
+            !strcmp((*at)->function + sizeof prefix - 1, kernel->code->name))
+            bytes += (*at)->bytes;
+    return bytes;
+}
+
+/* An item is a sub-group. What the compiler spills is not known. */
+ze_result_t sg_zeKernelGetProperties(ze_kernel_handle_t handle, ze_kernel_properties_t *properties) {
+    const sg_kernel *kernel = sg_kernel_of(handle);
+    SG_NEED_HANDLE(kernel);
+    SG_NEED_POINTER(properties);
+    ze_kernel_properties_t answer = {.stype = properties->stype, .pNext = properties->pNext};
+    uint64_t kernel_id = hash_of(kernel->code->name, strlen(kernel->code->name));
+    uint64_t module_id = hash_of(kernel->binary->binary, kernel->binary->size);
+    answer.numKernelArgs = kernel->code->argument_count;
+    answer.maxSubgroupSize = 1;
+    answer.maxNumSubgroups = SG_MAX_GROUP_SIZE;
+    answer.localMemSize = memory_of(kernel, 1);
+    answer.privateMemSize = memory_of(kernel, 0);
+    memcpy(answer.uuid.kid, &kernel_id, sizeof kernel_id);
+    memcpy(answer.uuid.mid, &module_id, sizeof module_id);
+    *properties = answer;
+    return ZE_RESULT_SUCCESS;
+}
+
+/* ---- profile information ------------------------------------------------------------------------------- */
+
+bool sg_read_profile_flags(const char *build_flags, uint32_t *flags) {
+    static const char option[] = "-zet-profile-flags";
+    const char *at = build_flags ? strstr(build_flags, option) : NULL;
+    char *end;
+    if (!at)
+        return true;
+    at += sizeof option - 1;
+    unsigned long value = strtoul(at, &end, 16);
+    *flags = (uint32_t)value;
+    return end > at && (*at == ' ' || *at == '=') && (*end == '\0' || *end == ' ') && value <= 3;
+}
+
+/* The flags that it was built with. Which registers of the processor are free, nobody tells: no tokens
+ * follow. */
+ze_result_t sg_zetKernelGetProfileInfo(zet_kernel_handle_t handle, zet_profile_properties_t *properties) {
+    const sg_kernel *kernel = sg_kernel_of(handle);
+    SG_NEED_HANDLE(kernel);
+    SG_NEED_POINTER(properties);
+    properties->flags = kernel->profile_flags;
+    properties->numTokens = 0;
+    return ZE_RESULT_SUCCESS;
+}
