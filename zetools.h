@@ -229,8 +229,8 @@
        reports = rows + discarded + waiting, at any time. Discarded reports were read, but not delivered as
        rows: the first one of a stream, those that the driver cannot calculate, and those whose rows have no
        receiver, neither a function nor a profiler. Reports that the device dropped before they were read
-   leave gaps; their number is estimated from the length of the gaps (zt_stream_counts.dropped). The row after
-   a gap is marked (zt_row.gap).
+       leave gaps; their number is estimated from the length of the gaps (zt_stream_counts.dropped). The row
+       after a gap is marked (zt_row.gap).
 
    THE TIMELINE
 
@@ -581,9 +581,10 @@
                                zt_report, separated by commas, or "table" for one on standard output. If a
                                process has several profilers, those of the second are run.2.csv and so on.
                                In a path, %p is the number of the process, and %q{NAME} the value of a
-                               variable: processes that share the path overwrite each other's file, so
-                               name it run.%p.csv, or run.%q{OMPI_COMM_WORLD_RANK}.csv. For a trace or a
-                               page, config.timeline is 65,536 unless it is set
+                               variable, nothing if it is not set: processes that share the path overwrite
+                               each other's file, so name it run.%p.csv, or run.%q{PMIX_RANK}.csv. A
+                               relative path starts in the working directory at the time of zt_close. For a
+                               trace or a page, config.timeline is 65,536 unless it is set
        ZT_LOG                  "stderr": messages are printed there if the program has no log function
        ZT_TIMELINE             overrides config.timeline
        ZT_PEAKS                overrides zt_set_peaks: bytes and operations a second, "456e9,14.6e12"
@@ -5787,7 +5788,6 @@ struct zt__slot {
     int spans_passes;    /* the region has begun in one pass and ended in another: its sample will be lost */
     int is_dropped;      /* the region was dropped, its commands are incomplete: no sample is ever read */
     uint64_t submitted_ns; /* host time; it was submitted at this time or later */
-    zt__origin origin;     /* with a timeline; written by the thread that uses the list */
 
     /* for zt_execute: the state in which it found the slot, or FREE if it does not expect the slot to run */
     zt__slot_state submitted_from;
@@ -5804,6 +5804,8 @@ struct zt__slot {
     ze_event_handle_t event;
     uint64_t *stamps; /* two time stamps of the device, or NULL */
     zet_metric_query_handle_t queries[ZT__MAX_GROUPS_IN_PASS];
+
+    zt__origin origin; /* with a timeline; written by the thread that uses the list */
 };
 
 /* Slots are made in blocks. */
@@ -7769,7 +7771,7 @@ ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt
     slot->outer = list->innermost;
     list->innermost = slot;
     zt__move_slot(profiler, slot, ZT__SLOT_OPEN);
-    zt__increment(&slot->generation);
+    zt__store(&slot->generation, slot->generation + 1); /* no zt_region is valid, so no zt_end increases it */
     slot->activation = profiler->activation;
     slot->list = list;
     slot->region = path->key.region;
