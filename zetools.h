@@ -15473,14 +15473,16 @@ ZT__PRIVATE int zt__copy_kept_call(const zt_profiler *profiler, uint64_t index, 
 
 /* All samples of a family are written one after the other, so each family goes through all regions. */
 
-/* Escapes a text for a label or for HELP. A byte that is not valid UTF-8 becomes \xFF, so that regions
-   whose names differ have labels that differ. */
+/* Escapes a text for a label or for HELP. A byte that is not valid UTF-8 becomes \xFF, and a
+   backslash before an x \x5C, so that regions whose names differ have labels that differ. */
 ZT__PRIVATE void zt__write_openmetrics_text(zt__writer *writer, const char *text) {
     const char *next = text;
     zt__character character;
     for (; zt__next_character(&next, &character); text = next) {
         if (character.bytes != text) {
             zt__print(writer, "\\\\x%02X", (unsigned)(unsigned char)*text);
+        } else if (character.code == '\\' && *next == 'x') {
+            zt__write_text(writer, "\\\\x5C");
         } else if (character.code == '\n') {
             zt__write_text(writer, "\\n");
         } else {
@@ -15548,7 +15550,7 @@ ZT__PRIVATE void zt__write_labelled_count(zt__writer *writer, const char *family
 
 /* Writes the samples of a summary in seconds. Its quantiles 0 and 1 are minimum and maximum. */
 ZT__PRIVATE void zt__write_summary(zt__writer *writer, const char *family, const char *label,
-                                   const char *value, uint64_t count, const zt_stats *time_ns) {
+                                   const char *value, const zt_stats *time_ns) {
     const struct {
         const char *quantile;
         double ns;
@@ -15563,12 +15565,14 @@ ZT__PRIVATE void zt__write_summary(zt__writer *writer, const char *family, const
             zt__end_sample(writer, quantiles[i].ns * 1e-9);
         }
     }
-    zt__begin_labels(writer, family, "_sum");
-    zt__write_label(writer, label, value);
-    zt__end_sample(writer, zt__is_finite(time_ns->sum) ? time_ns->sum * 1e-9 : 0);
+    if (zt__is_finite(time_ns->sum)) {
+        zt__begin_labels(writer, family, "_sum");
+        zt__write_label(writer, label, value);
+        zt__end_sample(writer, time_ns->sum * 1e-9);
+    }
     zt__begin_labels(writer, family, "_count");
     zt__write_label(writer, label, value);
-    zt__end_count(writer, count);
+    zt__end_count(writer, time_ns->count);
 }
 
 /* ---- metrics of the device ------------------------------------------------------------------------------- */
@@ -15806,8 +15810,8 @@ ZT__PRIVATE void zt__write_region_families(zt_profiler *profiler, zt__writer *wr
     zt__begin_family(writer, time, "summary", "seconds",
                      "GPU time of the samples of a region, with regions inside it");
     for (i = 0; i < region_count; i++) {
-        if (zt_get_region(profiler, i, &region) == ZE_RESULT_SUCCESS && region.count) {
-            zt__write_summary(writer, time, "region", region.name, region.count, &region.time_ns);
+        if (zt_get_region(profiler, i, &region) == ZE_RESULT_SUCCESS && region.time_ns.count) {
+            zt__write_summary(writer, time, "region", region.name, &region.time_ns);
         }
     }
     zt__begin_family(writer, own_time, "counter", "seconds", "GPU time of a region outside of those inside");
@@ -15898,7 +15902,7 @@ ZT__PRIVATE void zt__write_call_families(const zt_profiler *profiler, zt__writer
     zt__begin_family(writer, "zetools_call_seconds", "summary", "seconds", "Host time of calls");
     for (i = 0; i < count; i++) {
         zt_get_call(profiler, i, &call);
-        zt__write_summary(writer, "zetools_call_seconds", "call", call.name, call.count, &call.time_ns);
+        zt__write_summary(writer, "zetools_call_seconds", "call", call.name, &call.time_ns);
     }
     zt__begin_family(writer, "zetools_call_errors", "counter", "errors", "Calls that failed");
     for (i = 0; i < count; i++) {

@@ -82,11 +82,8 @@ def parse(path):
 
 
 def text_of(name):
-    """An invalid byte is written as \\xFF."""
-    return bytes.fromhex(name).decode("utf-8", errors="backslashreplace") if name else ""
-
-
-def upper_escapes(text):
+    """An invalid byte is written as \\xFF, and a backslash before an x as \\x5C, so that names stay apart."""
+    text = bytes.fromhex(name).replace(b"\\x", b"\\x5Cx").decode("utf-8", errors="backslashreplace")
     return re.sub(r"\\x([0-9a-f]{2})", lambda match: "\\x" + match[1].upper(), text)
 
 
@@ -107,7 +104,7 @@ def compare(families, expected_path):
     passes = len({fields[6] for fields in lines if fields[0] == "metric"})
     for kind, *fields in lines:
         if kind == "time" and int(fields[1]):
-            region = upper_escapes(text_of(fields[0]))
+            region = text_of(fields[0])
             total, *quantiles = [float.fromhex(field) for field in fields[2:]]
             name = "zetools_region_gpu_time_seconds"
             expect(int(fields[1]), name + "_count", region=region)
@@ -116,13 +113,13 @@ def compare(families, expected_path):
                 expect(value * 1e-9, name, region=region, quantile=quantile)
         elif kind == "own":
             expect(float.fromhex(fields[1]) * 1e-9, "zetools_region_own_gpu_time_seconds_total",
-                   region=upper_escapes(text_of(fields[0])))
+                   region=text_of(fields[0]))
         elif kind == "pass":
-            region = upper_escapes(text_of(fields[0]))
+            region = text_of(fields[0])
             expect(float.fromhex(fields[2]) * 1e-9, "zetools_region_pass_gpu_time_seconds_total", region=region,
                    **{"pass": fields[1]})
         elif kind == "lost":
-            region = upper_escapes(text_of(fields[0]))
+            region = text_of(fields[0])
             expect(int(fields[1]), "zetools_region_lost_samples_total", region=region)
             expect(int(fields[2]), "zetools_region_dropped_samples_total", region=region)
         elif kind in ("metric", "tile", "streamed"):
@@ -132,7 +129,7 @@ def compare(families, expected_path):
                 continue
             suffix, factor = UNITS.get(units, ("_" + units.lower(), 1)) if aggregation != "flag" else ("_samples", 1)
             suffix = re.sub("[^a-z0-9]", "_", suffix)
-            labels = {"region": upper_escapes(text_of(region)), "metric": metric, "group": group}
+            labels = {"region": text_of(region), "metric": metric, "group": group}
             if passes > 1 and kind != "streamed":
                 labels["pass"] = number
             if part:

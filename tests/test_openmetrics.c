@@ -46,7 +46,7 @@ static void put_region(const zt_profiler *profiler, uint32_t index, FILE *file) 
     zt_stats stats;
     ok(zt_get_region(profiler, index, &info));
     put_name(file, "time", info.name);
-    fprintf(file, "\t%llu\t%a\t%a\t%a\t%a\t%a\n", (unsigned long long)info.count, info.time_ns.sum,
+    fprintf(file, "\t%llu\t%a\t%a\t%a\t%a\t%a\n", (unsigned long long)info.time_ns.count, info.time_ns.sum,
             info.time_ns.min, info.time_ns.median, info.time_ns.p95, info.time_ns.max);
     if (info.count && !isnan(info.own_ns)) {
         put_name(file, "own", info.name);
@@ -223,7 +223,7 @@ static void test_without_regions(void **state) {
 static void test_names_of_all_kinds(void **state) {
     static const char *const names[] = {"",       "with \"quotes\"", "back\\slash", "two\nlines",
                                         "a,b{c}", "caf\xC3\xA9",     "\xFF",        "\xFE\xC3(",
-                                        "tab\t",  "return\r"};
+                                        "\\xFF",  "\\x5CxFF",        "tab\t",       "return\r"};
     world *w = *state;
     zt_profiler *profiler = open_groups(w, "MemoryProfile");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
