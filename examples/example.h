@@ -248,4 +248,12 @@ static inline int profiler_report(const zt_profiler *profiler, const char *path)
     return 0;
 }
 
+/* Writes a report to a file of a directory. Returns whether it could be written. */
+static inline int profiler_report_in(const zt_profiler *profiler, const char *directory, const char *name) {
+    char path[1024];
+
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    return profiler_report(profiler, path);
+}
+
 #endif

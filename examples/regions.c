@@ -168,11 +168,8 @@ static int write_reports(const zt_profiler *profiler, const char *directory) {
     static const char *const names[] = {"run.html", "run.csv", "run.json"};
     int written = profiler_report(profiler, "-");
 
-    for (int i = 0; i < 3; i++) {
-        char path[1024];
-        snprintf(path, sizeof path, "%s/%s", directory, names[i]);
-        written = profiler_report(profiler, path) && written;
-    }
+    for (int i = 0; i < 3; i++)
+        written = profiler_report_in(profiler, directory, names[i]) && written;
     return written;
 }
 
