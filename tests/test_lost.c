@@ -322,7 +322,7 @@ static void test_refused_while_the_last_execution_runs(void **state) {
     ze_event_handle_t gate;
     create_event(w, 1, &gate);
     zt_config config = config_of(w);
-    config.wait_timeout_ns = 1000000; /* zt_execute gives up waiting while the gate is closed */
+    config.wait_timeout_ns = 100000000; /* zt_execute gives up waiting while the gate is closed */
     zt_profiler *profiler = open_profiler(w, &config);
     append(w, profiler, w->list, "before the gate");
     ok(zeCommandListAppendWaitOnEvents(w->list, 1, &gate));
@@ -458,7 +458,7 @@ static void test_refused_in_the_only_region_of_a_list(void **state) {
     config.groups = "ComputeBasic,HostScheduler";
     config.slots_per_step = 4;
     config.max_slots = 8;
-    config.wait_timeout_ns = 1000000;
+    config.wait_timeout_ns = 100000000;
     zt_profiler *profiler = open_profiler(w, &config);
     for (int i = 0; i < 20; i++) {
         ok(zeEventHostReset(gate));

@@ -469,7 +469,7 @@ static void test_dropped_inside(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
     config.slots_per_step = config.max_slots = 1;
-    config.wait_timeout_ns = 1000000;
+    config.wait_timeout_ns = 100000000;
     zt_profiler *profiler = open_summed(w, &config);
     zt_region outer = zt_begin(profiler, w->immediate, "outer");
     append(w, profiler, w->immediate, "inner");
@@ -537,7 +537,7 @@ static void test_executed_often_without_zt_execute(void **state) {
 static void test_overwritten(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
-    config.wait_timeout_ns = 1000000;
+    config.wait_timeout_ns = 100000000;
     zt_profiler *profiler = open_summed(w, &config);
     ze_event_handle_t gate;
     zt_region outer = zt_begin(profiler, w->list, "outer");
