@@ -671,6 +671,24 @@ void run_at_least(world *w, zt_profiler *profiler, const char *name, double ns) 
     }
 }
 
+void stream_marked_region(world *w, zt_profiler *profiler) {
+    zt_stream_config config = zt_stream_config_default();
+    zt_stream *stream = NULL;
+    config.profiler = profiler;
+    ok(zt_stream_open(w->context, w->device, &config, &stream));
+    zt_region region = zt_begin(profiler, w->immediate, "marked");
+    for (int i = 0; i < 2; i++) {
+        ok(zt_stream_mark(stream, w->immediate, "step"));
+        launch(w, w->immediate);
+    }
+    zt_end(&region);
+    ok(zt_stream_mark(stream, w->immediate, "end"));
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    zt_stream_close(stream, NULL, NULL);
+    collect_all(profiler);
+}
+
 void execute(world *w, zt_profiler *profiler, ze_command_list_handle_t list) {
     ok(zt_execute(profiler, w->queue, 1, &list, NULL));
     finish_queue(w);

@@ -182,6 +182,9 @@ int heard(const world *w, const char *text);
 void run(world *w, zt_profiler *profiler, const char *name);
 /* One that lasts `ns` and more on the device, however busy this machine is. */
 void run_at_least(world *w, zt_profiler *profiler, const char *name, double ns);
+/* The region "marked" beside a stream that is attached to the profiler, and closed afterwards: the row
+   between its two markers "step" is the region's. */
+void stream_marked_region(world *w, zt_profiler *profiler);
 void append(world *w, zt_profiler *profiler, ze_command_list_handle_t list, const char *name);
 void append_kernel(zt_profiler *profiler, ze_command_list_handle_t list, ze_kernel_handle_t kernel,
                    const char *name);

@@ -287,23 +287,8 @@ static void test_streams(void **state) {
     config.groups = "";
     config.timeline = 100;
     zt_profiler *profiler = open_profiler(w, &config);
-    for (int i = 0; i < 2; i++) {
-        zt_stream_config streaming = zt_stream_config_default();
-        zt_stream *stream = NULL;
-        streaming.profiler = profiler;
-        ok(zt_stream_open(w->context, w->device, &streaming, &stream));
-        zt_region region = zt_begin(profiler, w->immediate, "marked");
-        for (int k = 0; k < 2; k++) { /* the row between the markers is the region's */
-            ok(zt_stream_mark(stream, w->immediate, "step"));
-            launch(w, w->immediate);
-        }
-        zt_end(&region);
-        ok(zt_stream_mark(stream, w->immediate, "end"));
-        finish_immediate(w, w->immediate);
-        collect_all(profiler);
-        zt_stream_close(stream, NULL, NULL);
-        collect_all(profiler);
-    }
+    for (int i = 0; i < 2; i++)
+        stream_marked_region(w, profiler);
     streams_of_profiler = 2;
     check_report(profiler, w);
     const char *text = written_report(profiler, ZT_FORMAT_OPENMETRICS);

@@ -422,25 +422,11 @@ static void test_files_of_tiles(void **state) {
 static void test_files_of_streamed_metrics(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
-    zt_stream_config streaming = zt_stream_config_default();
-    zt_stream *stream = NULL;
     zt_streamed streamed;
     config.groups = "";
     config.timeline = 100;
     zt_profiler *profiler = open_profiler(w, &config);
-    streaming.profiler = profiler;
-    ok(zt_stream_open(w->context, w->device, &streaming, &stream));
-    zt_region region = zt_begin(profiler, w->immediate, "marked");
-    for (int i = 0; i < 2; i++) { /* the row between the markers is the region's */
-        ok(zt_stream_mark(stream, w->immediate, "step"));
-        launch(w, w->immediate);
-    }
-    zt_end(&region);
-    ok(zt_stream_mark(stream, w->immediate, "end"));
-    finish_immediate(w, w->immediate);
-    collect_all(profiler);
-    zt_stream_close(stream, NULL, NULL);
-    collect_all(profiler);
+    stream_marked_region(w, profiler);
     ok(zt_get_streamed(profiler, 0, 0, &streamed));
     assert_true(streamed.rows > 0);
     check_reports(profiler);
