@@ -9879,12 +9879,12 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
 
 /* ---- clocks ---------------------------------------------------------------------------------------------- */
 
-enum { ZT__DEVICE, ZT__HOST }; /* the clock that a time is of */
+enum { ZT__DEVICE_CLOCK, ZT__HOST_CLOCK };
 enum { ZT__MAX_CLOCK_PAIRS = 64, ZT__MIN_PAIRS_PER_WRAP = 8 };
 
 /* One moment on both clocks. */
 typedef struct zt__clock_pair {
-    uint64_t ns[2];    /* of ZT__DEVICE and ZT__HOST */
+    uint64_t ns[2];    /* by ZT__DEVICE_CLOCK and ZT__HOST_CLOCK */
     uint64_t error_ns; /* the most that the two can be apart */
 } zt__clock_pair;
 
@@ -9958,8 +9958,8 @@ ZT__PRIVATE ze_result_t zt__read_clocks(const zt__driver *driver, const zt__cloc
         took = zt__now_ns() - before;
         if (took < least) {
             least = took;
-            pair->ns[ZT__DEVICE] = zt__ticks_to_ns(clock, ticks);
-            pair->ns[ZT__HOST] = before + took / 2;
+            pair->ns[ZT__DEVICE_CLOCK] = zt__ticks_to_ns(clock, ticks);
+            pair->ns[ZT__HOST_CLOCK] = before + took / 2;
             pair->error_ns = took / 2 + 1;
         }
     }
@@ -10018,7 +10018,7 @@ ZT__PRIVATE uint64_t zt__clock_tolerance(const zt__clock *clock) {
 
 ZT__PRIVATE int zt__is_clock_pair_due(const zt__clock *clock) {
     return clock->pair_count == 0 ||
-           zt__now_ns() - clock->pairs[clock->pair_count - 1].ns[ZT__HOST] >= clock->interval_ns;
+           zt__now_ns() - clock->pairs[clock->pair_count - 1].ns[ZT__HOST_CLOCK] >= clock->interval_ns;
 }
 
 /* Adds a pair, unless it is before the last one, or so close to it that the rate between them may be wrong by
@@ -10028,10 +10028,11 @@ ZT__PRIVATE void zt__add_clock_pair(zt__clock *clock, zt__clock_pair pair) {
     uint32_t i;
     if (clock->pair_count) {
         const zt__clock_pair *last = &clock->pairs[clock->pair_count - 1];
-        uint64_t expected = zt__convert_time(clock, pair.ns[ZT__HOST], ZT__HOST, ZT__DEVICE);
-        uint64_t next_ns = last->ns[ZT__HOST] + 1000 * (pair.error_ns + last->error_ns);
-        pair.ns[ZT__DEVICE] = zt__unwrap_near(clock, pair.ns[ZT__DEVICE], expected);
-        if (pair.ns[ZT__DEVICE] <= last->ns[ZT__DEVICE] || pair.ns[ZT__HOST] < next_ns) {
+        uint64_t expected =
+            zt__convert_time(clock, pair.ns[ZT__HOST_CLOCK], ZT__HOST_CLOCK, ZT__DEVICE_CLOCK);
+        uint64_t next_ns = last->ns[ZT__HOST_CLOCK] + 1000 * (pair.error_ns + last->error_ns);
+        pair.ns[ZT__DEVICE_CLOCK] = zt__unwrap_near(clock, pair.ns[ZT__DEVICE_CLOCK], expected);
+        if (pair.ns[ZT__DEVICE_CLOCK] <= last->ns[ZT__DEVICE_CLOCK] || pair.ns[ZT__HOST_CLOCK] < next_ns) {
             return;
         }
     }
@@ -10239,8 +10240,9 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     size_t place = (size_t)(timeline->written % timeline->capacity);
     size_t columns = profiler->layout.column_count;
     uint64_t tolerance = zt__clock_tolerance(clock);
-    uint64_t least = zt__convert_time(clock, times->not_before_ns, ZT__HOST, ZT__DEVICE);
-    uint64_t most = zt__convert_time(clock, times->not_after_ns, ZT__HOST, ZT__DEVICE) + tolerance;
+    uint64_t least = zt__convert_time(clock, times->not_before_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK);
+    uint64_t most =
+        zt__convert_time(clock, times->not_after_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK) + tolerance;
     zt__missing missing = {NULL, NULL, NULL, 0, ZT_CAUSE_COUNT, 1};
     zt__timeline_sample sample;
     least = least > tolerance ? least - tolerance : 0;
@@ -10356,8 +10358,8 @@ ZT__PRIVATE int zt__attribute_next_sample(zt_profiler *profiler) {
     count = profiler->streamed_count;
     if (index < timeline->written) {
         const zt__timeline_sample *sample = &timeline->samples[index % timeline->capacity];
-        begin_ns = zt__convert_time(&timeline->clock, sample->begin_ns, ZT__DEVICE, ZT__HOST);
-        end_ns = zt__convert_time(&timeline->clock, sample->end_ns, ZT__DEVICE, ZT__HOST);
+        begin_ns = zt__convert_time(&timeline->clock, sample->begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
+        end_ns = zt__convert_time(&timeline->clock, sample->end_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
         region = profiler->regions[sample->region];
         first = profiler->attached_streams;
     }
@@ -10562,8 +10564,9 @@ ZT__PRIVATE int zt__copy_kept_sample(zt_profiler *profiler, uint64_t index, zt__
     is_kept = index >= zt__oldest_kept(timeline->written, timeline->capacity);
     if (is_kept) {
         *sample = timeline->samples[place];
-        sample->begin_ns = zt__convert_time(&timeline->clock, sample->begin_ns, ZT__DEVICE, ZT__HOST);
-        sample->end_ns = zt__convert_time(&timeline->clock, sample->end_ns, ZT__DEVICE, ZT__HOST);
+        sample->begin_ns =
+            zt__convert_time(&timeline->clock, sample->begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
+        sample->end_ns = zt__convert_time(&timeline->clock, sample->end_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
         memcpy(values, timeline->values + place * columns, columns * sizeof *values);
     }
     zt__unlock(&profiler->mutex);
@@ -12584,8 +12587,8 @@ ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
     if (result != ZE_RESULT_SUCCESS) {
         stream->time_metric = UINT32_MAX;
         clock->interval_ns = UINT64_MAX; /* later pairs would contradict the assumed times */
-        pair.ns[ZT__DEVICE] = 0;
-        pair.ns[ZT__HOST] = zt__now_ns();
+        pair.ns[ZT__DEVICE_CLOCK] = 0;
+        pair.ns[ZT__HOST_CLOCK] = zt__now_ns();
         pair.error_ns = 0;
     }
     zt__add_clock_pair(clock, pair);
@@ -12841,7 +12844,7 @@ ZT__PRIVATE int zt__read_stamp(zt_stream *stream, const zt__raw_row *row, uint64
     enum { SLACK_NS = 1000000000 };
     const zt__clock *clock = &stream->clock;
     uint64_t wrap = clock->wrap_ns, slack = wrap ? zt__clock_tolerance(clock) : (uint64_t)SLACK_NS;
-    uint64_t before = stream->has_end ? stream->end_ns : clock->pairs[0].ns[ZT__DEVICE];
+    uint64_t before = stream->has_end ? stream->end_ns : clock->pairs[0].ns[ZT__DEVICE_CLOCK];
     uint64_t least = before > slack ? before - slack : 0;
     uint64_t length = stream->info.period_ns, wrapped, reported, end;
     if (!zt__read_integer(row->values, stream->time_metric, &wrapped)) {
@@ -12864,7 +12867,7 @@ ZT__PRIVATE int zt__read_stamp(zt_stream *stream, const zt__raw_row *row, uint64
 /* Finds when the period of a row ended, which is the time stamp of its report, and how long it lasted. */
 ZT__PRIVATE void zt__find_period(zt_stream *stream, zt__raw_row *row) {
     const zt__clock *clock = &stream->clock;
-    uint64_t tolerance = zt__clock_tolerance(clock), opened_ns = clock->pairs[0].ns[ZT__DEVICE];
+    uint64_t tolerance = zt__clock_tolerance(clock), opened_ns = clock->pairs[0].ns[ZT__DEVICE_CLOCK];
     uint64_t period = stream->info.period_ns, stamp = 0, later_ns;
     int has_stamp = zt__read_stamp(stream, row, &stamp), is_reported, in_future, in_next_wrap;
     if (!stream->has_end) {
@@ -13013,8 +13016,8 @@ ZT__PRIVATE int zt__next_row(zt_stream *stream, int is_wanted, zt__raw_row *row)
     report = stream->row_report + stream->row_next;
     row->may_follow_gap = report >= stream->gap_first && stream->gap_first != UINT64_MAX;
     row->is_last_to_follow = row->may_follow_gap && report >= stream->gap_last;
-    row->gap_ns = zt__convert_time(&stream->clock, stream->gap_ns, ZT__HOST, ZT__DEVICE);
-    row->read_ns = zt__convert_time(&stream->clock, stream->written_ns, ZT__HOST, ZT__DEVICE);
+    row->gap_ns = zt__convert_time(&stream->clock, stream->gap_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK);
+    row->read_ns = zt__convert_time(&stream->clock, stream->written_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK);
     zt__unlock(&stream->data->mutex);
     zt__find_period(stream, row);
     /* The device does not report where in gap_first to gap_last it dropped reports. There is a gap before
@@ -13069,8 +13072,8 @@ ZT__PRIVATE void zt__deliver_rows(zt_stream *stream, zt__receiver *receiver) {
         zt_row row;
         uint32_t m;
         row.device_ns = raw.end_ns - raw.length_ns;
-        kept.begin_ns = zt__convert_time(clock, row.device_ns, ZT__DEVICE, ZT__HOST);
-        kept.end_ns = zt__convert_time(clock, raw.end_ns, ZT__DEVICE, ZT__HOST);
+        kept.begin_ns = zt__convert_time(clock, row.device_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
+        kept.end_ns = zt__convert_time(clock, raw.end_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
         /* A new pair of clock times can move converted times back by a little. */
         kept.begin_ns = kept.begin_ns > stream->host_ns ? kept.begin_ns : stream->host_ns;
         kept.end_ns = kept.end_ns > kept.begin_ns ? kept.end_ns : kept.begin_ns;
