@@ -45,7 +45,7 @@ static void a_minute_of_samples(zt_profiler *profiler, ze_command_list_handle_t 
     for (uint32_t i = 0; i < A_MINUTE_REGIONS; i++) {
         zt__timeline *timeline = profiler->timeline;
         uint64_t at_ns = begin_ns + (uint64_t)i * A_MINUTE_ROWS / A_MINUTE_REGIONS * A_MINUTE_PERIOD_NS;
-        uint64_t device_ns = zt__convert_time(&timeline->clock, at_ns, ZT__HOST, ZT__DEVICE);
+        uint64_t device_ns = zt__convert_time(&timeline->clock, at_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK);
         for (uint32_t c = 0; c < profiler->layout.column_count; c++)
             row[c] = a_minute_random(&state) / 1000.0;
         reading.times.list = handle;
