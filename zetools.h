@@ -5787,7 +5787,9 @@ struct zt__slot {
     uint32_t activation; /* profiler->activation when the region was begun */
     int spans_passes;    /* the region has begun in one pass and ended in another: its sample will be lost */
     int is_dropped;      /* the region was dropped, its commands are incomplete: no sample is ever read */
-    uint64_t submitted_ns; /* host time; it was submitted at this time or later */
+    uint64_t submitted_ns;  /* host time; it was begun, or zt_execute was called, at this time or later */
+    uint64_t not_before_ns; /* host time; what is read next was submitted at this time or later, also if
+                               zt_execute did not submit it */
 
     /* for zt_execute: the state in which it found the slot, or FREE if it does not expect the slot to run */
     zt__slot_state submitted_from;
@@ -5877,7 +5879,7 @@ typedef struct zt__lost_flag {
 typedef struct zt__sample_times {
     ze_command_list_handle_t list;
     uint64_t begin_ticks, end_ticks; /* the device's global time stamps */
-    uint64_t not_before_ns;          /* host time; it was submitted at this time or later */
+    uint64_t not_before_ns;          /* host time; slot->not_before_ns */
     uint64_t not_after_ns;           /* host time; it was complete at this time */
 } zt__sample_times;
 
@@ -7090,7 +7092,7 @@ ZT__PRIVATE void zt__read_reports(zt_profiler *profiler, zt__reading *reading) {
         reading->outcome = ZT__READ;
         reading->report = batch->report_count++;
         reading->times.list = slot->list->handle;
-        reading->times.not_before_ns = slot->submitted_ns;
+        reading->times.not_before_ns = slot->not_before_ns;
         if (slot->stamps) { /* atomic, because the list may run again without zt_execute */
             reading->times.begin_ticks = zt__load(&slot->stamps[0]);
             reading->times.end_ticks = zt__load(&slot->stamps[1]);
@@ -7420,6 +7422,8 @@ ZT__PRIVATE void zt__move_on(zt_profiler *profiler, const zt__reading *reading) 
         zt__unbind_slot(slot);
         zt__free_slot(profiler, slot);
     } else {
+        /* The execution that was read had not ended when zt_execute was called. So the next is later. */
+        slot->not_before_ns = slot->submitted_ns;
         zt__move_slot(profiler, slot, ZT__SLOT_ARMED);
     }
 }
@@ -7783,7 +7787,7 @@ ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt
         list->ended == list->over_up_to) {
         list->begun_ns = zt__now_ns();
     }
-    slot->submitted_ns = list->begun_ns;
+    slot->submitted_ns = slot->not_before_ns = list->begun_ns;
     list->open_count++;
     return slot;
 }
@@ -10233,6 +10237,7 @@ ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns) {
    complete. In that time the device's clock may have wrapped around: if the time stamps of the sample fit in
    two places, or in none, it is not kept. */
 ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *reading, const double *row) {
+    enum { CLOCK_ERROR_NS = 1000000 };
     zt__timeline *timeline = profiler->timeline;
     const zt__sample_times *times = &reading->times;
     const zt__slot *slot = reading->slot;
@@ -10240,12 +10245,12 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     size_t place = (size_t)(timeline->written % timeline->capacity);
     size_t columns = profiler->layout.column_count;
     uint64_t tolerance = zt__clock_tolerance(clock);
-    uint64_t least = zt__convert_time(clock, times->not_before_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK);
+    uint64_t submitted = zt__convert_time(clock, slot->submitted_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK);
+    uint64_t least = submitted > tolerance ? submitted - tolerance : 0;
     uint64_t most =
         zt__convert_time(clock, times->not_after_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK) + tolerance;
     zt__missing missing = {NULL, NULL, NULL, 0, ZT_CAUSE_COUNT, 1};
     zt__timeline_sample sample;
-    least = least > tolerance ? least - tolerance : 0;
     sample.begin_ns = zt__unwrap_after(clock, zt__ticks_to_ns(clock, times->begin_ticks), least);
     sample.end_ns = sample.begin_ns + zt__ticks_to_ns(clock, times->end_ticks - times->begin_ticks);
     if (clock->wrap_ns && (sample.end_ns > most || sample.end_ns + clock->wrap_ns <= most)) {
@@ -10253,14 +10258,16 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
         missing.region = slot->region;
         missing.list = times->list;
         missing.list_name = slot->origin.list_name;
-        missing.since_ns = times->not_before_ns;
+        missing.since_ns = slot->submitted_ns;
         zt__keep_missing(profiler, &missing, 1);
         return;
     }
     sample.list = times->list;
-    sample.submitted_ns = times->not_before_ns;
+    sample.submitted_ns = slot->submitted_ns;
     sample.origin = slot->origin;
-    sample.origin.submitted_by = reading->from == ZT__SLOT_ARMED ? 0 : slot->origin.submitted_by;
+    if (reading->from == ZT__SLOT_ARMED || sample.begin_ns + CLOCK_ERROR_NS < submitted) {
+        sample.origin.submitted_by = 0; /* it is not the execution that was announced */
+    }
     sample.region = slot->region->index;
     timeline->samples[place] = sample;
     memcpy(timeline->values + place * columns, row, columns * sizeof *row);
