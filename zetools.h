@@ -3384,17 +3384,12 @@ ZT__PRIVATE void zt__show_figure(zt__cell *cell, const zt__figure_column *column
     }
 }
 
-ZT__PRIVATE size_t zt__heading_width(const char *heading) {
-    const char *second = strchr(heading, '\n');
-    size_t width = zt__shown_width(heading), below = second ? zt__shown_width(second + 1) : 0;
-    width -= second ? below + 1 : 0; /* the line feed is shown as one column */
-    return width > below ? width : below;
-}
-
 /* Stores the decimals that a column needs, and its width. */
 ZT__PRIVATE void zt__measure_column(const zt__figure_table *table, zt__figure_column *column, int is_share) {
     double smallest = zt__nan(), largest = zt__nan(), power;
     double enough = table->is_precise ? 999.5 : 99.95;
+    const char *second_line = strchr(column->heading, '\n');
+    size_t width = zt__shown_width(column->heading);
     int are_integers = 1;
     zt__cell cell;
     uint32_t row;
@@ -3419,9 +3414,13 @@ ZT__PRIVATE void zt__measure_column(const zt__figure_table *table, zt__figure_co
             column->decimals++;
         }
     }
-    column->width = zt__heading_width(column->heading);
+    column->width = width;
+    if (second_line) {
+        column->width = zt__shown_width(second_line + 1);
+        width -= column->width + 1; /* the line feed is shown as one column */
+        column->width = width > column->width ? width : column->width;
+    }
     for (row = 0; row < table->row_count; row++) {
-        size_t width;
         zt__show_figure(&cell, column, table->rows[row].figures[column->figure]);
         width = zt__shown_width(cell.text);
         column->width = width > column->width ? width : column->width;
@@ -3485,17 +3484,12 @@ ZT__PRIVATE int zt__add_figures(zt__figure_table *table, uint32_t figure, const 
 ZT__PRIVATE void zt__add_texts(zt__figure_table *table, uint32_t figure, const char *name,
                                const char *const *texts) {
     zt__figure_column *column = &table->columns[table->column_count++];
-    uint32_t i;
     memset(column, 0, sizeof *column);
     column->figure = figure;
     column->texts = texts;
     column->scale = 1;
     zt__make_heading(column->heading, name, "");
-    column->width = zt__heading_width(column->heading);
-    for (i = 0; i < table->row_count; i++) {
-        size_t width = strlen(texts[(uint32_t)table->rows[i].figures[figure]]);
-        column->width = width > column->width ? width : column->width;
-    }
+    zt__measure_column(table, column, 0);
 }
 
 /* Returns how many blanks are before a name: not more than half of the room for names. */
@@ -20962,7 +20956,7 @@ typedef struct zt__changes {
     char first_frequency[160];
 } zt__changes;
 
-/* Fills in the change of a median, its interval and the verdict.
+/* Fills in the change of a median, its interval and the verdict, and counts it if it is at another frequency.
 
    The ratio of two medians is wrong by what each of them is. As they are independent, the squares of these
    shares add up (Zou and Donner, "Construction of confidence limits about effect measures: a general
@@ -20970,6 +20964,7 @@ typedef struct zt__changes {
 ZT__PRIVATE void zt__find_change(zt__changes *changes, double *figures, const zt__earlier_bench *before,
                                  const zt_bench_result *now) {
     double ratio = now->median / before->median, tolerance = now->tolerance;
+    double other_mhz = fabs(now->frequency_mhz / before->mhz - 1);
     zt__verdict verdict = ZT__SAME;
     figures[ZT__CHANGE_SHARE] = (ratio - 1) * 100;
     if (zt__is_positive(before->low)) {
@@ -20993,6 +20988,12 @@ ZT__PRIVATE void zt__find_change(zt__changes *changes, double *figures, const zt
     if (tolerance > changes->greatest_tolerance) {
         changes->greatest_tolerance = tolerance;
     }
+    if (!zt__is_nan(other_mhz) && other_mhz > ZT__MAX_FREQUENCY_CHANGE &&
+        changes->at_other_frequency++ == 0) {
+        snprintf(changes->first_frequency, sizeof changes->first_frequency,
+                 "%s: %.0f MHz before, %.0f MHz now. ", now->name, before->mhz, now->frequency_mhz);
+        changes->counts.other_conditions = 1;
+    }
 }
 
 /* Adds a sentence about what is another than in the file, if both are known. */
@@ -21003,32 +21004,6 @@ ZT__PRIVATE void zt__add_condition(zt__changes *changes, const char *what, const
         snprintf(changes->conditions + used, sizeof changes->conditions - used,
                  "The %.80s was %.120s, and is %.120s. ", what, before, now);
         changes->counts.other_conditions = 1;
-    }
-}
-
-/* Counts a benchmark that ran at another frequency. */
-ZT__PRIVATE void zt__compare_frequencies(zt__changes *changes, const zt__earlier_bench *before,
-                                         const zt_bench_result *now) {
-    double change = fabs(now->frequency_mhz / before->mhz - 1);
-    if (!zt__is_nan(change) && change > ZT__MAX_FREQUENCY_CHANGE && changes->at_other_frequency++ == 0) {
-        snprintf(changes->first_frequency, sizeof changes->first_frequency,
-                 "%s: %.0f MHz before, %.0f MHz now. ", now->name, before->mhz, now->frequency_mhz);
-        changes->counts.other_conditions = 1;
-    }
-}
-
-ZT__PRIVATE void zt__compare_devices(zt__changes *changes) {
-    const zt__bench_file *file = &changes->file;
-    const zt_profiler *profiler = changes->profiler;
-    char mhz_before[32], mhz_now[32];
-    if (profiler) {
-        snprintf(mhz_before, sizeof mhz_before, "%.20s MHz", file->core_clock_mhz);
-        snprintf(mhz_now, sizeof mhz_now, "%u MHz", (unsigned)profiler->facts.core_clock_mhz);
-        zt__add_condition(changes, "device", file->device, profiler->device_name);
-        zt__add_condition(changes, "driver", file->driver_version, profiler->facts.driver_version);
-        if (*file->core_clock_mhz && profiler->facts.core_clock_mhz) {
-            zt__add_condition(changes, "core clock", mhz_before, mhz_now);
-        }
     }
 }
 
@@ -21059,7 +21034,6 @@ ZT__PRIVATE void zt__add_change(zt__changes *changes, const zt__earlier_bench *b
     figures[ZT__CHANGE_LONGER] = one < other ? other : one;
     if (was_measured && is_measured) {
         zt__find_change(changes, figures, before, now);
-        zt__compare_frequencies(changes, before, now);
     } else {
         figures[ZT__CHANGE_VERDICT] = was_measured ? ZT__MISSING : ZT__ADDED;
     }
@@ -21078,10 +21052,30 @@ ZT__PRIVATE int zt__is_same_name(const char *name, const char *other) {
     return !*other;
 }
 
-/* Compares each result with the first one of its name in the file that is not compared yet. */
-ZT__PRIVATE void zt__match_benches(zt__changes *changes, const zt_bench_result *results, uint32_t count) {
+/* Compares device and driver, and each result with the first one of its name in the file that is not compared
+   yet. The caller frees what was allocated. */
+ZT__PRIVATE ze_result_t zt__compare_with_file(zt__changes *changes, const zt_bench_result *results,
+                                              uint32_t count) {
+    const zt_profiler *profiler = changes->profiler;
     zt__bench_file *file = &changes->file;
+    size_t rows = (size_t)count + file->count;
     uint32_t i, j;
+    changes->rows = (zt__figure_row *)zt__allocate(file->allocator, rows, sizeof *changes->rows);
+    changes->figures =
+        (double *)zt__allocate(file->allocator, rows, ZT__CHANGE_FIGURES * sizeof *changes->figures);
+    if (!changes->rows || !changes->figures) {
+        return zt__report_no_memory(file->diagnostics, "zt_compare_benches", "a table");
+    }
+    if (profiler) {
+        zt__add_condition(changes, "device", file->device, profiler->device_name);
+        zt__add_condition(changes, "driver", file->driver_version, profiler->facts.driver_version);
+    }
+    if (profiler && *file->core_clock_mhz && profiler->facts.core_clock_mhz) {
+        char before[32], now[32];
+        snprintf(before, sizeof before, "%.20s MHz", file->core_clock_mhz);
+        snprintf(now, sizeof now, "%u MHz", (unsigned)profiler->facts.core_clock_mhz);
+        zt__add_condition(changes, "core clock", before, now);
+    }
     for (i = 0; i < count; i++) {
         zt__earlier_bench *before = NULL;
         for (j = 0; j < file->count && !before; j++) {
@@ -21097,6 +21091,7 @@ ZT__PRIVATE void zt__match_benches(zt__changes *changes, const zt_bench_result *
             zt__add_change(changes, &file->benches[j], NULL);
         }
     }
+    return ZE_RESULT_SUCCESS;
 }
 
 /* Writes what is to be known about the table of changes. */
@@ -21137,11 +21132,14 @@ ZT__PRIVATE void zt__write_change_notes(zt__writer *writer, const zt__changes *c
     }
 }
 
-/* Writes the table of changes, `room` columns wide. */
-ZT__PRIVATE void zt__write_change_table(zt__writer *writer, const zt__changes *changes, size_t room) {
+/* Writes the table of changes, and notes below it. */
+ZT__PRIVATE ze_result_t zt__write_changes_to_file(const void *content, FILE *file) {
     static const char *const verdicts[] = {"same", "faster", "slower", "missing", "new"};
+    const zt__changes *changes = (const zt__changes *)content;
+    size_t room = zt__get_room(file == stdout);
     zt__figure_column columns[ZT__CHANGE_FIGURES];
     zt__figure_table table;
+    zt__writer writer;
     memset(&table, 0, sizeof table);
     table.heading = "benchmark";
     table.is_precise = 1;
@@ -21156,43 +21154,10 @@ ZT__PRIVATE void zt__write_change_table(zt__writer *writer, const zt__changes *c
     zt__add_figures(&table, ZT__CHANGE_HIGH, "95% to", "percent", 0, 0);
     zt__add_texts(&table, ZT__CHANGE_VERDICT, "verdict", verdicts);
     zt__fit_columns(&table, room);
-    zt__write_figures(writer, &table, room);
-}
-
-ZT__PRIVATE ze_result_t zt__write_changes_to_file(const void *changes, FILE *file) {
-    size_t room = zt__get_room(file == stdout);
-    zt__writer writer;
     zt__begin_writing(&writer, zt__write_to_file, file);
-    zt__write_change_table(&writer, (const zt__changes *)changes, room);
-    zt__write_change_notes(&writer, (const zt__changes *)changes, room);
+    zt__write_figures(&writer, &table, room);
+    zt__write_change_notes(&writer, changes, room);
     return zt__end_writing(&writer) ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNKNOWN;
-}
-
-/* Reads the file, compares, and writes the table to `report` unless that is NULL. The caller frees what was
-   allocated. */
-ZT__PRIVATE ze_result_t zt__compare_with_file(zt__changes *changes, const zt_bench_result *results,
-                                              uint32_t count, const char *report) {
-    zt__bench_file *file = &changes->file;
-    size_t rows = count;
-    zt__output output = {"zt_compare_benches",      report, file->diagnostics, file->allocator,
-                         zt__write_changes_to_file, changes};
-    ze_result_t result = zt__read_bench_file(file);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__parse_bench_file(file);
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    rows += file->count;
-    changes->rows = (zt__figure_row *)zt__allocate(file->allocator, rows, sizeof *changes->rows);
-    changes->figures =
-        (double *)zt__allocate(file->allocator, rows, ZT__CHANGE_FIGURES * sizeof *changes->figures);
-    if (!changes->rows || !changes->figures) {
-        return zt__report_no_memory(file->diagnostics, "zt_compare_benches", "a table");
-    }
-    zt__compare_devices(changes);
-    zt__match_benches(changes, results, count);
-    return report ? zt__write_output(&output) : ZE_RESULT_SUCCESS;
 }
 
 ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_bench_result *results,
@@ -21200,6 +21165,8 @@ ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_benc
                                       zt_bench_changes *changes) {
     zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
     zt__changes all;
+    zt__output output = {"zt_compare_benches",      report, diagnostics, zt__allocator_of(profiler),
+                         zt__write_changes_to_file, &all};
     zt_format format;
     ze_result_t result;
     if (changes) {
@@ -21219,8 +21186,17 @@ ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_benc
     all.profiler = profiler;
     all.file.path = before;
     all.file.diagnostics = diagnostics;
-    all.file.allocator = zt__allocator_of(profiler);
-    result = zt__compare_with_file(&all, results, count, report);
+    all.file.allocator = output.allocator;
+    result = zt__read_bench_file(&all.file);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__parse_bench_file(&all.file);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__compare_with_file(&all, results, count);
+    }
+    if (result == ZE_RESULT_SUCCESS && report) {
+        result = zt__write_output(&output);
+    }
     if (result == ZE_RESULT_SUCCESS) {
         *changes = all.counts;
     }
