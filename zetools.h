@@ -11740,26 +11740,28 @@ ZT__PRIVATE int zt__keep_peaks(zt_profiler *profiler, const char *text) {
     return 1;
 }
 
-/* Reads what the environment asks for, and keeps ZT_REPORT for zt_close. What is wrong is also printed,
-   because those who have set it may not see the messages of the program. */
+/* Reports a variable whose value is wrong. This is also printed, because those who have set it may not see
+   the messages of the program. */
+ZT__PRIVATE void zt__report_variable(zt_profiler *profiler, const char *name, const char *value,
+                                     const char *expected) {
+    zt__report(&profiler->diagnostics, BAD_VARIABLE, ZE_RESULT_ERROR_INVALID_ARGUMENT, name, value, expected);
+    zt__print_error(profiler);
+}
+
+/* Reads what the environment asks for, and keeps ZT_REPORT for zt_close. */
 ZT__PRIVATE void zt__read_environment(zt_profiler *profiler) {
     const char *list = getenv("ZT_REPORT"), *log = getenv("ZT_LOG"), *timeline = getenv("ZT_TIMELINE");
     const char *peaks = getenv("ZT_PEAKS");
     zt__process *process = zt__get_process();
     if (log && !zt__is_off(log) && strcmp(log, "stderr") != 0) {
-        zt__report(&profiler->diagnostics, BAD_VARIABLE, ZE_RESULT_ERROR_INVALID_ARGUMENT, "ZT_LOG", log,
-                   "'stderr'");
-        zt__print_error(profiler);
+        zt__report_variable(profiler, "ZT_LOG", log, "'stderr'");
     }
     if (timeline && !zt__is_number(timeline)) {
-        zt__report(&profiler->diagnostics, BAD_VARIABLE, ZE_RESULT_ERROR_INVALID_ARGUMENT, "ZT_TIMELINE",
-                   timeline, "a number of samples");
-        zt__print_error(profiler);
+        zt__report_variable(profiler, "ZT_TIMELINE", timeline, "a number of samples");
     }
     if (peaks && *peaks && !zt__keep_peaks(profiler, peaks)) {
-        zt__report(&profiler->diagnostics, BAD_VARIABLE, ZE_RESULT_ERROR_INVALID_ARGUMENT, "ZT_PEAKS", peaks,
-                   "bytes and operations a second, such as '456e9,14.6e12'");
-        zt__print_error(profiler);
+        zt__report_variable(profiler, "ZT_PEAKS", peaks,
+                            "bytes and operations a second, such as '456e9,14.6e12'");
     }
     if (zt__is_off(list) || !process) {
         return;
@@ -11776,43 +11778,25 @@ ZT__PRIVATE void zt__read_environment(zt_profiler *profiler) {
 
 /* ==== >>opening: zt_open and zt_close ===================================================================== */
 
-/* Returns whether a device is one of some others, or a sub-device of one. */
-ZT__PRIVATE int zt__is_among_devices(ze_device_handle_t device, const ze_device_handle_t *others,
-                                     uint32_t count) {
-    ze_device_handle_t parts[ZT__MAX_TILES];
-    uint32_t i, j, part_count;
-    for (i = 0; i < count; i++) {
-        if (others[i] == device) {
-            return 1;
-        }
-        part_count = ZT__MAX_TILES;
-        if (zeDeviceGetSubDevices(others[i], &part_count, parts) != ZE_RESULT_SUCCESS) {
-            continue;
-        }
-        for (j = 0; j < part_count && j < ZT__MAX_TILES; j++) {
-            if (parts[j] == device) {
-                return 1;
-            }
-        }
-    }
-    return 0;
-}
-
 /* Returns the driver of a device, or NULL. A device does not state its driver, so it is looked for among the
-   devices of each. */
+   devices of each, and their sub-devices. */
 ZT__PRIVATE ze_driver_handle_t zt__find_driver(ze_device_handle_t device) {
     enum { MOST_DRIVERS = 16, MOST_DEVICES = 256 };
     ze_driver_handle_t drivers[MOST_DRIVERS];
     ze_device_handle_t devices[MOST_DEVICES];
-    uint32_t i, device_count, driver_count = MOST_DRIVERS;
+    uint32_t i, j, device_count, driver_count = MOST_DRIVERS;
     if (zeDriverGet(&driver_count, drivers) != ZE_RESULT_SUCCESS) {
         return NULL;
     }
     for (i = 0; i < driver_count && i < MOST_DRIVERS; i++) {
         device_count = MOST_DEVICES;
-        if (zeDeviceGet(drivers[i], &device_count, devices) == ZE_RESULT_SUCCESS &&
-            device_count <= MOST_DEVICES && zt__is_among_devices(device, devices, device_count)) {
-            return drivers[i];
+        if (zeDeviceGet(drivers[i], &device_count, devices) != ZE_RESULT_SUCCESS) {
+            continue;
+        }
+        for (j = 0; j < device_count && j < MOST_DEVICES; j++) {
+            if (devices[j] == device || zt__is_sub_device(device, devices[j])) {
+                return drivers[i];
+            }
         }
     }
     return NULL;
