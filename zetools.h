@@ -9121,6 +9121,12 @@ typedef struct zt__merged_region {
     uint64_t lost, dropped;
 } zt__merged_region;
 
+/* A path of the other profiler, copied, and the one that it is added to. */
+typedef struct zt__merged_path {
+    zt__path *into;
+    zt__path from;
+} zt__merged_path;
+
 /* Copies the statistics of a region, and makes room for them in `into`, whose collector is held, so that
    nobody else writes its statistics. Returns 0 without memory. */
 ZT__PRIVATE int zt__prepare_region(zt_profiler *into, zt_profiler *from, zt__merged_region *merged) {
@@ -9151,41 +9157,48 @@ ZT__PRIVATE int zt__prepare_region(zt_profiler *into, zt_profiler *from, zt__mer
     return merged->into->statistics.capacity >= rows;
 }
 
-/* A path of the other profiler, copied, and the one that it is added to. */
-typedef struct zt__merged_path {
-    zt__path *into;
-    zt__path from;
-} zt__merged_path;
+/* What zt_merge adds to a profiler, and where. */
+typedef struct zt__merge {
+    zt_profiler *into, *from;
+    uint32_t region_count, path_count;
+    zt__merged_region *regions;
+    zt__merged_path *paths;
+} zt__merge;
 
-/* Copies the paths, all of one moment, and adds those to `into` that it does not have. The regions are
-   prepared. Returns 0 without memory. */
-ZT__PRIVATE int zt__prepare_paths(zt_profiler *into, zt_profiler *from, const zt__merged_region *regions,
-                                  zt__merged_path *paths, uint32_t count) {
+/* Copies what is added, and makes room for it. No figure changes here, so that nothing is merged in part.
+   Returns 0 without memory. */
+ZT__PRIVATE int zt__prepare_merge(zt__merge *merge) {
+    zt_profiler *into = merge->into, *from = merge->from;
+    const zt_allocator *allocator = &into->config.allocator;
     uint32_t i;
-    int has_all = 1;
-    zt__lock(&from->mutex);
-    for (i = 0; i < count; i++) {
-        paths[i].from = *zt__path_at(from, i);
+    int has_memory;
+    merge->path_count = zt_get_path_count(from); /* first, so that their regions are counted, too */
+    merge->region_count = zt_get_region_count(from);
+    merge->regions =
+        (zt__merged_region *)zt__allocate(allocator, merge->region_count + 1u, sizeof *merge->regions);
+    merge->paths = (zt__merged_path *)zt__allocate(allocator, merge->path_count + 1u, sizeof *merge->paths);
+    has_memory = merge->regions && merge->paths;
+    for (i = 0; i < merge->region_count && has_memory; i++) {
+        merge->regions[i].from = zt__record_at(from, i);
+        has_memory = zt__prepare_region(into, from, &merge->regions[i]);
+    }
+    if (!has_memory) {
+        return 0;
+    }
+    zt__lock(&from->mutex); /* the paths are of one moment */
+    for (i = 0; i < merge->path_count; i++) {
+        merge->paths[i].from = *zt__path_at(from, i);
     }
     zt__unlock(&from->mutex);
     zt__lock(&into->mutex);
-    for (i = 0; i < count && has_all; i++) {
-        const zt__path_key *key = &paths[i].from.key;
-        zt__path *outer = key->outer->depth > 0 ? paths[key->outer->index].into : &into->root;
-        paths[i].into = zt__find_or_add_path(into, outer, regions[key->region->index].into);
-        has_all = paths[i].into != NULL;
+    for (i = 0; i < merge->path_count && has_memory; i++) {
+        const zt__path_key *key = &merge->paths[i].from.key;
+        zt__path *outer = key->outer->depth > 0 ? merge->paths[key->outer->index].into : &into->root;
+        merge->paths[i].into = zt__find_or_add_path(into, outer, merge->regions[key->region->index].into);
+        has_memory = merge->paths[i].into != NULL;
     }
     zt__unlock(&into->mutex);
-    return has_all;
-}
-
-/* Adds the figures of a path. The mutex is held. */
-ZT__PRIVATE void zt__merge_path(zt__path *into, const zt__path *from) {
-    into->outlives_outer |= from->outlives_outer;
-    into->is_own_unknown |= from->is_own_unknown;
-    into->count += from->count;
-    into->time_ns += from->time_ns;
-    into->missing += from->missing;
+    return has_memory;
 }
 
 /* Adds what was lost and dropped. The mutex is held. */
@@ -9203,13 +9216,14 @@ ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint6
     into->counts.unobserved_lists += unobserved_lists;
 }
 
-/* Adds the prepared regions. Both collectors are held, so no statistics change; but regions may be dropped
+/* Adds what was prepared. Both collectors are held, so no statistics change; but regions may be dropped
    meanwhile, so all counts are copied at once. The mutex of `into` is unlocked between regions, so that other
    threads need not wait for all of them. */
-ZT__PRIVATE void zt__add_regions(zt_profiler *into, zt_profiler *from, zt__merged_region *regions,
-                                 uint32_t count) {
+ZT__PRIVATE void zt__apply_merge(const zt__merge *merge) {
+    zt_profiler *into = merge->into, *from = merge->from;
+    zt__merged_region *regions = merge->regions;
     uint64_t unobserved_lists, causes[ZT_CAUSE_COUNT];
-    uint32_t i;
+    uint32_t i, count = merge->region_count;
     zt__lock(&from->mutex);
     memcpy(causes, from->causes, sizeof causes);
     unobserved_lists = from->counts.unobserved_lists;
@@ -9231,6 +9245,15 @@ ZT__PRIVATE void zt__add_regions(zt_profiler *into, zt_profiler *from, zt__merge
     }
     zt__lock(&into->mutex);
     zt__add_causes(into, causes, unobserved_lists);
+    for (i = 0; i < merge->path_count; i++) {
+        const zt__path *path = &merge->paths[i].from;
+        zt__path *to = merge->paths[i].into;
+        to->outlives_outer |= path->outlives_outer;
+        to->is_own_unknown |= path->is_own_unknown;
+        to->count += path->count;
+        to->time_ns += path->time_ns;
+        to->missing += path->missing;
+    }
     zt__unlock(&into->mutex);
 }
 
@@ -9254,12 +9277,10 @@ ZT__PRIVATE int zt__lock_collectors(zt_profiler *into, zt_profiler *from) {
 
 ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     zt_profiler *source = zt__mutable(from);
-    zt__merged_region *regions = NULL;
-    zt__merged_path *paths = NULL;
+    zt__merge merge = {into, source, 0, 0, NULL, NULL};
     const char *mismatch;
-    uint32_t i, count, path_count, prepared = 0;
-    int is_inside;
-    ze_result_t result = ZE_RESULT_SUCCESS;
+    uint32_t i;
+    int is_inside, has_memory;
     if (!into || !from) {
         return ZE_RESULT_SUCCESS;
     }
@@ -9278,48 +9299,21 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     if (!zt__lock_collectors(into, source)) {
         return zt__report(&into->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "zt_merge");
     }
-    path_count = zt_get_path_count(from); /* before that of the regions, so that it has all their regions */
-    count = zt_get_region_count(from);
-    if (count > 0) {
-        regions = (zt__merged_region *)zt__allocate(&into->config.allocator, count, sizeof *regions);
+    has_memory = zt__prepare_merge(&merge);
+    if (has_memory) {
+        zt__apply_merge(&merge);
     }
-    if (path_count > 0) {
-        paths = (zt__merged_path *)zt__allocate(&into->config.allocator, path_count, sizeof *paths);
+    for (i = 0; merge.regions && i < merge.region_count; i++) {
+        zt__free_statistics(&from->config.allocator, &merge.regions[i].statistics);
     }
-    /* No figure changes before there is memory for everything. */
-    while (regions && prepared < count) {
-        zt__lock(&source->mutex);
-        regions[prepared].from = source->regions[prepared];
-        zt__unlock(&source->mutex);
-        if (!zt__prepare_region(into, source, &regions[prepared])) {
-            break;
-        }
-        prepared++;
-    }
-    if (prepared == count &&
-        (path_count == 0 || (paths && zt__prepare_paths(into, source, regions, paths, path_count)))) {
-        zt__add_regions(into, source, regions, count);
-        zt__lock(&into->mutex);
-        for (i = 0; i < path_count; i++) {
-            zt__merge_path(paths[i].into, &paths[i].from);
-        }
-        zt__unlock(&into->mutex);
-    } else {
-        result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    for (i = 0; regions && i < count; i++) {
-        zt__free_statistics(&from->config.allocator, &regions[i].statistics);
-    }
-    zt__free(&into->config.allocator, regions);
-    zt__free(&into->config.allocator, paths);
+    zt__free(&into->config.allocator, merge.regions);
+    zt__free(&into->config.allocator, merge.paths);
     if (!is_inside) {
         zt__unlock_timed(&source->collector);
     }
     zt__unlock_timed(&into->collector);
-    if (result != ZE_RESULT_SUCCESS) {
-        zt__report_no_memory(&into->diagnostics, "zt_merge", "statistics");
-    }
-    return result;
+    return has_memory ? ZE_RESULT_SUCCESS
+                      : zt__report_no_memory(&into->diagnostics, "zt_merge", "statistics");
 }
 
 /* ---- packing --------------------------------------------------------------------------------------------- */
