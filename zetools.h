@@ -9316,150 +9316,337 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
                       : zt__report_no_memory(&into->diagnostics, "zt_merge", "statistics");
 }
 
-/* ---- packing --------------------------------------------------------------------------------------------- */
+/* ---- packing and unpacking ------------------------------------------------------------------------------- */
 
-/* PACKED STATISTICS, in the manual, describes the layout. */
-enum {
-    ZT__PACK_LAYOUT = 2,
-    ZT__PACK_HEADER_SIZE = 24,
-    ZT__PACKED_MOMENTS_SIZE = 7 * 8,
-    ZT__PACKED_PATH_SIZE = 4 * 4 + 3 * 8
-};
+/* PACKED STATISTICS, in the manual, describes the layout. The same functions write and read it: each
+   transfers a value from its variable to the buffer, or from the buffer to its variable. Nothing in a buffer
+   that is read is trusted. */
+enum { ZT__PACK_LAYOUT = 2, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
 
-/* Writes into a buffer. Bytes that do not fit are only counted. */
+/* The highest count that is accepted, so that sums over all regions do not overflow. */
+#define ZT__MAX_PACKED_COUNT (UINT64_C(1) << 47)
+
+/* A buffer that is written or read. If it is written, bytes that do not fit are only counted. If it is read,
+   values are 0 or "" once `result` is not SUCCESS. */
 typedef struct zt__packer {
-    uint8_t *bytes;
-    size_t room, used;
+    int is_reading;
+    uint8_t *bytes; /* only read if `is_reading` */
+    size_t size, used;
+    ze_result_t result; /* INVALID_ARGUMENT: the buffer ends too early or is invalid; OUT_OF_HOST_MEMORY */
+    char *strings;      /* the next text that is read is copied to here */
 } zt__packer;
 
-ZT__PRIVATE void zt__pack_bytes(zt__packer *packer, const void *bytes, size_t size) {
-    if (size > 0 && packer->used <= packer->room && size <= packer->room - packer->used) {
-        memcpy(packer->bytes + packer->used, bytes, size);
+/* Rejects the buffer unless a condition holds. Returns whether all has gone well so far. */
+ZT__PRIVATE int zt__require(zt__packer *packer, int condition) {
+    if (!condition && packer->result == ZE_RESULT_SUCCESS) {
+        packer->result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    }
+    return packer->result == ZE_RESULT_SUCCESS;
+}
+
+/* Rejects the buffer unless it has `count` more elements of so many bytes. Memory is allocated only for what
+   the buffer is long enough for. */
+ZT__PRIVATE int zt__require_more(zt__packer *packer, size_t count, size_t size) {
+    return zt__require(packer, (packer->size - packer->used) / size >= count);
+}
+
+/* As zt__allocate. */
+ZT__PRIVATE void *zt__allocate_unpacked(zt__packer *packer, const zt_allocator *allocator, size_t count,
+                                        size_t size) {
+    void *memory = zt__allocate(allocator, count, size);
+    if (!memory) {
+        packer->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    return memory;
+}
+
+/* Returns the next bytes of the buffer, or NULL if it does not have so many. */
+ZT__PRIVATE uint8_t *zt__next_bytes(zt__packer *packer, size_t size) {
+    uint8_t *bytes = NULL;
+    if (packer->used <= packer->size && size <= packer->size - packer->used) {
+        bytes = packer->bytes + packer->used;
+    }
+    if (packer->is_reading && !zt__require(packer, bytes != NULL)) {
+        return NULL;
     }
     packer->used += size;
+    return bytes;
 }
 
-/* Packs the low `size` bytes, 8 at the most, little-endian. */
-ZT__PRIVATE void zt__pack_integer(zt__packer *packer, uint64_t value, size_t size) {
-    uint8_t bytes[8];
+/* Transfers the low `size` bytes of an integer, little-endian. One that is read is not above `most`. */
+ZT__PRIVATE uint64_t zt__transfer_integer(zt__packer *packer, uint64_t value, size_t size, uint64_t most) {
+    uint8_t *bytes = zt__next_bytes(packer, size);
+    uint64_t read = 0;
     size_t i;
-    for (i = 0; i < size; i++) {
+    for (i = 0; i < size && bytes && !packer->is_reading; i++) {
         bytes[i] = (uint8_t)(value >> 8 * i);
     }
-    zt__pack_bytes(packer, bytes, size);
+    for (i = 0; i < size && bytes && packer->is_reading; i++) {
+        read |= (uint64_t)bytes[i] << 8 * i;
+    }
+    return zt__require(packer, read <= most) ? read : 0;
 }
 
-ZT__PRIVATE void zt__pack_u32(zt__packer *packer, uint32_t value) {
-    zt__pack_integer(packer, value, 4);
+ZT__PRIVATE void zt__transfer_u32(zt__packer *packer, uint32_t *value, uint32_t most) {
+    uint32_t read = (uint32_t)zt__transfer_integer(packer, *value, 4, most);
+    if (packer->is_reading) {
+        *value = read;
+    }
 }
 
-ZT__PRIVATE void zt__pack_u64(zt__packer *packer, uint64_t value) {
-    zt__pack_integer(packer, value, 8);
+ZT__PRIVATE void zt__transfer_u64(zt__packer *packer, uint64_t *value, uint64_t most) {
+    uint64_t read = zt__transfer_integer(packer, *value, 8, most);
+    if (packer->is_reading) {
+        *value = read;
+    }
 }
 
-ZT__PRIVATE void zt__pack_f64(zt__packer *packer, double value) {
+ZT__PRIVATE void zt__transfer_f64(zt__packer *packer, double *value) {
     uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    zt__pack_u64(packer, bits);
+    memcpy(&bits, value, sizeof bits);
+    bits = zt__transfer_integer(packer, bits, 8, UINT64_MAX);
+    if (packer->is_reading) {
+        memcpy(value, &bits, sizeof bits);
+    }
 }
 
-ZT__PRIVATE void zt__pack_text(zt__packer *packer, const char *text) {
-    size_t length = strlen(text);
-    zt__pack_u32(packer, (uint32_t)length);
-    zt__pack_bytes(packer, text, length);
+ZT__PRIVATE void zt__transfer_flag(zt__packer *packer, int *flag) {
+    uint32_t read = (uint32_t)zt__transfer_integer(packer, (uint64_t)*flag, 4, 1);
+    if (packer->is_reading) {
+        *flag = (int)read;
+    }
 }
 
-/* Packs all that comes before the regions. */
-ZT__PRIVATE void zt__pack_profiler(zt__packer *packer, zt_profiler *profiler, uint32_t region_count) {
-    zt_availability availability = zt_get_availability(profiler);
-    const zt__facts *facts = &profiler->facts;
+/* A text that is read is copied to the profiler's strings. They have as many bytes as the buffer, which is
+   enough: besides its characters, a text occupies one byte there for the final 0, and four in the buffer for
+   its length. */
+ZT__PRIVATE void zt__transfer_text(zt__packer *packer, const char **text) {
+    uint32_t length = packer->is_reading ? 0 : (uint32_t)strlen(*text);
+    uint8_t *bytes;
+    zt__transfer_u32(packer, &length, UINT32_MAX);
+    bytes = zt__next_bytes(packer, length);
+    if (!packer->is_reading) {
+        if (bytes) {
+            memcpy(bytes, *text, length);
+        }
+        return;
+    }
+    *text = "";
+    if (bytes && zt__require(packer, memchr(bytes, 0, length) == NULL)) {
+        *text = (char *)memcpy(packer->strings, bytes, length);
+        packer->strings[length] = 0;
+        packer->strings += length + 1;
+    }
+}
+
+/* Transfers a text in an array of `room` bytes, cut if it is too long. */
+ZT__PRIVATE void zt__transfer_short_text(zt__packer *packer, char *text, size_t room) {
+    const char *read = text;
+    zt__transfer_text(packer, &read);
+    if (packer->is_reading) {
+        zt__copy_text(text, room, read, strlen(read));
+    }
+}
+
+/* Transfers what is known about profiler, device and program. */
+ZT__PRIVATE void zt__transfer_profiler(zt__packer *packer, zt_profiler *profiler, uint32_t *region_count) {
+    enum { MAX_SAMPLES = 1 << 20 };                                /* as in zt__complete_config */
+    const uint32_t max_metrics = UINT32_MAX / (2 * ZT__MAX_TILES); /* the number of columns fits in 32 bits */
+    uint32_t i, cause_count = ZT_CAUSE_COUNT, availability = (uint32_t)zt_get_availability(profiler);
+    const char *why = availability == ZT_AVAILABLE ? "" : zt_get_availability_text(profiler);
     uint64_t unobserved_lists, causes[ZT_CAUSE_COUNT];
-    uint32_t i;
+    zt__facts *facts = &profiler->facts;
     zt__lock(&profiler->mutex);
     memcpy(causes, profiler->causes, sizeof causes);
     unobserved_lists = profiler->counts.unobserved_lists;
     zt__unlock(&profiler->mutex);
-    zt__pack_u32(packer, profiler->metric_count);
-    zt__pack_u32(packer, region_count);
-    zt__pack_u32(packer, profiler->pass_count);
-    zt__pack_u32(packer, profiler->tile_count);
-    zt__pack_u32(packer, profiler->config.samples);
-    zt__pack_u32(packer, (uint32_t)availability);
-    zt__pack_text(packer, availability == ZT_AVAILABLE ? "" : zt_get_availability_text(profiler));
-    zt__pack_text(packer, profiler->device_name);
-    zt__pack_text(packer, facts->driver_version);
-    zt__pack_text(packer, facts->uuid);
-    zt__pack_text(packer, facts->pci_address);
-    zt__pack_text(packer, facts->program);
-    zt__pack_u32(packer, facts->core_clock_mhz);
-    zt__pack_u64(packer, facts->timer_hz);
-    zt__pack_u64(packer, facts->opened_s);
-    zt__pack_u32(packer, ZT_CAUSE_COUNT);
+    zt__transfer_u32(packer, &profiler->metric_count, max_metrics);
+    zt__transfer_u32(packer, region_count, ZT__MAX_REGIONS);
+    zt__transfer_u32(packer, &profiler->pass_count, ZT__MAX_PASSES);
+    zt__transfer_u32(packer, &profiler->tile_count, ZT__MAX_TILES);
+    zt__transfer_u32(packer, &profiler->config.samples, MAX_SAMPLES);
+    zt__transfer_u32(packer, &availability, ZT_AVAILABILITY_UNKNOWN);
+    zt__transfer_text(packer, &why);
+    zt__transfer_short_text(packer, profiler->device_name, sizeof profiler->device_name);
+    zt__transfer_short_text(packer, facts->driver_version, sizeof facts->driver_version);
+    zt__transfer_short_text(packer, facts->uuid, sizeof facts->uuid);
+    zt__transfer_short_text(packer, facts->pci_address, sizeof facts->pci_address);
+    zt__transfer_short_text(packer, facts->program, sizeof facts->program);
+    zt__transfer_u32(packer, &facts->core_clock_mhz, UINT32_MAX);
+    zt__transfer_u64(packer, &facts->timer_hz, UINT64_MAX);
+    zt__transfer_u64(packer, &facts->opened_s, ZT__MAX_PACKED_COUNT);
+    zt__transfer_u32(packer, &cause_count, ZT_CAUSE_COUNT);
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        zt__pack_u64(packer, causes[i]);
+        zt__transfer_u64(packer, &causes[i], ZT__MAX_PACKED_COUNT);
     }
-    zt__pack_u64(packer, unobserved_lists);
-    for (i = 0; i < profiler->metric_count; i++) {
-        const zt_metric *metric = &profiler->metrics[i];
-        zt__pack_text(packer, metric->name);
-        zt__pack_text(packer, metric->group);
-        zt__pack_text(packer, metric->component);
-        zt__pack_text(packer, metric->units);
-        zt__pack_text(packer, metric->description);
-        zt__pack_u32(packer, (uint32_t)metric->type);
-        zt__pack_u32(packer, (uint32_t)metric->aggregation);
-        zt__pack_u32(packer, metric->pass);
+    zt__transfer_u64(packer, &unobserved_lists, ZT__MAX_PACKED_COUNT);
+    if (packer->is_reading) {
+        zt__require(packer, cause_count == ZT_CAUSE_COUNT && profiler->pass_count > 0 &&
+                                profiler->config.samples > 0);
+        profiler->availability = (zt_availability)availability;
+        zt__copy_text(profiler->availability_text.text, sizeof profiler->availability_text.text, why,
+                      strlen(why));
+        zt__add_causes(profiler, causes, unobserved_lists);
     }
 }
 
-/* Packs a region. The mutex is held. */
-ZT__PRIVATE void zt__pack_region(zt__packer *packer, const zt_profiler *profiler,
-                                 const zt__region_record *record) {
-    static const zt__moments none = {0, 0, 0, 0, 0, 0, 0};
-    const zt__statistics *statistics = &record->statistics;
-    uint32_t pass, column, columns = profiler->layout.column_count;
-    size_t i, values = (size_t)statistics->kept * columns;
-    zt__pack_text(packer, record->name);
-    for (pass = 0; pass < profiler->pass_count; pass++) {
-        zt__pack_u64(packer, statistics->seen[pass]);
+/* Transfers the metrics, and lays out the columns of a profiler that is read. */
+ZT__PRIVATE void zt__transfer_metrics(zt__packer *packer, zt_profiler *profiler) {
+    enum { LEAST_METRIC = 5 * 4 + 3 * 4 }; /* bytes of a metric whose texts are empty */
+    uint32_t i;
+    if (packer->is_reading) {
+        if (!zt__require_more(packer, profiler->metric_count, LEAST_METRIC)) {
+            return;
+        }
+        profiler->metrics = (zt_metric *)zt__allocate_unpacked(
+            packer, &profiler->config.allocator, profiler->metric_count + 1, sizeof *profiler->metrics);
     }
-    zt__pack_u64(packer, record->lost);
-    zt__pack_u64(packer, record->dropped);
-    for (column = 0; column < columns; column++) {
-        const zt__moments *moments = statistics->moments ? &statistics->moments[column] : &none;
-        zt__pack_u64(packer, moments->count);
-        zt__pack_f64(packer, moments->weight);
-        zt__pack_f64(packer, moments->sum);
-        zt__pack_f64(packer, moments->mean);
-        zt__pack_f64(packer, moments->m2);
-        zt__pack_f64(packer, moments->min);
-        zt__pack_f64(packer, moments->max);
+    for (i = 0; profiler->metrics && i < profiler->metric_count; i++) {
+        zt_metric *metric = &profiler->metrics[i];
+        uint32_t type = (uint32_t)metric->type, aggregation = (uint32_t)metric->aggregation;
+        zt__transfer_text(packer, &metric->name);
+        zt__transfer_text(packer, &metric->group);
+        zt__transfer_text(packer, &metric->component);
+        zt__transfer_text(packer, &metric->units);
+        zt__transfer_text(packer, &metric->description);
+        zt__transfer_u32(packer, &type, INT32_MAX);
+        zt__transfer_u32(packer, &aggregation, ZT_AGGREGATE_NONE);
+        zt__transfer_u32(packer, &metric->pass, profiler->pass_count - 1);
+        if (packer->is_reading) {
+            metric->type = (int)type;
+            metric->aggregation = (zt_aggregation)aggregation;
+        }
     }
-    zt__pack_u32(packer, statistics->kept);
-    if (packer->used > packer->room) { /* nothing more fits: only the size is needed */
+    if (packer->is_reading && packer->result == ZE_RESULT_SUCCESS && !zt__lay_out_columns(profiler)) {
+        packer->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+}
+
+/* Transfers the moments of all columns, and the kept samples. Counts and weights that are read are checked,
+   because values are divided by them. The values themselves are not: as with those of a driver, reports leave
+   out what is not a number. */
+ZT__PRIVATE void zt__transfer_statistics(zt__packer *packer, zt_profiler *profiler,
+                                         zt__statistics *statistics) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    uint32_t column, kept = statistics->kept, columns = profiler->layout.column_count;
+    uint64_t collected = zt__collected(profiler, statistics);
+    size_t i, values;
+    zt__moments none;
+    memset(&none, 0, sizeof none);
+    if (packer->is_reading) {
+        statistics->moments =
+            (zt__moments *)zt__allocate_unpacked(packer, allocator, columns, sizeof *statistics->moments);
+    }
+    for (column = 0; column < columns && packer->result == ZE_RESULT_SUCCESS; column++) {
+        zt__moments *moments = statistics->moments ? &statistics->moments[column] : &none;
+        zt__transfer_u64(packer, &moments->count, collected);
+        zt__transfer_f64(packer, &moments->weight);
+        zt__transfer_f64(packer, &moments->sum);
+        zt__transfer_f64(packer, &moments->mean);
+        zt__transfer_f64(packer, &moments->m2);
+        zt__transfer_f64(packer, &moments->min);
+        zt__transfer_f64(packer, &moments->max);
+        if (packer->is_reading) {
+            zt__require(packer, zt__is_finite(moments->weight) && moments->weight >= 0 &&
+                                    (zt__is_nan(moments->m2) || moments->m2 >= 0));
+        }
+        if (packer->is_reading && moments->count == 0) {
+            memset(moments, 0, sizeof *moments);
+        }
+    }
+    zt__transfer_u32(packer, &kept, profiler->config.samples);
+    values = (size_t)kept * columns;
+    if (!packer->is_reading && packer->used > packer->size) { /* nothing more fits: only the size is needed */
         packer->used += values * sizeof(double);
         return;
     }
-    for (i = 0; i < values; i++) {
-        zt__pack_f64(packer, statistics->rows[i]);
+    if (packer->is_reading && zt__require(packer, kept <= zt__samples_per_pass(statistics)) &&
+        zt__require_more(packer, values, sizeof(double)) && values > 0) {
+        statistics->rows =
+            (double *)zt__allocate_unpacked(packer, allocator, values, sizeof *statistics->rows);
+        statistics->kept = statistics->capacity = statistics->rows ? kept : 0;
+    }
+    for (i = 0; i < values && statistics->rows; i++) {
+        zt__transfer_f64(packer, &statistics->rows[i]);
     }
 }
 
-/* The mutex is held. */
-ZT__PRIVATE void zt__pack_path(zt__packer *packer, const zt__path *path) {
-    zt__pack_u32(packer, path->depth > 1 ? path->key.outer->index : UINT32_MAX);
-    zt__pack_u32(packer, path->key.region->index);
-    zt__pack_u64(packer, path->count);
-    zt__pack_f64(packer, path->time_ns);
-    zt__pack_u64(packer, path->missing);
-    zt__pack_u32(packer, (uint32_t)path->outlives_outer);
-    zt__pack_u32(packer, (uint32_t)path->is_own_unknown);
+/* Transfers a region. If the buffer is written, the mutex is held. */
+ZT__PRIVATE void zt__transfer_region(zt__packer *packer, zt_profiler *profiler, uint32_t index) {
+    zt__region_record *record = packer->is_reading ? NULL : profiler->regions[index];
+    const char *name = record ? record->name : "";
+    zt_cause cause;
+    uint64_t collected;
+    uint32_t pass;
+    zt__transfer_text(packer, &name);
+    if (packer->is_reading) {
+        if (!zt__require_more(packer, profiler->layout.column_count, ZT__PACKED_MOMENTS_SIZE)) {
+            return;
+        }
+        zt__lock(&profiler->mutex);
+        record = zt__find_or_add_region(profiler, zt__shown_name(name), &cause);
+        zt__unlock(&profiler->mutex);
+        if (!record) {
+            packer->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+            return;
+        }
+        if (!zt__require(packer, record->index == index)) { /* another region has this name */
+            return;
+        }
+    }
+    for (pass = 0; pass < profiler->pass_count; pass++) {
+        zt__transfer_u64(packer, &record->statistics.seen[pass], ZT__MAX_PACKED_COUNT);
+    }
+    zt__transfer_u64(packer, &record->lost, ZT__MAX_PACKED_COUNT);
+    zt__transfer_u64(packer, &record->dropped, ZT__MAX_PACKED_COUNT);
+    zt__transfer_statistics(packer, profiler, &record->statistics);
+    if (packer->is_reading && packer->result == ZE_RESULT_SUCCESS) {
+        collected = zt__collected(profiler, &record->statistics);
+        profiler->counts.collected += collected;
+        profiler->counts.begun += collected;
+        for (pass = 0; pass < profiler->pass_count; pass++) {
+            zt__require(packer, record->statistics.moments[zt__pass_time_column(profiler, pass)].count <=
+                                    record->statistics.seen[pass]);
+        }
+    }
+}
+
+/* Transfers a path. If the buffer is written, the mutex is held. */
+ZT__PRIVATE void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_t index) {
+    zt__path *outer, *path = packer->is_reading ? NULL : zt__path_at(profiler, index);
+    uint32_t outer_index = path && path->depth > 1 ? path->key.outer->index : UINT32_MAX;
+    uint32_t region = path ? path->key.region->index : 0;
+    zt__transfer_u32(packer, &outer_index, UINT32_MAX);
+    zt__transfer_u32(packer, &region, UINT32_MAX);
+    if (packer->is_reading) {
+        if (!zt__require(packer, (outer_index < index || outer_index == UINT32_MAX) &&
+                                     region < profiler->region_count)) {
+            return;
+        }
+        outer = outer_index == UINT32_MAX ? &profiler->root : zt__path_at(profiler, outer_index);
+        zt__lock(&profiler->mutex);
+        path = zt__find_or_add_path(profiler, outer, profiler->regions[region]);
+        zt__unlock(&profiler->mutex);
+        if (!path) {
+            packer->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+            return;
+        }
+        if (!zt__require(packer, path->index == index && path->key.outer == outer)) {
+            return; /* it was there before, or is nested too deeply */
+        }
+    }
+    zt__transfer_u64(packer, &path->count, ZT__MAX_PACKED_COUNT);
+    zt__transfer_f64(packer, &path->time_ns);
+    zt__transfer_u64(packer, &path->missing, ZT__MAX_PACKED_COUNT);
+    zt__transfer_flag(packer, &path->outlives_outer);
+    zt__transfer_flag(packer, &path->is_own_unknown);
 }
 
 ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *size) {
     zt_profiler *locked = zt__mutable(profiler);
-    zt__packer packer = {NULL, 0, ZT__PACK_HEADER_SIZE}, header = {NULL, ZT__PACK_HEADER_SIZE, 0};
-    uint32_t i, regions, paths;
+    zt__packer packer = {0, (uint8_t *)buffer, 0, ZT__PACK_HEADER_SIZE, ZE_RESULT_SUCCESS, NULL};
+    uint32_t i, regions, paths, layout = ZT__PACK_LAYOUT;
+    uint64_t packed_size, hash;
     int is_inside;
     if (!profiler) {
         if (size) {
@@ -9477,20 +9664,20 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
     if (!is_inside && !zt__lock_until(&locked->collector, zt__deadline(locked->config.wait_timeout_ns))) {
         return zt__report(&locked->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "zt_pack");
     }
-    packer.bytes = header.bytes = (uint8_t *)buffer;
-    packer.room = buffer ? *size : 0;
+    packer.size = buffer ? *size : 0;
     paths = zt_get_path_count(profiler); /* before that of the regions, so that it has all their regions */
     regions = zt_get_region_count(profiler);
-    zt__pack_profiler(&packer, locked, regions);
+    zt__transfer_profiler(&packer, locked, &regions);
+    zt__transfer_metrics(&packer, locked);
     for (i = 0; i < regions; i++) {
         zt__lock(&locked->mutex);
-        zt__pack_region(&packer, profiler, profiler->regions[i]);
+        zt__transfer_region(&packer, locked, i);
         zt__unlock(&locked->mutex);
     }
-    zt__pack_u32(&packer, paths);
+    zt__transfer_u32(&packer, &paths, ZT__MAX_PATHS);
     zt__lock(&locked->mutex);
     for (i = 0; i < paths; i++) {
-        zt__pack_path(&packer, zt__path_at(profiler, i));
+        zt__transfer_path(&packer, locked, i);
     }
     zt__unlock(&locked->mutex);
     if (!is_inside) {
@@ -9500,279 +9687,27 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
     if (!buffer) {
         return ZE_RESULT_SUCCESS;
     }
-    if (packer.used > packer.room) {
+    if (packer.used > packer.size) {
         return zt__report(&locked->diagnostics, BUFFER_TOO_SMALL, ZE_RESULT_ERROR_INVALID_SIZE,
-                          (unsigned long long)packer.room, (unsigned long long)packer.used);
+                          (unsigned long long)packer.size, (unsigned long long)packer.used);
     }
     /* The header comes last, because it has the size and the checksum of the rest. */
-    zt__pack_bytes(&header, "ZTPK", 4);
-    zt__pack_u32(&header, ZT__PACK_LAYOUT);
-    zt__pack_u64(&header, packer.used);
-    zt__pack_u64(&header, zt__hash(packer.bytes + ZT__PACK_HEADER_SIZE, packer.used - ZT__PACK_HEADER_SIZE));
+    packed_size = packer.used;
+    hash = zt__hash(packer.bytes + ZT__PACK_HEADER_SIZE, packer.used - ZT__PACK_HEADER_SIZE);
+    memcpy(packer.bytes, "ZTPK", 4);
+    packer.used = 4;
+    zt__transfer_u32(&packer, &layout, UINT32_MAX);
+    zt__transfer_u64(&packer, &packed_size, UINT64_MAX);
+    zt__transfer_u64(&packer, &hash, UINT64_MAX);
     return ZE_RESULT_SUCCESS;
-}
-
-/* ---- unpacking: nothing in the buffer is trusted --------------------------------------------------------- */
-
-/* The highest count that is accepted, so that sums over all regions do not overflow. */
-#define ZT__MAX_PACKED_COUNT (UINT64_C(1) << 47)
-
-/* Reads from a buffer. Once `result` is not SUCCESS, further values are 0 or "". */
-typedef struct zt__unpacker {
-    const uint8_t *bytes;
-    size_t size, used;
-    ze_result_t result; /* INVALID_ARGUMENT: the buffer ends too early or is invalid; OUT_OF_HOST_MEMORY */
-    char *strings;      /* the next text is copied to here */
-} zt__unpacker;
-
-/* Rejects the buffer unless a condition holds. Returns whether all has gone well so far. */
-ZT__PRIVATE int zt__require(zt__unpacker *unpacker, int condition) {
-    if (!condition && unpacker->result == ZE_RESULT_SUCCESS) {
-        unpacker->result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    }
-    return unpacker->result == ZE_RESULT_SUCCESS;
-}
-
-/* As zt__allocate. */
-ZT__PRIVATE void *zt__allocate_unpacked(zt__unpacker *unpacker, const zt_allocator *allocator, size_t count,
-                                        size_t size) {
-    void *memory = zt__allocate(allocator, count, size);
-    if (!memory) {
-        unpacker->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    return memory;
-}
-
-/* Returns the next bytes, or NULL on failure. */
-ZT__PRIVATE const uint8_t *zt__unpack_bytes(zt__unpacker *unpacker, size_t size) {
-    const uint8_t *bytes = unpacker->bytes + unpacker->used;
-    if (!zt__require(unpacker, size <= unpacker->size - unpacker->used)) {
-        return NULL;
-    }
-    unpacker->used += size;
-    return bytes;
-}
-
-/* Unpacks `size` bytes, 8 at the most, little-endian. Rejects the buffer if the value is above `most`. */
-ZT__PRIVATE uint64_t zt__unpack_integer(zt__unpacker *unpacker, size_t size, uint64_t most) {
-    const uint8_t *bytes = zt__unpack_bytes(unpacker, size);
-    uint64_t value = 0;
-    while (bytes && size-- > 0) {
-        value = value << 8 | bytes[size];
-    }
-    return zt__require(unpacker, value <= most) ? value : 0;
-}
-
-ZT__PRIVATE uint32_t zt__unpack_u32(zt__unpacker *unpacker, uint32_t most) {
-    return (uint32_t)zt__unpack_integer(unpacker, 4, most);
-}
-
-ZT__PRIVATE uint64_t zt__unpack_u64(zt__unpacker *unpacker, uint64_t most) {
-    return zt__unpack_integer(unpacker, 8, most);
-}
-
-ZT__PRIVATE double zt__unpack_f64(zt__unpacker *unpacker) {
-    uint64_t bits = zt__unpack_u64(unpacker, UINT64_MAX);
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-/* Copies a text to the profiler's strings. They have as many bytes as the buffer, which is enough: besides
-   its characters, a text occupies one byte there for the final 0, and four in the buffer for its length. */
-ZT__PRIVATE const char *zt__unpack_text(zt__unpacker *unpacker) {
-    uint32_t length = zt__unpack_u32(unpacker, UINT32_MAX);
-    const uint8_t *bytes = zt__unpack_bytes(unpacker, length);
-    char *text = unpacker->strings;
-    if (!bytes || !zt__require(unpacker, memchr(bytes, 0, length) == NULL)) {
-        return "";
-    }
-    memcpy(text, bytes, length);
-    text[length] = 0;
-    unpacker->strings += length + 1;
-    return text;
-}
-
-/* Copies a text to a buffer of `room` bytes, cut if it is too long. */
-ZT__PRIVATE void zt__unpack_short_text(zt__unpacker *unpacker, char *text, size_t room) {
-    const char *unpacked = zt__unpack_text(unpacker);
-    zt__copy_text(text, room, unpacked, strlen(unpacked));
-}
-
-/* Reads all that comes before the regions. Returns the number of regions. */
-ZT__PRIVATE uint32_t zt__unpack_profiler(zt__unpacker *unpacker, zt_profiler *profiler) {
-    enum {
-        LEAST_METRIC = 5 * 4 + 3 * 4, /* bytes of a metric whose texts are empty */
-        MAX_SAMPLES = 1 << 20         /* as in zt__complete_config */
-    };
-    const uint32_t max_metrics = UINT32_MAX / (2 * ZT__MAX_TILES); /* the number of columns fits in 32 bits */
-    size_t most_metrics = unpacker->size / LEAST_METRIC;
-    uint64_t causes[ZT_CAUSE_COUNT];
-    zt__facts *facts = &profiler->facts;
-    uint32_t i, region_count;
-    profiler->metric_count =
-        zt__unpack_u32(unpacker, most_metrics < max_metrics ? (uint32_t)most_metrics : max_metrics);
-    region_count = zt__unpack_u32(unpacker, ZT__MAX_REGIONS);
-    profiler->pass_count = zt__unpack_u32(unpacker, ZT__MAX_PASSES);
-    profiler->tile_count = zt__unpack_u32(unpacker, ZT__MAX_TILES);
-    profiler->config.samples = zt__unpack_u32(unpacker, MAX_SAMPLES);
-    profiler->availability = (zt_availability)zt__unpack_u32(unpacker, ZT_AVAILABILITY_UNKNOWN);
-    zt__unpack_short_text(unpacker, profiler->availability_text.text,
-                          sizeof profiler->availability_text.text);
-    zt__unpack_short_text(unpacker, profiler->device_name, sizeof profiler->device_name);
-    zt__unpack_short_text(unpacker, facts->driver_version, sizeof facts->driver_version);
-    zt__unpack_short_text(unpacker, facts->uuid, sizeof facts->uuid);
-    zt__unpack_short_text(unpacker, facts->pci_address, sizeof facts->pci_address);
-    zt__unpack_short_text(unpacker, facts->program, sizeof facts->program);
-    facts->core_clock_mhz = zt__unpack_u32(unpacker, UINT32_MAX);
-    facts->timer_hz = zt__unpack_u64(unpacker, UINT64_MAX);
-    facts->opened_s = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
-    zt__require(unpacker, zt__unpack_u32(unpacker, ZT_CAUSE_COUNT) == ZT_CAUSE_COUNT);
-    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        causes[i] = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
-    }
-    zt__add_causes(profiler, causes, zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT));
-    if (!zt__require(unpacker, profiler->pass_count > 0 && profiler->config.samples > 0)) {
-        return 0;
-    }
-    profiler->metrics = (zt_metric *)zt__allocate_unpacked(
-        unpacker, &profiler->config.allocator, profiler->metric_count + 1, sizeof *profiler->metrics);
-    for (i = 0; profiler->metrics && i < profiler->metric_count; i++) {
-        zt_metric *metric = &profiler->metrics[i];
-        metric->name = zt__unpack_text(unpacker);
-        metric->group = zt__unpack_text(unpacker);
-        metric->component = zt__unpack_text(unpacker);
-        metric->units = zt__unpack_text(unpacker);
-        metric->description = zt__unpack_text(unpacker);
-        metric->type = (int)zt__unpack_u32(unpacker, INT32_MAX);
-        metric->aggregation = (zt_aggregation)zt__unpack_u32(unpacker, ZT_AGGREGATE_NONE);
-        metric->pass = zt__unpack_u32(unpacker, profiler->pass_count - 1);
-    }
-    if (unpacker->result == ZE_RESULT_SUCCESS && !zt__lay_out_columns(profiler)) {
-        unpacker->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    return region_count;
-}
-
-/* Counts and weights are checked, because values are divided by them. The values themselves are not: as with
-   those of a driver, reports leave out what is not a number. */
-ZT__PRIVATE void zt__unpack_moments(zt__unpacker *unpacker, zt__moments *moments, uint64_t collected) {
-    moments->count = zt__unpack_u64(unpacker, collected);
-    moments->weight = zt__unpack_f64(unpacker);
-    moments->sum = zt__unpack_f64(unpacker);
-    moments->mean = zt__unpack_f64(unpacker);
-    moments->m2 = zt__unpack_f64(unpacker);
-    moments->min = zt__unpack_f64(unpacker);
-    moments->max = zt__unpack_f64(unpacker);
-    zt__require(unpacker, zt__is_finite(moments->weight) && moments->weight >= 0 &&
-                              (zt__is_nan(moments->m2) || moments->m2 >= 0));
-    if (moments->count == 0) {
-        memset(moments, 0, sizeof *moments);
-    }
-}
-
-ZT__PRIVATE void zt__unpack_region(zt__unpacker *unpacker, zt_profiler *profiler) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    const char *name = zt__unpack_text(unpacker);
-    uint64_t seen[ZT__MAX_PASSES] = {0}, collected = 0, lost, dropped;
-    uint32_t columns = profiler->layout.column_count, index = profiler->region_count;
-    uint32_t pass, column, kept;
-    size_t i, values;
-    zt__region_record *record;
-    zt__statistics *statistics;
-    zt_cause cause;
-    for (pass = 0; pass < profiler->pass_count; pass++) {
-        seen[pass] = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
-        collected += seen[pass];
-    }
-    lost = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
-    dropped = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
-    /* Memory is allocated only for what the buffer is long enough for. */
-    if (!zt__require(unpacker, (unpacker->size - unpacker->used) / ZT__PACKED_MOMENTS_SIZE >= columns)) {
-        return;
-    }
-    zt__lock(&profiler->mutex);
-    record = zt__find_or_add_region(profiler, zt__shown_name(name), &cause);
-    zt__unlock(&profiler->mutex);
-    if (!record) {
-        unpacker->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-        return;
-    }
-    if (!zt__require(unpacker, record->index == index)) { /* another region has this name */
-        return;
-    }
-    record->lost = lost;
-    record->dropped = dropped;
-    profiler->counts.collected += collected;
-    profiler->counts.begun += collected;
-    statistics = &record->statistics;
-    statistics->moments =
-        (zt__moments *)zt__allocate_unpacked(unpacker, allocator, columns, sizeof *statistics->moments);
-    if (!statistics->moments) {
-        return;
-    }
-    for (column = 0; column < columns; column++) {
-        zt__unpack_moments(unpacker, &statistics->moments[column], collected);
-    }
-    for (pass = 0; pass < profiler->pass_count; pass++) {
-        zt__require(unpacker, statistics->moments[zt__pass_time_column(profiler, pass)].count <= seen[pass]);
-    }
-    memcpy(statistics->seen, seen, sizeof seen);
-    kept = zt__unpack_u32(unpacker, profiler->config.samples);
-    values = (size_t)kept * columns;
-    if (!zt__require(unpacker, kept <= zt__samples_per_pass(statistics) &&
-                                   values <= (unpacker->size - unpacker->used) / sizeof(double)) ||
-        values == 0) {
-        return;
-    }
-    statistics->rows = (double *)zt__allocate_unpacked(unpacker, allocator, values, sizeof *statistics->rows);
-    if (!statistics->rows) {
-        return;
-    }
-    for (i = 0; i < values; i++) {
-        statistics->rows[i] = zt__unpack_f64(unpacker);
-    }
-    statistics->kept = statistics->capacity = kept;
-}
-
-ZT__PRIVATE void zt__unpack_paths(zt__unpacker *unpacker, zt_profiler *profiler) {
-    uint32_t i, count = zt__unpack_u32(unpacker, ZT__MAX_PATHS);
-    if (!zt__require(unpacker, (unpacker->size - unpacker->used) / ZT__PACKED_PATH_SIZE >= count)) {
-        return;
-    }
-    for (i = 0; i < count; i++) {
-        uint32_t outer_index = zt__unpack_u32(unpacker, UINT32_MAX);
-        uint32_t region = zt__unpack_u32(unpacker, UINT32_MAX);
-        zt__path *outer, *path;
-        if (!zt__require(unpacker,
-                         (outer_index < i || outer_index == UINT32_MAX) && region < profiler->region_count)) {
-            return;
-        }
-        outer = outer_index == UINT32_MAX ? &profiler->root : zt__path_at(profiler, outer_index);
-        zt__lock(&profiler->mutex);
-        path = zt__find_or_add_path(profiler, outer, profiler->regions[region]);
-        zt__unlock(&profiler->mutex);
-        if (!path) {
-            unpacker->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-            return;
-        }
-        if (!zt__require(unpacker, path->index == i && path->key.outer == outer)) {
-            return; /* it was there before, or is nested too deeply */
-        }
-        path->count = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
-        path->time_ns = zt__unpack_f64(unpacker);
-        path->missing = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
-        path->outlives_outer = (int)zt__unpack_u32(unpacker, 1);
-        path->is_own_unknown = (int)zt__unpack_u32(unpacker, 1);
-    }
 }
 
 /* Checks the header and the checksum, and reports what is wrong. `size` is that of the buffer at first, and
    then that of its contents. */
-ZT__PRIVATE ze_result_t zt__check_pack(const uint8_t *bytes, size_t *size) {
-    zt__unpacker header = {bytes, *size, 4, ZE_RESULT_SUCCESS, NULL}; /* after ZTPK */
-    uint64_t stated, hash;
-    uint32_t layout;
+ZT__PRIVATE ze_result_t zt__check_pack(uint8_t *bytes, size_t *size) {
+    zt__packer header = {1, bytes, *size, 4, ZE_RESULT_SUCCESS, NULL}; /* after ZTPK */
+    uint64_t stated = 0, hash = 0;
+    uint32_t layout = 0;
     if (*size >= 4 && memcmp(bytes, "ZTPK", 4) != 0) {
         return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "the buffer does not begin with ZTPK");
@@ -9780,9 +9715,9 @@ ZT__PRIVATE ze_result_t zt__check_pack(const uint8_t *bytes, size_t *size) {
     if (*size < ZT__PACK_HEADER_SIZE) {
         return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_SIZE, "the buffer is cut off");
     }
-    layout = zt__unpack_u32(&header, UINT32_MAX);
-    stated = zt__unpack_u64(&header, UINT64_MAX);
-    hash = zt__unpack_u64(&header, UINT64_MAX);
+    zt__transfer_u32(&header, &layout, UINT32_MAX);
+    zt__transfer_u64(&header, &stated, UINT64_MAX);
+    zt__transfer_u64(&header, &hash, UINT64_MAX);
     if (layout != ZT__PACK_LAYOUT && layout != 0) {
         return zt__report(NULL, OTHER_PACK, ZE_RESULT_ERROR_UNSUPPORTED_VERSION, (unsigned)layout,
                           (unsigned)ZT__PACK_LAYOUT);
@@ -9811,11 +9746,11 @@ ZT__PRIVATE int zt__keep_columns(zt_profiler *profiler, const zt_config *config)
 
 ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *config,
                              zt_profiler **profiler) {
-    zt__unpacker unpacker = {(const uint8_t *)buffer, 0, ZT__PACK_HEADER_SIZE, ZE_RESULT_SUCCESS, NULL};
+    zt__packer packer = {1, (uint8_t *)buffer, 0, ZT__PACK_HEADER_SIZE, ZE_RESULT_SUCCESS, NULL};
     zt_config complete = zt__complete_config(config);
     zt_profiler *unpacked;
     ze_result_t result;
-    uint32_t i, region_count;
+    uint32_t i, region_count = 0, path_count = 0;
     if (profiler) {
         *profiler = NULL;
     }
@@ -9825,7 +9760,7 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
     if (config && !config->allocator.allocate != !config->allocator.release) {
         return zt__report(NULL, BAD_ALLOCATOR, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_unpack");
     }
-    result = zt__check_pack((const uint8_t *)buffer, &size);
+    result = zt__check_pack(packer.bytes, &size);
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
@@ -9834,19 +9769,23 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
         return zt__report_no_memory(NULL, "zt_unpack", "the profiler");
     }
     unpacked->config.groups = unpacked->config.metrics = unpacked->config.columns = NULL;
-    unpacked->strings = (char *)zt__allocate_unpacked(&unpacker, &complete.allocator, size, 1);
+    unpacked->strings = (char *)zt__allocate_unpacked(&packer, &complete.allocator, size, 1);
     if (!zt__keep_columns(unpacked, &complete)) {
-        unpacker.result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        packer.result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
-    unpacker.size = size;
-    unpacker.strings = unpacked->strings;
-    region_count = zt__unpack_profiler(&unpacker, unpacked);
-    for (i = 0; i < region_count && unpacker.result == ZE_RESULT_SUCCESS; i++) {
-        zt__unpack_region(&unpacker, unpacked);
+    packer.size = size;
+    packer.strings = unpacked->strings;
+    zt__transfer_profiler(&packer, unpacked, &region_count);
+    zt__transfer_metrics(&packer, unpacked);
+    for (i = 0; i < region_count && packer.result == ZE_RESULT_SUCCESS; i++) {
+        zt__transfer_region(&packer, unpacked, i);
     }
-    zt__unpack_paths(&unpacker, unpacked);
-    zt__require(&unpacker, unpacker.used == unpacker.size);
-    result = unpacker.result;
+    zt__transfer_u32(&packer, &path_count, ZT__MAX_PATHS);
+    for (i = 0; i < path_count && packer.result == ZE_RESULT_SUCCESS; i++) {
+        zt__transfer_path(&packer, unpacked, i);
+    }
+    zt__require(&packer, packer.used == packer.size);
+    result = packer.result;
     if (result == ZE_RESULT_ERROR_INVALID_ARGUMENT) {
         zt__report(NULL, BAD_PACK, result, "the contents of the buffer are invalid");
     } else if (result != ZE_RESULT_SUCCESS) {
