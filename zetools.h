@@ -3634,26 +3634,6 @@ ZT__PRIVATE void zt__after_fork(void) {
     zt__threads.first = NULL;
 }
 
-ZT__PRIVATE zt__process *zt__create_process(void) {
-    zt__process *process = (zt__process *)calloc(1, sizeof *process);
-    if (!process) {
-        return NULL;
-    }
-    if (pthread_key_create(&process->depth, NULL) != 0) {
-        free(process);
-        return NULL;
-    }
-    if (pthread_key_create(&process->messages, free) != 0) {
-        pthread_key_delete(process->depth);
-        free(process);
-        return NULL;
-    }
-    pthread_mutex_init(&process->mutex, NULL);
-    /* A forked child has other numbers than its parent, and so ignores regions that the parent has begun. */
-    process->serial = (uint32_t)getpid() * 2654435761u;
-    return process;
-}
-
 /* Returns the block at the address in the variable, or NULL if the variable is of another process. */
 ZT__PRIVATE zt__process *zt__read_process_variable(const char *identity) {
     const char *value = getenv(ZT__PROCESS_VARIABLE);
@@ -3670,25 +3650,37 @@ ZT__PRIVATE zt__process *zt__find_or_create_process(void) {
     const void *image = (const void *)(uintptr_t)getauxval(AT_RANDOM); /* random bytes, which exec changes */
     char identity[64], value[128];
     zt__process *process, *created;
+    int has_depth, has_messages;
     snprintf(identity, sizeof identity, "%ld.%016llx.", (long)getpid(),
              (unsigned long long)(image ? zt__hash(image, 16) : 0));
     process = zt__read_process_variable(identity);
-    created = process ? NULL : zt__create_process();
+    created = process ? NULL : (zt__process *)calloc(1, sizeof *created);
     if (!created) {
         return process;
     }
-    snprintf(value, sizeof value, "%s%p", identity, (void *)created);
-    if (getenv(ZT__PROCESS_VARIABLE) && !zt__read_process_variable(identity)) {
-        setenv(ZT__PROCESS_VARIABLE, value, 1); /* it was inherited from another process */
-    }
-    setenv(ZT__PROCESS_VARIABLE, value, 0); /* has no effect if another copy has just set it */
-    process = zt__read_process_variable(identity);
-    if (process != created) {
-        pthread_key_delete(created->depth);
-        pthread_key_delete(created->messages);
+    has_depth = pthread_key_create(&created->depth, NULL) == 0;
+    has_messages = has_depth && pthread_key_create(&created->messages, free) == 0;
+    if (has_messages) {
+        pthread_mutex_init(&created->mutex, NULL);
+        /* A forked child has other numbers than its parent, and so ignores regions that the parent has begun.
+         */
+        created->serial = (uint32_t)getpid() * 2654435761u;
+        snprintf(value, sizeof value, "%s%p", identity, (void *)created);
+        if (getenv(ZT__PROCESS_VARIABLE) && !zt__read_process_variable(identity)) {
+            setenv(ZT__PROCESS_VARIABLE, value, 1); /* it was inherited from another process */
+        }
+        setenv(ZT__PROCESS_VARIABLE, value, 0); /* has no effect if another copy has just set it */
+        process = zt__read_process_variable(identity);
+        if (process == created) {
+            return process;
+        }
         pthread_mutex_destroy(&created->mutex);
-        free(created);
+        pthread_key_delete(created->messages);
     }
+    if (has_depth) {
+        pthread_key_delete(created->depth);
+    }
+    free(created);
     return process;
 }
 
@@ -16270,25 +16262,28 @@ ZT__PRIVATE void zt__write_csv_line(zt__writer *writer, const zt__csv_line *line
     zt__write_text(writer, "\n");
 }
 
-/* Writes a count in the form of a metric. `region` is "" for the whole profiler. */
-ZT__PRIVATE void zt__write_csv_count(zt__writer *writer, const char *region, const char *name,
-                                     const char *units, uint64_t count) {
-    zt_metric metric = {name, "", "profiler", units, "", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM, 0};
+/* Writes a line that has a count, a sum (NaN: none) or a text, and no other figures. `region` is "" for the
+   whole profiler. */
+ZT__PRIVATE void zt__write_csv_value(zt__writer *writer, const char *region, const zt_metric *metric,
+                                     uint64_t count, double sum, const char *text) {
     zt_stats stats;
-    zt__csv_line line = {region, &metric, &stats, "all", "all", 0, NULL};
+    zt__csv_line line = {region, metric, &stats, "all", "all", 0, text};
     zt__clear_stats(&stats);
     stats.count = count;
+    stats.sum = sum;
     zt__write_csv_line(writer, &line);
 }
 
-/* Writes what is no figure. `region` is "" if it is of the whole profiler. */
+ZT__PRIVATE void zt__write_csv_count(zt__writer *writer, const char *region, const char *name,
+                                     const char *units, uint64_t count) {
+    zt_metric metric = {name, "", "profiler", units, "", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM, 0};
+    zt__write_csv_value(writer, region, &metric, count, zt__nan(), NULL);
+}
+
 ZT__PRIVATE void zt__write_csv_text(zt__writer *writer, const char *region, const char *name,
                                     const char *units, const char *text) {
     zt_metric metric = {name, "", "profiler", units, "", -1, ZT_AGGREGATE_NONE, 0};
-    zt_stats stats;
-    zt__csv_line line = {region, &metric, &stats, "all", "all", 0, text};
-    zt__clear_stats(&stats);
-    zt__write_csv_line(writer, &line);
+    zt__write_csv_value(writer, region, &metric, 0, zt__nan(), text);
 }
 
 ZT__PRIVATE void zt__write_csv_note(zt__document *document, const char *text) {
@@ -16315,6 +16310,13 @@ ZT__PRIVATE void zt__write_csv_facts(zt__document *document) {
     zt__write_csv_text(writer, "", "availability", "", zt_get_availability_text(profiler));
 }
 
+/* Writes one figure, which has been summed over `count` samples. */
+ZT__PRIVATE void zt__write_csv_sum(zt__writer *writer, const char *region, const char *name,
+                                   const char *units, int type, uint64_t count, double sum) {
+    zt_metric metric = {name, "", "", units, "", type, ZT_AGGREGATE_SUM, 0};
+    zt__write_csv_value(writer, region, &metric, count, sum, NULL);
+}
+
 /* Writes where a region is, and its own time. */
 ZT__PRIVATE void zt__write_csv_nesting(zt__document *document) {
     const zt__nesting *nesting = &document->nesting[document->index];
@@ -16327,13 +16329,8 @@ ZT__PRIVATE void zt__write_csv_nesting(zt__document *document) {
                  {"share", "percent", ZET_METRIC_TYPE_RATIO, 100 * nesting->share}};
     uint32_t i;
     for (i = 0; i < ZT__COUNT_OF(lines); i++) {
-        zt_metric metric = {lines[i].name, "", "", lines[i].units, "", lines[i].type, ZT_AGGREGATE_SUM, 0};
-        zt_stats stats;
-        zt__csv_line line = {document->region.name, &metric, &stats, "all", "all", 0, NULL};
-        zt__clear_stats(&stats);
-        stats.count = document->stats[0].count;
-        stats.sum = lines[i].sum;
-        zt__write_csv_line(&document->writer, &line);
+        zt__write_csv_sum(&document->writer, document->region.name, lines[i].name, lines[i].units,
+                          lines[i].type, document->stats[0].count, lines[i].sum);
     }
     if (nesting->parent != UINT32_MAX) {
         zt__write_csv_text(&document->writer, document->region.name, "parent", "",
@@ -16420,19 +16417,12 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
         zt_metric host_time = {"host time",      "", "host", "ns", "", ZET_METRIC_TYPE_DURATION,
                                ZT_AGGREGATE_SUM, 0};
         zt_metric errors = {"errors", "", "host", "calls", "", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM, 0};
-        zt__csv_line line = {NULL, &host_time, NULL, "all", "all", 0, NULL};
         zt_call_info call;
-        zt_stats stats;
+        zt__csv_line line = {NULL, &host_time, &call.time_ns, "all", "all", 0, NULL};
         zt_get_call(profiler, i, &call);
         line.region = call.name;
-        line.stats = &call.time_ns;
         zt__write_csv_line(writer, &line);
-        zt__clear_stats(&stats);
-        stats.count = call.count;
-        stats.sum = (double)call.errors;
-        line.metric = &errors;
-        line.stats = &stats;
-        zt__write_csv_line(writer, &line);
+        zt__write_csv_value(writer, call.name, &errors, call.count, (double)call.errors, NULL);
     }
 #endif
     zt__write_csv_count(writer, "", "begun", "samples", counts.begun);
