@@ -3092,6 +3092,17 @@ ZT__PRIVATE void zt__add_text(zt__paragraph *paragraph, const char *text) {
     }
 }
 
+/* As zt__add_text, for up to 1023 bytes. Fractions have the locale's decimal point. */
+ZT__PRIVATE ZT__CHECKED_FORMAT(2, 3) void zt__add_formatted(zt__paragraph *paragraph, const char *format,
+                                                            ...) {
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    zt__add_text(paragraph, text);
+}
+
 ZT__PRIVATE void zt__end_paragraph(zt__paragraph *paragraph) {
     zt__end_word(paragraph);
     zt__write_text(paragraph->writer, "\n");
@@ -20625,7 +20636,6 @@ ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn 
     zt_bench_result both[2];
     zt__writer writer;
     size_t room = zt__get_room(0);
-    char ratio[128];
     if (!result || !write) {
         return zt__report_null(NULL, "zt_write_comparison", result ? "write" : "result");
     }
@@ -20638,13 +20648,9 @@ ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn 
     if (!zt__is_nan(result->ratio)) {
         const char *verdict = result->ratio > 1 ? "slower" : "faster";
         zt__paragraph sentence = zt__begin_paragraph(&writer, room, 0, 0);
-        zt__add_text(&sentence, result->b.name);
-        snprintf(ratio, sizeof ratio, " takes %.4f times as long as ", result->ratio);
-        zt__add_text(&sentence, ratio);
-        zt__add_text(&sentence, result->a.name);
-        snprintf(ratio, sizeof ratio, " (95%%: %.4f to %.4f): ", result->low, result->high);
-        zt__add_text(&sentence, ratio);
-        zt__add_text(&sentence, result->differs ? verdict : "no difference shown");
+        zt__add_formatted(&sentence, "%s takes %.4f times as long as %s (95%%: %.4f to %.4f): %s",
+                          result->b.name, result->ratio, result->a.name, result->low, result->high,
+                          result->differs ? verdict : "no difference shown");
         zt__end_paragraph(&sentence);
     }
     return zt__end_writing(&writer)
@@ -20782,54 +20788,49 @@ ZT__PRIVATE int zt__read_earlier_bench(zt__bench_file *file, const zt__csv_recor
            bench->low >= 0 && bench->low <= bench->median && bench->median <= bench->high;
 }
 
-/* Reports why a file cannot be used. */
-ZT__PRIVATE ze_result_t zt__report_bad_benches(const zt__bench_file *file, ze_result_t result,
-                                               const char *why) {
-    return zt__report(file->diagnostics, BAD_BENCHES, result, file->path, why);
-}
-
 /* Reads the lines of `file->text`, which is changed. `file->benches` has room for them. */
 ZT__PRIVATE ze_result_t zt__parse_bench_file(zt__bench_file *file) {
     static const char *const needed[] = {"results", "name", "median_ns", "low_ns", "high_ns"};
+    static const char *const foreign = "is no file of benchmarks";
     zt__csv_record header, record;
-    char *next = file->text;
-    int is_foreign = !zt__read_csv_record(&next, &header) || strcmp(header.fields[0], "layout") != 0;
+    char *next = file->text, damage[64];
+    const char *why = NULL;
+    ze_result_t result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
     uint32_t i, line;
+    int lacks_columns = 0;
     double results = 0;
-    char damage[64];
-    if (is_foreign) {
-        return zt__report_bad_benches(file, ZE_RESULT_ERROR_INVALID_ARGUMENT, "is no file of benchmarks");
+    if (!zt__read_csv_record(&next, &header) || strcmp(header.fields[0], "layout") != 0) {
+        why = foreign;
     }
     for (i = 0; i < ZT__COUNT_OF(needed); i++) {
-        is_foreign |= !*zt__find_field(&header, &header, needed[i]);
+        lacks_columns |= !*zt__find_field(&header, &header, needed[i]);
     }
-    for (line = 2; *next; line++) {
+    for (line = 2; *next && !why; line++) {
         int is_whole = zt__read_csv_record(&next, &record);
         double layout = zt__number_of(record.fields[0]);
         if (is_whole && !zt__is_nan(layout) && layout > (int)ZT__BENCH_LAYOUT) {
             return zt__report(file->diagnostics, NEWER_BENCHES, ZE_RESULT_ERROR_UNSUPPORTED_VERSION,
                               file->path, record.fields[0], (unsigned)ZT__BENCH_LAYOUT);
         }
-        if (is_foreign) {
-            return zt__report_bad_benches(file, ZE_RESULT_ERROR_INVALID_ARGUMENT, "is no file of benchmarks");
-        }
-        if (!is_whole && !*next) {
-            break;
-        }
-        results = zt__nan();
-        if (is_whole && !zt__is_nan(layout) && record.count == header.count &&
-            zt__read_earlier_bench(file, &header, &record)) {
-            results = zt__number_of(zt__find_field(&header, &record, "results"));
-        }
-        if (zt__is_nan(results) || file->count > results) {
-            snprintf(damage, sizeof damage, "is damaged in line %u", (unsigned)line);
-            return zt__report_bad_benches(file, ZE_RESULT_ERROR_INVALID_ARGUMENT, damage);
+        if (lacks_columns) {
+            why = foreign;
+        } else if (is_whole || *next) { /* else the line is cut off */
+            results = zt__nan();
+            if (is_whole && !zt__is_nan(layout) && record.count == header.count &&
+                zt__read_earlier_bench(file, &header, &record)) {
+                results = zt__number_of(zt__find_field(&header, &record, "results"));
+            }
+            if (zt__is_nan(results) || file->count > results) {
+                snprintf(damage, sizeof damage, "is damaged in line %u", (unsigned)line);
+                why = damage;
+            }
         }
     }
-    if (file->count == 0 || file->count < results) {
-        return zt__report_bad_benches(file, ZE_RESULT_ERROR_INVALID_SIZE, "is cut off");
+    if (!why && (file->count == 0 || file->count < results)) {
+        why = "is cut off";
+        result = ZE_RESULT_ERROR_INVALID_SIZE;
     }
-    return ZE_RESULT_SUCCESS;
+    return why ? zt__report(file->diagnostics, BAD_BENCHES, result, file->path, why) : ZE_RESULT_SUCCESS;
 }
 
 /* ---- comparing with an earlier run ------------------------------------------------------------------------ */
@@ -21005,34 +21006,28 @@ ZT__PRIVATE ze_result_t zt__compare_with_file(zt__changes *changes, const zt_ben
 ZT__PRIVATE void zt__write_change_notes(zt__writer *writer, const zt__changes *changes, size_t room) {
     const zt_bench_changes *counts = &changes->counts;
     zt__paragraph note = zt__begin_paragraph(writer, room, 0, 0);
-    char text[256];
-    snprintf(text, sizeof text, "%u slower, %u faster, %u same, %u missing, %u new, compared with ",
-             (unsigned)counts->slower, (unsigned)counts->faster, (unsigned)counts->same,
-             (unsigned)counts->missing, (unsigned)counts->added);
-    zt__add_text(&note, text);
+    zt__add_formatted(&note, "%u slower, %u faster, %u same, %u missing, %u new, compared with ",
+                      (unsigned)counts->slower, (unsigned)counts->faster, (unsigned)counts->same,
+                      (unsigned)counts->missing, (unsigned)counts->added);
     zt__add_text(&note, changes->file.path);
-    zt__add_text(&note, *changes->file.date ? " of " : "");
-    zt__add_text(&note, changes->file.date);
-    zt__add_text(&note, ".");
+    zt__add_formatted(&note, "%s%s.", *changes->file.date ? " of " : "", changes->file.date);
     zt__end_paragraph(&note);
     if (changes->greatest_tolerance > 0) {
-        int is_range = changes->least_tolerance < changes->greatest_tolerance;
-        snprintf(text, sizeof text, "%g%% to ", changes->least_tolerance * 100);
         note = zt__begin_paragraph(writer, room, 0, 0);
         zt__add_text(&note, "Slower or faster are those whose whole interval is beyond the tolerance of ");
-        zt__add_text(&note, is_range ? text : "");
-        snprintf(text, sizeof text, "%g%%.", changes->greatest_tolerance * 100);
-        zt__add_text(&note, text);
+        if (changes->least_tolerance < changes->greatest_tolerance) {
+            zt__add_formatted(&note, "%g%% to ", changes->least_tolerance * 100);
+        }
+        zt__add_formatted(&note, "%g%%.", changes->greatest_tolerance * 100);
         zt__end_paragraph(&note);
     }
     if (counts->other_conditions) {
         note = zt__begin_paragraph(writer, room, 0, 0);
         zt__add_text(&note, changes->conditions);
         if (changes->at_other_frequency > 0) {
-            snprintf(text, sizeof text, "%u benchmark%s ran at another frequency; ",
-                     (unsigned)changes->at_other_frequency, changes->at_other_frequency == 1 ? "" : "s");
-            zt__add_text(&note, text);
-            zt__add_text(&note, changes->first_frequency);
+            zt__add_formatted(&note, "%u benchmark%s ran at another frequency; %s",
+                              (unsigned)changes->at_other_frequency,
+                              changes->at_other_frequency == 1 ? "" : "s", changes->first_frequency);
         }
         zt__add_text(&note, "So the changes need not be those of the program.");
         zt__end_paragraph(&note);
