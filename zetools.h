@@ -15575,7 +15575,7 @@ ZT__PRIVATE void zt__describe_family(zt__family *family, zt__family_kind kind, c
     static const char *const prefixes[] = {"zetools_metric_", "zetools_tile_metric_",
                                            "zetools_streamed_mean_", "zetools_streamed_peak_"};
     const char *units = metric->aggregation == ZT_AGGREGATE_FLAG ? "samples" : metric->units;
-    size_t length = strlen(metric->name), used;
+    size_t length = strlen(metric->name);
     int is_streamed = kind >= ZT__STREAMED_MEAN;
     uint32_t i;
     memset(family, 0, sizeof *family);
@@ -15590,9 +15590,8 @@ ZT__PRIVATE void zt__describe_family(zt__family *family, zt__family_kind kind, c
     }
     strcpy(family->name, prefixes[kind]);
     zt__append_snake_case(family->name, sizeof family->name, metric->name, length);
-    used = strlen(family->name);
-    snprintf(family->name + used, sizeof family->name - used, "%s%s%s%s", *infix ? "_" : "", infix,
-             *family->unit ? "_" : "", family->unit);
+    zt__append(family->name, sizeof family->name, "%s%s%s%s", *infix ? "_" : "", infix,
+               *family->unit ? "_" : "", family->unit);
     for (i = 0; i < ZT__COUNT_OF(reserved); i++) {
         if (zt__ends_with(family->name, reserved[i], strcmp)) {
             strcat(family->name, "_value");
@@ -20907,10 +20906,9 @@ ZT__PRIVATE void zt__find_change(zt__changes *changes, double *figures, const zt
 /* Adds a sentence about what is another than in the file, if both are known. */
 ZT__PRIVATE void zt__add_condition(zt__changes *changes, const char *what, const char *before,
                                    const char *now) {
-    size_t used = strlen(changes->conditions);
     if (*before && *now && strcmp(before, now) != 0) {
-        snprintf(changes->conditions + used, sizeof changes->conditions - used,
-                 "The %.80s was %.120s, and is %.120s. ", what, before, now);
+        zt__append(changes->conditions, sizeof changes->conditions, "The %.80s was %.120s, and is %.120s. ",
+                   what, before, now);
         changes->counts.other_conditions = 1;
     }
 }
