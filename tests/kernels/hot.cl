@@ -8,7 +8,7 @@ KERNEL(hot, BUFFER(uint, words), VALUE(uint, rounds)) {
     uint sum = words[SUM];
     (void)sg_group;
     for (uint i = 0; i < rounds && !IS_STOPPED(words); i++)
-        sum = sum * 1664525u + 1013904223u; /* the hot line */
+        sum = ((sum * 1664525u ^ sum >> 7) * 22695477u ^ sum >> 9) * 134775813u + 1; /* the hot line */
     words[SUM] = sum;
 }
 

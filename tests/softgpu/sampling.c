@@ -8,12 +8,14 @@
  * Of the classes of a real device, a processor tells these without counters:
  *
  *   Active     none of the following
- *   SyncStall  the thread is in a system call, or at an instruction that is for waiting (pause) or atomic
+ *   SyncStall  the thread is in a system call, or spins: at an instruction that is for waiting (pause)
  *   OtherStall it was not running: half a period and more went by until it answered. Moments that went by
  *              before it did so count here too
  *
- * The others are 0. An address outside of the kernel's own code, such as one in the mathematical library, is
- * reported as it is; the device's own code is not reported.
+ * The others are 0. What would tell them is the instruction, but a processor is interrupted behind one that
+ * takes long, and not at it; so a slow line's samples are at its end, or at the begin of the next. An address
+ * outside of the kernel's own code, such as one in the mathematical library, is reported as it is; the
+ * device's own code is not reported.
  *
  * An address in a report is that of 8 bytes: bits 3 to 31 of the instruction's. For a kernel with the base B
  * of zexKernelGetBaseAddress and the size of zeKernelGetBinaryExp, the offset is (address << 3) - B in 32
@@ -23,7 +25,7 @@
 #define _GNU_SOURCE /* REG_RIP, syscall */
 #include "sampling.h"
 
-#include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,22 +114,28 @@ static uintptr_t interrupted_at(const void *context) {
 #endif
 }
 
-/* At an instruction that is for waiting, or behind a system call. */
-static bool is_synchronising(uintptr_t address) {
+/* At or behind an instruction that is for waiting, or behind a system call. */
+static bool is_waiting(uintptr_t address) {
     enum { PAGE = 4096 };
     const uint8_t *at = (const uint8_t *)address;
 #if defined(__x86_64__) || defined(__i386__)
-    bool is_pause = at[0] == 0xf3 && at[1] == 0x90, is_locked = at[0] == 0xf0;
-    bool has_call = address % PAGE >= 2 && ((at[-2] == 0x0f && (at[-1] == 0x05 || at[-1] == 0x34)) ||
-                                            (at[-2] == 0xcd && at[-1] == 0x80));
-    return is_pause || is_locked || has_call;
+    static const uint8_t pause[] = {0xf3, 0x90};
+    static const uint8_t calls[][2] = {{0x0f, 0x05}, {0x0f, 0x34}, {0xcd, 0x80}};
+    if (!memcmp(at, pause, sizeof pause))
+        return true;
+    if (address % PAGE < sizeof pause)
+        return false;
+    bool is_behind = !memcmp(at - sizeof pause, pause, sizeof pause);
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; ++i)
+        is_behind = is_behind || !memcmp(at - sizeof *calls, calls[i], sizeof *calls);
+    return is_behind;
 #else
     const uint32_t yield = 0xd503203f, supervisor_call = 0xd4000001;
-    uint32_t words[2] = {0, 0};
-    memcpy(&words[1], at, sizeof words[1]);
-    if (address % PAGE >= 4)
-        memcpy(&words[0], at - 4, sizeof words[0]);
-    return words[1] == yield || words[0] == supervisor_call;
+    uint32_t before = 0, now;
+    memcpy(&now, at, sizeof now);
+    if (address % PAGE >= sizeof before)
+        memcpy(&before, at - sizeof before, sizeof before);
+    return now == yield || before == yield || before == supervisor_call;
 #endif
 }
 
@@ -137,7 +145,7 @@ static void take_sample(struct sg_sample *sample, const sg_engine_thread *engine
     bool is_late = sg_now() - sample->asked_at > sample->patience;
     sample->address = is_own ? 0 : address;
     sample->tile = tile ? tile : sample->tile;
-    sample->class = !is_own && is_synchronising(address) ? SYNC_BIT : is_late ? OTHER_BIT : ACTIVE_BIT;
+    sample->class = !is_own && is_waiting(address) ? SYNC_BIT : is_late ? OTHER_BIT : ACTIVE_BIT;
     atomic_store_explicit(&sample->state, ANSWERED, memory_order_release);
 }
 
@@ -172,18 +180,27 @@ static bool has_our_handler(void) {
            now.sa_sigaction == answer;
 }
 
-/* The last signal that nobody handles. */
+/* The last real-time signal that nobody handles, and that the calling thread does not block: where it does,
+ * somebody may be waiting for it. 0: there is none. */
+static int find_signal(const sigset_t *blocked) {
+    struct sigaction now;
+    for (int number = SIGRTMAX; number >= SIGRTMIN; --number)
+        if (!sigismember(blocked, number) && !sigaction(number, NULL, &now) && !(now.sa_flags & SA_SIGINFO) &&
+            now.sa_handler == SIG_DFL)
+            return number;
+    return 0;
+}
+
 static bool install_handler(void) {
     struct sigaction ours = {.sa_sigaction = answer, .sa_flags = SA_SIGINFO | SA_RESTART};
+    sigset_t none, blocked;
+    sigemptyset(&none);
+    pthread_sigmask(SIG_BLOCK, NULL, &blocked);
     sigfillset(&ours.sa_mask);
-    for (int number = SIGRTMAX; number >= SIGRTMIN; --number) {
-        struct sigaction *before = &the_signal.before;
-        if (sigaction(number, NULL, before) || before->sa_flags & SA_SIGINFO || before->sa_handler != SIG_DFL)
-            continue;
-        the_signal.number = number;
-        return !sigaction(number, &ours, NULL);
-    }
-    return false;
+    the_signal.number = find_signal(&blocked);
+    if (!the_signal.number) /* a thread that blocks them all */
+        the_signal.number = find_signal(&none);
+    return the_signal.number && !sigaction(the_signal.number, &ours, &the_signal.before);
 }
 
 /* A forked child has its parent's handler, but none of those who hold the signal. */
@@ -219,6 +236,7 @@ void sg_engine_prepare_sampling(sg_engine_thread *engine) {
     atomic_store(&engine->asked, &nobody_asks);
     atomic_store(&engine->works_for, NULL);
     engine->is_sampled = false;
+    engine->number = 0;
 }
 
 bool sg_sampling_open(void) {
@@ -226,7 +244,8 @@ bool sg_sampling_open(void) {
     if (!engine || engine->is_sampled || !hold_signal())
         return engine && engine->is_sampled;
     engine->is_sampled = true;
-    engine->number = (pid_t)syscall(SYS_gettid);
+    if (!engine->number)
+        engine->number = (pid_t)syscall(SYS_gettid);
     let_signal(SIG_UNBLOCK);
     atomic_store(&engine->asked, NULL);
     return true;
