@@ -436,6 +436,29 @@ static void test_nothing_but_kernels_is_sampled(void **state) {
     memset(w->sums, 0, sizeof *w->sums);
 }
 
+/* What the CPU does not tell. */
+static void test_a_test_gives_samples(void **state) {
+    world *w = *state;
+    const uint64_t address = UINT64_C(0x7fff12345678);
+    assert_false(gpu.give_samples("SbidStall", address, 7)); /* no streamer */
+    zet_metric_streamer_handle_t streamer = open_samples(w, w->device, OFTENEST);
+    assert_true(gpu.give_samples("SbidStall", address, 7));
+    assert_true(gpu.give_samples("SbidStall", address + 7, 255));
+    assert_true(gpu.give_samples("Active", address + 8, 1));
+    assert_false(gpu.give_samples("Stall", address, 1));
+    assert_false(gpu.give_samples("IP", address, 1));
+    assert_false(gpu.give_samples("Active", address, 256));
+    assert_false(gpu.give_samples("Active", address, 0));
+    size_t size = sizeof raw;
+    ok(zetMetricStreamerReadData(streamer, UINT32_MAX, &size, raw));
+    assert_int_equal(rows_of(stalls(w->device), size, rows), 2);
+    assert_int_equal(rows[0].of[IP], (address & UINT32_MAX) >> 3);
+    assert_int_equal(rows[0].of[7], 262);
+    assert_int_equal(samples_in(&rows[0]), 262);
+    assert_int_equal(rows[1].of[1], 1);
+    close_samples(w, w->device, streamer);
+}
+
 /* ==== streamers =========================================================================================== */
 
 static void await_event(ze_event_handle_t event) {
@@ -787,6 +810,7 @@ int main(void) {
         TEST(test_a_spinning_kernel_waits),
         TEST(test_code_outside_of_the_kernel_is_reported_as_it_is),
         TEST(test_nothing_but_kernels_is_sampled),
+        TEST(test_a_test_gives_samples),
         TEST(test_what_does_not_fit_is_dropped),
         TEST(test_it_goes_beside_streams_and_queries),
         TEST(test_streamers_come_and_go),

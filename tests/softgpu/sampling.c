@@ -68,6 +68,14 @@ static uint32_t half_word_at(const sg_stall_report *report, uint32_t byte) {
     return report->bytes[byte] | (uint32_t)report->bytes[byte + 1] << 8;
 }
 
+sg_stall_report sg_stall_report_of(uintptr_t address, uint32_t class, uint32_t samples) {
+    sg_stall_report report = {{0}};
+    set_field(&report, 0, address >> 3 & ((1u << IP_BITS) - 1));
+    set_field(&report, class, samples);
+    set_field(&report, END_BIT, 1);
+    return report;
+}
+
 uint32_t sg_stall_report_tile(const sg_stall_report *report) {
     return half_word_at(report, SUB_SLICE_BYTE);
 }
@@ -319,12 +327,9 @@ static bool make_report(const sg_sampler *sampler, const struct sg_sample *sampl
     uint32_t missed = sample->missed < MOST ? sample->missed : MOST - 1;
     if (!sample->address || !concerns(sampler, sample->tile))
         return false;
-    *report = (sg_stall_report){{0}};
-    set_field(report, 0, sample->address >> 3 & ((1u << IP_BITS) - 1));
-    set_field(report, OTHER_BIT, missed + (sample->class == OTHER_BIT));
+    *report = sg_stall_report_of(sample->address, OTHER_BIT, missed + (sample->class == OTHER_BIT));
     if (sample->class != OTHER_BIT)
         set_field(report, sample->class, 1);
-    set_field(report, END_BIT, 1);
     if (!sampler->device->parent && sample->tile->parent)
         report->bytes[SUB_SLICE_BYTE] = (uint8_t)sample->tile->index;
     return true;

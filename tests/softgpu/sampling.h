@@ -25,6 +25,9 @@ typedef struct sg_stall_report {
     uint8_t bytes[SG_STALL_REPORT_SIZE];
 } sg_stall_report;
 
+/* So many samples, up to 255, at an address; the class is the first bit of its count. */
+sg_stall_report sg_stall_report_of(uintptr_t address, uint32_t class, uint32_t samples);
+
 /* The tile that it is of. */
 uint32_t sg_stall_report_tile(const sg_stall_report *report);
 

@@ -154,6 +154,13 @@ void softgpu_set_kernel_clock(uint32_t valid_bits, uint64_t ticks_now);
  * cannot hold the value. */
 int softgpu_set_metric(const char *name, double value);
 
+/* STALL_SAMPLING: a streamer of EuStallSampling has a report for each moment at which a kernel runs, with the
+ * instruction that it is at. Of what a kernel waits for, a CPU tells little (sampling.c says what), so that a
+ * test can give the rest: each open streamer gets a report of so many samples (up to 255) of a metric, such
+ * as "SbidStall", at the address of an instruction. Returns 0 if there is no such metric, or no such
+ * streamer. */
+int softgpu_give_samples(const char *metric, uint64_t address, uint32_t count);
+
 /* A metric group of the test's own, for metrics that no device has. It is listed first, instead of any other
  * group of its name, and has the metrics that all groups have, then these (up to 32), which
  * softgpu_set_metric() sets. The next call replaces it; a count of 0 removes it, and the name may then be

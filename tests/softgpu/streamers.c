@@ -86,9 +86,7 @@ static bool is_to_announce(sg_streamer *streamer, uint32_t reports) {
 }
 
 /* Of the instructions. When the memory is full, what is new is lost. True: announce. */
-static bool sample_engines(sg_streamer *streamer) {
-    sg_stall_report reports[SG_ENGINES];
-    uint32_t count = sg_sampler_ask(streamer->sampler, reports);
+static bool store_samples(sg_streamer *streamer, sg_stall_report *reports, uint32_t count) {
     for (uint32_t i = 0; i < count; ++i) {
         if (streamer->count == CAPACITY) {
             streamer->dropped = streamer->has_gap = true;
@@ -100,6 +98,12 @@ static bool sample_engines(sg_streamer *streamer) {
         memcpy(stored_at(streamer, streamer->count++, 0), &reports[i], sizeof reports[i]);
     }
     return is_to_announce(streamer, count);
+}
+
+static bool sample_engines(sg_streamer *streamer) {
+    sg_stall_report reports[SG_ENGINES];
+    uint32_t count = sg_sampler_ask(streamer->sampler, reports);
+    return store_samples(streamer, reports, count);
 }
 
 /* When the memory is full, what is new is lost, its number in the sequence included. True: announce. */
@@ -472,6 +476,49 @@ ze_result_t sg_zetMetricStreamerReadData(zet_metric_streamer_handle_t handle, ui
     ze_result_t result = read_reports(streamer, max_reports, size, data);
     pthread_mutex_unlock(&streamer->lock);
     return result;
+}
+
+/* ---- what a test gives ------------------------------------------------------------------------------- */
+
+static bool give_to_streamer(sg_streamer *streamer, const char *metric, uint64_t address, uint32_t count) {
+    const sg_metric_group *group = streamer->group;
+    uint32_t index = 1; /* behind the address */
+    while (index < group->metric_count && strcmp(group->formulas[index]->name, metric) != 0)
+        ++index;
+    if (index == group->metric_count)
+        return false;
+    sg_stall_report report = sg_stall_report_of(address, group->formulas[index]->of, count);
+    pthread_mutex_lock(&streamer->lock);
+    bool due = store_samples(streamer, &report, 1);
+    pthread_mutex_unlock(&streamer->lock);
+    if (due)
+        announce(streamer);
+    return true;
+}
+
+/* With the lock, no streamer is closed. */
+static bool give_to_device(sg_device *device, const char *metric, uint64_t address, uint32_t count) {
+    sg_metrics *metrics = sg_metrics_of(device);
+    bool any = false;
+    pthread_mutex_lock(&metrics->lock);
+    for (uint32_t i = 0; i < SG_DOMAINS; ++i)
+        if (metrics->streamers[i] && metrics->streamers[i]->sampler)
+            any = give_to_streamer(metrics->streamers[i], metric, address, count) || any;
+    pthread_mutex_unlock(&metrics->lock);
+    return any;
+}
+
+int softgpu_give_samples(const char *metric, uint64_t address, uint32_t count) {
+    bool any = false;
+    if (count == 0 || count > UINT8_MAX)
+        return 0;
+    for (uint32_t i = 0; i < sg_device_count(); ++i) {
+        sg_device *device = sg_device_at(i);
+        any = (device && give_to_device(device, metric, address, count)) || any;
+        for (uint32_t k = 0; device && k < sg_sub_device_count(); ++k)
+            any = give_to_device(sg_sub_device_at(device, k), metric, address, count) || any;
+    }
+    return any;
 }
 
 /* ---- markers ----------------------------------------------------------------------------------------- */
