@@ -134,6 +134,7 @@ $(1)/tests/test_preload: | build/libzt_auto.so build/examples/simulate build/lib
     build/kernels/reduce.so
 
 $(1)/tests/test_softgpu_engines: | build/kernels/meet.so
+$(1)/tests/test_softgpu_sampling: | build/kernels/hot.so build/kernels/functions.so
 $(1)/tests/test_softgpu_modules: | build/kernels/functions.so build/kernels/matmul.so
 
 # Programs of several files with a copy of the library each.

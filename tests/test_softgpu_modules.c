@@ -1,4 +1,5 @@
 /* What the software device tells of modules and kernels: binaries, debug information, functions, memory. */
+#define _GNU_SOURCE /* memmem */
 #include "fixture.h"
 
 #include <elf.h>
@@ -218,6 +219,78 @@ static void test_profile_flags_are_those_of_the_build(void **state) {
     free(binary.bytes);
 }
 
+/* ==== the code of kernels ================================================================================= */
+
+typedef ze_result_t (*base_function)(ze_kernel_handle_t kernel, uint64_t *address);
+typedef ze_result_t (*binary_function)(ze_kernel_handle_t kernel, size_t *size, uint8_t *binary);
+
+static void *extension(world *w, const char *name) {
+    void *address = NULL;
+    ok(zeDriverGetExtensionFunctionAddress(w->driver, name, &address));
+    return address;
+}
+
+/* What is at its address is its binary, and that is part of the module's. */
+static void check_code(world *w, ze_kernel_handle_t kernel, file module) {
+    base_function get_base;
+    binary_function get_binary;
+    uint64_t base = 0;
+    size_t size = 0;
+    *(void **)&get_base = extension(w, "zexKernelGetBaseAddress");
+    *(void **)&get_binary = extension(w, "zeKernelGetBinaryExp");
+    ok(get_base(kernel, &base));
+    ok(get_binary(kernel, &size, NULL));
+    assert_in_range(size, 16, module.size);
+    uint8_t *binary = malloc(size);
+    assert_non_null(binary);
+    ok(get_binary(kernel, &size, binary));
+    assert_memory_equal((const uint8_t *)(uintptr_t)base, binary, size);
+    assert_non_null(memmem(module.bytes, module.size, binary, size));
+    assert_result(get_base(kernel, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    assert_result(get_binary(kernel, NULL, binary), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    assert_result(get_base(NULL, &base), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    assert_result(get_binary(NULL, &size, binary), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    free(binary);
+}
+
+static void test_kernels_know_their_code(void **state) {
+    world *w = *state;
+    const char *files[] = {"build/kernels/saxpy.so", "build/kernels/matmul.so"};
+    const char *names[] = {"saxpy", "matmul"}; /* inlined, and too large for that */
+    for (size_t i = 0; i < 2; i++) {
+        file binary = read_file(files[i]);
+        ze_module_handle_t module = load(w, files[i], NULL);
+        ze_kernel_handle_t kernel = kernel_in(module, names[i]);
+        check_code(w, kernel, binary);
+        ok(zeKernelDestroy(kernel));
+        ok(zeModuleDestroy(module));
+        free(binary.bytes);
+    }
+}
+
+/* Nobody knows where it ends, but still where it begins. */
+static void test_code_without_symbols_has_no_size(void **state) {
+    world *w = *state;
+    file binary = read_file("build/kernels/saxpy.so");
+    ((ElfW(Ehdr) *)(void *)binary.bytes)->e_shnum = 0;
+    base_function get_base;
+    binary_function get_binary;
+    ze_module_handle_t module;
+    uint64_t base = 0;
+    size_t size = 7;
+    *(void **)&get_base = extension(w, "zexKernelGetBaseAddress");
+    *(void **)&get_binary = extension(w, "zeKernelGetBinaryExp");
+    ok(try_module(w, binary, NULL, &module));
+    ze_kernel_handle_t kernel = kernel_in(module, "saxpy");
+    assert_result(get_binary(kernel, &size, NULL), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    assert_int_equal(size, 7);
+    ok(get_base(kernel, &base));
+    assert_true(base != 0);
+    ok(zeKernelDestroy(kernel));
+    ok(zeModuleDestroy(module));
+    free(binary.bytes);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_a_module_gives_its_binary),
@@ -227,6 +300,8 @@ int main(void) {
         TEST(test_names_are_those_of_the_module_alone),
         TEST(test_kernels_know_their_memory),
         TEST(test_profile_flags_are_those_of_the_build),
+        TEST(test_kernels_know_their_code),
+        TEST(test_code_without_symbols_has_no_size),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }
