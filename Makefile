@@ -135,6 +135,7 @@ $(1)/tests/test_preload: | build/libzt_auto.so build/examples/simulate build/lib
 
 $(1)/tests/test_softgpu_engines: | build/kernels/meet.so
 $(1)/tests/test_softgpu_modules: | build/kernels/functions.so build/kernels/matmul.so
+$(1)/tests/test_modules: | build/kernels/matmul.so build/kernels/reduce.so build/kernels/saxpy.so
 
 # Programs of several files with a copy of the library each.
 $(1)/tests/test_process: $(1)/tests/plugins/other_file.o

@@ -371,6 +371,20 @@
        programs that were not built with zetools. Programs that end without exit, such as by _exit or a
        signal, have no report.
 
+   MODULES, with ZETOOLS_TRACER
+
+       With zt_trace_config.modules, each module that is created while tracing leaves files in a directory,
+   for disassemblers and symbolisers:
+
+           3f9c6a0d5e21b784.elf     the native binary. Its suffix is .elf, .ar for a fat binary, else .bin
+           3f9c6a0d5e21b784.debug   the debug information, ELF with DWARF, if the driver has some: build
+                                    modules with -g
+
+       They are named by the FNV-1a hash of the native binary. So processes may share a directory, and a
+   module that is created again does not write again. Two of 10,000 different modules have the same hash with
+   a probability of 3 in 10^12. A file is written beside its name and then renamed, so that nobody reads an
+       incomplete one. What cannot be written is logged once, and noted in reports; the program goes on.
+
    REPORTS
 
        JSON, CSV and pages begin with what a reader needs a year later: the version of the library, the
@@ -590,6 +604,7 @@
        ZT_PEAKS                overrides zt_set_peaks: bytes and operations a second, "456e9,14.6e12"
        ZT_KERNELS, ZT_CALLS    override names and calls of zt_trace_config: ZT_KERNELS="gemm*,!*_tail"
        ZT_COPIES               overrides zt_trace_config.copies: "1", or "0"
+       ZT_MODULES              overrides zt_trace_config.modules, a directory; "": none
        ZT_AUTO                 the reports of zt_auto, as in ZT_REPORT; "1": as its configuration says; "off",
                                "0" or "": nothing is traced
        Mistakes in these are printed on standard error. If a report of ZT_REPORT or ZT_AUTO cannot be written,
@@ -1014,6 +1029,8 @@ typedef struct zt_trace_config {
                           NULL: none. */
     const zt_hook *hooks; /* Callbacks of the application, up to 16. NULL: none. */
     uint32_t hook_count;
+    const char *modules; /* A directory for the binaries and the debug information of modules that are created
+                            while tracing; see MODULES. It is made if it is missing. NULL and "": none. */
 } zt_trace_config;
 
 /* Launches, and copies if they are measured: launches = measured + filtered + elsewhere. zt_counts shows
@@ -1532,7 +1549,7 @@ ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler);
 ZT_API zt_trace_config zt_trace_config_default(void);
 
 /* Starts tracing; see TRACING.
-   config  NULL: the defaults. ZT_KERNELS, ZT_COPIES and ZT_CALLS override it
+   config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS and ZT_MODULES override it
    Returns SUCCESS; DEPENDENCY_UNAVAILABLE if the loader's tracing layer is off; INVALID_ARGUMENT if
    config.calls or a hook names a call that cannot be traced; INVALID_SIZE for more than 16 hooks; NOT_READY
    if a call of an earlier trace is still in progress; HANDLE_OBJECT_IN_USE if the profiler traces already,
@@ -1565,7 +1582,7 @@ ZT_API zt_auto_config zt_auto_config_default(void);
    cannot be written, a message and the table go to standard error, and zt_get_last_error(NULL) has the
    message for functions that run at exit later. A report without a region is followed by what was seen and
    not measured: below a table on standard output or error, else on standard error.
-   config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS and other variables override it
+   config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS, ZT_MODULES and other variables override it
    Returns SUCCESS; INVALID_ARGUMENT if the suffix of a report stands for no format; otherwise the result of
    zeInit, or as zt_trace_start. One thread. Since 0.1. */
 ZT_API ze_result_t zt_auto(const zt_auto_config *config);
@@ -1873,6 +1890,7 @@ typedef zt__disabled_scope zt_scope;
            >>requests     ZT_REPORT, and lists of reports
            >>opening      zt_open, zt_close
            >>streams      sampling by the clock
+           >>modules      files of the modules of others (ZETOOLS_TRACER)
            >>tracer       regions around the launches of others (ZETOOLS_TRACER)
            >>openmetrics  figures for Prometheus, as OpenMetrics text
            >>reports      what reports have in common: regions, read one at a time
@@ -3999,6 +4017,7 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
       "%s: a traced call was still in progress when the time was up. The tracer stays, "                     \
       "switched off, until that call ends. Raise config.wait_timeout_ns, or end the wait "                   \
       "in that call.")                                                                                       \
+    X(MODULE_NOT_SAVED, "%s failed: %s. Files of modules are missing in '%.512s'. %s")                       \
     /* of zt_bench */                                                                                        \
     X(NOTHING_TO_BENCH, "%s: config.run and config.measure are both NULL. Set one.")                         \
     X(NO_BENCH_SAMPLE, "%s: '%.64s' has no sample: %s. Put a region of the profiler that it receives "       \
@@ -13425,6 +13444,308 @@ ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream) {
     return zt__get_last_result(stream ? &zt__mutable_stream(stream)->diagnostics : NULL);
 }
 
+/* ==== >>modules: what is known of the modules of the application, and their files ========================= */
+
+#ifdef ZETOOLS_TRACER
+
+/* A tracer passes to this chapter what it observes of modules and kernels. */
+
+/* A module of the application. */
+typedef struct zt__module {
+    const void *handle;          /* the key */
+    ze_context_handle_t context; /* NULL: not known, because it was created before the start */
+    ze_device_handle_t device;
+    uint64_t hash; /* of its native binary; 0: not known yet */
+} zt__module;
+
+/* What a tracer knows of modules. */
+typedef struct zt__modules {
+    zt_allocator allocator;
+    zt__diagnostics *diagnostics; /* of the profiler; NULL under zt_auto */
+    char *directory; /* absolute. NULL: modules leave no files. Changes while nothing is traced */
+
+    zt__mutex mutex;          /* guards what follows. Held briefly, as that of the tracer */
+    zt__map known;            /* zt__module, by handle */
+    uint32_t failures;        /* of files. Atomic */
+    zt__message_text failure; /* the first of them */
+} zt__modules;
+
+/* Called when a tracer is created. */
+ZT__PRIVATE void zt__open_modules(zt__modules *modules, const zt_allocator *allocator,
+                                  zt__diagnostics *diagnostics) {
+    modules->allocator = *allocator;
+    modules->diagnostics = diagnostics;
+    pthread_mutex_init(&modules->mutex, NULL);
+}
+
+/* Forgets all modules. Called while nothing is traced. */
+ZT__PRIVATE void zt__forget_modules(zt__modules *modules) {
+    uint32_t i;
+    for (i = 0; i < modules->known.capacity; i++) {
+        zt__free(&modules->allocator, modules->known.entries[i].value);
+    }
+    zt__map_free(&modules->known, &modules->allocator);
+}
+
+/* Called when a tracer is destroyed. */
+ZT__PRIVATE void zt__close_modules(zt__modules *modules) {
+    zt__forget_modules(modules);
+    zt__free(&modules->allocator, modules->directory);
+    pthread_mutex_destroy(&modules->mutex);
+}
+
+/* Returns the record of a module, which is added if there is none. The mutex is held, but unlocked while
+   memory is allocated. Returns NULL without memory. */
+ZT__PRIVATE zt__module *zt__find_or_add_module(zt__modules *modules, ze_module_handle_t module) {
+    const void *handle = module;
+    zt__module *made, *known = (zt__module *)zt__map_find(&modules->known, &handle, sizeof handle);
+    if (known) {
+        return known;
+    }
+    zt__unlock(&modules->mutex);
+    made = (zt__module *)zt__allocate(&modules->allocator, 1, sizeof *made);
+    zt__lock(&modules->mutex);
+    if (made && zt__map_make_room(&modules->known, &modules->allocator, &modules->mutex)) {
+        known = (zt__module *)zt__map_find(&modules->known, &handle, sizeof handle);
+        if (!known) {
+            made->handle = handle;
+            zt__map_add(&modules->known, &made->handle, sizeof made->handle, made);
+            return made;
+        }
+    }
+    zt__unlock(&modules->mutex);
+    zt__free(&modules->allocator, made);
+    zt__lock(&modules->mutex);
+    return known;
+}
+
+/* Called before a module is destroyed, because afterwards the driver may use its handle again. */
+ZT__PRIVATE void zt__forget_module(zt__modules *modules, ze_module_handle_t module) {
+    const void *handle = module;
+    zt__module *known;
+    zt__lock(&modules->mutex);
+    known = (zt__module *)zt__map_find(&modules->known, &handle, sizeof handle);
+    zt__map_remove(&modules->known, &handle, sizeof handle);
+    zt__unlock(&modules->mutex);
+    zt__free(&modules->allocator, known);
+}
+
+/* ---- binaries -------------------------------------------------------------------------------------------- */
+
+/* What the driver returns of a module. */
+typedef struct zt__binary {
+    uint8_t *bytes; /* NULL: none */
+    size_t size;
+} zt__binary;
+
+/* One of two calls of the driver, with the module and where to store size and bytes. */
+ZT__PRIVATE ze_result_t zt__query_binary(ze_module_handle_t module, int is_debug, size_t *size,
+                                         uint8_t *bytes) {
+    return is_debug ? zetModuleGetDebugInfo((zet_module_handle_t)module,
+                                            ZET_MODULE_DEBUG_INFO_FORMAT_ELF_DWARF, size, bytes)
+                    : zeModuleGetNativeBinary(module, size, bytes);
+}
+
+/* Reads the native binary of a module or, with `is_debug`, its debug information. There may be none. */
+ZT__PRIVATE ze_result_t zt__read_binary(const zt_allocator *allocator, ze_module_handle_t module,
+                                        int is_debug, zt__binary *binary) {
+    ze_result_t result;
+    binary->bytes = NULL;
+    binary->size = 0;
+    ZT__INTERNAL(result = zt__query_binary(module, is_debug, &binary->size, NULL));
+    if (result != ZE_RESULT_SUCCESS || binary->size == 0) {
+        return result;
+    }
+    binary->bytes = (uint8_t *)zt__allocate(allocator, binary->size, 1);
+    if (!binary->bytes) {
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    ZT__INTERNAL(result = zt__query_binary(module, is_debug, &binary->size, binary->bytes));
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__free(allocator, binary->bytes);
+        binary->bytes = NULL;
+    }
+    return result;
+}
+
+/* Returns the hash of a module's native binary, by which its files are named, and which is the same in every
+   process. Two of 10,000 different modules have the same with a probability of 3 in 10^12. Reads the binary
+   unless the hash is known. Returns 0 if the driver does not return it. */
+ZT__PRIVATE uint64_t zt__hash_of_module(zt__modules *modules, ze_module_handle_t module) {
+    zt__module *known;
+    zt__binary binary;
+    uint64_t hash;
+    zt__lock(&modules->mutex);
+    known = zt__find_or_add_module(modules, module);
+    hash = known ? known->hash : 0;
+    zt__unlock(&modules->mutex);
+    if (!hash && zt__read_binary(&modules->allocator, module, 0, &binary) == ZE_RESULT_SUCCESS) {
+        hash = zt__hash(binary.bytes, binary.size);
+        zt__free(&modules->allocator, binary.bytes);
+        zt__lock(&modules->mutex);
+        known = zt__find_or_add_module(modules, module);
+        if (known) {
+            known->hash = hash;
+        }
+        zt__unlock(&modules->mutex);
+    }
+    return hash;
+}
+
+/* ---- files ----------------------------------------------------------------------------------------------- */
+
+/* Counts a file that is missing, keeps why for reports, and logs the first. */
+ZT__PRIVATE void zt__report_not_saved(zt__modules *modules, const char *directory, ze_result_t result,
+                                      const char *call, const char *reason, const char *remedy) {
+    int is_first;
+    zt__lock(&modules->mutex);
+    is_first = modules->failures == 0;
+    if (is_first) {
+        snprintf(modules->failure.text, sizeof modules->failure.text, zt__format_MODULE_NOT_SAVED, call,
+                 reason, directory, remedy);
+    }
+    zt__store(&modules->failures, modules->failures + 1);
+    zt__unlock(&modules->mutex);
+    if (is_first) {
+        zt__report(modules->diagnostics, MODULE_NOT_SAVED, result, call, reason, directory, remedy);
+    }
+}
+
+/* Stores the directory, which is made if it is missing, or NULL. Later changes of the working directory do
+   not matter. Called while nothing is traced. */
+ZT__PRIVATE void zt__configure_modules(zt__modules *modules, const char *directory, const char *call) {
+    enum { LONGEST = 4096 };
+    size_t size = directory ? strlen(directory) + 1 : 0;
+    zt__forget_modules(modules);
+    zt__free(&modules->allocator, modules->directory);
+    modules->directory = NULL;
+    if (size <= 1) {
+        return;
+    }
+    if (mkdir(directory, 0777) != 0 && errno != EEXIST) {
+        zt__report_not_saved(modules, directory, ZE_RESULT_ERROR_UNKNOWN, "mkdir", strerror(errno),
+                             "Make the directory, or the one that it is in.");
+        return;
+    }
+    modules->directory = (char *)zt__allocate(&modules->allocator, LONGEST + size, 1);
+    if (!modules->directory) {
+        zt__report_no_memory(modules->diagnostics, call, "the name of a directory");
+    } else if (*directory != '/' && getcwd(modules->directory, LONGEST)) {
+        strcat(modules->directory, "/");
+    }
+    if (modules->directory) {
+        strcat(modules->directory, directory);
+    }
+}
+
+/* Writes a file beside its name and renames it, so that nobody reads an incomplete one. Returns the call that
+   failed, with errno, or NULL. */
+ZT__PRIVATE const char *zt__write_beside(const char *path, const char *beside, const zt__binary *binary) {
+    const char *failed = NULL;
+    int reason = 0;
+    FILE *file = fopen(beside, "wb");
+    if (!file) {
+        return "fopen";
+    }
+    if (fwrite(binary->bytes, 1, binary->size, file) != binary->size) {
+        failed = "fwrite";
+        reason = errno;
+    }
+    if (fclose(file) != 0 && !failed) {
+        failed = "fclose";
+        reason = errno;
+    }
+    if (!failed && rename(beside, path) != 0) {
+        failed = "rename";
+        reason = errno;
+    }
+    if (failed) {
+        remove(beside);
+        errno = reason;
+    }
+    return failed;
+}
+
+/* The path of a file of a module, and the one that it is written to first. */
+typedef struct zt__module_file {
+    char path[4096 + 128];
+    char beside[4096 + 192];
+} zt__module_file;
+
+/* Writes a file of a module, unless there is one of this name and size. */
+ZT__PRIVATE void zt__save_binary(zt__modules *modules, uint64_t hash, const char *suffix,
+                                 const zt__binary *binary) {
+    zt__module_file *file = (zt__module_file *)zt__allocate(&modules->allocator, 1, sizeof *file);
+    const char *failed;
+    struct stat before;
+    if (!file) {
+        zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "malloc",
+                             "no memory for a path", "Free some.");
+        return;
+    }
+    snprintf(file->path, sizeof file->path, "%s/%016llx.%s", modules->directory, (unsigned long long)hash,
+             suffix);
+    if (stat(file->path, &before) != 0 || before.st_size != (off_t)binary->size) {
+        snprintf(file->beside, sizeof file->beside, "%s.%ld.%lx.part", file->path, (long)getpid(),
+                 (unsigned long)zt__this_thread());
+        failed = zt__write_beside(file->path, file->beside, binary);
+        if (failed) {
+            zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_UNKNOWN, failed,
+                                 strerror(errno), "Check the directory, its permissions and space.");
+        }
+    }
+    zt__free(&modules->allocator, file);
+}
+
+ZT__PRIVATE const char *zt__suffix_of_binary(const zt__binary *binary) {
+    if (binary->size >= 4 && memcmp(binary->bytes, "\177ELF", 4) == 0) {
+        return "elf";
+    }
+    return binary->size >= 8 && memcmp(binary->bytes, "!<arch>\n", 8) == 0 ? "ar" : "bin";
+}
+
+/* Writes the files of a module. Returns the hash by which they are named; 0: not known. */
+ZT__PRIVATE uint64_t zt__save_module(zt__modules *modules, ze_module_handle_t module) {
+    const char *remedy = "Free some memory, or update the driver.";
+    zt__binary binary, debug;
+    uint64_t hash = 0;
+    ze_result_t result = zt__read_binary(&modules->allocator, module, 0, &binary);
+    if (result != ZE_RESULT_SUCCESS || !binary.bytes) {
+        zt__report_not_saved(modules, modules->directory, result, "zeModuleGetNativeBinary",
+                             zt_result_name(result), remedy);
+        return 0;
+    }
+    hash = zt__hash(binary.bytes, binary.size);
+    zt__save_binary(modules, hash, zt__suffix_of_binary(&binary), &binary);
+    zt__free(&modules->allocator, binary.bytes);
+    result = zt__read_binary(&modules->allocator, module, 1, &debug);
+    if (debug.bytes) {
+        zt__save_binary(modules, hash, "debug", &debug);
+        zt__free(&modules->allocator, debug.bytes);
+    } else if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_ERROR_UNSUPPORTED_FEATURE) {
+        zt__report_not_saved(modules, modules->directory, result, "zetModuleGetDebugInfo",
+                             zt_result_name(result), remedy);
+    }
+    return hash;
+}
+
+/* Called after a module was created. */
+ZT__PRIVATE void zt__after_module_create(zt__modules *modules, const ze_module_create_params_t *parameters) {
+    ze_module_handle_t module = **parameters->pphModule;
+    uint64_t hash = modules->directory ? zt__save_module(modules, module) : 0;
+    zt__module *known;
+    zt__lock(&modules->mutex);
+    known = zt__find_or_add_module(modules, module);
+    if (known) {
+        known->context = *parameters->phContext;
+        known->device = *parameters->phDevice;
+        known->hash = hash;
+    }
+    zt__unlock(&modules->mutex);
+}
+
+#endif /* ZETOOLS_TRACER */
+
 /* ==== >>tracer: launches and calls of code that knows nothing of the profiler ============================= */
 
 #ifdef ZETOOLS_TRACER
@@ -13446,8 +13767,9 @@ ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream) {
      mutex, of the dispatcher   guards the list of live tracers and that of frames. Held while a frame
                                 changes to CALLBACK or ABANDONED
      mutex, of a tracer         guards what the tracer knows of handles, names, counts and times
+     mutex, of its modules      guards what the tracer knows of modules; see >>modules
 
-   The two mutexes are held briefly. Under them no other lock is locked, and neither the driver nor a
+   The three mutexes are held briefly. Under them no other lock is locked, and neither the driver nor a
    function of the application is called. What is marked atomic is also read without a lock. */
 
 /* The calls of the core interface (ze...) that loaders can trace. Older loaders lack some of them. Where one
@@ -13584,6 +13906,8 @@ typedef enum zt__call_kind {
     ZT__KIND_LIST_RESET,
     ZT__KIND_LIST_DESTROY,
     ZT__KIND_EXECUTE,
+    ZT__KIND_MODULE_CREATE,
+    ZT__KIND_MODULE_DESTROY,
     ZT__KIND_KERNEL_CREATE,
     ZT__KIND_KERNEL_DESTROY,
     ZT__KIND_GROUP_SIZE,
@@ -13608,6 +13932,10 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
     case ZT__CALL_CommandListImmediateAppendCommandListsExp:
     case ZT__CALL_CommandListImmediateAppendCommandListsWithParameters:
         return ZT__KIND_EXECUTE;
+    case ZT__CALL_ModuleCreate:
+        return ZT__KIND_MODULE_CREATE;
+    case ZT__CALL_ModuleDestroy:
+        return ZT__KIND_MODULE_DESTROY;
     case ZT__CALL_KernelCreate:
         return ZT__KIND_KERNEL_CREATE;
     case ZT__CALL_KernelDestroy:
@@ -13855,6 +14183,7 @@ typedef struct zt__tracer {
     uint32_t timeline; /* how many samples the profilers keep */
     uint32_t hook_count;
     zt__traced_hook hooks[ZT__MAX_HOOKS];
+    zt__modules modules; /* has a mutex of its own */
     /* Queries of lists that were created before the start. NULL: the loader lacks them. */
     ze_result_t(ZE_APICALL *get_context)(ze_command_list_handle_t, ze_context_handle_t *);
     ze_result_t(ZE_APICALL *get_device)(ze_command_list_handle_t, ze_device_handle_t *);
@@ -14579,6 +14908,9 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
         zt__forget_handle(tracer, &tracer->kernels,
                           *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
         break;
+    case ZT__KIND_MODULE_DESTROY:
+        zt__forget_module(&tracer->modules, *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule);
+        break;
     case ZT__KIND_CONTEXT_DESTROY:
         if (tracer->automatic) {
             zt__before_context_destroy(tracer,
@@ -14610,6 +14942,9 @@ ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
         zt__unlock(&tracer->mutex);
         break;
     }
+    case ZT__KIND_MODULE_CREATE:
+        zt__after_module_create(&tracer->modules, ZT__PARAMETERS(frame, ze_module_create_params_t));
+        break;
     case ZT__KIND_LIST_RESET:
         zt__mark_list_over_everywhere(tracer,
                                       *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList,
@@ -14969,7 +15304,7 @@ ZT__PRIVATE void zt__forget_tracers(void) {
     zt__dispatch_mutex = unlocked;
     for (tracer = zt__dispatch.tracers; tracer; tracer = tracer->next) {
         tracer->is_live = 0;
-        tracer->mutex = unlocked;
+        tracer->mutex = tracer->modules.mutex = unlocked;
     }
     zt__dispatch.tracers = NULL;
     zt__dispatch.tracer_count = 0;
@@ -15123,6 +15458,7 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
     tracer->every = config->every ? config->every : 1;
     tracer->limit = config->limit;
     tracer->timeline = timeline;
+    zt__configure_modules(&tracer->modules, config->modules, zt__starting_call(tracer));
     result = zt__select_calls(tracer, config->calls);
     if (result == ZE_RESULT_SUCCESS) {
         result = zt__copy_hooks(tracer, config->hooks, config->hook_count);
@@ -15170,6 +15506,7 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
                                          uint32_t timeline) {
     zt_trace_config config = given ? *given : zt_trace_config_default();
     const char *kernels = getenv("ZT_KERNELS"), *copies = getenv("ZT_COPIES"), *calls = getenv("ZT_CALLS");
+    const char *modules = getenv("ZT_MODULES");
     ze_result_t(ZE_APICALL * enable_layer)(void);
     ze_result_t result;
     if (zt__has_calls_in_progress(tracer)) {
@@ -15184,6 +15521,9 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     }
     if (calls) {
         config.calls = calls;
+    }
+    if (modules) {
+        config.modules = modules;
     }
     result = zt__configure_tracer(tracer, &config, timeline);
     if (result != ZE_RESULT_SUCCESS) {
@@ -15264,6 +15604,7 @@ ZT__PRIVATE zt__tracer *zt__create_tracer(const zt_allocator *allocator, zt__dia
     tracer->wait_timeout_ns = wait_timeout_ns;
     pthread_mutex_init(&tracer->mutex, NULL);
     pthread_mutex_init(&tracer->opening.mutex, NULL);
+    zt__open_modules(&tracer->modules, allocator, diagnostics);
     return tracer;
 }
 
@@ -15280,6 +15621,7 @@ ZT__PRIVATE void zt__destroy_tracer(zt__tracer *tracer) {
     for (i = 0; i < tracer->timed_call_count; i++) {
         zt__free_timed_call(&allocator, tracer->in_order[i]);
     }
+    zt__close_modules(&tracer->modules);
     zt__free(&allocator, tracer->names);
     zt__free(&allocator, tracer->spans);
     pthread_mutex_destroy(&tracer->mutex);
@@ -16269,6 +16611,24 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
 #endif
 }
 
+/* Notes files of modules that could not be written. */
+ZT__PRIVATE void zt__note_modules(zt__document *document, zt__note_fn note) {
+#ifdef ZETOOLS_TRACER
+    zt__tracer *tracer = zt__load(&document->profiler->tracer);
+    char text[sizeof tracer->modules.failure.text + 64];
+    if (tracer && zt__load(&tracer->modules.failures)) {
+        zt__lock(&tracer->modules.mutex);
+        snprintf(text, sizeof text, "%u file%s of modules could not be written.%s %s",
+                 (unsigned)tracer->modules.failures, tracer->modules.failures == 1 ? "" : "s",
+                 tracer->modules.failures == 1 ? "" : " The first:", tracer->modules.failure.text);
+        zt__unlock(&tracer->modules.mutex);
+        note(document, text);
+    }
+#else
+    (void)document, (void)note;
+#endif
+}
+
 /* Notes how many own times are not known. */
 ZT__PRIVATE void zt__note_own_times(zt__document *document, zt__note_fn note) {
     uint32_t i, count = 0;
@@ -16293,6 +16653,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
         zt__note_why_empty(document, note);
     }
     zt__note_elsewhere(document, note);
+    zt__note_modules(document, note);
     if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
         snprintf(text, sizeof text, "There are no metrics: %s", zt_get_availability_text(document->profiler));
         note(document, text);

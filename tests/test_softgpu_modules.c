@@ -3,97 +3,51 @@
 
 #include <elf.h>
 #include <link.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct file {
-    uint8_t *bytes;
-    size_t size;
-} file;
-
-static file read_file(const char *name) {
-    char path[4096];
-    file read = {0};
-    find_file(name, path, sizeof path);
-    FILE *from = fopen(path, "rb");
-    assert_non_null(from);
-    fseek(from, 0, SEEK_END);
-    read.size = (size_t)ftell(from);
-    rewind(from);
-    read.bytes = malloc(read.size);
-    assert_non_null(read.bytes);
-    assert_int_equal(fread(read.bytes, 1, read.size, from), read.size);
-    fclose(from);
-    return read;
-}
-
-static ze_result_t try_module(world *w, file binary, const char *flags, ze_module_handle_t *module) {
-    ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
-                             .format = ZE_MODULE_FORMAT_NATIVE,
-                             .inputSize = binary.size,
-                             .pInputModule = binary.bytes,
-                             .pBuildFlags = flags};
-    return zeModuleCreate(w->context, w->device, &desc, module, NULL);
-}
-
-static ze_module_handle_t load(world *w, const char *name, const char *flags) {
-    file binary = read_file(name);
-    ze_module_handle_t module;
-    ok(try_module(w, binary, flags, &module));
-    free(binary.bytes);
-    return module;
-}
-
-static ze_kernel_handle_t kernel_in(ze_module_handle_t module, const char *name) {
-    ze_kernel_desc_t desc = {ZE_STRUCTURE_TYPE_KERNEL_DESC, NULL, 0, name};
-    ze_kernel_handle_t kernel;
-    ok(zeKernelCreate(module, &desc, &kernel));
-    return kernel;
-}
-
 static void test_a_module_gives_its_binary(void **state) {
     world *w = *state;
-    file binary = read_file("build/kernels/matmul.so");
-    uint8_t *copy = calloc(1, binary.size);
+    native_binary code = read_binary("build/kernels/matmul.so");
+    uint8_t *copy = calloc(1, code.size);
     size_t size = 0;
     ze_module_handle_t module, again;
     assert_non_null(copy);
-    ok(try_module(w, binary, NULL, &module));
+    ok(try_module(w, code, NULL, &module));
     assert_result(zeModuleGetNativeBinary(module, NULL, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     ok(zeModuleGetNativeBinary(module, &size, NULL));
-    assert_int_equal(size, binary.size);
+    assert_int_equal(size, code.size);
     size = 4;
     ok(zeModuleGetNativeBinary(module, &size, copy));
-    assert_memory_equal(copy, binary.bytes, 4);
+    assert_memory_equal(copy, code.bytes, 4);
     assert_int_equal(copy[4], 0);
-    assert_int_equal(size, binary.size);
+    assert_int_equal(size, code.size);
     ok(zeModuleGetNativeBinary(module, &size, copy));
-    assert_memory_equal(copy, binary.bytes, size);
-    ok(try_module(w, (file){copy, size}, NULL, &again));
+    assert_memory_equal(copy, code.bytes, size);
+    ok(try_module(w, (native_binary){copy, size}, NULL, &again));
     ok(zeModuleDestroy(module));
     ok(zeModuleDestroy(again));
-    free(binary.bytes);
+    free(code.bytes);
     free(copy);
 }
 
 /* Without the table of sections, as after sstrip, the rest still loads. */
 static void test_debug_information_is_elf_with_dwarf(void **state) {
     world *w = *state;
-    file binary = read_file("build/kernels/matmul.so");
+    native_binary code = read_binary("build/kernels/matmul.so");
     ze_module_handle_t module, stripped;
     size_t size = 0;
-    ok(try_module(w, binary, NULL, &module));
+    ok(try_module(w, code, NULL, &module));
     ok(zetModuleGetDebugInfo((zet_module_handle_t)module, ZET_MODULE_DEBUG_INFO_FORMAT_ELF_DWARF, &size,
                              NULL));
-    assert_int_equal(size, binary.size);
+    assert_int_equal(size, code.size);
     uint8_t *info = malloc(size);
     assert_non_null(info);
     ok(zetModuleGetDebugInfo((zet_module_handle_t)module, ZET_MODULE_DEBUG_INFO_FORMAT_ELF_DWARF, &size,
                              info));
     assert_memory_equal(info, ELFMAG, SELFMAG);
-    ((ElfW(Ehdr) *)(void *)binary.bytes)->e_shnum = 0;
-    ok(try_module(w, binary, NULL, &stripped));
+    ((ElfW(Ehdr) *)(void *)code.bytes)->e_shnum = 0;
+    ok(try_module(w, code, NULL, &stripped));
     ok(zetModuleGetDebugInfo((zet_module_handle_t)stripped, ZET_MODULE_DEBUG_INFO_FORMAT_ELF_DWARF, &size,
                              NULL));
     assert_int_equal(size, 0);
@@ -102,37 +56,37 @@ static void test_debug_information_is_elf_with_dwarf(void **state) {
         ZE_RESULT_ERROR_INVALID_ENUMERATION);
     ok(zeModuleDestroy(module));
     ok(zeModuleDestroy(stripped));
-    free(binary.bytes);
+    free(code.bytes);
     free(info);
 }
 
 /* A table of sections that points outside of the file is not read. */
 static void test_damaged_sections_are_no_debug_information(void **state) {
     world *w = *state;
-    file binary = read_file("build/kernels/matmul.so");
-    ElfW(Ehdr) *header = (ElfW(Ehdr) *)(void *)binary.bytes;
+    native_binary code = read_binary("build/kernels/matmul.so");
+    ElfW(Ehdr) *header = (ElfW(Ehdr) *)(void *)code.bytes;
     ze_module_handle_t module;
     size_t size = 1;
-    header->e_shoff = binary.size - 8;
-    ok(try_module(w, binary, NULL, &module));
+    header->e_shoff = code.size - 8;
+    ok(try_module(w, code, NULL, &module));
     ok(zetModuleGetDebugInfo((zet_module_handle_t)module, ZET_MODULE_DEBUG_INFO_FORMAT_ELF_DWARF, &size,
                              NULL));
     assert_int_equal(size, 0);
     ok(zeModuleDestroy(module));
-    free(binary.bytes);
+    free(code.bytes);
 }
 
 static void test_kernels_call_functions_of_other_modules(void **state) {
     world *w = *state;
-    ze_module_handle_t callee = load(w, "build/kernels/functions.so", NULL), caller;
-    file binary = read_file("build/kernels/functions.so");
+    ze_module_handle_t callee = load_module(w, "build/kernels/functions.so", NULL), caller;
+    native_binary code = read_binary("build/kernels/functions.so");
     void *function, *factor;
     size_t size = 0;
     const ze_group_count_t one = {1, 1, 1};
-    binary.bytes = realloc(binary.bytes, ++binary.size); /* another binary, with variables of its own */
-    assert_non_null(binary.bytes);
-    binary.bytes[binary.size - 1] = 0;
-    ok(try_module(w, binary, NULL, &caller));
+    code.bytes = realloc(code.bytes, ++code.size); /* another binary, with variables of its own */
+    assert_non_null(code.bytes);
+    code.bytes[code.size - 1] = 0;
+    ok(try_module(w, code, NULL, &caller));
     ok(zeModuleGetFunctionPointer(callee, "scaled", &function));
     ok(zeModuleGetGlobalPointer(callee, "factor", &size, &factor));
     assert_int_equal(size, sizeof(float));
@@ -150,12 +104,12 @@ static void test_kernels_call_functions_of_other_modules(void **state) {
     ok(zeKernelDestroy(kernel));
     ok(zeModuleDestroy(callee));
     ok(zeModuleDestroy(caller));
-    free(binary.bytes);
+    free(code.bytes);
 }
 
 static void test_names_are_those_of_the_module_alone(void **state) {
     world *w = *state;
-    ze_module_handle_t module = load(w, "build/kernels/functions.so", NULL);
+    ze_module_handle_t module = load_module(w, "build/kernels/functions.so", NULL);
     void *pointer = NULL;
     size_t size;
     const ze_result_t no_function = ZE_RESULT_ERROR_INVALID_FUNCTION_NAME;
@@ -178,7 +132,7 @@ static ze_kernel_properties_t properties_of(ze_kernel_handle_t kernel) {
 
 static void test_kernels_know_their_memory(void **state) {
     world *w = *state;
-    ze_module_handle_t module = load(w, "build/kernels/matmul.so", NULL);
+    ze_module_handle_t module = load_module(w, "build/kernels/matmul.so", NULL);
     ze_kernel_handle_t kernel = kernel_in(module, "matmul");
     ze_kernel_properties_t matmul = properties_of(kernel), saxpy = properties_of(w->kernel);
     assert_int_equal(matmul.numKernelArgs, 4);
@@ -194,7 +148,7 @@ static void test_kernels_know_their_memory(void **state) {
 
 static uint32_t profile_flags(world *w, const char *build_flags) {
     zet_profile_properties_t properties = {.stype = ZET_STRUCTURE_TYPE_PROFILE_PROPERTIES, .numTokens = 9};
-    ze_module_handle_t module = load(w, "build/kernels/saxpy.so", build_flags);
+    ze_module_handle_t module = load_module(w, "build/kernels/saxpy.so", build_flags);
     ze_kernel_handle_t kernel = kernel_in(module, "saxpy");
     ok(zetKernelGetProfileInfo((zet_kernel_handle_t)kernel, &properties));
     assert_int_equal(properties.numTokens, 0);
@@ -205,7 +159,7 @@ static uint32_t profile_flags(world *w, const char *build_flags) {
 
 static void test_profile_flags_are_those_of_the_build(void **state) {
     world *w = *state;
-    file binary = read_file("build/kernels/saxpy.so");
+    native_binary code = read_binary("build/kernels/saxpy.so");
     const char *wrong[] = {"-zet-profile-flags", "-zet-profile-flags 0x4", "-zet-profile-flags x",
                            "-zet-profile-flags 1x"};
     ze_module_handle_t module;
@@ -214,8 +168,8 @@ static void test_profile_flags_are_those_of_the_build(void **state) {
     assert_int_equal(profile_flags(w, "-zet-profile-flags 0x3"), 3);
     assert_int_equal(profile_flags(w, "-g -zet-profile-flags 2 -ze-opt-disable"), 2);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        assert_result(try_module(w, binary, wrong[i], &module), ZE_RESULT_ERROR_MODULE_BUILD_FAILURE);
-    free(binary.bytes);
+        assert_result(try_module(w, code, wrong[i], &module), ZE_RESULT_ERROR_MODULE_BUILD_FAILURE);
+    free(code.bytes);
 }
 
 int main(void) {

@@ -56,19 +56,9 @@ typedef struct other_kernel {
 } other_kernel;
 
 static void create_other(world *w, other_kernel *other) {
-    char path[4096];
-    find_file("build/kernels/reduce.so", path, sizeof path);
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    static uint8_t bytes[1 << 18];
-    size_t size = fread(bytes, 1, sizeof bytes, file);
-    fclose(file);
-    ze_module_desc_t module = {
-        ZE_STRUCTURE_TYPE_MODULE_DESC, NULL, ZE_MODULE_FORMAT_NATIVE, size, bytes, "", NULL};
-    ze_kernel_desc_t kernel = {ZE_STRUCTURE_TYPE_KERNEL_DESC, NULL, 0, "reduce"};
     uint32_t count = WORK_ITEMS;
-    ok(zeModuleCreate(w->context, w->device, &module, &other->module, NULL));
-    ok(zeKernelCreate(other->module, &kernel, &other->kernel));
+    other->module = load_module(w, "build/kernels/reduce.so", "");
+    other->kernel = kernel_in(other->module, "reduce");
     ok(zeKernelSetGroupSize(other->kernel, 256, 1, 1));
     ok(zeKernelSetArgumentValue(other->kernel, 0, sizeof w->ones, &w->ones)); /* sums to the first of ones */
     ok(zeKernelSetArgumentValue(other->kernel, 1, sizeof w->sums, &w->sums));
