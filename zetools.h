@@ -385,6 +385,27 @@
    a probability of 3 in 10^12. A file is written beside its name and then renamed, so that nobody reads an
        incomplete one. What cannot be written is logged once, and noted in reports; the program goes on.
 
+       zt_replace puts kernels of another module in place of the application's, which need not know of it. So
+       an instrumented build can count in a variable of its module what the kernels of a program do:
+
+           zt_replace(profiler, "solve*", instrumented, NULL);
+           zt_trace_start(profiler, NULL);
+           ...
+           zeModuleGetGlobalPointer(instrumented, "iterations", &size, &counter);
+
+       When a zeKernelCreate of the application has succeeded, the tracer creates the other kernel, destroys
+       the first one, and returns the handle of the other. So arguments and group sizes that the application
+       sets, launches and zeKernelDestroy are those of the replacement, which is measured under its own name.
+       Epilogues of hooks get the replacement. What zeModuleGetFunctionPointer returns is replaced likewise,
+   if the other module has a function of that name. zeModuleGetKernelNames is not changed. Reports note how
+       much was replaced.
+
+       A kernel stays, and the first message about it is logged, if the other one cannot be created or has
+       another number of arguments. It also stays if it was created before, if it is of a module that replaces
+       others, or if its module is of another context or device than the profiler; a module that was created
+       before the tracer started is assumed to be of the same. When the application destroys the other module
+       while it is traced, the replacement ends.
+
    REPORTS
 
        JSON, CSV and pages begin with what a reader needs a year later: the version of the library, the
@@ -541,6 +562,7 @@
                               threads that match rows with samples          config.wait_timeout_ns
                               the end of the collecting thread              2 seconds
        zt_trace_stop          calls in progress                             config.wait_timeout_ns
+       zt_replace             kernels that other threads create             config.wait_timeout_ns
        zt_bench, zt_compare   each of their runs                            config.wait_timeout_ns
        zt_stream_read         a row                                         its timeout
        zt_stream_close        reads of other threads                        10 seconds
@@ -1042,6 +1064,7 @@ typedef struct zt_trace_counts {
     uint64_t elsewhere; /* on a list that the profiler cannot measure: of another context or device; of a copy
                            engine, unless the profiler measures times alone; that can be cloned or changed;
                            or captured into a graph */
+    uint64_t replaced;  /* kernels, and pointers to functions, that zt_replace has replaced */
 } zt_trace_counts;
 
 /* A call that was timed. The name lives as long as the program. Since 0.1. */
@@ -1564,6 +1587,20 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
    traced to its end; HANDLE_OBJECT_IN_USE inside a hook. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler);
 
+/* Replaces kernels by those of another module while the profiler traces, from their next zeKernelCreate on;
+   see MODULES. Call it before zt_trace_start, or while tracing. kernels  their names: patterns with * and ?,
+   separated by commas, as in zt_trace_config.names. NULL: all. Is copied. A second call with the same text
+   changes the replacement; where several texts select a kernel, the newest counts module   where the
+   replacements are, of the profiler's context and device. It must live until the replacement has ended and
+   its kernels are destroyed. NULL: ends the replacement that was begun with the same text; if `kernels` is
+   NULL, too, all of them. Kernels that were replaced stay so name     of the kernel in that module. NULL: the
+   same name; kernels that the module lacks stay Returns SUCCESS; INVALID_KERNEL_NAME if the module has no
+   kernel `name`, and zt_get_last_error has the nearest names; OUT_OF_HOST_MEMORY; NOT_READY if another thread
+   still creates a kernel of a module whose replacement has ended, after config.wait_timeout_ns: then keep
+   that module. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_replace(zt_profiler *profiler, const char *kernels, ze_module_handle_t module,
+                              const char *name);
+
 /* Returns how many launches were appended since the first start. Any thread. Since 0.1. */
 ZT_API zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler);
 
@@ -1727,6 +1764,8 @@ ZT__OFF zt_trace_config zt_trace_config_default(void) ZT__EMPTY(zt_trace_config)
 ZT__OFF ZT__RESULT zt_trace_start(zt_profiler *profiler, const zt_trace_config *config)
     { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_trace_stop(zt_profiler *profiler) { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_replace(zt_profiler *profiler, const char *kernels, const void *module, const char *name)
+    { return ZT__SUCCESS; }
 ZT__OFF zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler) ZT__EMPTY(zt_trace_counts)
 ZT__OFF uint32_t zt_get_call_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF ZT__RESULT zt_get_call(const zt_profiler *profiler, uint32_t call, zt_call_info *info)
@@ -1890,7 +1929,7 @@ typedef zt__disabled_scope zt_scope;
            >>requests     ZT_REPORT, and lists of reports
            >>opening      zt_open, zt_close
            >>streams      sampling by the clock
-           >>modules      files of the modules of others (ZETOOLS_TRACER)
+           >>modules      files of the modules of others, and kernels in place of theirs (ZETOOLS_TRACER)
            >>tracer       regions around the launches of others (ZETOOLS_TRACER)
            >>openmetrics  figures for Prometheus, as OpenMetrics text
            >>reports      what reports have in common: regions, read one at a time
@@ -4017,6 +4056,11 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
       "%s: a traced call was still in progress when the time was up. The tracer stays, "                     \
       "switched off, until that call ends. Raise config.wait_timeout_ns, or end the wait "                   \
       "in that call.")                                                                                       \
+    X(NO_SUCH_KERNEL, "zt_replace: the module has no kernel '%.64s'. Nearest: %s.")                          \
+    X(NOT_REPLACED, "zt_replace: '%.64s' is not replaced by '%.64s': %s. Build the other one with the same " \
+                    "arguments, for the context and device of the profiler.")                                \
+    X(REPLACEMENT_IN_USE, "%s: another thread still creates a kernel of a module that replaces no more. "    \
+                          "Keep the module, and try again.")                                                 \
     X(MODULE_NOT_SAVED, "%s failed: %s. Files of modules are missing in '%.512s'. %s")                       \
     /* of zt_bench */                                                                                        \
     X(NOTHING_TO_BENCH, "%s: config.run and config.measure are both NULL. Set one.")                         \
@@ -13444,7 +13488,7 @@ ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream) {
     return zt__get_last_result(stream ? &zt__mutable_stream(stream)->diagnostics : NULL);
 }
 
-/* ==== >>modules: what is known of the modules of the application, and their files ========================= */
+/* ==== >>modules: files of the modules of others, and kernels in place of theirs =========================== */
 
 #ifdef ZETOOLS_TRACER
 
@@ -13458,6 +13502,16 @@ typedef struct zt__module {
     uint64_t hash; /* of its native binary; 0: not known yet */
 } zt__module;
 
+/* Kernels that take the place of others; see zt_replace. */
+typedef struct zt__replacement {
+    struct zt__replacement *next; /* an older one */
+    ze_module_handle_t module;    /* where they are */
+    char *kernels;                /* patterns of the names of the others */
+    char *name;                   /* NULL: that of the other one */
+    uint32_t users;               /* threads that create one of them */
+    int has_ended;
+} zt__replacement;
+
 /* What a tracer knows of modules. */
 typedef struct zt__modules {
     zt_allocator allocator;
@@ -13468,13 +13522,21 @@ typedef struct zt__modules {
     zt__map known;            /* zt__module, by handle */
     uint32_t failures;        /* of files. Atomic */
     zt__message_text failure; /* the first of them */
+
+    /* of zt_replace */
+    ze_context_handle_t context; /* of the profiler */
+    ze_device_handle_t device;
+    uint64_t wait_timeout_ns;
+    zt__replacement *replacements; /* the newest first */
+    uint64_t replaced;             /* kernels, and pointers to functions. Atomic */
 } zt__modules;
 
 /* Called when a tracer is created. */
 ZT__PRIVATE void zt__open_modules(zt__modules *modules, const zt_allocator *allocator,
-                                  zt__diagnostics *diagnostics) {
+                                  zt__diagnostics *diagnostics, uint64_t wait_timeout_ns) {
     modules->allocator = *allocator;
     modules->diagnostics = diagnostics;
+    modules->wait_timeout_ns = wait_timeout_ns;
     pthread_mutex_init(&modules->mutex, NULL);
 }
 
@@ -13490,6 +13552,11 @@ ZT__PRIVATE void zt__forget_modules(zt__modules *modules) {
 /* Called when a tracer is destroyed. */
 ZT__PRIVATE void zt__close_modules(zt__modules *modules) {
     zt__forget_modules(modules);
+    while (modules->replacements) {
+        zt__replacement *replacement = modules->replacements;
+        modules->replacements = replacement->next;
+        zt__free(&modules->allocator, replacement);
+    }
     zt__free(&modules->allocator, modules->directory);
     pthread_mutex_destroy(&modules->mutex);
 }
@@ -13517,17 +13584,6 @@ ZT__PRIVATE zt__module *zt__find_or_add_module(zt__modules *modules, ze_module_h
     zt__free(&modules->allocator, made);
     zt__lock(&modules->mutex);
     return known;
-}
-
-/* Called before a module is destroyed, because afterwards the driver may use its handle again. */
-ZT__PRIVATE void zt__forget_module(zt__modules *modules, ze_module_handle_t module) {
-    const void *handle = module;
-    zt__module *known;
-    zt__lock(&modules->mutex);
-    known = (zt__module *)zt__map_find(&modules->known, &handle, sizeof handle);
-    zt__map_remove(&modules->known, &handle, sizeof handle);
-    zt__unlock(&modules->mutex);
-    zt__free(&modules->allocator, known);
 }
 
 /* ---- binaries -------------------------------------------------------------------------------------------- */
@@ -13744,6 +13800,254 @@ ZT__PRIVATE void zt__after_module_create(zt__modules *modules, const ze_module_c
     zt__unlock(&modules->mutex);
 }
 
+/* ---- kernels in place of others -------------------------------------------------------------------------- */
+
+/* Ends the replacements of these patterns (NULL: any) by this module (NULL: any). The mutex is held. */
+ZT__PRIVATE void zt__end_replacements(zt__modules *modules, const char *kernels, ze_module_handle_t module) {
+    zt__replacement *replacement = modules->replacements;
+    for (; replacement; replacement = replacement->next) {
+        if ((!kernels || strcmp(replacement->kernels, kernels) == 0) &&
+            (!module || replacement->module == module)) {
+            replacement->has_ended = 1;
+        }
+    }
+}
+
+/* Frees the replacements that have ended, each when no thread uses it any more. Returns SUCCESS, or NOT_READY
+   if that takes too long; then the next call frees them. */
+ZT__PRIVATE ze_result_t zt__free_replacements(zt__modules *modules, const char *call) {
+    zt__wait wait = zt__wait_until(zt__deadline(modules->wait_timeout_ns));
+    for (;;) {
+        zt__replacement **place = &modules->replacements, *ended = NULL;
+        int is_used = 1;
+        zt__lock(&modules->mutex);
+        for (; *place && is_used; place = &(*place)->next) {
+            if ((*place)->has_ended) {
+                ended = *place;
+                is_used = ended->users > 0;
+                if (!is_used) {
+                    *place = ended->next;
+                    break;
+                }
+            }
+        }
+        zt__unlock(&modules->mutex);
+        if (!ended) {
+            return ZE_RESULT_SUCCESS;
+        }
+        if (!is_used) {
+            zt__free(&modules->allocator, ended);
+        } else if (!zt__wait_again(&wait)) {
+            return zt__report(modules->diagnostics, REPLACEMENT_IN_USE, ZE_RESULT_NOT_READY, call);
+        }
+    }
+}
+
+/* Called before a module is destroyed, because afterwards the driver may use its handle again. */
+ZT__PRIVATE void zt__forget_module(zt__modules *modules, ze_module_handle_t module) {
+    const void *handle = module;
+    zt__module *known;
+    zt__lock(&modules->mutex);
+    known = (zt__module *)zt__map_find(&modules->known, &handle, sizeof handle);
+    zt__map_remove(&modules->known, &handle, sizeof handle);
+    zt__end_replacements(modules, NULL, module);
+    zt__unlock(&modules->mutex);
+    zt__free(&modules->allocator, known);
+    zt__free_replacements(modules, "zeModuleDestroy");
+}
+
+/* A zt__name_fn, for zt__find_nearest. */
+ZT__PRIVATE const char *zt__name_in_list(const void *names, uint32_t index) {
+    return ((const char *const *)names)[index];
+}
+
+/* Returns SUCCESS if a module has a kernel or function of a name. Otherwise reports the nearest names. */
+ZT__PRIVATE ze_result_t zt__check_kernel_name(zt__modules *modules, ze_module_handle_t module,
+                                              const char *name) {
+    const char **names;
+    void *function;
+    uint32_t i, count = 0;
+    ze_result_t result;
+    ZT__INTERNAL(result = zeModuleGetKernelNames(module, &count, NULL));
+    names = (const char **)zt__allocate(&modules->allocator, (size_t)count + 1, sizeof *names);
+    if (!names) {
+        return zt__report_no_memory(modules->diagnostics, "zt_replace", "the names of kernels");
+    }
+    if (result == ZE_RESULT_SUCCESS && count > 0) {
+        ZT__INTERNAL(result = zeModuleGetKernelNames(module, &count, names));
+    }
+    if (zt__check(modules->diagnostics, result, "zeModuleGetKernelNames", "Nothing is replaced.") ==
+        ZE_RESULT_SUCCESS) {
+        for (i = 0; i < count && strcmp(names[i], name) != 0;) {
+            i++;
+        }
+        if (i == count) {
+            ZT__INTERNAL(result = zeModuleGetFunctionPointer(module, name, &function));
+        }
+        if (result != ZE_RESULT_SUCCESS) {
+            zt__nearest nearest = zt__find_nearest(name, names, count, zt__name_in_list);
+            result = zt__report(modules->diagnostics, NO_SUCH_KERNEL, ZE_RESULT_ERROR_INVALID_KERNEL_NAME,
+                                name, nearest.text);
+        }
+    }
+    zt__free(&modules->allocator, (void *)names);
+    return result;
+}
+
+/* Adds a replacement. `kernels` is not NULL. */
+ZT__PRIVATE ze_result_t zt__add_replacement(zt__modules *modules, const char *kernels,
+                                            ze_module_handle_t module, const char *name) {
+    size_t size = strlen(kernels) + 1, name_size = name ? strlen(name) + 1 : 0;
+    zt__replacement *added;
+    ze_result_t result = name ? zt__check_kernel_name(modules, module, name) : ZE_RESULT_SUCCESS;
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    added = (zt__replacement *)zt__allocate(&modules->allocator, 1, sizeof *added + size + name_size);
+    if (!added) {
+        return zt__report_no_memory(modules->diagnostics, "zt_replace", "a replacement");
+    }
+    added->module = module;
+    added->kernels = (char *)memcpy(added + 1, kernels, size);
+    if (name) {
+        added->name = (char *)memcpy(added->kernels + size, name, name_size);
+    }
+    zt__lock(&modules->mutex);
+    zt__end_replacements(modules, kernels, NULL);
+    added->next = modules->replacements;
+    modules->replacements = added;
+    zt__unlock(&modules->mutex);
+    return zt__free_replacements(modules, "zt_replace");
+}
+
+/* Returns what replaces a kernel or function of a module, for zt__end_use, or NULL. */
+ZT__PRIVATE zt__replacement *zt__begin_use(zt__modules *modules, ze_module_handle_t module,
+                                           const char *name) {
+    const void *handle = module;
+    zt__replacement *replacement, *found = NULL;
+    zt__lock(&modules->mutex);
+    for (replacement = modules->replacements; replacement; replacement = replacement->next) {
+        if (replacement->module == module) { /* what is of a replacing module stays */
+            found = NULL;
+            break;
+        }
+        if (!found && !replacement->has_ended && zt__is_selected(replacement->kernels, name)) {
+            found = replacement;
+        }
+    }
+    if (found) {
+        const zt__module *known = (const zt__module *)zt__map_find(&modules->known, &handle, sizeof handle);
+        if (known && known->context &&
+            (known->context != modules->context || known->device != modules->device)) {
+            found = NULL;
+        } else {
+            found->users++;
+        }
+    }
+    zt__unlock(&modules->mutex);
+    return found;
+}
+
+/* Ends the use of a replacement, which may be freed then. Logs why something was not replaced, unless
+   `reason` is "". */
+ZT__PRIVATE void zt__end_use(zt__modules *modules, zt__replacement *replacement, const char *name,
+                             ze_result_t result, const char *reason) {
+    char other[65];
+    zt__copy_text(other, sizeof other, replacement->name ? replacement->name : name,
+                  strlen(replacement->name ? replacement->name : name));
+    zt__lock(&modules->mutex);
+    replacement->users--;
+    if (result == ZE_RESULT_SUCCESS) {
+        zt__store(&modules->replaced, modules->replaced + 1);
+    }
+    zt__unlock(&modules->mutex);
+    if (*reason) {
+        zt__report(modules->diagnostics, NOT_REPLACED, result, name, other, reason);
+    }
+}
+
+/* Creates the kernel that takes the place of another, if both have as many arguments. On failure stores NULL,
+   and why: "" if the other module has no kernel of that name, and need not have one. */
+ZT__PRIVATE ze_result_t zt__create_other_kernel(const zt__replacement *replacement, ze_kernel_handle_t kernel,
+                                                const ze_kernel_desc_t *desc, ze_kernel_handle_t *other,
+                                                char *reason, size_t room) {
+    ze_kernel_desc_t other_desc = *desc;
+    ze_kernel_properties_t properties, other_properties;
+    const char *call = "zeKernelCreate";
+    ze_result_t result;
+    memset(&properties, 0, sizeof properties);
+    properties.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES;
+    other_properties = properties;
+    if (replacement->name) {
+        other_desc.pKernelName = replacement->name;
+    }
+    *other = NULL;
+    *reason = 0;
+    result = zeKernelCreate(replacement->module, &other_desc, other);
+    if (result == ZE_RESULT_ERROR_INVALID_KERNEL_NAME && !replacement->name) {
+        return result;
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        call = "zeKernelGetProperties";
+        result = zeKernelGetProperties(kernel, &properties);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zeKernelGetProperties(*other, &other_properties);
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        snprintf(reason, room, "%s failed: %s", call, zt_result_name(result));
+    } else if (properties.numKernelArgs != other_properties.numKernelArgs) {
+        snprintf(reason, room, "it has %u arguments, and the other one %u",
+                 (unsigned)properties.numKernelArgs, (unsigned)other_properties.numKernelArgs);
+        result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    }
+    if (result != ZE_RESULT_SUCCESS && *other) {
+        zeKernelDestroy(*other);
+        *other = NULL;
+    }
+    return result;
+}
+
+/* Called after a kernel was created. Puts another one in its place, if zt_replace has asked for one. */
+ZT__PRIVATE void zt__replace_kernel(zt__modules *modules, const ze_kernel_create_params_t *parameters) {
+    const ze_kernel_desc_t *desc = *parameters->pdesc;
+    zt__replacement *replacement = zt__begin_use(modules, *parameters->phModule, desc->pKernelName);
+    ze_kernel_handle_t *kernel = *parameters->pphKernel, other;
+    char reason[128];
+    ze_result_t result;
+    if (!replacement) {
+        return;
+    }
+    result = zt__create_other_kernel(replacement, *kernel, desc, &other, reason, sizeof reason);
+    if (other) {
+        zt__check(modules->diagnostics, zeKernelDestroy(*kernel), "zeKernelDestroy",
+                  "The kernel that was replaced is not freed.");
+        *kernel = other;
+    }
+    zt__end_use(modules, replacement, desc->pKernelName, result, reason);
+}
+
+/* Called after a pointer to a function was returned. Replaces it likewise. */
+ZT__PRIVATE void zt__replace_function(zt__modules *modules,
+                                      const ze_module_get_function_pointer_params_t *parameters) {
+    const char *name = *parameters->ppFunctionName;
+    zt__replacement *replacement = zt__begin_use(modules, *parameters->phModule, name);
+    char reason[128] = "";
+    void *other = NULL;
+    ze_result_t result;
+    if (!replacement) {
+        return;
+    }
+    result =
+        zeModuleGetFunctionPointer(replacement->module, replacement->name ? replacement->name : name, &other);
+    if (result == ZE_RESULT_SUCCESS) {
+        **parameters->ppfnFunction = other;
+    } else if (replacement->name || result != ZE_RESULT_ERROR_INVALID_FUNCTION_NAME) {
+        snprintf(reason, sizeof reason, "zeModuleGetFunctionPointer failed: %s", zt_result_name(result));
+    }
+    zt__end_use(modules, replacement, name, result, reason);
+}
+
 #endif /* ZETOOLS_TRACER */
 
 /* ==== >>tracer: launches and calls of code that knows nothing of the profiler ============================= */
@@ -13908,6 +14212,7 @@ typedef enum zt__call_kind {
     ZT__KIND_EXECUTE,
     ZT__KIND_MODULE_CREATE,
     ZT__KIND_MODULE_DESTROY,
+    ZT__KIND_GET_FUNCTION,
     ZT__KIND_KERNEL_CREATE,
     ZT__KIND_KERNEL_DESTROY,
     ZT__KIND_GROUP_SIZE,
@@ -13936,6 +14241,8 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
         return ZT__KIND_MODULE_CREATE;
     case ZT__CALL_ModuleDestroy:
         return ZT__KIND_MODULE_DESTROY;
+    case ZT__CALL_ModuleGetFunctionPointer:
+        return ZT__KIND_GET_FUNCTION;
     case ZT__CALL_KernelCreate:
         return ZT__KIND_KERNEL_CREATE;
     case ZT__CALL_KernelDestroy:
@@ -14945,6 +15252,13 @@ ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
     case ZT__KIND_MODULE_CREATE:
         zt__after_module_create(&tracer->modules, ZT__PARAMETERS(frame, ze_module_create_params_t));
         break;
+    case ZT__KIND_KERNEL_CREATE:
+        zt__replace_kernel(&tracer->modules, ZT__PARAMETERS(frame, ze_kernel_create_params_t));
+        break;
+    case ZT__KIND_GET_FUNCTION:
+        zt__replace_function(&tracer->modules,
+                             ZT__PARAMETERS(frame, ze_module_get_function_pointer_params_t));
+        break;
     case ZT__KIND_LIST_RESET:
         zt__mark_list_over_everywhere(tracer,
                                       *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList,
@@ -15422,7 +15736,6 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config 
     case ZT__KIND_OTHER:
     case ZT__KIND_LAUNCH:
         return 0;
-    case ZT__KIND_KERNEL_CREATE:
     case ZT__KIND_KERNEL_DESTROY:
         return !config->no_launches;
     case ZT__KIND_GROUP_SIZE:
@@ -15604,7 +15917,7 @@ ZT__PRIVATE zt__tracer *zt__create_tracer(const zt_allocator *allocator, zt__dia
     tracer->wait_timeout_ns = wait_timeout_ns;
     pthread_mutex_init(&tracer->mutex, NULL);
     pthread_mutex_init(&tracer->opening.mutex, NULL);
-    zt__open_modules(&tracer->modules, allocator, diagnostics);
+    zt__open_modules(&tracer->modules, allocator, diagnostics, wait_timeout_ns);
     return tracer;
 }
 
@@ -15653,6 +15966,37 @@ ZT_API zt_trace_config zt_trace_config_default(void) {
     return config;
 }
 
+/* Returns the tracer of a profiler, which is created if there is none. Returns NULL without memory. */
+ZT__PRIVATE zt__tracer *zt__find_or_add_tracer(zt_profiler *profiler, const char *call) {
+    zt__tracer *found = zt__load(&profiler->tracer), *tracer;
+    if (found) {
+        return found;
+    }
+    tracer = zt__create_tracer(&profiler->config.allocator, &profiler->diagnostics,
+                               profiler->config.wait_timeout_ns);
+    if (tracer && !zt__add_device(tracer, profiler->context, profiler->device, profiler)) {
+        zt__destroy_tracer(tracer);
+        tracer = NULL;
+    }
+    if (!tracer) {
+        zt__report_no_memory(&profiler->diagnostics, call, "the tracer");
+        return NULL;
+    }
+    tracer->modules.context = profiler->context;
+    tracer->modules.device = profiler->device;
+    zt__lock(&profiler->mutex);
+    found = profiler->tracer;
+    if (!found) {
+        profiler->stop_tracing = zt__end_tracing;
+        zt__store(&profiler->tracer, tracer);
+    }
+    zt__unlock(&profiler->mutex);
+    if (found) { /* another thread was faster */
+        zt__destroy_tracer(tracer);
+    }
+    return found ? found : tracer;
+}
+
 ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *config) {
     zt__tracer *tracer;
     if (!profiler) {
@@ -15669,18 +16013,9 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
     if (tracer && zt__load(&tracer->is_live)) {
         return zt__report(&profiler->diagnostics, TRACING_ALREADY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
     }
+    tracer = zt__find_or_add_tracer(profiler, "zt_trace_start");
     if (!tracer) {
-        tracer = zt__create_tracer(&profiler->config.allocator, &profiler->diagnostics,
-                                   profiler->config.wait_timeout_ns);
-        if (tracer && !zt__add_device(tracer, profiler->context, profiler->device, profiler)) {
-            zt__destroy_tracer(tracer);
-            tracer = NULL;
-        }
-        if (!tracer) {
-            return zt__report_no_memory(&profiler->diagnostics, "zt_trace_start", "the tracer");
-        }
-        profiler->stop_tracing = zt__end_tracing;
-        zt__store(&profiler->tracer, tracer);
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
     return zt__start_tracer(tracer, config, profiler->config.timeline);
 }
@@ -15707,6 +16042,28 @@ ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler) {
     return result;
 }
 
+ZT_API ze_result_t zt_replace(zt_profiler *profiler, const char *kernels, ze_module_handle_t module,
+                              const char *name) {
+    zt__tracer *tracer = profiler ? zt__load(&profiler->tracer) : NULL;
+    if (!profiler || (!tracer && !module)) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!profiler->device) {
+        return zt__report_null_handle(&profiler->diagnostics, "zt_replace", "the profiler's device");
+    }
+    tracer = zt__find_or_add_tracer(profiler, "zt_replace");
+    if (!tracer) {
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    if (module) {
+        return zt__add_replacement(&tracer->modules, kernels ? kernels : "*", module, name);
+    }
+    zt__lock(&tracer->modules.mutex);
+    zt__end_replacements(&tracer->modules, kernels, NULL);
+    zt__unlock(&tracer->modules.mutex);
+    return zt__free_replacements(&tracer->modules, "zt_replace");
+}
+
 /* ---- what was traced ------------------------------------------------------------------------------------- */
 
 ZT_API zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler) {
@@ -15717,6 +16074,7 @@ ZT_API zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler) {
         zt__lock(&tracer->mutex);
         counts = tracer->counts;
         zt__unlock(&tracer->mutex);
+        counts.replaced = zt__load(&tracer->modules.replaced);
     }
     return counts;
 }
@@ -16611,11 +16969,18 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
 #endif
 }
 
-/* Notes files of modules that could not be written. */
+/* Notes kernels that were replaced, and files of modules that could not be written. */
 ZT__PRIVATE void zt__note_modules(zt__document *document, zt__note_fn note) {
 #ifdef ZETOOLS_TRACER
     zt__tracer *tracer = zt__load(&document->profiler->tracer);
     char text[sizeof tracer->modules.failure.text + 64];
+    uint64_t replaced = zt_trace_get_counts(document->profiler).replaced;
+    if (replaced) {
+        snprintf(text, sizeof text,
+                 "zt_replace has replaced %llu kernel%s: figures are those of the replacements.",
+                 (unsigned long long)replaced, replaced == 1 ? "" : "s");
+        note(document, text);
+    }
     if (tracer && zt__load(&tracer->modules.failures)) {
         zt__lock(&tracer->modules.mutex);
         snprintf(text, sizeof text, "%u file%s of modules could not be written.%s %s",

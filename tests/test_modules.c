@@ -1,4 +1,5 @@
-/* What a tracer does with the modules and kernels of others: files of binaries and debug information. */
+/* What a tracer does with the modules of others: files of binaries and debug information, and kernels in
+   place of theirs. */
 #define _GNU_SOURCE
 #include "fixture.h"
 
@@ -335,6 +336,366 @@ static void test_the_environment_overrides(void **state) {
     free(matmul.bytes);
 }
 
+/* ==== kernels in place of others ========================================================================== */
+
+static ze_module_handle_t load_replacements(world *w) {
+    return load_module(w, "build/kernels/replacements.so", "");
+}
+
+/* A variable of that module. */
+static uint32_t *items_of(ze_module_handle_t replacements) {
+    size_t size;
+    void *items;
+    ok(zeModuleGetGlobalPointer(replacements, "items", &size, &items));
+    assert_int_equal(size, sizeof(uint32_t));
+    return items;
+}
+
+/* Launches a kernel that adds so many times 1 to each sum. */
+static void launch_new(world *w, uint32_t times) {
+    ze_kernel_handle_t kernel;
+    create_kernel(w, &kernel);
+    launch_kernel(w->immediate, kernel);
+    finish_immediate(w, w->immediate);
+    ok(zeKernelDestroy(kernel));
+    w->launches += times;
+    check_work(w);
+}
+
+static uint64_t replaced(const zt_profiler *profiler) {
+    return zt_trace_get_counts(profiler).replaced;
+}
+
+static zt_profiler *trace_replaced(world *w, const char *kernels, ze_module_handle_t module,
+                                   const char *name) {
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    ok(zt_replace(profiler, kernels, module, name));
+    ok(zt_trace_start(profiler, NULL));
+    return profiler;
+}
+
+static void test_a_kernel_of_the_same_name(void **state) {
+    world *w = *state;
+    ze_module_handle_t replacements = load_replacements(w);
+    uint32_t *items = items_of(replacements), before = *items;
+    zt_profiler *profiler = trace_replaced(w, "saxpy", replacements, NULL);
+    launch_new(w, 1);
+    assert_int_equal(*items - before, WORK_ITEMS);
+    assert_int_equal(replaced(profiler), 1);
+    launch(w, w->immediate); /* a kernel that was created before stays */
+    finish_immediate(w, w->immediate);
+    assert_int_equal(*items - before, WORK_ITEMS);
+    collect_all(profiler);
+    assert_int_equal(region_info(profiler, "saxpy").count, 2);
+    assert_contains(written_report(profiler, ZT_FORMAT_TABLE), "zt_replace has replaced 1 kernel:");
+    assert_int_equal(w->message_count, 0);
+    ok(zeModuleDestroy(replacements));
+}
+
+static void test_a_kernel_of_another_name(void **state) {
+    world *w = *state;
+    ze_module_handle_t replacements = load_replacements(w);
+    zt_profiler *profiler = trace_replaced(w, "sa*,!*_tail", replacements, "twice");
+    launch_new(w, 2);
+    collect_all(profiler);
+    assert_int_equal(region_info(profiler, "twice").count, 1);
+    ok(zeModuleDestroy(replacements));
+}
+
+/* It is of no matter whether it begins before the start. It lasts over a stop, in which nothing is replaced,
+   and ends by the same text or with all. */
+static void test_a_replacement_begins_and_ends(void **state) {
+    world *w = *state;
+    ze_module_handle_t replacements = load_replacements(w);
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    ok(zt_replace(profiler, "saxpy", NULL, NULL)); /* there is none */
+    ok(zt_trace_start(profiler, NULL));
+    launch_new(w, 1);
+    ok(zt_replace(profiler, "saxpy", replacements, "twice"));
+    launch_new(w, 2);
+    ok(zt_trace_stop(profiler));
+    launch_new(w, 1);
+    ok(zt_trace_start(profiler, NULL));
+    launch_new(w, 2);
+    ok(zt_replace(profiler, "sax*", NULL, NULL)); /* another text */
+    launch_new(w, 2);
+    ok(zt_replace(profiler, "saxpy", NULL, NULL));
+    launch_new(w, 1);
+    ok(zt_replace(profiler, NULL, replacements, "twice"));
+    launch_new(w, 2);
+    ok(zt_replace(profiler, NULL, NULL, NULL));
+    launch_new(w, 1);
+    assert_int_equal(replaced(profiler), 4);
+    ok(zeModuleDestroy(replacements));
+}
+
+static void test_the_newest_replacement_counts(void **state) {
+    world *w = *state;
+    ze_module_handle_t replacements = load_replacements(w);
+    zt_profiler *profiler = trace_replaced(w, "saxpy", replacements, NULL);
+    ok(zt_replace(profiler, "s*", replacements, "twice"));
+    launch_new(w, 2);
+    ok(zt_replace(profiler, "saxpy", replacements, "saxpy"));
+    launch_new(w, 1);
+    ok(zt_replace(profiler, "saxpy", replacements, "twice"));
+    launch_new(w, 2);
+    ok(zt_replace(profiler, "saxpy", NULL, NULL));
+    launch_new(w, 2);
+    ok(zt_replace(profiler, "s*", NULL, NULL));
+    launch_new(w, 1);
+    ok(zeModuleDestroy(replacements));
+}
+
+static void test_kernels_that_the_module_lacks(void **state) {
+    world *w = *state;
+    ze_module_handle_t replacements = load_replacements(w), reduce;
+    zt_profiler *profiler = trace_replaced(w, NULL, replacements, NULL);
+    reduce = load_module(w, "build/kernels/reduce.so", "");
+    ok(zeKernelDestroy(kernel_in(reduce, "reduce")));
+    assert_int_equal(replaced(profiler), 0);
+    assert_int_equal(w->message_count, 0);
+    assert_result(zt_replace(profiler, "reduce", replacements, "twise"), ZE_RESULT_ERROR_INVALID_KERNEL_NAME);
+    assert_string_equal(w->messages[0], "[NO_SUCH_KERNEL] zt_replace: the module has no kernel 'twise'. "
+                                        "Nearest: 'twice', 'unlike', 'saxpy'.");
+    ok(zeModuleDestroy(reduce));
+    ok(zeModuleDestroy(replacements));
+}
+
+static void test_another_number_of_arguments(void **state) {
+    world *w = *state;
+    ze_module_handle_t replacements = load_replacements(w);
+    zt_profiler *profiler = trace_replaced(w, "saxpy", replacements, "unlike");
+    launch_new(w, 1);
+    launch_new(w, 1);
+    assert_int_equal(replaced(profiler), 0);
+    assert_int_equal(w->message_count, 1);
+    assert_string_equal(w->messages[0],
+                        "[NOT_REPLACED] zt_replace: 'saxpy' is not replaced by 'unlike': it has 4 arguments, "
+                        "and the other one 2. Build the other one with the same arguments, for the context "
+                        "and device of the profiler.");
+    ok(zeModuleDestroy(replacements));
+}
+
+/* The kernel of the application stays, whatever fails. */
+static void test_failures_of_the_driver(void **state) {
+    world *w = *state;
+    ze_module_handle_t replacements = load_replacements(w);
+    zt_profiler *profiler = trace_replaced(w, "saxpy", replacements, "twice");
+    inject("zeKernelCreate", 2, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    launch_new(w, 1);
+    assert_contains(w->messages[0], "zeKernelCreate failed: ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");
+    for (uint32_t nth = 1; nth <= 2; nth++) {
+        inject("zeKernelGetProperties", nth, ZE_RESULT_ERROR_UNKNOWN);
+        launch_new(w, 1);
+        assert_contains(zt_get_last_error(profiler), "zeKernelGetProperties failed: ZE_RESULT_ERROR_UNKNOWN");
+    }
+    assert_int_equal(w->message_count, 1);
+    inject("zeKernelCreate", 1, ZE_RESULT_ERROR_UNKNOWN); /* that of the application */
+    ze_kernel_desc_t desc = {ZE_STRUCTURE_TYPE_KERNEL_DESC, NULL, 0, "saxpy"};
+    ze_kernel_handle_t kernel;
+    assert_result(zeKernelCreate(w->module, &desc, &kernel), ZE_RESULT_ERROR_UNKNOWN);
+    assert_int_equal(replaced(profiler), 0);
+    launch_new(w, 2);
+    inject("zeModuleGetKernelNames", 1, ZE_RESULT_ERROR_UNKNOWN);
+    assert_result(zt_replace(profiler, "saxpy", replacements, "twice"), ZE_RESULT_ERROR_UNKNOWN);
+    launch_new(w, 2);
+    ok(zeModuleDestroy(replacements));
+}
+
+/* What a tool creates itself of its own modules stays. */
+static void test_kernels_of_the_replacing_modules(void **state) {
+    world *w = *state;
+    ze_module_handle_t replacements = load_replacements(w), other = load_replacements(w);
+    ze_kernel_handle_t kernel;
+    zt_profiler *profiler = trace_replaced(w, "*", replacements, "twice");
+    ok(zt_replace(profiler, "saxpy", other, "twice"));
+    kernel = kernel_in(replacements, "saxpy");
+    ok(zeKernelDestroy(kernel));
+    kernel = kernel_in(other, "saxpy");
+    ok(zeKernelDestroy(kernel));
+    assert_int_equal(replaced(profiler), 0);
+    ok(zeModuleDestroy(other));
+    ok(zeModuleDestroy(replacements));
+}
+
+/* A module that is created while tracing is known to be of another context. */
+static void test_modules_of_other_contexts(void **state) {
+    world *w = *state;
+    ze_context_desc_t desc = {ZE_STRUCTURE_TYPE_CONTEXT_DESC, NULL, 0};
+    ze_module_handle_t replacements = load_replacements(w), elsewhere;
+    world other = *w;
+    zt_profiler *profiler = trace_replaced(w, "saxpy", replacements, NULL);
+    ok(zeContextCreate(w->driver, &desc, &other.context));
+    elsewhere = load_module(&other, "build/kernels/saxpy.so", "");
+    ok(zeKernelDestroy(kernel_in(elsewhere, "saxpy")));
+    assert_int_equal(replaced(profiler), 0);
+    ok(zeModuleDestroy(elsewhere));
+    elsewhere = load_module(w, "build/kernels/saxpy.so", "");
+    ok(zeKernelDestroy(kernel_in(elsewhere, "saxpy")));
+    assert_int_equal(replaced(profiler), 1);
+    ok(zeModuleDestroy(elsewhere));
+    ok(zeContextDestroy(other.context));
+    ok(zeModuleDestroy(replacements));
+}
+
+static void note_kernel(void *parameters, int result, void *user, void **instance) {
+    const ze_kernel_create_params_t *p = parameters;
+    (void)instance;
+    assert_int_equal(result, ZE_RESULT_SUCCESS);
+    *(ze_kernel_handle_t *)user = **p->pphKernel;
+}
+
+/* Epilogues of hooks get the replacement. */
+static void test_hooks_beside_it(void **state) {
+    world *w = *state;
+    ze_module_handle_t replacements = load_replacements(w);
+    ze_kernel_handle_t kernel, seen = NULL;
+    const zt_hook hook = {"zeKernelCreate", NULL, note_kernel, &seen};
+    zt_trace_config config = zt_trace_config_default();
+    char name[16];
+    size_t size = sizeof name;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    config.hooks = &hook;
+    config.hook_count = 1;
+    config.no_launches = 1;
+    ok(zt_trace_start(profiler, &config));
+    ok(zt_replace(profiler, "saxpy", replacements, "twice"));
+    kernel = kernel_in(w->module, "saxpy");
+    assert_ptr_equal(seen, kernel);
+    ok(zeKernelGetName(kernel, &size, name));
+    assert_string_equal(name, "twice");
+    ok(zeKernelDestroy(kernel));
+    ok(zeModuleDestroy(replacements));
+}
+
+/* Two profilers replace one after the other, and nothing is left over. */
+static void test_two_profilers(void **state) {
+    world *w = *state;
+    ze_module_handle_t replacements = load_replacements(w), other = load_replacements(w);
+    zt_profiler *a = trace_replaced(w, "saxpy", replacements, "twice");
+    zt_profiler *b = trace_replaced(w, "saxpy", other, "saxpy");
+    uint32_t *items = items_of(replacements), before = *items;
+    launch_new(w, 2); /* epilogues are in reverse order: `a` is the last */
+    assert_int_equal(*items - before, 0);
+    assert_int_equal(replaced(a), 1);
+    assert_int_equal(replaced(b), 1);
+    collect_all(a);
+    collect_all(b);
+    assert_int_equal(region_info(a, "twice").count, 1);
+    assert_int_equal(region_info(b, "twice").count, 1);
+    ok(zeModuleDestroy(other));
+    ok(zeModuleDestroy(replacements));
+}
+
+static void test_a_module_that_is_destroyed(void **state) {
+    world *w = *state;
+    ze_module_handle_t replacements = load_replacements(w);
+    zt_profiler *profiler = trace_replaced(w, "saxpy", replacements, "twice");
+    launch_new(w, 2);
+    ok(zeModuleDestroy(replacements));
+    launch_new(w, 1);
+    assert_int_equal(replaced(profiler), 1);
+    assert_int_equal(w->message_count, 0);
+}
+
+static void test_pointers_to_functions(void **state) {
+    world *w = *state;
+    ze_module_handle_t replacements = load_replacements(w), caller;
+    const ze_group_count_t one = {1, 1, 1};
+    void *function, *other;
+    zt_profiler *profiler = trace_replaced(w, NULL, replacements, NULL);
+    caller = load_module(w, "build/kernels/functions.so", "");
+    ok(zeModuleGetFunctionPointer(replacements, "scaled", &other));
+    ok(zeModuleGetFunctionPointer(caller, "scaled", &function));
+    assert_ptr_equal(function, other);
+    assert_int_equal(replaced(profiler), 1);
+    ze_kernel_handle_t kernel = kernel_in(caller, "apply");
+    ok(zeKernelSetGroupSize(kernel, WORK_ITEMS, 1, 1));
+    ok(zeKernelSetArgumentValue(kernel, 0, sizeof w->ones, &w->ones));
+    ok(zeKernelSetArgumentValue(kernel, 1, sizeof function, &function));
+    ok(zeCommandListAppendLaunchKernel(w->immediate, kernel, &one, NULL, 0, NULL));
+    finish_immediate(w, w->immediate);
+    assert_true(w->ones[0] == 3); /* 2 without a replacement */
+    ok(zt_replace(profiler, NULL, NULL, NULL));
+    ok(zeModuleGetFunctionPointer(caller, "scaled", &function));
+    assert_ptr_not_equal(function, other);
+    ok(zt_replace(profiler, "scaled", replacements, "scaled"));
+    inject("zeModuleGetFunctionPointer", 2, ZE_RESULT_ERROR_UNKNOWN);
+    ok(zeModuleGetFunctionPointer(caller, "scaled", &function));
+    assert_ptr_not_equal(function, other);
+    assert_contains(zt_get_last_error(profiler), "zeModuleGetFunctionPointer failed");
+    ok(zeKernelDestroy(kernel));
+    ok(zeModuleDestroy(caller));
+    ok(zeModuleDestroy(replacements));
+}
+
+static void test_replacements_without_memory(void **state) {
+    world *w = *state;
+    ze_module_handle_t replacements = load_replacements(w);
+    zt_config config = config_of(w);
+    ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    int few = 0;
+    for (; result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY; few++) {
+        config.allocator = scarce_allocator();
+        allocations_left = -1;
+        zt_profiler *profiler = open_profiler(w, &config);
+        allocations_left = few;
+        result = zt_replace(profiler, "saxpy", replacements, "twice");
+        allocations_left = -1;
+        ok(zt_trace_start(profiler, NULL));
+        launch_new(w, result == ZE_RESULT_SUCCESS ? 2 : 1);
+        close_profiler(w, profiler);
+    }
+    ok(result);
+    assert_true(few > 3);
+    ok(zeModuleDestroy(replacements));
+}
+
+/* Without a profiler, and with one that has no device. */
+static void test_nothing_to_replace(void **state) {
+    world *w = *state;
+    static char packed[1 << 16];
+    size_t size = sizeof packed;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic"), *unpacked;
+    ok(zt_replace(NULL, "saxpy", w->module, NULL));
+    ok(zt_replace(profiler, NULL, NULL, NULL));
+    ok(zt_pack(profiler, packed, &size));
+    ok(zt_unpack(packed, size, NULL, &unpacked));
+    ok(zt_replace(unpacked, NULL, NULL, NULL));
+    assert_result(zt_replace(unpacked, "saxpy", w->module, NULL), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    zt_close(unpacked);
+}
+
+static void *create_kernels(void *argument) {
+    const creator *me = argument;
+    for (int i = 0; i < 20 * ROUNDS; i++)
+        ok(zeKernelDestroy(kernel_in(me->w->module, "saxpy")));
+    return NULL;
+}
+
+/* After the end of a replacement, its module may be destroyed at once. */
+static void test_threads_that_create_kernels(void **state) {
+    world *w = *state;
+    creator me = {w, {NULL, 0}};
+    pthread_t threads[THREADS];
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    ok(zt_trace_start(profiler, NULL));
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, create_kernels, &me), 0);
+    for (int i = 0; i < ROUNDS; i++) {
+        ze_module_handle_t replacements = load_replacements(w);
+        uint64_t before = replaced(profiler);
+        ok(zt_replace(profiler, "saxpy", replacements, NULL));
+        for (int naps = 0; naps < 50 && replaced(profiler) == before; naps++)
+            nap();
+        ok(zt_replace(profiler, "saxpy", NULL, NULL));
+        ok(zeModuleDestroy(replacements));
+    }
+    for (int i = 0; i < THREADS; i++)
+        join_in_time(w, threads[i]);
+    assert_int_equal(w->message_count, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         FILE_TEST(test_modules_leave_their_files),
@@ -350,6 +711,22 @@ int main(void) {
         FILE_TEST(test_without_memory),
         FILE_TEST(test_threads_that_create_the_same),
         FILE_TEST(test_the_environment_overrides),
+        TEST(test_a_kernel_of_the_same_name),
+        TEST(test_a_kernel_of_another_name),
+        TEST(test_a_replacement_begins_and_ends),
+        TEST(test_the_newest_replacement_counts),
+        TEST(test_kernels_that_the_module_lacks),
+        TEST(test_another_number_of_arguments),
+        TEST(test_failures_of_the_driver),
+        TEST(test_kernels_of_the_replacing_modules),
+        TEST(test_modules_of_other_contexts),
+        TEST(test_hooks_beside_it),
+        TEST(test_two_profilers),
+        TEST(test_a_module_that_is_destroyed),
+        TEST(test_pointers_to_functions),
+        TEST(test_replacements_without_memory),
+        TEST(test_nothing_to_replace),
+        TEST(test_threads_that_create_kernels),
     };
     return cmocka_run_group_tests(tests, start_traced, NULL);
 }

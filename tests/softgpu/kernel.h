@@ -28,6 +28,8 @@
  *   PRIVATE(type, name)  OWN(name)           a value of each item that lives from phase to phase
  *   BARRIER                                  between two phases that share local memory
  *   GLOBAL_ID  LOCAL_ID (in a phase)  GROUP_ID  GROUP_SIZE   by dimension
+ *   GLOBAL(type, name)                       a variable of the module, which starts as zero
+ *   ATOMIC_ADD(name, value)                  adds to one of type uint
  */
 #ifndef SOFTGPU_KERNEL_H
 #define SOFTGPU_KERNEL_H
@@ -72,6 +74,8 @@
 #define LOCAL_ID(dimension) ((uint)get_local_id(dimension))
 #define GROUP_ID(dimension) ((uint)get_group_id(dimension))
 #define GROUP_SIZE(dimension) ((uint)get_local_size(dimension))
+#define GLOBAL(type, name) __global type name
+#define ATOMIC_ADD(name, value) ((void)atomic_add((volatile __global uint *)&(name), value))
 
 #else
 
@@ -144,6 +148,8 @@ static inline void sg_next_item(sg_item *item, const softgpu_group *group) {
     SG_MEMORY(name, 0, sizeof(type));                                                                        \
     type name[SG_GROUP_LIMIT]
 #define OWN(name) name[sg_this.index]
+#define GLOBAL(type, name) type name
+#define ATOMIC_ADD(name, value) ((void)__atomic_fetch_add(&(name), value, __ATOMIC_RELAXED))
 #define LOCAL_ID(dimension) (sg_this.id[dimension])
 #define GROUP_ID(dimension) (sg_group->id[dimension])
 #define GROUP_SIZE(dimension) (sg_group->size[dimension])
