@@ -7,6 +7,7 @@
 #include <elf.h>
 #include <link.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,7 +103,7 @@ static void test_modules_leave_their_files(void **state) {
     assert_int_equal(count_files(in_directory("modules")), 4);
     expect_content(module_file(reduce, "elf"), reduce);
     ok(zt_trace_stop(profiler));
-    create_and_destroy(w, read_binary("build/kernels/saxpy.so"));
+    ok(zeModuleDestroy(load_module(w, "build/kernels/saxpy.so", "")));
     assert_int_equal(count_files(in_directory("modules")), 4);
     assert_int_equal(w->message_count, 0);
     free(matmul.bytes);
@@ -666,33 +667,57 @@ static void test_nothing_to_replace(void **state) {
     zt_close(unpacked);
 }
 
+typedef struct kernel_creator {
+    world *w;
+    pthread_t thread;
+    atomic_int *has_ended;
+    atomic_uint rounds;
+} kernel_creator;
+
 static void *create_kernels(void *argument) {
-    const creator *me = argument;
-    for (int i = 0; i < 20 * ROUNDS; i++)
+    kernel_creator *me = argument;
+    while (!atomic_load(me->has_ended)) {
         ok(zeKernelDestroy(kernel_in(me->w->module, "saxpy")));
+        atomic_fetch_add(&me->rounds, 1);
+    }
     return NULL;
 }
 
-/* After the end of a replacement, its module may be destroyed at once. */
+/* Every kernel that a thread has now is destroyed then. */
+static void await_new_rounds(kernel_creator *creators) {
+    unsigned before[THREADS];
+    for (int i = 0; i < THREADS; i++)
+        before[i] = atomic_load(&creators[i].rounds);
+    for (int i = 0; i < THREADS; i++)
+        while (atomic_load(&creators[i].rounds) - before[i] < 2)
+            nap();
+}
+
+/* A module is not used any more once zt_replace has ended what it replaces, and its kernels are destroyed. */
 static void test_threads_that_create_kernels(void **state) {
     world *w = *state;
-    creator me = {w, {NULL, 0}};
-    pthread_t threads[THREADS];
+    static kernel_creator creators[THREADS];
+    atomic_int has_ended = 0;
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     ok(zt_trace_start(profiler, NULL));
-    for (int i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, create_kernels, &me), 0);
+    for (int i = 0; i < THREADS; i++) {
+        creators[i].w = w;
+        creators[i].has_ended = &has_ended;
+        assert_int_equal(pthread_create(&creators[i].thread, NULL, create_kernels, &creators[i]), 0);
+    }
     for (int i = 0; i < ROUNDS; i++) {
         ze_module_handle_t replacements = load_replacements(w);
         uint64_t before = replaced(profiler);
         ok(zt_replace(profiler, "saxpy", replacements, NULL));
-        for (int naps = 0; naps < 50 && replaced(profiler) == before; naps++)
-            nap();
+        await_new_rounds(creators);
+        assert_true(replaced(profiler) > before);
         ok(zt_replace(profiler, "saxpy", NULL, NULL));
+        await_new_rounds(creators);
         ok(zeModuleDestroy(replacements));
     }
+    atomic_store(&has_ended, 1);
     for (int i = 0; i < THREADS; i++)
-        join_in_time(w, threads[i]);
+        join_in_time(w, creators[i].thread);
     assert_int_equal(w->message_count, 0);
 }
 

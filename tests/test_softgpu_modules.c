@@ -172,6 +172,153 @@ static void test_profile_flags_are_those_of_the_build(void **state) {
     free(code.bytes);
 }
 
+/* ==== linking ============================================================================================= */
+
+static uint32_t flags_of(ze_module_handle_t module) {
+    ze_module_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_MODULE_PROPERTIES, .flags = 9};
+    ok(zeModuleGetProperties(module, &properties));
+    return properties.flags;
+}
+
+static void expect_unlinked(ze_module_handle_t module) {
+    ze_kernel_desc_t desc = {ZE_STRUCTURE_TYPE_KERNEL_DESC, NULL, 0, "scale"};
+    ze_kernel_handle_t kernel;
+    assert_result(zeKernelCreate(module, &desc, &kernel), ZE_RESULT_ERROR_INVALID_MODULE_UNLINKED);
+}
+
+/* Links two modules. Returns the log. */
+static const char *link_two(ze_module_handle_t first, ze_module_handle_t second, ze_result_t result) {
+    static char text[256];
+    ze_module_handle_t modules[] = {first, second};
+    ze_module_build_log_handle_t log = NULL;
+    size_t size = sizeof text;
+    assert_result(zeModuleDynamicLink(2, modules, &log), result);
+    assert_non_null(log);
+    ok(zeModuleBuildLogGetString(log, &size, text));
+    ok(zeModuleBuildLogDestroy(log));
+    return text;
+}
+
+/* What the kernel of imports.cl makes of 7: a product and a sum with a variable of the exporting module. */
+static float scale_seven(world *w, ze_module_handle_t module) {
+    ze_kernel_handle_t kernel = kernel_in(module, "scale");
+    const ze_group_count_t one = {1, 1, 1};
+    float before = w->sums[0], scaled;
+    ok(zeKernelSetGroupSize(kernel, 1, 1, 1));
+    ok(zeKernelSetArgumentValue(kernel, 0, sizeof w->sums, &w->sums));
+    w->sums[0] = 7;
+    ok(zeCommandListAppendLaunchKernel(w->immediate, kernel, &one, NULL, 0, NULL));
+    finish_immediate(w, w->immediate);
+    ok(zeKernelDestroy(kernel));
+    scaled = w->sums[0];
+    w->sums[0] = before;
+    return scaled;
+}
+
+/* The same functions, in a binary with variables of its own. */
+static ze_module_handle_t load_other_functions(world *w) {
+    native_binary code = read_binary("build/kernels/functions.so");
+    ze_module_handle_t module;
+    void *factor;
+    code.bytes = realloc(code.bytes, ++code.size);
+    assert_non_null(code.bytes);
+    code.bytes[code.size - 1] = 1;
+    ok(try_module(w, code, NULL, &module));
+    ok(zeModuleGetGlobalPointer(module, "factor", NULL, &factor));
+    *(float *)factor = 10;
+    free(code.bytes);
+    return module;
+}
+
+static void test_imports_are_linked(void **state) {
+    world *w = *state;
+    ze_module_handle_t functions = load_module(w, "build/kernels/functions.so", NULL);
+    ze_module_handle_t imports = load_module(w, "build/kernels/imports.so", NULL);
+    size_t size = 0;
+    assert_int_equal(flags_of(functions), 0);
+    assert_int_equal(flags_of(imports), ZE_MODULE_PROPERTY_FLAG_IMPORTS);
+    expect_unlinked(imports);
+    ok(zeModuleGetNativeBinary(imports, &size, NULL));
+    assert_true(size > 0);
+    assert_string_equal(link_two(imports, functions, ZE_RESULT_SUCCESS), "");
+    assert_true(scale_seven(w, imports) == 7 * 2 + 2);
+    assert_int_equal(flags_of(imports), ZE_MODULE_PROPERTY_FLAG_IMPORTS);
+    ok(zeModuleDestroy(functions));
+    ok(zeModuleDestroy(imports));
+}
+
+/* Nothing is linked in part: replacements.cl exports the function and not the variable. */
+static void test_unresolved_imports(void **state) {
+    world *w = *state;
+    ze_module_handle_t imports = load_module(w, "build/kernels/imports.so", NULL);
+    ze_module_handle_t half = load_module(w, "build/kernels/replacements.so", NULL);
+    const ze_result_t failure = ZE_RESULT_ERROR_MODULE_LINK_FAILURE;
+    const char *log = link_two(imports, w->module, failure);
+    assert_contains(log, "unresolved: scaled");
+    assert_contains(log, "unresolved: factor");
+    assert_string_equal(link_two(half, imports, failure), "unresolved: factor");
+    assert_result(zeModuleDynamicLink(1, &imports, NULL), failure);
+    expect_unlinked(imports);
+    ok(zeModuleDestroy(half));
+    ok(zeModuleDestroy(imports));
+}
+
+static void test_ambiguous_imports(void **state) {
+    world *w = *state;
+    ze_module_handle_t functions = load_module(w, "build/kernels/functions.so", NULL);
+    ze_module_handle_t other = load_other_functions(w);
+    ze_module_handle_t modules[] = {load_module(w, "build/kernels/imports.so", NULL), functions, other};
+    assert_result(zeModuleDynamicLink(3, modules, NULL), ZE_RESULT_ERROR_MODULE_LINK_FAILURE);
+    expect_unlinked(modules[0]);
+    modules[2] = functions; /* the same module twice is one */
+    ok(zeModuleDynamicLink(3, modules, NULL));
+    assert_true(scale_seven(w, modules[0]) == 7 * 2 + 2);
+    ok(zeModuleDestroy(modules[0]));
+    ok(zeModuleDestroy(functions));
+    ok(zeModuleDestroy(other));
+}
+
+/* Each module is linked once, and for itself, though another is of the same binary. */
+static void test_modules_are_linked_once(void **state) {
+    world *w = *state;
+    ze_module_handle_t functions = load_module(w, "build/kernels/functions.so", NULL);
+    ze_module_handle_t other = load_other_functions(w);
+    ze_module_handle_t first = load_module(w, "build/kernels/imports.so", NULL);
+    ze_module_handle_t second = load_module(w, "build/kernels/imports.so", NULL);
+    assert_string_equal(link_two(first, functions, ZE_RESULT_SUCCESS), "");
+    expect_unlinked(second);
+    assert_string_equal(link_two(second, other, ZE_RESULT_SUCCESS), "");
+    assert_string_equal(link_two(first, other, ZE_RESULT_SUCCESS), "");
+    assert_true(scale_seven(w, first) == 7 * 2 + 2);
+    assert_true(scale_seven(w, second) == 7 * 10 + 10);
+    ok(zeModuleDestroy(first));
+    ok(zeModuleDestroy(second));
+    ok(zeModuleDestroy(functions));
+    ok(zeModuleDestroy(other));
+}
+
+static void test_links_without_imports(void **state) {
+    world *w = *state;
+    ze_module_handle_t none = NULL;
+    assert_string_equal(link_two(w->module, w->module, ZE_RESULT_SUCCESS), "");
+    assert_result(zeModuleDynamicLink(1, NULL, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    assert_result(zeModuleDynamicLink(1, &none, NULL), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+}
+
+static void test_modules_of_two_contexts_are_not_linked(void **state) {
+    world *w = *state, other = *w;
+    ze_context_desc_t desc = {ZE_STRUCTURE_TYPE_CONTEXT_DESC, NULL, 0};
+    ze_module_handle_t imports = load_module(w, "build/kernels/imports.so", NULL), functions;
+    ok(zeContextCreate(w->driver, &desc, &other.context));
+    functions = load_module(&other, "build/kernels/functions.so", NULL);
+    assert_string_equal(link_two(imports, functions, ZE_RESULT_SUCCESS), "");
+    assert_int_equal(gpu.findings(), 1);
+    gpu.forget_findings();
+    ok(zeModuleDestroy(functions));
+    ok(zeModuleDestroy(imports));
+    ok(zeContextDestroy(other.context));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_a_module_gives_its_binary),
@@ -181,6 +328,12 @@ int main(void) {
         TEST(test_names_are_those_of_the_module_alone),
         TEST(test_kernels_know_their_memory),
         TEST(test_profile_flags_are_those_of_the_build),
+        TEST(test_imports_are_linked),
+        TEST(test_unresolved_imports),
+        TEST(test_ambiguous_imports),
+        TEST(test_modules_are_linked_once),
+        TEST(test_links_without_imports),
+        TEST(test_modules_of_two_contexts_are_not_linked),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }
