@@ -385,6 +385,12 @@
    a probability of 3 in 10^12. A file is written beside its name and then renamed, so that nobody reads an
        incomplete one. What cannot be written is logged once, and noted in reports; the program goes on.
 
+       With zt_trace_config.profile_flags, -zet-profile-flags is added to the build flags of these modules, so
+       that zetKernelGetProfileInfo describes their registers to tools that inject instructions. Set
+       ZET_ENABLE_PROGRAM_INSTRUMENTATION=1 in the environment before zeInit; zt_auto sets it. The first
+   module for each device is built twice, once to see whether the driver accepts the flags. If it does not,
+       modules are built as the application says, which is logged once.
+
        zt_replace puts kernels of another module in place of the application's, which need not know of it. So
        an instrumented build can count in a variable of its module what the kernels of a program do:
 
@@ -627,6 +633,7 @@
        ZT_KERNELS, ZT_CALLS    override names and calls of zt_trace_config: ZT_KERNELS="gemm*,!*_tail"
        ZT_COPIES               overrides zt_trace_config.copies: "1", or "0"
        ZT_MODULES              overrides zt_trace_config.modules, a directory; "": none
+       ZT_PROFILE_FLAGS        overrides zt_trace_config.profile_flags, in hexadecimal: "0x3"; "0": none
        ZT_AUTO                 the reports of zt_auto, as in ZT_REPORT; "1": as its configuration says; "off",
                                "0" or "": nothing is traced
        Mistakes in these are printed on standard error. If a report of ZT_REPORT or ZT_AUTO cannot be written,
@@ -1053,6 +1060,8 @@ typedef struct zt_trace_config {
     uint32_t hook_count;
     const char *modules; /* A directory for the binaries and the debug information of modules that are created
                             while tracing; see MODULES. It is made if it is missing. NULL and "": none. */
+    uint32_t profile_flags; /* zet_profile_flags_t: modules that are created while tracing are built with
+                               -zet-profile-flags and these; see MODULES. 0: as the application says. */
 } zt_trace_config;
 
 /* Launches, and copies if they are measured: launches = measured + filtered + elsewhere. zt_counts shows
@@ -1572,12 +1581,13 @@ ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler);
 ZT_API zt_trace_config zt_trace_config_default(void);
 
 /* Starts tracing; see TRACING.
-   config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS and ZT_MODULES override it
+   config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS, ZT_MODULES and ZT_PROFILE_FLAGS override
+           it
    Returns SUCCESS; DEPENDENCY_UNAVAILABLE if the loader's tracing layer is off; INVALID_ARGUMENT if
-   config.calls or a hook names a call that cannot be traced; INVALID_SIZE for more than 16 hooks; NOT_READY
-   if a call of an earlier trace is still in progress; HANDLE_OBJECT_IN_USE if the profiler traces already,
-   and inside a hook of any profiler.
-   Any thread, but not two threads for one profiler at once. Since 0.1. */
+   config.calls or a hook names a call that cannot be traced, or ZT_PROFILE_FLAGS is no number; INVALID_SIZE
+   for more than 16 hooks; NOT_READY if a call of an earlier trace is still in progress; HANDLE_OBJECT_IN_USE
+   if the profiler traces already, and inside a hook of any profiler. Any thread, but not two threads for one
+   profiler at once. Since 0.1. */
 ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *config);
 
 /* Stops tracing, and waits for traced calls that other threads have in progress, up to
@@ -4061,6 +4071,11 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
                     "arguments, for the context and device of the profiler.")                                \
     X(REPLACEMENT_IN_USE, "%s: another thread still creates a kernel of a module that replaces no more. "    \
                           "Keep the module, and try again.")                                                 \
+    X(BAD_PROFILE_FLAGS, "%s: ZT_PROFILE_FLAGS is '%.64s' in the environment, and not a number in "          \
+                         "hexadecimal, such as 0x3. Correct it, or unset it.")                               \
+    X(FLAGS_REFUSED, "zeModuleCreate failed: %s, with -zet-profile-flags 0x%x, and not without. Modules "    \
+                     "are built without. Set ZET_ENABLE_PROGRAM_INSTRUMENTATION=1 in the environment "       \
+                     "before zeInit.")                                                                       \
     X(MODULE_NOT_SAVED, "%s failed: %s. Files of modules are missing in '%.512s'. %s")                       \
     /* of zt_bench */                                                                                        \
     X(NOTHING_TO_BENCH, "%s: config.run and config.measure are both NULL. Set one.")                         \
@@ -13523,6 +13538,12 @@ typedef struct zt__modules {
     uint32_t failures;        /* of files. Atomic */
     zt__message_text failure; /* the first of them */
 
+    /* of profile flags */
+    uint32_t profile_flags;           /* changes while nothing is traced */
+    ze_device_handle_t accepting[16]; /* devices for which modules were built with them */
+    uint32_t accepting_count;
+    int refuses_flags; /* the driver does not build with them. Atomic */
+
     /* of zt_replace */
     ze_context_handle_t context; /* of the profiler */
     ze_device_handle_t device;
@@ -13785,8 +13806,136 @@ ZT__PRIVATE uint64_t zt__save_module(zt__modules *modules, ze_module_handle_t mo
     return hash;
 }
 
+/* ---- builds with profile flags --------------------------------------------------------------------------- */
+
+/* A zeModuleCreate whose build flags are changed for the call. */
+typedef struct zt__build {
+    const ze_module_desc_t **place; /* the call's parameter, if it was changed; else NULL */
+    const ze_module_desc_t *before; /* its value before */
+    void *changed;                  /* from malloc, because a call may end after its tracer was destroyed */
+    ze_result_t trial;              /* of a build with the flags, if there was one */
+} zt__build;
+
+/* A copy of a description, with another option in its build flags, which follow the structure. */
+typedef struct zt__changed_module {
+    ze_module_desc_t desc;
+    ze_module_program_exp_desc_t program; /* if the module is built from several inputs */
+} zt__changed_module;
+
+/* Writes build flags with another option behind them to `*end`, which moves behind that. */
+ZT__PRIVATE const char *zt__join_flags(char **end, const char *flags, const char *option) {
+    char *joined = *end;
+    size_t length = flags ? strlen(flags) : 0;
+    if (length > 0) {
+        memcpy(joined, flags, length);
+        joined[length++] = ' ';
+    }
+    strcpy(joined + length, option);
+    *end = joined + length + strlen(option) + 1;
+    return joined;
+}
+
+/* Returns a copy of a description with another option. Returns NULL without memory. */
+ZT__PRIVATE zt__changed_module *zt__change_module(const ze_module_desc_t *desc, const char *option) {
+    const ze_module_program_exp_desc_t *program = (const ze_module_program_exp_desc_t *)desc->pNext;
+    const char **flags;
+    size_t room = strlen(option) + 2, size = sizeof(zt__changed_module) + room;
+    uint32_t i, count = 0;
+    zt__changed_module *changed;
+    char *end;
+    size += desc->pBuildFlags ? strlen(desc->pBuildFlags) : 0;
+    if (program && program->stype == ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC) {
+        count = program->count;
+    }
+    for (i = 0; i < count; i++) {
+        size += sizeof *flags + room;
+        size += program->pBuildFlags && program->pBuildFlags[i] ? strlen(program->pBuildFlags[i]) : 0;
+    }
+    changed = (zt__changed_module *)zt__allocate(&zt__default_allocator, size, 1);
+    if (!changed) {
+        return NULL;
+    }
+    flags = (const char **)(changed + 1);
+    end = (char *)(flags + count);
+    changed->desc = *desc;
+    changed->desc.pBuildFlags = zt__join_flags(&end, desc->pBuildFlags, option);
+    if (count > 0) {
+        changed->program = *program;
+        changed->program.pBuildFlags = flags;
+        changed->desc.pNext = &changed->program;
+    }
+    for (i = 0; i < count; i++) {
+        flags[i] = zt__join_flags(&end, program->pBuildFlags ? program->pBuildFlags[i] : NULL, option);
+    }
+    return changed;
+}
+
+/* Returns whether the driver builds modules for a device with the profile flags. If the flags made the call
+   of the application fail, nothing could be done about that. So the first module for a device is built twice.
+ */
+ZT__PRIVATE int zt__accepts_flags(zt__modules *modules, const ze_module_create_params_t *parameters,
+                                  const ze_module_desc_t *changed, zt__build *build) {
+    ze_module_handle_t module = NULL;
+    uint32_t i = 0;
+    int is_known;
+    zt__lock(&modules->mutex);
+    while (i < modules->accepting_count && modules->accepting[i] != *parameters->phDevice) {
+        i++;
+    }
+    is_known = i < modules->accepting_count;
+    zt__unlock(&modules->mutex);
+    if (is_known) {
+        return 1;
+    }
+    build->trial = zeModuleCreate(*parameters->phContext, *parameters->phDevice, changed, &module, NULL);
+    if (build->trial != ZE_RESULT_SUCCESS) {
+        return 0;
+    }
+    zt__check(modules->diagnostics, zeModuleDestroy(module), "zeModuleDestroy", "A module is not freed.");
+    zt__lock(&modules->mutex);
+    if (modules->accepting_count < ZT__COUNT_OF(modules->accepting)) {
+        modules->accepting[modules->accepting_count++] = *parameters->phDevice;
+    }
+    zt__unlock(&modules->mutex);
+    return 1;
+}
+
+/* Called before a module is created. Adds the profile flags, unless the application has given some. */
+ZT__PRIVATE void zt__begin_build(zt__modules *modules, const ze_module_create_params_t *parameters,
+                                 zt__build *build) {
+    const ze_module_desc_t *desc = *parameters->pdesc;
+    zt__changed_module *changed;
+    char option[64];
+    if (!desc || !modules->profile_flags || zt__load(&modules->refuses_flags) ||
+        (desc->pBuildFlags && strstr(desc->pBuildFlags, "-zet-profile-flags"))) {
+        return;
+    }
+    snprintf(option, sizeof option, "-zet-profile-flags 0x%x", (unsigned)modules->profile_flags);
+    changed = zt__change_module(desc, option);
+    if (!changed) {
+        zt__report_no_memory(modules->diagnostics, "zeModuleCreate", "build flags");
+    } else if (zt__accepts_flags(modules, parameters, &changed->desc, build)) {
+        build->place = parameters->pdesc;
+        build->before = desc;
+        build->changed = changed;
+        *parameters->pdesc = &changed->desc;
+    } else {
+        zt__free(&zt__default_allocator, changed);
+    }
+}
+
+/* Called after the call, with or without a tracer. */
+ZT__PRIVATE void zt__end_build(zt__build *build) {
+    if (build->place) {
+        *build->place = build->before;
+        zt__free(&zt__default_allocator, build->changed);
+        build->place = NULL;
+    }
+}
+
 /* Called after a module was created. */
-ZT__PRIVATE void zt__after_module_create(zt__modules *modules, const ze_module_create_params_t *parameters) {
+ZT__PRIVATE void zt__after_module_create(zt__modules *modules, const ze_module_create_params_t *parameters,
+                                         const zt__build *build) {
     ze_module_handle_t module = **parameters->pphModule;
     uint64_t hash = modules->directory ? zt__save_module(modules, module) : 0;
     zt__module *known;
@@ -13798,6 +13947,11 @@ ZT__PRIVATE void zt__after_module_create(zt__modules *modules, const ze_module_c
         known->hash = hash;
     }
     zt__unlock(&modules->mutex);
+    if (build->trial != ZE_RESULT_SUCCESS) {
+        zt__store(&modules->refuses_flags, 1);
+        zt__report(modules->diagnostics, FLAGS_REFUSED, build->trial, zt_result_name(build->trial),
+                   (unsigned)modules->profile_flags);
+    }
 }
 
 /* ---- kernels in place of others -------------------------------------------------------------------------- */
@@ -14966,6 +15120,8 @@ typedef struct zt__frame {
     int has_region;
     uint32_t *wait_count; /* the call's parameter, if it was set to 0; else NULL */
     uint32_t waits;       /* its value before */
+
+    zt__build build; /* of a zeModuleCreate */
 } zt__frame;
 
 /* The parameters of the call of a frame. */
@@ -15215,6 +15371,9 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
         zt__forget_handle(tracer, &tracer->kernels,
                           *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
         break;
+    case ZT__KIND_MODULE_CREATE:
+        zt__begin_build(&tracer->modules, ZT__PARAMETERS(frame, ze_module_create_params_t), &frame->build);
+        break;
     case ZT__KIND_MODULE_DESTROY:
         zt__forget_module(&tracer->modules, *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule);
         break;
@@ -15250,7 +15409,8 @@ ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
         break;
     }
     case ZT__KIND_MODULE_CREATE:
-        zt__after_module_create(&tracer->modules, ZT__PARAMETERS(frame, ze_module_create_params_t));
+        zt__after_module_create(&tracer->modules, ZT__PARAMETERS(frame, ze_module_create_params_t),
+                                &frame->build);
         break;
     case ZT__KIND_KERNEL_CREATE:
         zt__replace_kernel(&tracer->modules, ZT__PARAMETERS(frame, ze_kernel_create_params_t));
@@ -15403,6 +15563,8 @@ ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, void *parameters) {
         frame->parameters = parameters;
         frame->has_region = 0;
         frame->wait_count = NULL;
+        frame->build.place = NULL;
+        frame->build.trial = ZE_RESULT_SUCCESS;
         memset(frame->instances, 0, tracer->hook_count * sizeof *frame->instances);
         frame->next = NULL;
         frame->previous = last;
@@ -15469,6 +15631,7 @@ ZT__PRIVATE void zt__epilogue(ze_result_t result, void **instance) {
         if (frame->wait_count) { /* of the application, so also if the tracer was destroyed */
             *frame->wait_count = frame->waits;
         }
+        zt__end_build(&frame->build);
         if (frame->state == ZT__FRAME_CALLBACK) {
             zt__after_call(frame, result, end_ns);
         }
@@ -15772,6 +15935,8 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
     tracer->limit = config->limit;
     tracer->timeline = timeline;
     zt__configure_modules(&tracer->modules, config->modules, zt__starting_call(tracer));
+    tracer->modules.profile_flags = config->profile_flags;
+    tracer->modules.refuses_flags = 0;
     result = zt__select_calls(tracer, config->calls);
     if (result == ZE_RESULT_SUCCESS) {
         result = zt__copy_hooks(tracer, config->hooks, config->hook_count);
@@ -15819,7 +15984,7 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
                                          uint32_t timeline) {
     zt_trace_config config = given ? *given : zt_trace_config_default();
     const char *kernels = getenv("ZT_KERNELS"), *copies = getenv("ZT_COPIES"), *calls = getenv("ZT_CALLS");
-    const char *modules = getenv("ZT_MODULES");
+    const char *modules = getenv("ZT_MODULES"), *flags = getenv("ZT_PROFILE_FLAGS");
     ze_result_t(ZE_APICALL * enable_layer)(void);
     ze_result_t result;
     if (zt__has_calls_in_progress(tracer)) {
@@ -15837,6 +16002,14 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     }
     if (modules) {
         config.modules = modules;
+    }
+    if (flags) {
+        char *end;
+        config.profile_flags = (uint32_t)strtoul(flags, &end, 16);
+        if (end == flags || *end) {
+            return zt__report(tracer->diagnostics, BAD_PROFILE_FLAGS, ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                              zt__starting_call(tracer), flags);
+        }
     }
     result = zt__configure_tracer(tracer, &config, timeline);
     if (result != ZE_RESULT_SUCCESS) {
@@ -22103,6 +22276,9 @@ ZT__PRIVATE ze_result_t zt__start_auto(const zt_auto_config *given) {
         return ZE_RESULT_SUCCESS;
     }
     result = zt__check_reports(NULL, "zt_auto", path);
+    if (config.trace.profile_flags || getenv("ZT_PROFILE_FLAGS")) { /* the driver looks for it in zeInit */
+        setenv("ZET_ENABLE_PROGRAM_INSTRUMENTATION", "1", 0);
+    }
     if (result == ZE_RESULT_SUCCESS) {
         result = zt__init_with_tracing();
     }

@@ -46,7 +46,8 @@ static void set_variables(const program *p) {
 
 static void run_program(const program *p) {
     static const char *const unset[] = {
-        "ZE_ENABLE_TRACING_LAYER", "ZT_AUTO", "ZT_KERNELS", "ZT_COPIES", "ZT_CALLS", "ZT_MODULES"};
+        "ZE_ENABLE_TRACING_LAYER", "ZT_AUTO", "ZT_KERNELS", "ZT_COPIES", "ZT_CALLS", "ZT_MODULES",
+        "ZT_PROFILE_FLAGS"};
     void *state = NULL;
     for (size_t i = 0; i < sizeof unset / sizeof *unset; i++)
         unsetenv(unset[i]);
@@ -494,6 +495,26 @@ static void test_modules_by_the_environment(void **state) {
                     "1 file of modules could not be written. [MODULE_NOT_SAVED] mkdir failed");
 }
 
+static void expect_profile_flags(world *w) {
+    zet_profile_properties_t properties = {.stype = ZET_STRUCTURE_TYPE_PROFILE_PROPERTIES};
+    ok(zetKernelGetProfileInfo((zet_kernel_handle_t)w->kernel, &properties));
+    assert_int_equal(properties.flags, 3);
+    assert_string_equal(getenv("ZET_ENABLE_PROGRAM_INSTRUMENTATION"), "1");
+    launch_some(w);
+}
+
+static void test_profile_flags_by_the_environment(void **state) {
+    const program p = {.work = expect_profile_flags, .calls = 1, .variables = {"ZT_PROFILE_FLAGS", "0x3"}};
+    const program wrong = {
+        .calls = 1, .result = ZE_RESULT_ERROR_INVALID_ARGUMENT, .variables = {"ZT_PROFILE_FLAGS", "0x3 "}};
+    (void)state;
+    expect_success(&p);
+    assert_no_messages();
+    expect_success(&wrong);
+    assert_contains(text_of("errors"),
+                    "nothing is traced. [BAD_PROFILE_FLAGS] zt_auto: ZT_PROFILE_FLAGS is '0x3 '");
+}
+
 static void do_nothing(world *w) {
     (void)w;
 }
@@ -709,6 +730,7 @@ int main(void) {
         cmocka_unit_test(test_kernels_by_the_environment),
         cmocka_unit_test(test_copies_by_the_environment),
         cmocka_unit_test(test_modules_by_the_environment),
+        cmocka_unit_test(test_profile_flags_by_the_environment),
         cmocka_unit_test(test_no_copies_by_the_environment),
         cmocka_unit_test(test_nothing_to_measure),
         cmocka_unit_test(test_calls_by_the_environment),

@@ -1,5 +1,5 @@
-/* What a tracer does with the modules of others: files of binaries and debug information, and kernels in
-   place of theirs. */
+/* What a tracer does with the modules of others: files of binaries and debug information, profile flags, and
+   kernels in place of theirs. */
 #define _GNU_SOURCE
 #include "fixture.h"
 
@@ -335,6 +335,149 @@ static void test_the_environment_overrides(void **state) {
     unsetenv("ZT_MODULES");
     assert_int_equal(count_files(in_directory("other")), -1);
     free(matmul.bytes);
+}
+
+/* ==== builds with profile flags =========================================================================== */
+
+static zt_profiler *trace_profiled(world *w, uint32_t flags) {
+    zt_trace_config config = zt_trace_config_default();
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    config.profile_flags = flags;
+    ok(zt_trace_start(profiler, &config));
+    gpu.reset_calls();
+    return profiler;
+}
+
+/* With which flags a module is built, of which the application has asked for `flags`. */
+static uint32_t profile_flags(world *w, const char *flags) {
+    zet_profile_properties_t properties = {.stype = ZET_STRUCTURE_TYPE_PROFILE_PROPERTIES};
+    ze_module_handle_t module = load_module(w, "build/kernels/saxpy.so", flags);
+    ze_kernel_handle_t kernel = kernel_in(module, "saxpy");
+    ok(zetKernelGetProfileInfo((zet_kernel_handle_t)kernel, &properties));
+    ok(zeKernelDestroy(kernel));
+    ok(zeModuleDestroy(module));
+    return properties.flags;
+}
+
+static void test_modules_are_built_with_profile_flags(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = trace_profiled(w, 3);
+    assert_int_equal(profile_flags(w, ""), 3);
+    assert_int_equal(calls("zeModuleCreate"), 2); /* the first is a trial */
+    assert_int_equal(profile_flags(w, NULL), 3);
+    assert_int_equal(profile_flags(w, "-ze-opt-disable"), 3);
+    assert_int_equal(profile_flags(w, "-zet-profile-flags 0x1 -g"), 1);
+    assert_int_equal(calls("zeModuleCreate"), 5);
+    ok(zt_trace_stop(profiler));
+    assert_int_equal(profile_flags(w, ""), 0);
+    ok(zt_trace_start(profiler, NULL));
+    assert_int_equal(profile_flags(w, ""), 0);
+    assert_int_equal(w->message_count, 0);
+}
+
+/* Then the application has its module all the same. */
+static void test_a_driver_that_refuses_profile_flags(void **state) {
+    world *w = *state;
+    trace_profiled(w, 2);
+    inject("zeModuleCreate", 1, ZE_RESULT_ERROR_MODULE_BUILD_FAILURE);
+    assert_int_equal(profile_flags(w, ""), 0);
+    assert_string_equal(w->messages[0],
+                        "[FLAGS_REFUSED] zeModuleCreate failed: ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, with "
+                        "-zet-profile-flags 0x2, and not without. Modules are built without. Set "
+                        "ZET_ENABLE_PROGRAM_INSTRUMENTATION=1 in the environment before zeInit.");
+    assert_int_equal(profile_flags(w, ""), 0);
+    assert_int_equal(calls("zeModuleCreate"), 3);
+    assert_int_equal(w->message_count, 1);
+}
+
+/* It says nothing of the flags. */
+static void test_modules_that_cannot_be_built(void **state) {
+    world *w = *state;
+    native_binary code = read_binary("build/kernels/saxpy.so");
+    ze_module_handle_t module;
+    trace_profiled(w, 2);
+    code.size /= 2;
+    assert_result(try_module(w, code, "", &module), ZE_RESULT_ERROR_INVALID_NATIVE_BINARY);
+    assert_int_equal(w->message_count, 0);
+    assert_int_equal(profile_flags(w, ""), 2);
+    free(code.bytes);
+}
+
+/* What hooks see of a call. */
+typedef struct seen_flags {
+    const ze_module_desc_t *prologue, *epilogue;
+    char flags[64], second[64];
+} seen_flags;
+
+static void note_flags(void *parameters, int result, void *user, void **instance) {
+    const ze_module_create_params_t *p = parameters;
+    const ze_module_program_exp_desc_t *program = (*p->pdesc)->pNext;
+    seen_flags *seen = user;
+    (void)result, (void)instance;
+    seen->prologue = *p->pdesc;
+    snprintf(seen->flags, sizeof seen->flags, "%s", seen->prologue->pBuildFlags);
+    if (program)
+        snprintf(seen->second, sizeof seen->second, "%s|%s", program->pBuildFlags[0],
+                 program->pBuildFlags[1] ? program->pBuildFlags[1] : "");
+}
+
+static void note_flags_after(void *parameters, int result, void *user, void **instance) {
+    const ze_module_create_params_t *p = parameters;
+    (void)result, (void)instance;
+    ((seen_flags *)user)->epilogue = *p->pdesc;
+}
+
+static zt_profiler *trace_flags(world *w, uint32_t flags, seen_flags *seen) {
+    const zt_hook hook = {"zeModuleCreate", note_flags, note_flags_after, seen};
+    zt_trace_config config = zt_trace_config_default();
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    config.profile_flags = flags;
+    config.hooks = &hook;
+    config.hook_count = 1;
+    ok(zt_trace_start(profiler, &config));
+    return profiler;
+}
+
+/* Hooks of the profiler get what the application passes. A later profiler gets what the first one makes of
+   it, here of a module of several inputs, and adds nothing. */
+static void test_build_flags_of_several_inputs(void **state) {
+    world *w = *state;
+    native_binary code = read_binary("build/kernels/saxpy.so");
+    const char *flags[] = {"-g", NULL};
+    ze_module_program_exp_desc_t program = {
+        .stype = ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC, .count = 2, .pBuildFlags = flags};
+    ze_module_desc_t desc = {
+        ZE_STRUCTURE_TYPE_MODULE_DESC, NULL, ZE_MODULE_FORMAT_NATIVE, code.size, code.bytes, "-O2", NULL};
+    seen_flags first = {0}, second = {0};
+    ze_module_handle_t module;
+    trace_flags(w, 3, &first);
+    trace_flags(w, 1, &second);
+    ok(zeModuleCreate(w->context, w->device, &desc, &module, NULL));
+    ok(zeModuleDestroy(module));
+    assert_ptr_equal(first.prologue, &desc);
+    assert_ptr_equal(first.epilogue, &desc);
+    assert_string_equal(first.flags, "-O2");
+    assert_ptr_not_equal(second.prologue, &desc);
+    assert_string_equal(second.flags, "-O2 -zet-profile-flags 0x3");
+    assert_string_equal(second.second, "");
+    desc.pNext = &program;
+    ok(zeModuleCreate(w->context, w->device, &desc, &module, NULL));
+    ok(zeModuleDestroy(module));
+    assert_string_equal(first.second, "-g|");
+    assert_string_equal(second.second, "-g -zet-profile-flags 0x3|-zet-profile-flags 0x3");
+    free(code.bytes);
+}
+
+static void test_profile_flags_in_the_environment(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    setenv("ZT_PROFILE_FLAGS", "2", 1);
+    ok(zt_trace_start(profiler, NULL));
+    assert_int_equal(profile_flags(w, ""), 2);
+    ok(zt_trace_stop(profiler));
+    setenv("ZT_PROFILE_FLAGS", "", 1);
+    assert_result(zt_trace_start(profiler, NULL), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    unsetenv("ZT_PROFILE_FLAGS");
 }
 
 /* ==== kernels in place of others ========================================================================== */
@@ -736,6 +879,11 @@ int main(void) {
         FILE_TEST(test_without_memory),
         FILE_TEST(test_threads_that_create_the_same),
         FILE_TEST(test_the_environment_overrides),
+        TEST(test_modules_are_built_with_profile_flags),
+        TEST(test_a_driver_that_refuses_profile_flags),
+        TEST(test_modules_that_cannot_be_built),
+        TEST(test_build_flags_of_several_inputs),
+        TEST(test_profile_flags_in_the_environment),
         TEST(test_a_kernel_of_the_same_name),
         TEST(test_a_kernel_of_another_name),
         TEST(test_a_replacement_begins_and_ends),
