@@ -371,6 +371,47 @@
        programs that were not built with zetools. Programs that end without exit, such as by _exit or a
        signal, have no report.
 
+   MODULES, with ZETOOLS_TRACER
+
+       With zt_trace_config.modules, each module that is created while tracing leaves files in a directory,
+   for disassemblers and symbolisers:
+
+           3f9c6a0d5e21b784.elf     the native binary. Its suffix is .elf, .ar for a fat binary, else .bin
+           3f9c6a0d5e21b784.debug   the debug information, ELF with DWARF, if the driver has some: build
+                                    modules with -g
+
+       They are named by the FNV-1a hash of the native binary. So processes may share a directory, and a
+   module that is created again does not write again. Two of 10,000 different modules have the same hash with
+   a probability of 3 in 10^12. A file is written beside its name and then renamed, so that nobody reads an
+       incomplete one. What cannot be written is logged once, and noted in reports; the program goes on.
+
+       With zt_trace_config.profile_flags, -zet-profile-flags is added to the build flags of these modules, so
+       that zetKernelGetProfileInfo describes their registers to tools that inject instructions. Set
+       ZET_ENABLE_PROGRAM_INSTRUMENTATION=1 in the environment before zeInit; zt_auto sets it. The first
+   module for each device is built twice, once to see whether the driver accepts the flags. If it does not,
+       modules are built as the application says, which is logged once.
+
+       zt_replace puts kernels of another module in place of the application's, which need not know of it. So
+       an instrumented build can count in a variable of its module what the kernels of a program do:
+
+           zt_replace(profiler, "solve*", instrumented, NULL);
+           zt_trace_start(profiler, NULL);
+           ...
+           zeModuleGetGlobalPointer(instrumented, "iterations", &size, &counter);
+
+       When a zeKernelCreate of the application has succeeded, the tracer creates the other kernel, destroys
+       the first one, and returns the handle of the other. So arguments and group sizes that the application
+       sets, launches and zeKernelDestroy are those of the replacement, which is measured under its own name.
+       Epilogues of hooks get the replacement. What zeModuleGetFunctionPointer returns is replaced likewise,
+   if the other module has a function of that name. zeModuleGetKernelNames is not changed. Reports note how
+       much was replaced.
+
+       A kernel stays, and the first message about it is logged, if the other one cannot be created or has
+       another number of arguments. It also stays if it was created before, if it is of a module that replaces
+       others, or if its module is of another context or device than the profiler; a module that was created
+       before the tracer started is assumed to be of the same. When the application destroys the other module
+       while it is traced, the replacement ends.
+
    REPORTS
 
        JSON, CSV and pages begin with what a reader needs a year later: the version of the library, the
@@ -527,6 +568,7 @@
                               threads that match rows with samples          config.wait_timeout_ns
                               the end of the collecting thread              2 seconds
        zt_trace_stop          calls in progress                             config.wait_timeout_ns
+       zt_replace             kernels that other threads create             config.wait_timeout_ns
        zt_bench, zt_compare   each of their runs                            config.wait_timeout_ns
        zt_stream_read         a row                                         its timeout
        zt_stream_close        reads of other threads                        10 seconds
@@ -590,6 +632,8 @@
        ZT_PEAKS                overrides zt_set_peaks: bytes and operations a second, "456e9,14.6e12"
        ZT_KERNELS, ZT_CALLS    override names and calls of zt_trace_config: ZT_KERNELS="gemm*,!*_tail"
        ZT_COPIES               overrides zt_trace_config.copies: "1", or "0"
+       ZT_MODULES              overrides zt_trace_config.modules, a directory; "": none
+       ZT_PROFILE_FLAGS        overrides zt_trace_config.profile_flags, in hexadecimal: "0x3"; "0": none
        ZT_AUTO                 the reports of zt_auto, as in ZT_REPORT; "1": as its configuration says; "off",
                                "0" or "": nothing is traced
        Mistakes in these are printed on standard error. If a report of ZT_REPORT or ZT_AUTO cannot be written,
@@ -1014,6 +1058,10 @@ typedef struct zt_trace_config {
                           NULL: none. */
     const zt_hook *hooks; /* Callbacks of the application, up to 16. NULL: none. */
     uint32_t hook_count;
+    const char *modules; /* A directory for the binaries and the debug information of modules that are created
+                            while tracing; see MODULES. It is made if it is missing. NULL and "": none. */
+    uint32_t profile_flags; /* zet_profile_flags_t: modules that are created while tracing are built with
+                               -zet-profile-flags and these; see MODULES. 0: as the application says. */
 } zt_trace_config;
 
 /* Launches, and copies if they are measured: launches = measured + filtered + elsewhere. zt_counts shows
@@ -1025,6 +1073,7 @@ typedef struct zt_trace_counts {
     uint64_t elsewhere; /* on a list that the profiler cannot measure: of another context or device; of a copy
                            engine, unless the profiler measures times alone; that can be cloned or changed;
                            or captured into a graph */
+    uint64_t replaced;  /* kernels, and pointers to functions, that zt_replace has replaced */
 } zt_trace_counts;
 
 /* A call that was timed. The name lives as long as the program. Since 0.1. */
@@ -1532,12 +1581,13 @@ ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler);
 ZT_API zt_trace_config zt_trace_config_default(void);
 
 /* Starts tracing; see TRACING.
-   config  NULL: the defaults. ZT_KERNELS, ZT_COPIES and ZT_CALLS override it
+   config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS, ZT_MODULES and ZT_PROFILE_FLAGS override
+           it
    Returns SUCCESS; DEPENDENCY_UNAVAILABLE if the loader's tracing layer is off; INVALID_ARGUMENT if
-   config.calls or a hook names a call that cannot be traced; INVALID_SIZE for more than 16 hooks; NOT_READY
-   if a call of an earlier trace is still in progress; HANDLE_OBJECT_IN_USE if the profiler traces already,
-   and inside a hook of any profiler.
-   Any thread, but not two threads for one profiler at once. Since 0.1. */
+   config.calls or a hook names a call that cannot be traced, or ZT_PROFILE_FLAGS is no number; INVALID_SIZE
+   for more than 16 hooks; NOT_READY if a call of an earlier trace is still in progress; HANDLE_OBJECT_IN_USE
+   if the profiler traces already, and inside a hook of any profiler. Any thread, but not two threads for one
+   profiler at once. Since 0.1. */
 ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *config);
 
 /* Stops tracing, and waits for traced calls that other threads have in progress, up to
@@ -1546,6 +1596,20 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
    Returns SUCCESS, after which no hook runs any more; NOT_READY if a call did not end in time, which is then
    traced to its end; HANDLE_OBJECT_IN_USE inside a hook. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler);
+
+/* Replaces kernels by those of another module while the profiler traces, from their next zeKernelCreate on;
+   see MODULES. Call it before zt_trace_start, or while tracing. kernels  their names: patterns with * and ?,
+   separated by commas, as in zt_trace_config.names. NULL: all. Is copied. A second call with the same text
+   changes the replacement; where several texts select a kernel, the newest counts module   where the
+   replacements are, of the profiler's context and device. It must live until the replacement has ended and
+   its kernels are destroyed. NULL: ends the replacement that was begun with the same text; if `kernels` is
+   NULL, too, all of them. Kernels that were replaced stay so name     of the kernel in that module. NULL: the
+   same name; kernels that the module lacks stay Returns SUCCESS; INVALID_KERNEL_NAME if the module has no
+   kernel `name`, and zt_get_last_error has the nearest names; OUT_OF_HOST_MEMORY; NOT_READY if another thread
+   still creates a kernel of a module whose replacement has ended, after config.wait_timeout_ns: then keep
+   that module. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_replace(zt_profiler *profiler, const char *kernels, ze_module_handle_t module,
+                              const char *name);
 
 /* Returns how many launches were appended since the first start. Any thread. Since 0.1. */
 ZT_API zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler);
@@ -1565,7 +1629,7 @@ ZT_API zt_auto_config zt_auto_config_default(void);
    cannot be written, a message and the table go to standard error, and zt_get_last_error(NULL) has the
    message for functions that run at exit later. A report without a region is followed by what was seen and
    not measured: below a table on standard output or error, else on standard error.
-   config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS and other variables override it
+   config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS, ZT_MODULES and other variables override it
    Returns SUCCESS; INVALID_ARGUMENT if the suffix of a report stands for no format; otherwise the result of
    zeInit, or as zt_trace_start. One thread. Since 0.1. */
 ZT_API ze_result_t zt_auto(const zt_auto_config *config);
@@ -1710,6 +1774,8 @@ ZT__OFF zt_trace_config zt_trace_config_default(void) ZT__EMPTY(zt_trace_config)
 ZT__OFF ZT__RESULT zt_trace_start(zt_profiler *profiler, const zt_trace_config *config)
     { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_trace_stop(zt_profiler *profiler) { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_replace(zt_profiler *profiler, const char *kernels, const void *module, const char *name)
+    { return ZT__SUCCESS; }
 ZT__OFF zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler) ZT__EMPTY(zt_trace_counts)
 ZT__OFF uint32_t zt_get_call_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF ZT__RESULT zt_get_call(const zt_profiler *profiler, uint32_t call, zt_call_info *info)
@@ -1873,6 +1939,7 @@ typedef zt__disabled_scope zt_scope;
            >>requests     ZT_REPORT, and lists of reports
            >>opening      zt_open, zt_close
            >>streams      sampling by the clock
+           >>modules      files of the modules of others, and kernels in place of theirs (ZETOOLS_TRACER)
            >>tracer       regions around the launches of others (ZETOOLS_TRACER)
            >>openmetrics  figures for Prometheus, as OpenMetrics text
            >>reports      what reports have in common: regions, read one at a time
@@ -3996,6 +4063,17 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
       "%s: a traced call was still in progress when the time was up. The tracer stays, "                     \
       "switched off, until that call ends. Raise config.wait_timeout_ns, or end the wait "                   \
       "in that call.")                                                                                       \
+    X(NO_SUCH_KERNEL, "zt_replace: the module has no kernel '%.64s'. Nearest: %s.")                          \
+    X(NOT_REPLACED, "zt_replace: '%.64s' is not replaced by '%.64s': %s. Build the other one with the same " \
+                    "arguments, for the context and device of the profiler.")                                \
+    X(REPLACEMENT_IN_USE, "%s: another thread still creates a kernel of a module that replaces no more. "    \
+                          "Keep the module, and try again.")                                                 \
+    X(BAD_PROFILE_FLAGS, "%s: ZT_PROFILE_FLAGS is '%.64s' in the environment, and not a number in "          \
+                         "hexadecimal, such as 0x3. Correct it, or unset it.")                               \
+    X(FLAGS_REFUSED, "zeModuleCreate failed: %s, with -zet-profile-flags 0x%x, and not without. Modules "    \
+                     "are built without. Set ZET_ENABLE_PROGRAM_INSTRUMENTATION=1 in the environment "       \
+                     "before zeInit.")                                                                       \
+    X(MODULE_NOT_SAVED, "%s failed: %s. Files of modules are missing in '%.512s'. %s")                       \
     /* of zt_bench */                                                                                        \
     X(NOTHING_TO_BENCH, "%s: config.run and config.measure are both NULL. Set one.")                         \
     X(NO_BENCH_SAMPLE, "%s: '%.64s' has no sample: %s. Put a region of the profiler that it receives "       \
@@ -13346,6 +13424,707 @@ ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream) {
     return zt__get_last_result(stream ? &zt__mutable_stream(stream)->diagnostics : NULL);
 }
 
+/* ==== >>modules: files of the modules of others, and kernels in place of theirs =========================== */
+
+#ifdef ZETOOLS_TRACER
+
+/* A tracer passes to this chapter what it observes of modules and kernels. */
+
+/* A module of the application. */
+typedef struct zt__module {
+    const void *handle;          /* the key */
+    ze_context_handle_t context; /* NULL: not known, because it was created before the start */
+    ze_device_handle_t device;
+    uint64_t hash; /* of its native binary; 0: not known yet */
+} zt__module;
+
+/* Kernels that take the place of others; see zt_replace. */
+typedef struct zt__replacement {
+    struct zt__replacement *next; /* an older one */
+    ze_module_handle_t module;    /* where they are */
+    char *kernels;                /* patterns of the names of the others */
+    char *name;                   /* NULL: that of the other one */
+    uint32_t users;               /* threads that create one of them */
+    int has_ended;
+} zt__replacement;
+
+/* What a tracer knows of modules. */
+typedef struct zt__modules {
+    zt_allocator allocator;
+    zt__diagnostics *diagnostics; /* of the profiler; NULL under zt_auto */
+    char *directory; /* absolute. NULL: modules leave no files. Changes while nothing is traced */
+
+    zt__mutex mutex;          /* guards what follows. Held briefly, as that of the tracer */
+    zt__map known;            /* zt__module, by handle */
+    uint32_t failures;        /* of files. Atomic */
+    zt__message_text failure; /* the first of them */
+
+    /* of profile flags */
+    uint32_t profile_flags;           /* changes while nothing is traced */
+    ze_device_handle_t accepting[16]; /* devices for which modules were built with them */
+    uint32_t accepting_count;
+    int refuses_flags; /* the driver does not build with them. Atomic */
+
+    /* of zt_replace */
+    ze_context_handle_t context; /* of the profiler */
+    ze_device_handle_t device;
+    uint64_t wait_timeout_ns;
+    zt__replacement *replacements; /* the newest first */
+    uint64_t replaced;             /* kernels, and pointers to functions. Atomic */
+} zt__modules;
+
+/* Called when a tracer is created. */
+ZT__PRIVATE void zt__open_modules(zt__modules *modules, const zt_allocator *allocator,
+                                  zt__diagnostics *diagnostics, uint64_t wait_timeout_ns) {
+    modules->allocator = *allocator;
+    modules->diagnostics = diagnostics;
+    modules->wait_timeout_ns = wait_timeout_ns;
+    pthread_mutex_init(&modules->mutex, NULL);
+}
+
+/* Forgets all modules. Called while nothing is traced. */
+ZT__PRIVATE void zt__forget_modules(zt__modules *modules) {
+    uint32_t i;
+    for (i = 0; i < modules->known.capacity; i++) {
+        zt__free(&modules->allocator, modules->known.entries[i].value);
+    }
+    zt__map_free(&modules->known, &modules->allocator);
+}
+
+/* Called when a tracer is destroyed. */
+ZT__PRIVATE void zt__close_modules(zt__modules *modules) {
+    zt__forget_modules(modules);
+    while (modules->replacements) {
+        zt__replacement *replacement = modules->replacements;
+        modules->replacements = replacement->next;
+        zt__free(&modules->allocator, replacement);
+    }
+    zt__free(&modules->allocator, modules->directory);
+    pthread_mutex_destroy(&modules->mutex);
+}
+
+/* Returns the record of a module, which is added if there is none. The mutex is held, but unlocked while
+   memory is allocated. Returns NULL without memory. */
+ZT__PRIVATE zt__module *zt__find_or_add_module(zt__modules *modules, ze_module_handle_t module) {
+    const void *handle = module;
+    zt__module *made, *known = (zt__module *)zt__map_find(&modules->known, &handle, sizeof handle);
+    if (known) {
+        return known;
+    }
+    zt__unlock(&modules->mutex);
+    made = (zt__module *)zt__allocate(&modules->allocator, 1, sizeof *made);
+    zt__lock(&modules->mutex);
+    if (made && zt__map_make_room(&modules->known, &modules->allocator, &modules->mutex)) {
+        known = (zt__module *)zt__map_find(&modules->known, &handle, sizeof handle);
+        if (!known) {
+            made->handle = handle;
+            zt__map_add(&modules->known, &made->handle, sizeof made->handle, made);
+            return made;
+        }
+    }
+    zt__unlock(&modules->mutex);
+    zt__free(&modules->allocator, made);
+    zt__lock(&modules->mutex);
+    return known;
+}
+
+/* ---- binaries -------------------------------------------------------------------------------------------- */
+
+/* What the driver returns of a module. */
+typedef struct zt__binary {
+    uint8_t *bytes; /* NULL: none */
+    size_t size;
+} zt__binary;
+
+/* One of two calls of the driver, with the module and where to store size and bytes. */
+ZT__PRIVATE ze_result_t zt__query_binary(ze_module_handle_t module, int is_debug, size_t *size,
+                                         uint8_t *bytes) {
+    return is_debug ? zetModuleGetDebugInfo((zet_module_handle_t)module,
+                                            ZET_MODULE_DEBUG_INFO_FORMAT_ELF_DWARF, size, bytes)
+                    : zeModuleGetNativeBinary(module, size, bytes);
+}
+
+/* Reads the native binary of a module or, with `is_debug`, its debug information. There may be none. */
+ZT__PRIVATE ze_result_t zt__read_binary(const zt_allocator *allocator, ze_module_handle_t module,
+                                        int is_debug, zt__binary *binary) {
+    ze_result_t result;
+    binary->bytes = NULL;
+    binary->size = 0;
+    ZT__INTERNAL(result = zt__query_binary(module, is_debug, &binary->size, NULL));
+    if (result != ZE_RESULT_SUCCESS || binary->size == 0) {
+        return result;
+    }
+    binary->bytes = (uint8_t *)zt__allocate(allocator, binary->size, 1);
+    if (!binary->bytes) {
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    ZT__INTERNAL(result = zt__query_binary(module, is_debug, &binary->size, binary->bytes));
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__free(allocator, binary->bytes);
+        binary->bytes = NULL;
+    }
+    return result;
+}
+
+/* Returns the hash of a module's native binary, by which its files are named, and which is the same in every
+   process. Two of 10,000 different modules have the same with a probability of 3 in 10^12. Reads the binary
+   unless the hash is known. Returns 0 if the driver does not return it. */
+ZT__PRIVATE uint64_t zt__hash_of_module(zt__modules *modules, ze_module_handle_t module) {
+    zt__module *known;
+    zt__binary binary;
+    uint64_t hash;
+    zt__lock(&modules->mutex);
+    known = zt__find_or_add_module(modules, module);
+    hash = known ? known->hash : 0;
+    zt__unlock(&modules->mutex);
+    if (!hash && zt__read_binary(&modules->allocator, module, 0, &binary) == ZE_RESULT_SUCCESS) {
+        hash = zt__hash(binary.bytes, binary.size);
+        zt__free(&modules->allocator, binary.bytes);
+        zt__lock(&modules->mutex);
+        known = zt__find_or_add_module(modules, module);
+        if (known) {
+            known->hash = hash;
+        }
+        zt__unlock(&modules->mutex);
+    }
+    return hash;
+}
+
+/* ---- files ----------------------------------------------------------------------------------------------- */
+
+/* Counts a file that is missing, keeps why for reports, and logs the first. */
+ZT__PRIVATE void zt__report_not_saved(zt__modules *modules, const char *directory, ze_result_t result,
+                                      const char *call, const char *reason, const char *remedy) {
+    int is_first;
+    zt__lock(&modules->mutex);
+    is_first = modules->failures == 0;
+    if (is_first) {
+        snprintf(modules->failure.text, sizeof modules->failure.text, zt__format_MODULE_NOT_SAVED, call,
+                 reason, directory, remedy);
+    }
+    zt__store(&modules->failures, modules->failures + 1);
+    zt__unlock(&modules->mutex);
+    if (is_first) {
+        zt__report(modules->diagnostics, MODULE_NOT_SAVED, result, call, reason, directory, remedy);
+    }
+}
+
+/* Stores the directory, which is made if it is missing, or NULL. Later changes of the working directory do
+   not matter. Called while nothing is traced. */
+ZT__PRIVATE void zt__configure_modules(zt__modules *modules, const char *directory, const char *call) {
+    enum { LONGEST = 4096 };
+    size_t size = directory ? strlen(directory) + 1 : 0;
+    zt__forget_modules(modules);
+    zt__free(&modules->allocator, modules->directory);
+    modules->directory = NULL;
+    if (size <= 1) {
+        return;
+    }
+    if (mkdir(directory, 0777) != 0 && errno != EEXIST) {
+        zt__report_not_saved(modules, directory, ZE_RESULT_ERROR_UNKNOWN, "mkdir", strerror(errno),
+                             "Make the directory, or the one that it is in.");
+        return;
+    }
+    modules->directory = (char *)zt__allocate(&modules->allocator, LONGEST + size, 1);
+    if (!modules->directory) {
+        zt__report_no_memory(modules->diagnostics, call, "the name of a directory");
+    } else if (*directory != '/' && getcwd(modules->directory, LONGEST)) {
+        strcat(modules->directory, "/");
+    }
+    if (modules->directory) {
+        strcat(modules->directory, directory);
+    }
+}
+
+/* Writes a file beside its name and renames it, so that nobody reads an incomplete one. Returns the call that
+   failed, with errno, or NULL. */
+ZT__PRIVATE const char *zt__write_beside(const char *path, const char *beside, const zt__binary *binary) {
+    const char *failed = NULL;
+    int reason = 0;
+    FILE *file = fopen(beside, "wb");
+    if (!file) {
+        return "fopen";
+    }
+    if (fwrite(binary->bytes, 1, binary->size, file) != binary->size) {
+        failed = "fwrite";
+        reason = errno;
+    }
+    if (fclose(file) != 0 && !failed) {
+        failed = "fclose";
+        reason = errno;
+    }
+    if (!failed && rename(beside, path) != 0) {
+        failed = "rename";
+        reason = errno;
+    }
+    if (failed) {
+        remove(beside);
+        errno = reason;
+    }
+    return failed;
+}
+
+/* The path of a file of a module, and the one that it is written to first. */
+typedef struct zt__module_file {
+    char path[4096 + 128];
+    char beside[4096 + 192];
+} zt__module_file;
+
+/* Writes a file of a module, unless there is one of this name and size. */
+ZT__PRIVATE void zt__save_binary(zt__modules *modules, uint64_t hash, const char *suffix,
+                                 const zt__binary *binary) {
+    zt__module_file *file = (zt__module_file *)zt__allocate(&modules->allocator, 1, sizeof *file);
+    const char *failed;
+    struct stat before;
+    if (!file) {
+        zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "malloc",
+                             "no memory for a path", "Free some.");
+        return;
+    }
+    snprintf(file->path, sizeof file->path, "%s/%016llx.%s", modules->directory, (unsigned long long)hash,
+             suffix);
+    if (stat(file->path, &before) != 0 || before.st_size != (off_t)binary->size) {
+        snprintf(file->beside, sizeof file->beside, "%s.%ld.%lx.part", file->path, (long)getpid(),
+                 (unsigned long)zt__this_thread());
+        failed = zt__write_beside(file->path, file->beside, binary);
+        if (failed) {
+            zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_UNKNOWN, failed,
+                                 strerror(errno), "Check the directory, its permissions and space.");
+        }
+    }
+    zt__free(&modules->allocator, file);
+}
+
+ZT__PRIVATE const char *zt__suffix_of_binary(const zt__binary *binary) {
+    if (binary->size >= 4 && memcmp(binary->bytes, "\177ELF", 4) == 0) {
+        return "elf";
+    }
+    return binary->size >= 8 && memcmp(binary->bytes, "!<arch>\n", 8) == 0 ? "ar" : "bin";
+}
+
+/* Writes the files of a module. Returns the hash by which they are named; 0: not known. */
+ZT__PRIVATE uint64_t zt__save_module(zt__modules *modules, ze_module_handle_t module) {
+    const char *remedy = "Free some memory, or update the driver.";
+    zt__binary binary, debug;
+    uint64_t hash = 0;
+    ze_result_t result = zt__read_binary(&modules->allocator, module, 0, &binary);
+    if (result != ZE_RESULT_SUCCESS || !binary.bytes) {
+        zt__report_not_saved(modules, modules->directory, result, "zeModuleGetNativeBinary",
+                             zt_result_name(result), remedy);
+        return 0;
+    }
+    hash = zt__hash(binary.bytes, binary.size);
+    zt__save_binary(modules, hash, zt__suffix_of_binary(&binary), &binary);
+    zt__free(&modules->allocator, binary.bytes);
+    result = zt__read_binary(&modules->allocator, module, 1, &debug);
+    if (debug.bytes) {
+        zt__save_binary(modules, hash, "debug", &debug);
+        zt__free(&modules->allocator, debug.bytes);
+    } else if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_ERROR_UNSUPPORTED_FEATURE) {
+        zt__report_not_saved(modules, modules->directory, result, "zetModuleGetDebugInfo",
+                             zt_result_name(result), remedy);
+    }
+    return hash;
+}
+
+/* ---- builds with profile flags --------------------------------------------------------------------------- */
+
+/* A zeModuleCreate whose build flags are changed for the call. */
+typedef struct zt__build {
+    const ze_module_desc_t **place; /* the call's parameter, if it was changed; else NULL */
+    const ze_module_desc_t *before; /* its value before */
+    void *changed;                  /* from malloc, because a call may end after its tracer was destroyed */
+    ze_result_t trial;              /* of a build with the flags, if there was one */
+} zt__build;
+
+/* A copy of a description, with another option in its build flags, which follow the structure. */
+typedef struct zt__changed_module {
+    ze_module_desc_t desc;
+    ze_module_program_exp_desc_t program; /* if the module is built from several inputs */
+} zt__changed_module;
+
+/* Writes build flags with another option behind them to `*end`, which moves behind that. */
+ZT__PRIVATE const char *zt__join_flags(char **end, const char *flags, const char *option) {
+    char *joined = *end;
+    size_t length = flags ? strlen(flags) : 0;
+    if (length > 0) {
+        memcpy(joined, flags, length);
+        joined[length++] = ' ';
+    }
+    strcpy(joined + length, option);
+    *end = joined + length + strlen(option) + 1;
+    return joined;
+}
+
+/* Returns a copy of a description with another option. Returns NULL without memory. */
+ZT__PRIVATE zt__changed_module *zt__change_module(const ze_module_desc_t *desc, const char *option) {
+    const ze_module_program_exp_desc_t *program = (const ze_module_program_exp_desc_t *)desc->pNext;
+    const char **flags;
+    size_t room = strlen(option) + 2, size = sizeof(zt__changed_module) + room;
+    uint32_t i, count = 0;
+    zt__changed_module *changed;
+    char *end;
+    size += desc->pBuildFlags ? strlen(desc->pBuildFlags) : 0;
+    if (program && program->stype == ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC) {
+        count = program->count;
+    }
+    for (i = 0; i < count; i++) {
+        size += sizeof *flags + room;
+        size += program->pBuildFlags && program->pBuildFlags[i] ? strlen(program->pBuildFlags[i]) : 0;
+    }
+    changed = (zt__changed_module *)zt__allocate(&zt__default_allocator, size, 1);
+    if (!changed) {
+        return NULL;
+    }
+    flags = (const char **)(changed + 1);
+    end = (char *)(flags + count);
+    changed->desc = *desc;
+    changed->desc.pBuildFlags = zt__join_flags(&end, desc->pBuildFlags, option);
+    if (count > 0) {
+        changed->program = *program;
+        changed->program.pBuildFlags = flags;
+        changed->desc.pNext = &changed->program;
+    }
+    for (i = 0; i < count; i++) {
+        flags[i] = zt__join_flags(&end, program->pBuildFlags ? program->pBuildFlags[i] : NULL, option);
+    }
+    return changed;
+}
+
+/* Returns whether the driver builds modules for a device with the profile flags. If the flags made the call
+   of the application fail, nothing could be done about that. So the first module for a device is built twice.
+ */
+ZT__PRIVATE int zt__accepts_flags(zt__modules *modules, const ze_module_create_params_t *parameters,
+                                  const ze_module_desc_t *changed, zt__build *build) {
+    ze_module_handle_t module = NULL;
+    uint32_t i = 0;
+    int is_known;
+    zt__lock(&modules->mutex);
+    while (i < modules->accepting_count && modules->accepting[i] != *parameters->phDevice) {
+        i++;
+    }
+    is_known = i < modules->accepting_count;
+    zt__unlock(&modules->mutex);
+    if (is_known) {
+        return 1;
+    }
+    build->trial = zeModuleCreate(*parameters->phContext, *parameters->phDevice, changed, &module, NULL);
+    if (build->trial != ZE_RESULT_SUCCESS) {
+        return 0;
+    }
+    zt__check(modules->diagnostics, zeModuleDestroy(module), "zeModuleDestroy", "A module is not freed.");
+    zt__lock(&modules->mutex);
+    if (modules->accepting_count < ZT__COUNT_OF(modules->accepting)) {
+        modules->accepting[modules->accepting_count++] = *parameters->phDevice;
+    }
+    zt__unlock(&modules->mutex);
+    return 1;
+}
+
+/* Called before a module is created. Adds the profile flags, unless the application has given some. */
+ZT__PRIVATE void zt__begin_build(zt__modules *modules, const ze_module_create_params_t *parameters,
+                                 zt__build *build) {
+    const ze_module_desc_t *desc = *parameters->pdesc;
+    zt__changed_module *changed;
+    char option[64];
+    if (!desc || !modules->profile_flags || zt__load(&modules->refuses_flags) ||
+        (desc->pBuildFlags && strstr(desc->pBuildFlags, "-zet-profile-flags"))) {
+        return;
+    }
+    snprintf(option, sizeof option, "-zet-profile-flags 0x%x", (unsigned)modules->profile_flags);
+    changed = zt__change_module(desc, option);
+    if (!changed) {
+        zt__report_no_memory(modules->diagnostics, "zeModuleCreate", "build flags");
+    } else if (zt__accepts_flags(modules, parameters, &changed->desc, build)) {
+        build->place = parameters->pdesc;
+        build->before = desc;
+        build->changed = changed;
+        *parameters->pdesc = &changed->desc;
+    } else {
+        zt__free(&zt__default_allocator, changed);
+    }
+}
+
+/* Called after the call, with or without a tracer. */
+ZT__PRIVATE void zt__end_build(zt__build *build) {
+    if (build->place) {
+        *build->place = build->before;
+        zt__free(&zt__default_allocator, build->changed);
+        build->place = NULL;
+    }
+}
+
+/* Called after a module was created. */
+ZT__PRIVATE void zt__after_module_create(zt__modules *modules, const ze_module_create_params_t *parameters,
+                                         const zt__build *build) {
+    ze_module_handle_t module = **parameters->pphModule;
+    uint64_t hash = modules->directory ? zt__save_module(modules, module) : 0;
+    zt__module *known;
+    zt__lock(&modules->mutex);
+    known = zt__find_or_add_module(modules, module);
+    if (known) {
+        known->context = *parameters->phContext;
+        known->device = *parameters->phDevice;
+        known->hash = hash;
+    }
+    zt__unlock(&modules->mutex);
+    if (build->trial != ZE_RESULT_SUCCESS) {
+        zt__store(&modules->refuses_flags, 1);
+        zt__report(modules->diagnostics, FLAGS_REFUSED, build->trial, zt_result_name(build->trial),
+                   (unsigned)modules->profile_flags);
+    }
+}
+
+/* ---- kernels in place of others -------------------------------------------------------------------------- */
+
+/* Ends the replacements of these patterns (NULL: any) by this module (NULL: any). The mutex is held. */
+ZT__PRIVATE void zt__end_replacements(zt__modules *modules, const char *kernels, ze_module_handle_t module) {
+    zt__replacement *replacement = modules->replacements;
+    for (; replacement; replacement = replacement->next) {
+        if ((!kernels || strcmp(replacement->kernels, kernels) == 0) &&
+            (!module || replacement->module == module)) {
+            replacement->has_ended = 1;
+        }
+    }
+}
+
+/* Frees the replacements that have ended, each when no thread uses it any more. Returns SUCCESS, or NOT_READY
+   if that takes too long; then the next call frees them. */
+ZT__PRIVATE ze_result_t zt__free_replacements(zt__modules *modules, const char *call) {
+    zt__wait wait = zt__wait_until(zt__deadline(modules->wait_timeout_ns));
+    for (;;) {
+        zt__replacement **place = &modules->replacements, *ended = NULL;
+        int is_used = 1;
+        zt__lock(&modules->mutex);
+        for (; *place && is_used; place = &(*place)->next) {
+            if ((*place)->has_ended) {
+                ended = *place;
+                is_used = ended->users > 0;
+                if (!is_used) {
+                    *place = ended->next;
+                    break;
+                }
+            }
+        }
+        zt__unlock(&modules->mutex);
+        if (!ended) {
+            return ZE_RESULT_SUCCESS;
+        }
+        if (!is_used) {
+            zt__free(&modules->allocator, ended);
+        } else if (!zt__wait_again(&wait)) {
+            return zt__report(modules->diagnostics, REPLACEMENT_IN_USE, ZE_RESULT_NOT_READY, call);
+        }
+    }
+}
+
+/* Called before a module is destroyed, because afterwards the driver may use its handle again. */
+ZT__PRIVATE void zt__forget_module(zt__modules *modules, ze_module_handle_t module) {
+    const void *handle = module;
+    zt__module *known;
+    zt__lock(&modules->mutex);
+    known = (zt__module *)zt__map_find(&modules->known, &handle, sizeof handle);
+    zt__map_remove(&modules->known, &handle, sizeof handle);
+    zt__end_replacements(modules, NULL, module);
+    zt__unlock(&modules->mutex);
+    zt__free(&modules->allocator, known);
+    zt__free_replacements(modules, "zeModuleDestroy");
+}
+
+/* A zt__name_fn, for zt__find_nearest. */
+ZT__PRIVATE const char *zt__name_in_list(const void *names, uint32_t index) {
+    return ((const char *const *)names)[index];
+}
+
+/* Returns SUCCESS if a module has a kernel or function of a name. Otherwise reports the nearest names. */
+ZT__PRIVATE ze_result_t zt__check_kernel_name(zt__modules *modules, ze_module_handle_t module,
+                                              const char *name) {
+    const char **names;
+    void *function;
+    uint32_t i, count = 0;
+    ze_result_t result;
+    ZT__INTERNAL(result = zeModuleGetKernelNames(module, &count, NULL));
+    names = (const char **)zt__allocate(&modules->allocator, (size_t)count + 1, sizeof *names);
+    if (!names) {
+        return zt__report_no_memory(modules->diagnostics, "zt_replace", "the names of kernels");
+    }
+    if (result == ZE_RESULT_SUCCESS && count > 0) {
+        ZT__INTERNAL(result = zeModuleGetKernelNames(module, &count, names));
+    }
+    if (zt__check(modules->diagnostics, result, "zeModuleGetKernelNames", "Nothing is replaced.") ==
+        ZE_RESULT_SUCCESS) {
+        for (i = 0; i < count && strcmp(names[i], name) != 0;) {
+            i++;
+        }
+        if (i == count) {
+            ZT__INTERNAL(result = zeModuleGetFunctionPointer(module, name, &function));
+        }
+        if (result != ZE_RESULT_SUCCESS) {
+            zt__nearest nearest = zt__find_nearest(name, names, count, zt__name_in_list);
+            result = zt__report(modules->diagnostics, NO_SUCH_KERNEL, ZE_RESULT_ERROR_INVALID_KERNEL_NAME,
+                                name, nearest.text);
+        }
+    }
+    zt__free(&modules->allocator, (void *)names);
+    return result;
+}
+
+/* Adds a replacement. `kernels` is not NULL. */
+ZT__PRIVATE ze_result_t zt__add_replacement(zt__modules *modules, const char *kernels,
+                                            ze_module_handle_t module, const char *name) {
+    size_t size = strlen(kernels) + 1, name_size = name ? strlen(name) + 1 : 0;
+    zt__replacement *added;
+    ze_result_t result = name ? zt__check_kernel_name(modules, module, name) : ZE_RESULT_SUCCESS;
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    added = (zt__replacement *)zt__allocate(&modules->allocator, 1, sizeof *added + size + name_size);
+    if (!added) {
+        return zt__report_no_memory(modules->diagnostics, "zt_replace", "a replacement");
+    }
+    added->module = module;
+    added->kernels = (char *)memcpy(added + 1, kernels, size);
+    if (name) {
+        added->name = (char *)memcpy(added->kernels + size, name, name_size);
+    }
+    zt__lock(&modules->mutex);
+    zt__end_replacements(modules, kernels, NULL);
+    added->next = modules->replacements;
+    modules->replacements = added;
+    zt__unlock(&modules->mutex);
+    return zt__free_replacements(modules, "zt_replace");
+}
+
+/* Returns what replaces a kernel or function of a module, for zt__end_use, or NULL. */
+ZT__PRIVATE zt__replacement *zt__begin_use(zt__modules *modules, ze_module_handle_t module,
+                                           const char *name) {
+    const void *handle = module;
+    zt__replacement *replacement, *found = NULL;
+    zt__lock(&modules->mutex);
+    for (replacement = modules->replacements; replacement; replacement = replacement->next) {
+        if (replacement->module == module) { /* what is of a replacing module stays */
+            found = NULL;
+            break;
+        }
+        if (!found && !replacement->has_ended && zt__is_selected(replacement->kernels, name)) {
+            found = replacement;
+        }
+    }
+    if (found) {
+        const zt__module *known = (const zt__module *)zt__map_find(&modules->known, &handle, sizeof handle);
+        if (known && known->context &&
+            (known->context != modules->context || known->device != modules->device)) {
+            found = NULL;
+        } else {
+            found->users++;
+        }
+    }
+    zt__unlock(&modules->mutex);
+    return found;
+}
+
+/* Ends the use of a replacement, which may be freed then. Logs why something was not replaced, unless
+   `reason` is "". */
+ZT__PRIVATE void zt__end_use(zt__modules *modules, zt__replacement *replacement, const char *name,
+                             ze_result_t result, const char *reason) {
+    char other[65];
+    zt__copy_text(other, sizeof other, replacement->name ? replacement->name : name,
+                  strlen(replacement->name ? replacement->name : name));
+    zt__lock(&modules->mutex);
+    replacement->users--;
+    if (result == ZE_RESULT_SUCCESS) {
+        zt__store(&modules->replaced, modules->replaced + 1);
+    }
+    zt__unlock(&modules->mutex);
+    if (*reason) {
+        zt__report(modules->diagnostics, NOT_REPLACED, result, name, other, reason);
+    }
+}
+
+/* Creates the kernel that takes the place of another, if both have as many arguments. On failure stores NULL,
+   and why: "" if the other module has no kernel of that name, and need not have one. */
+ZT__PRIVATE ze_result_t zt__create_other_kernel(const zt__replacement *replacement, ze_kernel_handle_t kernel,
+                                                const ze_kernel_desc_t *desc, ze_kernel_handle_t *other,
+                                                char *reason, size_t room) {
+    ze_kernel_desc_t other_desc = *desc;
+    ze_kernel_properties_t properties, other_properties;
+    const char *call = "zeKernelCreate";
+    ze_result_t result;
+    memset(&properties, 0, sizeof properties);
+    properties.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES;
+    other_properties = properties;
+    if (replacement->name) {
+        other_desc.pKernelName = replacement->name;
+    }
+    *other = NULL;
+    *reason = 0;
+    result = zeKernelCreate(replacement->module, &other_desc, other);
+    if (result == ZE_RESULT_ERROR_INVALID_KERNEL_NAME && !replacement->name) {
+        return result;
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        call = "zeKernelGetProperties";
+        result = zeKernelGetProperties(kernel, &properties);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zeKernelGetProperties(*other, &other_properties);
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        snprintf(reason, room, "%s failed: %s", call, zt_result_name(result));
+    } else if (properties.numKernelArgs != other_properties.numKernelArgs) {
+        snprintf(reason, room, "it has %u arguments, and the other one %u",
+                 (unsigned)properties.numKernelArgs, (unsigned)other_properties.numKernelArgs);
+        result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    }
+    if (result != ZE_RESULT_SUCCESS && *other) {
+        zeKernelDestroy(*other);
+        *other = NULL;
+    }
+    return result;
+}
+
+/* Called after a kernel was created. Puts another one in its place, if zt_replace has asked for one. */
+ZT__PRIVATE void zt__replace_kernel(zt__modules *modules, const ze_kernel_create_params_t *parameters) {
+    const ze_kernel_desc_t *desc = *parameters->pdesc;
+    zt__replacement *replacement = zt__begin_use(modules, *parameters->phModule, desc->pKernelName);
+    ze_kernel_handle_t *kernel = *parameters->pphKernel, other;
+    char reason[128];
+    ze_result_t result;
+    if (!replacement) {
+        return;
+    }
+    result = zt__create_other_kernel(replacement, *kernel, desc, &other, reason, sizeof reason);
+    if (other) {
+        zt__check(modules->diagnostics, zeKernelDestroy(*kernel), "zeKernelDestroy",
+                  "The kernel that was replaced is not freed.");
+        *kernel = other;
+    }
+    zt__end_use(modules, replacement, desc->pKernelName, result, reason);
+}
+
+/* Called after a pointer to a function was returned. Replaces it likewise. */
+ZT__PRIVATE void zt__replace_function(zt__modules *modules,
+                                      const ze_module_get_function_pointer_params_t *parameters) {
+    const char *name = *parameters->ppFunctionName;
+    zt__replacement *replacement = zt__begin_use(modules, *parameters->phModule, name);
+    char reason[128] = "";
+    void *other = NULL;
+    ze_result_t result;
+    if (!replacement) {
+        return;
+    }
+    result =
+        zeModuleGetFunctionPointer(replacement->module, replacement->name ? replacement->name : name, &other);
+    if (result == ZE_RESULT_SUCCESS) {
+        **parameters->ppfnFunction = other;
+    } else if (replacement->name || result != ZE_RESULT_ERROR_INVALID_FUNCTION_NAME) {
+        snprintf(reason, sizeof reason, "zeModuleGetFunctionPointer failed: %s", zt_result_name(result));
+    }
+    zt__end_use(modules, replacement, name, result, reason);
+}
+
+#endif /* ZETOOLS_TRACER */
+
 /* ==== >>tracer: launches and calls of code that knows nothing of the profiler ============================= */
 
 #ifdef ZETOOLS_TRACER
@@ -13367,8 +14146,9 @@ ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream) {
      mutex, of the dispatcher   guards the list of live tracers and that of frames. Held while a frame
                                 changes to CALLBACK or ABANDONED
      mutex, of a tracer         guards what the tracer knows of handles, names, counts and times
+     mutex, of its modules      guards what the tracer knows of modules; see >>modules
 
-   The two mutexes are held briefly. Under them no other lock is locked, and neither the driver nor a
+   The three mutexes are held briefly. Under them no other lock is locked, and neither the driver nor a
    function of the application is called. What is marked atomic is also read without a lock. */
 
 /* The calls of the core interface (ze...) that loaders can trace. Older loaders lack some of them. Where one
@@ -13505,6 +14285,9 @@ typedef enum zt__call_kind {
     ZT__KIND_LIST_RESET,
     ZT__KIND_LIST_DESTROY,
     ZT__KIND_EXECUTE,
+    ZT__KIND_MODULE_CREATE,
+    ZT__KIND_MODULE_DESTROY,
+    ZT__KIND_GET_FUNCTION,
     ZT__KIND_KERNEL_CREATE,
     ZT__KIND_KERNEL_DESTROY,
     ZT__KIND_GROUP_SIZE,
@@ -13529,6 +14312,12 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
     case ZT__CALL_CommandListImmediateAppendCommandListsExp:
     case ZT__CALL_CommandListImmediateAppendCommandListsWithParameters:
         return ZT__KIND_EXECUTE;
+    case ZT__CALL_ModuleCreate:
+        return ZT__KIND_MODULE_CREATE;
+    case ZT__CALL_ModuleDestroy:
+        return ZT__KIND_MODULE_DESTROY;
+    case ZT__CALL_ModuleGetFunctionPointer:
+        return ZT__KIND_GET_FUNCTION;
     case ZT__CALL_KernelCreate:
         return ZT__KIND_KERNEL_CREATE;
     case ZT__CALL_KernelDestroy:
@@ -13776,6 +14565,7 @@ typedef struct zt__tracer {
     uint32_t timeline; /* how many samples the profilers keep */
     uint32_t hook_count;
     zt__traced_hook hooks[ZT__MAX_HOOKS];
+    zt__modules modules; /* has a mutex of its own */
     /* Queries of lists that were created before the start. NULL: the loader lacks them. */
     ze_result_t(ZE_APICALL *get_context)(ze_command_list_handle_t, ze_context_handle_t *);
     ze_result_t(ZE_APICALL *get_device)(ze_command_list_handle_t, ze_device_handle_t *);
@@ -14251,6 +15041,8 @@ typedef struct zt__frame {
     int has_region;
     uint32_t *wait_count; /* the call's parameter, if it was set to 0; else NULL */
     uint32_t waits;       /* its value before */
+
+    zt__build build; /* of a zeModuleCreate */
 } zt__frame;
 
 /* The parameters of the call of a frame. */
@@ -14500,6 +15292,12 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
         zt__forget_handle(tracer, &tracer->kernels,
                           *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
         break;
+    case ZT__KIND_MODULE_CREATE:
+        zt__begin_build(&tracer->modules, ZT__PARAMETERS(frame, ze_module_create_params_t), &frame->build);
+        break;
+    case ZT__KIND_MODULE_DESTROY:
+        zt__forget_module(&tracer->modules, *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule);
+        break;
     case ZT__KIND_CONTEXT_DESTROY:
         if (tracer->automatic) {
             zt__before_context_destroy(tracer,
@@ -14531,6 +15329,17 @@ ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
         zt__unlock(&tracer->mutex);
         break;
     }
+    case ZT__KIND_MODULE_CREATE:
+        zt__after_module_create(&tracer->modules, ZT__PARAMETERS(frame, ze_module_create_params_t),
+                                &frame->build);
+        break;
+    case ZT__KIND_KERNEL_CREATE:
+        zt__replace_kernel(&tracer->modules, ZT__PARAMETERS(frame, ze_kernel_create_params_t));
+        break;
+    case ZT__KIND_GET_FUNCTION:
+        zt__replace_function(&tracer->modules,
+                             ZT__PARAMETERS(frame, ze_module_get_function_pointer_params_t));
+        break;
     case ZT__KIND_LIST_RESET:
         zt__mark_list_over_everywhere(tracer,
                                       *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList,
@@ -14675,6 +15484,8 @@ ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, void *parameters) {
         frame->parameters = parameters;
         frame->has_region = 0;
         frame->wait_count = NULL;
+        frame->build.place = NULL;
+        frame->build.trial = ZE_RESULT_SUCCESS;
         memset(frame->instances, 0, tracer->hook_count * sizeof *frame->instances);
         frame->next = NULL;
         frame->previous = last;
@@ -14741,6 +15552,7 @@ ZT__PRIVATE void zt__epilogue(ze_result_t result, void **instance) {
         if (frame->wait_count) { /* of the application, so also if the tracer was destroyed */
             *frame->wait_count = frame->waits;
         }
+        zt__end_build(&frame->build);
         if (frame->state == ZT__FRAME_CALLBACK) {
             zt__after_call(frame, result, end_ns);
         }
@@ -14890,7 +15702,7 @@ ZT__PRIVATE void zt__forget_tracers(void) {
     zt__dispatch_mutex = unlocked;
     for (tracer = zt__dispatch.tracers; tracer; tracer = tracer->next) {
         tracer->is_live = 0;
-        tracer->mutex = unlocked;
+        tracer->mutex = tracer->modules.mutex = unlocked;
     }
     zt__dispatch.tracers = NULL;
     zt__dispatch.tracer_count = 0;
@@ -15008,7 +15820,6 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config 
     case ZT__KIND_OTHER:
     case ZT__KIND_LAUNCH:
         return 0;
-    case ZT__KIND_KERNEL_CREATE:
     case ZT__KIND_KERNEL_DESTROY:
         return !config->no_launches;
     case ZT__KIND_GROUP_SIZE:
@@ -15044,6 +15855,9 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
     tracer->every = config->every ? config->every : 1;
     tracer->limit = config->limit;
     tracer->timeline = timeline;
+    zt__configure_modules(&tracer->modules, config->modules, zt__starting_call(tracer));
+    tracer->modules.profile_flags = config->profile_flags;
+    tracer->modules.refuses_flags = 0;
     result = zt__select_calls(tracer, config->calls);
     if (result == ZE_RESULT_SUCCESS) {
         result = zt__copy_hooks(tracer, config->hooks, config->hook_count);
@@ -15091,6 +15905,7 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
                                          uint32_t timeline) {
     zt_trace_config config = given ? *given : zt_trace_config_default();
     const char *kernels = getenv("ZT_KERNELS"), *copies = getenv("ZT_COPIES"), *calls = getenv("ZT_CALLS");
+    const char *modules = getenv("ZT_MODULES"), *flags = getenv("ZT_PROFILE_FLAGS");
     ze_result_t(ZE_APICALL * enable_layer)(void);
     ze_result_t result;
     if (zt__has_calls_in_progress(tracer)) {
@@ -15105,6 +15920,17 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     }
     if (calls) {
         config.calls = calls;
+    }
+    if (modules) {
+        config.modules = modules;
+    }
+    if (flags) {
+        char *end;
+        config.profile_flags = (uint32_t)strtoul(flags, &end, 16);
+        if (end == flags || *end) {
+            return zt__report(tracer->diagnostics, BAD_PROFILE_FLAGS, ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                              zt__starting_call(tracer), flags);
+        }
     }
     result = zt__configure_tracer(tracer, &config, timeline);
     if (result != ZE_RESULT_SUCCESS) {
@@ -15185,6 +16011,7 @@ ZT__PRIVATE zt__tracer *zt__create_tracer(const zt_allocator *allocator, zt__dia
     tracer->wait_timeout_ns = wait_timeout_ns;
     pthread_mutex_init(&tracer->mutex, NULL);
     pthread_mutex_init(&tracer->opening.mutex, NULL);
+    zt__open_modules(&tracer->modules, allocator, diagnostics, wait_timeout_ns);
     return tracer;
 }
 
@@ -15201,6 +16028,7 @@ ZT__PRIVATE void zt__destroy_tracer(zt__tracer *tracer) {
     for (i = 0; i < tracer->timed_call_count; i++) {
         zt__free_timed_call(&allocator, tracer->in_order[i]);
     }
+    zt__close_modules(&tracer->modules);
     zt__free(&allocator, tracer->names);
     zt__free(&allocator, tracer->spans);
     pthread_mutex_destroy(&tracer->mutex);
@@ -15232,6 +16060,37 @@ ZT_API zt_trace_config zt_trace_config_default(void) {
     return config;
 }
 
+/* Returns the tracer of a profiler, which is created if there is none. Returns NULL without memory. */
+ZT__PRIVATE zt__tracer *zt__find_or_add_tracer(zt_profiler *profiler, const char *call) {
+    zt__tracer *found = zt__load(&profiler->tracer), *tracer;
+    if (found) {
+        return found;
+    }
+    tracer = zt__create_tracer(&profiler->config.allocator, &profiler->diagnostics,
+                               profiler->config.wait_timeout_ns);
+    if (tracer && !zt__add_device(tracer, profiler->context, profiler->device, profiler)) {
+        zt__destroy_tracer(tracer);
+        tracer = NULL;
+    }
+    if (!tracer) {
+        zt__report_no_memory(&profiler->diagnostics, call, "the tracer");
+        return NULL;
+    }
+    tracer->modules.context = profiler->context;
+    tracer->modules.device = profiler->device;
+    zt__lock(&profiler->mutex);
+    found = profiler->tracer;
+    if (!found) {
+        profiler->stop_tracing = zt__end_tracing;
+        zt__store(&profiler->tracer, tracer);
+    }
+    zt__unlock(&profiler->mutex);
+    if (found) { /* another thread was faster */
+        zt__destroy_tracer(tracer);
+    }
+    return found ? found : tracer;
+}
+
 ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *config) {
     zt__tracer *tracer;
     if (!profiler) {
@@ -15248,18 +16107,9 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
     if (tracer && zt__load(&tracer->is_live)) {
         return zt__report(&profiler->diagnostics, TRACING_ALREADY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
     }
+    tracer = zt__find_or_add_tracer(profiler, "zt_trace_start");
     if (!tracer) {
-        tracer = zt__create_tracer(&profiler->config.allocator, &profiler->diagnostics,
-                                   profiler->config.wait_timeout_ns);
-        if (tracer && !zt__add_device(tracer, profiler->context, profiler->device, profiler)) {
-            zt__destroy_tracer(tracer);
-            tracer = NULL;
-        }
-        if (!tracer) {
-            return zt__report_no_memory(&profiler->diagnostics, "zt_trace_start", "the tracer");
-        }
-        profiler->stop_tracing = zt__end_tracing;
-        zt__store(&profiler->tracer, tracer);
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
     return zt__start_tracer(tracer, config, profiler->config.timeline);
 }
@@ -15286,6 +16136,28 @@ ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler) {
     return result;
 }
 
+ZT_API ze_result_t zt_replace(zt_profiler *profiler, const char *kernels, ze_module_handle_t module,
+                              const char *name) {
+    zt__tracer *tracer = profiler ? zt__load(&profiler->tracer) : NULL;
+    if (!profiler || (!tracer && !module)) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!profiler->device) {
+        return zt__report_null_handle(&profiler->diagnostics, "zt_replace", "the profiler's device");
+    }
+    tracer = zt__find_or_add_tracer(profiler, "zt_replace");
+    if (!tracer) {
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    if (module) {
+        return zt__add_replacement(&tracer->modules, kernels ? kernels : "*", module, name);
+    }
+    zt__lock(&tracer->modules.mutex);
+    zt__end_replacements(&tracer->modules, kernels, NULL);
+    zt__unlock(&tracer->modules.mutex);
+    return zt__free_replacements(&tracer->modules, "zt_replace");
+}
+
 /* ---- what was traced ------------------------------------------------------------------------------------- */
 
 ZT_API zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler) {
@@ -15296,6 +16168,7 @@ ZT_API zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler) {
         zt__lock(&tracer->mutex);
         counts = tracer->counts;
         zt__unlock(&tracer->mutex);
+        counts.replaced = zt__load(&tracer->modules.replaced);
     }
     return counts;
 }
@@ -16189,6 +17062,31 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
 #endif
 }
 
+/* Notes kernels that were replaced, and files of modules that could not be written. */
+ZT__PRIVATE void zt__note_modules(zt__document *document, zt__note_fn note) {
+#ifdef ZETOOLS_TRACER
+    zt__tracer *tracer = zt__load(&document->profiler->tracer);
+    char text[sizeof tracer->modules.failure.text + 64];
+    uint64_t replaced = zt_trace_get_counts(document->profiler).replaced;
+    if (replaced) {
+        snprintf(text, sizeof text,
+                 "zt_replace has replaced %llu kernel%s: figures are those of the replacements.",
+                 (unsigned long long)replaced, replaced == 1 ? "" : "s");
+        note(document, text);
+    }
+    if (tracer && zt__load(&tracer->modules.failures)) {
+        zt__lock(&tracer->modules.mutex);
+        snprintf(text, sizeof text, "%u file%s of modules could not be written.%s %s",
+                 (unsigned)tracer->modules.failures, tracer->modules.failures == 1 ? "" : "s",
+                 tracer->modules.failures == 1 ? "" : " The first:", tracer->modules.failure.text);
+        zt__unlock(&tracer->modules.mutex);
+        note(document, text);
+    }
+#else
+    (void)document, (void)note;
+#endif
+}
+
 /* Notes how many own times are not known. */
 ZT__PRIVATE void zt__note_own_times(zt__document *document, zt__note_fn note) {
     uint32_t i, count = 0;
@@ -16213,6 +17111,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
         zt__note_why_empty(document, note);
     }
     zt__note_elsewhere(document, note);
+    zt__note_modules(document, note);
     if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
         snprintf(text, sizeof text, "There are no metrics: %s", zt_get_availability_text(document->profiler));
         note(document, text);
@@ -21260,6 +22159,9 @@ ZT__PRIVATE ze_result_t zt__start_auto(const zt_auto_config *given) {
         return ZE_RESULT_SUCCESS;
     }
     result = zt__check_reports(NULL, "zt_auto", path);
+    if (config.trace.profile_flags || getenv("ZT_PROFILE_FLAGS")) { /* the driver looks for it in zeInit */
+        setenv("ZET_ENABLE_PROGRAM_INSTRUMENTATION", "1", 0);
+    }
     if (result == ZE_RESULT_SUCCESS) {
         result = zt__init_with_tracing();
     }

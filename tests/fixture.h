@@ -157,6 +157,18 @@ void create_event(world *w, uint32_t index, ze_event_handle_t *event); /* index 
    until then. */
 ze_event_handle_t append_gate(world *w, ze_command_list_handle_t list);
 
+/* A file of this project; the caller frees its bytes. */
+typedef struct native_binary {
+    uint8_t *bytes;
+    size_t size;
+} native_binary;
+native_binary read_binary(const char *name);
+
+/* Modules of native binaries, such as "build/kernels/saxpy.so", and their kernels. */
+ze_result_t try_module(world *w, native_binary code, const char *flags, ze_module_handle_t *module);
+ze_module_handle_t load_module(world *w, const char *name, const char *flags);
+ze_kernel_handle_t kernel_in(ze_module_handle_t module, const char *name);
+
 /* The application's own work, which has to go on whatever happens to the profiling. */
 void launch(world *w, ze_command_list_handle_t list);
 void launch_kernel(ze_command_list_handle_t list, ze_kernel_handle_t kernel);
