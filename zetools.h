@@ -343,7 +343,7 @@
 
        With metrics, a launch is between two queries, and overlaps with nothing. If it waits for events, the
        tracer appends the wait, then the begin of the region, then the launch. So the GPU time does not
-   include the wait. If the driver refuses the launch, the wait stays on the list.
+       include the wait. If the driver refuses the launch, the wait stays on the list.
 
        If the profiler measures times alone (config.groups = ""), a launch overlaps with others as it does
        without the tracer, because its time is from the time stamps that the device writes with each kernel:
@@ -355,16 +355,17 @@
          is zeCommandListAppendQueryKernelTimestamps, which waits for the library's event alone. So the
          application's event is signalled after the kernel has ended, and soon after that.
        - If the application may read kernel time stamps of its event, these must be the kernel's, so the
-   launch keeps the event. It is measured by time stamps between barriers, with the wait for its events before
-         them. The same holds for a launch with an event on a recorded list that is not in order: when the
-   list runs again, the event of the library may still be signalled. It also holds if several profilers
-         measure the launch, for all but the first, and where an older loader cannot tell about a list or
-   event that was created before zt_trace_start. Such launches are counted in zt_trace_counts.serialised. They
-         overlap with nothing; on lists that are in order, they would not anyway.
+         launch keeps the event. It is measured by time stamps between barriers, with the wait for its events
+         before them. The same holds for a launch with an event on a recorded list that is not in order: when
+         the list runs again, the event of the library may still be signalled. It also holds if several
+         profilers measure the launch, for all but the first, and where an older loader cannot tell about a
+         list or event that was created before zt_trace_start. Such launches are counted in
+         zt_trace_counts.serialised. They overlap with nothing; on lists that are in order, they would not
+         anyway.
 
        On a device with several tiles, the time is from the first begin to the last end on any tile. For the
        timeline, the clock of kernel time stamps is compared with the device's when the profiler is opened,
-   for which a barrier is executed.
+       for which a barrier is executed.
 
        zt_trace_counts counts launches when they are appended, however often their list is executed later. A
        launch that the driver refuses is a dropped sample. Launches that cannot be measured are counted as
@@ -14663,7 +14664,7 @@ ZT__PRIVATE zt__measurement zt__choose_measurement(const zt__frame *frame,
     while (outer && !outer->signal) {
         outer = outer->previous;
     }
-    if (selected->profiler->metric_count || selected->kind == ZT__LIST_UNKNOWN || outer) {
+    if (selected->profiler->passes[0].group_count || selected->kind == ZT__LIST_UNKNOWN || outer) {
         return ZT__BY_COMMANDS;
     }
     if (!signal) {
