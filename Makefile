@@ -257,6 +257,7 @@ run-%: build/examples/% $(RUN_NEEDS) ## build and run one example
 bench: $(BENCHES:%=build/bench/%) $(RUN_NEEDS) ## what the library costs, as ratios; build/bench.json
 	bench/run.sh $(BENCHES:%=build/bench/%)
 
+build/bench/overlap: | build/kernels/idle.so
 build/bench/%: bench/%.c | deps-build
 	mkdir -p $(@D)
 	$(CC) $(C_FLAGS) -o $@ $< $(ZE_LIBS)
