@@ -7,6 +7,7 @@
  *   event.c    event pools and events            thread.c    the engines
  *   counters.c what devices count                graph.c     command graphs
  *   binary.c   what modules are made of
+ *   debug.c  target.c      program debug: see debug.h
  *   metrics.c  calculate.c  queries.c  streamers.c  sampling.c    the tools functions: see metrics.h
  */
 #ifndef SOFTGPU_H
@@ -34,7 +35,8 @@
 /* clang-format off */
 #define SG_TYPES(X)                                                                                          \
     X(DRIVER) X(DEVICE) X(CONTEXT) X(QUEUE) X(LIST) X(FENCE) X(EVENT_POOL) X(EVENT) X(MODULE) X(BUILD_LOG)   \
-    X(KERNEL) X(METRIC_GROUP) X(METRIC) X(STREAMER) X(QUERY_POOL) X(QUERY) X(GRAPH)
+    X(KERNEL) X(METRIC_GROUP) X(METRIC) X(STREAMER) X(QUERY_POOL) X(QUERY) X(GRAPH)                                                 \
+    X(DEBUG_SESSION)
 /* clang-format on */
 
 typedef enum sg_type {
@@ -245,6 +247,7 @@ typedef struct sg_device {
     _Atomic uint64_t busy_since[SG_ENGINE_COUNT]; /* 0: idle */
     uint32_t running[SG_ENGINE_COUNT];            /* commands; under the root's lock */
     _Atomic uint64_t busy_version;
+    _Atomic uint32_t queues; /* and immediate lists */
 } sg_device;
 
 sg_device *sg_device_at(uint32_t index);                             /* a root device */
@@ -368,7 +371,8 @@ typedef struct sg_append {
     ze_event_handle_t *waits;
     bool held; /* on an immediate list: not submitted before the next command that is not held */
     bool is_kernel;
-    unsigned order; /* of SG_AFTER_ALL, SG_BLOCKS */
+    unsigned order;             /* of SG_AFTER_ALL, SG_BLOCKS */
+    const struct sg_code *code; /* that it runs, or NULL */
 } sg_append;
 
 /* Checks list and events, and appends; on a synchronous immediate list, waits for it. */

@@ -22,7 +22,8 @@ typedef struct sg_command {
     sg_list *recorded;  /* the list that it was recorded on, where it runs on an immediate one; or NULL */
     bool ends_recorded; /* it is the last of that list's commands */
     bool is_kernel;
-    unsigned order; /* of SG_AFTER_ALL, SG_BLOCKS */
+    const struct sg_code *code; /* that it runs, or NULL */
+    unsigned order;             /* of SG_AFTER_ALL, SG_BLOCKS */
     uint32_t wait_count;
     sg_event_use waits[];
 } sg_command;

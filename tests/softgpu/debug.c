@@ -1,0 +1,147 @@
+/* Program debug: the tool. */
+#include "debug.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+typedef struct session {
+    sg_object object;
+    sg_debug_request of; /* what every request of it says: its device */
+    int events;          /* the end that is read */
+    _Atomic bool is_over;
+} session;
+
+SG_HANDLE(session_of, session, zet_debug_session_handle_t, SG_DEBUG_SESSION)
+
+/* ---- attaching ------------------------------------------------------------------------------------------- */
+
+/* A sub-device's code is that of its device, unless a test wants it otherwise. */
+ze_result_t sg_zetDeviceGetDebugProperties(zet_device_handle_t handle,
+                                           zet_device_debug_properties_t *properties) {
+    const sg_device *device = sg_device_of(handle);
+    SG_NEED_HANDLE(device);
+    SG_NEED_POINTER(properties);
+    bool can_attach = !sg_behaviour_is_on(SOFTGPU_DEBUG_UNSUPPORTED) &&
+                      (!device->parent || sg_behaviour_is_on(SOFTGPU_DEBUG_SUB_DEVICES));
+    properties->flags = can_attach ? ZET_DEVICE_DEBUG_PROPERTY_FLAG_ATTACH : 0;
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t check_attachment(uint32_t process) {
+    if (sg_behaviour_is_on(SOFTGPU_DEBUG_UNSUPPORTED) || !sg_debug_is_enabled())
+        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    if (!process || process > INT32_MAX || (kill((pid_t)process, 0) && errno == ESRCH))
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    bool is_own = process == (uint32_t)getpid();
+    if (sg_behaviour_is_on(SOFTGPU_DEBUG_NO_PERMISSION) ||
+        (is_own && sg_behaviour_is_on(SOFTGPU_DEBUG_NOT_ITSELF)))
+        return ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS;
+    return is_own ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+}
+
+ze_result_t sg_zetDebugAttach(zet_device_handle_t handle, const zet_debug_config_t *config,
+                              zet_debug_session_handle_t *out_session) {
+    sg_device *device = sg_device_of(handle);
+    SG_NEED_HANDLE(device);
+    SG_NEED_POINTER(config);
+    SG_NEED_POINTER(out_session);
+    ze_result_t result = check_attachment(config->pid);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    session *made = sg_object_create(SG_DEBUG_SESSION, sizeof *made, device);
+    if (!made)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    made->of.device = device->root->device->index;
+    made->of.sub_device = device->parent ? device->index : SG_ROOT_DEVICE;
+    made->of.call = SG_DEBUG_ATTACH;
+    result = sg_debug_serve(&made->of, &made->events);
+    if (result == ZE_RESULT_SUCCESS)
+        *out_session = (zet_debug_session_handle_t)made;
+    else
+        sg_object_destroy(made);
+    return result;
+}
+
+static ze_result_t ask(session *of, sg_debug_request *request, sg_debug_call call) {
+    request->call = call;
+    request->device = of->of.device;
+    request->sub_device = of->of.sub_device;
+    if (atomic_load(&of->is_over))
+        return ZE_RESULT_ERROR_NOT_AVAILABLE;
+    return sg_debug_serve(request, NULL);
+}
+
+ze_result_t sg_zetDebugDetach(zet_debug_session_handle_t handle) {
+    session *of = session_of(handle);
+    sg_debug_request request = {0};
+    if (!of)
+        return sg_object_refuse(handle, SG_DEBUG_SESSION);
+    ask(of, &request, SG_DEBUG_DETACH);
+    close(of->events);
+    sg_object_destroy(of);
+    return ZE_RESULT_SUCCESS;
+}
+
+/* ---- events ---------------------------------------------------------------------------------------------- */
+
+/* The target's end is closed without a word: its process is gone. */
+static ze_result_t note_end(session *of, zet_debug_event_t *event) {
+    if (atomic_exchange(&of->is_over, true))
+        return ZE_RESULT_NOT_READY;
+    *event = (zet_debug_event_t){.type = ZET_DEBUG_EVENT_TYPE_DETACHED};
+    event->info.detached.reason = ZET_DEBUG_DETACH_REASON_HOST_EXIT;
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t next_event(session *of, zet_debug_event_t *event) {
+    zet_debug_event_t next;
+    ssize_t size = recv(of->events, &next, sizeof next, MSG_DONTWAIT);
+    if (size < 0 && (errno == EAGAIN || errno == EINTR))
+        return sg_is_lost() ? ZE_RESULT_ERROR_DEVICE_LOST : ZE_RESULT_NOT_READY;
+    if (size != (ssize_t)sizeof next)
+        return note_end(of, event);
+    if (next.type == (zet_debug_event_type_t)SG_DEBUG_EVENT_LOST)
+        return ZE_RESULT_ERROR_DEVICE_LOST;
+    if (next.type == ZET_DEBUG_EVENT_TYPE_DETACHED)
+        atomic_store(&of->is_over, true);
+    *event = next;
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Milliseconds for poll(), rounded up. */
+static int milliseconds_until(uint64_t deadline) {
+    enum { MOST = 1000000 };
+    uint64_t now = sg_now();
+    uint64_t left = now < deadline ? (deadline - now + 999999) / 1000000 : 0;
+    return left < MOST ? (int)left : MOST;
+}
+
+ze_result_t sg_zetDebugReadEvent(zet_debug_session_handle_t handle, uint64_t timeout,
+                                 zet_debug_event_t *event) {
+    session *of = session_of(handle);
+    SG_NEED_HANDLE(of);
+    SG_NEED_POINTER(event);
+    uint64_t now = sg_now();
+    uint64_t deadline = timeout > (UINT64_MAX - now) / 1000000 ? UINT64_MAX : now + timeout * 1000000;
+    for (;;) {
+        sg_debug_request backlog = {0};
+        ze_result_t result = next_event(of, event);
+        if (result == ZE_RESULT_NOT_READY && ask(of, &backlog, SG_DEBUG_SEND_BACKLOG) == ZE_RESULT_SUCCESS)
+            result = next_event(of, event);
+        if (result != ZE_RESULT_NOT_READY || sg_now() >= deadline || atomic_load(&of->is_over))
+            return result;
+        poll(&(struct pollfd){.fd = of->events, .events = POLLIN}, 1, milliseconds_until(deadline));
+    }
+}
+
+ze_result_t sg_zetDebugAcknowledgeEvent(zet_debug_session_handle_t handle, const zet_debug_event_t *event) {
+    session *of = session_of(handle);
+    SG_NEED_HANDLE(of);
+    SG_NEED_POINTER(event);
+    sg_debug_request request = {.event = *event};
+    return ask(of, &request, SG_DEBUG_ACKNOWLEDGE);
+}

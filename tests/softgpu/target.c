@@ -1,0 +1,259 @@
+/* Program debug: the process that is debugged. */
+#define _GNU_SOURCE /* dlinfo */
+#include "debug.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* A device or sub-device that a tool is attached to. */
+typedef struct target {
+    sg_device *device;          /* NULL: nobody is attached */
+    int events;                 /* the end that is written */
+    bool has_queues;            /* as the tool knows it */
+    zet_debug_event_t *backlog; /* what does not fit into the socket */
+    size_t waiting, capacity;
+} target;
+
+enum { TARGETS_OF_ROOT = 1 + SG_MAX_SUB_DEVICES, TARGETS = SG_MAX_DEVICES * TARGETS_OF_ROOT };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all that follows */
+static target targets[TARGETS];                          /* a root device's, then its sub-devices' */
+
+static target *targets_of(const sg_root *root) {
+    return &targets[root->device->index * TARGETS_OF_ROOT];
+}
+
+/* In sg_code.holders. */
+static uint32_t bit_of(const target *of) {
+    return (uint32_t)1 << (of - targets) % TARGETS_OF_ROOT;
+}
+
+static sg_device *device_of(const sg_debug_request *request) {
+    sg_device *root = sg_device_at(request->device);
+    return !root || request->sub_device == SG_ROOT_DEVICE ? root
+                                                          : sg_sub_device_at(root, request->sub_device);
+}
+
+static target *target_of(const sg_device *device) {
+    return device ? &targets_of(device->root)[device->parent ? 1 + device->index : 0] : NULL;
+}
+
+/* ---- events ---------------------------------------------------------------------------------------------- */
+
+static bool send_now(const target *to, const zet_debug_event_t *event) {
+    return send(to->events, event, sizeof *event, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)sizeof *event;
+}
+
+/* The tool asks for more when it has read all that fits. */
+static void send_backlog(target *to) {
+    size_t sent = 0;
+    while (sent < to->waiting && send_now(to, &to->backlog[sent]))
+        sent++;
+    to->waiting -= sent;
+    if (sent)
+        memmove(to->backlog, to->backlog + sent, to->waiting * sizeof *to->backlog);
+}
+
+static void send_event(target *to, const zet_debug_event_t *event) {
+    if (sg_behaves(SOFTGPU_DEBUG_EVENTS_LOST))
+        return;
+    send_backlog(to);
+    if (!to->waiting && send_now(to, event))
+        return;
+    if (to->waiting == to->capacity) {
+        size_t capacity = to->capacity ? 2 * to->capacity : 64;
+        zet_debug_event_t *grown = realloc(to->backlog, capacity * sizeof *grown);
+        if (!grown)
+            return;
+        to->backlog = grown;
+        to->capacity = capacity;
+    }
+    to->backlog[to->waiting++] = *event;
+}
+
+/* ---- queues ---------------------------------------------------------------------------------------------- */
+
+static bool has_queues(const sg_device *device) {
+    const sg_root *root = device->root;
+    uint32_t count = atomic_load(&device->queues);
+    if (device->parent)
+        count += atomic_load(&root->device->queues);
+    for (uint32_t i = 0; i < SG_MAX_SUB_DEVICES && !device->parent; ++i)
+        count += atomic_load(&root->sub_devices[i]->queues);
+    return count > 0;
+}
+
+static void note_queues(target *of) {
+    bool now = has_queues(of->device);
+    if (now != of->has_queues)
+        send_event(of, &(zet_debug_event_t){.type = now ? ZET_DEBUG_EVENT_TYPE_PROCESS_ENTRY
+                                                        : ZET_DEBUG_EVENT_TYPE_PROCESS_EXIT});
+    of->has_queues = now;
+}
+
+void sg_debug_count_queues(sg_device *device, int change) {
+    pthread_mutex_lock(&lock);
+    atomic_fetch_add(&device->queues, (uint32_t)change);
+    for (uint32_t i = 0; i < TARGETS_OF_ROOT; ++i)
+        if (targets_of(device->root)[i].device)
+            note_queues(&targets_of(device->root)[i]);
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- modules --------------------------------------------------------------------------------------------- */
+
+/* A module in memory is its binary; it is loaded where the dynamic linker put it. */
+static zet_debug_event_t module_event(const sg_code *code, zet_debug_event_type_t type) {
+    const struct link_map *map = NULL;
+    zet_debug_event_t event = {.type = type};
+    event.info.module.format = ZET_MODULE_DEBUG_INFO_FORMAT_ELF_DWARF;
+    event.info.module.moduleBegin = (uintptr_t)code->binary;
+    event.info.module.moduleEnd = (uintptr_t)code->binary + code->size;
+    if (!dlinfo(code->library, RTLD_DI_LINKMAP, &map))
+        event.info.module.load = map->l_addr;
+    return event;
+}
+
+void sg_debug_module_created(const sg_module *module) {
+    sg_code *code = module->code;
+    const sg_root *root = module->device->root;
+    pthread_mutex_lock(&lock);
+    bool is_first = code->modules[root->device->index]++ == 0;
+    for (uint32_t i = 0; i < TARGETS_OF_ROOT && is_first; ++i) {
+        target *to = &targets_of(root)[i];
+        if (!to->device)
+            continue;
+        zet_debug_event_t event = module_event(code, ZET_DEBUG_EVENT_TYPE_MODULE_LOAD);
+        event.flags = ZET_DEBUG_EVENT_FLAG_NEED_ACK;
+        atomic_fetch_or(&code->holders[root->device->index], bit_of(to));
+        send_event(to, &event);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void sg_debug_module_destroyed(const sg_module *module) {
+    sg_code *code = module->code;
+    const sg_root *root = module->device->root;
+    pthread_mutex_lock(&lock);
+    bool is_last = --code->modules[root->device->index] == 0;
+    for (uint32_t i = 0; i < TARGETS_OF_ROOT && is_last; ++i) {
+        zet_debug_event_t event = module_event(code, ZET_DEBUG_EVENT_TYPE_MODULE_UNLOAD);
+        if (targets_of(root)[i].device)
+            send_event(&targets_of(root)[i], &event);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* Of code that runs already: there is nothing to hold back. */
+static void send_load(sg_code *code, void *argument) {
+    target *to = argument;
+    zet_debug_event_t event = module_event(code, ZET_DEBUG_EVENT_TYPE_MODULE_LOAD);
+    if (code->modules[to->device->root->device->index])
+        send_event(to, &event);
+}
+
+typedef struct release {
+    const target *of;
+    const zet_debug_event_t *event; /* NULL: all that it holds back */
+    bool is_any;
+} release;
+
+static void release_code(sg_code *code, void *argument) {
+    release *what = argument;
+    zet_debug_event_t own = module_event(code, ZET_DEBUG_EVENT_TYPE_MODULE_LOAD);
+    if (what->event && memcmp(&own.info.module, &what->event->info.module, sizeof own.info.module) != 0)
+        return;
+    uint32_t bit = bit_of(what->of);
+    what->is_any |=
+        (atomic_fetch_and(&code->holders[what->of->device->root->device->index], ~bit) & bit) != 0;
+}
+
+/* ---- requests -------------------------------------------------------------------------------------------- */
+
+/* A device and one of its sub-devices exclude each other. */
+static bool is_taken(const sg_device *device) {
+    const target *of = targets_of(device->root);
+    bool taken = of[0].device || target_of(device)->device;
+    for (uint32_t i = 1; i < TARGETS_OF_ROOT && !device->parent; ++i)
+        taken |= of[i].device != NULL;
+    return taken;
+}
+
+static ze_result_t attach(sg_device *device, int *events) {
+    int ends[2];
+    if (is_taken(device) || (device->parent && !sg_behaviour_is_on(SOFTGPU_DEBUG_SUB_DEVICES)))
+        return ZE_RESULT_ERROR_NOT_AVAILABLE;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    target *to = target_of(device);
+    *to = (target){.device = device, .events = ends[0]};
+    *events = ends[1];
+    note_queues(to);
+    sg_each_code(send_load, to);
+    return ZE_RESULT_SUCCESS;
+}
+
+static void detach(target *from) {
+    release all = {.of = from};
+    sg_each_code(release_code, &all);
+    close(from->events);
+    free(from->backlog);
+    *from = (target){.device = NULL};
+    sg_ring_all();
+}
+
+static ze_result_t acknowledge(target *of, const zet_debug_event_t *event) {
+    release one = {.of = of, .event = event};
+    if (event->type == ZET_DEBUG_EVENT_TYPE_MODULE_LOAD)
+        sg_each_code(release_code, &one);
+    if (!one.is_any)
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    sg_ring_all();
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t sg_debug_serve(const sg_debug_request *request, int *events) {
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    pthread_mutex_lock(&lock);
+    sg_device *device = device_of(request);
+    target *of = target_of(device);
+    if (!of || (request->call != SG_DEBUG_ATTACH && !of->device))
+        result = ZE_RESULT_ERROR_NOT_AVAILABLE;
+    else if (request->call == SG_DEBUG_ATTACH)
+        result = attach(device, events);
+    else if (request->call == SG_DEBUG_DETACH)
+        detach(of);
+    else if (request->call == SG_DEBUG_ACKNOWLEDGE)
+        result = acknowledge(of, &request->event);
+    else if (request->call == SG_DEBUG_SEND_BACKLOG)
+        send_backlog(of);
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+/* ---- ends ------------------------------------------------------------------------------------------------ */
+
+void sg_debug_device_lost(void) {
+    pthread_mutex_lock(&lock);
+    for (uint32_t i = 0; i < TARGETS; ++i)
+        if (targets[i].device)
+            send_event(&targets[i],
+                       &(zet_debug_event_t){.type = (zet_debug_event_type_t)SG_DEBUG_EVENT_LOST});
+    pthread_mutex_unlock(&lock);
+}
+
+void softgpu_detach_debuggers(uint32_t reason) {
+    zet_debug_event_t event = {.type = ZET_DEBUG_EVENT_TYPE_DETACHED};
+    event.info.detached.reason = (zet_debug_detach_reason_t)reason;
+    pthread_mutex_lock(&lock);
+    for (uint32_t i = 0; i < TARGETS; ++i)
+        if (targets[i].device) {
+            send_event(&targets[i], &event);
+            detach(&targets[i]);
+        }
+    pthread_mutex_unlock(&lock);
+}

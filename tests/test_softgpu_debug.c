@@ -1,0 +1,349 @@
+/* The software device's program debug: sessions, events, and what is held back until they are acknowledged.
+ */
+#define _GNU_SOURCE
+#include "fixture.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef zet_debug_session_handle_t session_handle;
+
+/* ==== sessions ============================================================================================ */
+
+static ze_result_t try_attach(ze_device_handle_t device, session_handle *session) {
+    zet_debug_config_t config = {.pid = (uint32_t)getpid()};
+    return zetDebugAttach(device, &config, session);
+}
+
+static session_handle attach(ze_device_handle_t device) {
+    session_handle session = NULL;
+    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+    ok(try_attach(device, &session));
+    return session;
+}
+
+static int can_attach(ze_device_handle_t device) {
+    zet_device_debug_properties_t properties = {.stype = ZET_STRUCTURE_TYPE_DEVICE_DEBUG_PROPERTIES};
+    ok(zetDeviceGetDebugProperties(device, &properties));
+    return properties.flags == ZET_DEVICE_DEBUG_PROPERTY_FLAG_ATTACH;
+}
+
+static void test_who_may_attach(void **state) {
+    world *w = *state;
+    session_handle session, other;
+    const zet_debug_config_t nobody = {.pid = INT32_MAX};
+    assert_true(can_attach(w->device));
+    assert_result(try_attach(w->device, &session), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+    gpu.behave(SOFTGPU_DEBUG_UNSUPPORTED, 1);
+    assert_false(can_attach(w->device));
+    assert_result(try_attach(w->device, &session), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    gpu.behave(SOFTGPU_DEBUG_UNSUPPORTED, 0);
+    gpu.behave(SOFTGPU_DEBUG_NO_PERMISSION, 1);
+    assert_result(try_attach(w->device, &session), ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS);
+    gpu.behave(SOFTGPU_DEBUG_NO_PERMISSION, 0);
+    gpu.behave(SOFTGPU_DEBUG_NOT_ITSELF, 1);
+    assert_result(try_attach(w->device, &session), ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS);
+    gpu.behave(SOFTGPU_DEBUG_NOT_ITSELF, 0);
+    assert_result(zetDebugAttach(w->device, &nobody, &session), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    ok(try_attach(w->device, &session));
+    assert_result(try_attach(w->device, &other), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    ok(zetDebugDetach(session));
+}
+
+static void test_sessions_come_and_go(void **state) {
+    world *w = *state;
+    for (int i = 0; i < OFTEN(1000); i++)
+        ok(zetDebugDetach(attach(w->device)));
+    launch(w, w->immediate);
+    finish_immediate(w, w->immediate);
+}
+
+static void test_calls_check_their_arguments(void **state) {
+    world *w = *state;
+    zet_debug_event_t event;
+    zet_debug_config_t config = {.pid = (uint32_t)getpid()};
+    session_handle session = attach(w->device), none = NULL;
+    const ze_result_t no_handle = ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
+    const ze_result_t no_pointer = ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    assert_result(zetDeviceGetDebugProperties(NULL, NULL), no_handle);
+    assert_result(zetDeviceGetDebugProperties(w->device, NULL), no_pointer);
+    assert_result(zetDebugAttach(NULL, &config, &none), no_handle);
+    assert_result(zetDebugAttach(w->device, NULL, &none), no_pointer);
+    assert_result(zetDebugAttach(w->device, &config, NULL), no_pointer);
+    assert_result(zetDebugReadEvent(NULL, 0, &event), no_handle);
+    assert_result(zetDebugReadEvent(session, 0, NULL), no_pointer);
+    assert_result(zetDebugAcknowledgeEvent(NULL, &event), no_handle);
+    assert_result(zetDebugAcknowledgeEvent(session, NULL), no_pointer);
+    ok(zetDebugDetach(session));
+    assert_result(zetDebugDetach(session), no_handle);
+    assert_int_equal(gpu.findings(), 1); /* destroyed twice */
+    gpu.forget_findings();
+}
+
+/* ==== events ============================================================================================== */
+
+static zet_debug_event_t next_event(session_handle session, zet_debug_event_type_t expected) {
+    zet_debug_event_t event = {.type = ZET_DEBUG_EVENT_TYPE_INVALID};
+    ok(zetDebugReadEvent(session, A_WHILE / 1000000, &event));
+    assert_int_equal(event.type, expected);
+    return event;
+}
+
+static void no_event(session_handle session) {
+    zet_debug_event_t event;
+    assert_result(zetDebugReadEvent(session, 0, &event), ZE_RESULT_NOT_READY);
+}
+
+/* Attached to a world with its queues and its module. */
+static session_handle attach_to_world(world *w) {
+    session_handle session = attach(w->device);
+    next_event(session, ZET_DEBUG_EVENT_TYPE_PROCESS_ENTRY);
+    zet_debug_event_t load = next_event(session, ZET_DEBUG_EVENT_TYPE_MODULE_LOAD);
+    assert_int_equal(load.flags, 0); /* it may be running */
+    no_event(session);
+    return session;
+}
+
+static void test_queues_enter_and_exit(void **state) {
+    world *w = *state;
+    ze_command_list_handle_t lists[2];
+    ze_device_handle_t other;
+    uint32_t count = 1;
+    gpu.set_devices(2, 0);
+    ze_device_handle_t devices[2];
+    count = 2;
+    ok(zeDeviceGet(w->driver, &count, devices));
+    other = devices[1];
+    session_handle session = attach(other);
+    no_event(session);
+    ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC};
+    for (int i = 0; i < 2; i++)
+        ok(zeCommandListCreateImmediate(w->context, other, &desc, &lists[i]));
+    assert_int_equal(next_event(session, ZET_DEBUG_EVENT_TYPE_PROCESS_ENTRY).flags, 0);
+    no_event(session);
+    ok(zeCommandListDestroy(lists[0]));
+    no_event(session);
+    ok(zeCommandListDestroy(lists[1]));
+    next_event(session, ZET_DEBUG_EVENT_TYPE_PROCESS_EXIT);
+    ok(zetDebugDetach(session));
+}
+
+static void test_modules_are_loaded_and_unloaded(void **state) {
+    world *w = *state;
+    session_handle session = attach_to_world(w);
+    native_binary code = read_binary("build/kernels/hot.so");
+    ze_module_handle_t modules[2];
+    for (int i = 0; i < 2; i++)
+        ok(try_module(w, code, "", &modules[i]));
+    zet_debug_event_t load = next_event(session, ZET_DEBUG_EVENT_TYPE_MODULE_LOAD);
+    assert_int_equal(load.flags, ZET_DEBUG_EVENT_FLAG_NEED_ACK);
+    assert_int_equal(load.info.module.format, ZET_MODULE_DEBUG_INFO_FORMAT_ELF_DWARF);
+    assert_int_equal(load.info.module.moduleEnd - load.info.module.moduleBegin, code.size);
+    assert_memory_equal((void *)(uintptr_t)load.info.module.moduleBegin, code.bytes, code.size);
+    assert_true(load.info.module.load != 0);
+    no_event(session); /* both have the same code */
+    ok(zetDebugAcknowledgeEvent(session, &load));
+    assert_result(zetDebugAcknowledgeEvent(session, &load), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    ok(zeModuleDestroy(modules[0]));
+    no_event(session);
+    ok(zeModuleDestroy(modules[1]));
+    zet_debug_event_t unload = next_event(session, ZET_DEBUG_EVENT_TYPE_MODULE_UNLOAD);
+    assert_int_equal(unload.flags, 0);
+    assert_memory_equal(&unload.info.module, &load.info.module, sizeof unload.info.module);
+    ok(zetDebugDetach(session));
+    free(code.bytes);
+}
+
+/* A module that is loaded while a tool is attached, and a launch of one of its kernels. */
+typedef struct held_launch {
+    ze_module_handle_t module;
+    ze_kernel_handle_t kernel;
+    ze_command_list_handle_t list;
+    uint32_t *words;
+} held_launch;
+
+static held_launch launch_loaded(world *w) {
+    held_launch of;
+    ze_device_mem_alloc_desc_t device_desc = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
+    ze_host_mem_alloc_desc_t host_desc = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
+    ze_group_count_t groups = {1, 1, 1};
+    uint32_t rounds = 1;
+    void *memory = NULL;
+    of.module = load_module(w, "build/kernels/hot.so", "");
+    of.kernel = kernel_in(of.module, "hot");
+    create_immediate(w, &of.list);
+    ok(zeMemAllocShared(w->context, &device_desc, &host_desc, 64, 64, w->device, &memory));
+    memset(memory, 0, 64);
+    of.words = memory;
+    ok(zeKernelSetArgumentValue(of.kernel, 0, sizeof of.words, &of.words));
+    ok(zeKernelSetArgumentValue(of.kernel, 1, sizeof rounds, &rounds));
+    ok(zeCommandListAppendLaunchKernel(of.list, of.kernel, &groups, NULL, 0, NULL));
+    return of;
+}
+
+/* Other code has been run since, and this has not. */
+static void assert_held(world *w, const held_launch *of) {
+    for (int i = 0; i < 3; i++) {
+        launch(w, w->immediate);
+        finish_immediate(w, w->immediate);
+        assert_result(zeCommandListAppendBarrier(of->list, NULL, 0, NULL), ZE_RESULT_SUCCESS);
+        assert_int_equal(of->words[1], 0);
+    }
+}
+
+static void finish_held(world *w, held_launch *of) {
+    finish_immediate(w, of->list);
+    assert_int_equal(of->words[1], 1);
+    ok(zeMemFree(w->context, of->words));
+    ok(zeKernelDestroy(of->kernel));
+    ok(zeModuleDestroy(of->module));
+    ok(zeCommandListDestroy(of->list));
+}
+
+static void test_code_runs_when_its_load_is_acknowledged(void **state) {
+    world *w = *state;
+    session_handle session = attach_to_world(w);
+    held_launch of = launch_loaded(w);
+    zet_debug_event_t load = next_event(session, ZET_DEBUG_EVENT_TYPE_MODULE_LOAD);
+    assert_held(w, &of);
+    zet_debug_event_t other = load;
+    other.info.module.load++;
+    assert_result(zetDebugAcknowledgeEvent(session, &other), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_held(w, &of);
+    ok(zetDebugAcknowledgeEvent(session, &load));
+    finish_held(w, &of);
+    ok(zetDebugDetach(session));
+}
+
+static void test_a_detached_tool_holds_nothing_back(void **state) {
+    world *w = *state;
+    session_handle session = attach_to_world(w);
+    held_launch of = launch_loaded(w);
+    assert_held(w, &of);
+    ok(zetDebugDetach(session));
+    finish_held(w, &of);
+}
+
+static void test_an_event_never_comes(void **state) {
+    world *w = *state;
+    session_handle session = attach_to_world(w);
+    gpu.behave(SOFTGPU_DEBUG_EVENTS_LOST, 1);
+    held_launch of = launch_loaded(w);
+    no_event(session);
+    assert_held(w, &of);
+    ok(zetDebugDetach(session));
+    finish_held(w, &of);
+}
+
+/* In the middle of what it holds back. */
+static void test_a_tool_is_detached(void **state) {
+    world *w = *state;
+    session_handle session = attach_to_world(w);
+    zet_debug_event_t event;
+    held_launch of = launch_loaded(w);
+    gpu.detach_debuggers(ZET_DEBUG_DETACH_REASON_HOST_EXIT);
+    finish_held(w, &of);
+    event = next_event(session, ZET_DEBUG_EVENT_TYPE_MODULE_LOAD);
+    assert_int_equal(next_event(session, ZET_DEBUG_EVENT_TYPE_DETACHED).info.detached.reason,
+                     ZET_DEBUG_DETACH_REASON_HOST_EXIT);
+    assert_result(zetDebugAcknowledgeEvent(session, &event), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    assert_result(zetDebugReadEvent(session, UINT64_MAX, &event), ZE_RESULT_NOT_READY);
+    ok(zetDebugDetach(attach(w->device)));
+    ok(zetDebugDetach(session));
+}
+
+/* More than a socket holds. */
+static void test_events_wait_to_be_read(void **state) {
+    world *w = *state;
+    enum { ROUNDS = 5000 };
+    session_handle session = attach_to_world(w);
+    native_binary code = read_binary("build/kernels/hot.so");
+    for (int i = 0; i < ROUNDS; i++) {
+        ze_module_handle_t module;
+        ok(try_module(w, code, "", &module));
+        ok(zeModuleDestroy(module));
+    }
+    for (int i = 0; i < ROUNDS; i++) {
+        next_event(session, ZET_DEBUG_EVENT_TYPE_MODULE_LOAD);
+        next_event(session, ZET_DEBUG_EVENT_TYPE_MODULE_UNLOAD);
+    }
+    no_event(session);
+    ok(zetDebugDetach(session));
+    free(code.bytes);
+}
+
+/* ==== waiting ============================================================================================= */
+
+typedef struct reader {
+    session_handle session;
+    zet_debug_event_t event;
+    ze_result_t result;
+    int is_reading;
+} reader;
+
+static void *read_one(void *argument) {
+    reader *of = argument;
+    __atomic_store_n(&of->is_reading, 1, __ATOMIC_SEQ_CST);
+    of->result = zetDebugReadEvent(of->session, UINT64_MAX, &of->event);
+    return NULL;
+}
+
+static pthread_t begin_reading(reader *of, session_handle session) {
+    pthread_t thread;
+    *of = (reader){.session = session};
+    assert_int_equal(pthread_create(&thread, NULL, read_one, of), 0);
+    await(&of->is_reading);
+    nap();
+    return thread;
+}
+
+static void test_a_reader_waits(void **state) {
+    world *w = *state;
+    session_handle session = attach_to_world(w);
+    zet_debug_event_t event;
+    reader waiting;
+    uint64_t begin = now_ns();
+    assert_result(zetDebugReadEvent(session, 20, &event), ZE_RESULT_NOT_READY);
+    assert_true(now_ns() - begin >= 20000000);
+    pthread_t thread = begin_reading(&waiting, session);
+    ze_module_handle_t module = load_module(w, "build/kernels/hot.so", "");
+    join_in_time(w, thread);
+    ok(waiting.result);
+    assert_int_equal(waiting.event.type, ZET_DEBUG_EVENT_TYPE_MODULE_LOAD);
+    ok(zeModuleDestroy(module));
+    ok(zetDebugDetach(session));
+}
+
+static void test_a_lost_device_ends_waiting(void **state) {
+    world *w = *state;
+    session_handle session = attach_to_world(w);
+    zet_debug_event_t event;
+    reader waiting;
+    pthread_t thread = begin_reading(&waiting, session);
+    gpu.lose_device();
+    join_in_time(w, thread);
+    assert_result(waiting.result, ZE_RESULT_ERROR_DEVICE_LOST);
+    assert_result(zetDebugReadEvent(session, 0, &event), ZE_RESULT_ERROR_DEVICE_LOST);
+    ok(zetDebugDetach(session));
+    gpu.restore_device();
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(test_who_may_attach),
+        TEST(test_sessions_come_and_go),
+        TEST(test_calls_check_their_arguments),
+        TEST(test_queues_enter_and_exit),
+        TEST(test_modules_are_loaded_and_unloaded),
+        TEST(test_code_runs_when_its_load_is_acknowledged),
+        TEST(test_a_detached_tool_holds_nothing_back),
+        TEST(test_an_event_never_comes),
+        TEST(test_a_tool_is_detached),
+        TEST(test_events_wait_to_be_read),
+        TEST(test_a_reader_waits),
+        TEST(test_a_lost_device_ends_waiting),
+    };
+    return cmocka_run_group_tests_name("softgpu_debug", tests, start, NULL);
+}
