@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "fixture.h"
 
+#include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -330,6 +332,322 @@ static void test_a_lost_device_ends_waiting(void **state) {
     gpu.restore_device();
 }
 
+/* ==== threads ============================================================================================= */
+
+enum { STOP, COUNT, STARTED, RESULT, WORDS = 16 };
+#define ALL UINT32_MAX
+
+static const ze_device_thread_t all_threads = {ALL, ALL, ALL, ALL};
+static const ze_device_thread_t first_thread = {0, 0, 0, 0};
+
+typedef struct work {
+    ze_module_handle_t module;
+    ze_kernel_handle_t kernel;
+    ze_command_list_handle_t list;
+    uint32_t *words;
+} work;
+
+/* Launches a kernel of `endless` on a device's engine. */
+static work begin_on(world *w, ze_device_handle_t device, uint32_t engine, const char *name) {
+    work of;
+    ze_command_queue_desc_t queue = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                     .index = engine,
+                                     .flags = 1 << 1, /* in order */
+                                     .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS};
+    ze_device_mem_alloc_desc_t device_desc = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
+    ze_host_mem_alloc_desc_t host_desc = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
+    ze_group_count_t groups = {1, 1, 1};
+    void *memory = NULL;
+    ok(zeCommandListCreateImmediate(w->context, device, &queue, &of.list));
+    ok(zeMemAllocShared(w->context, &device_desc, &host_desc, WORDS * sizeof *of.words, 64, device, &memory));
+    memset(memory, 0, WORDS * sizeof *of.words);
+    of.words = memory;
+    of.module = load_module(w, "build/kernels/endless.so", "");
+    of.kernel = kernel_in(of.module, name);
+    ok(zeKernelSetArgumentValue(of.kernel, 0, sizeof of.words, &of.words));
+    ok(zeCommandListAppendLaunchKernel(of.list, of.kernel, &groups, NULL, 0, NULL));
+    return of;
+}
+
+/* Counts, and has begun. */
+static work begin_counting(world *w, uint32_t engine) {
+    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+    work of = begin_on(w, w->device, engine, "count");
+    await((const int *)&of.words[COUNT]);
+    return of;
+}
+
+static uint32_t count_of(const work *of) {
+    return __atomic_load_n(&of->words[COUNT], __ATOMIC_RELAXED);
+}
+
+static void finish_work(world *w, work *of) {
+    __atomic_store_n(&of->words[STOP], 1, __ATOMIC_RELAXED);
+    finish_immediate(w, of->list);
+    ok(zeMemFree(w->context, of->words));
+    ok(zeKernelDestroy(of->kernel));
+    ok(zeModuleDestroy(of->module));
+    ok(zeCommandListDestroy(of->list));
+}
+
+static void assert_counts_on(const work *of) {
+    uint32_t before = count_of(of);
+    uint64_t end = now_ns() + A_WHILE;
+    while (count_of(of) == before)
+        assert_true(now_ns() < end);
+}
+
+static void assert_stands_still(const work *of) {
+    uint32_t before = count_of(of);
+    for (int i = 0; i < 10; i++) {
+        nap();
+        assert_int_equal(count_of(of), before);
+    }
+}
+
+/* Attached to what runs already. */
+static session_handle attach_and_skip(ze_device_handle_t device) {
+    session_handle session = attach(device);
+    zet_debug_event_t event;
+    while (zetDebugReadEvent(session, 0, &event) == ZE_RESULT_SUCCESS)
+        assert_int_equal(event.flags, 0);
+    return session;
+}
+
+static void assert_threads(session_handle session, zet_debug_event_type_t type, ze_device_thread_t threads) {
+    zet_debug_event_t event = next_event(session, type);
+    assert_int_equal(event.flags, 0);
+    assert_memory_equal(&event.info.thread.thread, &threads, sizeof threads);
+}
+
+static void stop_threads(session_handle session, ze_device_thread_t threads) {
+    ok(zetDebugInterrupt(session, threads));
+    assert_threads(session, ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED, threads);
+}
+
+static void test_a_thread_stops_and_goes_on(void **state) {
+    world *w = *state;
+    const ze_device_thread_t patterns[] = {
+        first_thread, {ALL, ALL, ALL, ALL}, {0, ALL, ALL, ALL}, {0, 0, ALL, 0}, {ALL, 0, 0, 0}};
+    work of = begin_counting(w, 0);
+    session_handle session = attach_and_skip(w->device);
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+        stop_threads(session, patterns[i]);
+        assert_stands_still(&of);
+        assert_result(zetDebugInterrupt(session, first_thread), ZE_RESULT_ERROR_NOT_AVAILABLE);
+        no_event(session);
+        ok(zetDebugResume(session, patterns[i]));
+        assert_counts_on(&of);
+        assert_result(zetDebugResume(session, patterns[i]), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    }
+    finish_work(w, &of);
+    ok(zetDebugDetach(session));
+}
+
+static void test_threads_that_are_not_there(void **state) {
+    world *w = *state;
+    session_handle session = attach_to_world(w);
+    ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
+    ok(zeDeviceGetProperties(w->device, &properties));
+    const ze_device_thread_t beyond[] = {{properties.numSlices, 0, 0, 0},
+                                         {0, properties.numSubslicesPerSlice, 0, 0},
+                                         {0, 0, properties.numEUsPerSubslice, 0},
+                                         {0, 0, 0, properties.numThreadsPerEU}};
+    ok(zetDebugInterrupt(session, first_thread));
+    assert_threads(session, ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE, first_thread);
+    ok(zetDebugInterrupt(session, all_threads));
+    assert_threads(session, ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE, all_threads);
+    assert_result(zetDebugResume(session, all_threads), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++) {
+        assert_result(zetDebugInterrupt(session, beyond[i]), ZE_RESULT_ERROR_NOT_AVAILABLE);
+        assert_result(zetDebugResume(session, beyond[i]), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    }
+    no_event(session);
+    assert_result(zetDebugInterrupt(NULL, all_threads), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    assert_result(zetDebugResume(NULL, all_threads), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    ok(zetDebugDetach(session));
+}
+
+/* Copies are not work of threads. */
+static void test_one_of_two_threads_stops(void **state) {
+    world *w = *state;
+    const ze_device_thread_t second_thread = {0, 0, 1, 0};
+    gpu.behave(SOFTGPU_CONCURRENT_ENGINES, 1);
+    work first = begin_counting(w, 0), second = begin_counting(w, 1);
+    session_handle session = attach_and_skip(w->device);
+    stop_threads(session, second_thread);
+    assert_counts_on(&first);
+    assert_stands_still(&second);
+    stop_threads(session, all_threads); /* the rest of them */
+    assert_stands_still(&first);
+    assert_result(zetDebugInterrupt(session, all_threads), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    ok(zetDebugResume(session, second_thread));
+    assert_counts_on(&second);
+    assert_stands_still(&first);
+    ok(zetDebugResume(session, all_threads));
+    assert_counts_on(&first);
+    finish_work(w, &first);
+    finish_work(w, &second);
+    ok(zetDebugDetach(session));
+}
+
+static void test_threads_are_unavailable(void **state) {
+    world *w = *state;
+    work of = begin_counting(w, 0);
+    session_handle session = attach_and_skip(w->device);
+    gpu.behave(SOFTGPU_DEBUG_THREADS_UNAVAILABLE, 2);
+    stop_threads(session, all_threads);
+    ok(zetDebugResume(session, all_threads));
+    ok(zetDebugInterrupt(session, all_threads));
+    assert_threads(session, ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE, all_threads);
+    assert_counts_on(&of);
+    finish_work(w, &of);
+    ok(zetDebugDetach(session));
+}
+
+/* One that began while nobody could attach. */
+static void test_a_thread_cannot_be_stopped(void **state) {
+    world *w = *state;
+    work of = begin_on(w, w->device, 0, "count");
+    await((const int *)&of.words[COUNT]);
+    session_handle session = attach_and_skip(w->device);
+    ok(zetDebugInterrupt(session, all_threads));
+    assert_threads(session, ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE, all_threads);
+    assert_counts_on(&of);
+    finish_work(w, &of);
+    ok(zetDebugDetach(session));
+}
+
+static void test_nobody_stays_stopped(void **state) {
+    world *w = *state;
+    work of = begin_counting(w, 0);
+    session_handle session = attach_and_skip(w->device);
+    stop_threads(session, all_threads);
+    ok(zetDebugDetach(session));
+    assert_counts_on(&of);
+    session = attach_and_skip(w->device);
+    stop_threads(session, all_threads);
+    gpu.detach_debuggers(ZET_DEBUG_DETACH_REASON_INVALID);
+    assert_counts_on(&of);
+    assert_int_equal(next_event(session, ZET_DEBUG_EVENT_TYPE_DETACHED).info.detached.reason,
+                     ZET_DEBUG_DETACH_REASON_INVALID);
+    assert_result(zetDebugResume(session, all_threads), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    ok(zetDebugDetach(session));
+    for (int i = 0; i < OFTEN(300); i++) { /* before or after they stop */
+        session = attach(w->device);
+        ok(zetDebugInterrupt(session, all_threads));
+        ok(zetDebugDetach(session));
+    }
+    assert_counts_on(&of);
+    finish_work(w, &of);
+}
+
+static void test_a_module_goes_while_its_kernel_is_stopped(void **state) {
+    world *w = *state;
+    work of = begin_counting(w, 0);
+    session_handle session = attach_and_skip(w->device);
+    stop_threads(session, all_threads);
+    ok(zeKernelDestroy(of.kernel));
+    ok(zeModuleDestroy(of.module));
+    next_event(session, ZET_DEBUG_EVENT_TYPE_MODULE_UNLOAD);
+    ok(zetDebugResume(session, all_threads));
+    assert_counts_on(&of);
+    of.words[STOP] = 1;
+    finish_immediate(w, of.list);
+    ok(zeMemFree(w->context, of.words));
+    ok(zeCommandListDestroy(of.list));
+    ok(zetDebugDetach(session));
+}
+
+static void test_the_device_is_lost_while_a_thread_is_stopped(void **state) {
+    world *w = *state;
+    work of = begin_counting(w, 0);
+    session_handle session = attach_and_skip(w->device);
+    stop_threads(session, all_threads);
+    __atomic_store_n(&of.words[STOP], 1, __ATOMIC_RELAXED);
+    gpu.lose_device();
+    gpu.restore_device();
+    ok(zetDebugDetach(session));
+    finish_work(w, &of);
+}
+
+/* Runs `hot` with the second word as its input; returns how often it was stopped meanwhile. */
+static int run_hot(world *w, session_handle session, uint32_t *words) {
+    enum { GROUPS = 1000, ROUNDS = 20000 };
+    ze_module_handle_t module = load_module(w, "build/kernels/hot.so", "");
+    ze_kernel_handle_t kernel = kernel_in(module, "hot");
+    ze_group_count_t groups = {OFTEN(GROUPS), 1, 1};
+    zet_debug_event_t event;
+    uint32_t rounds = ROUNDS;
+    int stopped = 0;
+    if (session) {
+        event = next_event(session, ZET_DEBUG_EVENT_TYPE_MODULE_LOAD);
+        ok(zetDebugAcknowledgeEvent(session, &event));
+    }
+    words[0] = 0;
+    words[1] = 12345;
+    ok(zeKernelSetArgumentValue(kernel, 0, sizeof words, &words));
+    ok(zeKernelSetArgumentValue(kernel, 1, sizeof rounds, &rounds));
+    ok(zeCommandListAppendLaunchKernel(w->immediate, kernel, &groups, w->done, 0, NULL));
+    while (session && zeEventQueryStatus(w->done) == ZE_RESULT_NOT_READY) {
+        ok(zetDebugInterrupt(session, all_threads));
+        ok(zetDebugReadEvent(session, A_WHILE / 1000000, &event));
+        if (event.type == ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED) {
+            stopped++;
+            ok(zetDebugResume(session, all_threads));
+        }
+    }
+    ok(zeEventHostSynchronize(w->done, A_WHILE));
+    ok(zeEventHostReset(w->done));
+    ok(zeKernelDestroy(kernel));
+    ok(zeModuleDestroy(module));
+    return stopped;
+}
+
+/* Stopped at any of its instructions, a kernel has the right result. */
+static void test_work_is_stopped_again_and_again(void **state) {
+    world *w = *state;
+    void *memory;
+    ze_device_mem_alloc_desc_t device_desc = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
+    ok(zeMemAllocDevice(w->context, &device_desc, 64, 64, w->device, &memory));
+    uint32_t *words = memory;
+    run_hot(w, NULL, words);
+    const uint32_t expected = words[1];
+    session_handle session = attach_to_world(w);
+    int stopped = run_hot(w, session, words);
+    assert_int_equal(words[1], expected);
+    assert_in_range(stopped, 1, 1000000);
+    ok(zetDebugDetach(session));
+    ok(zeMemFree(w->context, memory));
+}
+
+/* The application's threads have no signal, and those for debug are gone afterwards. */
+static int handled_signals(void) {
+    int count = 0;
+    for (int number = 1; number <= SIGRTMAX; number++) {
+        struct sigaction now;
+        if (!sigaction(number, NULL, &now))
+            count += now.sa_handler != SIG_DFL;
+    }
+    return count;
+}
+
+static void test_the_program_sees_no_signal(void **state) {
+    world *w = *state;
+    const int before = handled_signals();
+    work of = begin_counting(w, 0);
+    session_handle session = attach_and_skip(w->device);
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(poll(NULL, 0, 1), 0);
+        stop_threads(session, all_threads);
+        assert_int_equal(poll(NULL, 0, 1), 0);
+        ok(zetDebugResume(session, all_threads));
+    }
+    ok(zetDebugDetach(session));
+    finish_work(w, &of);
+    assert_int_equal(handled_signals(), before);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_who_may_attach),
@@ -344,6 +662,16 @@ int main(void) {
         TEST(test_events_wait_to_be_read),
         TEST(test_a_reader_waits),
         TEST(test_a_lost_device_ends_waiting),
+        TEST(test_a_thread_stops_and_goes_on),
+        TEST(test_threads_that_are_not_there),
+        TEST(test_one_of_two_threads_stops),
+        TEST(test_threads_are_unavailable),
+        TEST(test_a_thread_cannot_be_stopped),
+        TEST(test_nobody_stays_stopped),
+        TEST(test_a_module_goes_while_its_kernel_is_stopped),
+        TEST(test_the_device_is_lost_while_a_thread_is_stopped),
+        TEST(test_work_is_stopped_again_and_again),
+        TEST(test_the_program_sees_no_signal),
     };
     return cmocka_run_group_tests_name("softgpu_debug", tests, start, NULL);
 }

@@ -86,6 +86,22 @@ ze_result_t sg_zetDebugDetach(zet_debug_session_handle_t handle) {
     return ZE_RESULT_SUCCESS;
 }
 
+/* ---- threads --------------------------------------------------------------------------------------------- */
+
+ze_result_t sg_zetDebugInterrupt(zet_debug_session_handle_t handle, ze_device_thread_t thread) {
+    session *of = session_of(handle);
+    SG_NEED_HANDLE(of);
+    sg_debug_request request = {.thread = thread};
+    return ask(of, &request, SG_DEBUG_INTERRUPT);
+}
+
+ze_result_t sg_zetDebugResume(zet_debug_session_handle_t handle, ze_device_thread_t thread) {
+    session *of = session_of(handle);
+    SG_NEED_HANDLE(of);
+    sg_debug_request request = {.thread = thread};
+    return ask(of, &request, SG_DEBUG_RESUME);
+}
+
 /* ---- events ---------------------------------------------------------------------------------------------- */
 
 /* The target's end is closed without a word: its process is gone. */

@@ -29,8 +29,11 @@ static inline bool sg_debug_holds(const sg_code *code, const sg_root *root) {
     return atomic_load_explicit(&code->holders[root->device->index], memory_order_relaxed) != 0;
 }
 
-/* The device is lost: whoever waits for an event learns it. */
+/* The device is lost: stopped threads go on, and whoever waits for an event learns it. */
 void sg_debug_device_lost(void);
+
+/* Before the engines end. */
+void sg_debug_unload(void);
 
 /* ---- between the halves ----------------------------------------------------------------------------------- */
 
@@ -39,6 +42,8 @@ typedef enum sg_debug_call {
     SG_DEBUG_DETACH,
     SG_DEBUG_SEND_BACKLOG,
     SG_DEBUG_ACKNOWLEDGE,
+    SG_DEBUG_INTERRUPT,
+    SG_DEBUG_RESUME,
 } sg_debug_call;
 
 /* What a tool wants of a target: the members that the call needs. */
@@ -46,6 +51,7 @@ typedef struct sg_debug_request {
     sg_debug_call call;
     uint32_t device, sub_device; /* by index; UINT32_MAX: the root device */
     zet_debug_event_t event;
+    ze_device_thread_t thread;
 } sg_debug_request;
 
 enum { SG_ROOT_DEVICE = UINT32_MAX };

@@ -1,5 +1,5 @@
 /* The dispatch tables, the driver, and the properties of its devices. */
-#include "work.h"
+#include "stop.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,8 +148,10 @@ void sg_at_unload(void (*function)(void)) {
 }
 
 __attribute__((destructor)) static void unload(void) {
+    sg_debug_unload();
     for (uint32_t i = 0; i < SG_MAX_DEVICES; ++i)
         sg_root_stop(&roots[i]);
+    sg_agent_end();
     for (uint32_t i = 0; i < atomic_load(&unload_function_count) && i < MAX_UNLOAD_FUNCTIONS; ++i)
         unload_functions[i]();
     sg_modules_unload();
@@ -302,9 +304,9 @@ ze_result_t sg_zeDeviceGetProperties(ze_device_handle_t handle, ze_device_proper
         .maxHardwareContexts = 1024,
         .numThreadsPerEU = 1,
         .physicalEUSimdWidth = 1,
-        .numEUsPerSubslice = 1,
+        .numEUsPerSubslice = SG_COMPUTE_ENGINES,
         .numSubslicesPerSlice = 1,
-        .numSlices = 1,
+        .numSlices = sg_slices_of(device),
         .timerResolution = timer_resolution(properties->stype),
         .timestampValidBits = sg_timestamp_bits(),
         .kernelTimestampValidBits = sg_kernel_timestamp_bits(),

@@ -1,7 +1,7 @@
 /* Modules, kernels and their launches. */
 #define _GNU_SOURCE /* memfd_create */
-#include "debug.h"
 #include "sampling.h"
+#include "stop.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -427,6 +427,7 @@ static void run_groups(sg_execution *execution, const launch *what, void *const 
     uint32_t tiles = device->parent ? 0 : sg_sub_device_count();
     uint64_t plane = (uint64_t)group.count[0] * group.count[1];
     bool is_sampled = false;
+    const bool can_stop = sg_debug_is_enabled() && sg_stop_open();
     for (uint64_t n = 0; n < plane * group.count[2] && !sg_is_lost() && !sg_is_stopping(device); ++n) {
         group.id[0] = (uint32_t)(n % group.count[0]);
         group.id[1] = (uint32_t)(n / group.count[0] % group.count[1]);
@@ -436,7 +437,10 @@ static void run_groups(sg_execution *execution, const launch *what, void *const 
         is_sampled = sg_sampling_is_on(device) ? sg_sampling_open() : is_sampled;
         if (is_sampled)
             sg_sampling_work_for(tile);
-        what->code->run(&group, values);
+        if (can_stop)
+            sg_stop_run(tile, what->code, &group, values);
+        else
+            what->code->run(&group, values);
         if (is_sampled)
             sg_sampling_work_for(NULL);
         if (tiles)
@@ -445,6 +449,8 @@ static void run_groups(sg_execution *execution, const launch *what, void *const 
     }
     if (is_sampled)
         sg_sampling_close();
+    if (can_stop)
+        sg_stop_close();
 }
 
 static void run_launch(sg_execution *execution, void *argument) {

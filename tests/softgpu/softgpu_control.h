@@ -64,7 +64,8 @@ extern "C" {
     X(DEBUG_NO_PERMISSION)        /* for any process */                                                      \
     X(DEBUG_NOT_ITSELF)           /* a process has no permission to debug itself */                          \
     X(DEBUG_SUB_DEVICES)          /* sub-devices have code of their own: tools can attach to each */         \
-    X(DEBUG_EVENTS_LOST)          /* an event never comes */
+    X(DEBUG_EVENTS_LOST)          /* an event never comes */                                                 \
+    X(DEBUG_THREADS_UNAVAILABLE)  /* an interruption finds no thread */
 /* clang-format on */
 
 enum softgpu_behaviour {
@@ -116,7 +117,11 @@ void softgpu_reset(void);
 /* Program debug (zetDebugAttach): DEBUG_NOT_ENABLED is on by default where ZET_ENABLE_PROGRAM_DEBUGGING was
  * not 1 before zeInit; attaching is then an UNSUPPORTED_FEATURE. A tool that attaches is told of the queues
  * and modules that are there already. A module that is loaded while it is attached runs when it has
- * acknowledged that. Equal binaries are loaded once. */
+ * acknowledged that. Equal binaries are loaded once.
+ *
+ * A slice is a tile; its EUs, with one thread each, are the engines that compute. A thread can be stopped at
+ * any instruction of a kernel whose launch began when DEBUG_NOT_ENABLED was off; without CONCURRENT_ENGINES,
+ * nothing runs on any EU but the first. */
 
 /* On for every n-th occasion: 1 is always, 0 is off. */
 void softgpu_behave(enum softgpu_behaviour behaviour, uint32_t every);

@@ -1,6 +1,6 @@
 /* Program debug: the process that is debugged. */
 #define _GNU_SOURCE /* dlinfo */
-#include "debug.h"
+#include "stop.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -9,6 +9,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+/* Threads that a tool wants to be stopped, and hears of when each is, or cannot be. */
+typedef struct interruption {
+    ze_device_thread_t threads; /* UINT32_MAX in a member: all */
+    uint32_t stopped_before;    /* a bit for each engine */
+} interruption;
+
+enum { MOST_INTERRUPTIONS = 16 };
+
 /* A device or sub-device that a tool is attached to. */
 typedef struct target {
     sg_device *device;          /* NULL: nobody is attached */
@@ -16,6 +24,8 @@ typedef struct target {
     bool has_queues;            /* as the tool knows it */
     zet_debug_event_t *backlog; /* what does not fit into the socket */
     size_t waiting, capacity;
+    uint32_t interruption_count;
+    interruption interruptions[MOST_INTERRUPTIONS];
 } target;
 
 enum { TARGETS_OF_ROOT = 1 + SG_MAX_SUB_DEVICES, TARGETS = SG_MAX_DEVICES * TARGETS_OF_ROOT };
@@ -172,6 +182,160 @@ static void release_code(sg_code *code, void *argument) {
         (atomic_fetch_and(&code->holders[what->of->device->root->device->index], ~bit) & bit) != 0;
 }
 
+/* ---- threads --------------------------------------------------------------------------------------------- */
+
+uint32_t sg_slices_of(const sg_device *device) {
+    return device->parent || !sg_sub_device_count() ? 1 : sg_sub_device_count();
+}
+
+/* The engines that compute and have a thread. */
+static uint32_t engine_count(const sg_root *root) {
+    uint32_t count = atomic_load(&root->engine_count);
+    bool is_started = atomic_load(&root->started) && root->process == getpid();
+    return !is_started ? 0 : count < SG_COMPUTE_ENGINES ? count : SG_COMPUTE_ENGINES;
+}
+
+static sg_stop_state state_of(const sg_engine_thread *engine) {
+    return atomic_load(&engine->stop.state);
+}
+
+static bool is_in(uint32_t number, uint32_t numbers) {
+    return numbers == UINT32_MAX || number == numbers;
+}
+
+static bool matches(ze_device_thread_t threads, uint32_t slice, uint32_t eu) {
+    return is_in(slice, threads.slice) && is_in(0, threads.subslice) && is_in(eu, threads.eu) &&
+           is_in(0, threads.thread);
+}
+
+/* Is the engine in a kernel, and one of these threads? */
+static bool is_one_of(const target *of, ze_device_thread_t threads, uint32_t eu) {
+    const sg_engine_thread *engine = &of->device->root->engines[eu];
+    sg_stop_state state = state_of(engine);
+    const sg_device *tile = state >= SG_IN_KERNEL ? atomic_load(&engine->stop.tile) : NULL;
+    if (!tile || (of->device->parent && tile != of->device))
+        return false;
+    return matches(threads, !of->device->parent && tile->parent ? tile->index : 0, eu);
+}
+
+static bool is_stopped(const target *of, ze_device_thread_t threads, uint32_t eu) {
+    return eu < engine_count(of->device->root) && is_one_of(of, threads, eu) &&
+           state_of(&of->device->root->engines[eu]) == SG_STOPPED &&
+           of->device->root->engines[eu].stop.is_wanted;
+}
+
+/* Are there such threads, and not all of them stopped? */
+static bool any_runs(const target *of, ze_device_thread_t threads) {
+    for (uint32_t slice = 0; slice < sg_slices_of(of->device); ++slice)
+        for (uint32_t eu = 0; eu < SG_COMPUTE_ENGINES; ++eu) {
+            ze_device_thread_t one = {slice, 0, eu, 0};
+            if (matches(threads, slice, eu) && !is_stopped(of, one, eu))
+                return true;
+        }
+    return false;
+}
+
+static void send_threads(target *to, zet_debug_event_type_t type, ze_device_thread_t threads) {
+    zet_debug_event_t event = {.type = type};
+    event.info.thread.thread = threads;
+    send_event(to, &event);
+}
+
+static ze_result_t interrupt(target *of, ze_device_thread_t threads) {
+    interruption *added = &of->interruptions[of->interruption_count];
+    for (uint32_t i = 0; i < of->interruption_count; ++i)
+        if (!memcmp(&of->interruptions[i].threads, &threads, sizeof threads))
+            return ZE_RESULT_ERROR_NOT_AVAILABLE;
+    if (of->interruption_count == MOST_INTERRUPTIONS || !any_runs(of, threads))
+        return ZE_RESULT_ERROR_NOT_AVAILABLE;
+    if (sg_behaves(SOFTGPU_DEBUG_THREADS_UNAVAILABLE)) {
+        send_threads(of, ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE, threads);
+        return ZE_RESULT_SUCCESS;
+    }
+    *added = (interruption){.threads = threads};
+    for (uint32_t eu = 0; eu < engine_count(of->device->root); ++eu)
+        added->stopped_before |= (uint32_t)is_stopped(of, threads, eu) << eu;
+    of->interruption_count++;
+    sg_agent_wake();
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Asks the threads that run. Returns whether each has stopped, or cannot: the tool is told so. */
+static bool is_settled(target *of, const interruption *what) {
+    bool any_stopped = false, is_open = false;
+    for (uint32_t eu = 0; eu < engine_count(of->device->root); ++eu) {
+        sg_engine_thread *engine = &of->device->root->engines[eu];
+        sg_stop_state state = state_of(engine);
+        bool is_meant = is_one_of(of, what->threads, eu);
+        if (state == SG_STOPPED && is_meant && !(what->stopped_before >> eu & 1)) {
+            engine->stop.is_wanted = true;
+            any_stopped = true;
+        } else if (state == SG_BETWEEN_GROUPS ? is_in(eu, what->threads.eu)
+                                              : state == SG_IN_KERNEL && is_meant) {
+            sg_stop_ask(engine);
+            is_open = true;
+        }
+    }
+    if (!is_open)
+        send_threads(
+            of, any_stopped ? ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED : ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE,
+            what->threads);
+    return !is_open;
+}
+
+static void step_interruptions(target *of) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < of->interruption_count; ++i)
+        if (!is_settled(of, &of->interruptions[i]))
+            of->interruptions[kept++] = of->interruptions[i];
+    of->interruption_count = kept;
+}
+
+/* Threads that have stopped although nobody wants it any longer, or are about to. */
+static void resume_unwanted(const sg_root *root) {
+    for (uint32_t eu = 0; eu < engine_count(root); ++eu) {
+        sg_engine_thread *engine = &sg_root_at(root->device->index)->engines[eu];
+        sg_stop_withdraw(engine);
+        if (state_of(engine) == SG_STOPPED && !engine->stop.is_wanted)
+            sg_stop_resume(engine);
+    }
+}
+
+static void step_root(sg_root *root, bool *again) {
+    bool is_open = false;
+    for (uint32_t i = 0; i < TARGETS_OF_ROOT; ++i) {
+        target *of = &targets_of(root)[i];
+        if (of->device)
+            step_interruptions(of);
+        is_open |= of->interruption_count > 0;
+    }
+    if (!is_open)
+        resume_unwanted(root);
+    *again |= is_open;
+}
+
+bool sg_target_step(void) {
+    bool again = false;
+    pthread_mutex_lock(&lock);
+    for (uint32_t i = 0; i < SG_MAX_DEVICES; ++i)
+        if (sg_root_at(i)->device)
+            step_root(sg_root_at(i), &again);
+    pthread_mutex_unlock(&lock);
+    return again;
+}
+
+static ze_result_t resume(target *of, ze_device_thread_t threads) {
+    bool any = false;
+    for (uint32_t eu = 0; eu < engine_count(of->device->root); ++eu)
+        if (is_stopped(of, threads, eu)) {
+            sg_stop_resume(&of->device->root->engines[eu]);
+            any = true;
+        }
+    return any ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_NOT_AVAILABLE;
+}
+
+static const ze_device_thread_t all_threads = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
+
 /* ---- requests -------------------------------------------------------------------------------------------- */
 
 /* A device and one of its sub-devices exclude each other. */
@@ -187,7 +351,7 @@ static ze_result_t attach(sg_device *device, int *events) {
     int ends[2];
     if (is_taken(device) || (device->parent && !sg_behaviour_is_on(SOFTGPU_DEBUG_SUB_DEVICES)))
         return ZE_RESULT_ERROR_NOT_AVAILABLE;
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+    if (!sg_agent_start() || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     target *to = target_of(device);
     *to = (target){.device = device, .events = ends[0]};
@@ -200,9 +364,11 @@ static ze_result_t attach(sg_device *device, int *events) {
 static void detach(target *from) {
     release all = {.of = from};
     sg_each_code(release_code, &all);
+    resume(from, all_threads);
     close(from->events);
     free(from->backlog);
     *from = (target){.device = NULL};
+    sg_agent_wake(); /* a thread may be about to stop */
     sg_ring_all();
 }
 
@@ -231,6 +397,10 @@ ze_result_t sg_debug_serve(const sg_debug_request *request, int *events) {
         result = acknowledge(of, &request->event);
     else if (request->call == SG_DEBUG_SEND_BACKLOG)
         send_backlog(of);
+    else if (request->call == SG_DEBUG_INTERRUPT)
+        result = interrupt(of, request->thread);
+    else if (request->call == SG_DEBUG_RESUME)
+        result = resume(of, request->thread);
     pthread_mutex_unlock(&lock);
     return result;
 }
@@ -240,9 +410,21 @@ ze_result_t sg_debug_serve(const sg_debug_request *request, int *events) {
 void sg_debug_device_lost(void) {
     pthread_mutex_lock(&lock);
     for (uint32_t i = 0; i < TARGETS; ++i)
+        if (targets[i].device) {
+            zet_debug_event_t event = {.type = (zet_debug_event_type_t)SG_DEBUG_EVENT_LOST};
+            send_event(&targets[i], &event);
+            targets[i].interruption_count = 0;
+            resume(&targets[i], all_threads);
+        }
+    pthread_mutex_unlock(&lock);
+    sg_agent_wake();
+}
+
+void sg_debug_unload(void) {
+    pthread_mutex_lock(&lock);
+    for (uint32_t i = 0; i < TARGETS; ++i)
         if (targets[i].device)
-            send_event(&targets[i],
-                       &(zet_debug_event_t){.type = (zet_debug_event_type_t)SG_DEBUG_EVENT_LOST});
+            detach(&targets[i]);
     pthread_mutex_unlock(&lock);
 }
 

@@ -197,6 +197,8 @@ static bool start_engine(sg_root *root, uint32_t index) {
     engine->root = root;
     engine->bit = (uint32_t)1 << index;
     sg_engine_prepare_sampling(engine);
+    atomic_store(&engine->stop.state, SG_OUTSIDE);
+    atomic_store(&engine->stop.is_asked, false);
     return sg_thread_start(&engine->thread, engine_thread, engine);
 }
 

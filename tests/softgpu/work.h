@@ -117,6 +117,24 @@ struct sg_list {
 /* The engines of a root device, as its queue groups list them: first those that compute. */
 enum { SG_COMPUTE_ENGINES = 2, SG_COPY_ENGINES = 1, SG_ENGINES = SG_COMPUTE_ENGINES + SG_COPY_ENGINES };
 
+/* Where a thread is, for tools that stop it: a futex. */
+typedef enum sg_stop_state {
+    SG_OUTSIDE,        /* of all launches, or it cannot be stopped */
+    SG_BETWEEN_GROUPS, /* of a launch */
+    SG_IN_KERNEL,
+    SG_STOPPED
+} sg_stop_state;
+
+/* For stop.c: the thread itself writes what it is about before it is in that state. */
+typedef struct sg_stop {
+    _Atomic sg_stop_state state;
+    _Atomic bool is_asked;       /* to stop */
+    sg_device *_Atomic tile;     /* that the work-group runs for */
+    struct softgpu_group *group; /* the work-group */
+    void *context;               /* of the handler in which it is stopped */
+    bool is_wanted;              /* for target.c: somebody has asked for it */
+} sg_stop;
+
 typedef struct sg_engine_thread {
     sg_root *root;
     uint32_t bit;
@@ -129,6 +147,7 @@ typedef struct sg_engine_thread {
     sg_device *_Atomic works_for;
     bool is_sampled;
     pid_t number; /* by which the system knows the thread; set before it can be asked */
+    sg_stop stop;
 } sg_engine_thread;
 
 /* One for each root device: its engines and the lanes that they serve. */
@@ -201,6 +220,9 @@ void sg_count(sg_device *device, sg_counter counter, uint64_t amount);
 
 /* Where a root device with sub-devices has its n-th piece of work done; any other device does it itself. */
 sg_device *sg_tile_for(sg_device *device, uint64_t n);
+
+/* A slice is a tile; an engine that computes is an EU in each. */
+uint32_t sg_slices_of(const sg_device *device);
 
 /* With the root's lock held. The second returns the time now. */
 void sg_busy_begin(sg_execution *execution);

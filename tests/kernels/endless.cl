@@ -1,0 +1,20 @@
+/* For tests of program debug: kernels that do not end by themselves. */
+enum { STOP, COUNT, STARTED, RESULT };
+
+/* Counts in memory until the first word is not 0. */
+KERNEL(count, BUFFER(uint, words)) {
+    (void)sg_group;
+    while (!__atomic_load_n(&words[STOP], __ATOMIC_RELAXED))
+        __atomic_fetch_add(&words[COUNT], 1, __ATOMIC_RELAXED);
+}
+
+/* Counts down in a register, for years. */
+KERNEL(countdown, BUFFER(uint, words)) {
+    uint64_t left = UINT64_C(1) << 60;
+    (void)sg_group;
+    __atomic_store_n(&words[STARTED], 1, __ATOMIC_RELAXED);
+    do
+        __asm__ volatile("" : "+r"(left));
+    while (--left);
+    words[RESULT] = 7;
+}

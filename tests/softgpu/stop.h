@@ -1,0 +1,43 @@
+/* Threads that are stopped in the middle of a kernel: for the engines (module.c) and for target.c. */
+#ifndef SOFTGPU_STOP_H
+#define SOFTGPU_STOP_H
+
+#include "debug.h"
+
+#pragma GCC visibility push(hidden)
+
+/* ---- for the engines ------------------------------------------------------------------------------------- */
+
+/* On an engine's thread, from here to sg_stop_close() it can be stopped in kernels. False: it cannot. */
+bool sg_stop_open(void);
+void sg_stop_close(void);
+
+/* A work-group that can be stopped. */
+void sg_stop_run(sg_device *tile, const softgpu_kernel *kernel, softgpu_group *group, void *const *values);
+
+/* ---- for the target -------------------------------------------------------------------------------------- */
+
+/* Asks an engine to stop where it is, if that is in a kernel; it may have to be asked again. It says so by
+ * sg_agent_wake(). */
+void sg_stop_ask(sg_engine_thread *engine);
+
+/* It no longer has to. It may have stopped all the same. */
+void sg_stop_withdraw(sg_engine_thread *engine);
+
+void sg_stop_resume(sg_engine_thread *engine);
+
+/* ---- the agent: a thread of the target ------------------------------------------------------------------- */
+
+/* Starts it, where it does not run yet. */
+bool sg_agent_start(void);
+void sg_agent_end(void);
+
+/* It shall look what there is to do. From signal handlers too. */
+void sg_agent_wake(void);
+
+/* On its thread: does what there is to do. Returns whether it has to be called again soon. */
+bool sg_target_step(void);
+
+#pragma GCC visibility pop
+
+#endif
