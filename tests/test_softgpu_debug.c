@@ -648,6 +648,272 @@ static void test_the_program_sees_no_signal(void **state) {
     assert_int_equal(handled_signals(), before);
 }
 
+/* ==== registers =========================================================================================== */
+
+static zet_debug_regset_properties_t set_of(ze_device_handle_t device, uint32_t type) {
+    zet_debug_regset_properties_t sets[16];
+    uint32_t count = 0, all;
+    memset(sets, 0, sizeof sets);
+    ok(zetDebugGetRegisterSetProperties(device, &count, NULL));
+    assert_in_range(count, 1, 16);
+    all = count;
+    ok(zetDebugGetRegisterSetProperties(device, &count, sets));
+    assert_int_equal(count, all);
+    for (uint32_t i = 0; i < count; i++) {
+        assert_int_equal(sets[i].bitSize, 8 * sets[i].byteSize);
+        assert_true(sets[i].generalFlags & ZET_DEBUG_REGSET_FLAG_READABLE);
+        if (sets[i].type == type)
+            return sets[i];
+    }
+    fail_msg("no set of the type %u", type);
+    return sets[0];
+}
+
+/* What the base registers and the control register say together. */
+static uint64_t address_of(session_handle session, ze_device_thread_t thread) {
+    uint64_t bases[5];
+    uint32_t control[4];
+    ok(zetDebugReadRegisters(session, thread, SOFTGPU_BASE_REGISTERS, 0, 5, bases));
+    ok(zetDebugReadRegisters(session, thread, SOFTGPU_CONTROL_REGISTERS, 0, 1, control));
+    return bases[4] + control[2];
+}
+
+/* Of the kernel, by zexKernelGetBaseAddress and its binary. */
+static void assert_in_kernel(world *w, ze_kernel_handle_t kernel, uint64_t address) {
+    ze_result_t (*get_base)(ze_kernel_handle_t, uint64_t *);
+    ze_result_t (*get_binary)(ze_kernel_handle_t, size_t *, uint8_t *);
+    uint64_t base;
+    size_t size = 0;
+    ok(zeDriverGetExtensionFunctionAddress(w->driver, "zexKernelGetBaseAddress", (void **)&get_base));
+    ok(zeDriverGetExtensionFunctionAddress(w->driver, "zeKernelGetBinaryExp", (void **)&get_binary));
+    ok(get_base(kernel, &base));
+    ok(get_binary(kernel, &size, NULL));
+    assert_in_range(address, base, base + size - 1);
+}
+
+static void test_a_stopped_thread_is_in_its_kernel(void **state) {
+    world *w = *state;
+    work of = begin_counting(w, 0);
+    session_handle session = attach_and_skip(w->device);
+    for (int i = 0; i < 10; i++) {
+        stop_threads(session, all_threads);
+        assert_in_kernel(w, of.kernel, address_of(session, first_thread));
+        ok(zetDebugResume(session, all_threads));
+    }
+    finish_work(w, &of);
+    ok(zetDebugDetach(session));
+}
+
+/* Where a kernel counts, which only its compiler knows; a count is between these. */
+static uint32_t find_counter(session_handle session, uint32_t count, uint64_t *value) {
+    uint64_t values[64];
+    uint32_t found = 0, place = 0;
+    assert_in_range(count, 1, 64);
+    ok(zetDebugReadRegisters(session, first_thread, SOFTGPU_GENERAL_REGISTERS, 0, count, values));
+    for (uint32_t i = 0; i < count; i++)
+        if (values[i] > UINT64_C(1) << 59 && values[i] <= UINT64_C(1) << 60) {
+            place = i;
+            *value = values[i];
+            found++;
+        }
+    assert_int_equal(found, 1);
+    return place;
+}
+
+static void test_a_counter_in_a_register_is_read_and_written(void **state) {
+    world *w = *state;
+    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+    work of = begin_on(w, w->device, 0, "countdown");
+    await((const int *)&of.words[STARTED]);
+    session_handle session = attach_and_skip(w->device);
+    zet_debug_regset_properties_t set = set_of(w->device, SOFTGPU_GENERAL_REGISTERS);
+    assert_int_equal(set.byteSize, sizeof(uint64_t));
+    uint64_t first, second, one = 1;
+    stop_threads(session, first_thread);
+    find_counter(session, set.count, &first);
+    ok(zetDebugResume(session, first_thread));
+    nap();
+    stop_threads(session, first_thread);
+    uint32_t place = find_counter(session, set.count, &second);
+    assert_true(second < first);
+    ok(zetDebugWriteRegisters(session, first_thread, SOFTGPU_GENERAL_REGISTERS, place, 1, &one));
+    assert_int_equal(of.words[RESULT], 0);
+    ok(zetDebugResume(session, first_thread));
+    finish_immediate(w, of.list);
+    assert_int_equal(of.words[RESULT], 7);
+    finish_work(w, &of);
+    ok(zetDebugDetach(session));
+}
+
+/* What was written is read again, and what was there before goes on. */
+static void test_every_register_that_is_writeable(void **state) {
+    world *w = *state;
+    const uint32_t types[] = {SOFTGPU_GENERAL_REGISTERS, SOFTGPU_FLAG_REGISTERS, SOFTGPU_CONTROL_REGISTERS,
+                              SOFTGPU_VECTOR_REGISTERS};
+    work of = begin_counting(w, 0);
+    session_handle session = attach_and_skip(w->device);
+    stop_threads(session, all_threads);
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        uint8_t before[1024], written[1024], after[1024];
+        zet_debug_regset_properties_t set = set_of(w->device, types[i]);
+        size_t bytes = (size_t)set.count * set.byteSize;
+        assert_in_range(bytes, 1, sizeof before);
+        assert_true(set.generalFlags & ZET_DEBUG_REGSET_FLAG_WRITEABLE);
+        ok(zetDebugReadRegisters(session, first_thread, types[i], 0, set.count, before));
+        memset(written, 0, sizeof written);
+        for (uint32_t k = 0; k < set.count; k++) /* the part of CR that is one */
+            written[k * set.byteSize + (types[i] == SOFTGPU_CONTROL_REGISTERS ? 8 : 0)] = (uint8_t)(k + 5);
+        ok(zetDebugWriteRegisters(session, first_thread, types[i], 0, set.count, written));
+        ok(zetDebugReadRegisters(session, first_thread, types[i], 0, set.count, after));
+        assert_memory_equal(after, written, bytes);
+        if (set.count > 1) {
+            ok(zetDebugReadRegisters(session, first_thread, types[i], set.count - 1, 1, after));
+            assert_memory_equal(after, written + bytes - set.byteSize, set.byteSize);
+        }
+        ok(zetDebugWriteRegisters(session, first_thread, types[i], 0, set.count, before));
+    }
+    ok(zetDebugResume(session, all_threads));
+    assert_counts_on(&of);
+    finish_work(w, &of);
+    ok(zetDebugDetach(session));
+}
+
+static void test_registers_that_cannot_be_accessed(void **state) {
+    world *w = *state;
+    const uint32_t type = SOFTGPU_GENERAL_REGISTERS;
+    const ze_result_t wrong = ZE_RESULT_ERROR_INVALID_ARGUMENT, running = ZE_RESULT_ERROR_NOT_AVAILABLE;
+    uint64_t values[64];
+    uint32_t count = 0;
+    work of = begin_counting(w, 0);
+    session_handle session = attach_and_skip(w->device);
+    uint32_t all = set_of(w->device, type).count;
+    assert_result(zetDebugReadRegisters(session, first_thread, type, 0, 1, values), running);
+    assert_result(zetDebugWriteRegisters(session, first_thread, type, 0, 1, values), running);
+    stop_threads(session, all_threads);
+    assert_result(zetDebugReadRegisters(session, all_threads, type, 0, 1, values), running);
+    assert_result(zetDebugReadRegisters(session, first_thread, type, all, 1, values), wrong);
+    assert_result(zetDebugReadRegisters(session, first_thread, type, 1, all, values), wrong);
+    assert_result(zetDebugReadRegisters(session, first_thread, type, UINT32_MAX, 2, values), wrong);
+    assert_result(zetDebugReadRegisters(session, first_thread, 0, 0, 1, values), wrong);
+    assert_result(zetDebugWriteRegisters(session, first_thread, SOFTGPU_BASE_REGISTERS, 0, 1, values), wrong);
+    assert_result(zetDebugReadRegisters(session, first_thread, type, 0, 1, NULL),
+                  ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    assert_result(zetDebugReadRegisters(NULL, first_thread, type, 0, 1, values),
+                  ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    assert_result(zetDebugGetRegisterSetProperties(NULL, &count, NULL), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    assert_result(zetDebugGetRegisterSetProperties(w->device, NULL, NULL),
+                  ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    ok(zetDebugDetach(session));
+    finish_work(w, &of);
+}
+
+/* ==== memory ============================================================================================== */
+
+static ze_result_t read_space(session_handle session, ze_device_thread_t thread, uint32_t space,
+                              uint64_t address, size_t size, void *bytes) {
+    zet_debug_memory_space_desc_t desc = {ZET_STRUCTURE_TYPE_DEBUG_MEMORY_SPACE_DESC, NULL,
+                                          (zet_debug_memory_space_type_t)space, address};
+    return zetDebugReadMemory(session, thread, &desc, size, bytes);
+}
+
+static ze_result_t write_space(session_handle session, ze_device_thread_t thread, uint32_t space,
+                               uint64_t address, size_t size, const void *bytes) {
+    zet_debug_memory_space_desc_t desc = {ZET_STRUCTURE_TYPE_DEBUG_MEMORY_SPACE_DESC, NULL,
+                                          (zet_debug_memory_space_type_t)space, address};
+    return zetDebugWriteMemory(session, thread, &desc, size, bytes);
+}
+
+enum { MEMORY = ZET_DEBUG_MEMORY_SPACE_TYPE_DEFAULT, LOCAL_MEMORY = ZET_DEBUG_MEMORY_SPACE_TYPE_SLM };
+
+static void test_a_counter_in_memory_is_read_and_written(void **state) {
+    world *w = *state;
+    const ze_device_thread_t threads[] = {first_thread, all_threads};
+    const uint32_t one = 1;
+    work of = begin_counting(w, 0);
+    session_handle session = attach_and_skip(w->device);
+    stop_threads(session, all_threads);
+    for (int i = 0; i < 2; i++) {
+        uint32_t count = 0, other = 1000 + (uint32_t)i;
+        ok(read_space(session, threads[i], MEMORY, (uintptr_t)&of.words[COUNT], sizeof count, &count));
+        assert_int_equal(count, count_of(&of));
+        ok(write_space(session, threads[i], MEMORY, (uintptr_t)&of.words[COUNT], sizeof other, &other));
+        assert_int_equal(count_of(&of), other);
+    }
+    ok(write_space(session, first_thread, MEMORY, (uintptr_t)&of.words[STOP], sizeof one, &one));
+    ok(zetDebugResume(session, all_threads));
+    finish_immediate(w, of.list);
+    finish_work(w, &of);
+    ok(zetDebugDetach(session));
+}
+
+/* By what the module's event says; more than is read at once. */
+static void test_the_module_is_read_from_memory(void **state) {
+    world *w = *state;
+    session_handle session = attach(w->device);
+    native_binary code = read_binary("build/kernels/saxpy.so");
+    next_event(session, ZET_DEBUG_EVENT_TYPE_PROCESS_ENTRY);
+    zet_debug_event_t load = next_event(session, ZET_DEBUG_EVENT_TYPE_MODULE_LOAD);
+    uint8_t *bytes = calloc(1, code.size);
+    assert_non_null(bytes);
+    ok(read_space(session, all_threads, MEMORY, load.info.module.moduleBegin, code.size, bytes));
+    assert_memory_equal(bytes, code.bytes, code.size);
+    ok(zetDebugDetach(session));
+    free(bytes);
+    free(code.bytes);
+}
+
+static void test_local_memory_is_read_and_written(void **state) {
+    world *w = *state;
+    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+    work of = begin_on(w, w->device, 0, "in_local");
+    await((const int *)&of.words[STARTED]);
+    session_handle session = attach_and_skip(w->device);
+    uint32_t words[8], last = 99, other = 33;
+    stop_threads(session, all_threads);
+    ok(read_space(session, first_thread, LOCAL_MEMORY, 0, sizeof words, words));
+    assert_int_equal(words[0], 11);
+    assert_int_equal(words[5], 22);
+    assert_result(read_space(session, first_thread, LOCAL_MEMORY, 1, sizeof words, words),
+                  ZE_RESULT_ERROR_NOT_AVAILABLE);
+    assert_result(read_space(session, first_thread, LOCAL_MEMORY, UINT64_MAX, 2, words),
+                  ZE_RESULT_ERROR_NOT_AVAILABLE);
+    assert_result(read_space(session, all_threads, LOCAL_MEMORY, 0, 4, words), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    ok(write_space(session, first_thread, LOCAL_MEMORY, 20, sizeof other, &other));
+    ok(write_space(session, first_thread, LOCAL_MEMORY, 0, sizeof last, &last));
+    ok(zetDebugResume(session, all_threads));
+    finish_immediate(w, of.list);
+    assert_int_equal(of.words[RESULT], 33);
+    finish_work(w, &of);
+    ok(zetDebugDetach(session));
+}
+
+static void test_memory_that_cannot_be_accessed(void **state) {
+    world *w = *state;
+    uint32_t word = 0;
+    work of = begin_counting(w, 0);
+    session_handle session = attach_and_skip(w->device);
+    const uint64_t there = (uintptr_t)&of.words[RESULT];
+    const ze_device_thread_t some = {0, 0, 0, ALL};
+    const zet_debug_memory_space_desc_t desc = {ZET_STRUCTURE_TYPE_DEBUG_MEMORY_SPACE_DESC, NULL,
+                                                ZET_DEBUG_MEMORY_SPACE_TYPE_DEFAULT, 64};
+    assert_result(read_space(session, first_thread, MEMORY, there, 4, &word), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    ok(read_space(session, all_threads, MEMORY, there, 4, &word)); /* while it runs */
+    stop_threads(session, all_threads);
+    ok(read_space(session, first_thread, MEMORY, there, 4, &word));
+    assert_result(read_space(session, some, MEMORY, there, 4, &word), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    assert_result(read_space(session, first_thread, MEMORY, 64, 4, &word), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    assert_result(write_space(session, first_thread, MEMORY, 64, 4, &word), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    assert_result(read_space(session, first_thread, 2, there, 4, &word), ZE_RESULT_ERROR_INVALID_ENUMERATION);
+    assert_result(zetDebugReadMemory(session, first_thread, NULL, 4, &word),
+                  ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    assert_result(zetDebugWriteMemory(session, first_thread, &desc, 4, NULL),
+                  ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    assert_result(zetDebugReadMemory(NULL, first_thread, &desc, 4, &word),
+                  ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    ok(zetDebugDetach(session));
+    finish_work(w, &of);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_who_may_attach),
@@ -672,6 +938,14 @@ int main(void) {
         TEST(test_the_device_is_lost_while_a_thread_is_stopped),
         TEST(test_work_is_stopped_again_and_again),
         TEST(test_the_program_sees_no_signal),
+        TEST(test_a_stopped_thread_is_in_its_kernel),
+        TEST(test_a_counter_in_a_register_is_read_and_written),
+        TEST(test_every_register_that_is_writeable),
+        TEST(test_registers_that_cannot_be_accessed),
+        TEST(test_a_counter_in_memory_is_read_and_written),
+        TEST(test_the_module_is_read_from_memory),
+        TEST(test_local_memory_is_read_and_written),
+        TEST(test_memory_that_cannot_be_accessed),
     };
     return cmocka_run_group_tests_name("softgpu_debug", tests, start, NULL);
 }

@@ -8,6 +8,18 @@ KERNEL(count, BUFFER(uint, words)) {
         __atomic_fetch_add(&words[COUNT], 1, __ATOMIC_RELAXED);
 }
 
+/* Waits in local memory until it is 99. */
+KERNEL(in_local, BUFFER(uint, words)) {
+    LOCAL(uint, first, 1);
+    LOCAL(uint, second, 4);
+    second[1] = 22;
+    __atomic_store_n(&first[0], 11, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&words[STARTED], 1, __ATOMIC_RELAXED);
+    while (__atomic_load_n(&first[0], __ATOMIC_SEQ_CST) != 99)
+        ;
+    words[RESULT] = __atomic_load_n(&second[1], __ATOMIC_SEQ_CST);
+}
+
 /* Counts down in a register, for years. */
 KERNEL(countdown, BUFFER(uint, words)) {
     uint64_t left = UINT64_C(1) << 60;

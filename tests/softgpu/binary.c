@@ -148,6 +148,10 @@ static uint32_t memory_of(const sg_kernel *kernel, uint32_t is_local) {
     return bytes;
 }
 
+uint32_t sg_local_bytes(const sg_kernel *kernel) {
+    return memory_of(kernel, 1);
+}
+
 /* An item is a sub-group. What the compiler spills is not known. */
 ze_result_t sg_zeKernelGetProperties(ze_kernel_handle_t handle, ze_kernel_properties_t *properties) {
     const sg_kernel *kernel = sg_kernel_of(handle);

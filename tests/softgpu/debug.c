@@ -1,5 +1,5 @@
 /* Program debug: the tool. */
-#include "debug.h"
+#include "stop.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -58,7 +58,7 @@ ze_result_t sg_zetDebugAttach(zet_device_handle_t handle, const zet_debug_config
     made->of.device = device->root->device->index;
     made->of.sub_device = device->parent ? device->index : SG_ROOT_DEVICE;
     made->of.call = SG_DEBUG_ATTACH;
-    result = sg_debug_serve(&made->of, &made->events);
+    result = sg_debug_serve(&made->of, &made->events, NULL);
     if (result == ZE_RESULT_SUCCESS)
         *out_session = (zet_debug_session_handle_t)made;
     else
@@ -66,13 +66,13 @@ ze_result_t sg_zetDebugAttach(zet_device_handle_t handle, const zet_debug_config
     return result;
 }
 
-static ze_result_t ask(session *of, sg_debug_request *request, sg_debug_call call) {
+static ze_result_t ask(session *of, sg_debug_request *request, sg_debug_call call, uint8_t *bytes) {
     request->call = call;
     request->device = of->of.device;
     request->sub_device = of->of.sub_device;
     if (atomic_load(&of->is_over))
         return ZE_RESULT_ERROR_NOT_AVAILABLE;
-    return sg_debug_serve(request, NULL);
+    return sg_debug_serve(request, NULL, bytes);
 }
 
 ze_result_t sg_zetDebugDetach(zet_debug_session_handle_t handle) {
@@ -80,7 +80,7 @@ ze_result_t sg_zetDebugDetach(zet_debug_session_handle_t handle) {
     sg_debug_request request = {0};
     if (!of)
         return sg_object_refuse(handle, SG_DEBUG_SESSION);
-    ask(of, &request, SG_DEBUG_DETACH);
+    ask(of, &request, SG_DEBUG_DETACH, NULL);
     close(of->events);
     sg_object_destroy(of);
     return ZE_RESULT_SUCCESS;
@@ -92,14 +92,14 @@ ze_result_t sg_zetDebugInterrupt(zet_debug_session_handle_t handle, ze_device_th
     session *of = session_of(handle);
     SG_NEED_HANDLE(of);
     sg_debug_request request = {.thread = thread};
-    return ask(of, &request, SG_DEBUG_INTERRUPT);
+    return ask(of, &request, SG_DEBUG_INTERRUPT, NULL);
 }
 
 ze_result_t sg_zetDebugResume(zet_debug_session_handle_t handle, ze_device_thread_t thread) {
     session *of = session_of(handle);
     SG_NEED_HANDLE(of);
     sg_debug_request request = {.thread = thread};
-    return ask(of, &request, SG_DEBUG_RESUME);
+    return ask(of, &request, SG_DEBUG_RESUME, NULL);
 }
 
 /* ---- events ---------------------------------------------------------------------------------------------- */
@@ -146,7 +146,8 @@ ze_result_t sg_zetDebugReadEvent(zet_debug_session_handle_t handle, uint64_t tim
     for (;;) {
         sg_debug_request backlog = {0};
         ze_result_t result = next_event(of, event);
-        if (result == ZE_RESULT_NOT_READY && ask(of, &backlog, SG_DEBUG_SEND_BACKLOG) == ZE_RESULT_SUCCESS)
+        if (result == ZE_RESULT_NOT_READY &&
+            ask(of, &backlog, SG_DEBUG_SEND_BACKLOG, NULL) == ZE_RESULT_SUCCESS)
             result = next_event(of, event);
         if (result != ZE_RESULT_NOT_READY || sg_now() >= deadline || atomic_load(&of->is_over))
             return result;
@@ -159,5 +160,79 @@ ze_result_t sg_zetDebugAcknowledgeEvent(zet_debug_session_handle_t handle, const
     SG_NEED_HANDLE(of);
     SG_NEED_POINTER(event);
     sg_debug_request request = {.event = *event};
-    return ask(of, &request, SG_DEBUG_ACKNOWLEDGE);
+    return ask(of, &request, SG_DEBUG_ACKNOWLEDGE, NULL);
+}
+
+/* ---- memory and registers -------------------------------------------------------------------------------- */
+
+static ze_result_t access_memory(zet_debug_session_handle_t handle, sg_debug_call call,
+                                 ze_device_thread_t thread, const zet_debug_memory_space_desc_t *desc,
+                                 size_t size, uint8_t *bytes) {
+    session *of = session_of(handle);
+    SG_NEED_HANDLE(of);
+    SG_NEED_POINTER(desc);
+    SG_NEED_POINTER(bytes);
+    if (desc->type > ZET_DEBUG_MEMORY_SPACE_TYPE_SLM)
+        return ZE_RESULT_ERROR_INVALID_ENUMERATION;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    size_t done = 0;
+    do {
+        size_t chunk = size - done < SG_DEBUG_CHUNK ? size - done : SG_DEBUG_CHUNK;
+        sg_debug_request request = {
+            .thread = thread, .type = desc->type, .address = desc->address + done, .size = chunk};
+        result = ask(of, &request, call, bytes + done);
+        done += chunk;
+    } while (result == ZE_RESULT_SUCCESS && done < size);
+    return result;
+}
+
+ze_result_t sg_zetDebugReadMemory(zet_debug_session_handle_t handle, ze_device_thread_t thread,
+                                  const zet_debug_memory_space_desc_t *desc, size_t size, void *buffer) {
+    return access_memory(handle, SG_DEBUG_READ_MEMORY, thread, desc, size, buffer);
+}
+
+/* The bytes are read alone. */
+ze_result_t sg_zetDebugWriteMemory(zet_debug_session_handle_t handle, ze_device_thread_t thread,
+                                   const zet_debug_memory_space_desc_t *desc, size_t size,
+                                   const void *buffer) {
+    return access_memory(handle, SG_DEBUG_WRITE_MEMORY, thread, desc, size, (uint8_t *)(uintptr_t)buffer);
+}
+
+static ze_result_t access_registers(zet_debug_session_handle_t handle, sg_debug_call call,
+                                    ze_device_thread_t thread, uint32_t type, uint32_t start, uint32_t count,
+                                    void *values) {
+    session *of = session_of(handle);
+    size_t bytes;
+    SG_NEED_HANDLE(of);
+    ze_result_t result = sg_registers_check(type, start, count, call == SG_DEBUG_WRITE_REGISTERS, &bytes);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (count)
+        SG_NEED_POINTER(values);
+    sg_debug_request request = {.thread = thread, .type = type, .start = start, .count = count};
+    return ask(of, &request, call, values);
+}
+
+ze_result_t sg_zetDebugReadRegisters(zet_debug_session_handle_t handle, ze_device_thread_t thread,
+                                     uint32_t type, uint32_t start, uint32_t count, void *values) {
+    return access_registers(handle, SG_DEBUG_READ_REGISTERS, thread, type, start, count, values);
+}
+
+ze_result_t sg_zetDebugWriteRegisters(zet_debug_session_handle_t handle, ze_device_thread_t thread,
+                                      uint32_t type, uint32_t start, uint32_t count, void *values) {
+    return access_registers(handle, SG_DEBUG_WRITE_REGISTERS, thread, type, start, count, values);
+}
+
+/* All threads have the same registers. */
+ze_result_t sg_zetDebugGetThreadRegisterSetProperties(zet_debug_session_handle_t handle,
+                                                      ze_device_thread_t thread, uint32_t *count,
+                                                      zet_debug_regset_properties_t *properties) {
+    session *of = session_of(handle);
+    SG_NEED_HANDLE(of);
+    SG_NEED_POINTER(count);
+    sg_debug_request request = {.thread = thread};
+    ze_result_t result = ask(of, &request, SG_DEBUG_FIND_THREAD, NULL);
+    return result != ZE_RESULT_SUCCESS ? result
+                                       : sg_zetDebugGetRegisterSetProperties(
+                                             (zet_device_handle_t)of->object.parent, count, properties);
 }

@@ -44,6 +44,11 @@ typedef enum sg_debug_call {
     SG_DEBUG_ACKNOWLEDGE,
     SG_DEBUG_INTERRUPT,
     SG_DEBUG_RESUME,
+    SG_DEBUG_FIND_THREAD,
+    SG_DEBUG_READ_MEMORY,
+    SG_DEBUG_WRITE_MEMORY,
+    SG_DEBUG_READ_REGISTERS,
+    SG_DEBUG_WRITE_REGISTERS,
 } sg_debug_call;
 
 /* What a tool wants of a target: the members that the call needs. */
@@ -52,6 +57,8 @@ typedef struct sg_debug_request {
     uint32_t device, sub_device; /* by index; UINT32_MAX: the root device */
     zet_debug_event_t event;
     ze_device_thread_t thread;
+    uint32_t type, start, count; /* of memory or registers */
+    uint64_t address, size;      /* of memory; at once, no more than SG_DEBUG_CHUNK */
 } sg_debug_request;
 
 enum { SG_ROOT_DEVICE = UINT32_MAX };
@@ -59,8 +66,11 @@ enum { SG_ROOT_DEVICE = UINT32_MAX };
 /* Beside those of the specification: the end of a session, and the loss of the device. */
 enum { SG_DEBUG_EVENT_LOST = 0x10000 };
 
-/* Answers a request in the process that is debugged. An attachment is given the tool's end of the events. */
-ze_result_t sg_debug_serve(const sg_debug_request *request, int *events);
+enum { SG_DEBUG_CHUNK = 1 << 15 };
+
+/* Answers a request in the process that is debugged. An attachment is given the tool's end of the events;
+ * `bytes` are those of memory or registers. */
+ze_result_t sg_debug_serve(const sg_debug_request *request, int *events, uint8_t *bytes);
 
 #pragma GCC visibility pop
 

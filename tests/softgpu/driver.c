@@ -337,7 +337,7 @@ ze_result_t sg_zeDeviceGetComputeProperties(ze_device_handle_t handle,
         .maxGroupCountX = UINT32_MAX,
         .maxGroupCountY = UINT32_MAX,
         .maxGroupCountZ = UINT32_MAX,
-        .maxSharedLocalMemory = 1 << 16,
+        .maxSharedLocalMemory = SG_LOCAL_BYTES,
         .numSubGroupSizes = 1,
         .subGroupSizes = {1},
     };

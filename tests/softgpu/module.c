@@ -277,6 +277,10 @@ ze_result_t sg_zeKernelCreate(ze_module_handle_t handle, const ze_kernel_desc_t 
     kernel->code = found;
     kernel->binary = module->code;
     kernel->profile_flags = module->profile_flags;
+    if (sg_local_bytes(kernel) > SG_LOCAL_BYTES) {
+        sg_object_destroy(kernel);
+        return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
+    }
     for (unsigned i = 0; i < 3; ++i)
         kernel->group_size[i] = 1;
     *out_kernel = (ze_kernel_handle_t)kernel;
@@ -424,11 +428,14 @@ static void time_tile(sg_interval *tile, uint64_t start) {
 static void run_groups(sg_execution *execution, const launch *what, void *const *values) {
     sg_device *device = execution->device;
     softgpu_group group = first_group(what);
+    _Alignas(SG_CACHE_LINE) uint8_t local[SG_LOCAL_BYTES + SG_LOCAL_GAPS];
     uint32_t tiles = device->parent ? 0 : sg_sub_device_count();
     uint64_t plane = (uint64_t)group.count[0] * group.count[1];
     bool is_sampled = false;
     const bool can_stop = sg_debug_is_enabled() && sg_stop_open();
     for (uint64_t n = 0; n < plane * group.count[2] && !sg_is_lost() && !sg_is_stopping(device); ++n) {
+        group.local = local;
+        group.local_used = 0;
         group.id[0] = (uint32_t)(n % group.count[0]);
         group.id[1] = (uint32_t)(n / group.count[0] % group.count[1]);
         group.id[2] = (uint32_t)(n / plane);

@@ -28,6 +28,9 @@ typedef struct sg_module {
     atomic_bool is_linked; /* by zeModuleDynamicLink; without imports, that does not matter */
 } sg_module;
 
+/* Of local memory, and what its arrays lose between them. */
+enum { SG_LOCAL_BYTES = 1 << 16, SG_LOCAL_GAPS = 1 << 12 };
+
 enum { SG_MAX_ARGUMENT_BYTES = 1024, SG_LOG_BYTES = 1024 };
 
 typedef struct sg_kernel {
@@ -52,6 +55,9 @@ ze_result_t sg_create_log(const char *text, void *context, ze_module_build_log_h
 
 /* The address of what a binary exports; NULL: it does not. */
 void *sg_find_export(const sg_code *code, const softgpu_import *import);
+
+/* What a kernel declares of it. */
+uint32_t sg_local_bytes(const sg_kernel *kernel);
 
 bool sg_module_is_linked(const sg_module *module);
 

@@ -121,7 +121,19 @@ void softgpu_reset(void);
  *
  * A slice is a tile; its EUs, with one thread each, are the engines that compute. A thread can be stopped at
  * any instruction of a kernel whose launch began when DEBUG_NOT_ENABLED was off; without CONCURRENT_ENGINES,
- * nothing runs on any EU but the first. */
+ * nothing runs on any EU but the first. SLM is what a work-group has declared, in the order of its LOCALs,
+ * each at a multiple of 16.
+ *
+ * Registers are the processor's; the types of their sets are those of Intel's GPUs. On x86-64: rax, rbx, rcx,
+ * rdx, rsi, rdi, rbp, rsp and r8 to r15; rflags; in the third 32 bits of a control register the instruction's
+ * address from the base; xmm0 to xmm15; and the bases, of which the fifth is that of the instructions. */
+enum {
+    SOFTGPU_GENERAL_REGISTERS = 1,
+    SOFTGPU_FLAG_REGISTERS = 3,
+    SOFTGPU_CONTROL_REGISTERS = 6,
+    SOFTGPU_VECTOR_REGISTERS = 8,
+    SOFTGPU_BASE_REGISTERS = 11
+};
 
 /* On for every n-th occasion: 1 is always, 0 is off. */
 void softgpu_behave(enum softgpu_behaviour behaviour, uint32_t every);

@@ -89,3 +89,8 @@ void sg_stop_resume(sg_engine_thread *engine) {
     atomic_store(&engine->stop.state, SG_IN_KERNEL);
     syscall(SYS_futex, &engine->stop.state, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
+
+SG_NOT_SANITIZED uint8_t *sg_stop_local(const sg_engine_thread *engine, uint32_t *size) {
+    *size = engine->stop.group->local_used;
+    return engine->stop.group->local;
+}

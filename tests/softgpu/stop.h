@@ -26,6 +26,18 @@ void sg_stop_withdraw(sg_engine_thread *engine);
 
 void sg_stop_resume(sg_engine_thread *engine);
 
+/* The local memory of a stopped work-group, as far as it has declared any. */
+uint8_t *sg_stop_local(const sg_engine_thread *engine, uint32_t *size);
+
+/* ---- registers of a stopped thread ------------------------------------------------------------------------ */
+
+/* How many bytes these registers are. INVALID_ARGUMENT: there are none such, or they cannot be written. */
+ze_result_t sg_registers_check(uint32_t type, uint32_t start, uint32_t count, bool is_write, size_t *bytes);
+
+/* Those that were checked. */
+void sg_registers_access(sg_engine_thread *engine, uint32_t type, uint32_t start, uint32_t count,
+                         uint8_t *values, bool is_write);
+
 /* ---- the agent: a thread of the target ------------------------------------------------------------------- */
 
 /* Starts it, where it does not run yet. */

@@ -3,6 +3,7 @@
 #include "stop.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
@@ -336,6 +337,64 @@ static ze_result_t resume(target *of, ze_device_thread_t threads) {
 
 static const ze_device_thread_t all_threads = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
 
+/* ---- memory and registers -------------------------------------------------------------------------------- */
+
+/* The one thread that is named, where it is stopped. */
+static sg_engine_thread *find_stopped(const target *of, ze_device_thread_t thread) {
+    bool is_one = thread.slice != UINT32_MAX && thread.subslice != UINT32_MAX &&
+                  thread.eu < SG_COMPUTE_ENGINES && thread.thread != UINT32_MAX;
+    return is_one && is_stopped(of, thread, thread.eu) ? &of->device->root->engines[thread.eu] : NULL;
+}
+
+/* Through the system, since an address may be any; so that code can be written too, for breakpoints. */
+static bool access_default(uint64_t address, uint8_t *bytes, size_t size, bool is_write) {
+    int file = open("/proc/self/mem", (is_write ? O_RDWR : O_RDONLY) | O_CLOEXEC);
+    bool done = file >= 0;
+    while (done && size) {
+        ssize_t moved =
+            is_write ? pwrite(file, bytes, size, (off_t)address) : pread(file, bytes, size, (off_t)address);
+        done = moved > 0;
+        if (done) {
+            address += (size_t)moved;
+            bytes += moved;
+            size -= (size_t)moved;
+        }
+    }
+    if (file >= 0)
+        close(file);
+    return done;
+}
+
+static bool access_local(const sg_engine_thread *engine, uint64_t address, uint8_t *bytes, size_t size,
+                         bool is_write) {
+    uint32_t used;
+    const uint8_t *local = sg_stop_local(engine, &used);
+    if (address > used || size > used - address)
+        return false;
+    return access_default((uintptr_t)local + address, bytes, size, is_write);
+}
+
+static ze_result_t access_memory(const target *of, const sg_debug_request *request, uint8_t *bytes,
+                                 bool is_write) {
+    const sg_engine_thread *engine = find_stopped(of, request->thread);
+    const bool is_local = request->type == ZET_DEBUG_MEMORY_SPACE_TYPE_SLM;
+    bool is_all = !memcmp(&request->thread, &all_threads, sizeof all_threads);
+    if (!engine && (is_local || !is_all))
+        return ZE_RESULT_ERROR_NOT_AVAILABLE;
+    bool done = is_local ? access_local(engine, request->address, bytes, request->size, is_write)
+                         : access_default(request->address, bytes, request->size, is_write);
+    return done ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_NOT_AVAILABLE;
+}
+
+static ze_result_t access_registers(const target *of, const sg_debug_request *request, uint8_t *values,
+                                    bool is_write) {
+    sg_engine_thread *engine = find_stopped(of, request->thread);
+    if (!engine)
+        return ZE_RESULT_ERROR_NOT_AVAILABLE;
+    sg_registers_access(engine, request->type, request->start, request->count, values, is_write);
+    return ZE_RESULT_SUCCESS;
+}
+
 /* ---- requests -------------------------------------------------------------------------------------------- */
 
 /* A device and one of its sub-devices exclude each other. */
@@ -382,25 +441,43 @@ static ze_result_t acknowledge(target *of, const zet_debug_event_t *event) {
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t sg_debug_serve(const sg_debug_request *request, int *events) {
-    ze_result_t result = ZE_RESULT_SUCCESS;
+static ze_result_t serve_attached(target *of, const sg_debug_request *request, uint8_t *bytes) {
+    switch (request->call) {
+    case SG_DEBUG_ATTACH:
+        return ZE_RESULT_ERROR_NOT_AVAILABLE;
+    case SG_DEBUG_DETACH:
+        detach(of);
+        return ZE_RESULT_SUCCESS;
+    case SG_DEBUG_SEND_BACKLOG:
+        send_backlog(of);
+        return ZE_RESULT_SUCCESS;
+    case SG_DEBUG_ACKNOWLEDGE:
+        return acknowledge(of, &request->event);
+    case SG_DEBUG_INTERRUPT:
+        return interrupt(of, request->thread);
+    case SG_DEBUG_RESUME:
+        return resume(of, request->thread);
+    case SG_DEBUG_FIND_THREAD:
+        return find_stopped(of, request->thread) ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_NOT_AVAILABLE;
+    case SG_DEBUG_READ_MEMORY:
+    case SG_DEBUG_WRITE_MEMORY:
+        return access_memory(of, request, bytes, request->call == SG_DEBUG_WRITE_MEMORY);
+    case SG_DEBUG_READ_REGISTERS:
+    case SG_DEBUG_WRITE_REGISTERS:
+        return access_registers(of, request, bytes, request->call == SG_DEBUG_WRITE_REGISTERS);
+    }
+    return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+}
+
+ze_result_t sg_debug_serve(const sg_debug_request *request, int *events, uint8_t *bytes) {
+    ze_result_t result = ZE_RESULT_ERROR_NOT_AVAILABLE;
     pthread_mutex_lock(&lock);
     sg_device *device = device_of(request);
     target *of = target_of(device);
-    if (!of || (request->call != SG_DEBUG_ATTACH && !of->device))
-        result = ZE_RESULT_ERROR_NOT_AVAILABLE;
-    else if (request->call == SG_DEBUG_ATTACH)
+    if (of && of->device)
+        result = serve_attached(of, request, bytes);
+    else if (of && request->call == SG_DEBUG_ATTACH)
         result = attach(device, events);
-    else if (request->call == SG_DEBUG_DETACH)
-        detach(of);
-    else if (request->call == SG_DEBUG_ACKNOWLEDGE)
-        result = acknowledge(of, &request->event);
-    else if (request->call == SG_DEBUG_SEND_BACKLOG)
-        send_backlog(of);
-    else if (request->call == SG_DEBUG_INTERRUPT)
-        result = interrupt(of, request->thread);
-    else if (request->call == SG_DEBUG_RESUME)
-        result = resume(of, request->thread);
     pthread_mutex_unlock(&lock);
     return result;
 }
