@@ -3,10 +3,12 @@
 #define _GNU_SOURCE
 #include "fixture.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 typedef zet_debug_session_handle_t session_handle;
@@ -914,6 +916,239 @@ static void test_memory_that_cannot_be_accessed(void **state) {
     finish_work(w, &of);
 }
 
+/* ==== other processes ===================================================================================== */
+
+/* They are forked before anything else is there, and each does what it is told by single letters: it answers
+   every one with a word. */
+enum { PROCESSES = 6 };
+
+static struct process {
+    pid_t number;
+    int to, from;
+} processes[PROCESSES];
+static int processes_used;
+
+/* A target: G begins to count, and answers where; C answers the count; S ends counting; X exits, M destroys
+   its module; D detaches its debuggers. A tool: P, after which its target's number is written, stops its
+   threads. */
+static void serve_parent(int from, int to) {
+    void *state = NULL;
+    work of = {NULL, NULL, NULL, NULL};
+    char letter;
+    while (read(from, &letter, 1) == 1) {
+        uint64_t answer = 1;
+        if (!state && letter != 'X') {
+            setenv("ZET_ENABLE_PROGRAM_DEBUGGING", "1", 1);
+            start(&state);
+            open_leaky_world(&state);
+        }
+        if (letter == 'G') {
+            of = begin_counting(state, 0);
+            answer = (uintptr_t)of.words;
+        } else if (letter == 'C') {
+            answer = count_of(&of);
+        } else if (letter == 'S') {
+            finish_work(state, &of);
+        } else if (letter == 'M') {
+            ok(zeKernelDestroy(of.kernel));
+            ok(zeModuleDestroy(of.module));
+        } else if (letter == 'D') {
+            gpu.detach_debuggers(ZET_DEBUG_DETACH_REASON_INVALID);
+        } else if (letter == 'P') {
+            zet_debug_config_t config = {0};
+            session_handle session;
+            if (read(from, &config.pid, sizeof config.pid) != sizeof config.pid)
+                break;
+            ok(zetDebugAttach(((world *)state)->device, &config, &session));
+            next_event(session, ZET_DEBUG_EVENT_TYPE_PROCESS_ENTRY);
+            next_event(session, ZET_DEBUG_EVENT_TYPE_MODULE_LOAD);
+            next_event(session, ZET_DEBUG_EVENT_TYPE_MODULE_LOAD);
+            stop_threads(session, all_threads);
+        } else if (letter == 'X') {
+            exit(0); /* with all that belongs to it */
+        }
+        if (write(to, &answer, sizeof answer) != sizeof answer)
+            break;
+    }
+    _exit(0);
+}
+
+static void fork_processes(void) {
+    for (int i = 0; i < PROCESSES; i++) {
+        int to[2], from[2];
+        if (pipe2(to, O_CLOEXEC) || pipe2(from, O_CLOEXEC))
+            abort();
+        processes[i] = (struct process){fork(), to[1], from[0]};
+        if (processes[i].number == 0) {
+            for (int k = 0; k <= i; k++) { /* which are the parent's */
+                close(processes[k].to);
+                close(processes[k].from);
+            }
+            serve_parent(to[0], from[1]);
+        }
+        close(to[0]);
+        close(from[1]);
+    }
+}
+
+static struct process *new_process(void) {
+    assert_in_range(processes_used, 0, PROCESSES - 1);
+    return &processes[processes_used++];
+}
+
+static void send_letter(const struct process *to, char letter) {
+    assert_int_equal(write(to->to, &letter, 1), 1);
+}
+
+static uint64_t answer_of(const struct process *of) {
+    struct pollfd waited = {.fd = of->from, .events = POLLIN};
+    uint64_t answer = 0;
+    assert_int_equal(poll(&waited, 1, (int)(A_WHILE / 1000000)), 1);
+    assert_int_equal(read(of->from, &answer, sizeof answer), sizeof answer);
+    return answer;
+}
+
+static uint64_t tell(const struct process *to, char letter) {
+    send_letter(to, letter);
+    return answer_of(to);
+}
+
+static void end_process(const struct process *of, int signal_number) {
+    int status;
+    if (signal_number)
+        kill(of->number, signal_number);
+    else
+        close(of->to);
+    assert_int_equal(waitpid(of->number, &status, 0), of->number);
+    assert_int_equal(WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), signal_number);
+}
+
+static session_handle attach_to(world *w, const struct process *of) {
+    zet_debug_config_t config = {.pid = (uint32_t)of->number};
+    session_handle session = NULL;
+    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+    ok(zetDebugAttach(w->device, &config, &session));
+    next_event(session, ZET_DEBUG_EVENT_TYPE_PROCESS_ENTRY);
+    next_event(session, ZET_DEBUG_EVENT_TYPE_MODULE_LOAD);
+    next_event(session, ZET_DEBUG_EVENT_TYPE_MODULE_LOAD);
+    return session;
+}
+
+static void assert_process_counts(const struct process *of) {
+    uint64_t before = tell(of, 'C'), end = now_ns() + A_WHILE;
+    while (tell(of, 'C') == before)
+        assert_true(now_ns() < end);
+}
+
+static void test_another_process_is_debugged(void **state) {
+    world *w = *state;
+    const struct process *target = new_process();
+    const uint64_t words = tell(target, 'G');
+    zet_debug_config_t config = {.pid = (uint32_t)target->number};
+    session_handle session = attach_to(w, target), other;
+    uint32_t count = 0, last = 7;
+    assert_result(zetDebugAttach(w->device, &config, &other), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    stop_threads(session, all_threads);
+    const uint64_t stopped_at = tell(target, 'C');
+    ok(read_space(session, first_thread, MEMORY, words + COUNT * sizeof count, sizeof count, &count));
+    assert_int_equal(count, stopped_at);
+    assert_true(address_of(session, first_thread) != 0);
+    static uint8_t many[100000];
+    assert_result(read_space(session, all_threads, MEMORY, 64, sizeof many, many),
+                  ZE_RESULT_ERROR_NOT_AVAILABLE);
+    assert_int_equal(tell(target, 'C'), stopped_at);
+    ok(zetDebugResume(session, all_threads));
+    assert_process_counts(target);
+    ok(write_space(session, all_threads, MEMORY, words + STOP * sizeof last, sizeof last, &last));
+    tell(target, 'S');
+    next_event(session, ZET_DEBUG_EVENT_TYPE_MODULE_UNLOAD);
+    ok(zetDebugDetach(session));
+    for (int i = 0; i < OFTEN(500); i++) {
+        ok(zetDebugAttach(w->device, &config, &session));
+        ok(zetDebugDetach(session));
+    }
+    end_process(target, 0);
+    assert_result(zetDebugAttach(w->device, &config, &session), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+}
+
+/* It has asked for nothing of the kind. */
+static void test_a_process_that_does_not_let_itself_be_debugged(void **state) {
+    world *w = *state;
+    zet_debug_config_t config = {.pid = (uint32_t)getppid()};
+    session_handle session;
+    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+    assert_result(zetDebugAttach(w->device, &config, &session), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+}
+
+static void assert_target_is_gone(session_handle session) {
+    zet_debug_event_t event;
+    assert_int_equal(next_event(session, ZET_DEBUG_EVENT_TYPE_DETACHED).info.detached.reason,
+                     ZET_DEBUG_DETACH_REASON_HOST_EXIT);
+    assert_result(zetDebugReadEvent(session, UINT64_MAX, &event), ZE_RESULT_NOT_READY);
+    assert_result(zetDebugResume(session, all_threads), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    ok(zetDebugDetach(session));
+}
+
+static void test_a_target_crashes(void **state) {
+    world *w = *state;
+    const struct process *target = new_process();
+    tell(target, 'G');
+    session_handle session = attach_to(w, target);
+    stop_threads(session, all_threads);
+    end_process(target, SIGKILL);
+    assert_target_is_gone(session);
+}
+
+/* Its kernel is stopped, its module destroyed; the kernel ends when it goes on. */
+static void test_a_target_exits(void **state) {
+    world *w = *state;
+    const struct process *target = new_process();
+    const uint64_t words = tell(target, 'G');
+    const uint32_t last = 1;
+    session_handle session = attach_to(w, target);
+    stop_threads(session, all_threads);
+    tell(target, 'M');
+    ok(write_space(session, first_thread, MEMORY, words + STOP * sizeof last, sizeof last, &last));
+    send_letter(target, 'X');
+    end_process(target, 0);
+    next_event(session, ZET_DEBUG_EVENT_TYPE_MODULE_UNLOAD);
+    assert_target_is_gone(session);
+}
+
+static void test_a_target_detaches_its_tools(void **state) {
+    world *w = *state;
+    const struct process *target = new_process();
+    tell(target, 'G');
+    session_handle session = attach_to(w, target);
+    stop_threads(session, all_threads);
+    tell(target, 'D');
+    assert_process_counts(target);
+    assert_int_equal(next_event(session, ZET_DEBUG_EVENT_TYPE_DETACHED).info.detached.reason,
+                     ZET_DEBUG_DETACH_REASON_INVALID);
+    assert_result(zetDebugInterrupt(session, all_threads), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    ok(zetDebugDetach(session));
+    end_process(target, SIGKILL);
+}
+
+static void test_a_tool_dies_and_leaves_no_thread_stopped(void **state) {
+    world *w = *state;
+    const struct process *target = new_process(), *tool = new_process();
+    const uint32_t number = (uint32_t)target->number;
+    tell(target, 'G');
+    send_letter(tool, 'P');
+    assert_int_equal(write(tool->to, &number, sizeof number), sizeof number);
+    answer_of(tool);
+    assert_int_equal(tell(target, 'C'), tell(target, 'C'));
+    end_process(tool, SIGKILL);
+    assert_process_counts(target);
+    session_handle session = NULL;
+    zet_debug_config_t config = {.pid = number};
+    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+    ok(zetDebugAttach(w->device, &config, &session));
+    ok(zetDebugDetach(session));
+    end_process(target, SIGKILL);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_who_may_attach),
@@ -946,6 +1181,13 @@ int main(void) {
         TEST(test_the_module_is_read_from_memory),
         TEST(test_local_memory_is_read_and_written),
         TEST(test_memory_that_cannot_be_accessed),
+        TEST(test_another_process_is_debugged),
+        TEST(test_a_process_that_does_not_let_itself_be_debugged),
+        TEST(test_a_target_crashes),
+        TEST(test_a_target_exits),
+        TEST(test_a_target_detaches_its_tools),
+        TEST(test_a_tool_dies_and_leaves_no_thread_stopped),
     };
+    fork_processes();
     return cmocka_run_group_tests_name("softgpu_debug", tests, start, NULL);
 }

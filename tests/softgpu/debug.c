@@ -1,5 +1,5 @@
 /* Program debug: the tool. */
-#include "stop.h"
+#include "remote.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -10,8 +10,10 @@
 
 typedef struct session {
     sg_object object;
-    sg_debug_request of; /* what every request of it says: its device */
-    int events;          /* the end that is read */
+    sg_debug_request of;  /* what every request of it says: its device */
+    int events;           /* the end that is read */
+    int connection;       /* to another process; below 0: it is this one */
+    pthread_mutex_t lock; /* of the connection */
     _Atomic bool is_over;
 } session;
 
@@ -35,12 +37,26 @@ static ze_result_t check_attachment(uint32_t process) {
     if (sg_behaviour_is_on(SOFTGPU_DEBUG_UNSUPPORTED) || !sg_debug_is_enabled())
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     if (!process || process > INT32_MAX || (kill((pid_t)process, 0) && errno == ESRCH))
-        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT; /* there is no such process */
     bool is_own = process == (uint32_t)getpid();
     if (sg_behaviour_is_on(SOFTGPU_DEBUG_NO_PERMISSION) ||
         (is_own && sg_behaviour_is_on(SOFTGPU_DEBUG_NOT_ITSELF)))
         return ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS;
-    return is_own ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    return ZE_RESULT_SUCCESS;
+}
+
+/* The session is then one of the target. */
+static ze_result_t begin(session *made, pid_t process) {
+    made->of.call = SG_DEBUG_ATTACH;
+    made->connection = -1;
+    if (process == getpid())
+        return sg_debug_serve(&made->of, &made->events, NULL);
+    ze_result_t result = sg_remote_connect(process, &made->connection);
+    if (result == ZE_RESULT_SUCCESS)
+        result = sg_remote_ask(made->connection, &made->of, &made->events, NULL);
+    if (result != ZE_RESULT_SUCCESS && made->connection >= 0)
+        close(made->connection);
+    return result;
 }
 
 ze_result_t sg_zetDebugAttach(zet_device_handle_t handle, const zet_debug_config_t *config,
@@ -57,8 +73,8 @@ ze_result_t sg_zetDebugAttach(zet_device_handle_t handle, const zet_debug_config
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     made->of.device = device->root->device->index;
     made->of.sub_device = device->parent ? device->index : SG_ROOT_DEVICE;
-    made->of.call = SG_DEBUG_ATTACH;
-    result = sg_debug_serve(&made->of, &made->events, NULL);
+    pthread_mutex_init(&made->lock, NULL);
+    result = begin(made, (pid_t)config->pid);
     if (result == ZE_RESULT_SUCCESS)
         *out_session = (zet_debug_session_handle_t)made;
     else
@@ -70,9 +86,15 @@ static ze_result_t ask(session *of, sg_debug_request *request, sg_debug_call cal
     request->call = call;
     request->device = of->of.device;
     request->sub_device = of->of.sub_device;
+    request->session = of->of.session;
     if (atomic_load(&of->is_over))
         return ZE_RESULT_ERROR_NOT_AVAILABLE;
-    return sg_debug_serve(request, NULL, bytes);
+    if (of->connection < 0)
+        return sg_debug_serve(request, NULL, bytes);
+    pthread_mutex_lock(&of->lock);
+    ze_result_t result = sg_remote_ask(of->connection, request, NULL, bytes);
+    pthread_mutex_unlock(&of->lock);
+    return result;
 }
 
 ze_result_t sg_zetDebugDetach(zet_debug_session_handle_t handle) {
@@ -82,6 +104,9 @@ ze_result_t sg_zetDebugDetach(zet_debug_session_handle_t handle) {
         return sg_object_refuse(handle, SG_DEBUG_SESSION);
     ask(of, &request, SG_DEBUG_DETACH, NULL);
     close(of->events);
+    if (of->connection >= 0)
+        close(of->connection);
+    pthread_mutex_destroy(&of->lock);
     sg_object_destroy(of);
     return ZE_RESULT_SUCCESS;
 }

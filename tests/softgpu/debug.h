@@ -55,6 +55,7 @@ typedef enum sg_debug_call {
 typedef struct sg_debug_request {
     sg_debug_call call;
     uint32_t device, sub_device; /* by index; UINT32_MAX: the root device */
+    uint64_t session;            /* its number, given by its attachment */
     zet_debug_event_t event;
     ze_device_thread_t thread;
     uint32_t type, start, count; /* of memory or registers */
@@ -70,7 +71,7 @@ enum { SG_DEBUG_CHUNK = 1 << 15 };
 
 /* Answers a request in the process that is debugged. An attachment is given the tool's end of the events;
  * `bytes` are those of memory or registers. */
-ze_result_t sg_debug_serve(const sg_debug_request *request, int *events, uint8_t *bytes);
+ze_result_t sg_debug_serve(sg_debug_request *request, int *events, uint8_t *bytes);
 
 #pragma GCC visibility pop
 

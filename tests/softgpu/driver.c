@@ -134,6 +134,8 @@ static ze_result_t initialise(void) {
     if (result != ZE_RESULT_SUCCESS)
         return result;
     pthread_once(&once, create_all);
+    if (driver && sg_debug_is_enabled())
+        sg_agent_listen();
     return driver ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 }
 

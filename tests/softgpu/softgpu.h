@@ -7,7 +7,7 @@
  *   event.c    event pools and events            thread.c    the engines
  *   counters.c what devices count                graph.c     command graphs
  *   binary.c   what modules are made of
- *   debug.c  target.c  agent.c  stop.c  registers.c    program debug: see debug.h
+ *   debug.c  target.c  agent.c  remote.c  stop.c  registers.c    program debug: see debug.h
  *   signals.c              signals to the engines
  *   metrics.c  calculate.c  queries.c  streamers.c  sampling.c    the tools functions: see metrics.h
  */

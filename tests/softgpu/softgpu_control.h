@@ -118,6 +118,8 @@ void softgpu_reset(void);
  * not 1 before zeInit; attaching is then an UNSUPPORTED_FEATURE. A tool that attaches is told of the queues
  * and modules that are there already. A module that is loaded while it is attached runs when it has
  * acknowledged that. Equal binaries are loaded once.
+ * Other processes of the same user can attach if debug was enabled when this one called zeInit; to a process
+ * where it was not, attaching is an UNSUPPORTED_FEATURE, and to one that does not exist an INVALID_ARGUMENT.
  *
  * A slice is a tile; its EUs, with one thread each, are the engines that compute. A thread can be stopped at
  * any instruction of a kernel whose launch began when DEBUG_NOT_ENABLED was off; without CONCURRENT_ENGINES,

@@ -42,6 +42,9 @@ void sg_registers_access(sg_engine_thread *engine, uint32_t type, uint32_t start
 
 /* Starts it, where it does not run yet. */
 bool sg_agent_start(void);
+
+/* Tools in other processes may attach. */
+void sg_agent_listen(void);
 void sg_agent_end(void);
 
 /* It shall look what there is to do. From signal handlers too. */
@@ -49,6 +52,9 @@ void sg_agent_wake(void);
 
 /* On its thread: does what there is to do. Returns whether it has to be called again soon. */
 bool sg_target_step(void);
+
+/* In a forked child. */
+void sg_target_forked(void);
 
 #pragma GCC visibility pop
 

@@ -21,6 +21,7 @@ enum { MOST_INTERRUPTIONS = 16 };
 /* A device or sub-device that a tool is attached to. */
 typedef struct target {
     sg_device *device;          /* NULL: nobody is attached */
+    uint64_t session;           /* its number */
     int events;                 /* the end that is written */
     bool has_queues;            /* as the tool knows it */
     zet_debug_event_t *backlog; /* what does not fit into the socket */
@@ -33,6 +34,8 @@ enum { TARGETS_OF_ROOT = 1 + SG_MAX_SUB_DEVICES, TARGETS = SG_MAX_DEVICES * TARG
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all that follows */
 static target targets[TARGETS];                          /* a root device's, then its sub-devices' */
+
+static bool is_unloaded; /* nobody attaches any longer */
 
 static target *targets_of(const sg_root *root) {
     return &targets[root->device->index * TARGETS_OF_ROOT];
@@ -406,14 +409,16 @@ static bool is_taken(const sg_device *device) {
     return taken;
 }
 
-static ze_result_t attach(sg_device *device, int *events) {
+static ze_result_t attach(sg_device *device, uint64_t *session, int *events) {
+    static uint64_t sessions;
     int ends[2];
     if (is_taken(device) || (device->parent && !sg_behaviour_is_on(SOFTGPU_DEBUG_SUB_DEVICES)))
         return ZE_RESULT_ERROR_NOT_AVAILABLE;
     if (!sg_agent_start() || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     target *to = target_of(device);
-    *to = (target){.device = device, .events = ends[0]};
+    *to = (target){.device = device, .session = ++sessions, .events = ends[0]};
+    *session = to->session;
     *events = ends[1];
     note_queues(to);
     sg_each_code(send_load, to);
@@ -444,7 +449,7 @@ static ze_result_t acknowledge(target *of, const zet_debug_event_t *event) {
 static ze_result_t serve_attached(target *of, const sg_debug_request *request, uint8_t *bytes) {
     switch (request->call) {
     case SG_DEBUG_ATTACH:
-        return ZE_RESULT_ERROR_NOT_AVAILABLE;
+        break;
     case SG_DEBUG_DETACH:
         detach(of);
         return ZE_RESULT_SUCCESS;
@@ -469,17 +474,26 @@ static ze_result_t serve_attached(target *of, const sg_debug_request *request, u
     return ZE_RESULT_ERROR_INVALID_ARGUMENT;
 }
 
-ze_result_t sg_debug_serve(const sg_debug_request *request, int *events, uint8_t *bytes) {
+ze_result_t sg_debug_serve(sg_debug_request *request, int *events, uint8_t *bytes) {
     ze_result_t result = ZE_RESULT_ERROR_NOT_AVAILABLE;
     pthread_mutex_lock(&lock);
     sg_device *device = device_of(request);
     target *of = target_of(device);
-    if (of && of->device)
+    if (of && request->call == SG_DEBUG_ATTACH && !is_unloaded)
+        result = attach(device, &request->session, events);
+    else if (of && of->device && of->session == request->session)
         result = serve_attached(of, request, bytes);
-    else if (of && request->call == SG_DEBUG_ATTACH)
-        result = attach(device, events);
     pthread_mutex_unlock(&lock);
     return result;
+}
+
+/* The sessions of a parent are the parent's. */
+void sg_target_forked(void) {
+    pthread_mutex_init(&lock, NULL);
+    for (uint32_t i = 0; i < TARGETS; ++i)
+        if (targets[i].device)
+            close(targets[i].events);
+    memset(targets, 0, sizeof targets);
 }
 
 /* ---- ends ------------------------------------------------------------------------------------------------ */
@@ -499,6 +513,7 @@ void sg_debug_device_lost(void) {
 
 void sg_debug_unload(void) {
     pthread_mutex_lock(&lock);
+    is_unloaded = true;
     for (uint32_t i = 0; i < TARGETS; ++i)
         if (targets[i].device)
             detach(&targets[i]);
