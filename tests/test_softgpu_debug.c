@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -349,8 +350,8 @@ typedef struct work {
     uint32_t *words;
 } work;
 
-/* Launches a kernel of `endless` on a device's engine. */
-static work begin_on(world *w, ze_device_handle_t device, uint32_t engine, const char *name) {
+/* A kernel of `endless`, and a list for a device's engine. */
+static work load_work(world *w, ze_device_handle_t device, uint32_t engine, const char *name) {
     work of;
     ze_command_queue_desc_t queue = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
                                      .index = engine,
@@ -358,7 +359,6 @@ static work begin_on(world *w, ze_device_handle_t device, uint32_t engine, const
                                      .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS};
     ze_device_mem_alloc_desc_t device_desc = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
     ze_host_mem_alloc_desc_t host_desc = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
-    ze_group_count_t groups = {1, 1, 1};
     void *memory = NULL;
     ok(zeCommandListCreateImmediate(w->context, device, &queue, &of.list));
     ok(zeMemAllocShared(w->context, &device_desc, &host_desc, WORDS * sizeof *of.words, 64, device, &memory));
@@ -367,7 +367,17 @@ static work begin_on(world *w, ze_device_handle_t device, uint32_t engine, const
     of.module = load_module(w, "build/kernels/endless.so", "");
     of.kernel = kernel_in(of.module, name);
     ok(zeKernelSetArgumentValue(of.kernel, 0, sizeof of.words, &of.words));
-    ok(zeCommandListAppendLaunchKernel(of.list, of.kernel, &groups, NULL, 0, NULL));
+    return of;
+}
+
+static void launch_work(const work *of) {
+    ze_group_count_t groups = {1, 1, 1};
+    ok(zeCommandListAppendLaunchKernel(of->list, of->kernel, &groups, NULL, 0, NULL));
+}
+
+static work begin_on(world *w, ze_device_handle_t device, uint32_t engine, const char *name) {
+    work of = load_work(w, device, engine, name);
+    launch_work(&of);
     return of;
 }
 
@@ -916,11 +926,21 @@ static void test_memory_that_cannot_be_accessed(void **state) {
     finish_work(w, &of);
 }
 
+/* A launch that reads from there. */
+static work begin_reading_from(world *w, const void *address) {
+    uint64_t value = (uintptr_t)address;
+    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+    work of = load_work(w, w->device, 0, "read_from");
+    ok(zeKernelSetArgumentValue(of.kernel, 1, sizeof value, &value));
+    launch_work(&of);
+    return of;
+}
+
 /* ==== other processes ===================================================================================== */
 
 /* They are forked before anything else is there, and each does what it is told by single letters: it answers
    every one with a word. */
-enum { PROCESSES = 6 };
+enum { PROCESSES = 7 };
 
 static struct process {
     pid_t number;
@@ -929,8 +949,8 @@ static struct process {
 static int processes_used;
 
 /* A target: G begins to count, and answers where; C answers the count; S ends counting; X exits, M destroys
-   its module; D detaches its debuggers. A tool: P, after which its target's number is written, stops its
-   threads. */
+   its module; D detaches its debuggers; F has a kernel with a page fault. A tool: P, after which its target's
+   number is written, stops its threads. */
 static void serve_parent(int from, int to) {
     void *state = NULL;
     work of = {NULL, NULL, NULL, NULL};
@@ -964,6 +984,10 @@ static void serve_parent(int from, int to) {
             next_event(session, ZET_DEBUG_EVENT_TYPE_MODULE_LOAD);
             next_event(session, ZET_DEBUG_EVENT_TYPE_MODULE_LOAD);
             stop_threads(session, all_threads);
+        } else if (letter == 'F') {
+            signal(SIGSEGV, SIG_DFL);
+            begin_reading_from(state, (void *)64);
+            pause();
         } else if (letter == 'X') {
             exit(0); /* with all that belongs to it */
         }
@@ -1149,6 +1173,139 @@ static void test_a_tool_dies_and_leaves_no_thread_stopped(void **state) {
     end_process(target, SIGKILL);
 }
 
+/* ==== page faults ========================================================================================= */
+
+/* A page that may not be accessed. */
+static uint8_t *forbidden_page(void) {
+    void *page = mmap(NULL, (size_t)getpagesize(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(page != MAP_FAILED);
+    return page;
+}
+
+static void await_fault(session_handle session, const uint8_t *page, zet_debug_page_fault_reason_t reason) {
+    zet_debug_event_t event = next_event(session, ZET_DEBUG_EVENT_TYPE_PAGE_FAULT);
+    assert_int_equal(event.flags, 0);
+    assert_int_equal(event.info.page_fault.address, (uintptr_t)page);
+    assert_int_equal(event.info.page_fault.mask, ~(uint64_t)(getpagesize() - 1));
+    assert_int_equal(event.info.page_fault.reason, reason);
+    assert_threads(session, ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED, first_thread);
+}
+
+/* Attached before the module is there. */
+static work begin_fault(world *w, session_handle session, const uint8_t *page) {
+    work of = begin_reading_from(w, page + 8);
+    zet_debug_event_t load = next_event(session, ZET_DEBUG_EVENT_TYPE_MODULE_LOAD);
+    ok(zetDebugAcknowledgeEvent(session, &load));
+    return of;
+}
+
+static void test_a_mended_page_fault_goes_on(void **state) {
+    world *w = *state;
+    uint8_t *page = forbidden_page();
+    session_handle session = attach_to_world(w);
+    work of = begin_fault(w, session, page);
+    await_fault(session, page, ZET_DEBUG_PAGE_FAULT_REASON_PERMISSION_ERROR);
+    assert_in_kernel(w, of.kernel, address_of(session, first_thread));
+    assert_int_equal(mprotect(page, (size_t)getpagesize(), PROT_READ | PROT_WRITE), 0);
+    page[8] = 42;
+    ok(zetDebugResume(session, all_threads));
+    finish_immediate(w, of.list);
+    assert_int_equal(of.words[RESULT], 42);
+    finish_work(w, &of);
+    next_event(session, ZET_DEBUG_EVENT_TYPE_MODULE_UNLOAD);
+    no_event(session);
+    ok(zetDebugDetach(session));
+    munmap(page, (size_t)getpagesize());
+}
+
+static void assert_lost_and_alive(world *w, work *of) {
+    uint64_t end = now_ns() + A_WHILE;
+    while (zeContextGetStatus(w->context) != ZE_RESULT_ERROR_DEVICE_LOST)
+        assert_true(now_ns() < end);
+    assert_int_equal(of->words[RESULT], 0);
+    gpu.restore_device();
+    launch(w, w->immediate);
+    finish_immediate(w, w->immediate);
+    finish_work(w, of);
+}
+
+static void test_a_page_fault_ends_its_kernel(void **state) {
+    world *w = *state;
+    uint8_t *page = forbidden_page();
+    munmap(page, (size_t)getpagesize());
+    session_handle session = attach_to_world(w);
+    work of = begin_fault(w, session, page);
+    await_fault(session, page, ZET_DEBUG_PAGE_FAULT_REASON_MAPPING_ERROR);
+    ok(zetDebugResume(session, all_threads)); /* and nothing has changed */
+    zet_debug_event_t event;
+    assert_result(zetDebugReadEvent(session, A_WHILE / 1000000, &event), ZE_RESULT_ERROR_DEVICE_LOST);
+    assert_lost_and_alive(w, &of);
+    ok(zetDebugDetach(session));
+}
+
+static void test_a_wait_ends_with_the_kernel(void **state) {
+    world *w = *state;
+    uint8_t *page = forbidden_page();
+    session_handle session = attach_to_world(w);
+    work of = begin_fault(w, session, page);
+    ok(zeCommandListAppendBarrier(of.list, w->done, 0, NULL));
+    await_fault(session, page, ZET_DEBUG_PAGE_FAULT_REASON_PERMISSION_ERROR);
+    assert_result(zeEventQueryStatus(w->done), ZE_RESULT_NOT_READY);
+    ok(zetDebugResume(session, all_threads));
+    assert_result(zeEventHostSynchronize(w->done, A_WHILE), ZE_RESULT_ERROR_DEVICE_LOST);
+    assert_lost_and_alive(w, &of);
+    ok(zetDebugDetach(session));
+    munmap(page, (size_t)getpagesize());
+}
+
+static void test_a_fault_that_nobody_waits_for_any_longer(void **state) {
+    world *w = *state;
+    uint8_t *page = forbidden_page();
+    session_handle session = attach_to_world(w);
+    work of = begin_fault(w, session, page);
+    await_fault(session, page, ZET_DEBUG_PAGE_FAULT_REASON_PERMISSION_ERROR);
+    ok(zetDebugDetach(session));
+    assert_lost_and_alive(w, &of);
+    munmap(page, (size_t)getpagesize());
+}
+
+static uint8_t *page_of_the_program;
+static int faults_of_the_program;
+
+static void mend_page(int number, siginfo_t *info, void *context) {
+    (void)number;
+    (void)context;
+    faults_of_the_program++;
+    if ((uint8_t *)info->si_addr == page_of_the_program + 16)
+        mprotect(page_of_the_program, (size_t)getpagesize(), PROT_READ | PROT_WRITE);
+}
+
+static void test_faults_of_the_program_are_its_own(void **state) {
+    world *w = *state;
+    struct sigaction own = {.sa_sigaction = mend_page, .sa_flags = SA_SIGINFO}, before, now;
+    page_of_the_program = forbidden_page();
+    sigaction(SIGSEGV, &own, &before);
+    session_handle session = attach_to_world(w);
+    *(volatile uint8_t *)(page_of_the_program + 16) = 7;
+    assert_int_equal(page_of_the_program[16], 7);
+    assert_int_equal(faults_of_the_program, 1);
+    no_event(session);
+    ok(zetDebugDetach(session));
+    sigaction(SIGSEGV, &before, &now);
+    assert_true(now.sa_sigaction == mend_page);
+    munmap(page_of_the_program, (size_t)getpagesize());
+}
+
+/* As without debug. */
+static void test_a_fault_without_a_tool_ends_the_process(void **state) {
+    const struct process *target = new_process();
+    int status;
+    (void)state;
+    send_letter(target, 'F');
+    assert_int_equal(waitpid(target->number, &status, 0), target->number);
+    assert_true(WIFSIGNALED(status) ? WTERMSIG(status) == SIGSEGV : WEXITSTATUS(status) != 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_who_may_attach),
@@ -1187,6 +1344,12 @@ int main(void) {
         TEST(test_a_target_exits),
         TEST(test_a_target_detaches_its_tools),
         TEST(test_a_tool_dies_and_leaves_no_thread_stopped),
+        TEST(test_a_mended_page_fault_goes_on),
+        TEST(test_a_page_fault_ends_its_kernel),
+        TEST(test_a_wait_ends_with_the_kernel),
+        TEST(test_a_fault_that_nobody_waits_for_any_longer),
+        TEST(test_faults_of_the_program_are_its_own),
+        TEST(test_a_fault_without_a_tool_ends_the_process),
     };
     fork_processes();
     return cmocka_run_group_tests_name("softgpu_debug", tests, start, NULL);

@@ -20,6 +20,13 @@ KERNEL(in_local, BUFFER(uint, words)) {
     words[RESULT] = __atomic_load_n(&second[1], __ATOMIC_SEQ_CST);
 }
 
+/* Reads from an address that need not be one. */
+KERNEL(read_from, BUFFER(uint, words), VALUE(uint64_t, address)) {
+    (void)sg_group;
+    __atomic_store_n(&words[STARTED], 1, __ATOMIC_RELAXED);
+    words[RESULT] = *(const volatile uint *)(uintptr_t)address;
+}
+
 /* Counts down in a register, for years. */
 KERNEL(countdown, BUFFER(uint, words)) {
     uint64_t left = UINT64_C(1) << 60;

@@ -205,10 +205,15 @@ void softgpu_set_devices(uint32_t devices, uint32_t sub_devices) {
     atomic_store(&sub_device_count, sub_devices < 2 ? 0 : within(sub_devices, 2, SG_MAX_SUB_DEVICES));
 }
 
-void softgpu_lose_device(void) {
+void sg_note_loss(void) {
     atomic_store(&lost, true);
     update_attention();
     sg_debug_device_lost();
+    sg_progress();
+}
+
+void softgpu_lose_device(void) {
+    sg_note_loss();
     sg_drop_all_work();
     sg_progress();
 }

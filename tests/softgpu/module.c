@@ -433,7 +433,9 @@ static void run_groups(sg_execution *execution, const launch *what, void *const 
     uint64_t plane = (uint64_t)group.count[0] * group.count[1];
     bool is_sampled = false;
     const bool can_stop = sg_debug_is_enabled() && sg_stop_open();
-    for (uint64_t n = 0; n < plane * group.count[2] && !sg_is_lost() && !sg_is_stopping(device); ++n) {
+    for (uint64_t n = 0;
+         n < plane * group.count[2] && !sg_is_lost() && !sg_is_stopping(device) && !execution->has_failed;
+         ++n) {
         group.local = local;
         group.local_used = 0;
         group.id[0] = (uint32_t)(n % group.count[0]);
@@ -444,10 +446,10 @@ static void run_groups(sg_execution *execution, const launch *what, void *const 
         is_sampled = sg_sampling_is_on(device) ? sg_sampling_open() : is_sampled;
         if (is_sampled)
             sg_sampling_work_for(tile);
-        if (can_stop)
-            sg_stop_run(tile, what->code, &group, values);
-        else
+        if (!can_stop)
             what->code->run(&group, values);
+        else if (!sg_stop_run(tile, what->code, &group, values))
+            execution->has_failed = true;
         if (is_sampled)
             sg_sampling_work_for(NULL);
         if (tiles)
@@ -458,6 +460,8 @@ static void run_groups(sg_execution *execution, const launch *what, void *const 
         sg_sampling_close();
     if (can_stop)
         sg_stop_close();
+    if (execution->has_failed)
+        sg_note_loss();
 }
 
 static void run_launch(sg_execution *execution, void *argument) {

@@ -105,6 +105,9 @@ bool sg_behaviour_is_on(enum softgpu_behaviour behaviour);
 
 bool sg_is_lost(void);
 
+/* On an engine's thread: it is, by what a command has done. */
+void sg_note_loss(void);
+
 /* METRICS_NOT_ENABLED counts again, on all devices. */
 void sg_metrics_forget_switches(void);
 
@@ -343,6 +346,7 @@ typedef struct sg_execution {
     uint64_t start, end; /* ns; when run() has returned, end is set. A nonzero end is kept */
     sg_interval tiles[SG_MAX_SUB_DEVICES]; /* its part on each; an end of 0: as the whole */
     uint32_t busy_tiles;                   /* bits: those that it keeps busy */
+    bool has_failed;                       /* the command never ends, and the device is lost */
 } sg_execution;
 
 typedef void (*sg_run)(sg_execution *execution, void *argument);

@@ -126,6 +126,10 @@ void softgpu_reset(void);
  * nothing runs on any EU but the first. SLM is what a work-group has declared, in the order of its LOCALs,
  * each at a multiple of 16.
  *
+ * While a tool is attached, a page fault of a kernel stops its thread. If that has the same fault again when
+ * it is resumed, or if the tool detaches, the kernel ends and the device is lost. Without a tool, it ends the
+ * process.
+ *
  * Registers are the processor's; the types of their sets are those of Intel's GPUs. On x86-64: rax, rbx, rcx,
  * rdx, rsi, rdi, rbp, rsp and r8 to r15; rflags; in the third 32 bits of a control register the instruction's
  * address from the base; xmm0 to xmm15; and the bases, of which the fifth is that of the instructions. */

@@ -12,8 +12,9 @@
 bool sg_stop_open(void);
 void sg_stop_close(void);
 
-/* A work-group that can be stopped. */
-void sg_stop_run(sg_device *tile, const softgpu_kernel *kernel, softgpu_group *group, void *const *values);
+/* A work-group that can be stopped. False: it had a page fault, which nobody has mended, and does not go on.
+ */
+bool sg_stop_run(sg_device *tile, const softgpu_kernel *kernel, softgpu_group *group, void *const *values);
 
 /* ---- for the target -------------------------------------------------------------------------------------- */
 
@@ -25,6 +26,14 @@ void sg_stop_ask(sg_engine_thread *engine);
 void sg_stop_withdraw(sg_engine_thread *engine);
 
 void sg_stop_resume(sg_engine_thread *engine);
+
+/* One that has stopped by a page fault does not go on. */
+void sg_stop_end(sg_engine_thread *engine);
+
+/* From hold to release, page faults of kernels stop their threads, on devices with tools; those of the
+ * program itself go to its own handler. */
+void sg_stop_hold_faults(void);
+void sg_stop_release_faults(void);
 
 /* The local memory of a stopped work-group, as far as it has declared any. */
 uint8_t *sg_stop_local(const sg_engine_thread *engine, uint32_t *size);

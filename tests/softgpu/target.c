@@ -35,7 +35,8 @@ enum { TARGETS_OF_ROOT = 1 + SG_MAX_SUB_DEVICES, TARGETS = SG_MAX_DEVICES * TARG
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all that follows */
 static target targets[TARGETS];                          /* a root device's, then its sub-devices' */
 
-static bool is_unloaded; /* nobody attaches any longer */
+static uint32_t attached; /* tools */
+static bool is_unloaded;  /* nobody attaches any longer */
 
 static target *targets_of(const sg_root *root) {
     return &targets[root->device->index * TARGETS_OF_ROOT];
@@ -192,6 +193,8 @@ uint32_t sg_slices_of(const sg_device *device) {
     return device->parent || !sg_sub_device_count() ? 1 : sg_sub_device_count();
 }
 
+static const ze_device_thread_t all_threads = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
+
 /* The engines that compute and have a thread. */
 static uint32_t engine_count(const sg_root *root) {
     uint32_t count = atomic_load(&root->engine_count);
@@ -295,6 +298,36 @@ static void step_interruptions(target *of) {
     of->interruption_count = kept;
 }
 
+/* A tool hears of a fault, and of the thread that it has stopped. */
+static void send_fault(target *to, const sg_engine_thread *engine) {
+    const sg_device *tile = atomic_load(&engine->stop.tile);
+    const uint32_t slice = !to->device->parent && tile->parent ? tile->index : 0;
+    const uint64_t mask = ~(uint64_t)(sysconf(_SC_PAGESIZE) - 1);
+    zet_debug_event_t event = {.type = ZET_DEBUG_EVENT_TYPE_PAGE_FAULT};
+    event.info.page_fault.address = engine->stop.fault_address & mask;
+    event.info.page_fault.mask = mask;
+    event.info.page_fault.reason = engine->stop.reason;
+    send_event(to, &event);
+    send_threads(to, ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED,
+                 (ze_device_thread_t){slice, 0, (uint32_t)(engine - engine->root->engines), 0});
+}
+
+static void step_faults(sg_root *root) {
+    for (uint32_t eu = 0; eu < engine_count(root); ++eu) {
+        sg_engine_thread *engine = &root->engines[eu];
+        if (state_of(engine) != SG_STOPPED || !engine->stop.is_fault || engine->stop.is_wanted)
+            continue;
+        for (uint32_t i = 0; i < TARGETS_OF_ROOT && !engine->stop.is_wanted; ++i) {
+            target *to = &targets_of(root)[i];
+            engine->stop.is_wanted = to->device && is_one_of(to, all_threads, eu);
+            if (engine->stop.is_wanted)
+                send_fault(to, engine);
+        }
+        if (!engine->stop.is_wanted)
+            sg_stop_end(engine);
+    }
+}
+
 /* Threads that have stopped although nobody wants it any longer, or are about to. */
 static void resume_unwanted(const sg_root *root) {
     for (uint32_t eu = 0; eu < engine_count(root); ++eu) {
@@ -307,6 +340,7 @@ static void resume_unwanted(const sg_root *root) {
 
 static void step_root(sg_root *root, bool *again) {
     bool is_open = false;
+    step_faults(root);
     for (uint32_t i = 0; i < TARGETS_OF_ROOT; ++i) {
         target *of = &targets_of(root)[i];
         if (of->device)
@@ -338,7 +372,16 @@ static ze_result_t resume(target *of, ze_device_thread_t threads) {
     return any ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_NOT_AVAILABLE;
 }
 
-static const ze_device_thread_t all_threads = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
+/* What has stopped by a fault does not go on: nobody is there to see that again. */
+static void release_threads(target *of) {
+    for (uint32_t eu = 0; eu < engine_count(of->device->root); ++eu) {
+        sg_engine_thread *engine = &of->device->root->engines[eu];
+        if (is_stopped(of, all_threads, eu) && engine->stop.is_fault)
+            sg_stop_end(engine);
+        else if (is_stopped(of, all_threads, eu))
+            sg_stop_resume(engine);
+    }
+}
 
 /* ---- memory and registers -------------------------------------------------------------------------------- */
 
@@ -419,6 +462,9 @@ static ze_result_t attach(sg_device *device, uint64_t *session, int *events) {
     target *to = target_of(device);
     *to = (target){.device = device, .session = ++sessions, .events = ends[0]};
     *session = to->session;
+    atomic_fetch_add(&device->root->tools, 1);
+    if (attached++ == 0)
+        sg_stop_hold_faults();
     *events = ends[1];
     note_queues(to);
     sg_each_code(send_load, to);
@@ -428,7 +474,10 @@ static ze_result_t attach(sg_device *device, uint64_t *session, int *events) {
 static void detach(target *from) {
     release all = {.of = from};
     sg_each_code(release_code, &all);
-    resume(from, all_threads);
+    release_threads(from);
+    atomic_fetch_sub(&from->device->root->tools, 1);
+    if (--attached == 0)
+        sg_stop_release_faults();
     close(from->events);
     free(from->backlog);
     *from = (target){.device = NULL};
@@ -494,6 +543,11 @@ void sg_target_forked(void) {
         if (targets[i].device)
             close(targets[i].events);
     memset(targets, 0, sizeof targets);
+    for (uint32_t i = 0; i < SG_MAX_DEVICES; ++i)
+        atomic_store(&sg_root_at(i)->tools, 0);
+    if (attached)
+        sg_stop_release_faults();
+    attached = 0;
 }
 
 /* ---- ends ------------------------------------------------------------------------------------------------ */
@@ -505,7 +559,7 @@ void sg_debug_device_lost(void) {
             zet_debug_event_t event = {.type = (zet_debug_event_type_t)SG_DEBUG_EVENT_LOST};
             send_event(&targets[i], &event);
             targets[i].interruption_count = 0;
-            resume(&targets[i], all_threads);
+            release_threads(&targets[i]);
         }
     pthread_mutex_unlock(&lock);
     sg_agent_wake();

@@ -4,6 +4,7 @@
 #define SOFTGPU_WORK_H
 
 #include "softgpu.h"
+#include <setjmp.h>
 #include <sys/types.h>
 
 #pragma GCC visibility push(hidden)
@@ -133,6 +134,11 @@ typedef struct sg_stop {
     struct softgpu_group *group; /* the work-group */
     void *context;               /* of the handler in which it is stopped */
     bool is_wanted;              /* for target.c: somebody has asked for it */
+    bool is_fault;               /* it did not stop, but could not go on */
+    bool must_end;               /* it shall not try that again */
+    zet_debug_page_fault_reason_t reason;
+    uintptr_t fault_at, fault_address; /* the last of the work-group: the instruction, and what it accessed */
+    sigjmp_buf end;                    /* of the kernel */
 } sg_stop;
 
 typedef struct sg_engine_thread {
@@ -169,6 +175,7 @@ struct sg_root {
     pid_t process;              /* in which the threads were started */
     _Atomic int32_t watchers;
     _Atomic int32_t samplers; /* that want to know where its engines are */
+    _Atomic uint32_t tools;   /* that are attached to it, or to a sub-device */
     sg_engine_thread engines[SG_ENGINES];
     _Atomic uint32_t engine_count; /* that have a thread */
 };
