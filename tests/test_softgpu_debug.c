@@ -1306,6 +1306,105 @@ static void test_a_fault_without_a_tool_ends_the_process(void **state) {
     assert_true(WIFSIGNALED(status) ? WTERMSIG(status) == SIGSEGV : WEXITSTATUS(status) != 0);
 }
 
+/* ==== sub-devices ========================================================================================= */
+
+static void get_tiles(world *w, ze_device_handle_t tiles[2]) {
+    uint32_t count = 2;
+    gpu.set_devices(1, 2);
+    ok(zeDeviceGetSubDevices(w->device, &count, tiles));
+    assert_int_equal(count, 2);
+}
+
+/* They share their code. */
+static void test_sub_devices_cannot_be_attached_to(void **state) {
+    world *w = *state;
+    ze_device_handle_t tiles[2];
+    session_handle session;
+    get_tiles(w, tiles);
+    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+    assert_true(can_attach(w->device));
+    assert_false(can_attach(tiles[0]));
+    assert_result(try_attach(tiles[0], &session), ZE_RESULT_ERROR_NOT_AVAILABLE);
+}
+
+static void test_sub_devices_and_their_device_exclude_each_other(void **state) {
+    world *w = *state;
+    ze_device_handle_t tiles[2];
+    session_handle sessions[2], other;
+    get_tiles(w, tiles);
+    gpu.behave(SOFTGPU_DEBUG_SUB_DEVICES, 1);
+    assert_true(can_attach(tiles[0]));
+    for (int i = 0; i < 2; i++)
+        sessions[i] = attach(tiles[i]);
+    assert_result(try_attach(tiles[0], &other), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    assert_result(try_attach(w->device, &other), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    for (int i = 0; i < 2; i++)
+        ok(zetDebugDetach(sessions[i]));
+    other = attach(w->device);
+    assert_result(try_attach(tiles[1], &sessions[1]), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    ok(zetDebugDetach(other));
+}
+
+/* A slice is a tile. */
+static void test_threads_of_all_sub_devices(void **state) {
+    world *w = *state;
+    const ze_device_thread_t first_slice = {0, ALL, ALL, ALL}, second_slice = {1, ALL, ALL, ALL},
+                             second_thread = {1, 0, 0, 0};
+    ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
+    ze_device_handle_t tiles[2];
+    get_tiles(w, tiles);
+    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+    ok(zeDeviceGetProperties(w->device, &properties));
+    assert_int_equal(properties.numSlices, 2);
+    ok(zeDeviceGetProperties(tiles[1], &properties));
+    assert_int_equal(properties.numSlices, 1);
+    work of = begin_on(w, tiles[1], 0, "count");
+    await((const int *)&of.words[COUNT]);
+    session_handle session = attach_and_skip(w->device);
+    ok(zetDebugInterrupt(session, first_slice));
+    assert_threads(session, ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE, first_slice);
+    assert_counts_on(&of);
+    stop_threads(session, second_slice);
+    assert_stands_still(&of);
+    const uint32_t type = SOFTGPU_FLAG_REGISTERS;
+    uint64_t value;
+    ok(zetDebugReadRegisters(session, second_thread, type, 0, 1, &value));
+    assert_result(zetDebugReadRegisters(session, first_thread, type, 0, 1, &value),
+                  ZE_RESULT_ERROR_NOT_AVAILABLE);
+    assert_result(zetDebugResume(session, first_slice), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    ok(zetDebugResume(session, second_slice));
+    assert_counts_on(&of);
+    finish_work(w, &of);
+    ok(zetDebugDetach(session));
+}
+
+/* What runs on another is not its. */
+static void test_threads_of_a_sub_device(void **state) {
+    world *w = *state;
+    ze_device_handle_t tiles[2];
+    session_handle sessions[2];
+    get_tiles(w, tiles);
+    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+    gpu.behave(SOFTGPU_DEBUG_SUB_DEVICES, 1);
+    work of = begin_on(w, tiles[1], 0, "count");
+    await((const int *)&of.words[COUNT]);
+    for (int i = 0; i < 2; i++)
+        sessions[i] = attach_and_skip(tiles[i]);
+    ok(zetDebugInterrupt(sessions[0], all_threads));
+    assert_threads(sessions[0], ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE, all_threads);
+    assert_counts_on(&of);
+    stop_threads(sessions[1], first_thread);
+    assert_stands_still(&of);
+    assert_result(zetDebugResume(sessions[0], all_threads), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    no_event(sessions[0]);
+    ok(zetDebugDetach(sessions[0]));
+    assert_stands_still(&of);
+    ok(zetDebugResume(sessions[1], first_thread));
+    assert_counts_on(&of);
+    finish_work(w, &of);
+    ok(zetDebugDetach(sessions[1]));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_who_may_attach),
@@ -1350,6 +1449,10 @@ int main(void) {
         TEST(test_a_fault_that_nobody_waits_for_any_longer),
         TEST(test_faults_of_the_program_are_its_own),
         TEST(test_a_fault_without_a_tool_ends_the_process),
+        TEST(test_sub_devices_cannot_be_attached_to),
+        TEST(test_sub_devices_and_their_device_exclude_each_other),
+        TEST(test_threads_of_all_sub_devices),
+        TEST(test_threads_of_a_sub_device),
     };
     fork_processes();
     return cmocka_run_group_tests_name("softgpu_debug", tests, start, NULL);
