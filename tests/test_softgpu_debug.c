@@ -1,7 +1,7 @@
 /* The software device's program debug: sessions, events, and what is held back until they are acknowledged.
  */
 #define _GNU_SOURCE
-#include "fixture.h"
+#include "values.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -350,12 +350,10 @@ typedef struct work {
     uint32_t *words;
 } work;
 
-/* A kernel of `endless`, and a list for a device's engine. */
-static work load_work(world *w, ze_device_handle_t device, uint32_t engine, const char *name) {
+/* A kernel of `endless`, and a list for it. */
+static work load_work(world *w, ze_device_handle_t device, const char *name) {
     work of;
     ze_command_queue_desc_t queue = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
-                                     .index = engine,
-                                     .flags = 1 << 1, /* in order */
                                      .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS};
     ze_device_mem_alloc_desc_t device_desc = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
     ze_host_mem_alloc_desc_t host_desc = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
@@ -375,16 +373,16 @@ static void launch_work(const work *of) {
     ok(zeCommandListAppendLaunchKernel(of->list, of->kernel, &groups, NULL, 0, NULL));
 }
 
-static work begin_on(world *w, ze_device_handle_t device, uint32_t engine, const char *name) {
-    work of = load_work(w, device, engine, name);
+static work begin_on(world *w, ze_device_handle_t device, const char *name) {
+    work of = load_work(w, device, name);
     launch_work(&of);
     return of;
 }
 
 /* Counts, and has begun. */
-static work begin_counting(world *w, uint32_t engine) {
+static work begin_counting(world *w) {
     gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
-    work of = begin_on(w, w->device, engine, "count");
+    work of = begin_on(w, w->device, "count");
     await((const int *)&of.words[COUNT]);
     return of;
 }
@@ -441,7 +439,7 @@ static void test_a_thread_stops_and_goes_on(void **state) {
     world *w = *state;
     const ze_device_thread_t patterns[] = {
         first_thread, {ALL, ALL, ALL, ALL}, {0, ALL, ALL, ALL}, {0, 0, ALL, 0}, {ALL, 0, 0, 0}};
-    work of = begin_counting(w, 0);
+    work of = begin_counting(w);
     session_handle session = attach_and_skip(w->device);
     for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
         stop_threads(session, patterns[i]);
@@ -480,24 +478,36 @@ static void test_threads_that_are_not_there(void **state) {
     ok(zetDebugDetach(session));
 }
 
-/* Copies are not work of threads. */
+/* Which of two works goes on is found when it does. */
+static const work *find_running(const work *a, const work *b) {
+    uint32_t before_a = count_of(a), before_b = count_of(b);
+    uint64_t end = now_ns() + A_WHILE;
+    for (;;) {
+        if (count_of(a) != before_a)
+            return a;
+        if (count_of(b) != before_b)
+            return b;
+        assert_true(now_ns() < end);
+    }
+}
+
 static void test_one_of_two_threads_stops(void **state) {
     world *w = *state;
     const ze_device_thread_t second_thread = {0, 0, 1, 0};
     gpu.behave(SOFTGPU_CONCURRENT_ENGINES, 1);
-    work first = begin_counting(w, 0), second = begin_counting(w, 1);
+    work first = begin_counting(w), second = begin_counting(w);
     session_handle session = attach_and_skip(w->device);
     stop_threads(session, second_thread);
-    assert_counts_on(&first);
-    assert_stands_still(&second);
+    const work *running = find_running(&first, &second), *stopped = running == &first ? &second : &first;
+    assert_stands_still(stopped);
     stop_threads(session, all_threads); /* the rest of them */
-    assert_stands_still(&first);
+    assert_stands_still(running);
     assert_result(zetDebugInterrupt(session, all_threads), ZE_RESULT_ERROR_NOT_AVAILABLE);
     ok(zetDebugResume(session, second_thread));
-    assert_counts_on(&second);
-    assert_stands_still(&first);
+    assert_counts_on(stopped);
+    assert_stands_still(running);
     ok(zetDebugResume(session, all_threads));
-    assert_counts_on(&first);
+    assert_counts_on(running);
     finish_work(w, &first);
     finish_work(w, &second);
     ok(zetDebugDetach(session));
@@ -505,7 +515,7 @@ static void test_one_of_two_threads_stops(void **state) {
 
 static void test_threads_are_unavailable(void **state) {
     world *w = *state;
-    work of = begin_counting(w, 0);
+    work of = begin_counting(w);
     session_handle session = attach_and_skip(w->device);
     gpu.behave(SOFTGPU_DEBUG_THREADS_UNAVAILABLE, 2);
     stop_threads(session, all_threads);
@@ -520,7 +530,7 @@ static void test_threads_are_unavailable(void **state) {
 /* One that began while nobody could attach. */
 static void test_a_thread_cannot_be_stopped(void **state) {
     world *w = *state;
-    work of = begin_on(w, w->device, 0, "count");
+    work of = begin_on(w, w->device, "count");
     await((const int *)&of.words[COUNT]);
     session_handle session = attach_and_skip(w->device);
     ok(zetDebugInterrupt(session, all_threads));
@@ -532,7 +542,7 @@ static void test_a_thread_cannot_be_stopped(void **state) {
 
 static void test_nobody_stays_stopped(void **state) {
     world *w = *state;
-    work of = begin_counting(w, 0);
+    work of = begin_counting(w);
     session_handle session = attach_and_skip(w->device);
     stop_threads(session, all_threads);
     ok(zetDebugDetach(session));
@@ -556,7 +566,7 @@ static void test_nobody_stays_stopped(void **state) {
 
 static void test_a_module_goes_while_its_kernel_is_stopped(void **state) {
     world *w = *state;
-    work of = begin_counting(w, 0);
+    work of = begin_counting(w);
     session_handle session = attach_and_skip(w->device);
     stop_threads(session, all_threads);
     ok(zeKernelDestroy(of.kernel));
@@ -573,7 +583,7 @@ static void test_a_module_goes_while_its_kernel_is_stopped(void **state) {
 
 static void test_the_device_is_lost_while_a_thread_is_stopped(void **state) {
     world *w = *state;
-    work of = begin_counting(w, 0);
+    work of = begin_counting(w);
     session_handle session = attach_and_skip(w->device);
     stop_threads(session, all_threads);
     __atomic_store_n(&of.words[STOP], 1, __ATOMIC_RELAXED);
@@ -647,7 +657,7 @@ static int handled_signals(void) {
 static void test_the_program_sees_no_signal(void **state) {
     world *w = *state;
     const int before = handled_signals();
-    work of = begin_counting(w, 0);
+    work of = begin_counting(w);
     session_handle session = attach_and_skip(w->device);
     for (int i = 0; i < 20; i++) {
         assert_int_equal(poll(NULL, 0, 1), 0);
@@ -705,7 +715,7 @@ static void assert_in_kernel(world *w, ze_kernel_handle_t kernel, uint64_t addre
 
 static void test_a_stopped_thread_is_in_its_kernel(void **state) {
     world *w = *state;
-    work of = begin_counting(w, 0);
+    work of = begin_counting(w);
     session_handle session = attach_and_skip(w->device);
     for (int i = 0; i < 10; i++) {
         stop_threads(session, all_threads);
@@ -735,7 +745,7 @@ static uint32_t find_counter(session_handle session, uint32_t count, uint64_t *v
 static void test_a_counter_in_a_register_is_read_and_written(void **state) {
     world *w = *state;
     gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
-    work of = begin_on(w, w->device, 0, "countdown");
+    work of = begin_on(w, w->device, "countdown");
     await((const int *)&of.words[STARTED]);
     session_handle session = attach_and_skip(w->device);
     zet_debug_regset_properties_t set = set_of(w->device, SOFTGPU_GENERAL_REGISTERS);
@@ -762,7 +772,7 @@ static void test_every_register_that_is_writeable(void **state) {
     world *w = *state;
     const uint32_t types[] = {SOFTGPU_GENERAL_REGISTERS, SOFTGPU_FLAG_REGISTERS, SOFTGPU_CONTROL_REGISTERS,
                               SOFTGPU_VECTOR_REGISTERS};
-    work of = begin_counting(w, 0);
+    work of = begin_counting(w);
     session_handle session = attach_and_skip(w->device);
     stop_threads(session, all_threads);
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
@@ -796,7 +806,7 @@ static void test_registers_that_cannot_be_accessed(void **state) {
     const ze_result_t wrong = ZE_RESULT_ERROR_INVALID_ARGUMENT, running = ZE_RESULT_ERROR_NOT_AVAILABLE;
     uint64_t values[64];
     uint32_t count = 0;
-    work of = begin_counting(w, 0);
+    work of = begin_counting(w);
     session_handle session = attach_and_skip(w->device);
     uint32_t all = set_of(w->device, type).count;
     assert_result(zetDebugReadRegisters(session, first_thread, type, 0, 1, values), running);
@@ -841,7 +851,7 @@ static void test_a_counter_in_memory_is_read_and_written(void **state) {
     world *w = *state;
     const ze_device_thread_t threads[] = {first_thread, all_threads};
     const uint32_t one = 1;
-    work of = begin_counting(w, 0);
+    work of = begin_counting(w);
     session_handle session = attach_and_skip(w->device);
     stop_threads(session, all_threads);
     for (int i = 0; i < 2; i++) {
@@ -877,7 +887,7 @@ static void test_the_module_is_read_from_memory(void **state) {
 static void test_local_memory_is_read_and_written(void **state) {
     world *w = *state;
     gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
-    work of = begin_on(w, w->device, 0, "in_local");
+    work of = begin_on(w, w->device, "in_local");
     await((const int *)&of.words[STARTED]);
     session_handle session = attach_and_skip(w->device);
     uint32_t words[8], last = 99, other = 33;
@@ -902,7 +912,7 @@ static void test_local_memory_is_read_and_written(void **state) {
 static void test_memory_that_cannot_be_accessed(void **state) {
     world *w = *state;
     uint32_t word = 0;
-    work of = begin_counting(w, 0);
+    work of = begin_counting(w);
     session_handle session = attach_and_skip(w->device);
     const uint64_t there = (uintptr_t)&of.words[RESULT];
     const ze_device_thread_t some = {0, 0, 0, ALL};
@@ -930,7 +940,7 @@ static void test_memory_that_cannot_be_accessed(void **state) {
 static work begin_reading_from(world *w, const void *address) {
     uint64_t value = (uintptr_t)address;
     gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
-    work of = load_work(w, w->device, 0, "read_from");
+    work of = load_work(w, w->device, "read_from");
     ok(zeKernelSetArgumentValue(of.kernel, 1, sizeof value, &value));
     launch_work(&of);
     return of;
@@ -963,7 +973,7 @@ static void serve_parent(int from, int to) {
             open_leaky_world(&state);
         }
         if (letter == 'G') {
-            of = begin_counting(state, 0);
+            of = begin_counting(state);
             answer = (uintptr_t)of.words;
         } else if (letter == 'C') {
             answer = count_of(&of);
@@ -1358,7 +1368,7 @@ static void test_threads_of_all_sub_devices(void **state) {
     assert_int_equal(properties.numSlices, 2);
     ok(zeDeviceGetProperties(tiles[1], &properties));
     assert_int_equal(properties.numSlices, 1);
-    work of = begin_on(w, tiles[1], 0, "count");
+    work of = begin_on(w, tiles[1], "count");
     await((const int *)&of.words[COUNT]);
     session_handle session = attach_and_skip(w->device);
     ok(zetDebugInterrupt(session, first_slice));
@@ -1386,7 +1396,7 @@ static void test_threads_of_a_sub_device(void **state) {
     get_tiles(w, tiles);
     gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
     gpu.behave(SOFTGPU_DEBUG_SUB_DEVICES, 1);
-    work of = begin_on(w, tiles[1], 0, "count");
+    work of = begin_on(w, tiles[1], "count");
     await((const int *)&of.words[COUNT]);
     for (int i = 0; i < 2; i++)
         sessions[i] = attach_and_skip(tiles[i]);
@@ -1403,6 +1413,42 @@ static void test_threads_of_a_sub_device(void **state) {
     assert_counts_on(&of);
     finish_work(w, &of);
     ok(zetDebugDetach(sessions[1]));
+}
+
+/* ==== beside sampling ===================================================================================== */
+
+/* The streamer is closed while the thread that it samples is stopped. */
+static void test_a_sampled_thread_is_stopped(void **state) {
+    world *w = *state;
+    enum { PERIOD = 100000 };
+    zet_metric_streamer_desc_t desc = {ZET_STRUCTURE_TYPE_METRIC_STREAMER_DESC, NULL, 1, PERIOD};
+    zet_metric_streamer_handle_t streamer;
+    static uint8_t raw[1 << 16];
+    size_t size = 0;
+    uint64_t end = now_ns() + A_WHILE;
+    gpu.behave(SOFTGPU_STALL_SAMPLING, 1);
+    zet_metric_group_handle_t group = group_of(w->device, "EuStallSampling", BY_TIME);
+    activate_one(w, group);
+    ok(zetMetricStreamerOpen(w->context, w->device, group, &desc, NULL, &streamer));
+    work of = begin_counting(w);
+    session_handle session = attach_and_skip(w->device);
+    for (int i = 0; i < 50; i++) {
+        stop_threads(session, all_threads);
+        ok(zetDebugResume(session, all_threads));
+    }
+    while (size == 0 && !INSTRUMENTED) { /* ThreadSanitizer delays samples until the kernel has ended */
+        size = sizeof raw;
+        ok(zetMetricStreamerReadData(streamer, UINT32_MAX, &size, raw));
+        assert_true(now_ns() < end);
+    }
+    stop_threads(session, all_threads);
+    ok(zetMetricStreamerClose(streamer));
+    deactivate(w, w->device);
+    assert_stands_still(&of);
+    ok(zetDebugResume(session, all_threads));
+    assert_counts_on(&of);
+    finish_work(w, &of);
+    ok(zetDebugDetach(session));
 }
 
 int main(void) {
@@ -1453,6 +1499,7 @@ int main(void) {
         TEST(test_sub_devices_and_their_device_exclude_each_other),
         TEST(test_threads_of_all_sub_devices),
         TEST(test_threads_of_a_sub_device),
+        TEST(test_a_sampled_thread_is_stopped),
     };
     fork_processes();
     return cmocka_run_group_tests_name("softgpu_debug", tests, start, NULL);
