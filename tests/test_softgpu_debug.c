@@ -114,13 +114,11 @@ static session_handle attach_to_world(world *w) {
 static void test_queues_enter_and_exit(void **state) {
     world *w = *state;
     ze_command_list_handle_t lists[2];
-    ze_device_handle_t other;
-    uint32_t count = 1;
-    gpu.set_devices(2, 0);
     ze_device_handle_t devices[2];
-    count = 2;
+    uint32_t count = 2;
+    gpu.set_devices(2, 0);
     ok(zeDeviceGet(w->driver, &count, devices));
-    other = devices[1];
+    const ze_device_handle_t other = devices[1]; /* the world's queues are on the first */
     session_handle session = attach(other);
     no_event(session);
     ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC};
