@@ -7978,7 +7978,8 @@ ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt
     slot->outer = list->innermost;
     list->innermost = slot;
     zt__move_slot(profiler, slot, ZT__SLOT_OPEN);
-    zt__store(&slot->generation, slot->generation + 1); /* no zt_region is valid, so no zt_end increases it */
+    /* No zt_region is valid, so no zt_end increases it meanwhile. */
+    zt__store(&slot->generation, zt__load(&slot->generation) + 1);
     slot->activation = profiler->activation;
     slot->list = list;
     slot->region = path->key.region;
