@@ -363,6 +363,11 @@
          zt_trace_counts.serialised. They overlap with nothing; on lists that are in order, they would not
          anyway.
 
+       Copies, fills and barriers are measured in the same ways (zt_trace_config.copies). A wait for events
+   has no event of its own. On a list that is in order, it is measured by time stamps before and after it. On
+       other lists it is counted as elsewhere, as is a barrier that has an event with time stamps of the
+       application.
+
        On a device with several tiles, the time is from the first begin to the last end on any tile. For the
        timeline, the clock of kernel time stamps is compared with the device's when the profiler is opened,
        for which a barrier is executed.
@@ -1030,11 +1035,12 @@ typedef struct zt_trace_config {
     uint32_t every;    /* With n, the first launch of each kernel and every n-th after it are measured. A
                           higher number costs less. Default: 1. */
     uint64_t limit;    /* The most launches of each kernel that are measured. 0: no limit. */
-    int copies;        /* Not 0: copies and fills are measured, too, as "MemoryCopy", "MemoryFill", ... */
-    int no_launches;   /* Not 0: launches are not measured; lists are observed all the same. */
-    const char *calls; /* Calls to count and time: patterns separated by commas, as in `names`:
-                          "zeEvent*,zeCommandQueue*". Calls that are not observed cost no more than before.
-                          NULL: none. */
+    int copies;      /* Not 0: copies and fills are measured, too, as "MemoryCopy", "MemoryFill", ..., and if
+                        the profiler measures times alone, barriers and waits for events. */
+    int no_launches; /* Not 0: launches are not measured; lists are observed all the same. */
+    const char *calls;    /* Calls to count and time: patterns separated by commas, as in `names`:
+                             "zeEvent*,zeCommandQueue*". Calls that are not observed cost no more than before.
+                             NULL: none. */
     const zt_hook *hooks; /* Callbacks of the application, up to 16. NULL: none. */
     uint32_t hook_count;
 } zt_trace_config;
@@ -13785,6 +13791,7 @@ typedef enum zt__call_kind {
     ZT__KIND_GROUP_SIZE,
     ZT__KIND_LAUNCH,
     ZT__KIND_COPY,
+    ZT__KIND_ORDER, /* a barrier or a wait: measured only where it has an event or its list is in order */
     ZT__KIND_CAPTURE_BEGIN,
     ZT__KIND_CAPTURE_END,
     ZT__KIND_GET_COMMAND_ID,
@@ -13821,6 +13828,10 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
         ZT__COPIES(X)
         return ZT__KIND_COPY;
 #undef X
+    case ZT__CALL_CommandListAppendBarrier:
+    case ZT__CALL_CommandListAppendMemoryRangesBarrier:
+    case ZT__CALL_CommandListAppendWaitOnEvents:
+        return ZT__KIND_ORDER;
     case ZT__CALL_CommandListBeginGraphCaptureExt:
     case ZT__CALL_CommandListBeginCaptureIntoGraphExt:
         return ZT__KIND_CAPTURE_BEGIN;
@@ -13924,10 +13935,10 @@ typedef struct zt__fill_with_parameters_params {
 typedef struct zt__command {
     ze_command_list_handle_t list;
     ze_kernel_handle_t kernel; /* the first one, or NULL */
-    uint32_t kernel_count;     /* 0: a copy */
+    uint32_t kernel_count;     /* 0: none */
     uint32_t *wait_count;      /* points to the call's parameter, which zt__begin_command changes */
     ze_event_handle_t *wait_events;
-    ze_event_handle_t *signal; /* likewise */
+    ze_event_handle_t *signal; /* likewise; NULL: a wait, which has none */
 } zt__command;
 
 /* Reads the parameters of a launch or copy. Returns 0 if the list or the kernel is NULL. */
@@ -13962,7 +13973,16 @@ ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *c
         return command->list != NULL;                                                                        \
     }
         ZT__COPIES(X)
+        X(CommandListAppendBarrier, ze_command_list_append_barrier_params_t)
+        X(CommandListAppendMemoryRangesBarrier, ze_command_list_append_memory_ranges_barrier_params_t)
 #undef X
+    case ZT__CALL_CommandListAppendWaitOnEvents: {
+        const ze_command_list_append_wait_on_events_params_t *p =
+            (const ze_command_list_append_wait_on_events_params_t *)parameters;
+        const zt__command wait = {*p->phCommandList, NULL, 0, p->pnumEvents, *p->pphEvents, NULL};
+        *command = wait;
+        return command->list != NULL;
+    }
     default:
         memset(command, 0, sizeof *command);
         return 0;
@@ -14657,30 +14677,30 @@ typedef struct zt__selected_command {
    has an event of the application, that is signalled next: on a list that is in order, by a command that
    follows; on another immediate list, by one that waits for the event of the slot. On a recorded list that
    would find the event signalled by an earlier execution. The mutex is held. */
-ZT__PRIVATE zt__measurement zt__choose_measurement(const zt__frame *frame,
+ZT__PRIVATE zt__measurement zt__choose_measurement(const zt__frame *frame, const zt_profiler *profiler,
                                                    const zt__selected_command *selected,
-                                                   ze_event_handle_t signal) {
+                                                   const ze_event_handle_t *signal) {
     const zt__frame *outer = frame->previous;
     while (outer && !outer->signal) {
         outer = outer->previous;
     }
-    if (selected->profiler->passes[0].group_count || selected->kind == ZT__LIST_UNKNOWN || outer) {
+    if (profiler->passes[0].group_count || selected->kind == ZT__LIST_UNKNOWN || outer || !signal) {
         return ZT__BY_COMMANDS;
     }
-    if (!signal) {
+    if (!*signal) {
         return ZT__BY_EVENT;
     }
     if ((!selected->is_in_order && selected->kind == ZT__LIST_RECORDED) ||
-        zt__may_have_stamps(frame->tracer, signal)) {
+        zt__may_have_stamps(frame->tracer, *signal)) {
         return ZT__BY_COMMANDS;
     }
     return selected->is_in_order ? ZT__BY_EVENT : ZT__BY_COPIED_EVENT;
 }
 
-/* Counts a launch or copy, and selects whether and how it is measured. The list is checked before the filter,
-   so that launches elsewhere do not count for `every` and `limit`.
-   `command` is NULL if the driver will refuse it. `knows_kernel`: the handle of the kernel is the
-   application's, and so forgotten when it is destroyed. The mutex is held. */
+/* Counts a command, and selects whether and how it is measured. The list is checked before the filter, so
+   that launches elsewhere do not count for `every` and `limit`. `command` is NULL if the driver will refuse
+   it. `knows_kernel`: the handle of the kernel is the application's, and so forgotten when it is destroyed.
+   The mutex is held. */
 ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, const zt__command *command,
                                                     int knows_kernel) {
     zt__tracer *tracer = frame->tracer;
@@ -14689,6 +14709,10 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
     zt__known_handle *list = command ? zt__find_or_query_list(tracer, command->list) : NULL;
     zt__traced_device *device = list ? list->device : NULL;
     zt__kernel_name *name = NULL;
+    int is_order = zt__kind_of_call(call) == ZT__KIND_ORDER;
+    if (is_order && (!zt__is_measured(device) || device->profiler->passes[0].group_count)) {
+        return selected;
+    }
     if (!tracer->measured[call]) { /* a copy, which an empty report of zt_auto mentions */
         if (device) {
             device->copies_seen++;
@@ -14702,8 +14726,14 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
             name = zt__name_of_command(tracer, call, command, knows_kernel);
         }
     }
+    if (name) {
+        selected.kind = list->kind;
+        selected.is_in_order = list->is_in_order;
+        selected.measurement = zt__choose_measurement(frame, device->profiler, &selected, command->signal);
+    }
     tracer->counts.launches++;
-    if (!name) {
+    /* Barriers around it would take the place of what they measure. */
+    if (!name || (is_order && selected.measurement == ZT__BY_COMMANDS && !selected.is_in_order)) {
         tracer->counts.elsewhere++;
         return selected;
     }
@@ -14716,9 +14746,6 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
     name->measured++;
     selected.profiler = device->profiler;
     selected.region = name->text;
-    selected.kind = list->kind;
-    selected.is_in_order = list->is_in_order;
-    selected.measurement = zt__choose_measurement(frame, &selected, *command->signal);
     tracer->counts.serialised += selected.measurement == ZT__BY_COMMANDS;
     return selected;
 }
@@ -14743,7 +14770,7 @@ ZT__PRIVATE void zt__keep_geometry(zt__frame *frame, ze_kernel_handle_t kernel, 
    list. */
 ZT__PRIVATE void zt__begin_by_commands(zt__frame *frame, const zt__command *command, zt_profiler *profiler,
                                        const char *region) {
-    uint32_t count = *command->wait_count;
+    uint32_t count = command->signal ? *command->wait_count : 0; /* else it is a wait itself */
     if (count && command->wait_events &&
         zeCommandListAppendWaitOnEvents(command->list, count, command->wait_events) == ZE_RESULT_SUCCESS) {
         frame->wait_count = command->wait_count;
@@ -14980,6 +15007,7 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     switch (kind) {
     case ZT__KIND_LAUNCH:
     case ZT__KIND_COPY:
+    case ZT__KIND_ORDER:
         if (tracer->measured[frame->call] || (kind == ZT__KIND_COPY && tracer->automatic)) {
             zt__begin_command(frame, kernel_before_hooks);
         }
@@ -15533,6 +15561,7 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config 
     switch (zt__kind_of_call((zt__call)call)) {
     case ZT__KIND_OTHER:
     case ZT__KIND_LAUNCH:
+    case ZT__KIND_ORDER:
         return 0;
     case ZT__KIND_KERNEL_CREATE:
     case ZT__KIND_KERNEL_DESTROY:
@@ -15583,8 +15612,8 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
     }
     for (call = 0; call < ZT__CALL_COUNT; call++) {
         zt__call_kind kind = zt__kind_of_call((zt__call)call);
-        tracer->measured[call] =
-            (kind == ZT__KIND_LAUNCH && !config->no_launches) || (kind == ZT__KIND_COPY && config->copies);
+        tracer->measured[call] = (kind == ZT__KIND_LAUNCH && !config->no_launches) ||
+                                 ((kind == ZT__KIND_COPY || kind == ZT__KIND_ORDER) && config->copies);
         tracer->observed[call] = zt__is_observed(tracer, config, call) != 0;
     }
     if (!tracer->spans && timeline && zt__has_names(config->calls)) {

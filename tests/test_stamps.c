@@ -769,6 +769,54 @@ static void test_copies_and_fills(void **state) {
     close_rig(&r);
 }
 
+/* Barriers, which have an event; and waits, which have none, so that they are measured where they are in
+   order: as long as the list waits. */
+static void test_barriers_and_waits(void **state) {
+    world *w = *state;
+    need_in_order_lists(w);
+    zt_config config = config_of(w);
+    zt_trace_config trace = zt_trace_config_default();
+    config.groups = "";
+    trace.copies = 1;
+    rig r = open_concurrent(w);
+    zt_profiler *profiler = open_profiler(w, &config);
+    ok(zt_trace_start(profiler, &trace));
+    ze_event_pool_handle_t pool = create_pool(w, 0);
+    ze_event_handle_t go = event_in(pool, 0), done = event_in(pool, 1);
+    ze_command_list_handle_t in_order = immediate_of(w, COMPUTE, 0, QUEUE_IN_ORDER);
+    ze_command_list_handle_t other = immediate_of(w, COMPUTE, 1, 0);
+    const size_t size = sizeof *r.words;
+    const void *range = r.words;
+    append_plain(&r, in_order, 0);
+    ok(zeCommandListAppendWaitOnEvents(in_order, 1, &go));
+    ok(zeCommandListAppendMemoryRangesBarrier(in_order, 1, &size, &range, NULL, 0, NULL));
+    ok(zeCommandListAppendBarrier(in_order, done, 0, NULL));
+    await_word(&r, 0);
+    nap();
+    ok(zeEventHostSignal(go));
+    ok(zeEventHostSynchronize(done, A_WHILE));
+    ok(zeEventHostReset(done));
+    ok(zeCommandListAppendWaitOnEvents(other, 1, &go));
+    ok(zeCommandListAppendBarrier(other, done, 0, NULL));
+    ok(zeEventHostSynchronize(done, A_WHILE));
+    ok(zt_trace_stop(profiler));
+    finish_and_destroy(w, in_order);
+    finish_and_destroy(w, other);
+    collect_all(profiler);
+    zt_trace_counts counts = zt_trace_get_counts(profiler);
+    assert_int_equal(counts.launches, 6);
+    assert_int_equal(counts.elsewhere, 1);  /* the wait that is not in order */
+    assert_int_equal(counts.serialised, 1); /* and the one that is */
+    assert_int_equal(region_info(profiler, "Barrier").count, 2);
+    assert_int_equal(region_info(profiler, "MemoryRangesBarrier").count, 1);
+    assert_int_equal(region_info(profiler, "WaitOnEvents").count, 1);
+    assert_true(region_info(profiler, "WaitOnEvents").time_ns.mean > 0);
+    ok(zeEventDestroy(go));
+    ok(zeEventDestroy(done));
+    ok(zeEventPoolDestroy(pool));
+    close_rig(&r);
+}
+
 /* ========================================================================================================== */
 
 int main(void) {
@@ -801,6 +849,7 @@ int main(void) {
         TEST(test_each_tile_has_a_time_stamp),
         TEST(test_the_place_of_a_kernel_on_the_timeline),
         TEST(test_copies_and_fills),
+        TEST(test_barriers_and_waits),
     };
     return cmocka_run_group_tests(tests, start_traced, NULL);
 }
