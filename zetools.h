@@ -359,9 +359,8 @@
          before them. The same holds for a launch with an event on a recorded list that is not in order: when
          the list runs again, the event of the library may still be signalled. It also holds if several
          profilers measure the launch, for all but the first, and where an older loader cannot tell about a
-         list or event that was created before zt_trace_start. Such launches are counted in
-         zt_trace_counts.serialised. They overlap with nothing; on lists that are in order, they would not
-         anyway.
+         list or event that was created before zt_trace_start. On lists that are not in order, such launches
+         overlap with nothing; they are counted in zt_trace_counts.serialised.
 
        Copies, fills and barriers are measured in the same ways (zt_trace_config.copies). A wait for events
    has no event of its own. On a list that is in order, it is measured by time stamps before and after it. On
@@ -1054,8 +1053,9 @@ typedef struct zt_trace_counts {
     uint64_t elsewhere; /* on a list that the profiler cannot measure: of another context or device; of a copy
                            engine, unless the profiler measures times alone; that can be cloned or changed;
                            or captured into a graph */
-    uint64_t serialised; /* of those measured: between queries or barriers, so that they overlap with nothing.
-                            Without metrics, few are; see TRACING */
+    uint64_t serialised; /* of those measured: between queries, or, on a list that is not in order, between
+                            barriers, so that they overlap with nothing. Without metrics, few are; see
+                            TRACING */
 } zt_trace_counts;
 
 /* A call that was timed. The name lives as long as the program. Since 0.1. */
@@ -14746,7 +14746,8 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
     name->measured++;
     selected.profiler = device->profiler;
     selected.region = name->text;
-    tracer->counts.serialised += selected.measurement == ZT__BY_COMMANDS;
+    tracer->counts.serialised += selected.measurement == ZT__BY_COMMANDS &&
+                                 (!selected.is_in_order || selected.profiler->passes[0].group_count);
     return selected;
 }
 
@@ -16740,12 +16741,24 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
 ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
 #ifdef ZETOOLS_TRACER
     zt_trace_counts counts = zt_trace_get_counts(document->profiler);
-    char text[256];
+    const zt__tracer *tracer = zt__load(&document->profiler->tracer);
+    int counts_waits = tracer && tracer->measured[ZT__CALL_CommandListAppendWaitOnEvents] &&
+                       document->profiler->metric_count == 0;
+    char text[320];
     if (counts.elsewhere > 0) {
         snprintf(text, sizeof text,
                  "%llu of %llu launches could not be measured: their lists are of other contexts or devices, "
-                 "of copy engines, can be cloned or changed, or are captured into graphs.",
-                 (unsigned long long)counts.elsewhere, (unsigned long long)counts.launches);
+                 "of copy engines, can be cloned or changed, or are captured into graphs%s.",
+                 (unsigned long long)counts.elsewhere, (unsigned long long)counts.launches,
+                 counts_waits ? ", or they are waits on lists that are not in order" : "");
+        note(document, text);
+    }
+    if (counts.serialised > 0 && document->profiler->metric_count == 0) {
+        snprintf(text, sizeof text,
+                 "%llu of %llu launches were measured between barriers, so they did not overlap with others: "
+                 "the program may read time stamps of their events, or their lists are recorded and not in "
+                 "order.",
+                 (unsigned long long)counts.serialised, (unsigned long long)counts.launches);
         note(document, text);
     }
 #else
