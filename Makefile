@@ -27,6 +27,7 @@ NEEDS_bench_google = $(CXX_NEEDS) libbenchmark-dev
 LIBS_trace := -Lbuild/examples -lstepper -Wl,-rpath,'$$ORIGIN'
 RUN_trace := env ZE_ENABLE_TRACING_LAYER=1
 RUN_timeline := env ZE_ENABLE_TRACING_LAYER=1
+RUN_instrument := env ZE_ENABLE_TRACING_LAYER=1
 
 ifndef V
 .SILENT:
@@ -134,7 +135,11 @@ $(1)/tests/test_preload: | build/libzt_auto.so build/examples/simulate build/lib
     build/kernels/reduce.so
 
 $(1)/tests/test_softgpu_engines $(1)/tests/test_stamps: | build/kernels/meet.so
-$(1)/tests/test_softgpu_modules: | build/kernels/functions.so build/kernels/matmul.so
+$(1)/tests/test_softgpu_sampling: | build/kernels/hot.so build/kernels/functions.so
+$(1)/tests/test_softgpu_modules: | build/kernels/functions.so build/kernels/imports.so build/kernels/matmul.so \
+    build/kernels/replacements.so
+$(1)/tests/test_modules: | build/kernels/functions.so build/kernels/matmul.so build/kernels/reduce.so \
+    build/kernels/replacements.so build/kernels/saxpy.so
 
 # Programs of several files with a copy of the library each.
 $(1)/tests/test_process: $(1)/tests/plugins/other_file.o
@@ -213,6 +218,8 @@ build/examples/%: examples/%.cc | deps-example-%
 	mkdir -p $(@D)
 	echo "  $@"
 	$(CXX) $(CXX_FLAGS) -o $@ $< $(LIBS_$*) $(ZE_LIBS)
+
+build/kernels/gcd_counted.so build/kernels/gcd_counted.spv: examples/kernels/gcd.cl
 
 # The library of others that the example 'trace' looks into.
 build/examples/trace: build/examples/libstepper.so
