@@ -821,6 +821,164 @@ static void test_barriers_and_waits(void **state) {
     close_rig(&r);
 }
 
+/* ==== any order of all this =============================================================================== */
+
+enum { JOBS = 8, STEPS = 60 };
+
+/* A kernel in flight, on an immediate list. */
+typedef struct job {
+    ze_event_handle_t event, signal; /* its own, and the one that it signals: that or none */
+    ze_command_list_handle_t list;   /* NULL: it is idle */
+    int waits_for;                   /* another job, or -1 */
+} job;
+
+typedef struct model {
+    rig r;
+    zt_profiler *profiler;
+    uint64_t random, ran;
+    job jobs[JOBS];
+    ze_command_list_handle_t immediate[4], recorded[2];
+    ze_command_queue_handle_t queue;
+    ze_event_handle_t of_recorded[2];
+    double longest, most;
+} model;
+
+static uint32_t below(model *m, uint32_t limit) {
+    m->random = m->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(m->random >> 33) % limit;
+}
+
+static void note_sample(const zt_sample *sample, void *user) {
+    model *m = user;
+    assert_string_equal(sample->name, "meet");
+    if (sample->gpu_time_ns > m->longest)
+        m->longest = sample->gpu_time_ns;
+}
+
+/* Whoever waits for a job ends before its event is reset. When an event is seen, the kernel has ended. */
+static void end_job(model *m, int index) {
+    job *j = &m->jobs[index];
+    if (!j->list)
+        return;
+    for (int i = 0; i < JOBS; i++)
+        if (m->jobs[i].list && m->jobs[i].waits_for == index)
+            end_job(m, i);
+    if (j->signal) {
+        ok(zeEventHostSynchronize(j->signal, A_WHILE));
+        assert_int_equal(word(&m->r, (uint32_t)index), MET);
+        ok(zeEventHostReset(j->signal));
+    } else {
+        finish_immediate(m->r.w, j->list);
+        assert_int_equal(word(&m->r, (uint32_t)index), MET);
+    }
+    j->list = NULL;
+}
+
+static void begin_job(model *m, int index) {
+    job *j = &m->jobs[index];
+    int other = (int)below(m, JOBS);
+    end_job(m, index);
+    m->r.words[index] = NOTHING;
+    j->list = m->immediate[below(m, 4)];
+    j->signal = below(m, 3) ? j->event : NULL;
+    j->waits_for = other != index && m->jobs[other].list && m->jobs[other].signal && below(m, 2) ? other : -1;
+    append_with(&m->r, j->list, (uint32_t)index, (uint32_t)index, LONG, j->signal,
+                j->waits_for < 0 ? NULL : m->jobs[other].signal);
+    m->ran++;
+}
+
+/* A recorded list has one kernel with an event and one without. */
+static void execute_recorded(model *m, uint32_t index) {
+    ok(zeCommandQueueExecuteCommandLists(m->queue, 1, &m->recorded[index], NULL));
+    ok(zeEventHostSynchronize(m->of_recorded[index], A_WHILE));
+    assert_int_equal(word(&m->r, 10 + index), MET);
+    ok(zeCommandQueueSynchronize(m->queue, A_WHILE));
+    ok(zeEventHostReset(m->of_recorded[index]));
+    m->r.words[10 + index] = NOTHING;
+    m->ran += 2;
+}
+
+static void record_anew(model *m, uint32_t index) {
+    ok(zeCommandListReset(m->recorded[index]));
+    append_plain(&m->r, m->recorded[index], 12);
+    append_with(&m->r, m->recorded[index], 10 + index, 12, LONG, m->of_recorded[index], NULL);
+    ok(zeCommandListClose(m->recorded[index]));
+}
+
+static void take_steps(model *m) {
+    for (int i = 0; i < STEPS; i++) {
+        switch (below(m, 8)) {
+        case 0:
+            execute_recorded(m, below(m, 2));
+            break;
+        case 1:
+            record_anew(m, below(m, 2));
+            break;
+        case 2:
+            ok(zt_collect(m->profiler, 0));
+            break;
+        case 3:
+            end_job(m, (int)below(m, JOBS));
+            break;
+        default:
+            begin_job(m, (int)below(m, JOBS));
+            break;
+        }
+    }
+    for (int i = 0; i < JOBS; i++)
+        end_job(m, i);
+}
+
+static void run_model(world *w, uint64_t seed) {
+    model m = {.random = seed, .r = open_concurrent(w)};
+    zt_config config = config_of(w);
+    config.groups = "";
+    config.sample = note_sample;
+    config.sample_user = &m;
+    config.slots_per_step = 4;
+    config.thread = below(&m, 2) == 0;
+    ze_event_pool_handle_t plain = NULL, stamped = create_pool(w, ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
+    ze_event_pool_desc_t desc = {ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, NULL, ZE_EVENT_POOL_FLAG_HOST_VISIBLE, 8};
+    uint64_t begun = now_ns();
+    m.profiler = open_profiler(w, &config);
+    ok(zt_trace_start(m.profiler, NULL));
+    ok(zeEventPoolCreate(w->context, &desc, 1, &w->device, &plain));
+    m.queue = queue_of(w, COMPUTE, 0);
+    for (uint32_t i = 0; i < 4; i++)
+        m.immediate[i] = immediate_of(w, COMPUTE, i % 2, i < 2 ? QUEUE_IN_ORDER : 0);
+    for (uint32_t i = 0; i < JOBS; i++)
+        m.jobs[i].event = i < 6 ? event_in(plain, i) : event_in(stamped, i - 6);
+    for (uint32_t i = 0; i < 2; i++) {
+        m.of_recorded[i] = event_in(plain, 6 + i);
+        m.recorded[i] = recorded_of(w, i ? LIST_IN_ORDER : 0);
+        record_anew(&m, i);
+    }
+    take_steps(&m);
+    m.most = (double)(now_ns() - begun);
+    for (uint32_t i = 0; i < 2; i++)
+        ok(zeCommandListDestroy(m.recorded[i]));
+    for (uint32_t i = 0; i < 4; i++)
+        ok(zeCommandListDestroy(m.immediate[i]));
+    collect_all(m.profiler);
+    assert_counts(m.profiler, counted(m.ran, m.ran, 0, 0, 0));
+    assert_true(m.longest <= m.most);
+    close_profiler(w, m.profiler);
+    for (uint32_t i = 0; i < JOBS; i++)
+        ok(zeEventDestroy(m.jobs[i].event));
+    for (uint32_t i = 0; i < 2; i++)
+        ok(zeEventDestroy(m.of_recorded[i]));
+    ok(zeCommandQueueDestroy(m.queue));
+    ok(zeEventPoolDestroy(plain));
+    ok(zeEventPoolDestroy(stamped));
+    close_rig(&m.r);
+}
+
+static void test_any_order(void **state) {
+    need_in_order_lists(*state);
+    for (uint64_t seed = 1; seed <= OFTEN(40); seed++)
+        run_model(*state, seed);
+}
+
 /* ========================================================================================================== */
 
 int main(void) {
@@ -854,6 +1012,7 @@ int main(void) {
         TEST(test_the_place_of_a_kernel_on_the_timeline),
         TEST(test_copies_and_fills),
         TEST(test_barriers_and_waits),
+        TEST(test_any_order),
     };
     return cmocka_run_group_tests(tests, start_traced, NULL);
 }
