@@ -8230,20 +8230,12 @@ ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_ha
     return region;
 }
 
-ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, const char *name) {
-    zt_region region = {NULL, 0, 0, 0};
-    zt__slot *slot;
+/* As zt_begin, on a list of this kind. */
+ZT__PRIVATE zt_region zt__begin_on(zt_profiler *profiler, ze_command_list_handle_t list, zt__list_state kind,
+                                   const char *name) {
+    zt_region region = zt__begin_region(profiler, list, kind, name);
+    zt__slot *slot = (zt__slot *)region.slot;
     int has_commands = 0;
-    if (!profiler || !profiler->device) {
-        return region;
-    }
-    if (!list) {
-        zt__drop_at_begin(profiler, ZT_DROPPED_APPEND_FAILED);
-        zt__report_null_handle(&profiler->diagnostics, "zt_begin", "list");
-        return region;
-    }
-    region = zt__begin_region(profiler, list, zt__query_list_kind(profiler, list), zt__shown_name(name));
-    slot = (zt__slot *)region.slot;
     if (slot && zt__append_begin(profiler, slot, list, &has_commands) != ZE_RESULT_SUCCESS) {
         zt__lock(&profiler->mutex);
         /* The log function may have released the list, which has dropped the region. */
@@ -8254,6 +8246,19 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
         region.slot = NULL;
     }
     return region;
+}
+
+ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, const char *name) {
+    static const zt_region none = {NULL, 0, 0, 0};
+    if (!profiler || !profiler->device) {
+        return none;
+    }
+    if (!list) {
+        zt__drop_at_begin(profiler, ZT_DROPPED_APPEND_FAILED);
+        zt__report_null_handle(&profiler->diagnostics, "zt_begin", "list");
+        return none;
+    }
+    return zt__begin_on(profiler, list, zt__query_list_kind(profiler, list), zt__shown_name(name));
 }
 
 /* ---- ending ---------------------------------------------------------------------------------------------- */
@@ -15481,8 +15486,9 @@ ZT__PRIVATE void zt__keep_geometry(zt__frame *frame, ze_kernel_handle_t kernel, 
    need not wait, and the begin of a region. So the GPU time is that of the kernel alone. What comes after it,
    zt__after_call appends: the end of the region. If the driver refuses the launch, the wait stays on the
    list. */
-ZT__PRIVATE void zt__begin_by_commands(zt__frame *frame, const zt__command *command, zt_profiler *profiler,
-                                       const char *region) {
+ZT__PRIVATE void zt__begin_by_commands(zt__frame *frame, const zt__command *command,
+                                       const zt__selected_command *selected) {
+    zt__list_state kind = selected->kind;
     uint32_t count = command->signal ? *command->wait_count : 0; /* else it is a wait itself */
     if (count && command->wait_events &&
         zeCommandListAppendWaitOnEvents(command->list, count, command->wait_events) == ZE_RESULT_SUCCESS) {
@@ -15490,7 +15496,10 @@ ZT__PRIVATE void zt__begin_by_commands(zt__frame *frame, const zt__command *comm
         frame->waits = count;
         *command->wait_count = 0;
     }
-    frame->region = zt_begin(profiler, command->list, region);
+    if (kind == ZT__LIST_UNKNOWN) {
+        kind = zt__query_list_kind(selected->profiler, command->list);
+    }
+    frame->region = zt__begin_on(selected->profiler, command->list, kind, zt__shown_name(selected->region));
 }
 
 /* Makes a command signal the event of a slot, whose kernel time stamps measure it. */
@@ -15498,7 +15507,8 @@ ZT__PRIVATE void zt__begin_by_event(zt__frame *frame, const zt__command *command
                                     const zt__selected_command *selected) {
     zt__slot *slot;
     uint32_t i;
-    frame->region = zt__begin_region(selected->profiler, command->list, selected->kind, selected->region);
+    frame->region =
+        zt__begin_region(selected->profiler, command->list, selected->kind, zt__shown_name(selected->region));
     slot = (zt__slot *)frame->region.slot;
     if (!slot) {
         return;
@@ -15560,7 +15570,7 @@ ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_b
     }
     frame->has_region = 1;
     if (selected.measurement == ZT__BY_COMMANDS) {
-        zt__begin_by_commands(frame, &command, selected.profiler, selected.region);
+        zt__begin_by_commands(frame, &command, &selected);
     } else {
         zt__begin_by_event(frame, &command, &selected);
     }
@@ -15641,6 +15651,33 @@ ZT__PRIVATE void zt__mark_list_over_everywhere(zt__tracer *tracer, ze_command_li
     zt__traced_device *device = zt__next_measured(tracer, NULL);
     for (; device; device = zt__next_measured(tracer, device)) {
         zt__mark_list_over(device->profiler, list, is_destroyed, call);
+    }
+}
+
+/* Returns whether commands of the library follow the work on a list, and are not known to be complete. */
+ZT__PRIVATE int zt__has_trailing_commands(zt_profiler *profiler, ze_command_list_handle_t handle) {
+    const zt__slot *slot;
+    const zt__list *list;
+    int found = 0;
+    zt__lock(&profiler->mutex);
+    list = zt__find_list(profiler, handle);
+    for (slot = list ? list->first : NULL; slot && !found; slot = slot->next) {
+        found = slot->measurement == ZT__BY_COMMANDS &&
+                (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_READING);
+    }
+    zt__unlock(&profiler->mutex);
+    return found;
+}
+
+/* Called before a list is reset or destroyed. The application may do that as soon as its own events have
+   signalled, so this waits until commands of the library that follow them are complete. */
+ZT__PRIVATE void zt__await_trailing_commands(zt__tracer *tracer, ze_command_list_handle_t list) {
+    zt__traced_device *device = zt__next_measured(tracer, NULL);
+    for (; device; device = zt__next_measured(tracer, device)) {
+        zt_profiler *profiler = device->profiler;
+        if (!zt__is_owner(&profiler->collector) && zt__has_trailing_commands(profiler, list)) {
+            zt__finish_list(profiler, list, zt__deadline(tracer->wait_timeout_ns));
+        }
     }
 }
 
@@ -15728,9 +15765,14 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     case ZT__KIND_EXECUTE:
         zt__observe_execution(frame, NULL);
         break;
+    case ZT__KIND_LIST_RESET:
+        zt__await_trailing_commands(tracer,
+                                    *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList);
+        break;
     case ZT__KIND_LIST_DESTROY: {
         ze_command_list_handle_t list =
             *ZT__PARAMETERS(frame, ze_command_list_destroy_params_t)->phCommandList;
+        zt__await_trailing_commands(tracer, list);
         zt__mark_list_over_everywhere(tracer, list, 1, "zeCommandListDestroy");
         zt__forget_handle(tracer, &tracer->lists, list);
         break;

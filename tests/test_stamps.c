@@ -389,6 +389,38 @@ static void test_an_event_is_used_again(void **state) {
     close_rig(&r);
 }
 
+/* The application destroys or resets a list as soon as its own event is signalled, also where commands of the
+   library follow. */
+static void test_a_list_that_is_over_with_its_event(void **state) {
+    world *w = *state;
+    rig r = open_concurrent(w);
+    zt_profiler *profiler = trace_times(w);
+    ze_event_pool_handle_t pool = create_pool(w, ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
+    ze_event_handle_t event = event_in(pool, 0);
+    ze_command_queue_handle_t queue = queue_of(w, COMPUTE, 0);
+    ze_command_list_handle_t recorded = recorded_of(w, 0);
+    for (int i = 0; i < OFTEN(1000); i++) {
+        ze_command_list_handle_t list = immediate_of(w, COMPUTE, 1, 0);
+        append_with(&r, list, 0, 0, LONG, event, NULL);
+        ok(zeEventHostSynchronize(event, A_WHILE));
+        ok(zeCommandListDestroy(list));
+        ok(zeEventHostReset(event));
+        append_with(&r, recorded, 0, 0, LONG, event, NULL);
+        ok(zeCommandListClose(recorded));
+        ok(zeCommandQueueExecuteCommandLists(queue, 1, &recorded, NULL));
+        ok(zeEventHostSynchronize(event, A_WHILE));
+        ok(zeCommandListReset(recorded));
+        ok(zeEventHostReset(event));
+    }
+    collect_all(profiler);
+    assert_counts(profiler, counted(2 * OFTEN(1000), 2 * OFTEN(1000), 0, 0, 0));
+    ok(zeCommandListDestroy(recorded));
+    ok(zeCommandQueueDestroy(queue));
+    ok(zeEventDestroy(event));
+    ok(zeEventPoolDestroy(pool));
+    close_rig(&r);
+}
+
 static void note_event(void *parameters, int result, void *user, void **instance) {
     const ze_command_list_append_launch_kernel_params_t *p = parameters;
     (void)result, (void)instance;
@@ -997,6 +1029,7 @@ int main(void) {
         TEST(test_the_time_stamps_of_the_application),
         TEST(test_kernels_with_events_overlap),
         TEST(test_an_event_is_used_again),
+        TEST(test_a_list_that_is_over_with_its_event),
         TEST(test_hooks_see_the_event_of_the_application),
         TEST(test_two_tracers),
         TEST(test_counter_based_events),
