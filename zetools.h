@@ -351,8 +351,9 @@
        - A launch without a signal event gets one of the library. Nothing is appended.
        - A launch with an event of the application signals an event of the library, too, because few events
          have kernel time stamps. On a list that is in order, zeCommandListAppendSignalEvent follows, which
-         signals the application's event. On an immediate list that is not in order, the command that follows
-         is zeCommandListAppendQueryKernelTimestamps, which waits for the library's event alone. So the
+         signals the application's event; on a copy engine, which executes one command at a time, a barrier
+         does. On another immediate list, the command that follows is
+         zeCommandListAppendQueryKernelTimestamps, which waits for the library's event alone. So the
          application's event is signalled after the kernel has ended, and soon after that.
        - If the application may read kernel time stamps of its event, these must be the kernel's, so the
          launch keeps the event. It is measured by time stamps between barriers, with the wait for its events
@@ -7296,12 +7297,6 @@ ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, zt_
     return result;
 }
 
-/* Returns whether the time stamps of a slot's event were copied. Memory that is not written has all bits
-   set. */
-ZT__PRIVATE int zt__is_copied(const zt__slot *slot) {
-    return zt__load(&slot->stamps[0]) != UINT64_MAX && zt__load(&slot->stamps[1]) != UINT64_MAX;
-}
-
 /* Queries whether the device is done with the commands of a slot: SUCCESS or NOT_READY, or an error of
    `reading->call`. */
 ZT__PRIVATE ze_result_t zt__query_slot(const zt_profiler *profiler, zt__reading *reading) {
@@ -7310,7 +7305,9 @@ ZT__PRIVATE ze_result_t zt__query_slot(const zt_profiler *profiler, zt__reading 
         reading->call = "zeEventQueryStatus";
         return zeEventQueryStatus(slot->event);
     }
-    if (slot->measurement == ZT__BY_COPIED_EVENT && !zt__is_copied(slot)) {
+    /* Memory that the copy has not written yet has all bits set. */
+    if (slot->measurement == ZT__BY_COPIED_EVENT &&
+        (zt__load(&slot->stamps[0]) == UINT64_MAX || zt__load(&slot->stamps[1]) == UINT64_MAX)) {
         return ZE_RESULT_NOT_READY;
     }
     return zt__query_kernel_stamps(profiler, reading);
@@ -10395,21 +10392,16 @@ ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns) {
     }
 }
 
-ZT__PRIVATE uint64_t zt__ns_to_ticks(const zt__clock *clock, uint64_t ns) {
-    uint64_t rate = clock->ticks_per_second;
-    return ns / 1000000000u * rate + ns % 1000000000u * rate / 1000000000u;
-}
-
 /* Returns the unwrapped time of the device for a time stamp of a kernel: the first from `least_ns` on. */
 ZT__PRIVATE uint64_t zt__place_kernel_stamp(const zt__timeline *timeline, uint64_t stamp, uint64_t least_ns) {
     const zt__clock *clock = &timeline->kernel_clock;
+    uint64_t second = 1000000000u, rate = clock->ticks_per_second;
     uint64_t ticks = (stamp - timeline->kernel_offset) & clock->mask;
-    uint64_t least = zt__ns_to_ticks(clock, least_ns);
+    uint64_t least = least_ns / second * rate + least_ns % second * rate / second;
     if (clock->wrap_ns) {
         ticks = least + ((ticks - least) & clock->mask);
     }
-    return ticks / clock->ticks_per_second * 1000000000u +
-           ticks % clock->ticks_per_second * 1000000000u / clock->ticks_per_second;
+    return ticks / rate * second + ticks % rate * second / rate;
 }
 
 /* Finds out how the time stamps of kernels are related to the device's global ones, by a command that has
@@ -15353,6 +15345,7 @@ typedef struct zt__frame {
     ze_event_handle_t *signal;   /* the call's parameter, if it was set to the event of the slot; else NULL */
     ze_event_handle_t signalled; /* its value before: an event of the application, or NULL */
     ze_command_list_handle_t list; /* then: the list, */
+    int is_in_order;               /* whether it is in order, */
     uint64_t *copied_stamps;       /* and where the time stamps of a ZT__BY_COPIED_EVENT are copied to */
     zt__build build;               /* of a zeModuleCreate */
 } zt__frame;
@@ -15386,14 +15379,15 @@ typedef struct zt__selected_command {
     zt_profiler *profiler; /* NULL: it is not */
     const char *region;
     zt__list_state kind; /* of the list; UNKNOWN: it has to be queried */
-    int is_in_order;
+    int is_in_order, is_copy_only;
     zt__measurement measurement;
 } zt__selected_command;
 
 /* Returns how a command is measured. By kernel time stamps, the command signals the event of the slot. If it
    has an event of the application, that is signalled next: on a list that is in order, by a command that
-   follows; on another immediate list, by one that waits for the event of the slot. On a recorded list that
-   would find the event signalled by an earlier execution. The mutex is held. */
+   follows; on a copy engine, which executes one command at a time, by a barrier; on another immediate list,
+   by a command that waits for the event of the slot. On a recorded list, that would find the event signalled
+   by an earlier execution. The mutex is held. */
 ZT__PRIVATE zt__measurement zt__choose_measurement(const zt__frame *frame, const zt_profiler *profiler,
                                                    const zt__selected_command *selected,
                                                    const ze_event_handle_t *signal) {
@@ -15407,11 +15401,13 @@ ZT__PRIVATE zt__measurement zt__choose_measurement(const zt__frame *frame, const
     if (!*signal) {
         return ZT__BY_EVENT;
     }
-    if ((!selected->is_in_order && selected->kind == ZT__LIST_RECORDED) ||
-        zt__may_have_stamps(frame->tracer, *signal)) {
+    if (zt__may_have_stamps(frame->tracer, *signal)) {
         return ZT__BY_COMMANDS;
     }
-    return selected->is_in_order ? ZT__BY_EVENT : ZT__BY_COPIED_EVENT;
+    if (selected->is_in_order || selected->is_copy_only) {
+        return ZT__BY_EVENT;
+    }
+    return selected->kind == ZT__LIST_IMMEDIATE ? ZT__BY_COPIED_EVENT : ZT__BY_COMMANDS;
 }
 
 /* Counts a command, and selects whether and how it is measured. The list is checked before the filter, so
@@ -15422,7 +15418,7 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
                                                     int knows_kernel) {
     zt__tracer *tracer = frame->tracer;
     zt__call call = frame->call;
-    zt__selected_command selected = {NULL, NULL, ZT__LIST_UNKNOWN, 0, ZT__BY_COMMANDS};
+    zt__selected_command selected = {NULL, NULL, ZT__LIST_UNKNOWN, 0, 0, ZT__BY_COMMANDS};
     zt__known_handle *list = command ? zt__find_or_query_list(tracer, command->list) : NULL;
     zt__traced_device *device = list ? list->device : NULL;
     zt__kernel_name *name = NULL;
@@ -15446,6 +15442,7 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
     if (name) {
         selected.kind = list->kind;
         selected.is_in_order = list->is_in_order;
+        selected.is_copy_only = list->is_copy_only;
         selected.measurement = zt__choose_measurement(frame, device->profiler, &selected, command->signal);
     }
     tracer->counts.launches++;
@@ -15519,6 +15516,7 @@ ZT__PRIVATE void zt__begin_by_event(zt__frame *frame, const zt__command *command
         zt__store(&slot->stamps[i], UINT64_MAX);
     }
     frame->list = command->list;
+    frame->is_in_order = selected->is_in_order;
     frame->copied_stamps = slot->measurement == ZT__BY_COPIED_EVENT ? slot->stamps : NULL;
     frame->signal = command->signal;
     frame->signalled = *command->signal;
@@ -15537,10 +15535,11 @@ ZT__PRIVATE void zt__signal_for_application(zt__frame *frame, ze_result_t result
     if (frame->copied_stamps) {
         result = zeCommandListAppendQueryKernelTimestamps(frame->list, 1, &own, frame->copied_stamps, NULL,
                                                           event, 1, &own);
-    } else {
+    } else if (frame->is_in_order) {
         result = zeCommandListAppendSignalEvent(frame->list, event);
     }
-    if (result != ZE_RESULT_SUCCESS) { /* the application may wait for it, so it is tried once more */
+    if (result != ZE_RESULT_SUCCESS || (!frame->copied_stamps && !frame->is_in_order)) {
+        /* On a copy engine; or the driver has refused the other command, and the application may wait. */
         result = zeCommandListAppendBarrier(frame->list, event, 0, NULL);
         if (zt__load(&frame->state) == ZT__FRAME_CALLBACK && frame->region.slot) {
             ((zt__slot *)frame->region.slot)->measurement = ZT__BY_EVENT;
