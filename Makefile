@@ -135,6 +135,7 @@ $(1)/tests/test_preload: | build/libzt_auto.so build/examples/simulate build/lib
     build/kernels/reduce.so
 
 $(1)/tests/test_softgpu_engines: | build/kernels/meet.so
+$(1)/tests/test_softgpu_sampling: | build/kernels/hot.so build/kernels/functions.so
 $(1)/tests/test_softgpu_modules: | build/kernels/functions.so build/kernels/imports.so build/kernels/matmul.so \
     build/kernels/replacements.so
 $(1)/tests/test_modules: | build/kernels/functions.so build/kernels/matmul.so build/kernels/reduce.so \

@@ -3159,6 +3159,17 @@ ZT__PRIVATE void zt__add_text(zt__paragraph *paragraph, const char *text) {
     }
 }
 
+/* As zt__add_text, for up to 1023 bytes. Fractions have the locale's decimal point. */
+ZT__PRIVATE ZT__CHECKED_FORMAT(2, 3) void zt__add_formatted(zt__paragraph *paragraph, const char *format,
+                                                            ...) {
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    zt__add_text(paragraph, text);
+}
+
 ZT__PRIVATE void zt__end_paragraph(zt__paragraph *paragraph) {
     zt__end_word(paragraph);
     zt__write_text(paragraph->writer, "\n");
@@ -3451,17 +3462,12 @@ ZT__PRIVATE void zt__show_figure(zt__cell *cell, const zt__figure_column *column
     }
 }
 
-ZT__PRIVATE size_t zt__heading_width(const char *heading) {
-    const char *second = strchr(heading, '\n');
-    size_t width = zt__shown_width(heading), below = second ? zt__shown_width(second + 1) : 0;
-    width -= second ? below + 1 : 0; /* the line feed is shown as one column */
-    return width > below ? width : below;
-}
-
 /* Stores the decimals that a column needs, and its width. */
 ZT__PRIVATE void zt__measure_column(const zt__figure_table *table, zt__figure_column *column, int is_share) {
     double smallest = zt__nan(), largest = zt__nan(), power;
     double enough = table->is_precise ? 999.5 : 99.95;
+    const char *second_line = strchr(column->heading, '\n');
+    size_t width = zt__shown_width(column->heading);
     int are_integers = 1;
     zt__cell cell;
     uint32_t row;
@@ -3486,9 +3492,13 @@ ZT__PRIVATE void zt__measure_column(const zt__figure_table *table, zt__figure_co
             column->decimals++;
         }
     }
-    column->width = zt__heading_width(column->heading);
+    column->width = width;
+    if (second_line) {
+        column->width = zt__shown_width(second_line + 1);
+        width -= column->width + 1; /* the line feed is shown as one column */
+        column->width = width > column->width ? width : column->width;
+    }
     for (row = 0; row < table->row_count; row++) {
-        size_t width;
         zt__show_figure(&cell, column, table->rows[row].figures[column->figure]);
         width = zt__shown_width(cell.text);
         column->width = width > column->width ? width : column->width;
@@ -3552,17 +3562,12 @@ ZT__PRIVATE int zt__add_figures(zt__figure_table *table, uint32_t figure, const 
 ZT__PRIVATE void zt__add_texts(zt__figure_table *table, uint32_t figure, const char *name,
                                const char *const *texts) {
     zt__figure_column *column = &table->columns[table->column_count++];
-    uint32_t i;
     memset(column, 0, sizeof *column);
     column->figure = figure;
     column->texts = texts;
     column->scale = 1;
     zt__make_heading(column->heading, name, "");
-    column->width = zt__heading_width(column->heading);
-    for (i = 0; i < table->row_count; i++) {
-        size_t width = strlen(texts[(uint32_t)table->rows[i].figures[figure]]);
-        column->width = width > column->width ? width : column->width;
-    }
+    zt__measure_column(table, column, 0);
 }
 
 /* Returns how many blanks are before a name: not more than half of the room for names. */
@@ -3707,26 +3712,6 @@ ZT__PRIVATE void zt__after_fork(void) {
     zt__threads.first = NULL;
 }
 
-ZT__PRIVATE zt__process *zt__create_process(void) {
-    zt__process *process = (zt__process *)calloc(1, sizeof *process);
-    if (!process) {
-        return NULL;
-    }
-    if (pthread_key_create(&process->depth, NULL) != 0) {
-        free(process);
-        return NULL;
-    }
-    if (pthread_key_create(&process->messages, free) != 0) {
-        pthread_key_delete(process->depth);
-        free(process);
-        return NULL;
-    }
-    pthread_mutex_init(&process->mutex, NULL);
-    /* A forked child has other numbers than its parent, and so ignores regions that the parent has begun. */
-    process->serial = (uint32_t)getpid() * 2654435761u;
-    return process;
-}
-
 /* Returns the block at the address in the variable, or NULL if the variable is of another process. */
 ZT__PRIVATE zt__process *zt__read_process_variable(const char *identity) {
     const char *value = getenv(ZT__PROCESS_VARIABLE);
@@ -3743,25 +3728,37 @@ ZT__PRIVATE zt__process *zt__find_or_create_process(void) {
     const void *image = (const void *)(uintptr_t)getauxval(AT_RANDOM); /* random bytes, which exec changes */
     char identity[64], value[128];
     zt__process *process, *created;
+    int has_depth, has_messages;
     snprintf(identity, sizeof identity, "%ld.%016llx.", (long)getpid(),
              (unsigned long long)(image ? zt__hash(image, 16) : 0));
     process = zt__read_process_variable(identity);
-    created = process ? NULL : zt__create_process();
+    created = process ? NULL : (zt__process *)calloc(1, sizeof *created);
     if (!created) {
         return process;
     }
-    snprintf(value, sizeof value, "%s%p", identity, (void *)created);
-    if (getenv(ZT__PROCESS_VARIABLE) && !zt__read_process_variable(identity)) {
-        setenv(ZT__PROCESS_VARIABLE, value, 1); /* it was inherited from another process */
-    }
-    setenv(ZT__PROCESS_VARIABLE, value, 0); /* has no effect if another copy has just set it */
-    process = zt__read_process_variable(identity);
-    if (process != created) {
-        pthread_key_delete(created->depth);
-        pthread_key_delete(created->messages);
+    has_depth = pthread_key_create(&created->depth, NULL) == 0;
+    has_messages = has_depth && pthread_key_create(&created->messages, free) == 0;
+    if (has_messages) {
+        pthread_mutex_init(&created->mutex, NULL);
+        /* A forked child has other numbers than its parent, and so ignores regions that the parent has begun.
+         */
+        created->serial = (uint32_t)getpid() * 2654435761u;
+        snprintf(value, sizeof value, "%s%p", identity, (void *)created);
+        if (getenv(ZT__PROCESS_VARIABLE) && !zt__read_process_variable(identity)) {
+            setenv(ZT__PROCESS_VARIABLE, value, 1); /* it was inherited from another process */
+        }
+        setenv(ZT__PROCESS_VARIABLE, value, 0); /* has no effect if another copy has just set it */
+        process = zt__read_process_variable(identity);
+        if (process == created) {
+            return process;
+        }
         pthread_mutex_destroy(&created->mutex);
-        free(created);
+        pthread_key_delete(created->messages);
     }
+    if (has_depth) {
+        pthread_key_delete(created->depth);
+    }
+    free(created);
     return process;
 }
 
@@ -5865,7 +5862,9 @@ struct zt__slot {
     uint32_t activation; /* profiler->activation when the region was begun */
     int spans_passes;    /* the region has begun in one pass and ended in another: its sample will be lost */
     int is_dropped;      /* the region was dropped, its commands are incomplete: no sample is ever read */
-    uint64_t submitted_ns; /* host time; it was submitted at this time or later */
+    uint64_t submitted_ns;  /* host time; it was begun, or zt_execute was called, at this time or later */
+    uint64_t not_before_ns; /* host time; what is read next was submitted at this time or later, also if
+                               zt_execute did not submit it */
 
     /* for zt_execute: the state in which it found the slot, or FREE if it does not expect the slot to run */
     zt__slot_state submitted_from;
@@ -5955,7 +5954,7 @@ typedef struct zt__lost_flag {
 typedef struct zt__sample_times {
     ze_command_list_handle_t list;
     uint64_t begin_ticks, end_ticks; /* the device's global time stamps */
-    uint64_t not_before_ns;          /* host time; it was submitted at this time or later */
+    uint64_t not_before_ns;          /* host time; slot->not_before_ns */
     uint64_t not_after_ns;           /* host time; it was complete at this time */
 } zt__sample_times;
 
@@ -7168,7 +7167,7 @@ ZT__PRIVATE void zt__read_reports(zt_profiler *profiler, zt__reading *reading) {
         reading->outcome = ZT__READ;
         reading->report = batch->report_count++;
         reading->times.list = slot->list->handle;
-        reading->times.not_before_ns = slot->submitted_ns;
+        reading->times.not_before_ns = slot->not_before_ns;
         if (slot->stamps) { /* atomic, because the list may run again without zt_execute */
             reading->times.begin_ticks = zt__load(&slot->stamps[0]);
             reading->times.end_ticks = zt__load(&slot->stamps[1]);
@@ -7498,6 +7497,8 @@ ZT__PRIVATE void zt__move_on(zt_profiler *profiler, const zt__reading *reading) 
         zt__unbind_slot(slot);
         zt__free_slot(profiler, slot);
     } else {
+        /* The execution that was read had not ended when zt_execute was called. So the next is later. */
+        slot->not_before_ns = slot->submitted_ns;
         zt__move_slot(profiler, slot, ZT__SLOT_ARMED);
     }
 }
@@ -7861,7 +7862,7 @@ ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt
         list->ended == list->over_up_to) {
         list->begun_ns = zt__now_ns();
     }
-    slot->submitted_ns = list->begun_ns;
+    slot->submitted_ns = slot->not_before_ns = list->begun_ns;
     list->open_count++;
     return slot;
 }
@@ -9205,6 +9206,12 @@ typedef struct zt__merged_region {
     uint64_t lost, dropped;
 } zt__merged_region;
 
+/* A path of the other profiler, copied, and the one that it is added to. */
+typedef struct zt__merged_path {
+    zt__path *into;
+    zt__path from;
+} zt__merged_path;
+
 /* Copies the statistics of a region, and makes room for them in `into`, whose collector is held, so that
    nobody else writes its statistics. Returns 0 without memory. */
 ZT__PRIVATE int zt__prepare_region(zt_profiler *into, zt_profiler *from, zt__merged_region *merged) {
@@ -9235,41 +9242,48 @@ ZT__PRIVATE int zt__prepare_region(zt_profiler *into, zt_profiler *from, zt__mer
     return merged->into->statistics.capacity >= rows;
 }
 
-/* A path of the other profiler, copied, and the one that it is added to. */
-typedef struct zt__merged_path {
-    zt__path *into;
-    zt__path from;
-} zt__merged_path;
+/* What zt_merge adds to a profiler, and where. */
+typedef struct zt__merge {
+    zt_profiler *into, *from;
+    uint32_t region_count, path_count;
+    zt__merged_region *regions;
+    zt__merged_path *paths;
+} zt__merge;
 
-/* Copies the paths, all of one moment, and adds those to `into` that it does not have. The regions are
-   prepared. Returns 0 without memory. */
-ZT__PRIVATE int zt__prepare_paths(zt_profiler *into, zt_profiler *from, const zt__merged_region *regions,
-                                  zt__merged_path *paths, uint32_t count) {
+/* Copies what is added, and makes room for it. No figure changes here, so that nothing is merged in part.
+   Returns 0 without memory. */
+ZT__PRIVATE int zt__prepare_merge(zt__merge *merge) {
+    zt_profiler *into = merge->into, *from = merge->from;
+    const zt_allocator *allocator = &into->config.allocator;
     uint32_t i;
-    int has_all = 1;
-    zt__lock(&from->mutex);
-    for (i = 0; i < count; i++) {
-        paths[i].from = *zt__path_at(from, i);
+    int has_memory;
+    merge->path_count = zt_get_path_count(from); /* first, so that their regions are counted, too */
+    merge->region_count = zt_get_region_count(from);
+    merge->regions =
+        (zt__merged_region *)zt__allocate(allocator, merge->region_count + 1u, sizeof *merge->regions);
+    merge->paths = (zt__merged_path *)zt__allocate(allocator, merge->path_count + 1u, sizeof *merge->paths);
+    has_memory = merge->regions && merge->paths;
+    for (i = 0; i < merge->region_count && has_memory; i++) {
+        merge->regions[i].from = zt__record_at(from, i);
+        has_memory = zt__prepare_region(into, from, &merge->regions[i]);
+    }
+    if (!has_memory) {
+        return 0;
+    }
+    zt__lock(&from->mutex); /* the paths are of one moment */
+    for (i = 0; i < merge->path_count; i++) {
+        merge->paths[i].from = *zt__path_at(from, i);
     }
     zt__unlock(&from->mutex);
     zt__lock(&into->mutex);
-    for (i = 0; i < count && has_all; i++) {
-        const zt__path_key *key = &paths[i].from.key;
-        zt__path *outer = key->outer->depth > 0 ? paths[key->outer->index].into : &into->root;
-        paths[i].into = zt__find_or_add_path(into, outer, regions[key->region->index].into);
-        has_all = paths[i].into != NULL;
+    for (i = 0; i < merge->path_count && has_memory; i++) {
+        const zt__path_key *key = &merge->paths[i].from.key;
+        zt__path *outer = key->outer->depth > 0 ? merge->paths[key->outer->index].into : &into->root;
+        merge->paths[i].into = zt__find_or_add_path(into, outer, merge->regions[key->region->index].into);
+        has_memory = merge->paths[i].into != NULL;
     }
     zt__unlock(&into->mutex);
-    return has_all;
-}
-
-/* Adds the figures of a path. The mutex is held. */
-ZT__PRIVATE void zt__merge_path(zt__path *into, const zt__path *from) {
-    into->outlives_outer |= from->outlives_outer;
-    into->is_own_unknown |= from->is_own_unknown;
-    into->count += from->count;
-    into->time_ns += from->time_ns;
-    into->missing += from->missing;
+    return has_memory;
 }
 
 /* Adds what was lost and dropped. The mutex is held. */
@@ -9287,13 +9301,14 @@ ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint6
     into->counts.unobserved_lists += unobserved_lists;
 }
 
-/* Adds the prepared regions. Both collectors are held, so no statistics change; but regions may be dropped
+/* Adds what was prepared. Both collectors are held, so no statistics change; but regions may be dropped
    meanwhile, so all counts are copied at once. The mutex of `into` is unlocked between regions, so that other
    threads need not wait for all of them. */
-ZT__PRIVATE void zt__add_regions(zt_profiler *into, zt_profiler *from, zt__merged_region *regions,
-                                 uint32_t count) {
+ZT__PRIVATE void zt__apply_merge(const zt__merge *merge) {
+    zt_profiler *into = merge->into, *from = merge->from;
+    zt__merged_region *regions = merge->regions;
     uint64_t unobserved_lists, causes[ZT_CAUSE_COUNT];
-    uint32_t i;
+    uint32_t i, count = merge->region_count;
     zt__lock(&from->mutex);
     memcpy(causes, from->causes, sizeof causes);
     unobserved_lists = from->counts.unobserved_lists;
@@ -9315,6 +9330,15 @@ ZT__PRIVATE void zt__add_regions(zt_profiler *into, zt_profiler *from, zt__merge
     }
     zt__lock(&into->mutex);
     zt__add_causes(into, causes, unobserved_lists);
+    for (i = 0; i < merge->path_count; i++) {
+        const zt__path *path = &merge->paths[i].from;
+        zt__path *to = merge->paths[i].into;
+        to->outlives_outer |= path->outlives_outer;
+        to->is_own_unknown |= path->is_own_unknown;
+        to->count += path->count;
+        to->time_ns += path->time_ns;
+        to->missing += path->missing;
+    }
     zt__unlock(&into->mutex);
 }
 
@@ -9338,12 +9362,10 @@ ZT__PRIVATE int zt__lock_collectors(zt_profiler *into, zt_profiler *from) {
 
 ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     zt_profiler *source = zt__mutable(from);
-    zt__merged_region *regions = NULL;
-    zt__merged_path *paths = NULL;
+    zt__merge merge = {into, source, 0, 0, NULL, NULL};
     const char *mismatch;
-    uint32_t i, count, path_count, prepared = 0;
-    int is_inside;
-    ze_result_t result = ZE_RESULT_SUCCESS;
+    uint32_t i;
+    int is_inside, has_memory;
     if (!into || !from) {
         return ZE_RESULT_SUCCESS;
     }
@@ -9362,194 +9384,354 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     if (!zt__lock_collectors(into, source)) {
         return zt__report(&into->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "zt_merge");
     }
-    path_count = zt_get_path_count(from); /* before that of the regions, so that it has all their regions */
-    count = zt_get_region_count(from);
-    if (count > 0) {
-        regions = (zt__merged_region *)zt__allocate(&into->config.allocator, count, sizeof *regions);
+    has_memory = zt__prepare_merge(&merge);
+    if (has_memory) {
+        zt__apply_merge(&merge);
     }
-    if (path_count > 0) {
-        paths = (zt__merged_path *)zt__allocate(&into->config.allocator, path_count, sizeof *paths);
+    for (i = 0; merge.regions && i < merge.region_count; i++) {
+        zt__free_statistics(&from->config.allocator, &merge.regions[i].statistics);
     }
-    /* No figure changes before there is memory for everything. */
-    while (regions && prepared < count) {
-        zt__lock(&source->mutex);
-        regions[prepared].from = source->regions[prepared];
-        zt__unlock(&source->mutex);
-        if (!zt__prepare_region(into, source, &regions[prepared])) {
-            break;
-        }
-        prepared++;
-    }
-    if (prepared == count &&
-        (path_count == 0 || (paths && zt__prepare_paths(into, source, regions, paths, path_count)))) {
-        zt__add_regions(into, source, regions, count);
-        zt__lock(&into->mutex);
-        for (i = 0; i < path_count; i++) {
-            zt__merge_path(paths[i].into, &paths[i].from);
-        }
-        zt__unlock(&into->mutex);
-    } else {
-        result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    for (i = 0; regions && i < count; i++) {
-        zt__free_statistics(&from->config.allocator, &regions[i].statistics);
-    }
-    zt__free(&into->config.allocator, regions);
-    zt__free(&into->config.allocator, paths);
+    zt__free(&into->config.allocator, merge.regions);
+    zt__free(&into->config.allocator, merge.paths);
     if (!is_inside) {
         zt__unlock_timed(&source->collector);
     }
     zt__unlock_timed(&into->collector);
-    if (result != ZE_RESULT_SUCCESS) {
-        zt__report_no_memory(&into->diagnostics, "zt_merge", "statistics");
-    }
-    return result;
+    return has_memory ? ZE_RESULT_SUCCESS
+                      : zt__report_no_memory(&into->diagnostics, "zt_merge", "statistics");
 }
 
-/* ---- packing --------------------------------------------------------------------------------------------- */
+/* ---- packing and unpacking ------------------------------------------------------------------------------- */
 
-/* PACKED STATISTICS, in the manual, describes the layout. */
-enum {
-    ZT__PACK_LAYOUT = 2,
-    ZT__PACK_HEADER_SIZE = 24,
-    ZT__PACKED_MOMENTS_SIZE = 7 * 8,
-    ZT__PACKED_PATH_SIZE = 4 * 4 + 3 * 8
-};
+/* PACKED STATISTICS, in the manual, describes the layout. The same functions write and read it: each
+   transfers a value from its variable to the buffer, or from the buffer to its variable. Nothing in a buffer
+   that is read is trusted. */
+enum { ZT__PACK_LAYOUT = 2, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
 
-/* Writes into a buffer. Bytes that do not fit are only counted. */
+/* The highest count that is accepted, so that sums over all regions do not overflow. */
+#define ZT__MAX_PACKED_COUNT (UINT64_C(1) << 47)
+
+/* A buffer that is written or read. If it is written, bytes that do not fit are only counted. If it is read,
+   values are 0 or "" once `result` is not SUCCESS. */
 typedef struct zt__packer {
-    uint8_t *bytes;
-    size_t room, used;
+    int is_reading;
+    uint8_t *bytes; /* only read if `is_reading` */
+    size_t size, used;
+    ze_result_t result; /* INVALID_ARGUMENT: the buffer ends too early or is invalid; OUT_OF_HOST_MEMORY */
+    char *strings;      /* the next text that is read is copied to here */
 } zt__packer;
 
-ZT__PRIVATE void zt__pack_bytes(zt__packer *packer, const void *bytes, size_t size) {
-    if (size > 0 && packer->used <= packer->room && size <= packer->room - packer->used) {
-        memcpy(packer->bytes + packer->used, bytes, size);
+/* Rejects the buffer unless a condition holds. Returns whether all has gone well so far. */
+ZT__PRIVATE int zt__require(zt__packer *packer, int condition) {
+    if (!condition && packer->result == ZE_RESULT_SUCCESS) {
+        packer->result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    }
+    return packer->result == ZE_RESULT_SUCCESS;
+}
+
+/* Rejects the buffer unless it has `count` more elements of so many bytes. Memory is allocated only for what
+   the buffer is long enough for. */
+ZT__PRIVATE int zt__require_more(zt__packer *packer, size_t count, size_t size) {
+    return zt__require(packer, (packer->size - packer->used) / size >= count);
+}
+
+/* As zt__allocate. */
+ZT__PRIVATE void *zt__allocate_unpacked(zt__packer *packer, const zt_allocator *allocator, size_t count,
+                                        size_t size) {
+    void *memory = zt__allocate(allocator, count, size);
+    if (!memory) {
+        packer->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    return memory;
+}
+
+/* Returns the next bytes of the buffer, or NULL if it does not have so many. */
+ZT__PRIVATE uint8_t *zt__next_bytes(zt__packer *packer, size_t size) {
+    uint8_t *bytes = NULL;
+    if (packer->used <= packer->size && size <= packer->size - packer->used) {
+        bytes = packer->bytes + packer->used;
+    }
+    if (packer->is_reading && !zt__require(packer, bytes != NULL)) {
+        return NULL;
     }
     packer->used += size;
+    return bytes;
 }
 
-/* Packs the low `size` bytes, 8 at the most, little-endian. */
-ZT__PRIVATE void zt__pack_integer(zt__packer *packer, uint64_t value, size_t size) {
-    uint8_t bytes[8];
+/* Transfers the low `size` bytes of an integer, little-endian. One that is read is not above `most`. */
+ZT__PRIVATE uint64_t zt__transfer_integer(zt__packer *packer, uint64_t value, size_t size, uint64_t most) {
+    uint8_t *bytes = zt__next_bytes(packer, size);
+    uint64_t read = 0;
     size_t i;
-    for (i = 0; i < size; i++) {
+    for (i = 0; i < size && bytes && !packer->is_reading; i++) {
         bytes[i] = (uint8_t)(value >> 8 * i);
     }
-    zt__pack_bytes(packer, bytes, size);
+    for (i = 0; i < size && bytes && packer->is_reading; i++) {
+        read |= (uint64_t)bytes[i] << 8 * i;
+    }
+    return zt__require(packer, read <= most) ? read : 0;
 }
 
-ZT__PRIVATE void zt__pack_u32(zt__packer *packer, uint32_t value) {
-    zt__pack_integer(packer, value, 4);
+ZT__PRIVATE void zt__transfer_u32(zt__packer *packer, uint32_t *value, uint32_t most) {
+    uint32_t read = (uint32_t)zt__transfer_integer(packer, *value, 4, most);
+    if (packer->is_reading) {
+        *value = read;
+    }
 }
 
-ZT__PRIVATE void zt__pack_u64(zt__packer *packer, uint64_t value) {
-    zt__pack_integer(packer, value, 8);
+ZT__PRIVATE void zt__transfer_u64(zt__packer *packer, uint64_t *value, uint64_t most) {
+    uint64_t read = zt__transfer_integer(packer, *value, 8, most);
+    if (packer->is_reading) {
+        *value = read;
+    }
 }
 
-ZT__PRIVATE void zt__pack_f64(zt__packer *packer, double value) {
+ZT__PRIVATE void zt__transfer_f64(zt__packer *packer, double *value) {
     uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    zt__pack_u64(packer, bits);
+    memcpy(&bits, value, sizeof bits);
+    bits = zt__transfer_integer(packer, bits, 8, UINT64_MAX);
+    if (packer->is_reading) {
+        memcpy(value, &bits, sizeof bits);
+    }
 }
 
-ZT__PRIVATE void zt__pack_text(zt__packer *packer, const char *text) {
-    size_t length = strlen(text);
-    zt__pack_u32(packer, (uint32_t)length);
-    zt__pack_bytes(packer, text, length);
+ZT__PRIVATE void zt__transfer_flag(zt__packer *packer, int *flag) {
+    uint32_t read = (uint32_t)zt__transfer_integer(packer, (uint64_t)*flag, 4, 1);
+    if (packer->is_reading) {
+        *flag = (int)read;
+    }
 }
 
-/* Packs all that comes before the regions. */
-ZT__PRIVATE void zt__pack_profiler(zt__packer *packer, zt_profiler *profiler, uint32_t region_count) {
-    zt_availability availability = zt_get_availability(profiler);
-    const zt__facts *facts = &profiler->facts;
+/* A text that is read is copied to the profiler's strings. They have as many bytes as the buffer, which is
+   enough: besides its characters, a text occupies one byte there for the final 0, and four in the buffer for
+   its length. */
+ZT__PRIVATE void zt__transfer_text(zt__packer *packer, const char **text) {
+    uint32_t length = packer->is_reading ? 0 : (uint32_t)strlen(*text);
+    uint8_t *bytes;
+    zt__transfer_u32(packer, &length, UINT32_MAX);
+    bytes = zt__next_bytes(packer, length);
+    if (!packer->is_reading) {
+        if (bytes) {
+            memcpy(bytes, *text, length);
+        }
+        return;
+    }
+    *text = "";
+    if (bytes && zt__require(packer, memchr(bytes, 0, length) == NULL)) {
+        *text = (char *)memcpy(packer->strings, bytes, length);
+        packer->strings[length] = 0;
+        packer->strings += length + 1;
+    }
+}
+
+/* Transfers a text in an array of `room` bytes, cut if it is too long. */
+ZT__PRIVATE void zt__transfer_short_text(zt__packer *packer, char *text, size_t room) {
+    const char *read = text;
+    zt__transfer_text(packer, &read);
+    if (packer->is_reading) {
+        zt__copy_text(text, room, read, strlen(read));
+    }
+}
+
+/* Transfers what is known about profiler, device and program. */
+ZT__PRIVATE void zt__transfer_profiler(zt__packer *packer, zt_profiler *profiler, uint32_t *region_count) {
+    enum { MAX_SAMPLES = 1 << 20 };                                /* as in zt__complete_config */
+    const uint32_t max_metrics = UINT32_MAX / (2 * ZT__MAX_TILES); /* the number of columns fits in 32 bits */
+    uint32_t i, cause_count = ZT_CAUSE_COUNT, availability = (uint32_t)zt_get_availability(profiler);
+    const char *why = availability == ZT_AVAILABLE ? "" : zt_get_availability_text(profiler);
     uint64_t unobserved_lists, causes[ZT_CAUSE_COUNT];
-    uint32_t i;
+    zt__facts *facts = &profiler->facts;
     zt__lock(&profiler->mutex);
     memcpy(causes, profiler->causes, sizeof causes);
     unobserved_lists = profiler->counts.unobserved_lists;
     zt__unlock(&profiler->mutex);
-    zt__pack_u32(packer, profiler->metric_count);
-    zt__pack_u32(packer, region_count);
-    zt__pack_u32(packer, profiler->pass_count);
-    zt__pack_u32(packer, profiler->tile_count);
-    zt__pack_u32(packer, profiler->config.samples);
-    zt__pack_u32(packer, (uint32_t)availability);
-    zt__pack_text(packer, availability == ZT_AVAILABLE ? "" : zt_get_availability_text(profiler));
-    zt__pack_text(packer, profiler->device_name);
-    zt__pack_text(packer, facts->driver_version);
-    zt__pack_text(packer, facts->uuid);
-    zt__pack_text(packer, facts->pci_address);
-    zt__pack_text(packer, facts->program);
-    zt__pack_u32(packer, facts->core_clock_mhz);
-    zt__pack_u64(packer, facts->timer_hz);
-    zt__pack_u64(packer, facts->opened_s);
-    zt__pack_u32(packer, ZT_CAUSE_COUNT);
+    zt__transfer_u32(packer, &profiler->metric_count, max_metrics);
+    zt__transfer_u32(packer, region_count, ZT__MAX_REGIONS);
+    zt__transfer_u32(packer, &profiler->pass_count, ZT__MAX_PASSES);
+    zt__transfer_u32(packer, &profiler->tile_count, ZT__MAX_TILES);
+    zt__transfer_u32(packer, &profiler->config.samples, MAX_SAMPLES);
+    zt__transfer_u32(packer, &availability, ZT_AVAILABILITY_UNKNOWN);
+    zt__transfer_text(packer, &why);
+    zt__transfer_short_text(packer, profiler->device_name, sizeof profiler->device_name);
+    zt__transfer_short_text(packer, facts->driver_version, sizeof facts->driver_version);
+    zt__transfer_short_text(packer, facts->uuid, sizeof facts->uuid);
+    zt__transfer_short_text(packer, facts->pci_address, sizeof facts->pci_address);
+    zt__transfer_short_text(packer, facts->program, sizeof facts->program);
+    zt__transfer_u32(packer, &facts->core_clock_mhz, UINT32_MAX);
+    zt__transfer_u64(packer, &facts->timer_hz, UINT64_MAX);
+    zt__transfer_u64(packer, &facts->opened_s, ZT__MAX_PACKED_COUNT);
+    zt__transfer_u32(packer, &cause_count, ZT_CAUSE_COUNT);
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        zt__pack_u64(packer, causes[i]);
+        zt__transfer_u64(packer, &causes[i], ZT__MAX_PACKED_COUNT);
     }
-    zt__pack_u64(packer, unobserved_lists);
-    for (i = 0; i < profiler->metric_count; i++) {
-        const zt_metric *metric = &profiler->metrics[i];
-        zt__pack_text(packer, metric->name);
-        zt__pack_text(packer, metric->group);
-        zt__pack_text(packer, metric->component);
-        zt__pack_text(packer, metric->units);
-        zt__pack_text(packer, metric->description);
-        zt__pack_u32(packer, (uint32_t)metric->type);
-        zt__pack_u32(packer, (uint32_t)metric->aggregation);
-        zt__pack_u32(packer, metric->pass);
+    zt__transfer_u64(packer, &unobserved_lists, ZT__MAX_PACKED_COUNT);
+    if (packer->is_reading) {
+        zt__require(packer, cause_count == ZT_CAUSE_COUNT && profiler->pass_count > 0 &&
+                                profiler->config.samples > 0);
+        profiler->availability = (zt_availability)availability;
+        zt__copy_text(profiler->availability_text.text, sizeof profiler->availability_text.text, why,
+                      strlen(why));
+        zt__add_causes(profiler, causes, unobserved_lists);
     }
 }
 
-/* Packs a region. The mutex is held. */
-ZT__PRIVATE void zt__pack_region(zt__packer *packer, const zt_profiler *profiler,
-                                 const zt__region_record *record) {
-    static const zt__moments none = {0, 0, 0, 0, 0, 0, 0};
-    const zt__statistics *statistics = &record->statistics;
-    uint32_t pass, column, columns = profiler->layout.column_count;
-    size_t i, values = (size_t)statistics->kept * columns;
-    zt__pack_text(packer, record->name);
-    for (pass = 0; pass < profiler->pass_count; pass++) {
-        zt__pack_u64(packer, statistics->seen[pass]);
+/* Transfers the metrics, and lays out the columns of a profiler that is read. */
+ZT__PRIVATE void zt__transfer_metrics(zt__packer *packer, zt_profiler *profiler) {
+    enum { LEAST_METRIC = 5 * 4 + 3 * 4 }; /* bytes of a metric whose texts are empty */
+    uint32_t i;
+    if (packer->is_reading) {
+        if (!zt__require_more(packer, profiler->metric_count, LEAST_METRIC)) {
+            return;
+        }
+        profiler->metrics = (zt_metric *)zt__allocate_unpacked(
+            packer, &profiler->config.allocator, profiler->metric_count + 1, sizeof *profiler->metrics);
     }
-    zt__pack_u64(packer, record->lost);
-    zt__pack_u64(packer, record->dropped);
-    for (column = 0; column < columns; column++) {
-        const zt__moments *moments = statistics->moments ? &statistics->moments[column] : &none;
-        zt__pack_u64(packer, moments->count);
-        zt__pack_f64(packer, moments->weight);
-        zt__pack_f64(packer, moments->sum);
-        zt__pack_f64(packer, moments->mean);
-        zt__pack_f64(packer, moments->m2);
-        zt__pack_f64(packer, moments->min);
-        zt__pack_f64(packer, moments->max);
+    for (i = 0; profiler->metrics && i < profiler->metric_count; i++) {
+        zt_metric *metric = &profiler->metrics[i];
+        uint32_t type = (uint32_t)metric->type, aggregation = (uint32_t)metric->aggregation;
+        zt__transfer_text(packer, &metric->name);
+        zt__transfer_text(packer, &metric->group);
+        zt__transfer_text(packer, &metric->component);
+        zt__transfer_text(packer, &metric->units);
+        zt__transfer_text(packer, &metric->description);
+        zt__transfer_u32(packer, &type, INT32_MAX);
+        zt__transfer_u32(packer, &aggregation, ZT_AGGREGATE_NONE);
+        zt__transfer_u32(packer, &metric->pass, profiler->pass_count - 1);
+        if (packer->is_reading) {
+            metric->type = (int)type;
+            metric->aggregation = (zt_aggregation)aggregation;
+        }
     }
-    zt__pack_u32(packer, statistics->kept);
-    if (packer->used > packer->room) { /* nothing more fits: only the size is needed */
+    if (packer->is_reading && packer->result == ZE_RESULT_SUCCESS && !zt__lay_out_columns(profiler)) {
+        packer->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+}
+
+/* Transfers the moments of all columns, and the kept samples. Counts and weights that are read are checked,
+   because values are divided by them. The values themselves are not: as with those of a driver, reports leave
+   out what is not a number. */
+ZT__PRIVATE void zt__transfer_statistics(zt__packer *packer, zt_profiler *profiler,
+                                         zt__statistics *statistics) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    uint32_t column, kept = statistics->kept, columns = profiler->layout.column_count;
+    uint64_t collected = zt__collected(profiler, statistics);
+    size_t i, values;
+    zt__moments none;
+    memset(&none, 0, sizeof none);
+    if (packer->is_reading) {
+        statistics->moments =
+            (zt__moments *)zt__allocate_unpacked(packer, allocator, columns, sizeof *statistics->moments);
+    }
+    for (column = 0; column < columns && packer->result == ZE_RESULT_SUCCESS; column++) {
+        zt__moments *moments = statistics->moments ? &statistics->moments[column] : &none;
+        zt__transfer_u64(packer, &moments->count, collected);
+        zt__transfer_f64(packer, &moments->weight);
+        zt__transfer_f64(packer, &moments->sum);
+        zt__transfer_f64(packer, &moments->mean);
+        zt__transfer_f64(packer, &moments->m2);
+        zt__transfer_f64(packer, &moments->min);
+        zt__transfer_f64(packer, &moments->max);
+        if (packer->is_reading) {
+            zt__require(packer, zt__is_finite(moments->weight) && moments->weight >= 0 &&
+                                    (zt__is_nan(moments->m2) || moments->m2 >= 0));
+        }
+        if (packer->is_reading && moments->count == 0) {
+            memset(moments, 0, sizeof *moments);
+        }
+    }
+    zt__transfer_u32(packer, &kept, profiler->config.samples);
+    values = (size_t)kept * columns;
+    if (!packer->is_reading && packer->used > packer->size) { /* nothing more fits: only the size is needed */
         packer->used += values * sizeof(double);
         return;
     }
-    for (i = 0; i < values; i++) {
-        zt__pack_f64(packer, statistics->rows[i]);
+    if (packer->is_reading && zt__require(packer, kept <= zt__samples_per_pass(statistics)) &&
+        zt__require_more(packer, values, sizeof(double)) && values > 0) {
+        statistics->rows =
+            (double *)zt__allocate_unpacked(packer, allocator, values, sizeof *statistics->rows);
+        statistics->kept = statistics->capacity = statistics->rows ? kept : 0;
+    }
+    for (i = 0; i < values && statistics->rows; i++) {
+        zt__transfer_f64(packer, &statistics->rows[i]);
     }
 }
 
-/* The mutex is held. */
-ZT__PRIVATE void zt__pack_path(zt__packer *packer, const zt__path *path) {
-    zt__pack_u32(packer, path->depth > 1 ? path->key.outer->index : UINT32_MAX);
-    zt__pack_u32(packer, path->key.region->index);
-    zt__pack_u64(packer, path->count);
-    zt__pack_f64(packer, path->time_ns);
-    zt__pack_u64(packer, path->missing);
-    zt__pack_u32(packer, (uint32_t)path->outlives_outer);
-    zt__pack_u32(packer, (uint32_t)path->is_own_unknown);
+/* Transfers a region. If the buffer is written, the mutex is held. */
+ZT__PRIVATE void zt__transfer_region(zt__packer *packer, zt_profiler *profiler, uint32_t index) {
+    zt__region_record *record = packer->is_reading ? NULL : profiler->regions[index];
+    const char *name = record ? record->name : "";
+    zt_cause cause;
+    uint64_t collected;
+    uint32_t pass;
+    zt__transfer_text(packer, &name);
+    if (packer->is_reading) {
+        if (!zt__require_more(packer, profiler->layout.column_count, ZT__PACKED_MOMENTS_SIZE)) {
+            return;
+        }
+        zt__lock(&profiler->mutex);
+        record = zt__find_or_add_region(profiler, zt__shown_name(name), &cause);
+        zt__unlock(&profiler->mutex);
+        if (!record) {
+            packer->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+            return;
+        }
+        if (!zt__require(packer, record->index == index)) { /* another region has this name */
+            return;
+        }
+    }
+    for (pass = 0; pass < profiler->pass_count; pass++) {
+        zt__transfer_u64(packer, &record->statistics.seen[pass], ZT__MAX_PACKED_COUNT);
+    }
+    zt__transfer_u64(packer, &record->lost, ZT__MAX_PACKED_COUNT);
+    zt__transfer_u64(packer, &record->dropped, ZT__MAX_PACKED_COUNT);
+    zt__transfer_statistics(packer, profiler, &record->statistics);
+    if (packer->is_reading && packer->result == ZE_RESULT_SUCCESS) {
+        collected = zt__collected(profiler, &record->statistics);
+        profiler->counts.collected += collected;
+        profiler->counts.begun += collected;
+        for (pass = 0; pass < profiler->pass_count; pass++) {
+            zt__require(packer, record->statistics.moments[zt__pass_time_column(profiler, pass)].count <=
+                                    record->statistics.seen[pass]);
+        }
+    }
+}
+
+/* Transfers a path. If the buffer is written, the mutex is held. */
+ZT__PRIVATE void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_t index) {
+    zt__path *outer, *path = packer->is_reading ? NULL : zt__path_at(profiler, index);
+    uint32_t outer_index = path && path->depth > 1 ? path->key.outer->index : UINT32_MAX;
+    uint32_t region = path ? path->key.region->index : 0;
+    zt__transfer_u32(packer, &outer_index, UINT32_MAX);
+    zt__transfer_u32(packer, &region, UINT32_MAX);
+    if (packer->is_reading) {
+        if (!zt__require(packer, (outer_index < index || outer_index == UINT32_MAX) &&
+                                     region < profiler->region_count)) {
+            return;
+        }
+        outer = outer_index == UINT32_MAX ? &profiler->root : zt__path_at(profiler, outer_index);
+        zt__lock(&profiler->mutex);
+        path = zt__find_or_add_path(profiler, outer, profiler->regions[region]);
+        zt__unlock(&profiler->mutex);
+        if (!path) {
+            packer->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+            return;
+        }
+        if (!zt__require(packer, path->index == index && path->key.outer == outer)) {
+            return; /* it was there before, or is nested too deeply */
+        }
+    }
+    zt__transfer_u64(packer, &path->count, ZT__MAX_PACKED_COUNT);
+    zt__transfer_f64(packer, &path->time_ns);
+    zt__transfer_u64(packer, &path->missing, ZT__MAX_PACKED_COUNT);
+    zt__transfer_flag(packer, &path->outlives_outer);
+    zt__transfer_flag(packer, &path->is_own_unknown);
 }
 
 ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *size) {
     zt_profiler *locked = zt__mutable(profiler);
-    zt__packer packer = {NULL, 0, ZT__PACK_HEADER_SIZE}, header = {NULL, ZT__PACK_HEADER_SIZE, 0};
-    uint32_t i, regions, paths;
+    zt__packer packer = {0, (uint8_t *)buffer, 0, ZT__PACK_HEADER_SIZE, ZE_RESULT_SUCCESS, NULL};
+    uint32_t i, regions, paths, layout = ZT__PACK_LAYOUT;
+    uint64_t packed_size, hash;
     int is_inside;
     if (!profiler) {
         if (size) {
@@ -9567,20 +9749,20 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
     if (!is_inside && !zt__lock_until(&locked->collector, zt__deadline(locked->config.wait_timeout_ns))) {
         return zt__report(&locked->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "zt_pack");
     }
-    packer.bytes = header.bytes = (uint8_t *)buffer;
-    packer.room = buffer ? *size : 0;
+    packer.size = buffer ? *size : 0;
     paths = zt_get_path_count(profiler); /* before that of the regions, so that it has all their regions */
     regions = zt_get_region_count(profiler);
-    zt__pack_profiler(&packer, locked, regions);
+    zt__transfer_profiler(&packer, locked, &regions);
+    zt__transfer_metrics(&packer, locked);
     for (i = 0; i < regions; i++) {
         zt__lock(&locked->mutex);
-        zt__pack_region(&packer, profiler, profiler->regions[i]);
+        zt__transfer_region(&packer, locked, i);
         zt__unlock(&locked->mutex);
     }
-    zt__pack_u32(&packer, paths);
+    zt__transfer_u32(&packer, &paths, ZT__MAX_PATHS);
     zt__lock(&locked->mutex);
     for (i = 0; i < paths; i++) {
-        zt__pack_path(&packer, zt__path_at(profiler, i));
+        zt__transfer_path(&packer, locked, i);
     }
     zt__unlock(&locked->mutex);
     if (!is_inside) {
@@ -9590,279 +9772,27 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
     if (!buffer) {
         return ZE_RESULT_SUCCESS;
     }
-    if (packer.used > packer.room) {
+    if (packer.used > packer.size) {
         return zt__report(&locked->diagnostics, BUFFER_TOO_SMALL, ZE_RESULT_ERROR_INVALID_SIZE,
-                          (unsigned long long)packer.room, (unsigned long long)packer.used);
+                          (unsigned long long)packer.size, (unsigned long long)packer.used);
     }
     /* The header comes last, because it has the size and the checksum of the rest. */
-    zt__pack_bytes(&header, "ZTPK", 4);
-    zt__pack_u32(&header, ZT__PACK_LAYOUT);
-    zt__pack_u64(&header, packer.used);
-    zt__pack_u64(&header, zt__hash(packer.bytes + ZT__PACK_HEADER_SIZE, packer.used - ZT__PACK_HEADER_SIZE));
+    packed_size = packer.used;
+    hash = zt__hash(packer.bytes + ZT__PACK_HEADER_SIZE, packer.used - ZT__PACK_HEADER_SIZE);
+    memcpy(packer.bytes, "ZTPK", 4);
+    packer.used = 4;
+    zt__transfer_u32(&packer, &layout, UINT32_MAX);
+    zt__transfer_u64(&packer, &packed_size, UINT64_MAX);
+    zt__transfer_u64(&packer, &hash, UINT64_MAX);
     return ZE_RESULT_SUCCESS;
-}
-
-/* ---- unpacking: nothing in the buffer is trusted --------------------------------------------------------- */
-
-/* The highest count that is accepted, so that sums over all regions do not overflow. */
-#define ZT__MAX_PACKED_COUNT (UINT64_C(1) << 47)
-
-/* Reads from a buffer. Once `result` is not SUCCESS, further values are 0 or "". */
-typedef struct zt__unpacker {
-    const uint8_t *bytes;
-    size_t size, used;
-    ze_result_t result; /* INVALID_ARGUMENT: the buffer ends too early or is invalid; OUT_OF_HOST_MEMORY */
-    char *strings;      /* the next text is copied to here */
-} zt__unpacker;
-
-/* Rejects the buffer unless a condition holds. Returns whether all has gone well so far. */
-ZT__PRIVATE int zt__require(zt__unpacker *unpacker, int condition) {
-    if (!condition && unpacker->result == ZE_RESULT_SUCCESS) {
-        unpacker->result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    }
-    return unpacker->result == ZE_RESULT_SUCCESS;
-}
-
-/* As zt__allocate. */
-ZT__PRIVATE void *zt__allocate_unpacked(zt__unpacker *unpacker, const zt_allocator *allocator, size_t count,
-                                        size_t size) {
-    void *memory = zt__allocate(allocator, count, size);
-    if (!memory) {
-        unpacker->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    return memory;
-}
-
-/* Returns the next bytes, or NULL on failure. */
-ZT__PRIVATE const uint8_t *zt__unpack_bytes(zt__unpacker *unpacker, size_t size) {
-    const uint8_t *bytes = unpacker->bytes + unpacker->used;
-    if (!zt__require(unpacker, size <= unpacker->size - unpacker->used)) {
-        return NULL;
-    }
-    unpacker->used += size;
-    return bytes;
-}
-
-/* Unpacks `size` bytes, 8 at the most, little-endian. Rejects the buffer if the value is above `most`. */
-ZT__PRIVATE uint64_t zt__unpack_integer(zt__unpacker *unpacker, size_t size, uint64_t most) {
-    const uint8_t *bytes = zt__unpack_bytes(unpacker, size);
-    uint64_t value = 0;
-    while (bytes && size-- > 0) {
-        value = value << 8 | bytes[size];
-    }
-    return zt__require(unpacker, value <= most) ? value : 0;
-}
-
-ZT__PRIVATE uint32_t zt__unpack_u32(zt__unpacker *unpacker, uint32_t most) {
-    return (uint32_t)zt__unpack_integer(unpacker, 4, most);
-}
-
-ZT__PRIVATE uint64_t zt__unpack_u64(zt__unpacker *unpacker, uint64_t most) {
-    return zt__unpack_integer(unpacker, 8, most);
-}
-
-ZT__PRIVATE double zt__unpack_f64(zt__unpacker *unpacker) {
-    uint64_t bits = zt__unpack_u64(unpacker, UINT64_MAX);
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-/* Copies a text to the profiler's strings. They have as many bytes as the buffer, which is enough: besides
-   its characters, a text occupies one byte there for the final 0, and four in the buffer for its length. */
-ZT__PRIVATE const char *zt__unpack_text(zt__unpacker *unpacker) {
-    uint32_t length = zt__unpack_u32(unpacker, UINT32_MAX);
-    const uint8_t *bytes = zt__unpack_bytes(unpacker, length);
-    char *text = unpacker->strings;
-    if (!bytes || !zt__require(unpacker, memchr(bytes, 0, length) == NULL)) {
-        return "";
-    }
-    memcpy(text, bytes, length);
-    text[length] = 0;
-    unpacker->strings += length + 1;
-    return text;
-}
-
-/* Copies a text to a buffer of `room` bytes, cut if it is too long. */
-ZT__PRIVATE void zt__unpack_short_text(zt__unpacker *unpacker, char *text, size_t room) {
-    const char *unpacked = zt__unpack_text(unpacker);
-    zt__copy_text(text, room, unpacked, strlen(unpacked));
-}
-
-/* Reads all that comes before the regions. Returns the number of regions. */
-ZT__PRIVATE uint32_t zt__unpack_profiler(zt__unpacker *unpacker, zt_profiler *profiler) {
-    enum {
-        LEAST_METRIC = 5 * 4 + 3 * 4, /* bytes of a metric whose texts are empty */
-        MAX_SAMPLES = 1 << 20         /* as in zt__complete_config */
-    };
-    const uint32_t max_metrics = UINT32_MAX / (2 * ZT__MAX_TILES); /* the number of columns fits in 32 bits */
-    size_t most_metrics = unpacker->size / LEAST_METRIC;
-    uint64_t causes[ZT_CAUSE_COUNT];
-    zt__facts *facts = &profiler->facts;
-    uint32_t i, region_count;
-    profiler->metric_count =
-        zt__unpack_u32(unpacker, most_metrics < max_metrics ? (uint32_t)most_metrics : max_metrics);
-    region_count = zt__unpack_u32(unpacker, ZT__MAX_REGIONS);
-    profiler->pass_count = zt__unpack_u32(unpacker, ZT__MAX_PASSES);
-    profiler->tile_count = zt__unpack_u32(unpacker, ZT__MAX_TILES);
-    profiler->config.samples = zt__unpack_u32(unpacker, MAX_SAMPLES);
-    profiler->availability = (zt_availability)zt__unpack_u32(unpacker, ZT_AVAILABILITY_UNKNOWN);
-    zt__unpack_short_text(unpacker, profiler->availability_text.text,
-                          sizeof profiler->availability_text.text);
-    zt__unpack_short_text(unpacker, profiler->device_name, sizeof profiler->device_name);
-    zt__unpack_short_text(unpacker, facts->driver_version, sizeof facts->driver_version);
-    zt__unpack_short_text(unpacker, facts->uuid, sizeof facts->uuid);
-    zt__unpack_short_text(unpacker, facts->pci_address, sizeof facts->pci_address);
-    zt__unpack_short_text(unpacker, facts->program, sizeof facts->program);
-    facts->core_clock_mhz = zt__unpack_u32(unpacker, UINT32_MAX);
-    facts->timer_hz = zt__unpack_u64(unpacker, UINT64_MAX);
-    facts->opened_s = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
-    zt__require(unpacker, zt__unpack_u32(unpacker, ZT_CAUSE_COUNT) == ZT_CAUSE_COUNT);
-    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        causes[i] = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
-    }
-    zt__add_causes(profiler, causes, zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT));
-    if (!zt__require(unpacker, profiler->pass_count > 0 && profiler->config.samples > 0)) {
-        return 0;
-    }
-    profiler->metrics = (zt_metric *)zt__allocate_unpacked(
-        unpacker, &profiler->config.allocator, profiler->metric_count + 1, sizeof *profiler->metrics);
-    for (i = 0; profiler->metrics && i < profiler->metric_count; i++) {
-        zt_metric *metric = &profiler->metrics[i];
-        metric->name = zt__unpack_text(unpacker);
-        metric->group = zt__unpack_text(unpacker);
-        metric->component = zt__unpack_text(unpacker);
-        metric->units = zt__unpack_text(unpacker);
-        metric->description = zt__unpack_text(unpacker);
-        metric->type = (int)zt__unpack_u32(unpacker, INT32_MAX);
-        metric->aggregation = (zt_aggregation)zt__unpack_u32(unpacker, ZT_AGGREGATE_NONE);
-        metric->pass = zt__unpack_u32(unpacker, profiler->pass_count - 1);
-    }
-    if (unpacker->result == ZE_RESULT_SUCCESS && !zt__lay_out_columns(profiler)) {
-        unpacker->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    return region_count;
-}
-
-/* Counts and weights are checked, because values are divided by them. The values themselves are not: as with
-   those of a driver, reports leave out what is not a number. */
-ZT__PRIVATE void zt__unpack_moments(zt__unpacker *unpacker, zt__moments *moments, uint64_t collected) {
-    moments->count = zt__unpack_u64(unpacker, collected);
-    moments->weight = zt__unpack_f64(unpacker);
-    moments->sum = zt__unpack_f64(unpacker);
-    moments->mean = zt__unpack_f64(unpacker);
-    moments->m2 = zt__unpack_f64(unpacker);
-    moments->min = zt__unpack_f64(unpacker);
-    moments->max = zt__unpack_f64(unpacker);
-    zt__require(unpacker, zt__is_finite(moments->weight) && moments->weight >= 0 &&
-                              (zt__is_nan(moments->m2) || moments->m2 >= 0));
-    if (moments->count == 0) {
-        memset(moments, 0, sizeof *moments);
-    }
-}
-
-ZT__PRIVATE void zt__unpack_region(zt__unpacker *unpacker, zt_profiler *profiler) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    const char *name = zt__unpack_text(unpacker);
-    uint64_t seen[ZT__MAX_PASSES] = {0}, collected = 0, lost, dropped;
-    uint32_t columns = profiler->layout.column_count, index = profiler->region_count;
-    uint32_t pass, column, kept;
-    size_t i, values;
-    zt__region_record *record;
-    zt__statistics *statistics;
-    zt_cause cause;
-    for (pass = 0; pass < profiler->pass_count; pass++) {
-        seen[pass] = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
-        collected += seen[pass];
-    }
-    lost = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
-    dropped = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
-    /* Memory is allocated only for what the buffer is long enough for. */
-    if (!zt__require(unpacker, (unpacker->size - unpacker->used) / ZT__PACKED_MOMENTS_SIZE >= columns)) {
-        return;
-    }
-    zt__lock(&profiler->mutex);
-    record = zt__find_or_add_region(profiler, zt__shown_name(name), &cause);
-    zt__unlock(&profiler->mutex);
-    if (!record) {
-        unpacker->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-        return;
-    }
-    if (!zt__require(unpacker, record->index == index)) { /* another region has this name */
-        return;
-    }
-    record->lost = lost;
-    record->dropped = dropped;
-    profiler->counts.collected += collected;
-    profiler->counts.begun += collected;
-    statistics = &record->statistics;
-    statistics->moments =
-        (zt__moments *)zt__allocate_unpacked(unpacker, allocator, columns, sizeof *statistics->moments);
-    if (!statistics->moments) {
-        return;
-    }
-    for (column = 0; column < columns; column++) {
-        zt__unpack_moments(unpacker, &statistics->moments[column], collected);
-    }
-    for (pass = 0; pass < profiler->pass_count; pass++) {
-        zt__require(unpacker, statistics->moments[zt__pass_time_column(profiler, pass)].count <= seen[pass]);
-    }
-    memcpy(statistics->seen, seen, sizeof seen);
-    kept = zt__unpack_u32(unpacker, profiler->config.samples);
-    values = (size_t)kept * columns;
-    if (!zt__require(unpacker, kept <= zt__samples_per_pass(statistics) &&
-                                   values <= (unpacker->size - unpacker->used) / sizeof(double)) ||
-        values == 0) {
-        return;
-    }
-    statistics->rows = (double *)zt__allocate_unpacked(unpacker, allocator, values, sizeof *statistics->rows);
-    if (!statistics->rows) {
-        return;
-    }
-    for (i = 0; i < values; i++) {
-        statistics->rows[i] = zt__unpack_f64(unpacker);
-    }
-    statistics->kept = statistics->capacity = kept;
-}
-
-ZT__PRIVATE void zt__unpack_paths(zt__unpacker *unpacker, zt_profiler *profiler) {
-    uint32_t i, count = zt__unpack_u32(unpacker, ZT__MAX_PATHS);
-    if (!zt__require(unpacker, (unpacker->size - unpacker->used) / ZT__PACKED_PATH_SIZE >= count)) {
-        return;
-    }
-    for (i = 0; i < count; i++) {
-        uint32_t outer_index = zt__unpack_u32(unpacker, UINT32_MAX);
-        uint32_t region = zt__unpack_u32(unpacker, UINT32_MAX);
-        zt__path *outer, *path;
-        if (!zt__require(unpacker,
-                         (outer_index < i || outer_index == UINT32_MAX) && region < profiler->region_count)) {
-            return;
-        }
-        outer = outer_index == UINT32_MAX ? &profiler->root : zt__path_at(profiler, outer_index);
-        zt__lock(&profiler->mutex);
-        path = zt__find_or_add_path(profiler, outer, profiler->regions[region]);
-        zt__unlock(&profiler->mutex);
-        if (!path) {
-            unpacker->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-            return;
-        }
-        if (!zt__require(unpacker, path->index == i && path->key.outer == outer)) {
-            return; /* it was there before, or is nested too deeply */
-        }
-        path->count = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
-        path->time_ns = zt__unpack_f64(unpacker);
-        path->missing = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
-        path->outlives_outer = (int)zt__unpack_u32(unpacker, 1);
-        path->is_own_unknown = (int)zt__unpack_u32(unpacker, 1);
-    }
 }
 
 /* Checks the header and the checksum, and reports what is wrong. `size` is that of the buffer at first, and
    then that of its contents. */
-ZT__PRIVATE ze_result_t zt__check_pack(const uint8_t *bytes, size_t *size) {
-    zt__unpacker header = {bytes, *size, 4, ZE_RESULT_SUCCESS, NULL}; /* after ZTPK */
-    uint64_t stated, hash;
-    uint32_t layout;
+ZT__PRIVATE ze_result_t zt__check_pack(uint8_t *bytes, size_t *size) {
+    zt__packer header = {1, bytes, *size, 4, ZE_RESULT_SUCCESS, NULL}; /* after ZTPK */
+    uint64_t stated = 0, hash = 0;
+    uint32_t layout = 0;
     if (*size >= 4 && memcmp(bytes, "ZTPK", 4) != 0) {
         return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "the buffer does not begin with ZTPK");
@@ -9870,9 +9800,9 @@ ZT__PRIVATE ze_result_t zt__check_pack(const uint8_t *bytes, size_t *size) {
     if (*size < ZT__PACK_HEADER_SIZE) {
         return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_SIZE, "the buffer is cut off");
     }
-    layout = zt__unpack_u32(&header, UINT32_MAX);
-    stated = zt__unpack_u64(&header, UINT64_MAX);
-    hash = zt__unpack_u64(&header, UINT64_MAX);
+    zt__transfer_u32(&header, &layout, UINT32_MAX);
+    zt__transfer_u64(&header, &stated, UINT64_MAX);
+    zt__transfer_u64(&header, &hash, UINT64_MAX);
     if (layout != ZT__PACK_LAYOUT && layout != 0) {
         return zt__report(NULL, OTHER_PACK, ZE_RESULT_ERROR_UNSUPPORTED_VERSION, (unsigned)layout,
                           (unsigned)ZT__PACK_LAYOUT);
@@ -9901,11 +9831,11 @@ ZT__PRIVATE int zt__keep_columns(zt_profiler *profiler, const zt_config *config)
 
 ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *config,
                              zt_profiler **profiler) {
-    zt__unpacker unpacker = {(const uint8_t *)buffer, 0, ZT__PACK_HEADER_SIZE, ZE_RESULT_SUCCESS, NULL};
+    zt__packer packer = {1, (uint8_t *)buffer, 0, ZT__PACK_HEADER_SIZE, ZE_RESULT_SUCCESS, NULL};
     zt_config complete = zt__complete_config(config);
     zt_profiler *unpacked;
     ze_result_t result;
-    uint32_t i, region_count;
+    uint32_t i, region_count = 0, path_count = 0;
     if (profiler) {
         *profiler = NULL;
     }
@@ -9915,7 +9845,7 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
     if (config && !config->allocator.allocate != !config->allocator.release) {
         return zt__report(NULL, BAD_ALLOCATOR, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_unpack");
     }
-    result = zt__check_pack((const uint8_t *)buffer, &size);
+    result = zt__check_pack(packer.bytes, &size);
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
@@ -9924,19 +9854,23 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
         return zt__report_no_memory(NULL, "zt_unpack", "the profiler");
     }
     unpacked->config.groups = unpacked->config.metrics = unpacked->config.columns = NULL;
-    unpacked->strings = (char *)zt__allocate_unpacked(&unpacker, &complete.allocator, size, 1);
+    unpacked->strings = (char *)zt__allocate_unpacked(&packer, &complete.allocator, size, 1);
     if (!zt__keep_columns(unpacked, &complete)) {
-        unpacker.result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        packer.result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
-    unpacker.size = size;
-    unpacker.strings = unpacked->strings;
-    region_count = zt__unpack_profiler(&unpacker, unpacked);
-    for (i = 0; i < region_count && unpacker.result == ZE_RESULT_SUCCESS; i++) {
-        zt__unpack_region(&unpacker, unpacked);
+    packer.size = size;
+    packer.strings = unpacked->strings;
+    zt__transfer_profiler(&packer, unpacked, &region_count);
+    zt__transfer_metrics(&packer, unpacked);
+    for (i = 0; i < region_count && packer.result == ZE_RESULT_SUCCESS; i++) {
+        zt__transfer_region(&packer, unpacked, i);
     }
-    zt__unpack_paths(&unpacker, unpacked);
-    zt__require(&unpacker, unpacker.used == unpacker.size);
-    result = unpacker.result;
+    zt__transfer_u32(&packer, &path_count, ZT__MAX_PATHS);
+    for (i = 0; i < path_count && packer.result == ZE_RESULT_SUCCESS; i++) {
+        zt__transfer_path(&packer, unpacked, i);
+    }
+    zt__require(&packer, packer.used == packer.size);
+    result = packer.result;
     if (result == ZE_RESULT_ERROR_INVALID_ARGUMENT) {
         zt__report(NULL, BAD_PACK, result, "the contents of the buffer are invalid");
     } else if (result != ZE_RESULT_SUCCESS) {
@@ -10311,6 +10245,7 @@ ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns) {
    complete. In that time the device's clock may have wrapped around: if the time stamps of the sample fit in
    two places, or in none, it is not kept. */
 ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *reading, const double *row) {
+    enum { CLOCK_ERROR_NS = 1000000 };
     zt__timeline *timeline = profiler->timeline;
     const zt__sample_times *times = &reading->times;
     const zt__slot *slot = reading->slot;
@@ -10318,12 +10253,12 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     size_t place = (size_t)(timeline->written % timeline->capacity);
     size_t columns = profiler->layout.column_count;
     uint64_t tolerance = zt__clock_tolerance(clock);
-    uint64_t least = zt__convert_time(clock, times->not_before_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK);
+    uint64_t submitted = zt__convert_time(clock, slot->submitted_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK);
+    uint64_t least = submitted > tolerance ? submitted - tolerance : 0;
     uint64_t most =
         zt__convert_time(clock, times->not_after_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK) + tolerance;
     zt__missing missing = {NULL, NULL, NULL, 0, ZT_CAUSE_COUNT, 1};
     zt__timeline_sample sample;
-    least = least > tolerance ? least - tolerance : 0;
     sample.begin_ns = zt__unwrap_after(clock, zt__ticks_to_ns(clock, times->begin_ticks), least);
     sample.end_ns = sample.begin_ns + zt__ticks_to_ns(clock, times->end_ticks - times->begin_ticks);
     if (clock->wrap_ns && (sample.end_ns > most || sample.end_ns + clock->wrap_ns <= most)) {
@@ -10331,14 +10266,16 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
         missing.region = slot->region;
         missing.list = times->list;
         missing.list_name = slot->origin.list_name;
-        missing.since_ns = times->not_before_ns;
+        missing.since_ns = slot->submitted_ns;
         zt__keep_missing(profiler, &missing, 1);
         return;
     }
     sample.list = times->list;
-    sample.submitted_ns = times->not_before_ns;
+    sample.submitted_ns = slot->submitted_ns;
     sample.origin = slot->origin;
-    sample.origin.submitted_by = reading->from == ZT__SLOT_ARMED ? 0 : slot->origin.submitted_by;
+    if (reading->from == ZT__SLOT_ARMED || sample.begin_ns + CLOCK_ERROR_NS < submitted) {
+        sample.origin.submitted_by = 0; /* it is not the execution that was announced */
+    }
     sample.region = slot->region->index;
     timeline->samples[place] = sample;
     memcpy(timeline->values + place * columns, row, columns * sizeof *row);
@@ -11824,26 +11761,28 @@ ZT__PRIVATE int zt__keep_peaks(zt_profiler *profiler, const char *text) {
     return 1;
 }
 
-/* Reads what the environment asks for, and keeps ZT_REPORT for zt_close. What is wrong is also printed,
-   because those who have set it may not see the messages of the program. */
+/* Reports a variable whose value is wrong. This is also printed, because those who have set it may not see
+   the messages of the program. */
+ZT__PRIVATE void zt__report_variable(zt_profiler *profiler, const char *name, const char *value,
+                                     const char *expected) {
+    zt__report(&profiler->diagnostics, BAD_VARIABLE, ZE_RESULT_ERROR_INVALID_ARGUMENT, name, value, expected);
+    zt__print_error(profiler);
+}
+
+/* Reads what the environment asks for, and keeps ZT_REPORT for zt_close. */
 ZT__PRIVATE void zt__read_environment(zt_profiler *profiler) {
     const char *list = getenv("ZT_REPORT"), *log = getenv("ZT_LOG"), *timeline = getenv("ZT_TIMELINE");
     const char *peaks = getenv("ZT_PEAKS");
     zt__process *process = zt__get_process();
     if (log && !zt__is_off(log) && strcmp(log, "stderr") != 0) {
-        zt__report(&profiler->diagnostics, BAD_VARIABLE, ZE_RESULT_ERROR_INVALID_ARGUMENT, "ZT_LOG", log,
-                   "'stderr'");
-        zt__print_error(profiler);
+        zt__report_variable(profiler, "ZT_LOG", log, "'stderr'");
     }
     if (timeline && !zt__is_number(timeline)) {
-        zt__report(&profiler->diagnostics, BAD_VARIABLE, ZE_RESULT_ERROR_INVALID_ARGUMENT, "ZT_TIMELINE",
-                   timeline, "a number of samples");
-        zt__print_error(profiler);
+        zt__report_variable(profiler, "ZT_TIMELINE", timeline, "a number of samples");
     }
     if (peaks && *peaks && !zt__keep_peaks(profiler, peaks)) {
-        zt__report(&profiler->diagnostics, BAD_VARIABLE, ZE_RESULT_ERROR_INVALID_ARGUMENT, "ZT_PEAKS", peaks,
-                   "bytes and operations a second, such as '456e9,14.6e12'");
-        zt__print_error(profiler);
+        zt__report_variable(profiler, "ZT_PEAKS", peaks,
+                            "bytes and operations a second, such as '456e9,14.6e12'");
     }
     if (zt__is_off(list) || !process) {
         return;
@@ -11860,43 +11799,25 @@ ZT__PRIVATE void zt__read_environment(zt_profiler *profiler) {
 
 /* ==== >>opening: zt_open and zt_close ===================================================================== */
 
-/* Returns whether a device is one of some others, or a sub-device of one. */
-ZT__PRIVATE int zt__is_among_devices(ze_device_handle_t device, const ze_device_handle_t *others,
-                                     uint32_t count) {
-    ze_device_handle_t parts[ZT__MAX_TILES];
-    uint32_t i, j, part_count;
-    for (i = 0; i < count; i++) {
-        if (others[i] == device) {
-            return 1;
-        }
-        part_count = ZT__MAX_TILES;
-        if (zeDeviceGetSubDevices(others[i], &part_count, parts) != ZE_RESULT_SUCCESS) {
-            continue;
-        }
-        for (j = 0; j < part_count && j < ZT__MAX_TILES; j++) {
-            if (parts[j] == device) {
-                return 1;
-            }
-        }
-    }
-    return 0;
-}
-
 /* Returns the driver of a device, or NULL. A device does not state its driver, so it is looked for among the
-   devices of each. */
+   devices of each, and their sub-devices. */
 ZT__PRIVATE ze_driver_handle_t zt__find_driver(ze_device_handle_t device) {
     enum { MOST_DRIVERS = 16, MOST_DEVICES = 256 };
     ze_driver_handle_t drivers[MOST_DRIVERS];
     ze_device_handle_t devices[MOST_DEVICES];
-    uint32_t i, device_count, driver_count = MOST_DRIVERS;
+    uint32_t i, j, device_count, driver_count = MOST_DRIVERS;
     if (zeDriverGet(&driver_count, drivers) != ZE_RESULT_SUCCESS) {
         return NULL;
     }
     for (i = 0; i < driver_count && i < MOST_DRIVERS; i++) {
         device_count = MOST_DEVICES;
-        if (zeDeviceGet(drivers[i], &device_count, devices) == ZE_RESULT_SUCCESS &&
-            device_count <= MOST_DEVICES && zt__is_among_devices(device, devices, device_count)) {
-            return drivers[i];
+        if (zeDeviceGet(drivers[i], &device_count, devices) != ZE_RESULT_SUCCESS) {
+            continue;
+        }
+        for (j = 0; j < device_count && j < MOST_DEVICES; j++) {
+            if (devices[j] == device || zt__is_sub_device(device, devices[j])) {
+                return drivers[i];
+            }
         }
     }
     return NULL;
@@ -16534,7 +16455,7 @@ ZT__PRIVATE void zt__describe_family(zt__family *family, zt__family_kind kind, c
     static const char *const prefixes[] = {"zetools_metric_", "zetools_tile_metric_",
                                            "zetools_streamed_mean_", "zetools_streamed_peak_"};
     const char *units = metric->aggregation == ZT_AGGREGATE_FLAG ? "samples" : metric->units;
-    size_t length = strlen(metric->name), used;
+    size_t length = strlen(metric->name);
     int is_streamed = kind >= ZT__STREAMED_MEAN;
     uint32_t i;
     memset(family, 0, sizeof *family);
@@ -16549,9 +16470,8 @@ ZT__PRIVATE void zt__describe_family(zt__family *family, zt__family_kind kind, c
     }
     strcpy(family->name, prefixes[kind]);
     zt__append_snake_case(family->name, sizeof family->name, metric->name, length);
-    used = strlen(family->name);
-    snprintf(family->name + used, sizeof family->name - used, "%s%s%s%s", *infix ? "_" : "", infix,
-             *family->unit ? "_" : "", family->unit);
+    zt__append(family->name, sizeof family->name, "%s%s%s%s", *infix ? "_" : "", infix,
+               *family->unit ? "_" : "", family->unit);
     for (i = 0; i < ZT__COUNT_OF(reserved); i++) {
         if (zt__ends_with(family->name, reserved[i], strcmp)) {
             strcat(family->name, "_value");
@@ -17258,25 +17178,28 @@ ZT__PRIVATE void zt__write_csv_line(zt__writer *writer, const zt__csv_line *line
     zt__write_text(writer, "\n");
 }
 
-/* Writes a count in the form of a metric. `region` is "" for the whole profiler. */
-ZT__PRIVATE void zt__write_csv_count(zt__writer *writer, const char *region, const char *name,
-                                     const char *units, uint64_t count) {
-    zt_metric metric = {name, "", "profiler", units, "", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM, 0};
+/* Writes a line that has a count, a sum (NaN: none) or a text, and no other figures. `region` is "" for the
+   whole profiler. */
+ZT__PRIVATE void zt__write_csv_value(zt__writer *writer, const char *region, const zt_metric *metric,
+                                     uint64_t count, double sum, const char *text) {
     zt_stats stats;
-    zt__csv_line line = {region, &metric, &stats, "all", "all", 0, NULL};
+    zt__csv_line line = {region, metric, &stats, "all", "all", 0, text};
     zt__clear_stats(&stats);
     stats.count = count;
+    stats.sum = sum;
     zt__write_csv_line(writer, &line);
 }
 
-/* Writes what is no figure. `region` is "" if it is of the whole profiler. */
+ZT__PRIVATE void zt__write_csv_count(zt__writer *writer, const char *region, const char *name,
+                                     const char *units, uint64_t count) {
+    zt_metric metric = {name, "", "profiler", units, "", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM, 0};
+    zt__write_csv_value(writer, region, &metric, count, zt__nan(), NULL);
+}
+
 ZT__PRIVATE void zt__write_csv_text(zt__writer *writer, const char *region, const char *name,
                                     const char *units, const char *text) {
     zt_metric metric = {name, "", "profiler", units, "", -1, ZT_AGGREGATE_NONE, 0};
-    zt_stats stats;
-    zt__csv_line line = {region, &metric, &stats, "all", "all", 0, text};
-    zt__clear_stats(&stats);
-    zt__write_csv_line(writer, &line);
+    zt__write_csv_value(writer, region, &metric, 0, zt__nan(), text);
 }
 
 ZT__PRIVATE void zt__write_csv_note(zt__document *document, const char *text) {
@@ -17303,6 +17226,13 @@ ZT__PRIVATE void zt__write_csv_facts(zt__document *document) {
     zt__write_csv_text(writer, "", "availability", "", zt_get_availability_text(profiler));
 }
 
+/* Writes one figure, which has been summed over `count` samples. */
+ZT__PRIVATE void zt__write_csv_sum(zt__writer *writer, const char *region, const char *name,
+                                   const char *units, int type, uint64_t count, double sum) {
+    zt_metric metric = {name, "", "", units, "", type, ZT_AGGREGATE_SUM, 0};
+    zt__write_csv_value(writer, region, &metric, count, sum, NULL);
+}
+
 /* Writes where a region is, and its own time. */
 ZT__PRIVATE void zt__write_csv_nesting(zt__document *document) {
     const zt__nesting *nesting = &document->nesting[document->index];
@@ -17315,13 +17245,8 @@ ZT__PRIVATE void zt__write_csv_nesting(zt__document *document) {
                  {"share", "percent", ZET_METRIC_TYPE_RATIO, 100 * nesting->share}};
     uint32_t i;
     for (i = 0; i < ZT__COUNT_OF(lines); i++) {
-        zt_metric metric = {lines[i].name, "", "", lines[i].units, "", lines[i].type, ZT_AGGREGATE_SUM, 0};
-        zt_stats stats;
-        zt__csv_line line = {document->region.name, &metric, &stats, "all", "all", 0, NULL};
-        zt__clear_stats(&stats);
-        stats.count = document->stats[0].count;
-        stats.sum = lines[i].sum;
-        zt__write_csv_line(&document->writer, &line);
+        zt__write_csv_sum(&document->writer, document->region.name, lines[i].name, lines[i].units,
+                          lines[i].type, document->stats[0].count, lines[i].sum);
     }
     if (nesting->parent != UINT32_MAX) {
         zt__write_csv_text(&document->writer, document->region.name, "parent", "",
@@ -17408,19 +17333,12 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
         zt_metric host_time = {"host time",      "", "host", "ns", "", ZET_METRIC_TYPE_DURATION,
                                ZT_AGGREGATE_SUM, 0};
         zt_metric errors = {"errors", "", "host", "calls", "", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM, 0};
-        zt__csv_line line = {NULL, &host_time, NULL, "all", "all", 0, NULL};
         zt_call_info call;
-        zt_stats stats;
+        zt__csv_line line = {NULL, &host_time, &call.time_ns, "all", "all", 0, NULL};
         zt_get_call(profiler, i, &call);
         line.region = call.name;
-        line.stats = &call.time_ns;
         zt__write_csv_line(writer, &line);
-        zt__clear_stats(&stats);
-        stats.count = call.count;
-        stats.sum = (double)call.errors;
-        line.metric = &errors;
-        line.stats = &stats;
-        zt__write_csv_line(writer, &line);
+        zt__write_csv_value(writer, call.name, &errors, call.count, (double)call.errors, NULL);
     }
 #endif
     zt__write_csv_count(writer, "", "begun", "samples", counts.begun);
@@ -21623,7 +21541,6 @@ ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn 
     zt_bench_result both[2];
     zt__writer writer;
     size_t room = zt__get_room(0);
-    char ratio[128];
     if (!result || !write) {
         return zt__report_null(NULL, "zt_write_comparison", result ? "write" : "result");
     }
@@ -21636,13 +21553,9 @@ ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn 
     if (!zt__is_nan(result->ratio)) {
         const char *verdict = result->ratio > 1 ? "slower" : "faster";
         zt__paragraph sentence = zt__begin_paragraph(&writer, room, 0, 0);
-        zt__add_text(&sentence, result->b.name);
-        snprintf(ratio, sizeof ratio, " takes %.4f times as long as ", result->ratio);
-        zt__add_text(&sentence, ratio);
-        zt__add_text(&sentence, result->a.name);
-        snprintf(ratio, sizeof ratio, " (95%%: %.4f to %.4f): ", result->low, result->high);
-        zt__add_text(&sentence, ratio);
-        zt__add_text(&sentence, result->differs ? verdict : "no difference shown");
+        zt__add_formatted(&sentence, "%s takes %.4f times as long as %s (95%%: %.4f to %.4f): %s",
+                          result->b.name, result->ratio, result->a.name, result->low, result->high,
+                          result->differs ? verdict : "no difference shown");
         zt__end_paragraph(&sentence);
     }
     return zt__end_writing(&writer)
@@ -21780,54 +21693,49 @@ ZT__PRIVATE int zt__read_earlier_bench(zt__bench_file *file, const zt__csv_recor
            bench->low >= 0 && bench->low <= bench->median && bench->median <= bench->high;
 }
 
-/* Reports why a file cannot be used. */
-ZT__PRIVATE ze_result_t zt__report_bad_benches(const zt__bench_file *file, ze_result_t result,
-                                               const char *why) {
-    return zt__report(file->diagnostics, BAD_BENCHES, result, file->path, why);
-}
-
 /* Reads the lines of `file->text`, which is changed. `file->benches` has room for them. */
 ZT__PRIVATE ze_result_t zt__parse_bench_file(zt__bench_file *file) {
     static const char *const needed[] = {"results", "name", "median_ns", "low_ns", "high_ns"};
+    static const char *const foreign = "is no file of benchmarks";
     zt__csv_record header, record;
-    char *next = file->text;
-    int is_foreign = !zt__read_csv_record(&next, &header) || strcmp(header.fields[0], "layout") != 0;
+    char *next = file->text, damage[64];
+    const char *why = NULL;
+    ze_result_t result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
     uint32_t i, line;
+    int lacks_columns = 0;
     double results = 0;
-    char damage[64];
-    if (is_foreign) {
-        return zt__report_bad_benches(file, ZE_RESULT_ERROR_INVALID_ARGUMENT, "is no file of benchmarks");
+    if (!zt__read_csv_record(&next, &header) || strcmp(header.fields[0], "layout") != 0) {
+        why = foreign;
     }
     for (i = 0; i < ZT__COUNT_OF(needed); i++) {
-        is_foreign |= !*zt__find_field(&header, &header, needed[i]);
+        lacks_columns |= !*zt__find_field(&header, &header, needed[i]);
     }
-    for (line = 2; *next; line++) {
+    for (line = 2; *next && !why; line++) {
         int is_whole = zt__read_csv_record(&next, &record);
         double layout = zt__number_of(record.fields[0]);
         if (is_whole && !zt__is_nan(layout) && layout > (int)ZT__BENCH_LAYOUT) {
             return zt__report(file->diagnostics, NEWER_BENCHES, ZE_RESULT_ERROR_UNSUPPORTED_VERSION,
                               file->path, record.fields[0], (unsigned)ZT__BENCH_LAYOUT);
         }
-        if (is_foreign) {
-            return zt__report_bad_benches(file, ZE_RESULT_ERROR_INVALID_ARGUMENT, "is no file of benchmarks");
-        }
-        if (!is_whole && !*next) {
-            break;
-        }
-        results = zt__nan();
-        if (is_whole && !zt__is_nan(layout) && record.count == header.count &&
-            zt__read_earlier_bench(file, &header, &record)) {
-            results = zt__number_of(zt__find_field(&header, &record, "results"));
-        }
-        if (zt__is_nan(results) || file->count > results) {
-            snprintf(damage, sizeof damage, "is damaged in line %u", (unsigned)line);
-            return zt__report_bad_benches(file, ZE_RESULT_ERROR_INVALID_ARGUMENT, damage);
+        if (lacks_columns) {
+            why = foreign;
+        } else if (is_whole || *next) { /* else the line is cut off */
+            results = zt__nan();
+            if (is_whole && !zt__is_nan(layout) && record.count == header.count &&
+                zt__read_earlier_bench(file, &header, &record)) {
+                results = zt__number_of(zt__find_field(&header, &record, "results"));
+            }
+            if (zt__is_nan(results) || file->count > results) {
+                snprintf(damage, sizeof damage, "is damaged in line %u", (unsigned)line);
+                why = damage;
+            }
         }
     }
-    if (file->count == 0 || file->count < results) {
-        return zt__report_bad_benches(file, ZE_RESULT_ERROR_INVALID_SIZE, "is cut off");
+    if (!why && (file->count == 0 || file->count < results)) {
+        why = "is cut off";
+        result = ZE_RESULT_ERROR_INVALID_SIZE;
     }
-    return ZE_RESULT_SUCCESS;
+    return why ? zt__report(file->diagnostics, BAD_BENCHES, result, file->path, why) : ZE_RESULT_SUCCESS;
 }
 
 /* ---- comparing with an earlier run ------------------------------------------------------------------------ */
@@ -21861,7 +21769,7 @@ typedef struct zt__changes {
     char first_frequency[160];
 } zt__changes;
 
-/* Fills in the change of a median, its interval and the verdict.
+/* Fills in the change of a median, its interval and the verdict, and counts it if it is at another frequency.
 
    The ratio of two medians is wrong by what each of them is. As they are independent, the squares of these
    shares add up (Zou and Donner, "Construction of confidence limits about effect measures: a general
@@ -21869,6 +21777,7 @@ typedef struct zt__changes {
 ZT__PRIVATE void zt__find_change(zt__changes *changes, double *figures, const zt__earlier_bench *before,
                                  const zt_bench_result *now) {
     double ratio = now->median / before->median, tolerance = now->tolerance;
+    double other_mhz = fabs(now->frequency_mhz / before->mhz - 1);
     zt__verdict verdict = ZT__SAME;
     figures[ZT__CHANGE_SHARE] = (ratio - 1) * 100;
     if (zt__is_positive(before->low)) {
@@ -21892,42 +21801,21 @@ ZT__PRIVATE void zt__find_change(zt__changes *changes, double *figures, const zt
     if (tolerance > changes->greatest_tolerance) {
         changes->greatest_tolerance = tolerance;
     }
-}
-
-/* Adds a sentence about what is another than in the file, if both are known. */
-ZT__PRIVATE void zt__add_condition(zt__changes *changes, const char *what, const char *before,
-                                   const char *now) {
-    size_t used = strlen(changes->conditions);
-    if (*before && *now && strcmp(before, now) != 0) {
-        snprintf(changes->conditions + used, sizeof changes->conditions - used,
-                 "The %.80s was %.120s, and is %.120s. ", what, before, now);
-        changes->counts.other_conditions = 1;
-    }
-}
-
-/* Counts a benchmark that ran at another frequency. */
-ZT__PRIVATE void zt__compare_frequencies(zt__changes *changes, const zt__earlier_bench *before,
-                                         const zt_bench_result *now) {
-    double change = fabs(now->frequency_mhz / before->mhz - 1);
-    if (!zt__is_nan(change) && change > ZT__MAX_FREQUENCY_CHANGE && changes->at_other_frequency++ == 0) {
+    if (!zt__is_nan(other_mhz) && other_mhz > ZT__MAX_FREQUENCY_CHANGE &&
+        changes->at_other_frequency++ == 0) {
         snprintf(changes->first_frequency, sizeof changes->first_frequency,
                  "%s: %.0f MHz before, %.0f MHz now. ", now->name, before->mhz, now->frequency_mhz);
         changes->counts.other_conditions = 1;
     }
 }
 
-ZT__PRIVATE void zt__compare_devices(zt__changes *changes) {
-    const zt__bench_file *file = &changes->file;
-    const zt_profiler *profiler = changes->profiler;
-    char mhz_before[32], mhz_now[32];
-    if (profiler) {
-        snprintf(mhz_before, sizeof mhz_before, "%.20s MHz", file->core_clock_mhz);
-        snprintf(mhz_now, sizeof mhz_now, "%u MHz", (unsigned)profiler->facts.core_clock_mhz);
-        zt__add_condition(changes, "device", file->device, profiler->device_name);
-        zt__add_condition(changes, "driver", file->driver_version, profiler->facts.driver_version);
-        if (*file->core_clock_mhz && profiler->facts.core_clock_mhz) {
-            zt__add_condition(changes, "core clock", mhz_before, mhz_now);
-        }
+/* Adds a sentence about what is another than in the file, if both are known. */
+ZT__PRIVATE void zt__add_condition(zt__changes *changes, const char *what, const char *before,
+                                   const char *now) {
+    if (*before && *now && strcmp(before, now) != 0) {
+        zt__append(changes->conditions, sizeof changes->conditions, "The %.80s was %.120s, and is %.120s. ",
+                   what, before, now);
+        changes->counts.other_conditions = 1;
     }
 }
 
@@ -21958,7 +21846,6 @@ ZT__PRIVATE void zt__add_change(zt__changes *changes, const zt__earlier_bench *b
     figures[ZT__CHANGE_LONGER] = one < other ? other : one;
     if (was_measured && is_measured) {
         zt__find_change(changes, figures, before, now);
-        zt__compare_frequencies(changes, before, now);
     } else {
         figures[ZT__CHANGE_VERDICT] = was_measured ? ZT__MISSING : ZT__ADDED;
     }
@@ -21977,10 +21864,30 @@ ZT__PRIVATE int zt__is_same_name(const char *name, const char *other) {
     return !*other;
 }
 
-/* Compares each result with the first one of its name in the file that is not compared yet. */
-ZT__PRIVATE void zt__match_benches(zt__changes *changes, const zt_bench_result *results, uint32_t count) {
+/* Compares device and driver, and each result with the first one of its name in the file that is not compared
+   yet. The caller frees what was allocated. */
+ZT__PRIVATE ze_result_t zt__compare_with_file(zt__changes *changes, const zt_bench_result *results,
+                                              uint32_t count) {
+    const zt_profiler *profiler = changes->profiler;
     zt__bench_file *file = &changes->file;
+    size_t rows = (size_t)count + file->count;
     uint32_t i, j;
+    changes->rows = (zt__figure_row *)zt__allocate(file->allocator, rows, sizeof *changes->rows);
+    changes->figures =
+        (double *)zt__allocate(file->allocator, rows, ZT__CHANGE_FIGURES * sizeof *changes->figures);
+    if (!changes->rows || !changes->figures) {
+        return zt__report_no_memory(file->diagnostics, "zt_compare_benches", "a table");
+    }
+    if (profiler) {
+        zt__add_condition(changes, "device", file->device, profiler->device_name);
+        zt__add_condition(changes, "driver", file->driver_version, profiler->facts.driver_version);
+    }
+    if (profiler && *file->core_clock_mhz && profiler->facts.core_clock_mhz) {
+        char before[32], now[32];
+        snprintf(before, sizeof before, "%.20s MHz", file->core_clock_mhz);
+        snprintf(now, sizeof now, "%u MHz", (unsigned)profiler->facts.core_clock_mhz);
+        zt__add_condition(changes, "core clock", before, now);
+    }
     for (i = 0; i < count; i++) {
         zt__earlier_bench *before = NULL;
         for (j = 0; j < file->count && !before; j++) {
@@ -21996,51 +21903,49 @@ ZT__PRIVATE void zt__match_benches(zt__changes *changes, const zt_bench_result *
             zt__add_change(changes, &file->benches[j], NULL);
         }
     }
+    return ZE_RESULT_SUCCESS;
 }
 
 /* Writes what is to be known about the table of changes. */
 ZT__PRIVATE void zt__write_change_notes(zt__writer *writer, const zt__changes *changes, size_t room) {
     const zt_bench_changes *counts = &changes->counts;
     zt__paragraph note = zt__begin_paragraph(writer, room, 0, 0);
-    char text[256];
-    snprintf(text, sizeof text, "%u slower, %u faster, %u same, %u missing, %u new, compared with ",
-             (unsigned)counts->slower, (unsigned)counts->faster, (unsigned)counts->same,
-             (unsigned)counts->missing, (unsigned)counts->added);
-    zt__add_text(&note, text);
+    zt__add_formatted(&note, "%u slower, %u faster, %u same, %u missing, %u new, compared with ",
+                      (unsigned)counts->slower, (unsigned)counts->faster, (unsigned)counts->same,
+                      (unsigned)counts->missing, (unsigned)counts->added);
     zt__add_text(&note, changes->file.path);
-    zt__add_text(&note, *changes->file.date ? " of " : "");
-    zt__add_text(&note, changes->file.date);
-    zt__add_text(&note, ".");
+    zt__add_formatted(&note, "%s%s.", *changes->file.date ? " of " : "", changes->file.date);
     zt__end_paragraph(&note);
     if (changes->greatest_tolerance > 0) {
-        int is_range = changes->least_tolerance < changes->greatest_tolerance;
-        snprintf(text, sizeof text, "%g%% to ", changes->least_tolerance * 100);
         note = zt__begin_paragraph(writer, room, 0, 0);
         zt__add_text(&note, "Slower or faster are those whose whole interval is beyond the tolerance of ");
-        zt__add_text(&note, is_range ? text : "");
-        snprintf(text, sizeof text, "%g%%.", changes->greatest_tolerance * 100);
-        zt__add_text(&note, text);
+        if (changes->least_tolerance < changes->greatest_tolerance) {
+            zt__add_formatted(&note, "%g%% to ", changes->least_tolerance * 100);
+        }
+        zt__add_formatted(&note, "%g%%.", changes->greatest_tolerance * 100);
         zt__end_paragraph(&note);
     }
     if (counts->other_conditions) {
         note = zt__begin_paragraph(writer, room, 0, 0);
         zt__add_text(&note, changes->conditions);
         if (changes->at_other_frequency > 0) {
-            snprintf(text, sizeof text, "%u benchmark%s ran at another frequency; ",
-                     (unsigned)changes->at_other_frequency, changes->at_other_frequency == 1 ? "" : "s");
-            zt__add_text(&note, text);
-            zt__add_text(&note, changes->first_frequency);
+            zt__add_formatted(&note, "%u benchmark%s ran at another frequency; %s",
+                              (unsigned)changes->at_other_frequency,
+                              changes->at_other_frequency == 1 ? "" : "s", changes->first_frequency);
         }
         zt__add_text(&note, "So the changes need not be those of the program.");
         zt__end_paragraph(&note);
     }
 }
 
-/* Writes the table of changes, `room` columns wide. */
-ZT__PRIVATE void zt__write_change_table(zt__writer *writer, const zt__changes *changes, size_t room) {
+/* Writes the table of changes, and notes below it. */
+ZT__PRIVATE ze_result_t zt__write_changes_to_file(const void *content, FILE *file) {
     static const char *const verdicts[] = {"same", "faster", "slower", "missing", "new"};
+    const zt__changes *changes = (const zt__changes *)content;
+    size_t room = zt__get_room(file == stdout);
     zt__figure_column columns[ZT__CHANGE_FIGURES];
     zt__figure_table table;
+    zt__writer writer;
     memset(&table, 0, sizeof table);
     table.heading = "benchmark";
     table.is_precise = 1;
@@ -22055,43 +21960,10 @@ ZT__PRIVATE void zt__write_change_table(zt__writer *writer, const zt__changes *c
     zt__add_figures(&table, ZT__CHANGE_HIGH, "95% to", "percent", 0, 0);
     zt__add_texts(&table, ZT__CHANGE_VERDICT, "verdict", verdicts);
     zt__fit_columns(&table, room);
-    zt__write_figures(writer, &table, room);
-}
-
-ZT__PRIVATE ze_result_t zt__write_changes_to_file(const void *changes, FILE *file) {
-    size_t room = zt__get_room(file == stdout);
-    zt__writer writer;
     zt__begin_writing(&writer, zt__write_to_file, file);
-    zt__write_change_table(&writer, (const zt__changes *)changes, room);
-    zt__write_change_notes(&writer, (const zt__changes *)changes, room);
+    zt__write_figures(&writer, &table, room);
+    zt__write_change_notes(&writer, changes, room);
     return zt__end_writing(&writer) ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNKNOWN;
-}
-
-/* Reads the file, compares, and writes the table to `report` unless that is NULL. The caller frees what was
-   allocated. */
-ZT__PRIVATE ze_result_t zt__compare_with_file(zt__changes *changes, const zt_bench_result *results,
-                                              uint32_t count, const char *report) {
-    zt__bench_file *file = &changes->file;
-    size_t rows = count;
-    zt__output output = {"zt_compare_benches",      report, file->diagnostics, file->allocator,
-                         zt__write_changes_to_file, changes};
-    ze_result_t result = zt__read_bench_file(file);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__parse_bench_file(file);
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    rows += file->count;
-    changes->rows = (zt__figure_row *)zt__allocate(file->allocator, rows, sizeof *changes->rows);
-    changes->figures =
-        (double *)zt__allocate(file->allocator, rows, ZT__CHANGE_FIGURES * sizeof *changes->figures);
-    if (!changes->rows || !changes->figures) {
-        return zt__report_no_memory(file->diagnostics, "zt_compare_benches", "a table");
-    }
-    zt__compare_devices(changes);
-    zt__match_benches(changes, results, count);
-    return report ? zt__write_output(&output) : ZE_RESULT_SUCCESS;
 }
 
 ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_bench_result *results,
@@ -22099,6 +21971,8 @@ ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_benc
                                       zt_bench_changes *changes) {
     zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
     zt__changes all;
+    zt__output output = {"zt_compare_benches",      report, diagnostics, zt__allocator_of(profiler),
+                         zt__write_changes_to_file, &all};
     zt_format format;
     ze_result_t result;
     if (changes) {
@@ -22118,8 +21992,17 @@ ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_benc
     all.profiler = profiler;
     all.file.path = before;
     all.file.diagnostics = diagnostics;
-    all.file.allocator = zt__allocator_of(profiler);
-    result = zt__compare_with_file(&all, results, count, report);
+    all.file.allocator = output.allocator;
+    result = zt__read_bench_file(&all.file);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__parse_bench_file(&all.file);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__compare_with_file(&all, results, count);
+    }
+    if (result == ZE_RESULT_SUCCESS && report) {
+        result = zt__write_output(&output);
+    }
     if (result == ZE_RESULT_SUCCESS) {
         *changes = all.counts;
     }

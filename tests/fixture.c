@@ -683,6 +683,40 @@ void run_at_least(world *w, zt_profiler *profiler, const char *name, double ns) 
     }
 }
 
+static void append_turn(ze_command_list_handle_t list, ze_event_handle_t gate) {
+    ok(zeCommandListAppendWaitOnEvents(list, 1, &gate));
+    ok(zeCommandListAppendEventReset(list, gate));
+}
+
+held_region append_held(world *w, zt_profiler *profiler, const char *name) {
+    held_region held;
+    create_event(w, 1, &held.gate);
+    create_event(w, 2, &held.inside);
+    append_turn(w->list, held.gate);
+    ZT_REGION(profiler, w->list, name) {
+        launch_kernel(w->list, w->kernel);
+        ok(zeCommandListAppendSignalEvent(w->list, held.inside));
+        append_turn(w->list, held.gate);
+    }
+    ok(zeCommandListClose(w->list));
+    return held;
+}
+
+void let_in(held_region held) {
+    ok(zeEventHostReset(held.inside));
+    ok(zeEventHostSignal(held.gate));
+    ok(zeEventHostSynchronize(held.inside, UINT64_MAX));
+}
+
+void let_out(held_region held) {
+    ok(zeEventHostSignal(held.gate));
+}
+
+void destroy_held(held_region held) {
+    ok(zeEventDestroy(held.gate));
+    ok(zeEventDestroy(held.inside));
+}
+
 void stream_marked_region(world *w, zt_profiler *profiler) {
     zt_stream_config config = zt_stream_config_default();
     zt_stream *stream = NULL;

@@ -86,6 +86,7 @@ void assert_close_(double got, double expected, const char *what, const char *fi
     X(set_real_costs)                                                                                        \
     X(set_kernel_clock)                                                                                      \
     X(set_metric_clock)                                                                                      \
+    X(give_samples)                                                                                          \
     X(set_metric)                                                                                            \
     X(list_metrics)
 
@@ -194,6 +195,15 @@ int heard(const world *w, const char *text);
 void run(world *w, zt_profiler *profiler, const char *name);
 /* One that lasts `ns` and more on the device, however busy this machine is. */
 void run_at_least(world *w, zt_profiler *profiler, const char *name, double ns);
+/* A region on w->list, which it closes. Each execution waits for the gate before the region, and again
+ * inside. */
+typedef struct held_region {
+    ze_event_handle_t gate, inside;
+} held_region;
+held_region append_held(world *w, zt_profiler *profiler, const char *name);
+void let_in(held_region held); /* returns when an execution is inside of the region */
+void let_out(held_region held);
+void destroy_held(held_region held);
 /* The region "marked" beside a stream that is attached to the profiler, and closed afterwards: the row
    between its two markers "step" is the region's. */
 void stream_marked_region(world *w, zt_profiler *profiler);

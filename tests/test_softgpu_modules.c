@@ -1,4 +1,5 @@
 /* What the software device tells of modules and kernels: binaries, debug information, functions, memory. */
+#define _GNU_SOURCE /* memmem */
 #include "fixture.h"
 
 #include <elf.h>
@@ -319,6 +320,78 @@ static void test_modules_of_two_contexts_are_not_linked(void **state) {
     ok(zeContextDestroy(other.context));
 }
 
+/* ==== the code of kernels ================================================================================= */
+
+typedef ze_result_t (*base_function)(ze_kernel_handle_t kernel, uint64_t *address);
+typedef ze_result_t (*binary_function)(ze_kernel_handle_t kernel, size_t *size, uint8_t *binary);
+
+static void *extension(world *w, const char *name) {
+    void *address = NULL;
+    ok(zeDriverGetExtensionFunctionAddress(w->driver, name, &address));
+    return address;
+}
+
+/* What is at its address is its binary, and that is part of the module's. */
+static void check_code(world *w, ze_kernel_handle_t kernel, native_binary module) {
+    base_function get_base;
+    binary_function get_binary;
+    uint64_t base = 0;
+    size_t size = 0;
+    *(void **)&get_base = extension(w, "zexKernelGetBaseAddress");
+    *(void **)&get_binary = extension(w, "zeKernelGetBinaryExp");
+    ok(get_base(kernel, &base));
+    ok(get_binary(kernel, &size, NULL));
+    assert_in_range(size, 16, module.size);
+    uint8_t *binary = malloc(size);
+    assert_non_null(binary);
+    ok(get_binary(kernel, &size, binary));
+    assert_memory_equal((const uint8_t *)(uintptr_t)base, binary, size);
+    assert_non_null(memmem(module.bytes, module.size, binary, size));
+    assert_result(get_base(kernel, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    assert_result(get_binary(kernel, NULL, binary), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    assert_result(get_base(NULL, &base), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    assert_result(get_binary(NULL, &size, binary), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    free(binary);
+}
+
+static void test_kernels_know_their_code(void **state) {
+    world *w = *state;
+    const char *files[] = {"build/kernels/saxpy.so", "build/kernels/matmul.so"};
+    const char *names[] = {"saxpy", "matmul"}; /* inlined, and too large for that */
+    for (size_t i = 0; i < 2; i++) {
+        native_binary code = read_binary(files[i]);
+        ze_module_handle_t module = load_module(w, files[i], NULL);
+        ze_kernel_handle_t kernel = kernel_in(module, names[i]);
+        check_code(w, kernel, code);
+        ok(zeKernelDestroy(kernel));
+        ok(zeModuleDestroy(module));
+        free(code.bytes);
+    }
+}
+
+/* Nobody knows where it ends, but still where it begins. */
+static void test_code_without_symbols_has_no_size(void **state) {
+    world *w = *state;
+    native_binary code = read_binary("build/kernels/saxpy.so");
+    ((ElfW(Ehdr) *)(void *)code.bytes)->e_shnum = 0;
+    base_function get_base;
+    binary_function get_binary;
+    ze_module_handle_t module;
+    uint64_t base = 0;
+    size_t size = 7;
+    *(void **)&get_base = extension(w, "zexKernelGetBaseAddress");
+    *(void **)&get_binary = extension(w, "zeKernelGetBinaryExp");
+    ok(try_module(w, code, NULL, &module));
+    ze_kernel_handle_t kernel = kernel_in(module, "saxpy");
+    assert_result(get_binary(kernel, &size, NULL), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    assert_int_equal(size, 7);
+    ok(get_base(kernel, &base));
+    assert_true(base != 0);
+    ok(zeKernelDestroy(kernel));
+    ok(zeModuleDestroy(module));
+    free(code.bytes);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_a_module_gives_its_binary),
@@ -334,6 +407,8 @@ int main(void) {
         TEST(test_modules_are_linked_once),
         TEST(test_links_without_imports),
         TEST(test_modules_of_two_contexts_are_not_linked),
+        TEST(test_kernels_know_their_code),
+        TEST(test_code_without_symbols_has_no_size),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }

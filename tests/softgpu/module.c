@@ -1,6 +1,7 @@
 /* Modules, kernels and their launches. */
 #define _GNU_SOURCE /* memfd_create */
 #include "module.h"
+#include "sampling.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -412,16 +413,25 @@ static void run_groups(sg_execution *execution, const launch *what, void *const 
     softgpu_group group = first_group(what);
     uint32_t tiles = device->parent ? 0 : sg_sub_device_count();
     uint64_t plane = (uint64_t)group.count[0] * group.count[1];
+    bool is_sampled = false;
     for (uint64_t n = 0; n < plane * group.count[2] && !sg_is_lost() && !sg_is_stopping(device); ++n) {
         group.id[0] = (uint32_t)(n % group.count[0]);
         group.id[1] = (uint32_t)(n / group.count[0] % group.count[1]);
         group.id[2] = (uint32_t)(n / plane);
+        sg_device *tile = sg_tile_for(device, n);
         uint64_t start = tiles ? sg_now() : 0;
+        is_sampled = sg_sampling_is_on(device) ? sg_sampling_open() : is_sampled;
+        if (is_sampled)
+            sg_sampling_work_for(tile);
         what->code->run(&group, values);
+        if (is_sampled)
+            sg_sampling_work_for(NULL);
         if (tiles)
             time_tile(&execution->tiles[n % tiles], start);
-        count_group(sg_tile_for(device, n), &group);
+        count_group(tile, &group);
     }
+    if (is_sampled)
+        sg_sampling_close();
 }
 
 static void run_launch(sg_execution *execution, void *argument) {
