@@ -134,7 +134,7 @@ $(1)/tests/test_plugins: $(1)/tests/test_plugins.o | $(1)/tests/plugins/plugin_c
 $(1)/tests/test_preload: | build/libzt_auto.so build/examples/simulate build/libze_softgpu.so build/kernels/saxpy.so \
     build/kernels/reduce.so
 
-$(1)/tests/test_softgpu_engines: | build/kernels/meet.so
+$(1)/tests/test_softgpu_engines $(1)/tests/test_stamps: | build/kernels/meet.so
 $(1)/tests/test_softgpu_sampling: | build/kernels/hot.so build/kernels/functions.so
 $(1)/tests/test_softgpu_modules: | build/kernels/functions.so build/kernels/imports.so build/kernels/matmul.so \
     build/kernels/replacements.so
@@ -264,6 +264,7 @@ run-%: build/examples/% $(RUN_NEEDS) ## build and run one example
 bench: $(BENCHES:%=build/bench/%) $(RUN_NEEDS) ## what the library costs, as ratios; build/bench.json
 	bench/run.sh $(BENCHES:%=build/bench/%)
 
+build/bench/overlap: | build/kernels/idle.so
 build/bench/%: bench/%.c | deps-build
 	mkdir -p $(@D)
 	$(CC) $(C_FLAGS) -o $@ $< $(ZE_LIBS)

@@ -69,7 +69,8 @@
 
        The metric query of a region begins when the commands before it are complete, and commands after it
        wait until it has ended. So a region serialises the work around it: kernels that would overlap do not.
-       Without metrics, barriers have the same effect. Put regions around the parts that matter, and not
+       Without metrics, barriers have the same effect; launches that the tracer measures then have none (see
+       TRACING). Put regions around the parts that matter, and not
        around every kernel of a pipeline that depends on overlap.
 
        A region measures the device from the moment when its list executes the begin to the moment when it
@@ -340,16 +341,38 @@
        list that was created before zt_trace_start, the driver is queried for context and device. If it does
        not report them, the list is assumed to belong to those of the profiler.
 
-       For a launch that waits for events, the tracer appends the wait, then the begin of the region, then the
-       launch. So the GPU time does not include the wait. If the driver refuses the launch, the wait stays on
-       the list.
+       With metrics, a launch is between two queries, and overlaps with nothing. If it waits for events, the
+       tracer appends the wait, then the begin of the region, then the launch. So the GPU time does not
+       include the wait. If the driver refuses the launch, the wait stays on the list.
+
+       If the profiler measures times alone (config.groups = ""), a launch overlaps with others as it does
+       without the tracer, because its time is from the time stamps that the device writes with each kernel:
+
+       - A launch without a signal event gets one of the library. Nothing is appended.
+       - A launch with an event of the application signals an event of the library, too, because few events
+         have kernel time stamps. On a list that is in order, zeCommandListAppendSignalEvent follows, which
+         signals the application's event. On an immediate list that is not in order, the command that follows
+         is zeCommandListAppendQueryKernelTimestamps, which waits for the library's event alone. So the
+         application's event is signalled after the kernel has ended, and soon after that.
+       - If the application may read kernel time stamps of its event, these must be the kernel's, so the
+         launch keeps the event. It is measured by time stamps between barriers, with the wait for its events
+         before them. The same holds for a launch with an event on a recorded list that is not in order: when
+         the list runs again, the event of the library may still be signalled. It also holds if several
+         profilers measure the launch, for all but the first, and where an older loader cannot tell about a
+         list or event that was created before zt_trace_start. Such launches are counted in
+         zt_trace_counts.serialised. They overlap with nothing; on lists that are in order, they would not
+         anyway.
+
+       On a device with several tiles, the time is from the first begin to the last end on any tile. For the
+       timeline, the clock of kernel time stamps is compared with the device's when the profiler is opened,
+       for which a barrier is executed.
 
        zt_trace_counts counts launches when they are appended, however often their list is executed later. A
        launch that the driver refuses is a dropped sample. Launches that cannot be measured are counted as
        elsewhere, and reports note them: those captured into a graph, or that wait for events while another
        list is captured; on copy engines, if the profiler measures metrics; on lists that can be cloned,
-       because clones would write to the same queries; and on mutable lists, once the application has queried
-       the identifier of a command, because nothing may be appended before that command.
+       because clones would write to the same queries and events; and on mutable lists, once the application
+       has queried the identifier of a command, because nothing may be appended before that command.
 
        With zt_trace_config.calls, calls of the application are counted and timed on the host. Reports show
        them below the regions, and the timeline has a track for each thread. Calls that the library makes
@@ -1074,6 +1097,8 @@ typedef struct zt_trace_counts {
                            engine, unless the profiler measures times alone; that can be cloned or changed;
                            or captured into a graph */
     uint64_t replaced;  /* kernels, and pointers to functions, that zt_replace has replaced */
+    uint64_t serialised; /* of those measured: between queries or barriers, so that they overlap with nothing.
+                            Without metrics, few are; see TRACING */
 } zt_trace_counts;
 
 /* A call that was timed. The name lives as long as the program. Since 0.1. */
@@ -2029,7 +2054,8 @@ typedef zt__disabled_scope zt_scope;
        A slot is OVER when its commands can never run again: all slots up to `over_up_to`. Only the following
        raises it:
 
-       - The list is immediate, and the event of a slot has signalled: to the number of that slot.
+       - The list is immediate, and the event of a slot has signalled: to the number of that slot. Not if the
+         slot is of a launch that is measured by its event, on a list that is not in order.
        - zt_release, zt_reset or the tracer reports that the list is destroyed or reset: to the newest slot.
        - The handle of the list comes back as a list of another kind: to the newest slot.
        - A region is begun on the list: to the newest slot whose event has signalled, or that zt_execute has
@@ -2039,7 +2065,8 @@ typedef zt__disabled_scope zt_scope;
        `finished_up_to`. zt_execute sets this to 0, and only the following raises it:
 
        - The event of a PENDING slot, or of a PARTIAL one that was submitted, has signalled: to the number of
-         that slot, since the end of a region waits for all commands before it. Not if executions overlap or
+         that slot, since the end of a region waits for all commands before it. Not if the slot is of a launch
+         that is measured by its event, on a list that is not in order. Not if executions overlap or
          the list also runs without zt_execute: then the event may be that of another execution.
        - A region is begun on a recorded list: to the newest slot that is over, since a list is reset only
          when the device is done with it. If the list is or may be immediate: to the newest slot whose event
@@ -4266,6 +4293,8 @@ ZT_API const char *zt_version(void) {
     X(zeCommandListIsImmediate, (ze_command_list_handle_t list, ze_bool_t * is_immediate))                   \
     X(zeDeviceGetGlobalTimestamps, (ze_device_handle_t device, uint64_t * host, uint64_t * ticks))           \
     X(zeDevicePciGetPropertiesExt, (ze_device_handle_t device, ze_pci_ext_properties_t * properties))        \
+    X(zeEventQueryTimestampsExp, (ze_event_handle_t event, ze_device_handle_t device, uint32_t * count,      \
+                                  ze_kernel_timestamp_result_t * stamps))                                    \
     X(zesDeviceEnumFrequencyDomains,                                                                         \
       (zes_device_handle_t device, uint32_t * count, zes_freq_handle_t * domains))                           \
     X(zesFrequencyGetProperties, (zes_freq_handle_t domain, zes_freq_properties_t * properties))             \
@@ -5758,7 +5787,8 @@ enum {
     ZT__MAX_NESTED_PATHS = 65536,
     ZT__MAX_PATHS = ZT__MAX_NESTED_PATHS + ZT__MAX_REGIONS,
     ZT__PATHS_PER_BLOCK = 128,
-    ZT__MAX_DEPTH = 64
+    ZT__MAX_DEPTH = 64,
+    ZT__STAMPS = 4 /* of a slot: begin and end of its region, or a ze_kernel_timestamp_result_t */
 };
 
 /* The library's own tests define this to stop where an invariant does not hold. */
@@ -5801,6 +5831,14 @@ static const unsigned char zt__transitions[ZT__SLOT_STATE_COUNT][ZT__SLOT_STATE_
     /* RETIRED */  {ZT__NO,   ZT__NO,     ZT__NO,  ZT__NO,     ZT__NO, ZT__NO,   ZT__NO, ZT__NO},
 };
 /* clang-format on */
+
+/* How a slot is measured. */
+typedef enum zt__measurement {
+    ZT__BY_COMMANDS,    /* queries or time stamps are appended before and after the work */
+    ZT__BY_EVENT,       /* a launch signals the event, which has the time stamps of the kernel */
+    ZT__BY_COPIED_EVENT /* the same, and a command that waits for the event copies its time stamps: until it
+                           has, the event must not be reset */
+} zt__measurement;
 
 typedef struct zt__path zt__path;
 
@@ -5862,6 +5900,8 @@ struct zt__slot {
     uint32_t activation; /* profiler->activation when the region was begun */
     int spans_passes;    /* the region has begun in one pass and ended in another: its sample will be lost */
     int is_dropped;      /* the region was dropped, its commands are incomplete: no sample is ever read */
+    zt__measurement measurement;
+    int is_unordered;       /* its event may signal before the work that is before it on the list has ended */
     uint64_t submitted_ns;  /* host time; it was begun, or zt_execute was called, at this time or later */
     uint64_t not_before_ns; /* host time; what is read next was submitted at this time or later, also if
                                zt_execute did not submit it */
@@ -5879,7 +5919,7 @@ struct zt__slot {
     /* constant */
     uint32_t pass; /* its queries are of this pass's groups */
     ze_event_handle_t event;
-    uint64_t *stamps; /* two time stamps of the device, or NULL */
+    uint64_t *stamps; /* ZT__STAMPS time stamps of the device, or NULL */
     zet_metric_query_handle_t queries[ZT__MAX_GROUPS_IN_PASS];
 
     zt__origin origin; /* with a timeline; written by the thread that uses the list */
@@ -5953,7 +5993,8 @@ typedef struct zt__lost_flag {
 /* When a sample ran, for the timeline. */
 typedef struct zt__sample_times {
     ze_command_list_handle_t list;
-    uint64_t begin_ticks, end_ticks; /* the device's global time stamps */
+    uint64_t begin_ticks, end_ticks; /* time stamps of the device */
+    int is_kernel;                   /* they are those of a kernel, else global ones */
     uint64_t not_before_ns;          /* host time; slot->not_before_ns */
     uint64_t not_after_ns;           /* host time; it was complete at this time */
 } zt__sample_times;
@@ -5985,6 +6026,7 @@ typedef struct zt__reading {
     int is_finished;
     int is_announced; /* this execution was, or its list is immediate */
     int is_gone;      /* it is not on its list any more, unless its event has signalled */
+    int is_mixed;     /* its time stamps may be of two executions */
     int has_signalled;
     zt__outcome outcome;
     int is_unusable;    /* it is not reset, or the device may still write to it */
@@ -6039,9 +6081,11 @@ struct zt_profiler {
     zt__message_text availability_text;
     char device_name[ZE_MAX_DEVICE_NAME];
     zt__facts facts;
-    double ns_per_tick; /* of the device's global time stamps */
-    uint64_t tick_mask;
-    int is_stamped; /* regions write time stamps of the device */
+    double ns_per_tick;        /* of the device's time stamps */
+    uint64_t tick_mask;        /* of the global ones, */
+    uint64_t kernel_tick_mask; /* and of those of kernels */
+    uint32_t tiles_stamped; /* on so many tiles a kernel has time stamps of its own. 1: no separate tiles */
+    int is_stamped;         /* regions write time stamps of the device */
 
     /* what is measured: constant once the profiler is open */
     zt__selection selection;
@@ -6561,6 +6605,9 @@ ZT__PRIVATE ze_result_t zt__create_pools(zt_profiler *profiler, const zt__pass *
         memset(&event_pool, 0, sizeof event_pool);
         event_pool.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC;
         event_pool.flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE;
+        if (pass->group_count == 0) { /* for launches that are measured by their event */
+            event_pool.flags |= ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
+        }
         event_pool.count = block->count;
         *call = "zeEventPoolCreate";
         result = zeEventPoolCreate(profiler->context, &event_pool, 1, &profiler->device, &block->event_pool);
@@ -6569,8 +6616,8 @@ ZT__PRIVATE ze_result_t zt__create_pools(zt_profiler *profiler, const zt__pass *
         memset(&memory, 0, sizeof memory);
         memory.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC;
         *call = "zeMemAllocHost";
-        result = zeMemAllocHost(profiler->context, &memory, block->count * 2 * sizeof *block->stamps,
-                                sizeof *block->stamps, (void **)&block->stamps);
+        result = zeMemAllocHost(profiler->context, &memory, block->count * ZT__STAMPS * sizeof *block->stamps,
+                                ZT__STAMPS * sizeof *block->stamps, (void **)&block->stamps);
     }
     return result;
 }
@@ -6589,7 +6636,7 @@ ZT__PRIVATE ze_result_t zt__fill_block(zt_profiler *profiler, const zt__pass *pa
     for (i = 0; i < block->count && result == ZE_RESULT_SUCCESS; i++) {
         zt__slot *slot = &block->slots[i];
         slot->pass = pass->index;
-        slot->stamps = block->stamps ? block->stamps + 2 * (size_t)i : NULL;
+        slot->stamps = block->stamps ? block->stamps + ZT__STAMPS * (size_t)i : NULL;
         *call = "zetMetricQueryCreate";
         for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
             result = zetMetricQueryCreate(block->query_pools[g], i, &slot->queries[g]);
@@ -6723,12 +6770,16 @@ ZT__PRIVATE ze_result_t zt__create_own_queue(zt_profiler *profiler, ze_command_q
     return result;
 }
 
-/* Records one query of each group on a command list, and executes it. */
+/* Records one query of each group on a command list, or without groups a barrier, and executes it. */
 ZT__PRIVATE ze_result_t zt__submit_first_query(const zt__pass *pass, zt__slot *slot,
                                                ze_command_queue_handle_t queue, ze_command_list_handle_t list,
                                                const char **call) {
     ze_result_t result = ZE_RESULT_SUCCESS;
     uint32_t g;
+    if (pass->group_count == 0) {
+        *call = "zeCommandListAppendBarrier";
+        result = zeCommandListAppendBarrier(list, slot->event, 0, NULL);
+    }
     for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
         *call = "zetCommandListAppendMetricQueryBegin";
         result = zetCommandListAppendMetricQueryBegin(list, slot->queries[g]);
@@ -6774,23 +6825,26 @@ ZT__PRIVATE ze_result_t zt__await_first_query(const zt_profiler *profiler, const
 
 /* Runs one query of each group on a command list of its own. Drivers complete an activation in the first
    execution that uses it, and take no lock there. So that execution has to finish before several threads use
-   the groups. If it fails, regions are still measured. */
-ZT__PRIVATE void zt__run_first_query(zt_profiler *profiler, zt__pass *pass) {
-    static const char remedy[] = "The first regions of several threads may disturb each other.";
+   the groups. If it fails, regions are still measured. Without groups, it is a barrier, of which `*stamps`
+   gets the kernel time stamps. Returns whether it has run. */
+ZT__PRIVATE int zt__run_first_query(zt_profiler *profiler, zt__pass *pass,
+                                    ze_kernel_timestamp_result_t *stamps) {
+    const char *remedy = stamps ? "Kernels may be at wrong places on the timeline."
+                                : "The first regions of several threads may disturb each other.";
     ze_command_queue_handle_t queue = NULL;
     ze_command_list_handle_t list = NULL;
     zt__slot *slot;
     const char *call;
     int is_clean = 1;
     ze_result_t result;
-    if (pass->group_count == 0) {
-        return;
+    if (pass->group_count == 0 && !stamps) {
+        return 0;
     }
     zt__lock(&profiler->mutex);
     slot = zt__pop_free_slot(pass);
     zt__unlock(&profiler->mutex);
     if (!slot) {
-        return;
+        return 0;
     }
     result = zt__create_own_queue(profiler, &queue, &list, &call);
     if (result == ZE_RESULT_SUCCESS) {
@@ -6799,6 +6853,10 @@ ZT__PRIVATE void zt__run_first_query(zt_profiler *profiler, zt__pass *pass) {
     if (result == ZE_RESULT_SUCCESS) {
         result = zt__await_first_query(profiler, slot, queue, &call);
         slot->may_be_written = result != ZE_RESULT_SUCCESS;
+        if (result == ZE_RESULT_SUCCESS && stamps) {
+            call = "zeEventQueryKernelTimestamp";
+            result = zeEventQueryKernelTimestamp(slot->event, stamps);
+        }
         if (result == ZE_RESULT_SUCCESS) {
             result = zt__reset_handles(pass, slot, &call);
         }
@@ -6813,7 +6871,7 @@ ZT__PRIVATE void zt__run_first_query(zt_profiler *profiler, zt__pass *pass) {
     zt__unlock(&profiler->mutex);
     zt__check(&profiler->diagnostics, result, call, remedy);
     if (slot->may_be_written && !zt__is_device_lost(&profiler->diagnostics)) {
-        return; /* the device may still use the list and the queue */
+        return 0; /* the device may still use the list and the queue */
     }
     if (list) {
         zeCommandListDestroy(list);
@@ -6821,6 +6879,7 @@ ZT__PRIVATE void zt__run_first_query(zt_profiler *profiler, zt__pass *pass) {
     if (queue) {
         zeCommandQueueDestroy(queue);
     }
+    return result == ZE_RESULT_SUCCESS;
 }
 
 /* ---- creating and registering ---------------------------------------------------------------------------- */
@@ -7081,6 +7140,7 @@ ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection
                                     (slot->state == ZT__SLOT_PARTIAL && zt__is_submitted(slot));
             reading->is_gone = slot->state == ZT__SLOT_PENDING && zt__is_finished(slot) &&
                                collection->list->state != ZT__LIST_IMMEDIATE;
+            reading->is_mixed = slot->measurement != ZT__BY_COMMANDS && collection->list->overlaps;
             reading->cause = ZT_CAUSE_COUNT;
             zt__move_slot(profiler, slot, ZT__SLOT_READING);
         } else if (slot->state == ZT__SLOT_RETIRED && zt__is_over(slot)) {
@@ -7168,7 +7228,9 @@ ZT__PRIVATE void zt__read_reports(zt_profiler *profiler, zt__reading *reading) {
         reading->report = batch->report_count++;
         reading->times.list = slot->list->handle;
         reading->times.not_before_ns = slot->not_before_ns;
-        if (slot->stamps) { /* atomic, because the list may run again without zt_execute */
+        reading->times.is_kernel = slot->measurement != ZT__BY_COMMANDS;
+        /* Atomic, because the list may run again without zt_execute. */
+        if (slot->stamps && !reading->times.is_kernel) {
             reading->times.begin_ticks = zt__load(&slot->stamps[0]);
             reading->times.end_ticks = zt__load(&slot->stamps[1]);
         }
@@ -7186,7 +7248,69 @@ ZT__PRIVATE void zt__read_reports(zt_profiler *profiler, zt__reading *reading) {
     }
 }
 
-/* Queries a slot's event, and reads its reports if it has signalled. */
+/* Combines the time stamps of tiles, which run at the same time, into those of the whole. They may wrap
+   around to 0 between one tile and another, and in a kernel. */
+ZT__PRIVATE void zt__combine_stamps(const ze_kernel_timestamp_result_t *tiles, uint32_t count, uint64_t mask,
+                                    zt__sample_times *times) {
+    uint64_t first = tiles[0].global.kernelStart;
+    int64_t begin = 0, end = 0; /* ticks since `first` */
+    uint32_t i;
+    for (i = 0; i < count; i++) {
+        const ze_kernel_timestamp_data_t *tile = &tiles[i].global;
+        uint64_t after = (tile->kernelStart - first) & mask;
+        int64_t tile_begin =
+            after <= mask / 2 ? (int64_t)after : -(int64_t)((first - tile->kernelStart) & mask);
+        int64_t tile_end = tile_begin + (int64_t)((tile->kernelEnd - tile->kernelStart) & mask);
+        begin = tile_begin < begin ? tile_begin : begin;
+        end = tile_end > end ? tile_end : end;
+    }
+    times->begin_ticks = first + (uint64_t)begin;
+    times->end_ticks = first + (uint64_t)end;
+}
+
+/* Reads the kernel time stamps of a slot's event. Returns NOT_READY if it has not signalled. */
+ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, zt__reading *reading) {
+    ze_kernel_timestamp_result_t tiles[ZT__MAX_TILES];
+    ze_event_handle_t event = reading->slot->event;
+    uint32_t count = profiler->tiles_stamped;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    memset(tiles, 0, sizeof tiles);
+    if (count > 1) {
+        reading->call = "zeEventQueryTimestampsExp";
+        result = profiler->driver.zeEventQueryTimestampsExp(event, profiler->device, &count, tiles);
+    }
+    if (profiler->tiles_stamped == 1 || (result == ZE_RESULT_SUCCESS && count == 0)) {
+        reading->call = "zeEventQueryKernelTimestamp";
+        result = zeEventQueryKernelTimestamp(event, tiles);
+        count = 1;
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        zt__combine_stamps(tiles, count, profiler->kernel_tick_mask, &reading->times);
+    }
+    return result;
+}
+
+/* Returns whether the time stamps of a slot's event were copied. Memory that is not written has all bits
+   set. */
+ZT__PRIVATE int zt__is_copied(const zt__slot *slot) {
+    return zt__load(&slot->stamps[0]) != UINT64_MAX && zt__load(&slot->stamps[1]) != UINT64_MAX;
+}
+
+/* Queries whether the device is done with the commands of a slot: SUCCESS or NOT_READY, or an error of
+   `reading->call`. */
+ZT__PRIVATE ze_result_t zt__query_slot(const zt_profiler *profiler, zt__reading *reading) {
+    zt__slot *slot = reading->slot;
+    if (slot->measurement == ZT__BY_COMMANDS) {
+        reading->call = "zeEventQueryStatus";
+        return zeEventQueryStatus(slot->event);
+    }
+    if (slot->measurement == ZT__BY_COPIED_EVENT && !zt__is_copied(slot)) {
+        return ZE_RESULT_NOT_READY;
+    }
+    return zt__query_kernel_stamps(profiler, reading);
+}
+
+/* Queries a slot, and reads its reports if it is ready. */
 ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
     zt__slot *slot = reading->slot;
     ze_result_t result;
@@ -7194,11 +7318,13 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
         zt__lose_to_device(reading);
         return;
     }
-    result = zeEventQueryStatus(slot->event);
+    result = zt__query_slot(profiler, reading);
     if (result == ZE_RESULT_SUCCESS) {
         reading->has_signalled = 1;
         if (reading->from == ZT__SLOT_PARTIAL) {
             reading->outcome = ZT__NO_SAMPLE;
+        } else if (reading->is_mixed) {
+            zt__lose(reading, ZT_LOST_OVERWRITTEN);
         } else if (slot->spans_passes) {
             zt__lose(reading, ZT_LOST_OTHER_PASS);
         } else {
@@ -7212,7 +7338,6 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
         }
     } else {
         reading->result = result;
-        reading->call = "zeEventQueryStatus";
         if (zt__means_device_loss(result)) {
             zt__store(&profiler->diagnostics.device_lost, 1);
             zt__lose_to_device(reading);
@@ -7245,7 +7370,8 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
             reading->outcome = ZT__NO_SAMPLE;
         } else if (collection->thorough || reading->is_over || !is_blocked[reading->from]) {
             zt__read_slot(profiler, reading);
-            is_blocked[reading->from] |= reading->outcome == ZT__NOT_READY && !slot->overdue_since_ns;
+            is_blocked[reading->from] |=
+                reading->outcome == ZT__NOT_READY && !slot->overdue_since_ns && !slot->is_unordered;
         }
         if (reading->outcome != ZT__NOT_READY && reading->outcome != ZT__NEVER_RAN && !reading->is_unusable &&
             !zt__is_device_lost(&profiler->diagnostics)) {
@@ -7349,7 +7475,8 @@ ZT__PRIVATE double zt__sum_tiles(const zt_profiler *profiler, const zt__pass *pa
 ZT__PRIVATE void zt__fill_row(const zt_profiler *profiler, zt__reading *reading, double *row) {
     const zt__batch *batch = &profiler->batch;
     const zt__pass *pass = batch->pass;
-    uint64_t ticks = (reading->times.end_ticks - reading->times.begin_ticks) & profiler->tick_mask;
+    uint64_t mask = reading->times.is_kernel ? profiler->kernel_tick_mask : profiler->tick_mask;
+    uint64_t ticks = (reading->times.end_ticks - reading->times.begin_ticks) & mask;
     double longest_ns;
     uint32_t g, m, tile, i;
     for (i = 0; i < profiler->layout.column_count; i++) {
@@ -7415,21 +7542,22 @@ ZT__PRIVATE void zt__calculate_batch(zt_profiler *profiler) {
 ZT__PRIVATE void zt__note_run(zt_profiler *profiler, zt__reading *reading) {
     zt__list *list = reading->slot->list;
     uint64_t number = reading->slot->number;
+    int shows_others = !reading->slot->is_unordered; /* those before it on the list have ended, too */
     /* If the kind of the list is unknown, its second execution shows that it is recorded. */
     if ((reading->from == ZT__SLOT_ARMED || list->state != ZT__LIST_UNKNOWN) && !reading->is_announced &&
         list->state != ZT__LIST_IMMEDIATE) {
         reading->is_unobserved = 1;
         zt__move_list(profiler, list, ZT__LIST_UNOBSERVED);
     }
-    if (number > list->ran_up_to) {
+    if (number > list->ran_up_to && (shows_others || list->state != ZT__LIST_IMMEDIATE)) {
         list->ran_up_to = number;
     }
-    if (list->state == ZT__LIST_IMMEDIATE && number > list->over_up_to) {
+    if (list->state == ZT__LIST_IMMEDIATE && shows_others && number > list->over_up_to) {
         list->over_up_to = number;
     }
     /* An execution that was not announced may still be followed by others. */
     if (reading->is_announced && list->state != ZT__LIST_UNOBSERVED && list->state != ZT__LIST_UNKNOWN &&
-        !list->overlaps && number > list->finished_up_to) {
+        !list->overlaps && shows_others && number > list->finished_up_to) {
         list->finished_up_to = number;
     }
 }
@@ -7855,6 +7983,8 @@ ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt
     slot->list = list;
     slot->region = path->key.region;
     slot->is_dropped = slot->needs_reset = slot->shows_end = 0;
+    slot->measurement = ZT__BY_COMMANDS;
+    slot->is_unordered = 0;
     slot->overwritten = 0;
     /* What a recorded list records is submitted after its first region is begun: one look at the clock serves
        all regions of a recording. Timelines show when each region was begun. */
@@ -7936,10 +8066,9 @@ ZT__PRIVATE zt_cause zt__provide_slots(zt_profiler *profiler, zt__list *list, zt
 }
 
 /* Opens a slot for a region. If there is none, returns NULL, and counts the region as dropped by `*cause`. */
-ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handle_t handle, const char *name,
-                                    zt_cause *cause) {
+ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handle_t handle,
+                                    zt__list_state kind, const char *name, zt_cause *cause) {
     enum { TRIES = 4 };
-    zt__list_state kind = zt__query_list_kind(profiler, handle);
     zt__region_record *region;
     zt__path *path;
     zt__list *list;
@@ -8055,34 +8184,21 @@ ZT__PRIVATE ze_result_t zt__append_begin(zt_profiler *profiler, zt__slot *slot, 
     if (profiler->is_stamped && result == ZE_RESULT_SUCCESS) {
         result = zt__append_stamp(list, &slot->stamps[0], pass->group_count == 0, NULL, has_commands, &call);
     }
-    if (profiler->timeline) {
-        memset(&slot->origin, 0, sizeof slot->origin);
-        slot->origin.list_name = slot->list->name;
-        slot->origin.appended_by = slot->origin.submitted_by = zt__get_system_thread();
-    }
     return zt__complete_append(profiler, slot, list, result, call, *has_commands);
 }
 
-ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, const char *name) {
+/* Opens a region, without commands. If it is dropped, reports that, and `slot` is NULL. */
+ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_handle_t list,
+                                       zt__list_state kind, const char *name) {
     zt_region region = {NULL, 0, 0, 0};
     uint64_t states[ZT__SLOT_STATE_COUNT];
     zt__slot *slot;
     zt_cause cause;
-    int has_commands = 0;
-    name = zt__shown_name(name);
-    if (!profiler || !profiler->device) {
-        return region;
-    }
-    if (!list) {
-        zt__drop_at_begin(profiler, ZT_DROPPED_APPEND_FAILED);
-        zt__report_null_handle(&profiler->diagnostics, "zt_begin", "list");
-        return region;
-    }
     if (zt__is_device_lost(&profiler->diagnostics)) {
         zt__drop_at_begin(profiler, ZT_DROPPED_DEVICE_LOST);
         return region;
     }
-    slot = zt__open_slot(profiler, list, name, &cause);
+    slot = zt__open_slot(profiler, list, kind, name, &cause);
     if (!slot && cause == ZT_DROPPED_NO_SLOT) {
         zt__count_states(profiler, states);
         zt__report(&profiler->diagnostics, NO_SLOT, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
@@ -8097,18 +8213,40 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
     if (!slot) {
         return region;
     }
+    if (profiler->timeline) {
+        memset(&slot->origin, 0, sizeof slot->origin);
+        slot->origin.list_name = slot->list->name;
+        slot->origin.appended_by = slot->origin.submitted_by = zt__get_system_thread();
+    }
     region.generation = zt__load(&slot->generation);
-    if (zt__append_begin(profiler, slot, list, &has_commands) != ZE_RESULT_SUCCESS) {
+    region.slot = slot;
+    region.profiler = profiler->id;
+    return region;
+}
+
+ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, const char *name) {
+    zt_region region = {NULL, 0, 0, 0};
+    zt__slot *slot;
+    int has_commands = 0;
+    if (!profiler || !profiler->device) {
+        return region;
+    }
+    if (!list) {
+        zt__drop_at_begin(profiler, ZT_DROPPED_APPEND_FAILED);
+        zt__report_null_handle(&profiler->diagnostics, "zt_begin", "list");
+        return region;
+    }
+    region = zt__begin_region(profiler, list, zt__query_list_kind(profiler, list), zt__shown_name(name));
+    slot = (zt__slot *)region.slot;
+    if (slot && zt__append_begin(profiler, slot, list, &has_commands) != ZE_RESULT_SUCCESS) {
         zt__lock(&profiler->mutex);
         /* The log function may have released the list, which has dropped the region. */
         if (slot->state == ZT__SLOT_OPEN && zt__load(&slot->generation) == region.generation) {
             zt__drop_open_slot(profiler, slot, ZT_DROPPED_APPEND_FAILED, has_commands);
         }
         zt__unlock(&profiler->mutex);
-        return region;
+        region.slot = NULL;
     }
-    region.slot = slot;
-    region.profiler = profiler->id;
     return region;
 }
 
@@ -8125,10 +8263,6 @@ ZT__PRIVATE ze_result_t zt__append_end(zt_profiler *profiler, zt__slot *slot) {
     if (profiler->is_stamped) {
         result = zt__append_stamp(list, &slot->stamps[1], 1, pass->group_count ? NULL : slot->event,
                                   &has_commands, &call);
-        if (profiler->timeline) {
-            uint64_t append_ns = zt__now_ns() - slot->submitted_ns;
-            slot->origin.append_ns = append_ns < UINT32_MAX ? (uint32_t)append_ns : UINT32_MAX;
-        }
     }
     for (g = pass->group_count; g-- > 0 && result == ZE_RESULT_SUCCESS;) {
         call = "zetCommandListAppendMetricQueryEnd";
@@ -8143,8 +8277,8 @@ ZT__PRIVATE ze_result_t zt__append_end(zt_profiler *profiler, zt__slot *slot) {
 ZT__PRIVATE void zt__end(zt_region *region, int refused) {
     zt__slot *slot = (zt__slot *)region->slot;
     zt_profiler *profiler = slot ? zt__find_profiler(region->profiler) : NULL;
-    int is_due = 0, wakes_thread = 0;
-    ze_result_t result;
+    int is_due = 0, wakes_thread = 0, has_commands;
+    ze_result_t result = ZE_RESULT_SUCCESS;
     region->slot = NULL;
     if (!profiler) {
         return;
@@ -8152,15 +8286,22 @@ ZT__PRIVATE void zt__end(zt_region *region, int refused) {
     if (!zt__increment_if(&slot->generation, region->generation)) {
         return; /* it was dropped, or a copy of this zt_region has ended it */
     }
-    result = zt__append_end(profiler, slot);
+    has_commands = slot->measurement == ZT__BY_COMMANDS;
+    if (has_commands) {
+        result = zt__append_end(profiler, slot);
+    }
     zt__lock(&profiler->mutex);
     if (slot->state != ZT__SLOT_OPEN || zt__load(&slot->generation) != region->generation + 1) {
         /* The list was released meanwhile, which has dropped the region. */
     } else if (result != ZE_RESULT_SUCCESS || refused) {
         slot->shows_end |= result == ZE_RESULT_SUCCESS;
-        zt__drop_open_slot(profiler, slot, ZT_DROPPED_APPEND_FAILED, 1);
+        zt__drop_open_slot(profiler, slot, ZT_DROPPED_APPEND_FAILED, has_commands);
     } else {
         zt__list_state kind = slot->list->state;
+        if (profiler->timeline) {
+            uint64_t append_ns = zt__now_ns() - slot->submitted_ns;
+            slot->origin.append_ns = append_ns < UINT32_MAX ? (uint32_t)append_ns : UINT32_MAX;
+        }
         slot->spans_passes = slot->activation != profiler->activation;
         zt__leave_nesting(profiler, slot);
         zt__move_slot(profiler, slot, kind == ZT__LIST_IMMEDIATE ? ZT__SLOT_PENDING : ZT__SLOT_RECORDED);
@@ -8659,7 +8800,7 @@ ZT__PRIVATE ze_result_t zt__enter_pass(zt_profiler *profiler, uint32_t index) {
         }
     }
     if (result == ZE_RESULT_SUCCESS) {
-        ZT__INTERNAL(zt__run_first_query(profiler, pass));
+        ZT__INTERNAL(zt__run_first_query(profiler, pass, NULL));
         zt__lock(&profiler->mutex);
         profiler->active_pass = index;
         zt__unlock(&profiler->mutex);
@@ -10162,6 +10303,8 @@ typedef struct zt__execution {
 /* The newest samples. Guarded by the profiler's mutex. */
 typedef struct zt__timeline {
     zt__clock clock;
+    zt__clock kernel_clock; /* of the time stamps of kernels. It has no pairs of its own: */
+    uint64_t kernel_offset; /* it is so many ticks before the other one, which has its rate */
     uint32_t capacity;
     uint64_t written;   /* ever */
     uint64_t ambiguous; /* samples that were not kept, because their times are uncertain */
@@ -10241,6 +10384,45 @@ ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns) {
     }
 }
 
+ZT__PRIVATE uint64_t zt__ns_to_ticks(const zt__clock *clock, uint64_t ns) {
+    uint64_t rate = clock->ticks_per_second;
+    return ns / 1000000000u * rate + ns % 1000000000u * rate / 1000000000u;
+}
+
+/* Returns the unwrapped time of the device for a time stamp of a kernel: the first from `least_ns` on. */
+ZT__PRIVATE uint64_t zt__place_kernel_stamp(const zt__timeline *timeline, uint64_t stamp, uint64_t least_ns) {
+    const zt__clock *clock = &timeline->kernel_clock;
+    uint64_t ticks = (stamp - timeline->kernel_offset) & clock->mask;
+    uint64_t least = zt__ns_to_ticks(clock, least_ns);
+    if (clock->wrap_ns) {
+        ticks = least + ((ticks - least) & clock->mask);
+    }
+    return ticks / clock->ticks_per_second * 1000000000u +
+           ticks % clock->ticks_per_second * 1000000000u / clock->ticks_per_second;
+}
+
+/* Finds out how the time stamps of kernels are related to the device's global ones, by a command that has
+   such a time stamp, between two readings of the global clock. With most drivers, they have fewer bits of
+   the same clock. */
+ZT__PRIVATE void zt__relate_kernel_clock(zt_profiler *profiler) {
+    zt__timeline *timeline = profiler->timeline;
+    uint64_t mask = profiler->kernel_tick_mask, rate = timeline->clock.ticks_per_second;
+    ze_kernel_timestamp_result_t stamps;
+    uint64_t host, before = 0, after = 0, stamp, slack = rate / 10000;
+    zt__init_clock(&timeline->kernel_clock, profiler->device, NULL, rate, mask);
+    memset(&stamps, 0, sizeof stamps);
+    if (profiler->driver.zeDeviceGetGlobalTimestamps(profiler->device, &host, &before) != ZE_RESULT_SUCCESS ||
+        !zt__run_first_query(profiler, &profiler->passes[0], &stamps) ||
+        profiler->driver.zeDeviceGetGlobalTimestamps(profiler->device, &host, &after) != ZE_RESULT_SUCCESS) {
+        return;
+    }
+    stamp = stamps.global.kernelEnd;
+    after = before + ((after - before) & profiler->tick_mask);
+    if (((stamp - before + slack) & mask) > after - before + 2 * slack) {
+        timeline->kernel_offset = (stamp - before - (after - before) / 2) & mask;
+    }
+}
+
 /* Keeps a sample, with the mutex held. It ran between its submission and the moment at which it was seen
    complete. In that time the device's clock may have wrapped around: if the time stamps of the sample fit in
    two places, or in none, it is not kept. */
@@ -10252,16 +10434,19 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     const zt__clock *clock = &timeline->clock;
     size_t place = (size_t)(timeline->written % timeline->capacity);
     size_t columns = profiler->layout.column_count;
-    uint64_t tolerance = zt__clock_tolerance(clock);
+    const zt__clock *stamp_clock = times->is_kernel ? &timeline->kernel_clock : clock;
+    uint64_t tolerance = zt__clock_tolerance(stamp_clock);
     uint64_t submitted = zt__convert_time(clock, slot->submitted_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK);
     uint64_t least = submitted > tolerance ? submitted - tolerance : 0;
     uint64_t most =
         zt__convert_time(clock, times->not_after_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK) + tolerance;
     zt__missing missing = {NULL, NULL, NULL, 0, ZT_CAUSE_COUNT, 1};
     zt__timeline_sample sample;
-    sample.begin_ns = zt__unwrap_after(clock, zt__ticks_to_ns(clock, times->begin_ticks), least);
-    sample.end_ns = sample.begin_ns + zt__ticks_to_ns(clock, times->end_ticks - times->begin_ticks);
-    if (clock->wrap_ns && (sample.end_ns > most || sample.end_ns + clock->wrap_ns <= most)) {
+    sample.begin_ns = times->is_kernel
+                          ? zt__place_kernel_stamp(timeline, times->begin_ticks, least)
+                          : zt__unwrap_after(clock, zt__ticks_to_ns(clock, times->begin_ticks), least);
+    sample.end_ns = sample.begin_ns + zt__ticks_to_ns(stamp_clock, times->end_ticks - times->begin_ticks);
+    if (stamp_clock->wrap_ns && (sample.end_ns > most || sample.end_ns + stamp_clock->wrap_ns <= most)) {
         timeline->ambiguous++;
         missing.region = slot->region;
         missing.list = times->list;
@@ -10546,6 +10731,9 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
         return ZE_RESULT_SUCCESS;
     }
     zt__add_clock_pair(&timeline->clock, pair);
+    if (profiler->passes[0].group_count == 0) {
+        zt__relate_kernel_clock(profiler);
+    }
     profiler->before_batch = zt__timeline_before_batch;
     profiler->sample_collected = zt__keep_sample;
     profiler->sample_missing = zt__keep_missing;
@@ -11875,6 +12063,7 @@ ZT__PRIVATE void zt__read_facts(zt_profiler *profiler, const ze_device_propertie
 /* Reads the device's name, the resolution and width of its time stamps, and the facts for reports. */
 ZT__PRIVATE ze_result_t zt__read_device(zt_profiler *profiler) {
     ze_device_properties_t properties;
+    uint32_t tiles = 0;
     ze_result_t result;
     memset(&properties, 0, sizeof properties);
     properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* the resolution is in cycles a second */
@@ -11887,6 +12076,13 @@ ZT__PRIVATE ze_result_t zt__read_device(zt_profiler *profiler) {
                   strlen(properties.name));
     profiler->ns_per_tick = properties.timerResolution ? 1e9 / (double)properties.timerResolution : 1.0;
     profiler->tick_mask = zt__mask_of_bits(properties.timestampValidBits);
+    profiler->kernel_tick_mask = zt__mask_of_bits(properties.kernelTimestampValidBits);
+    profiler->tiles_stamped = 1;
+    if (profiler->driver.zeEventQueryTimestampsExp &&
+        zeDeviceGetSubDevices(profiler->device, &tiles, NULL) == ZE_RESULT_SUCCESS && tiles > 1 &&
+        tiles <= ZT__MAX_TILES) {
+        profiler->tiles_stamped = tiles;
+    }
     zt__read_facts(profiler, &properties);
     return result;
 }
@@ -11990,7 +12186,7 @@ ZT__PRIVATE ze_result_t zt__open_metrics(zt_profiler *profiler) {
         result = zt__make_slots(profiler, pass, &call);
     }
     if (result == ZE_RESULT_SUCCESS) {
-        zt__run_first_query(profiler, pass);
+        zt__run_first_query(profiler, pass, NULL);
         return result;
     }
     if (is_active) {
@@ -14296,7 +14492,11 @@ typedef enum zt__call_kind {
     ZT__KIND_CAPTURE_BEGIN,
     ZT__KIND_CAPTURE_END,
     ZT__KIND_GET_COMMAND_ID,
-    ZT__KIND_CONTEXT_DESTROY
+    ZT__KIND_CONTEXT_DESTROY,
+    ZT__KIND_POOL_CREATE,
+    ZT__KIND_POOL_DESTROY,
+    ZT__KIND_EVENT_CREATE,
+    ZT__KIND_EVENT_DESTROY
 } zt__call_kind;
 
 ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
@@ -14341,6 +14541,15 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
         return ZT__KIND_GET_COMMAND_ID;
     case ZT__CALL_ContextDestroy:
         return ZT__KIND_CONTEXT_DESTROY;
+    case ZT__CALL_EventPoolCreate:
+        return ZT__KIND_POOL_CREATE;
+    case ZT__CALL_EventPoolDestroy:
+        return ZT__KIND_POOL_DESTROY;
+    case ZT__CALL_EventCreate:
+    case ZT__CALL_EventCounterBasedCreate:
+        return ZT__KIND_EVENT_CREATE;
+    case ZT__CALL_EventDestroy:
+        return ZT__KIND_EVENT_DESTROY;
     default:
         return ZT__KIND_OTHER;
     }
@@ -14361,6 +14570,20 @@ typedef struct zt__append_lists_params {
 typedef struct zt__list_params {
     ze_command_list_handle_t *phCommandList;
 } zt__list_params;
+
+/* A ze_event_counter_based_desc_t, and the parameters of the call that uses it. */
+typedef struct zt__event_counter_based_desc {
+    ze_structure_type_t stype;
+    const void *pNext;
+    uint32_t flags;
+} zt__event_counter_based_desc;
+
+typedef struct zt__event_counter_based_create_params {
+    ze_context_handle_t *phContext;
+    ze_device_handle_t *phDevice;
+    const zt__event_counter_based_desc **pdesc;
+    ze_event_handle_t **pphEvent;
+} zt__event_counter_based_create_params;
 
 typedef struct zt__launch_with_arguments_params {
     ze_command_list_handle_t *phCommandList;
@@ -14414,6 +14637,7 @@ typedef struct zt__command {
     uint32_t kernel_count;     /* 0: a copy */
     uint32_t *wait_count;      /* points to the call's parameter, which zt__begin_command changes */
     ze_event_handle_t *wait_events;
+    ze_event_handle_t *signal; /* likewise */
 } zt__command;
 
 /* Reads the parameters of a launch or copy. Returns 0 if the list or the kernel is NULL. */
@@ -14422,8 +14646,8 @@ ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *c
 #define X(name, type)                                                                                        \
     case ZT__CALL_##name: {                                                                                  \
         const type *p = (const type *)parameters;                                                            \
-        const zt__command launch = {*p->phCommandList, *p->phKernel, 1, p->pnumWaitEvents,                   \
-                                    *p->pphWaitEvents};                                                      \
+        const zt__command launch = {*p->phCommandList, *p->phKernel,      1,                                 \
+                                    p->pnumWaitEvents, *p->pphWaitEvents, p->phSignalEvent};                 \
         *command = launch;                                                                                   \
         return command->list && command->kernel;                                                             \
     }
@@ -14433,15 +14657,17 @@ ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *c
         const ze_command_list_append_launch_multiple_kernels_indirect_params_t *p =
             (const ze_command_list_append_launch_multiple_kernels_indirect_params_t *)parameters;
         uint32_t count = *p->pphKernels ? *p->pnumKernels : 0;
-        const zt__command launch = {*p->phCommandList, count ? **p->pphKernels : NULL, count,
-                                    p->pnumWaitEvents, *p->pphWaitEvents};
+        const zt__command launch = {
+            *p->phCommandList, count ? **p->pphKernels : NULL, count, p->pnumWaitEvents, *p->pphWaitEvents,
+            p->phSignalEvent};
         *command = launch;
         return command->list && command->kernel;
     }
 #define X(name, type)                                                                                        \
     case ZT__CALL_##name: {                                                                                  \
         const type *p = (const type *)parameters;                                                            \
-        const zt__command copy = {*p->phCommandList, NULL, 0, p->pnumWaitEvents, *p->pphWaitEvents};         \
+        const zt__command copy = {*p->phCommandList, NULL, 0, p->pnumWaitEvents, *p->pphWaitEvents,          \
+                                  p->phSignalEvent};                                                         \
         *command = copy;                                                                                     \
         return command->list != NULL;                                                                        \
     }
@@ -14488,9 +14714,14 @@ ZT__PRIVATE void zt__read_geometry(zt__call call, const void *parameters, zt__or
 
 enum {
     ZT__MAX_HOOKS = 16,
-    ZT__MAX_RETIRED = 1024,          /* from then on, stops leave the registration as it is */
-    ZT__KEPT_CALLS = 512,            /* of each call, for quantiles */
-    ZT__LIST_FLAG_CLONEABLE = 1 << 4 /* ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE, since Level Zero 1.9 */
+    ZT__MAX_RETIRED = 1024, /* from then on, stops leave the registration as it is */
+    ZT__KEPT_CALLS = 512,   /* of each call, for quantiles */
+    /* Flags that older headers lack. */
+    ZT__LIST_FLAG_IN_ORDER = 1 << 3,  /* ZE_COMMAND_LIST_FLAG_IN_ORDER, since Level Zero 1.9 */
+    ZT__LIST_FLAG_CLONEABLE = 1 << 4, /* ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE, since Level Zero 1.9 */
+    ZT__QUEUE_FLAG_IN_ORDER = 1 << 1, /* ZE_COMMAND_QUEUE_FLAG_IN_ORDER, since Level Zero 1.9 */
+    /* ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP and _HOST_TIMESTAMP */
+    ZT__EVENT_FLAGS_STAMPED = 1 << 4 | 1 << 5
 };
 
 /* A context and device whose lists are measured. */
@@ -14511,13 +14742,17 @@ typedef struct zt__kernel_name {
     uint64_t seen, measured; /* launches */
 } zt__kernel_name;
 
-/* What is known of a command list or kernel. */
+/* What is known of a command list, kernel, event or event pool. */
 typedef struct zt__known_handle {
     struct zt__known_handle *next; /* in the list of unused ones */
     const void *handle;            /* the key */
     zt__kernel_name *name;         /* of a kernel; NULL: not known yet */
     uint32_t group_size[3];        /* of a kernel, with a timeline; 0: not known */
-    zt__traced_device *device;     /* of a list; NULL: it is not measured */
+    int has_stamps;                /* of an event, or the events of a pool: kernel time stamps */
+
+    zt__traced_device *device; /* of a list; NULL: it is not measured */
+    zt__list_state kind;       /* UNKNOWN, RECORDED or IMMEDIATE */
+    int is_in_order;           /* 0: or not known */
 
     /* why the commands of a list cannot be measured */
     int is_copy_only;    /* it cannot execute metric queries */
@@ -14570,6 +14805,11 @@ typedef struct zt__tracer {
     ze_result_t(ZE_APICALL *get_context)(ze_command_list_handle_t, ze_context_handle_t *);
     ze_result_t(ZE_APICALL *get_device)(ze_command_list_handle_t, ze_device_handle_t *);
     ze_result_t(ZE_APICALL *get_ordinal)(ze_command_list_handle_t, uint32_t *);
+    ze_result_t(ZE_APICALL *get_list_flags)(ze_command_list_handle_t, uint32_t *);
+    ze_result_t(ZE_APICALL *get_queue_flags)(ze_command_list_handle_t, uint32_t *); /* of immediate ones */
+    /* The same of events. */
+    ze_result_t(ZE_APICALL *get_pool)(ze_event_handle_t, ze_event_pool_handle_t *);
+    ze_result_t(ZE_APICALL *get_pool_flags)(ze_event_pool_handle_t, ze_event_pool_flags_t *);
     /* QUERY_TRUE while a list is captured into a graph. NULL: the loader has no graphs. */
     ze_result_t(ZE_APICALL *query_capture)(ze_command_list_handle_t);
 
@@ -14577,9 +14817,9 @@ typedef struct zt__tracer {
     zt__timed_mutex opening;
     zt__traced_device *devices; /* atomic; only ever grows */
 
-    zt__mutex mutex;        /* guards what follows */
-    zt__map kernel_names;   /* by their text */
-    zt__map kernels, lists; /* zt__known_handle, by handle */
+    zt__mutex mutex;                       /* guards what follows */
+    zt__map kernel_names;                  /* by their text */
+    zt__map kernels, lists, pools, events; /* zt__known_handle, by handle */
     zt__known_handle *unused_handles;
     uint32_t captures; /* lists that are captured */
     zt_trace_counts counts;
@@ -14665,6 +14905,8 @@ ZT__PRIVATE void zt__free_known(zt__tracer *tracer, zt__map *map) {
 ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer) {
     zt__free_known(tracer, &tracer->lists);
     zt__free_known(tracer, &tracer->kernels);
+    zt__free_known(tracer, &tracer->pools);
+    zt__free_known(tracer, &tracer->events);
     zt__free_known(tracer, &tracer->kernel_names);
     tracer->captures = 0;
     while (tracer->unused_handles) {
@@ -14895,7 +15137,8 @@ ZT__PRIVATE zt__known_handle *zt__remember_list(zt__tracer *tracer, ze_command_l
     if (known) {
         known->device = device;
         zt__set_captured(tracer, known, 0);
-        known->is_cloneable = known->has_command_ids = 0;
+        known->kind = ZT__LIST_UNKNOWN;
+        known->is_in_order = known->is_cloneable = known->has_command_ids = 0;
         known->is_copy_only = device && ordinal < 32 && (device->copy_only_groups >> ordinal & 1);
     }
     return known;
@@ -14910,7 +15153,9 @@ ZT__PRIVATE zt__known_handle *zt__find_or_query_list(zt__tracer *tracer, ze_comm
     ze_context_handle_t context = NULL;
     ze_device_handle_t owner = NULL;
     zt__traced_device *device = NULL, *first = zt__load(&tracer->devices);
-    uint32_t ordinal = UINT32_MAX;
+    uint32_t ordinal = UINT32_MAX, flags = 0;
+    zt__list_state kind = ZT__LIST_UNKNOWN;
+    int is_in_order = 0;
     if (known) {
         return known;
     }
@@ -14925,8 +15170,47 @@ ZT__PRIVATE zt__known_handle *zt__find_or_query_list(zt__tracer *tracer, ze_comm
     if (!tracer->get_ordinal || tracer->get_ordinal(list, &ordinal) != ZE_RESULT_SUCCESS) {
         ordinal = UINT32_MAX;
     }
+    if (zt__is_measured(device)) {
+        kind = zt__query_list_kind(device->profiler, list);
+    }
+    if (kind == ZT__LIST_IMMEDIATE && tracer->get_queue_flags) {
+        is_in_order =
+            tracer->get_queue_flags(list, &flags) == ZE_RESULT_SUCCESS && (flags & ZT__QUEUE_FLAG_IN_ORDER);
+    } else if (kind == ZT__LIST_RECORDED && tracer->get_list_flags) {
+        is_in_order =
+            tracer->get_list_flags(list, &flags) == ZE_RESULT_SUCCESS && (flags & ZT__LIST_FLAG_IN_ORDER);
+    }
     zt__lock(&tracer->mutex);
-    return zt__remember_list(tracer, list, device, ordinal);
+    known = zt__remember_list(tracer, list, device, ordinal);
+    if (known) {
+        known->kind = kind;
+        known->is_in_order = is_in_order;
+    }
+    return known;
+}
+
+/* Returns whether the application may read kernel time stamps of one of its events, as far as can be told.
+   For an event that was created before the start, the driver is queried. The mutex is held. */
+ZT__PRIVATE int zt__may_have_stamps(zt__tracer *tracer, ze_event_handle_t event) {
+    const void *handle = event;
+    zt__known_handle *known = (zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
+    ze_event_pool_handle_t pool;
+    ze_event_pool_flags_t flags = 0;
+    int has_stamps;
+    if (known) {
+        return known->has_stamps;
+    }
+    zt__unlock(&tracer->mutex);
+    has_stamps = !tracer->get_pool || !tracer->get_pool_flags ||
+                 tracer->get_pool(event, &pool) != ZE_RESULT_SUCCESS ||
+                 tracer->get_pool_flags(pool, &flags) != ZE_RESULT_SUCCESS ||
+                 (flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
+    zt__lock(&tracer->mutex);
+    known = zt__remember_handle(tracer, &tracer->events, event);
+    if (known) {
+        known->has_stamps = has_stamps;
+    }
+    return has_stamps;
 }
 
 /* ---- host times of calls --------------------------------------------------------------------------------- */
@@ -15039,10 +15323,13 @@ typedef struct zt__frame {
     /* What zt__begin_command has done, which is ended or undone after the call. */
     zt_region region;
     int has_region;
-    uint32_t *wait_count; /* the call's parameter, if it was set to 0; else NULL */
-    uint32_t waits;       /* its value before */
-
-    zt__build build; /* of a zeModuleCreate */
+    uint32_t *wait_count;        /* the call's parameter, if it was set to 0; else NULL */
+    uint32_t waits;              /* its value before */
+    ze_event_handle_t *signal;   /* the call's parameter, if it was set to the event of the slot; else NULL */
+    ze_event_handle_t signalled; /* its value before: an event of the application, or NULL */
+    ze_command_list_handle_t list; /* then: the list, */
+    uint64_t *copied_stamps;       /* and where the time stamps of a ZT__BY_COPIED_EVENT are copied to */
+    zt__build build;               /* of a zeModuleCreate */
 } zt__frame;
 
 /* The parameters of the call of a frame. */
@@ -15069,12 +15356,48 @@ ZT__PRIVATE int zt__may_be_captured(zt__tracer *tracer, const zt__known_handle *
     return (uint32_t)result == query_true;
 }
 
-/* Counts a launch or copy. If it is measured, returns the profiler, and the name of the region. The list is
-   checked before the filter, so that launches elsewhere do not count for `every` and `limit`.
+/* A launch or copy that is measured. */
+typedef struct zt__selected_command {
+    zt_profiler *profiler; /* NULL: it is not */
+    const char *region;
+    zt__list_state kind; /* of the list; UNKNOWN: it has to be queried */
+    int is_in_order;
+    zt__measurement measurement;
+} zt__selected_command;
+
+/* Returns how a command is measured. By kernel time stamps, the command signals the event of the slot. If it
+   has an event of the application, that is signalled next: on a list that is in order, by a command that
+   follows; on another immediate list, by one that waits for the event of the slot. On a recorded list that
+   would find the event signalled by an earlier execution. The mutex is held. */
+ZT__PRIVATE zt__measurement zt__choose_measurement(const zt__frame *frame,
+                                                   const zt__selected_command *selected,
+                                                   ze_event_handle_t signal) {
+    const zt__frame *outer = frame->previous;
+    while (outer && !outer->signal) {
+        outer = outer->previous;
+    }
+    if (selected->profiler->passes[0].group_count || selected->kind == ZT__LIST_UNKNOWN || outer) {
+        return ZT__BY_COMMANDS;
+    }
+    if (!signal) {
+        return ZT__BY_EVENT;
+    }
+    if ((!selected->is_in_order && selected->kind == ZT__LIST_RECORDED) ||
+        zt__may_have_stamps(frame->tracer, signal)) {
+        return ZT__BY_COMMANDS;
+    }
+    return selected->is_in_order ? ZT__BY_EVENT : ZT__BY_COPIED_EVENT;
+}
+
+/* Counts a launch or copy, and selects whether and how it is measured. The list is checked before the filter,
+   so that launches elsewhere do not count for `every` and `limit`.
    `command` is NULL if the driver will refuse it. `knows_kernel`: the handle of the kernel is the
    application's, and so forgotten when it is destroyed. The mutex is held. */
-ZT__PRIVATE zt_profiler *zt__select_command(zt__tracer *tracer, zt__call call, const zt__command *command,
-                                            int knows_kernel, const char **region) {
+ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, const zt__command *command,
+                                                    int knows_kernel) {
+    zt__tracer *tracer = frame->tracer;
+    zt__call call = frame->call;
+    zt__selected_command selected = {NULL, NULL, ZT__LIST_UNKNOWN, 0, ZT__BY_COMMANDS};
     zt__known_handle *list = command ? zt__find_or_query_list(tracer, command->list) : NULL;
     zt__traced_device *device = list ? list->device : NULL;
     zt__kernel_name *name = NULL;
@@ -15082,7 +15405,7 @@ ZT__PRIVATE zt_profiler *zt__select_command(zt__tracer *tracer, zt__call call, c
         if (device) {
             device->copies_seen++;
         }
-        return NULL;
+        return selected;
     }
     if (zt__is_measured(device) && !list->is_cloneable && !list->has_command_ids &&
         !zt__may_be_captured(tracer, list, command)) {
@@ -15094,17 +15417,22 @@ ZT__PRIVATE zt_profiler *zt__select_command(zt__tracer *tracer, zt__call call, c
     tracer->counts.launches++;
     if (!name) {
         tracer->counts.elsewhere++;
-        return NULL;
+        return selected;
     }
     if (!name->is_selected || name->seen++ % tracer->every != 0 ||
         (tracer->limit && name->measured >= tracer->limit)) {
         tracer->counts.filtered++;
-        return NULL;
+        return selected;
     }
     tracer->counts.measured++;
     name->measured++;
-    *region = name->text;
-    return device->profiler;
+    selected.profiler = device->profiler;
+    selected.region = name->text;
+    selected.kind = list->kind;
+    selected.is_in_order = list->is_in_order;
+    selected.measurement = zt__choose_measurement(frame, &selected, *command->signal);
+    tracer->counts.serialised += selected.measurement == ZT__BY_COMMANDS;
+    return selected;
 }
 
 /* Keeps the geometry of a launch, for the timeline. Its region is open, so no other thread uses the slot. */
@@ -15121,36 +15449,94 @@ ZT__PRIVATE void zt__keep_geometry(zt__frame *frame, ze_kernel_handle_t kernel, 
     zt__read_geometry(frame->call, frame->parameters, &slot->origin);
 }
 
-/* Called before a launch or copy. If it is measured, appends what comes before it: a wait for its events, for
-   which it then need not wait, and the begin of a region. So the GPU time is that of the kernel alone. What
-   comes after it, zt__after_call appends: the end of the region. If the driver refuses the launch, the wait
-   stays on the list. `kernel_before_hooks` is the kernel that the application has passed. */
+/* Appends what comes before a command that is measured by commands: a wait for its events, for which it then
+   need not wait, and the begin of a region. So the GPU time is that of the kernel alone. What comes after it,
+   zt__after_call appends: the end of the region. If the driver refuses the launch, the wait stays on the
+   list. */
+ZT__PRIVATE void zt__begin_by_commands(zt__frame *frame, const zt__command *command, zt_profiler *profiler,
+                                       const char *region) {
+    uint32_t count = *command->wait_count;
+    if (count && command->wait_events &&
+        zeCommandListAppendWaitOnEvents(command->list, count, command->wait_events) == ZE_RESULT_SUCCESS) {
+        frame->wait_count = command->wait_count;
+        frame->waits = count;
+        *command->wait_count = 0;
+    }
+    frame->region = zt_begin(profiler, command->list, region);
+}
+
+/* Makes a command signal the event of a slot, whose kernel time stamps measure it. */
+ZT__PRIVATE void zt__begin_by_event(zt__frame *frame, const zt__command *command,
+                                    const zt__selected_command *selected) {
+    zt__slot *slot;
+    uint32_t i;
+    frame->region = zt__begin_region(selected->profiler, command->list, selected->kind, selected->region);
+    slot = (zt__slot *)frame->region.slot;
+    if (!slot) {
+        return;
+    }
+    slot->measurement = selected->measurement;
+    slot->is_unordered = !selected->is_in_order;
+    for (i = 0; i < ZT__STAMPS && slot->measurement == ZT__BY_COPIED_EVENT; i++) {
+        zt__store(&slot->stamps[i], UINT64_MAX);
+    }
+    frame->list = command->list;
+    frame->copied_stamps = slot->measurement == ZT__BY_COPIED_EVENT ? slot->stamps : NULL;
+    frame->signal = command->signal;
+    frame->signalled = *command->signal;
+    *command->signal = slot->event;
+}
+
+/* Called after the call of a command that zt__begin_by_event has changed. The application's event is
+   signalled even if the tracer was destroyed meanwhile: the slot is then still there. */
+ZT__PRIVATE void zt__signal_for_application(zt__frame *frame, ze_result_t result) {
+    ze_event_handle_t own = *frame->signal, event = frame->signalled;
+    *frame->signal = event;
+    frame->signal = NULL;
+    if (result != ZE_RESULT_SUCCESS || !event) {
+        return;
+    }
+    if (frame->copied_stamps) {
+        result = zeCommandListAppendQueryKernelTimestamps(frame->list, 1, &own, frame->copied_stamps, NULL,
+                                                          event, 1, &own);
+    } else {
+        result = zeCommandListAppendSignalEvent(frame->list, event);
+    }
+    if (result != ZE_RESULT_SUCCESS) { /* the application may wait for it, so it is tried once more */
+        result = zeCommandListAppendBarrier(frame->list, event, 0, NULL);
+        if (zt__load(&frame->state) == ZT__FRAME_CALLBACK && frame->region.slot) {
+            ((zt__slot *)frame->region.slot)->measurement = ZT__BY_EVENT;
+        }
+    }
+    if (result != ZE_RESULT_SUCCESS && zt__load(&frame->state) == ZT__FRAME_CALLBACK) {
+        zt__check(frame->tracer->diagnostics, result, "zeCommandListAppendBarrier",
+                  "An event of the application will not be signalled.");
+    }
+}
+
+/* Called before a launch or copy, which it may change. `kernel_before_hooks` is the kernel that the
+   application has passed. */
 ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_before_hooks) {
     zt__tracer *tracer = frame->tracer;
     zt__command command;
-    zt_profiler *profiler;
-    const char *region;
-    uint32_t count;
+    zt__selected_command selected;
     int is_complete = zt__read_command(frame->call, frame->parameters, &command);
     /* A hook may destroy a kernel that it has substituted, which is not traced. So its name is queried at
        each launch. */
     int knows_kernel = command.kernel == kernel_before_hooks;
     zt__lock(&tracer->mutex);
-    profiler = zt__select_command(tracer, frame->call, is_complete ? &command : NULL, knows_kernel, &region);
+    selected = zt__select_command(frame, is_complete ? &command : NULL, knows_kernel);
     zt__unlock(&tracer->mutex);
-    if (!profiler) {
+    if (!selected.profiler) {
         return;
     }
-    count = *command.wait_count;
-    if (count && command.wait_events &&
-        zeCommandListAppendWaitOnEvents(command.list, count, command.wait_events) == ZE_RESULT_SUCCESS) {
-        frame->wait_count = command.wait_count;
-        frame->waits = count;
-        *command.wait_count = 0;
-    }
-    frame->region = zt_begin(profiler, command.list, region);
     frame->has_region = 1;
-    if (profiler->timeline && frame->region.slot && command.kernel) {
+    if (selected.measurement == ZT__BY_COMMANDS) {
+        zt__begin_by_commands(frame, &command, selected.profiler, selected.region);
+    } else {
+        zt__begin_by_event(frame, &command, &selected);
+    }
+    if (selected.profiler->timeline && frame->region.slot && command.kernel) {
         zt__keep_geometry(frame, command.kernel, knows_kernel);
     }
 }
@@ -15164,7 +15550,8 @@ ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
     ze_command_list_handle_t list;
     zt__traced_device *traced;
     zt__known_handle *known;
-    uint32_t ordinal, is_cloneable = 0;
+    zt__list_state kind;
+    uint32_t ordinal, is_in_order, is_cloneable = 0;
     if (frame->call == ZT__CALL_CommandListCreate) {
         const ze_command_list_create_params_t *p = ZT__PARAMETERS(frame, ze_command_list_create_params_t);
         context = *p->phContext;
@@ -15172,6 +15559,8 @@ ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
         list = **p->pphCommandList;
         ordinal = (*p->pdesc)->commandQueueGroupOrdinal;
         is_cloneable = (*p->pdesc)->flags & ZT__LIST_FLAG_CLONEABLE;
+        is_in_order = (*p->pdesc)->flags & ZT__LIST_FLAG_IN_ORDER;
+        kind = ZT__LIST_RECORDED;
     } else {
         const ze_command_list_create_immediate_params_t *p =
             ZT__PARAMETERS(frame, ze_command_list_create_immediate_params_t);
@@ -15179,12 +15568,41 @@ ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
         device = *p->phDevice;
         list = **p->pphCommandList;
         ordinal = (*p->paltdesc)->ordinal;
+        is_in_order = (*p->paltdesc)->flags & ZT__QUEUE_FLAG_IN_ORDER;
+        kind = ZT__LIST_IMMEDIATE;
     }
     traced = zt__find_or_open_device(tracer, context, device);
     zt__lock(&tracer->mutex);
     known = zt__remember_list(tracer, list, traced, ordinal);
     if (known) {
+        known->kind = kind;
+        known->is_in_order = is_in_order != 0;
         known->is_cloneable = is_cloneable != 0;
+    }
+    zt__unlock(&tracer->mutex);
+}
+
+/* Remembers whether a new event has kernel time stamps that the application can read. */
+ZT__PRIVATE void zt__after_event_create(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    zt__known_handle *pool, *event;
+    zt__lock(&tracer->mutex);
+    if (frame->call == ZT__CALL_EventCounterBasedCreate) {
+        const zt__event_counter_based_create_params *p =
+            ZT__PARAMETERS(frame, zt__event_counter_based_create_params);
+        event = zt__remember_handle(tracer, &tracer->events, **p->pphEvent);
+        if (event) {
+            event->has_stamps = *p->pdesc && ((*p->pdesc)->flags & ZT__EVENT_FLAGS_STAMPED);
+        }
+    } else {
+        const ze_event_create_params_t *p = ZT__PARAMETERS(frame, ze_event_create_params_t);
+        const void *handle = *p->phEventPool;
+        pool = (zt__known_handle *)zt__map_find(&tracer->pools, &handle, sizeof handle);
+        event = pool ? zt__remember_handle(tracer, &tracer->events, **p->pphEvent) : NULL;
+        if (event) {
+            pool = (zt__known_handle *)zt__map_find(&tracer->pools, &handle, sizeof handle);
+            event->has_stamps = !pool || pool->has_stamps;
+        }
     }
     zt__unlock(&tracer->mutex);
 }
@@ -15298,6 +15716,14 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     case ZT__KIND_MODULE_DESTROY:
         zt__forget_module(&tracer->modules, *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule);
         break;
+    case ZT__KIND_POOL_DESTROY:
+        zt__forget_handle(tracer, &tracer->pools,
+                          *ZT__PARAMETERS(frame, ze_event_pool_destroy_params_t)->phEventPool);
+        break;
+    case ZT__KIND_EVENT_DESTROY:
+        zt__forget_handle(tracer, &tracer->events,
+                          *ZT__PARAMETERS(frame, ze_event_destroy_params_t)->phEvent);
+        break;
     case ZT__KIND_CONTEXT_DESTROY:
         if (tracer->automatic) {
             zt__before_context_destroy(tracer,
@@ -15315,6 +15741,20 @@ ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
     switch (kind) {
     case ZT__KIND_LIST_CREATE:
         zt__after_list_create(frame);
+        break;
+    case ZT__KIND_POOL_CREATE: {
+        const ze_event_pool_create_params_t *p = ZT__PARAMETERS(frame, ze_event_pool_create_params_t);
+        zt__known_handle *known;
+        zt__lock(&tracer->mutex);
+        known = zt__remember_handle(tracer, &tracer->pools, **p->pphEventPool);
+        if (known) {
+            known->has_stamps = ((*p->pdesc)->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP) != 0;
+        }
+        zt__unlock(&tracer->mutex);
+        break;
+    }
+    case ZT__KIND_EVENT_CREATE:
+        zt__after_event_create(frame);
         break;
     case ZT__KIND_GROUP_SIZE: {
         const ze_kernel_set_group_size_params_t *p = ZT__PARAMETERS(frame, ze_kernel_set_group_size_params_t);
@@ -15486,6 +15926,7 @@ ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, void *parameters) {
         frame->wait_count = NULL;
         frame->build.place = NULL;
         frame->build.trial = ZE_RESULT_SUCCESS;
+        frame->signal = NULL;
         memset(frame->instances, 0, tracer->hook_count * sizeof *frame->instances);
         frame->next = NULL;
         frame->previous = last;
@@ -15548,6 +15989,11 @@ ZT__PRIVATE void zt__epilogue(ze_result_t result, void **instance) {
     }
     zt__unlock(&zt__dispatch_mutex);
     zt__change_depth(1);
+    for (frame = last; frame; frame = frame->previous) {
+        if (frame->signal) { /* first of all, because the application may wait for its event */
+            zt__signal_for_application(frame, result);
+        }
+    }
     for (frame = last; frame; frame = frame->previous) {
         if (frame->wait_count) { /* of the application, so also if the tracer was destroyed */
             *frame->wait_count = frame->waits;
@@ -15827,6 +16273,10 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config 
     case ZT__KIND_CAPTURE_BEGIN:
     case ZT__KIND_CAPTURE_END:
     case ZT__KIND_GET_COMMAND_ID:
+    case ZT__KIND_POOL_CREATE:
+    case ZT__KIND_POOL_DESTROY:
+    case ZT__KIND_EVENT_CREATE:
+    case ZT__KIND_EVENT_DESTROY:
         return !config->no_launches || config->copies;
     case ZT__KIND_COPY:
     case ZT__KIND_CONTEXT_DESTROY:
@@ -15883,6 +16333,10 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
     zt__find_loader_symbol("zeCommandListGetContextHandle", (void *)&tracer->get_context);
     zt__find_loader_symbol("zeCommandListGetDeviceHandle", (void *)&tracer->get_device);
     zt__find_loader_symbol("zeCommandListGetOrdinal", (void *)&tracer->get_ordinal);
+    zt__find_loader_symbol("zeCommandListGetFlags", (void *)&tracer->get_list_flags);
+    zt__find_loader_symbol("zeCommandListImmediateGetFlags", (void *)&tracer->get_queue_flags);
+    zt__find_loader_symbol("zeEventGetEventPool", (void *)&tracer->get_pool);
+    zt__find_loader_symbol("zeEventPoolGetFlags", (void *)&tracer->get_pool_flags);
     zt__find_loader_symbol("zeCommandListIsGraphCaptureEnabledExt", (void *)&tracer->query_capture);
     return ZE_RESULT_SUCCESS;
 }

@@ -359,21 +359,21 @@ static void test_kernels_know_their_code(void **state) {
     const char *files[] = {"build/kernels/saxpy.so", "build/kernels/matmul.so"};
     const char *names[] = {"saxpy", "matmul"}; /* inlined, and too large for that */
     for (size_t i = 0; i < 2; i++) {
-        native_binary code = read_binary(files[i]);
+        native_binary binary = read_binary(files[i]);
         ze_module_handle_t module = load_module(w, files[i], NULL);
         ze_kernel_handle_t kernel = kernel_in(module, names[i]);
-        check_code(w, kernel, code);
+        check_code(w, kernel, binary);
         ok(zeKernelDestroy(kernel));
         ok(zeModuleDestroy(module));
-        free(code.bytes);
+        free(binary.bytes);
     }
 }
 
 /* Nobody knows where it ends, but still where it begins. */
 static void test_code_without_symbols_has_no_size(void **state) {
     world *w = *state;
-    native_binary code = read_binary("build/kernels/saxpy.so");
-    ((ElfW(Ehdr) *)(void *)code.bytes)->e_shnum = 0;
+    native_binary binary = read_binary("build/kernels/saxpy.so");
+    ((ElfW(Ehdr) *)(void *)binary.bytes)->e_shnum = 0;
     base_function get_base;
     binary_function get_binary;
     ze_module_handle_t module;
@@ -381,7 +381,7 @@ static void test_code_without_symbols_has_no_size(void **state) {
     size_t size = 7;
     *(void **)&get_base = extension(w, "zexKernelGetBaseAddress");
     *(void **)&get_binary = extension(w, "zeKernelGetBinaryExp");
-    ok(try_module(w, code, NULL, &module));
+    ok(try_module(w, binary, NULL, &module));
     ze_kernel_handle_t kernel = kernel_in(module, "saxpy");
     assert_result(get_binary(kernel, &size, NULL), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
     assert_int_equal(size, 7);
@@ -389,7 +389,7 @@ static void test_code_without_symbols_has_no_size(void **state) {
     assert_true(base != 0);
     ok(zeKernelDestroy(kernel));
     ok(zeModuleDestroy(module));
-    free(code.bytes);
+    free(binary.bytes);
 }
 
 int main(void) {
@@ -401,14 +401,14 @@ int main(void) {
         TEST(test_names_are_those_of_the_module_alone),
         TEST(test_kernels_know_their_memory),
         TEST(test_profile_flags_are_those_of_the_build),
+        TEST(test_kernels_know_their_code),
+        TEST(test_code_without_symbols_has_no_size),
         TEST(test_imports_are_linked),
         TEST(test_unresolved_imports),
         TEST(test_ambiguous_imports),
         TEST(test_modules_are_linked_once),
         TEST(test_links_without_imports),
         TEST(test_modules_of_two_contexts_are_not_linked),
-        TEST(test_kernels_know_their_code),
-        TEST(test_code_without_symbols_has_no_size),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }
