@@ -13626,12 +13626,11 @@ ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream) {
 
 /* A tracer passes to this chapter what it observes of modules and kernels. */
 
-/* A module of the application. */
+/* A module that the application has created while it was traced. */
 typedef struct zt__module {
-    const void *handle;          /* the key */
-    ze_context_handle_t context; /* NULL: not known, because it was created before the start */
+    const void *handle; /* the key */
+    ze_context_handle_t context;
     ze_device_handle_t device;
-    uint64_t hash; /* of its native binary; 0: not known yet */
 } zt__module;
 
 /* Kernels that take the place of others; see zt_replace. */
@@ -13699,29 +13698,26 @@ ZT__PRIVATE void zt__close_modules(zt__modules *modules) {
     pthread_mutex_destroy(&modules->mutex);
 }
 
-/* Returns the record of a module, which is added if there is none. The mutex is held, but unlocked while
-   memory is allocated. Returns NULL without memory. */
-ZT__PRIVATE zt__module *zt__find_or_add_module(zt__modules *modules, ze_module_handle_t module) {
-    const void *handle = module;
-    zt__module *made, *known = (zt__module *)zt__map_find(&modules->known, &handle, sizeof handle);
-    if (known) {
-        return known;
+/* Remembers the context and device of a module. Without memory, they are not known. */
+ZT__PRIVATE void zt__remember_module(zt__modules *modules, ze_module_handle_t handle,
+                                     ze_context_handle_t context, ze_device_handle_t device) {
+    zt__module *unused = NULL, *module = (zt__module *)zt__allocate(&modules->allocator, 1, sizeof *module);
+    if (!module) {
+        return;
+    }
+    module->handle = handle;
+    module->context = context;
+    module->device = device;
+    zt__lock(&modules->mutex);
+    unused = (zt__module *)zt__map_find(&modules->known, &module->handle, sizeof module->handle);
+    zt__map_remove(&modules->known, &module->handle, sizeof module->handle);
+    if (zt__map_make_room(&modules->known, &modules->allocator, &modules->mutex)) {
+        zt__map_add(&modules->known, &module->handle, sizeof module->handle, module);
+        module = NULL;
     }
     zt__unlock(&modules->mutex);
-    made = (zt__module *)zt__allocate(&modules->allocator, 1, sizeof *made);
-    zt__lock(&modules->mutex);
-    if (made && zt__map_make_room(&modules->known, &modules->allocator, &modules->mutex)) {
-        known = (zt__module *)zt__map_find(&modules->known, &handle, sizeof handle);
-        if (!known) {
-            made->handle = handle;
-            zt__map_add(&modules->known, &made->handle, sizeof made->handle, made);
-            return made;
-        }
-    }
-    zt__unlock(&modules->mutex);
-    zt__free(&modules->allocator, made);
-    zt__lock(&modules->mutex);
-    return known;
+    zt__free(&modules->allocator, unused);
+    zt__free(&modules->allocator, module);
 }
 
 /* ---- binaries -------------------------------------------------------------------------------------------- */
@@ -13746,7 +13742,7 @@ ZT__PRIVATE ze_result_t zt__read_binary(const zt_allocator *allocator, ze_module
     ze_result_t result;
     binary->bytes = NULL;
     binary->size = 0;
-    ZT__INTERNAL(result = zt__query_binary(module, is_debug, &binary->size, NULL));
+    result = zt__query_binary(module, is_debug, &binary->size, NULL);
     if (result != ZE_RESULT_SUCCESS || binary->size == 0) {
         return result;
     }
@@ -13754,36 +13750,12 @@ ZT__PRIVATE ze_result_t zt__read_binary(const zt_allocator *allocator, ze_module
     if (!binary->bytes) {
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
-    ZT__INTERNAL(result = zt__query_binary(module, is_debug, &binary->size, binary->bytes));
+    result = zt__query_binary(module, is_debug, &binary->size, binary->bytes);
     if (result != ZE_RESULT_SUCCESS) {
         zt__free(allocator, binary->bytes);
         binary->bytes = NULL;
     }
     return result;
-}
-
-/* Returns the hash of a module's native binary, by which its files are named, and which is the same in every
-   process. Two of 10,000 different modules have the same with a probability of 3 in 10^12. Reads the binary
-   unless the hash is known. Returns 0 if the driver does not return it. */
-ZT__PRIVATE uint64_t zt__hash_of_module(zt__modules *modules, ze_module_handle_t module) {
-    zt__module *known;
-    zt__binary binary;
-    uint64_t hash;
-    zt__lock(&modules->mutex);
-    known = zt__find_or_add_module(modules, module);
-    hash = known ? known->hash : 0;
-    zt__unlock(&modules->mutex);
-    if (!hash && zt__read_binary(&modules->allocator, module, 0, &binary) == ZE_RESULT_SUCCESS) {
-        hash = zt__hash(binary.bytes, binary.size);
-        zt__free(&modules->allocator, binary.bytes);
-        zt__lock(&modules->mutex);
-        known = zt__find_or_add_module(modules, module);
-        if (known) {
-            known->hash = hash;
-        }
-        zt__unlock(&modules->mutex);
-    }
-    return hash;
 }
 
 /* ---- files ----------------------------------------------------------------------------------------------- */
@@ -13898,16 +13870,16 @@ ZT__PRIVATE const char *zt__suffix_of_binary(const zt__binary *binary) {
     return binary->size >= 8 && memcmp(binary->bytes, "!<arch>\n", 8) == 0 ? "ar" : "bin";
 }
 
-/* Writes the files of a module. Returns the hash by which they are named; 0: not known. */
-ZT__PRIVATE uint64_t zt__save_module(zt__modules *modules, ze_module_handle_t module) {
+/* Writes the files of a module. */
+ZT__PRIVATE void zt__save_module(zt__modules *modules, ze_module_handle_t module) {
     const char *remedy = "Free some memory, or update the driver.";
     zt__binary binary, debug;
-    uint64_t hash = 0;
+    uint64_t hash;
     ze_result_t result = zt__read_binary(&modules->allocator, module, 0, &binary);
     if (result != ZE_RESULT_SUCCESS || !binary.bytes) {
         zt__report_not_saved(modules, modules->directory, result, "zeModuleGetNativeBinary",
                              zt_result_name(result), remedy);
-        return 0;
+        return;
     }
     hash = zt__hash(binary.bytes, binary.size);
     zt__save_binary(modules, hash, zt__suffix_of_binary(&binary), &binary);
@@ -13920,7 +13892,6 @@ ZT__PRIVATE uint64_t zt__save_module(zt__modules *modules, ze_module_handle_t mo
         zt__report_not_saved(modules, modules->directory, result, "zetModuleGetDebugInfo",
                              zt_result_name(result), remedy);
     }
-    return hash;
 }
 
 /* ---- builds with profile flags --------------------------------------------------------------------------- */
@@ -13987,9 +13958,8 @@ ZT__PRIVATE zt__changed_module *zt__change_module(const ze_module_desc_t *desc, 
     return changed;
 }
 
-/* Returns whether the driver builds modules for a device with the profile flags. If the flags made the call
-   of the application fail, nothing could be done about that. So the first module for a device is built twice.
- */
+/* Returns whether the driver builds modules for a device with the profile flags. If the call of the
+   application failed because of them, nothing could be done about that. So the first is built before. */
 ZT__PRIVATE int zt__accepts_flags(zt__modules *modules, const ze_module_create_params_t *parameters,
                                   const ze_module_desc_t *changed, zt__build *build) {
     ze_module_handle_t module = NULL;
@@ -14054,16 +14024,10 @@ ZT__PRIVATE void zt__end_build(zt__build *build) {
 ZT__PRIVATE void zt__after_module_create(zt__modules *modules, const ze_module_create_params_t *parameters,
                                          const zt__build *build) {
     ze_module_handle_t module = **parameters->pphModule;
-    uint64_t hash = modules->directory ? zt__save_module(modules, module) : 0;
-    zt__module *known;
-    zt__lock(&modules->mutex);
-    known = zt__find_or_add_module(modules, module);
-    if (known) {
-        known->context = *parameters->phContext;
-        known->device = *parameters->phDevice;
-        known->hash = hash;
+    zt__remember_module(modules, module, *parameters->phContext, *parameters->phDevice);
+    if (modules->directory) {
+        zt__save_module(modules, module);
     }
-    zt__unlock(&modules->mutex);
     if (build->trial != ZE_RESULT_SUCCESS) {
         zt__store(&modules->refuses_flags, 1);
         zt__report(modules->diagnostics, FLAGS_REFUSED, build->trial, zt_result_name(build->trial),
@@ -14208,8 +14172,7 @@ ZT__PRIVATE zt__replacement *zt__begin_use(zt__modules *modules, ze_module_handl
     }
     if (found) {
         const zt__module *known = (const zt__module *)zt__map_find(&modules->known, &handle, sizeof handle);
-        if (known && known->context &&
-            (known->context != modules->context || known->device != modules->device)) {
+        if (known && (known->context != modules->context || known->device != modules->device)) {
             found = NULL;
         } else {
             found->users++;
