@@ -14182,8 +14182,8 @@ ZT__PRIVATE zt__replacement *zt__begin_use(zt__modules *modules, ze_module_handl
     return found;
 }
 
-/* Ends the use of a replacement, which may be freed then. Logs why something was not replaced, unless
-   `reason` is "". */
+/* Ends the use of a replacement, which may be freed then. Logs after that why something was not replaced,
+   unless `reason` is "": a log function may call zt_replace. */
 ZT__PRIVATE void zt__end_use(zt__modules *modules, zt__replacement *replacement, const char *name,
                              ze_result_t result, const char *reason) {
     char other[65];
@@ -14253,12 +14253,12 @@ ZT__PRIVATE void zt__replace_kernel(zt__modules *modules, const ze_kernel_create
         return;
     }
     result = zt__create_other_kernel(replacement, *kernel, desc, &other, reason, sizeof reason);
+    zt__end_use(modules, replacement, desc->pKernelName, result, reason);
     if (other) {
         zt__check(modules->diagnostics, zeKernelDestroy(*kernel), "zeKernelDestroy",
                   "The kernel that was replaced is not freed.");
         *kernel = other;
     }
-    zt__end_use(modules, replacement, desc->pKernelName, result, reason);
 }
 
 /* Called after a pointer to a function was returned. Replaces it likewise. */
