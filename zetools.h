@@ -397,22 +397,23 @@
    MODULES, with ZETOOLS_TRACER
 
        With zt_trace_config.modules, each module that is created while tracing leaves files in a directory,
-   for disassemblers and symbolisers:
+       for disassemblers and symbolisers:
 
            3f9c6a0d5e21b784.elf     the native binary. Its suffix is .elf, .ar for a fat binary, else .bin
            3f9c6a0d5e21b784.debug   the debug information, ELF with DWARF, if the driver has some: build
                                     modules with -g
 
        They are named by the FNV-1a hash of the native binary. So processes may share a directory, and a
-   module that is created again does not write again. Two of 10,000 different modules have the same hash with
-   a probability of 3 in 10^12. A file is written beside its name and then renamed, so that nobody reads an
-       incomplete one. What cannot be written is logged once, and noted in reports; the program goes on.
+       module that is created again does not write again. Two of 10,000 different modules have the same hash
+       with a probability of 3 in 10^12. A file is written beside its name and then renamed, so that nobody
+       reads an incomplete one. What cannot be written is logged once, and noted in reports; the program goes
+       on.
 
        With zt_trace_config.profile_flags, -zet-profile-flags is added to the build flags of these modules, so
        that zetKernelGetProfileInfo describes their registers to tools that inject instructions. Set
        ZET_ENABLE_PROGRAM_INSTRUMENTATION=1 in the environment before zeInit; zt_auto sets it. The first
-   module for each device is built twice, once to see whether the driver accepts the flags. If it does not,
-       modules are built as the application says, which is logged once.
+       module for each device is built twice, once to see whether the driver accepts the flags. If it does
+       not, modules are built as the application says, which is logged once.
 
        zt_replace puts kernels of another module in place of the application's, which need not know of it. So
        an instrumented build can count in a variable of its module what the kernels of a program do:
@@ -426,8 +427,8 @@
        the first one, and returns the handle of the other. So arguments and group sizes that the application
        sets, launches and zeKernelDestroy are those of the replacement, which is measured under its own name.
        Epilogues of hooks get the replacement. What zeModuleGetFunctionPointer returns is replaced likewise,
-   if the other module has a function of that name. zeModuleGetKernelNames is not changed. Reports note how
-       much was replaced.
+       if the other module has a function of that name. zeModuleGetKernelNames is not changed. Reports note
+       how much was replaced.
 
        A kernel stays, and the first message about it is logged, if the other one cannot be created or has
        another number of arguments. It also stays if it was created before, if it is of a module that replaces
@@ -1606,8 +1607,7 @@ ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler);
 ZT_API zt_trace_config zt_trace_config_default(void);
 
 /* Starts tracing; see TRACING.
-   config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS, ZT_MODULES and ZT_PROFILE_FLAGS override
-           it
+   config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS, ZT_MODULES and ZT_PROFILE_FLAGS override it
    Returns SUCCESS; DEPENDENCY_UNAVAILABLE if the loader's tracing layer is off; INVALID_ARGUMENT if
    config.calls or a hook names a call that cannot be traced, or ZT_PROFILE_FLAGS is no number; INVALID_SIZE
    for more than 16 hooks; NOT_READY if a call of an earlier trace is still in progress; HANDLE_OBJECT_IN_USE
@@ -1622,17 +1622,18 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
    traced to its end; HANDLE_OBJECT_IN_USE inside a hook. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler);
 
-/* Replaces kernels by those of another module while the profiler traces, from their next zeKernelCreate on;
-   see MODULES. Call it before zt_trace_start, or while tracing. kernels  their names: patterns with * and ?,
-   separated by commas, as in zt_trace_config.names. NULL: all. Is copied. A second call with the same text
-   changes the replacement; where several texts select a kernel, the newest counts module   where the
-   replacements are, of the profiler's context and device. It must live until the replacement has ended and
-   its kernels are destroyed. NULL: ends the replacement that was begun with the same text; if `kernels` is
-   NULL, too, all of them. Kernels that were replaced stay so name     of the kernel in that module. NULL: the
-   same name; kernels that the module lacks stay Returns SUCCESS; INVALID_KERNEL_NAME if the module has no
-   kernel `name`, and zt_get_last_error has the nearest names; OUT_OF_HOST_MEMORY; NOT_READY if another thread
-   still creates a kernel of a module whose replacement has ended, after config.wait_timeout_ns: then keep
-   that module. Any thread. Since 0.1. */
+/* Replaces kernels by those of another module while the profiler traces, from their next zeKernelCreate on.
+   See MODULES. Call it before zt_trace_start, or while tracing.
+   kernels  their names: patterns with * and ?, separated by commas, as in zt_trace_config.names. NULL: all.
+            Is copied. A second call with the same text changes the replacement; where several texts select
+            a kernel, the newest counts
+   module   where the replacements are, of the profiler's context and device. It must live until the
+            replacement has ended and its kernels are destroyed. NULL: ends the replacement that was begun
+            with the same text, and all of them if `kernels` is NULL, too. Kernels that were replaced stay so
+   name     of the kernel in that module. NULL: the same name; kernels that the module lacks stay
+   Returns SUCCESS; INVALID_KERNEL_NAME if the module has no kernel `name`, and zt_get_last_error has the
+   nearest names; OUT_OF_HOST_MEMORY; NOT_READY if another thread still creates a kernel of a module whose
+   replacement has ended, after config.wait_timeout_ns: then keep that module. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_replace(zt_profiler *profiler, const char *kernels, ze_module_handle_t module,
                               const char *name);
 
