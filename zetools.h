@@ -9557,7 +9557,7 @@ enum { ZT__PACK_LAYOUT = 2, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE =
    values are 0 or "" once `result` is not SUCCESS. */
 typedef struct zt__packer {
     int is_reading;
-    uint8_t *bytes; /* only read if `is_reading` */
+    uint8_t *bytes; /* not changed if `is_reading` */
     size_t size, used;
     ze_result_t result; /* INVALID_ARGUMENT: the buffer ends too early or is invalid; OUT_OF_HOST_MEMORY */
     char *strings;      /* the next text that is read is copied to here */
@@ -9600,7 +9600,8 @@ ZT__PRIVATE uint8_t *zt__next_bytes(zt__packer *packer, size_t size) {
     return bytes;
 }
 
-/* Transfers the low `size` bytes of an integer, little-endian. One that is read is not above `most`. */
+/* Transfers the low `size` bytes of an integer, little-endian. A buffer that is read is rejected if the value
+   is above `most`. */
 ZT__PRIVATE uint64_t zt__transfer_integer(zt__packer *packer, uint64_t value, size_t size, uint64_t most) {
     uint8_t *bytes = zt__next_bytes(packer, size);
     uint64_t read = 0;
