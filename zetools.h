@@ -431,9 +431,9 @@
        When a zeKernelCreate of the application has succeeded, the tracer creates the other kernel, destroys
        the first one, and returns the handle of the other. So arguments and group sizes that the application
        sets, launches and zeKernelDestroy are those of the replacement, which is measured under its own name.
-       Epilogues of hooks get the replacement. What zeModuleGetFunctionPointer returns is replaced likewise,
-       if the other module has a function of that name. zeModuleGetKernelNames is not changed. Reports note
-       how much was replaced.
+       Epilogues of hooks get the replacement and its module. What zeModuleGetFunctionPointer returns is
+       replaced likewise, if the other module has a function of that name. zeModuleGetKernelNames is not
+       changed. Reports note how much was replaced.
 
        A kernel stays, and the first message about it is logged, if the other one cannot be created or has
        another number of arguments. It also stays if it was created before, if it is of a module that replaces
@@ -14253,17 +14253,20 @@ ZT__PRIVATE void zt__replace_kernel(zt__modules *modules, const ze_kernel_create
     const ze_kernel_desc_t *desc = *parameters->pdesc;
     zt__replacement *replacement = zt__begin_use(modules, *parameters->phModule, desc->pKernelName);
     ze_kernel_handle_t *kernel = *parameters->pphKernel, other;
+    ze_module_handle_t module;
     char reason[128];
     ze_result_t result;
     if (!replacement) {
         return;
     }
+    module = replacement->module;
     result = zt__create_other_kernel(replacement, *kernel, desc, &other, reason, sizeof reason);
     zt__end_use(modules, replacement, desc->pKernelName, result, reason);
     if (other) {
         zt__check(modules->diagnostics, zeKernelDestroy(*kernel), "zeKernelDestroy",
                   "The kernel that was replaced is not freed.");
         *kernel = other;
+        *parameters->phModule = module; /* for the rest of the tracer, and for hooks */
     }
 }
 
