@@ -41,4 +41,11 @@ typedef void softgpu_memory_function(const softgpu_memory *const **first, const 
 #define SOFTGPU_MEMORY_SYMBOL "softgpu_memory_of_kernels"
 #define SOFTGPU_BODY_PREFIX "sg_body_"
 
+/* The registers of a thread: those of the processor, general ones and those of vectors. */
+#ifdef __aarch64__
+#define SOFTGPU_REGISTERS 63
+#else
+#define SOFTGPU_REGISTERS 32
+#endif
+
 #endif
