@@ -214,24 +214,15 @@ typedef struct loaded {
     ze_kernel_handle_t kernel;
 } loaded;
 
-static void read_file(const char *name, uint8_t *bytes, size_t room, size_t *size) {
-    char path[4096];
-    find_file(name, path, sizeof path);
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    *size = fread(bytes, 1, room, file);
-    fclose(file);
-}
-
 /* With `ending` zeros behind it, the binary is another one. */
 static void create_module(world *w, const char *name, size_t ending, ze_module_handle_t *module) {
-    static uint8_t bytes[1 << 18];
-    size_t size;
-    memset(bytes, 0, sizeof bytes);
-    read_file(name, bytes, sizeof bytes - ending, &size);
-    ze_module_desc_t desc = {
-        ZE_STRUCTURE_TYPE_MODULE_DESC, NULL, ZE_MODULE_FORMAT_NATIVE, size + ending, bytes, "", NULL};
-    ok(zeModuleCreate(w->context, w->device, &desc, module, NULL));
+    native_binary code = read_binary(name);
+    code.bytes = realloc(code.bytes, code.size + ending + 1);
+    assert_non_null(code.bytes);
+    memset(code.bytes + code.size, 0, ending);
+    code.size += ending;
+    ok(try_module(w, code, NULL, module));
+    free(code.bytes);
 }
 
 static void set_saxpy_arguments(world *w, ze_kernel_handle_t kernel) {
@@ -244,10 +235,9 @@ static void set_saxpy_arguments(world *w, ze_kernel_handle_t kernel) {
 }
 
 static loaded load_saxpy(world *w, size_t ending) {
-    ze_kernel_desc_t desc = {ZE_STRUCTURE_TYPE_KERNEL_DESC, NULL, 0, "saxpy"};
     loaded made;
     create_module(w, "build/kernels/saxpy.so", ending, &made.module);
-    ok(zeKernelCreate(made.module, &desc, &made.kernel));
+    made.kernel = kernel_in(made.module, "saxpy");
     set_saxpy_arguments(w, made.kernel);
     return made;
 }
@@ -279,11 +269,10 @@ static zt_kernel_info launch_once(world *w, zt_profiler *profiler, uint32_t size
 
 static void test_a_kernel_of_the_device(void **state) {
     world *w = *state;
-    ze_kernel_desc_t desc = {ZE_STRUCTURE_TYPE_KERNEL_DESC, NULL, 0, "matmul"};
     zt_profiler *profiler = open_traced(w, NULL);
     loaded matmul;
     create_module(w, "build/kernels/matmul.so", 0, &matmul.module);
-    ok(zeKernelCreate(matmul.module, &desc, &matmul.kernel));
+    matmul.kernel = kernel_in(matmul.module, "matmul");
     assert_int_equal(zt_get_kernel_count(profiler), 0); /* it may never be launched */
     const uint32_t n = 0;
     const ze_group_count_t groups = {2, 3, 1};
@@ -366,9 +355,7 @@ static void test_the_driver_is_queried_once(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_traced(w, NULL);
     loaded saxpy = load_saxpy(w, 0);
-    ze_kernel_desc_t desc = {ZE_STRUCTURE_TYPE_KERNEL_DESC, NULL, 0, "saxpy"};
-    ze_kernel_handle_t second;
-    ok(zeKernelCreate(saxpy.module, &desc, &second));
+    ze_kernel_handle_t second = kernel_in(saxpy.module, "saxpy");
     set_saxpy_arguments(w, second);
     for (int i = 0; i < 5; i++) {
         launch_groups(w, saxpy.kernel, 1, 1);
@@ -693,6 +680,28 @@ static void test_a_kernel_of_a_hook(void **state) {
     unload(&saxpy);
 }
 
+/* What zt_replace puts in place of a kernel is listed as itself. */
+static void test_a_replacement(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_traced(w, NULL);
+    ze_module_handle_t other;
+    create_module(w, "build/kernels/saxpy.so", 5, &other);
+    loaded before = load_saxpy(w, 0);
+    launch_groups(w, before.kernel, 1, 1);
+    ok(zt_replace(profiler, NULL, other, NULL));
+    loaded after = load_saxpy(w, 0);
+    launch_groups(w, after.kernel, 1, 1);
+    finish_immediate(w, w->immediate);
+    assert_int_equal(zt_get_kernel_count(profiler), 2);
+    zt_kernel_info infos[2] = {kernel_info(profiler, 0), kernel_info(profiler, 1)};
+    assert_true(infos[0].module && infos[1].module && infos[0].module != infos[1].module);
+    assert_int_equal(infos[1].barriers, 0);
+    ok(zt_replace(profiler, NULL, NULL, NULL));
+    unload(&before);
+    unload(&after);
+    ok(zeModuleDestroy(other));
+}
+
 /* ==== occupancy =========================================================================================== */
 
 typedef struct occupancy_case {
@@ -916,6 +925,7 @@ int main(void) {
         TEST(test_every_kind_of_launch),
         TEST(test_what_counts),
         TEST(test_a_kernel_of_a_hook),
+        TEST(test_a_replacement),
         TEST(test_occupancy),
         TEST(test_threads_that_the_compiler_states),
         TEST(test_the_table),

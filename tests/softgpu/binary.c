@@ -94,6 +94,11 @@ static void *find_symbol(const sg_code *code, const char *name, unsigned type, s
     return found;
 }
 
+void *sg_find_export(const sg_code *code, const softgpu_import *import) {
+    size_t size;
+    return find_symbol(code, import->name, import->is_function ? STT_FUNC : STT_OBJECT, &size);
+}
+
 ze_result_t sg_zeModuleGetFunctionPointer(ze_module_handle_t handle, const char *name, void **function) {
     const sg_module *module = sg_module_of(handle);
     size_t size;
