@@ -16358,7 +16358,6 @@ typedef struct zt__frame {
     /* What zt__begin_command has done, which is ended or undone after the call. */
     zt_region region;
     int has_region;
-    int knows_kernel;            /* of a launch: the kernel is the application's, and not that of a hook */
     uint32_t *wait_count;        /* the call's parameter, if it was set to 0; else NULL */
     uint32_t waits;              /* its value before */
     ze_event_handle_t *signal;   /* the call's parameter, if it was set to the event of the slot; else NULL */
@@ -16368,6 +16367,12 @@ typedef struct zt__frame {
     zt__build build;               /* of a zeModuleCreate */
     ze_module_handle_t module;     /* of a zeKernelCreate that has succeeded: the module of the kernel, */
     ze_kernel_handle_t created;    /* which is this one, unless a hook puts another in its place */
+
+    /* Of a launch: how its first kernel is counted when the driver has appended it. */
+    zt_profiler *counted_for; /* NULL: it is not */
+    zt__kernel *counted;      /* NULL: not known yet */
+    int knows_kernel;         /* the kernel is the application's, and not that of a hook */
+    uint32_t group_size[3];
 } zt__frame;
 
 /* The parameters of the call of a frame. */
@@ -16552,6 +16557,35 @@ ZT__PRIVATE void zt__signal_for_application(zt__frame *frame, ze_result_t result
     }
 }
 
+/* Finds out how a launch is counted when it has been appended: for the profiler of its list, unless
+   zt_trace_config.names leaves the kernel out. The mutex is held. */
+ZT__PRIVATE void zt__prepare_count(zt__frame *frame, const zt__command *command, int knows_kernel) {
+    const zt__tracer *tracer = frame->tracer;
+    const zt__known_handle *list, *kernel = NULL;
+    frame->counted_for = NULL;
+    frame->counted = NULL;
+    frame->knows_kernel = knows_kernel;
+    memset(frame->group_size, 0, sizeof frame->group_size);
+    if (!command || !command->kernel) {
+        return;
+    }
+    list = (const zt__known_handle *)zt__map_find(&tracer->lists, &command->list, sizeof command->list);
+    if (list && zt__is_measured(list->device)) {
+        frame->counted_for = list->device->profiler;
+    }
+    if (knows_kernel) {
+        kernel = (const zt__known_handle *)zt__map_find(&tracer->kernels, &command->kernel,
+                                                        sizeof command->kernel);
+    }
+    if (kernel) {
+        memcpy(frame->group_size, kernel->group_size, sizeof frame->group_size);
+        frame->counted = kernel->counted_for == frame->counted_for ? kernel->counted : NULL;
+        if (kernel->name && !kernel->name->is_selected) {
+            frame->counted_for = NULL;
+        }
+    }
+}
+
 /* Called before a launch or copy, which it may change. `kernel_before_hooks` is the kernel that the
    application has passed. */
 ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_before_hooks) {
@@ -16562,9 +16596,9 @@ ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_b
     /* A hook may destroy a kernel that it has substituted, which is not traced. So its name is queried at
        each launch. */
     int knows_kernel = command.kernel == kernel_before_hooks;
-    frame->knows_kernel = knows_kernel;
     zt__lock(&tracer->mutex);
     selected = zt__select_command(frame, is_complete ? &command : NULL, knows_kernel);
+    zt__prepare_count(frame, is_complete ? &command : NULL, knows_kernel);
     zt__unlock(&tracer->mutex);
     if (!selected.profiler) {
         return;
@@ -16647,15 +16681,15 @@ ZT__PRIVATE void zt__after_kernel_create(const zt__frame *frame) {
     zt__unlock(&tracer->mutex);
 }
 
-/* Counts a launch of a kernel for the profiler of its list, unless zt_trace_config.names leaves it out. At
-   the first launch of a handle, the driver is queried for what the kernel is made of. */
-ZT__PRIVATE void zt__count_launch(zt__tracer *tracer, zt_profiler *profiler, ze_kernel_handle_t kernel,
-                                  int knows_handle, zt_kernel_shape *shape) {
-    const void *handle = kernel;
+/* Returns the record of a kernel, for which the driver is queried at the first launch of its handle, and
+   stores its group size, if that is known. Returns NULL if there is no room for the record. No mutex is held.
+ */
+ZT__PRIVATE zt__kernel *zt__find_counted(zt__tracer *tracer, zt_profiler *profiler, ze_kernel_handle_t kernel,
+                                         int knows_handle, uint32_t group_size[3]) {
     zt__known_handle *known;
     zt__kernel_facts described;
     zt__kernel *counted = NULL;
-    int is_described = 0, is_counted = 0, is_selected = 1;
+    int is_described = 0, is_counted = 0;
     zt__lock(&tracer->mutex);
     known = knows_handle ? zt__remember_handle(tracer, &tracer->kernels, kernel) : NULL;
     if (known) {
@@ -16663,61 +16697,57 @@ ZT__PRIVATE void zt__count_launch(zt__tracer *tracer, zt_profiler *profiler, ze_
         described = known->described;
         is_counted = known->counted_for == profiler;
         counted = known->counted;
-        is_selected = !known->name || known->name->is_selected;
-        if (!shape->group_size[0]) {
-            memcpy(shape->group_size, known->group_size, sizeof shape->group_size);
-        }
+        memcpy(group_size, known->group_size, sizeof known->group_size);
     }
     zt__unlock(&tracer->mutex);
-    if (is_selected && !is_counted) {
-        counted = zt__find_or_add_kernel(profiler, kernel, is_described ? &described : NULL);
-        zt__lock(&tracer->mutex);
-        known =
-            knows_handle ? (zt__known_handle *)zt__map_find(&tracer->kernels, &handle, sizeof handle) : NULL;
-        if (known) {
-            known->counted_for = profiler;
-            known->counted = counted;
-        }
-        zt__unlock(&tracer->mutex);
+    if (is_counted) {
+        return counted;
     }
-    if (is_selected) {
-        zt__count_kernel(profiler, counted, shape);
+    counted = zt__find_or_add_kernel(profiler, kernel, is_described ? &described : NULL);
+    zt__lock(&tracer->mutex);
+    known = knows_handle ? (zt__known_handle *)zt__map_find(&tracer->kernels, &kernel, sizeof kernel) : NULL;
+    if (known) {
+        known->counted_for = profiler;
+        known->counted = counted;
     }
+    zt__unlock(&tracer->mutex);
+    return counted;
 }
 
 /* Called after a launch was appended: counts it for each of its kernels. */
 ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
-    const zt__known_handle *list;
-    const ze_kernel_handle_t *kernels;
-    const void *handle;
-    zt_profiler *profiler = NULL;
-    zt__command command;
+    zt_profiler *profiler = frame->counted_for;
+    zt_kernel_shape shape;
     zt__origin origin;
     uint32_t i;
-    if (!tracer->measured[frame->call] || !zt__read_command(frame->call, frame->parameters, &command)) {
+    if (!frame->tracer->measured[frame->call] || !profiler) {
         return;
     }
-    handle = command.list;
-    zt__lock(&tracer->mutex);
-    list = (const zt__known_handle *)zt__map_find(&tracer->lists, &handle, sizeof handle);
-    if (list && zt__is_measured(list->device)) {
-        profiler = list->device->profiler;
-    }
-    zt__unlock(&tracer->mutex);
-    memset(&origin, 0, sizeof origin);
+    memcpy(origin.group_size, frame->group_size, sizeof origin.group_size);
+    memset(origin.group_count, 0, sizeof origin.group_count);
     zt__read_geometry(frame->call, frame->parameters, &origin);
-    kernels = &command.kernel;
-    if (frame->call == ZT__CALL_CommandListAppendLaunchMultipleKernelsIndirect) {
-        kernels = *ZT__PARAMETERS(frame, ze_command_list_append_launch_multiple_kernels_indirect_params_t)
-                       ->pphKernels;
+    memset(&shape, 0, sizeof shape);
+    memcpy(shape.group_size, origin.group_size, sizeof shape.group_size);
+    memcpy(shape.group_count, origin.group_count, sizeof shape.group_count);
+    if (frame->counted) {
+        zt__count_kernel(profiler, frame->counted, &shape);
+    } else {
+        zt__command command;
+        uint32_t known_size[3];
+        zt__read_command(frame->call, frame->parameters, &command);
+        zt__count_kernel(
+            profiler,
+            zt__find_counted(frame->tracer, profiler, command.kernel, frame->knows_kernel, known_size),
+            &shape);
     }
-    for (i = 0; i < command.kernel_count && profiler; i++) {
-        zt_kernel_shape shape;
-        memset(&shape, 0, sizeof shape);
-        memcpy(shape.group_size, origin.group_size, sizeof shape.group_size);
-        memcpy(shape.group_count, origin.group_count, sizeof shape.group_count);
-        zt__count_launch(tracer, profiler, kernels[i], frame->knows_kernel, &shape);
+    if (frame->call == ZT__CALL_CommandListAppendLaunchMultipleKernelsIndirect) {
+        const ze_command_list_append_launch_multiple_kernels_indirect_params_t *p =
+            ZT__PARAMETERS(frame, ze_command_list_append_launch_multiple_kernels_indirect_params_t);
+        for (i = 1; i < *p->pnumKernels; i++) {
+            zt__kernel *kernel =
+                zt__find_counted(frame->tracer, profiler, (*p->pphKernels)[i], 1, shape.group_size);
+            zt__count_kernel(profiler, kernel, &shape);
+        }
     }
 }
 
