@@ -399,6 +399,59 @@
        programs that were not built with zetools. Programs that end without exit, such as by _exit or a
        signal, have no report.
 
+   KERNELS, with ZETOOLS_TRACER
+
+       A tracer reports what the kernels are made of that are launched on lists of the profiler, and how much
+       of the device their launches can fill: zt_get_kernel, a table below that of the regions, "kernels" in
+       JSON, lines of CSV and a part of a page. zt_trace_config.names chooses kernels. Launches count when
+       they are appended, also those that `every` and `limit` leave out.
+
+       Kernels with the same name and the same properties, in modules with the same native binary, are one.
+       Others of one name are several, which share a region; a table then has the column "module", the first
+       half of zt_kernel_info.module. This is also how the files of zt_trace_config.modules are named. A
+       replacement (zt_replace) is listed as itself.
+
+       Of each kernel, ZT_KERNEL_SHAPES different sizes and numbers of work-groups are kept. A size that is
+       set before the tracer starts, and a number that the device reads from memory, are not known.
+
+       Properties are from zeKernelGetProperties, zetKernelGetProfileInfo and zeKernelGetBinaryExp, and from
+       the description in the native binary of Intel's compiler (.ze_info). The binary is read when the first
+       kernel of a module is created; the driver is queried for the rest when the first launch of a handle
+       has been appended. So no launch waits for it. Of a kernel that was created before the tracer started,
+       the module is not known, and neither are its barriers. Spills are values that did not fit into
+       registers; private memory is mostly arrays with indices that the compiler does not know. Both are what
+       the compiler has allocated, in bytes a thread.
+
+       Occupancy is the share of the places for threads in a subslice (Xe-core) that work-groups of this size
+       can fill:
+
+           threads of a group = items / SIMD width, rounded up
+           threads of an EU   = as the compiler states; else 1024 / registers, at most those of the device
+           groups             = the least of
+                                  threads of an EU * EUs of a subslice / threads of a group
+                                  shared local memory of a subslice / that of a group
+                                  32 / barriers of a group
+           occupancy          = groups * threads of a group / (places of an EU * EUs of a subslice)
+           waves              = groups of the launch / (groups * subslices)
+
+       All but the waves is in Intel's "oneAPI GPU Optimization Guide", Thread Mapping and GPU
+       Occupancy; Intel's driver computes the size of cooperative launches in this way
+       (KernelHelper::getMaxWorkGroupCount). EUs of today have 1024 registers for all their threads, so the
+       large register file halves these, and subslices have 32 barriers. The shared local memory of a
+       subslice is taken to be the most that a group can have.
+
+       The formula leaves out that this memory is allocated in steps, that other kernels may run beside this
+       one, that groups end at different times, and that a device may have fewer EUs and subslices than the
+       driver's maxima. Occupancy is not known if a figure of it is not, or if not even one group fits by it.
+       The metric XVE_THREADS_OCCUPANCY_ALL, or the one of its name on the device, shows what was reached.
+
+       zt_kernel_info.advice says in words what a kernel spills, and what keeps the device from being full,
+       by rules in one table with the source of each threshold: search for zt__kernel_rules. A table has it
+       below, for ten kernels.
+
+       Kernels are not in packed statistics, are not merged, and are not in OpenMetrics, which is for figures
+       that change.
+
    MODULES, with ZETOOLS_TRACER
 
        With zt_trace_config.modules, each module that is created while tracing leaves files in a directory,
@@ -472,6 +525,9 @@
            "regions"   an array in the order of zt_get_region
            "paths"     zt_path_info of each path
            "notes"     sentences about what is missing, why, and what to do: those below a table
+           "kernels"   of the tracer: {"name", "module", "region", "launches", "shapes", "other_launches",
+                       "occupancy", "advice"} and the numbers of zt_kernel_info, null where not known.
+                       "shapes" is an array of zt_kernel_shape, with null for sizes that are not known
            "calls"     of the tracer: {"name", "count", "errors", "time_ns"}
 
        A region is {"name", "count", "lost", "dropped", "parent", "own_ns", "total_ns", "share", "time_ns",
@@ -493,7 +549,9 @@
        metrics of attached streams, `pass` is "stream" and `count` is that of rows. Lines of the component
        "profiler" have no figures: either a count, or, with the aggregation "none", a text in the last column,
        such as the "parent". Those without a region are about the whole profiler; there is one with the metric
-       "note" for each of the "notes" of JSON.
+       "note" for each of the "notes" of JSON. Lines of the component "kernel" have the index of the kernel as
+       the group ("kernel 3"), its launches as the count, and a figure of it as the mean. There is a line
+       "occupancy" for each shape, with "64 of 256" as the text for 64 work-groups of 256 items.
 
            import csv
            for line in csv.DictReader(open("run.csv", newline="")):
@@ -1118,6 +1176,47 @@ typedef struct zt_call_info {
     zt_stats time_ns; /* host time of a call */
 } zt_call_info;
 
+/* The most different sizes and numbers of work-groups that are kept of a kernel. Since 0.1. */
+enum { ZT_KERNEL_SHAPES = 8 };
+
+/* Launches of a kernel with the same sizes and numbers of work-groups; see KERNELS. Since 0.1. */
+typedef struct zt_kernel_shape {
+    uint32_t group_size[3];  /* items of a work-group. 0: not known */
+    uint32_t group_count[3]; /* 0: not known to the host */
+    uint64_t launches;
+    uint32_t groups_per_subslice; /* as many work-groups fit into a subslice. UINT32_MAX: not known */
+    double occupancy; /* the share of the threads of a subslice that they fill, from 0 to 1. NaN: not known */
+    double waves;     /* how many times a launch fills the device; below 1: not even once. NaN: not known */
+} zt_kernel_shape;
+
+/* A kernel that was launched while tracing; see KERNELS. The name lives as long as the profiler. Numbers are
+   UINT32_MAX where they are not known. About 800 bytes. Since 0.1. */
+typedef struct zt_kernel_info {
+    const char *name;
+    uint64_t module;   /* a hash of the module's native binary (FNV-1a). 0: not known */
+    uint32_t region;   /* that of its name, for zt_get_region. UINT32_MAX: none */
+    uint64_t launches; /* as zt_trace_counts counts them, also those that were not measured */
+
+    uint32_t simd_width;             /* items of a thread */
+    uint32_t registers;              /* of a thread: 128, or 256 of the large register file */
+    uint32_t slm_bytes;              /* shared local memory of a work-group */
+    uint32_t private_bytes;          /* memory of a thread for what is not in registers */
+    uint32_t spill_bytes;            /* memory of a thread for what did not fit into registers */
+    uint32_t barriers;               /* of a work-group, held at a time */
+    uint32_t arguments;              /* that zeKernelSetArgumentValue can set */
+    uint32_t code_bytes;             /* of its instructions */
+    uint32_t profile_flags;          /* zet_profile_flags_t: what the module was built with */
+    uint32_t free_register_bytes;    /* of registers that it does not use, where
+                                        ZET_PROFILE_FLAG_FREE_REGISTER_INFO    is one of them */
+    uint32_t required_group_size[3]; /* as its source demands. 0: any */
+
+    uint32_t shape_count; /* the launches, those that are most first */
+    zt_kernel_shape shapes[ZT_KERNEL_SHAPES];
+    uint64_t other_launches; /* of other shapes than these */
+    double occupancy;        /* that of the first shape */
+    char advice[768]; /* sentences: what it spills, and what keeps the device from being full. "": nothing */
+} zt_kernel_info;
+
 /* How zt_auto traces and reports. Start from zt_auto_config_default(). Strings of any length are copied, and
    need not outlive zt_auto. Functions and their user pointers must live until exit. Since 0.1. */
 typedef struct zt_auto_config {
@@ -1654,6 +1753,14 @@ ZT_API uint32_t zt_get_call_count(const zt_profiler *profiler);
    are exact up to 512 times. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_get_call(const zt_profiler *profiler, uint32_t call, zt_call_info *info);
 
+/* Returns the number of kernels that were launched so far while tracing; see KERNELS. Any thread. Since 0.1.
+ */
+ZT_API uint32_t zt_get_kernel_count(const zt_profiler *profiler);
+
+/* Gets a kernel by its index: what it is made of, how it was launched, and how much of the device that can
+   fill. Kernels are in the order of their first launch. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, zt_kernel_info *info);
+
 /* Returns a configuration with every field at its default. Any thread. Since 0.1. */
 ZT_API zt_auto_config zt_auto_config_default(void);
 
@@ -1813,6 +1920,9 @@ ZT__OFF zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler) ZT__EMP
 ZT__OFF uint32_t zt_get_call_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF ZT__RESULT zt_get_call(const zt_profiler *profiler, uint32_t call, zt_call_info *info)
     { ZT__CLEAR(info); if (info) { info->name = ""; } return ZT__SUCCESS; }
+ZT__OFF uint32_t zt_get_kernel_count(const zt_profiler *profiler) { return 0; }
+ZT__OFF ZT__RESULT zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, zt_kernel_info *info)
+    { ZT__CLEAR(info); if (info) { info->name = ""; info->region = UINT32_MAX; } return ZT__SUCCESS; }
 ZT__OFF zt_auto_config zt_auto_config_default(void) ZT__EMPTY(zt_auto_config)
 ZT__OFF ZT__RESULT zt_auto(const zt_auto_config *config) { return ZT__SUCCESS; }
 #endif
@@ -1969,6 +2079,7 @@ typedef zt__disabled_scope zt_scope;
            >>merging      zt_merge, zt_pack, zt_unpack
            >>timeline     device time and host time, kept samples, streamed metrics of regions
            >>advice       which metrics matter, and what limits a region
+           >>kernels      what kernels are made of, and how much of the device they can fill (ZETOOLS_TRACER)
            >>requests     ZT_REPORT, and lists of reports
            >>opening      zt_open, zt_close
            >>streams      sampling by the clock
@@ -6160,6 +6271,8 @@ struct zt_profiler {
     /* A call begins to execute lists, or with 0 this thread's call has returned. mutex held */
     void (*lists_executed)(zt_profiler *profiler, uint64_t begin_ns);
     int (*stop_tracing)(zt_profiler *profiler); /* returns 0 if the profiler cannot be closed now */
+    struct zt__kernels *kernels;                /* NULL: none is known. Atomic */
+    uint64_t unknown_launches; /* of kernels for which there was no room; guarded by the mutex */
 };
 
 /* Public functions that only read take a constant profiler, but have to lock it. */
@@ -11718,6 +11831,907 @@ ZT_API ze_result_t zt_set_operations(zt_profiler *profiler, const char *region, 
                   : zt__report_no_memory(&profiler->diagnostics, "zt_set_operations", "the name of a region");
 }
 
+#ifdef ZETOOLS_TRACER
+
+/* ==== >>kernels: what kernels are made of, and how much of the device they can fill ======================= */
+
+/* A tracer reports the kernels that it sees. What is known of a kernel comes from three places:
+
+     the module's native binary   when the kernel is created: an ELF file of Intel's compiler, "zebin",
+   describes its kernels in the section .ze_info zeKernelGetProperties,       after the kernel was appended
+   for the first time: then drivers also count the zeKernelGetBinaryExp,        shared local memory of its
+   arguments zetKernelGetProfileInfo
+
+   Both are read once for each module and each handle, and neither delays a launch. Handles with the same name
+   and the same facts are one kernel, which belongs to the profiler of the list that it was appended to. */
+
+enum {
+    ZT__MAX_KERNELS = 16384,  /* of a profiler; launches of others are counted */
+    ZT__MAX_BINARY = 1 << 30, /* bytes. Longer native binaries are not read */
+    ZT__REGISTER_FILE = 1024, /* registers that the threads of a vector engine share */
+    ZT__BARRIERS_OF_SUBSLICE = 32,
+    ZT__MOST_TOKENS = 4096 /* bytes of what zetKernelGetProfileInfo stores */
+};
+
+/* What is known of a kernel, in the order of zt_kernel_info, UINT32_MAX where it is not. Without padding,
+   because kernels are compared byte by byte. */
+typedef struct zt__kernel_facts {
+    uint64_t module; /* 0: not known */
+    uint32_t simd_width, registers, slm_bytes, private_bytes, spill_bytes, barriers, arguments, code_bytes;
+    uint32_t threads_per_eu; /* as the compiler states it */
+    uint32_t profile_flags, free_register_bytes;
+    uint32_t required_group_size[3]; /* 0: any */
+} zt__kernel_facts;
+
+/* A kernel, followed in memory by its key: its facts, and its name. */
+typedef struct zt__kernel {
+    zt__kernel_facts facts;
+    const char *name;
+    uint64_t launches, other_launches;
+    uint32_t shape_count;
+    zt_kernel_shape shapes[ZT_KERNEL_SHAPES]; /* in the order of their first launch */
+} zt__kernel;
+
+/* What a device has for work-groups. 0: not known. */
+typedef struct zt__device_limits {
+    uint32_t threads_per_eu, eus_per_subslice, subslices;
+    uint32_t slm_bytes; /* of a subslice */
+} zt__device_limits;
+
+/* The kernels of a profiler. Its mutex guards them, but for the limits, which are constant. */
+typedef struct zt__kernels {
+    zt__device_limits limits;
+    zt__map map; /* by their keys */
+    zt__kernel **in_order;
+    uint32_t count, capacity;
+} zt__kernels;
+
+ZT__PRIVATE zt__kernel_facts zt__unknown_facts(void) {
+    zt__kernel_facts facts;
+    memset(&facts, 0xFF, sizeof facts);
+    memset(facts.required_group_size, 0, sizeof facts.required_group_size);
+    facts.module = 0;
+    return facts;
+}
+
+/* ---- .ze_info -------------------------------------------------------------------------------------------- */
+
+/* What the section states of a kernel. The name is a part of the module's copy of the section. */
+typedef struct zt__described_kernel {
+    const char *name;
+    size_t name_length;
+    zt__kernel_facts facts;
+} zt__described_kernel;
+
+/* A module: what is left of its native binary. */
+typedef struct zt__described_module {
+    const void *handle; /* the key */
+    uint64_t hash;      /* of the native binary; 0: not known */
+    char *text;         /* of .ze_info, without a 0 at its end */
+    zt__described_kernel *kernels;
+    uint32_t kernel_count;
+} zt__described_module;
+
+ZT__PRIVATE uint64_t zt__little_endian(const uint8_t *bytes, size_t size) {
+    uint64_t value = 0;
+    while (size-- > 0) {
+        value = value << 8 | bytes[size];
+    }
+    return value;
+}
+
+/* Finds the section .ze_info of an ELF file of 64 bits, little-endian, whatever the bytes are. Returns its
+   size and stores where it begins, or returns 0. */
+ZT__PRIVATE size_t zt__find_ze_info(const uint8_t *binary, size_t size, size_t *found) {
+    enum { HEADER = 64, SECTION = 64 };
+    static const char name[] = ".ze_info";
+    uint64_t table, names_offset, names_size;
+    uint32_t i, count, names;
+    if (size < HEADER || memcmp(binary, "\177ELF\2\1", 6) != 0 ||
+        zt__little_endian(binary + 58, 2) != SECTION) {
+        return 0;
+    }
+    table = zt__little_endian(binary + 40, 8);
+    count = (uint32_t)zt__little_endian(binary + 60, 2);
+    names = (uint32_t)zt__little_endian(binary + 62, 2);
+    if (table > size || count > (size - table) / SECTION || names >= count) {
+        return 0;
+    }
+    names_offset = zt__little_endian(binary + table + names * SECTION + 24, 8);
+    names_size = zt__little_endian(binary + table + names * SECTION + 32, 8);
+    if (names_offset > size || names_size > size - names_offset) {
+        return 0;
+    }
+    for (i = 0; i < count; i++) {
+        const uint8_t *section = binary + table + i * SECTION;
+        uint64_t at = zt__little_endian(section, 4);
+        uint64_t begin = zt__little_endian(section + 24, 8), length = zt__little_endian(section + 32, 8);
+        if (at < names_size && names_size - at >= sizeof name &&
+            memcmp(binary + names_offset + at, name, sizeof name) == 0) {
+            *found = (size_t)begin;
+            return begin <= size && length <= size - begin ? (size_t)length : 0;
+        }
+    }
+    return 0;
+}
+
+/* A line of .ze_info, which is YAML in block style: "  - key: value", or "key: value". */
+typedef struct zt__yaml_line {
+    size_t dash;   /* column of the '-' that begins an element of a list; else that of the key */
+    size_t column; /* of the key */
+    int is_element;
+    const char *key, *value;
+    size_t key_length, value_length;
+} zt__yaml_line;
+
+/* Splits the next line that is not empty. Returns 0 at the end of the text. */
+ZT__PRIVATE int zt__next_yaml_line(const char **text, const char *end, zt__yaml_line *line) {
+    while (*text < end) {
+        const char *begin = *text, *at = begin, *colon;
+        const char *stop = (const char *)memchr(begin, '\n', (size_t)(end - begin));
+        stop = stop ? stop : end;
+        *text = stop < end ? stop + 1 : end;
+        while (at < stop && *at == ' ') {
+            at++;
+        }
+        line->dash = (size_t)(at - begin);
+        line->is_element = at + 1 < stop && at[0] == '-' && at[1] == ' ';
+        for (at += line->is_element; at < stop && *at == ' ';) {
+            at++;
+        }
+        while (stop > at && (stop[-1] == ' ' || stop[-1] == '\r')) {
+            stop--;
+        }
+        if (at == stop || *at == '#') {
+            continue;
+        }
+        colon = (const char *)memchr(at, ':', (size_t)(stop - at));
+        line->column = (size_t)(at - begin);
+        line->key = at;
+        line->key_length = (size_t)((colon ? colon : stop) - at);
+        for (at = colon ? colon + 1 : stop; at < stop && *at == ' ';) {
+            at++;
+        }
+        if (stop - at >= 2 && (*at == '\'' || *at == '"') && stop[-1] == *at) {
+            at++;
+            stop--;
+        }
+        line->value = at;
+        line->value_length = (size_t)(stop - at);
+        return 1;
+    }
+    return 0;
+}
+
+/* Stores a number that is not negative and below 2^31. Others stay unknown. */
+ZT__PRIVATE void zt__read_yaml_number(const zt__yaml_line *line, uint32_t *number) {
+    uint32_t value = 0;
+    size_t i;
+    for (i = 0; i < line->value_length; i++) {
+        if (line->value[i] < '0' || line->value[i] > '9' || value > 0x7fffffff / 10) {
+            return;
+        }
+        value = value * 10 + (uint32_t)(line->value[i] - '0');
+    }
+    if (line->value_length > 0 && value <= 0x7fffffff) {
+        *number = value;
+    }
+}
+
+/* Stores what a line of execution_env states. */
+ZT__PRIVATE void zt__read_execution_env(const zt__yaml_line *line, zt__kernel_facts *facts) {
+    const struct {
+        const char *key;
+        uint32_t *number;
+    } members[] = {{"simd_size", &facts->simd_width},
+                   {"grf_count", &facts->registers},
+                   {"slm_size", &facts->slm_bytes},
+                   {"private_size", &facts->private_bytes},
+                   {"spill_size", &facts->spill_bytes},
+                   {"barrier_count", &facts->barriers},
+                   {"eu_thread_count", &facts->threads_per_eu}};
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(members); i++) {
+        if (zt__equals(members[i].key, line->key, line->key_length)) {
+            zt__read_yaml_number(line, members[i].number);
+        }
+    }
+}
+
+/* Reads the kernels of a .ze_info into `kernels`, or only counts them if it is NULL. Returns their number. In
+   execution_env, the documentation of the format has 0 as the default of barrier_count and slm_size. */
+ZT__PRIVATE uint32_t zt__read_ze_info(const char *text, size_t size, zt__described_kernel *kernels) {
+    const char *end = text + size;
+    size_t item = SIZE_MAX, members = 0, environment = 0;
+    int in_kernels = 0, in_environment = 0;
+    uint32_t count = 0;
+    zt__yaml_line line;
+    while (zt__next_yaml_line(&text, end, &line)) {
+        zt__kernel_facts *facts;
+        if (line.dash == 0 && !line.is_element) {
+            in_kernels = zt__equals("kernels", line.key, line.key_length);
+            item = SIZE_MAX;
+            continue;
+        }
+        if (in_kernels && line.is_element && line.dash <= item) {
+            item = line.dash;
+            members = line.column;
+            in_environment = 0;
+            count++;
+            if (kernels) {
+                memset(&kernels[count - 1], 0, sizeof *kernels);
+                kernels[count - 1].facts = zt__unknown_facts();
+            }
+        }
+        if (!in_kernels || item == SIZE_MAX || !kernels) {
+            continue;
+        }
+        facts = &kernels[count - 1].facts;
+        if (line.column == members) {
+            in_environment = zt__equals("execution_env", line.key, line.key_length);
+            environment = 0;
+            if (in_environment) {
+                facts->barriers = facts->slm_bytes = 0;
+            } else if (zt__equals("name", line.key, line.key_length)) {
+                kernels[count - 1].name = line.value;
+                kernels[count - 1].name_length = line.value_length;
+            }
+        } else if (in_environment && line.column > members) {
+            environment = environment ? environment : line.column;
+            if (line.column == environment && !line.is_element) {
+                zt__read_execution_env(&line, facts);
+            }
+        }
+    }
+    return count;
+}
+
+ZT__PRIVATE void zt__free_described_module(const zt_allocator *allocator, zt__described_module *module) {
+    if (module) {
+        zt__free(allocator, module->text);
+        zt__free(allocator, module->kernels);
+        zt__free(allocator, module);
+    }
+}
+
+/* Keeps what the native binary of a module states of its kernels. Without memory, it is not known. */
+ZT__PRIVATE void zt__keep_ze_info(const zt_allocator *allocator, const uint8_t *binary, size_t size,
+                                  zt__described_module *module) {
+    size_t begin = 0, length = zt__find_ze_info(binary, size, &begin);
+    uint32_t count = length ? zt__read_ze_info((const char *)binary + begin, length, NULL) : 0;
+    module->hash = zt__hash(binary, size);
+    if (count == 0) {
+        return;
+    }
+    module->text = (char *)zt__allocate(allocator, length, 1);
+    module->kernels = (zt__described_kernel *)zt__allocate(allocator, count, sizeof *module->kernels);
+    if (module->text && module->kernels) {
+        memcpy(module->text, binary + begin, length);
+        module->kernel_count = zt__read_ze_info(module->text, length, module->kernels);
+    }
+}
+
+/* Reads a module. Returns NULL without memory. No mutex is held. */
+ZT__PRIVATE zt__described_module *zt__describe_module(const zt_allocator *allocator,
+                                                      ze_module_handle_t handle) {
+    zt__described_module *module = (zt__described_module *)zt__allocate(allocator, 1, sizeof *module);
+    uint8_t *binary = NULL;
+    size_t size = 0, room;
+    if (!module) {
+        return NULL;
+    }
+    module->handle = handle;
+    if (zeModuleGetNativeBinary(handle, &size, NULL) == ZE_RESULT_SUCCESS && size <= ZT__MAX_BINARY) {
+        binary = (uint8_t *)zt__allocate(allocator, size, 1);
+    }
+    room = size;
+    if (binary && zeModuleGetNativeBinary(handle, &size, binary) == ZE_RESULT_SUCCESS) {
+        zt__keep_ze_info(allocator, binary, size < room ? size : room, module);
+    }
+    zt__free(allocator, binary);
+    return module;
+}
+
+/* Returns what a module states of a kernel. */
+ZT__PRIVATE zt__kernel_facts zt__describe_kernel(const zt__described_module *module, const char *name) {
+    zt__kernel_facts facts = zt__unknown_facts();
+    uint32_t i;
+    for (i = 0; i < module->kernel_count; i++) {
+        if (zt__equals(name, module->kernels[i].name ? module->kernels[i].name : "",
+                       module->kernels[i].name_length)) {
+            facts = module->kernels[i].facts;
+            break;
+        }
+    }
+    facts.module = module->hash;
+    return facts;
+}
+
+/* ---- what the driver reports ----------------------------------------------------------------------------- */
+
+/* An extension of zeKernelGetProperties of Intel's driver, zex_kernel_register_file_size_exp_t. */
+typedef struct zt__register_file_size {
+    ze_structure_type_t stype;
+    const void *next;
+    uint32_t registers;
+} zt__register_file_size;
+
+/* Reads the properties of a kernel. A driver that does not know the extension leaves the registers as they
+   are; a validation layer may refuse it. */
+ZT__PRIVATE void zt__read_properties(ze_kernel_handle_t kernel, zt__kernel_facts *facts) {
+    zt__register_file_size file = {(ze_structure_type_t)0x00030012, NULL, UINT32_MAX};
+    ze_kernel_properties_t properties;
+    ze_result_t result;
+    memset(&properties, 0, sizeof properties);
+    properties.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES;
+    properties.pNext = &file;
+    result = zeKernelGetProperties(kernel, &properties);
+    if (result != ZE_RESULT_SUCCESS) {
+        properties.pNext = NULL;
+        result = zeKernelGetProperties(kernel, &properties);
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        return;
+    }
+    if (file.registers != UINT32_MAX && file.registers != 0) {
+        facts->registers = file.registers;
+    }
+    if (properties.maxSubgroupSize) {
+        facts->simd_width = properties.maxSubgroupSize;
+    }
+    facts->slm_bytes = properties.localMemSize;
+    facts->private_bytes = properties.privateMemSize;
+    facts->spill_bytes = properties.spillMemSize;
+    facts->arguments = properties.numKernelArgs;
+    facts->required_group_size[0] = properties.requiredGroupSizeX;
+    facts->required_group_size[1] = properties.requiredGroupSizeY;
+    facts->required_group_size[2] = properties.requiredGroupSizeZ;
+}
+
+/* Adds up the bytes of registers that a kernel leaves free. The tokens follow the structure in memory, whose
+   size the call does not take: there is room for many. */
+ZT__PRIVATE void zt__read_profile_info(ze_kernel_handle_t kernel, zt__kernel_facts *facts) {
+    union {
+        zet_profile_properties_t properties;
+        uint8_t bytes[ZT__MOST_TOKENS];
+    } info;
+    zet_profile_free_register_token_t token;
+    zet_profile_register_sequence_t sequence;
+    size_t at = sizeof info.properties;
+    uint32_t i, j;
+    memset(&info, 0, sizeof info);
+    info.properties.stype = ZET_STRUCTURE_TYPE_PROFILE_PROPERTIES;
+    if (zetKernelGetProfileInfo(kernel, &info.properties) != ZE_RESULT_SUCCESS) {
+        return;
+    }
+    facts->profile_flags = info.properties.flags;
+    for (i = 0; i < info.properties.numTokens && sizeof info - at >= sizeof token; i++) {
+        memcpy(&token, info.bytes + at, sizeof token);
+        if (token.size < sizeof token || token.size > sizeof info - at) {
+            return;
+        }
+        for (j = 0; token.type == ZET_PROFILE_TOKEN_TYPE_FREE_REGISTER && j < token.count &&
+                    j < (token.size - sizeof token) / sizeof sequence;
+             j++) {
+            memcpy(&sequence, info.bytes + at + sizeof token + j * sizeof sequence, sizeof sequence);
+            facts->free_register_bytes =
+                (facts->free_register_bytes == UINT32_MAX ? 0 : facts->free_register_bytes) + sequence.count;
+        }
+        at += token.size;
+    }
+}
+
+/* Reads all that the driver reports of a kernel. `described` is what its module states. No mutex is held. */
+ZT__PRIVATE zt__kernel_facts zt__read_kernel(ze_kernel_handle_t kernel, const zt__kernel_facts *described) {
+    ze_result_t(ZE_APICALL * get_binary)(ze_kernel_handle_t, size_t *, uint8_t *);
+    zt__kernel_facts facts = *described;
+    size_t size = 0;
+    zt__read_properties(kernel, &facts);
+    zt__read_profile_info(kernel, &facts);
+    zt__find_loader_symbol("zeKernelGetBinaryExp", (void *)&get_binary);
+    if (get_binary && get_binary(kernel, &size, NULL) == ZE_RESULT_SUCCESS && size < UINT32_MAX) {
+        facts.code_bytes = (uint32_t)size;
+    }
+    return facts;
+}
+
+/* ---- the kernels of a profiler --------------------------------------------------------------------------- */
+
+/* Returns the kernels of a profiler, or NULL without memory. */
+ZT__PRIVATE zt__kernels *zt__kernels_of(zt_profiler *profiler) {
+    zt__kernels *kernels = zt__load(&profiler->kernels);
+    ze_device_compute_properties_t compute;
+    ze_device_properties_t device;
+    if (kernels) {
+        return kernels;
+    }
+    kernels = (zt__kernels *)zt__allocate(&profiler->config.allocator, 1, sizeof *kernels);
+    if (!kernels) {
+        return NULL;
+    }
+    memset(&device, 0, sizeof device);
+    memset(&compute, 0, sizeof compute);
+    device.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
+    compute.stype = ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES;
+    if (zeDeviceGetProperties(profiler->device, &device) == ZE_RESULT_SUCCESS) {
+        kernels->limits.threads_per_eu = device.numThreadsPerEU;
+        kernels->limits.eus_per_subslice = device.numEUsPerSubslice;
+        kernels->limits.subslices = device.numSubslicesPerSlice * device.numSlices;
+    }
+    if (zeDeviceGetComputeProperties(profiler->device, &compute) == ZE_RESULT_SUCCESS) {
+        kernels->limits.slm_bytes = compute.maxSharedLocalMemory;
+    }
+    zt__lock(&profiler->mutex);
+    if (!profiler->kernels) {
+        zt__store(&profiler->kernels, kernels);
+        kernels = NULL;
+    }
+    zt__unlock(&profiler->mutex);
+    zt__free(&profiler->config.allocator, kernels); /* another thread was faster */
+    return zt__load(&profiler->kernels);
+}
+
+/* Makes room for one more kernel. The profiler's mutex is held, but unlocked while memory is allocated.
+   Returns 0 without memory, or if there are too many. */
+ZT__PRIVATE int zt__make_room_for_kernel(zt_profiler *profiler, zt__kernels *kernels) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    while (kernels->count < ZT__MAX_KERNELS &&
+           zt__map_make_room(&kernels->map, allocator, &profiler->mutex)) {
+        uint32_t before = kernels->capacity, capacity = before ? before * 2 : 64;
+        zt__kernel **grown, **unused;
+        if (kernels->count < before) {
+            return 1;
+        }
+        zt__unlock(&profiler->mutex);
+        grown = (zt__kernel **)zt__allocate(allocator, capacity, sizeof *grown);
+        zt__lock(&profiler->mutex);
+        if (!grown) {
+            return 0;
+        }
+        unused = grown;
+        if (kernels->capacity == before) { /* else another thread has grown it */
+            unused = kernels->in_order;
+            if (before) {
+                memcpy(grown, unused, before * sizeof *grown);
+            }
+            kernels->in_order = grown;
+            kernels->capacity = capacity;
+        }
+        zt__unlock(&profiler->mutex);
+        zt__free(allocator, unused);
+        zt__lock(&profiler->mutex);
+    }
+    return 0;
+}
+
+/* Makes a record of a kernel, whose name may be empty if the driver fails. Returns NULL without memory. No
+   mutex is held. */
+ZT__PRIVATE zt__kernel *zt__make_kernel(const zt_allocator *allocator, ze_kernel_handle_t handle,
+                                        const zt__kernel_facts *described) {
+    zt__kernel *kernel;
+    size_t size = 0;
+    char *key;
+    if (zeKernelGetName(handle, &size, NULL) != ZE_RESULT_SUCCESS) {
+        size = 0;
+    }
+    kernel = (zt__kernel *)zt__allocate(allocator, 1, sizeof *kernel + sizeof kernel->facts + size + 1);
+    if (!kernel) {
+        return NULL;
+    }
+    key = (char *)(kernel + 1);
+    kernel->name = key + sizeof kernel->facts;
+    if (size && zeKernelGetName(handle, &size, key + sizeof kernel->facts) != ZE_RESULT_SUCCESS) {
+        key[sizeof kernel->facts] = 0;
+    }
+    kernel->facts = zt__read_kernel(handle, described);
+    memcpy(key, &kernel->facts, sizeof kernel->facts);
+    return kernel;
+}
+
+/* Returns the record of a kernel, which is added if there is none, or NULL if it cannot be. `described` is
+   NULL if nothing is known of the module. No mutex is held. */
+ZT__PRIVATE zt__kernel *zt__find_or_add_kernel(zt_profiler *profiler, ze_kernel_handle_t handle,
+                                               const zt__kernel_facts *described) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    const zt__kernel_facts unknown = zt__unknown_facts();
+    zt__kernels *kernels = zt__kernels_of(profiler);
+    zt__kernel *made = zt__make_kernel(allocator, handle, described ? described : &unknown), *found = NULL;
+    if (kernels && made) {
+        size_t length = sizeof made->facts + strlen(made->name);
+        int has_room;
+        zt__lock(&profiler->mutex);
+        has_room = zt__make_room_for_kernel(profiler, kernels);
+        found = (zt__kernel *)zt__map_find(&kernels->map, made + 1, length);
+        if (!found && has_room) {
+            zt__map_add(&kernels->map, made + 1, length, made);
+            found = kernels->in_order[kernels->count++] = made;
+            made = NULL;
+        }
+        zt__unlock(&profiler->mutex);
+    }
+    zt__free(allocator, made);
+    return found;
+}
+
+/* Counts a launch of a kernel, or, if it is NULL, of one for which there is no room. `shape` has the sizes.
+ */
+ZT__PRIVATE void zt__count_kernel(zt_profiler *profiler, zt__kernel *kernel, const zt_kernel_shape *shape) {
+    uint32_t i = 0;
+    zt__lock(&profiler->mutex);
+    if (!kernel) {
+        profiler->unknown_launches++;
+        zt__unlock(&profiler->mutex);
+        return;
+    }
+    while (i < kernel->shape_count &&
+           (memcmp(kernel->shapes[i].group_size, shape->group_size, sizeof shape->group_size) != 0 ||
+            memcmp(kernel->shapes[i].group_count, shape->group_count, sizeof shape->group_count) != 0)) {
+        i++;
+    }
+    kernel->launches++;
+    if (i == ZT_KERNEL_SHAPES) {
+        kernel->other_launches++;
+    } else {
+        if (i == kernel->shape_count) {
+            kernel->shapes[i] = *shape;
+            kernel->shapes[i].launches = 0;
+            kernel->shape_count++;
+        }
+        kernel->shapes[i].launches++;
+    }
+    zt__unlock(&profiler->mutex);
+}
+
+ZT__PRIVATE void zt__free_kernels(zt_profiler *profiler) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__kernels *kernels = profiler->kernels;
+    uint32_t i;
+    if (kernels) {
+        for (i = 0; i < kernels->count; i++) {
+            zt__free(allocator, kernels->in_order[i]);
+        }
+        zt__free(allocator, kernels->in_order);
+        zt__map_free(&kernels->map, allocator);
+        zt__free(allocator, kernels);
+        profiler->kernels = NULL;
+    }
+}
+
+/* ---- occupancy ------------------------------------------------------------------------------------------- */
+
+/* How the work-groups of a launch fill a subslice. */
+typedef struct zt__filling {
+    uint32_t items;                                  /* of a work-group. 0: not known */
+    uint32_t threads;                                /* of a work-group. 0: not known */
+    uint32_t slots;                                  /* for threads in a subslice. 0: not known */
+    uint32_t groups;                                 /* that fit. UINT32_MAX: not known */
+    int slm_limits, barriers_limit, registers_limit; /* why not more fit */
+} zt__filling;
+
+ZT__PRIVATE uint32_t zt__product(const uint32_t sizes[3]) {
+    uint64_t product = (uint64_t)sizes[0] * sizes[1];
+    return product > UINT32_MAX || product * sizes[2] > UINT32_MAX ? UINT32_MAX
+                                                                   : (uint32_t)(product * sizes[2]);
+}
+
+/* Computes how many work-groups fit into a subslice, as OCCUPANCY in the manual describes. Intel's driver
+   computes the number of work-groups of a cooperative launch in the same way
+   (KernelHelper::getMaxWorkGroupCount of intel/compute-runtime). */
+ZT__PRIVATE zt__filling zt__fill_subslice(const zt__device_limits *limits, const zt__kernel_facts *facts,
+                                          const uint32_t group_size[3]) {
+    zt__filling filling;
+    uint32_t threads_per_eu = limits->threads_per_eu, groups;
+    memset(&filling, 0, sizeof filling);
+    filling.groups = UINT32_MAX;
+    filling.items = zt__product(group_size);
+    filling.slots = limits->threads_per_eu * limits->eus_per_subslice;
+    if (facts->simd_width != UINT32_MAX && facts->simd_width > 0) {
+        filling.threads = filling.items / facts->simd_width + (filling.items % facts->simd_width != 0);
+    }
+    if (facts->threads_per_eu != UINT32_MAX && facts->threads_per_eu > 0) {
+        threads_per_eu = facts->threads_per_eu;
+    } else if (facts->registers != UINT32_MAX && facts->registers > 0) {
+        threads_per_eu = ZT__REGISTER_FILE / facts->registers;
+    } else {
+        return filling;
+    }
+    if (!filling.threads || !filling.slots || facts->barriers == UINT32_MAX ||
+        facts->slm_bytes == UINT32_MAX || (facts->slm_bytes && !limits->slm_bytes)) {
+        return filling;
+    }
+    filling.registers_limit = threads_per_eu < limits->threads_per_eu;
+    threads_per_eu = filling.registers_limit ? threads_per_eu : limits->threads_per_eu;
+    groups = threads_per_eu * limits->eus_per_subslice / filling.threads;
+    if (facts->slm_bytes && limits->slm_bytes / facts->slm_bytes < groups) {
+        groups = limits->slm_bytes / facts->slm_bytes;
+        filling.slm_limits = 1;
+    }
+    if (facts->barriers && ZT__BARRIERS_OF_SUBSLICE / facts->barriers < groups) {
+        groups = ZT__BARRIERS_OF_SUBSLICE / facts->barriers;
+        filling.barriers_limit = 1;
+        filling.slm_limits = 0;
+    }
+    filling.groups = groups ? groups : UINT32_MAX; /* it ran, so the formula is wrong for it */
+    return filling;
+}
+
+/* Fills in what a launch allows. */
+ZT__PRIVATE void zt__complete_shape(const zt__device_limits *limits, const zt__kernel_facts *facts,
+                                    zt_kernel_shape *shape) {
+    const zt__filling filling = zt__fill_subslice(limits, facts, shape->group_size);
+    shape->groups_per_subslice = filling.groups;
+    shape->occupancy = shape->waves = zt__nan();
+    if (filling.groups != UINT32_MAX) {
+        double count =
+            (double)shape->group_count[0] * (double)shape->group_count[1] * (double)shape->group_count[2];
+        shape->occupancy = (double)filling.groups * filling.threads / filling.slots;
+        if (count > 0 && limits->subslices) {
+            shape->waves = count / ((double)filling.groups * limits->subslices);
+        }
+    }
+}
+
+/* ---- advice ---------------------------------------------------------------------------------------------- */
+
+typedef enum zt__kernel_figure {
+    ZT__KERNEL_NOTHING,
+    ZT__KERNEL_SPILL, /* bytes */
+    ZT__KERNEL_PRIVATE,
+    ZT__KERNEL_SLM,
+    ZT__KERNEL_EMPTY,      /* percent of the threads of a subslice */
+    ZT__KERNEL_IDLE_LANES, /* percent of the lanes of the threads of a work-group */
+    ZT__KERNEL_ITEMS,      /* of a work-group. Numbers from here on */
+    ZT__KERNEL_SIMD,
+    ZT__KERNEL_REGISTERS,
+    ZT__KERNEL_GROUPS,         /* of a launch */
+    ZT__KERNEL_FITTING_GROUPS, /* of a subslice */
+    ZT__KERNEL_CAPACITY,       /* groups of the device */
+    ZT__KERNEL_WAVES,
+    ZT__KERNEL_SLM_LIMITS, /* 1 or 0 */
+    ZT__KERNEL_BARRIERS_LIMIT,
+    ZT__KERNEL_REGISTERS_LIMIT,
+    ZT__KERNEL_FIGURES
+} zt__kernel_figure;
+
+/* What is said of a kernel when all conditions hold: texts with figures between them. */
+typedef struct zt__kernel_rule {
+    struct {
+        zt__kernel_figure figure;
+        zt__relation relation;
+        double threshold;
+    } conditions[2];
+    struct {
+        const char *text;
+        zt__kernel_figure figure; /* after the text */
+    } parts[4];
+} zt__kernel_rule;
+
+/* All rules that hold are said, but of those with the same first condition only the first. A figure that is
+   not known fulfils no condition. Sources of the thresholds and remedies, beside those of zt__rules: [oneAPI]
+   Intel, "oneAPI GPU Optimization Guide": Registerization and Avoiding Register Spills; Small Register Mode
+   vs. Large Register Mode; Thread Mapping and GPU Occupancy; Considerations for Selecting Work-Group Size. It
+   calls every spill costly, so any is said. */
+static const zt__kernel_rule zt__kernel_rules[] = {
+    /* [oneAPI] */
+    {{{ZT__KERNEL_SPILL, ZT__AT_LEAST, 1}, {ZT__KERNEL_REGISTERS, ZT__AT_LEAST, 256}},
+     {{"It spills ", ZT__KERNEL_SPILL},
+      {" a thread in spite of the large register file: split it, or keep fewer values at a time.",
+       ZT__KERNEL_NOTHING}}},
+    {{{ZT__KERNEL_SPILL, ZT__AT_LEAST, 1}, {ZT__KERNEL_NOTHING, ZT__NO_CONDITION, 0}},
+     {{"It spills ", ZT__KERNEL_SPILL},
+      {" a thread: use the large register file (-ze-opt-large-register-file), or split the kernel.",
+       ZT__KERNEL_NOTHING}}},
+    /* [own]: an array, and not a few values */
+    {{{ZT__KERNEL_PRIVATE, ZT__AT_LEAST, 256}, {ZT__KERNEL_NOTHING, ZT__NO_CONDITION, 0}},
+     {{"It keeps ", ZT__KERNEL_PRIVATE},
+      {" a thread in memory: arrays with indices that the compiler does not know are not in registers.",
+       ZT__KERNEL_NOTHING}}},
+    /* [own]: what VTune calls a low SIMD utilisation is a larger loss than that of occupancy */
+    {{{ZT__KERNEL_IDLE_LANES, ZT__AT_LEAST, 20}, {ZT__KERNEL_NOTHING, ZT__NO_CONDITION, 0}},
+     {{"Work-groups of ", ZT__KERNEL_ITEMS},
+      {" leave ", ZT__KERNEL_IDLE_LANES},
+      {" of the lanes of their threads empty: use a multiple of ", ZT__KERNEL_SIMD},
+      {".", ZT__KERNEL_NOTHING}}},
+    /* [Gen9], [oneAPI] */
+    {{{ZT__KERNEL_EMPTY, ZT__AT_LEAST, 20}, {ZT__KERNEL_BARRIERS_LIMIT, ZT__AT_LEAST, 1}},
+     {{"A subslice has barriers for ", ZT__KERNEL_FITTING_GROUPS},
+      {" work-groups of ", ZT__KERNEL_ITEMS},
+      {", which leave ", ZT__KERNEL_EMPTY},
+      {" of its threads empty: use larger ones.", ZT__KERNEL_NOTHING}}},
+    {{{ZT__KERNEL_EMPTY, ZT__AT_LEAST, 20}, {ZT__KERNEL_SLM_LIMITS, ZT__AT_LEAST, 1}},
+     {{"Work-groups with ", ZT__KERNEL_SLM},
+      {" of shared local memory leave ", ZT__KERNEL_EMPTY},
+      {" of the threads of a subslice empty: use less of it, or larger work-groups.", ZT__KERNEL_NOTHING}}},
+    {{{ZT__KERNEL_EMPTY, ZT__AT_LEAST, 20}, {ZT__KERNEL_REGISTERS_LIMIT, ZT__AT_LEAST, 1}},
+     {{"Threads with ", ZT__KERNEL_REGISTERS},
+      {" registers leave ", ZT__KERNEL_EMPTY},
+      {" of the threads of a subslice empty: try the small register file, unless it spills then.",
+       ZT__KERNEL_NOTHING}}},
+    {{{ZT__KERNEL_EMPTY, ZT__AT_LEAST, 20}, {ZT__KERNEL_NOTHING, ZT__NO_CONDITION, 0}},
+     {{"Work-groups of ", ZT__KERNEL_ITEMS},
+      {" leave ", ZT__KERNEL_EMPTY},
+      {" of the threads of a subslice empty: use a size of which more fit.", ZT__KERNEL_NOTHING}}},
+    {{{ZT__KERNEL_WAVES, ZT__BELOW, 1}, {ZT__KERNEL_NOTHING, ZT__NO_CONDITION, 0}},
+     {{"A launch has ", ZT__KERNEL_GROUPS},
+      {" work-groups, and the device has room for ", ZT__KERNEL_CAPACITY},
+      {" at a time: give a launch more work, or run launches beside each other.", ZT__KERNEL_NOTHING}}},
+};
+
+/* Fills in the figures of a kernel and one of its launches, NaN where they are not known. */
+ZT__PRIVATE void zt__read_kernel_figures(const zt__device_limits *limits, const zt__kernel_facts *facts,
+                                         const zt_kernel_shape *shape, double figures[ZT__KERNEL_FIGURES]) {
+    const zt__filling filling = zt__fill_subslice(limits, facts, shape->group_size);
+    const struct {
+        zt__kernel_figure figure;
+        uint32_t value;
+    } known[] = {{ZT__KERNEL_SPILL, facts->spill_bytes},
+                 {ZT__KERNEL_PRIVATE, facts->private_bytes},
+                 {ZT__KERNEL_SLM, facts->slm_bytes},
+                 {ZT__KERNEL_SIMD, facts->simd_width},
+                 {ZT__KERNEL_REGISTERS, facts->registers},
+                 {ZT__KERNEL_FITTING_GROUPS, filling.groups},
+                 {ZT__KERNEL_ITEMS, filling.items ? filling.items : UINT32_MAX}};
+    uint32_t i;
+    for (i = 0; i < ZT__KERNEL_FIGURES; i++) {
+        figures[i] = zt__nan();
+    }
+    for (i = 0; i < ZT__COUNT_OF(known); i++) {
+        figures[known[i].figure] = known[i].value == UINT32_MAX ? zt__nan() : (double)known[i].value;
+    }
+    if (filling.threads) {
+        figures[ZT__KERNEL_IDLE_LANES] =
+            100 - 100.0 * filling.items / ((double)filling.threads * facts->simd_width);
+    }
+    figures[ZT__KERNEL_EMPTY] = 100 - 100 * shape->occupancy;
+    figures[ZT__KERNEL_WAVES] = shape->waves;
+    if (!zt__is_nan(shape->waves)) {
+        figures[ZT__KERNEL_CAPACITY] = (double)filling.groups * limits->subslices;
+        figures[ZT__KERNEL_GROUPS] = shape->waves * figures[ZT__KERNEL_CAPACITY];
+    }
+    figures[ZT__KERNEL_SLM_LIMITS] = filling.slm_limits;
+    figures[ZT__KERNEL_BARRIERS_LIMIT] = filling.barriers_limit;
+    figures[ZT__KERNEL_REGISTERS_LIMIT] = filling.registers_limit;
+}
+
+/* Appends a figure in words: "4 KiB", "75%", "128". */
+ZT__PRIVATE void zt__append_kernel_figure(char *text, size_t room, zt__kernel_figure figure, double value) {
+    if (figure == ZT__KERNEL_NOTHING) {
+        return;
+    }
+    if (figure >= ZT__KERNEL_ITEMS) {
+        zt__append(text, room, "%.0f", value);
+    } else if (figure >= ZT__KERNEL_EMPTY) {
+        zt__append(text, room, "%.0f%%", value);
+    } else if (value < 1024) {
+        zt__append(text, room, "%.0f bytes", value);
+    } else {
+        zt__append(text, room, "%.4g KiB", value / 1024);
+    }
+}
+
+ZT__PRIVATE int zt__kernel_rule_holds(const zt__kernel_rule *rule, const double figures[ZT__KERNEL_FIGURES]) {
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(rule->conditions); i++) {
+        double figure = figures[rule->conditions[i].figure], threshold = rule->conditions[i].threshold;
+        zt__relation relation = rule->conditions[i].relation;
+        if (relation != ZT__NO_CONDITION &&
+            (zt__is_nan(figure) || (relation == ZT__BELOW ? figure >= threshold : figure < threshold))) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Applies the rules to a kernel and one of its launches. */
+ZT__PRIVATE void zt__advise_kernel(const zt__device_limits *limits, const zt__kernel_facts *facts,
+                                   const zt_kernel_shape *shape, char *text, size_t room) {
+    double figures[ZT__KERNEL_FIGURES];
+    zt__kernel_figure said = ZT__KERNEL_NOTHING;
+    uint32_t i, part;
+    text[0] = 0;
+    zt__read_kernel_figures(limits, facts, shape, figures);
+    for (i = 0; i < ZT__COUNT_OF(zt__kernel_rules); i++) {
+        const zt__kernel_rule *rule = &zt__kernel_rules[i];
+        if (rule->conditions[0].figure == said || !zt__kernel_rule_holds(rule, figures)) {
+            continue;
+        }
+        said = rule->conditions[0].figure;
+        zt__append(text, room, "%s", text[0] ? " " : "");
+        for (part = 0; part < ZT__COUNT_OF(rule->parts) && rule->parts[part].text; part++) {
+            zt__kernel_figure figure = rule->parts[part].figure;
+            zt__append(text, room, "%s", rule->parts[part].text);
+            zt__append_kernel_figure(text, room, figure, figures[figure]);
+        }
+    }
+}
+
+/* ---- results --------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE void zt__clear_kernel_info(zt_kernel_info *info) {
+    memset(info, 0, sizeof *info);
+    info->name = "";
+    info->region = UINT32_MAX;
+    info->simd_width = info->registers = info->slm_bytes = info->private_bytes = UINT32_MAX;
+    info->spill_bytes = info->barriers = info->arguments = info->code_bytes = UINT32_MAX;
+    info->profile_flags = info->free_register_bytes = UINT32_MAX;
+    info->occupancy = zt__nan();
+}
+
+/* Copies a kernel, its launches in descending order. */
+ZT__PRIVATE void zt__copy_kernel(const zt__kernel *kernel, zt_kernel_info *info) {
+    const zt__kernel_facts *facts = &kernel->facts;
+    uint32_t i, j;
+    info->name = kernel->name;
+    info->module = facts->module;
+    info->launches = kernel->launches;
+    info->simd_width = facts->simd_width;
+    info->registers = facts->registers;
+    info->slm_bytes = facts->slm_bytes;
+    info->private_bytes = facts->private_bytes;
+    info->spill_bytes = facts->spill_bytes;
+    info->barriers = facts->barriers;
+    info->arguments = facts->arguments;
+    info->code_bytes = facts->code_bytes;
+    info->profile_flags = facts->profile_flags;
+    info->free_register_bytes = facts->free_register_bytes;
+    memcpy(info->required_group_size, facts->required_group_size, sizeof info->required_group_size);
+    info->other_launches = kernel->other_launches;
+    info->shape_count = kernel->shape_count;
+    for (i = 0; i < kernel->shape_count; i++) {
+        for (j = i; j > 0 && info->shapes[j - 1].launches < kernel->shapes[i].launches; j--) {
+            info->shapes[j] = info->shapes[j - 1];
+        }
+        info->shapes[j] = kernel->shapes[i];
+    }
+}
+
+ZT_API uint32_t zt_get_kernel_count(const zt_profiler *profiler) {
+    zt_profiler *locked = zt__mutable(profiler);
+    uint32_t count;
+    if (!profiler) {
+        return 0;
+    }
+    zt__lock(&locked->mutex);
+    count = locked->kernels ? locked->kernels->count : 0;
+    zt__unlock(&locked->mutex);
+    return count;
+}
+
+ZT_API ze_result_t zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, zt_kernel_info *info) {
+    zt_profiler *locked = zt__mutable(profiler);
+    const zt__region_record *region;
+    const zt__kernels *kernels;
+    const zt__kernel *found;
+    uint32_t i;
+    if (!info) {
+        return profiler ? zt__report_null(&locked->diagnostics, "zt_get_kernel", "info") : ZE_RESULT_SUCCESS;
+    }
+    zt__clear_kernel_info(info);
+    if (!profiler) {
+        return ZE_RESULT_SUCCESS;
+    }
+    zt__lock(&locked->mutex);
+    kernels = locked->kernels;
+    found = kernels && kernel < kernels->count ? kernels->in_order[kernel] : NULL;
+    if (found) {
+        zt__copy_kernel(found, info);
+        region = (const zt__region_record *)zt__map_find(&locked->names, found->name, strlen(found->name));
+        info->region = region ? region->index : UINT32_MAX;
+    }
+    zt__unlock(&locked->mutex);
+    if (!found) {
+        return zt__report_index(profiler, "zt_get_kernel", "kernel", kernel);
+    }
+    for (i = 0; i < info->shape_count; i++) {
+        zt__complete_shape(&kernels->limits, &found->facts, &info->shapes[i]);
+    }
+    info->occupancy = info->shapes[0].occupancy;
+    zt__advise_kernel(&kernels->limits, &found->facts, &info->shapes[0], info->advice, sizeof info->advice);
+    return ZE_RESULT_SUCCESS;
+}
+
+#endif /* ZETOOLS_TRACER */
+
 /* ==== >>requests: reports that the environment asks for =================================================== */
 
 /* A list of reports is what ZT_REPORT and ZT_AUTO contain: paths, separated by commas. */
@@ -12279,6 +13293,9 @@ ZT__PRIVATE void zt__destroy_profiler(zt_profiler *profiler) {
     zt__detach_profiler(profiler);
     zt__unregister_profiler(profiler);
     zt__close_timeline(profiler);
+#ifdef ZETOOLS_TRACER
+    zt__free_kernels(profiler);
+#endif
     zt__free_profiler(profiler);
 }
 
@@ -14248,19 +15265,25 @@ ZT__PRIVATE ze_result_t zt__create_other_kernel(const zt__replacement *replaceme
     return result;
 }
 
-/* Called after a kernel was created. Puts another one in its place, if zt_replace has asked for one. */
-ZT__PRIVATE void zt__replace_kernel(zt__modules *modules, const ze_kernel_create_params_t *parameters) {
+/* Called after a kernel was created. Puts another one in its place, if zt_replace has asked for one. Returns
+   the module of the kernel that is there then, which must live as long as the kernel. */
+ZT__PRIVATE ze_module_handle_t zt__replace_kernel(zt__modules *modules,
+                                                  const ze_kernel_create_params_t *parameters) {
     const ze_kernel_desc_t *desc = *parameters->pdesc;
     zt__replacement *replacement = zt__begin_use(modules, *parameters->phModule, desc->pKernelName);
     ze_kernel_handle_t *kernel = *parameters->pphKernel, other;
     ze_module_handle_t module;
     char reason[128];
+    ze_module_handle_t module = *parameters->phModule;
     ze_result_t result;
     if (!replacement) {
-        return;
+        return module;
     }
     module = replacement->module;
     result = zt__create_other_kernel(replacement, *kernel, desc, &other, reason, sizeof reason);
+    if (other) {
+        module = replacement->module;
+    }
     zt__end_use(modules, replacement, desc->pKernelName, result, reason);
     if (other) {
         zt__check(modules->diagnostics, zeKernelDestroy(*kernel), "zeKernelDestroy",
@@ -14268,6 +15291,7 @@ ZT__PRIVATE void zt__replace_kernel(zt__modules *modules, const ze_kernel_create
         *kernel = other;
         *parameters->phModule = module; /* for the rest of the tracer, and for hooks */
     }
+    return module;
 }
 
 /* Called after a pointer to a function was returned. Replaces it likewise. */
@@ -14733,12 +15757,18 @@ typedef struct zt__known_handle {
     struct zt__known_handle *next; /* in the list of unused ones */
     const void *handle;            /* the key */
     zt__kernel_name *name;         /* of a kernel; NULL: not known yet */
-    uint32_t group_size[3];        /* of a kernel, with a timeline; 0: not known */
+    uint32_t group_size[3];        /* of a kernel; 0: not known */
     int has_stamps;                /* of an event, or the events of a pool: kernel time stamps */
 
     zt__traced_device *device; /* of a list; NULL: it is not measured */
     zt__list_state kind;       /* UNKNOWN, RECORDED or IMMEDIATE */
     int is_in_order;           /* 0: or not known */
+
+    /* of a kernel, for >>kernels */
+    int is_described; /* what its module states of it is known: */
+    zt__kernel_facts described;
+    zt_profiler *counted_for; /* whose kernel it is, so far; NULL: nobody's */
+    zt__kernel *counted;      /* NULL: there is no room for it */
 
     /* why the commands of a list cannot be measured */
     int is_copy_only;    /* it cannot execute metric queries */
@@ -14805,6 +15835,7 @@ typedef struct zt__tracer {
 
     zt__mutex mutex;                       /* guards what follows */
     zt__map kernel_names;                  /* by their text */
+    zt__map described_modules;             /* zt__described_module, by handle */
     zt__map kernels, lists, pools, events; /* zt__known_handle, by handle */
     zt__known_handle *unused_handles;
     uint32_t captures; /* lists that are captured */
@@ -14889,11 +15920,17 @@ ZT__PRIVATE void zt__free_known(zt__tracer *tracer, zt__map *map) {
 
 /* Frees what was learned with an earlier configuration. */
 ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer) {
+    uint32_t i;
     zt__free_known(tracer, &tracer->lists);
     zt__free_known(tracer, &tracer->kernels);
     zt__free_known(tracer, &tracer->pools);
     zt__free_known(tracer, &tracer->events);
     zt__free_known(tracer, &tracer->kernel_names);
+    for (i = 0; i < tracer->described_modules.capacity; i++) {
+        zt__free_described_module(&tracer->allocator,
+                                  (zt__described_module *)tracer->described_modules.entries[i].value);
+    }
+    zt__map_free(&tracer->described_modules, &tracer->allocator);
     tracer->captures = 0;
     while (tracer->unused_handles) {
         zt__known_handle *unused = tracer->unused_handles;
@@ -15317,6 +16354,14 @@ typedef struct zt__frame {
     int is_in_order;               /* whether it is in order, */
     uint64_t *copied_stamps;       /* and where the time stamps of a ZT__BY_COPIED_EVENT are copied to */
     zt__build build;               /* of a zeModuleCreate */
+    ze_module_handle_t module;     /* of a zeKernelCreate that has succeeded: the module of the kernel, */
+    ze_kernel_handle_t created;    /* which is this one, unless a hook puts another in its place */
+
+    /* Of a launch: how its first kernel is counted when the driver has appended it. */
+    zt_profiler *counted_for; /* NULL: it is not */
+    zt__kernel *counted;      /* NULL: not known yet */
+    int knows_kernel;         /* the kernel is the application's, and not that of a hook */
+    uint32_t group_size[3];
 } zt__frame;
 
 /* The parameters of the call of a frame. */
@@ -15520,6 +16565,35 @@ ZT__PRIVATE void zt__signal_for_application(zt__frame *frame, ze_result_t result
     }
 }
 
+/* Finds out how a launch is counted when it has been appended: for the profiler of its list, unless
+   zt_trace_config.names leaves the kernel out. The mutex is held. */
+ZT__PRIVATE void zt__prepare_count(zt__frame *frame, const zt__command *command, int knows_kernel) {
+    const zt__tracer *tracer = frame->tracer;
+    const zt__known_handle *list, *kernel = NULL;
+    frame->counted_for = NULL;
+    frame->counted = NULL;
+    frame->knows_kernel = knows_kernel;
+    memset(frame->group_size, 0, sizeof frame->group_size);
+    if (!command || !command->kernel) {
+        return;
+    }
+    list = (const zt__known_handle *)zt__map_find(&tracer->lists, &command->list, sizeof command->list);
+    if (list && zt__is_measured(list->device)) {
+        frame->counted_for = list->device->profiler;
+    }
+    if (knows_kernel) {
+        kernel = (const zt__known_handle *)zt__map_find(&tracer->kernels, &command->kernel,
+                                                        sizeof command->kernel);
+    }
+    if (kernel) {
+        memcpy(frame->group_size, kernel->group_size, sizeof frame->group_size);
+        frame->counted = kernel->counted_for == frame->counted_for ? kernel->counted : NULL;
+        if (kernel->name && !kernel->name->is_selected) {
+            frame->counted_for = NULL;
+        }
+    }
+}
+
 /* Called before a launch or copy, which it may change. `kernel_before_hooks` is the kernel that the
    application has passed. */
 ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_before_hooks) {
@@ -15532,6 +16606,7 @@ ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_b
     int knows_kernel = command.kernel == kernel_before_hooks;
     zt__lock(&tracer->mutex);
     selected = zt__select_command(frame, is_complete ? &command : NULL, knows_kernel);
+    zt__prepare_count(frame, is_complete ? &command : NULL, knows_kernel);
     zt__unlock(&tracer->mutex);
     if (!selected.profiler) {
         return;
@@ -15544,6 +16619,143 @@ ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_b
     }
     if (selected.profiler->timeline && frame->region.slot && command.kernel) {
         zt__keep_geometry(frame, command.kernel, knows_kernel);
+    }
+}
+
+/* ---- kernels --------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE void zt__forget_described_module(zt__tracer *tracer, ze_module_handle_t handle) {
+    const void *key = handle;
+    zt__described_module *module;
+    zt__lock(&tracer->mutex);
+    module = (zt__described_module *)zt__map_find(&tracer->described_modules, &key, sizeof key);
+    if (module) {
+        zt__map_remove(&tracer->described_modules, &key, sizeof key);
+    }
+    zt__unlock(&tracer->mutex);
+    zt__free_described_module(&tracer->allocator, module);
+}
+
+/* Stores what a module states of a kernel, whose native binary is read for the first of its kernels. Returns
+   0 without memory. */
+ZT__PRIVATE int zt__describe_from_module(zt__tracer *tracer, ze_module_handle_t handle, const char *name,
+                                         zt__kernel_facts *facts) {
+    const void *key = handle;
+    zt__described_module *module, *made = NULL;
+    zt__lock(&tracer->mutex);
+    module = (zt__described_module *)zt__map_find(&tracer->described_modules, &key, sizeof key);
+    if (!module) {
+        zt__unlock(&tracer->mutex);
+        made = zt__describe_module(&tracer->allocator, handle);
+        zt__lock(&tracer->mutex);
+        if (made && zt__map_make_room(&tracer->described_modules, &tracer->allocator, &tracer->mutex)) {
+            module = (zt__described_module *)zt__map_find(&tracer->described_modules, &key, sizeof key);
+            if (!module) {
+                zt__map_add(&tracer->described_modules, &made->handle, sizeof made->handle, made);
+                module = made;
+                made = NULL;
+            }
+        }
+    }
+    if (module) {
+        *facts = zt__describe_kernel(module, name);
+    }
+    zt__unlock(&tracer->mutex);
+    zt__free_described_module(&tracer->allocator, made);
+    return module != NULL;
+}
+
+/* Called after a kernel was created. If a hook has put another in its place, its module is not known. */
+ZT__PRIVATE void zt__after_kernel_create(const zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    zt__kernel_facts facts;
+    zt__known_handle *known;
+    zt__kernel_name *name;
+    int is_described;
+    if (!tracer->measured[ZT__CALL_CommandListAppendLaunchKernel] ||
+        **ZT__PARAMETERS(frame, ze_kernel_create_params_t)->pphKernel != frame->created) {
+        return;
+    }
+    zt__lock(&tracer->mutex);
+    name = zt__name_of_kernel(tracer, frame->created, 1);
+    zt__unlock(&tracer->mutex);
+    is_described = name && zt__describe_from_module(tracer, frame->module, name->text, &facts);
+    zt__lock(&tracer->mutex);
+    known = zt__remember_handle(tracer, &tracer->kernels, frame->created);
+    if (known && is_described) {
+        known->described = facts;
+        known->is_described = 1;
+    }
+    zt__unlock(&tracer->mutex);
+}
+
+/* Returns the record of a kernel, for which the driver is queried at the first launch of its handle, and
+   stores its group size, if that is known. Returns NULL if there is no room for the record. No mutex is held.
+ */
+ZT__PRIVATE zt__kernel *zt__find_counted(zt__tracer *tracer, zt_profiler *profiler, ze_kernel_handle_t kernel,
+                                         int knows_handle, uint32_t group_size[3]) {
+    zt__known_handle *known;
+    zt__kernel_facts described;
+    zt__kernel *counted = NULL;
+    int is_described = 0, is_counted = 0;
+    zt__lock(&tracer->mutex);
+    known = knows_handle ? zt__remember_handle(tracer, &tracer->kernels, kernel) : NULL;
+    if (known) {
+        is_described = known->is_described;
+        described = known->described;
+        is_counted = known->counted_for == profiler;
+        counted = known->counted;
+        memcpy(group_size, known->group_size, sizeof known->group_size);
+    }
+    zt__unlock(&tracer->mutex);
+    if (is_counted) {
+        return counted;
+    }
+    counted = zt__find_or_add_kernel(profiler, kernel, is_described ? &described : NULL);
+    zt__lock(&tracer->mutex);
+    known = knows_handle ? (zt__known_handle *)zt__map_find(&tracer->kernels, &kernel, sizeof kernel) : NULL;
+    if (known) {
+        known->counted_for = profiler;
+        known->counted = counted;
+    }
+    zt__unlock(&tracer->mutex);
+    return counted;
+}
+
+/* Called after a launch was appended: counts it for each of its kernels. */
+ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
+    zt_profiler *profiler = frame->counted_for;
+    zt_kernel_shape shape;
+    zt__origin origin;
+    uint32_t i;
+    if (!frame->tracer->measured[frame->call] || !profiler) {
+        return;
+    }
+    memcpy(origin.group_size, frame->group_size, sizeof origin.group_size);
+    memset(origin.group_count, 0, sizeof origin.group_count);
+    zt__read_geometry(frame->call, frame->parameters, &origin);
+    memset(&shape, 0, sizeof shape);
+    memcpy(shape.group_size, origin.group_size, sizeof shape.group_size);
+    memcpy(shape.group_count, origin.group_count, sizeof shape.group_count);
+    if (frame->counted) {
+        zt__count_kernel(profiler, frame->counted, &shape);
+    } else {
+        zt__command command;
+        uint32_t known_size[3];
+        zt__read_command(frame->call, frame->parameters, &command);
+        zt__count_kernel(
+            profiler,
+            zt__find_counted(frame->tracer, profiler, command.kernel, frame->knows_kernel, known_size),
+            &shape);
+    }
+    if (frame->call == ZT__CALL_CommandListAppendLaunchMultipleKernelsIndirect) {
+        const ze_command_list_append_launch_multiple_kernels_indirect_params_t *p =
+            ZT__PARAMETERS(frame, ze_command_list_append_launch_multiple_kernels_indirect_params_t);
+        for (i = 1; i < *p->pnumKernels; i++) {
+            zt__kernel *kernel =
+                zt__find_counted(frame->tracer, profiler, (*p->pphKernels)[i], 1, shape.group_size);
+            zt__count_kernel(profiler, kernel, &shape);
+        }
     }
 }
 
@@ -15753,6 +16965,7 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
         zt__begin_build(&tracer->modules, ZT__PARAMETERS(frame, ze_module_create_params_t), &frame->build);
         break;
     case ZT__KIND_MODULE_DESTROY:
+        zt__forget_described_module(tracer, *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule);
         zt__forget_module(&tracer->modules, *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule);
         break;
     case ZT__KIND_POOL_DESTROY:
@@ -15780,6 +16993,9 @@ ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
     switch (kind) {
     case ZT__KIND_LIST_CREATE:
         zt__after_list_create(frame);
+        break;
+    case ZT__KIND_LAUNCH:
+        zt__after_launch(frame);
         break;
     case ZT__KIND_POOL_CREATE: {
         const ze_event_pool_create_params_t *p = ZT__PARAMETERS(frame, ze_event_pool_create_params_t);
@@ -15812,9 +17028,12 @@ ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
         zt__after_module_create(&tracer->modules, ZT__PARAMETERS(frame, ze_module_create_params_t),
                                 &frame->build);
         break;
-    case ZT__KIND_KERNEL_CREATE:
-        zt__replace_kernel(&tracer->modules, ZT__PARAMETERS(frame, ze_kernel_create_params_t));
+    case ZT__KIND_KERNEL_CREATE: {
+        const ze_kernel_create_params_t *p = ZT__PARAMETERS(frame, ze_kernel_create_params_t);
+        frame->module = zt__replace_kernel(&tracer->modules, p);
+        frame->created = **p->pphKernel;
         break;
+    }
     case ZT__KIND_GET_FUNCTION:
         zt__replace_function(&tracer->modules,
                              ZT__PARAMETERS(frame, ze_module_get_function_pointer_params_t));
@@ -15869,6 +17088,7 @@ ZT__PRIVATE void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t e
     if (kind == ZT__KIND_KERNEL_CREATE && result == ZE_RESULT_SUCCESS) {
         zt__forget_handle(tracer, &tracer->kernels,
                           **ZT__PARAMETERS(frame, ze_kernel_create_params_t)->pphKernel);
+        zt__after_kernel_create(frame);
     }
 }
 
@@ -16307,9 +17527,8 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config 
     case ZT__KIND_ORDER:
         return 0;
     case ZT__KIND_KERNEL_DESTROY:
-        return !config->no_launches;
     case ZT__KIND_GROUP_SIZE:
-        return !config->no_launches && tracer->timeline;
+        return !config->no_launches;
     case ZT__KIND_CAPTURE_BEGIN:
     case ZT__KIND_CAPTURE_END:
     case ZT__KIND_GET_COMMAND_ID:
@@ -17438,6 +18657,49 @@ ZT__PRIVATE zt__date zt__format_now(void) {
     return zt__format_date(now > 0 ? (uint64_t)now : 0);
 }
 
+#ifdef ZETOOLS_TRACER
+
+/* The figures of a kernel that are one number, as CSV and JSON have them. UINT32_MAX: not known. */
+static const char *const zt__kernel_numbers[][2] = {
+    {"simd_width", "items"},  {"registers", ""},
+    {"slm_bytes", "bytes"},   {"private_bytes", "bytes"},
+    {"spill_bytes", "bytes"}, {"barriers", ""},
+    {"arguments", ""},        {"code_bytes", "bytes"},
+    {"profile_flags", ""},    {"free_register_bytes", "bytes"}};
+
+typedef struct zt__kernel_values {
+    uint32_t values[ZT__COUNT_OF(zt__kernel_numbers)];
+} zt__kernel_values;
+
+ZT__PRIVATE zt__kernel_values zt__list_kernel_values(const zt_kernel_info *info) {
+    zt__kernel_values list = {{info->simd_width, info->registers, info->slm_bytes, info->private_bytes,
+                               info->spill_bytes, info->barriers, info->arguments, info->code_bytes,
+                               info->profile_flags, info->free_register_bytes}};
+    return list;
+}
+
+/* Sizes in three dimensions as text: "256", "16x16"; "" if they are not known. */
+typedef struct zt__sizes_text {
+    char text[40];
+} zt__sizes_text;
+
+ZT__PRIVATE zt__sizes_text zt__format_sizes(const uint32_t sizes[3]) {
+    zt__sizes_text sizes_text;
+    char *text = sizes_text.text;
+    const size_t room = sizeof sizes_text.text;
+    text[0] = 0;
+    if (sizes[2] > 1) {
+        snprintf(text, room, "%ux%ux%u", (unsigned)sizes[0], (unsigned)sizes[1], (unsigned)sizes[2]);
+    } else if (sizes[1] > 1) {
+        snprintf(text, room, "%ux%u", (unsigned)sizes[0], (unsigned)sizes[1]);
+    } else if (sizes[0] > 0) {
+        snprintf(text, room, "%u", (unsigned)sizes[0]);
+    }
+    return sizes_text;
+}
+
+#endif
+
 /* ---- notes ----------------------------------------------------------------------------------------------- */
 
 /* A note is a sentence or two about what a report does not show, why, and what to do. */
@@ -17568,6 +18830,28 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
 #endif
 }
 
+/* Notes launches of kernels for which there was no room. */
+ZT__PRIVATE void zt__note_kernels(zt__document *document, zt__note_fn note) {
+#ifdef ZETOOLS_TRACER
+    zt_profiler *profiler = document->profiler;
+    uint64_t count;
+    char text[256];
+    zt__lock(&profiler->mutex);
+    count = profiler->unknown_launches;
+    zt__unlock(&profiler->mutex);
+    if (count > 0) {
+        snprintf(
+            text, sizeof text,
+            "What the kernels of %llu launches are made of is not known: there is no memory, or there are "
+            "more than %u kernels.",
+            (unsigned long long)count, (unsigned)ZT__MAX_KERNELS);
+        note(document, text);
+    }
+#else
+    (void)document, (void)note;
+#endif
+}
+
 /* Notes kernels that were replaced, and files of modules that could not be written. */
 ZT__PRIVATE void zt__note_modules(zt__document *document, zt__note_fn note) {
 #ifdef ZETOOLS_TRACER
@@ -17617,6 +18901,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
         zt__note_why_empty(document, note);
     }
     zt__note_elsewhere(document, note);
+    zt__note_kernels(document, note);
     zt__note_modules(document, note);
     if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
         snprintf(text, sizeof text, "There are no metrics: %s", zt_get_availability_text(document->profiler));
@@ -17819,6 +19104,59 @@ ZT__PRIVATE void zt__write_csv_region(zt__document *document) {
     zt__write_csv_text(writer, name, "limit: reason", "", limit.text);
 }
 
+#ifdef ZETOOLS_TRACER
+
+/* Writes a line about a kernel. Its index is the group, because several kernels may have one name. A number
+   that is not known has no line. */
+ZT__PRIVATE void zt__write_csv_kernel_line(zt__document *document, const char *kernel, const char *group,
+                                           const char *const metric_and_units[2], uint64_t launches,
+                                           double value, const char *text) {
+    zt_metric metric = {metric_and_units[0], group, "kernel", metric_and_units[1], "", -1,
+                        ZT_AGGREGATE_NONE,   0};
+    zt_stats stats;
+    zt__csv_line line = {kernel, &metric, &stats, "all", "all", 0, text};
+    zt__clear_stats(&stats);
+    stats.count = launches;
+    stats.mean = value;
+    if (text || !zt__is_nan(value)) {
+        zt__write_csv_line(&document->writer, &line);
+    }
+}
+
+/* Writes what a kernel is made of, a line for each number, and one for each shape of its launches. */
+ZT__PRIVATE void zt__write_csv_kernel(zt__document *document, uint32_t index) {
+    static const char *const launched[2] = {"launches", ""}, *const shaped[2] = {"occupancy", "percent"};
+    static const char *const from[2] = {"module", ""}, *const advice[2] = {"advice", ""};
+    zt_kernel_info info;
+    zt__kernel_values list;
+    char group[32], text[128];
+    uint32_t i;
+    zt_get_kernel(document->profiler, index, &info);
+    list = zt__list_kernel_values(&info);
+    snprintf(group, sizeof group, "kernel %u", (unsigned)index);
+    snprintf(text, sizeof text, "%016llx", (unsigned long long)info.module);
+    zt__write_csv_kernel_line(document, info.name, group, launched, info.launches, (double)info.launches,
+                              NULL);
+    zt__write_csv_kernel_line(document, info.name, group, from, info.launches, zt__nan(),
+                              info.module ? text : "");
+    for (i = 0; i < ZT__COUNT_OF(list.values); i++) {
+        zt__write_csv_kernel_line(document, info.name, group, zt__kernel_numbers[i], info.launches,
+                                  list.values[i] == UINT32_MAX ? zt__nan() : list.values[i], NULL);
+    }
+    for (i = 0; i < info.shape_count; i++) {
+        const zt_kernel_shape *shape = &info.shapes[i];
+        snprintf(text, sizeof text, "%s of %s", zt__format_sizes(shape->group_count).text,
+                 zt__format_sizes(shape->group_size).text);
+        zt__write_csv_kernel_line(document, info.name, group, shaped, shape->launches, 100 * shape->occupancy,
+                                  text);
+    }
+    if (info.advice[0]) {
+        zt__write_csv_kernel_line(document, info.name, group, advice, info.launches, zt__nan(), info.advice);
+    }
+}
+
+#endif
+
 ZT__PRIVATE void zt__write_csv(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
@@ -17835,6 +19173,9 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
         }
     }
 #ifdef ZETOOLS_TRACER
+    for (i = 0; i < zt_get_kernel_count(profiler); i++) {
+        zt__write_csv_kernel(document, i);
+    }
     for (i = 0; i < zt__calls_to_report(profiler); i++) { /* two lines each */
         zt_metric host_time = {"host time",      "", "host", "ns", "", ZET_METRIC_TYPE_DURATION,
                                ZT_AGGREGATE_SUM, 0};
@@ -18415,6 +19756,68 @@ ZT__PRIVATE void zt__write_json_columns(zt__document *document, const zt__json *
 }
 
 #ifdef ZETOOLS_TRACER
+
+/* Writes sizes in three dimensions, `null` if they are not known. */
+ZT__PRIVATE void zt__write_json_sizes(zt__writer *writer, const char *name, const uint32_t sizes[3]) {
+    zt__write_comma(writer);
+    if (sizes[0]) {
+        zt__print(writer, "\"%s\":[%u,%u,%u]", name, (unsigned)sizes[0], (unsigned)sizes[1],
+                  (unsigned)sizes[2]);
+    } else {
+        zt__print(writer, "\"%s\":null", name);
+    }
+}
+
+ZT__PRIVATE void zt__write_json_kernel(zt__document *document, uint32_t index) {
+    zt__writer *writer = &document->writer;
+    zt_kernel_info info;
+    zt__kernel_values list;
+    char module[24] = "";
+    uint32_t i;
+    zt_get_kernel(document->profiler, index, &info);
+    list = zt__list_kernel_values(&info);
+    if (info.module) {
+        snprintf(module, sizeof module, "%016llx", (unsigned long long)info.module);
+    }
+    zt__write_comma(writer);
+    zt__write_text(writer, "\n{");
+    zt__write_json_text(writer, "name", info.name);
+    zt__write_json_text(writer, "module", module);
+    zt__write_json_index(writer, "region", info.region < document->region_count ? info.region : UINT32_MAX);
+    zt__write_json_count(writer, "launches", info.launches);
+    for (i = 0; i < ZT__COUNT_OF(list.values); i++) {
+        zt__write_json_index(writer, zt__kernel_numbers[i][0], list.values[i]);
+    }
+    zt__write_json_sizes(writer, "required_group_size", info.required_group_size);
+    zt__write_text(writer, ",\"shapes\":[");
+    for (i = 0; i < info.shape_count; i++) {
+        const zt_kernel_shape *shape = &info.shapes[i];
+        zt__write_comma(writer);
+        zt__write_text(writer, "{");
+        zt__write_json_sizes(writer, "group_size", shape->group_size);
+        zt__write_json_sizes(writer, "group_count", shape->group_count);
+        zt__write_json_count(writer, "launches", shape->launches);
+        zt__write_json_index(writer, "groups_per_subslice", shape->groups_per_subslice);
+        zt__write_json_figure(writer, "occupancy", shape->occupancy);
+        zt__write_json_figure(writer, "waves", shape->waves);
+        zt__write_text(writer, "}");
+    }
+    zt__write_text(writer, "]");
+    zt__write_json_count(writer, "other_launches", info.other_launches);
+    zt__write_json_figure(writer, "occupancy", info.occupancy);
+    zt__write_json_text(writer, "advice", info.advice);
+    zt__write_text(writer, "}");
+}
+
+ZT__PRIVATE void zt__write_json_kernels(zt__document *document) {
+    uint32_t i, count = zt_get_kernel_count(document->profiler);
+    zt__write_text(&document->writer, ",\n\"kernels\":[");
+    for (i = 0; i < count; i++) {
+        zt__write_json_kernel(document, i);
+    }
+    zt__write_text(&document->writer, "]");
+}
+
 ZT__PRIVATE void zt__write_json_calls(zt__document *document) {
     zt__writer *writer = &document->writer;
     uint32_t i;
@@ -18511,6 +19914,7 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
         zt__write_json_timeline(document);
     }
 #ifdef ZETOOLS_TRACER
+    zt__write_json_kernels(document);
     zt__write_json_calls(document);
 #endif
     zt__write_text(writer, "}\n");
@@ -18913,6 +20317,192 @@ ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table
 
 #ifdef ZETOOLS_TRACER
 
+enum {
+    ZT__KERNEL_ROW_SHARE, /* that of its region */
+    ZT__KERNEL_ROW_LAUNCHES,
+    ZT__KERNEL_ROW_SIZE, /* an index of texts, like the next */
+    ZT__KERNEL_ROW_MODULE,
+    ZT__KERNEL_ROW_OCCUPANCY,
+    ZT__KERNEL_ROW_SIMD,
+    ZT__KERNEL_ROW_REGISTERS,
+    ZT__KERNEL_ROW_SPILL,
+    ZT__KERNEL_ROW_SLM,
+    ZT__KERNEL_ROW_PRIVATE,
+    ZT__KERNEL_ROW_BARRIERS,
+    ZT__KERNEL_ROW_ARGUMENTS,
+    ZT__KERNEL_ROW_FIGURES
+};
+
+/* What a table of kernels holds beside its figures. */
+typedef struct zt__kernel_table {
+    zt__figure_table shown;
+    double *figures;
+    zt__sizes_text *sizes, *modules; /* of each kernel */
+    const char **size_texts, **module_texts;
+    int is_ambiguous; /* kernels of different modules have one name */
+} zt__kernel_table;
+
+ZT__PRIVATE void zt__read_kernel_row(zt__document *document, zt__kernel_table *table, uint32_t index) {
+    zt__figure_row *row = &table->shown.rows[index];
+    double *figures = table->figures + (size_t)index * ZT__KERNEL_ROW_FIGURES;
+    zt_kernel_info info;
+    const struct {
+        uint32_t figure;
+        const uint32_t *value;
+    } numbers[] = {{ZT__KERNEL_ROW_SIMD, &info.simd_width},       {ZT__KERNEL_ROW_REGISTERS, &info.registers},
+                   {ZT__KERNEL_ROW_SPILL, &info.spill_bytes},     {ZT__KERNEL_ROW_SLM, &info.slm_bytes},
+                   {ZT__KERNEL_ROW_PRIVATE, &info.private_bytes}, {ZT__KERNEL_ROW_BARRIERS, &info.barriers},
+                   {ZT__KERNEL_ROW_ARGUMENTS, &info.arguments}};
+    uint32_t i;
+    zt_get_kernel(document->profiler, index, &info);
+    row->demangled = zt__demangle(info.name);
+    row->name = row->demangled ? row->demangled : info.name;
+    row->figures = figures;
+    row->index = index;
+    figures[ZT__KERNEL_ROW_SHARE] =
+        info.region < document->region_count ? 100 * document->nesting[info.region].share : zt__nan();
+    figures[ZT__KERNEL_ROW_LAUNCHES] = (double)info.launches;
+    figures[ZT__KERNEL_ROW_SIZE] = figures[ZT__KERNEL_ROW_MODULE] = index;
+    figures[ZT__KERNEL_ROW_OCCUPANCY] = 100 * info.occupancy;
+    for (i = 0; i < ZT__COUNT_OF(numbers); i++) {
+        figures[numbers[i].figure] = *numbers[i].value == UINT32_MAX ? zt__nan() : *numbers[i].value;
+    }
+    table->sizes[index] = zt__format_sizes(info.shapes[0].group_size);
+    if (!table->sizes[index].text[0]) {
+        strcpy(table->sizes[index].text, "-");
+    }
+    strcpy(table->modules[index].text, "-");
+    if (info.module) { /* eight digits tell the modules of a program apart */
+        snprintf(table->modules[index].text, sizeof table->modules[index].text, "%08x",
+                 (unsigned)(info.module >> 32));
+    }
+    table->size_texts[index] = table->sizes[index].text;
+    table->module_texts[index] = table->modules[index].text;
+    for (i = 0; i < index && !table->is_ambiguous; i++) {
+        table->is_ambiguous = strcmp(table->shown.rows[i].name, row->name) == 0 &&
+                              strcmp(table->modules[i].text, table->modules[index].text) != 0;
+    }
+}
+
+/* Compares rows for qsort: by share, and then by launches, in descending order. */
+ZT__PRIVATE int zt__compare_kernel_rows(const void *a, const void *b) {
+    const zt__figure_row *one = (const zt__figure_row *)a, *other = (const zt__figure_row *)b;
+    uint32_t figure;
+    for (figure = ZT__KERNEL_ROW_SHARE; figure <= ZT__KERNEL_ROW_LAUNCHES; figure++) {
+        double left = one->figures[figure], right = other->figures[figure];
+        left = zt__is_nan(left) ? -1 : left;
+        right = zt__is_nan(right) ? -1 : right;
+        if (left != right) {
+            return left < right ? 1 : -1;
+        }
+    }
+    return one->index < other->index ? -1 : 1;
+}
+
+ZT__PRIVATE void zt__add_kernel_columns(zt__kernel_table *table) {
+    static const struct {
+        uint32_t figure;
+        const char *name, *units;
+        int rank;
+    } columns[] = {{ZT__KERNEL_ROW_SHARE, "share", "%", 1},
+                   {ZT__KERNEL_ROW_LAUNCHES, "launches", "", 0},
+                   {ZT__KERNEL_ROW_SIZE, "group size", "", 0},
+                   {ZT__KERNEL_ROW_OCCUPANCY, "occupancy", "%", 1},
+                   {ZT__KERNEL_ROW_SIMD, "SIMD", "", 1},
+                   {ZT__KERNEL_ROW_REGISTERS, "registers", "", 1},
+                   {ZT__KERNEL_ROW_SPILL, "spill", "bytes", 1},
+                   {ZT__KERNEL_ROW_SLM, "SLM", "bytes", 2},
+                   {ZT__KERNEL_ROW_PRIVATE, "private", "bytes", 2},
+                   {ZT__KERNEL_ROW_BARRIERS, "barriers", "", 3},
+                   {ZT__KERNEL_ROW_ARGUMENTS, "arguments", "", 3}};
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(columns); i++) {
+        if (columns[i].figure == ZT__KERNEL_ROW_SIZE) {
+            if (table->is_ambiguous) {
+                zt__add_texts(&table->shown, ZT__KERNEL_ROW_MODULE, "module", table->module_texts);
+            }
+            zt__add_texts(&table->shown, ZT__KERNEL_ROW_SIZE, columns[i].name, table->size_texts);
+        } else {
+            zt__add_figures(&table->shown, columns[i].figure, columns[i].name, columns[i].units,
+                            columns[i].units[0] == 'b', columns[i].rank);
+        }
+    }
+}
+
+/* Writes what is said of the kernels, those with the largest shares first, a paragraph each. */
+ZT__PRIVATE void zt__write_kernel_advice(zt__document *document, const zt__figure_table *table) {
+    enum { SHOWN = 10 };
+    uint32_t i, shown = 0, others = 0;
+    zt_kernel_info info;
+    zt__paragraph paragraph;
+    zt__writer name;
+    char text[128];
+    for (i = 0; i < table->row_count; i++) {
+        zt_get_kernel(document->profiler, table->rows[i].index, &info);
+        if (!info.advice[0]) {
+            continue;
+        }
+        if (shown == SHOWN) {
+            others++;
+            continue;
+        }
+        zt__begin_writing(&name, NULL, NULL);
+        name.stopped = 1; /* it only keeps the bytes */
+        zt__write_shortened(&name, table->rows[i].name, document->room / 2);
+        zt__write_bytes(&name, "", 1);
+        zt__write_text(&document->writer, shown++ ? "" : "\n");
+        paragraph = zt__begin_paragraph(&document->writer, document->room, 2, 4);
+        zt__add_text(&paragraph, name.bytes);
+        zt__add_text(&paragraph, ": ");
+        zt__add_text(&paragraph, info.advice);
+        zt__end_paragraph(&paragraph);
+    }
+    if (others) {
+        snprintf(text, sizeof text, "What to do about %u more is in JSON and CSV.", (unsigned)others);
+        zt__write_table_note(document, text);
+    }
+}
+
+ZT__PRIVATE void zt__write_table_of_kernels(zt__document *document) {
+    const zt_allocator *allocator = &document->profiler->config.allocator;
+    uint32_t i, count = zt_get_kernel_count(document->profiler);
+    zt__figure_column columns[ZT__KERNEL_ROW_FIGURES];
+    zt__kernel_table table;
+    if (count == 0) {
+        return;
+    }
+    memset(&table, 0, sizeof table);
+    table.figures = (double *)zt__allocate(allocator, count, ZT__KERNEL_ROW_FIGURES * sizeof *table.figures);
+    table.sizes = (zt__sizes_text *)zt__allocate(allocator, count, 2 * sizeof *table.sizes);
+    table.size_texts = (const char **)zt__allocate(allocator, count, 2 * sizeof *table.size_texts);
+    table.shown.rows = (zt__figure_row *)zt__allocate(allocator, count, sizeof *table.shown.rows);
+    table.shown.heading = "kernel";
+    table.shown.columns = columns;
+    if (table.figures && table.sizes && table.size_texts && table.shown.rows) {
+        table.modules = table.sizes + count;
+        table.module_texts = table.size_texts + count;
+        for (i = 0; i < count; i++) {
+            zt__read_kernel_row(document, &table, i);
+        }
+        table.shown.row_count = count;
+        qsort(table.shown.rows, count, sizeof *table.shown.rows, zt__compare_kernel_rows);
+        zt__add_kernel_columns(&table);
+        zt__fit_columns(&table.shown, document->room);
+        zt__write_text(&document->writer, "\nKernels, with the work-groups of most of their launches\n");
+        zt__write_figures(&document->writer, &table.shown, document->room);
+        zt__write_kernel_advice(document, &table.shown);
+    } else {
+        document->out_of_memory = 1;
+    }
+    for (i = 0; i < table.shown.row_count; i++) {
+        free(table.shown.rows[i].demangled);
+    }
+    zt__free(allocator, table.shown.rows);
+    zt__free(allocator, (void *)table.size_texts);
+    zt__free(allocator, table.sizes);
+    zt__free(allocator, table.figures);
+}
+
 ZT__PRIVATE void zt__write_table_of_calls(zt__document *document) {
     enum { COUNT, ERRORS, TOTAL, MEDIAN, P95, MAX, FIGURES };
     static const char *const names[FIGURES] = {"count", "errors", "total", "median", "p95", "max"};
@@ -18999,6 +20589,7 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_
         zt__write_footer(document, &table);
         zt__write_limits(document, &table);
 #ifdef ZETOOLS_TRACER
+        zt__write_table_of_kernels(document);
         zt__write_table_of_calls(document);
 #endif
     } else {
@@ -20168,6 +21759,7 @@ static const char *const zt__page[] = {
     "<p class=\"muted fixed\" id=\"legend\"></p>",
     "<section class=\"fixed\" id=\"roofline\" hidden><h2>Roofline</h2></section>",
     "<section class=\"fixed\" id=\"timeline\" hidden><h2>Timeline</h2></section>",
+    "<section class=\"fixed\" id=\"kernels\" hidden><h2>Kernels</h2></section>",
     "<section class=\"fixed\" id=\"calls\" hidden><h2>Calls of the host</h2></section>",
     "<section class=\"fixed\" id=\"metrics\" hidden><h2>Metrics</h2></section>",
     "</main>",
@@ -20264,6 +21856,7 @@ static const char *const zt__page[] = {
     "const doc = readDocument();",
     "const metrics = doc.metrics || {};",
     "const regions = doc.regions || [];",
+    "const kernels = doc.kernels || [];",
     "const calls = doc.calls || [];",
     "",
     "function readDocument() {",
@@ -20965,7 +22558,41 @@ static const char *const zt__page[] = {
     "    for (let quarter = 0; quarter <= 4; quarter++) { add(times, \"span\", \"\", quarter === 0 ? \"0\" : quantity(quarter * duration / 4, \"ns\")); }",
     "}",
     "",
-    "/* ---- calls and metrics ---- */",
+    "/* ---- kernels, calls and metrics ---- */",
+    "",
+    "/* What is not known is a dash. */",
+    "function countOrMissing(value) { return isNumber(value) ? COUNT.format(value) : MISSING; }",
+    "",
+    "function sizesOf(sizes) {",
+    "    if (!Array.isArray(sizes)) { return MISSING; }",
+    "    const [x, y, z] = sizes;",
+    "    return z > 1 ? [x, y, z].join(\"x\") : y > 1 ? [x, y].join(\"x\") : String(x);",
+    "}",
+    "",
+    "function showKernels() {",
+    "    if (kernels.length === 0) { return; }",
+    "    addLink(\"kernels\", \"Kernels\");",
+    "    add(byId(\"kernels\"), \"p\", \"muted\", \"Memory is in bytes: of a work-group for SLM, of a thread for private and spill. \" +",
+    "        \"Occupancy is the share of the threads of a subslice that the work-groups of most launches can fill.\");",
+    "    const figures = [[\"SIMD\", \"simd_width\"], [\"Registers\", \"registers\"], [\"SLM\", \"slm_bytes\"], [\"Private\", \"private_bytes\"],",
+    "        [\"Spill\", \"spill_bytes\"], [\"Barriers\", \"barriers\"], [\"Arguments\", \"arguments\"], [\"Code\", \"code_bytes\"]];",
+    "    const body = addTable(byId(\"kernels\"), [[\"Kernel\"], [\"Module\"], [\"Share\", \"number\"], [\"Launches\", \"number\"],",
+    "        ...figures.map(([text]) => [text, \"number\"]), [\"Group size\"], [\"Group count\"], [\"Occupancy\", \"number\"], [\"What to do\"]]);",
+    "    const shareOf = (kernel) => (regions[kernel.region] || {}).share || 0;",
+    "    for (const kernel of kernels.slice().sort((a, b) => shareOf(b) - shareOf(a))) {",
+    "        const row = add(body, \"tr\"), shape = (kernel.shapes || [])[0] || {};",
+    "        add(row, \"th\", \"name\", kernel.name).scope = \"row\";",
+    "        add(row, \"td\", \"code\", String(kernel.module || MISSING).slice(0, 8));",
+    "        add(row, \"td\", \"number\", regions[kernel.region] ? percent(shareOf(kernel)) : MISSING);",
+    "        add(row, \"td\", \"number\", COUNT.format(kernel.launches || 0));",
+    "        figures.forEach(([, figure]) => add(row, \"td\", figure === \"spill_bytes\" && kernel[figure] > 0 ? \"number mark\" : \"number\",",
+    "            countOrMissing(kernel[figure])));",
+    "        add(row, \"td\", \"\", sizesOf(shape.group_size));",
+    "        add(row, \"td\", \"\", sizesOf(shape.group_count));",
+    "        add(row, \"td\", \"number\", isNumber(kernel.occupancy) ? percent(kernel.occupancy) : MISSING);",
+    "        add(row, \"td\", \"description\", kernel.advice || \"\");",
+    "    }",
+    "}",
     "",
     "function showCalls() {",
     "    if (calls.length === 0) { return; }",
@@ -21077,6 +22704,7 @@ static const char *const zt__page[] = {
     "} else {",
     "    document.querySelectorAll(\".tools, #regions\").forEach((node) => { node.hidden = true; });",
     "}",
+    "showKernels();",
     "showCalls();",
     "showMetrics();",
     "listen();",

@@ -303,8 +303,10 @@ static void the_tracer_accepts_no_profiler(zt_profiler *profiler) {
     zt_trace_config config = zt_trace_config_default();
     zt_auto_config automatic = zt_auto_config_default();
     zt_call_info info;
+    zt_kernel_info kernel;
     zt_hook hook = {"zeKernelCreate", NULL, NULL, NULL};
     memset(&info, 0, sizeof info);
+    memset(&kernel, 0, sizeof kernel);
     config.names = "*";
     config.calls = "zeEvent*";
     config.hooks = &hook;
@@ -318,6 +320,9 @@ static void the_tracer_accepts_no_profiler(zt_profiler *profiler) {
     EXPECT(zt_get_call_count(profiler) == 0);
     EXPECT(zt_get_call(profiler, 0, &info) == 0 && info.count == 0);
     EXPECT(info.name != NULL && info.name[0] == 0);
+    EXPECT(zt_get_kernel_count(profiler) == 0);
+    EXPECT(zt_get_kernel(profiler, 0, &kernel) == 0 && kernel.launches == 0);
+    EXPECT(kernel.name != NULL && kernel.name[0] == 0 && kernel.region == UINT32_MAX);
     (void)zt_auto(&automatic);
 #endif
 }

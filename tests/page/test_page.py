@@ -692,6 +692,25 @@ def test_timeline(page):
         assert bool(lost) == (page.count(".strip path.lost") > 0) == (f"{lost} lost" in page.text("#timeline"))
 
 
+def test_kernels(page):
+    """The figures of the kernels equal those of the document, those with the largest shares first."""
+    made = page.show("ten")
+    shown = page.run(READ_PLAIN % "#kernels table")
+    kernels = {kernel["name"]: kernel for kernel in made["kernels"]}
+    share = {name: made["regions"][kernel["region"]]["share"] if kernel["region"] is not None else 0
+             for name, kernel in kernels.items()}
+    assert [row[0] for row in shown["rows"]] == sorted(kernels, key=lambda name: -share[name])
+    figures = ("simd_width", "registers", "slm_bytes", "private_bytes", "spill_bytes", "barriers", "arguments", "code_bytes")
+    for row in shown["rows"]:
+        kernel = kernels[row[0]]
+        assert row[1] == (kernel["module"][:8] or row[1])
+        assert row[3] == f"{kernel['launches']:,}"
+        assert row[4:12] == ["\u2013" if kernel[figure] is None else f"{kernel[figure]:,}" for figure in figures], row
+        assert row[12] == "16x16" and row[13] == ("64" if kernel["shapes"][0]["group_count"] else "\u2013")
+        assert row[14].startswith("\u2013" if kernel["occupancy"] is None else f"{100 * kernel['occupancy']:.0f}"), row
+        assert row[15] == kernel["advice"]
+
+
 def test_calls(page):
     """The figures of the calls equal those of the document."""
     made = page.show("ten")
