@@ -354,7 +354,8 @@
          signals the application's event; on a copy engine, which executes one command at a time, a barrier
          does. On another immediate list, the command that follows is
          zeCommandListAppendQueryKernelTimestamps, which waits for the library's event alone. So the
-         application's event is signalled after the kernel has ended, and soon after that.
+         application's event is signalled after the kernel has ended, and soon after that. On devices that
+         stop at such a wait, even if what follows does not depend on it, it delays what is appended next.
        - If the application may read kernel time stamps of its event, these must be the kernel's, so the
          launch keeps the event. It is measured by time stamps between barriers, with the wait for its events
          before them. The same holds for a launch with an event on a recorded list that is not in order: when

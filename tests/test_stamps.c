@@ -628,6 +628,37 @@ static void test_closed_while_a_kernel_runs(void **state) {
     close_rig(&r);
 }
 
+/* A list is executed again before the first execution has ended, and the tracer does not wait that long: then
+   the time stamps may be of either, and no time is made of them. */
+static void test_executions_that_are_overwritten(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.groups = "";
+    config.wait_timeout_ns = 1000000;
+    rig r = open_concurrent(w);
+    zt_profiler *profiler = open_profiler(w, &config);
+    ok(zt_trace_start(profiler, NULL));
+    ze_command_queue_handle_t queue = queue_of(w, COMPUTE, 0);
+    ze_command_list_handle_t list = recorded_of(w, 0);
+    append_meeting(&r, list, 0, GO, LONG);
+    ok(zeCommandListClose(list));
+    ok(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
+    await_word(&r, 0);
+    ok(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
+    set_word(&r, GO);
+    ok(zeCommandQueueSynchronize(queue, A_WHILE));
+    collect_all(profiler);
+    assert_counts(profiler, counted(2, 0, 2, 0, 0));
+    assert_int_equal(zt_get_cause(profiler, ZT_LOST_OVERWRITTEN), 2);
+    ok(zeCommandListReset(list));
+    append_plain(&r, list, 1);
+    execute_once(w, list);
+    collect_all(profiler);
+    assert_counts(profiler, counted(3, 1, 2, 0, 0));
+    ok(zeCommandQueueDestroy(queue));
+    close_rig(&r);
+}
+
 /* What is recorded runs on when the tracer has stopped, and its events signal as before. */
 static void test_recorded_lists_after_the_stop(void **state) {
     world *w = *state;
@@ -1041,6 +1072,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_time_stamps_that_cannot_be_read, open_leaky_world,
                                         abandon_world),
         cmocka_unit_test_setup_teardown(test_closed_while_a_kernel_runs, open_leaky_world, abandon_world),
+        TEST(test_executions_that_are_overwritten),
         TEST(test_recorded_lists_after_the_stop),
         TEST(test_clocks_that_wrap),
         TEST(test_each_tile_has_a_time_stamp),
