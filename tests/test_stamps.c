@@ -119,6 +119,30 @@ static void test_what_a_launch_costs(void **state) {
     ok(zeCommandListDestroy(list));
 }
 
+/* Nor more than that while none of them is ready, on lists that are not in order. */
+static void test_what_launches_cost_that_wait(void **state) {
+    enum { MANY = 1024, CALLS = 3 };
+    world *w = *state;
+    zt_profiler *profiler = trace_times(w);
+    ze_command_list_handle_t list = immediate_of(w, COMPUTE, 0, 0);
+    for (int i = 0; i < MANY; i++)
+        launch(w, list); /* there are slots enough then */
+    finish_immediate(w, list);
+    ok(zt_collect(profiler, A_WHILE));
+    ze_event_handle_t gate = append_gate(w, list);
+    gpu.reset_calls();
+    for (int i = 0; i < MANY; i++)
+        launch(w, list);
+    assert_true(calls(NULL) <= (1 + CALLS) * MANY);
+    ok(zeEventHostSignal(gate));
+    finish_immediate(w, list);
+    collect_all(profiler);
+    assert_counts(profiler, counted(2 * MANY, 2 * MANY, 0, 0, 0));
+    check_work(w);
+    ok(zeCommandListDestroy(list));
+    ok(zeEventDestroy(gate));
+}
+
 /* ==== overlap ============================================================================================= */
 
 /* Two kernels that meet, on a list that is not in order. */
@@ -1052,6 +1076,7 @@ int main(void) {
         TEST(test_the_time_is_that_of_the_kernel),
         TEST(test_each_execution_of_a_recorded_list),
         TEST(test_what_a_launch_costs),
+        TEST(test_what_launches_cost_that_wait),
         TEST(test_kernels_of_an_immediate_list_overlap),
         TEST(test_kernels_of_a_recorded_list_overlap),
         TEST(test_events_signal_at_the_end),
