@@ -403,22 +403,23 @@
    MODULES, with ZETOOLS_TRACER
 
        With zt_trace_config.modules, each module that is created while tracing leaves files in a directory,
-   for disassemblers and symbolisers:
+       for disassemblers and symbolisers:
 
            3f9c6a0d5e21b784.elf     the native binary. Its suffix is .elf, .ar for a fat binary, else .bin
            3f9c6a0d5e21b784.debug   the debug information, ELF with DWARF, if the driver has some: build
                                     modules with -g
 
        They are named by the FNV-1a hash of the native binary. So processes may share a directory, and a
-   module that is created again does not write again. Two of 10,000 different modules have the same hash with
-   a probability of 3 in 10^12. A file is written beside its name and then renamed, so that nobody reads an
-       incomplete one. What cannot be written is logged once, and noted in reports; the program goes on.
+       module that is created again does not write again. Two of 10,000 different modules have the same hash
+       with a probability of 3 in 10^12. A file is written beside its name and then renamed, so that nobody
+       reads an incomplete one. What cannot be written is logged once, and noted in reports; the program goes
+       on.
 
        With zt_trace_config.profile_flags, -zet-profile-flags is added to the build flags of these modules, so
        that zetKernelGetProfileInfo describes their registers to tools that inject instructions. Set
        ZET_ENABLE_PROGRAM_INSTRUMENTATION=1 in the environment before zeInit; zt_auto sets it. The first
-   module for each device is built twice, once to see whether the driver accepts the flags. If it does not,
-       modules are built as the application says, which is logged once.
+       module for each device is built twice, once to see whether the driver accepts the flags. If it does
+       not, modules are built as the application says, which is logged once.
 
        zt_replace puts kernels of another module in place of the application's, which need not know of it. So
        an instrumented build can count in a variable of its module what the kernels of a program do:
@@ -432,8 +433,8 @@
        the first one, and returns the handle of the other. So arguments and group sizes that the application
        sets, launches and zeKernelDestroy are those of the replacement, which is measured under its own name.
        Epilogues of hooks get the replacement. What zeModuleGetFunctionPointer returns is replaced likewise,
-   if the other module has a function of that name. zeModuleGetKernelNames is not changed. Reports note how
-       much was replaced.
+       if the other module has a function of that name. zeModuleGetKernelNames is not changed. Reports note
+       how much was replaced.
 
        A kernel stays, and the first message about it is logged, if the other one cannot be created or has
        another number of arguments. It also stays if it was created before, if it is of a module that replaces
@@ -1614,8 +1615,7 @@ ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler);
 ZT_API zt_trace_config zt_trace_config_default(void);
 
 /* Starts tracing; see TRACING.
-   config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS, ZT_MODULES and ZT_PROFILE_FLAGS override
-           it
+   config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS, ZT_MODULES and ZT_PROFILE_FLAGS override it
    Returns SUCCESS; DEPENDENCY_UNAVAILABLE if the loader's tracing layer is off; INVALID_ARGUMENT if
    config.calls or a hook names a call that cannot be traced, or ZT_PROFILE_FLAGS is no number; INVALID_SIZE
    for more than 16 hooks; NOT_READY if a call of an earlier trace is still in progress; HANDLE_OBJECT_IN_USE
@@ -1630,17 +1630,18 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
    traced to its end; HANDLE_OBJECT_IN_USE inside a hook. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler);
 
-/* Replaces kernels by those of another module while the profiler traces, from their next zeKernelCreate on;
-   see MODULES. Call it before zt_trace_start, or while tracing. kernels  their names: patterns with * and ?,
-   separated by commas, as in zt_trace_config.names. NULL: all. Is copied. A second call with the same text
-   changes the replacement; where several texts select a kernel, the newest counts module   where the
-   replacements are, of the profiler's context and device. It must live until the replacement has ended and
-   its kernels are destroyed. NULL: ends the replacement that was begun with the same text; if `kernels` is
-   NULL, too, all of them. Kernels that were replaced stay so name     of the kernel in that module. NULL: the
-   same name; kernels that the module lacks stay Returns SUCCESS; INVALID_KERNEL_NAME if the module has no
-   kernel `name`, and zt_get_last_error has the nearest names; OUT_OF_HOST_MEMORY; NOT_READY if another thread
-   still creates a kernel of a module whose replacement has ended, after config.wait_timeout_ns: then keep
-   that module. Any thread. Since 0.1. */
+/* Replaces kernels by those of another module while the profiler traces, from their next zeKernelCreate on.
+   See MODULES. Call it before zt_trace_start, or while tracing.
+   kernels  their names: patterns with * and ?, separated by commas, as in zt_trace_config.names. NULL: all.
+            Is copied. A second call with the same text changes the replacement; where several texts select
+            a kernel, the newest counts
+   module   where the replacements are, of the profiler's context and device. It must live until the
+            replacement has ended and its kernels are destroyed. NULL: ends the replacement that was begun
+            with the same text, and all of them if `kernels` is NULL, too. Kernels that were replaced stay so
+   name     of the kernel in that module. NULL: the same name; kernels that the module lacks stay
+   Returns SUCCESS; INVALID_KERNEL_NAME if the module has no kernel `name`, and zt_get_last_error has the
+   nearest names; OUT_OF_HOST_MEMORY; NOT_READY if another thread still creates a kernel of a module whose
+   replacement has ended, after config.wait_timeout_ns: then keep that module. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_replace(zt_profiler *profiler, const char *kernels, ze_module_handle_t module,
                               const char *name);
 
@@ -7986,7 +7987,8 @@ ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt
     slot->outer = list->innermost;
     list->innermost = slot;
     zt__move_slot(profiler, slot, ZT__SLOT_OPEN);
-    zt__store(&slot->generation, slot->generation + 1); /* no zt_region is valid, so no zt_end increases it */
+    /* No zt_region is valid, so no zt_end increases it meanwhile. */
+    zt__store(&slot->generation, zt__load(&slot->generation) + 1);
     slot->activation = profiler->activation;
     slot->list = list;
     slot->region = path->key.region;
@@ -13635,12 +13637,11 @@ ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream) {
 
 /* A tracer passes to this chapter what it observes of modules and kernels. */
 
-/* A module of the application. */
+/* A module that the application has created while it was traced. */
 typedef struct zt__module {
-    const void *handle;          /* the key */
-    ze_context_handle_t context; /* NULL: not known, because it was created before the start */
+    const void *handle; /* the key */
+    ze_context_handle_t context;
     ze_device_handle_t device;
-    uint64_t hash; /* of its native binary; 0: not known yet */
 } zt__module;
 
 /* Kernels that take the place of others; see zt_replace. */
@@ -13708,29 +13709,26 @@ ZT__PRIVATE void zt__close_modules(zt__modules *modules) {
     pthread_mutex_destroy(&modules->mutex);
 }
 
-/* Returns the record of a module, which is added if there is none. The mutex is held, but unlocked while
-   memory is allocated. Returns NULL without memory. */
-ZT__PRIVATE zt__module *zt__find_or_add_module(zt__modules *modules, ze_module_handle_t module) {
-    const void *handle = module;
-    zt__module *made, *known = (zt__module *)zt__map_find(&modules->known, &handle, sizeof handle);
-    if (known) {
-        return known;
+/* Remembers the context and device of a module. Without memory, they are not known. */
+ZT__PRIVATE void zt__remember_module(zt__modules *modules, ze_module_handle_t handle,
+                                     ze_context_handle_t context, ze_device_handle_t device) {
+    zt__module *unused = NULL, *module = (zt__module *)zt__allocate(&modules->allocator, 1, sizeof *module);
+    if (!module) {
+        return;
+    }
+    module->handle = handle;
+    module->context = context;
+    module->device = device;
+    zt__lock(&modules->mutex);
+    unused = (zt__module *)zt__map_find(&modules->known, &module->handle, sizeof module->handle);
+    zt__map_remove(&modules->known, &module->handle, sizeof module->handle);
+    if (zt__map_make_room(&modules->known, &modules->allocator, &modules->mutex)) {
+        zt__map_add(&modules->known, &module->handle, sizeof module->handle, module);
+        module = NULL;
     }
     zt__unlock(&modules->mutex);
-    made = (zt__module *)zt__allocate(&modules->allocator, 1, sizeof *made);
-    zt__lock(&modules->mutex);
-    if (made && zt__map_make_room(&modules->known, &modules->allocator, &modules->mutex)) {
-        known = (zt__module *)zt__map_find(&modules->known, &handle, sizeof handle);
-        if (!known) {
-            made->handle = handle;
-            zt__map_add(&modules->known, &made->handle, sizeof made->handle, made);
-            return made;
-        }
-    }
-    zt__unlock(&modules->mutex);
-    zt__free(&modules->allocator, made);
-    zt__lock(&modules->mutex);
-    return known;
+    zt__free(&modules->allocator, unused);
+    zt__free(&modules->allocator, module);
 }
 
 /* ---- binaries -------------------------------------------------------------------------------------------- */
@@ -13755,7 +13753,7 @@ ZT__PRIVATE ze_result_t zt__read_binary(const zt_allocator *allocator, ze_module
     ze_result_t result;
     binary->bytes = NULL;
     binary->size = 0;
-    ZT__INTERNAL(result = zt__query_binary(module, is_debug, &binary->size, NULL));
+    result = zt__query_binary(module, is_debug, &binary->size, NULL);
     if (result != ZE_RESULT_SUCCESS || binary->size == 0) {
         return result;
     }
@@ -13763,36 +13761,12 @@ ZT__PRIVATE ze_result_t zt__read_binary(const zt_allocator *allocator, ze_module
     if (!binary->bytes) {
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
-    ZT__INTERNAL(result = zt__query_binary(module, is_debug, &binary->size, binary->bytes));
+    result = zt__query_binary(module, is_debug, &binary->size, binary->bytes);
     if (result != ZE_RESULT_SUCCESS) {
         zt__free(allocator, binary->bytes);
         binary->bytes = NULL;
     }
     return result;
-}
-
-/* Returns the hash of a module's native binary, by which its files are named, and which is the same in every
-   process. Two of 10,000 different modules have the same with a probability of 3 in 10^12. Reads the binary
-   unless the hash is known. Returns 0 if the driver does not return it. */
-ZT__PRIVATE uint64_t zt__hash_of_module(zt__modules *modules, ze_module_handle_t module) {
-    zt__module *known;
-    zt__binary binary;
-    uint64_t hash;
-    zt__lock(&modules->mutex);
-    known = zt__find_or_add_module(modules, module);
-    hash = known ? known->hash : 0;
-    zt__unlock(&modules->mutex);
-    if (!hash && zt__read_binary(&modules->allocator, module, 0, &binary) == ZE_RESULT_SUCCESS) {
-        hash = zt__hash(binary.bytes, binary.size);
-        zt__free(&modules->allocator, binary.bytes);
-        zt__lock(&modules->mutex);
-        known = zt__find_or_add_module(modules, module);
-        if (known) {
-            known->hash = hash;
-        }
-        zt__unlock(&modules->mutex);
-    }
-    return hash;
 }
 
 /* ---- files ----------------------------------------------------------------------------------------------- */
@@ -13907,16 +13881,16 @@ ZT__PRIVATE const char *zt__suffix_of_binary(const zt__binary *binary) {
     return binary->size >= 8 && memcmp(binary->bytes, "!<arch>\n", 8) == 0 ? "ar" : "bin";
 }
 
-/* Writes the files of a module. Returns the hash by which they are named; 0: not known. */
-ZT__PRIVATE uint64_t zt__save_module(zt__modules *modules, ze_module_handle_t module) {
+/* Writes the files of a module. */
+ZT__PRIVATE void zt__save_module(zt__modules *modules, ze_module_handle_t module) {
     const char *remedy = "Free some memory, or update the driver.";
     zt__binary binary, debug;
-    uint64_t hash = 0;
+    uint64_t hash;
     ze_result_t result = zt__read_binary(&modules->allocator, module, 0, &binary);
     if (result != ZE_RESULT_SUCCESS || !binary.bytes) {
         zt__report_not_saved(modules, modules->directory, result, "zeModuleGetNativeBinary",
                              zt_result_name(result), remedy);
-        return 0;
+        return;
     }
     hash = zt__hash(binary.bytes, binary.size);
     zt__save_binary(modules, hash, zt__suffix_of_binary(&binary), &binary);
@@ -13929,7 +13903,6 @@ ZT__PRIVATE uint64_t zt__save_module(zt__modules *modules, ze_module_handle_t mo
         zt__report_not_saved(modules, modules->directory, result, "zetModuleGetDebugInfo",
                              zt_result_name(result), remedy);
     }
-    return hash;
 }
 
 /* ---- builds with profile flags --------------------------------------------------------------------------- */
@@ -13996,9 +13969,8 @@ ZT__PRIVATE zt__changed_module *zt__change_module(const ze_module_desc_t *desc, 
     return changed;
 }
 
-/* Returns whether the driver builds modules for a device with the profile flags. If the flags made the call
-   of the application fail, nothing could be done about that. So the first module for a device is built twice.
- */
+/* Returns whether the driver builds modules for a device with the profile flags. If the call of the
+   application failed because of them, nothing could be done about that. So the first is built before. */
 ZT__PRIVATE int zt__accepts_flags(zt__modules *modules, const ze_module_create_params_t *parameters,
                                   const ze_module_desc_t *changed, zt__build *build) {
     ze_module_handle_t module = NULL;
@@ -14063,16 +14035,10 @@ ZT__PRIVATE void zt__end_build(zt__build *build) {
 ZT__PRIVATE void zt__after_module_create(zt__modules *modules, const ze_module_create_params_t *parameters,
                                          const zt__build *build) {
     ze_module_handle_t module = **parameters->pphModule;
-    uint64_t hash = modules->directory ? zt__save_module(modules, module) : 0;
-    zt__module *known;
-    zt__lock(&modules->mutex);
-    known = zt__find_or_add_module(modules, module);
-    if (known) {
-        known->context = *parameters->phContext;
-        known->device = *parameters->phDevice;
-        known->hash = hash;
+    zt__remember_module(modules, module, *parameters->phContext, *parameters->phDevice);
+    if (modules->directory) {
+        zt__save_module(modules, module);
     }
-    zt__unlock(&modules->mutex);
     if (build->trial != ZE_RESULT_SUCCESS) {
         zt__store(&modules->refuses_flags, 1);
         zt__report(modules->diagnostics, FLAGS_REFUSED, build->trial, zt_result_name(build->trial),
@@ -14217,8 +14183,7 @@ ZT__PRIVATE zt__replacement *zt__begin_use(zt__modules *modules, ze_module_handl
     }
     if (found) {
         const zt__module *known = (const zt__module *)zt__map_find(&modules->known, &handle, sizeof handle);
-        if (known && known->context &&
-            (known->context != modules->context || known->device != modules->device)) {
+        if (known && (known->context != modules->context || known->device != modules->device)) {
             found = NULL;
         } else {
             found->users++;
@@ -14228,8 +14193,8 @@ ZT__PRIVATE zt__replacement *zt__begin_use(zt__modules *modules, ze_module_handl
     return found;
 }
 
-/* Ends the use of a replacement, which may be freed then. Logs why something was not replaced, unless
-   `reason` is "". */
+/* Ends the use of a replacement, which may be freed then. Logs after that why something was not replaced,
+   unless `reason` is "": a log function may call zt_replace. */
 ZT__PRIVATE void zt__end_use(zt__modules *modules, zt__replacement *replacement, const char *name,
                              ze_result_t result, const char *reason) {
     char other[65];
@@ -14299,12 +14264,12 @@ ZT__PRIVATE void zt__replace_kernel(zt__modules *modules, const ze_kernel_create
         return;
     }
     result = zt__create_other_kernel(replacement, *kernel, desc, &other, reason, sizeof reason);
+    zt__end_use(modules, replacement, desc->pKernelName, result, reason);
     if (other) {
         zt__check(modules->diagnostics, zeKernelDestroy(*kernel), "zeKernelDestroy",
                   "The kernel that was replaced is not freed.");
         *kernel = other;
     }
-    zt__end_use(modules, replacement, desc->pKernelName, result, reason);
 }
 
 /* Called after a pointer to a function was returned. Replaces it likewise. */
