@@ -354,7 +354,8 @@
          signals the application's event; on a copy engine, which executes one command at a time, a barrier
          does. On another immediate list, the command that follows is
          zeCommandListAppendQueryKernelTimestamps, which waits for the library's event alone. So the
-         application's event is signalled after the kernel has ended, and soon after that.
+         application's event is signalled after the kernel has ended, and soon after that. On devices that
+         stop at such a wait, even if what follows does not depend on it, it delays what is appended next.
        - If the application may read kernel time stamps of its event, these must be the kernel's, so the
          launch keeps the event. It is measured by time stamps between barriers, with the wait for its events
          before them. The same holds for a launch with an event on a recorded list that is not in order: when
@@ -7466,13 +7467,15 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
 }
 
 /* Reads the slots of the batch, and resets those that are ready. Slots that follow one that is not ready are
-   not queried, unless the collection is thorough or they are over. */
+   not queried, unless the collection is thorough or they are over. If they may be ready before it, only those
+   that follow several are not. */
 ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collection) {
+    enum { MOST_UNREADY = 32 };
     zt__batch *batch = &profiler->batch;
     const zt__list *list = NULL;
     int is_blocked[ZT__SLOT_STATE_COUNT];
     uint64_t seen_ns;
-    uint32_t i;
+    uint32_t i, unready = 0;
     batch->report_count = 0;
     memset(is_blocked, 0, sizeof is_blocked);
     for (i = 0; i < batch->count; i++) {
@@ -7481,14 +7484,16 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
         if (slot->list != list) {
             list = slot->list;
             memset(is_blocked, 0, sizeof is_blocked);
+            unready = 0;
         }
         reading->outcome = ZT__NOT_READY;
         if (reading->from == ZT__SLOT_PARTIAL && reading->is_finished) {
             reading->outcome = ZT__NO_SAMPLE;
         } else if (collection->thorough || reading->is_over || !is_blocked[reading->from]) {
             zt__read_slot(profiler, reading);
-            is_blocked[reading->from] |=
-                reading->outcome == ZT__NOT_READY && !slot->overdue_since_ns && !slot->is_unordered;
+            if (reading->outcome == ZT__NOT_READY && !slot->overdue_since_ns) {
+                is_blocked[reading->from] |= !slot->is_unordered || ++unready == MOST_UNREADY;
+            }
         }
         if (reading->outcome != ZT__NOT_READY && reading->outcome != ZT__NEVER_RAN && !reading->is_unusable &&
             !zt__is_device_lost(&profiler->diagnostics)) {
