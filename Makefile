@@ -133,7 +133,7 @@ $(1)/tests/test_plugins: $(1)/tests/test_plugins.o | $(1)/tests/plugins/plugin_c
 $(1)/tests/test_preload: | build/libzt_auto.so build/examples/simulate build/libze_softgpu.so build/kernels/saxpy.so \
     build/kernels/reduce.so
 
-$(1)/tests/test_softgpu_engines: | build/kernels/meet.so
+$(1)/tests/test_softgpu_engines $(1)/tests/test_latency: | build/kernels/meet.so
 $(1)/tests/test_softgpu_modules: | build/kernels/functions.so build/kernels/matmul.so
 
 # Programs of several files with a copy of the library each.
