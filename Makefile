@@ -27,6 +27,7 @@ NEEDS_bench_google = $(CXX_NEEDS) libbenchmark-dev
 LIBS_trace := -Lbuild/examples -lstepper -Wl,-rpath,'$$ORIGIN'
 RUN_trace := env ZE_ENABLE_TRACING_LAYER=1
 RUN_timeline := env ZE_ENABLE_TRACING_LAYER=1
+RUN_instrument := env ZE_ENABLE_TRACING_LAYER=1
 
 ifndef V
 .SILENT:
@@ -133,8 +134,12 @@ $(1)/tests/test_plugins: $(1)/tests/test_plugins.o | $(1)/tests/plugins/plugin_c
 $(1)/tests/test_preload: | build/libzt_auto.so build/examples/simulate build/libze_softgpu.so build/kernels/saxpy.so \
     build/kernels/reduce.so
 
-$(1)/tests/test_softgpu_engines $(1)/tests/test_latency: | build/kernels/meet.so
-$(1)/tests/test_softgpu_modules: | build/kernels/functions.so build/kernels/matmul.so
+$(1)/tests/test_softgpu_engines $(1)/tests/test_stamps $(1)/tests/test_latency: | build/kernels/meet.so
+$(1)/tests/test_softgpu_sampling: | build/kernels/hot.so build/kernels/functions.so
+$(1)/tests/test_softgpu_modules: | build/kernels/functions.so build/kernels/imports.so build/kernels/matmul.so \
+    build/kernels/replacements.so
+$(1)/tests/test_modules: | build/kernels/functions.so build/kernels/matmul.so build/kernels/reduce.so \
+    build/kernels/replacements.so build/kernels/saxpy.so
 
 # Programs of several files with a copy of the library each.
 $(1)/tests/test_process: $(1)/tests/plugins/other_file.o
@@ -214,6 +219,8 @@ build/examples/%: examples/%.cc | deps-example-%
 	echo "  $@"
 	$(CXX) $(CXX_FLAGS) -o $@ $< $(LIBS_$*) $(ZE_LIBS)
 
+build/kernels/gcd_counted.so build/kernels/gcd_counted.spv: examples/kernels/gcd.cl
+
 # The library of others that the example 'trace' looks into.
 build/examples/trace: build/examples/libstepper.so
 build/examples/libstepper.so: examples/third_party/stepper.c examples/third_party/stepper.h | deps-build
@@ -257,6 +264,7 @@ run-%: build/examples/% $(RUN_NEEDS) ## build and run one example
 bench: $(BENCHES:%=build/bench/%) $(RUN_NEEDS) ## what the library costs, as ratios; build/bench.json
 	bench/run.sh $(BENCHES:%=build/bench/%)
 
+build/bench/overlap: | build/kernels/idle.so
 build/bench/%: bench/%.c | deps-build
 	mkdir -p $(@D)
 	$(CC) $(C_FLAGS) -o $@ $< $(ZE_LIBS)

@@ -69,7 +69,8 @@
 
        The metric query of a region begins when the commands before it are complete, and commands after it
        wait until it has ended. So a region serialises the work around it: kernels that would overlap do not.
-       Without metrics, barriers have the same effect. Put regions around the parts that matter, and not
+       Without metrics, barriers have the same effect; launches that the tracer measures then have none (see
+       TRACING). Put regions around the parts that matter, and not
        around every kernel of a pipeline that depends on overlap.
 
        A region measures the device from the moment when its list executes the begin to the moment when it
@@ -245,8 +246,8 @@
 
        - a track for each command list, named by zt_name_list. Regions that overlap without being nested are
          on separate tracks. Arguments of a region are its metrics, its latencies, the thread that has
-   appended it, of a traced launch the numbers and the size of its work-groups, and of a traced copy its bytes
-         and its rate, as far as the host knows them
+         appended it, of a traced launch the numbers and the size of its work-groups, and of a traced copy its
+         bytes and its rate, as far as the host knows them
        - a counter for each metric of the attached streams (zt_stream_config.profiler). What adds up is shown
          as a rate: bytes in GB/s, events a second, times as a share of the time
        - a track for each attached stream, with its markers, and a span for each gap
@@ -280,30 +281,33 @@
        queue    from zt_begin or the call that appends, to the execution of the recorded list. Only the first
                 execution counts. What is appended to an immediate list does not wait to be executed
        launch   from the call that executes the list, or that appends to an immediate list, to the begin on
-   the device. This includes the wait for events and for what runs before, so the shortest latency of a region
-   is that of the launch itself; the median is what its samples have met
+                the device. This includes the wait for events and for what runs before. So the shortest
+                latency of a region is nearest to that of the launch itself, and the median is what its
+                samples have met
 
        A launch latency is not known if the list ran outside of zt_execute, if the device's clock may have
        overflowed, or if the next execution of the list was submitted before the sample was collected. Loaders
-       before 1.16 cannot tell whether a list is immediate: there, only lists that zt_execute executes have
-       launch latencies. Host and device have clocks of their own, which are compared from time to time. The
-       longest of these comparisons in use, the drift since then and the resolution of the device's clock
-       bound the error of a launch latency. Figures up to the largest error of the region's samples are NaN,
-       and empty in reports: they may as well be 0.
+       before 1.16 cannot tell whether a list is immediate: there, only executions by zt_execute have launch
+       latencies, and what a tracer sees from the creation of the list on.
+
+       Host and device have clocks of their own, which are compared from time to time. How long a comparison
+       takes, the drift since the last one and the resolution of the device's clock bound the error of a
+       launch latency. Figures up to the largest error among the samples of the region are NaN, and empty in
+       reports: they may as well be 0.
 
        A table has the median of the launch latency if even the shortest one is half as long as a region, or
-       if config.columns names "launch" or "queued".
+       if config.columns names "launch". "queued" names that of the list.
 
        Traced copies and fills have the bytes that they move, with and without a timeline:
-   zt_region_info.bytes is their sum, and bytes_per_second that sum divided by the GPU time of the same
-   samples. The bytes of images are not known, as they depend on the format of the pixels.
+       zt_region_info.bytes is their sum, and bytes_per_second that sum divided by the GPU time of the same
+       samples. The bytes of images are not known, as they depend on the format of the pixels.
 
-       zt_get_overlap returns how much of the time, from the first begin of a kept sample to the last end, is
-       covered by traced kernels, by traced copies and by both at once, and how much the device is idle. No
-       time counts twice. What is not measured counts as idle, so trace all kernels and copies
-       (zt_trace_config.copies) of a device that is not shared. If newer samples have replaced others, the
-       time begins where the last of these ended. If samples of that time are missing, its parts are not
-   known. Barriers around regions keep work from overlapping; see REGIONS.
+       zt_get_overlap returns how much of the time from the first begin of a kept sample to the last end is
+       covered by traced kernels, by traced copies, and by both at once, and for how much of it the device is
+       idle. No time counts twice. What is not measured counts as idle, so trace all kernels and copies
+       (zt_trace_config.copies). If newer samples have replaced others, the time begins where the last of
+       these ended. If samples of that time are missing, its parts are not known. Regions, and launches
+       between queries or barriers, overlap with nothing; see REGIONS and TRACING.
 
    ROOFLINE
 
@@ -376,16 +380,38 @@
        list that was created before zt_trace_start, the driver is queried for context and device. If it does
        not report them, the list is assumed to belong to those of the profiler.
 
-       For a launch that waits for events, the tracer appends the wait, then the begin of the region, then the
-       launch. So the GPU time does not include the wait. If the driver refuses the launch, the wait stays on
-       the list.
+       With metrics, a launch is between two queries, and overlaps with nothing. If it waits for events, the
+       tracer appends the wait, then the begin of the region, then the launch. So the GPU time does not
+       include the wait. If the driver refuses the launch, the wait stays on the list.
+
+       If the profiler measures times alone (config.groups = ""), a launch overlaps with others as it does
+       without the tracer, because its time is from the time stamps that the device writes with each kernel:
+
+       - A launch without a signal event gets one of the library. Nothing is appended.
+       - A launch with an event of the application signals an event of the library, too, because few events
+         have kernel time stamps. On a list that is in order, zeCommandListAppendSignalEvent follows, which
+         signals the application's event. On an immediate list that is not in order, the command that follows
+         is zeCommandListAppendQueryKernelTimestamps, which waits for the library's event alone. So the
+         application's event is signalled after the kernel has ended, and soon after that.
+       - If the application may read kernel time stamps of its event, these must be the kernel's, so the
+         launch keeps the event. It is measured by time stamps between barriers, with the wait for its events
+         before them. The same holds for a launch with an event on a recorded list that is not in order: when
+         the list runs again, the event of the library may still be signalled. It also holds if several
+         profilers measure the launch, for all but the first, and where an older loader cannot tell about a
+         list or event that was created before zt_trace_start. Such launches are counted in
+         zt_trace_counts.serialised. They overlap with nothing; on lists that are in order, they would not
+         anyway.
+
+       On a device with several tiles, the time is from the first begin to the last end on any tile. For the
+       timeline, the clock of kernel time stamps is compared with the device's when the profiler is opened,
+       for which a barrier is executed.
 
        zt_trace_counts counts launches when they are appended, however often their list is executed later. A
        launch that the driver refuses is a dropped sample. Launches that cannot be measured are counted as
        elsewhere, and reports note them: those captured into a graph, or that wait for events while another
        list is captured; on copy engines, if the profiler measures metrics; on lists that can be cloned,
-       because clones would write to the same queries; and on mutable lists, once the application has queried
-       the identifier of a command, because nothing may be appended before that command.
+       because clones would write to the same queries and events; and on mutable lists, once the application
+       has queried the identifier of a command, because nothing may be appended before that command.
 
        With zt_trace_config.calls, calls of the application are counted and timed on the host. Reports show
        them below the regions, and the timeline has a track for each thread. Calls that the library makes
@@ -406,6 +432,47 @@
        examples/preload.c is a library that calls zt_auto when it is loaded. With LD_PRELOAD it profiles
        programs that were not built with zetools. Programs that end without exit, such as by _exit or a
        signal, have no report.
+
+   MODULES, with ZETOOLS_TRACER
+
+       With zt_trace_config.modules, each module that is created while tracing leaves files in a directory,
+   for disassemblers and symbolisers:
+
+           3f9c6a0d5e21b784.elf     the native binary. Its suffix is .elf, .ar for a fat binary, else .bin
+           3f9c6a0d5e21b784.debug   the debug information, ELF with DWARF, if the driver has some: build
+                                    modules with -g
+
+       They are named by the FNV-1a hash of the native binary. So processes may share a directory, and a
+   module that is created again does not write again. Two of 10,000 different modules have the same hash with
+   a probability of 3 in 10^12. A file is written beside its name and then renamed, so that nobody reads an
+       incomplete one. What cannot be written is logged once, and noted in reports; the program goes on.
+
+       With zt_trace_config.profile_flags, -zet-profile-flags is added to the build flags of these modules, so
+       that zetKernelGetProfileInfo describes their registers to tools that inject instructions. Set
+       ZET_ENABLE_PROGRAM_INSTRUMENTATION=1 in the environment before zeInit; zt_auto sets it. The first
+   module for each device is built twice, once to see whether the driver accepts the flags. If it does not,
+       modules are built as the application says, which is logged once.
+
+       zt_replace puts kernels of another module in place of the application's, which need not know of it. So
+       an instrumented build can count in a variable of its module what the kernels of a program do:
+
+           zt_replace(profiler, "solve*", instrumented, NULL);
+           zt_trace_start(profiler, NULL);
+           ...
+           zeModuleGetGlobalPointer(instrumented, "iterations", &size, &counter);
+
+       When a zeKernelCreate of the application has succeeded, the tracer creates the other kernel, destroys
+       the first one, and returns the handle of the other. So arguments and group sizes that the application
+       sets, launches and zeKernelDestroy are those of the replacement, which is measured under its own name.
+       Epilogues of hooks get the replacement. What zeModuleGetFunctionPointer returns is replaced likewise,
+   if the other module has a function of that name. zeModuleGetKernelNames is not changed. Reports note how
+       much was replaced.
+
+       A kernel stays, and the first message about it is logged, if the other one cannot be created or has
+       another number of arguments. It also stays if it was created before, if it is of a module that replaces
+       others, or if its module is of another context or device than the profiler; a module that was created
+       before the tracer started is assumed to be of the same. When the application destroys the other module
+       while it is traced, the replacement ends.
 
    REPORTS
 
@@ -446,24 +513,23 @@
        they apply, it also has "differs" and "pass_time_ns" (an array) with several passes; "bytes", the
        memory traffic a second; "operations" and "instructions" a second (see ROOFLINE); "queue_latency_ns",
        "launch_latency_ns", "copied_bytes" and "copied_bytes_per_second" (see LATENCY); "histogram";
-   "streamed", of each key {"rows", "mean", "peak"}; and "tiles", an array with "metrics" of each. "limit" is
-   {"what", "why", "add"} as in zt_limit_info. "histogram" counts the GPU times that are kept for quantiles
-   (see AGGREGATION); bucket i begins at first_ns * ratio^i. Figures are {"count", "sum", "mean", "stddev",
-   "min", "max", "median", "p95"}, and null where they do not apply.
+       "streamed", of each key {"rows", "mean", "peak"}; and "tiles", an array with "metrics" of each. "limit"
+       is {"what", "why", "add"} as in zt_limit_info. "histogram" counts the GPU times that are kept for
+       quantiles (see AGGREGATION); bucket i begins at first_ns * ratio^i. Figures are {"count", "sum",
+       "mean", "stddev", "min", "max", "median", "p95"}, and null where they do not apply.
 
            import json
            run = json.load(open("run.json"))
            for region in run["regions"]:
                print(region["name"], region["time_ns"]["mean"], region["metrics"]["XVE_STALL"]["mean"])
 
-       CSV has lines for the GPU time of each region and the sums "own GPU time", "total GPU time" and
-       "share" (in percent), and one for each of its metrics. `tile` and `pass` are "all" or a number; for
-       metrics of attached streams, `pass` is "stream" and `count` is that of rows. Regions that have them
-   also have the lines "queue latency", "launch latency", "copied bytes" and "copied bytes a second". Lines
-       without a region whose metric begins with "overlap: " are sums of zt_overlap. Lines of the component
-       "profiler" have no figures: either a count, or, with the aggregation "none", a text in the last column,
-       such as the "parent". Those without a region are about the whole profiler; there is one with the metric
-       "note" for each of the "notes" of JSON.
+       CSV has lines for the GPU time of each region and the sums "own GPU time", "total GPU time" and "share"
+       (in percent), and one for each of its metrics. `tile` and `pass` are "all" or a number; for metrics of
+       attached streams, `pass` is "stream" and `count` is that of rows. Regions that have them also have the
+       lines "queue latency", "launch latency", "copied bytes" and "copied bytes a second". Lines of the
+       component "profiler" have no figures: either a count, or, with the aggregation "none", a text in the
+       last column, such as the "parent". Lines without a region are about the whole profiler: "overlap: ..."
+       are the times of zt_overlap, and there is one with the metric "note" for each of the "notes" of JSON.
 
            import csv
            for line in csv.DictReader(open("run.csv", newline="")):
@@ -567,6 +633,7 @@
                               threads that match rows with samples          config.wait_timeout_ns
                               the end of the collecting thread              2 seconds
        zt_trace_stop          calls in progress                             config.wait_timeout_ns
+       zt_replace             kernels that other threads create             config.wait_timeout_ns
        zt_bench, zt_compare   each of their runs                            config.wait_timeout_ns
        zt_stream_read         a row                                         its timeout
        zt_stream_close        reads of other threads                        10 seconds
@@ -631,6 +698,8 @@
        ZT_PEAKS                overrides zt_set_peaks: bytes and operations a second, "456e9,14.6e12"
        ZT_KERNELS, ZT_CALLS    override names and calls of zt_trace_config: ZT_KERNELS="gemm*,!*_tail"
        ZT_COPIES               overrides zt_trace_config.copies: "1", or "0"
+       ZT_MODULES              overrides zt_trace_config.modules, a directory; "": none
+       ZT_PROFILE_FLAGS        overrides zt_trace_config.profile_flags, in hexadecimal: "0x3"; "0": none
        ZT_AUTO                 the reports of zt_auto, as in ZT_REPORT; "1": as its configuration says; "off",
                                "0" or "": nothing is traced
        Mistakes in these are printed on standard error. If a report of ZT_REPORT or ZT_AUTO cannot be written,
@@ -1080,6 +1149,10 @@ typedef struct zt_trace_config {
                           NULL: none. */
     const zt_hook *hooks; /* Callbacks of the application, up to 16. NULL: none. */
     uint32_t hook_count;
+    const char *modules; /* A directory for the binaries and the debug information of modules that are created
+                            while tracing; see MODULES. It is made if it is missing. NULL and "": none. */
+    uint32_t profile_flags; /* zet_profile_flags_t: modules that are created while tracing are built with
+                               -zet-profile-flags and these; see MODULES. 0: as the application says. */
 } zt_trace_config;
 
 /* Launches, and copies if they are measured: launches = measured + filtered + elsewhere. zt_counts shows
@@ -1091,6 +1164,9 @@ typedef struct zt_trace_counts {
     uint64_t elsewhere; /* on a list that the profiler cannot measure: of another context or device; of a copy
                            engine, unless the profiler measures times alone; that can be cloned or changed;
                            or captured into a graph */
+    uint64_t replaced;  /* kernels, and pointers to functions, that zt_replace has replaced */
+    uint64_t serialised; /* of those measured: between queries or barriers, so that they overlap with nothing.
+                            Without metrics, few are; see TRACING */
 } zt_trace_counts;
 
 /* A call that was timed. The name lives as long as the program. Since 0.1. */
@@ -1609,12 +1685,13 @@ ZT_API zt_overlap zt_get_overlap(const zt_profiler *profiler);
 ZT_API zt_trace_config zt_trace_config_default(void);
 
 /* Starts tracing; see TRACING.
-   config  NULL: the defaults. ZT_KERNELS, ZT_COPIES and ZT_CALLS override it
+   config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS, ZT_MODULES and ZT_PROFILE_FLAGS override
+           it
    Returns SUCCESS; DEPENDENCY_UNAVAILABLE if the loader's tracing layer is off; INVALID_ARGUMENT if
-   config.calls or a hook names a call that cannot be traced; INVALID_SIZE for more than 16 hooks; NOT_READY
-   if a call of an earlier trace is still in progress; HANDLE_OBJECT_IN_USE if the profiler traces already,
-   and inside a hook of any profiler.
-   Any thread, but not two threads for one profiler at once. Since 0.1. */
+   config.calls or a hook names a call that cannot be traced, or ZT_PROFILE_FLAGS is no number; INVALID_SIZE
+   for more than 16 hooks; NOT_READY if a call of an earlier trace is still in progress; HANDLE_OBJECT_IN_USE
+   if the profiler traces already, and inside a hook of any profiler. Any thread, but not two threads for one
+   profiler at once. Since 0.1. */
 ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *config);
 
 /* Stops tracing, and waits for traced calls that other threads have in progress, up to
@@ -1623,6 +1700,20 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
    Returns SUCCESS, after which no hook runs any more; NOT_READY if a call did not end in time, which is then
    traced to its end; HANDLE_OBJECT_IN_USE inside a hook. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler);
+
+/* Replaces kernels by those of another module while the profiler traces, from their next zeKernelCreate on;
+   see MODULES. Call it before zt_trace_start, or while tracing. kernels  their names: patterns with * and ?,
+   separated by commas, as in zt_trace_config.names. NULL: all. Is copied. A second call with the same text
+   changes the replacement; where several texts select a kernel, the newest counts module   where the
+   replacements are, of the profiler's context and device. It must live until the replacement has ended and
+   its kernels are destroyed. NULL: ends the replacement that was begun with the same text; if `kernels` is
+   NULL, too, all of them. Kernels that were replaced stay so name     of the kernel in that module. NULL: the
+   same name; kernels that the module lacks stay Returns SUCCESS; INVALID_KERNEL_NAME if the module has no
+   kernel `name`, and zt_get_last_error has the nearest names; OUT_OF_HOST_MEMORY; NOT_READY if another thread
+   still creates a kernel of a module whose replacement has ended, after config.wait_timeout_ns: then keep
+   that module. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_replace(zt_profiler *profiler, const char *kernels, ze_module_handle_t module,
+                              const char *name);
 
 /* Returns how many launches were appended since the first start. Any thread. Since 0.1. */
 ZT_API zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler);
@@ -1642,7 +1733,7 @@ ZT_API zt_auto_config zt_auto_config_default(void);
    cannot be written, a message and the table go to standard error, and zt_get_last_error(NULL) has the
    message for functions that run at exit later. A report without a region is followed by what was seen and
    not measured: below a table on standard output or error, else on standard error.
-   config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS and other variables override it
+   config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS, ZT_MODULES and other variables override it
    Returns SUCCESS; INVALID_ARGUMENT if the suffix of a report stands for no format; otherwise the result of
    zeInit, or as zt_trace_start. One thread. Since 0.1. */
 ZT_API ze_result_t zt_auto(const zt_auto_config *config);
@@ -1790,6 +1881,8 @@ ZT__OFF zt_trace_config zt_trace_config_default(void) ZT__EMPTY(zt_trace_config)
 ZT__OFF ZT__RESULT zt_trace_start(zt_profiler *profiler, const zt_trace_config *config)
     { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_trace_stop(zt_profiler *profiler) { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_replace(zt_profiler *profiler, const char *kernels, const void *module, const char *name)
+    { return ZT__SUCCESS; }
 ZT__OFF zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler) ZT__EMPTY(zt_trace_counts)
 ZT__OFF uint32_t zt_get_call_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF ZT__RESULT zt_get_call(const zt_profiler *profiler, uint32_t call, zt_call_info *info)
@@ -1953,6 +2046,7 @@ typedef zt__disabled_scope zt_scope;
            >>requests     ZT_REPORT, and lists of reports
            >>opening      zt_open, zt_close
            >>streams      sampling by the clock
+           >>modules      files of the modules of others, and kernels in place of theirs (ZETOOLS_TRACER)
            >>tracer       regions around the launches of others (ZETOOLS_TRACER)
            >>openmetrics  figures for Prometheus, as OpenMetrics text
            >>reports      what reports have in common: regions, read one at a time
@@ -2042,7 +2136,8 @@ typedef zt__disabled_scope zt_scope;
        A slot is OVER when its commands can never run again: all slots up to `over_up_to`. Only the following
        raises it:
 
-       - The list is immediate, and the event of a slot has signalled: to the number of that slot.
+       - The list is immediate, and the event of a slot has signalled: to the number of that slot. Not if the
+         slot is of a launch that is measured by its event, on a list that is not in order.
        - zt_release, zt_reset or the tracer reports that the list is destroyed or reset: to the newest slot.
        - The handle of the list comes back as a list of another kind: to the newest slot.
        - A region is begun on the list: to the newest slot whose event has signalled, or that zt_execute has
@@ -2052,7 +2147,8 @@ typedef zt__disabled_scope zt_scope;
        `finished_up_to`. zt_execute sets this to 0, and only the following raises it:
 
        - The event of a PENDING slot, or of a PARTIAL one that was submitted, has signalled: to the number of
-         that slot, since the end of a region waits for all commands before it. Not if executions overlap or
+         that slot, since the end of a region waits for all commands before it. Not if the slot is of a launch
+         that is measured by its event, on a list that is not in order. Not if executions overlap or
          the list also runs without zt_execute: then the event may be that of another execution.
        - A region is begun on a recorded list: to the newest slot that is over, since a list is reset only
          when the device is done with it. If the list is or may be immediate: to the newest slot whose event
@@ -3172,6 +3268,17 @@ ZT__PRIVATE void zt__add_text(zt__paragraph *paragraph, const char *text) {
     }
 }
 
+/* As zt__add_text, for up to 1023 bytes. Fractions have the locale's decimal point. */
+ZT__PRIVATE ZT__CHECKED_FORMAT(2, 3) void zt__add_formatted(zt__paragraph *paragraph, const char *format,
+                                                            ...) {
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    zt__add_text(paragraph, text);
+}
+
 ZT__PRIVATE void zt__end_paragraph(zt__paragraph *paragraph) {
     zt__end_word(paragraph);
     zt__write_text(paragraph->writer, "\n");
@@ -3464,17 +3571,12 @@ ZT__PRIVATE void zt__show_figure(zt__cell *cell, const zt__figure_column *column
     }
 }
 
-ZT__PRIVATE size_t zt__heading_width(const char *heading) {
-    const char *second = strchr(heading, '\n');
-    size_t width = zt__shown_width(heading), below = second ? zt__shown_width(second + 1) : 0;
-    width -= second ? below + 1 : 0; /* the line feed is shown as one column */
-    return width > below ? width : below;
-}
-
 /* Stores the decimals that a column needs, and its width. */
 ZT__PRIVATE void zt__measure_column(const zt__figure_table *table, zt__figure_column *column, int is_share) {
     double smallest = zt__nan(), largest = zt__nan(), power;
     double enough = table->is_precise ? 999.5 : 99.95;
+    const char *second_line = strchr(column->heading, '\n');
+    size_t width = zt__shown_width(column->heading);
     int are_integers = 1;
     zt__cell cell;
     uint32_t row;
@@ -3499,9 +3601,13 @@ ZT__PRIVATE void zt__measure_column(const zt__figure_table *table, zt__figure_co
             column->decimals++;
         }
     }
-    column->width = zt__heading_width(column->heading);
+    column->width = width;
+    if (second_line) {
+        column->width = zt__shown_width(second_line + 1);
+        width -= column->width + 1; /* the line feed is shown as one column */
+        column->width = width > column->width ? width : column->width;
+    }
     for (row = 0; row < table->row_count; row++) {
-        size_t width;
         zt__show_figure(&cell, column, table->rows[row].figures[column->figure]);
         width = zt__shown_width(cell.text);
         column->width = width > column->width ? width : column->width;
@@ -3565,17 +3671,12 @@ ZT__PRIVATE int zt__add_figures(zt__figure_table *table, uint32_t figure, const 
 ZT__PRIVATE void zt__add_texts(zt__figure_table *table, uint32_t figure, const char *name,
                                const char *const *texts) {
     zt__figure_column *column = &table->columns[table->column_count++];
-    uint32_t i;
     memset(column, 0, sizeof *column);
     column->figure = figure;
     column->texts = texts;
     column->scale = 1;
     zt__make_heading(column->heading, name, "");
-    column->width = zt__heading_width(column->heading);
-    for (i = 0; i < table->row_count; i++) {
-        size_t width = strlen(texts[(uint32_t)table->rows[i].figures[figure]]);
-        column->width = width > column->width ? width : column->width;
-    }
+    zt__measure_column(table, column, 0);
 }
 
 /* Returns how many blanks are before a name: not more than half of the room for names. */
@@ -3720,26 +3821,6 @@ ZT__PRIVATE void zt__after_fork(void) {
     zt__threads.first = NULL;
 }
 
-ZT__PRIVATE zt__process *zt__create_process(void) {
-    zt__process *process = (zt__process *)calloc(1, sizeof *process);
-    if (!process) {
-        return NULL;
-    }
-    if (pthread_key_create(&process->depth, NULL) != 0) {
-        free(process);
-        return NULL;
-    }
-    if (pthread_key_create(&process->messages, free) != 0) {
-        pthread_key_delete(process->depth);
-        free(process);
-        return NULL;
-    }
-    pthread_mutex_init(&process->mutex, NULL);
-    /* A forked child has other numbers than its parent, and so ignores regions that the parent has begun. */
-    process->serial = (uint32_t)getpid() * 2654435761u;
-    return process;
-}
-
 /* Returns the block at the address in the variable, or NULL if the variable is of another process. */
 ZT__PRIVATE zt__process *zt__read_process_variable(const char *identity) {
     const char *value = getenv(ZT__PROCESS_VARIABLE);
@@ -3756,25 +3837,37 @@ ZT__PRIVATE zt__process *zt__find_or_create_process(void) {
     const void *image = (const void *)(uintptr_t)getauxval(AT_RANDOM); /* random bytes, which exec changes */
     char identity[64], value[128];
     zt__process *process, *created;
+    int has_depth, has_messages;
     snprintf(identity, sizeof identity, "%ld.%016llx.", (long)getpid(),
              (unsigned long long)(image ? zt__hash(image, 16) : 0));
     process = zt__read_process_variable(identity);
-    created = process ? NULL : zt__create_process();
+    created = process ? NULL : (zt__process *)calloc(1, sizeof *created);
     if (!created) {
         return process;
     }
-    snprintf(value, sizeof value, "%s%p", identity, (void *)created);
-    if (getenv(ZT__PROCESS_VARIABLE) && !zt__read_process_variable(identity)) {
-        setenv(ZT__PROCESS_VARIABLE, value, 1); /* it was inherited from another process */
-    }
-    setenv(ZT__PROCESS_VARIABLE, value, 0); /* has no effect if another copy has just set it */
-    process = zt__read_process_variable(identity);
-    if (process != created) {
-        pthread_key_delete(created->depth);
-        pthread_key_delete(created->messages);
+    has_depth = pthread_key_create(&created->depth, NULL) == 0;
+    has_messages = has_depth && pthread_key_create(&created->messages, free) == 0;
+    if (has_messages) {
+        pthread_mutex_init(&created->mutex, NULL);
+        /* A forked child has other numbers than its parent, and so ignores regions that the parent has begun.
+         */
+        created->serial = (uint32_t)getpid() * 2654435761u;
+        snprintf(value, sizeof value, "%s%p", identity, (void *)created);
+        if (getenv(ZT__PROCESS_VARIABLE) && !zt__read_process_variable(identity)) {
+            setenv(ZT__PROCESS_VARIABLE, value, 1); /* it was inherited from another process */
+        }
+        setenv(ZT__PROCESS_VARIABLE, value, 0); /* has no effect if another copy has just set it */
+        process = zt__read_process_variable(identity);
+        if (process == created) {
+            return process;
+        }
         pthread_mutex_destroy(&created->mutex);
-        free(created);
+        pthread_key_delete(created->messages);
     }
+    if (has_depth) {
+        pthread_key_delete(created->depth);
+    }
+    free(created);
     return process;
 }
 
@@ -4080,6 +4173,17 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
       "%s: a traced call was still in progress when the time was up. The tracer stays, "                     \
       "switched off, until that call ends. Raise config.wait_timeout_ns, or end the wait "                   \
       "in that call.")                                                                                       \
+    X(NO_SUCH_KERNEL, "zt_replace: the module has no kernel '%.64s'. Nearest: %s.")                          \
+    X(NOT_REPLACED, "zt_replace: '%.64s' is not replaced by '%.64s': %s. Build the other one with the same " \
+                    "arguments, for the context and device of the profiler.")                                \
+    X(REPLACEMENT_IN_USE, "%s: another thread still creates a kernel of a module that replaces no more. "    \
+                          "Keep the module, and try again.")                                                 \
+    X(BAD_PROFILE_FLAGS, "%s: ZT_PROFILE_FLAGS is '%.64s' in the environment, and not a number in "          \
+                         "hexadecimal, such as 0x3. Correct it, or unset it.")                               \
+    X(FLAGS_REFUSED, "zeModuleCreate failed: %s, with -zet-profile-flags 0x%x, and not without. Modules "    \
+                     "are built without. Set ZET_ENABLE_PROGRAM_INSTRUMENTATION=1 in the environment "       \
+                     "before zeInit.")                                                                       \
+    X(MODULE_NOT_SAVED, "%s failed: %s. Files of modules are missing in '%.512s'. %s")                       \
     /* of zt_bench */                                                                                        \
     X(NOTHING_TO_BENCH, "%s: config.run and config.measure are both NULL. Set one.")                         \
     X(NO_BENCH_SAMPLE, "%s: '%.64s' has no sample: %s. Put a region of the profiler that it receives "       \
@@ -4272,6 +4376,8 @@ ZT_API const char *zt_version(void) {
     X(zeCommandListIsImmediate, (ze_command_list_handle_t list, ze_bool_t * is_immediate))                   \
     X(zeDeviceGetGlobalTimestamps, (ze_device_handle_t device, uint64_t * host, uint64_t * ticks))           \
     X(zeDevicePciGetPropertiesExt, (ze_device_handle_t device, ze_pci_ext_properties_t * properties))        \
+    X(zeEventQueryTimestampsExp, (ze_event_handle_t event, ze_device_handle_t device, uint32_t * count,      \
+                                  ze_kernel_timestamp_result_t * stamps))                                    \
     X(zesDeviceEnumFrequencyDomains,                                                                         \
       (zes_device_handle_t device, uint32_t * count, zes_freq_handle_t * domains))                           \
     X(zesFrequencyGetProperties, (zes_freq_handle_t domain, zes_freq_properties_t * properties))             \
@@ -5764,7 +5870,8 @@ enum {
     ZT__MAX_NESTED_PATHS = 65536,
     ZT__MAX_PATHS = ZT__MAX_NESTED_PATHS + ZT__MAX_REGIONS,
     ZT__PATHS_PER_BLOCK = 128,
-    ZT__MAX_DEPTH = 64
+    ZT__MAX_DEPTH = 64,
+    ZT__STAMPS = 4 /* of a slot: begin and end of its region, or a ze_kernel_timestamp_result_t */
 };
 
 /* The library's own tests define this to stop where an invariant does not hold. */
@@ -5807,6 +5914,14 @@ static const unsigned char zt__transitions[ZT__SLOT_STATE_COUNT][ZT__SLOT_STATE_
     /* RETIRED */  {ZT__NO,   ZT__NO,     ZT__NO,  ZT__NO,     ZT__NO, ZT__NO,   ZT__NO, ZT__NO},
 };
 /* clang-format on */
+
+/* How a slot is measured. */
+typedef enum zt__measurement {
+    ZT__BY_COMMANDS,    /* queries or time stamps are appended before and after the work */
+    ZT__BY_EVENT,       /* a launch signals the event, which has the time stamps of the kernel */
+    ZT__BY_COPIED_EVENT /* the same, and a command that waits for the event copies its time stamps: until it
+                           has, the event must not be reset */
+} zt__measurement;
 
 typedef struct zt__path zt__path;
 
@@ -5881,8 +5996,12 @@ struct zt__slot {
     uint32_t activation; /* profiler->activation when the region was begun */
     int spans_passes;    /* the region has begun in one pass and ended in another: its sample will be lost */
     int is_dropped;      /* the region was dropped, its commands are incomplete: no sample is ever read */
-    uint64_t submitted_ns; /* host time; it was submitted at this time or later */
-    uint64_t bytes;        /* that its command copies or fills; 0: none, or not known */
+    zt__measurement measurement;
+    int is_unordered;       /* its event may signal before the work that is before it on the list has ended */
+    uint64_t submitted_ns;  /* host time; it was begun, or zt_execute was called, at this time or later */
+    uint64_t not_before_ns; /* host time; what is read next was submitted at this time or later, also if
+                               zt_execute did not submit it */
+    uint64_t bytes;         /* that its command copies or fills; 0: none, or not known */
 
     /* for zt_execute: the state in which it found the slot, or FREE if it does not expect the slot to run */
     zt__slot_state submitted_from;
@@ -5897,7 +6016,7 @@ struct zt__slot {
     /* constant */
     uint32_t pass; /* its queries are of this pass's groups */
     ze_event_handle_t event;
-    uint64_t *stamps; /* two time stamps of the device, or NULL */
+    uint64_t *stamps; /* ZT__STAMPS time stamps of the device, or NULL */
     zet_metric_query_handle_t queries[ZT__MAX_GROUPS_IN_PASS];
 
     zt__origin origin; /* with a timeline; written by the thread that uses the list */
@@ -5971,8 +6090,9 @@ typedef struct zt__lost_flag {
 /* When a sample ran, for the timeline. */
 typedef struct zt__sample_times {
     ze_command_list_handle_t list;
-    uint64_t begin_ticks, end_ticks; /* the device's global time stamps */
-    uint64_t not_before_ns;          /* host time; it was submitted at this time or later */
+    uint64_t begin_ticks, end_ticks; /* time stamps of the device */
+    int is_kernel;                   /* they are those of a kernel, else global ones */
+    uint64_t not_before_ns;          /* host time; slot->not_before_ns */
     uint64_t not_after_ns;           /* host time; it was complete at this time */
 } zt__sample_times;
 
@@ -6004,6 +6124,7 @@ typedef struct zt__reading {
     int is_finished;
     int is_announced; /* this execution was, or its list is immediate */
     int is_gone;      /* it is not on its list any more, unless its event has signalled */
+    int is_mixed;     /* its time stamps may be of two executions */
     int has_signalled;
     zt__outcome outcome;
     int is_unusable;    /* it is not reset, or the device may still write to it */
@@ -6058,9 +6179,11 @@ struct zt_profiler {
     zt__message_text availability_text;
     char device_name[ZE_MAX_DEVICE_NAME];
     zt__facts facts;
-    double ns_per_tick; /* of the device's global time stamps */
-    uint64_t tick_mask;
-    int is_stamped; /* regions write time stamps of the device */
+    double ns_per_tick;        /* of the device's time stamps */
+    uint64_t tick_mask;        /* of the global ones, */
+    uint64_t kernel_tick_mask; /* and of those of kernels */
+    uint32_t tiles_stamped; /* on so many tiles a kernel has time stamps of its own. 1: no separate tiles */
+    int is_stamped;         /* regions write time stamps of the device */
 
     /* what is measured: constant once the profiler is open */
     zt__selection selection;
@@ -6587,6 +6710,9 @@ ZT__PRIVATE ze_result_t zt__create_pools(zt_profiler *profiler, const zt__pass *
         memset(&event_pool, 0, sizeof event_pool);
         event_pool.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC;
         event_pool.flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE;
+        if (pass->group_count == 0) { /* for launches that are measured by their event */
+            event_pool.flags |= ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
+        }
         event_pool.count = block->count;
         *call = "zeEventPoolCreate";
         result = zeEventPoolCreate(profiler->context, &event_pool, 1, &profiler->device, &block->event_pool);
@@ -6595,8 +6721,8 @@ ZT__PRIVATE ze_result_t zt__create_pools(zt_profiler *profiler, const zt__pass *
         memset(&memory, 0, sizeof memory);
         memory.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC;
         *call = "zeMemAllocHost";
-        result = zeMemAllocHost(profiler->context, &memory, block->count * 2 * sizeof *block->stamps,
-                                sizeof *block->stamps, (void **)&block->stamps);
+        result = zeMemAllocHost(profiler->context, &memory, block->count * ZT__STAMPS * sizeof *block->stamps,
+                                ZT__STAMPS * sizeof *block->stamps, (void **)&block->stamps);
     }
     return result;
 }
@@ -6615,7 +6741,7 @@ ZT__PRIVATE ze_result_t zt__fill_block(zt_profiler *profiler, const zt__pass *pa
     for (i = 0; i < block->count && result == ZE_RESULT_SUCCESS; i++) {
         zt__slot *slot = &block->slots[i];
         slot->pass = pass->index;
-        slot->stamps = block->stamps ? block->stamps + 2 * (size_t)i : NULL;
+        slot->stamps = block->stamps ? block->stamps + ZT__STAMPS * (size_t)i : NULL;
         *call = "zetMetricQueryCreate";
         for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
             result = zetMetricQueryCreate(block->query_pools[g], i, &slot->queries[g]);
@@ -6749,12 +6875,16 @@ ZT__PRIVATE ze_result_t zt__create_own_queue(zt_profiler *profiler, ze_command_q
     return result;
 }
 
-/* Records one query of each group on a command list, and executes it. */
+/* Records one query of each group on a command list, or without groups a barrier, and executes it. */
 ZT__PRIVATE ze_result_t zt__submit_first_query(const zt__pass *pass, zt__slot *slot,
                                                ze_command_queue_handle_t queue, ze_command_list_handle_t list,
                                                const char **call) {
     ze_result_t result = ZE_RESULT_SUCCESS;
     uint32_t g;
+    if (pass->group_count == 0) {
+        *call = "zeCommandListAppendBarrier";
+        result = zeCommandListAppendBarrier(list, slot->event, 0, NULL);
+    }
     for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
         *call = "zetCommandListAppendMetricQueryBegin";
         result = zetCommandListAppendMetricQueryBegin(list, slot->queries[g]);
@@ -6800,23 +6930,26 @@ ZT__PRIVATE ze_result_t zt__await_first_query(const zt_profiler *profiler, const
 
 /* Runs one query of each group on a command list of its own. Drivers complete an activation in the first
    execution that uses it, and take no lock there. So that execution has to finish before several threads use
-   the groups. If it fails, regions are still measured. */
-ZT__PRIVATE void zt__run_first_query(zt_profiler *profiler, zt__pass *pass) {
-    static const char remedy[] = "The first regions of several threads may disturb each other.";
+   the groups. If it fails, regions are still measured. Without groups, it is a barrier, of which `*stamps`
+   gets the kernel time stamps. Returns whether it has run. */
+ZT__PRIVATE int zt__run_first_query(zt_profiler *profiler, zt__pass *pass,
+                                    ze_kernel_timestamp_result_t *stamps) {
+    const char *remedy = stamps ? "Kernels may be at wrong places on the timeline."
+                                : "The first regions of several threads may disturb each other.";
     ze_command_queue_handle_t queue = NULL;
     ze_command_list_handle_t list = NULL;
     zt__slot *slot;
     const char *call;
     int is_clean = 1;
     ze_result_t result;
-    if (pass->group_count == 0) {
-        return;
+    if (pass->group_count == 0 && !stamps) {
+        return 0;
     }
     zt__lock(&profiler->mutex);
     slot = zt__pop_free_slot(pass);
     zt__unlock(&profiler->mutex);
     if (!slot) {
-        return;
+        return 0;
     }
     result = zt__create_own_queue(profiler, &queue, &list, &call);
     if (result == ZE_RESULT_SUCCESS) {
@@ -6825,6 +6958,10 @@ ZT__PRIVATE void zt__run_first_query(zt_profiler *profiler, zt__pass *pass) {
     if (result == ZE_RESULT_SUCCESS) {
         result = zt__await_first_query(profiler, slot, queue, &call);
         slot->may_be_written = result != ZE_RESULT_SUCCESS;
+        if (result == ZE_RESULT_SUCCESS && stamps) {
+            call = "zeEventQueryKernelTimestamp";
+            result = zeEventQueryKernelTimestamp(slot->event, stamps);
+        }
         if (result == ZE_RESULT_SUCCESS) {
             result = zt__reset_handles(pass, slot, &call);
         }
@@ -6839,7 +6976,7 @@ ZT__PRIVATE void zt__run_first_query(zt_profiler *profiler, zt__pass *pass) {
     zt__unlock(&profiler->mutex);
     zt__check(&profiler->diagnostics, result, call, remedy);
     if (slot->may_be_written && !zt__is_device_lost(&profiler->diagnostics)) {
-        return; /* the device may still use the list and the queue */
+        return 0; /* the device may still use the list and the queue */
     }
     if (list) {
         zeCommandListDestroy(list);
@@ -6847,6 +6984,7 @@ ZT__PRIVATE void zt__run_first_query(zt_profiler *profiler, zt__pass *pass) {
     if (queue) {
         zeCommandQueueDestroy(queue);
     }
+    return result == ZE_RESULT_SUCCESS;
 }
 
 /* ---- creating and registering ---------------------------------------------------------------------------- */
@@ -7107,6 +7245,7 @@ ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection
                                     (slot->state == ZT__SLOT_PARTIAL && zt__is_submitted(slot));
             reading->is_gone = slot->state == ZT__SLOT_PENDING && zt__is_finished(slot) &&
                                collection->list->state != ZT__LIST_IMMEDIATE;
+            reading->is_mixed = slot->measurement != ZT__BY_COMMANDS && collection->list->overlaps;
             reading->cause = ZT_CAUSE_COUNT;
             zt__move_slot(profiler, slot, ZT__SLOT_READING);
         } else if (slot->state == ZT__SLOT_RETIRED && zt__is_over(slot)) {
@@ -7193,8 +7332,10 @@ ZT__PRIVATE void zt__read_reports(zt_profiler *profiler, zt__reading *reading) {
         reading->outcome = ZT__READ;
         reading->report = batch->report_count++;
         reading->times.list = slot->list->handle;
-        reading->times.not_before_ns = slot->submitted_ns;
-        if (slot->stamps) { /* atomic, because the list may run again without zt_execute */
+        reading->times.not_before_ns = slot->not_before_ns;
+        reading->times.is_kernel = slot->measurement != ZT__BY_COMMANDS;
+        /* Atomic, because the list may run again without zt_execute. */
+        if (slot->stamps && !reading->times.is_kernel) {
             reading->times.begin_ticks = zt__load(&slot->stamps[0]);
             reading->times.end_ticks = zt__load(&slot->stamps[1]);
         }
@@ -7212,7 +7353,69 @@ ZT__PRIVATE void zt__read_reports(zt_profiler *profiler, zt__reading *reading) {
     }
 }
 
-/* Queries a slot's event, and reads its reports if it has signalled. */
+/* Combines the time stamps of tiles, which run at the same time, into those of the whole. They may wrap
+   around to 0 between one tile and another, and in a kernel. */
+ZT__PRIVATE void zt__combine_stamps(const ze_kernel_timestamp_result_t *tiles, uint32_t count, uint64_t mask,
+                                    zt__sample_times *times) {
+    uint64_t first = tiles[0].global.kernelStart;
+    int64_t begin = 0, end = 0; /* ticks since `first` */
+    uint32_t i;
+    for (i = 0; i < count; i++) {
+        const ze_kernel_timestamp_data_t *tile = &tiles[i].global;
+        uint64_t after = (tile->kernelStart - first) & mask;
+        int64_t tile_begin =
+            after <= mask / 2 ? (int64_t)after : -(int64_t)((first - tile->kernelStart) & mask);
+        int64_t tile_end = tile_begin + (int64_t)((tile->kernelEnd - tile->kernelStart) & mask);
+        begin = tile_begin < begin ? tile_begin : begin;
+        end = tile_end > end ? tile_end : end;
+    }
+    times->begin_ticks = first + (uint64_t)begin;
+    times->end_ticks = first + (uint64_t)end;
+}
+
+/* Reads the kernel time stamps of a slot's event. Returns NOT_READY if it has not signalled. */
+ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, zt__reading *reading) {
+    ze_kernel_timestamp_result_t tiles[ZT__MAX_TILES];
+    ze_event_handle_t event = reading->slot->event;
+    uint32_t count = profiler->tiles_stamped;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    memset(tiles, 0, sizeof tiles);
+    if (count > 1) {
+        reading->call = "zeEventQueryTimestampsExp";
+        result = profiler->driver.zeEventQueryTimestampsExp(event, profiler->device, &count, tiles);
+    }
+    if (profiler->tiles_stamped == 1 || (result == ZE_RESULT_SUCCESS && count == 0)) {
+        reading->call = "zeEventQueryKernelTimestamp";
+        result = zeEventQueryKernelTimestamp(event, tiles);
+        count = 1;
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        zt__combine_stamps(tiles, count, profiler->kernel_tick_mask, &reading->times);
+    }
+    return result;
+}
+
+/* Returns whether the time stamps of a slot's event were copied. Memory that is not written has all bits
+   set. */
+ZT__PRIVATE int zt__is_copied(const zt__slot *slot) {
+    return zt__load(&slot->stamps[0]) != UINT64_MAX && zt__load(&slot->stamps[1]) != UINT64_MAX;
+}
+
+/* Queries whether the device is done with the commands of a slot: SUCCESS or NOT_READY, or an error of
+   `reading->call`. */
+ZT__PRIVATE ze_result_t zt__query_slot(const zt_profiler *profiler, zt__reading *reading) {
+    zt__slot *slot = reading->slot;
+    if (slot->measurement == ZT__BY_COMMANDS) {
+        reading->call = "zeEventQueryStatus";
+        return zeEventQueryStatus(slot->event);
+    }
+    if (slot->measurement == ZT__BY_COPIED_EVENT && !zt__is_copied(slot)) {
+        return ZE_RESULT_NOT_READY;
+    }
+    return zt__query_kernel_stamps(profiler, reading);
+}
+
+/* Queries a slot, and reads its reports if it is ready. */
 ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
     zt__slot *slot = reading->slot;
     ze_result_t result;
@@ -7220,11 +7423,13 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
         zt__lose_to_device(reading);
         return;
     }
-    result = zeEventQueryStatus(slot->event);
+    result = zt__query_slot(profiler, reading);
     if (result == ZE_RESULT_SUCCESS) {
         reading->has_signalled = 1;
         if (reading->from == ZT__SLOT_PARTIAL) {
             reading->outcome = ZT__NO_SAMPLE;
+        } else if (reading->is_mixed) {
+            zt__lose(reading, ZT_LOST_OVERWRITTEN);
         } else if (slot->spans_passes) {
             zt__lose(reading, ZT_LOST_OTHER_PASS);
         } else {
@@ -7238,7 +7443,6 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
         }
     } else {
         reading->result = result;
-        reading->call = "zeEventQueryStatus";
         if (zt__means_device_loss(result)) {
             zt__store(&profiler->diagnostics.device_lost, 1);
             zt__lose_to_device(reading);
@@ -7271,7 +7475,8 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
             reading->outcome = ZT__NO_SAMPLE;
         } else if (collection->thorough || reading->is_over || !is_blocked[reading->from]) {
             zt__read_slot(profiler, reading);
-            is_blocked[reading->from] |= reading->outcome == ZT__NOT_READY && !slot->overdue_since_ns;
+            is_blocked[reading->from] |=
+                reading->outcome == ZT__NOT_READY && !slot->overdue_since_ns && !slot->is_unordered;
         }
         if (reading->outcome != ZT__NOT_READY && reading->outcome != ZT__NEVER_RAN && !reading->is_unusable &&
             !zt__is_device_lost(&profiler->diagnostics)) {
@@ -7375,7 +7580,8 @@ ZT__PRIVATE double zt__sum_tiles(const zt_profiler *profiler, const zt__pass *pa
 ZT__PRIVATE void zt__fill_row(const zt_profiler *profiler, zt__reading *reading, double *row) {
     const zt__batch *batch = &profiler->batch;
     const zt__pass *pass = batch->pass;
-    uint64_t ticks = (reading->times.end_ticks - reading->times.begin_ticks) & profiler->tick_mask;
+    uint64_t mask = reading->times.is_kernel ? profiler->kernel_tick_mask : profiler->tick_mask;
+    uint64_t ticks = (reading->times.end_ticks - reading->times.begin_ticks) & mask;
     double longest_ns;
     uint32_t g, m, tile, i;
     for (i = 0; i < profiler->layout.column_count; i++) {
@@ -7441,21 +7647,22 @@ ZT__PRIVATE void zt__calculate_batch(zt_profiler *profiler) {
 ZT__PRIVATE void zt__note_run(zt_profiler *profiler, zt__reading *reading) {
     zt__list *list = reading->slot->list;
     uint64_t number = reading->slot->number;
+    int shows_others = !reading->slot->is_unordered; /* those before it on the list have ended, too */
     /* If the kind of the list is unknown, its second execution shows that it is recorded. */
     if ((reading->from == ZT__SLOT_ARMED || list->state != ZT__LIST_UNKNOWN) && !reading->is_announced &&
         list->state != ZT__LIST_IMMEDIATE) {
         reading->is_unobserved = 1;
         zt__move_list(profiler, list, ZT__LIST_UNOBSERVED);
     }
-    if (number > list->ran_up_to) {
+    if (number > list->ran_up_to && (shows_others || list->state != ZT__LIST_IMMEDIATE)) {
         list->ran_up_to = number;
     }
-    if (list->state == ZT__LIST_IMMEDIATE && number > list->over_up_to) {
+    if (list->state == ZT__LIST_IMMEDIATE && shows_others && number > list->over_up_to) {
         list->over_up_to = number;
     }
     /* An execution that was not announced may still be followed by others. */
     if (reading->is_announced && list->state != ZT__LIST_UNOBSERVED && list->state != ZT__LIST_UNKNOWN &&
-        !list->overlaps && number > list->finished_up_to) {
+        !list->overlaps && shows_others && number > list->finished_up_to) {
         list->finished_up_to = number;
     }
 }
@@ -7527,6 +7734,8 @@ ZT__PRIVATE void zt__move_on(zt_profiler *profiler, const zt__reading *reading) 
         zt__unbind_slot(slot);
         zt__free_slot(profiler, slot);
     } else {
+        /* The execution that was read had not ended when zt_execute was called. So the next is later. */
+        slot->not_before_ns = slot->submitted_ns;
         zt__move_slot(profiler, slot, ZT__SLOT_ARMED);
     }
 }
@@ -7883,6 +8092,8 @@ ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt
     slot->list = list;
     slot->region = path->key.region;
     slot->is_dropped = slot->needs_reset = slot->shows_end = 0;
+    slot->measurement = ZT__BY_COMMANDS;
+    slot->is_unordered = 0;
     slot->overwritten = 0;
     slot->bytes = 0;
     /* What a recorded list records is submitted after its first region is begun: one look at the clock serves
@@ -7891,7 +8102,7 @@ ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt
         list->ended == list->over_up_to) {
         list->begun_ns = zt__now_ns();
     }
-    slot->submitted_ns = list->begun_ns;
+    slot->submitted_ns = slot->not_before_ns = list->begun_ns;
     list->open_count++;
     return slot;
 }
@@ -7965,10 +8176,9 @@ ZT__PRIVATE zt_cause zt__provide_slots(zt_profiler *profiler, zt__list *list, zt
 }
 
 /* Opens a slot for a region. If there is none, returns NULL, and counts the region as dropped by `*cause`. */
-ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handle_t handle, const char *name,
-                                    zt_cause *cause) {
+ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handle_t handle,
+                                    zt__list_state kind, const char *name, zt_cause *cause) {
     enum { TRIES = 4 };
-    zt__list_state kind = zt__query_list_kind(profiler, handle);
     zt__region_record *region;
     zt__path *path;
     zt__list *list;
@@ -8084,35 +8294,21 @@ ZT__PRIVATE ze_result_t zt__append_begin(zt_profiler *profiler, zt__slot *slot, 
     if (profiler->is_stamped && result == ZE_RESULT_SUCCESS) {
         result = zt__append_stamp(list, &slot->stamps[0], pass->group_count == 0, NULL, has_commands, &call);
     }
-    if (profiler->timeline) {
-        memset(&slot->origin, 0, sizeof slot->origin);
-        slot->origin.list_name = slot->list->name;
-        slot->origin.appended_by = slot->origin.submitted_by = zt__get_system_thread();
-        slot->origin.appended_ns = slot->submitted_ns;
-    }
     return zt__complete_append(profiler, slot, list, result, call, *has_commands);
 }
 
-ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, const char *name) {
+/* Opens a region, without commands. If it is dropped, reports that, and `slot` is NULL. */
+ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_handle_t list,
+                                       zt__list_state kind, const char *name) {
     zt_region region = {NULL, 0, 0, 0};
     uint64_t states[ZT__SLOT_STATE_COUNT];
     zt__slot *slot;
     zt_cause cause;
-    int has_commands = 0;
-    name = zt__shown_name(name);
-    if (!profiler || !profiler->device) {
-        return region;
-    }
-    if (!list) {
-        zt__drop_at_begin(profiler, ZT_DROPPED_APPEND_FAILED);
-        zt__report_null_handle(&profiler->diagnostics, "zt_begin", "list");
-        return region;
-    }
     if (zt__is_device_lost(&profiler->diagnostics)) {
         zt__drop_at_begin(profiler, ZT_DROPPED_DEVICE_LOST);
         return region;
     }
-    slot = zt__open_slot(profiler, list, name, &cause);
+    slot = zt__open_slot(profiler, list, kind, name, &cause);
     if (!slot && cause == ZT_DROPPED_NO_SLOT) {
         zt__count_states(profiler, states);
         zt__report(&profiler->diagnostics, NO_SLOT, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
@@ -8127,18 +8323,41 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
     if (!slot) {
         return region;
     }
+    if (profiler->timeline) {
+        memset(&slot->origin, 0, sizeof slot->origin);
+        slot->origin.list_name = slot->list->name;
+        slot->origin.appended_by = slot->origin.submitted_by = zt__get_system_thread();
+        slot->origin.appended_ns = slot->submitted_ns;
+    }
     region.generation = zt__load(&slot->generation);
-    if (zt__append_begin(profiler, slot, list, &has_commands) != ZE_RESULT_SUCCESS) {
+    region.slot = slot;
+    region.profiler = profiler->id;
+    return region;
+}
+
+ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, const char *name) {
+    zt_region region = {NULL, 0, 0, 0};
+    zt__slot *slot;
+    int has_commands = 0;
+    if (!profiler || !profiler->device) {
+        return region;
+    }
+    if (!list) {
+        zt__drop_at_begin(profiler, ZT_DROPPED_APPEND_FAILED);
+        zt__report_null_handle(&profiler->diagnostics, "zt_begin", "list");
+        return region;
+    }
+    region = zt__begin_region(profiler, list, zt__query_list_kind(profiler, list), zt__shown_name(name));
+    slot = (zt__slot *)region.slot;
+    if (slot && zt__append_begin(profiler, slot, list, &has_commands) != ZE_RESULT_SUCCESS) {
         zt__lock(&profiler->mutex);
         /* The log function may have released the list, which has dropped the region. */
         if (slot->state == ZT__SLOT_OPEN && zt__load(&slot->generation) == region.generation) {
             zt__drop_open_slot(profiler, slot, ZT_DROPPED_APPEND_FAILED, has_commands);
         }
         zt__unlock(&profiler->mutex);
-        return region;
+        region.slot = NULL;
     }
-    region.slot = slot;
-    region.profiler = profiler->id;
     return region;
 }
 
@@ -8155,10 +8374,6 @@ ZT__PRIVATE ze_result_t zt__append_end(zt_profiler *profiler, zt__slot *slot) {
     if (profiler->is_stamped) {
         result = zt__append_stamp(list, &slot->stamps[1], 1, pass->group_count ? NULL : slot->event,
                                   &has_commands, &call);
-        if (profiler->timeline) {
-            uint64_t append_ns = zt__now_ns() - slot->submitted_ns;
-            slot->origin.append_ns = append_ns < UINT32_MAX ? (uint32_t)append_ns : UINT32_MAX;
-        }
     }
     for (g = pass->group_count; g-- > 0 && result == ZE_RESULT_SUCCESS;) {
         call = "zetCommandListAppendMetricQueryEnd";
@@ -8173,8 +8388,8 @@ ZT__PRIVATE ze_result_t zt__append_end(zt_profiler *profiler, zt__slot *slot) {
 ZT__PRIVATE void zt__end(zt_region *region, int refused) {
     zt__slot *slot = (zt__slot *)region->slot;
     zt_profiler *profiler = slot ? zt__find_profiler(region->profiler) : NULL;
-    int is_due = 0, wakes_thread = 0;
-    ze_result_t result;
+    int is_due = 0, wakes_thread = 0, has_commands;
+    ze_result_t result = ZE_RESULT_SUCCESS;
     region->slot = NULL;
     if (!profiler) {
         return;
@@ -8182,15 +8397,22 @@ ZT__PRIVATE void zt__end(zt_region *region, int refused) {
     if (!zt__increment_if(&slot->generation, region->generation)) {
         return; /* it was dropped, or a copy of this zt_region has ended it */
     }
-    result = zt__append_end(profiler, slot);
+    has_commands = slot->measurement == ZT__BY_COMMANDS;
+    if (has_commands) {
+        result = zt__append_end(profiler, slot);
+    }
     zt__lock(&profiler->mutex);
     if (slot->state != ZT__SLOT_OPEN || zt__load(&slot->generation) != region->generation + 1) {
         /* The list was released meanwhile, which has dropped the region. */
     } else if (result != ZE_RESULT_SUCCESS || refused) {
         slot->shows_end |= result == ZE_RESULT_SUCCESS;
-        zt__drop_open_slot(profiler, slot, ZT_DROPPED_APPEND_FAILED, 1);
+        zt__drop_open_slot(profiler, slot, ZT_DROPPED_APPEND_FAILED, has_commands);
     } else {
         zt__list_state kind = slot->list->state;
+        if (profiler->timeline) {
+            uint64_t append_ns = zt__now_ns() - slot->submitted_ns;
+            slot->origin.append_ns = append_ns < UINT32_MAX ? (uint32_t)append_ns : UINT32_MAX;
+        }
         slot->spans_passes = slot->activation != profiler->activation;
         zt__leave_nesting(profiler, slot);
         zt__move_slot(profiler, slot, kind == ZT__LIST_IMMEDIATE ? ZT__SLOT_PENDING : ZT__SLOT_RECORDED);
@@ -8690,7 +8912,7 @@ ZT__PRIVATE ze_result_t zt__enter_pass(zt_profiler *profiler, uint32_t index) {
         }
     }
     if (result == ZE_RESULT_SUCCESS) {
-        ZT__INTERNAL(zt__run_first_query(profiler, pass));
+        ZT__INTERNAL(zt__run_first_query(profiler, pass, NULL));
         zt__lock(&profiler->mutex);
         profiler->active_pass = index;
         zt__unlock(&profiler->mutex);
@@ -9286,6 +9508,12 @@ typedef struct zt__merged_region {
     double bytes_ns, launch_error_ns;
 } zt__merged_region;
 
+/* A path of the other profiler, copied, and the one that it is added to. */
+typedef struct zt__merged_path {
+    zt__path *into;
+    zt__path from;
+} zt__merged_path;
+
 /* Copies the statistics of a region, and makes room for them in `into`, whose collector is held, so that
    nobody else writes its statistics. Returns 0 without memory. */
 ZT__PRIVATE int zt__prepare_region(zt_profiler *into, zt_profiler *from, zt__merged_region *merged) {
@@ -9316,41 +9544,48 @@ ZT__PRIVATE int zt__prepare_region(zt_profiler *into, zt_profiler *from, zt__mer
     return merged->into->statistics.capacity >= rows;
 }
 
-/* A path of the other profiler, copied, and the one that it is added to. */
-typedef struct zt__merged_path {
-    zt__path *into;
-    zt__path from;
-} zt__merged_path;
+/* What zt_merge adds to a profiler, and where. */
+typedef struct zt__merge {
+    zt_profiler *into, *from;
+    uint32_t region_count, path_count;
+    zt__merged_region *regions;
+    zt__merged_path *paths;
+} zt__merge;
 
-/* Copies the paths, all of one moment, and adds those to `into` that it does not have. The regions are
-   prepared. Returns 0 without memory. */
-ZT__PRIVATE int zt__prepare_paths(zt_profiler *into, zt_profiler *from, const zt__merged_region *regions,
-                                  zt__merged_path *paths, uint32_t count) {
+/* Copies what is added, and makes room for it. No figure changes here, so that nothing is merged in part.
+   Returns 0 without memory. */
+ZT__PRIVATE int zt__prepare_merge(zt__merge *merge) {
+    zt_profiler *into = merge->into, *from = merge->from;
+    const zt_allocator *allocator = &into->config.allocator;
     uint32_t i;
-    int has_all = 1;
-    zt__lock(&from->mutex);
-    for (i = 0; i < count; i++) {
-        paths[i].from = *zt__path_at(from, i);
+    int has_memory;
+    merge->path_count = zt_get_path_count(from); /* first, so that their regions are counted, too */
+    merge->region_count = zt_get_region_count(from);
+    merge->regions =
+        (zt__merged_region *)zt__allocate(allocator, merge->region_count + 1u, sizeof *merge->regions);
+    merge->paths = (zt__merged_path *)zt__allocate(allocator, merge->path_count + 1u, sizeof *merge->paths);
+    has_memory = merge->regions && merge->paths;
+    for (i = 0; i < merge->region_count && has_memory; i++) {
+        merge->regions[i].from = zt__record_at(from, i);
+        has_memory = zt__prepare_region(into, from, &merge->regions[i]);
+    }
+    if (!has_memory) {
+        return 0;
+    }
+    zt__lock(&from->mutex); /* the paths are of one moment */
+    for (i = 0; i < merge->path_count; i++) {
+        merge->paths[i].from = *zt__path_at(from, i);
     }
     zt__unlock(&from->mutex);
     zt__lock(&into->mutex);
-    for (i = 0; i < count && has_all; i++) {
-        const zt__path_key *key = &paths[i].from.key;
-        zt__path *outer = key->outer->depth > 0 ? paths[key->outer->index].into : &into->root;
-        paths[i].into = zt__find_or_add_path(into, outer, regions[key->region->index].into);
-        has_all = paths[i].into != NULL;
+    for (i = 0; i < merge->path_count && has_memory; i++) {
+        const zt__path_key *key = &merge->paths[i].from.key;
+        zt__path *outer = key->outer->depth > 0 ? merge->paths[key->outer->index].into : &into->root;
+        merge->paths[i].into = zt__find_or_add_path(into, outer, merge->regions[key->region->index].into);
+        has_memory = merge->paths[i].into != NULL;
     }
     zt__unlock(&into->mutex);
-    return has_all;
-}
-
-/* Adds the figures of a path. The mutex is held. */
-ZT__PRIVATE void zt__merge_path(zt__path *into, const zt__path *from) {
-    into->outlives_outer |= from->outlives_outer;
-    into->is_own_unknown |= from->is_own_unknown;
-    into->count += from->count;
-    into->time_ns += from->time_ns;
-    into->missing += from->missing;
+    return has_memory;
 }
 
 /* Adds what was lost and dropped. The mutex is held. */
@@ -9368,13 +9603,14 @@ ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint6
     into->counts.unobserved_lists += unobserved_lists;
 }
 
-/* Adds the prepared regions. Both collectors are held, so no statistics change; but regions may be dropped
+/* Adds what was prepared. Both collectors are held, so no statistics change; but regions may be dropped
    meanwhile, so all counts are copied at once. The mutex of `into` is unlocked between regions, so that other
    threads need not wait for all of them. */
-ZT__PRIVATE void zt__add_regions(zt_profiler *into, zt_profiler *from, zt__merged_region *regions,
-                                 uint32_t count) {
+ZT__PRIVATE void zt__apply_merge(const zt__merge *merge) {
+    zt_profiler *into = merge->into, *from = merge->from;
+    zt__merged_region *regions = merge->regions;
     uint64_t unobserved_lists, causes[ZT_CAUSE_COUNT];
-    uint32_t i;
+    uint32_t i, count = merge->region_count;
     zt__lock(&from->mutex);
     memcpy(causes, from->causes, sizeof causes);
     unobserved_lists = from->counts.unobserved_lists;
@@ -9404,6 +9640,15 @@ ZT__PRIVATE void zt__add_regions(zt_profiler *into, zt_profiler *from, zt__merge
     }
     zt__lock(&into->mutex);
     zt__add_causes(into, causes, unobserved_lists);
+    for (i = 0; i < merge->path_count; i++) {
+        const zt__path *path = &merge->paths[i].from;
+        zt__path *to = merge->paths[i].into;
+        to->outlives_outer |= path->outlives_outer;
+        to->is_own_unknown |= path->is_own_unknown;
+        to->count += path->count;
+        to->time_ns += path->time_ns;
+        to->missing += path->missing;
+    }
     zt__unlock(&into->mutex);
 }
 
@@ -9427,12 +9672,10 @@ ZT__PRIVATE int zt__lock_collectors(zt_profiler *into, zt_profiler *from) {
 
 ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     zt_profiler *source = zt__mutable(from);
-    zt__merged_region *regions = NULL;
-    zt__merged_path *paths = NULL;
+    zt__merge merge = {into, source, 0, 0, NULL, NULL};
     const char *mismatch;
-    uint32_t i, count, path_count, prepared = 0;
-    int is_inside;
-    ze_result_t result = ZE_RESULT_SUCCESS;
+    uint32_t i;
+    int is_inside, has_memory;
     if (!into || !from) {
         return ZE_RESULT_SUCCESS;
     }
@@ -9451,197 +9694,363 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     if (!zt__lock_collectors(into, source)) {
         return zt__report(&into->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "zt_merge");
     }
-    path_count = zt_get_path_count(from); /* before that of the regions, so that it has all their regions */
-    count = zt_get_region_count(from);
-    if (count > 0) {
-        regions = (zt__merged_region *)zt__allocate(&into->config.allocator, count, sizeof *regions);
+    has_memory = zt__prepare_merge(&merge);
+    if (has_memory) {
+        zt__apply_merge(&merge);
     }
-    if (path_count > 0) {
-        paths = (zt__merged_path *)zt__allocate(&into->config.allocator, path_count, sizeof *paths);
+    for (i = 0; merge.regions && i < merge.region_count; i++) {
+        zt__free_statistics(&from->config.allocator, &merge.regions[i].statistics);
     }
-    /* No figure changes before there is memory for everything. */
-    while (regions && prepared < count) {
-        zt__lock(&source->mutex);
-        regions[prepared].from = source->regions[prepared];
-        zt__unlock(&source->mutex);
-        if (!zt__prepare_region(into, source, &regions[prepared])) {
-            break;
-        }
-        prepared++;
-    }
-    if (prepared == count &&
-        (path_count == 0 || (paths && zt__prepare_paths(into, source, regions, paths, path_count)))) {
-        zt__add_regions(into, source, regions, count);
-        zt__lock(&into->mutex);
-        for (i = 0; i < path_count; i++) {
-            zt__merge_path(paths[i].into, &paths[i].from);
-        }
-        zt__unlock(&into->mutex);
-    } else {
-        result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    for (i = 0; regions && i < count; i++) {
-        zt__free_statistics(&from->config.allocator, &regions[i].statistics);
-    }
-    zt__free(&into->config.allocator, regions);
-    zt__free(&into->config.allocator, paths);
+    zt__free(&into->config.allocator, merge.regions);
+    zt__free(&into->config.allocator, merge.paths);
     if (!is_inside) {
         zt__unlock_timed(&source->collector);
     }
     zt__unlock_timed(&into->collector);
-    if (result != ZE_RESULT_SUCCESS) {
-        zt__report_no_memory(&into->diagnostics, "zt_merge", "statistics");
-    }
-    return result;
+    return has_memory ? ZE_RESULT_SUCCESS
+                      : zt__report_no_memory(&into->diagnostics, "zt_merge", "statistics");
 }
 
-/* ---- packing --------------------------------------------------------------------------------------------- */
+/* ---- packing and unpacking ------------------------------------------------------------------------------- */
 
-/* PACKED STATISTICS, in the manual, describes the layout. */
-enum {
-    ZT__PACK_LAYOUT = 3,
-    ZT__PACK_HEADER_SIZE = 24,
-    ZT__PACKED_MOMENTS_SIZE = 7 * 8,
-    ZT__PACKED_PATH_SIZE = 4 * 4 + 3 * 8
-};
+/* PACKED STATISTICS, in the manual, describes the layout. The same functions write and read it: each
+   transfers a value from its variable to the buffer, or from the buffer to its variable. Nothing in a buffer
+   that is read is trusted. */
+enum { ZT__PACK_LAYOUT = 3, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
 
-/* Writes into a buffer. Bytes that do not fit are only counted. */
+/* The highest count that is accepted, so that sums over all regions do not overflow. */
+#define ZT__MAX_PACKED_COUNT (UINT64_C(1) << 47)
+
+/* A buffer that is written or read. If it is written, bytes that do not fit are only counted. If it is read,
+   values are 0 or "" once `result` is not SUCCESS. */
 typedef struct zt__packer {
-    uint8_t *bytes;
-    size_t room, used;
+    int is_reading;
+    uint8_t *bytes; /* not changed if `is_reading` */
+    size_t size, used;
+    ze_result_t result; /* INVALID_ARGUMENT: the buffer ends too early or is invalid; OUT_OF_HOST_MEMORY */
+    char *strings;      /* the next text that is read is copied to here */
 } zt__packer;
 
-ZT__PRIVATE void zt__pack_bytes(zt__packer *packer, const void *bytes, size_t size) {
-    if (size > 0 && packer->used <= packer->room && size <= packer->room - packer->used) {
-        memcpy(packer->bytes + packer->used, bytes, size);
+/* Rejects the buffer unless a condition holds. Returns whether all has gone well so far. */
+ZT__PRIVATE int zt__require(zt__packer *packer, int condition) {
+    if (!condition && packer->result == ZE_RESULT_SUCCESS) {
+        packer->result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    }
+    return packer->result == ZE_RESULT_SUCCESS;
+}
+
+/* Rejects the buffer unless it has `count` more elements of so many bytes. Memory is allocated only for what
+   the buffer is long enough for. */
+ZT__PRIVATE int zt__require_more(zt__packer *packer, size_t count, size_t size) {
+    return zt__require(packer, (packer->size - packer->used) / size >= count);
+}
+
+/* As zt__allocate. */
+ZT__PRIVATE void *zt__allocate_unpacked(zt__packer *packer, const zt_allocator *allocator, size_t count,
+                                        size_t size) {
+    void *memory = zt__allocate(allocator, count, size);
+    if (!memory) {
+        packer->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    return memory;
+}
+
+/* Returns the next bytes of the buffer, or NULL if it does not have so many. */
+ZT__PRIVATE uint8_t *zt__next_bytes(zt__packer *packer, size_t size) {
+    uint8_t *bytes = NULL;
+    if (packer->used <= packer->size && size <= packer->size - packer->used) {
+        bytes = packer->bytes + packer->used;
+    }
+    if (packer->is_reading && !zt__require(packer, bytes != NULL)) {
+        return NULL;
     }
     packer->used += size;
+    return bytes;
 }
 
-/* Packs the low `size` bytes, 8 at the most, little-endian. */
-ZT__PRIVATE void zt__pack_integer(zt__packer *packer, uint64_t value, size_t size) {
-    uint8_t bytes[8];
+/* Transfers the low `size` bytes of an integer, little-endian. A buffer that is read is rejected if the value
+   is above `most`. */
+ZT__PRIVATE uint64_t zt__transfer_integer(zt__packer *packer, uint64_t value, size_t size, uint64_t most) {
+    uint8_t *bytes = zt__next_bytes(packer, size);
+    uint64_t read = 0;
     size_t i;
-    for (i = 0; i < size; i++) {
+    for (i = 0; i < size && bytes && !packer->is_reading; i++) {
         bytes[i] = (uint8_t)(value >> 8 * i);
     }
-    zt__pack_bytes(packer, bytes, size);
+    for (i = 0; i < size && bytes && packer->is_reading; i++) {
+        read |= (uint64_t)bytes[i] << 8 * i;
+    }
+    return zt__require(packer, read <= most) ? read : 0;
 }
 
-ZT__PRIVATE void zt__pack_u32(zt__packer *packer, uint32_t value) {
-    zt__pack_integer(packer, value, 4);
+ZT__PRIVATE void zt__transfer_u32(zt__packer *packer, uint32_t *value, uint32_t most) {
+    uint32_t read = (uint32_t)zt__transfer_integer(packer, *value, 4, most);
+    if (packer->is_reading) {
+        *value = read;
+    }
 }
 
-ZT__PRIVATE void zt__pack_u64(zt__packer *packer, uint64_t value) {
-    zt__pack_integer(packer, value, 8);
+ZT__PRIVATE void zt__transfer_u64(zt__packer *packer, uint64_t *value, uint64_t most) {
+    uint64_t read = zt__transfer_integer(packer, *value, 8, most);
+    if (packer->is_reading) {
+        *value = read;
+    }
 }
 
-ZT__PRIVATE void zt__pack_f64(zt__packer *packer, double value) {
+ZT__PRIVATE void zt__transfer_f64(zt__packer *packer, double *value) {
     uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    zt__pack_u64(packer, bits);
+    memcpy(&bits, value, sizeof bits);
+    bits = zt__transfer_integer(packer, bits, 8, UINT64_MAX);
+    if (packer->is_reading) {
+        memcpy(value, &bits, sizeof bits);
+    }
 }
 
-ZT__PRIVATE void zt__pack_text(zt__packer *packer, const char *text) {
-    size_t length = strlen(text);
-    zt__pack_u32(packer, (uint32_t)length);
-    zt__pack_bytes(packer, text, length);
+ZT__PRIVATE void zt__transfer_flag(zt__packer *packer, int *flag) {
+    uint32_t read = (uint32_t)zt__transfer_integer(packer, (uint64_t)*flag, 4, 1);
+    if (packer->is_reading) {
+        *flag = (int)read;
+    }
 }
 
-/* Packs all that comes before the regions. */
-ZT__PRIVATE void zt__pack_profiler(zt__packer *packer, zt_profiler *profiler, uint32_t region_count) {
-    zt_availability availability = zt_get_availability(profiler);
-    const zt__facts *facts = &profiler->facts;
+/* A text that is read is copied to the profiler's strings. They have as many bytes as the buffer, which is
+   enough: besides its characters, a text occupies one byte there for the final 0, and four in the buffer for
+   its length. */
+ZT__PRIVATE void zt__transfer_text(zt__packer *packer, const char **text) {
+    uint32_t length = packer->is_reading ? 0 : (uint32_t)strlen(*text);
+    uint8_t *bytes;
+    zt__transfer_u32(packer, &length, UINT32_MAX);
+    bytes = zt__next_bytes(packer, length);
+    if (!packer->is_reading) {
+        if (bytes) {
+            memcpy(bytes, *text, length);
+        }
+        return;
+    }
+    *text = "";
+    if (bytes && zt__require(packer, memchr(bytes, 0, length) == NULL)) {
+        *text = (char *)memcpy(packer->strings, bytes, length);
+        packer->strings[length] = 0;
+        packer->strings += length + 1;
+    }
+}
+
+/* Transfers a text in an array of `room` bytes, cut if it is too long. */
+ZT__PRIVATE void zt__transfer_short_text(zt__packer *packer, char *text, size_t room) {
+    const char *read = text;
+    zt__transfer_text(packer, &read);
+    if (packer->is_reading) {
+        zt__copy_text(text, room, read, strlen(read));
+    }
+}
+
+/* Transfers what is known about profiler, device and program. */
+ZT__PRIVATE void zt__transfer_profiler(zt__packer *packer, zt_profiler *profiler, uint32_t *region_count) {
+    enum { MAX_SAMPLES = 1 << 20 };                                /* as in zt__complete_config */
+    const uint32_t max_metrics = UINT32_MAX / (2 * ZT__MAX_TILES); /* the number of columns fits in 32 bits */
+    uint32_t i, cause_count = ZT_CAUSE_COUNT, availability = (uint32_t)zt_get_availability(profiler);
+    const char *why = availability == ZT_AVAILABLE ? "" : zt_get_availability_text(profiler);
     uint64_t unobserved_lists, causes[ZT_CAUSE_COUNT];
-    uint32_t i;
+    zt__facts *facts = &profiler->facts;
     zt__lock(&profiler->mutex);
     memcpy(causes, profiler->causes, sizeof causes);
     unobserved_lists = profiler->counts.unobserved_lists;
     zt__unlock(&profiler->mutex);
-    zt__pack_u32(packer, profiler->metric_count);
-    zt__pack_u32(packer, region_count);
-    zt__pack_u32(packer, profiler->pass_count);
-    zt__pack_u32(packer, profiler->tile_count);
-    zt__pack_u32(packer, profiler->config.samples);
-    zt__pack_u32(packer, (uint32_t)availability);
-    zt__pack_text(packer, availability == ZT_AVAILABLE ? "" : zt_get_availability_text(profiler));
-    zt__pack_text(packer, profiler->device_name);
-    zt__pack_text(packer, facts->driver_version);
-    zt__pack_text(packer, facts->uuid);
-    zt__pack_text(packer, facts->pci_address);
-    zt__pack_text(packer, facts->program);
-    zt__pack_u32(packer, facts->core_clock_mhz);
-    zt__pack_u64(packer, facts->timer_hz);
-    zt__pack_u64(packer, facts->opened_s);
-    zt__pack_u32(packer, ZT_CAUSE_COUNT);
+    zt__transfer_u32(packer, &profiler->metric_count, max_metrics);
+    zt__transfer_u32(packer, region_count, ZT__MAX_REGIONS);
+    zt__transfer_u32(packer, &profiler->pass_count, ZT__MAX_PASSES);
+    zt__transfer_u32(packer, &profiler->tile_count, ZT__MAX_TILES);
+    zt__transfer_u32(packer, &profiler->config.samples, MAX_SAMPLES);
+    zt__transfer_u32(packer, &availability, ZT_AVAILABILITY_UNKNOWN);
+    zt__transfer_text(packer, &why);
+    zt__transfer_short_text(packer, profiler->device_name, sizeof profiler->device_name);
+    zt__transfer_short_text(packer, facts->driver_version, sizeof facts->driver_version);
+    zt__transfer_short_text(packer, facts->uuid, sizeof facts->uuid);
+    zt__transfer_short_text(packer, facts->pci_address, sizeof facts->pci_address);
+    zt__transfer_short_text(packer, facts->program, sizeof facts->program);
+    zt__transfer_u32(packer, &facts->core_clock_mhz, UINT32_MAX);
+    zt__transfer_u64(packer, &facts->timer_hz, UINT64_MAX);
+    zt__transfer_u64(packer, &facts->opened_s, ZT__MAX_PACKED_COUNT);
+    zt__transfer_u32(packer, &cause_count, ZT_CAUSE_COUNT);
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        zt__pack_u64(packer, causes[i]);
+        zt__transfer_u64(packer, &causes[i], ZT__MAX_PACKED_COUNT);
     }
-    zt__pack_u64(packer, unobserved_lists);
-    for (i = 0; i < profiler->metric_count; i++) {
-        const zt_metric *metric = &profiler->metrics[i];
-        zt__pack_text(packer, metric->name);
-        zt__pack_text(packer, metric->group);
-        zt__pack_text(packer, metric->component);
-        zt__pack_text(packer, metric->units);
-        zt__pack_text(packer, metric->description);
-        zt__pack_u32(packer, (uint32_t)metric->type);
-        zt__pack_u32(packer, (uint32_t)metric->aggregation);
-        zt__pack_u32(packer, metric->pass);
+    zt__transfer_u64(packer, &unobserved_lists, ZT__MAX_PACKED_COUNT);
+    if (packer->is_reading) {
+        zt__require(packer, cause_count == ZT_CAUSE_COUNT && profiler->pass_count > 0 &&
+                                profiler->config.samples > 0);
+        profiler->availability = (zt_availability)availability;
+        zt__copy_text(profiler->availability_text.text, sizeof profiler->availability_text.text, why,
+                      strlen(why));
+        zt__add_causes(profiler, causes, unobserved_lists);
     }
 }
 
-/* Packs a region. The mutex is held. */
-ZT__PRIVATE void zt__pack_region(zt__packer *packer, const zt_profiler *profiler,
-                                 const zt__region_record *record) {
-    static const zt__moments none = {0, 0, 0, 0, 0, 0, 0};
-    const zt__statistics *statistics = &record->statistics;
-    uint32_t pass, column, columns = profiler->layout.column_count;
-    size_t i, values = (size_t)statistics->kept * columns;
-    zt__pack_text(packer, record->name);
-    for (pass = 0; pass < profiler->pass_count; pass++) {
-        zt__pack_u64(packer, statistics->seen[pass]);
+/* Transfers the metrics, and lays out the columns of a profiler that is read. */
+ZT__PRIVATE void zt__transfer_metrics(zt__packer *packer, zt_profiler *profiler) {
+    enum { LEAST_METRIC = 5 * 4 + 3 * 4 }; /* bytes of a metric whose texts are empty */
+    uint32_t i;
+    if (packer->is_reading) {
+        if (!zt__require_more(packer, profiler->metric_count, LEAST_METRIC)) {
+            return;
+        }
+        profiler->metrics = (zt_metric *)zt__allocate_unpacked(
+            packer, &profiler->config.allocator, profiler->metric_count + 1, sizeof *profiler->metrics);
     }
-    zt__pack_u64(packer, record->lost);
-    zt__pack_u64(packer, record->dropped);
-    zt__pack_u64(packer, record->bytes);
-    zt__pack_f64(packer, record->bytes_ns);
-    zt__pack_f64(packer, record->launch_error_ns);
-    for (column = 0; column < columns; column++) {
-        const zt__moments *moments = statistics->moments ? &statistics->moments[column] : &none;
-        zt__pack_u64(packer, moments->count);
-        zt__pack_f64(packer, moments->weight);
-        zt__pack_f64(packer, moments->sum);
-        zt__pack_f64(packer, moments->mean);
-        zt__pack_f64(packer, moments->m2);
-        zt__pack_f64(packer, moments->min);
-        zt__pack_f64(packer, moments->max);
+    for (i = 0; profiler->metrics && i < profiler->metric_count; i++) {
+        zt_metric *metric = &profiler->metrics[i];
+        uint32_t type = (uint32_t)metric->type, aggregation = (uint32_t)metric->aggregation;
+        zt__transfer_text(packer, &metric->name);
+        zt__transfer_text(packer, &metric->group);
+        zt__transfer_text(packer, &metric->component);
+        zt__transfer_text(packer, &metric->units);
+        zt__transfer_text(packer, &metric->description);
+        zt__transfer_u32(packer, &type, INT32_MAX);
+        zt__transfer_u32(packer, &aggregation, ZT_AGGREGATE_NONE);
+        zt__transfer_u32(packer, &metric->pass, profiler->pass_count - 1);
+        if (packer->is_reading) {
+            metric->type = (int)type;
+            metric->aggregation = (zt_aggregation)aggregation;
+        }
     }
-    zt__pack_u32(packer, statistics->kept);
-    if (packer->used > packer->room) { /* nothing more fits: only the size is needed */
+    if (packer->is_reading && packer->result == ZE_RESULT_SUCCESS && !zt__lay_out_columns(profiler)) {
+        packer->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+}
+
+/* Transfers the moments of all columns, and the kept samples. Counts and weights that are read are checked,
+   because values are divided by them. The values themselves are not: as with those of a driver, reports leave
+   out what is not a number. */
+ZT__PRIVATE void zt__transfer_statistics(zt__packer *packer, zt_profiler *profiler,
+                                         zt__statistics *statistics) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    uint32_t column, kept = statistics->kept, columns = profiler->layout.column_count;
+    uint64_t collected = zt__collected(profiler, statistics);
+    size_t i, values;
+    zt__moments none;
+    memset(&none, 0, sizeof none);
+    if (packer->is_reading) {
+        statistics->moments =
+            (zt__moments *)zt__allocate_unpacked(packer, allocator, columns, sizeof *statistics->moments);
+    }
+    for (column = 0; column < columns && packer->result == ZE_RESULT_SUCCESS; column++) {
+        zt__moments *moments = statistics->moments ? &statistics->moments[column] : &none;
+        zt__transfer_u64(packer, &moments->count, collected);
+        zt__transfer_f64(packer, &moments->weight);
+        zt__transfer_f64(packer, &moments->sum);
+        zt__transfer_f64(packer, &moments->mean);
+        zt__transfer_f64(packer, &moments->m2);
+        zt__transfer_f64(packer, &moments->min);
+        zt__transfer_f64(packer, &moments->max);
+        if (packer->is_reading) {
+            zt__require(packer, zt__is_finite(moments->weight) && moments->weight >= 0 &&
+                                    (zt__is_nan(moments->m2) || moments->m2 >= 0));
+        }
+        if (packer->is_reading && moments->count == 0) {
+            memset(moments, 0, sizeof *moments);
+        }
+    }
+    zt__transfer_u32(packer, &kept, profiler->config.samples);
+    values = (size_t)kept * columns;
+    if (!packer->is_reading && packer->used > packer->size) { /* nothing more fits: only the size is needed */
         packer->used += values * sizeof(double);
         return;
     }
-    for (i = 0; i < values; i++) {
-        zt__pack_f64(packer, statistics->rows[i]);
+    if (packer->is_reading && zt__require(packer, kept <= zt__samples_per_pass(statistics)) &&
+        zt__require_more(packer, values, sizeof(double)) && values > 0) {
+        statistics->rows =
+            (double *)zt__allocate_unpacked(packer, allocator, values, sizeof *statistics->rows);
+        statistics->kept = statistics->capacity = statistics->rows ? kept : 0;
+    }
+    for (i = 0; i < values && statistics->rows; i++) {
+        zt__transfer_f64(packer, &statistics->rows[i]);
     }
 }
 
-/* The mutex is held. */
-ZT__PRIVATE void zt__pack_path(zt__packer *packer, const zt__path *path) {
-    zt__pack_u32(packer, path->depth > 1 ? path->key.outer->index : UINT32_MAX);
-    zt__pack_u32(packer, path->key.region->index);
-    zt__pack_u64(packer, path->count);
-    zt__pack_f64(packer, path->time_ns);
-    zt__pack_u64(packer, path->missing);
-    zt__pack_u32(packer, (uint32_t)path->outlives_outer);
-    zt__pack_u32(packer, (uint32_t)path->is_own_unknown);
+/* Transfers a region. If the buffer is written, the mutex is held. */
+ZT__PRIVATE void zt__transfer_region(zt__packer *packer, zt_profiler *profiler, uint32_t index) {
+    zt__region_record *record = packer->is_reading ? NULL : profiler->regions[index];
+    const char *name = record ? record->name : "";
+    zt_cause cause;
+    uint64_t collected;
+    uint32_t pass;
+    zt__transfer_text(packer, &name);
+    if (packer->is_reading) {
+        if (!zt__require_more(packer, profiler->layout.column_count, ZT__PACKED_MOMENTS_SIZE)) {
+            return;
+        }
+        zt__lock(&profiler->mutex);
+        record = zt__find_or_add_region(profiler, zt__shown_name(name), &cause);
+        zt__unlock(&profiler->mutex);
+        if (!record) {
+            packer->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+            return;
+        }
+        if (!zt__require(packer, record->index == index)) { /* another region has this name */
+            return;
+        }
+    }
+    for (pass = 0; pass < profiler->pass_count; pass++) {
+        zt__transfer_u64(packer, &record->statistics.seen[pass], ZT__MAX_PACKED_COUNT);
+    }
+    zt__transfer_u64(packer, &record->lost, ZT__MAX_PACKED_COUNT);
+    zt__transfer_u64(packer, &record->dropped, ZT__MAX_PACKED_COUNT);
+    zt__transfer_u64(packer, &record->bytes, UINT64_MAX);
+    zt__transfer_f64(packer, &record->bytes_ns);
+    zt__transfer_f64(packer, &record->launch_error_ns);
+    if (packer->is_reading) {
+        zt__require(packer, zt__is_finite(record->launch_error_ns) && record->launch_error_ns >= 0 &&
+                                (zt__is_nan(record->bytes_ns) ||
+                                 (zt__is_finite(record->bytes_ns) && record->bytes_ns >= 0)));
+    }
+    zt__transfer_statistics(packer, profiler, &record->statistics);
+    if (packer->is_reading && packer->result == ZE_RESULT_SUCCESS) {
+        collected = zt__collected(profiler, &record->statistics);
+        profiler->counts.collected += collected;
+        profiler->counts.begun += collected;
+        for (pass = 0; pass < profiler->pass_count; pass++) {
+            zt__require(packer, record->statistics.moments[zt__pass_time_column(profiler, pass)].count <=
+                                    record->statistics.seen[pass]);
+        }
+    }
+}
+
+/* Transfers a path. If the buffer is written, the mutex is held. */
+ZT__PRIVATE void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_t index) {
+    zt__path *outer, *path = packer->is_reading ? NULL : zt__path_at(profiler, index);
+    uint32_t outer_index = path && path->depth > 1 ? path->key.outer->index : UINT32_MAX;
+    uint32_t region = path ? path->key.region->index : 0;
+    zt__transfer_u32(packer, &outer_index, UINT32_MAX);
+    zt__transfer_u32(packer, &region, UINT32_MAX);
+    if (packer->is_reading) {
+        if (!zt__require(packer, (outer_index < index || outer_index == UINT32_MAX) &&
+                                     region < profiler->region_count)) {
+            return;
+        }
+        outer = outer_index == UINT32_MAX ? &profiler->root : zt__path_at(profiler, outer_index);
+        zt__lock(&profiler->mutex);
+        path = zt__find_or_add_path(profiler, outer, profiler->regions[region]);
+        zt__unlock(&profiler->mutex);
+        if (!path) {
+            packer->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+            return;
+        }
+        if (!zt__require(packer, path->index == index && path->key.outer == outer)) {
+            return; /* it was there before, or is nested too deeply */
+        }
+    }
+    zt__transfer_u64(packer, &path->count, ZT__MAX_PACKED_COUNT);
+    zt__transfer_f64(packer, &path->time_ns);
+    zt__transfer_u64(packer, &path->missing, ZT__MAX_PACKED_COUNT);
+    zt__transfer_flag(packer, &path->outlives_outer);
+    zt__transfer_flag(packer, &path->is_own_unknown);
 }
 
 ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *size) {
     zt_profiler *locked = zt__mutable(profiler);
-    zt__packer packer = {NULL, 0, ZT__PACK_HEADER_SIZE}, header = {NULL, ZT__PACK_HEADER_SIZE, 0};
-    uint32_t i, regions, paths;
+    zt__packer packer = {0, (uint8_t *)buffer, 0, ZT__PACK_HEADER_SIZE, ZE_RESULT_SUCCESS, NULL};
+    uint32_t i, regions, paths, layout = ZT__PACK_LAYOUT;
+    uint64_t packed_size, hash;
     int is_inside;
     if (!profiler) {
         if (size) {
@@ -9659,20 +10068,20 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
     if (!is_inside && !zt__lock_until(&locked->collector, zt__deadline(locked->config.wait_timeout_ns))) {
         return zt__report(&locked->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "zt_pack");
     }
-    packer.bytes = header.bytes = (uint8_t *)buffer;
-    packer.room = buffer ? *size : 0;
+    packer.size = buffer ? *size : 0;
     paths = zt_get_path_count(profiler); /* before that of the regions, so that it has all their regions */
     regions = zt_get_region_count(profiler);
-    zt__pack_profiler(&packer, locked, regions);
+    zt__transfer_profiler(&packer, locked, &regions);
+    zt__transfer_metrics(&packer, locked);
     for (i = 0; i < regions; i++) {
         zt__lock(&locked->mutex);
-        zt__pack_region(&packer, profiler, profiler->regions[i]);
+        zt__transfer_region(&packer, locked, i);
         zt__unlock(&locked->mutex);
     }
-    zt__pack_u32(&packer, paths);
+    zt__transfer_u32(&packer, &paths, ZT__MAX_PATHS);
     zt__lock(&locked->mutex);
     for (i = 0; i < paths; i++) {
-        zt__pack_path(&packer, zt__path_at(profiler, i));
+        zt__transfer_path(&packer, locked, i);
     }
     zt__unlock(&locked->mutex);
     if (!is_inside) {
@@ -9682,288 +10091,27 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
     if (!buffer) {
         return ZE_RESULT_SUCCESS;
     }
-    if (packer.used > packer.room) {
+    if (packer.used > packer.size) {
         return zt__report(&locked->diagnostics, BUFFER_TOO_SMALL, ZE_RESULT_ERROR_INVALID_SIZE,
-                          (unsigned long long)packer.room, (unsigned long long)packer.used);
+                          (unsigned long long)packer.size, (unsigned long long)packer.used);
     }
     /* The header comes last, because it has the size and the checksum of the rest. */
-    zt__pack_bytes(&header, "ZTPK", 4);
-    zt__pack_u32(&header, ZT__PACK_LAYOUT);
-    zt__pack_u64(&header, packer.used);
-    zt__pack_u64(&header, zt__hash(packer.bytes + ZT__PACK_HEADER_SIZE, packer.used - ZT__PACK_HEADER_SIZE));
+    packed_size = packer.used;
+    hash = zt__hash(packer.bytes + ZT__PACK_HEADER_SIZE, packer.used - ZT__PACK_HEADER_SIZE);
+    memcpy(packer.bytes, "ZTPK", 4);
+    packer.used = 4;
+    zt__transfer_u32(&packer, &layout, UINT32_MAX);
+    zt__transfer_u64(&packer, &packed_size, UINT64_MAX);
+    zt__transfer_u64(&packer, &hash, UINT64_MAX);
     return ZE_RESULT_SUCCESS;
-}
-
-/* ---- unpacking: nothing in the buffer is trusted --------------------------------------------------------- */
-
-/* The highest count that is accepted, so that sums over all regions do not overflow. */
-#define ZT__MAX_PACKED_COUNT (UINT64_C(1) << 47)
-
-/* Reads from a buffer. Once `result` is not SUCCESS, further values are 0 or "". */
-typedef struct zt__unpacker {
-    const uint8_t *bytes;
-    size_t size, used;
-    ze_result_t result; /* INVALID_ARGUMENT: the buffer ends too early or is invalid; OUT_OF_HOST_MEMORY */
-    char *strings;      /* the next text is copied to here */
-} zt__unpacker;
-
-/* Rejects the buffer unless a condition holds. Returns whether all has gone well so far. */
-ZT__PRIVATE int zt__require(zt__unpacker *unpacker, int condition) {
-    if (!condition && unpacker->result == ZE_RESULT_SUCCESS) {
-        unpacker->result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    }
-    return unpacker->result == ZE_RESULT_SUCCESS;
-}
-
-/* As zt__allocate. */
-ZT__PRIVATE void *zt__allocate_unpacked(zt__unpacker *unpacker, const zt_allocator *allocator, size_t count,
-                                        size_t size) {
-    void *memory = zt__allocate(allocator, count, size);
-    if (!memory) {
-        unpacker->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    return memory;
-}
-
-/* Returns the next bytes, or NULL on failure. */
-ZT__PRIVATE const uint8_t *zt__unpack_bytes(zt__unpacker *unpacker, size_t size) {
-    const uint8_t *bytes = unpacker->bytes + unpacker->used;
-    if (!zt__require(unpacker, size <= unpacker->size - unpacker->used)) {
-        return NULL;
-    }
-    unpacker->used += size;
-    return bytes;
-}
-
-/* Unpacks `size` bytes, 8 at the most, little-endian. Rejects the buffer if the value is above `most`. */
-ZT__PRIVATE uint64_t zt__unpack_integer(zt__unpacker *unpacker, size_t size, uint64_t most) {
-    const uint8_t *bytes = zt__unpack_bytes(unpacker, size);
-    uint64_t value = 0;
-    while (bytes && size-- > 0) {
-        value = value << 8 | bytes[size];
-    }
-    return zt__require(unpacker, value <= most) ? value : 0;
-}
-
-ZT__PRIVATE uint32_t zt__unpack_u32(zt__unpacker *unpacker, uint32_t most) {
-    return (uint32_t)zt__unpack_integer(unpacker, 4, most);
-}
-
-ZT__PRIVATE uint64_t zt__unpack_u64(zt__unpacker *unpacker, uint64_t most) {
-    return zt__unpack_integer(unpacker, 8, most);
-}
-
-ZT__PRIVATE double zt__unpack_f64(zt__unpacker *unpacker) {
-    uint64_t bits = zt__unpack_u64(unpacker, UINT64_MAX);
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-/* Copies a text to the profiler's strings. They have as many bytes as the buffer, which is enough: besides
-   its characters, a text occupies one byte there for the final 0, and four in the buffer for its length. */
-ZT__PRIVATE const char *zt__unpack_text(zt__unpacker *unpacker) {
-    uint32_t length = zt__unpack_u32(unpacker, UINT32_MAX);
-    const uint8_t *bytes = zt__unpack_bytes(unpacker, length);
-    char *text = unpacker->strings;
-    if (!bytes || !zt__require(unpacker, memchr(bytes, 0, length) == NULL)) {
-        return "";
-    }
-    memcpy(text, bytes, length);
-    text[length] = 0;
-    unpacker->strings += length + 1;
-    return text;
-}
-
-/* Copies a text to a buffer of `room` bytes, cut if it is too long. */
-ZT__PRIVATE void zt__unpack_short_text(zt__unpacker *unpacker, char *text, size_t room) {
-    const char *unpacked = zt__unpack_text(unpacker);
-    zt__copy_text(text, room, unpacked, strlen(unpacked));
-}
-
-/* Reads all that comes before the regions. Returns the number of regions. */
-ZT__PRIVATE uint32_t zt__unpack_profiler(zt__unpacker *unpacker, zt_profiler *profiler) {
-    enum {
-        LEAST_METRIC = 5 * 4 + 3 * 4, /* bytes of a metric whose texts are empty */
-        MAX_SAMPLES = 1 << 20         /* as in zt__complete_config */
-    };
-    const uint32_t max_metrics = UINT32_MAX / (2 * ZT__MAX_TILES); /* the number of columns fits in 32 bits */
-    size_t most_metrics = unpacker->size / LEAST_METRIC;
-    uint64_t causes[ZT_CAUSE_COUNT];
-    zt__facts *facts = &profiler->facts;
-    uint32_t i, region_count;
-    profiler->metric_count =
-        zt__unpack_u32(unpacker, most_metrics < max_metrics ? (uint32_t)most_metrics : max_metrics);
-    region_count = zt__unpack_u32(unpacker, ZT__MAX_REGIONS);
-    profiler->pass_count = zt__unpack_u32(unpacker, ZT__MAX_PASSES);
-    profiler->tile_count = zt__unpack_u32(unpacker, ZT__MAX_TILES);
-    profiler->config.samples = zt__unpack_u32(unpacker, MAX_SAMPLES);
-    profiler->availability = (zt_availability)zt__unpack_u32(unpacker, ZT_AVAILABILITY_UNKNOWN);
-    zt__unpack_short_text(unpacker, profiler->availability_text.text,
-                          sizeof profiler->availability_text.text);
-    zt__unpack_short_text(unpacker, profiler->device_name, sizeof profiler->device_name);
-    zt__unpack_short_text(unpacker, facts->driver_version, sizeof facts->driver_version);
-    zt__unpack_short_text(unpacker, facts->uuid, sizeof facts->uuid);
-    zt__unpack_short_text(unpacker, facts->pci_address, sizeof facts->pci_address);
-    zt__unpack_short_text(unpacker, facts->program, sizeof facts->program);
-    facts->core_clock_mhz = zt__unpack_u32(unpacker, UINT32_MAX);
-    facts->timer_hz = zt__unpack_u64(unpacker, UINT64_MAX);
-    facts->opened_s = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
-    zt__require(unpacker, zt__unpack_u32(unpacker, ZT_CAUSE_COUNT) == ZT_CAUSE_COUNT);
-    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        causes[i] = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
-    }
-    zt__add_causes(profiler, causes, zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT));
-    if (!zt__require(unpacker, profiler->pass_count > 0 && profiler->config.samples > 0)) {
-        return 0;
-    }
-    profiler->metrics = (zt_metric *)zt__allocate_unpacked(
-        unpacker, &profiler->config.allocator, profiler->metric_count + 1, sizeof *profiler->metrics);
-    for (i = 0; profiler->metrics && i < profiler->metric_count; i++) {
-        zt_metric *metric = &profiler->metrics[i];
-        metric->name = zt__unpack_text(unpacker);
-        metric->group = zt__unpack_text(unpacker);
-        metric->component = zt__unpack_text(unpacker);
-        metric->units = zt__unpack_text(unpacker);
-        metric->description = zt__unpack_text(unpacker);
-        metric->type = (int)zt__unpack_u32(unpacker, INT32_MAX);
-        metric->aggregation = (zt_aggregation)zt__unpack_u32(unpacker, ZT_AGGREGATE_NONE);
-        metric->pass = zt__unpack_u32(unpacker, profiler->pass_count - 1);
-    }
-    if (unpacker->result == ZE_RESULT_SUCCESS && !zt__lay_out_columns(profiler)) {
-        unpacker->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    return region_count;
-}
-
-/* Counts and weights are checked, because values are divided by them. The values themselves are not: as with
-   those of a driver, reports leave out what is not a number. */
-ZT__PRIVATE void zt__unpack_moments(zt__unpacker *unpacker, zt__moments *moments, uint64_t collected) {
-    moments->count = zt__unpack_u64(unpacker, collected);
-    moments->weight = zt__unpack_f64(unpacker);
-    moments->sum = zt__unpack_f64(unpacker);
-    moments->mean = zt__unpack_f64(unpacker);
-    moments->m2 = zt__unpack_f64(unpacker);
-    moments->min = zt__unpack_f64(unpacker);
-    moments->max = zt__unpack_f64(unpacker);
-    zt__require(unpacker, zt__is_finite(moments->weight) && moments->weight >= 0 &&
-                              (zt__is_nan(moments->m2) || moments->m2 >= 0));
-    if (moments->count == 0) {
-        memset(moments, 0, sizeof *moments);
-    }
-}
-
-ZT__PRIVATE void zt__unpack_region(zt__unpacker *unpacker, zt_profiler *profiler) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    const char *name = zt__unpack_text(unpacker);
-    uint64_t seen[ZT__MAX_PASSES] = {0}, collected = 0, lost, dropped, bytes;
-    double bytes_ns, launch_error_ns;
-    uint32_t columns = profiler->layout.column_count, index = profiler->region_count;
-    uint32_t pass, column, kept;
-    size_t i, values;
-    zt__region_record *record;
-    zt__statistics *statistics;
-    zt_cause cause;
-    for (pass = 0; pass < profiler->pass_count; pass++) {
-        seen[pass] = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
-        collected += seen[pass];
-    }
-    lost = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
-    dropped = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
-    bytes = zt__unpack_u64(unpacker, UINT64_MAX);
-    bytes_ns = zt__unpack_f64(unpacker);
-    launch_error_ns = zt__unpack_f64(unpacker);
-    zt__require(unpacker, (zt__is_nan(bytes_ns) || (zt__is_finite(bytes_ns) && bytes_ns >= 0)) &&
-                              zt__is_finite(launch_error_ns) && launch_error_ns >= 0);
-    /* Memory is allocated only for what the buffer is long enough for. */
-    if (!zt__require(unpacker, (unpacker->size - unpacker->used) / ZT__PACKED_MOMENTS_SIZE >= columns)) {
-        return;
-    }
-    zt__lock(&profiler->mutex);
-    record = zt__find_or_add_region(profiler, zt__shown_name(name), &cause);
-    zt__unlock(&profiler->mutex);
-    if (!record) {
-        unpacker->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-        return;
-    }
-    if (!zt__require(unpacker, record->index == index)) { /* another region has this name */
-        return;
-    }
-    record->lost = lost;
-    record->dropped = dropped;
-    record->bytes = bytes;
-    record->bytes_ns = bytes_ns;
-    record->launch_error_ns = launch_error_ns;
-    profiler->counts.collected += collected;
-    profiler->counts.begun += collected;
-    statistics = &record->statistics;
-    statistics->moments =
-        (zt__moments *)zt__allocate_unpacked(unpacker, allocator, columns, sizeof *statistics->moments);
-    if (!statistics->moments) {
-        return;
-    }
-    for (column = 0; column < columns; column++) {
-        zt__unpack_moments(unpacker, &statistics->moments[column], collected);
-    }
-    for (pass = 0; pass < profiler->pass_count; pass++) {
-        zt__require(unpacker, statistics->moments[zt__pass_time_column(profiler, pass)].count <= seen[pass]);
-    }
-    memcpy(statistics->seen, seen, sizeof seen);
-    kept = zt__unpack_u32(unpacker, profiler->config.samples);
-    values = (size_t)kept * columns;
-    if (!zt__require(unpacker, kept <= zt__samples_per_pass(statistics) &&
-                                   values <= (unpacker->size - unpacker->used) / sizeof(double)) ||
-        values == 0) {
-        return;
-    }
-    statistics->rows = (double *)zt__allocate_unpacked(unpacker, allocator, values, sizeof *statistics->rows);
-    if (!statistics->rows) {
-        return;
-    }
-    for (i = 0; i < values; i++) {
-        statistics->rows[i] = zt__unpack_f64(unpacker);
-    }
-    statistics->kept = statistics->capacity = kept;
-}
-
-ZT__PRIVATE void zt__unpack_paths(zt__unpacker *unpacker, zt_profiler *profiler) {
-    uint32_t i, count = zt__unpack_u32(unpacker, ZT__MAX_PATHS);
-    if (!zt__require(unpacker, (unpacker->size - unpacker->used) / ZT__PACKED_PATH_SIZE >= count)) {
-        return;
-    }
-    for (i = 0; i < count; i++) {
-        uint32_t outer_index = zt__unpack_u32(unpacker, UINT32_MAX);
-        uint32_t region = zt__unpack_u32(unpacker, UINT32_MAX);
-        zt__path *outer, *path;
-        if (!zt__require(unpacker,
-                         (outer_index < i || outer_index == UINT32_MAX) && region < profiler->region_count)) {
-            return;
-        }
-        outer = outer_index == UINT32_MAX ? &profiler->root : zt__path_at(profiler, outer_index);
-        zt__lock(&profiler->mutex);
-        path = zt__find_or_add_path(profiler, outer, profiler->regions[region]);
-        zt__unlock(&profiler->mutex);
-        if (!path) {
-            unpacker->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-            return;
-        }
-        if (!zt__require(unpacker, path->index == i && path->key.outer == outer)) {
-            return; /* it was there before, or is nested too deeply */
-        }
-        path->count = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
-        path->time_ns = zt__unpack_f64(unpacker);
-        path->missing = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
-        path->outlives_outer = (int)zt__unpack_u32(unpacker, 1);
-        path->is_own_unknown = (int)zt__unpack_u32(unpacker, 1);
-    }
 }
 
 /* Checks the header and the checksum, and reports what is wrong. `size` is that of the buffer at first, and
    then that of its contents. */
-ZT__PRIVATE ze_result_t zt__check_pack(const uint8_t *bytes, size_t *size) {
-    zt__unpacker header = {bytes, *size, 4, ZE_RESULT_SUCCESS, NULL}; /* after ZTPK */
-    uint64_t stated, hash;
-    uint32_t layout;
+ZT__PRIVATE ze_result_t zt__check_pack(uint8_t *bytes, size_t *size) {
+    zt__packer header = {1, bytes, *size, 4, ZE_RESULT_SUCCESS, NULL}; /* after ZTPK */
+    uint64_t stated = 0, hash = 0;
+    uint32_t layout = 0;
     if (*size >= 4 && memcmp(bytes, "ZTPK", 4) != 0) {
         return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "the buffer does not begin with ZTPK");
@@ -9971,9 +10119,9 @@ ZT__PRIVATE ze_result_t zt__check_pack(const uint8_t *bytes, size_t *size) {
     if (*size < ZT__PACK_HEADER_SIZE) {
         return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_SIZE, "the buffer is cut off");
     }
-    layout = zt__unpack_u32(&header, UINT32_MAX);
-    stated = zt__unpack_u64(&header, UINT64_MAX);
-    hash = zt__unpack_u64(&header, UINT64_MAX);
+    zt__transfer_u32(&header, &layout, UINT32_MAX);
+    zt__transfer_u64(&header, &stated, UINT64_MAX);
+    zt__transfer_u64(&header, &hash, UINT64_MAX);
     if (layout != ZT__PACK_LAYOUT && layout != 0) {
         return zt__report(NULL, OTHER_PACK, ZE_RESULT_ERROR_UNSUPPORTED_VERSION, (unsigned)layout,
                           (unsigned)ZT__PACK_LAYOUT);
@@ -10002,11 +10150,11 @@ ZT__PRIVATE int zt__keep_columns(zt_profiler *profiler, const zt_config *config)
 
 ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *config,
                              zt_profiler **profiler) {
-    zt__unpacker unpacker = {(const uint8_t *)buffer, 0, ZT__PACK_HEADER_SIZE, ZE_RESULT_SUCCESS, NULL};
+    zt__packer packer = {1, (uint8_t *)buffer, 0, ZT__PACK_HEADER_SIZE, ZE_RESULT_SUCCESS, NULL};
     zt_config complete = zt__complete_config(config);
     zt_profiler *unpacked;
     ze_result_t result;
-    uint32_t i, region_count;
+    uint32_t i, region_count = 0, path_count = 0;
     if (profiler) {
         *profiler = NULL;
     }
@@ -10016,7 +10164,7 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
     if (config && !config->allocator.allocate != !config->allocator.release) {
         return zt__report(NULL, BAD_ALLOCATOR, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_unpack");
     }
-    result = zt__check_pack((const uint8_t *)buffer, &size);
+    result = zt__check_pack(packer.bytes, &size);
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
@@ -10025,19 +10173,23 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
         return zt__report_no_memory(NULL, "zt_unpack", "the profiler");
     }
     unpacked->config.groups = unpacked->config.metrics = unpacked->config.columns = NULL;
-    unpacked->strings = (char *)zt__allocate_unpacked(&unpacker, &complete.allocator, size, 1);
+    unpacked->strings = (char *)zt__allocate_unpacked(&packer, &complete.allocator, size, 1);
     if (!zt__keep_columns(unpacked, &complete)) {
-        unpacker.result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        packer.result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
-    unpacker.size = size;
-    unpacker.strings = unpacked->strings;
-    region_count = zt__unpack_profiler(&unpacker, unpacked);
-    for (i = 0; i < region_count && unpacker.result == ZE_RESULT_SUCCESS; i++) {
-        zt__unpack_region(&unpacker, unpacked);
+    packer.size = size;
+    packer.strings = unpacked->strings;
+    zt__transfer_profiler(&packer, unpacked, &region_count);
+    zt__transfer_metrics(&packer, unpacked);
+    for (i = 0; i < region_count && packer.result == ZE_RESULT_SUCCESS; i++) {
+        zt__transfer_region(&packer, unpacked, i);
     }
-    zt__unpack_paths(&unpacker, unpacked);
-    zt__require(&unpacker, unpacker.used == unpacker.size);
-    result = unpacker.result;
+    zt__transfer_u32(&packer, &path_count, ZT__MAX_PATHS);
+    for (i = 0; i < path_count && packer.result == ZE_RESULT_SUCCESS; i++) {
+        zt__transfer_path(&packer, unpacked, i);
+    }
+    zt__require(&packer, packer.used == packer.size);
+    result = packer.result;
     if (result == ZE_RESULT_ERROR_INVALID_ARGUMENT) {
         zt__report(NULL, BAD_PACK, result, "the contents of the buffer are invalid");
     } else if (result != ZE_RESULT_SUCCESS) {
@@ -10380,6 +10532,9 @@ typedef struct zt__execution {
 /* The newest samples. Guarded by the profiler's mutex. */
 typedef struct zt__timeline {
     zt__clock clock;
+    zt__clock kernel_clock;   /* of the time stamps of kernels. It has no pairs of its own: */
+    uint64_t kernel_offset;   /* it is so many ticks before the other one, which has its rate, */
+    uint64_t kernel_error_ns; /* with this error. 0: it is the same clock, with fewer bits perhaps */
     uint32_t capacity;
     uint64_t written;           /* ever */
     uint64_t ambiguous;         /* samples that were not kept, because their times are uncertain */
@@ -10464,34 +10619,82 @@ ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns) {
     }
 }
 
-/* Returns how long a sample waited for the device, which began it at `begin_ns`. It is not known if another
-   execution of the list may have begun it. */
+ZT__PRIVATE uint64_t zt__ns_to_ticks(const zt__clock *clock, uint64_t ns) {
+    uint64_t rate = clock->ticks_per_second;
+    return ns / 1000000000u * rate + ns % 1000000000u * rate / 1000000000u;
+}
+
+/* Returns the unwrapped time of the device for a time stamp of a kernel: the first from `least_ns` on. */
+ZT__PRIVATE uint64_t zt__place_kernel_stamp(const zt__timeline *timeline, uint64_t stamp, uint64_t least_ns) {
+    const zt__clock *clock = &timeline->kernel_clock;
+    uint64_t ticks = (stamp - timeline->kernel_offset) & clock->mask;
+    uint64_t least = zt__ns_to_ticks(clock, least_ns);
+    if (clock->wrap_ns) {
+        ticks = least + ((ticks - least) & clock->mask);
+    }
+    return ticks / clock->ticks_per_second * 1000000000u +
+           ticks % clock->ticks_per_second * 1000000000u / clock->ticks_per_second;
+}
+
+/* Finds out how the time stamps of kernels are related to the device's global ones, by a command that has
+   such a time stamp, between two readings of the global clock. With most drivers, they have fewer bits of
+   the same clock. */
+ZT__PRIVATE void zt__relate_kernel_clock(zt_profiler *profiler) {
+    zt__timeline *timeline = profiler->timeline;
+    uint64_t mask = profiler->kernel_tick_mask, rate = timeline->clock.ticks_per_second;
+    ze_kernel_timestamp_result_t stamps;
+    uint64_t host, before = 0, after = 0, stamp, slack = rate / 10000;
+    zt__init_clock(&timeline->kernel_clock, profiler->device, NULL, rate, mask);
+    memset(&stamps, 0, sizeof stamps);
+    if (profiler->driver.zeDeviceGetGlobalTimestamps(profiler->device, &host, &before) != ZE_RESULT_SUCCESS ||
+        !zt__run_first_query(profiler, &profiler->passes[0], &stamps) ||
+        profiler->driver.zeDeviceGetGlobalTimestamps(profiler->device, &host, &after) != ZE_RESULT_SUCCESS) {
+        return;
+    }
+    stamp = stamps.global.kernelEnd;
+    after = before + ((after - before) & profiler->tick_mask);
+    if (((stamp - before + slack) & mask) > after - before + 2 * slack) {
+        timeline->kernel_offset = (stamp - before - (after - before) / 2) & mask;
+        timeline->kernel_error_ns = zt__ticks_to_ns(&timeline->clock, (after - before) / 2 + 1);
+    }
+}
+
+/* Returns how long a kept sample has waited for the device. It is not known if another execution of the list
+   than the one that was announced may have begun it. */
 ZT__PRIVATE double zt__launch_latency(const zt__timeline *timeline, const zt__reading *reading,
-                                      uint64_t begin_ns) {
-    zt__slot *slot = reading->slot;
-    uint64_t host_ns = zt__convert_time(&timeline->clock, begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
-    double error_ns = (double)zt__clock_error(&timeline->clock, host_ns);
-    if (reading->from != ZT__SLOT_PENDING || slot->overwritten || slot->list->state == ZT__LIST_UNOBSERVED) {
+                                      const zt__timeline_sample *sample) {
+    const zt__slot *slot = reading->slot;
+    uint64_t begin_ns =
+        zt__convert_time(&timeline->clock, sample->begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
+    double error_ns = (double)zt__clock_error(&timeline->clock, begin_ns);
+    if (reading->from != ZT__SLOT_PENDING || !sample->origin.submitted_by || slot->overwritten ||
+        slot->list->state == ZT__LIST_UNOBSERVED) {
         return zt__nan();
+    }
+    if (reading->times.is_kernel) {
+        error_ns += (double)timeline->kernel_error_ns;
     }
     if (slot->region->launch_error_ns < error_ns) {
         slot->region->launch_error_ns = error_ns;
     }
-    return (double)(int64_t)(host_ns - reading->times.not_before_ns);
+    return (double)(int64_t)(begin_ns - sample->submitted_ns);
 }
 
 /* Keeps a sample, and fills in its latencies, with the mutex held. It ran between its submission and the
    moment at which it was seen complete. In that time the device's clock may have wrapped around: if the time
    stamps of the sample fit in two places, or in none, it is not kept. */
 ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *reading, double *row) {
+    enum { CLOCK_ERROR_NS = 1000000 };
     zt__timeline *timeline = profiler->timeline;
     const zt__sample_times *times = &reading->times;
     const zt__slot *slot = reading->slot;
     const zt__clock *clock = &timeline->clock;
     size_t place = (size_t)(timeline->written % timeline->capacity);
     size_t columns = profiler->layout.column_count;
-    uint64_t tolerance = zt__clock_tolerance(clock);
-    uint64_t least = zt__convert_time(clock, times->not_before_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK);
+    const zt__clock *stamp_clock = times->is_kernel ? &timeline->kernel_clock : clock;
+    uint64_t tolerance = zt__clock_tolerance(stamp_clock);
+    uint64_t submitted = zt__convert_time(clock, slot->submitted_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK);
+    uint64_t least = submitted > tolerance ? submitted - tolerance : 0;
     uint64_t most =
         zt__convert_time(clock, times->not_after_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK) + tolerance;
     zt__missing missing = {NULL, NULL, NULL, 0, ZT_CAUSE_COUNT, 1, 0};
@@ -10499,31 +10702,34 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     /* What is executed again does not wait to be executed, and neither does what is on an immediate list. */
     if (reading->from == ZT__SLOT_PENDING && slot->origin.executions == 1) {
         row[zt__latency_column(profiler, ZT_LATENCY_QUEUE)] =
-            (double)(times->not_before_ns - slot->origin.appended_ns);
+            (double)(slot->submitted_ns - slot->origin.appended_ns);
     }
-    least = least > tolerance ? least - tolerance : 0;
-    sample.begin_ns = zt__unwrap_after(clock, zt__ticks_to_ns(clock, times->begin_ticks), least);
-    sample.end_ns = sample.begin_ns + zt__ticks_to_ns(clock, times->end_ticks - times->begin_ticks);
-    if (clock->wrap_ns && (sample.end_ns > most || sample.end_ns + clock->wrap_ns <= most)) {
+    sample.begin_ns = times->is_kernel
+                          ? zt__place_kernel_stamp(timeline, times->begin_ticks, least)
+                          : zt__unwrap_after(clock, zt__ticks_to_ns(clock, times->begin_ticks), least);
+    sample.end_ns = sample.begin_ns + zt__ticks_to_ns(stamp_clock, times->end_ticks - times->begin_ticks);
+    if (stamp_clock->wrap_ns && (sample.end_ns > most || sample.end_ns + stamp_clock->wrap_ns <= most)) {
         timeline->ambiguous++;
         missing.region = slot->region;
         missing.list = times->list;
         missing.list_name = slot->origin.list_name;
-        missing.since_ns = times->not_before_ns;
+        missing.since_ns = slot->submitted_ns;
         zt__keep_missing(profiler, &missing, 1);
         return;
     }
     sample.list = times->list;
-    sample.submitted_ns = times->not_before_ns;
+    sample.submitted_ns = slot->submitted_ns;
     sample.origin = slot->origin;
-    sample.origin.submitted_by = reading->from == ZT__SLOT_ARMED ? 0 : slot->origin.submitted_by;
+    if (reading->from == ZT__SLOT_ARMED ||
+        sample.begin_ns + CLOCK_ERROR_NS + zt__clock_error(clock, slot->submitted_ns) < submitted) {
+        sample.origin.submitted_by = 0; /* it is not the execution that was announced */
+    }
     sample.bytes = slot->bytes;
     sample.region = slot->region->index;
     if (sample.origin.kind == ZT__REGION_OF_APPLICATION && slot->path->inner) {
         sample.origin.kind = ZT__REGION_AROUND_OTHERS;
     }
-    row[zt__latency_column(profiler, ZT_LATENCY_LAUNCH)] =
-        zt__launch_latency(timeline, reading, sample.begin_ns);
+    row[zt__latency_column(profiler, ZT_LATENCY_LAUNCH)] = zt__launch_latency(timeline, reading, &sample);
     if (timeline->written >= timeline->capacity &&
         timeline->samples[place].end_ns > timeline->replaced_until_ns) {
         timeline->replaced_until_ns = timeline->samples[place].end_ns;
@@ -10797,6 +11003,9 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
         return ZE_RESULT_SUCCESS;
     }
     zt__add_clock_pair(&timeline->clock, pair);
+    if (profiler->passes[0].group_count == 0) {
+        zt__relate_kernel_clock(profiler);
+    }
     profiler->before_batch = zt__timeline_before_batch;
     profiler->sample_collected = zt__keep_sample;
     profiler->sample_missing = zt__keep_missing;
@@ -12176,26 +12385,28 @@ ZT__PRIVATE int zt__keep_peaks(zt_profiler *profiler, const char *text) {
     return 1;
 }
 
-/* Reads what the environment asks for, and keeps ZT_REPORT for zt_close. What is wrong is also printed,
-   because those who have set it may not see the messages of the program. */
+/* Reports a variable whose value is wrong. This is also printed, because those who have set it may not see
+   the messages of the program. */
+ZT__PRIVATE void zt__report_variable(zt_profiler *profiler, const char *name, const char *value,
+                                     const char *expected) {
+    zt__report(&profiler->diagnostics, BAD_VARIABLE, ZE_RESULT_ERROR_INVALID_ARGUMENT, name, value, expected);
+    zt__print_error(profiler);
+}
+
+/* Reads what the environment asks for, and keeps ZT_REPORT for zt_close. */
 ZT__PRIVATE void zt__read_environment(zt_profiler *profiler) {
     const char *list = getenv("ZT_REPORT"), *log = getenv("ZT_LOG"), *timeline = getenv("ZT_TIMELINE");
     const char *peaks = getenv("ZT_PEAKS");
     zt__process *process = zt__get_process();
     if (log && !zt__is_off(log) && strcmp(log, "stderr") != 0) {
-        zt__report(&profiler->diagnostics, BAD_VARIABLE, ZE_RESULT_ERROR_INVALID_ARGUMENT, "ZT_LOG", log,
-                   "'stderr'");
-        zt__print_error(profiler);
+        zt__report_variable(profiler, "ZT_LOG", log, "'stderr'");
     }
     if (timeline && !zt__is_number(timeline)) {
-        zt__report(&profiler->diagnostics, BAD_VARIABLE, ZE_RESULT_ERROR_INVALID_ARGUMENT, "ZT_TIMELINE",
-                   timeline, "a number of samples");
-        zt__print_error(profiler);
+        zt__report_variable(profiler, "ZT_TIMELINE", timeline, "a number of samples");
     }
     if (peaks && *peaks && !zt__keep_peaks(profiler, peaks)) {
-        zt__report(&profiler->diagnostics, BAD_VARIABLE, ZE_RESULT_ERROR_INVALID_ARGUMENT, "ZT_PEAKS", peaks,
-                   "bytes and operations a second, such as '456e9,14.6e12'");
-        zt__print_error(profiler);
+        zt__report_variable(profiler, "ZT_PEAKS", peaks,
+                            "bytes and operations a second, such as '456e9,14.6e12'");
     }
     if (zt__is_off(list) || !process) {
         return;
@@ -12212,43 +12423,25 @@ ZT__PRIVATE void zt__read_environment(zt_profiler *profiler) {
 
 /* ==== >>opening: zt_open and zt_close ===================================================================== */
 
-/* Returns whether a device is one of some others, or a sub-device of one. */
-ZT__PRIVATE int zt__is_among_devices(ze_device_handle_t device, const ze_device_handle_t *others,
-                                     uint32_t count) {
-    ze_device_handle_t parts[ZT__MAX_TILES];
-    uint32_t i, j, part_count;
-    for (i = 0; i < count; i++) {
-        if (others[i] == device) {
-            return 1;
-        }
-        part_count = ZT__MAX_TILES;
-        if (zeDeviceGetSubDevices(others[i], &part_count, parts) != ZE_RESULT_SUCCESS) {
-            continue;
-        }
-        for (j = 0; j < part_count && j < ZT__MAX_TILES; j++) {
-            if (parts[j] == device) {
-                return 1;
-            }
-        }
-    }
-    return 0;
-}
-
 /* Returns the driver of a device, or NULL. A device does not state its driver, so it is looked for among the
-   devices of each. */
+   devices of each, and their sub-devices. */
 ZT__PRIVATE ze_driver_handle_t zt__find_driver(ze_device_handle_t device) {
     enum { MOST_DRIVERS = 16, MOST_DEVICES = 256 };
     ze_driver_handle_t drivers[MOST_DRIVERS];
     ze_device_handle_t devices[MOST_DEVICES];
-    uint32_t i, device_count, driver_count = MOST_DRIVERS;
+    uint32_t i, j, device_count, driver_count = MOST_DRIVERS;
     if (zeDriverGet(&driver_count, drivers) != ZE_RESULT_SUCCESS) {
         return NULL;
     }
     for (i = 0; i < driver_count && i < MOST_DRIVERS; i++) {
         device_count = MOST_DEVICES;
-        if (zeDeviceGet(drivers[i], &device_count, devices) == ZE_RESULT_SUCCESS &&
-            device_count <= MOST_DEVICES && zt__is_among_devices(device, devices, device_count)) {
-            return drivers[i];
+        if (zeDeviceGet(drivers[i], &device_count, devices) != ZE_RESULT_SUCCESS) {
+            continue;
+        }
+        for (j = 0; j < device_count && j < MOST_DEVICES; j++) {
+            if (devices[j] == device || zt__is_sub_device(device, devices[j])) {
+                return drivers[i];
+            }
         }
     }
     return NULL;
@@ -12306,6 +12499,7 @@ ZT__PRIVATE void zt__read_facts(zt_profiler *profiler, const ze_device_propertie
 /* Reads the device's name, the resolution and width of its time stamps, and the facts for reports. */
 ZT__PRIVATE ze_result_t zt__read_device(zt_profiler *profiler) {
     ze_device_properties_t properties;
+    uint32_t tiles = 0;
     ze_result_t result;
     memset(&properties, 0, sizeof properties);
     properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* the resolution is in cycles a second */
@@ -12318,6 +12512,13 @@ ZT__PRIVATE ze_result_t zt__read_device(zt_profiler *profiler) {
                   strlen(properties.name));
     profiler->ns_per_tick = properties.timerResolution ? 1e9 / (double)properties.timerResolution : 1.0;
     profiler->tick_mask = zt__mask_of_bits(properties.timestampValidBits);
+    profiler->kernel_tick_mask = zt__mask_of_bits(properties.kernelTimestampValidBits);
+    profiler->tiles_stamped = 1;
+    if (profiler->driver.zeEventQueryTimestampsExp &&
+        zeDeviceGetSubDevices(profiler->device, &tiles, NULL) == ZE_RESULT_SUCCESS && tiles > 1 &&
+        tiles <= ZT__MAX_TILES) {
+        profiler->tiles_stamped = tiles;
+    }
     zt__read_facts(profiler, &properties);
     return result;
 }
@@ -12421,7 +12622,7 @@ ZT__PRIVATE ze_result_t zt__open_metrics(zt_profiler *profiler) {
         result = zt__make_slots(profiler, pass, &call);
     }
     if (result == ZE_RESULT_SUCCESS) {
-        zt__run_first_query(profiler, pass);
+        zt__run_first_query(profiler, pass, NULL);
         return result;
     }
     if (is_active) {
@@ -13855,6 +14056,707 @@ ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream) {
     return zt__get_last_result(stream ? &zt__mutable_stream(stream)->diagnostics : NULL);
 }
 
+/* ==== >>modules: files of the modules of others, and kernels in place of theirs =========================== */
+
+#ifdef ZETOOLS_TRACER
+
+/* A tracer passes to this chapter what it observes of modules and kernels. */
+
+/* A module of the application. */
+typedef struct zt__module {
+    const void *handle;          /* the key */
+    ze_context_handle_t context; /* NULL: not known, because it was created before the start */
+    ze_device_handle_t device;
+    uint64_t hash; /* of its native binary; 0: not known yet */
+} zt__module;
+
+/* Kernels that take the place of others; see zt_replace. */
+typedef struct zt__replacement {
+    struct zt__replacement *next; /* an older one */
+    ze_module_handle_t module;    /* where they are */
+    char *kernels;                /* patterns of the names of the others */
+    char *name;                   /* NULL: that of the other one */
+    uint32_t users;               /* threads that create one of them */
+    int has_ended;
+} zt__replacement;
+
+/* What a tracer knows of modules. */
+typedef struct zt__modules {
+    zt_allocator allocator;
+    zt__diagnostics *diagnostics; /* of the profiler; NULL under zt_auto */
+    char *directory; /* absolute. NULL: modules leave no files. Changes while nothing is traced */
+
+    zt__mutex mutex;          /* guards what follows. Held briefly, as that of the tracer */
+    zt__map known;            /* zt__module, by handle */
+    uint32_t failures;        /* of files. Atomic */
+    zt__message_text failure; /* the first of them */
+
+    /* of profile flags */
+    uint32_t profile_flags;           /* changes while nothing is traced */
+    ze_device_handle_t accepting[16]; /* devices for which modules were built with them */
+    uint32_t accepting_count;
+    int refuses_flags; /* the driver does not build with them. Atomic */
+
+    /* of zt_replace */
+    ze_context_handle_t context; /* of the profiler */
+    ze_device_handle_t device;
+    uint64_t wait_timeout_ns;
+    zt__replacement *replacements; /* the newest first */
+    uint64_t replaced;             /* kernels, and pointers to functions. Atomic */
+} zt__modules;
+
+/* Called when a tracer is created. */
+ZT__PRIVATE void zt__open_modules(zt__modules *modules, const zt_allocator *allocator,
+                                  zt__diagnostics *diagnostics, uint64_t wait_timeout_ns) {
+    modules->allocator = *allocator;
+    modules->diagnostics = diagnostics;
+    modules->wait_timeout_ns = wait_timeout_ns;
+    pthread_mutex_init(&modules->mutex, NULL);
+}
+
+/* Forgets all modules. Called while nothing is traced. */
+ZT__PRIVATE void zt__forget_modules(zt__modules *modules) {
+    uint32_t i;
+    for (i = 0; i < modules->known.capacity; i++) {
+        zt__free(&modules->allocator, modules->known.entries[i].value);
+    }
+    zt__map_free(&modules->known, &modules->allocator);
+}
+
+/* Called when a tracer is destroyed. */
+ZT__PRIVATE void zt__close_modules(zt__modules *modules) {
+    zt__forget_modules(modules);
+    while (modules->replacements) {
+        zt__replacement *replacement = modules->replacements;
+        modules->replacements = replacement->next;
+        zt__free(&modules->allocator, replacement);
+    }
+    zt__free(&modules->allocator, modules->directory);
+    pthread_mutex_destroy(&modules->mutex);
+}
+
+/* Returns the record of a module, which is added if there is none. The mutex is held, but unlocked while
+   memory is allocated. Returns NULL without memory. */
+ZT__PRIVATE zt__module *zt__find_or_add_module(zt__modules *modules, ze_module_handle_t module) {
+    const void *handle = module;
+    zt__module *made, *known = (zt__module *)zt__map_find(&modules->known, &handle, sizeof handle);
+    if (known) {
+        return known;
+    }
+    zt__unlock(&modules->mutex);
+    made = (zt__module *)zt__allocate(&modules->allocator, 1, sizeof *made);
+    zt__lock(&modules->mutex);
+    if (made && zt__map_make_room(&modules->known, &modules->allocator, &modules->mutex)) {
+        known = (zt__module *)zt__map_find(&modules->known, &handle, sizeof handle);
+        if (!known) {
+            made->handle = handle;
+            zt__map_add(&modules->known, &made->handle, sizeof made->handle, made);
+            return made;
+        }
+    }
+    zt__unlock(&modules->mutex);
+    zt__free(&modules->allocator, made);
+    zt__lock(&modules->mutex);
+    return known;
+}
+
+/* ---- binaries -------------------------------------------------------------------------------------------- */
+
+/* What the driver returns of a module. */
+typedef struct zt__binary {
+    uint8_t *bytes; /* NULL: none */
+    size_t size;
+} zt__binary;
+
+/* One of two calls of the driver, with the module and where to store size and bytes. */
+ZT__PRIVATE ze_result_t zt__query_binary(ze_module_handle_t module, int is_debug, size_t *size,
+                                         uint8_t *bytes) {
+    return is_debug ? zetModuleGetDebugInfo((zet_module_handle_t)module,
+                                            ZET_MODULE_DEBUG_INFO_FORMAT_ELF_DWARF, size, bytes)
+                    : zeModuleGetNativeBinary(module, size, bytes);
+}
+
+/* Reads the native binary of a module or, with `is_debug`, its debug information. There may be none. */
+ZT__PRIVATE ze_result_t zt__read_binary(const zt_allocator *allocator, ze_module_handle_t module,
+                                        int is_debug, zt__binary *binary) {
+    ze_result_t result;
+    binary->bytes = NULL;
+    binary->size = 0;
+    ZT__INTERNAL(result = zt__query_binary(module, is_debug, &binary->size, NULL));
+    if (result != ZE_RESULT_SUCCESS || binary->size == 0) {
+        return result;
+    }
+    binary->bytes = (uint8_t *)zt__allocate(allocator, binary->size, 1);
+    if (!binary->bytes) {
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    ZT__INTERNAL(result = zt__query_binary(module, is_debug, &binary->size, binary->bytes));
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__free(allocator, binary->bytes);
+        binary->bytes = NULL;
+    }
+    return result;
+}
+
+/* Returns the hash of a module's native binary, by which its files are named, and which is the same in every
+   process. Two of 10,000 different modules have the same with a probability of 3 in 10^12. Reads the binary
+   unless the hash is known. Returns 0 if the driver does not return it. */
+ZT__PRIVATE uint64_t zt__hash_of_module(zt__modules *modules, ze_module_handle_t module) {
+    zt__module *known;
+    zt__binary binary;
+    uint64_t hash;
+    zt__lock(&modules->mutex);
+    known = zt__find_or_add_module(modules, module);
+    hash = known ? known->hash : 0;
+    zt__unlock(&modules->mutex);
+    if (!hash && zt__read_binary(&modules->allocator, module, 0, &binary) == ZE_RESULT_SUCCESS) {
+        hash = zt__hash(binary.bytes, binary.size);
+        zt__free(&modules->allocator, binary.bytes);
+        zt__lock(&modules->mutex);
+        known = zt__find_or_add_module(modules, module);
+        if (known) {
+            known->hash = hash;
+        }
+        zt__unlock(&modules->mutex);
+    }
+    return hash;
+}
+
+/* ---- files ----------------------------------------------------------------------------------------------- */
+
+/* Counts a file that is missing, keeps why for reports, and logs the first. */
+ZT__PRIVATE void zt__report_not_saved(zt__modules *modules, const char *directory, ze_result_t result,
+                                      const char *call, const char *reason, const char *remedy) {
+    int is_first;
+    zt__lock(&modules->mutex);
+    is_first = modules->failures == 0;
+    if (is_first) {
+        snprintf(modules->failure.text, sizeof modules->failure.text, zt__format_MODULE_NOT_SAVED, call,
+                 reason, directory, remedy);
+    }
+    zt__store(&modules->failures, modules->failures + 1);
+    zt__unlock(&modules->mutex);
+    if (is_first) {
+        zt__report(modules->diagnostics, MODULE_NOT_SAVED, result, call, reason, directory, remedy);
+    }
+}
+
+/* Stores the directory, which is made if it is missing, or NULL. Later changes of the working directory do
+   not matter. Called while nothing is traced. */
+ZT__PRIVATE void zt__configure_modules(zt__modules *modules, const char *directory, const char *call) {
+    enum { LONGEST = 4096 };
+    size_t size = directory ? strlen(directory) + 1 : 0;
+    zt__forget_modules(modules);
+    zt__free(&modules->allocator, modules->directory);
+    modules->directory = NULL;
+    if (size <= 1) {
+        return;
+    }
+    if (mkdir(directory, 0777) != 0 && errno != EEXIST) {
+        zt__report_not_saved(modules, directory, ZE_RESULT_ERROR_UNKNOWN, "mkdir", strerror(errno),
+                             "Make the directory, or the one that it is in.");
+        return;
+    }
+    modules->directory = (char *)zt__allocate(&modules->allocator, LONGEST + size, 1);
+    if (!modules->directory) {
+        zt__report_no_memory(modules->diagnostics, call, "the name of a directory");
+    } else if (*directory != '/' && getcwd(modules->directory, LONGEST)) {
+        strcat(modules->directory, "/");
+    }
+    if (modules->directory) {
+        strcat(modules->directory, directory);
+    }
+}
+
+/* Writes a file beside its name and renames it, so that nobody reads an incomplete one. Returns the call that
+   failed, with errno, or NULL. */
+ZT__PRIVATE const char *zt__write_beside(const char *path, const char *beside, const zt__binary *binary) {
+    const char *failed = NULL;
+    int reason = 0;
+    FILE *file = fopen(beside, "wb");
+    if (!file) {
+        return "fopen";
+    }
+    if (fwrite(binary->bytes, 1, binary->size, file) != binary->size) {
+        failed = "fwrite";
+        reason = errno;
+    }
+    if (fclose(file) != 0 && !failed) {
+        failed = "fclose";
+        reason = errno;
+    }
+    if (!failed && rename(beside, path) != 0) {
+        failed = "rename";
+        reason = errno;
+    }
+    if (failed) {
+        remove(beside);
+        errno = reason;
+    }
+    return failed;
+}
+
+/* The path of a file of a module, and the one that it is written to first. */
+typedef struct zt__module_file {
+    char path[4096 + 128];
+    char beside[4096 + 192];
+} zt__module_file;
+
+/* Writes a file of a module, unless there is one of this name and size. */
+ZT__PRIVATE void zt__save_binary(zt__modules *modules, uint64_t hash, const char *suffix,
+                                 const zt__binary *binary) {
+    zt__module_file *file = (zt__module_file *)zt__allocate(&modules->allocator, 1, sizeof *file);
+    const char *failed;
+    struct stat before;
+    if (!file) {
+        zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "malloc",
+                             "no memory for a path", "Free some.");
+        return;
+    }
+    snprintf(file->path, sizeof file->path, "%s/%016llx.%s", modules->directory, (unsigned long long)hash,
+             suffix);
+    if (stat(file->path, &before) != 0 || before.st_size != (off_t)binary->size) {
+        snprintf(file->beside, sizeof file->beside, "%s.%ld.%lx.part", file->path, (long)getpid(),
+                 (unsigned long)zt__this_thread());
+        failed = zt__write_beside(file->path, file->beside, binary);
+        if (failed) {
+            zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_UNKNOWN, failed,
+                                 strerror(errno), "Check the directory, its permissions and space.");
+        }
+    }
+    zt__free(&modules->allocator, file);
+}
+
+ZT__PRIVATE const char *zt__suffix_of_binary(const zt__binary *binary) {
+    if (binary->size >= 4 && memcmp(binary->bytes, "\177ELF", 4) == 0) {
+        return "elf";
+    }
+    return binary->size >= 8 && memcmp(binary->bytes, "!<arch>\n", 8) == 0 ? "ar" : "bin";
+}
+
+/* Writes the files of a module. Returns the hash by which they are named; 0: not known. */
+ZT__PRIVATE uint64_t zt__save_module(zt__modules *modules, ze_module_handle_t module) {
+    const char *remedy = "Free some memory, or update the driver.";
+    zt__binary binary, debug;
+    uint64_t hash = 0;
+    ze_result_t result = zt__read_binary(&modules->allocator, module, 0, &binary);
+    if (result != ZE_RESULT_SUCCESS || !binary.bytes) {
+        zt__report_not_saved(modules, modules->directory, result, "zeModuleGetNativeBinary",
+                             zt_result_name(result), remedy);
+        return 0;
+    }
+    hash = zt__hash(binary.bytes, binary.size);
+    zt__save_binary(modules, hash, zt__suffix_of_binary(&binary), &binary);
+    zt__free(&modules->allocator, binary.bytes);
+    result = zt__read_binary(&modules->allocator, module, 1, &debug);
+    if (debug.bytes) {
+        zt__save_binary(modules, hash, "debug", &debug);
+        zt__free(&modules->allocator, debug.bytes);
+    } else if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_ERROR_UNSUPPORTED_FEATURE) {
+        zt__report_not_saved(modules, modules->directory, result, "zetModuleGetDebugInfo",
+                             zt_result_name(result), remedy);
+    }
+    return hash;
+}
+
+/* ---- builds with profile flags --------------------------------------------------------------------------- */
+
+/* A zeModuleCreate whose build flags are changed for the call. */
+typedef struct zt__build {
+    const ze_module_desc_t **place; /* the call's parameter, if it was changed; else NULL */
+    const ze_module_desc_t *before; /* its value before */
+    void *changed;                  /* from malloc, because a call may end after its tracer was destroyed */
+    ze_result_t trial;              /* of a build with the flags, if there was one */
+} zt__build;
+
+/* A copy of a description, with another option in its build flags, which follow the structure. */
+typedef struct zt__changed_module {
+    ze_module_desc_t desc;
+    ze_module_program_exp_desc_t program; /* if the module is built from several inputs */
+} zt__changed_module;
+
+/* Writes build flags with another option behind them to `*end`, which moves behind that. */
+ZT__PRIVATE const char *zt__join_flags(char **end, const char *flags, const char *option) {
+    char *joined = *end;
+    size_t length = flags ? strlen(flags) : 0;
+    if (length > 0) {
+        memcpy(joined, flags, length);
+        joined[length++] = ' ';
+    }
+    strcpy(joined + length, option);
+    *end = joined + length + strlen(option) + 1;
+    return joined;
+}
+
+/* Returns a copy of a description with another option. Returns NULL without memory. */
+ZT__PRIVATE zt__changed_module *zt__change_module(const ze_module_desc_t *desc, const char *option) {
+    const ze_module_program_exp_desc_t *program = (const ze_module_program_exp_desc_t *)desc->pNext;
+    const char **flags;
+    size_t room = strlen(option) + 2, size = sizeof(zt__changed_module) + room;
+    uint32_t i, count = 0;
+    zt__changed_module *changed;
+    char *end;
+    size += desc->pBuildFlags ? strlen(desc->pBuildFlags) : 0;
+    if (program && program->stype == ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC) {
+        count = program->count;
+    }
+    for (i = 0; i < count; i++) {
+        size += sizeof *flags + room;
+        size += program->pBuildFlags && program->pBuildFlags[i] ? strlen(program->pBuildFlags[i]) : 0;
+    }
+    changed = (zt__changed_module *)zt__allocate(&zt__default_allocator, size, 1);
+    if (!changed) {
+        return NULL;
+    }
+    flags = (const char **)(changed + 1);
+    end = (char *)(flags + count);
+    changed->desc = *desc;
+    changed->desc.pBuildFlags = zt__join_flags(&end, desc->pBuildFlags, option);
+    if (count > 0) {
+        changed->program = *program;
+        changed->program.pBuildFlags = flags;
+        changed->desc.pNext = &changed->program;
+    }
+    for (i = 0; i < count; i++) {
+        flags[i] = zt__join_flags(&end, program->pBuildFlags ? program->pBuildFlags[i] : NULL, option);
+    }
+    return changed;
+}
+
+/* Returns whether the driver builds modules for a device with the profile flags. If the flags made the call
+   of the application fail, nothing could be done about that. So the first module for a device is built twice.
+ */
+ZT__PRIVATE int zt__accepts_flags(zt__modules *modules, const ze_module_create_params_t *parameters,
+                                  const ze_module_desc_t *changed, zt__build *build) {
+    ze_module_handle_t module = NULL;
+    uint32_t i = 0;
+    int is_known;
+    zt__lock(&modules->mutex);
+    while (i < modules->accepting_count && modules->accepting[i] != *parameters->phDevice) {
+        i++;
+    }
+    is_known = i < modules->accepting_count;
+    zt__unlock(&modules->mutex);
+    if (is_known) {
+        return 1;
+    }
+    build->trial = zeModuleCreate(*parameters->phContext, *parameters->phDevice, changed, &module, NULL);
+    if (build->trial != ZE_RESULT_SUCCESS) {
+        return 0;
+    }
+    zt__check(modules->diagnostics, zeModuleDestroy(module), "zeModuleDestroy", "A module is not freed.");
+    zt__lock(&modules->mutex);
+    if (modules->accepting_count < ZT__COUNT_OF(modules->accepting)) {
+        modules->accepting[modules->accepting_count++] = *parameters->phDevice;
+    }
+    zt__unlock(&modules->mutex);
+    return 1;
+}
+
+/* Called before a module is created. Adds the profile flags, unless the application has given some. */
+ZT__PRIVATE void zt__begin_build(zt__modules *modules, const ze_module_create_params_t *parameters,
+                                 zt__build *build) {
+    const ze_module_desc_t *desc = *parameters->pdesc;
+    zt__changed_module *changed;
+    char option[64];
+    if (!desc || !modules->profile_flags || zt__load(&modules->refuses_flags) ||
+        (desc->pBuildFlags && strstr(desc->pBuildFlags, "-zet-profile-flags"))) {
+        return;
+    }
+    snprintf(option, sizeof option, "-zet-profile-flags 0x%x", (unsigned)modules->profile_flags);
+    changed = zt__change_module(desc, option);
+    if (!changed) {
+        zt__report_no_memory(modules->diagnostics, "zeModuleCreate", "build flags");
+    } else if (zt__accepts_flags(modules, parameters, &changed->desc, build)) {
+        build->place = parameters->pdesc;
+        build->before = desc;
+        build->changed = changed;
+        *parameters->pdesc = &changed->desc;
+    } else {
+        zt__free(&zt__default_allocator, changed);
+    }
+}
+
+/* Called after the call, with or without a tracer. */
+ZT__PRIVATE void zt__end_build(zt__build *build) {
+    if (build->place) {
+        *build->place = build->before;
+        zt__free(&zt__default_allocator, build->changed);
+        build->place = NULL;
+    }
+}
+
+/* Called after a module was created. */
+ZT__PRIVATE void zt__after_module_create(zt__modules *modules, const ze_module_create_params_t *parameters,
+                                         const zt__build *build) {
+    ze_module_handle_t module = **parameters->pphModule;
+    uint64_t hash = modules->directory ? zt__save_module(modules, module) : 0;
+    zt__module *known;
+    zt__lock(&modules->mutex);
+    known = zt__find_or_add_module(modules, module);
+    if (known) {
+        known->context = *parameters->phContext;
+        known->device = *parameters->phDevice;
+        known->hash = hash;
+    }
+    zt__unlock(&modules->mutex);
+    if (build->trial != ZE_RESULT_SUCCESS) {
+        zt__store(&modules->refuses_flags, 1);
+        zt__report(modules->diagnostics, FLAGS_REFUSED, build->trial, zt_result_name(build->trial),
+                   (unsigned)modules->profile_flags);
+    }
+}
+
+/* ---- kernels in place of others -------------------------------------------------------------------------- */
+
+/* Ends the replacements of these patterns (NULL: any) by this module (NULL: any). The mutex is held. */
+ZT__PRIVATE void zt__end_replacements(zt__modules *modules, const char *kernels, ze_module_handle_t module) {
+    zt__replacement *replacement = modules->replacements;
+    for (; replacement; replacement = replacement->next) {
+        if ((!kernels || strcmp(replacement->kernels, kernels) == 0) &&
+            (!module || replacement->module == module)) {
+            replacement->has_ended = 1;
+        }
+    }
+}
+
+/* Frees the replacements that have ended, each when no thread uses it any more. Returns SUCCESS, or NOT_READY
+   if that takes too long; then the next call frees them. */
+ZT__PRIVATE ze_result_t zt__free_replacements(zt__modules *modules, const char *call) {
+    zt__wait wait = zt__wait_until(zt__deadline(modules->wait_timeout_ns));
+    for (;;) {
+        zt__replacement **place = &modules->replacements, *ended = NULL;
+        int is_used = 1;
+        zt__lock(&modules->mutex);
+        for (; *place && is_used; place = &(*place)->next) {
+            if ((*place)->has_ended) {
+                ended = *place;
+                is_used = ended->users > 0;
+                if (!is_used) {
+                    *place = ended->next;
+                    break;
+                }
+            }
+        }
+        zt__unlock(&modules->mutex);
+        if (!ended) {
+            return ZE_RESULT_SUCCESS;
+        }
+        if (!is_used) {
+            zt__free(&modules->allocator, ended);
+        } else if (!zt__wait_again(&wait)) {
+            return zt__report(modules->diagnostics, REPLACEMENT_IN_USE, ZE_RESULT_NOT_READY, call);
+        }
+    }
+}
+
+/* Called before a module is destroyed, because afterwards the driver may use its handle again. */
+ZT__PRIVATE void zt__forget_module(zt__modules *modules, ze_module_handle_t module) {
+    const void *handle = module;
+    zt__module *known;
+    zt__lock(&modules->mutex);
+    known = (zt__module *)zt__map_find(&modules->known, &handle, sizeof handle);
+    zt__map_remove(&modules->known, &handle, sizeof handle);
+    zt__end_replacements(modules, NULL, module);
+    zt__unlock(&modules->mutex);
+    zt__free(&modules->allocator, known);
+    zt__free_replacements(modules, "zeModuleDestroy");
+}
+
+/* A zt__name_fn, for zt__find_nearest. */
+ZT__PRIVATE const char *zt__name_in_list(const void *names, uint32_t index) {
+    return ((const char *const *)names)[index];
+}
+
+/* Returns SUCCESS if a module has a kernel or function of a name. Otherwise reports the nearest names. */
+ZT__PRIVATE ze_result_t zt__check_kernel_name(zt__modules *modules, ze_module_handle_t module,
+                                              const char *name) {
+    const char **names;
+    void *function;
+    uint32_t i, count = 0;
+    ze_result_t result;
+    ZT__INTERNAL(result = zeModuleGetKernelNames(module, &count, NULL));
+    names = (const char **)zt__allocate(&modules->allocator, (size_t)count + 1, sizeof *names);
+    if (!names) {
+        return zt__report_no_memory(modules->diagnostics, "zt_replace", "the names of kernels");
+    }
+    if (result == ZE_RESULT_SUCCESS && count > 0) {
+        ZT__INTERNAL(result = zeModuleGetKernelNames(module, &count, names));
+    }
+    if (zt__check(modules->diagnostics, result, "zeModuleGetKernelNames", "Nothing is replaced.") ==
+        ZE_RESULT_SUCCESS) {
+        for (i = 0; i < count && strcmp(names[i], name) != 0;) {
+            i++;
+        }
+        if (i == count) {
+            ZT__INTERNAL(result = zeModuleGetFunctionPointer(module, name, &function));
+        }
+        if (result != ZE_RESULT_SUCCESS) {
+            zt__nearest nearest = zt__find_nearest(name, names, count, zt__name_in_list);
+            result = zt__report(modules->diagnostics, NO_SUCH_KERNEL, ZE_RESULT_ERROR_INVALID_KERNEL_NAME,
+                                name, nearest.text);
+        }
+    }
+    zt__free(&modules->allocator, (void *)names);
+    return result;
+}
+
+/* Adds a replacement. `kernels` is not NULL. */
+ZT__PRIVATE ze_result_t zt__add_replacement(zt__modules *modules, const char *kernels,
+                                            ze_module_handle_t module, const char *name) {
+    size_t size = strlen(kernels) + 1, name_size = name ? strlen(name) + 1 : 0;
+    zt__replacement *added;
+    ze_result_t result = name ? zt__check_kernel_name(modules, module, name) : ZE_RESULT_SUCCESS;
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    added = (zt__replacement *)zt__allocate(&modules->allocator, 1, sizeof *added + size + name_size);
+    if (!added) {
+        return zt__report_no_memory(modules->diagnostics, "zt_replace", "a replacement");
+    }
+    added->module = module;
+    added->kernels = (char *)memcpy(added + 1, kernels, size);
+    if (name) {
+        added->name = (char *)memcpy(added->kernels + size, name, name_size);
+    }
+    zt__lock(&modules->mutex);
+    zt__end_replacements(modules, kernels, NULL);
+    added->next = modules->replacements;
+    modules->replacements = added;
+    zt__unlock(&modules->mutex);
+    return zt__free_replacements(modules, "zt_replace");
+}
+
+/* Returns what replaces a kernel or function of a module, for zt__end_use, or NULL. */
+ZT__PRIVATE zt__replacement *zt__begin_use(zt__modules *modules, ze_module_handle_t module,
+                                           const char *name) {
+    const void *handle = module;
+    zt__replacement *replacement, *found = NULL;
+    zt__lock(&modules->mutex);
+    for (replacement = modules->replacements; replacement; replacement = replacement->next) {
+        if (replacement->module == module) { /* what is of a replacing module stays */
+            found = NULL;
+            break;
+        }
+        if (!found && !replacement->has_ended && zt__is_selected(replacement->kernels, name)) {
+            found = replacement;
+        }
+    }
+    if (found) {
+        const zt__module *known = (const zt__module *)zt__map_find(&modules->known, &handle, sizeof handle);
+        if (known && known->context &&
+            (known->context != modules->context || known->device != modules->device)) {
+            found = NULL;
+        } else {
+            found->users++;
+        }
+    }
+    zt__unlock(&modules->mutex);
+    return found;
+}
+
+/* Ends the use of a replacement, which may be freed then. Logs why something was not replaced, unless
+   `reason` is "". */
+ZT__PRIVATE void zt__end_use(zt__modules *modules, zt__replacement *replacement, const char *name,
+                             ze_result_t result, const char *reason) {
+    char other[65];
+    zt__copy_text(other, sizeof other, replacement->name ? replacement->name : name,
+                  strlen(replacement->name ? replacement->name : name));
+    zt__lock(&modules->mutex);
+    replacement->users--;
+    if (result == ZE_RESULT_SUCCESS) {
+        zt__store(&modules->replaced, modules->replaced + 1);
+    }
+    zt__unlock(&modules->mutex);
+    if (*reason) {
+        zt__report(modules->diagnostics, NOT_REPLACED, result, name, other, reason);
+    }
+}
+
+/* Creates the kernel that takes the place of another, if both have as many arguments. On failure stores NULL,
+   and why: "" if the other module has no kernel of that name, and need not have one. */
+ZT__PRIVATE ze_result_t zt__create_other_kernel(const zt__replacement *replacement, ze_kernel_handle_t kernel,
+                                                const ze_kernel_desc_t *desc, ze_kernel_handle_t *other,
+                                                char *reason, size_t room) {
+    ze_kernel_desc_t other_desc = *desc;
+    ze_kernel_properties_t properties, other_properties;
+    const char *call = "zeKernelCreate";
+    ze_result_t result;
+    memset(&properties, 0, sizeof properties);
+    properties.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES;
+    other_properties = properties;
+    if (replacement->name) {
+        other_desc.pKernelName = replacement->name;
+    }
+    *other = NULL;
+    *reason = 0;
+    result = zeKernelCreate(replacement->module, &other_desc, other);
+    if (result == ZE_RESULT_ERROR_INVALID_KERNEL_NAME && !replacement->name) {
+        return result;
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        call = "zeKernelGetProperties";
+        result = zeKernelGetProperties(kernel, &properties);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zeKernelGetProperties(*other, &other_properties);
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        snprintf(reason, room, "%s failed: %s", call, zt_result_name(result));
+    } else if (properties.numKernelArgs != other_properties.numKernelArgs) {
+        snprintf(reason, room, "it has %u arguments, and the other one %u",
+                 (unsigned)properties.numKernelArgs, (unsigned)other_properties.numKernelArgs);
+        result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    }
+    if (result != ZE_RESULT_SUCCESS && *other) {
+        zeKernelDestroy(*other);
+        *other = NULL;
+    }
+    return result;
+}
+
+/* Called after a kernel was created. Puts another one in its place, if zt_replace has asked for one. */
+ZT__PRIVATE void zt__replace_kernel(zt__modules *modules, const ze_kernel_create_params_t *parameters) {
+    const ze_kernel_desc_t *desc = *parameters->pdesc;
+    zt__replacement *replacement = zt__begin_use(modules, *parameters->phModule, desc->pKernelName);
+    ze_kernel_handle_t *kernel = *parameters->pphKernel, other;
+    char reason[128];
+    ze_result_t result;
+    if (!replacement) {
+        return;
+    }
+    result = zt__create_other_kernel(replacement, *kernel, desc, &other, reason, sizeof reason);
+    if (other) {
+        zt__check(modules->diagnostics, zeKernelDestroy(*kernel), "zeKernelDestroy",
+                  "The kernel that was replaced is not freed.");
+        *kernel = other;
+    }
+    zt__end_use(modules, replacement, desc->pKernelName, result, reason);
+}
+
+/* Called after a pointer to a function was returned. Replaces it likewise. */
+ZT__PRIVATE void zt__replace_function(zt__modules *modules,
+                                      const ze_module_get_function_pointer_params_t *parameters) {
+    const char *name = *parameters->ppFunctionName;
+    zt__replacement *replacement = zt__begin_use(modules, *parameters->phModule, name);
+    char reason[128] = "";
+    void *other = NULL;
+    ze_result_t result;
+    if (!replacement) {
+        return;
+    }
+    result =
+        zeModuleGetFunctionPointer(replacement->module, replacement->name ? replacement->name : name, &other);
+    if (result == ZE_RESULT_SUCCESS) {
+        **parameters->ppfnFunction = other;
+    } else if (replacement->name || result != ZE_RESULT_ERROR_INVALID_FUNCTION_NAME) {
+        snprintf(reason, sizeof reason, "zeModuleGetFunctionPointer failed: %s", zt_result_name(result));
+    }
+    zt__end_use(modules, replacement, name, result, reason);
+}
+
+#endif /* ZETOOLS_TRACER */
+
 /* ==== >>tracer: launches and calls of code that knows nothing of the profiler ============================= */
 
 #ifdef ZETOOLS_TRACER
@@ -13876,8 +14778,9 @@ ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream) {
      mutex, of the dispatcher   guards the list of live tracers and that of frames. Held while a frame
                                 changes to CALLBACK or ABANDONED
      mutex, of a tracer         guards what the tracer knows of handles, names, counts and times
+     mutex, of its modules      guards what the tracer knows of modules; see >>modules
 
-   The two mutexes are held briefly. Under them no other lock is locked, and neither the driver nor a
+   The three mutexes are held briefly. Under them no other lock is locked, and neither the driver nor a
    function of the application is called. What is marked atomic is also read without a lock. */
 
 /* The calls of the core interface (ze...) that loaders can trace. Older loaders lack some of them. Where one
@@ -14014,6 +14917,9 @@ typedef enum zt__call_kind {
     ZT__KIND_LIST_RESET,
     ZT__KIND_LIST_DESTROY,
     ZT__KIND_EXECUTE,
+    ZT__KIND_MODULE_CREATE,
+    ZT__KIND_MODULE_DESTROY,
+    ZT__KIND_GET_FUNCTION,
     ZT__KIND_KERNEL_CREATE,
     ZT__KIND_KERNEL_DESTROY,
     ZT__KIND_GROUP_SIZE,
@@ -14022,7 +14928,11 @@ typedef enum zt__call_kind {
     ZT__KIND_CAPTURE_BEGIN,
     ZT__KIND_CAPTURE_END,
     ZT__KIND_GET_COMMAND_ID,
-    ZT__KIND_CONTEXT_DESTROY
+    ZT__KIND_CONTEXT_DESTROY,
+    ZT__KIND_POOL_CREATE,
+    ZT__KIND_POOL_DESTROY,
+    ZT__KIND_EVENT_CREATE,
+    ZT__KIND_EVENT_DESTROY
 } zt__call_kind;
 
 ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
@@ -14038,6 +14948,12 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
     case ZT__CALL_CommandListImmediateAppendCommandListsExp:
     case ZT__CALL_CommandListImmediateAppendCommandListsWithParameters:
         return ZT__KIND_EXECUTE;
+    case ZT__CALL_ModuleCreate:
+        return ZT__KIND_MODULE_CREATE;
+    case ZT__CALL_ModuleDestroy:
+        return ZT__KIND_MODULE_DESTROY;
+    case ZT__CALL_ModuleGetFunctionPointer:
+        return ZT__KIND_GET_FUNCTION;
     case ZT__CALL_KernelCreate:
         return ZT__KIND_KERNEL_CREATE;
     case ZT__CALL_KernelDestroy:
@@ -14061,6 +14977,15 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
         return ZT__KIND_GET_COMMAND_ID;
     case ZT__CALL_ContextDestroy:
         return ZT__KIND_CONTEXT_DESTROY;
+    case ZT__CALL_EventPoolCreate:
+        return ZT__KIND_POOL_CREATE;
+    case ZT__CALL_EventPoolDestroy:
+        return ZT__KIND_POOL_DESTROY;
+    case ZT__CALL_EventCreate:
+    case ZT__CALL_EventCounterBasedCreate:
+        return ZT__KIND_EVENT_CREATE;
+    case ZT__CALL_EventDestroy:
+        return ZT__KIND_EVENT_DESTROY;
     default:
         return ZT__KIND_OTHER;
     }
@@ -14081,6 +15006,20 @@ typedef struct zt__append_lists_params {
 typedef struct zt__list_params {
     ze_command_list_handle_t *phCommandList;
 } zt__list_params;
+
+/* A ze_event_counter_based_desc_t, and the parameters of the call that uses it. */
+typedef struct zt__event_counter_based_desc {
+    ze_structure_type_t stype;
+    const void *pNext;
+    uint32_t flags;
+} zt__event_counter_based_desc;
+
+typedef struct zt__event_counter_based_create_params {
+    ze_context_handle_t *phContext;
+    ze_device_handle_t *phDevice;
+    const zt__event_counter_based_desc **pdesc;
+    ze_event_handle_t **pphEvent;
+} zt__event_counter_based_create_params;
 
 typedef struct zt__launch_with_arguments_params {
     ze_command_list_handle_t *phCommandList;
@@ -14134,6 +15073,7 @@ typedef struct zt__command {
     uint32_t kernel_count;     /* 0: a copy */
     uint32_t *wait_count;      /* points to the call's parameter, which zt__begin_command changes */
     ze_event_handle_t *wait_events;
+    ze_event_handle_t *signal; /* likewise */
 } zt__command;
 
 /* Reads the parameters of a launch or copy. Returns 0 if the list or the kernel is NULL. */
@@ -14142,8 +15082,8 @@ ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *c
 #define X(name, type)                                                                                        \
     case ZT__CALL_##name: {                                                                                  \
         const type *p = (const type *)parameters;                                                            \
-        const zt__command launch = {*p->phCommandList, *p->phKernel, 1, p->pnumWaitEvents,                   \
-                                    *p->pphWaitEvents};                                                      \
+        const zt__command launch = {*p->phCommandList, *p->phKernel,      1,                                 \
+                                    p->pnumWaitEvents, *p->pphWaitEvents, p->phSignalEvent};                 \
         *command = launch;                                                                                   \
         return command->list && command->kernel;                                                             \
     }
@@ -14153,15 +15093,17 @@ ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *c
         const ze_command_list_append_launch_multiple_kernels_indirect_params_t *p =
             (const ze_command_list_append_launch_multiple_kernels_indirect_params_t *)parameters;
         uint32_t count = *p->pphKernels ? *p->pnumKernels : 0;
-        const zt__command launch = {*p->phCommandList, count ? **p->pphKernels : NULL, count,
-                                    p->pnumWaitEvents, *p->pphWaitEvents};
+        const zt__command launch = {
+            *p->phCommandList, count ? **p->pphKernels : NULL, count, p->pnumWaitEvents, *p->pphWaitEvents,
+            p->phSignalEvent};
         *command = launch;
         return command->list && command->kernel;
     }
 #define X(name, type)                                                                                        \
     case ZT__CALL_##name: {                                                                                  \
         const type *p = (const type *)parameters;                                                            \
-        const zt__command copy = {*p->phCommandList, NULL, 0, p->pnumWaitEvents, *p->pphWaitEvents};         \
+        const zt__command copy = {*p->phCommandList, NULL, 0, p->pnumWaitEvents, *p->pphWaitEvents,          \
+                                  p->phSignalEvent};                                                         \
         *command = copy;                                                                                     \
         return command->list != NULL;                                                                        \
     }
@@ -14232,9 +15174,14 @@ ZT__PRIVATE uint64_t zt__read_bytes(zt__call call, const void *parameters) {
 
 enum {
     ZT__MAX_HOOKS = 16,
-    ZT__MAX_RETIRED = 1024,          /* from then on, stops leave the registration as it is */
-    ZT__KEPT_CALLS = 512,            /* of each call, for quantiles */
-    ZT__LIST_FLAG_CLONEABLE = 1 << 4 /* ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE, since Level Zero 1.9 */
+    ZT__MAX_RETIRED = 1024, /* from then on, stops leave the registration as it is */
+    ZT__KEPT_CALLS = 512,   /* of each call, for quantiles */
+    /* Flags that older headers lack. */
+    ZT__LIST_FLAG_IN_ORDER = 1 << 3,  /* ZE_COMMAND_LIST_FLAG_IN_ORDER, since Level Zero 1.9 */
+    ZT__LIST_FLAG_CLONEABLE = 1 << 4, /* ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE, since Level Zero 1.9 */
+    ZT__QUEUE_FLAG_IN_ORDER = 1 << 1, /* ZE_COMMAND_QUEUE_FLAG_IN_ORDER, since Level Zero 1.9 */
+    /* ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP and _HOST_TIMESTAMP */
+    ZT__EVENT_FLAGS_STAMPED = 1 << 4 | 1 << 5
 };
 
 /* A context and device whose lists are measured. */
@@ -14255,13 +15202,17 @@ typedef struct zt__kernel_name {
     uint64_t seen, measured; /* launches */
 } zt__kernel_name;
 
-/* What is known of a command list or kernel. */
+/* What is known of a command list, kernel, event or event pool. */
 typedef struct zt__known_handle {
     struct zt__known_handle *next; /* in the list of unused ones */
     const void *handle;            /* the key */
     zt__kernel_name *name;         /* of a kernel; NULL: not known yet */
     uint32_t group_size[3];        /* of a kernel, with a timeline; 0: not known */
-    zt__traced_device *device;     /* of a list; NULL: it is not measured */
+    int has_stamps;                /* of an event, or the events of a pool: kernel time stamps */
+
+    zt__traced_device *device; /* of a list; NULL: it is not measured */
+    zt__list_state kind;       /* UNKNOWN, RECORDED or IMMEDIATE */
+    int is_in_order;           /* 0: or not known */
 
     /* why the commands of a list cannot be measured */
     int is_copy_only;    /* it cannot execute metric queries */
@@ -14309,10 +15260,16 @@ typedef struct zt__tracer {
     uint32_t timeline; /* how many samples the profilers keep */
     uint32_t hook_count;
     zt__traced_hook hooks[ZT__MAX_HOOKS];
+    zt__modules modules; /* has a mutex of its own */
     /* Queries of lists that were created before the start. NULL: the loader lacks them. */
     ze_result_t(ZE_APICALL *get_context)(ze_command_list_handle_t, ze_context_handle_t *);
     ze_result_t(ZE_APICALL *get_device)(ze_command_list_handle_t, ze_device_handle_t *);
     ze_result_t(ZE_APICALL *get_ordinal)(ze_command_list_handle_t, uint32_t *);
+    ze_result_t(ZE_APICALL *get_list_flags)(ze_command_list_handle_t, uint32_t *);
+    ze_result_t(ZE_APICALL *get_queue_flags)(ze_command_list_handle_t, uint32_t *); /* of immediate ones */
+    /* The same of events. */
+    ze_result_t(ZE_APICALL *get_pool)(ze_event_handle_t, ze_event_pool_handle_t *);
+    ze_result_t(ZE_APICALL *get_pool_flags)(ze_event_pool_handle_t, ze_event_pool_flags_t *);
     /* QUERY_TRUE while a list is captured into a graph. NULL: the loader has no graphs. */
     ze_result_t(ZE_APICALL *query_capture)(ze_command_list_handle_t);
 
@@ -14320,9 +15277,9 @@ typedef struct zt__tracer {
     zt__timed_mutex opening;
     zt__traced_device *devices; /* atomic; only ever grows */
 
-    zt__mutex mutex;        /* guards what follows */
-    zt__map kernel_names;   /* by their text */
-    zt__map kernels, lists; /* zt__known_handle, by handle */
+    zt__mutex mutex;                       /* guards what follows */
+    zt__map kernel_names;                  /* by their text */
+    zt__map kernels, lists, pools, events; /* zt__known_handle, by handle */
     zt__known_handle *unused_handles;
     uint32_t captures; /* lists that are captured */
     zt_trace_counts counts;
@@ -14408,6 +15365,8 @@ ZT__PRIVATE void zt__free_known(zt__tracer *tracer, zt__map *map) {
 ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer) {
     zt__free_known(tracer, &tracer->lists);
     zt__free_known(tracer, &tracer->kernels);
+    zt__free_known(tracer, &tracer->pools);
+    zt__free_known(tracer, &tracer->events);
     zt__free_known(tracer, &tracer->kernel_names);
     tracer->captures = 0;
     while (tracer->unused_handles) {
@@ -14638,7 +15597,8 @@ ZT__PRIVATE zt__known_handle *zt__remember_list(zt__tracer *tracer, ze_command_l
     if (known) {
         known->device = device;
         zt__set_captured(tracer, known, 0);
-        known->is_cloneable = known->has_command_ids = 0;
+        known->kind = ZT__LIST_UNKNOWN;
+        known->is_in_order = known->is_cloneable = known->has_command_ids = 0;
         known->is_copy_only = device && ordinal < 32 && (device->copy_only_groups >> ordinal & 1);
     }
     return known;
@@ -14653,7 +15613,9 @@ ZT__PRIVATE zt__known_handle *zt__find_or_query_list(zt__tracer *tracer, ze_comm
     ze_context_handle_t context = NULL;
     ze_device_handle_t owner = NULL;
     zt__traced_device *device = NULL, *first = zt__load(&tracer->devices);
-    uint32_t ordinal = UINT32_MAX;
+    uint32_t ordinal = UINT32_MAX, flags = 0;
+    zt__list_state kind = ZT__LIST_UNKNOWN;
+    int is_in_order = 0;
     if (known) {
         return known;
     }
@@ -14668,8 +15630,47 @@ ZT__PRIVATE zt__known_handle *zt__find_or_query_list(zt__tracer *tracer, ze_comm
     if (!tracer->get_ordinal || tracer->get_ordinal(list, &ordinal) != ZE_RESULT_SUCCESS) {
         ordinal = UINT32_MAX;
     }
+    if (zt__is_measured(device)) {
+        kind = zt__query_list_kind(device->profiler, list);
+    }
+    if (kind == ZT__LIST_IMMEDIATE && tracer->get_queue_flags) {
+        is_in_order =
+            tracer->get_queue_flags(list, &flags) == ZE_RESULT_SUCCESS && (flags & ZT__QUEUE_FLAG_IN_ORDER);
+    } else if (kind == ZT__LIST_RECORDED && tracer->get_list_flags) {
+        is_in_order =
+            tracer->get_list_flags(list, &flags) == ZE_RESULT_SUCCESS && (flags & ZT__LIST_FLAG_IN_ORDER);
+    }
     zt__lock(&tracer->mutex);
-    return zt__remember_list(tracer, list, device, ordinal);
+    known = zt__remember_list(tracer, list, device, ordinal);
+    if (known) {
+        known->kind = kind;
+        known->is_in_order = is_in_order;
+    }
+    return known;
+}
+
+/* Returns whether the application may read kernel time stamps of one of its events, as far as can be told.
+   For an event that was created before the start, the driver is queried. The mutex is held. */
+ZT__PRIVATE int zt__may_have_stamps(zt__tracer *tracer, ze_event_handle_t event) {
+    const void *handle = event;
+    zt__known_handle *known = (zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
+    ze_event_pool_handle_t pool;
+    ze_event_pool_flags_t flags = 0;
+    int has_stamps;
+    if (known) {
+        return known->has_stamps;
+    }
+    zt__unlock(&tracer->mutex);
+    has_stamps = !tracer->get_pool || !tracer->get_pool_flags ||
+                 tracer->get_pool(event, &pool) != ZE_RESULT_SUCCESS ||
+                 tracer->get_pool_flags(pool, &flags) != ZE_RESULT_SUCCESS ||
+                 (flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
+    zt__lock(&tracer->mutex);
+    known = zt__remember_handle(tracer, &tracer->events, event);
+    if (known) {
+        known->has_stamps = has_stamps;
+    }
+    return has_stamps;
 }
 
 /* ---- host times of calls --------------------------------------------------------------------------------- */
@@ -14782,8 +15783,13 @@ typedef struct zt__frame {
     /* What zt__begin_command has done, which is ended or undone after the call. */
     zt_region region;
     int has_region;
-    uint32_t *wait_count; /* the call's parameter, if it was set to 0; else NULL */
-    uint32_t waits;       /* its value before */
+    uint32_t *wait_count;        /* the call's parameter, if it was set to 0; else NULL */
+    uint32_t waits;              /* its value before */
+    ze_event_handle_t *signal;   /* the call's parameter, if it was set to the event of the slot; else NULL */
+    ze_event_handle_t signalled; /* its value before: an event of the application, or NULL */
+    ze_command_list_handle_t list; /* then: the list, */
+    uint64_t *copied_stamps;       /* and where the time stamps of a ZT__BY_COPIED_EVENT are copied to */
+    zt__build build;               /* of a zeModuleCreate */
 } zt__frame;
 
 /* The parameters of the call of a frame. */
@@ -14810,12 +15816,48 @@ ZT__PRIVATE int zt__may_be_captured(zt__tracer *tracer, const zt__known_handle *
     return (uint32_t)result == query_true;
 }
 
-/* Counts a launch or copy. If it is measured, returns the profiler, and the name of the region. The list is
-   checked before the filter, so that launches elsewhere do not count for `every` and `limit`.
+/* A launch or copy that is measured. */
+typedef struct zt__selected_command {
+    zt_profiler *profiler; /* NULL: it is not */
+    const char *region;
+    zt__list_state kind; /* of the list; UNKNOWN: it has to be queried */
+    int is_in_order;
+    zt__measurement measurement;
+} zt__selected_command;
+
+/* Returns how a command is measured. By kernel time stamps, the command signals the event of the slot. If it
+   has an event of the application, that is signalled next: on a list that is in order, by a command that
+   follows; on another immediate list, by one that waits for the event of the slot. On a recorded list that
+   would find the event signalled by an earlier execution. The mutex is held. */
+ZT__PRIVATE zt__measurement zt__choose_measurement(const zt__frame *frame,
+                                                   const zt__selected_command *selected,
+                                                   ze_event_handle_t signal) {
+    const zt__frame *outer = frame->previous;
+    while (outer && !outer->signal) {
+        outer = outer->previous;
+    }
+    if (selected->profiler->passes[0].group_count || selected->kind == ZT__LIST_UNKNOWN || outer) {
+        return ZT__BY_COMMANDS;
+    }
+    if (!signal) {
+        return ZT__BY_EVENT;
+    }
+    if ((!selected->is_in_order && selected->kind == ZT__LIST_RECORDED) ||
+        zt__may_have_stamps(frame->tracer, signal)) {
+        return ZT__BY_COMMANDS;
+    }
+    return selected->is_in_order ? ZT__BY_EVENT : ZT__BY_COPIED_EVENT;
+}
+
+/* Counts a launch or copy, and selects whether and how it is measured. The list is checked before the filter,
+   so that launches elsewhere do not count for `every` and `limit`.
    `command` is NULL if the driver will refuse it. `knows_kernel`: the handle of the kernel is the
    application's, and so forgotten when it is destroyed. The mutex is held. */
-ZT__PRIVATE zt_profiler *zt__select_command(zt__tracer *tracer, zt__call call, const zt__command *command,
-                                            int knows_kernel, const char **region) {
+ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, const zt__command *command,
+                                                    int knows_kernel) {
+    zt__tracer *tracer = frame->tracer;
+    zt__call call = frame->call;
+    zt__selected_command selected = {NULL, NULL, ZT__LIST_UNKNOWN, 0, ZT__BY_COMMANDS};
     zt__known_handle *list = command ? zt__find_or_query_list(tracer, command->list) : NULL;
     zt__traced_device *device = list ? list->device : NULL;
     zt__kernel_name *name = NULL;
@@ -14823,7 +15865,7 @@ ZT__PRIVATE zt_profiler *zt__select_command(zt__tracer *tracer, zt__call call, c
         if (device) {
             device->copies_seen++;
         }
-        return NULL;
+        return selected;
     }
     if (zt__is_measured(device) && !list->is_cloneable && !list->has_command_ids &&
         !zt__may_be_captured(tracer, list, command)) {
@@ -14835,17 +15877,22 @@ ZT__PRIVATE zt_profiler *zt__select_command(zt__tracer *tracer, zt__call call, c
     tracer->counts.launches++;
     if (!name) {
         tracer->counts.elsewhere++;
-        return NULL;
+        return selected;
     }
     if (!name->is_selected || name->seen++ % tracer->every != 0 ||
         (tracer->limit && name->measured >= tracer->limit)) {
         tracer->counts.filtered++;
-        return NULL;
+        return selected;
     }
     tracer->counts.measured++;
     name->measured++;
-    *region = name->text;
-    return device->profiler;
+    selected.profiler = device->profiler;
+    selected.region = name->text;
+    selected.kind = list->kind;
+    selected.is_in_order = list->is_in_order;
+    selected.measurement = zt__choose_measurement(frame, &selected, *command->signal);
+    tracer->counts.serialised += selected.measurement == ZT__BY_COMMANDS;
+    return selected;
 }
 
 /* Keeps the bytes of a copy; and for the timeline, the geometry of a launch. Its region is open, so no other
@@ -14868,36 +15915,94 @@ ZT__PRIVATE void zt__keep_origin(zt__frame *frame, ze_kernel_handle_t kernel, in
     zt__read_geometry(frame->call, frame->parameters, &slot->origin);
 }
 
-/* Called before a launch or copy. If it is measured, appends what comes before it: a wait for its events, for
-   which it then need not wait, and the begin of a region. So the GPU time is that of the kernel alone. What
-   comes after it, zt__after_call appends: the end of the region. If the driver refuses the launch, the wait
-   stays on the list. `kernel_before_hooks` is the kernel that the application has passed. */
+/* Appends what comes before a command that is measured by commands: a wait for its events, for which it then
+   need not wait, and the begin of a region. So the GPU time is that of the kernel alone. What comes after it,
+   zt__after_call appends: the end of the region. If the driver refuses the launch, the wait stays on the
+   list. */
+ZT__PRIVATE void zt__begin_by_commands(zt__frame *frame, const zt__command *command, zt_profiler *profiler,
+                                       const char *region) {
+    uint32_t count = *command->wait_count;
+    if (count && command->wait_events &&
+        zeCommandListAppendWaitOnEvents(command->list, count, command->wait_events) == ZE_RESULT_SUCCESS) {
+        frame->wait_count = command->wait_count;
+        frame->waits = count;
+        *command->wait_count = 0;
+    }
+    frame->region = zt_begin(profiler, command->list, region);
+}
+
+/* Makes a command signal the event of a slot, whose kernel time stamps measure it. */
+ZT__PRIVATE void zt__begin_by_event(zt__frame *frame, const zt__command *command,
+                                    const zt__selected_command *selected) {
+    zt__slot *slot;
+    uint32_t i;
+    frame->region = zt__begin_region(selected->profiler, command->list, selected->kind, selected->region);
+    slot = (zt__slot *)frame->region.slot;
+    if (!slot) {
+        return;
+    }
+    slot->measurement = selected->measurement;
+    slot->is_unordered = !selected->is_in_order;
+    for (i = 0; i < ZT__STAMPS && slot->measurement == ZT__BY_COPIED_EVENT; i++) {
+        zt__store(&slot->stamps[i], UINT64_MAX);
+    }
+    frame->list = command->list;
+    frame->copied_stamps = slot->measurement == ZT__BY_COPIED_EVENT ? slot->stamps : NULL;
+    frame->signal = command->signal;
+    frame->signalled = *command->signal;
+    *command->signal = slot->event;
+}
+
+/* Called after the call of a command that zt__begin_by_event has changed. The application's event is
+   signalled even if the tracer was destroyed meanwhile: the slot is then still there. */
+ZT__PRIVATE void zt__signal_for_application(zt__frame *frame, ze_result_t result) {
+    ze_event_handle_t own = *frame->signal, event = frame->signalled;
+    *frame->signal = event;
+    frame->signal = NULL;
+    if (result != ZE_RESULT_SUCCESS || !event) {
+        return;
+    }
+    if (frame->copied_stamps) {
+        result = zeCommandListAppendQueryKernelTimestamps(frame->list, 1, &own, frame->copied_stamps, NULL,
+                                                          event, 1, &own);
+    } else {
+        result = zeCommandListAppendSignalEvent(frame->list, event);
+    }
+    if (result != ZE_RESULT_SUCCESS) { /* the application may wait for it, so it is tried once more */
+        result = zeCommandListAppendBarrier(frame->list, event, 0, NULL);
+        if (zt__load(&frame->state) == ZT__FRAME_CALLBACK && frame->region.slot) {
+            ((zt__slot *)frame->region.slot)->measurement = ZT__BY_EVENT;
+        }
+    }
+    if (result != ZE_RESULT_SUCCESS && zt__load(&frame->state) == ZT__FRAME_CALLBACK) {
+        zt__check(frame->tracer->diagnostics, result, "zeCommandListAppendBarrier",
+                  "An event of the application will not be signalled.");
+    }
+}
+
+/* Called before a launch or copy, which it may change. `kernel_before_hooks` is the kernel that the
+   application has passed. */
 ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_before_hooks) {
     zt__tracer *tracer = frame->tracer;
     zt__command command;
-    zt_profiler *profiler;
-    const char *region;
-    uint32_t count;
+    zt__selected_command selected;
     int is_complete = zt__read_command(frame->call, frame->parameters, &command);
     /* A hook may destroy a kernel that it has substituted, which is not traced. So its name is queried at
        each launch. */
     int knows_kernel = command.kernel == kernel_before_hooks;
     zt__lock(&tracer->mutex);
-    profiler = zt__select_command(tracer, frame->call, is_complete ? &command : NULL, knows_kernel, &region);
+    selected = zt__select_command(frame, is_complete ? &command : NULL, knows_kernel);
     zt__unlock(&tracer->mutex);
-    if (!profiler) {
+    if (!selected.profiler) {
         return;
     }
-    count = *command.wait_count;
-    if (count && command.wait_events &&
-        zeCommandListAppendWaitOnEvents(command.list, count, command.wait_events) == ZE_RESULT_SUCCESS) {
-        frame->wait_count = command.wait_count;
-        frame->waits = count;
-        *command.wait_count = 0;
-    }
-    frame->region = zt_begin(profiler, command.list, region);
     frame->has_region = 1;
-    if (frame->region.slot && (profiler->timeline || !command.kernel)) {
+    if (selected.measurement == ZT__BY_COMMANDS) {
+        zt__begin_by_commands(frame, &command, selected.profiler, selected.region);
+    } else {
+        zt__begin_by_event(frame, &command, &selected);
+    }
+    if (frame->region.slot && (selected.profiler->timeline || !command.kernel)) {
         zt__keep_origin(frame, command.kernel, knows_kernel);
     }
 }
@@ -14911,7 +16016,8 @@ ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
     ze_command_list_handle_t list;
     zt__traced_device *traced;
     zt__known_handle *known;
-    uint32_t ordinal, is_cloneable = 0;
+    zt__list_state kind;
+    uint32_t ordinal, is_in_order, is_cloneable = 0;
     if (frame->call == ZT__CALL_CommandListCreate) {
         const ze_command_list_create_params_t *p = ZT__PARAMETERS(frame, ze_command_list_create_params_t);
         context = *p->phContext;
@@ -14919,6 +16025,8 @@ ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
         list = **p->pphCommandList;
         ordinal = (*p->pdesc)->commandQueueGroupOrdinal;
         is_cloneable = (*p->pdesc)->flags & ZT__LIST_FLAG_CLONEABLE;
+        is_in_order = (*p->pdesc)->flags & ZT__LIST_FLAG_IN_ORDER;
+        kind = ZT__LIST_RECORDED;
     } else {
         const ze_command_list_create_immediate_params_t *p =
             ZT__PARAMETERS(frame, ze_command_list_create_immediate_params_t);
@@ -14926,12 +16034,41 @@ ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
         device = *p->phDevice;
         list = **p->pphCommandList;
         ordinal = (*p->paltdesc)->ordinal;
+        is_in_order = (*p->paltdesc)->flags & ZT__QUEUE_FLAG_IN_ORDER;
+        kind = ZT__LIST_IMMEDIATE;
     }
     traced = zt__find_or_open_device(tracer, context, device);
     zt__lock(&tracer->mutex);
     known = zt__remember_list(tracer, list, traced, ordinal);
     if (known) {
+        known->kind = kind;
+        known->is_in_order = is_in_order != 0;
         known->is_cloneable = is_cloneable != 0;
+    }
+    zt__unlock(&tracer->mutex);
+}
+
+/* Remembers whether a new event has kernel time stamps that the application can read. */
+ZT__PRIVATE void zt__after_event_create(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    zt__known_handle *pool, *event;
+    zt__lock(&tracer->mutex);
+    if (frame->call == ZT__CALL_EventCounterBasedCreate) {
+        const zt__event_counter_based_create_params *p =
+            ZT__PARAMETERS(frame, zt__event_counter_based_create_params);
+        event = zt__remember_handle(tracer, &tracer->events, **p->pphEvent);
+        if (event) {
+            event->has_stamps = *p->pdesc && ((*p->pdesc)->flags & ZT__EVENT_FLAGS_STAMPED);
+        }
+    } else {
+        const ze_event_create_params_t *p = ZT__PARAMETERS(frame, ze_event_create_params_t);
+        const void *handle = *p->phEventPool;
+        pool = (zt__known_handle *)zt__map_find(&tracer->pools, &handle, sizeof handle);
+        event = pool ? zt__remember_handle(tracer, &tracer->events, **p->pphEvent) : NULL;
+        if (event) {
+            pool = (zt__known_handle *)zt__map_find(&tracer->pools, &handle, sizeof handle);
+            event->has_stamps = !pool || pool->has_stamps;
+        }
     }
     zt__unlock(&tracer->mutex);
 }
@@ -15039,6 +16176,20 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
         zt__forget_handle(tracer, &tracer->kernels,
                           *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
         break;
+    case ZT__KIND_MODULE_CREATE:
+        zt__begin_build(&tracer->modules, ZT__PARAMETERS(frame, ze_module_create_params_t), &frame->build);
+        break;
+    case ZT__KIND_MODULE_DESTROY:
+        zt__forget_module(&tracer->modules, *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule);
+        break;
+    case ZT__KIND_POOL_DESTROY:
+        zt__forget_handle(tracer, &tracer->pools,
+                          *ZT__PARAMETERS(frame, ze_event_pool_destroy_params_t)->phEventPool);
+        break;
+    case ZT__KIND_EVENT_DESTROY:
+        zt__forget_handle(tracer, &tracer->events,
+                          *ZT__PARAMETERS(frame, ze_event_destroy_params_t)->phEvent);
+        break;
     case ZT__KIND_CONTEXT_DESTROY:
         if (tracer->automatic) {
             zt__before_context_destroy(tracer,
@@ -15057,6 +16208,20 @@ ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
     case ZT__KIND_LIST_CREATE:
         zt__after_list_create(frame);
         break;
+    case ZT__KIND_POOL_CREATE: {
+        const ze_event_pool_create_params_t *p = ZT__PARAMETERS(frame, ze_event_pool_create_params_t);
+        zt__known_handle *known;
+        zt__lock(&tracer->mutex);
+        known = zt__remember_handle(tracer, &tracer->pools, **p->pphEventPool);
+        if (known) {
+            known->has_stamps = ((*p->pdesc)->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP) != 0;
+        }
+        zt__unlock(&tracer->mutex);
+        break;
+    }
+    case ZT__KIND_EVENT_CREATE:
+        zt__after_event_create(frame);
+        break;
     case ZT__KIND_GROUP_SIZE: {
         const ze_kernel_set_group_size_params_t *p = ZT__PARAMETERS(frame, ze_kernel_set_group_size_params_t);
         zt__known_handle *known;
@@ -15070,6 +16235,17 @@ ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
         zt__unlock(&tracer->mutex);
         break;
     }
+    case ZT__KIND_MODULE_CREATE:
+        zt__after_module_create(&tracer->modules, ZT__PARAMETERS(frame, ze_module_create_params_t),
+                                &frame->build);
+        break;
+    case ZT__KIND_KERNEL_CREATE:
+        zt__replace_kernel(&tracer->modules, ZT__PARAMETERS(frame, ze_kernel_create_params_t));
+        break;
+    case ZT__KIND_GET_FUNCTION:
+        zt__replace_function(&tracer->modules,
+                             ZT__PARAMETERS(frame, ze_module_get_function_pointer_params_t));
+        break;
     case ZT__KIND_LIST_RESET:
         zt__mark_list_over_everywhere(tracer,
                                       *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList,
@@ -15214,6 +16390,9 @@ ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, void *parameters) {
         frame->parameters = parameters;
         frame->has_region = 0;
         frame->wait_count = NULL;
+        frame->build.place = NULL;
+        frame->build.trial = ZE_RESULT_SUCCESS;
+        frame->signal = NULL;
         memset(frame->instances, 0, tracer->hook_count * sizeof *frame->instances);
         frame->next = NULL;
         frame->previous = last;
@@ -15277,9 +16456,15 @@ ZT__PRIVATE void zt__epilogue(ze_result_t result, void **instance) {
     zt__unlock(&zt__dispatch_mutex);
     zt__change_depth(1);
     for (frame = last; frame; frame = frame->previous) {
+        if (frame->signal) { /* first of all, because the application may wait for its event */
+            zt__signal_for_application(frame, result);
+        }
+    }
+    for (frame = last; frame; frame = frame->previous) {
         if (frame->wait_count) { /* of the application, so also if the tracer was destroyed */
             *frame->wait_count = frame->waits;
         }
+        zt__end_build(&frame->build);
         if (frame->state == ZT__FRAME_CALLBACK) {
             zt__after_call(frame, result, end_ns);
         }
@@ -15429,7 +16614,7 @@ ZT__PRIVATE void zt__forget_tracers(void) {
     zt__dispatch_mutex = unlocked;
     for (tracer = zt__dispatch.tracers; tracer; tracer = tracer->next) {
         tracer->is_live = 0;
-        tracer->mutex = unlocked;
+        tracer->mutex = tracer->modules.mutex = unlocked;
     }
     zt__dispatch.tracers = NULL;
     zt__dispatch.tracer_count = 0;
@@ -15547,7 +16732,6 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config 
     case ZT__KIND_OTHER:
     case ZT__KIND_LAUNCH:
         return 0;
-    case ZT__KIND_KERNEL_CREATE:
     case ZT__KIND_KERNEL_DESTROY:
         return !config->no_launches;
     case ZT__KIND_GROUP_SIZE:
@@ -15555,6 +16739,10 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config 
     case ZT__KIND_CAPTURE_BEGIN:
     case ZT__KIND_CAPTURE_END:
     case ZT__KIND_GET_COMMAND_ID:
+    case ZT__KIND_POOL_CREATE:
+    case ZT__KIND_POOL_DESTROY:
+    case ZT__KIND_EVENT_CREATE:
+    case ZT__KIND_EVENT_DESTROY:
         return !config->no_launches || config->copies;
     case ZT__KIND_COPY:
     case ZT__KIND_CONTEXT_DESTROY:
@@ -15583,6 +16771,9 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
     tracer->every = config->every ? config->every : 1;
     tracer->limit = config->limit;
     tracer->timeline = timeline;
+    zt__configure_modules(&tracer->modules, config->modules, zt__starting_call(tracer));
+    tracer->modules.profile_flags = config->profile_flags;
+    tracer->modules.refuses_flags = 0;
     result = zt__select_calls(tracer, config->calls);
     if (result == ZE_RESULT_SUCCESS) {
         result = zt__copy_hooks(tracer, config->hooks, config->hook_count);
@@ -15608,6 +16799,10 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
     zt__find_loader_symbol("zeCommandListGetContextHandle", (void *)&tracer->get_context);
     zt__find_loader_symbol("zeCommandListGetDeviceHandle", (void *)&tracer->get_device);
     zt__find_loader_symbol("zeCommandListGetOrdinal", (void *)&tracer->get_ordinal);
+    zt__find_loader_symbol("zeCommandListGetFlags", (void *)&tracer->get_list_flags);
+    zt__find_loader_symbol("zeCommandListImmediateGetFlags", (void *)&tracer->get_queue_flags);
+    zt__find_loader_symbol("zeEventGetEventPool", (void *)&tracer->get_pool);
+    zt__find_loader_symbol("zeEventPoolGetFlags", (void *)&tracer->get_pool_flags);
     zt__find_loader_symbol("zeCommandListIsGraphCaptureEnabledExt", (void *)&tracer->query_capture);
     return ZE_RESULT_SUCCESS;
 }
@@ -15630,6 +16825,7 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
                                          uint32_t timeline) {
     zt_trace_config config = given ? *given : zt_trace_config_default();
     const char *kernels = getenv("ZT_KERNELS"), *copies = getenv("ZT_COPIES"), *calls = getenv("ZT_CALLS");
+    const char *modules = getenv("ZT_MODULES"), *flags = getenv("ZT_PROFILE_FLAGS");
     ze_result_t(ZE_APICALL * enable_layer)(void);
     ze_result_t result;
     if (zt__has_calls_in_progress(tracer)) {
@@ -15644,6 +16840,17 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     }
     if (calls) {
         config.calls = calls;
+    }
+    if (modules) {
+        config.modules = modules;
+    }
+    if (flags) {
+        char *end;
+        config.profile_flags = (uint32_t)strtoul(flags, &end, 16);
+        if (end == flags || *end) {
+            return zt__report(tracer->diagnostics, BAD_PROFILE_FLAGS, ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                              zt__starting_call(tracer), flags);
+        }
     }
     result = zt__configure_tracer(tracer, &config, timeline);
     if (result != ZE_RESULT_SUCCESS) {
@@ -15724,6 +16931,7 @@ ZT__PRIVATE zt__tracer *zt__create_tracer(const zt_allocator *allocator, zt__dia
     tracer->wait_timeout_ns = wait_timeout_ns;
     pthread_mutex_init(&tracer->mutex, NULL);
     pthread_mutex_init(&tracer->opening.mutex, NULL);
+    zt__open_modules(&tracer->modules, allocator, diagnostics, wait_timeout_ns);
     return tracer;
 }
 
@@ -15740,6 +16948,7 @@ ZT__PRIVATE void zt__destroy_tracer(zt__tracer *tracer) {
     for (i = 0; i < tracer->timed_call_count; i++) {
         zt__free_timed_call(&allocator, tracer->in_order[i]);
     }
+    zt__close_modules(&tracer->modules);
     zt__free(&allocator, tracer->names);
     zt__free(&allocator, tracer->spans);
     pthread_mutex_destroy(&tracer->mutex);
@@ -15771,6 +16980,37 @@ ZT_API zt_trace_config zt_trace_config_default(void) {
     return config;
 }
 
+/* Returns the tracer of a profiler, which is created if there is none. Returns NULL without memory. */
+ZT__PRIVATE zt__tracer *zt__find_or_add_tracer(zt_profiler *profiler, const char *call) {
+    zt__tracer *found = zt__load(&profiler->tracer), *tracer;
+    if (found) {
+        return found;
+    }
+    tracer = zt__create_tracer(&profiler->config.allocator, &profiler->diagnostics,
+                               profiler->config.wait_timeout_ns);
+    if (tracer && !zt__add_device(tracer, profiler->context, profiler->device, profiler)) {
+        zt__destroy_tracer(tracer);
+        tracer = NULL;
+    }
+    if (!tracer) {
+        zt__report_no_memory(&profiler->diagnostics, call, "the tracer");
+        return NULL;
+    }
+    tracer->modules.context = profiler->context;
+    tracer->modules.device = profiler->device;
+    zt__lock(&profiler->mutex);
+    found = profiler->tracer;
+    if (!found) {
+        profiler->stop_tracing = zt__end_tracing;
+        zt__store(&profiler->tracer, tracer);
+    }
+    zt__unlock(&profiler->mutex);
+    if (found) { /* another thread was faster */
+        zt__destroy_tracer(tracer);
+    }
+    return found ? found : tracer;
+}
+
 ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *config) {
     zt__tracer *tracer;
     if (!profiler) {
@@ -15787,18 +17027,9 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
     if (tracer && zt__load(&tracer->is_live)) {
         return zt__report(&profiler->diagnostics, TRACING_ALREADY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
     }
+    tracer = zt__find_or_add_tracer(profiler, "zt_trace_start");
     if (!tracer) {
-        tracer = zt__create_tracer(&profiler->config.allocator, &profiler->diagnostics,
-                                   profiler->config.wait_timeout_ns);
-        if (tracer && !zt__add_device(tracer, profiler->context, profiler->device, profiler)) {
-            zt__destroy_tracer(tracer);
-            tracer = NULL;
-        }
-        if (!tracer) {
-            return zt__report_no_memory(&profiler->diagnostics, "zt_trace_start", "the tracer");
-        }
-        profiler->stop_tracing = zt__end_tracing;
-        zt__store(&profiler->tracer, tracer);
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
     return zt__start_tracer(tracer, config, profiler->config.timeline);
 }
@@ -15825,6 +17056,28 @@ ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler) {
     return result;
 }
 
+ZT_API ze_result_t zt_replace(zt_profiler *profiler, const char *kernels, ze_module_handle_t module,
+                              const char *name) {
+    zt__tracer *tracer = profiler ? zt__load(&profiler->tracer) : NULL;
+    if (!profiler || (!tracer && !module)) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!profiler->device) {
+        return zt__report_null_handle(&profiler->diagnostics, "zt_replace", "the profiler's device");
+    }
+    tracer = zt__find_or_add_tracer(profiler, "zt_replace");
+    if (!tracer) {
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    if (module) {
+        return zt__add_replacement(&tracer->modules, kernels ? kernels : "*", module, name);
+    }
+    zt__lock(&tracer->modules.mutex);
+    zt__end_replacements(&tracer->modules, kernels, NULL);
+    zt__unlock(&tracer->modules.mutex);
+    return zt__free_replacements(&tracer->modules, "zt_replace");
+}
+
 /* ---- what was traced ------------------------------------------------------------------------------------- */
 
 ZT_API zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler) {
@@ -15835,6 +17088,7 @@ ZT_API zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler) {
         zt__lock(&tracer->mutex);
         counts = tracer->counts;
         zt__unlock(&tracer->mutex);
+        counts.replaced = zt__load(&tracer->modules.replaced);
     }
     return counts;
 }
@@ -16121,7 +17375,7 @@ ZT__PRIVATE void zt__describe_family(zt__family *family, zt__family_kind kind, c
     static const char *const prefixes[] = {"zetools_metric_", "zetools_tile_metric_",
                                            "zetools_streamed_mean_", "zetools_streamed_peak_"};
     const char *units = metric->aggregation == ZT_AGGREGATE_FLAG ? "samples" : metric->units;
-    size_t length = strlen(metric->name), used;
+    size_t length = strlen(metric->name);
     int is_streamed = kind >= ZT__STREAMED_MEAN;
     uint32_t i;
     memset(family, 0, sizeof *family);
@@ -16136,9 +17390,8 @@ ZT__PRIVATE void zt__describe_family(zt__family *family, zt__family_kind kind, c
     }
     strcpy(family->name, prefixes[kind]);
     zt__append_snake_case(family->name, sizeof family->name, metric->name, length);
-    used = strlen(family->name);
-    snprintf(family->name + used, sizeof family->name - used, "%s%s%s%s", *infix ? "_" : "", infix,
-             *family->unit ? "_" : "", family->unit);
+    zt__append(family->name, sizeof family->name, "%s%s%s%s", *infix ? "_" : "", infix,
+               *family->unit ? "_" : "", family->unit);
     for (i = 0; i < ZT__COUNT_OF(reserved); i++) {
         if (zt__ends_with(family->name, reserved[i], strcmp)) {
             strcat(family->name, "_value");
@@ -16814,6 +18067,31 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
 #endif
 }
 
+/* Notes kernels that were replaced, and files of modules that could not be written. */
+ZT__PRIVATE void zt__note_modules(zt__document *document, zt__note_fn note) {
+#ifdef ZETOOLS_TRACER
+    zt__tracer *tracer = zt__load(&document->profiler->tracer);
+    char text[sizeof tracer->modules.failure.text + 64];
+    uint64_t replaced = zt_trace_get_counts(document->profiler).replaced;
+    if (replaced) {
+        snprintf(text, sizeof text,
+                 "zt_replace has replaced %llu kernel%s: figures are those of the replacements.",
+                 (unsigned long long)replaced, replaced == 1 ? "" : "s");
+        note(document, text);
+    }
+    if (tracer && zt__load(&tracer->modules.failures)) {
+        zt__lock(&tracer->modules.mutex);
+        snprintf(text, sizeof text, "%u file%s of modules could not be written.%s %s",
+                 (unsigned)tracer->modules.failures, tracer->modules.failures == 1 ? "" : "s",
+                 tracer->modules.failures == 1 ? "" : " The first:", tracer->modules.failure.text);
+        zt__unlock(&tracer->modules.mutex);
+        note(document, text);
+    }
+#else
+    (void)document, (void)note;
+#endif
+}
+
 /* Notes how many own times are not known. */
 ZT__PRIVATE void zt__note_own_times(zt__document *document, zt__note_fn note) {
     uint32_t i, count = 0;
@@ -16838,6 +18116,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
         zt__note_why_empty(document, note);
     }
     zt__note_elsewhere(document, note);
+    zt__note_modules(document, note);
     if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
         snprintf(text, sizeof text, "There are no metrics: %s", zt_get_availability_text(document->profiler));
         note(document, text);
@@ -16904,25 +18183,28 @@ ZT__PRIVATE void zt__write_csv_line(zt__writer *writer, const zt__csv_line *line
     zt__write_text(writer, "\n");
 }
 
-/* Writes a count in the form of a metric. `region` is "" for the whole profiler. */
-ZT__PRIVATE void zt__write_csv_count(zt__writer *writer, const char *region, const char *name,
-                                     const char *units, uint64_t count) {
-    zt_metric metric = {name, "", "profiler", units, "", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM, 0};
+/* Writes a line that has a count, a sum (NaN: none) or a text, and no other figures. `region` is "" for the
+   whole profiler. */
+ZT__PRIVATE void zt__write_csv_value(zt__writer *writer, const char *region, const zt_metric *metric,
+                                     uint64_t count, double sum, const char *text) {
     zt_stats stats;
-    zt__csv_line line = {region, &metric, &stats, "all", "all", 0, NULL};
+    zt__csv_line line = {region, metric, &stats, "all", "all", 0, text};
     zt__clear_stats(&stats);
     stats.count = count;
+    stats.sum = sum;
     zt__write_csv_line(writer, &line);
 }
 
-/* Writes what is no figure. `region` is "" if it is of the whole profiler. */
+ZT__PRIVATE void zt__write_csv_count(zt__writer *writer, const char *region, const char *name,
+                                     const char *units, uint64_t count) {
+    zt_metric metric = {name, "", "profiler", units, "", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM, 0};
+    zt__write_csv_value(writer, region, &metric, count, zt__nan(), NULL);
+}
+
 ZT__PRIVATE void zt__write_csv_text(zt__writer *writer, const char *region, const char *name,
                                     const char *units, const char *text) {
     zt_metric metric = {name, "", "profiler", units, "", -1, ZT_AGGREGATE_NONE, 0};
-    zt_stats stats;
-    zt__csv_line line = {region, &metric, &stats, "all", "all", 0, text};
-    zt__clear_stats(&stats);
-    zt__write_csv_line(writer, &line);
+    zt__write_csv_value(writer, region, &metric, 0, zt__nan(), text);
 }
 
 ZT__PRIVATE void zt__write_csv_note(zt__document *document, const char *text) {
@@ -16953,12 +18235,7 @@ ZT__PRIVATE void zt__write_csv_facts(zt__document *document) {
 ZT__PRIVATE void zt__write_csv_sum(zt__writer *writer, const char *region, const char *name,
                                    const char *units, int type, uint64_t count, double sum) {
     zt_metric metric = {name, "", "", units, "", type, ZT_AGGREGATE_SUM, 0};
-    zt_stats stats;
-    zt__csv_line line = {region, &metric, &stats, "all", "all", 0, NULL};
-    zt__clear_stats(&stats);
-    stats.count = count;
-    stats.sum = sum;
-    zt__write_csv_line(writer, &line);
+    zt__write_csv_value(writer, region, &metric, count, sum, NULL);
 }
 
 /* Writes where a region is, and its own time. */
@@ -17106,19 +18383,12 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
         zt_metric host_time = {"host time",      "", "host", "ns", "", ZET_METRIC_TYPE_DURATION,
                                ZT_AGGREGATE_SUM, 0};
         zt_metric errors = {"errors", "", "host", "calls", "", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM, 0};
-        zt__csv_line line = {NULL, &host_time, NULL, "all", "all", 0, NULL};
         zt_call_info call;
-        zt_stats stats;
+        zt__csv_line line = {NULL, &host_time, &call.time_ns, "all", "all", 0, NULL};
         zt_get_call(profiler, i, &call);
         line.region = call.name;
-        line.stats = &call.time_ns;
         zt__write_csv_line(writer, &line);
-        zt__clear_stats(&stats);
-        stats.count = call.count;
-        stats.sum = (double)call.errors;
-        line.metric = &errors;
-        line.stats = &stats;
-        zt__write_csv_line(writer, &line);
+        zt__write_csv_value(writer, call.name, &errors, call.count, (double)call.errors, NULL);
     }
 #endif
     zt__write_csv_count(writer, "", "begun", "samples", counts.begun);
@@ -21456,7 +22726,6 @@ ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn 
     zt_bench_result both[2];
     zt__writer writer;
     size_t room = zt__get_room(0);
-    char ratio[128];
     if (!result || !write) {
         return zt__report_null(NULL, "zt_write_comparison", result ? "write" : "result");
     }
@@ -21469,13 +22738,9 @@ ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn 
     if (!zt__is_nan(result->ratio)) {
         const char *verdict = result->ratio > 1 ? "slower" : "faster";
         zt__paragraph sentence = zt__begin_paragraph(&writer, room, 0, 0);
-        zt__add_text(&sentence, result->b.name);
-        snprintf(ratio, sizeof ratio, " takes %.4f times as long as ", result->ratio);
-        zt__add_text(&sentence, ratio);
-        zt__add_text(&sentence, result->a.name);
-        snprintf(ratio, sizeof ratio, " (95%%: %.4f to %.4f): ", result->low, result->high);
-        zt__add_text(&sentence, ratio);
-        zt__add_text(&sentence, result->differs ? verdict : "no difference shown");
+        zt__add_formatted(&sentence, "%s takes %.4f times as long as %s (95%%: %.4f to %.4f): %s",
+                          result->b.name, result->ratio, result->a.name, result->low, result->high,
+                          result->differs ? verdict : "no difference shown");
         zt__end_paragraph(&sentence);
     }
     return zt__end_writing(&writer)
@@ -21613,54 +22878,49 @@ ZT__PRIVATE int zt__read_earlier_bench(zt__bench_file *file, const zt__csv_recor
            bench->low >= 0 && bench->low <= bench->median && bench->median <= bench->high;
 }
 
-/* Reports why a file cannot be used. */
-ZT__PRIVATE ze_result_t zt__report_bad_benches(const zt__bench_file *file, ze_result_t result,
-                                               const char *why) {
-    return zt__report(file->diagnostics, BAD_BENCHES, result, file->path, why);
-}
-
 /* Reads the lines of `file->text`, which is changed. `file->benches` has room for them. */
 ZT__PRIVATE ze_result_t zt__parse_bench_file(zt__bench_file *file) {
     static const char *const needed[] = {"results", "name", "median_ns", "low_ns", "high_ns"};
+    static const char *const foreign = "is no file of benchmarks";
     zt__csv_record header, record;
-    char *next = file->text;
-    int is_foreign = !zt__read_csv_record(&next, &header) || strcmp(header.fields[0], "layout") != 0;
+    char *next = file->text, damage[64];
+    const char *why = NULL;
+    ze_result_t result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
     uint32_t i, line;
+    int lacks_columns = 0;
     double results = 0;
-    char damage[64];
-    if (is_foreign) {
-        return zt__report_bad_benches(file, ZE_RESULT_ERROR_INVALID_ARGUMENT, "is no file of benchmarks");
+    if (!zt__read_csv_record(&next, &header) || strcmp(header.fields[0], "layout") != 0) {
+        why = foreign;
     }
     for (i = 0; i < ZT__COUNT_OF(needed); i++) {
-        is_foreign |= !*zt__find_field(&header, &header, needed[i]);
+        lacks_columns |= !*zt__find_field(&header, &header, needed[i]);
     }
-    for (line = 2; *next; line++) {
+    for (line = 2; *next && !why; line++) {
         int is_whole = zt__read_csv_record(&next, &record);
         double layout = zt__number_of(record.fields[0]);
         if (is_whole && !zt__is_nan(layout) && layout > (int)ZT__BENCH_LAYOUT) {
             return zt__report(file->diagnostics, NEWER_BENCHES, ZE_RESULT_ERROR_UNSUPPORTED_VERSION,
                               file->path, record.fields[0], (unsigned)ZT__BENCH_LAYOUT);
         }
-        if (is_foreign) {
-            return zt__report_bad_benches(file, ZE_RESULT_ERROR_INVALID_ARGUMENT, "is no file of benchmarks");
-        }
-        if (!is_whole && !*next) {
-            break;
-        }
-        results = zt__nan();
-        if (is_whole && !zt__is_nan(layout) && record.count == header.count &&
-            zt__read_earlier_bench(file, &header, &record)) {
-            results = zt__number_of(zt__find_field(&header, &record, "results"));
-        }
-        if (zt__is_nan(results) || file->count > results) {
-            snprintf(damage, sizeof damage, "is damaged in line %u", (unsigned)line);
-            return zt__report_bad_benches(file, ZE_RESULT_ERROR_INVALID_ARGUMENT, damage);
+        if (lacks_columns) {
+            why = foreign;
+        } else if (is_whole || *next) { /* else the line is cut off */
+            results = zt__nan();
+            if (is_whole && !zt__is_nan(layout) && record.count == header.count &&
+                zt__read_earlier_bench(file, &header, &record)) {
+                results = zt__number_of(zt__find_field(&header, &record, "results"));
+            }
+            if (zt__is_nan(results) || file->count > results) {
+                snprintf(damage, sizeof damage, "is damaged in line %u", (unsigned)line);
+                why = damage;
+            }
         }
     }
-    if (file->count == 0 || file->count < results) {
-        return zt__report_bad_benches(file, ZE_RESULT_ERROR_INVALID_SIZE, "is cut off");
+    if (!why && (file->count == 0 || file->count < results)) {
+        why = "is cut off";
+        result = ZE_RESULT_ERROR_INVALID_SIZE;
     }
-    return ZE_RESULT_SUCCESS;
+    return why ? zt__report(file->diagnostics, BAD_BENCHES, result, file->path, why) : ZE_RESULT_SUCCESS;
 }
 
 /* ---- comparing with an earlier run ------------------------------------------------------------------------ */
@@ -21694,7 +22954,7 @@ typedef struct zt__changes {
     char first_frequency[160];
 } zt__changes;
 
-/* Fills in the change of a median, its interval and the verdict.
+/* Fills in the change of a median, its interval and the verdict, and counts it if it is at another frequency.
 
    The ratio of two medians is wrong by what each of them is. As they are independent, the squares of these
    shares add up (Zou and Donner, "Construction of confidence limits about effect measures: a general
@@ -21702,6 +22962,7 @@ typedef struct zt__changes {
 ZT__PRIVATE void zt__find_change(zt__changes *changes, double *figures, const zt__earlier_bench *before,
                                  const zt_bench_result *now) {
     double ratio = now->median / before->median, tolerance = now->tolerance;
+    double other_mhz = fabs(now->frequency_mhz / before->mhz - 1);
     zt__verdict verdict = ZT__SAME;
     figures[ZT__CHANGE_SHARE] = (ratio - 1) * 100;
     if (zt__is_positive(before->low)) {
@@ -21725,42 +22986,21 @@ ZT__PRIVATE void zt__find_change(zt__changes *changes, double *figures, const zt
     if (tolerance > changes->greatest_tolerance) {
         changes->greatest_tolerance = tolerance;
     }
-}
-
-/* Adds a sentence about what is another than in the file, if both are known. */
-ZT__PRIVATE void zt__add_condition(zt__changes *changes, const char *what, const char *before,
-                                   const char *now) {
-    size_t used = strlen(changes->conditions);
-    if (*before && *now && strcmp(before, now) != 0) {
-        snprintf(changes->conditions + used, sizeof changes->conditions - used,
-                 "The %.80s was %.120s, and is %.120s. ", what, before, now);
-        changes->counts.other_conditions = 1;
-    }
-}
-
-/* Counts a benchmark that ran at another frequency. */
-ZT__PRIVATE void zt__compare_frequencies(zt__changes *changes, const zt__earlier_bench *before,
-                                         const zt_bench_result *now) {
-    double change = fabs(now->frequency_mhz / before->mhz - 1);
-    if (!zt__is_nan(change) && change > ZT__MAX_FREQUENCY_CHANGE && changes->at_other_frequency++ == 0) {
+    if (!zt__is_nan(other_mhz) && other_mhz > ZT__MAX_FREQUENCY_CHANGE &&
+        changes->at_other_frequency++ == 0) {
         snprintf(changes->first_frequency, sizeof changes->first_frequency,
                  "%s: %.0f MHz before, %.0f MHz now. ", now->name, before->mhz, now->frequency_mhz);
         changes->counts.other_conditions = 1;
     }
 }
 
-ZT__PRIVATE void zt__compare_devices(zt__changes *changes) {
-    const zt__bench_file *file = &changes->file;
-    const zt_profiler *profiler = changes->profiler;
-    char mhz_before[32], mhz_now[32];
-    if (profiler) {
-        snprintf(mhz_before, sizeof mhz_before, "%.20s MHz", file->core_clock_mhz);
-        snprintf(mhz_now, sizeof mhz_now, "%u MHz", (unsigned)profiler->facts.core_clock_mhz);
-        zt__add_condition(changes, "device", file->device, profiler->device_name);
-        zt__add_condition(changes, "driver", file->driver_version, profiler->facts.driver_version);
-        if (*file->core_clock_mhz && profiler->facts.core_clock_mhz) {
-            zt__add_condition(changes, "core clock", mhz_before, mhz_now);
-        }
+/* Adds a sentence about what is another than in the file, if both are known. */
+ZT__PRIVATE void zt__add_condition(zt__changes *changes, const char *what, const char *before,
+                                   const char *now) {
+    if (*before && *now && strcmp(before, now) != 0) {
+        zt__append(changes->conditions, sizeof changes->conditions, "The %.80s was %.120s, and is %.120s. ",
+                   what, before, now);
+        changes->counts.other_conditions = 1;
     }
 }
 
@@ -21791,7 +23031,6 @@ ZT__PRIVATE void zt__add_change(zt__changes *changes, const zt__earlier_bench *b
     figures[ZT__CHANGE_LONGER] = one < other ? other : one;
     if (was_measured && is_measured) {
         zt__find_change(changes, figures, before, now);
-        zt__compare_frequencies(changes, before, now);
     } else {
         figures[ZT__CHANGE_VERDICT] = was_measured ? ZT__MISSING : ZT__ADDED;
     }
@@ -21810,10 +23049,30 @@ ZT__PRIVATE int zt__is_same_name(const char *name, const char *other) {
     return !*other;
 }
 
-/* Compares each result with the first one of its name in the file that is not compared yet. */
-ZT__PRIVATE void zt__match_benches(zt__changes *changes, const zt_bench_result *results, uint32_t count) {
+/* Compares device and driver, and each result with the first one of its name in the file that is not compared
+   yet. The caller frees what was allocated. */
+ZT__PRIVATE ze_result_t zt__compare_with_file(zt__changes *changes, const zt_bench_result *results,
+                                              uint32_t count) {
+    const zt_profiler *profiler = changes->profiler;
     zt__bench_file *file = &changes->file;
+    size_t rows = (size_t)count + file->count;
     uint32_t i, j;
+    changes->rows = (zt__figure_row *)zt__allocate(file->allocator, rows, sizeof *changes->rows);
+    changes->figures =
+        (double *)zt__allocate(file->allocator, rows, ZT__CHANGE_FIGURES * sizeof *changes->figures);
+    if (!changes->rows || !changes->figures) {
+        return zt__report_no_memory(file->diagnostics, "zt_compare_benches", "a table");
+    }
+    if (profiler) {
+        zt__add_condition(changes, "device", file->device, profiler->device_name);
+        zt__add_condition(changes, "driver", file->driver_version, profiler->facts.driver_version);
+    }
+    if (profiler && *file->core_clock_mhz && profiler->facts.core_clock_mhz) {
+        char before[32], now[32];
+        snprintf(before, sizeof before, "%.20s MHz", file->core_clock_mhz);
+        snprintf(now, sizeof now, "%u MHz", (unsigned)profiler->facts.core_clock_mhz);
+        zt__add_condition(changes, "core clock", before, now);
+    }
     for (i = 0; i < count; i++) {
         zt__earlier_bench *before = NULL;
         for (j = 0; j < file->count && !before; j++) {
@@ -21829,51 +23088,49 @@ ZT__PRIVATE void zt__match_benches(zt__changes *changes, const zt_bench_result *
             zt__add_change(changes, &file->benches[j], NULL);
         }
     }
+    return ZE_RESULT_SUCCESS;
 }
 
 /* Writes what is to be known about the table of changes. */
 ZT__PRIVATE void zt__write_change_notes(zt__writer *writer, const zt__changes *changes, size_t room) {
     const zt_bench_changes *counts = &changes->counts;
     zt__paragraph note = zt__begin_paragraph(writer, room, 0, 0);
-    char text[256];
-    snprintf(text, sizeof text, "%u slower, %u faster, %u same, %u missing, %u new, compared with ",
-             (unsigned)counts->slower, (unsigned)counts->faster, (unsigned)counts->same,
-             (unsigned)counts->missing, (unsigned)counts->added);
-    zt__add_text(&note, text);
+    zt__add_formatted(&note, "%u slower, %u faster, %u same, %u missing, %u new, compared with ",
+                      (unsigned)counts->slower, (unsigned)counts->faster, (unsigned)counts->same,
+                      (unsigned)counts->missing, (unsigned)counts->added);
     zt__add_text(&note, changes->file.path);
-    zt__add_text(&note, *changes->file.date ? " of " : "");
-    zt__add_text(&note, changes->file.date);
-    zt__add_text(&note, ".");
+    zt__add_formatted(&note, "%s%s.", *changes->file.date ? " of " : "", changes->file.date);
     zt__end_paragraph(&note);
     if (changes->greatest_tolerance > 0) {
-        int is_range = changes->least_tolerance < changes->greatest_tolerance;
-        snprintf(text, sizeof text, "%g%% to ", changes->least_tolerance * 100);
         note = zt__begin_paragraph(writer, room, 0, 0);
         zt__add_text(&note, "Slower or faster are those whose whole interval is beyond the tolerance of ");
-        zt__add_text(&note, is_range ? text : "");
-        snprintf(text, sizeof text, "%g%%.", changes->greatest_tolerance * 100);
-        zt__add_text(&note, text);
+        if (changes->least_tolerance < changes->greatest_tolerance) {
+            zt__add_formatted(&note, "%g%% to ", changes->least_tolerance * 100);
+        }
+        zt__add_formatted(&note, "%g%%.", changes->greatest_tolerance * 100);
         zt__end_paragraph(&note);
     }
     if (counts->other_conditions) {
         note = zt__begin_paragraph(writer, room, 0, 0);
         zt__add_text(&note, changes->conditions);
         if (changes->at_other_frequency > 0) {
-            snprintf(text, sizeof text, "%u benchmark%s ran at another frequency; ",
-                     (unsigned)changes->at_other_frequency, changes->at_other_frequency == 1 ? "" : "s");
-            zt__add_text(&note, text);
-            zt__add_text(&note, changes->first_frequency);
+            zt__add_formatted(&note, "%u benchmark%s ran at another frequency; %s",
+                              (unsigned)changes->at_other_frequency,
+                              changes->at_other_frequency == 1 ? "" : "s", changes->first_frequency);
         }
         zt__add_text(&note, "So the changes need not be those of the program.");
         zt__end_paragraph(&note);
     }
 }
 
-/* Writes the table of changes, `room` columns wide. */
-ZT__PRIVATE void zt__write_change_table(zt__writer *writer, const zt__changes *changes, size_t room) {
+/* Writes the table of changes, and notes below it. */
+ZT__PRIVATE ze_result_t zt__write_changes_to_file(const void *content, FILE *file) {
     static const char *const verdicts[] = {"same", "faster", "slower", "missing", "new"};
+    const zt__changes *changes = (const zt__changes *)content;
+    size_t room = zt__get_room(file == stdout);
     zt__figure_column columns[ZT__CHANGE_FIGURES];
     zt__figure_table table;
+    zt__writer writer;
     memset(&table, 0, sizeof table);
     table.heading = "benchmark";
     table.is_precise = 1;
@@ -21888,43 +23145,10 @@ ZT__PRIVATE void zt__write_change_table(zt__writer *writer, const zt__changes *c
     zt__add_figures(&table, ZT__CHANGE_HIGH, "95% to", "percent", 0, 0);
     zt__add_texts(&table, ZT__CHANGE_VERDICT, "verdict", verdicts);
     zt__fit_columns(&table, room);
-    zt__write_figures(writer, &table, room);
-}
-
-ZT__PRIVATE ze_result_t zt__write_changes_to_file(const void *changes, FILE *file) {
-    size_t room = zt__get_room(file == stdout);
-    zt__writer writer;
     zt__begin_writing(&writer, zt__write_to_file, file);
-    zt__write_change_table(&writer, (const zt__changes *)changes, room);
-    zt__write_change_notes(&writer, (const zt__changes *)changes, room);
+    zt__write_figures(&writer, &table, room);
+    zt__write_change_notes(&writer, changes, room);
     return zt__end_writing(&writer) ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNKNOWN;
-}
-
-/* Reads the file, compares, and writes the table to `report` unless that is NULL. The caller frees what was
-   allocated. */
-ZT__PRIVATE ze_result_t zt__compare_with_file(zt__changes *changes, const zt_bench_result *results,
-                                              uint32_t count, const char *report) {
-    zt__bench_file *file = &changes->file;
-    size_t rows = count;
-    zt__output output = {"zt_compare_benches",      report, file->diagnostics, file->allocator,
-                         zt__write_changes_to_file, changes};
-    ze_result_t result = zt__read_bench_file(file);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__parse_bench_file(file);
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    rows += file->count;
-    changes->rows = (zt__figure_row *)zt__allocate(file->allocator, rows, sizeof *changes->rows);
-    changes->figures =
-        (double *)zt__allocate(file->allocator, rows, ZT__CHANGE_FIGURES * sizeof *changes->figures);
-    if (!changes->rows || !changes->figures) {
-        return zt__report_no_memory(file->diagnostics, "zt_compare_benches", "a table");
-    }
-    zt__compare_devices(changes);
-    zt__match_benches(changes, results, count);
-    return report ? zt__write_output(&output) : ZE_RESULT_SUCCESS;
 }
 
 ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_bench_result *results,
@@ -21932,6 +23156,8 @@ ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_benc
                                       zt_bench_changes *changes) {
     zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
     zt__changes all;
+    zt__output output = {"zt_compare_benches",      report, diagnostics, zt__allocator_of(profiler),
+                         zt__write_changes_to_file, &all};
     zt_format format;
     ze_result_t result;
     if (changes) {
@@ -21951,8 +23177,17 @@ ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_benc
     all.profiler = profiler;
     all.file.path = before;
     all.file.diagnostics = diagnostics;
-    all.file.allocator = zt__allocator_of(profiler);
-    result = zt__compare_with_file(&all, results, count, report);
+    all.file.allocator = output.allocator;
+    result = zt__read_bench_file(&all.file);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__parse_bench_file(&all.file);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__compare_with_file(&all, results, count);
+    }
+    if (result == ZE_RESULT_SUCCESS && report) {
+        result = zt__write_output(&output);
+    }
     if (result == ZE_RESULT_SUCCESS) {
         *changes = all.counts;
     }
@@ -22109,6 +23344,9 @@ ZT__PRIVATE ze_result_t zt__start_auto(const zt_auto_config *given) {
         return ZE_RESULT_SUCCESS;
     }
     result = zt__check_reports(NULL, "zt_auto", path);
+    if (config.trace.profile_flags || getenv("ZT_PROFILE_FLAGS")) { /* the driver looks for it in zeInit */
+        setenv("ZET_ENABLE_PROGRAM_INSTRUMENTATION", "1", 0);
+    }
     if (result == ZE_RESULT_SUCCESS) {
         result = zt__init_with_tracing();
     }

@@ -145,21 +145,29 @@ static inline ze_module_format_t gpu_module_format(const gpu *g) {
     return properties.spirvVersionSupported ? ZE_MODULE_FORMAT_IL_SPIRV : ZE_MODULE_FORMAT_NATIVE;
 }
 
-/* Loads the kernel `name` from the file of that name. */
-static inline program program_load(const gpu *g, const char *name) {
-    ze_module_desc_t module = {ZE_STRUCTURE_TYPE_MODULE_DESC, NULL, gpu_module_format(g), 0, NULL, "", NULL};
-    ze_kernel_desc_t kernel = {ZE_STRUCTURE_TYPE_KERNEL_DESC, NULL, 0, name};
-    const char *suffix = module.format == ZE_MODULE_FORMAT_IL_SPIRV ? "spv" : "so";
+/* Loads a module from the file of that name. */
+static inline ze_module_handle_t module_load(const gpu *g, const char *name) {
+    ze_module_desc_t desc = {ZE_STRUCTURE_TYPE_MODULE_DESC, NULL, gpu_module_format(g), 0, NULL, "", NULL};
+    const char *suffix = desc.format == ZE_MODULE_FORMAT_IL_SPIRV ? "spv" : "so";
     char path[1200];
+    ze_module_handle_t module;
     uint8_t *code;
-    program p;
 
     snprintf(path, sizeof path, "%s/%s.%s", g->kernels, name, suffix);
-    code = read_file(path, &module.inputSize);
-    module.pInputModule = code;
-    CHECK(zeModuleCreate(g->context, g->device, &module, &p.module, NULL));
-    CHECK(zeKernelCreate(p.module, &kernel, &p.kernel));
+    code = read_file(path, &desc.inputSize);
+    desc.pInputModule = code;
+    CHECK(zeModuleCreate(g->context, g->device, &desc, &module, NULL));
     free(code);
+    return module;
+}
+
+/* Loads the kernel `name` from the file of that name. */
+static inline program program_load(const gpu *g, const char *name) {
+    ze_kernel_desc_t kernel = {ZE_STRUCTURE_TYPE_KERNEL_DESC, NULL, 0, name};
+    program p;
+
+    p.module = module_load(g, name);
+    CHECK(zeKernelCreate(p.module, &kernel, &p.kernel));
     return p;
 }
 
@@ -174,13 +182,17 @@ static inline void program_unload(program *p) {
 /* ---- memory and lists ---------------------------------------------------------------------------------- */
 
 /* Memory that host and device both use. */
-static inline float *gpu_floats(const gpu *g, size_t count) {
+static inline void *gpu_memory(const gpu *g, size_t size) {
     ze_device_mem_alloc_desc_t device = {ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC, NULL, 0, 0};
     ze_host_mem_alloc_desc_t host = {ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, NULL, 0};
     void *memory;
 
-    CHECK(zeMemAllocShared(g->context, &device, &host, count * sizeof(float), 64, g->device, &memory));
-    return (float *)memory;
+    CHECK(zeMemAllocShared(g->context, &device, &host, size, 64, g->device, &memory));
+    return memory;
+}
+
+static inline float *gpu_floats(const gpu *g, size_t count) {
+    return (float *)gpu_memory(g, count * sizeof(float));
 }
 
 static inline ze_command_queue_desc_t gpu_queue_description(const gpu *g) {

@@ -379,35 +379,47 @@ static void create_memory(world *w) {
         w->ones[i] = 1, w->sums[i] = 0;
 }
 
-static uint8_t *read_kernel(size_t *size) {
+native_binary read_binary(const char *name) {
     char path[PATH_MAX];
-    find_file("build/kernels/saxpy.so", path, sizeof path);
+    native_binary read = {NULL, 0};
+    find_file(name, path, sizeof path);
     FILE *file = fopen(path, "rb");
     assert_non_null(file);
     fseek(file, 0, SEEK_END);
-    *size = (size_t)ftell(file);
+    read.size = (size_t)ftell(file);
     rewind(file);
-    uint8_t *bytes = (uint8_t *)malloc(*size);
-    assert_non_null(bytes);
-    assert_int_equal(fread(bytes, 1, *size, file), *size);
+    read.bytes = (uint8_t *)malloc(read.size);
+    assert_non_null(read.bytes);
+    assert_int_equal(fread(read.bytes, 1, read.size, file), read.size);
     fclose(file);
-    return bytes;
+    return read;
 }
 
-static void create_module(world *w) {
-    size_t size;
-    uint8_t *bytes = read_kernel(&size);
+ze_result_t try_module(world *w, native_binary code, const char *flags, ze_module_handle_t *module) {
     ze_module_desc_t desc = {
-        ZE_STRUCTURE_TYPE_MODULE_DESC, NULL, ZE_MODULE_FORMAT_NATIVE, size, bytes, "", NULL};
-    ok(zeModuleCreate(w->context, w->device, &desc, &w->module, NULL));
-    free(bytes);
+        ZE_STRUCTURE_TYPE_MODULE_DESC, NULL, ZE_MODULE_FORMAT_NATIVE, code.size, code.bytes, flags, NULL};
+    return zeModuleCreate(w->context, w->device, &desc, module, NULL);
+}
+
+ze_module_handle_t load_module(world *w, const char *name, const char *flags) {
+    native_binary code = read_binary(name);
+    ze_module_handle_t module;
+    ok(try_module(w, code, flags, &module));
+    free(code.bytes);
+    return module;
+}
+
+ze_kernel_handle_t kernel_in(ze_module_handle_t module, const char *name) {
+    ze_kernel_desc_t desc = {ZE_STRUCTURE_TYPE_KERNEL_DESC, NULL, 0, name};
+    ze_kernel_handle_t kernel;
+    ok(zeKernelCreate(module, &desc, &kernel));
+    return kernel;
 }
 
 void create_kernel(world *w, ze_kernel_handle_t *kernel) {
-    ze_kernel_desc_t desc = {ZE_STRUCTURE_TYPE_KERNEL_DESC, NULL, 0, "saxpy"};
     uint32_t count = WORK_ITEMS;
     float factor = 1;
-    ok(zeKernelCreate(w->module, &desc, kernel));
+    *kernel = kernel_in(w->module, "saxpy");
     ok(zeKernelSetGroupSize(*kernel, WORK_ITEMS / WORK_GROUPS, 1, 1));
     ok(zeKernelSetArgumentValue(*kernel, 0, sizeof w->sums, &w->sums));
     ok(zeKernelSetArgumentValue(*kernel, 1, sizeof w->ones, &w->ones));
@@ -428,7 +440,7 @@ int open_world(void **state) {
     create_immediate(w, &w->immediate);
     create_list(w, &w->list);
     create_memory(w);
-    create_module(w);
+    w->module = load_module(w, "build/kernels/saxpy.so", "");
     create_kernel(w, &w->kernel);
     gpu.reset_calls();
     return 0;
@@ -669,6 +681,40 @@ void run_at_least(world *w, zt_profiler *profiler, const char *name, double ns) 
         finish_immediate(w, w->immediate);
         ok(zeEventDestroy(gate));
     }
+}
+
+static void append_turn(ze_command_list_handle_t list, ze_event_handle_t gate) {
+    ok(zeCommandListAppendWaitOnEvents(list, 1, &gate));
+    ok(zeCommandListAppendEventReset(list, gate));
+}
+
+held_region append_held(world *w, zt_profiler *profiler, const char *name) {
+    held_region held;
+    create_event(w, 1, &held.gate);
+    create_event(w, 2, &held.inside);
+    append_turn(w->list, held.gate);
+    ZT_REGION(profiler, w->list, name) {
+        launch_kernel(w->list, w->kernel);
+        ok(zeCommandListAppendSignalEvent(w->list, held.inside));
+        append_turn(w->list, held.gate);
+    }
+    ok(zeCommandListClose(w->list));
+    return held;
+}
+
+void let_in(held_region held) {
+    ok(zeEventHostReset(held.inside));
+    ok(zeEventHostSignal(held.gate));
+    ok(zeEventHostSynchronize(held.inside, UINT64_MAX));
+}
+
+void let_out(held_region held) {
+    ok(zeEventHostSignal(held.gate));
+}
+
+void destroy_held(held_region held) {
+    ok(zeEventDestroy(held.gate));
+    ok(zeEventDestroy(held.inside));
 }
 
 void stream_marked_region(world *w, zt_profiler *profiler) {

@@ -86,6 +86,7 @@ void assert_close_(double got, double expected, const char *what, const char *fi
     X(set_real_costs)                                                                                        \
     X(set_kernel_clock)                                                                                      \
     X(set_metric_clock)                                                                                      \
+    X(give_samples)                                                                                          \
     X(set_metric)                                                                                            \
     X(list_metrics)
 
@@ -156,6 +157,18 @@ void create_event(world *w, uint32_t index, ze_event_handle_t *event); /* index 
    until then. */
 ze_event_handle_t append_gate(world *w, ze_command_list_handle_t list);
 
+/* A file of this project; the caller frees its bytes. */
+typedef struct native_binary {
+    uint8_t *bytes;
+    size_t size;
+} native_binary;
+native_binary read_binary(const char *name);
+
+/* Modules of native binaries, such as "build/kernels/saxpy.so", and their kernels. */
+ze_result_t try_module(world *w, native_binary code, const char *flags, ze_module_handle_t *module);
+ze_module_handle_t load_module(world *w, const char *name, const char *flags);
+ze_kernel_handle_t kernel_in(ze_module_handle_t module, const char *name);
+
 /* The application's own work, which has to go on whatever happens to the profiling. */
 void launch(world *w, ze_command_list_handle_t list);
 void launch_kernel(ze_command_list_handle_t list, ze_kernel_handle_t kernel);
@@ -182,6 +195,15 @@ int heard(const world *w, const char *text);
 void run(world *w, zt_profiler *profiler, const char *name);
 /* One that lasts `ns` and more on the device, however busy this machine is. */
 void run_at_least(world *w, zt_profiler *profiler, const char *name, double ns);
+/* A region on w->list, which it closes. Each execution waits for the gate before the region, and again
+ * inside. */
+typedef struct held_region {
+    ze_event_handle_t gate, inside;
+} held_region;
+held_region append_held(world *w, zt_profiler *profiler, const char *name);
+void let_in(held_region held); /* returns when an execution is inside of the region */
+void let_out(held_region held);
+void destroy_held(held_region held);
 /* The region "marked" beside a stream that is attached to the profiler, and closed afterwards: the row
    between its two markers "step" is the region's. */
 void stream_marked_region(world *w, zt_profiler *profiler);

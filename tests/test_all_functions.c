@@ -176,6 +176,8 @@ static void call_streams(caller *me) {
 static void call_tracer(caller *me) {
     zt_call_info call;
     EXPECT(zt_trace_config_default().names == NULL);
+    EXPECT(zt_replace(me->profiler, "none", me->w->module, "saxpy") == ZE_RESULT_SUCCESS);
+    EXPECT(zt_replace(me->profiler, "none", NULL, NULL) == ZE_RESULT_SUCCESS);
     zt_trace_get_counts(me->profiler);
     for (uint32_t i = 0; i < zt_get_call_count(me->profiler); i++)
         EXPECT(zt_get_call(me->profiler, i, &call) == ZE_RESULT_SUCCESS);

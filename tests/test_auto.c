@@ -2,6 +2,7 @@
    exit, and the test reads what it has written. Level Zero is initialised in these processes alone. */
 #include "fixture.h"
 
+#include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,8 +45,9 @@ static void set_variables(const program *p) {
 }
 
 static void run_program(const program *p) {
-    static const char *const unset[] = {"ZE_ENABLE_TRACING_LAYER", "ZT_AUTO", "ZT_KERNELS", "ZT_COPIES",
-                                        "ZT_CALLS"};
+    static const char *const unset[] = {
+        "ZE_ENABLE_TRACING_LAYER", "ZT_AUTO", "ZT_KERNELS", "ZT_COPIES", "ZT_CALLS", "ZT_MODULES",
+        "ZT_PROFILE_FLAGS"};
     void *state = NULL;
     for (size_t i = 0; i < sizeof unset / sizeof *unset; i++)
         unsetenv(unset[i]);
@@ -463,6 +465,56 @@ static void test_no_copies_by_the_environment(void **state) {
     assert_contains(text_of("output"), "3 copies and fills");
 }
 
+static void load_a_module(world *w) {
+    ok(zeModuleDestroy(load_module(w, "build/kernels/saxpy.so", "")));
+    launch_some(w);
+}
+
+/* The module of the world, which saxpy.so is as well, leaves the same files. */
+static void test_modules_by_the_environment(void **state) {
+    char directory[PATH_MAX];
+    (void)state;
+    snprintf(directory, sizeof directory, "%s", in_directory("modules"));
+    const program p = {.work = load_a_module, .calls = 1, .variables = {"ZT_MODULES", directory}};
+    const program unwritable = {
+        .work = load_a_module, .calls = 1, .variables = {"ZT_MODULES", "/dev/null/modules"}};
+    expect_success(&p);
+    assert_no_messages();
+    DIR *files = opendir(directory);
+    assert_non_null(files);
+    int elf = 0, debug = 0;
+    for (struct dirent *file; (file = readdir(files));) {
+        elf += strstr(file->d_name, ".elf") != NULL;
+        debug += strstr(file->d_name, ".debug") != NULL;
+    }
+    closedir(files);
+    assert_int_equal(elf, 1);
+    assert_int_equal(debug, 1);
+    expect_success(&unwritable);
+    assert_contains(text_of("output"),
+                    "1 file of modules could not be written. [MODULE_NOT_SAVED] mkdir failed");
+}
+
+static void expect_profile_flags(world *w) {
+    zet_profile_properties_t properties = {.stype = ZET_STRUCTURE_TYPE_PROFILE_PROPERTIES};
+    ok(zetKernelGetProfileInfo((zet_kernel_handle_t)w->kernel, &properties));
+    assert_int_equal(properties.flags, 3);
+    assert_string_equal(getenv("ZET_ENABLE_PROGRAM_INSTRUMENTATION"), "1");
+    launch_some(w);
+}
+
+static void test_profile_flags_by_the_environment(void **state) {
+    const program p = {.work = expect_profile_flags, .calls = 1, .variables = {"ZT_PROFILE_FLAGS", "0x3"}};
+    const program wrong = {
+        .calls = 1, .result = ZE_RESULT_ERROR_INVALID_ARGUMENT, .variables = {"ZT_PROFILE_FLAGS", "0x3 "}};
+    (void)state;
+    expect_success(&p);
+    assert_no_messages();
+    expect_success(&wrong);
+    assert_contains(text_of("errors"),
+                    "nothing is traced. [BAD_PROFILE_FLAGS] zt_auto: ZT_PROFILE_FLAGS is '0x3 '");
+}
+
 static void do_nothing(world *w) {
     (void)w;
 }
@@ -677,6 +729,8 @@ int main(void) {
         cmocka_unit_test(test_names_may_go),
         cmocka_unit_test(test_kernels_by_the_environment),
         cmocka_unit_test(test_copies_by_the_environment),
+        cmocka_unit_test(test_modules_by_the_environment),
+        cmocka_unit_test(test_profile_flags_by_the_environment),
         cmocka_unit_test(test_no_copies_by_the_environment),
         cmocka_unit_test(test_nothing_to_measure),
         cmocka_unit_test(test_calls_by_the_environment),

@@ -316,6 +316,47 @@ static void test_read_before_it_is_overwritten(void **state) {
     check_work(w);
 }
 
+/* Collects without waiting by the clock, until so many samples were measured or lost. */
+static void collect_samples(zt_profiler *profiler, uint64_t count) {
+    while (zt_get_counts(profiler).collected + zt_get_counts(profiler).lost < count) {
+        ok(zt_collect(profiler, 0));
+        nap();
+    }
+}
+
+/* An execution by a plain call has begun before zt_execute announces the next, and is read after that. It is
+   longer than the time since, and a sample nevertheless. */
+static void test_begun_before_it_was_announced(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    held_region held = append_held(w, profiler, "held");
+    uint32_t executions = 0;
+    for (uint32_t refused = 0; refused < 2; refused++) {
+        ok(zeCommandQueueExecuteCommandLists(w->queue, 1, &w->list, NULL));
+        let_in(held);
+        for (int i = 0; i < 5; i++)
+            nap();
+        pass_time(A_WHILE);
+        hold_time(1); /* no time passes after zt_execute */
+        inject("zeCommandQueueExecuteCommandLists", refused, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+        if (refused)
+            assert_result(zt_execute(profiler, w->queue, 1, &w->list, NULL),
+                          ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+        ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
+        let_out(held);
+        collect_samples(profiler, ++executions);
+        hold_time(0);
+        let_in(held);
+        let_out(held);
+        collect_samples(profiler, ++executions);
+        assert_counts(profiler, counted(executions, executions, 0, 0, 0));
+    }
+    w->launches += executions;
+    finish_queue(w);
+    destroy_held(held);
+    check_work(w);
+}
+
 /* The driver refuses an execution while the last one is still on its way: nothing of it was overwritten. */
 static void test_refused_while_the_last_execution_runs(void **state) {
     world *w = *state;
@@ -819,6 +860,7 @@ int main(void) {
         TEST(test_batch_not_calculated),
         TEST(test_overwritten),
         TEST(test_read_before_it_is_overwritten),
+        TEST(test_begun_before_it_was_announced),
         TEST(test_refused_while_the_last_execution_runs),
         TEST(test_execution_of_an_immediate_list_is_refused),
         TEST(test_slots_exhausted),

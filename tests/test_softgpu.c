@@ -196,7 +196,6 @@ static void test_what_is_not_offered_is_unsupported(void **state) {
     assert_result(zeEventPoolGetIpcHandle(w->event_pool, &ipc), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
     assert_result(zeVirtualMemQueryPageSize(w->context, w->device, 1, &size),
                   ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
-    assert_result(zeModuleDynamicLink(1, &w->module, NULL), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
 }
 
 /* What this loader's library may not have itself is reached by name. */

@@ -417,10 +417,6 @@ static void opening_is_checked(void **state) {
     gpu.behave(SOFTGPU_COUNTERS_HELD, 1);
     REFUSED(by_time, NULL, ERROR_UNKNOWN);
     gpu.reset();
-    gpu.behave(SOFTGPU_STALL_SAMPLING, 1);
-    zet_metric_group_handle_t stalls = group_of(w->device, "EuStallSampling", BY_TIME);
-    activate_one(w, stalls);
-    REFUSED(stalls, NULL, ERROR_UNSUPPORTED_FEATURE);
 #undef REFUSED
     assert_null(streamer);
     deactivate(w, w->device);

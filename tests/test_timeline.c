@@ -372,6 +372,33 @@ static void test_executions_that_nobody_saw(void **state) {
     check_work(w);
 }
 
+/* An execution by a plain call has begun before zt_execute announces the next: it does not come from there.
+ */
+static void test_begun_before_it_was_announced(void **state) {
+    world *w = (world *)*state;
+    uint64_t low = now_ns();
+    zt_profiler *profiler = open_timeline(w, "ComputeBasic", 100);
+    held_region held = append_held(w, profiler, "held");
+    ok(zeCommandQueueExecuteCommandLists(w->queue, 1, &w->list, NULL));
+    let_in(held);
+    for (int i = 0; i < 5; i++)
+        nap();
+    ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
+    let_out(held);
+    collect_all(profiler);
+    let_in(held);
+    let_out(held);
+    finish_queue(w);
+    collect_all(profiler);
+    w->launches += 2;
+    assert_counts(profiler, counted(2, 2, 0, 0, 0));
+    trace_since(profiler, low);
+    expect_line("list 1: held x2");
+    assert_null(strstr(seen, "flow"));
+    destroy_held(held);
+    check_work(w);
+}
+
 typedef struct inside {
     world *w;
     zt_profiler *profiler;
@@ -1236,6 +1263,7 @@ int main(void) {
         STREAM_TEST(test_threads_that_append),
         STREAM_TEST(test_threads_that_execute),
         STREAM_TEST(test_executions_that_nobody_saw),
+        STREAM_TEST(test_begun_before_it_was_announced),
         STREAM_TEST(test_an_execution_inside_of_another),
         STREAM_TEST(test_names_of_lists),
         STREAM_TEST(test_names_end_with_their_lists),

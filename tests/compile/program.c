@@ -312,6 +312,8 @@ static void the_tracer_accepts_no_profiler(zt_profiler *profiler) {
     config.hooks = &hook;
     config.hook_count = 1;
     automatic.report = "-";
+    config.modules = "modules";
+    EXPECT(zt_replace(profiler, "gemm*", NULL, "gemm") == 0);
     EXPECT(zt_trace_start(profiler, &config) == 0);
     EXPECT(zt_trace_stop(profiler) == 0);
     EXPECT(zt_trace_get_counts(profiler).launches == 0);

@@ -2,7 +2,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "metrics.h"
+#include "sampling.h"
 
 /* ---- raw reports ------------------------------------------------------------------------------------- */
 
@@ -295,6 +295,8 @@ static uint32_t most_values(const sg_metric_group *group, const sg_raw *raw) {
 static ze_result_t calculate(sg_metric_group *group, zet_metric_group_calculation_type_t type, size_t size,
                              const uint8_t *data, uint32_t *count, zet_typed_value_t *values) {
     sg_raw raw;
+    if (sg_group_is_ip_sampling(group))
+        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     ze_result_t result = understand(group, size, data, &raw);
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -331,6 +333,8 @@ static ze_result_t calculate_sets(sg_metric_group *group, zet_metric_group_calcu
                                   size_t size, const uint8_t *data, uint32_t *set_count,
                                   uint32_t *total_count, uint32_t *counts, zet_typed_value_t *values) {
     sg_raw raw;
+    if (sg_group_is_ip_sampling(group))
+        return sg_stalls_calculate(group, type, size, data, set_count, total_count, counts, values);
     ze_result_t result = understand(group, size, data, &raw);
     if (result != ZE_RESULT_SUCCESS)
         return result;

@@ -11,6 +11,7 @@ typedef enum table {
 #define SG_TABLE(table, function) TABLE_##table,
 #include "tables.def"
 #undef SG_TABLE
+    TABLE_extension, /* zeDriverGetExtensionFunctionAddress() gives it, and no loader */
 } table;
 
 /* What the loader calls. */
@@ -32,6 +33,7 @@ enum {
     VERSION_1_7 = ZE_MAKE_VERSION(1, 7),
     VERSION_1_9 = ZE_MAKE_VERSION(1, 9),
     VERSION_1_10 = ZE_MAKE_VERSION(1, 10),
+    VERSION_1_11 = ZE_MAKE_VERSION(1, 11),
     VERSION_1_13 = ZE_MAKE_VERSION(1, 13),
     VERSION_1_14 = ZE_MAKE_VERSION(1, 14),
     VERSION_1_15 = ZE_MAKE_VERSION(1, 15),
@@ -214,6 +216,7 @@ ze_result_t sg_zeDriverGetExtensionProperties(ze_driver_handle_t handle, uint32_
         {"ZE_experimental_event_pool_counter_based", ZE_MAKE_VERSION(1, 0)},
         {"ZE_experimental_event_query_timestamps", ZE_MAKE_VERSION(1, 0)},
         {"ZE_extension_event_query_kernel_timestamps", ZE_MAKE_VERSION(1, 0)},
+        {"ZE_extension_kernel_binary_exp", ZE_MAKE_VERSION(1, 0)},
         {"ZET_experimental_calculate_multiple_metrics", ZE_MAKE_VERSION(1, 0)},
         {"ZET_experimental_global_metric_timestamps", ZE_MAKE_VERSION(1, 0)},
         {"ZET_experimental_concurrent_metric_groups", ZE_MAKE_VERSION(1, 0)},

@@ -372,13 +372,21 @@ typedef struct timestamp_queries {
     timestamp_query each[];
 } timestamp_queries;
 
+/* The host may look at the memory at any time. */
+static void write_timestamps(ze_kernel_timestamp_result_t *to, ze_kernel_timestamp_result_t times) {
+    __atomic_store_n(&to->global.kernelStart, times.global.kernelStart, __ATOMIC_RELEASE);
+    __atomic_store_n(&to->global.kernelEnd, times.global.kernelEnd, __ATOMIC_RELEASE);
+    __atomic_store_n(&to->context.kernelStart, times.context.kernelStart, __ATOMIC_RELEASE);
+    __atomic_store_n(&to->context.kernelEnd, times.context.kernelEnd, __ATOMIC_RELEASE);
+}
+
 static void run_timestamp_queries(sg_execution *execution, void *argument) {
     (void)execution;
     const timestamp_queries *queries = argument;
     for (uint32_t i = 0; i < queries->count; ++i) {
         const timestamp_query *query = &queries->each[i];
         if (sg_object_is(&query->event.event->object, query->event.serial))
-            *query->destination = timestamps_of(query->event.event, 0);
+            write_timestamps(query->destination, timestamps_of(query->event.event, 0));
     }
 }
 

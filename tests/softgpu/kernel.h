@@ -28,6 +28,10 @@
  *   PRIVATE(type, name)  OWN(name)           a value of each item that lives from phase to phase
  *   BARRIER                                  between two phases that share local memory
  *   GLOBAL_ID  LOCAL_ID (in a phase)  GROUP_ID  GROUP_SIZE   by dimension
+ *   GLOBAL(type, name)                       a variable of the module, which starts as zero
+ *   ATOMIC_ADD(name, value)                  adds to one of type uint
+ *   IMPORT(type, name, (parameters))         a function of another module: see zeModuleDynamicLink
+ *   IMPORT_GLOBAL(type, name)  FROM(name)    a variable of another module, and access to it
  */
 #ifndef SOFTGPU_KERNEL_H
 #define SOFTGPU_KERNEL_H
@@ -72,6 +76,11 @@
 #define LOCAL_ID(dimension) ((uint)get_local_id(dimension))
 #define GROUP_ID(dimension) ((uint)get_group_id(dimension))
 #define GROUP_SIZE(dimension) ((uint)get_local_size(dimension))
+#define GLOBAL(type, name) __global type name
+#define ATOMIC_ADD(name, value) ((void)atomic_add((volatile __global uint *)&(name), value))
+#define IMPORT(type, name, parameters) extern type name parameters
+#define IMPORT_GLOBAL(type, name) extern __global type name
+#define FROM(name) (name)
 
 #else
 
@@ -144,6 +153,19 @@ static inline void sg_next_item(sg_item *item, const softgpu_group *group) {
     SG_MEMORY(name, 0, sizeof(type));                                                                        \
     type name[SG_GROUP_LIMIT]
 #define OWN(name) name[sg_this.index]
+#define GLOBAL(type, name) type name
+#define ATOMIC_ADD(name, value) ((void)__atomic_fetch_add(&(name), value, __ATOMIC_RELAXED))
+#define SG_IMPORT(name, is_function)                                                                         \
+    static const softgpu_import sg_import_##name = {#name, is_function, (void **)(void *)&name};             \
+    static const softgpu_import *const sg_import_entry_##name                                                \
+        __attribute__((section("softgpu_imports"), used)) = &sg_import_##name
+#define IMPORT(type, name, parameters)                                                                       \
+    static type(*name) parameters;                                                                           \
+    SG_IMPORT(name, 1)
+#define IMPORT_GLOBAL(type, name)                                                                            \
+    static type *name;                                                                                       \
+    SG_IMPORT(name, 0)
+#define FROM(name) (*(name))
 #define LOCAL_ID(dimension) (sg_this.id[dimension])
 #define GROUP_ID(dimension) (sg_group->id[dimension])
 #define GROUP_SIZE(dimension) (sg_group->size[dimension])
@@ -153,6 +175,8 @@ extern const softgpu_kernel *const __start_softgpu_entries[];
 extern const softgpu_kernel *const __stop_softgpu_entries[];
 extern const softgpu_memory *const __start_softgpu_memories[] __attribute__((weak, visibility("hidden")));
 extern const softgpu_memory *const __stop_softgpu_memories[] __attribute__((weak, visibility("hidden")));
+extern const softgpu_import *const __start_softgpu_imports[] __attribute__((weak, visibility("hidden")));
+extern const softgpu_import *const __stop_softgpu_imports[] __attribute__((weak, visibility("hidden")));
 
 softgpu_kernels_function softgpu_kernels;
 void softgpu_kernels(const softgpu_kernel *const **first, const softgpu_kernel *const **last) {
@@ -164,6 +188,12 @@ softgpu_memory_function softgpu_memory_of_kernels;
 void softgpu_memory_of_kernels(const softgpu_memory *const **first, const softgpu_memory *const **last) {
     *first = __start_softgpu_memories;
     *last = __stop_softgpu_memories;
+}
+
+softgpu_imports_function softgpu_imports_of_kernels;
+void softgpu_imports_of_kernels(const softgpu_import *const **first, const softgpu_import *const **last) {
+    *first = __start_softgpu_imports;
+    *last = __stop_softgpu_imports;
 }
 
 #endif

@@ -32,13 +32,23 @@ typedef struct softgpu_memory {
     uint32_t is_local, bytes;
 } softgpu_memory;
 
-/* The functions that the shared object exports: its kernels and their memory, from the first to before the
- * last. The second may be missing. */
+/* A function or variable of another module, and where its address is stored when they are linked. */
+typedef struct softgpu_import {
+    const char *name;
+    uint32_t is_function;
+    void **place;
+} softgpu_import;
+
+/* The functions that the shared object exports: its kernels, their memory, and its imports, from the first to
+ * before the last. All but the first may be missing. */
 typedef void softgpu_kernels_function(const softgpu_kernel *const **first,
                                       const softgpu_kernel *const **last);
 #define SOFTGPU_KERNELS_SYMBOL "softgpu_kernels"
 typedef void softgpu_memory_function(const softgpu_memory *const **first, const softgpu_memory *const **last);
 #define SOFTGPU_MEMORY_SYMBOL "softgpu_memory_of_kernels"
+typedef void softgpu_imports_function(const softgpu_import *const **first,
+                                      const softgpu_import *const **last);
+#define SOFTGPU_IMPORTS_SYMBOL "softgpu_imports_of_kernels"
 #define SOFTGPU_BODY_PREFIX "sg_body_"
 
 #endif

@@ -14,6 +14,7 @@ enum { COMPUTE = 1, MEMORY = 2, SCHEDULER = 4, STALL = 8 }; /* then those of MAN
 enum { EVENT = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED };
 enum { TIME = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED };
 enum { BOTH = EVENT | TIME };
+enum { SAMPLING_DOMAIN = 2 };
 
 /* clang-format off */
 #define ALL_SETS (~(STALL | B580))
@@ -29,6 +30,7 @@ enum { BOTH = EVENT | TIME };
 #define CYCLES_BY_TIME QUOTIENT, C(CYCLES), C(TIME_NS), 1000
 #define STRUCK_BY(behaviour) FLAG, SOFTGPU_REPORT_##behaviour, 0, 0
 #define REPORTED(field) field, 0, 0, 0
+#define FIRST_BIT(bit) SAMPLED, bit, 0, 0
 #define GIVEN_BY_TEST REPORTED(GIVEN)
 
 /* The same behind the type, and the type of the value. */
@@ -130,10 +132,17 @@ static sg_formula formulas[] = {
     {"CONTEXT_SWITCHES_INVOLUNTARY", "Host Thread", "events", SCHEDULER, BOTH,
      SUM(UINT32, C(INVOLUNTARY_SWITCHES)), "Context switches by others' work"},
 
-    {"IP", "Vector Engine", "", STALL, TIME, FIELD(IP_EXP, UINT64, NOTHING),
-     "Instruction pointer"},
-    {"Active", "Vector Engine", "events", STALL, TIME, FIELD(EVENT, UINT64, NOTHING),
-     "Samples at work"},
+    {"IP", "XVE", "Address", STALL, TIME, TYPE(IP_EXP, UINT64), FIRST_BIT(0), "IP address"},
+    {"Active", "XVE", "Events", STALL, TIME, TYPE(EVENT, UINT64), FIRST_BIT(101), "Active cycles"},
+    {"PSDepStall", "XVE", "Events", STALL, TIME, TYPE(EVENT, UINT64), FIRST_BIT(29), "Stall on Pixel Shader Order Dependency"},
+    {"ControlStall", "XVE", "Events", STALL, TIME, TYPE(EVENT, UINT64), FIRST_BIT(45), "Stall on control"},
+    {"PipeStall", "XVE", "Events", STALL, TIME, TYPE(EVENT, UINT64), FIRST_BIT(53), "Stall on pipe"},
+    {"SendStall", "XVE", "Events", STALL, TIME, TYPE(EVENT, UINT64), FIRST_BIT(61), "Stall on send"},
+    {"DistStall", "XVE", "Events", STALL, TIME, TYPE(EVENT, UINT64), FIRST_BIT(69), "Stall on distance"},
+    {"SbidStall", "XVE", "Events", STALL, TIME, TYPE(EVENT, UINT64), FIRST_BIT(77), "Stall on scoreboard"},
+    {"SyncStall", "XVE", "Events", STALL, TIME, TYPE(EVENT, UINT64), FIRST_BIT(85), "Stall on sync"},
+    {"InstrFetchStall", "XVE", "Events", STALL, TIME, TYPE(EVENT, UINT64), FIRST_BIT(93), "Stall on instruction fetch"},
+    {"OtherStall", "XVE", "Events", STALL, TIME, TYPE(EVENT, UINT64), FIRST_BIT(37), "Stall on other condition"},
 
 #define OWN_METRIC(index)                                                                                    \
     {"ITEMS_OF_SET_" #index, "Thread Dispatcher", "threads", UINT64_C(1) << index, BOTH,                     \
@@ -205,7 +214,7 @@ static const sg_set sets[SG_SETS] = {
     {32, "ComputeBasic", "Compute Metrics Basic set of an Intel Arc B580", 0, B580, BOTH},
     {1, "MemoryProfile", "Memory traffic of kernels, copies and fills", 0, MEMORY, BOTH},
     {2, "HostScheduler", "What the host does to the thread that executes commands", 1, SCHEDULER, BOTH},
-    {3, "EuStallSampling", "EU stall sampling", 2, STALL, TIME},
+    {3, "EuStallSampling", "EU stall sampling", SAMPLING_DOMAIN, STALL, TIME},
 #define MORE_SET(index) {index, "Set" #index, "Work-items alone", index % 2, UINT64_C(1) << index, BOTH},
     MORE_SETS(MORE_SET)};
 
@@ -547,9 +556,11 @@ ze_result_t sg_zetDeviceEnableMetricsExp(zet_device_handle_t handle) {
     return ZE_RESULT_SUCCESS;
 }
 
-/* Queries and streamers share what a domain counts with; some devices have one of it for all domains. */
+/* Queries and streamers share what a domain counts with; some devices have one of it for all domains, but for
+ * that of instruction sampling, which counts nothing. */
 static bool shares_counters(uint32_t domain, uint32_t other) {
-    return domain == other || sg_behaviour_is_on(SOFTGPU_STREAMERS_EXCLUDE_QUERIES);
+    bool counts_both = domain != SAMPLING_DOMAIN && other != SAMPLING_DOMAIN;
+    return domain == other || (counts_both && sg_behaviour_is_on(SOFTGPU_STREAMERS_EXCLUDE_QUERIES));
 }
 
 bool sg_metrics_have_pool(const sg_metrics *metrics, uint32_t domain) {

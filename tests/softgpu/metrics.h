@@ -12,7 +12,8 @@ enum {
     SG_SETS = 34, /* 28 of them with MANY_SETS alone */
     SG_SAMPLINGS = 2,
     SG_MAX_TILES = SG_MAX_SUB_DEVICES,
-    SG_MAX_METRICS = 96
+    SG_MAX_METRICS = 96,
+    SG_MAX_STALL_METRICS = 11
 };
 
 struct sg_streamer;
@@ -27,8 +28,8 @@ typedef enum sg_operation {
     COUNT,
     REASON,
     MARKER,
-    GIVEN, /* behind the report */
-    NOTHING,
+    SAMPLED, /* from the bit `of` an instruction sample on: see sampling.c */
+    GIVEN,   /* behind the report */
 } sg_operation;
 
 typedef struct sg_formula {
@@ -151,8 +152,11 @@ sg_report sg_report_of(const sg_metric_group *group, sg_reason reason, uint64_t 
 
 void sg_report_fill(sg_report *report, const sg_counts *begin, const sg_counts *end);
 
+enum { SG_STALL_REPORT_SIZE = 64 };
+
 static inline size_t sg_report_size(const sg_metric_group *group) {
-    return sizeof(sg_report) + group->given_count * sizeof(double);
+    return sg_group_is_ip_sampling(group) ? SG_STALL_REPORT_SIZE
+                                          : sizeof(sg_report) + group->given_count * sizeof(double);
 }
 
 /* Writes the report and the values that tests have set. */

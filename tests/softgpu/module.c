@@ -1,6 +1,7 @@
 /* Modules, kernels and their launches. */
 #define _GNU_SOURCE /* memfd_create */
 #include "module.h"
+#include "sampling.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -11,18 +12,18 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { MAX_ARGUMENTS = 32, LOG_BYTES = 256 };
+enum { MAX_ARGUMENTS = 32 };
 
 /* ---- code ------------------------------------------------------------------------------------------------
  *
- * The code of equal binaries is loaded once, and stays until the process ends: a recorded list may launch a
- * kernel whose module is gone. */
+ * The code of equal binaries is loaded once, unless it imports what each module links for itself. It stays
+ * until the process ends: a recorded list may launch a kernel whose module is gone. */
 
 typedef struct build {
     const uint8_t *binary;
     size_t size;
     int file; /* of what is loaded, or -1 */
-    char log[LOG_BYTES];
+    char log[SG_LOG_BYTES];
 } build;
 
 static pthread_mutex_t code_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -83,13 +84,17 @@ static bool find_kernels(build *of, sg_code *code) {
         return fail(of, dlerror());
     softgpu_kernels_function *list;
     softgpu_memory_function *list_memory;
+    softgpu_imports_function *list_imports;
     *(void **)&list = dlsym(library, SOFTGPU_KERNELS_SYMBOL);
     *(void **)&list_memory = dlsym(library, SOFTGPU_MEMORY_SYMBOL);
+    *(void **)&list_imports = dlsym(library, SOFTGPU_IMPORTS_SYMBOL);
     code->library = library;
     if (list)
         list(&code->first, &code->last);
     if (list_memory)
         list_memory(&code->first_memory, &code->last_memory);
+    if (list_imports)
+        list_imports(&code->first_import, &code->last_import);
     if (!list || !kernels_are_sound(code)) {
         dlclose(library);
         return fail(of, "the shared object has no kernels: was it compiled with kernel.h?");
@@ -117,7 +122,8 @@ static sg_code *load_code(build *of) {
 static const sg_code *code_for(build *of) {
     pthread_mutex_lock(&code_lock);
     sg_code *found = codes;
-    while (found && (found->size != of->size || memcmp(found->binary, of->binary, of->size)))
+    while (found && (found->size != of->size || memcmp(found->binary, of->binary, of->size) ||
+                     found->first_import < found->last_import))
         found = found->next;
     if (!found)
         found = load_code(of);
@@ -138,16 +144,16 @@ void sg_modules_unload(void) {
 
 typedef struct sg_build_log {
     sg_object object;
-    char text[LOG_BYTES];
+    char text[SG_LOG_BYTES];
 } sg_build_log;
 
 SG_HANDLE(log_of, sg_build_log, ze_module_build_log_handle_t, SG_BUILD_LOG)
 
-static ze_result_t create_log(const build *of, void *context, ze_module_build_log_handle_t *out_log) {
+ze_result_t sg_create_log(const char *text, void *context, ze_module_build_log_handle_t *out_log) {
     sg_build_log *log = sg_object_create(SG_BUILD_LOG, sizeof *log, context);
     if (!log)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    memcpy(log->text, of->log, sizeof log->text);
+    snprintf(log->text, sizeof log->text, "%s", text);
     *out_log = (ze_module_build_log_handle_t)log;
     return ZE_RESULT_SUCCESS;
 }
@@ -190,7 +196,7 @@ ze_result_t sg_zeModuleCreate(ze_context_handle_t context_handle, ze_device_hand
         result = create_module(&of, desc->pBuildFlags, context, out_module);
     else
         fail(&of, "native binaries only: the device has no compiler");
-    if (out_log && create_log(&of, context, out_log) != ZE_RESULT_SUCCESS)
+    if (out_log && sg_create_log(of.log, context, out_log) != ZE_RESULT_SUCCESS)
         *out_log = NULL;
     return result;
 }
@@ -206,13 +212,6 @@ ze_result_t sg_zeModuleGetKernelNames(ze_module_handle_t handle, uint32_t *count
     uint32_t given = sg_clamp_count(count, (uint32_t)(module->code->last - module->code->first));
     for (uint32_t i = 0; i < given && names; ++i)
         names[i] = module->code->first[i]->name;
-    return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t sg_zeModuleGetProperties(ze_module_handle_t handle, ze_module_properties_t *properties) {
-    SG_NEED_HANDLE(sg_module_of(handle));
-    SG_NEED_POINTER(properties);
-    properties->flags = 0;
     return ZE_RESULT_SUCCESS;
 }
 
@@ -254,6 +253,8 @@ ze_result_t sg_zeKernelCreate(ze_module_handle_t handle, const ze_kernel_desc_t 
     SG_NEED_POINTER(out_kernel);
     if (desc->flags & ~0x3u)
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;
+    if (!sg_module_is_linked(module))
+        return ZE_RESULT_ERROR_INVALID_MODULE_UNLINKED;
     const softgpu_kernel *found = kernel_named(module->code, desc->pKernelName);
     if (!found)
         return ZE_RESULT_ERROR_INVALID_KERNEL_NAME;
@@ -412,16 +413,25 @@ static void run_groups(sg_execution *execution, const launch *what, void *const 
     softgpu_group group = first_group(what);
     uint32_t tiles = device->parent ? 0 : sg_sub_device_count();
     uint64_t plane = (uint64_t)group.count[0] * group.count[1];
+    bool is_sampled = false;
     for (uint64_t n = 0; n < plane * group.count[2] && !sg_is_lost() && !sg_is_stopping(device); ++n) {
         group.id[0] = (uint32_t)(n % group.count[0]);
         group.id[1] = (uint32_t)(n / group.count[0] % group.count[1]);
         group.id[2] = (uint32_t)(n / plane);
+        sg_device *tile = sg_tile_for(device, n);
         uint64_t start = tiles ? sg_now() : 0;
+        is_sampled = sg_sampling_is_on(device) ? sg_sampling_open() : is_sampled;
+        if (is_sampled)
+            sg_sampling_work_for(tile);
         what->code->run(&group, values);
+        if (is_sampled)
+            sg_sampling_work_for(NULL);
         if (tiles)
             time_tile(&execution->tiles[n % tiles], start);
-        count_group(sg_tile_for(device, n), &group);
+        count_group(tile, &group);
     }
+    if (is_sampled)
+        sg_sampling_close();
 }
 
 static void run_launch(sg_execution *execution, void *argument) {

@@ -7,7 +7,7 @@
  *   event.c    event pools and events            thread.c    the engines
  *   counters.c what devices count                graph.c     command graphs
  *   binary.c   what modules are made of
- *   metrics.c  calculate.c  queries.c  streamers.c           the tools functions: see metrics.h
+ *   metrics.c  calculate.c  queries.c  streamers.c  sampling.c    the tools functions: see metrics.h
  */
 #ifndef SOFTGPU_H
 #define SOFTGPU_H

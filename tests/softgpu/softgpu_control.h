@@ -21,7 +21,7 @@ extern "C" {
     X(METRICS_NOT_ENABLED)        /* groups: DEPENDENCY_UNAVAILABLE until they are enabled; see below */     \
     X(NO_METRIC_LIBRARY)          /* no metric group is listed */                                            \
     X(ONLY_STALL_SAMPLING)        /* one IP-sampling group is all that is listed */                          \
-    X(STALL_SAMPLING)             /* an IP-sampling group is listed beside the others */                     \
+    X(STALL_SAMPLING)             /* EuStallSampling is listed beside the others: see sampling.c */          \
     X(NO_PERMISSION)              /* groups list and activate, streamers and query pools fail */             \
     X(COUNTERS_HELD)              /* by another process: the same results as without permission */           \
     X(MANY_SETS)                  /* 28 more sets; see below */                                              \
@@ -153,6 +153,13 @@ void softgpu_set_kernel_clock(uint32_t valid_bits, uint64_t ticks_now);
  * converted to the metric's type. Default: 0. Returns 0 if no metric of the name can be set, or its type
  * cannot hold the value. */
 int softgpu_set_metric(const char *name, double value);
+
+/* STALL_SAMPLING: a streamer of EuStallSampling has a report for each moment at which a kernel runs, with the
+ * instruction that it is at. Of what a kernel waits for, a CPU tells little (sampling.c says what), so that a
+ * test can give the rest: each open streamer gets a report of so many samples (up to 255) of a metric, such
+ * as "SbidStall", at the address of an instruction. Returns 0 if there is no such metric, or no such
+ * streamer. */
+int softgpu_give_samples(const char *metric, uint64_t address, uint32_t count);
 
 /* A metric group of the test's own, for metrics that no device has. It is listed first, instead of any other
  * group of its name, and has the metrics that all groups have, then these (up to 32), which

@@ -4,7 +4,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include "metrics.h"
+#include "sampling.h"
 
 enum {
     CAPACITY = 4608, /* reports, of each tile */
@@ -17,6 +17,7 @@ enum {
 typedef struct sg_streamer {
     sg_object object;
     sg_metric_group *group;
+    sg_sampler *sampler; /* of instructions, or NULL */
     uint32_t tiles;
     uint32_t period, notify_every;
     sg_event *event; /* or NULL */
@@ -32,6 +33,7 @@ typedef struct sg_streamer {
     uint32_t first, count; /* moments */
     size_t cut;            /* bytes of the first that were read already */
     bool dropped;
+    bool has_gap; /* reports were lost since the last that was stored */
     uint64_t last_id;
     uint32_t unannounced; /* reports since the event was signalled */
     uint32_t lingering;   /* with STREAM_MARKER_LINGERS: the marker, */
@@ -40,8 +42,9 @@ typedef struct sg_streamer {
 
 SG_HANDLE(sg_streamer_of, sg_streamer, zet_metric_streamer_handle_t, SG_STREAMER)
 
+/* Reports of a moment; of instructions, each counts as a moment of its own. */
 static uint32_t columns(const sg_streamer *streamer) {
-    return streamer->tiles ? streamer->tiles : 1;
+    return streamer->tiles && !streamer->sampler ? streamer->tiles : 1;
 }
 
 /* ---- sampling ---------------------------------------------------------------------------------------- */
@@ -75,6 +78,34 @@ static uint32_t marker_of(sg_streamer *streamer, sg_reason reason, uint32_t mark
     return streamer->lingering;
 }
 
+static bool is_to_announce(sg_streamer *streamer, uint32_t reports) {
+    streamer->unannounced += reports;
+    bool announce = streamer->unannounced >= streamer->notify_every;
+    streamer->unannounced = announce ? 0 : streamer->unannounced;
+    return announce;
+}
+
+/* Of the instructions. When the memory is full, what is new is lost. True: announce. */
+static bool store_samples(sg_streamer *streamer, sg_stall_report *reports, uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i) {
+        if (streamer->count == CAPACITY) {
+            streamer->dropped = streamer->has_gap = true;
+            continue;
+        }
+        if (streamer->has_gap)
+            sg_stall_report_set_dropped(&reports[i]);
+        streamer->has_gap = false;
+        memcpy(stored_at(streamer, streamer->count++, 0), &reports[i], sizeof reports[i]);
+    }
+    return is_to_announce(streamer, count);
+}
+
+static bool sample_engines(sg_streamer *streamer) {
+    sg_stall_report reports[SG_ENGINES];
+    uint32_t count = sg_sampler_ask(streamer->sampler, reports);
+    return store_samples(streamer, reports, count);
+}
+
 /* When the memory is full, what is new is lost, its number in the sequence included. True: announce. */
 static bool sample(sg_streamer *streamer, sg_reason reason, uint32_t marker) {
     sg_counts now[SG_MAX_TILES];
@@ -86,9 +117,7 @@ static bool sample(sg_streamer *streamer, sg_reason reason, uint32_t marker) {
     else
         streamer->dropped = true;
     memcpy(streamer->last, now, sizeof *now * columns(streamer));
-    bool announce = ++streamer->unannounced >= streamer->notify_every;
-    streamer->unannounced = announce ? 0 : streamer->unannounced;
-    return announce;
+    return is_to_announce(streamer, 1);
 }
 
 /* Without the streamer's lock, for who waits for the event may hold others. */
@@ -115,7 +144,7 @@ static bool await(sg_streamer *streamer, uint64_t time) {
 static uint64_t next_moment(sg_streamer *streamer, uint64_t moment) {
     uint64_t now = sg_now();
     uint64_t missed = now > moment ? (now - moment) / streamer->period : 0;
-    if (missed > 0 && !sg_behaviour_is_on(SOFTGPU_MISSED_MOMENTS_UNTOLD))
+    if (missed > 0 && !streamer->sampler && !sg_behaviour_is_on(SOFTGPU_MISSED_MOMENTS_UNTOLD))
         streamer->dropped = true;
     return moment + (missed + 1) * streamer->period;
 }
@@ -125,7 +154,7 @@ static void *sample_by_clock(void *argument) {
     pthread_mutex_lock(&streamer->lock);
     uint64_t moment = sg_now() + streamer->period;
     while (await(streamer, moment)) {
-        bool due = sample(streamer, SG_REASON_TIMER, 0);
+        bool due = streamer->sampler ? sample_engines(streamer) : sample(streamer, SG_REASON_TIMER, 0);
         pthread_mutex_unlock(&streamer->lock);
         if (due)
             announce(streamer);
@@ -151,8 +180,6 @@ static ze_result_t check_streamer(const sg_device *device, const sg_metric_group
         return ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE;
     if (sg_counters_are_refused())
         return ZE_RESULT_ERROR_UNKNOWN;
-    if (sg_group_is_ip_sampling(group))
-        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     if (group->device != device || group->sampling != ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED)
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     return sg_group_is_active(group) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
@@ -214,7 +241,6 @@ static sg_streamer *create(sg_object *context, sg_metric_group *group) {
     streamer->group = group;
     streamer->tiles = sg_tiles_of(group->device);
     streamer->report_size = sg_report_size(group);
-    streamer->reports = calloc((size_t)CAPACITY * columns(streamer), streamer->report_size);
     pthread_mutex_init(&streamer->lock, NULL);
     sg_condition_init(&streamer->changed);
     return streamer;
@@ -224,6 +250,8 @@ static sg_streamer *create(sg_object *context, sg_metric_group *group) {
 static void destroy(sg_streamer *streamer) {
     sg_device *device = streamer->group->device;
     sg_device_pause(device);
+    if (streamer->sampler)
+        sg_sampler_destroy(streamer->sampler);
     free(streamer->reports);
     pthread_cond_destroy(&streamer->changed);
     pthread_mutex_destroy(&streamer->lock);
@@ -273,8 +301,17 @@ static bool start(sg_streamer *streamer) {
     return false;
 }
 
+static bool allocate(sg_streamer *streamer) {
+    const sg_metric_group *group = streamer->group;
+    bool samples = sg_group_is_ip_sampling(group);
+    if (samples)
+        streamer->sampler = sg_sampler_create(group->device, streamer->period);
+    streamer->reports = calloc((size_t)CAPACITY * columns(streamer), streamer->report_size);
+    return streamer->reports && (streamer->sampler || !samples);
+}
+
 static ze_result_t reserve_and_start(sg_streamer *streamer) {
-    if (!streamer->reports)
+    if (!allocate(streamer))
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     ze_result_t result = reserve_domain(streamer);
     if (result != ZE_RESULT_SUCCESS || start(streamer))
@@ -330,23 +367,58 @@ static uint32_t least(uint32_t a, uint32_t b) {
     return a < b ? a : b;
 }
 
+static size_t raw_size(const sg_streamer *streamer, size_t moments) {
+    if (streamer->sampler)
+        return streamer->tiles * sizeof(sg_stall_header) + moments * streamer->report_size;
+    return sg_raw_size(streamer->group, streamer->tiles, moments);
+}
+
+static void drop_first(sg_streamer *streamer, uint32_t moments) {
+    streamer->first = (streamer->first + moments) % CAPACITY;
+    streamer->count -= moments;
+}
+
 static size_t size_to_ask_for(const sg_streamer *streamer, uint32_t max_reports) {
     bool is_available = sg_behaviour_is_on(SOFTGPU_STREAMER_SIZE_IS_AVAILABLE);
-    return sg_raw_size(streamer->group, streamer->tiles,
-                       least(is_available ? streamer->count : CAPACITY, max_reports));
+    return raw_size(streamer, least(is_available ? streamer->count : CAPACITY, max_reports));
 }
 
 /* How many moments fit. */
 static uint32_t room_for(const sg_streamer *streamer, size_t size) {
-    size_t header = sg_raw_size(streamer->group, streamer->tiles, 0);
-    size_t moment = sg_raw_size(streamer->group, streamer->tiles, 1) - header;
+    size_t header = raw_size(streamer, 0);
+    size_t moment = raw_size(streamer, 1) - header;
     size_t room = size > header ? (size - header) / moment : 0;
     return room < CAPACITY ? (uint32_t)room : CAPACITY;
+}
+
+/* Those of each tile, behind a header. Returns how many bytes they are. */
+static size_t take_by_tile(const sg_streamer *streamer, uint32_t count, uint8_t *data) {
+    const uint8_t *begin = data;
+    for (uint32_t tile = 0; tile < streamer->tiles; tile++) {
+        uint8_t *place = data;
+        data += sizeof(sg_stall_header);
+        for (uint32_t i = 0; i < count; i++) {
+            sg_stall_report report;
+            memcpy(&report, stored_at(streamer, i, 0), sizeof report);
+            if (sg_stall_report_tile(&report) != tile)
+                continue;
+            memcpy(data, &report, sizeof report);
+            data += sizeof report;
+        }
+        sg_stall_header header = sg_stall_header_of(tile, (uint64_t)(data - place) - sizeof header);
+        memcpy(place, &header, sizeof header);
+    }
+    return (size_t)(data - begin);
 }
 
 static size_t take(sg_streamer *streamer, uint32_t moments, uint8_t *data) {
     if (moments == 0)
         return 0;
+    if (streamer->sampler && streamer->tiles) {
+        size_t size = take_by_tile(streamer, moments, data);
+        drop_first(streamer, moments);
+        return size;
+    }
     if (streamer->tiles) {
         sg_packet packet = sg_packet_of(streamer->tiles, moments * streamer->report_size);
         memcpy(data, &packet, sizeof packet);
@@ -355,9 +427,8 @@ static size_t take(sg_streamer *streamer, uint32_t moments, uint8_t *data) {
     for (uint32_t tile = 0; tile < columns(streamer); tile++)
         for (uint32_t i = 0; i < moments; i++, data += streamer->report_size)
             memcpy(data, stored_at(streamer, i, tile), streamer->report_size);
-    streamer->first = (streamer->first + moments) % CAPACITY;
-    streamer->count -= moments;
-    return sg_raw_size(streamer->group, streamer->tiles, moments);
+    drop_first(streamer, moments);
+    return raw_size(streamer, moments);
 }
 
 /* As a stream of bytes, whatever reports begin and end there. */
@@ -375,8 +446,7 @@ static size_t take_bytes(sg_streamer *streamer, size_t size, uint8_t *data) {
     }
     uint32_t whole = (uint32_t)((streamer->cut + given) / report);
     streamer->cut = (streamer->cut + given) % report;
-    streamer->first = (streamer->first + whole) % CAPACITY;
-    streamer->count -= whole;
+    drop_first(streamer, whole);
     return given;
 }
 
@@ -406,6 +476,49 @@ ze_result_t sg_zetMetricStreamerReadData(zet_metric_streamer_handle_t handle, ui
     ze_result_t result = read_reports(streamer, max_reports, size, data);
     pthread_mutex_unlock(&streamer->lock);
     return result;
+}
+
+/* ---- what a test gives ------------------------------------------------------------------------------- */
+
+static bool give_to_streamer(sg_streamer *streamer, const char *metric, uint64_t address, uint32_t count) {
+    const sg_metric_group *group = streamer->group;
+    uint32_t index = 1; /* behind the address */
+    while (index < group->metric_count && strcmp(group->formulas[index]->name, metric) != 0)
+        ++index;
+    if (index == group->metric_count)
+        return false;
+    sg_stall_report report = sg_stall_report_of(address, group->formulas[index]->of, count);
+    pthread_mutex_lock(&streamer->lock);
+    bool due = store_samples(streamer, &report, 1);
+    pthread_mutex_unlock(&streamer->lock);
+    if (due)
+        announce(streamer);
+    return true;
+}
+
+/* With the lock, no streamer is closed. */
+static bool give_to_device(sg_device *device, const char *metric, uint64_t address, uint32_t count) {
+    sg_metrics *metrics = sg_metrics_of(device);
+    bool any = false;
+    pthread_mutex_lock(&metrics->lock);
+    for (uint32_t i = 0; i < SG_DOMAINS; ++i)
+        if (metrics->streamers[i] && metrics->streamers[i]->sampler)
+            any = give_to_streamer(metrics->streamers[i], metric, address, count) || any;
+    pthread_mutex_unlock(&metrics->lock);
+    return any;
+}
+
+int softgpu_give_samples(const char *metric, uint64_t address, uint32_t count) {
+    bool any = false;
+    if (count == 0 || count > UINT8_MAX)
+        return 0;
+    for (uint32_t i = 0; i < sg_device_count(); ++i) {
+        sg_device *device = sg_device_at(i);
+        any = (device && give_to_device(device, metric, address, count)) || any;
+        for (uint32_t k = 0; device && k < sg_sub_device_count(); ++k)
+            any = give_to_device(sg_sub_device_at(device, k), metric, address, count) || any;
+    }
+    return any;
 }
 
 /* ---- markers ----------------------------------------------------------------------------------------- */
@@ -438,6 +551,8 @@ ze_result_t sg_zetCommandListAppendMetricStreamerMarker(zet_command_list_handle_
     sg_streamer *streamer = sg_streamer_of(handle);
     SG_NEED_HANDLE(list);
     SG_NEED_HANDLE(streamer);
+    if (streamer->sampler)
+        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     if (!sg_list_fits(list, streamer->object.parent, streamer->group->device))
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     sg_marker marker = {streamer, streamer->object.serial, value};

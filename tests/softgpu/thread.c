@@ -196,6 +196,7 @@ static bool start_engine(sg_root *root, uint32_t index) {
     sg_engine_thread *engine = &root->engines[index];
     engine->root = root;
     engine->bit = (uint32_t)1 << index;
+    sg_engine_prepare_sampling(engine);
     return sg_thread_start(&engine->thread, engine_thread, engine);
 }
 

@@ -123,6 +123,11 @@ typedef struct sg_engine_thread {
     clockid_t cpu_clock;                      /* set by the thread */
     _Atomic bool cpu_clock_is_set;            /* likewise */
     _Atomic uint64_t usage[SG_COUNTER_COUNT]; /* of its counters, those from SG_MINOR_FAULTS on */
+    /* For sampling.c: who asks where it is, and the tile that a kernel runs for, or NULL. */
+    struct sg_sample *_Atomic asked;
+    sg_device *_Atomic works_for;
+    bool is_sampled;
+    pid_t number; /* by which the system knows the thread; set before it can be asked */
 } sg_engine_thread;
 
 /* One for each root device: its engines and the lanes that they serve. */
@@ -143,6 +148,7 @@ struct sg_root {
     _Atomic bool is_concurrent; /* more than one engine has a thread */
     pid_t process;              /* in which the threads were started */
     _Atomic int32_t watchers;
+    _Atomic int32_t samplers; /* that want to know where its engines are */
     sg_engine_thread engines[SG_ENGINES];
     _Atomic uint32_t engine_count; /* that have a thread */
 };
@@ -202,6 +208,9 @@ uint64_t sg_busy_end(const sg_execution *execution);
 /* Of the calling thread, if it is an engine. */
 void sg_publish_thread_counters(void);
 extern _Thread_local sg_engine_thread *sg_own_engine;
+
+/* Before the thread is started. */
+void sg_engine_prepare_sampling(sg_engine_thread *engine);
 
 /* Before a list is submitted, on the thread that does: with ACTIVATE_AT_FIRST_USE, its queries may be the
  * first. */

@@ -1,0 +1,191 @@
+/* What a tracer with times alone leaves of the overlap of kernels, and what a launch costs under it: measured
+   by kernel time stamps, and between barriers, as launches were before, and those still are whose event has
+   time stamps of the application. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#define ZETOOLS_TRACER
+#define ZETOOLS_IMPLEMENTATION
+#include "bench.h"
+
+#include <limits.h>
+
+enum { ROUNDS = 21, KERNELS = 16, KERNEL_US = 500, LAUNCHES = 64, BLOCKS = 64 };
+
+typedef enum mode { UNTRACED, STAMPS, EVENTS, BARRIERS, MODES } mode;
+
+static const char *const mode_names[MODES] = {"untraced", "stamps", "events", "barriers"};
+
+typedef struct launcher {
+    ze_module_handle_t module;
+    ze_kernel_handle_t kernel;
+    ze_event_pool_handle_t pools[MODES];
+    ze_event_handle_t events[MODES][KERNELS]; /* of kernels; NULL: they signal nothing */
+    ze_event_handle_t done;
+} launcher;
+
+static uint8_t code[1 << 20];
+
+static void load_kernel(launcher *l, const char *program) {
+    ze_module_desc_t module = {
+        ZE_STRUCTURE_TYPE_MODULE_DESC, NULL, ZE_MODULE_FORMAT_NATIVE, 0, code, "", NULL};
+    ze_kernel_desc_t kernel = {ZE_STRUCTURE_TYPE_KERNEL_DESC, NULL, 0, "idle"};
+    const char *slash = strrchr(program, '/');
+    char path[PATH_MAX];
+    FILE *file;
+    snprintf(path, sizeof path, "%.*s/../kernels/idle.so", slash ? (int)(slash - program) : 1,
+             slash ? program : ".");
+    file = fopen(path, "rb");
+    NEED(file);
+    module.inputSize = fread(code, 1, sizeof code, file);
+    fclose(file);
+    CHECK(zeModuleCreate(gpu.context, gpu.device, &module, &l->module, NULL));
+    CHECK(zeKernelCreate(l->module, &kernel, &l->kernel));
+    CHECK(zeKernelSetGroupSize(l->kernel, 1, 1, 1));
+}
+
+/* Of pools that the tracer sees, if it is there already. */
+static void create_events(launcher *l, mode of, uint32_t count) {
+    ze_event_pool_desc_t desc = {ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, NULL, ZE_EVENT_POOL_FLAG_HOST_VISIBLE,
+                                 KERNELS};
+    ze_event_desc_t event = {ZE_STRUCTURE_TYPE_EVENT_DESC, NULL, 0, ZE_EVENT_SCOPE_FLAG_HOST,
+                             ZE_EVENT_SCOPE_FLAG_HOST};
+    if (of == BARRIERS)
+        desc.flags |= ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
+    CHECK(zeEventPoolCreate(gpu.context, &desc, 1, &gpu.device, &l->pools[of]));
+    for (event.index = 0; event.index < count; event.index++)
+        CHECK(zeEventCreate(l->pools[of], &event, &l->events[of][event.index]));
+}
+
+static void destroy_events(launcher *l, mode of) {
+    for (int i = 0; i < KERNELS; i++)
+        CHECK(zeEventDestroy(l->events[of][i]));
+    CHECK(zeEventPoolDestroy(l->pools[of]));
+}
+
+static void set_time(launcher *l, uint32_t microseconds) {
+    CHECK(zeKernelSetArgumentValue(l->kernel, 0, sizeof microseconds, &microseconds));
+}
+
+static void launch(launcher *l, ze_command_list_handle_t list, ze_event_handle_t event) {
+    const ze_group_count_t one = {1, 1, 1};
+    CHECK(zeCommandListAppendLaunchKernel(list, l->kernel, &one, event, 0, NULL));
+}
+
+static zt_profiler *trace(mode wanted) {
+    zt_config config = zt_config_default();
+    zt_profiler *profiler = NULL;
+    config.groups = "";
+    if (wanted != UNTRACED) {
+        CHECK(zt_open(gpu.context, gpu.device, &config, &profiler));
+        CHECK(zt_trace_start(profiler, NULL));
+    }
+    return profiler;
+}
+
+static void end_trace(zt_profiler *profiler) {
+    if (profiler)
+        close_profiler(profiler);
+}
+
+/* ---- overlap --------------------------------------------------------------------------------------------- */
+
+/* Elapsed time of kernels that need not wait for each other, on a list that is not in order. */
+static double time_kernels(launcher *l, mode of) {
+    zt_profiler *profiler = trace(of);
+    target t;
+    double begin, end;
+    if (of == EVENTS || of == BARRIERS)
+        create_events(l, of, KERNELS);
+    t = open_target(IMMEDIATE);
+    begin = now_ns();
+    for (int i = 0; i < KERNELS; i++)
+        launch(l, t.list, l->events[of][i]);
+    for (int i = 0; i < KERNELS && l->events[of][i]; i++)
+        CHECK(zeEventHostSynchronize(l->events[of][i], UINT64_MAX));
+    CHECK(zeCommandListAppendBarrier(t.list, l->done, 0, NULL));
+    CHECK(zeEventHostSynchronize(l->done, UINT64_MAX));
+    CHECK(zeEventHostReset(l->done));
+    end = now_ns();
+    end_trace(profiler);
+    close_target(&t);
+    if (of == EVENTS || of == BARRIERS)
+        destroy_events(l, of);
+    return end - begin;
+}
+
+static void measure_overlap(launcher *l) {
+    double ratios[MODES][ROUNDS];
+    gpu.behave(SOFTGPU_CHEAP_CALLS, 0);
+    gpu.behave(SOFTGPU_CONCURRENT_ENGINES, 1);
+    set_time(l, KERNEL_US);
+    for (int i = 0; i < ROUNDS; i++) {
+        double untraced = time_kernels(l, UNTRACED);
+        for (mode m = STAMPS; m < MODES; m++)
+            ratios[m][i] = time_kernels(l, m) / untraced;
+    }
+    put_ratio("overlap_stamps", median(ratios[STAMPS], ROUNDS), AT_MOST, 1.1);
+    put_ratio("overlap_events", median(ratios[EVENTS], ROUNDS), AT_MOST, 1.1);
+    put_ratio("overlap_barriers", median(ratios[BARRIERS], ROUNDS), STATED, 0);
+}
+
+/* ---- the cost of a launch -------------------------------------------------------------------------------- */
+
+/* Nanoseconds of this thread a launch, with what it collects. The kernels run in the same thread. */
+static double time_launches(launcher *l, mode of) {
+    zt_profiler *profiler = trace(of);
+    double took[BLOCKS];
+    target t;
+    if (of == EVENTS || of == BARRIERS)
+        create_events(l, of, KERNELS);
+    t = open_target(IMMEDIATE);
+    for (int b = 0; b < BLOCKS; b++) {
+        took[b] = processor_ns();
+        for (int i = 0; i < LAUNCHES; i++)
+            launch(l, t.list, l->events[of][0]);
+        took[b] = (processor_ns() - took[b]) / LAUNCHES;
+    }
+    end_trace(profiler);
+    close_target(&t);
+    if (of == EVENTS || of == BARRIERS)
+        destroy_events(l, of);
+    return median(took, BLOCKS);
+}
+
+static void measure_cost(launcher *l) {
+    double times[MODES][ROUNDS], ratios[MODES][ROUNDS];
+    gpu.behave(SOFTGPU_CHEAP_CALLS, 1);
+    gpu.behave(SOFTGPU_CONCURRENT_ENGINES, 0);
+    set_time(l, 0);
+    for (int i = 0; i < ROUNDS; i++)
+        for (mode m = UNTRACED; m < MODES; m++)
+            times[m][i] = time_launches(l, m);
+    for (int i = 0; i < ROUNDS; i++)
+        for (mode m = UNTRACED; m < MODES; m++)
+            ratios[m][i] = times[m][i] / times[BARRIERS][i];
+    printf("# a launch:");
+    for (mode m = UNTRACED; m < MODES; m++)
+        printf(" %s %.0f ns", mode_names[m], median(times[m], ROUNDS));
+    printf("\n");
+    put_ratio("launch_stamps", median(ratios[STAMPS], ROUNDS), AT_MOST, 1);
+    put_ratio("launch_events", median(ratios[EVENTS], ROUNDS), STATED, 0);
+}
+
+int main(int argc, char **argv) {
+    static launcher l;
+    (void)argc;
+    setenv("ZE_ENABLE_TRACING_LAYER", "1", 1); /* for loaders before 1.15.7 */
+    open_gpu();
+    load_kernel(&l, argv[0]);
+    create_events(&l, UNTRACED, 1);
+    l.done = l.events[UNTRACED][0];
+    l.events[UNTRACED][0] = NULL;
+    measure_overlap(&l);
+    measure_cost(&l);
+    CHECK(zeEventDestroy(l.done));
+    CHECK(zeEventPoolDestroy(l.pools[UNTRACED]));
+    CHECK(zeKernelDestroy(l.kernel));
+    CHECK(zeModuleDestroy(l.module));
+    CHECK(zeContextDestroy(gpu.context));
+    return EXIT_SUCCESS;
+}

@@ -1,0 +1,806 @@
+/* The tracer with times alone: launches are measured by the time stamps that the device writes with each
+   kernel, and nothing that they would overlap with has to wait. */
+#define _GNU_SOURCE
+#include "meet.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int start_traced(void **state) {
+    setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
+    return start(state);
+}
+
+static zt_profiler *trace_times(world *w) {
+    zt_config config = config_of(w);
+    config.groups = "";
+    zt_profiler *profiler = open_profiler(w, &config);
+    ok(zt_trace_start(profiler, NULL));
+    return profiler;
+}
+
+static void expect_launches(const zt_profiler *profiler, uint64_t measured, uint64_t serialised) {
+    zt_trace_counts counts = zt_trace_get_counts(profiler);
+    assert_int_equal(counts.measured, measured);
+    assert_int_equal(counts.serialised, serialised);
+    assert_int_equal(counts.elsewhere, 0);
+}
+
+/* The calls that commands of the library make, or have made. */
+static uint64_t commands(void) {
+    return calls("zeCommandListAppendBarrier") + calls("zeCommandListAppendWriteGlobalTimestamp") +
+           calls("zeCommandListAppendSignalEvent") + calls("zeCommandListAppendQueryKernelTimestamps") +
+           calls("zeCommandListAppendWaitOnEvents") + calls("zeCommandListAppendEventReset");
+}
+
+/* ==== launches without an event =========================================================================== */
+
+static void test_nothing_is_appended(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = trace_times(w);
+    ze_command_list_handle_t immediate = immediate_of(w, COMPUTE, 0, 0), list = recorded_of(w, 0);
+    gpu.reset_calls();
+    launch(w, immediate);
+    launch(w, list);
+    assert_int_equal(commands(), 0);
+    finish_and_destroy(w, immediate);
+    execute_once(w, list);
+    collect_all(profiler);
+    assert_counts(profiler, counted(2, 2, 0, 0, 0));
+    expect_launches(profiler, 2, 0);
+    check_work(w);
+}
+
+/* The time is the kernel's, and not that of the work around it. */
+static void test_the_time_is_that_of_the_kernel(void **state) {
+    world *w = *state;
+    rig r = open_concurrent(w);
+    zt_profiler *profiler = trace_times(w);
+    ze_command_list_handle_t list = immediate_of(w, COMPUTE, 0, 0);
+    uint64_t before = now_ns();
+    append_meeting(&r, list, 0, 15, SHORT);
+    append_plain(&r, list, 1);
+    await_word(&r, 1);
+    finish_and_destroy(w, list);
+    double longest = (double)(now_ns() - before);
+    collect_all(profiler);
+    zt_stats times = region_info(profiler, "meet").time_ns;
+    assert_int_equal(times.count, 2);
+    assert_true(times.max >= SHORT * 1e6 - 1e6); /* its clock has milliseconds */
+    assert_true(times.max <= longest);
+    assert_true(times.min > 0);
+    close_rig(&r);
+}
+
+static void test_each_execution_of_a_recorded_list(void **state) {
+    enum { TIMES = 20 };
+    world *w = *state;
+    zt_profiler *profiler = trace_times(w);
+    ze_command_list_handle_t list = recorded_of(w, 0);
+    launch(w, list);
+    launch(w, list);
+    ok(zeCommandListClose(list));
+    for (int i = 0; i < TIMES; i++)
+        execute_unprofiled(w, list);
+    w->launches += 2 * (TIMES - 1);
+    collect_all(profiler);
+    ok(zeCommandListDestroy(list));
+    assert_counts(profiler, counted(2 * TIMES, 2 * TIMES, 0, 0, 0));
+    assert_int_equal(region_info(profiler, "saxpy").time_ns.count, 2 * TIMES);
+    expect_launches(profiler, 2, 0);
+    check_work(w);
+}
+
+/* At most three driver calls more than the application makes, and no memory. */
+static void test_what_a_launch_costs(void **state) {
+    enum { MANY = 256, CALLS = 3 };
+    world *w = *state;
+    zt_profiler *profiler = trace_times(w);
+    ze_command_list_handle_t list = immediate_of(w, COMPUTE, 0, 0);
+    for (int i = 0; i < 4 * MANY; i++)
+        launch(w, list);
+    finish_immediate(w, list);
+    collect_all(profiler);
+    heap_use before = library_memory();
+    gpu.reset_calls();
+    for (int i = 0; i < MANY; i++)
+        launch(w, list);
+    uint64_t appending = calls(NULL);
+    finish_immediate(w, list);
+    ok(zt_collect(profiler, A_WHILE));
+    assert_same_memory(before);
+    assert_true(appending <= (1 + CALLS) * MANY);
+    check_identity(profiler);
+    assert_counts(profiler, counted(5 * MANY, 5 * MANY, 0, 0, 0));
+    check_work(w);
+    ok(zeCommandListDestroy(list));
+}
+
+/* ==== overlap ============================================================================================= */
+
+/* Two kernels that meet, on a list that is not in order. */
+static void meet_on(rig *r, ze_command_list_handle_t list, ze_event_handle_t first,
+                    ze_event_handle_t second) {
+    append_with(r, list, 0, 1, LONG, first, NULL);
+    append_with(r, list, 1, 0, LONG, second, NULL);
+}
+
+static void expect_met(rig *r) {
+    assert_int_equal(word(r, 0), MET);
+    assert_int_equal(word(r, 1), MET);
+}
+
+static void test_kernels_of_an_immediate_list_overlap(void **state) {
+    world *w = *state;
+    rig r = open_concurrent(w);
+    zt_profiler *profiler = trace_times(w);
+    ze_command_list_handle_t list = immediate_of(w, COMPUTE, 0, 0);
+    meet_on(&r, list, NULL, NULL);
+    finish_and_destroy(w, list);
+    expect_met(&r);
+    collect_all(profiler);
+    assert_counts(profiler, counted(2, 2, 0, 0, 0));
+    close_rig(&r);
+}
+
+static void test_kernels_of_a_recorded_list_overlap(void **state) {
+    world *w = *state;
+    rig r = open_concurrent(w);
+    zt_profiler *profiler = trace_times(w);
+    ze_command_list_handle_t list = recorded_of(w, 0);
+    meet_on(&r, list, NULL, NULL);
+    execute_once(w, list);
+    expect_met(&r);
+    collect_all(profiler);
+    assert_counts(profiler, counted(2, 2, 0, 0, 0));
+    close_rig(&r);
+}
+
+/* ==== the application's events ============================================================================ */
+
+/* The lists that there are. */
+typedef struct way {
+    int is_immediate, is_in_order;
+} way;
+
+static const way ways[] = {{1, 0}, {1, 1}, {0, 0}, {0, 1}};
+
+enum { WAYS = sizeof ways / sizeof ways[0], GO = 8 };
+
+static ze_command_list_handle_t create_by(world *w, const way *by) {
+    return by->is_immediate ? immediate_of(w, COMPUTE, 0, by->is_in_order ? QUEUE_IN_ORDER : 0)
+                            : recorded_of(w, by->is_in_order ? LIST_IN_ORDER : 0);
+}
+
+/* Submits what is on a list, which is recorded or not. */
+static void submit(const way *by, ze_command_queue_handle_t queue, ze_command_list_handle_t list) {
+    if (!by->is_immediate) {
+        ok(zeCommandListClose(list));
+        ok(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
+    }
+}
+
+static void clear_words(rig *r) {
+    memset(r->words, 0, WORDS * sizeof *r->words);
+}
+
+static ze_event_pool_handle_t create_pool(world *w, ze_event_pool_flags_t flags) {
+    ze_event_pool_desc_t desc = {ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, NULL,
+                                 flags | ZE_EVENT_POOL_FLAG_HOST_VISIBLE, 4};
+    ze_event_pool_handle_t pool;
+    ok(zeEventPoolCreate(w->context, &desc, 1, &w->device, &pool));
+    return pool;
+}
+
+static ze_event_handle_t event_in(ze_event_pool_handle_t pool, uint32_t index) {
+    ze_event_desc_t desc = {ZE_STRUCTURE_TYPE_EVENT_DESC, NULL, index, ZE_EVENT_SCOPE_FLAG_HOST,
+                            ZE_EVENT_SCOPE_FLAG_HOST};
+    ze_event_handle_t event;
+    ok(zeEventCreate(pool, &desc, &event));
+    return event;
+}
+
+/* The copy engine executes a command, so that a compute engine could have, too. */
+static void run_elsewhere(rig *r) {
+    const uint32_t one = 1;
+    ze_command_list_handle_t other = immediate_of(r->w, COPY, 0, QUEUE_IN_ORDER);
+    ok(zeCommandListAppendMemoryCopy(other, &r->words[9], &one, sizeof one, NULL, 0, NULL));
+    finish_and_destroy(r->w, other);
+}
+
+/* A kernel that signals an event: not before it ends, and then at once. */
+static void signal_once(rig *r, const way *by, ze_event_handle_t event) {
+    world *w = r->w;
+    ze_command_queue_handle_t queue = queue_of(w, COMPUTE, 0);
+    ze_command_list_handle_t list = create_by(w, by);
+    clear_words(r);
+    append_with(r, list, 0, GO, LONG, event, NULL);
+    submit(by, queue, list);
+    await_word(r, 0);
+    run_elsewhere(r);
+    assert_result(zeEventQueryStatus(event), ZE_RESULT_NOT_READY);
+    set_word(r, GO);
+    ok(zeEventHostSynchronize(event, A_WHILE));
+    assert_int_equal(word(r, 0), MET);
+    if (by->is_immediate)
+        finish_immediate(w, list);
+    ok(zeCommandQueueSynchronize(queue, A_WHILE));
+    ok(zeCommandListDestroy(list));
+    ok(zeCommandQueueDestroy(queue));
+}
+
+/* Of a pool with these flags, created before the start or after it. The kernels of recorded lists that are
+   not in order are between barriers, and, with time stamps of the application, all are. */
+static void expect_signals(world *w, ze_event_pool_flags_t flags, int is_early) {
+    need_in_order_lists(w);
+    rig r = open_concurrent(w);
+    ze_event_pool_handle_t pool = is_early ? create_pool(w, flags) : NULL;
+    ze_event_handle_t event = is_early ? event_in(pool, 0) : NULL;
+    zt_profiler *profiler = trace_times(w);
+    uint64_t serialised = 0, measured = 0;
+    if (!is_early) {
+        pool = create_pool(w, flags);
+        event = event_in(pool, 0);
+    }
+    for (uint32_t i = 0; i < WAYS; i++) {
+        int knows_event = !is_early || dlsym(RTLD_DEFAULT, "zeEventPoolGetFlags");
+        signal_once(&r, &ways[i], event);
+        ok(zeEventHostReset(event));
+        measured++;
+        serialised += (!ways[i].is_immediate && !ways[i].is_in_order) || !knows_event ||
+                      (flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
+        expect_launches(profiler, measured, serialised);
+    }
+    collect_all(profiler);
+    assert_counts(profiler, counted(measured, measured, 0, 0, 0));
+    assert_int_equal(region_info(profiler, "meet").time_ns.count, measured);
+    ok(zeEventDestroy(event));
+    ok(zeEventPoolDestroy(pool));
+    close_rig(&r);
+}
+
+static void test_events_signal_at_the_end(void **state) {
+    expect_signals(*state, 0, 0);
+}
+
+static void test_events_of_a_pool_before_the_start(void **state) {
+    expect_signals(*state, 0, 1);
+}
+
+static void test_events_that_are_shared_between_processes(void **state) {
+    expect_signals(*state, ZE_EVENT_POOL_FLAG_IPC, 0);
+}
+
+static void test_events_with_time_stamps(void **state) {
+    expect_signals(*state, ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP, 0);
+}
+
+static void test_events_with_time_stamps_before_the_start(void **state) {
+    expect_signals(*state, ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP, 1);
+}
+
+/* An application that reads the time stamps of its event gets those of the kernel. */
+static void test_the_time_stamps_of_the_application(void **state) {
+    world *w = *state;
+    need_in_order_lists(w);
+    rig r = open_concurrent(w);
+    trace_times(w);
+    ze_event_pool_handle_t pool = create_pool(w, ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
+    ze_event_handle_t event = event_in(pool, 0);
+    for (uint32_t i = 0; i < WAYS; i++) {
+        ze_kernel_timestamp_result_t stamps;
+        ze_command_queue_handle_t queue = queue_of(w, COMPUTE, 0);
+        ze_command_list_handle_t list = create_by(w, &ways[i]);
+        ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2};
+        ok(zeDeviceGetProperties(w->device, &properties));
+        clear_words(&r);
+        append_with(&r, list, 0, 15, SHORT, event, NULL);
+        submit(&ways[i], queue, list);
+        ok(zeEventHostSynchronize(event, A_WHILE));
+        ok(zeEventQueryKernelTimestamp(event, &stamps));
+        uint64_t ticks = stamps.global.kernelEnd - stamps.global.kernelStart;
+        assert_true((double)ticks / (double)properties.timerResolution > (SHORT - 1) * 1e-3);
+        ok(zeEventHostReset(event));
+        ok(zeCommandQueueSynchronize(queue, A_WHILE));
+        if (ways[i].is_immediate)
+            finish_immediate(w, list);
+        ok(zeCommandListDestroy(list));
+        ok(zeCommandQueueDestroy(queue));
+    }
+    ok(zeEventDestroy(event));
+    ok(zeEventPoolDestroy(pool));
+    close_rig(&r);
+}
+
+static void test_kernels_with_events_overlap(void **state) {
+    world *w = *state;
+    rig r = open_concurrent(w);
+    zt_profiler *profiler = trace_times(w);
+    ze_event_pool_handle_t pool = create_pool(w, 0);
+    ze_event_handle_t events[] = {event_in(pool, 0), event_in(pool, 1)};
+    ze_command_list_handle_t list = immediate_of(w, COMPUTE, 0, 0);
+    meet_on(&r, list, events[0], events[1]);
+    ok(zeEventHostSynchronize(events[0], A_WHILE));
+    ok(zeEventHostSynchronize(events[1], A_WHILE));
+    expect_met(&r);
+    finish_and_destroy(w, list);
+    collect_all(profiler);
+    assert_counts(profiler, counted(2, 2, 0, 0, 0));
+    expect_launches(profiler, 2, 0);
+    for (int i = 0; i < 2; i++)
+        ok(zeEventDestroy(events[i]));
+    ok(zeEventPoolDestroy(pool));
+    close_rig(&r);
+}
+
+/* The application resets its event on the host as soon as it is signalled, or in the list, and uses it again;
+   or several kernels signal it. */
+static void test_an_event_is_used_again(void **state) {
+    enum { TIMES = 20 };
+    world *w = *state;
+    need_in_order_lists(w);
+    rig r = open_concurrent(w);
+    zt_profiler *profiler = trace_times(w);
+    ze_event_pool_handle_t pool = create_pool(w, 0);
+    ze_event_handle_t event = event_in(pool, 0);
+    uint64_t measured = 0;
+    for (uint32_t i = 0; i < WAYS; i++) {
+        ze_command_queue_handle_t queue = queue_of(w, COMPUTE, 0);
+        ze_command_list_handle_t list = create_by(w, &ways[i]);
+        if (!ways[i].is_immediate) {
+            ok(zeCommandListAppendEventReset(list, event));
+            append_with(&r, list, 0, 0, LONG, event, NULL);
+            ok(zeCommandListClose(list));
+        }
+        for (int n = 0; n < TIMES; n++) {
+            if (ways[i].is_immediate) {
+                append_with(&r, list, 0, 0, LONG, event, NULL);
+            } else {
+                ok(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
+                ok(zeCommandQueueSynchronize(queue, A_WHILE));
+            }
+            ok(zeEventHostSynchronize(event, A_WHILE));
+            ok(zeEventHostReset(event));
+            measured++;
+        }
+        if (ways[i].is_immediate) {
+            for (int n = 0; n < TIMES; n++)
+                append_with(&r, list, 0, 0, LONG, event, NULL);
+            measured += TIMES;
+            finish_immediate(w, list);
+            ok(zeEventQueryStatus(event));
+            ok(zeEventHostReset(event));
+        }
+        ok(zeCommandListDestroy(list));
+        ok(zeCommandQueueDestroy(queue));
+    }
+    collect_all(profiler);
+    assert_counts(profiler, counted(measured, measured, 0, 0, 0));
+    assert_int_equal(region_info(profiler, "meet").time_ns.count, measured);
+    ok(zeEventDestroy(event));
+    ok(zeEventPoolDestroy(pool));
+    close_rig(&r);
+}
+
+static void note_event(void *parameters, int result, void *user, void **instance) {
+    const ze_command_list_append_launch_kernel_params_t *p = parameters;
+    (void)result, (void)instance;
+    assert_ptr_equal(*p->phSignalEvent, ((void **)user)[0]);
+    ((void **)user)[1] = user;
+}
+
+/* The application's callbacks get its own event. */
+static void test_hooks_see_the_event_of_the_application(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    zt_trace_config trace = zt_trace_config_default();
+    void *seen[2] = {NULL, NULL};
+    zt_hook hook = {"zeCommandListAppendLaunchKernel", note_event, note_event, seen};
+    config.groups = "";
+    trace.hooks = &hook;
+    trace.hook_count = 1;
+    rig r = open_concurrent(w);
+    ok(zt_trace_start(open_profiler(w, &config), &trace));
+    ze_event_pool_handle_t pool = create_pool(w, 0);
+    ze_event_handle_t event = event_in(pool, 0);
+    ze_command_list_handle_t list = immediate_of(w, COMPUTE, 0, 0);
+    seen[0] = event;
+    append_with(&r, list, 0, 0, LONG, event, NULL);
+    assert_ptr_equal(seen[1], seen);
+    seen[0] = NULL;
+    append_plain(&r, list, 0);
+    finish_and_destroy(w, list);
+    ok(zeEventDestroy(event));
+    ok(zeEventPoolDestroy(pool));
+    close_rig(&r);
+}
+
+/* Both measure it; the second one between barriers. */
+static void test_two_tracers(void **state) {
+    world *w = *state;
+    rig r = open_concurrent(w);
+    zt_profiler *first = trace_times(w), *second = trace_times(w);
+    ze_event_pool_handle_t pool = create_pool(w, 0);
+    ze_event_handle_t event = event_in(pool, 0);
+    ze_command_list_handle_t list = immediate_of(w, COMPUTE, 0, 0);
+    append_with(&r, list, 0, 0, LONG, event, NULL);
+    ok(zeEventHostSynchronize(event, A_WHILE));
+    finish_and_destroy(w, list);
+    collect_all(first);
+    collect_all(second);
+    expect_launches(first, 1, 0);
+    expect_launches(second, 1, 1);
+    assert_counts(first, counted(1, 1, 0, 0, 0));
+    assert_counts(second, counted(1, 1, 0, 0, 0));
+    ok(zeEventDestroy(event));
+    ok(zeEventPoolDestroy(pool));
+    close_rig(&r);
+}
+
+/* ==== counter-based events ================================================================================ */
+
+/* As the structure and a flag of newer headers. */
+typedef struct counter_based_desc {
+    ze_structure_type_t stype;
+    const void *next;
+    uint32_t flags, signal, wait;
+} counter_based_desc;
+
+enum { CB_HOST_VISIBLE = 1 << 2, CB_DEVICE_TIMESTAMP = 1 << 4 };
+
+static void signal_counter_based(world *w, uint32_t flags) {
+    const way in_order = {1, 1};
+    need_in_order_lists(w);
+    rig r = open_concurrent(w);
+    zt_profiler *profiler = trace_times(w);
+    counter_based_desc desc = {.flags = CB_HOST_VISIBLE | flags};
+    ze_event_handle_t event;
+    ze_result_t (*create)(ze_context_handle_t, ze_device_handle_t, const counter_based_desc *,
+                          ze_event_handle_t *);
+    *(void **)&create = newer_function("zeEventCounterBasedCreate", "zeGetEventProcAddrTable", 11);
+    ok(create(w->context, w->device, &desc, &event));
+    for (int i = 0; i < 2; i++) {
+        signal_once(&r, &in_order, event);
+        if (flags) {
+            ze_kernel_timestamp_result_t stamps;
+            ok(zeEventQueryKernelTimestamp(event, &stamps));
+        }
+    }
+    collect_all(profiler);
+    assert_counts(profiler, counted(2, 2, 0, 0, 0));
+    /* The driver's own function is not traced. */
+    expect_launches(profiler, 2, flags || !dlsym(RTLD_DEFAULT, "zeEventCounterBasedCreate") ? 2 : 0);
+    ok(zeEventDestroy(event));
+    close_rig(&r);
+}
+
+static void test_counter_based_events(void **state) {
+    signal_counter_based(*state, 0);
+}
+
+static void test_counter_based_events_with_time_stamps(void **state) {
+    signal_counter_based(*state, CB_DEVICE_TIMESTAMP);
+}
+
+/* ==== what fails ========================================================================================== */
+
+/* A launch that the driver refuses is dropped, and does not signal. */
+static void test_a_launch_that_is_refused(void **state) {
+    world *w = *state;
+    need_in_order_lists(w);
+    rig r = open_concurrent(w);
+    zt_profiler *profiler = trace_times(w);
+    ze_event_pool_handle_t pool = create_pool(w, 0);
+    ze_event_handle_t event = event_in(pool, 0);
+    const ze_result_t refused = ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
+    for (uint64_t i = 0; i < WAYS; i++) {
+        ze_command_list_handle_t list = create_by(w, &ways[i]);
+        gpu.reset_calls();
+        inject("zeCommandListAppendLaunchKernel", 1, refused);
+        assert_result(zeCommandListAppendLaunchKernel(list, w->kernel, &one_group, event, 0, NULL), refused);
+        assert_int_equal(calls("zeCommandListAppendSignalEvent"), 0);
+        assert_int_equal(calls("zeCommandListAppendQueryKernelTimestamps"), 0);
+        if (ways[i].is_immediate)
+            finish_immediate(w, list);
+        else
+            execute_once(w, list);
+        assert_result(zeEventQueryStatus(event), ZE_RESULT_NOT_READY);
+        if (ways[i].is_immediate)
+            ok(zeCommandListDestroy(list));
+        assert_counts(profiler, counted(i + 1, 0, 0, i + 1, 0));
+    }
+    ok(zeEventDestroy(event));
+    ok(zeEventPoolDestroy(pool));
+    close_rig(&r);
+}
+
+/* The event of the application is signalled all the same. */
+static void test_a_signal_that_is_refused(void **state) {
+    world *w = *state;
+    need_in_order_lists(w);
+    rig r = open_concurrent(w);
+    zt_profiler *profiler = trace_times(w);
+    ze_event_pool_handle_t pool = create_pool(w, 0);
+    ze_event_handle_t event = event_in(pool, 0);
+    for (uint32_t i = 0; i < WAYS; i++) {
+        inject("zeCommandListAppendSignalEvent", 1, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+        inject("zeCommandListAppendQueryKernelTimestamps", 1, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+        signal_once(&r, &ways[i], event);
+        ok(zeEventHostReset(event));
+        inject("zeCommandListAppendSignalEvent", 0, ZE_RESULT_SUCCESS);
+        inject("zeCommandListAppendQueryKernelTimestamps", 0, ZE_RESULT_SUCCESS);
+    }
+    collect_all(profiler);
+    assert_counts(profiler, counted(WAYS, WAYS, 0, 0, 0));
+    ok(zeEventDestroy(event));
+    ok(zeEventPoolDestroy(pool));
+    close_rig(&r);
+}
+
+/* Reading its time stamps fails again and again: the sample is lost, by its cause. */
+static void test_time_stamps_that_cannot_be_read(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = trace_times(w);
+    ze_command_list_handle_t list = immediate_of(w, COMPUTE, 0, 0);
+    launch(w, list);
+    finish_immediate(w, list);
+    for (int i = 0; i < 2; i++) {
+        inject("zeEventQueryKernelTimestamp", 1, ZE_RESULT_ERROR_UNKNOWN);
+        ok(zt_collect(profiler, 0));
+        pass_time(UINT64_C(1000000000));
+    }
+    assert_counts(profiler, counted(1, 0, 1, 0, 0));
+    assert_int_equal(zt_get_cause(profiler, ZT_LOST_READ_FAILED), 1);
+    ok(zeCommandListDestroy(list));
+    check_work(w);
+}
+
+/* The profiler is closed while a kernel runs: the event is signalled, whatever way it would have been. */
+static void test_closed_while_a_kernel_runs(void **state) {
+    world *w = *state;
+    need_in_order_lists(w);
+    rig r = open_concurrent(w);
+    ze_event_pool_handle_t pool = create_pool(w, 0);
+    for (uint32_t i = 0; i < WAYS; i++) {
+        zt_config config = config_of(w);
+        config.groups = "";
+        config.wait_timeout_ns = 1000000;
+        zt_profiler *profiler = open_profiler(w, &config);
+        ok(zt_trace_start(profiler, NULL));
+        ze_event_handle_t event = event_in(pool, 0);
+        ze_command_queue_handle_t queue = queue_of(w, COMPUTE, 0);
+        ze_command_list_handle_t list = create_by(w, &ways[i]);
+        clear_words(&r);
+        append_with(&r, list, 0, GO, LONG, event, NULL);
+        submit(&ways[i], queue, list);
+        await_word(&r, 0);
+        close_profiler(w, profiler);
+        assert_result(zeEventQueryStatus(event), ZE_RESULT_NOT_READY);
+        set_word(&r, GO);
+        ok(zeEventHostSynchronize(event, A_WHILE));
+        assert_int_equal(word(&r, 0), MET);
+        ok(zeCommandQueueSynchronize(queue, A_WHILE));
+        if (ways[i].is_immediate)
+            finish_immediate(w, list);
+        ok(zeCommandListDestroy(list));
+        ok(zeCommandQueueDestroy(queue));
+        ok(zeEventDestroy(event));
+    }
+    ok(zeEventPoolDestroy(pool));
+    close_rig(&r);
+}
+
+/* What is recorded runs on when the tracer has stopped, and its events signal as before. */
+static void test_recorded_lists_after_the_stop(void **state) {
+    world *w = *state;
+    need_in_order_lists(w);
+    rig r = open_concurrent(w);
+    zt_profiler *profiler = trace_times(w);
+    ze_event_pool_handle_t pool = create_pool(w, 0);
+    ze_event_handle_t event = event_in(pool, 0);
+    ze_command_queue_handle_t queue = queue_of(w, COMPUTE, 0);
+    for (uint32_t i = 2; i < WAYS; i++) {
+        ze_command_list_handle_t list = create_by(w, &ways[i]);
+        if (i > 2)
+            ok(zt_trace_start(profiler, NULL));
+        append_with(&r, list, 0, GO, LONG, event, NULL);
+        ok(zeCommandListClose(list));
+        ok(zt_trace_stop(profiler));
+        for (int n = 0; n < 3; n++) {
+            clear_words(&r);
+            ok(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
+            await_word(&r, 0);
+            run_elsewhere(&r);
+            assert_result(zeEventQueryStatus(event), ZE_RESULT_NOT_READY);
+            set_word(&r, GO);
+            ok(zeEventHostSynchronize(event, A_WHILE));
+            ok(zeEventHostReset(event));
+            ok(zeCommandQueueSynchronize(queue, A_WHILE));
+        }
+        ok(zeCommandListDestroy(list));
+    }
+    ok(zeCommandQueueDestroy(queue));
+    ok(zeEventDestroy(event));
+    ok(zeEventPoolDestroy(pool));
+    close_rig(&r);
+}
+
+/* ==== clocks ============================================================================================== */
+
+/* A kernel that waits for the host, whose time therefore lies between two that the host measures. `now` is
+   what the clock of kernels shows while it runs: just after it has wrapped around to 0. */
+static void expect_time(world *w, uint32_t bits, uint64_t rate, uint32_t groups) {
+    gpu.set_timestamps(36, rate);
+    gpu.set_kernel_clock(bits, 0);
+    rig r = open_concurrent(w);
+    zt_profiler *profiler = trace_times(w);
+    ze_command_list_handle_t list = immediate_of(w, COMPUTE, 0, 0);
+    ze_kernel_handle_t kernel = meeting(&r, 0, GO, LONG);
+    ze_group_count_t count = {groups, 1, 1};
+    uint64_t before = now_ns();
+    ok(zeCommandListAppendLaunchKernel(list, kernel, &count, NULL, 0, NULL));
+    await_word(&r, 0);
+    uint64_t inside = now_ns();
+    gpu.set_kernel_clock(bits, 0);
+    for (int i = 0; i < 3; i++)
+        nap();
+    double least = (double)(now_ns() - inside);
+    set_word(&r, GO);
+    finish_and_destroy(w, list);
+    double most = (double)(now_ns() - before), tick = 1e9 / (double)rate;
+    ok(zeKernelDestroy(kernel));
+    collect_all(profiler);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    double time = region_info(profiler, "meet").time_ns.mean;
+    assert_true(time >= least * (1 - 1e-6) - tick && time <= most * (1 + 1e-6) + tick);
+    close_profiler(w, profiler);
+    close_rig(&r);
+}
+
+static void test_clocks_that_wrap(void **state) {
+    const uint32_t bits[] = {32, 36, 64};
+    const uint64_t rates[] = {1000000000, 19200000, 12500000};
+    for (int b = 0; b < 3; b++)
+        for (int i = 0; i < 3; i++)
+            expect_time((world *)*state, bits[b], rates[i], 1);
+}
+
+static void test_each_tile_has_a_time_stamp(void **state) {
+    gpu.set_devices(1, 2);
+    gpu.reset_calls();
+    expect_time((world *)*state, 32, 19200000, 2);
+    if (dlsym(RTLD_DEFAULT, "zeEventQueryTimestampsExp"))
+        assert_true(calls("zeEventQueryTimestampsExp") > 0);
+}
+
+/* Where the first span of this name is on the trace, in nanoseconds of the host's clock. */
+static void find_span(const zt_profiler *profiler, const char *name, double *begin, double *end) {
+    char path[] = "/tmp/zetools-XXXXXX.trace.json", command[512], line[64] = "";
+    int file = mkstemps(path, 11);
+    assert_true(file >= 0);
+    close(file);
+    ok(zt_report(profiler, path));
+    snprintf(
+        command, sizeof command,
+        "env -u LD_LIBRARY_PATH -u LD_PRELOAD python3 -c \"import json;print(*[(e['ts'],e['ts']+e['dur'])"
+        " for e in json.load(open('%s'))['traceEvents'] if e['ph']=='X' and e['name']=='%s'][0])\"",
+        path, name);
+    FILE *pipe = popen(command, "r");
+    assert_non_null(pipe);
+    assert_non_null(fgets(line, sizeof line, pipe));
+    assert_int_equal(pclose(pipe), 0);
+    unlink(path);
+    assert_int_equal(sscanf(line, "%lf %lf", begin, end), 2);
+    *begin *= 1e3;
+    *end *= 1e3;
+}
+
+/* The kernel is where it ran. A clock of its own is related to the device's within the time that a command
+   takes; what would go wrong is larger. */
+static void expect_place(world *w, uint32_t bits, uint64_t now) {
+    const double error = 500e6;
+    zt_config config = config_of(w);
+    double begin, end;
+    gpu.set_timestamps(36, 1000000000);
+    gpu.set_kernel_clock(bits, now);
+    config.groups = "";
+    config.timeline = 16;
+    rig r = open_concurrent(w);
+    zt_profiler *profiler = open_profiler(w, &config);
+    ok(zt_trace_start(profiler, NULL));
+    ze_command_list_handle_t list = immediate_of(w, COMPUTE, 0, 0);
+    double before = (double)now_ns();
+    append_meeting(&r, list, 0, GO, LONG);
+    await_word(&r, 0);
+    nap();
+    set_word(&r, GO);
+    finish_and_destroy(w, list);
+    double after = (double)now_ns();
+    collect_all(profiler);
+    assert_int_equal(zt_get_timeline(profiler).lost_samples, 0);
+    find_span(profiler, "meet", &begin, &end);
+    assert_true(begin >= before - error && end <= after + error && end > begin);
+    close_profiler(w, profiler);
+    close_rig(&r);
+}
+
+static void test_the_place_of_a_kernel_on_the_timeline(void **state) {
+    world *w = *state;
+    expect_place(w, 0, 0);
+    expect_place(w, 32, 0);
+    expect_place(w, 32, UINT32_C(1) << 31);
+    expect_place(w, 32, UINT32_MAX - 500000); /* it wraps soon */
+    expect_place(w, 64, UINT64_C(1) << 60);
+}
+
+/* ==== copies ============================================================================================== */
+
+/* Copy engines have events, too. */
+static void test_copies_and_fills(void **state) {
+    world *w = *state;
+    rig r = open_concurrent(w);
+    zt_config config = config_of(w);
+    zt_trace_config trace = zt_trace_config_default();
+    const uint32_t one = 1;
+    config.groups = "";
+    trace.copies = 1;
+    zt_profiler *profiler = open_profiler(w, &config);
+    ok(zt_trace_start(profiler, &trace));
+    ze_event_pool_handle_t pool = create_pool(w, 0);
+    ze_event_handle_t event = event_in(pool, 0);
+    ze_command_list_handle_t kernels = immediate_of(w, COMPUTE, 0, 0), copies = immediate_of(w, COPY, 0, 0);
+    append_meeting(&r, kernels, 0, 4, LONG);
+    append_meeting(&r, kernels, 1, 5, LONG);
+    ok(zeCommandListAppendMemoryCopy(copies, &r.words[4], &one, sizeof one, event, 0, NULL));
+    ok(zeCommandListAppendMemoryFill(copies, &r.words[5], &one, sizeof one, sizeof one, NULL, 1, &event));
+    ok(zeEventHostSynchronize(event, A_WHILE));
+    finish_and_destroy(w, kernels);
+    finish_and_destroy(w, copies);
+    expect_met(&r);
+    collect_all(profiler);
+    assert_int_equal(region_info(profiler, "MemoryCopy").time_ns.count, 1);
+    assert_int_equal(region_info(profiler, "MemoryFill").time_ns.count, 1);
+    assert_int_equal(zt_trace_get_counts(profiler).serialised, 0);
+    ok(zeEventDestroy(event));
+    ok(zeEventPoolDestroy(pool));
+    close_rig(&r);
+}
+
+/* ========================================================================================================== */
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(test_nothing_is_appended),
+        TEST(test_the_time_is_that_of_the_kernel),
+        TEST(test_each_execution_of_a_recorded_list),
+        TEST(test_what_a_launch_costs),
+        TEST(test_kernels_of_an_immediate_list_overlap),
+        TEST(test_kernels_of_a_recorded_list_overlap),
+        TEST(test_events_signal_at_the_end),
+        TEST(test_events_of_a_pool_before_the_start),
+        TEST(test_events_that_are_shared_between_processes),
+        TEST(test_events_with_time_stamps),
+        TEST(test_events_with_time_stamps_before_the_start),
+        TEST(test_the_time_stamps_of_the_application),
+        TEST(test_kernels_with_events_overlap),
+        TEST(test_an_event_is_used_again),
+        TEST(test_hooks_see_the_event_of_the_application),
+        TEST(test_two_tracers),
+        TEST(test_counter_based_events),
+        TEST(test_counter_based_events_with_time_stamps),
+        TEST(test_a_launch_that_is_refused),
+        TEST(test_a_signal_that_is_refused),
+        cmocka_unit_test_setup_teardown(test_time_stamps_that_cannot_be_read, open_leaky_world,
+                                        abandon_world),
+        cmocka_unit_test_setup_teardown(test_closed_while_a_kernel_runs, open_leaky_world, abandon_world),
+        TEST(test_recorded_lists_after_the_stop),
+        TEST(test_clocks_that_wrap),
+        TEST(test_each_tile_has_a_time_stamp),
+        TEST(test_the_place_of_a_kernel_on_the_timeline),
+        TEST(test_copies_and_fills),
+    };
+    return cmocka_run_group_tests(tests, start_traced, NULL);
+}
