@@ -279,7 +279,7 @@ static void test_without_a_timeline(void **state) {
     assert_true(isnan(zt_get_overlap(profiler).span_ns));
 }
 
-/* ==== bytes =============================================================================================== */
+/* ==== launches that are traced ============================================================================ */
 
 static zt_profiler *open_traced_times(world *w, uint32_t timeline) {
     zt_config config = config_of(w);
@@ -291,6 +291,50 @@ static zt_profiler *open_traced_times(world *w, uint32_t timeline) {
     ok(zt_trace_start(profiler, &trace));
     return profiler;
 }
+
+enum { SLACK_NS = 2000000, NAPS = 100 };
+
+/* A launch waits for an event between two looks at the host's clock, whatever clock its time stamps are of.
+   The tracer knows of a list that it has seen created whether it is immediate. */
+static void measure_traced_launch(world *w, uint32_t kernel_bits) {
+    ze_group_count_t groups = {WORK_GROUPS, 1, 1};
+    ze_event_handle_t gate;
+    ze_command_list_handle_t list;
+    gpu.set_kernel_clock(kernel_bits, 12345);
+    zt_profiler *profiler = open_traced_times(w, 100);
+    create_immediate(w, &list);
+    create_event(w, 1, &gate);
+    uint64_t before = now_ns();
+    ok(zeCommandListAppendLaunchKernel(list, w->kernel, &groups, NULL, 1, &gate));
+    uint64_t after = now_ns();
+    for (int i = 0; i < NAPS; i++)
+        nap();
+    uint64_t opened = now_ns();
+    ok(zeEventHostSignal(gate));
+    finish_immediate(w, list);
+    uint64_t end = now_ns();
+    w->launches++;
+    collect_all(profiler);
+    zt_stats stats = latency_of(profiler, "saxpy", ZT_LATENCY_LAUNCH);
+    assert_int_equal(stats.count, 1);
+    if (stats.mean < (double)(opened - after) - SLACK_NS || stats.mean > (double)(end - before) + SLACK_NS)
+        fail_msg("%.0f ns, not %llu to %llu", stats.mean, (unsigned long long)(opened - after),
+                 (unsigned long long)(end - before));
+    expect_no_latency(profiler, "saxpy", ZT_LATENCY_QUEUE);
+    ok(zt_trace_stop(profiler));
+    close_profiler(w, profiler);
+    ok(zeCommandListDestroy(list));
+    ok(zeEventDestroy(gate));
+}
+
+static void test_traced_launches(void **state) {
+    world *w = *state;
+    measure_traced_launch(w, 0);  /* time stamps of the device's clock, */
+    measure_traced_launch(w, 32); /* and of another one */
+    check_work(w);
+}
+
+/* ==== bytes =============================================================================================== */
 
 static void expect_bytes(const zt_profiler *profiler, const char *region, uint64_t bytes) {
     zt_region_info info = region_info(profiler, region);
@@ -828,6 +872,7 @@ int main(void) {
         TEST(test_clocks_that_are_slow_to_read),
         TEST(test_executions_that_are_not_seen),
         TEST(test_without_a_timeline),
+        TEST(test_traced_launches),
         TEST(test_bytes_of_copies),
         TEST(test_intervals_that_overlap),
         TEST(test_intervals_that_nest),
