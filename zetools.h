@@ -390,17 +390,22 @@
        - A launch without a signal event gets one of the library. Nothing is appended.
        - A launch with an event of the application signals an event of the library, too, because few events
          have kernel time stamps. On a list that is in order, zeCommandListAppendSignalEvent follows, which
-         signals the application's event. On an immediate list that is not in order, the command that follows
-         is zeCommandListAppendQueryKernelTimestamps, which waits for the library's event alone. So the
+         signals the application's event; on a copy engine, which executes one command at a time, a barrier
+         does. On another immediate list, the command that follows is
+         zeCommandListAppendQueryKernelTimestamps, which waits for the library's event alone. So the
          application's event is signalled after the kernel has ended, and soon after that.
        - If the application may read kernel time stamps of its event, these must be the kernel's, so the
          launch keeps the event. It is measured by time stamps between barriers, with the wait for its events
          before them. The same holds for a launch with an event on a recorded list that is not in order: when
          the list runs again, the event of the library may still be signalled. It also holds if several
          profilers measure the launch, for all but the first, and where an older loader cannot tell about a
-         list or event that was created before zt_trace_start. Such launches are counted in
-         zt_trace_counts.serialised. They overlap with nothing; on lists that are in order, they would not
-         anyway.
+         list or event that was created before zt_trace_start. On lists that are not in order, such launches
+         overlap with nothing; they are counted in zt_trace_counts.serialised.
+
+       Copies, fills and barriers are measured in the same ways (zt_trace_config.copies). A wait for events
+   has no event of its own. On a list that is in order, it is measured by time stamps before and after it. On
+       other lists it is counted as elsewhere, as is a barrier that has an event with time stamps of the
+       application.
 
        On a device with several tiles, the time is from the first begin to the last end on any tile. For the
        timeline, the clock of kernel time stamps is compared with the device's when the profiler is opened,
@@ -436,22 +441,23 @@
    MODULES, with ZETOOLS_TRACER
 
        With zt_trace_config.modules, each module that is created while tracing leaves files in a directory,
-   for disassemblers and symbolisers:
+       for disassemblers and symbolisers:
 
            3f9c6a0d5e21b784.elf     the native binary. Its suffix is .elf, .ar for a fat binary, else .bin
            3f9c6a0d5e21b784.debug   the debug information, ELF with DWARF, if the driver has some: build
                                     modules with -g
 
        They are named by the FNV-1a hash of the native binary. So processes may share a directory, and a
-   module that is created again does not write again. Two of 10,000 different modules have the same hash with
-   a probability of 3 in 10^12. A file is written beside its name and then renamed, so that nobody reads an
-       incomplete one. What cannot be written is logged once, and noted in reports; the program goes on.
+       module that is created again does not write again. Two of 10,000 different modules have the same hash
+       with a probability of 3 in 10^12. A file is written beside its name and then renamed, so that nobody
+       reads an incomplete one. What cannot be written is logged once, and noted in reports; the program goes
+       on.
 
        With zt_trace_config.profile_flags, -zet-profile-flags is added to the build flags of these modules, so
        that zetKernelGetProfileInfo describes their registers to tools that inject instructions. Set
        ZET_ENABLE_PROGRAM_INSTRUMENTATION=1 in the environment before zeInit; zt_auto sets it. The first
-   module for each device is built twice, once to see whether the driver accepts the flags. If it does not,
-       modules are built as the application says, which is logged once.
+       module for each device is built twice, once to see whether the driver accepts the flags. If it does
+       not, modules are built as the application says, which is logged once.
 
        zt_replace puts kernels of another module in place of the application's, which need not know of it. So
        an instrumented build can count in a variable of its module what the kernels of a program do:
@@ -465,8 +471,8 @@
        the first one, and returns the handle of the other. So arguments and group sizes that the application
        sets, launches and zeKernelDestroy are those of the replacement, which is measured under its own name.
        Epilogues of hooks get the replacement. What zeModuleGetFunctionPointer returns is replaced likewise,
-   if the other module has a function of that name. zeModuleGetKernelNames is not changed. Reports note how
-       much was replaced.
+       if the other module has a function of that name. zeModuleGetKernelNames is not changed. Reports note
+       how much was replaced.
 
        A kernel stays, and the first message about it is logged, if the other one cannot be created or has
        another number of arguments. It also stays if it was created before, if it is of a module that replaces
@@ -1142,11 +1148,12 @@ typedef struct zt_trace_config {
     uint32_t every;    /* With n, the first launch of each kernel and every n-th after it are measured. A
                           higher number costs less. Default: 1. */
     uint64_t limit;    /* The most launches of each kernel that are measured. 0: no limit. */
-    int copies;        /* Not 0: copies and fills are measured, too, as "MemoryCopy", "MemoryFill", ... */
-    int no_launches;   /* Not 0: launches are not measured; lists are observed all the same. */
-    const char *calls; /* Calls to count and time: patterns separated by commas, as in `names`:
-                          "zeEvent*,zeCommandQueue*". Calls that are not observed cost no more than before.
-                          NULL: none. */
+    int copies;      /* Not 0: copies and fills are measured, too, as "MemoryCopy", "MemoryFill", ..., and if
+                        the profiler measures times alone, barriers and waits for events. */
+    int no_launches; /* Not 0: launches are not measured; lists are observed all the same. */
+    const char *calls;    /* Calls to count and time: patterns separated by commas, as in `names`:
+                             "zeEvent*,zeCommandQueue*". Calls that are not observed cost no more than before.
+                             NULL: none. */
     const zt_hook *hooks; /* Callbacks of the application, up to 16. NULL: none. */
     uint32_t hook_count;
     const char *modules; /* A directory for the binaries and the debug information of modules that are created
@@ -1165,8 +1172,9 @@ typedef struct zt_trace_counts {
                            engine, unless the profiler measures times alone; that can be cloned or changed;
                            or captured into a graph */
     uint64_t replaced;  /* kernels, and pointers to functions, that zt_replace has replaced */
-    uint64_t serialised; /* of those measured: between queries or barriers, so that they overlap with nothing.
-                            Without metrics, few are; see TRACING */
+    uint64_t serialised; /* of those measured: between queries, or, on a list that is not in order, between
+                            barriers, so that they overlap with nothing. Without metrics, few are; see
+                            TRACING */
 } zt_trace_counts;
 
 /* A call that was timed. The name lives as long as the program. Since 0.1. */
@@ -1685,8 +1693,7 @@ ZT_API zt_overlap zt_get_overlap(const zt_profiler *profiler);
 ZT_API zt_trace_config zt_trace_config_default(void);
 
 /* Starts tracing; see TRACING.
-   config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS, ZT_MODULES and ZT_PROFILE_FLAGS override
-           it
+   config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS, ZT_MODULES and ZT_PROFILE_FLAGS override it
    Returns SUCCESS; DEPENDENCY_UNAVAILABLE if the loader's tracing layer is off; INVALID_ARGUMENT if
    config.calls or a hook names a call that cannot be traced, or ZT_PROFILE_FLAGS is no number; INVALID_SIZE
    for more than 16 hooks; NOT_READY if a call of an earlier trace is still in progress; HANDLE_OBJECT_IN_USE
@@ -1701,17 +1708,18 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
    traced to its end; HANDLE_OBJECT_IN_USE inside a hook. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler);
 
-/* Replaces kernels by those of another module while the profiler traces, from their next zeKernelCreate on;
-   see MODULES. Call it before zt_trace_start, or while tracing. kernels  their names: patterns with * and ?,
-   separated by commas, as in zt_trace_config.names. NULL: all. Is copied. A second call with the same text
-   changes the replacement; where several texts select a kernel, the newest counts module   where the
-   replacements are, of the profiler's context and device. It must live until the replacement has ended and
-   its kernels are destroyed. NULL: ends the replacement that was begun with the same text; if `kernels` is
-   NULL, too, all of them. Kernels that were replaced stay so name     of the kernel in that module. NULL: the
-   same name; kernels that the module lacks stay Returns SUCCESS; INVALID_KERNEL_NAME if the module has no
-   kernel `name`, and zt_get_last_error has the nearest names; OUT_OF_HOST_MEMORY; NOT_READY if another thread
-   still creates a kernel of a module whose replacement has ended, after config.wait_timeout_ns: then keep
-   that module. Any thread. Since 0.1. */
+/* Replaces kernels by those of another module while the profiler traces, from their next zeKernelCreate on.
+   See MODULES. Call it before zt_trace_start, or while tracing.
+   kernels  their names: patterns with * and ?, separated by commas, as in zt_trace_config.names. NULL: all.
+            Is copied. A second call with the same text changes the replacement; where several texts select
+            a kernel, the newest counts
+   module   where the replacements are, of the profiler's context and device. It must live until the
+            replacement has ended and its kernels are destroyed. NULL: ends the replacement that was begun
+            with the same text, and all of them if `kernels` is NULL, too. Kernels that were replaced stay so
+   name     of the kernel in that module. NULL: the same name; kernels that the module lacks stay
+   Returns SUCCESS; INVALID_KERNEL_NAME if the module has no kernel `name`, and zt_get_last_error has the
+   nearest names; OUT_OF_HOST_MEMORY; NOT_READY if another thread still creates a kernel of a module whose
+   replacement has ended, after config.wait_timeout_ns: then keep that module. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_replace(zt_profiler *profiler, const char *kernels, ze_module_handle_t module,
                               const char *name);
 
@@ -7395,12 +7403,6 @@ ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, zt_
     return result;
 }
 
-/* Returns whether the time stamps of a slot's event were copied. Memory that is not written has all bits
-   set. */
-ZT__PRIVATE int zt__is_copied(const zt__slot *slot) {
-    return zt__load(&slot->stamps[0]) != UINT64_MAX && zt__load(&slot->stamps[1]) != UINT64_MAX;
-}
-
 /* Queries whether the device is done with the commands of a slot: SUCCESS or NOT_READY, or an error of
    `reading->call`. */
 ZT__PRIVATE ze_result_t zt__query_slot(const zt_profiler *profiler, zt__reading *reading) {
@@ -7409,7 +7411,9 @@ ZT__PRIVATE ze_result_t zt__query_slot(const zt_profiler *profiler, zt__reading 
         reading->call = "zeEventQueryStatus";
         return zeEventQueryStatus(slot->event);
     }
-    if (slot->measurement == ZT__BY_COPIED_EVENT && !zt__is_copied(slot)) {
+    /* Memory that the copy has not written yet has all bits set. */
+    if (slot->measurement == ZT__BY_COPIED_EVENT &&
+        (zt__load(&slot->stamps[0]) == UINT64_MAX || zt__load(&slot->stamps[1]) == UINT64_MAX)) {
         return ZE_RESULT_NOT_READY;
     }
     return zt__query_kernel_stamps(profiler, reading);
@@ -8087,7 +8091,8 @@ ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt
     slot->outer = list->innermost;
     list->innermost = slot;
     zt__move_slot(profiler, slot, ZT__SLOT_OPEN);
-    zt__store(&slot->generation, slot->generation + 1); /* no zt_region is valid, so no zt_end increases it */
+    /* No zt_region is valid, so no zt_end increases it meanwhile. */
+    zt__store(&slot->generation, zt__load(&slot->generation) + 1);
     slot->activation = profiler->activation;
     slot->list = list;
     slot->region = path->key.region;
@@ -8335,20 +8340,12 @@ ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_ha
     return region;
 }
 
-ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, const char *name) {
-    zt_region region = {NULL, 0, 0, 0};
-    zt__slot *slot;
+/* As zt_begin, on a list of this kind. */
+ZT__PRIVATE zt_region zt__begin_on(zt_profiler *profiler, ze_command_list_handle_t list, zt__list_state kind,
+                                   const char *name) {
+    zt_region region = zt__begin_region(profiler, list, kind, name);
+    zt__slot *slot = (zt__slot *)region.slot;
     int has_commands = 0;
-    if (!profiler || !profiler->device) {
-        return region;
-    }
-    if (!list) {
-        zt__drop_at_begin(profiler, ZT_DROPPED_APPEND_FAILED);
-        zt__report_null_handle(&profiler->diagnostics, "zt_begin", "list");
-        return region;
-    }
-    region = zt__begin_region(profiler, list, zt__query_list_kind(profiler, list), zt__shown_name(name));
-    slot = (zt__slot *)region.slot;
     if (slot && zt__append_begin(profiler, slot, list, &has_commands) != ZE_RESULT_SUCCESS) {
         zt__lock(&profiler->mutex);
         /* The log function may have released the list, which has dropped the region. */
@@ -8359,6 +8356,19 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
         region.slot = NULL;
     }
     return region;
+}
+
+ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, const char *name) {
+    static const zt_region none = {NULL, 0, 0, 0};
+    if (!profiler || !profiler->device) {
+        return none;
+    }
+    if (!list) {
+        zt__drop_at_begin(profiler, ZT_DROPPED_APPEND_FAILED);
+        zt__report_null_handle(&profiler->diagnostics, "zt_begin", "list");
+        return none;
+    }
+    return zt__begin_on(profiler, list, zt__query_list_kind(profiler, list), zt__shown_name(name));
 }
 
 /* ---- ending ---------------------------------------------------------------------------------------------- */
@@ -10619,21 +10629,16 @@ ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns) {
     }
 }
 
-ZT__PRIVATE uint64_t zt__ns_to_ticks(const zt__clock *clock, uint64_t ns) {
-    uint64_t rate = clock->ticks_per_second;
-    return ns / 1000000000u * rate + ns % 1000000000u * rate / 1000000000u;
-}
-
 /* Returns the unwrapped time of the device for a time stamp of a kernel: the first from `least_ns` on. */
 ZT__PRIVATE uint64_t zt__place_kernel_stamp(const zt__timeline *timeline, uint64_t stamp, uint64_t least_ns) {
     const zt__clock *clock = &timeline->kernel_clock;
+    uint64_t second = 1000000000u, rate = clock->ticks_per_second;
     uint64_t ticks = (stamp - timeline->kernel_offset) & clock->mask;
-    uint64_t least = zt__ns_to_ticks(clock, least_ns);
+    uint64_t least = least_ns / second * rate + least_ns % second * rate / second;
     if (clock->wrap_ns) {
         ticks = least + ((ticks - least) & clock->mask);
     }
-    return ticks / clock->ticks_per_second * 1000000000u +
-           ticks % clock->ticks_per_second * 1000000000u / clock->ticks_per_second;
+    return ticks / rate * second + ticks % rate * second / rate;
 }
 
 /* Finds out how the time stamps of kernels are related to the device's global ones, by a command that has
@@ -14062,12 +14067,11 @@ ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream) {
 
 /* A tracer passes to this chapter what it observes of modules and kernels. */
 
-/* A module of the application. */
+/* A module that the application has created while it was traced. */
 typedef struct zt__module {
-    const void *handle;          /* the key */
-    ze_context_handle_t context; /* NULL: not known, because it was created before the start */
+    const void *handle; /* the key */
+    ze_context_handle_t context;
     ze_device_handle_t device;
-    uint64_t hash; /* of its native binary; 0: not known yet */
 } zt__module;
 
 /* Kernels that take the place of others; see zt_replace. */
@@ -14135,29 +14139,26 @@ ZT__PRIVATE void zt__close_modules(zt__modules *modules) {
     pthread_mutex_destroy(&modules->mutex);
 }
 
-/* Returns the record of a module, which is added if there is none. The mutex is held, but unlocked while
-   memory is allocated. Returns NULL without memory. */
-ZT__PRIVATE zt__module *zt__find_or_add_module(zt__modules *modules, ze_module_handle_t module) {
-    const void *handle = module;
-    zt__module *made, *known = (zt__module *)zt__map_find(&modules->known, &handle, sizeof handle);
-    if (known) {
-        return known;
+/* Remembers the context and device of a module. Without memory, they are not known. */
+ZT__PRIVATE void zt__remember_module(zt__modules *modules, ze_module_handle_t handle,
+                                     ze_context_handle_t context, ze_device_handle_t device) {
+    zt__module *unused = NULL, *module = (zt__module *)zt__allocate(&modules->allocator, 1, sizeof *module);
+    if (!module) {
+        return;
+    }
+    module->handle = handle;
+    module->context = context;
+    module->device = device;
+    zt__lock(&modules->mutex);
+    unused = (zt__module *)zt__map_find(&modules->known, &module->handle, sizeof module->handle);
+    zt__map_remove(&modules->known, &module->handle, sizeof module->handle);
+    if (zt__map_make_room(&modules->known, &modules->allocator, &modules->mutex)) {
+        zt__map_add(&modules->known, &module->handle, sizeof module->handle, module);
+        module = NULL;
     }
     zt__unlock(&modules->mutex);
-    made = (zt__module *)zt__allocate(&modules->allocator, 1, sizeof *made);
-    zt__lock(&modules->mutex);
-    if (made && zt__map_make_room(&modules->known, &modules->allocator, &modules->mutex)) {
-        known = (zt__module *)zt__map_find(&modules->known, &handle, sizeof handle);
-        if (!known) {
-            made->handle = handle;
-            zt__map_add(&modules->known, &made->handle, sizeof made->handle, made);
-            return made;
-        }
-    }
-    zt__unlock(&modules->mutex);
-    zt__free(&modules->allocator, made);
-    zt__lock(&modules->mutex);
-    return known;
+    zt__free(&modules->allocator, unused);
+    zt__free(&modules->allocator, module);
 }
 
 /* ---- binaries -------------------------------------------------------------------------------------------- */
@@ -14182,7 +14183,7 @@ ZT__PRIVATE ze_result_t zt__read_binary(const zt_allocator *allocator, ze_module
     ze_result_t result;
     binary->bytes = NULL;
     binary->size = 0;
-    ZT__INTERNAL(result = zt__query_binary(module, is_debug, &binary->size, NULL));
+    result = zt__query_binary(module, is_debug, &binary->size, NULL);
     if (result != ZE_RESULT_SUCCESS || binary->size == 0) {
         return result;
     }
@@ -14190,36 +14191,12 @@ ZT__PRIVATE ze_result_t zt__read_binary(const zt_allocator *allocator, ze_module
     if (!binary->bytes) {
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
-    ZT__INTERNAL(result = zt__query_binary(module, is_debug, &binary->size, binary->bytes));
+    result = zt__query_binary(module, is_debug, &binary->size, binary->bytes);
     if (result != ZE_RESULT_SUCCESS) {
         zt__free(allocator, binary->bytes);
         binary->bytes = NULL;
     }
     return result;
-}
-
-/* Returns the hash of a module's native binary, by which its files are named, and which is the same in every
-   process. Two of 10,000 different modules have the same with a probability of 3 in 10^12. Reads the binary
-   unless the hash is known. Returns 0 if the driver does not return it. */
-ZT__PRIVATE uint64_t zt__hash_of_module(zt__modules *modules, ze_module_handle_t module) {
-    zt__module *known;
-    zt__binary binary;
-    uint64_t hash;
-    zt__lock(&modules->mutex);
-    known = zt__find_or_add_module(modules, module);
-    hash = known ? known->hash : 0;
-    zt__unlock(&modules->mutex);
-    if (!hash && zt__read_binary(&modules->allocator, module, 0, &binary) == ZE_RESULT_SUCCESS) {
-        hash = zt__hash(binary.bytes, binary.size);
-        zt__free(&modules->allocator, binary.bytes);
-        zt__lock(&modules->mutex);
-        known = zt__find_or_add_module(modules, module);
-        if (known) {
-            known->hash = hash;
-        }
-        zt__unlock(&modules->mutex);
-    }
-    return hash;
 }
 
 /* ---- files ----------------------------------------------------------------------------------------------- */
@@ -14334,16 +14311,16 @@ ZT__PRIVATE const char *zt__suffix_of_binary(const zt__binary *binary) {
     return binary->size >= 8 && memcmp(binary->bytes, "!<arch>\n", 8) == 0 ? "ar" : "bin";
 }
 
-/* Writes the files of a module. Returns the hash by which they are named; 0: not known. */
-ZT__PRIVATE uint64_t zt__save_module(zt__modules *modules, ze_module_handle_t module) {
+/* Writes the files of a module. */
+ZT__PRIVATE void zt__save_module(zt__modules *modules, ze_module_handle_t module) {
     const char *remedy = "Free some memory, or update the driver.";
     zt__binary binary, debug;
-    uint64_t hash = 0;
+    uint64_t hash;
     ze_result_t result = zt__read_binary(&modules->allocator, module, 0, &binary);
     if (result != ZE_RESULT_SUCCESS || !binary.bytes) {
         zt__report_not_saved(modules, modules->directory, result, "zeModuleGetNativeBinary",
                              zt_result_name(result), remedy);
-        return 0;
+        return;
     }
     hash = zt__hash(binary.bytes, binary.size);
     zt__save_binary(modules, hash, zt__suffix_of_binary(&binary), &binary);
@@ -14356,7 +14333,6 @@ ZT__PRIVATE uint64_t zt__save_module(zt__modules *modules, ze_module_handle_t mo
         zt__report_not_saved(modules, modules->directory, result, "zetModuleGetDebugInfo",
                              zt_result_name(result), remedy);
     }
-    return hash;
 }
 
 /* ---- builds with profile flags --------------------------------------------------------------------------- */
@@ -14423,9 +14399,8 @@ ZT__PRIVATE zt__changed_module *zt__change_module(const ze_module_desc_t *desc, 
     return changed;
 }
 
-/* Returns whether the driver builds modules for a device with the profile flags. If the flags made the call
-   of the application fail, nothing could be done about that. So the first module for a device is built twice.
- */
+/* Returns whether the driver builds modules for a device with the profile flags. If the call of the
+   application failed because of them, nothing could be done about that. So the first is built before. */
 ZT__PRIVATE int zt__accepts_flags(zt__modules *modules, const ze_module_create_params_t *parameters,
                                   const ze_module_desc_t *changed, zt__build *build) {
     ze_module_handle_t module = NULL;
@@ -14490,16 +14465,10 @@ ZT__PRIVATE void zt__end_build(zt__build *build) {
 ZT__PRIVATE void zt__after_module_create(zt__modules *modules, const ze_module_create_params_t *parameters,
                                          const zt__build *build) {
     ze_module_handle_t module = **parameters->pphModule;
-    uint64_t hash = modules->directory ? zt__save_module(modules, module) : 0;
-    zt__module *known;
-    zt__lock(&modules->mutex);
-    known = zt__find_or_add_module(modules, module);
-    if (known) {
-        known->context = *parameters->phContext;
-        known->device = *parameters->phDevice;
-        known->hash = hash;
+    zt__remember_module(modules, module, *parameters->phContext, *parameters->phDevice);
+    if (modules->directory) {
+        zt__save_module(modules, module);
     }
-    zt__unlock(&modules->mutex);
     if (build->trial != ZE_RESULT_SUCCESS) {
         zt__store(&modules->refuses_flags, 1);
         zt__report(modules->diagnostics, FLAGS_REFUSED, build->trial, zt_result_name(build->trial),
@@ -14644,8 +14613,7 @@ ZT__PRIVATE zt__replacement *zt__begin_use(zt__modules *modules, ze_module_handl
     }
     if (found) {
         const zt__module *known = (const zt__module *)zt__map_find(&modules->known, &handle, sizeof handle);
-        if (known && known->context &&
-            (known->context != modules->context || known->device != modules->device)) {
+        if (known && (known->context != modules->context || known->device != modules->device)) {
             found = NULL;
         } else {
             found->users++;
@@ -14655,8 +14623,8 @@ ZT__PRIVATE zt__replacement *zt__begin_use(zt__modules *modules, ze_module_handl
     return found;
 }
 
-/* Ends the use of a replacement, which may be freed then. Logs why something was not replaced, unless
-   `reason` is "". */
+/* Ends the use of a replacement, which may be freed then. Logs after that why something was not replaced,
+   unless `reason` is "": a log function may call zt_replace. */
 ZT__PRIVATE void zt__end_use(zt__modules *modules, zt__replacement *replacement, const char *name,
                              ze_result_t result, const char *reason) {
     char other[65];
@@ -14726,12 +14694,12 @@ ZT__PRIVATE void zt__replace_kernel(zt__modules *modules, const ze_kernel_create
         return;
     }
     result = zt__create_other_kernel(replacement, *kernel, desc, &other, reason, sizeof reason);
+    zt__end_use(modules, replacement, desc->pKernelName, result, reason);
     if (other) {
         zt__check(modules->diagnostics, zeKernelDestroy(*kernel), "zeKernelDestroy",
                   "The kernel that was replaced is not freed.");
         *kernel = other;
     }
-    zt__end_use(modules, replacement, desc->pKernelName, result, reason);
 }
 
 /* Called after a pointer to a function was returned. Replaces it likewise. */
@@ -14925,6 +14893,7 @@ typedef enum zt__call_kind {
     ZT__KIND_GROUP_SIZE,
     ZT__KIND_LAUNCH,
     ZT__KIND_COPY,
+    ZT__KIND_ORDER, /* a barrier or a wait: measured only where it has an event or its list is in order */
     ZT__KIND_CAPTURE_BEGIN,
     ZT__KIND_CAPTURE_END,
     ZT__KIND_GET_COMMAND_ID,
@@ -14967,6 +14936,10 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
         ZT__COPIES(X)
         return ZT__KIND_COPY;
 #undef X
+    case ZT__CALL_CommandListAppendBarrier:
+    case ZT__CALL_CommandListAppendMemoryRangesBarrier:
+    case ZT__CALL_CommandListAppendWaitOnEvents:
+        return ZT__KIND_ORDER;
     case ZT__CALL_CommandListBeginGraphCaptureExt:
     case ZT__CALL_CommandListBeginCaptureIntoGraphExt:
         return ZT__KIND_CAPTURE_BEGIN;
@@ -15070,10 +15043,10 @@ typedef struct zt__fill_with_parameters_params {
 typedef struct zt__command {
     ze_command_list_handle_t list;
     ze_kernel_handle_t kernel; /* the first one, or NULL */
-    uint32_t kernel_count;     /* 0: a copy */
+    uint32_t kernel_count;     /* 0: none */
     uint32_t *wait_count;      /* points to the call's parameter, which zt__begin_command changes */
     ze_event_handle_t *wait_events;
-    ze_event_handle_t *signal; /* likewise */
+    ze_event_handle_t *signal; /* likewise; NULL: a wait, which has none */
 } zt__command;
 
 /* Reads the parameters of a launch or copy. Returns 0 if the list or the kernel is NULL. */
@@ -15108,7 +15081,16 @@ ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *c
         return command->list != NULL;                                                                        \
     }
         ZT__COPIES(X)
+        X(CommandListAppendBarrier, ze_command_list_append_barrier_params_t)
+        X(CommandListAppendMemoryRangesBarrier, ze_command_list_append_memory_ranges_barrier_params_t)
 #undef X
+    case ZT__CALL_CommandListAppendWaitOnEvents: {
+        const ze_command_list_append_wait_on_events_params_t *p =
+            (const ze_command_list_append_wait_on_events_params_t *)parameters;
+        const zt__command wait = {*p->phCommandList, NULL, 0, p->pnumEvents, *p->pphEvents, NULL};
+        *command = wait;
+        return command->list != NULL;
+    }
     default:
         memset(command, 0, sizeof *command);
         return 0;
@@ -15788,6 +15770,7 @@ typedef struct zt__frame {
     ze_event_handle_t *signal;   /* the call's parameter, if it was set to the event of the slot; else NULL */
     ze_event_handle_t signalled; /* its value before: an event of the application, or NULL */
     ze_command_list_handle_t list; /* then: the list, */
+    int is_in_order;               /* whether it is in order, */
     uint64_t *copied_stamps;       /* and where the time stamps of a ZT__BY_COPIED_EVENT are copied to */
     zt__build build;               /* of a zeModuleCreate */
 } zt__frame;
@@ -15821,46 +15804,53 @@ typedef struct zt__selected_command {
     zt_profiler *profiler; /* NULL: it is not */
     const char *region;
     zt__list_state kind; /* of the list; UNKNOWN: it has to be queried */
-    int is_in_order;
+    int is_in_order, is_copy_only;
     zt__measurement measurement;
 } zt__selected_command;
 
 /* Returns how a command is measured. By kernel time stamps, the command signals the event of the slot. If it
    has an event of the application, that is signalled next: on a list that is in order, by a command that
-   follows; on another immediate list, by one that waits for the event of the slot. On a recorded list that
-   would find the event signalled by an earlier execution. The mutex is held. */
-ZT__PRIVATE zt__measurement zt__choose_measurement(const zt__frame *frame,
+   follows; on a copy engine, which executes one command at a time, by a barrier; on another immediate list,
+   by a command that waits for the event of the slot. On a recorded list, that would find the event signalled
+   by an earlier execution. The mutex is held. */
+ZT__PRIVATE zt__measurement zt__choose_measurement(const zt__frame *frame, const zt_profiler *profiler,
                                                    const zt__selected_command *selected,
-                                                   ze_event_handle_t signal) {
+                                                   const ze_event_handle_t *signal) {
     const zt__frame *outer = frame->previous;
     while (outer && !outer->signal) {
         outer = outer->previous;
     }
-    if (selected->profiler->passes[0].group_count || selected->kind == ZT__LIST_UNKNOWN || outer) {
+    if (profiler->passes[0].group_count || selected->kind == ZT__LIST_UNKNOWN || outer || !signal) {
         return ZT__BY_COMMANDS;
     }
-    if (!signal) {
+    if (!*signal) {
         return ZT__BY_EVENT;
     }
-    if ((!selected->is_in_order && selected->kind == ZT__LIST_RECORDED) ||
-        zt__may_have_stamps(frame->tracer, signal)) {
+    if (zt__may_have_stamps(frame->tracer, *signal)) {
         return ZT__BY_COMMANDS;
     }
-    return selected->is_in_order ? ZT__BY_EVENT : ZT__BY_COPIED_EVENT;
+    if (selected->is_in_order || selected->is_copy_only) {
+        return ZT__BY_EVENT;
+    }
+    return selected->kind == ZT__LIST_IMMEDIATE ? ZT__BY_COPIED_EVENT : ZT__BY_COMMANDS;
 }
 
-/* Counts a launch or copy, and selects whether and how it is measured. The list is checked before the filter,
-   so that launches elsewhere do not count for `every` and `limit`.
-   `command` is NULL if the driver will refuse it. `knows_kernel`: the handle of the kernel is the
-   application's, and so forgotten when it is destroyed. The mutex is held. */
+/* Counts a command, and selects whether and how it is measured. The list is checked before the filter, so
+   that launches elsewhere do not count for `every` and `limit`. `command` is NULL if the driver will refuse
+   it. `knows_kernel`: the handle of the kernel is the application's, and so forgotten when it is destroyed.
+   The mutex is held. */
 ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, const zt__command *command,
                                                     int knows_kernel) {
     zt__tracer *tracer = frame->tracer;
     zt__call call = frame->call;
-    zt__selected_command selected = {NULL, NULL, ZT__LIST_UNKNOWN, 0, ZT__BY_COMMANDS};
+    zt__selected_command selected = {NULL, NULL, ZT__LIST_UNKNOWN, 0, 0, ZT__BY_COMMANDS};
     zt__known_handle *list = command ? zt__find_or_query_list(tracer, command->list) : NULL;
     zt__traced_device *device = list ? list->device : NULL;
     zt__kernel_name *name = NULL;
+    int is_order = zt__kind_of_call(call) == ZT__KIND_ORDER;
+    if (is_order && (!zt__is_measured(device) || device->profiler->passes[0].group_count)) {
+        return selected;
+    }
     if (!tracer->measured[call]) { /* a copy, which an empty report of zt_auto mentions */
         if (device) {
             device->copies_seen++;
@@ -15874,8 +15864,15 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
             name = zt__name_of_command(tracer, call, command, knows_kernel);
         }
     }
+    if (name) {
+        selected.kind = list->kind;
+        selected.is_in_order = list->is_in_order;
+        selected.is_copy_only = list->is_copy_only;
+        selected.measurement = zt__choose_measurement(frame, device->profiler, &selected, command->signal);
+    }
     tracer->counts.launches++;
-    if (!name) {
+    /* Barriers around it would take the place of what they measure. */
+    if (!name || (is_order && selected.measurement == ZT__BY_COMMANDS && !selected.is_in_order)) {
         tracer->counts.elsewhere++;
         return selected;
     }
@@ -15888,10 +15885,8 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
     name->measured++;
     selected.profiler = device->profiler;
     selected.region = name->text;
-    selected.kind = list->kind;
-    selected.is_in_order = list->is_in_order;
-    selected.measurement = zt__choose_measurement(frame, &selected, *command->signal);
-    tracer->counts.serialised += selected.measurement == ZT__BY_COMMANDS;
+    tracer->counts.serialised += selected.measurement == ZT__BY_COMMANDS &&
+                                 (!selected.is_in_order || selected.profiler->passes[0].group_count);
     return selected;
 }
 
@@ -15919,16 +15914,20 @@ ZT__PRIVATE void zt__keep_origin(zt__frame *frame, ze_kernel_handle_t kernel, in
    need not wait, and the begin of a region. So the GPU time is that of the kernel alone. What comes after it,
    zt__after_call appends: the end of the region. If the driver refuses the launch, the wait stays on the
    list. */
-ZT__PRIVATE void zt__begin_by_commands(zt__frame *frame, const zt__command *command, zt_profiler *profiler,
-                                       const char *region) {
-    uint32_t count = *command->wait_count;
+ZT__PRIVATE void zt__begin_by_commands(zt__frame *frame, const zt__command *command,
+                                       const zt__selected_command *selected) {
+    zt__list_state kind = selected->kind;
+    uint32_t count = command->signal ? *command->wait_count : 0; /* else it is a wait itself */
     if (count && command->wait_events &&
         zeCommandListAppendWaitOnEvents(command->list, count, command->wait_events) == ZE_RESULT_SUCCESS) {
         frame->wait_count = command->wait_count;
         frame->waits = count;
         *command->wait_count = 0;
     }
-    frame->region = zt_begin(profiler, command->list, region);
+    if (kind == ZT__LIST_UNKNOWN) {
+        kind = zt__query_list_kind(selected->profiler, command->list);
+    }
+    frame->region = zt__begin_on(selected->profiler, command->list, kind, zt__shown_name(selected->region));
 }
 
 /* Makes a command signal the event of a slot, whose kernel time stamps measure it. */
@@ -15936,7 +15935,8 @@ ZT__PRIVATE void zt__begin_by_event(zt__frame *frame, const zt__command *command
                                     const zt__selected_command *selected) {
     zt__slot *slot;
     uint32_t i;
-    frame->region = zt__begin_region(selected->profiler, command->list, selected->kind, selected->region);
+    frame->region =
+        zt__begin_region(selected->profiler, command->list, selected->kind, zt__shown_name(selected->region));
     slot = (zt__slot *)frame->region.slot;
     if (!slot) {
         return;
@@ -15947,6 +15947,7 @@ ZT__PRIVATE void zt__begin_by_event(zt__frame *frame, const zt__command *command
         zt__store(&slot->stamps[i], UINT64_MAX);
     }
     frame->list = command->list;
+    frame->is_in_order = selected->is_in_order;
     frame->copied_stamps = slot->measurement == ZT__BY_COPIED_EVENT ? slot->stamps : NULL;
     frame->signal = command->signal;
     frame->signalled = *command->signal;
@@ -15965,10 +15966,11 @@ ZT__PRIVATE void zt__signal_for_application(zt__frame *frame, ze_result_t result
     if (frame->copied_stamps) {
         result = zeCommandListAppendQueryKernelTimestamps(frame->list, 1, &own, frame->copied_stamps, NULL,
                                                           event, 1, &own);
-    } else {
+    } else if (frame->is_in_order) {
         result = zeCommandListAppendSignalEvent(frame->list, event);
     }
-    if (result != ZE_RESULT_SUCCESS) { /* the application may wait for it, so it is tried once more */
+    if (result != ZE_RESULT_SUCCESS || (!frame->copied_stamps && !frame->is_in_order)) {
+        /* On a copy engine; or the driver has refused the other command, and the application may wait. */
         result = zeCommandListAppendBarrier(frame->list, event, 0, NULL);
         if (zt__load(&frame->state) == ZT__FRAME_CALLBACK && frame->region.slot) {
             ((zt__slot *)frame->region.slot)->measurement = ZT__BY_EVENT;
@@ -15998,7 +16000,7 @@ ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_b
     }
     frame->has_region = 1;
     if (selected.measurement == ZT__BY_COMMANDS) {
-        zt__begin_by_commands(frame, &command, selected.profiler, selected.region);
+        zt__begin_by_commands(frame, &command, &selected);
     } else {
         zt__begin_by_event(frame, &command, &selected);
     }
@@ -16082,6 +16084,33 @@ ZT__PRIVATE void zt__mark_list_over_everywhere(zt__tracer *tracer, ze_command_li
     }
 }
 
+/* Returns whether commands of the library follow the work on a list, and are not known to be complete. */
+ZT__PRIVATE int zt__has_trailing_commands(zt_profiler *profiler, ze_command_list_handle_t handle) {
+    const zt__slot *slot;
+    const zt__list *list;
+    int found = 0;
+    zt__lock(&profiler->mutex);
+    list = zt__find_list(profiler, handle);
+    for (slot = list ? list->first : NULL; slot && !found; slot = slot->next) {
+        found = slot->measurement == ZT__BY_COMMANDS &&
+                (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_READING);
+    }
+    zt__unlock(&profiler->mutex);
+    return found;
+}
+
+/* Called before a list is reset or destroyed. The application may do that as soon as its own events have
+   signalled, so this waits until commands of the library that follow them are complete. */
+ZT__PRIVATE void zt__await_trailing_commands(zt__tracer *tracer, ze_command_list_handle_t list) {
+    zt__traced_device *device = zt__next_measured(tracer, NULL);
+    for (; device; device = zt__next_measured(tracer, device)) {
+        zt_profiler *profiler = device->profiler;
+        if (!zt__is_owner(&profiler->collector) && zt__has_trailing_commands(profiler, list)) {
+            zt__finish_list(profiler, list, zt__deadline(tracer->wait_timeout_ns));
+        }
+    }
+}
+
 /* Called before lists are executed, and again after that. `result` is NULL before. An execution by
    zt_execute is left out for its own profiler, for which zt_execute does the same. */
 ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *result) {
@@ -16158,6 +16187,7 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     switch (kind) {
     case ZT__KIND_LAUNCH:
     case ZT__KIND_COPY:
+    case ZT__KIND_ORDER:
         if (tracer->measured[frame->call] || (kind == ZT__KIND_COPY && tracer->automatic)) {
             zt__begin_command(frame, kernel_before_hooks);
         }
@@ -16165,9 +16195,14 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     case ZT__KIND_EXECUTE:
         zt__observe_execution(frame, NULL);
         break;
+    case ZT__KIND_LIST_RESET:
+        zt__await_trailing_commands(tracer,
+                                    *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList);
+        break;
     case ZT__KIND_LIST_DESTROY: {
         ze_command_list_handle_t list =
             *ZT__PARAMETERS(frame, ze_command_list_destroy_params_t)->phCommandList;
+        zt__await_trailing_commands(tracer, list);
         zt__mark_list_over_everywhere(tracer, list, 1, "zeCommandListDestroy");
         zt__forget_handle(tracer, &tracer->lists, list);
         break;
@@ -16731,6 +16766,7 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config 
     switch (zt__kind_of_call((zt__call)call)) {
     case ZT__KIND_OTHER:
     case ZT__KIND_LAUNCH:
+    case ZT__KIND_ORDER:
         return 0;
     case ZT__KIND_KERNEL_DESTROY:
         return !config->no_launches;
@@ -16783,8 +16819,8 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
     }
     for (call = 0; call < ZT__CALL_COUNT; call++) {
         zt__call_kind kind = zt__kind_of_call((zt__call)call);
-        tracer->measured[call] =
-            (kind == ZT__KIND_LAUNCH && !config->no_launches) || (kind == ZT__KIND_COPY && config->copies);
+        tracer->measured[call] = (kind == ZT__KIND_LAUNCH && !config->no_launches) ||
+                                 ((kind == ZT__KIND_COPY || kind == ZT__KIND_ORDER) && config->copies);
         tracer->observed[call] = zt__is_observed(tracer, config, call) != 0;
     }
     if (!tracer->spans && timeline && zt__has_names(config->calls)) {
@@ -18054,12 +18090,24 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
 ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
 #ifdef ZETOOLS_TRACER
     zt_trace_counts counts = zt_trace_get_counts(document->profiler);
-    char text[256];
+    const zt__tracer *tracer = zt__load(&document->profiler->tracer);
+    int counts_waits = tracer && tracer->measured[ZT__CALL_CommandListAppendWaitOnEvents] &&
+                       document->profiler->metric_count == 0;
+    char text[320];
     if (counts.elsewhere > 0) {
         snprintf(text, sizeof text,
                  "%llu of %llu launches could not be measured: their lists are of other contexts or devices, "
-                 "of copy engines, can be cloned or changed, or are captured into graphs.",
-                 (unsigned long long)counts.elsewhere, (unsigned long long)counts.launches);
+                 "of copy engines, can be cloned or changed, or are captured into graphs%s.",
+                 (unsigned long long)counts.elsewhere, (unsigned long long)counts.launches,
+                 counts_waits ? ", or they are waits on lists that are not in order" : "");
+        note(document, text);
+    }
+    if (counts.serialised > 0 && document->profiler->metric_count == 0) {
+        snprintf(text, sizeof text,
+                 "%llu of %llu launches were measured between barriers, so they did not overlap with others: "
+                 "the program may read time stamps of their events, or their lists are recorded and not in "
+                 "order.",
+                 (unsigned long long)counts.serialised, (unsigned long long)counts.launches);
         note(document, text);
     }
 #else
