@@ -15706,33 +15706,27 @@ ZT__PRIVATE ze_result_t zt__create_other_kernel(const zt__replacement *replaceme
     return result;
 }
 
-/* Called after a kernel was created. Puts another one in its place, if zt_replace has asked for one. Returns
-   the module of the kernel that is there then, which must live as long as the kernel. */
-ZT__PRIVATE ze_module_handle_t zt__replace_kernel(zt__modules *modules,
-                                                  const ze_kernel_create_params_t *parameters) {
+/* Called after a kernel was created. Puts another one in its place, if zt_replace has asked for one. The
+   call's module is then that of the other kernel, for the rest of the tracer and for hooks. */
+ZT__PRIVATE void zt__replace_kernel(zt__modules *modules, const ze_kernel_create_params_t *parameters) {
     const ze_kernel_desc_t *desc = *parameters->pdesc;
     zt__replacement *replacement = zt__begin_use(modules, *parameters->phModule, desc->pKernelName);
-    ze_kernel_handle_t *kernel = *parameters->pphKernel, other;
-    ze_module_handle_t module;
+    ze_kernel_handle_t *kernel = *parameters->pphKernel, replaced = *kernel, other;
     char reason[128];
-    ze_module_handle_t module = *parameters->phModule;
     ze_result_t result;
     if (!replacement) {
-        return module;
+        return;
     }
-    module = replacement->module;
-    result = zt__create_other_kernel(replacement, *kernel, desc, &other, reason, sizeof reason);
+    result = zt__create_other_kernel(replacement, replaced, desc, &other, reason, sizeof reason);
     if (other) {
-        module = replacement->module;
+        *kernel = other;
+        *parameters->phModule = replacement->module;
     }
     zt__end_use(modules, replacement, desc->pKernelName, result, reason);
     if (other) {
-        zt__check(modules->diagnostics, zeKernelDestroy(*kernel), "zeKernelDestroy",
+        zt__check(modules->diagnostics, zeKernelDestroy(replaced), "zeKernelDestroy",
                   "The kernel that was replaced is not freed.");
-        *kernel = other;
-        *parameters->phModule = module; /* for the rest of the tracer, and for hooks */
     }
-    return module;
 }
 
 /* Called after a pointer to a function was returned. Replaces it likewise. */
@@ -17501,7 +17495,8 @@ ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
         break;
     case ZT__KIND_KERNEL_CREATE: {
         const ze_kernel_create_params_t *p = ZT__PARAMETERS(frame, ze_kernel_create_params_t);
-        frame->module = zt__replace_kernel(&tracer->modules, p);
+        zt__replace_kernel(&tracer->modules, p);
+        frame->module = *p->phModule;
         frame->created = **p->pphKernel;
         break;
     }
