@@ -305,9 +305,10 @@
        zt_get_overlap returns how much of the time from the first begin of a kept sample to the last end is
        covered by traced kernels, by traced copies, and by both at once, and for how much of it the device is
        idle. No time counts twice. What is not measured counts as idle, so trace all kernels and copies
-       (zt_trace_config.copies). If newer samples have replaced others, the time begins where the last of
-       these ended. If samples of that time are missing, its parts are not known. Regions, and launches
-       between queries or barriers, overlap with nothing; see REGIONS and TRACING.
+       (zt_trace_config.copies). Barriers and waits are idle time. If newer samples have replaced others, the
+       time begins where the last of these ended. If samples of that time are missing, its parts are not
+       known. Regions, and launches between queries or barriers, overlap with nothing; see REGIONS and
+       TRACING.
 
    ROOFLINE
 
@@ -6087,7 +6088,8 @@ typedef enum zt__region_kind {
     ZT__REGION_OF_APPLICATION, /* not known */
     ZT__REGION_AROUND_OTHERS,
     ZT__REGION_OF_KERNEL, /* this and the next by the tracer */
-    ZT__REGION_OF_COPY
+    ZT__REGION_OF_COPY,
+    ZT__REGION_OF_ORDER /* a barrier, or a wait for events */
 } zt__region_kind;
 
 /* Where a region comes from, for the timeline. Threads are those of the system; 0 is not known. */
@@ -11267,10 +11269,11 @@ ZT__PRIVATE int zt__copy_intervals(zt_profiler *profiler, zt__intervals *interva
         }
         for (locked = 0; locked < AT_ONCE && i < end; locked++, i++) {
             const zt__timeline_sample *sample = &timeline->samples[i % timeline->capacity];
-            zt__interval *interval = &intervals->of_samples[intervals->count++];
+            zt__interval *interval = &intervals->of_samples[intervals->count];
             interval->begin_ns = sample->begin_ns;
             interval->end_ns = sample->end_ns;
             interval->kind = sample->origin.kind;
+            intervals->count += interval->kind != ZT__REGION_OF_ORDER; /* the device waits meanwhile */
         }
         if (i >= end) {
             intervals->since_ns = timeline->replaced_until_ns;
@@ -16945,7 +16948,9 @@ ZT__PRIVATE void zt__keep_origin(zt__frame *frame, ze_kernel_handle_t kernel, in
     const void *handle = kernel;
     const zt__known_handle *known;
     slot->bytes = zt__read_bytes(frame->call, frame->parameters);
-    slot->origin.kind = kernel ? ZT__REGION_OF_KERNEL : ZT__REGION_OF_COPY;
+    slot->origin.kind = kernel                                           ? ZT__REGION_OF_KERNEL
+                        : zt__kind_of_call(frame->call) == ZT__KIND_COPY ? ZT__REGION_OF_COPY
+                                                                         : ZT__REGION_OF_ORDER;
     if (!kernel) {
         return;
     }
