@@ -343,6 +343,40 @@ static void test_the_time_stamps_of_the_application(void **state) {
     close_rig(&r);
 }
 
+static void test_every_kind_of_launch(void **state) {
+    world *w = *state;
+    ze_group_count_t groups = {WORK_GROUPS, 1, 1}, *shared = NULL;
+    uint32_t *count = NULL;
+    ze_host_mem_alloc_desc_t host = {ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, NULL, 0};
+    ok(zeMemAllocHost(w->context, &host, sizeof groups, 64, (void **)&shared));
+    ok(zeMemAllocHost(w->context, &host, sizeof *count, 64, (void **)&count));
+    *shared = groups;
+    *count = 1;
+    zt_profiler *profiler = trace_times(w);
+    ze_event_pool_handle_t pool = create_pool(w, 0);
+    ze_command_list_handle_t list = immediate_of(w, COMPUTE, 0, 0);
+    ze_event_handle_t events[4];
+    for (uint32_t i = 0; i < 4; i++)
+        events[i] = event_in(pool, i);
+    ok(zeCommandListAppendLaunchKernel(list, w->kernel, &groups, events[0], 0, NULL));
+    ok(zeCommandListAppendLaunchCooperativeKernel(list, w->kernel, &groups, events[1], 1, &events[0]));
+    ok(zeCommandListAppendLaunchKernelIndirect(list, w->kernel, shared, events[2], 1, &events[1]));
+    ok(zeCommandListAppendLaunchMultipleKernelsIndirect(list, 1, &w->kernel, count, shared, events[3], 1,
+                                                        &events[2]));
+    w->launches += 4;
+    ok(zeEventHostSynchronize(events[3], A_WHILE));
+    finish_and_destroy(w, list);
+    for (uint32_t i = 0; i < 4; i++)
+        ok(zeEventDestroy(events[i]));
+    check_work(w);
+    collect_all(profiler);
+    expect_launches(profiler, 4, 0);
+    assert_counts(profiler, counted(4, 4, 0, 0, 0));
+    ok(zeEventPoolDestroy(pool));
+    ok(zeMemFree(w->context, shared));
+    ok(zeMemFree(w->context, count));
+}
+
 static void test_kernels_with_events_overlap(void **state) {
     world *w = *state;
     rig r = open_concurrent(w);
@@ -1025,7 +1059,8 @@ static void run_model(world *w, uint64_t seed) {
     config.sample = note_sample;
     config.sample_user = &m;
     config.slots_per_step = 4;
-    config.thread = below(&m, 2) == 0;
+    if (!getenv("ZEL_ENABLE_EVENTS_CHECKER")) /* which is not thread-safe */
+        config.thread = below(&m, 2) == 0;
     ze_event_pool_handle_t plain = NULL, stamped = create_pool(w, ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
     ze_event_pool_desc_t desc = {ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, NULL, ZE_EVENT_POOL_FLAG_HOST_VISIBLE, 8};
     uint64_t begun = now_ns();
@@ -1085,6 +1120,7 @@ int main(void) {
         TEST(test_events_with_time_stamps),
         TEST(test_events_with_time_stamps_before_the_start),
         TEST(test_the_time_stamps_of_the_application),
+        TEST(test_every_kind_of_launch),
         TEST(test_kernels_with_events_overlap),
         TEST(test_an_event_is_used_again),
         TEST(test_a_list_that_is_over_with_its_event),
