@@ -245,8 +245,9 @@
        processes, the device and the program. That of the device has
 
        - a track for each command list, named by zt_name_list. Regions that overlap without being nested are
-         on separate tracks. Arguments of a region are its metrics, the thread that has appended it, and of a
-         traced launch the numbers and the size of its work-groups, as far as the host knows them
+         on separate tracks. Arguments of a region are its metrics, its latencies, the thread that has
+         appended it, of a traced launch the numbers and the size of its work-groups, and of a traced copy its
+         bytes and its rate, as far as the host knows them
        - a counter for each metric of the attached streams (zt_stream_config.profiler). What adds up is shown
          as a rate: bytes in GB/s, events a second, times as a share of the time
        - a track for each attached stream, with its markers, and a span for each gap
@@ -272,6 +273,41 @@
        by chance; many samples still give a fair average. Rows and samples are matched only while both are
        kept: if one of them is collected or read late, raise config.timeline or
        zt_stream_config.timeline_rows.
+
+   LATENCY
+
+       With config.timeline, it is measured how long regions and traced launches wait (zt_get_latency):
+
+       queue    from zt_begin or the call that appends, to the execution of the recorded list. Only the first
+                execution counts. What is appended to an immediate list does not wait to be executed
+       launch   from the call that executes the list, or that appends to an immediate list, to the begin on
+                the device. This includes the wait for events and for what runs before. So the shortest
+                latency of a region is nearest to that of the launch itself, and the median is what its
+                samples have met
+
+       A launch latency is not known if the list ran outside of zt_execute, if the device's clock may have
+       overflowed, or if the next execution of the list was submitted before the sample was collected. Loaders
+       before 1.16 cannot tell whether a list is immediate: there, only executions by zt_execute have launch
+       latencies, and what a tracer sees from the creation of the list on.
+
+       Host and device have clocks of their own, which are compared from time to time. How long a comparison
+       takes, the drift since the last one and the resolution of the device's clock bound the error of a
+       launch latency. Figures up to the largest error among the samples of the region are NaN, and empty in
+       reports: they may as well be 0.
+
+       A table has the median of the launch latency if even the shortest one is half as long as a region, or
+       if config.columns names "launch". "queued" names that of the list.
+
+       Traced copies and fills have the bytes that they move, with and without a timeline:
+       zt_region_info.bytes is their sum, and bytes_per_second that sum divided by the GPU time of the same
+       samples. The bytes of images are not known, as they depend on the format of the pixels.
+
+       zt_get_overlap returns how much of the time from the first begin of a kept sample to the last end is
+       covered by traced kernels, by traced copies, and by both at once, and for how much of it the device is
+       idle. No time counts twice. What is not measured counts as idle, so trace all kernels and copies
+       (zt_trace_config.copies). If newer samples have replaced others, the time begins where the last of
+       these ended. If samples of that time are missing, its parts are not known. Regions, and launches
+       between queries or barriers, overlap with nothing; see REGIONS and TRACING.
 
    ROOFLINE
 
@@ -304,6 +340,9 @@
            zetools_region_own_gpu_time_seconds_total       by region, outside of regions inside it: these can
                                             be added up. Left out while it is not known; see NESTING
            zetools_region_pass_gpu_time_seconds_total      by region and pass, if there are several
+           zetools_region_queue_latency_seconds, zetools_region_launch_latency_seconds
+                                            summaries by region; see LATENCY
+           zetools_region_copied_bytes_total  of traced copies and fills, by region
            zetools_region_lost_samples_total, ..._dropped_samples_total      by region
            zetools_lost_samples_total, zetools_dropped_samples_total         by cause
            zetools_collected_samples_total, zetools_in_flight_samples, zetools_unobserved_lists_total
@@ -354,7 +393,8 @@
          signals the application's event; on a copy engine, which executes one command at a time, a barrier
          does. On another immediate list, the command that follows is
          zeCommandListAppendQueryKernelTimestamps, which waits for the library's event alone. So the
-         application's event is signalled after the kernel has ended, and soon after that.
+         application's event is signalled after the kernel has ended, and soon after that. On devices that
+         stop at such a wait, even if what follows does not depend on it, it delays what is appended next.
        - If the application may read kernel time stamps of its event, these must be the kernel's, so the
          launch keeps the event. It is measured by time stamps between barriers, with the wait for its events
          before them. The same holds for a launch with an event on a recorded list that is not in order: when
@@ -484,9 +524,9 @@
        When a zeKernelCreate of the application has succeeded, the tracer creates the other kernel, destroys
        the first one, and returns the handle of the other. So arguments and group sizes that the application
        sets, launches and zeKernelDestroy are those of the replacement, which is measured under its own name.
-       Epilogues of hooks get the replacement. What zeModuleGetFunctionPointer returns is replaced likewise,
-       if the other module has a function of that name. zeModuleGetKernelNames is not changed. Reports note
-       how much was replaced.
+       Epilogues of hooks get the replacement and its module. What zeModuleGetFunctionPointer returns is
+       replaced likewise, if the other module has a function of that name. zeModuleGetKernelNames is not
+       changed. Reports note how much was replaced.
 
        A kernel stays, and the first message about it is logged, if the other one cannot be created or has
        another number of arguments. It also stays if it was created before, if it is of a module that replaces
@@ -516,6 +556,7 @@
            "device"    {"name", "driver_version", "uuid", "pci", "core_clock_mhz", "timer_hz"}
            "counts"    zt_counts; "causes": of each zt_cause, by its name
            "peaks"     {"bytes_per_second", "operations_per_second", "source"}; see ROOFLINE
+           "overlap"   zt_overlap, with config.timeline; see LATENCY
            "columns"   keys of the metrics that matter most, for a table
            "metrics"   of each key: {"name", "group", "component", "units", "type", "aggregation", "pass",
                        "description"}, and a short "label" for some of "columns". The key is the name; if an
@@ -533,7 +574,8 @@
        A region is {"name", "count", "lost", "dropped", "parent", "own_ns", "total_ns", "share", "time_ns",
        "limit", "metrics"}. "parent" is an index or null, as in zt_region_info; "share" is from 0 to 1. Where
        they apply, it also has "differs" and "pass_time_ns" (an array) with several passes; "bytes", the
-       memory traffic a second; "operations" and "instructions" a second (see ROOFLINE); "histogram";
+       memory traffic a second; "operations" and "instructions" a second (see ROOFLINE); "queue_latency_ns",
+       "launch_latency_ns", "copied_bytes" and "copied_bytes_per_second" (see LATENCY); "histogram";
        "streamed", of each key {"rows", "mean", "peak"}; and "tiles", an array with "metrics" of each. "limit"
        is {"what", "why", "add"} as in zt_limit_info. "histogram" counts the GPU times that are kept for
        quantiles (see AGGREGATION); bucket i begins at first_ns * ratio^i. Figures are {"count", "sum",
@@ -544,14 +586,16 @@
            for region in run["regions"]:
                print(region["name"], region["time_ns"]["mean"], region["metrics"]["XVE_STALL"]["mean"])
 
-       CSV has lines for the GPU time of each region and the sums "own GPU time", "total GPU time" and
-       "share" (in percent), and one for each of its metrics. `tile` and `pass` are "all" or a number; for
-       metrics of attached streams, `pass` is "stream" and `count` is that of rows. Lines of the component
-       "profiler" have no figures: either a count, or, with the aggregation "none", a text in the last column,
-       such as the "parent". Those without a region are about the whole profiler; there is one with the metric
-       "note" for each of the "notes" of JSON. Lines of the component "kernel" have the index of the kernel as
-       the group ("kernel 3"), its launches as the count, and a figure of it as the mean. There is a line
-       "occupancy" for each shape, with "64 of 256" as the text for 64 work-groups of 256 items.
+       CSV has lines for the GPU time of each region and the sums "own GPU time", "total GPU time" and "share"
+       (in percent), and one for each of its metrics. `tile` and `pass` are "all" or a number; for metrics of
+       attached streams, `pass` is "stream" and `count` is that of rows. Regions that have them also have the
+       lines "queue latency", "launch latency", "copied bytes" and "copied bytes a second". Lines of the
+       component "profiler" have no figures: either a count, or, with the aggregation "none", a text in the
+       last column, such as the "parent". Lines without a region are about the whole profiler: "overlap: ..."
+       are the times of zt_overlap, and there is one with the metric "note" for each of the "notes" of JSON.
+       Lines of the component "kernel" have the index of the kernel as the group ("kernel 3"), its launches as
+       the count, and a figure of it as the mean. There is a line "occupancy" for each shape, with "64 of 256"
+       as the text for 64 work-groups of 256 items.
 
            import csv
            for line in csv.DictReader(open("run.csv", newline="")):
@@ -685,13 +729,14 @@
        The layout of what zt_pack writes. Little-endian; u32 and u64 are unsigned, f64 is a double of IEEE
        754, text is a u32 length and that many bytes.
 
-           "ZTPK"; u32 layout: 2; u64 size of the whole; u64 checksum: FNV-1a of all that follows
+           "ZTPK"; u32 layout: 3; u64 size of the whole; u64 checksum: FNV-1a of all that follows
            u32 metrics, regions, passes, tiles, config.samples, availability; text of it
            text device, driver version, UUID, PCI address, program; "": not known
            u32 core clock in MHz; u64 timer in Hz, opening in seconds since 1970 (UTC); 0: not known
            u32 causes; that many u64 counts; u64 unobserved lists
            each metric: text name, group, component, units, description; u32 type, aggregation, pass
-           each region: text name; u64 collected, of each pass; u64 lost, dropped
+           each region: text name; u64 collected, of each pass; u64 lost, dropped, bytes; f64 GPU time of the
+               samples with bytes; f64 largest error of a launch latency
                each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
                u32 kept samples; each: an f64 a column, NaN where there is no value
            u32 paths; each: u32 index of the outer path, or 4294967295; u32 index of the region
@@ -699,7 +744,7 @@
                dropped; u32 1 if it has outlived the outer one; u32 1 if its own time is not known
 
        The columns are: GPU time; the metrics; with several passes, the GPU time of each; with tiles, the
-       metrics of each.
+       metrics of each; the latencies. All times are in nanoseconds.
 
    ENVIRONMENT
 
@@ -859,10 +904,11 @@ typedef struct zt_config {
                             beside those of `groups`. They are few, but not always the fewest, because not
                             all combinations are tried: to choose them, name them in `groups`. NULL: `groups`
                             alone decides. ZT_METRICS in the environment overrides it. */
-    const char *columns; /* Columns of the table, counters and arguments of the trace: metrics, and of the
-                            GPU time "median", "p95", "min" and "max", separated by commas. CSV and JSON have
-                            all metrics in any case. NULL: those of `metrics`, else the ones that show most,
-                            as many as fit. ZT_COLUMNS in the environment overrides it. */
+    const char *columns; /* Columns of the table, counters and arguments of the trace: metrics; of the GPU
+                            time "median", "p95", "min" and "max"; "queued", "launch" and "copied" (see
+                            LATENCY), separated by commas. CSV and JSON have all metrics in any case. NULL:
+                            those of `metrics`, else the ones that show most, as many as fit. ZT_COLUMNS in
+                            the environment overrides it. */
     uint32_t max_passes; /* How many passes the work may be repeated in with ZT_PASSES, up to 16. With 1,
                             groups that cannot be active together are refused. Default: 1. */
     double pass_tolerance; /* Reports mark a region whose GPU time differs between passes by more than this
@@ -875,13 +921,14 @@ typedef struct zt_config {
                                 recorded lists have more regions than this. Default: 16384. */
     uint32_t samples;        /* Samples kept of each region for median and 95th percentile, up to 1,048,576;
                                 see AGGREGATION. A region needs up to 8 bytes a metric and kept sample, and
-                                56 a metric. Default: 512. */
+                                56 a metric; GPU time and latencies count as three. Default: 512. */
 
     int thread; /* Not 0: a thread of the library's own collects; see COLLECTING. 0: the threads that call the
                    library do. */
 
-    uint32_t timeline; /* Samples kept for the timeline, the newest. Each needs 112 bytes and 8 a metric, and
-                          each region then writes two more time stamps. 0: no timeline. */
+    uint32_t timeline; /* Samples kept for the timeline, the newest. Each needs 160 bytes and 8 a metric, and
+                          each region then writes two more time stamps. Latencies are those of all samples,
+                          kept or not; see LATENCY. 0: no timeline. */
 
     uint64_t wait_timeout_ns; /* How many nanoseconds functions without a timeout of their own may wait; see
                                  THREADS. Raise it if the work of a list takes longer. Default: 1 second. */
@@ -957,6 +1004,13 @@ typedef enum zt_aggregation {
     ZT_AGGREGATE_NONE  /* count, minimum and maximum alone */
 } zt_aggregation;
 
+/* What a command waits for before it runs; see LATENCY. Since 0.1. */
+typedef enum zt_latency {
+    ZT_LATENCY_QUEUE,  /* from its append to the execution of its recorded list */
+    ZT_LATENCY_LAUNCH, /* from its submission by the host to its start on the device */
+    ZT_LATENCY_COUNT
+} zt_latency;
+
 /* A metric. Strings are never NULL and live as long as the profiler. Since 0.1. */
 typedef struct zt_metric {
     const char *name;
@@ -1016,6 +1070,8 @@ typedef struct zt_region_info {
     double own_ns;    /* GPU time outside of the regions inside it, of all samples. NaN: not known */
     double total_ns;  /* GPU time of all samples. Those inside another sample of the region do not count
                          again. NaN: not known */
+    uint64_t bytes;   /* that traced copies and fills of this name have moved, as far as known; see LATENCY */
+    double bytes_per_second; /* the same, a second of their GPU time. NaN: not known */
 } zt_region_info;
 
 /* A region inside certain others; see NESTING. Since 0.1. */
@@ -1109,6 +1165,20 @@ typedef struct zt_timeline_info {
     uint64_t lost_samples, lost_rows; /* replaced by newer ones, or without a certain time */
     uint32_t pairs;                   /* comparisons of device clock and host clock that are in use */
 } zt_timeline_info;
+
+/* How samples of the timeline cover the time of the device; see LATENCY. Since 0.1. */
+typedef struct zt_overlap {
+    uint64_t samples; /* that ran in this time */
+    uint64_t missing; /* that may have run in it, too: lost, dropped, on their way, or without a certain time.
+                         If there are any, all times but the first are NaN */
+    double span_ns;   /* from the first begin to the last end. This and the others are NaN without samples */
+    double busy_ns;   /* covered by samples. If some are of traced kernels or copies, then without the regions
+                         of the application around others, between which the device may be idle */
+    double kernel_ns; /* covered by traced kernels */
+    double copy_ns;   /* covered by traced copies and fills */
+    double both_ns;   /* covered by a kernel and a copy at once */
+    double idle_ns;   /* not covered: span_ns - busy_ns. What was not measured counts as idle */
+} zt_overlap;
 
 #ifdef ZETOOLS_TRACER
 #define ZT__TRACER_DECLARED 1
@@ -1429,6 +1499,13 @@ ZT_API uint32_t zt_get_tile_count(const zt_profiler *profiler);
 ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
                                      uint32_t metric, zt_stats *stats);
 
+/* Gets the statistics of a latency over the collected samples of a region, in nanoseconds; see LATENCY. Only
+   samples whose latency is known count. Figures of the launch latency that are not larger than its error are
+   NaN.
+   Returns SUCCESS; INVALID_ENUMERATION. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_get_latency(const zt_profiler *profiler, uint32_t region, zt_latency latency,
+                                  zt_stats *stats);
+
 /* Returns how many samples there are in each state. Any thread. Since 0.1. */
 ZT_API zt_counts zt_get_counts(const zt_profiler *profiler);
 
@@ -1704,6 +1781,10 @@ ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region,
 /* Returns what the timeline holds. Any thread. Since 0.1. */
 ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler);
 
+/* Returns how the samples of the timeline cover the time of the device; see LATENCY. Without memory, all
+   times are NaN. Any thread. Since 0.1. */
+ZT_API zt_overlap zt_get_overlap(const zt_profiler *profiler);
+
 #ifdef ZETOOLS_TRACER
 
 /* ==== interface: the tracer =============================================================================== */
@@ -1831,6 +1912,8 @@ ZT__OFF void zt_passes_end(zt_passes *passes) {}
 ZT__OFF uint32_t zt_get_tile_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF ZT__RESULT zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
     uint32_t metric, zt_stats *stats) { return ZT__CLEAR(stats); }
+ZT__OFF ZT__RESULT zt_get_latency(const zt_profiler *profiler, uint32_t region, zt_latency latency,
+    zt_stats *stats) { return ZT__CLEAR(stats); }
 ZT__OFF zt_counts zt_get_counts(const zt_profiler *profiler) ZT__EMPTY(zt_counts)
 ZT__OFF uint64_t zt_get_cause(const zt_profiler *profiler, zt_cause cause) { return 0; }
 ZT__OFF const char *zt_cause_name(zt_cause cause) { return ""; }
@@ -1908,6 +1991,7 @@ ZT__OFF const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uin
 ZT__OFF ZT__RESULT zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
     zt_streamed *streamed) { return ZT__CLEAR(streamed); }
 ZT__OFF zt_timeline_info zt_get_timeline(const zt_profiler *profiler) ZT__EMPTY(zt_timeline_info)
+ZT__OFF zt_overlap zt_get_overlap(const zt_profiler *profiler) ZT__EMPTY(zt_overlap)
 #ifdef ZETOOLS_TRACER
 ZT__OFF zt_trace_config zt_trace_config_default(void) ZT__EMPTY(zt_trace_config)
 ZT__OFF ZT__RESULT zt_trace_start(zt_profiler *profiler, const zt_trace_config *config)
@@ -4166,6 +4250,7 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(WRITE_STOPPED, "%s: the write function returned that it cannot go on.")                                \
     X(BAD_FORMAT, "zt_write: %d is not a zt_format. Pass one of ZT_FORMAT_TABLE, _CSV, _JSON, _TRACE, "      \
                   "_HTML, _OPENMETRICS, _INSTANCES and _FOLDED.")                                            \
+    X(BAD_LATENCY, "zt_get_latency: %d is not a zt_latency. Pass ZT_LATENCY_QUEUE or ZT_LATENCY_LAUNCH.")    \
     X(UNKNOWN_SUFFIX, "%s: the suffix of '%.512s' is none of .txt (or none: a table), .csv, .json, "         \
                       ".trace.json, .html, .htm, .prom, .folded and .instances.csv. Use one of these.")      \
     X(BAD_VARIABLE, "zt_open: %s is '%.64s' in the environment, and not %s. It is ignored.")                 \
@@ -5966,7 +6051,10 @@ typedef struct zt__region_record {
     uint32_t index;
     zt__path *paths; /* on which it was begun, the newest first */
     uint64_t lost, dropped;
-    double operations; /* of a sample; 0: not known */
+    double operations;      /* of a sample; 0: not known */
+    uint64_t bytes;         /* that collected samples have copied or filled, */
+    double bytes_ns;        /* and the GPU time of these samples */
+    double launch_error_ns; /* the largest error of a launch latency */
     zt__statistics statistics;
     zt__moments *streamed; /* for each metric of attached streams */
     uint32_t streamed_count;
@@ -5993,13 +6081,23 @@ struct zt__path {
     uint64_t missing;      /* samples in flight, lost or dropped, and without a GPU time */
 };
 
+/* What a region is around. */
+typedef enum zt__region_kind {
+    ZT__REGION_OF_APPLICATION, /* not known */
+    ZT__REGION_AROUND_OTHERS,
+    ZT__REGION_OF_KERNEL, /* this and the next by the tracer */
+    ZT__REGION_OF_COPY
+} zt__region_kind;
+
 /* Where a region comes from, for the timeline. Threads are those of the system; 0 is not known. */
 typedef struct zt__origin {
-    const char *list_name;                  /* or NULL */
-    uint32_t appended_by;                   /* the thread that began it */
-    uint32_t submitted_by;                  /* that thread, or the one that has executed its list */
-    uint32_t append_ns;                     /* from its begin to its end on the host */
-    int is_executed;                        /* its list was executed: slot->submitted_ns is of that call */
+    const char *list_name; /* or NULL */
+    uint32_t appended_by;  /* the thread that began it */
+    uint32_t submitted_by; /* that thread, or the one that has executed its list */
+    uint32_t append_ns;    /* from its begin to its end on the host */
+    uint32_t executions;   /* of its list. After the first, slot->submitted_ns is of that call */
+    uint64_t appended_ns;  /* host time of its begin */
+    zt__region_kind kind;
     uint32_t group_count[3], group_size[3]; /* of a launch that was traced; 0: not known */
 } zt__origin;
 
@@ -6023,6 +6121,7 @@ struct zt__slot {
     uint64_t submitted_ns;  /* host time; it was begun, or zt_execute was called, at this time or later */
     uint64_t not_before_ns; /* host time; what is read next was submitted at this time or later, also if
                                zt_execute did not submit it */
+    uint64_t bytes;         /* that its command copies or fills; 0: none, or not known */
 
     /* for zt_execute: the state in which it found the slot, or FREE if it does not expect the slot to run */
     zt__slot_state submitted_from;
@@ -6125,6 +6224,7 @@ typedef struct zt__missing {
     uint64_t since_ns;               /* host time at which the first was submitted, or begun and dropped */
     zt_cause cause;                  /* ZT_CAUSE_COUNT: its time is uncertain */
     uint32_t count;
+    uint64_t kept_before; /* samples that were kept, ever, when the last of these was found missing */
 } zt__missing;
 
 /* What the collector found in a slot. */
@@ -6212,9 +6312,9 @@ struct zt_profiler {
     zt__lost_flag *lost_flags;
     uint32_t lost_flag_count;
     uint32_t pass_count;
-    uint32_t tile_count; /* 0 if the device has no separate tiles */
-    zt__sample_layout
-        layout; /* GPU time; metrics; GPU time of each pass if several; metrics of each tile if any */
+    uint32_t tile_count;      /* 0 if the device has no separate tiles */
+    zt__sample_layout layout; /* GPU time; metrics; GPU time of each pass if several; metrics of each tile if
+                                 any; latencies */
     zt_aggregation *column_aggregations;
     char *columns;          /* of the table, from the configuration; NULL: as many as fit */
     char *reports;          /* of ZT_REPORT, to be written when the profiler is closed; NULL: none */
@@ -6264,7 +6364,7 @@ struct zt_profiler {
     void (*before_batch)(zt_profiler *profiler);    /* no mutex held */
     void (*batch_collected)(zt_profiler *profiler); /* no mutex held */
     void (*sample_collected)(zt_profiler *profiler, const zt__reading *reading,
-                             const double *row); /* mutex held */
+                             double *row); /* fills in the latencies. mutex held */
     /* A sample is missing, or with `by` -1 it is not after all. mutex held */
     void (*sample_missing)(zt_profiler *profiler, const zt__missing *missing, int by);
     /* A call begins to execute lists, or with 0 this thread's call has returned. mutex held */
@@ -6299,9 +6399,13 @@ ZT__PRIVATE uint32_t zt__tile_column(const zt_profiler *profiler, uint32_t tile,
     return first + tile * profiler->metric_count + metric;
 }
 
+ZT__PRIVATE uint32_t zt__latency_column(const zt_profiler *profiler, uint32_t latency) {
+    return zt__tile_column(profiler, profiler->tile_count, 0) + latency;
+}
+
 /* Sets the layout of a row. The metrics, passes and tiles are known. Returns 0 without memory. */
 ZT__PRIVATE int zt__lay_out_columns(zt_profiler *profiler) {
-    uint32_t metric, tile, pass, count = zt__tile_column(profiler, profiler->tile_count, 0);
+    uint32_t metric, tile, pass, latency, count = zt__latency_column(profiler, ZT_LATENCY_COUNT);
     zt_aggregation *aggregations =
         (zt_aggregation *)zt__allocate(&profiler->config.allocator, count, sizeof *aggregations);
     if (!aggregations) {
@@ -6316,6 +6420,9 @@ ZT__PRIVATE int zt__lay_out_columns(zt_profiler *profiler) {
         for (tile = 0; tile < profiler->tile_count; tile++) {
             aggregations[zt__tile_column(profiler, tile, metric)] = profiler->metrics[metric].aggregation;
         }
+    }
+    for (latency = 0; latency < ZT_LATENCY_COUNT; latency++) {
+        aggregations[zt__latency_column(profiler, latency)] = ZT_AGGREGATE_SUM;
     }
     profiler->column_aggregations = aggregations;
     profiler->layout.column_count = count;
@@ -6396,7 +6503,7 @@ ZT__PRIVATE void zt__count_lost(zt_profiler *profiler, const zt__slot *slot, zt_
     slot->region->lost += (uint64_t)by;
     if (profiler->sample_missing) {
         zt__missing missing = {
-            slot->region, slot->list->handle, slot->origin.list_name, slot->submitted_ns, cause, 1};
+            slot->region, slot->list->handle, slot->origin.list_name, slot->submitted_ns, cause, 1, 0};
         profiler->sample_missing(profiler, &missing, by);
     }
 }
@@ -6410,8 +6517,8 @@ ZT__PRIVATE void zt__count_dropped(zt_profiler *profiler, zt__region_record *reg
         region->dropped++;
     }
     if (profiler->sample_missing) {
-        zt__missing missing = {region, list ? list->handle : NULL, list ? list->name : NULL, since_ns, cause,
-                               1};
+        zt__missing missing = {
+            region, list ? list->handle : NULL, list ? list->name : NULL, since_ns, cause, 1, 0};
         profiler->sample_missing(profiler, &missing, 1);
     }
 }
@@ -7465,13 +7572,15 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
 }
 
 /* Reads the slots of the batch, and resets those that are ready. Slots that follow one that is not ready are
-   not queried, unless the collection is thorough or they are over. */
+   not queried, unless the collection is thorough or they are over. If they may be ready before it, only those
+   that follow several are not. */
 ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collection) {
+    enum { MOST_UNREADY = 32 };
     zt__batch *batch = &profiler->batch;
     const zt__list *list = NULL;
     int is_blocked[ZT__SLOT_STATE_COUNT];
     uint64_t seen_ns;
-    uint32_t i;
+    uint32_t i, unready = 0;
     batch->report_count = 0;
     memset(is_blocked, 0, sizeof is_blocked);
     for (i = 0; i < batch->count; i++) {
@@ -7480,14 +7589,16 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
         if (slot->list != list) {
             list = slot->list;
             memset(is_blocked, 0, sizeof is_blocked);
+            unready = 0;
         }
         reading->outcome = ZT__NOT_READY;
         if (reading->from == ZT__SLOT_PARTIAL && reading->is_finished) {
             reading->outcome = ZT__NO_SAMPLE;
         } else if (collection->thorough || reading->is_over || !is_blocked[reading->from]) {
             zt__read_slot(profiler, reading);
-            is_blocked[reading->from] |=
-                reading->outcome == ZT__NOT_READY && !slot->overdue_since_ns && !slot->is_unordered;
+            if (reading->outcome == ZT__NOT_READY && !slot->overdue_since_ns) {
+                is_blocked[reading->from] |= !slot->is_unordered || ++unready == MOST_UNREADY;
+            }
         }
         if (reading->outcome != ZT__NOT_READY && reading->outcome != ZT__NEVER_RAN && !reading->is_unusable &&
             !zt__is_device_lost(&profiler->diagnostics)) {
@@ -7679,7 +7790,7 @@ ZT__PRIVATE void zt__note_run(zt_profiler *profiler, zt__reading *reading) {
 }
 
 /* Counts the sample of a reading. With the mutex held. */
-ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, const double *row) {
+ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, double *row) {
     zt__slot *slot = reading->slot;
     zt__path *path = slot->path;
     reading->region = slot->region;
@@ -7702,14 +7813,18 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
     }
     if (reading->outcome == ZT__READ) {
         profiler->counts.collected++;
+        if (profiler->sample_collected) {
+            profiler->sample_collected(profiler, reading, row);
+        }
         zt__add_sample(&profiler->layout, &slot->region->statistics, slot->pass, row);
+        if (slot->bytes) {
+            slot->region->bytes += slot->bytes;
+            slot->region->bytes_ns += row[0];
+        }
         if (!zt__is_nan(row[0])) {
             path->count++;
             path->time_ns += row[0];
             path->missing--;
-        }
-        if (profiler->sample_collected) {
-            profiler->sample_collected(profiler, reading, row);
         }
     } else if (reading->cause >= ZT_DROPPED_NO_SLOT) {
         zt__count_dropped(profiler, slot->region, slot->list, slot->submitted_ns, reading->cause);
@@ -8103,6 +8218,7 @@ ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt
     slot->measurement = ZT__BY_COMMANDS;
     slot->is_unordered = 0;
     slot->overwritten = 0;
+    slot->bytes = 0;
     /* What a recorded list records is submitted after its first region is begun: one look at the clock serves
        all regions of a recording. Timelines show when each region was begun. */
     if (profiler->timeline || list->state == ZT__LIST_IMMEDIATE || list->state == ZT__LIST_UNKNOWN ||
@@ -8334,6 +8450,7 @@ ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_ha
         memset(&slot->origin, 0, sizeof slot->origin);
         slot->origin.list_name = slot->list->name;
         slot->origin.appended_by = slot->origin.submitted_by = zt__get_system_thread();
+        slot->origin.appended_ns = slot->submitted_ns;
     }
     region.generation = zt__load(&slot->generation);
     region.slot = slot;
@@ -8655,7 +8772,7 @@ ZT__PRIVATE void zt__announce_list(zt_profiler *profiler, zt__list *list, uint64
         if (slot->state == ZT__SLOT_RECORDED || slot->state == ZT__SLOT_ARMED) {
             slot->submitted_ns = now;
             slot->origin.submitted_by = thread;
-            slot->origin.is_executed = 1;
+            slot->origin.executions++;
             zt__move_slot(profiler, slot, ZT__SLOT_PENDING);
         } else {
             zt_cause cause = zt__loss_by_execution(slot->state);
@@ -8717,6 +8834,7 @@ ZT__PRIVATE void zt__retract_list(zt_profiler *profiler, zt__list *list) {
         zt__slot_state from = slot->submitted_from;
         slot->submitted_from = ZT__SLOT_FREE;
         if (from == ZT__SLOT_RECORDED || from == ZT__SLOT_ARMED) {
+            slot->origin.executions--;
             if (slot->state == ZT__SLOT_PENDING) {
                 zt__move_slot(profiler, slot, from);
             }
@@ -9206,6 +9324,13 @@ ZT__PRIVATE void zt__add_paths(const zt_profiler *profiler, const zt__region_rec
     info->parent = is_same && outer->depth > 0 ? outer->key.region->index : UINT32_MAX;
 }
 
+/* The mutex is held. */
+ZT__PRIVATE void zt__add_bytes(const zt__region_record *record, zt_region_info *info) {
+    info->bytes = record->bytes;
+    info->bytes_per_second =
+        zt__is_positive(record->bytes_ns) ? (double)record->bytes / record->bytes_ns * 1e9 : zt__nan();
+}
+
 ZT_API uint32_t zt_get_path_count(const zt_profiler *profiler) {
     zt_profiler *locked = zt__mutable(profiler);
     uint32_t count;
@@ -9256,7 +9381,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
         memset(info, 0, sizeof *info);
         info->name = "";
         info->parent = UINT32_MAX;
-        info->own_ns = info->total_ns = zt__nan();
+        info->own_ns = info->total_ns = info->bytes_per_second = zt__nan();
         zt__clear_stats(&info->time_ns);
     }
     record = zt__get_record(profiler, "zt_get_region", region, "info", info, &result);
@@ -9270,6 +9395,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     info->dropped = record->dropped;
     info->count = zt__collected(profiler, &record->statistics);
     zt__add_paths(profiler, record, info);
+    zt__add_bytes(record, info);
     zt__get_moments(&profiler->layout, &record->statistics, 0, &info->time_ns);
     for (pass = 0; pass < profiler->pass_count; pass++) {
         uint32_t column = zt__pass_time_column(profiler, pass);
@@ -9347,6 +9473,46 @@ ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t regio
     }
     return zt__get_column(profiler, "zt_get_tile_stats", region, zt__tile_column(profiler, tile, metric),
                           stats);
+}
+
+/* Removes figures of the launch latency that are smaller than its error: they may as well be 0. */
+ZT__PRIVATE void zt__hide_uncertain(zt_stats *stats, double error_ns) {
+    double *const figures[] = {&stats->mean, &stats->min, &stats->max, &stats->median, &stats->p95};
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(figures); i++) {
+        if (!zt__is_nan(*figures[i]) && *figures[i] <= error_ns) {
+            *figures[i] = zt__nan();
+        }
+    }
+    if (zt__is_nan(stats->mean)) {
+        stats->sum = stats->stddev = zt__nan();
+    }
+}
+
+ZT_API ze_result_t zt_get_latency(const zt_profiler *profiler, uint32_t region, zt_latency latency,
+                                  zt_stats *stats) {
+    zt_profiler *locked = zt__mutable(profiler);
+    double error_ns;
+    ze_result_t result;
+    if (stats) {
+        zt__clear_stats(stats);
+    }
+    if (!profiler) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if ((uint32_t)latency >= ZT_LATENCY_COUNT) {
+        return zt__report(&locked->diagnostics, BAD_LATENCY, ZE_RESULT_ERROR_INVALID_ENUMERATION,
+                          (int)latency);
+    }
+    result = zt__get_column(profiler, "zt_get_latency", region,
+                            zt__latency_column(profiler, (uint32_t)latency), stats);
+    if (result == ZE_RESULT_SUCCESS && latency == ZT_LATENCY_LAUNCH) {
+        zt__lock(&locked->mutex);
+        error_ns = profiler->regions[region]->launch_error_ns;
+        zt__unlock(&locked->mutex);
+        zt__hide_uncertain(stats, error_ns);
+    }
+    return result;
 }
 
 ZT_API double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric) {
@@ -9466,7 +9632,8 @@ typedef struct zt__merged_region {
     zt__region_record *into;
     const zt__region_record *from;
     zt__statistics statistics; /* copies of those of `from` */
-    uint64_t lost, dropped;
+    uint64_t lost, dropped, bytes;
+    double bytes_ns, launch_error_ns;
 } zt__merged_region;
 
 /* A path of the other profiler, copied, and the one that it is added to. */
@@ -9578,6 +9745,9 @@ ZT__PRIVATE void zt__apply_merge(const zt__merge *merge) {
     for (i = 0; i < count; i++) {
         regions[i].lost = regions[i].from->lost;
         regions[i].dropped = regions[i].from->dropped;
+        regions[i].bytes = regions[i].from->bytes;
+        regions[i].bytes_ns = regions[i].from->bytes_ns;
+        regions[i].launch_error_ns = regions[i].from->launch_error_ns;
     }
     zt__unlock(&from->mutex);
     for (i = 0; i < count; i++) {
@@ -9587,6 +9757,11 @@ ZT__PRIVATE void zt__apply_merge(const zt__merge *merge) {
         zt__merge_statistics(&into->layout, &merged->into->statistics, &merged->statistics);
         merged->into->lost += merged->lost;
         merged->into->dropped += merged->dropped;
+        merged->into->bytes += merged->bytes;
+        merged->into->bytes_ns += merged->bytes_ns;
+        if (merged->into->launch_error_ns < merged->launch_error_ns) {
+            merged->into->launch_error_ns = merged->launch_error_ns;
+        }
         into->counts.collected += collected;
         into->counts.begun += collected;
         zt__unlock(&into->mutex);
@@ -9669,7 +9844,7 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
 /* PACKED STATISTICS, in the manual, describes the layout. The same functions write and read it: each
    transfers a value from its variable to the buffer, or from the buffer to its variable. Nothing in a buffer
    that is read is trusted. */
-enum { ZT__PACK_LAYOUT = 2, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
+enum { ZT__PACK_LAYOUT = 3, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
 
 /* The highest count that is accepted, so that sums over all regions do not overflow. */
 #define ZT__MAX_PACKED_COUNT (UINT64_C(1) << 47)
@@ -9948,6 +10123,14 @@ ZT__PRIVATE void zt__transfer_region(zt__packer *packer, zt_profiler *profiler, 
     }
     zt__transfer_u64(packer, &record->lost, ZT__MAX_PACKED_COUNT);
     zt__transfer_u64(packer, &record->dropped, ZT__MAX_PACKED_COUNT);
+    zt__transfer_u64(packer, &record->bytes, UINT64_MAX);
+    zt__transfer_f64(packer, &record->bytes_ns);
+    zt__transfer_f64(packer, &record->launch_error_ns);
+    if (packer->is_reading) {
+        zt__require(packer, zt__is_finite(record->launch_error_ns) && record->launch_error_ns >= 0 &&
+                                (zt__is_nan(record->bytes_ns) ||
+                                 (zt__is_finite(record->bytes_ns) && record->bytes_ns >= 0)));
+    }
     zt__transfer_statistics(packer, profiler, &record->statistics);
     if (packer->is_reading && packer->result == ZE_RESULT_SUCCESS) {
         collected = zt__collected(profiler, &record->statistics);
@@ -10270,6 +10453,37 @@ ZT__PRIVATE uint64_t zt__convert_time(const zt__clock *clock, uint64_t time_ns, 
     return -converted < (double)near->ns[to] ? near->ns[to] - (uint64_t)-converted : 0;
 }
 
+/* Returns the most by which a converted time can be wrong, about a time of the host. Between two pairs, that
+   is the error of the worse one. Beyond the last, and before the first, the error of the rate adds to it; the
+   rate that the device states is believed to a thousandth. There is at least one pair. */
+ZT__PRIVATE uint64_t zt__clock_error(const zt__clock *clock, uint64_t host_ns) {
+    const zt__clock_pair *pairs = clock->pairs, *first = &pairs[0], *last = &pairs[clock->pair_count - 1];
+    uint64_t tick_ns = 1000000000u / clock->ticks_per_second + 1, beyond_ns, error_ns;
+    double rate_error = 1e-3;
+    uint32_t i = clock->pair_count - 1;
+    if (host_ns >= first->ns[ZT__HOST_CLOCK] && host_ns <= last->ns[ZT__HOST_CLOCK]) {
+        while (i > 0 && pairs[i].ns[ZT__HOST_CLOCK] > host_ns) {
+            i--;
+        }
+        error_ns = pairs[i].error_ns;
+        if (i + 1 < clock->pair_count && pairs[i + 1].error_ns > error_ns) {
+            error_ns = pairs[i + 1].error_ns;
+        }
+        return error_ns + tick_ns;
+    }
+    if (first != last) {
+        rate_error = (double)(first->error_ns + last->error_ns) /
+                     (double)(last->ns[ZT__HOST_CLOCK] - first->ns[ZT__HOST_CLOCK]);
+    }
+    if (host_ns > last->ns[ZT__HOST_CLOCK]) {
+        first = last;
+        beyond_ns = host_ns - last->ns[ZT__HOST_CLOCK];
+    } else {
+        beyond_ns = first->ns[ZT__HOST_CLOCK] - host_ns;
+    }
+    return first->error_ns + tick_ns + (uint64_t)((double)beyond_ns * rate_error);
+}
+
 /* Of the unwrapped times that a wrapped time can stand for, returns the one nearest to `about_ns`. */
 ZT__PRIVATE uint64_t zt__unwrap_near(const zt__clock *clock, uint64_t wrapped_ns, uint64_t about_ns) {
     uint64_t middle = about_ns + clock->wrap_ns / 2;
@@ -10292,9 +10506,28 @@ ZT__PRIVATE uint64_t zt__clock_tolerance(const zt__clock *clock) {
     return clock->wrap_ns / 64;
 }
 
+/* Returns the least time between a pair and the next: the rate between them is right to a thousandth then. */
+ZT__PRIVATE uint64_t zt__least_interval(const zt__clock_pair *last, uint64_t error_ns) {
+    return 1000 * (error_ns + last->error_ns);
+}
+
+/* At first, pairs are due at times that double, so that there soon are two, and the rate between the first
+   and the last is never extended by more than the time between these. */
 ZT__PRIVATE int zt__is_clock_pair_due(const zt__clock *clock) {
-    return clock->pair_count == 0 ||
-           zt__now_ns() - clock->pairs[clock->pair_count - 1].ns[ZT__HOST_CLOCK] >= clock->interval_ns;
+    const zt__clock_pair *first = &clock->pairs[0], *last;
+    uint64_t wait_ns;
+    if (clock->pair_count == 0 || clock->interval_ns == UINT64_MAX) {
+        return clock->pair_count == 0;
+    }
+    last = &clock->pairs[clock->pair_count - 1];
+    wait_ns = last->ns[ZT__HOST_CLOCK] - first->ns[ZT__HOST_CLOCK];
+    if (wait_ns < zt__least_interval(last, last->error_ns)) {
+        wait_ns = zt__least_interval(last, last->error_ns);
+    }
+    if (wait_ns > clock->interval_ns) {
+        wait_ns = clock->interval_ns;
+    }
+    return zt__now_ns() - last->ns[ZT__HOST_CLOCK] >= wait_ns;
 }
 
 /* Adds a pair, unless it is before the last one, or so close to it that the rate between them may be wrong by
@@ -10306,7 +10539,7 @@ ZT__PRIVATE void zt__add_clock_pair(zt__clock *clock, zt__clock_pair pair) {
         const zt__clock_pair *last = &clock->pairs[clock->pair_count - 1];
         uint64_t expected =
             zt__convert_time(clock, pair.ns[ZT__HOST_CLOCK], ZT__HOST_CLOCK, ZT__DEVICE_CLOCK);
-        uint64_t next_ns = last->ns[ZT__HOST_CLOCK] + 1000 * (pair.error_ns + last->error_ns);
+        uint64_t next_ns = last->ns[ZT__HOST_CLOCK] + zt__least_interval(last, pair.error_ns);
         pair.ns[ZT__DEVICE_CLOCK] = zt__unwrap_near(clock, pair.ns[ZT__DEVICE_CLOCK], expected);
         if (pair.ns[ZT__DEVICE_CLOCK] <= last->ns[ZT__DEVICE_CLOCK] || pair.ns[ZT__HOST_CLOCK] < next_ns) {
             return;
@@ -10412,6 +10645,7 @@ typedef struct zt__timeline_sample {
     ze_command_list_handle_t list;
     uint64_t submitted_ns; /* host time */
     zt__origin origin;
+    uint64_t bytes; /* that it has copied or filled; 0: none, or not known */
     uint32_t region;
 } zt__timeline_sample;
 
@@ -10426,11 +10660,13 @@ typedef struct zt__execution {
 /* The newest samples. Guarded by the profiler's mutex. */
 typedef struct zt__timeline {
     zt__clock clock;
-    zt__clock kernel_clock; /* of the time stamps of kernels. It has no pairs of its own: */
-    uint64_t kernel_offset; /* it is so many ticks before the other one, which has its rate */
+    zt__clock kernel_clock;   /* of the time stamps of kernels. It has no pairs of its own: */
+    uint64_t kernel_offset;   /* it is so many ticks before the other one, which has its rate, */
+    uint64_t kernel_error_ns; /* with this error. 0: it is the same clock, with fewer bits perhaps */
     uint32_t capacity;
-    uint64_t written;   /* ever */
-    uint64_t ambiguous; /* samples that were not kept, because their times are uncertain */
+    uint64_t written;           /* ever */
+    uint64_t ambiguous;         /* samples that were not kept, because their times are uncertain */
+    uint64_t replaced_until_ns; /* device time: the latest end of a sample that a newer one has replaced */
     zt__timeline_sample *samples;
     double *values; /* of each, all columns */
 
@@ -10477,10 +10713,14 @@ ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *miss
                   kept->list_name == missing->list_name && kept->cause == missing->cause;
         oldest = by > 0 ? i : oldest; /* what is added may only continue the newest */
     }
-    if (is_same) {
+    if (!is_same && by > 0) {
+        i = timeline->missing_written++;
+        timeline->missing[i % ZT__MISSING_KEPT] = *missing;
+    } else if (is_same) {
         timeline->missing[i % ZT__MISSING_KEPT].count += (uint32_t)by;
-    } else if (by > 0) {
-        timeline->missing[timeline->missing_written++ % ZT__MISSING_KEPT] = *missing;
+    }
+    if (by > 0) {
+        timeline->missing[i % ZT__MISSING_KEPT].kept_before = timeline->written;
     }
 }
 
@@ -10538,13 +10778,35 @@ ZT__PRIVATE void zt__relate_kernel_clock(zt_profiler *profiler) {
     after = before + ((after - before) & profiler->tick_mask);
     if (((stamp - before + slack) & mask) > after - before + 2 * slack) {
         timeline->kernel_offset = (stamp - before - (after - before) / 2) & mask;
+        timeline->kernel_error_ns = zt__ticks_to_ns(&timeline->clock, (after - before) / 2 + 1);
     }
 }
 
-/* Keeps a sample, with the mutex held. It ran between its submission and the moment at which it was seen
-   complete. In that time the device's clock may have wrapped around: if the time stamps of the sample fit in
-   two places, or in none, it is not kept. */
-ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *reading, const double *row) {
+/* Returns how long a kept sample has waited for the device. It is not known if another execution of the list
+   than the one that was announced may have begun it. */
+ZT__PRIVATE double zt__launch_latency(const zt__timeline *timeline, const zt__reading *reading,
+                                      const zt__timeline_sample *sample) {
+    const zt__slot *slot = reading->slot;
+    uint64_t begin_ns =
+        zt__convert_time(&timeline->clock, sample->begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
+    double error_ns = (double)zt__clock_error(&timeline->clock, begin_ns);
+    if (reading->from != ZT__SLOT_PENDING || !sample->origin.submitted_by || slot->overwritten ||
+        slot->list->state == ZT__LIST_UNOBSERVED) {
+        return zt__nan();
+    }
+    if (reading->times.is_kernel) {
+        error_ns += (double)timeline->kernel_error_ns;
+    }
+    if (slot->region->launch_error_ns < error_ns) {
+        slot->region->launch_error_ns = error_ns;
+    }
+    return (double)(int64_t)(begin_ns - sample->submitted_ns);
+}
+
+/* Keeps a sample, and fills in its latencies, with the mutex held. It ran between its submission and the
+   moment at which it was seen complete. In that time the device's clock may have wrapped around: if the time
+   stamps of the sample fit in two places, or in none, it is not kept. */
+ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *reading, double *row) {
     enum { CLOCK_ERROR_NS = 1000000 };
     zt__timeline *timeline = profiler->timeline;
     const zt__sample_times *times = &reading->times;
@@ -10558,8 +10820,13 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     uint64_t least = submitted > tolerance ? submitted - tolerance : 0;
     uint64_t most =
         zt__convert_time(clock, times->not_after_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK) + tolerance;
-    zt__missing missing = {NULL, NULL, NULL, 0, ZT_CAUSE_COUNT, 1};
+    zt__missing missing = {NULL, NULL, NULL, 0, ZT_CAUSE_COUNT, 1, 0};
     zt__timeline_sample sample;
+    /* What is executed again does not wait to be executed, and neither does what is on an immediate list. */
+    if (reading->from == ZT__SLOT_PENDING && slot->origin.executions == 1) {
+        row[zt__latency_column(profiler, ZT_LATENCY_QUEUE)] =
+            (double)(slot->submitted_ns - slot->origin.appended_ns);
+    }
     sample.begin_ns = times->is_kernel
                           ? zt__place_kernel_stamp(timeline, times->begin_ticks, least)
                           : zt__unwrap_after(clock, zt__ticks_to_ns(clock, times->begin_ticks), least);
@@ -10576,10 +10843,20 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     sample.list = times->list;
     sample.submitted_ns = slot->submitted_ns;
     sample.origin = slot->origin;
-    if (reading->from == ZT__SLOT_ARMED || sample.begin_ns + CLOCK_ERROR_NS < submitted) {
+    if (reading->from == ZT__SLOT_ARMED ||
+        sample.begin_ns + CLOCK_ERROR_NS + zt__clock_error(clock, slot->submitted_ns) < submitted) {
         sample.origin.submitted_by = 0; /* it is not the execution that was announced */
     }
+    sample.bytes = slot->bytes;
     sample.region = slot->region->index;
+    if (sample.origin.kind == ZT__REGION_OF_APPLICATION && slot->path->inner) {
+        sample.origin.kind = ZT__REGION_AROUND_OTHERS;
+    }
+    row[zt__latency_column(profiler, ZT_LATENCY_LAUNCH)] = zt__launch_latency(timeline, reading, &sample);
+    if (timeline->written >= timeline->capacity &&
+        timeline->samples[place].end_ns > timeline->replaced_until_ns) {
+        timeline->replaced_until_ns = timeline->samples[place].end_ns;
+    }
     timeline->samples[place] = sample;
     memcpy(timeline->values + place * columns, row, columns * sizeof *row);
     timeline->written++;
@@ -10916,6 +11193,148 @@ ZT__PRIVATE int zt__copy_kept_row(zt__stream_data *data, uint64_t index, zt__kep
     return is_kept;
 }
 
+/* ---- the time of the device that samples cover ----------------------------------------------------------- */
+
+/* When a sample ran, in device time, and what it was. */
+typedef struct zt__interval {
+    uint64_t begin_ns, end_ns;
+    zt__region_kind kind;
+} zt__interval;
+
+ZT__PRIVATE int zt__compare_intervals(const void *a, const void *b) {
+    const zt__interval *one = (const zt__interval *)a, *other = (const zt__interval *)b;
+    return one->begin_ns < other->begin_ns ? -1 : one->begin_ns > other->begin_ns;
+}
+
+/* The union of intervals that are added in the order of their begins. */
+typedef struct zt__cover {
+    uint64_t until_ns; /* up to here, all is counted */
+    uint64_t covered_ns;
+    uint64_t count; /* of the intervals */
+} zt__cover;
+
+ZT__PRIVATE void zt__extend_cover(zt__cover *cover, const zt__interval *interval) {
+    uint64_t begin_ns = interval->begin_ns > cover->until_ns ? interval->begin_ns : cover->until_ns;
+    cover->count++;
+    if (interval->end_ns > begin_ns) {
+        cover->covered_ns += interval->end_ns - begin_ns;
+        cover->until_ns = interval->end_ns;
+    }
+}
+
+/* When the kept samples ran, and what is not known of that time. */
+typedef struct zt__intervals {
+    zt__interval *of_samples;
+    size_t count;
+    uint64_t since_ns; /* samples that are not kept any more have ended before this time */
+    uint64_t missing;  /* samples that may have run since then */
+} zt__intervals;
+
+/* Counts the samples that were found missing since the oldest kept one was kept. The mutex is held. */
+ZT__PRIVATE uint64_t zt__count_missing(const zt__timeline *timeline) {
+    uint64_t first = zt__oldest_kept(timeline->written, timeline->capacity), count = 0;
+    uint64_t i = zt__oldest_kept(timeline->missing_written, ZT__MISSING_KEPT);
+    for (; i < timeline->missing_written; i++) {
+        const zt__missing *missing = &timeline->missing[i % ZT__MISSING_KEPT];
+        count += first == 0 || missing->kept_before > first ? missing->count : 0;
+    }
+    return count;
+}
+
+/* Fills `intervals`, whose array the caller frees. Returns 0 without memory. */
+ZT__PRIVATE int zt__copy_intervals(zt_profiler *profiler, zt__intervals *intervals) {
+    enum { AT_ONCE = 1024 };
+    const zt__timeline *timeline = profiler->timeline;
+    uint64_t i, end;
+    memset(intervals, 0, sizeof *intervals);
+    zt__lock(&profiler->mutex); /* those that are on their way now may be kept too late to be copied */
+    intervals->missing = profiler->state_counts[ZT__SLOT_PENDING] + profiler->state_counts[ZT__SLOT_READING];
+    zt__unlock(&profiler->mutex);
+    zt__get_kept_samples(profiler, &i, &end);
+    if (i < end) {
+        intervals->of_samples = (zt__interval *)zt__allocate(&profiler->config.allocator, (size_t)(end - i),
+                                                             sizeof *intervals->of_samples);
+    }
+    if (i < end && !intervals->of_samples) {
+        return 0;
+    }
+    while (i < end) {
+        uint32_t locked;
+        zt__lock(&profiler->mutex);
+        if (i < zt__oldest_kept(timeline->written, timeline->capacity)) {
+            i = zt__oldest_kept(timeline->written, timeline->capacity);
+        }
+        for (locked = 0; locked < AT_ONCE && i < end; locked++, i++) {
+            const zt__timeline_sample *sample = &timeline->samples[i % timeline->capacity];
+            zt__interval *interval = &intervals->of_samples[intervals->count++];
+            interval->begin_ns = sample->begin_ns;
+            interval->end_ns = sample->end_ns;
+            interval->kind = sample->origin.kind;
+        }
+        if (i >= end) {
+            intervals->since_ns = timeline->replaced_until_ns;
+            intervals->missing += zt__count_missing(timeline);
+        }
+        zt__unlock(&profiler->mutex);
+    }
+    return 1;
+}
+
+/* As zt_get_overlap-> Returns 0 without memory. */
+ZT__PRIVATE int zt__measure_overlap(zt_profiler *profiler, zt_overlap *overlap) {
+    zt__cover all, innermost, kernels, copies, either; /* the last is of kernels and copies */
+    zt__intervals intervals;
+    uint64_t begin_ns = 0, end_ns = 0;
+    size_t i;
+    int has_memory;
+    memset(overlap, 0, sizeof *overlap);
+    overlap->span_ns = overlap->busy_ns = overlap->kernel_ns = zt__nan();
+    overlap->copy_ns = overlap->both_ns = overlap->idle_ns = zt__nan();
+    if (!profiler || !profiler->timeline) {
+        return 1;
+    }
+    has_memory = zt__copy_intervals(profiler, &intervals);
+    if (intervals.count > 0) {
+        qsort(intervals.of_samples, intervals.count, sizeof *intervals.of_samples, zt__compare_intervals);
+        begin_ns = intervals.of_samples[0].begin_ns;
+    }
+    if (begin_ns < intervals.since_ns) {
+        begin_ns = intervals.since_ns;
+    }
+    memset(&all, 0, sizeof all);
+    all.until_ns = begin_ns;
+    innermost = kernels = copies = either = all;
+    for (i = 0; i < intervals.count; i++) {
+        const zt__interval *interval = &intervals.of_samples[i];
+        if (interval->end_ns < begin_ns) {
+            continue;
+        }
+        overlap->samples++;
+        end_ns = interval->end_ns > end_ns ? interval->end_ns : end_ns;
+        zt__extend_cover(&all, interval);
+        if (interval->kind != ZT__REGION_AROUND_OTHERS) {
+            zt__extend_cover(&innermost, interval);
+        }
+        if (interval->kind == ZT__REGION_OF_KERNEL || interval->kind == ZT__REGION_OF_COPY) {
+            zt__extend_cover(interval->kind == ZT__REGION_OF_KERNEL ? &kernels : &copies, interval);
+            zt__extend_cover(&either, interval);
+        }
+    }
+    zt__free(&profiler->config.allocator, intervals.of_samples);
+    overlap->missing = intervals.missing;
+    if (overlap->samples > 0) {
+        overlap->span_ns = (double)(end_ns - begin_ns);
+    }
+    if (overlap->samples > 0 && !overlap->missing) {
+        overlap->busy_ns = (double)(either.count > 0 ? innermost : all).covered_ns;
+        overlap->kernel_ns = (double)kernels.covered_ns;
+        overlap->copy_ns = (double)copies.covered_ns;
+        overlap->both_ns = (double)(kernels.covered_ns + copies.covered_ns - either.covered_ns);
+        overlap->idle_ns = overlap->span_ns - overlap->busy_ns;
+    }
+    return has_memory;
+}
+
 /* ---- public ---------------------------------------------------------------------------------------------- */
 
 ZT_API uint32_t zt_get_streamed_count(const zt_profiler *profiler) {
@@ -10969,6 +11388,12 @@ ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region,
         streamed->peak = moments.max;
     }
     return ZE_RESULT_SUCCESS;
+}
+
+ZT_API zt_overlap zt_get_overlap(const zt_profiler *profiler) {
+    zt_overlap overlap;
+    zt__measure_overlap(zt__mutable(profiler), &overlap);
+    return overlap;
 }
 
 ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
@@ -11067,7 +11492,8 @@ enum {
     X(MEMORY_SHARE,      0, SHARE,  "of the peak bandwidth",       "", "", "")                               \
     X(KERNEL_TIME,       0, OTHER,  "time of a kernel",            "", "", "")                               \
     X(IDLE_TIME,         0, OTHER,  "idle inside the region",      "", "", "")                               \
-    X(WALL_SHARE,        0, SHARE,  "of the wall time in regions", "", "", "")
+    X(WALL_SHARE,        0, SHARE,  "of the wall time in regions", "", "", "")                               \
+    X(LEAST_LAUNCH,      0, OTHER,  "shortest launch latency",     "", "", "")
 /* clang-format on */
 
 typedef enum zt__role {
@@ -11288,6 +11714,20 @@ ZT__PRIVATE double zt__first_measured(double first, double second) {
     return zt__is_nan(first) ? second : first;
 }
 
+/* Returns the shortest launch latency of a region in nanoseconds, which is least of all that of work before
+   it; NaN if it is not known. The mutex is held. */
+ZT__PRIVATE double zt__least_launch_latency(const zt_profiler *profiler, const zt__region_record *record) {
+    const zt__moments *moments = record->statistics.moments;
+    zt_stats stats;
+    if (!moments) {
+        return zt__nan();
+    }
+    zt__get_moments(&profiler->layout, &record->statistics, zt__latency_column(profiler, ZT_LATENCY_LAUNCH),
+                    &stats);
+    zt__hide_uncertain(&stats, record->launch_error_ns);
+    return stats.min;
+}
+
 /* Fills in the figure of each role, NaN where it is not known. The mutex is not held. */
 ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advice,
                                   const zt__region_record *record, double figures[ZT__ROLE_COUNT]) {
@@ -11301,6 +11741,7 @@ ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advic
     if (record->statistics.moments && record->statistics.moments[0].count) {
         time = record->statistics.moments[0].sum / (double)record->statistics.moments[0].count;
     }
+    figures[ZT__ROLE_LEAST_LAUNCH] = zt__least_launch_latency(profiler, record) / 1000;
     zt__unlock(&profiler->mutex);
     figures[ZT__ROLE_L3_HIT_SHARE] =
         zt__percent_of(figures[ZT__ROLE_L3_HITS], figures[ZT__ROLE_L3_HITS] + figures[ZT__ROLE_L3_MISSES]);
@@ -11361,16 +11802,16 @@ static const zt__rule zt__rules[] = {
     {ZT_LIMIT_LAUNCH,
      "kernels take less time than their launches, and the GPU waits inside the region",
      {{ZT__ROLE_KERNEL_TIME, ZT__BELOW, 10}, {ZT__ROLE_GPU_BUSY, ZT__BELOW, 80}},
-     {ZT__NO_ROLE}},
+     {ZT__ROLE_LEAST_LAUNCH}},
     {ZT_LIMIT_LAUNCH,
      "kernels take less time than their launches, and the GPU waits between regions",
      {{ZT__ROLE_KERNEL_TIME, ZT__BELOW, 10}, {ZT__ROLE_WALL_SHARE, ZT__BELOW, 80}},
-     {ZT__NO_ROLE}},
+     {ZT__ROLE_LEAST_LAUNCH}},
     /* [VTune]; and [HTA], because a region on an immediate list contains a gap of one launch */
     {ZT_LIMIT_HOST,
      "the GPU waits for work inside the region",
      {{ZT__ROLE_GPU_BUSY, ZT__BELOW, 80}, {ZT__ROLE_IDLE_TIME, ZT__AT_LEAST, 20}},
-     {ZT__ROLE_COMPUTE_BUSY, ZT__ROLE_KERNEL_TIME}},
+     {ZT__ROLE_COMPUTE_BUSY, ZT__ROLE_KERNEL_TIME, ZT__ROLE_LEAST_LAUNCH}},
     /* [Gen9] */
     {ZT_LIMIT_MEMORY_BANDWIDTH,
      "the queue of memory requests is full",
@@ -11428,7 +11869,7 @@ static const zt__rule zt__rules[] = {
     {ZT_LIMIT_HOST,
      "the GPU waits for work between regions",
      {{ZT__ROLE_WALL_SHARE, ZT__BELOW, 80}},
-     {ZT__ROLE_KERNEL_TIME}},
+     {ZT__ROLE_KERNEL_TIME, ZT__ROLE_LEAST_LAUNCH}},
 };
 
 enum { ZT__RULE_FAILS, ZT__RULE_UNDECIDED, ZT__RULE_HOLDS };
@@ -15271,12 +15712,14 @@ ZT__PRIVATE ze_module_handle_t zt__replace_kernel(zt__modules *modules,
     const ze_kernel_desc_t *desc = *parameters->pdesc;
     zt__replacement *replacement = zt__begin_use(modules, *parameters->phModule, desc->pKernelName);
     ze_kernel_handle_t *kernel = *parameters->pphKernel, other;
+    ze_module_handle_t module;
     char reason[128];
     ze_module_handle_t module = *parameters->phModule;
     ze_result_t result;
     if (!replacement) {
         return module;
     }
+    module = replacement->module;
     result = zt__create_other_kernel(replacement, *kernel, desc, &other, reason, sizeof reason);
     if (other) {
         module = replacement->module;
@@ -15286,6 +15729,7 @@ ZT__PRIVATE ze_module_handle_t zt__replace_kernel(zt__modules *modules,
         zt__check(modules->diagnostics, zeKernelDestroy(*kernel), "zeKernelDestroy",
                   "The kernel that was replaced is not freed.");
         *kernel = other;
+        *parameters->phModule = module; /* for the rest of the tracer, and for hooks */
     }
     return module;
 }
@@ -15713,6 +16157,30 @@ ZT__PRIVATE void zt__read_geometry(zt__call call, const void *parameters, zt__or
         origin->group_count[0] = counts->groupCountX;
         origin->group_count[1] = counts->groupCountY;
         origin->group_count[2] = counts->groupCountZ;
+    }
+}
+
+/* Returns how many bytes a copy or fill moves; 0 for a launch, and for an image: how many bytes one of its
+   pixels has is not among the parameters. */
+ZT__PRIVATE uint64_t zt__read_bytes(zt__call call, const void *parameters) {
+    const ze_copy_region_t *region;
+    switch (call) {
+    case ZT__CALL_CommandListAppendMemoryCopy:
+        return *((const ze_command_list_append_memory_copy_params_t *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryCopyFromContext:
+        return *((const ze_command_list_append_memory_copy_from_context_params_t *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryCopyWithParameters:
+        return *((const zt__copy_with_parameters_params *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryFill:
+        return *((const ze_command_list_append_memory_fill_params_t *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryFillWithParameters:
+        return *((const zt__fill_with_parameters_params *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryCopyRegion:
+        region = *((const ze_command_list_append_memory_copy_region_params_t *)parameters)->pdstRegion;
+        /* Without a third dimension, its depth is 0 or 1. */
+        return region ? (uint64_t)region->width * region->height * (region->depth ? region->depth : 1) : 0;
+    default:
+        return 0;
     }
 }
 
@@ -16475,11 +16943,17 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
     return selected;
 }
 
-/* Keeps the geometry of a launch, for the timeline. Its region is open, so no other thread uses the slot. */
-ZT__PRIVATE void zt__keep_geometry(zt__frame *frame, ze_kernel_handle_t kernel, int knows_handle) {
+/* Keeps the bytes of a copy; and for the timeline, the geometry of a launch. Its region is open, so no other
+   thread uses the slot. */
+ZT__PRIVATE void zt__keep_origin(zt__frame *frame, ze_kernel_handle_t kernel, int knows_handle) {
     zt__slot *slot = (zt__slot *)frame->region.slot;
     const void *handle = kernel;
     const zt__known_handle *known;
+    slot->bytes = zt__read_bytes(frame->call, frame->parameters);
+    slot->origin.kind = kernel ? ZT__REGION_OF_KERNEL : ZT__REGION_OF_COPY;
+    if (!kernel) {
+        return;
+    }
     zt__lock(&frame->tracer->mutex);
     known = (const zt__known_handle *)zt__map_find(&frame->tracer->kernels, &handle, sizeof handle);
     if (known && knows_handle) {
@@ -16613,8 +17087,8 @@ ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_b
     } else {
         zt__begin_by_event(frame, &command, &selected);
     }
-    if (selected.profiler->timeline && frame->region.slot && command.kernel) {
-        zt__keep_geometry(frame, command.kernel, knows_kernel);
+    if (frame->region.slot && (selected.profiler->timeline || !command.kernel)) {
+        zt__keep_origin(frame, command.kernel, knows_kernel);
     }
 }
 
@@ -18301,6 +18775,41 @@ ZT__PRIVATE int zt__write_metric_families(zt_profiler *profiler, zt__writer *wri
 
 /* ---- the whole ------------------------------------------------------------------------------------------- */
 
+/* Writes the latencies of regions, and the bytes that they have copied, if there are any. */
+ZT__PRIVATE void zt__write_latency_families(zt_profiler *profiler, zt__writer *writer,
+                                            uint32_t region_count) {
+    static const char *const families[ZT_LATENCY_COUNT] = {"zetools_region_queue_latency_seconds",
+                                                           "zetools_region_launch_latency_seconds"};
+    static const char *const help[ZT_LATENCY_COUNT] = {
+        "Time from the append of a region to the execution of its list",
+        "Time from the submission of a region to its begin on the device"};
+    static const char *const copied = "zetools_region_copied_bytes";
+    zt_region_info region;
+    zt_stats stats;
+    uint32_t i, latency, written;
+    for (latency = 0; latency < ZT_LATENCY_COUNT; latency++) {
+        for (i = 0, written = 0; i < region_count; i++) {
+            zt_get_latency(profiler, i, (zt_latency)latency, &stats);
+            if (stats.count == 0) {
+                continue;
+            }
+            if (written++ == 0) {
+                zt__begin_family(writer, families[latency], "summary", "seconds", help[latency]);
+            }
+            zt__write_summary(writer, families[latency], "region", zt__record_at(profiler, i)->name, &stats);
+        }
+    }
+    for (i = 0, written = 0; i < region_count; i++) {
+        if (zt_get_region(profiler, i, &region) == ZE_RESULT_SUCCESS && region.bytes > 0) {
+            if (written++ == 0) {
+                zt__begin_family(writer, copied, "counter", "bytes",
+                                 "Bytes that traced copies and fills moved");
+            }
+            zt__write_labelled_count(writer, copied, "region", region.name, region.bytes);
+        }
+    }
+}
+
 /* Writes the GPU time of regions, and their samples that were lost or dropped. */
 ZT__PRIVATE void zt__write_region_families(zt_profiler *profiler, zt__writer *writer, uint32_t region_count) {
     static const char *const time = "zetools_region_gpu_time_seconds";
@@ -18343,6 +18852,7 @@ ZT__PRIVATE void zt__write_region_families(zt_profiler *profiler, zt__writer *wr
             }
         }
     }
+    zt__write_latency_families(profiler, writer, region_count);
     for (kind = 0; kind < 2; kind++) {
         zt__begin_family(writer, missing[kind].family, "counter", "samples", missing[kind].help);
         for (i = 0; i < region_count; i++) {
@@ -18509,6 +19019,7 @@ typedef struct zt__document {
     uint32_t shown_count; /* regions so far that have samples, also lost or dropped ones */
     int differs;          /* passes of one of them differ */
     int out_of_memory;    /* the report is incomplete */
+    zt_overlap overlap;   /* as zt__read_overlap has read it */
 } zt__document;
 
 /* Reads how regions are nested, and their shares. Returns 0 without memory. */
@@ -18556,12 +19067,14 @@ ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
     const zt__region_record *record;
     zt__statistics copy;
     uint32_t column, i;
-    double *values = NULL;
+    double launch_error_ns, *values = NULL;
     memset(region, 0, sizeof *region);
     zt__lock(&profiler->mutex);
     record = profiler->regions[index];
     region->lost = record->lost;
     region->dropped = record->dropped;
+    zt__add_bytes(record, region);
+    launch_error_ns = record->launch_error_ns;
     document->operations = record->operations;
     zt__unlock(&profiler->mutex);
     document->index = index;
@@ -18592,6 +19105,7 @@ ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
         zt__get_moments(layout, &copy, column, &document->stats[column]);
         zt__add_quantiles(layout, column, values, kept, &document->stats[column]);
     }
+    zt__hide_uncertain(&document->stats[zt__latency_column(profiler, ZT_LATENCY_LAUNCH)], launch_error_ns);
     region->time_ns = document->stats[0];
     region->differs = zt__find_differences(profiler, &document->stats[zt__pass_time_column(profiler, 0)]);
     zt__free(allocator, values);
@@ -18695,6 +19209,51 @@ ZT__PRIVATE zt__sizes_text zt__format_sizes(const uint32_t sizes[3]) {
 }
 
 #endif
+
+/* Reads how samples cover the time of the device. */
+ZT__PRIVATE const zt_overlap *zt__read_overlap(zt__document *document) {
+    document->out_of_memory |= !zt__measure_overlap(document->profiler, &document->overlap);
+    return &document->overlap;
+}
+
+/* Appends a time in a unit that suits it: "12.3 ms". */
+ZT__PRIVATE void zt__append_time(char *text, size_t room, double ns) {
+    uint32_t unit = 0;
+    while (unit + 1 < ZT__COUNT_OF(zt__time_units) && ns >= zt__time_units[unit + 1].ns * 0.9995) {
+        unit++;
+    }
+    zt__append(text, room, "%.3g %s", ns / zt__time_units[unit].ns, zt__time_units[unit].name);
+}
+
+/* Describes in a sentence or two how samples cover the time of the device. The text is "" without a timeline
+   and without samples. */
+ZT__PRIVATE void zt__describe_overlap(const zt_overlap *overlap, char *text, size_t room) {
+    double all = overlap->span_ns / 100;
+    text[0] = 0;
+    if (overlap->samples < 2 || !(all > 0)) {
+        return;
+    }
+    if (overlap->missing) {
+        zt__append(text, room, "The idle time of the device is not known: %llu sample%s missing in the ",
+                   (unsigned long long)overlap->missing, overlap->missing == 1 ? " is" : "s are");
+        zt__append_time(text, room, overlap->span_ns);
+        zt__append(text, room, " from the first begin to the last end.");
+        return;
+    }
+    zt__append(text, room, "Of the ");
+    zt__append_time(text, room, overlap->span_ns);
+    zt__append(text, room, " from the first begin to the last end, ");
+    if (overlap->kernel_ns > 0 || overlap->copy_ns > 0) {
+        zt__append(text, room, "kernels take %.1f%%, ", overlap->kernel_ns / all);
+        if (overlap->copy_ns > 0) {
+            zt__append(text, room, "copies %.1f%%, both at once %.1f%%, ", overlap->copy_ns / all,
+                       overlap->both_ns / all);
+        }
+    } else {
+        zt__append(text, room, "regions take %.1f%%, ", overlap->busy_ns / all);
+    }
+    zt__append(text, room, "and in %.1f%% nothing runs that is measured.", overlap->idle_ns / all);
+}
 
 /* ---- notes ----------------------------------------------------------------------------------------------- */
 
@@ -19061,6 +19620,50 @@ ZT__PRIVATE void zt__write_csv_streamed(zt__document *document) {
     }
 }
 
+/* Writes the latencies, and the bytes that were copied, where they are known. */
+ZT__PRIVATE void zt__write_csv_latencies(zt__document *document) {
+    static const char *const names[ZT_LATENCY_COUNT] = {"queue latency", "launch latency"};
+    const zt_region_info *region = &document->region;
+    uint32_t latency;
+    for (latency = 0; latency < ZT_LATENCY_COUNT; latency++) {
+        zt_metric metric = {names[latency], "", "", "ns", "", ZET_METRIC_TYPE_DURATION, ZT_AGGREGATE_SUM, 0};
+        zt__csv_line line = {region->name, &metric, NULL, "all", "all", 0, NULL};
+        line.stats = &document->stats[zt__latency_column(document->profiler, latency)];
+        if (line.stats->count) {
+            zt__write_csv_line(&document->writer, &line);
+        }
+    }
+    if (region->bytes) {
+        zt__write_csv_sum(&document->writer, region->name, "copied bytes", "bytes", ZET_METRIC_TYPE_EVENT,
+                          region->count, (double)region->bytes);
+        zt__write_csv_sum(&document->writer, region->name, "copied bytes a second", "bytes/s",
+                          ZET_METRIC_TYPE_THROUGHPUT, region->count, region->bytes_per_second);
+    }
+}
+
+/* Writes how samples cover the time of the device, if a timeline is kept. */
+ZT__PRIVATE void zt__write_csv_overlap(zt__document *document) {
+    const zt_overlap *overlap = zt__read_overlap(document);
+    const struct {
+        const char *name;
+        double ns;
+    } lines[] = {{"overlap: first begin to last end", overlap->span_ns},
+                 {"overlap: busy", overlap->busy_ns},
+                 {"overlap: kernels", overlap->kernel_ns},
+                 {"overlap: copies", overlap->copy_ns},
+                 {"overlap: kernels and copies at once", overlap->both_ns},
+                 {"overlap: idle", overlap->idle_ns}};
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(lines) && overlap->samples > 0; i++) {
+        zt__write_csv_sum(&document->writer, "", lines[i].name, "ns", ZET_METRIC_TYPE_DURATION,
+                          overlap->samples, lines[i].ns);
+    }
+    if (overlap->samples > 0 && overlap->missing > 0) {
+        zt__write_csv_sum(&document->writer, "", "overlap: missing", "samples", ZET_METRIC_TYPE_EVENT,
+                          overlap->samples, (double)overlap->missing);
+    }
+}
+
 ZT__PRIVATE void zt__write_csv_region(zt__document *document) {
     static const zt_metric gpu_time = {"GPU time",       "", "", "ns", "", ZET_METRIC_TYPE_DURATION,
                                        ZT_AGGREGATE_SUM, 0};
@@ -19073,6 +19676,7 @@ ZT__PRIVATE void zt__write_csv_region(zt__document *document) {
     zt_limit_info limit;
     zt__write_csv_line(writer, &line);
     zt__write_csv_nesting(document);
+    zt__write_csv_latencies(document);
     line.tile = tile;
     line.pass = pass;
     for (part = 0; profiler->pass_count > 1 && part < profiler->pass_count; part++) {
@@ -19190,6 +19794,7 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
     zt__write_csv_count(writer, "", "dropped", "samples", counts.dropped);
     zt__write_csv_count(writer, "", "in flight", "samples", counts.in_flight);
     zt__write_csv_count(writer, "", "unobserved lists", "lists", counts.unobserved_lists);
+    zt__write_csv_overlap(document);
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         uint64_t count = zt_get_cause(profiler, (zt_cause)i);
         char name[64];
@@ -19484,6 +20089,43 @@ ZT__PRIVATE void zt__write_json_advice(zt__document *document) {
     }
 }
 
+/* Writes the latencies, and the bytes that were copied, where they are known. */
+ZT__PRIVATE void zt__write_json_latencies(zt__document *document) {
+    static const char *const names[ZT_LATENCY_COUNT] = {"queue_latency_ns", "launch_latency_ns"};
+    zt__writer *writer = &document->writer;
+    uint32_t latency;
+    for (latency = 0; latency < ZT_LATENCY_COUNT; latency++) {
+        const zt_stats *stats = &document->stats[zt__latency_column(document->profiler, latency)];
+        if (stats->count) {
+            zt__print(writer, ",\n\"%s\":", names[latency]);
+            zt__write_json_stats(writer, stats);
+        }
+    }
+    if (document->region.bytes) {
+        zt__write_json_count(writer, "copied_bytes", document->region.bytes);
+        zt__write_json_figure(writer, "copied_bytes_per_second", document->region.bytes_per_second);
+    }
+}
+
+/* Writes how samples cover the time of the device, if a timeline is kept. */
+ZT__PRIVATE void zt__write_json_overlap(zt__document *document) {
+    const zt_overlap *overlap = zt__read_overlap(document);
+    zt__writer *writer = &document->writer;
+    if (!document->profiler->timeline) {
+        return;
+    }
+    zt__write_text(writer, ",\n\"overlap\":{");
+    zt__write_json_count(writer, "samples", overlap->samples);
+    zt__write_json_count(writer, "missing", overlap->missing);
+    zt__write_json_figure(writer, "span_ns", overlap->span_ns);
+    zt__write_json_figure(writer, "busy_ns", overlap->busy_ns);
+    zt__write_json_figure(writer, "kernel_ns", overlap->kernel_ns);
+    zt__write_json_figure(writer, "copy_ns", overlap->copy_ns);
+    zt__write_json_figure(writer, "both_ns", overlap->both_ns);
+    zt__write_json_figure(writer, "idle_ns", overlap->idle_ns);
+    zt__write_text(writer, "}");
+}
+
 ZT__PRIVATE void zt__write_json_streamed(zt__document *document, const zt__json *json) {
     zt__writer *writer = &document->writer;
     uint32_t i;
@@ -19530,6 +20172,7 @@ ZT__PRIVATE void zt__write_json_region(zt__document *document, const zt__json *j
         zt__write_text(writer, "]");
     }
     zt__write_json_advice(document);
+    zt__write_json_latencies(document);
     if (document->histogram.used) {
         zt__write_json_histogram(document);
     }
@@ -19889,6 +20532,7 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
     zt__write_json_facts(document);
     zt__write_json_figure(writer, "gpu_time_ns", document->gpu_time_ns);
     zt__write_json_counts(document);
+    zt__write_json_overlap(document);
     if (!document->out_of_memory) {
         zt__write_json_peaks(document);
         zt__write_json_columns(document, &json);
@@ -19934,20 +20578,24 @@ enum {
     ZT__ROW_MIN,
     ZT__ROW_MAX,
     ZT__ROW_DIFFERS,
+    ZT__ROW_QUEUE, /* medians of latencies */
+    ZT__ROW_LAUNCH,
+    ZT__ROW_BYTES, /* a second */
     ZT__TIME_FIGURES
 };
 
-/* Columns of times. config.columns can add those that are not shown anyway, and makes sure that there is room
-   for those with a rank. */
+/* Columns of times, and the bytes that were copied. config.columns can add those that are not shown anyway,
+   and makes sure that there is room for those with a rank. */
 static const struct {
-    const char *name;
+    const char *name, *units;
     uint32_t figure;
     int is_default; /* shown without being named */
     int rank;
-} zt__time_columns[] = {{"total", ZT__ROW_TOTAL, 1, 0}, {"own", ZT__ROW_OWN, 1, 0},
-                        {"mean", ZT__ROW_MEAN, 1, 0},   {"median", ZT__ROW_MEDIAN, 1, 2},
-                        {"p95", ZT__ROW_P95, 1, 2},     {"min", ZT__ROW_MIN, 0, 2},
-                        {"max", ZT__ROW_MAX, 0, 2}};
+} zt__time_columns[] = {{"total", "ns", ZT__ROW_TOTAL, 1, 0},   {"own", "ns", ZT__ROW_OWN, 1, 0},
+                        {"mean", "ns", ZT__ROW_MEAN, 1, 0},     {"median", "ns", ZT__ROW_MEDIAN, 1, 2},
+                        {"p95", "ns", ZT__ROW_P95, 1, 2},       {"min", "ns", ZT__ROW_MIN, 0, 2},
+                        {"max", "ns", ZT__ROW_MAX, 0, 2},       {"queued", "ns", ZT__ROW_QUEUE, 0, 2},
+                        {"launch", "ns", ZT__ROW_LAUNCH, 0, 1}, {"copied", "bytes/s", ZT__ROW_BYTES, 1, 1}};
 
 /* The table is read before it is written, because the figures decide about columns and units. */
 typedef struct zt__region_table {
@@ -19956,6 +20604,7 @@ typedef struct zt__region_table {
     double *figures; /* of each row */
     uint32_t figure_count;
     uint32_t left_out; /* metrics with something to show, for which there was no room */
+    int shows_launch;  /* without being asked: launching takes a large part of the time of a region */
 } zt__region_table;
 
 /* Adds the region that was read last. The table shows the mean of a metric; of a flag, in how many
@@ -19965,6 +20614,7 @@ ZT__PRIVATE void zt__read_table_row(const zt__document *document, zt__region_tab
     zt__figure_row *row = &table->shown.rows[table->shown.row_count];
     double *figures = table->figures + (size_t)table->shown.row_count * table->figure_count;
     const zt_stats *time = &document->stats[0];
+    const zt_stats *latencies = &document->stats[zt__latency_column(profiler, 0)];
     uint32_t metric;
     row->demangled = zt__demangle(document->region.name);
     row->name = row->demangled ? row->demangled : document->region.name;
@@ -19980,6 +20630,12 @@ ZT__PRIVATE void zt__read_table_row(const zt__document *document, zt__region_tab
     figures[ZT__ROW_MIN] = time->min;
     figures[ZT__ROW_MAX] = time->max;
     figures[ZT__ROW_DIFFERS] = (double)document->region.differs;
+    figures[ZT__ROW_QUEUE] = latencies[ZT_LATENCY_QUEUE].median;
+    figures[ZT__ROW_LAUNCH] = latencies[ZT_LATENCY_LAUNCH].median;
+    figures[ZT__ROW_BYTES] = document->region.bytes_per_second;
+    /* The shortest, because others may have waited for work before them. */
+    table->shows_launch |= !zt__is_nan(latencies[ZT_LATENCY_LAUNCH].min) && !zt__is_nan(time->mean) &&
+                           latencies[ZT_LATENCY_LAUNCH].min >= 0.5 * time->mean;
     for (metric = 0; metric < profiler->metric_count; metric++) {
         const zt_stats *stats = &document->stats[1 + metric];
         figures[ZT__TIME_FIGURES + metric] =
@@ -20097,9 +20753,10 @@ ZT__PRIVATE void zt__add_time_columns(const zt__document *document, zt__region_t
         if (zt__time_columns[i].figure == ZT__ROW_OWN && !document->is_nested) {
             continue; /* it is the total */
         }
-        if (is_requested || zt__time_columns[i].is_default) {
-            zt__add_figures(&table->shown, zt__time_columns[i].figure, zt__time_columns[i].name, "ns", 1,
-                            is_requested ? 0 : zt__time_columns[i].rank);
+        if (is_requested || zt__time_columns[i].is_default ||
+            (zt__time_columns[i].figure == ZT__ROW_LAUNCH && table->shows_launch)) {
+            zt__add_figures(&table->shown, zt__time_columns[i].figure, zt__time_columns[i].name,
+                            zt__time_columns[i].units, 1, is_requested ? 0 : zt__time_columns[i].rank);
         }
     }
 }
@@ -20277,6 +20934,37 @@ ZT__PRIVATE void zt__write_table_note(zt__document *document, const char *text) 
     zt__end_paragraph(&paragraph);
 }
 
+/* Explains the columns of latencies, and writes how samples cover the time of the device. */
+ZT__PRIVATE void zt__write_latency_notes(zt__document *document, const zt__region_table *table) {
+    const zt_profiler *profiler = document->profiler;
+    int shows_queue = 0, shows_launch = 0;
+    char text[256];
+    uint32_t i;
+    for (i = 0; i < table->shown.column_count; i++) {
+        shows_queue |= table->shown.columns[i].figure == ZT__ROW_QUEUE;
+        shows_launch |= table->shown.columns[i].figure == ZT__ROW_LAUNCH;
+    }
+    if ((shows_queue || shows_launch) && profiler->device && !profiler->config.timeline) {
+        zt__write_table_note(document,
+                             "Latencies are not measured without a timeline: set ZT_TIMELINE=1000.");
+    } else {
+        if (shows_queue) {
+            zt__write_table_note(document,
+                                 "\"queued\" is the median time from the append to the execution of "
+                                 "the list.");
+        }
+        if (shows_launch) {
+            zt__write_table_note(document,
+                                 "\"launch\" is the median time from the submission by the host to the "
+                                 "begin on the device.");
+        }
+    }
+    zt__describe_overlap(zt__read_overlap(document), text, sizeof text);
+    if (text[0]) {
+        zt__write_table_note(document, text);
+    }
+}
+
 /* Writes what the table does not show, why, and what to do. */
 ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table *table) {
     zt_profiler *profiler = document->profiler;
@@ -20308,6 +20996,7 @@ ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table
                  (unsigned)table->left_out);
         zt__write_table_note(document, table->left_out ? note : "Metrics are means per sample.");
     }
+    zt__write_latency_notes(document, table);
     zt__list_notes(document, zt__write_table_note);
 }
 
@@ -20618,6 +21307,7 @@ typedef struct zt__span {
     zt__timeline_sample sample;
     uint64_t order;        /* index in the timeline */
     const double *figures; /* GPU time, and the chosen columns */
+    double latencies[ZT_LATENCY_COUNT];
     uint32_t track;
     uint32_t outer; /* the span that contains it on its track, or UINT32_MAX */
 } zt__span;
@@ -20813,6 +21503,7 @@ ZT__PRIVATE int zt__copy_spans(zt__trace *trace) {
             span->order = i;
             span->figures = figures;
             figures[0] = zt__is_finite(values[0]) ? values[0] : 0;
+            memcpy(span->latencies, values + zt__latency_column(profiler, 0), sizeof span->latencies);
             zt__compute_columns(&trace->columns, values + 1, profiler->metric_count, 0, figures + 1);
             trace->span_count++;
         }
@@ -21120,7 +21811,7 @@ ZT__PRIVATE int zt__make_slices(zt__trace *trace) {
         slice->thread = sample->origin.submitted_by;
         slice->begin_ns = sample->submitted_ns;
         slice->regions = 1;
-        if (sample->origin.is_executed) {
+        if (sample->origin.executions) {
             slice->kind = ZT__SLICE_EXECUTE;
             slice->end_ns = zt__find_end_of_execution(trace, slice->begin_ns, slice->thread);
         } else {
@@ -21230,6 +21921,28 @@ ZT__PRIVATE void zt__write_extent(zt__writer *writer, const char *label, const u
     }
 }
 
+/* Writes how long a sample has waited, and what it has copied, as far as known. */
+ZT__PRIVATE void zt__write_waits_and_bytes(zt__trace *trace, const zt__span *span) {
+    const zt__region_record *record = zt__record_at(trace->profiler, span->sample.region);
+    zt__writer *writer = trace->writer;
+    double error_ns;
+    zt__lock(&trace->profiler->mutex);
+    error_ns = record->launch_error_ns;
+    zt__unlock(&trace->profiler->mutex);
+    if (!zt__is_nan(span->latencies[ZT_LATENCY_QUEUE])) {
+        zt__write_argument(writer, "queue latency [ns]", span->latencies[ZT_LATENCY_QUEUE]);
+    }
+    if (!zt__is_nan(span->latencies[ZT_LATENCY_LAUNCH]) && span->latencies[ZT_LATENCY_LAUNCH] > error_ns) {
+        zt__write_argument(writer, "launch latency [ns]", span->latencies[ZT_LATENCY_LAUNCH]);
+    }
+    if (span->sample.bytes) {
+        zt__write_argument(writer, "bytes", (double)span->sample.bytes);
+    }
+    if (span->sample.bytes && span->figures[0] > 0) {
+        zt__write_argument(writer, "GB/s", (double)span->sample.bytes / span->figures[0]);
+    }
+}
+
 /* Writes a region, and the flow that leads to it from the call that has submitted it. */
 ZT__PRIVATE void zt__write_span(zt__trace *trace, uint32_t index) {
     const zt__span *span = &trace->spans[index];
@@ -21249,6 +21962,7 @@ ZT__PRIVATE void zt__write_span(zt__trace *trace, uint32_t index) {
     }
     zt__write_extent(writer, "groups", origin->group_count);
     zt__write_extent(writer, "group size", origin->group_size);
+    zt__write_waits_and_bytes(trace, span);
     if (origin->appended_by) {
         zt__print(writer, ",\"appended by thread\":%u", (unsigned)origin->appended_by);
     }
@@ -22022,6 +22736,20 @@ static const char *const zt__page[] = {
     "        description: name + \": \" + (metric.description || \"\"), value: (region) => figureOf(region, name, shownFigure(metric))};",
     "}",
     "",
+    "/* Latencies, and what copies moved, as far as any region has them. Launching matters where even the shortest launch takes half",
+    "   as long as the region. */",
+    "function latencyColumns() {",
+    "    const matters = regions.some(({launch_latency_ns: launch, time_ns: time}) => launch && launch.min >= 0.5 * time.mean);",
+    "    return [",
+    "        {label: \"Queued\", units: \"ns\", scaleGroup: \"latency\", isHidden: true, value: (region) => (region.queue_latency_ns || {}).median,",
+    "            description: \"Median time from the append to the execution of the list\"},",
+    "        {label: \"Launch\", units: \"ns\", scaleGroup: \"latency\", isHidden: !matters, value: (region) => (region.launch_latency_ns || {}).median,",
+    "            description: \"Median time from the submission by the host to the begin on the device\"},",
+    "        {label: \"Copied\", units: \"B/s\", value: (region) => region.copied_bytes_per_second,",
+    "            description: \"Bytes that copies and fills moved, a second of GPU time\"},",
+    "    ].filter((column) => regions.some((region) => isNumber(column.value(region))));",
+    "}",
+    "",
     "/* A column: `value` returns a number in `units`, or a text where `isText`. Columns of a `scaleGroup` are written in one unit. */",
     "function makeColumns() {",
     "    const isChosen = new Set(doc.columns || []);",
@@ -22042,6 +22770,7 @@ static const char *const zt__page[] = {
     "        timeColumn(\"Min\", \"min\", \"The shortest sample\", true),",
     "        timeColumn(\"Max\", \"max\", \"The longest sample\", true),",
     "        timeColumn(\"Std dev\", \"stddev\", \"Standard deviation of the samples\", true),",
+    "        ...latencyColumns(),",
     "        {label: \"What limits it\", kind: \"limit\", isText: true, value: (region) => region.limit.what || \"\"},",
     "        ...metricNames.map((name) => metricColumn(name, !isChosen.has(name))),",
     "    ];",
@@ -22523,6 +23252,16 @@ static const char *const zt__page[] = {
     "    add(parent, \"span\", \"number\", percent(share));",
     "}",
     "",
+    "/* Describes how kernels, copies and idle time share the time of the device. */",
+    "function overlapText() {",
+    "    const overlap = doc.overlap || {}, part = (time) => percent(time / overlap.span_ns);",
+    "    if (overlap.missing) { return \" The idle time of the device is not known: \" + plural(overlap.missing, \"sample\") + \" missing.\"; }",
+    "    if (!(overlap.span_ns > 0) || !isNumber(overlap.busy_ns)) { return \"\"; }",
+    "    const copies = overlap.copy_ns > 0 ? \", copies \" + part(overlap.copy_ns) + \", both at once \" + part(overlap.both_ns) : \"\";",
+    "    const kernels = overlap.kernel_ns > 0 || copies ? \" Kernels take \" + part(overlap.kernel_ns) + copies + \".\" : \"\";",
+    "    return kernels + \" In \" + part(overlap.idle_ns) + \", nothing runs that is measured.\";",
+    "}",
+    "",
     "function showTimeline() {",
     "    const timeline = doc.timeline || {}, duration = timeline.end_ns - timeline.begin_ns;",
     "    const spans = (timeline.spans || []).filter((span) => regions[span[0]] && isNumber(span[1]) && isNumber(span[2]))",
@@ -22542,7 +23281,7 @@ static const char *const zt__page[] = {
     "    addLink(\"timeline\", \"Timeline\");",
     "    add(part, \"p\", \"muted\", plural(spans.length, \"sample\") + \" in \" + quantity(duration, \"ns\") + \"; regions run for \" +",
     "        percent(coveredTime(spans) / duration) + \" of it. A row's figure is how much of the time its region runs.\" +",
-    "        (lost ? \" \" + COUNT.format(lost) + \" lost, in the second colour.\" : \"\"));",
+    "        (lost ? \" \" + COUNT.format(lost) + \" lost, in the second colour.\" : \"\") + overlapText());",
     "    const strip = add(part, \"div\", \"strip\");",
     "    for (const row of rows) { addStrip(strip, shortName(row.region.name, nameLength()), row.region.name, row.list, timeline, row.covered / duration); }",
     "    if (others.length) {",

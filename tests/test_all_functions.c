@@ -89,6 +89,8 @@ static void call_results(caller *me) {
         EXPECT(zt_get_pass(profiler, i, 0, &stats) == ZE_RESULT_SUCCESS);
         zt_get_tile_stats(profiler, i, 0, metric, &stats);
         zt_get_rate(profiler, i, metric);
+        EXPECT(zt_get_latency(profiler, i, ZT_LATENCY_QUEUE, &stats) == ZE_RESULT_SUCCESS);
+        EXPECT(zt_get_latency(profiler, i, ZT_LATENCY_LAUNCH, &stats) == ZE_RESULT_SUCCESS);
         EXPECT(zt_get_limit(profiler, i, &limit) == ZE_RESULT_SUCCESS);
         EXPECT(limit.text[0] != 0 && zt_limit_name(limit.limit)[0] != 0);
     }
@@ -168,6 +170,7 @@ static void call_streams(caller *me) {
     EXPECT(zt_get_streamed_metric(me->profiler, 0) != NULL);
     zt_get_streamed(me->profiler, 0, 0, &streamed);
     zt_get_timeline(me->profiler);
+    zt_get_overlap(me->profiler);
 }
 
 static void call_tracer(caller *me) {

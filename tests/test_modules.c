@@ -682,18 +682,25 @@ static void test_modules_of_other_contexts(void **state) {
     ok(zeModuleDestroy(replacements));
 }
 
+/* What the epilogue of a hook sees. */
+typedef struct seen_kernel {
+    ze_module_handle_t module;
+    ze_kernel_handle_t kernel;
+} seen_kernel;
+
 static void note_kernel(void *parameters, int result, void *user, void **instance) {
     const ze_kernel_create_params_t *p = parameters;
     (void)instance;
     assert_int_equal(result, ZE_RESULT_SUCCESS);
-    *(ze_kernel_handle_t *)user = **p->pphKernel;
+    *(seen_kernel *)user = (seen_kernel){*p->phModule, **p->pphKernel};
 }
 
-/* Epilogues of hooks get the replacement. */
+/* Epilogues of hooks get the replacement and its module. */
 static void test_hooks_beside_it(void **state) {
     world *w = *state;
     ze_module_handle_t replacements = load_replacements(w);
-    ze_kernel_handle_t kernel, seen = NULL;
+    ze_kernel_handle_t kernel;
+    seen_kernel seen = {NULL, NULL};
     const zt_hook hook = {"zeKernelCreate", NULL, note_kernel, &seen};
     zt_trace_config config = zt_trace_config_default();
     char name[16];
@@ -705,7 +712,8 @@ static void test_hooks_beside_it(void **state) {
     ok(zt_trace_start(profiler, &config));
     ok(zt_replace(profiler, "saxpy", replacements, "twice"));
     kernel = kernel_in(w->module, "saxpy");
-    assert_ptr_equal(seen, kernel);
+    assert_ptr_equal(seen.kernel, kernel);
+    assert_ptr_equal(seen.module, replacements);
     ok(zeKernelGetName(kernel, &size, name));
     assert_string_equal(name, "twice");
     ok(zeKernelDestroy(kernel));

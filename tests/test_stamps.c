@@ -119,6 +119,30 @@ static void test_what_a_launch_costs(void **state) {
     ok(zeCommandListDestroy(list));
 }
 
+/* Nor more than that while none of them is ready, on lists that are not in order. */
+static void test_what_launches_cost_that_wait(void **state) {
+    enum { MANY = 1024, CALLS = 3 };
+    world *w = *state;
+    zt_profiler *profiler = trace_times(w);
+    ze_command_list_handle_t list = immediate_of(w, COMPUTE, 0, 0);
+    for (int i = 0; i < MANY; i++)
+        launch(w, list); /* there are slots enough then */
+    finish_immediate(w, list);
+    ok(zt_collect(profiler, A_WHILE));
+    ze_event_handle_t gate = append_gate(w, list);
+    gpu.reset_calls();
+    for (int i = 0; i < MANY; i++)
+        launch(w, list);
+    assert_true(calls(NULL) <= (1 + CALLS) * MANY);
+    ok(zeEventHostSignal(gate));
+    finish_immediate(w, list);
+    collect_all(profiler);
+    assert_counts(profiler, counted(2 * MANY, 2 * MANY, 0, 0, 0));
+    check_work(w);
+    ok(zeCommandListDestroy(list));
+    ok(zeEventDestroy(gate));
+}
+
 /* ==== overlap ============================================================================================= */
 
 /* Two kernels that meet, on a list that is not in order. */
@@ -628,6 +652,37 @@ static void test_closed_while_a_kernel_runs(void **state) {
     close_rig(&r);
 }
 
+/* A list is executed again before the first execution has ended, and the tracer does not wait that long: then
+   the time stamps may be of either, and no time is made of them. */
+static void test_executions_that_are_overwritten(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.groups = "";
+    config.wait_timeout_ns = 1000000;
+    rig r = open_concurrent(w);
+    zt_profiler *profiler = open_profiler(w, &config);
+    ok(zt_trace_start(profiler, NULL));
+    ze_command_queue_handle_t queue = queue_of(w, COMPUTE, 0);
+    ze_command_list_handle_t list = recorded_of(w, 0);
+    append_meeting(&r, list, 0, GO, LONG);
+    ok(zeCommandListClose(list));
+    ok(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
+    await_word(&r, 0);
+    ok(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
+    set_word(&r, GO);
+    ok(zeCommandQueueSynchronize(queue, A_WHILE));
+    collect_all(profiler);
+    assert_counts(profiler, counted(2, 0, 2, 0, 0));
+    assert_int_equal(zt_get_cause(profiler, ZT_LOST_OVERWRITTEN), 2);
+    ok(zeCommandListReset(list));
+    append_plain(&r, list, 1);
+    execute_once(w, list);
+    collect_all(profiler);
+    assert_counts(profiler, counted(3, 1, 2, 0, 0));
+    ok(zeCommandQueueDestroy(queue));
+    close_rig(&r);
+}
+
 /* What is recorded runs on when the tracer has stopped, and its events signal as before. */
 static void test_recorded_lists_after_the_stop(void **state) {
     world *w = *state;
@@ -1021,6 +1076,7 @@ int main(void) {
         TEST(test_the_time_is_that_of_the_kernel),
         TEST(test_each_execution_of_a_recorded_list),
         TEST(test_what_a_launch_costs),
+        TEST(test_what_launches_cost_that_wait),
         TEST(test_kernels_of_an_immediate_list_overlap),
         TEST(test_kernels_of_a_recorded_list_overlap),
         TEST(test_events_signal_at_the_end),
@@ -1041,6 +1097,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_time_stamps_that_cannot_be_read, open_leaky_world,
                                         abandon_world),
         cmocka_unit_test_setup_teardown(test_closed_while_a_kernel_runs, open_leaky_world, abandon_world),
+        TEST(test_executions_that_are_overwritten),
         TEST(test_recorded_lists_after_the_stop),
         TEST(test_clocks_that_wrap),
         TEST(test_each_tile_has_a_time_stamp),

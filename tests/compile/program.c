@@ -136,6 +136,8 @@ static void everything_accepts_no_profiler(zt_profiler *profiler) {
     (void)zt_get_path(profiler, 0, &path);
     EXPECT(info.parent == UINT32_MAX && path.parent == UINT32_MAX && zt_get_path_count(profiler) == 0);
     (void)zt_get_stats(profiler, 0, 0, &stats);
+    (void)zt_get_latency(profiler, 0, ZT_LATENCY_LAUNCH, &stats);
+    EXPECT(zt_get_overlap(profiler).samples == 0);
     EXPECT(info.count == 0 && stats.count == 0);
     EXPECT(info.name != NULL && info.name[0] == 0);
     EXPECT(zt_report(profiler, "-") == 0);

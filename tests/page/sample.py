@@ -184,6 +184,19 @@ def add_timeline(made, rng, steps=60):
     made["timeline"] = {"begin_ns": 5_000_000, "end_ns": now, "spans": spans}
 
 
+def add_latencies(made):
+    """Latencies of some regions, of which that of the shortest one matters; what copies moved; and idle time."""
+    regions, span = made["regions"], made["timeline"]["end_ns"] - made["timeline"]["begin_ns"]
+    for index in (2, 5, 7, 8, 9):
+        regions[index]["launch_latency_ns"] = stats_of([4200 + 10 * index, 5100, 7300])
+    regions[2]["queue_latency_ns"] = stats_of([120_000, 340_000])
+    for index, size in ((7, 1 << 24), (8, 1 << 20)):
+        moved = size * regions[index]["count"]
+        regions[index].update(copied_bytes=moved, copied_bytes_per_second=moved / regions[index]["time_ns"]["sum"] * 1e9)
+    made["overlap"] = {"samples": 480, "missing": 0, "span_ns": span, "busy_ns": 0.82 * span, "kernel_ns": 0.61 * span,
+                       "copy_ns": 0.3 * span, "both_ns": 0.09 * span, "idle_ns": 0.18 * span}
+
+
 def ten():
     rng = random.Random(5)
     shape = [  # name, parent, count, mean of own time
@@ -220,6 +233,7 @@ def ten():
     made["counts"]["in_flight"] = 5
     made["counts"]["begun"] += 5
     add_timeline(made, rng)
+    add_latencies(made)
     return made
 
 
