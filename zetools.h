@@ -12280,7 +12280,7 @@ ZT_API ze_result_t zt_set_operations(zt_profiler *profiler, const char *region, 
    - The native binary of the module, when the first kernel of the module is created. An ELF file of Intel's
      compiler ("zebin") describes its kernels in the section .ze_info.
    - zeKernelGetProperties, zeKernelGetBinaryExp and zetKernelGetProfileInfo, when the first launch of a
-   handle has been appended. By then, drivers also count the shared local memory of the kernel's arguments.
+     handle has been appended. By then, drivers also count the shared local memory of the arguments.
 
    So no launch waits for it. Handles with the same name and the same facts are one kernel, which belongs to
    the profiler of the list that it was appended to. */
@@ -12949,8 +12949,8 @@ typedef struct zt__kernel_rule {
 /* All rules that hold apply, but of those with the same first condition only the first. A figure that is not
    known fulfils no condition. Sources of the thresholds and remedies, beside those of zt__rules:
    [oneAPI] Intel, "oneAPI GPU Optimization Guide": Registerization and Avoiding Register Spills; Small
-   Register Mode vs. Large Register Mode; Thread Mapping and GPU Occupancy; Considerations for Selecting
-            Work-Group Size. It advises against any spill. */
+            Register Mode vs. Large Register Mode; Thread Mapping and GPU Occupancy; Considerations for
+            Selecting Work-Group Size. It advises against any spill. */
 static const zt__kernel_rule zt__kernel_rules[] = {
     /* [oneAPI] */
     {{{ZT__KERNEL_SPILL, ZT__AT_LEAST, 1}, {ZT__KERNEL_REGISTERS, ZT__AT_LEAST, 256}},
@@ -15705,25 +15705,20 @@ ZT__PRIVATE ze_result_t zt__create_other_kernel(const zt__replacement *replaceme
     return result;
 }
 
-/* Called after a kernel was created. Puts another one in its place, if zt_replace has asked for one. Returns
-   the module of the kernel that is there then, which must live as long as the kernel. */
-ZT__PRIVATE ze_module_handle_t zt__replace_kernel(zt__modules *modules,
-                                                  const ze_kernel_create_params_t *parameters) {
+/* Called after a kernel was created. Puts another one, and its module, in its place, if zt_replace has asked
+   for one. The other module must live as long as the kernel. */
+ZT__PRIVATE void zt__replace_kernel(zt__modules *modules, const ze_kernel_create_params_t *parameters) {
     const ze_kernel_desc_t *desc = *parameters->pdesc;
     zt__replacement *replacement = zt__begin_use(modules, *parameters->phModule, desc->pKernelName);
     ze_kernel_handle_t *kernel = *parameters->pphKernel, other;
     ze_module_handle_t module;
     char reason[128];
-    ze_module_handle_t module = *parameters->phModule;
     ze_result_t result;
     if (!replacement) {
-        return module;
+        return;
     }
     module = replacement->module;
     result = zt__create_other_kernel(replacement, *kernel, desc, &other, reason, sizeof reason);
-    if (other) {
-        module = replacement->module;
-    }
     zt__end_use(modules, replacement, desc->pKernelName, result, reason);
     if (other) {
         zt__check(modules->diagnostics, zeKernelDestroy(*kernel), "zeKernelDestroy",
@@ -15731,7 +15726,6 @@ ZT__PRIVATE ze_module_handle_t zt__replace_kernel(zt__modules *modules,
         *kernel = other;
         *parameters->phModule = module; /* for the rest of the tracer, and for hooks */
     }
-    return module;
 }
 
 /* Called after a pointer to a function was returned. Replaces it likewise. */
@@ -17500,7 +17494,8 @@ ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
         break;
     case ZT__KIND_KERNEL_CREATE: {
         const ze_kernel_create_params_t *p = ZT__PARAMETERS(frame, ze_kernel_create_params_t);
-        frame->module = zt__replace_kernel(&tracer->modules, p);
+        zt__replace_kernel(&tracer->modules, p);
+        frame->module = *p->phModule;
         frame->created = **p->pphKernel;
         break;
     }
