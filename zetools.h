@@ -12283,7 +12283,7 @@ ZT_API ze_result_t zt_set_operations(zt_profiler *profiler, const char *region, 
    - The native binary of the module, when the first kernel of the module is created. An ELF file of Intel's
      compiler ("zebin") describes its kernels in the section .ze_info.
    - zeKernelGetProperties, zeKernelGetBinaryExp and zetKernelGetProfileInfo, when the first launch of a
-   handle has been appended. By then, drivers also count the shared local memory of the kernel's arguments.
+     handle has been appended. By then, drivers also count the shared local memory of the arguments.
 
    So no launch waits for it. Handles with the same name and the same facts are one kernel, which belongs to
    the profiler of the list that it was appended to. */
@@ -12952,8 +12952,8 @@ typedef struct zt__kernel_rule {
 /* All rules that hold apply, but of those with the same first condition only the first. A figure that is not
    known fulfils no condition. Sources of the thresholds and remedies, beside those of zt__rules:
    [oneAPI] Intel, "oneAPI GPU Optimization Guide": Registerization and Avoiding Register Spills; Small
-   Register Mode vs. Large Register Mode; Thread Mapping and GPU Occupancy; Considerations for Selecting
-            Work-Group Size. It advises against any spill. */
+            Register Mode vs. Large Register Mode; Thread Mapping and GPU Occupancy; Considerations for
+            Selecting Work-Group Size. It advises against any spill. */
 static const zt__kernel_rule zt__kernel_rules[] = {
     /* [oneAPI] */
     {{{ZT__KERNEL_SPILL, ZT__AT_LEAST, 1}, {ZT__KERNEL_REGISTERS, ZT__AT_LEAST, 256}},
