@@ -6086,8 +6086,9 @@ struct zt__path {
 typedef enum zt__region_kind {
     ZT__REGION_OF_APPLICATION, /* not known */
     ZT__REGION_AROUND_OTHERS,
-    ZT__REGION_OF_KERNEL, /* this and the next by the tracer */
-    ZT__REGION_OF_COPY
+    ZT__REGION_OF_KERNEL, /* this and the next ones by the tracer */
+    ZT__REGION_OF_COPY,
+    ZT__REGION_OF_ORDER /* a barrier or a wait, which is no work */
 } zt__region_kind;
 
 /* Where a region comes from, for the timeline. Threads are those of the system; 0 is not known. */
@@ -11267,7 +11268,8 @@ ZT__PRIVATE int zt__copy_intervals(zt_profiler *profiler, zt__intervals *interva
         }
         for (locked = 0; locked < AT_ONCE && i < end; locked++, i++) {
             const zt__timeline_sample *sample = &timeline->samples[i % timeline->capacity];
-            zt__interval *interval = &intervals->of_samples[intervals->count++];
+            zt__interval *interval = &intervals->of_samples[intervals->count];
+            intervals->count += sample->origin.kind != ZT__REGION_OF_ORDER;
             interval->begin_ns = sample->begin_ns;
             interval->end_ns = sample->end_ns;
             interval->kind = sample->origin.kind;
@@ -16951,7 +16953,9 @@ ZT__PRIVATE void zt__keep_origin(zt__frame *frame, ze_kernel_handle_t kernel, in
     const void *handle = kernel;
     const zt__known_handle *known;
     slot->bytes = zt__read_bytes(frame->call, frame->parameters);
-    slot->origin.kind = kernel ? ZT__REGION_OF_KERNEL : ZT__REGION_OF_COPY;
+    slot->origin.kind = kernel                                            ? ZT__REGION_OF_KERNEL
+                        : zt__kind_of_call(frame->call) == ZT__KIND_ORDER ? ZT__REGION_OF_ORDER
+                                                                          : ZT__REGION_OF_COPY;
     if (!kernel) {
         return;
     }
