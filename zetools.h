@@ -305,9 +305,10 @@
        zt_get_overlap returns how much of the time from the first begin of a kept sample to the last end is
        covered by traced kernels, by traced copies, and by both at once, and for how much of it the device is
        idle. No time counts twice. What is not measured counts as idle, so trace all kernels and copies
-       (zt_trace_config.copies). If newer samples have replaced others, the time begins where the last of
-       these ended. If samples of that time are missing, its parts are not known. Regions, and launches
-       between queries or barriers, overlap with nothing; see REGIONS and TRACING.
+       (zt_trace_config.copies). Barriers and waits are idle time. If newer samples have replaced others, the
+       time begins where the last of these ended. If samples of that time are missing, its parts are not
+       known. Regions, and launches between queries or barriers, overlap with nothing; see REGIONS and
+       TRACING.
 
    ROOFLINE
 
@@ -1254,13 +1255,13 @@ typedef struct zt_kernel_shape {
     uint32_t group_size[3];  /* items of a work-group. 0: not known */
     uint32_t group_count[3]; /* 0: not known to the host */
     uint64_t launches;
-    uint32_t groups_per_subslice; /* as many work-groups fit into a subslice. UINT32_MAX: not known */
+    uint32_t groups_per_subslice; /* how many work-groups fit into a subslice. UINT32_MAX: not known */
     double occupancy; /* the share of the threads of a subslice that they fill, from 0 to 1. NaN: not known */
     double waves;     /* how many times a launch fills the device; below 1: not even once. NaN: not known */
 } zt_kernel_shape;
 
 /* A kernel that was launched while tracing; see KERNELS. The name lives as long as the profiler. Numbers are
-   UINT32_MAX where they are not known. About 800 bytes. Since 0.1. */
+   UINT32_MAX where they are not known. About 1.3 kB. Since 0.1. */
 typedef struct zt_kernel_info {
     const char *name;
     uint64_t module;   /* a hash of the module's native binary (FNV-1a). 0: not known */
@@ -1276,14 +1277,13 @@ typedef struct zt_kernel_info {
     uint32_t arguments;              /* that zeKernelSetArgumentValue can set */
     uint32_t code_bytes;             /* of its instructions */
     uint32_t profile_flags;          /* zet_profile_flags_t: what the module was built with */
-    uint32_t free_register_bytes;    /* of registers that it does not use, where
-                                        ZET_PROFILE_FLAG_FREE_REGISTER_INFO    is one of them */
+    uint32_t free_register_bytes;    /* of registers that it does not use, if these flags ask for them */
     uint32_t required_group_size[3]; /* as its source demands. 0: any */
 
-    uint32_t shape_count; /* the launches, those that are most first */
+    uint32_t shape_count; /* how many of the next, which are in descending order of launches */
     zt_kernel_shape shapes[ZT_KERNEL_SHAPES];
     uint64_t other_launches; /* of other shapes than these */
-    double occupancy;        /* that of the first shape */
+    double occupancy;        /* of the first shape, which has most launches */
     char advice[768]; /* sentences: what it spills, and what keeps the device from being full. "": nothing */
 } zt_kernel_info;
 
@@ -6086,9 +6086,9 @@ struct zt__path {
 typedef enum zt__region_kind {
     ZT__REGION_OF_APPLICATION, /* not known */
     ZT__REGION_AROUND_OTHERS,
-    ZT__REGION_OF_KERNEL, /* this and the next ones by the tracer */
+    ZT__REGION_OF_KERNEL, /* this and the next by the tracer */
     ZT__REGION_OF_COPY,
-    ZT__REGION_OF_ORDER /* a barrier or a wait, which is no work */
+    ZT__REGION_OF_ORDER /* a barrier, or a wait for events */
 } zt__region_kind;
 
 /* Where a region comes from, for the timeline. Threads are those of the system; 0 is not known. */
@@ -11269,10 +11269,10 @@ ZT__PRIVATE int zt__copy_intervals(zt_profiler *profiler, zt__intervals *interva
         for (locked = 0; locked < AT_ONCE && i < end; locked++, i++) {
             const zt__timeline_sample *sample = &timeline->samples[i % timeline->capacity];
             zt__interval *interval = &intervals->of_samples[intervals->count];
-            intervals->count += sample->origin.kind != ZT__REGION_OF_ORDER;
             interval->begin_ns = sample->begin_ns;
             interval->end_ns = sample->end_ns;
             interval->kind = sample->origin.kind;
+            intervals->count += interval->kind != ZT__REGION_OF_ORDER; /* the device waits meanwhile */
         }
         if (i >= end) {
             intervals->since_ns = timeline->replaced_until_ns;
@@ -12278,15 +12278,15 @@ ZT_API ze_result_t zt_set_operations(zt_profiler *profiler, const char *region, 
 
 /* ==== >>kernels: what kernels are made of, and how much of the device they can fill ======================= */
 
-/* A tracer reports the kernels that it sees. What is known of a kernel comes from three places:
+/* A tracer reports the kernels that it sees. What a kernel is made of is read from two places:
 
-     the module's native binary   when the kernel is created: an ELF file of Intel's compiler, "zebin",
-   describes its kernels in the section .ze_info zeKernelGetProperties,       after the kernel was appended
-   for the first time: then drivers also count the zeKernelGetBinaryExp,        shared local memory of its
-   arguments zetKernelGetProfileInfo
+   - The native binary of the module, when the first kernel of the module is created. An ELF file of Intel's
+     compiler ("zebin") describes its kernels in the section .ze_info.
+   - zeKernelGetProperties, zeKernelGetBinaryExp and zetKernelGetProfileInfo, when the first launch of a
+   handle has been appended. By then, drivers also count the shared local memory of the kernel's arguments.
 
-   Both are read once for each module and each handle, and neither delays a launch. Handles with the same name
-   and the same facts are one kernel, which belongs to the profiler of the list that it was appended to. */
+   So no launch waits for it. Handles with the same name and the same facts are one kernel, which belongs to
+   the profiler of the list that it was appended to. */
 
 enum {
     ZT__MAX_KERNELS = 16384,  /* of a profiler; launches of others are counted */
@@ -12936,7 +12936,7 @@ typedef enum zt__kernel_figure {
     ZT__KERNEL_FIGURES
 } zt__kernel_figure;
 
-/* What is said of a kernel when all conditions hold: texts with figures between them. */
+/* A sentence about a kernel, which applies if all conditions hold: texts with figures between them. */
 typedef struct zt__kernel_rule {
     struct {
         zt__kernel_figure figure;
@@ -12949,11 +12949,11 @@ typedef struct zt__kernel_rule {
     } parts[4];
 } zt__kernel_rule;
 
-/* All rules that hold are said, but of those with the same first condition only the first. A figure that is
-   not known fulfils no condition. Sources of the thresholds and remedies, beside those of zt__rules: [oneAPI]
-   Intel, "oneAPI GPU Optimization Guide": Registerization and Avoiding Register Spills; Small Register Mode
-   vs. Large Register Mode; Thread Mapping and GPU Occupancy; Considerations for Selecting Work-Group Size. It
-   calls every spill costly, so any is said. */
+/* All rules that hold apply, but of those with the same first condition only the first. A figure that is not
+   known fulfils no condition. Sources of the thresholds and remedies, beside those of zt__rules:
+   [oneAPI] Intel, "oneAPI GPU Optimization Guide": Registerization and Avoiding Register Spills; Small
+   Register Mode vs. Large Register Mode; Thread Mapping and GPU Occupancy; Considerations for Selecting
+            Work-Group Size. It advises against any spill. */
 static const zt__kernel_rule zt__kernel_rules[] = {
     /* [oneAPI] */
     {{{ZT__KERNEL_SPILL, ZT__AT_LEAST, 1}, {ZT__KERNEL_REGISTERS, ZT__AT_LEAST, 256}},
@@ -12969,7 +12969,7 @@ static const zt__kernel_rule zt__kernel_rules[] = {
      {{"It keeps ", ZT__KERNEL_PRIVATE},
       {" a thread in memory: arrays with indices that the compiler does not know are not in registers.",
        ZT__KERNEL_NOTHING}}},
-    /* [own]: what VTune calls a low SIMD utilisation is a larger loss than that of occupancy */
+    /* [own]: an empty lane is lost for as long as its thread runs */
     {{{ZT__KERNEL_IDLE_LANES, ZT__AT_LEAST, 20}, {ZT__KERNEL_NOTHING, ZT__NO_CONDITION, 0}},
      {{"Work-groups of ", ZT__KERNEL_ITEMS},
       {" leave ", ZT__KERNEL_IDLE_LANES},
@@ -13069,16 +13069,16 @@ ZT__PRIVATE int zt__kernel_rule_holds(const zt__kernel_rule *rule, const double 
 ZT__PRIVATE void zt__advise_kernel(const zt__device_limits *limits, const zt__kernel_facts *facts,
                                    const zt_kernel_shape *shape, char *text, size_t room) {
     double figures[ZT__KERNEL_FIGURES];
-    zt__kernel_figure said = ZT__KERNEL_NOTHING;
+    zt__kernel_figure reported = ZT__KERNEL_NOTHING;
     uint32_t i, part;
     text[0] = 0;
     zt__read_kernel_figures(limits, facts, shape, figures);
     for (i = 0; i < ZT__COUNT_OF(zt__kernel_rules); i++) {
         const zt__kernel_rule *rule = &zt__kernel_rules[i];
-        if (rule->conditions[0].figure == said || !zt__kernel_rule_holds(rule, figures)) {
+        if (rule->conditions[0].figure == reported || !zt__kernel_rule_holds(rule, figures)) {
             continue;
         }
-        said = rule->conditions[0].figure;
+        reported = rule->conditions[0].figure;
         zt__append(text, room, "%s", text[0] ? " " : "");
         for (part = 0; part < ZT__COUNT_OF(rule->parts) && rule->parts[part].text; part++) {
             zt__kernel_figure figure = rule->parts[part].figure;
@@ -15708,33 +15708,27 @@ ZT__PRIVATE ze_result_t zt__create_other_kernel(const zt__replacement *replaceme
     return result;
 }
 
-/* Called after a kernel was created. Puts another one in its place, if zt_replace has asked for one. Returns
-   the module of the kernel that is there then, which must live as long as the kernel. */
-ZT__PRIVATE ze_module_handle_t zt__replace_kernel(zt__modules *modules,
-                                                  const ze_kernel_create_params_t *parameters) {
+/* Called after a kernel was created. Puts another one in its place, if zt_replace has asked for one. The
+   call's module is then that of the other kernel, for the rest of the tracer and for hooks. */
+ZT__PRIVATE void zt__replace_kernel(zt__modules *modules, const ze_kernel_create_params_t *parameters) {
     const ze_kernel_desc_t *desc = *parameters->pdesc;
     zt__replacement *replacement = zt__begin_use(modules, *parameters->phModule, desc->pKernelName);
-    ze_kernel_handle_t *kernel = *parameters->pphKernel, other;
-    ze_module_handle_t module;
+    ze_kernel_handle_t *kernel = *parameters->pphKernel, replaced = *kernel, other;
     char reason[128];
-    ze_module_handle_t module = *parameters->phModule;
     ze_result_t result;
     if (!replacement) {
-        return module;
+        return;
     }
-    module = replacement->module;
-    result = zt__create_other_kernel(replacement, *kernel, desc, &other, reason, sizeof reason);
+    result = zt__create_other_kernel(replacement, replaced, desc, &other, reason, sizeof reason);
     if (other) {
-        module = replacement->module;
+        *kernel = other;
+        *parameters->phModule = replacement->module;
     }
     zt__end_use(modules, replacement, desc->pKernelName, result, reason);
     if (other) {
-        zt__check(modules->diagnostics, zeKernelDestroy(*kernel), "zeKernelDestroy",
+        zt__check(modules->diagnostics, zeKernelDestroy(replaced), "zeKernelDestroy",
                   "The kernel that was replaced is not freed.");
-        *kernel = other;
-        *parameters->phModule = module; /* for the rest of the tracer, and for hooks */
     }
-    return module;
 }
 
 /* Called after a pointer to a function was returned. Replaces it likewise. */
@@ -16953,9 +16947,9 @@ ZT__PRIVATE void zt__keep_origin(zt__frame *frame, ze_kernel_handle_t kernel, in
     const void *handle = kernel;
     const zt__known_handle *known;
     slot->bytes = zt__read_bytes(frame->call, frame->parameters);
-    slot->origin.kind = kernel                                            ? ZT__REGION_OF_KERNEL
-                        : zt__kind_of_call(frame->call) == ZT__KIND_ORDER ? ZT__REGION_OF_ORDER
-                                                                          : ZT__REGION_OF_COPY;
+    slot->origin.kind = kernel                                           ? ZT__REGION_OF_KERNEL
+                        : zt__kind_of_call(frame->call) == ZT__KIND_COPY ? ZT__REGION_OF_COPY
+                                                                         : ZT__REGION_OF_ORDER;
     if (!kernel) {
         return;
     }
@@ -17505,7 +17499,8 @@ ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
         break;
     case ZT__KIND_KERNEL_CREATE: {
         const ze_kernel_create_params_t *p = ZT__PARAMETERS(frame, ze_kernel_create_params_t);
-        frame->module = zt__replace_kernel(&tracer->modules, p);
+        zt__replace_kernel(&tracer->modules, p);
+        frame->module = *p->phModule;
         frame->created = **p->pphKernel;
         break;
     }
@@ -21119,7 +21114,7 @@ ZT__PRIVATE void zt__add_kernel_columns(zt__kernel_table *table) {
     }
 }
 
-/* Writes what is said of the kernels, those with the largest shares first, a paragraph each. */
+/* Writes the advice about the kernels, those with the largest shares first, a paragraph each. */
 ZT__PRIVATE void zt__write_kernel_advice(zt__document *document, const zt__figure_table *table) {
     enum { SHOWN = 10 };
     uint32_t i, shown = 0, others = 0;
