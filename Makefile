@@ -28,6 +28,7 @@ LIBS_trace := -Lbuild/examples -lstepper -Wl,-rpath,'$$ORIGIN'
 RUN_trace := env ZE_ENABLE_TRACING_LAYER=1
 RUN_timeline := env ZE_ENABLE_TRACING_LAYER=1
 RUN_instrument := env ZE_ENABLE_TRACING_LAYER=1
+RUN_hotspots := env ZE_ENABLE_TRACING_LAYER=1
 
 ifndef V
 .SILENT:
@@ -136,6 +137,9 @@ $(1)/tests/test_preload: | build/libzt_auto.so build/examples/simulate build/lib
 
 $(1)/tests/test_softgpu_engines $(1)/tests/test_stamps $(1)/tests/test_latency: | build/kernels/meet.so
 $(1)/tests/test_softgpu_sampling: | build/kernels/hot.so build/kernels/functions.so
+# Runs the example, on a device without sanitizers.
+$(1)/tests/test_hotspots: | build/kernels/hot.so build/examples/hotspots build/examples/simulate \
+    build/libzt_auto.so build/libze_softgpu.so build/kernels/cbrt.so build/kernels/saxpy.so build/kernels/reduce.so
 $(1)/tests/test_softgpu_modules: | build/kernels/functions.so build/kernels/imports.so build/kernels/matmul.so \
     build/kernels/replacements.so
 $(1)/tests/test_modules: | build/kernels/functions.so build/kernels/matmul.so build/kernels/reduce.so \
@@ -201,7 +205,7 @@ deps-spirv: deps-build
 
 build/kernels/%.spv: examples/kernels/%.cl tests/softgpu/kernel.h | deps-spirv
 	mkdir -p $(@D)
-	clang -x cl -cl-std=CL2.0 --target=spir64 -O2 -emit-llvm -include tests/softgpu/kernel.h -c -o $(@:spv=bc) $<
+	clang -x cl -cl-std=CL2.0 --target=spir64 -O2 -gline-tables-only -emit-llvm -include tests/softgpu/kernel.h -c -o $(@:spv=bc) $<
 	llvm-spirv-$$(clang -dumpversion | cut -d. -f1) -o $@ $(@:spv=bc)
 
 build/examples/%: examples/%.c | deps-example-%

@@ -58,11 +58,13 @@
        report         of a stream: what the device measured in one period, as raw data
        row            of a stream: the metrics of one period, calculated from a report
        marker         a name that a command list puts into a stream
+       hot spot       an instruction of a kernel, with the samples that were taken there
 
    NAMES
 
-       Functions are named zt_[stream_|trace_]verb[_noun]: zt_get_counts, zt_stream_get_counts. Functions of
-       streams begin with zt_stream_, and those of the tracer with zt_trace_. zt_..._name returns the name of
+       Functions are named zt_[stream_|trace_|hotspots_]verb[_noun]: zt_get_counts, zt_stream_get_counts.
+       Functions of streams begin with zt_stream_, those of the tracer with zt_trace_, and those that sample
+       hot spots with zt_hotspots_. zt_..._name returns the name of
        a value, and zt_..._config_default a configuration. What begins with zt__ or ZT__ is private.
 
    REGIONS
@@ -535,6 +537,58 @@
        before the tracer started is assumed to be of the same. When the application destroys the other module
        while it is traced, the replacement ends.
 
+   HOT SPOTS, with ZETOOLS_TRACER
+
+       Where inside a kernel does the time go? A device with a metric group that samples instructions, such as
+       EuStallSampling, looks at its threads periodically: at which instruction each is, and whether it
+       executes that or waits for something. zt_hotspots_start adds these samples up by instruction, of all
+       kernels that run on the device:
+
+           zt_trace_start(profiler, NULL);
+           zt_hotspots_start(profiler, NULL);
+           solve(...);
+           zt_hotspots_stop(profiler);
+           zt_trace_stop(profiler);
+           zt_report(profiler, "-");
+
+       The group is found by what its metrics are, not by its name: an address of code, and counts of events.
+       The count "Active" is that of threads that executed the instruction. The others are kinds of stall, and
+       are called as the driver calls them: on an Arc B580 "SbidStall" waits for a result of an earlier
+       instruction, "SendStall" for room to send a message, such as a load, "SyncStall" for other threads,
+       "PipeStall" and "DistStall" for the pipeline, "InstrFetchStall" for the instructions themselves. A
+       stall is counted where the thread waits, which often is an instruction after the one that is slow.
+
+       The device reports addresses. So the tracer has to know where each kernel lies, and hot spots need a
+       profiler that traces (with no_launches, if launches are not to be measured). Kernels are known that
+       were created while it traced, or launched while hot spots are sampled. An address may later be that of
+       another kernel. So what was sampled is read before a kernel or a module is destroyed, and each sample
+       belongs to the kernel that was at its address when it was read. Kernels of the same name with the same
+       instructions are one. Samples elsewhere are counted by cause in zt_hotspots_counts: the device also
+       samples other processes, and reports only 32 bits of an address, which two kernels may have in common.
+       A kernel that a hook has put in place of another is known, but not its source lines.
+
+       The device has little memory for samples. A thread of the library's own reads them. With
+       zt_hotspots_config.no_thread, and with ZETOOLS_NO_THREADS, zt_collect does. What the device drops is
+       counted as an event, because the device does not report how many samples that were.
+
+       Sampling needs no queries and does not serialise anything. It uses a domain of its own, so it goes
+       together with regions, with metrics or without, and with a stream. One profiler at a time samples a
+       device. A root device with several tiles is refused: open a profiler on each sub-device.
+
+       Source lines come from the debug information of the modules, which compilers add with -g or
+       -gline-tables-only. It is read when a module with samples is destroyed or sampling stops, up to
+       zt_hotspots_config.debug_limit bytes. A report that shows hot spots passes it to addr2line,
+       llvm-addr2line or llvm-symbolizer, whichever the PATH has. Nothing else needs these programs, and
+       nothing runs them before a report, zt_write or zt_hotspots_find_lines. They get an environment without
+       LD_PRELOAD. Without them, or without debug information, hot spots have offsets from the begin of the
+       kernel, as disassemblers show them.
+
+       The table shows the 20 source lines with most samples, with the share in which the instruction was
+       executed and the main kind of stall. A page shows the source with the samples beside each line. In
+       folded stacks, the own time of a region with the name of a kernel is divided among its lines in
+       proportion to their samples: "step;gemm;gemm.cl:12 314374". If there is no region, the numbers are
+       samples. Packed statistics have no hot spots.
+
    REPORTS
 
        JSON, CSV and pages begin with what a reader needs a year later: the version of the library, the
@@ -571,6 +625,12 @@
                        "occupancy", "advice"} and the numbers of zt_kernel_info, null where not known.
                        "shapes" is an array of zt_kernel_shape, with null for sizes that are not known
            "calls"     of the tracer: {"name", "count", "errors", "time_ns"}
+           "hotspots"  if instructions were sampled: {"group", "period_ns", "counts" (zt_hotspots_counts),
+                       "kinds", "kernels"}. "kinds" has the names of the counts. A kernel is {"name", "size",
+                       "samples", "share", "instructions", "sources"}; an instruction {"offset", "samples",
+                       "kinds", "file", "line"}; a source {"file", "lines"}, where a line is {"line", "text",
+                       "samples", "kinds"}. "kinds" are then counts in the order of the names. Lines without
+                       samples are those around others; "text" is missing if the file cannot be read
 
        A region is {"name", "count", "lost", "dropped", "parent", "own_ns", "total_ns", "share", "time_ns",
        "limit", "metrics"}. "parent" is an index or null, as in zt_region_info; "share" is from 0 to 1. Where
@@ -597,6 +657,9 @@
        Lines of the component "kernel" have the index of the kernel as the group ("kernel 3"), its launches as
        the count, and a figure of it as the mean. There is a line "occupancy" for each shape, with "64 of 256"
        as the text for 64 work-groups of 256 items.
+       Lines of the component "hotspot" are the samples of an instruction, one for each kind that it has:
+       `region` is the kernel, `count` has all samples of the instruction, `sum` those of the kind, and the
+       text its offset and source line.
 
            import csv
            for line in csv.DictReader(open("run.csv", newline="")):
@@ -702,11 +765,13 @@
        zt_trace_stop          calls in progress                             config.wait_timeout_ns
        zt_replace             kernels that other threads create             config.wait_timeout_ns
        zt_bench, zt_compare   each of their runs                            config.wait_timeout_ns
+       zt_hotspots_stop       a thread that reads samples, and the end of   config.wait_timeout_ns,
+                              the library's own                             2 seconds
        zt_stream_read         a row                                         its timeout
        zt_stream_close        reads of other threads                        10 seconds
 
-       Threads of the library (config.thread, zt_stream_config.reader) run from opening to closing, block all
-       signals, and end before the process exits.
+       Threads of the library (config.thread, zt_stream_config.reader, hot spots) run from opening or start to
+       closing or stop, block all signals, and end before the process exits.
 
    PROCESSES
 
@@ -765,6 +830,7 @@
        ZT_PEAKS                overrides zt_set_peaks: bytes and operations a second, "456e9,14.6e12"
        ZT_KERNELS, ZT_CALLS    override names and calls of zt_trace_config: ZT_KERNELS="gemm*,!*_tail"
        ZT_COPIES               overrides zt_trace_config.copies: "1", or "0"
+       ZT_HOTSPOTS             overrides zt_auto_config.hotspots: "1", or "0"
        ZT_MODULES              overrides zt_trace_config.modules, a directory; "": none
        ZT_PROFILE_FLAGS        overrides zt_trace_config.profile_flags, in hexadecimal: "0x3"; "0": none
        ZT_AUTO                 the reports of zt_auto, as in ZT_REPORT; "1": as its configuration says; "off",
@@ -789,8 +855,8 @@
        ZETOOLS_STATIC           In each file that uses the library, with ZETOOLS_IMPLEMENTATION: makes its
                                 functions static, so that a library that contains them does not export them.
        ZETOOLS_NO_THREADS       With ZETOOLS_IMPLEMENTATION, for programs that must not have other threads:
-                                the library starts none. config.thread has no effect, and
-                                zt_stream_config.reader is refused.
+                                the library starts none. config.thread has no effect,
+                                zt_stream_config.reader is refused, and zt_collect reads samples of hot spots.
 */
 #ifndef ZETOOLS_H
 #define ZETOOLS_H
@@ -1294,7 +1360,58 @@ typedef struct zt_auto_config {
                            output. ZT_AUTO in the environment overrides it. */
     zt_config profiler; /* of each context and device */
     zt_trace_config trace;
+    int hotspots; /* Not 0: hot spots are sampled on each device that can. ZT_HOTSPOTS in the environment
+                     overrides it. */
 } zt_auto_config;
+
+/* The most kinds of stall that hot spots have. Since 0.1. */
+enum { ZT_MAX_STALLS = 16 };
+
+/* How hot spots are sampled. Start from zt_hotspots_config_default(). 0 and NULL stand for the default. Since
+   0.1. */
+typedef struct zt_hotspots_config {
+    uint32_t period_ns;  /* Nanoseconds from one sample to the next; the driver rounds it. Default: 50 us. */
+    size_t memory_limit; /* Bytes for samples that are read and not yet added up. Default: 8 MiB. */
+    uint32_t addresses;  /* The most addresses that are kept apart; samples at others are counted. Each needs
+                            up to 300 bytes. A later start can raise it, and not lower it. Default: 65,536. */
+    size_t debug_limit;  /* Bytes of debug information that are kept for source lines, of modules that are
+                            destroyed, or still there at the stop. Default: 64 MiB. */
+    int no_thread;       /* Not 0: zt_collect reads samples; call it every few milliseconds. 0: a thread of
+                            the library's own does. */
+} zt_hotspots_config;
+
+/* A kind of stall: why a thread of the device did not execute its next instruction. Since 0.1. */
+typedef struct zt_stall {
+    const char *name; /* the device's, such as "SbidStall"; see HOT SPOTS */
+    uint64_t samples;
+} zt_stall;
+
+/* Samples at one instruction of a kernel. Strings are never NULL and live as long as the profiler. Since 0.1.
+ */
+typedef struct zt_hotspot_info {
+    const char *kernel;
+    uint64_t offset; /* of the instruction from the begin of the kernel, in bytes: a multiple of 8 */
+    uint64_t samples;
+    double share;    /* of all samples in kernels, from 0 to 1 */
+    uint64_t active; /* samples in which the instruction was executed; the others are stalls */
+    uint32_t stall_count;
+    zt_stall stalls[ZT_MAX_STALLS];
+    const char *file; /* of the source. "": not known; see zt_hotspots_find_lines */
+    uint32_t line;    /* from 1; 0: not known */
+} zt_hotspot_info;
+
+/* Samples of hot spots: samples = matched + outside + ambiguous + no_room. Since 0.1. */
+typedef struct zt_hotspots_counts {
+    uint64_t samples;
+    uint64_t matched;   /* in a kernel */
+    uint64_t outside;   /* in none that the tracer knows: of other processes, or of kernels that were neither
+                           created nor launched while tracing */
+    uint64_t ambiguous; /* where two kernels lie, as far as the device reports addresses */
+    uint64_t no_room;   /* at more addresses than zt_hotspots_config.addresses, or without memory for them */
+    uint64_t discarded; /* reports or rows that could not be used: the driver calculated none, or no address
+                           or no counts. How many samples they had is not known */
+    uint64_t drops;     /* how often the device reported that it had dropped samples */
+} zt_hotspots_counts;
 
 #endif /* ZETOOLS_TRACER */
 
@@ -1802,11 +1919,10 @@ ZT_API zt_trace_config zt_trace_config_default(void);
    profiler at once. Since 0.1. */
 ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *config);
 
-/* Stops tracing, and waits for traced calls that other threads have in progress, up to
-   config.wait_timeout_ns. What was measured stays. Lists that were recorded may still be executed,
-   with zt_execute.
-   Returns SUCCESS, after which no hook runs any more; NOT_READY if a call did not end in time, which is then
-   traced to its end; HANDLE_OBJECT_IN_USE inside a hook. Any thread. Since 0.1. */
+/* Stops tracing and the sampling of hot spots, and waits for traced calls that other threads have in
+   progress, up to config.wait_timeout_ns. What was measured stays. Lists that were recorded may still be
+   executed, with zt_execute. Returns SUCCESS, after which no hook runs any more; NOT_READY if a call did not
+   end in time, which is then traced to its end; HANDLE_OBJECT_IN_USE inside a hook. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler);
 
 /* Replaces kernels by those of another module while the profiler traces, from their next zeKernelCreate on.
@@ -1854,6 +1970,45 @@ ZT_API zt_auto_config zt_auto_config_default(void);
    Returns SUCCESS; INVALID_ARGUMENT if the suffix of a report stands for no format; otherwise the result of
    zeInit, or as zt_trace_start. One thread. Since 0.1. */
 ZT_API ze_result_t zt_auto(const zt_auto_config *config);
+
+/* ---- hot spots ------------------------------------------------------------------------------------------- */
+
+/* Returns a configuration with every field at its default. Any thread. Since 0.1. */
+ZT_API zt_hotspots_config zt_hotspots_config_default(void);
+
+/* Starts to sample instructions; see HOT SPOTS. The profiler must trace. Samples are added to those of
+   earlier starts.
+   config  NULL: the defaults
+   Returns SUCCESS; NOT_READY if the profiler does not trace; UNSUPPORTED_FEATURE if the device has no metric
+   group that samples instructions, for a root device of several tiles, and if the driver does not report
+   where kernels lie; NOT_AVAILABLE or HANDLE_OBJECT_IN_USE if the group is in use, and the message names by
+   whom; HANDLE_OBJECT_IN_USE if hot spots are sampled already; INVALID_SIZE if config.memory_limit is too
+   low; DEPENDENCY_UNAVAILABLE if the driver's metric library is missing; otherwise the result of the call
+   that failed. Any thread, but not two threads for one device at once. Since 0.1. */
+ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_config *config);
+
+/* Reads what is left, and stops. What was sampled stays. Does nothing if hot spots are not sampled.
+   zt_trace_stop and zt_close do the same before all else.
+   Returns SUCCESS; NOT_READY if another thread reads samples for longer than config.wait_timeout_ns, or the
+   library's own thread does not end in 2 seconds; HANDLE_OBJECT_IN_USE inside the log function of a message
+   about reading. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_hotspots_stop(zt_profiler *profiler);
+
+/* Returns how many samples there are so far, and what became of them. Any thread. Since 0.1. */
+ZT_API zt_hotspots_counts zt_hotspots_get_counts(const zt_profiler *profiler);
+
+/* Finds the source lines of all hot spots that were sampled so far, as reports do. Runs addr2line,
+   llvm-addr2line or llvm-symbolizer, whichever is in PATH, for up to 10 seconds for each module.
+   Returns SUCCESS, also where no line is known; NOT_READY if another thread does it now. Any thread. Since
+   0.1. */
+ZT_API ze_result_t zt_hotspots_find_lines(zt_profiler *profiler);
+
+/* Returns the number of hot spots, that is, of different instructions with samples, so far. Any thread. Since
+   0.1. */
+ZT_API uint32_t zt_get_hotspot_count(const zt_profiler *profiler);
+
+/* Gets a hot spot by its index. They are in the order of their first sample. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_get_hotspot(const zt_profiler *profiler, uint32_t hotspot, zt_hotspot_info *info);
 
 #endif /* ZETOOLS_TRACER */
 
@@ -2004,6 +2159,15 @@ ZT__OFF zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler) ZT__EMP
 ZT__OFF uint32_t zt_get_call_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF ZT__RESULT zt_get_call(const zt_profiler *profiler, uint32_t call, zt_call_info *info)
     { ZT__CLEAR(info); if (info) { info->name = ""; } return ZT__SUCCESS; }
+ZT__OFF zt_hotspots_config zt_hotspots_config_default(void) ZT__EMPTY(zt_hotspots_config)
+ZT__OFF ZT__RESULT zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_config *config)
+    { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_hotspots_stop(zt_profiler *profiler) { return ZT__SUCCESS; }
+ZT__OFF zt_hotspots_counts zt_hotspots_get_counts(const zt_profiler *profiler) ZT__EMPTY(zt_hotspots_counts)
+ZT__OFF ZT__RESULT zt_hotspots_find_lines(zt_profiler *profiler) { return ZT__SUCCESS; }
+ZT__OFF uint32_t zt_get_hotspot_count(const zt_profiler *profiler) { return 0; }
+ZT__OFF ZT__RESULT zt_get_hotspot(const zt_profiler *profiler, uint32_t hotspot, zt_hotspot_info *info)
+    { ZT__CLEAR(info); if (info) { info->kernel = info->file = ""; } return ZT__SUCCESS; }
 ZT__OFF uint32_t zt_get_kernel_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF ZT__RESULT zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, zt_kernel_info *info)
     { ZT__CLEAR(info); if (info) { info->name = ""; info->region = UINT32_MAX; } return ZT__SUCCESS; }
@@ -2167,6 +2331,7 @@ typedef zt__disabled_scope zt_scope;
            >>requests     ZT_REPORT, and lists of reports
            >>opening      zt_open, zt_close
            >>streams      sampling by the clock
+           >>hotspots     samples of instructions, added up by address (ZETOOLS_TRACER)
            >>modules      files of the modules of others, and kernels in place of theirs (ZETOOLS_TRACER)
            >>tracer       regions around the launches of others (ZETOOLS_TRACER)
            >>openmetrics  figures for Prometheus, as OpenMetrics text
@@ -2190,6 +2355,9 @@ typedef zt__disabled_scope zt_scope;
                                      samples
        reader, of a stream           reading, calculating and delivering  yes     yes        first
                                      rows
+       reading, of hot spots         reading and calculating samples,     yes     yes        first
+                                     the addresses of kernels
+       finding, of hot spots         looking source lines up              no      yes        first
        mutex, of a profiler or       bookkeeping: names, lists, slots,    no      no         second
        a stream                      counts, statistics, rings of rows
        mutex, of the process         activation and calculation           yes     no         last
@@ -2311,9 +2479,12 @@ typedef zt__disabled_scope zt_scope;
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -2322,6 +2493,7 @@ typedef zt__disabled_scope zt_scope;
 #include <sys/auxv.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -2358,6 +2530,9 @@ extern "C" {
 #ifndef CLOCK_THREAD_CPUTIME_ID
 #define CLOCK_THREAD_CPUTIME_ID 3
 #endif
+#ifndef F_DUPFD_CLOEXEC
+#define F_DUPFD_CLOEXEC 1030
+#endif
 #ifdef SIG_SETMASK
 typedef sigset_t zt__signal_set;
 #else
@@ -2372,6 +2547,9 @@ int nanosleep(const struct timespec *wanted, struct timespec *left);
 int setenv(const char *name, const char *value, int overwrite);
 int pthread_condattr_setclock(pthread_condattr_t *attributes, int clock);
 int sigfillset(zt__signal_set *set);
+int sigemptyset(zt__signal_set *set);
+int kill(int process, int signal);
+int fileno(FILE *file);
 int pthread_sigmask(int how, const zt__signal_set *set, zt__signal_set *before);
 ssize_t readlink(const char *path, char *target, size_t size);
 #endif
@@ -2726,6 +2904,142 @@ ZT__PRIVATE char *zt__demangle(const char *name) {
         memmove(text, text + sizeof type - 1, strlen(text) - (sizeof type - 1) + 1);
     }
     return text;
+}
+
+/* ---- other programs -------------------------------------------------------------------------------------- */
+
+/* A program that this process runs for a report. */
+typedef struct zt__tool {
+    const char *const *arguments; /* from the name, which is looked up in PATH, to a NULL */
+    FILE *input, *object;         /* files that it reads: its standard input, and ZT__TOOL_OBJECT */
+    uint64_t deadline;            /* it is killed then */
+    void (*line)(void *user, const char *text); /* called for each line that it prints */
+    void *user;
+} zt__tool;
+
+/* The descriptor of `object` in the program, and its path. */
+enum { ZT__TOOL_DESCRIPTOR = 9 };
+#define ZT__TOOL_OBJECT "/dev/fd/9"
+
+/* Reads what the program prints, until it has closed its output, a line is too long, or the deadline has
+   passed. Returns 0 in these last cases. */
+ZT__PRIVATE int zt__read_tool(const zt__tool *tool, int output) {
+    char text[4096 + 64], *end;
+    size_t used = 0;
+    for (;;) {
+        uint64_t now = zt__now_ns();
+        struct pollfd readable = {output, POLLIN, 0};
+        ssize_t size = 0;
+        int ready;
+        if (now >= tool->deadline || used + 1 == sizeof text) {
+            return 0;
+        }
+        ready = poll(&readable, 1, (int)((tool->deadline - now) / 1000000) + 1);
+        size = ready > 0 ? read(output, text + used, sizeof text - 1 - used) : 0;
+        if ((ready < 0 || size < 0) && errno != EINTR) {
+            return 0;
+        }
+        if (ready > 0 && size == 0) {
+            return 1;
+        }
+        used += size > 0 ? (size_t)size : 0;
+        text[used] = 0;
+        while ((end = strchr(text, '\n'))) {
+            *end = 0;
+            tool->line(tool->user, text);
+            used -= (size_t)(end + 1 - text);
+            memmove(text, end + 1, used + 1);
+        }
+    }
+}
+
+/* Waits until a program has ended, so that it is no zombie, and kills it at the deadline. The application may
+   wait for all of its children, or ignore them; then there is nothing to wait for. */
+ZT__PRIVATE void zt__await_tool(pid_t process, uint64_t deadline) {
+    enum { KILLED_NS = 1000000000 };
+    zt__wait wait = zt__wait_until(deadline);
+    pid_t ended;
+    do {
+        ended = waitpid(process, NULL, WNOHANG);
+    } while ((ended == 0 || (ended < 0 && errno == EINTR)) && zt__wait_again(&wait));
+    if (ended == 0) {
+        kill(process, SIGKILL);
+        wait = zt__wait_until(zt__deadline(KILLED_NS));
+        while (waitpid(process, NULL, WNOHANG) == 0 && zt__wait_again(&wait)) {
+        }
+    }
+}
+
+/* Starts the program with duplicated descriptors, which no other program inherits. It gets few variables of
+   the environment: LD_PRELOAD and ZT_AUTO could make it a program that is profiled. Returns 0 if there is no
+   such program. */
+ZT__PRIVATE int zt__spawn_tool(const zt__tool *tool, int input, int object, int output, pid_t *process) {
+    char path[4096 + 8], libraries[4096 + 24];
+    char c_locale[] = "LC_ALL=C";
+    const char *given_path = getenv("PATH"), *given_libraries = getenv("LD_LIBRARY_PATH");
+    char *environment[4] = {c_locale, path, NULL, NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    zt__signal_set none;
+    int failed;
+    if (!given_path || strlen(given_path) >= 4096) {
+        return 0;
+    }
+    snprintf(path, sizeof path, "PATH=%s", given_path);
+    if (given_libraries && strlen(given_libraries) < 4096) {
+        snprintf(libraries, sizeof libraries, "LD_LIBRARY_PATH=%s", given_libraries);
+        environment[2] = libraries;
+    }
+    if (posix_spawn_file_actions_init(&actions) != 0) {
+        return 0;
+    }
+    if (posix_spawnattr_init(&attributes) != 0) {
+        posix_spawn_file_actions_destroy(&actions);
+        return 0;
+    }
+    sigemptyset(&none); /* threads of the library block all signals */
+    failed = posix_spawnattr_setsigmask(&attributes, (const sigset_t *)(const void *)&none) != 0;
+    failed |= posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK) != 0;
+    failed |= posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO) != 0;
+    failed |= posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO) != 0;
+    failed |= posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0) != 0;
+    failed |= posix_spawn_file_actions_adddup2(&actions, object, ZT__TOOL_DESCRIPTOR) != 0;
+    failed = failed || posix_spawnp(process, tool->arguments[0], &actions, &attributes,
+                                    (char *const *)(uintptr_t)tool->arguments, environment) != 0;
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    return !failed;
+}
+
+/* Runs a program, and passes the lines that it prints to a function. Returns 0 if there is no such program.
+   The files must be flushed. */
+ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
+    enum { LEAST = ZT__TOOL_DESCRIPTOR + 1 }; /* above those of the program, so that none replaces another */
+    int pipes[2], descriptors[3], started = 0;
+    uint32_t i;
+    pid_t process = 0;
+    if (pipe(pipes) != 0) {
+        return 0;
+    }
+    descriptors[0] = fcntl(fileno(tool->input), F_DUPFD_CLOEXEC, LEAST);
+    descriptors[1] = fcntl(fileno(tool->object), F_DUPFD_CLOEXEC, LEAST);
+    descriptors[2] = fcntl(pipes[1], F_DUPFD_CLOEXEC, LEAST);
+    close(pipes[1]);
+    fcntl(pipes[0], F_SETFD, FD_CLOEXEC);
+    if (descriptors[0] >= 0 && descriptors[1] >= 0 && descriptors[2] >= 0 &&
+        lseek(descriptors[0], 0, SEEK_SET) == 0) {
+        started = zt__spawn_tool(tool, descriptors[0], descriptors[1], descriptors[2], &process);
+    }
+    for (i = 0; i < ZT__COUNT_OF(descriptors); i++) {
+        if (descriptors[i] >= 0) {
+            close(descriptors[i]);
+        }
+    }
+    if (started) {
+        zt__await_tool(process, zt__read_tool(tool, pipes[0]) ? tool->deadline : 0);
+    }
+    close(pipes[0]);
+    return started;
 }
 
 /* ---- numbers --------------------------------------------------------------------------------------------- */
@@ -4269,13 +4583,12 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     /* of streams */                                                                                         \
     X(MEMORY_LIMIT, "%s: config.memory_limit is %llu bytes, and group '%s' needs %llu. Raise it.")           \
     X(NO_TIMELINE, "zt_stream_open: config.profiler keeps no timeline. Set its config.timeline.")            \
-    X(SEVERAL_TILES, "zt_stream_open: the device has %u tiles, and group '%.64s' cannot be sampled on all "  \
-                     "of them at once. Open a stream on each sub-device (zeDeviceGetSubDevices).")           \
+    X(SEVERAL_TILES, "%s: the device has %u tiles, and group '%.64s' cannot be sampled on all of them at "   \
+                     "once. Open a %s on each sub-device (zeDeviceGetSubDevices).")                          \
     X(NO_READER, "zt_stream_open: config.reader is set, and %s. Call zt_stream_read() often instead.")       \
     X(STREAM_GAP, "zetMetricStreamerReadData: the device dropped data that were not read in time. Call "     \
                   "zt_stream_read() more often, set config.reader, or raise config.period_ns.")              \
-    X(NOT_CALCULATED, "zetMetricGroupCalculateMetricValues failed: %s. These reports are discarded. Update " \
-                      "the driver if this persists.")                                                        \
+    X(NOT_CALCULATED, "%s failed: %s. These reports are discarded. Update the driver if this persists.")     \
     X(STREAM_BUSY, "%s: the stream is being read. Do not call this from the function that receives rows, "   \
                    "nor from two threads at once.")                                                          \
     X(CANNOT_MARK, "zt_stream_mark: '%.64s' is not marked: %s.")                                             \
@@ -4294,6 +4607,22 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
       "%s: a traced call was still in progress when the time was up. The tracer stays, "                     \
       "switched off, until that call ends. Raise config.wait_timeout_ns, or end the wait "                   \
       "in that call.")                                                                                       \
+    /* of hot spots */                                                                                       \
+    X(NO_INSTRUCTION_SAMPLING,                                                                               \
+      "zt_hotspots_start: none of the %u metric groups of the device samples instructions, as "              \
+      "EuStallSampling does. This needs another device, or a newer driver.")                                 \
+    X(NOT_TRACING, "zt_hotspots_start: the profiler does not trace, so it is not known where kernels lie. "  \
+                   "Call zt_trace_start() before.")                                                          \
+    X(NO_ADDRESSES, "zt_hotspots_start: %s. Where kernels lie is not known. Update loader and driver.")      \
+    X(SAMPLING_ALREADY, "zt_hotspots_start: hot spots are already sampled. Call zt_hotspots_stop() first.")  \
+    X(SAMPLES_DROPPED,                                                                                       \
+      "%s: the device dropped samples that were not read in time. Raise config.period_ns "                   \
+      "of zt_hotspots_start(), or call zt_collect() more often if config.no_thread is set.")                 \
+    X(TOO_MANY_ADDRESSES, "zt_hotspots_start: samples lie at more than %u addresses, or there is no memory " \
+                          "for them. Others are counted in zt_hotspots_counts.no_room. Raise "               \
+                          "config.addresses.")                                                               \
+    X(STILL_SAMPLING, "%s: another thread reads samples for longer than config.wait_timeout_ns, or the "     \
+                      "library's own thread does not return from the driver. Call it again later.")          \
     X(NO_SUCH_KERNEL, "zt_replace: the module has no kernel '%.64s'. Nearest: %s.")                          \
     X(NOT_REPLACED, "zt_replace: '%.64s' is not replaced by '%.64s': %s. Build the other one with the same " \
                     "arguments, for the context and device of the profiler.")                                \
@@ -4496,6 +4825,9 @@ ZT_API const char *zt_version(void) {
 #define ZT__OPTIONAL_FUNCTIONS(X)                                                                            \
     X(zeCommandListIsImmediate, (ze_command_list_handle_t list, ze_bool_t * is_immediate))                   \
     X(zeDeviceGetGlobalTimestamps, (ze_device_handle_t device, uint64_t * host, uint64_t * ticks))           \
+    X(zeDriverGetExtensionFunctionAddress, (ze_driver_handle_t driver, const char *name, void **function))   \
+    X(zeKernelGetBinaryExp, (ze_kernel_handle_t kernel, size_t * size, uint8_t * binary))                    \
+    X(zelLoaderTranslateHandle, (int type, void *handle, void **of_driver))                                  \
     X(zeDevicePciGetPropertiesExt, (ze_device_handle_t device, ze_pci_ext_properties_t * properties))        \
     X(zeEventQueryTimestampsExp, (ze_event_handle_t event, ze_device_handle_t device, uint32_t * count,      \
                                   ze_kernel_timestamp_result_t * stamps))                                    \
@@ -6373,6 +6705,10 @@ struct zt_profiler {
     void (*lists_executed)(zt_profiler *profiler, uint64_t begin_ns);
     int (*stop_tracing)(zt_profiler *profiler); /* returns 0 if the profiler cannot be closed now */
     void (*free_tracer)(zt_profiler *profiler);
+    struct zt__loaded *loaded; /* of the tracer. Atomic, like the next two */
+    struct zt__hotspots *hotspots;
+    void (*collect_hotspots)(zt_profiler *profiler); /* reads samples of instructions. No mutex held */
+    void (*free_hotspots)(zt_profiler *profiler);
     struct zt__kernels *kernels; /* NULL: none is known. Atomic */
     uint64_t unknown_launches;   /* of kernels for which there was no room; guarded by the mutex */
 };
@@ -8087,6 +8423,7 @@ ZT__PRIVATE int zt__is_inside_callback(zt_profiler *profiler, const char *call) 
 }
 
 ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
+    void (*collect_hotspots)(zt_profiler *);
     const char *not_ended = NULL;
     const zt__slot *open;
     int is_complete = 1;
@@ -8095,6 +8432,10 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
     }
     if (zt__is_inside_callback(profiler, "zt_collect")) {
         return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
+    }
+    collect_hotspots = zt__load(&profiler->collect_hotspots);
+    if (collect_hotspots) {
+        collect_hotspots(profiler);
     }
     if (timeout_ns) {
         is_complete = zt__collect_until(profiler, zt__deadline(timeout_ns));
@@ -13737,6 +14078,9 @@ ZT__PRIVATE void zt__destroy_profiler(zt_profiler *profiler) {
     zt__detach_profiler(profiler);
     zt__unregister_profiler(profiler);
     zt__close_timeline(profiler);
+    if (profiler->free_hotspots) {
+        profiler->free_hotspots(profiler);
+    }
     if (profiler->free_tracer) {
         profiler->free_tracer(profiler);
     }
@@ -13964,7 +14308,10 @@ struct zt_stream {
     zt_stream_config config;
     zt_stream_info info;
     zt__driver driver;
-    zt__diagnostics diagnostics;
+    const char *opened_by;  /* the call, for messages */
+    int is_of_instructions; /* its reports are read by >>hotspots: they have no periods, and no rows */
+    zt__diagnostics own_diagnostics;
+    zt__diagnostics *diagnostics;                                      /* these, or those of the profiler */
     uint32_t time_metric, length_metric, marker_metric, reason_metric; /* or UINT32_MAX */
     uint32_t marker_base; /* the number of the first marker in the device's reports */
     int is_activated;
@@ -14018,11 +14365,6 @@ struct zt_stream {
     zt__clock clock;
 };
 
-/* Public functions that only read take a const stream, but lock it. */
-ZT__PRIVATE zt_stream *zt__mutable_stream(const zt_stream *stream) {
-    return (zt_stream *)stream;
-}
-
 /* ---- opening --------------------------------------------------------------------------------------------- */
 
 ZT__PRIVATE void zt__fill_stream_config(zt_stream_config *config) {
@@ -14069,9 +14411,11 @@ ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_
     stream->device = device;
     stream->config = config;
     stream->info.group = "";
-    stream->diagnostics.mutex = &data->mutex;
-    stream->diagnostics.log = config.log ? config.log : zt__default_log();
-    stream->diagnostics.log_user = config.log_user;
+    stream->own_diagnostics.mutex = &data->mutex;
+    stream->own_diagnostics.log = config.log ? config.log : zt__default_log();
+    stream->own_diagnostics.log_user = config.log_user;
+    stream->diagnostics = &stream->own_diagnostics;
+    stream->opened_by = "zt_stream_open";
     stream->time_metric = stream->length_metric = UINT32_MAX;
     stream->marker_metric = stream->reason_metric = UINT32_MAX;
     stream->marker_reason = stream->other_reason = zt__nan();
@@ -14089,17 +14433,32 @@ ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_
 /* Reports why the device cannot be sampled. Returns the result of the call that failed. */
 ZT__PRIVATE ze_result_t zt__report_stream_refusal(zt_stream *stream, ze_result_t result, const char *call,
                                                   const zt__counter_holder *holder) {
-    zt__report_refusal(&stream->diagnostics, stream->device, 1, result, call, holder);
+    zt__report_refusal(stream->diagnostics, stream->device, 1, result, call, holder);
     return result;
 }
 
-/* Finds the configured group; if none is configured, ComputeBasic, or else the first that is time-based.
-   Refuses a device with several tiles, whose reports have a header, so that only one at a time could be
-   calculated. */
-ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
+/* Returns the index of the configured group in the catalog; if none is configured, that of ComputeBasic, or
+   else of the first that is time-based. For >>hotspots, that of the group that samples instructions. Returns
+   UINT32_MAX if there is none. */
+ZT__PRIVATE uint32_t zt__choose_stream_group(const zt_stream *stream, const zt__catalog *catalog) {
     const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
+    const char *name = stream->config.group ? stream->config.group : "ComputeBasic";
+    uint32_t index = 0;
+    if (stream->is_of_instructions) {
+        while (index < catalog->count && !catalog->samples_instructions[index]) {
+            index++;
+        }
+        return index < catalog->count ? index : UINT32_MAX;
+    }
+    index = zt__find_group(catalog, name, strlen(name), type);
+    return index == UINT32_MAX && !stream->config.group ? zt__find_group(catalog, NULL, 0, type) : index;
+}
+
+/* Finds the group. Refuses a device with several tiles, whose reports have a header, so that only one at a
+   time could be calculated. */
+ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
     const zt_allocator *allocator = &stream->config.allocator;
-    const char *name = stream->config.group ? stream->config.group : "ComputeBasic", *call;
+    const char *name = stream->config.group, *call;
     zt__group *group = &stream->data->group;
     zt__catalog catalog;
     uint32_t index, tiles = 0;
@@ -14107,20 +14466,20 @@ ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
     if (result != ZE_RESULT_SUCCESS) {
         return zt__report_stream_refusal(stream, result, call, NULL);
     }
-    index = zt__find_group(&catalog, name, strlen(name), type);
-    if (index == UINT32_MAX && !stream->config.group) {
-        index = zt__find_group(&catalog, NULL, 0, type);
-    }
+    index = zt__choose_stream_group(stream, &catalog);
     if (index != UINT32_MAX) {
         group->handle = catalog.handles[index];
         group->properties = catalog.properties[index];
         group->tiles = 1;
         stream->info.group = group->properties.name;
+    } else if (stream->is_of_instructions && catalog.count > 0) {
+        result = zt__report(stream->diagnostics, NO_INSTRUCTION_SAMPLING, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                            (unsigned)catalog.count);
     } else if (zt__has_counters(&catalog)) {
-        result =
-            zt__report_no_group(&stream->diagnostics, "zt_stream_open", &catalog, name, strlen(name), type);
+        result = zt__report_no_group(stream->diagnostics, stream->opened_by, &catalog, name, strlen(name),
+                                     ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED);
     } else {
-        result = zt__report(&stream->diagnostics, METRIC_LIBRARY_MISSING,
+        result = zt__report(stream->diagnostics, METRIC_LIBRARY_MISSING,
                             ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, (unsigned)catalog.count);
     }
     zt__close_catalog(allocator, &catalog);
@@ -14129,11 +14488,12 @@ ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
     }
     ZT__INTERNAL(result = zeDeviceGetSubDevices(stream->device, &tiles, NULL));
     if (result != ZE_RESULT_SUCCESS) {
-        return zt__check(&stream->diagnostics, result, "zeDeviceGetSubDevices", "Update the driver.");
+        return zt__check(stream->diagnostics, result, "zeDeviceGetSubDevices", "Update the driver.");
     }
     if (tiles > 1) {
-        return zt__report(&stream->diagnostics, SEVERAL_TILES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          (unsigned)tiles, stream->info.group);
+        return zt__report(stream->diagnostics, SEVERAL_TILES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          stream->opened_by, (unsigned)tiles, stream->info.group,
+                          stream->is_of_instructions ? "profiler" : "stream");
     }
     return result;
 }
@@ -14150,7 +14510,7 @@ ZT__PRIVATE ze_result_t zt__load_stream_metrics(zt_stream *stream) {
     data->metrics =
         (zt_metric *)zt__allocate(&stream->config.allocator, data->group.metric_count, sizeof *data->metrics);
     if (!data->metrics) {
-        return zt__report_no_memory(&stream->diagnostics, "zt_stream_open", "metrics");
+        return zt__report_no_memory(stream->diagnostics, stream->opened_by, "metrics");
     }
     for (i = 0; i < data->group.metric_count; i++) {
         zt_metric *metric = &data->metrics[i];
@@ -14181,7 +14541,7 @@ ZT__PRIVATE ze_result_t zt__make_room_for_rows(zt_stream *stream) {
     size_t at_once = limit / 4 / of_row, least = LEAST_ROWS * of_row + LEAST_RING;
     int complete;
     if (limit < least) {
-        return zt__report(&stream->diagnostics, MEMORY_LIMIT, ZE_RESULT_ERROR_INVALID_SIZE, "zt_stream_open",
+        return zt__report(stream->diagnostics, MEMORY_LIMIT, ZE_RESULT_ERROR_INVALID_SIZE, stream->opened_by,
                           (unsigned long long)limit, stream->info.group, (unsigned long long)least);
     }
     stream->max_calculated = at_once < MOST_ROWS ? (uint32_t)at_once : (uint32_t)MOST_ROWS;
@@ -14200,7 +14560,7 @@ ZT__PRIVATE ze_result_t zt__make_room_for_rows(zt_stream *stream) {
         complete = complete && data->rows && data->row_values && data->sums;
     }
     return complete ? ZE_RESULT_SUCCESS
-                    : zt__report_no_memory(&stream->diagnostics, "zt_stream_open", "reports and rows");
+                    : zt__report_no_memory(stream->diagnostics, stream->opened_by, "reports and rows");
 }
 
 /* zet_metric_global_timestamps_resolution_exp_t, which old headers do not have. */
@@ -14238,7 +14598,7 @@ ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
         device.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* its timerResolution is in ticks a second */
         ZT__INTERNAL(result = zeDeviceGetProperties(stream->device, &device));
         if (result != ZE_RESULT_SUCCESS) {
-            return zt__check(&stream->diagnostics, result, "zeDeviceGetProperties", "Update the driver.");
+            return zt__check(stream->diagnostics, result, "zeDeviceGetProperties", "Update the driver.");
         }
         zt__init_clock(clock, stream->device, NULL, device.timerResolution,
                        zt__mask_of_bits(device.timestampValidBits));
@@ -14246,7 +14606,7 @@ ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
     }
     if (zt__means_device_loss(result)) {
         return zt__check(
-            &stream->diagnostics, result,
+            stream->diagnostics, result,
             clock->group ? "zetMetricGroupGetGlobalTimestampsExp" : "zeDeviceGetGlobalTimestamps", "");
     }
     if (result != ZE_RESULT_SUCCESS) {
@@ -14268,10 +14628,10 @@ ZT__PRIVATE ze_result_t zt__query_report_size(zt_stream *stream) {
         return ZE_RESULT_SUCCESS;
     }
     if (result != ZE_RESULT_SUCCESS) {
-        return zt__check(&stream->diagnostics, result, "zetMetricStreamerReadData", "Update the driver.");
+        return zt__check(stream->diagnostics, result, "zetMetricStreamerReadData", "Update the driver.");
     }
     if (stream->ring_size / size < 2) {
-        return zt__report(&stream->diagnostics, MEMORY_LIMIT, ZE_RESULT_ERROR_INVALID_SIZE, "zt_stream_read",
+        return zt__report(stream->diagnostics, MEMORY_LIMIT, ZE_RESULT_ERROR_INVALID_SIZE, "zt_stream_read",
                           (unsigned long long)stream->config.memory_limit, stream->info.group,
                           (unsigned long long)(stream->config.memory_limit + 2 * size));
     }
@@ -14304,14 +14664,16 @@ ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
         ZT__INTERNAL(result = zeEventCreate(stream->event_pool, &event, &stream->event));
     }
     if (result != ZE_RESULT_SUCCESS) {
-        return zt__check(&stream->diagnostics, result, call, "Free events or memory.");
+        return zt__check(stream->diagnostics, result, call, "Free events or memory.");
     }
     result = zt__activate_group(stream->context, stream->device, &stream->data->group, 1, &holder);
     if (result != ZE_RESULT_SUCCESS) {
         return zt__report_stream_refusal(stream, result, "zetContextActivateMetricGroups", &holder);
     }
     stream->is_activated = 1;
-    result = zt__open_stream_clock(stream);
+    if (!stream->is_of_instructions) { /* these have no times */
+        result = zt__open_stream_clock(stream);
+    }
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
@@ -14384,7 +14746,7 @@ ZT__PRIVATE ze_result_t zt__read_into_ring(zt_stream *stream, int *more) {
         return ZE_RESULT_SUCCESS;
     }
     if (result != ZE_RESULT_SUCCESS && !dropped) {
-        return zt__check(&stream->diagnostics, result, "zetMetricStreamerReadData", "Update the driver.");
+        return zt__check(stream->diagnostics, result, "zetMetricStreamerReadData", "Update the driver.");
     }
     *more = size == room;
     reports = (stream->partial + size) / stream->report_size;
@@ -14403,8 +14765,8 @@ ZT__PRIVATE ze_result_t zt__read_into_ring(zt_stream *stream, int *more) {
     stream->written_ns = now;
     stream->counts.reports += reports;
     zt__unlock(&stream->data->mutex);
-    if (dropped) {
-        zt__report(&stream->diagnostics, STREAM_GAP, result);
+    if (dropped && !stream->is_of_instructions) {
+        zt__report(stream->diagnostics, STREAM_GAP, result);
     }
     return ZE_RESULT_SUCCESS;
 }
@@ -14415,7 +14777,7 @@ ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
     int more = 1, reads;
     ze_result_t result = ZE_RESULT_SUCCESS;
     for (reads = 0; more && reads < MOST_READS; reads++) {
-        if (zt__is_device_lost(&stream->diagnostics)) {
+        if (zt__is_device_lost(stream->diagnostics)) {
             return 0;
         }
         result = zt__read_into_ring(stream, &more);
@@ -14440,28 +14802,32 @@ ZT__PRIVATE int zt__was_notified(zt_stream *stream) {
         call = "zeEventHostReset";
         ZT__INTERNAL(result = zeEventHostReset(stream->event));
     }
-    return zt__check(&stream->diagnostics, result, call, "Rows come later.") == ZE_RESULT_SUCCESS;
+    return zt__check(stream->diagnostics, result, call, "Rows come later.") == ZE_RESULT_SUCCESS;
 }
 
 /* ---- the reader thread ----------------------------------------------------------------------------------- */
 
-/* The step of the reader thread: reads what there is, then sleeps until the device signals its event, which
-   is polled four times as often as it is expected. Reads again after ten milliseconds in any case, because
-   the device may signal nothing. */
-ZT__PRIVATE int zt__run_reader_thread(void *user) {
+/* Called by the reader thread: sleeps until the device signals its event, which is polled four times as often
+   as it is expected; but no longer than ten milliseconds, because the device may signal nothing. */
+ZT__PRIVATE void zt__sleep_until_notified(zt_stream *stream) {
     enum { SHORTEST_NS = 100000 };
-    zt_stream *stream = (zt_stream *)user;
     uint64_t step = (uint64_t)stream->info.period_ns * stream->info.notify_reports / 4;
     uint64_t deadline = zt__deadline(ZT__STREAM_WAIT_NS);
     step = step > SHORTEST_NS ? step : (uint64_t)SHORTEST_NS;
     step = step < ZT__STREAM_WAIT_NS ? step : (uint64_t)ZT__STREAM_WAIT_NS;
-    zt__fill_ring(stream);
-    zt__store(&stream->reader_cpu_ns, zt__clock_ns(CLOCK_THREAD_CPUTIME_ID));
     do {
         zt__sleep_thread(&stream->thread, step);
     } while (!zt__load(&stream->thread.stop_requested) && zt__now_ns() < deadline &&
              !zt__was_notified(stream));
-    return !zt__is_device_lost(&stream->diagnostics);
+}
+
+/* The step of the reader thread. */
+ZT__PRIVATE int zt__run_reader_thread(void *user) {
+    zt_stream *stream = (zt_stream *)user;
+    zt__fill_ring(stream);
+    zt__store(&stream->reader_cpu_ns, zt__clock_ns(CLOCK_THREAD_CPUTIME_ID));
+    zt__sleep_until_notified(stream);
+    return !zt__is_device_lost(stream->diagnostics);
 }
 
 /* ---- the times of rows, with `reader` held --------------------------------------------------------------- */
@@ -14613,7 +14979,33 @@ ZT__PRIVATE const char *zt__find_marker(zt_stream *stream, const zet_typed_value
 
 /* ---- from the ring to the application -------------------------------------------------------------------- */
 
-/* Calculates the next reports that lie one after the other in the ring. Returns 0 if there are none.
+/* Finds the next reports that lie one after the other in the ring, as many as can be calculated at once.
+   Returns how many there are. */
+ZT__PRIVATE uint32_t zt__find_waiting(zt_stream *stream, const uint8_t **raw) {
+    uint64_t waiting, place;
+    zt__lock(&stream->data->mutex);
+    waiting = stream->written - stream->calculated;
+    place = stream->capacity ? stream->calculated % stream->capacity : 0;
+    if (waiting > stream->capacity - place) {
+        waiting = stream->capacity - place;
+    }
+    zt__unlock(&stream->data->mutex);
+    *raw = stream->ring + (size_t)place * stream->report_size;
+    return waiting < stream->max_calculated ? (uint32_t)waiting : stream->max_calculated;
+}
+
+/* Reports that reports could not be calculated, and that the next read may not begin with a whole one. */
+ZT__PRIVATE void zt__report_not_calculated(zt_stream *stream, ze_result_t result, const char *call) {
+    stream->is_after_failure = 1;
+    zt__store(&stream->is_misaligned, 1);
+    if (zt__means_device_loss(result)) {
+        zt__check(stream->diagnostics, result, call, "");
+    } else {
+        zt__report(stream->diagnostics, NOT_CALCULATED, result, call, zt_result_name(result));
+    }
+}
+
+/* Calculates the next reports of the ring. Returns 0 if there are none.
 
    Drivers keep state between calls. The first call in a process returns one row less than there are reports.
    The first call for a later capture returns as many, but the first row begins in the capture before; it is
@@ -14623,38 +15015,24 @@ ZT__PRIVATE int zt__calculate_rows(zt_stream *stream) {
     const char *call = "zetMetricGroupCalculateMetricValues";
     const zt__group *group = &stream->data->group;
     zt__process *process = zt__get_process();
-    uint64_t waiting, place;
-    uint32_t reports, count, rows = 0;
+    const uint8_t *raw;
+    uint32_t reports = zt__find_waiting(stream, &raw), count, rows = 0;
     ze_result_t result;
-    zt__lock(&stream->data->mutex);
-    waiting = stream->written - stream->calculated;
-    place = stream->capacity ? stream->calculated % stream->capacity : 0;
-    if (waiting > stream->capacity - place) {
-        waiting = stream->capacity - place;
-    }
-    zt__unlock(&stream->data->mutex);
-    reports = waiting < stream->max_calculated ? (uint32_t)waiting : stream->max_calculated;
     count = reports * group->metric_count;
     if (reports == 0 || !process) {
         return 0;
     }
     zt__lock(&process->mutex); /* drivers calculate on one thread at a time */
-    result = zetMetricGroupCalculateMetricValues(
-        group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, reports * stream->report_size,
-        stream->ring + (size_t)place * stream->report_size, &count, stream->values);
+    result =
+        zetMetricGroupCalculateMetricValues(group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES,
+                                            reports * stream->report_size, raw, &count, stream->values);
     zt__unlock(&process->mutex);
     if (result == ZE_RESULT_SUCCESS) {
         rows = count / group->metric_count < reports ? count / group->metric_count : reports;
         stream->is_first_row = !stream->has_calculated && rows == reports;
         stream->has_calculated = 1;
     } else {
-        stream->is_after_failure = 1;
-        zt__store(&stream->is_misaligned, 1);
-        if (zt__means_device_loss(result)) {
-            zt__check(&stream->diagnostics, result, call, "");
-        } else {
-            zt__report(&stream->diagnostics, NOT_CALCULATED, result, zt_result_name(result));
-        }
+        zt__report_not_calculated(stream, result, call);
     }
     zt__lock(&stream->data->mutex);
     stream->row_report = stream->calculated + (reports - rows);
@@ -14773,7 +15151,7 @@ ZT__PRIVATE void zt__deliver_all(zt_stream *stream, zt__receiver *receiver, int 
     enum { MOST_READS = 1024 };
     int more = 1, reads = 0;
     zt__clock_pair pair;
-    if (zt__is_clock_pair_due(&stream->clock) && !zt__is_device_lost(&stream->diagnostics) &&
+    if (zt__is_clock_pair_due(&stream->clock) && !zt__is_device_lost(stream->diagnostics) &&
         zt__read_clocks(&stream->driver, &stream->clock, &pair) == ZE_RESULT_SUCCESS) {
         zt__add_clock_pair(&stream->clock, pair);
     }
@@ -14804,7 +15182,7 @@ ZT__PRIVATE ze_result_t zt__read_rows(zt_stream *stream, zt__receiver *receiver,
         if (zt__load(&stream->is_closing)) {
             return ZE_RESULT_ERROR_NOT_AVAILABLE;
         }
-        if (zt__is_device_lost(&stream->diagnostics)) {
+        if (zt__is_device_lost(stream->diagnostics)) {
             return ZE_RESULT_ERROR_DEVICE_LOST;
         }
         failure = zt__load(&stream->failure);
@@ -14867,11 +15245,11 @@ ZT__PRIVATE const zt__marker *zt__find_or_add_marker(zt__stream_data *data, cons
 ZT__PRIVATE void zt__destroy_stream(zt_stream *stream) {
     zt_allocator allocator = stream->config.allocator;
     if (stream->streamer) {
-        zt__check(&stream->diagnostics, zetMetricStreamerClose(stream->streamer), "zetMetricStreamerClose",
+        zt__check(stream->diagnostics, zetMetricStreamerClose(stream->streamer), "zetMetricStreamerClose",
                   "Update the driver.");
     }
     if (stream->is_activated) {
-        zt__check(&stream->diagnostics,
+        zt__check(stream->diagnostics,
                   zt__deactivate_group(stream->context, stream->device, &stream->data->group),
                   "zetContextActivateMetricGroups", "Update the driver.");
     }
@@ -14923,7 +15301,7 @@ ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_
     }
     profiler = opened->config.profiler;
     if (profiler && !profiler->timeline) {
-        result = zt__report(&opened->diagnostics, NO_TIMELINE, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+        result = zt__report(opened->diagnostics, NO_TIMELINE, ZE_RESULT_ERROR_INVALID_ARGUMENT);
     }
     if (result == ZE_RESULT_SUCCESS) {
         result = zt__find_stream_group(opened);
@@ -14940,15 +15318,15 @@ ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_
     if (result == ZE_RESULT_SUCCESS && opened->config.reader &&
         !zt__start_thread(&opened->thread, zt__run_reader_thread, opened)) {
 #ifdef ZETOOLS_NO_THREADS
-        result = zt__report(&opened->diagnostics, NO_READER, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+        result = zt__report(opened->diagnostics, NO_READER, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                             "ZETOOLS_NO_THREADS is defined");
 #else
-        result = zt__report(&opened->diagnostics, NO_READER, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+        result = zt__report(opened->diagnostics, NO_READER, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
                             "the system starts no thread");
 #endif
     }
     if (result != ZE_RESULT_SUCCESS) {
-        zt__keep_error(&opened->diagnostics, result);
+        zt__keep_error(opened->diagnostics, result);
         zt__destroy_stream(opened);
         return result;
     }
@@ -14967,7 +15345,7 @@ ZT_API ze_result_t zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row
         return ZE_RESULT_SUCCESS;
     }
     if (zt__is_owner(&stream->reader)) {
-        return zt__report(&stream->diagnostics, STREAM_BUSY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+        return zt__report(stream->diagnostics, STREAM_BUSY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
                           "zt_stream_read");
     }
     __atomic_add_fetch(&stream->users, 1, __ATOMIC_ACQ_REL);
@@ -14986,20 +15364,20 @@ ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t li
         return ZE_RESULT_SUCCESS;
     }
     if (!list) {
-        return zt__report_null_handle(&stream->diagnostics, "zt_stream_mark", "list");
+        return zt__report_null_handle(stream->diagnostics, "zt_stream_mark", "list");
     }
     name = zt__shown_name(name);
     if (stream->marker_metric == UINT32_MAX) {
-        return zt__report(&stream->diagnostics, CANNOT_MARK, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, name,
+        return zt__report(stream->diagnostics, CANNOT_MARK, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, name,
                           "the group has no metric StreamMarker. Choose another group");
     }
     marker = zt__find_or_add_marker(stream->data, name);
     if (!marker) {
-        return zt__report(&stream->diagnostics, CANNOT_MARK, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, name,
+        return zt__report(stream->diagnostics, CANNOT_MARK, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, name,
                           "too many names, or no memory. Do not put numbers that change into names");
     }
     return zt__check(
-        &stream->diagnostics,
+        stream->diagnostics,
         zetCommandListAppendMetricStreamerMarker(list, stream->streamer, stream->marker_base + marker->index),
         call, "The list has no marker.");
 }
@@ -15027,7 +15405,7 @@ ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, v
     if (!stream || stream->process != zt__get_process()) {
         return counts;
     }
-    if (zt__is_inside_log(&stream->diagnostics, "zt_stream_close")) {
+    if (zt__is_inside_log(stream->diagnostics, "zt_stream_close")) {
         return zt_stream_get_counts(stream);
     }
     is_inside = zt__is_owner(&stream->reader);
@@ -15037,12 +15415,11 @@ ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, v
         }
     }
     if (is_inside || zt__load(&stream->users)) {
-        zt__report(&stream->diagnostics, STREAM_BUSY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
-                   "zt_stream_close");
+        zt__report(stream->diagnostics, STREAM_BUSY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, "zt_stream_close");
         return zt_stream_get_counts(stream);
     }
     if (!zt__stop_thread(&stream->thread)) {
-        zt__report(&stream->diagnostics, THREAD_HANGS, ZE_RESULT_NOT_READY, "zt_stream_close");
+        zt__report(stream->diagnostics, THREAD_HANGS, ZE_RESULT_NOT_READY, "zt_stream_close");
         return zt_stream_get_counts(stream);
     }
     zt__try_lock(&stream->reader); /* no other thread uses it, but `function` may call zt_stream_read */
@@ -15078,17 +15455,1432 @@ ZT_API uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name)
     if (!stream || !name) {
         return UINT32_MAX;
     }
-    return zt__find_metric(&zt__mutable_stream(stream)->diagnostics, "zt_stream_find_metric",
-                           stream->data->metrics, stream->data->group.metric_count, name, NULL);
+    return zt__find_metric(stream->diagnostics, "zt_stream_find_metric", stream->data->metrics,
+                           stream->data->group.metric_count, name, NULL);
 }
 
 ZT_API const char *zt_stream_get_last_error(const zt_stream *stream) {
-    return zt__get_last_error(stream ? &zt__mutable_stream(stream)->diagnostics : NULL);
+    return zt__get_last_error(stream ? stream->diagnostics : NULL);
 }
 
 ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream) {
-    return zt__get_last_result(stream ? &zt__mutable_stream(stream)->diagnostics : NULL);
+    return zt__get_last_result(stream ? stream->diagnostics : NULL);
 }
+
+/* ==== >>hotspots: samples of instructions, added up by address ============================================ */
+
+#ifdef ZETOOLS_TRACER
+
+/* A stream of the group that samples instructions is read into its ring by >>streams. Its reports are
+   calculated here: a row has an address, and how often threads of the device were seen there, by what they
+   did. Where the kernels lie is what the tracer observes: it records each kernel and module that is loaded
+   (zt__loaded), and hot spots that are being sampled query the address of each (zt__place_kernel).
+
+   An address may be that of another kernel later. So each sample is given to a kernel when it is read, and
+   what is waiting is read before a kernel or module is destroyed, and before one takes the place of another.
+
+   Locks: `reading` is locked first. The thread that holds it reads samples, calls the driver about kernels
+   that another thread might destroy, and starts or stops the stream. `finding` is held while source lines are
+   found, and alone. `mutex` guards results and places, and is held briefly. */
+
+enum {
+    ZT__HANDLE_OF_KERNEL = 11,          /* ZEL_HANDLE_KERNEL of the loader's header */
+    ZT__ADDRESS_SHIFT = 3,              /* the device reports addresses in units of 8 bytes, */
+    ZT__MOST_COUNTS = 1 + ZT_MAX_STALLS /* and beside each, counts: Active, and kinds of stall */
+};
+
+/* ---- what is loaded -------------------------------------------------------------------------------------- */
+
+/* A kernel or module that exists. */
+typedef struct zt__loaded_code {
+    const void *handle;        /* the key */
+    ze_module_handle_t module; /* of a kernel; NULL: not known */
+    ze_device_handle_t device; /* NULL: not known */
+} zt__loaded_code;
+
+/* All that a tracer has seen, and that still exists. Belongs to the tracer. */
+typedef struct zt__loaded {
+    const zt_allocator *allocator;
+    int is_observed; /* the tracer is live. Atomic, like the next */
+    int is_sampled;  /* zt_hotspots_start was called */
+    zt__mutex mutex; /* guards the maps */
+    zt__map kernels, modules;
+} zt__loaded;
+
+/* Records a kernel or module. Without memory, it is not known. */
+ZT__PRIVATE void zt__add_loaded(zt__loaded *loaded, zt__map *map, const zt__loaded_code *code) {
+    zt__loaded_code *made = (zt__loaded_code *)zt__allocate(loaded->allocator, 1, sizeof *made);
+    if (!made) {
+        return;
+    }
+    *made = *code;
+    zt__lock(&loaded->mutex);
+    if (zt__map_make_room(map, loaded->allocator, &loaded->mutex)) {
+        zt__loaded_code *before = (zt__loaded_code *)zt__map_find(map, &made->handle, sizeof made->handle);
+        if (before) { /* its destruction was not seen */
+            *before = *made;
+        } else {
+            zt__map_add(map, &made->handle, sizeof made->handle, made);
+            made = NULL;
+        }
+    }
+    zt__unlock(&loaded->mutex);
+    zt__free(loaded->allocator, made);
+}
+
+/* Returns whether a kernel or module is known, and gets its record. */
+ZT__PRIVATE int zt__find_loaded(zt__loaded *loaded, zt__map *map, const void *handle, zt__loaded_code *code) {
+    const zt__loaded_code *found;
+    zt__lock(&loaded->mutex);
+    found = (const zt__loaded_code *)zt__map_find(map, &handle, sizeof handle);
+    if (found) {
+        *code = *found;
+    }
+    zt__unlock(&loaded->mutex);
+    return found != NULL;
+}
+
+ZT__PRIVATE void zt__remove_loaded(zt__loaded *loaded, zt__map *map, const void *handle) {
+    zt__loaded_code *code;
+    zt__lock(&loaded->mutex);
+    code = (zt__loaded_code *)zt__map_find(map, &handle, sizeof handle);
+    zt__map_remove(map, &handle, sizeof handle);
+    zt__unlock(&loaded->mutex);
+    zt__free(loaded->allocator, code);
+}
+
+/* Forgets everything: what was not observed since the last stop may have changed it. */
+ZT__PRIVATE void zt__clear_loaded(zt__loaded *loaded) {
+    zt__map *const maps[] = {&loaded->kernels, &loaded->modules};
+    uint32_t i, j;
+    for (i = 0; i < ZT__COUNT_OF(maps); i++) {
+        for (j = 0; j < maps[i]->capacity; j++) {
+            zt__free(loaded->allocator, maps[i]->entries[j].value);
+        }
+        zt__map_free(maps[i], loaded->allocator);
+    }
+}
+
+/* ---- ELF ------------------------------------------------------------------------------------------------- */
+
+/* Native binaries and debug information are ELF, of 64 bits and little-endian. They may be damaged, so each
+   access is checked. */
+typedef struct zt__elf {
+    const uint8_t *bytes;
+    size_t size;
+    uint64_t sections, names; /* offset of the table of sections; index of the section with their names */
+    uint32_t section_count;
+    int is_relocatable; /* the addresses of symbols are relative to their sections */
+} zt__elf;
+
+typedef struct zt__elf_section {
+    uint64_t name, type, address, offset, size, link;
+} zt__elf_section;
+
+/* Reads an integer of up to 8 bytes. Returns 0 beyond the end. */
+ZT__PRIVATE uint64_t zt__read_elf(const zt__elf *elf, uint64_t offset, uint32_t width) {
+    uint64_t value = 0;
+    if (offset > elf->size || elf->size - offset < width) {
+        return 0;
+    }
+    while (width > 0) {
+        value = value << 8 | elf->bytes[offset + --width];
+    }
+    return value;
+}
+
+/* Returns 0 if the bytes are no such file. */
+ZT__PRIVATE int zt__open_elf(const uint8_t *bytes, size_t size, zt__elf *elf) {
+    enum { HEADER = 64, SECTION = 64, MOST_SECTIONS = 65535 };
+    static const uint8_t magic[] = {0x7F, 'E', 'L', 'F', 2, 1};
+    memset(elf, 0, sizeof *elf);
+    if (!bytes || size < HEADER || memcmp(bytes, magic, sizeof magic) != 0) {
+        return 0;
+    }
+    elf->bytes = bytes;
+    elf->size = size;
+    elf->is_relocatable = zt__read_elf(elf, 16, 2) == 1;
+    elf->sections = zt__read_elf(elf, 40, 8);
+    elf->section_count = (uint32_t)zt__read_elf(elf, 60, 2);
+    elf->names = zt__read_elf(elf, 62, 2);
+    return elf->sections <= size && (size - elf->sections) / SECTION >= elf->section_count &&
+           zt__read_elf(elf, 58, 2) == SECTION;
+}
+
+ZT__PRIVATE zt__elf_section zt__elf_section_at(const zt__elf *elf, uint64_t index) {
+    zt__elf_section section = {0, 0, 0, 0, 0, 0};
+    uint64_t at = elf->sections + index * 64;
+    if (index < elf->section_count) {
+        section.name = zt__read_elf(elf, at, 4);
+        section.type = zt__read_elf(elf, at + 4, 4);
+        section.address = zt__read_elf(elf, at + 16, 8);
+        section.offset = zt__read_elf(elf, at + 24, 8);
+        section.size = zt__read_elf(elf, at + 32, 8);
+        section.link = zt__read_elf(elf, at + 40, 4);
+    }
+    return section;
+}
+
+/* Returns whether the text at an offset of a section is `prefix`, followed by `text`. */
+ZT__PRIVATE int zt__is_elf_text(const zt__elf *elf, uint64_t section, uint64_t offset, const char *prefix,
+                                const char *text) {
+    zt__elf_section strings = zt__elf_section_at(elf, section);
+    size_t before = strlen(prefix), length = strlen(text) + 1;
+    uint64_t at = strings.offset + offset;
+    return offset < strings.size && at >= offset && at < elf->size && elf->size - at >= before + length &&
+           memcmp(elf->bytes + at, prefix, before) == 0 &&
+           memcmp(elf->bytes + at + before, text, length) == 0;
+}
+
+/* The instructions of a kernel. Those of the same hash are taken for the same. */
+typedef struct zt__code {
+    uint64_t size, hash;
+} zt__code;
+
+/* Reads a symbol of a function. Returns 0 if it is none, or its instructions are not in the file. */
+ZT__PRIVATE int zt__read_function(const zt__elf *elf, uint64_t symbol, uint64_t *address, zt__code *code) {
+    const uint64_t function = 2, named = zt__read_elf(elf, symbol + 4, 1) & 15;
+    zt__elf_section section = zt__elf_section_at(elf, zt__read_elf(elf, symbol + 6, 2));
+    uint64_t value = zt__read_elf(elf, symbol + 8, 8), place;
+    code->size = zt__read_elf(elf, symbol + 16, 8);
+    place = section.offset + (elf->is_relocatable ? value : value - section.address);
+    *address = elf->is_relocatable ? section.address + value : value;
+    if (named != function || code->size == 0 || place > elf->size || elf->size - place < code->size) {
+        return 0;
+    }
+    code->hash = zt__hash(elf->bytes + place, (size_t)code->size);
+    return 1;
+}
+
+/* Finds a kernel in a file: a function with the instructions `wanted`, which may have any name; else the
+   section or the function that has the kernel's name. `wanted` may be NULL. Returns 0 if there is none. */
+ZT__PRIVATE int zt__find_in_elf(const zt__elf *elf, const char *name, const zt__code *wanted,
+                                uint64_t *address, zt__code *code) {
+    enum { SYMTAB = 2, DYNSYM = 11, SYMBOL = 24 };
+    int is_named = 0;
+    uint64_t i, symbol;
+    for (i = 0; i < elf->section_count; i++) {
+        zt__elf_section section = zt__elf_section_at(elf, i);
+        if (section.offset > elf->size || elf->size - section.offset < section.size) {
+            continue;
+        }
+        if (zt__is_elf_text(elf, elf->names, section.name, ".text.", name) && section.size > 0) {
+            is_named = 1;
+            *address = section.address;
+            code->size = section.size;
+            code->hash = zt__hash(elf->bytes + section.offset, (size_t)section.size);
+        }
+        if (section.type != SYMTAB && section.type != DYNSYM) {
+            continue;
+        }
+        for (symbol = section.offset; symbol + SYMBOL <= section.offset + section.size; symbol += SYMBOL) {
+            uint64_t found;
+            zt__code function;
+            int is_right = wanted && zt__read_elf(elf, symbol + 16, 8) == wanted->size;
+            int has_name =
+                !is_named && zt__is_elf_text(elf, section.link, zt__read_elf(elf, symbol, 4), "", name);
+            if ((!is_right && !has_name) || !zt__read_function(elf, symbol, &found, &function)) {
+                continue;
+            }
+            is_right = is_right && function.hash == wanted->hash;
+            if (is_right || has_name) {
+                is_named = 1;
+                *address = found;
+                *code = function;
+            }
+            if (is_right) {
+                return 1;
+            }
+        }
+    }
+    return is_named;
+}
+
+/* ---- kernels, modules and results ------------------------------------------------------------------------ */
+
+/* A module with kernels that were placed, for its debug information. */
+typedef struct zt__sampled_module {
+    struct zt__sampled_module *next;
+    ze_module_handle_t handle; /* NULL: destroyed, or not observed any more */
+    uint8_t *debug;            /* NULL: not read, or there is none */
+    size_t debug_size;
+    int is_read;
+} zt__sampled_module;
+
+/* A kernel. Those that have the same name and the same instructions are one. */
+typedef struct zt__sampled_kernel {
+    struct zt__sampled_kernel *next;
+    char *name;
+    zt__code code;
+    uint64_t base;              /* where it was placed last */
+    zt__sampled_module *module; /* NULL: not known */
+    uint64_t samples;
+    uint64_t debug_address; /* in the debug information of the module; 0: not known. Guarded by `finding` */
+} zt__sampled_kernel;
+
+/* Where a kernel lies. */
+typedef struct zt__place {
+    uint64_t base, size;
+    zt__sampled_kernel *kernel;
+} zt__place;
+
+typedef struct zt__spot_key {
+    const zt__sampled_kernel *kernel;
+    uint64_t offset;
+} zt__spot_key;
+
+/* An instruction with samples. */
+typedef struct zt__spot {
+    zt__spot_key key;
+    uint64_t samples;
+    uint64_t counts[ZT__MOST_COUNTS];
+    const char *file; /* "": not known */
+    uint32_t line;
+    int is_looked_up; /* file and line are as they will ever be */
+} zt__spot;
+
+typedef ze_result_t(ZE_APICALL *zt__get_binary)(ze_kernel_handle_t kernel, size_t *size, uint8_t *binary);
+
+/* The hot spots of a profiler, from its first zt_hotspots_start on. */
+typedef struct zt__hotspots {
+    zt_profiler *profiler;
+    zt_allocator allocator;
+    zt_hotspots_config config; /* of the last start */
+
+    zt__timed_mutex reading; /* guards what follows */
+    zt_stream *stream;       /* NULL: nothing is sampled. Atomic */
+    /* Functions of the driver's own. They do not know handles that the loader has wrapped. */
+    ze_result_t(ZE_APICALL *get_base)(ze_kernel_handle_t kernel, uint64_t *base);
+    zt__get_binary get_binary; /* or NULL */
+    uint32_t address_metric, count_metrics[ZT__MOST_COUNTS];
+
+    zt__timed_mutex finding;
+
+    zt__mutex mutex; /* guards what follows */
+    char group[ZET_MAX_METRIC_GROUP_NAME];
+    uint32_t period_ns;
+    uint32_t count_count; /* counts of a row */
+    char count_names[ZT__MOST_COUNTS][64];
+    uint32_t active_count; /* the index of Active; UINT32_MAX: the device does not count it */
+    zt_hotspots_counts counts;
+    zt__sampled_kernel *kernels;
+    zt__sampled_module *modules;
+    size_t debug_bytes;
+    int has_skipped_debug; /* for config.debug_limit */
+    zt__place *places;     /* sorted by the low 32 bits of their bases */
+    uint32_t place_count, place_capacity;
+    int places_overlap; /* in these bits */
+    zt__map spot_map;   /* by their keys */
+    zt__spot **spots;   /* in the order of their first samples */
+    uint32_t spot_count, spot_capacity;
+    zt__map files;            /* names of source files, to themselves */
+    zt__message_text refusal; /* why the last start has failed */
+    int lacks_tool;           /* there is no program that finds lines */
+    int lacks_lines;          /* there was no line for any address of a module */
+} zt__hotspots;
+
+ZT__PRIVATE zt__hotspots *zt__hotspots_of(const zt_profiler *profiler) {
+    return profiler ? (zt__hotspots *)zt__load(&profiler->hotspots) : NULL;
+}
+
+/* Returns the record of a module, which is added if there is none. NULL without memory. */
+ZT__PRIVATE zt__sampled_module *zt__add_sampled_module(zt__hotspots *hotspots, ze_module_handle_t handle) {
+    zt__sampled_module *made = (zt__sampled_module *)zt__allocate(&hotspots->allocator, 1, sizeof *made);
+    zt__sampled_module *module;
+    zt__lock(&hotspots->mutex);
+    module = hotspots->modules;
+    while (module && module->handle != handle) {
+        module = module->next;
+    }
+    if (!module && made) {
+        module = made;
+        made = NULL;
+        module->handle = handle;
+        module->next = hotspots->modules;
+        hotspots->modules = module;
+    }
+    zt__unlock(&hotspots->mutex);
+    zt__free(&hotspots->allocator, made);
+    return module;
+}
+
+/* Returns the record of a kernel, which is added if there is none. `module` is NULL if it is not known. NULL
+   without memory. */
+ZT__PRIVATE zt__sampled_kernel *zt__add_sampled_kernel(zt__hotspots *hotspots, const char *name,
+                                                       const zt__code *code, zt__sampled_module *module) {
+    size_t size = strlen(name) + 1;
+    zt__sampled_kernel *made =
+        (zt__sampled_kernel *)zt__allocate(&hotspots->allocator, 1, sizeof *made + size);
+    zt__sampled_kernel *kernel;
+    zt__lock(&hotspots->mutex);
+    kernel = hotspots->kernels;
+    while (kernel && (kernel->code.hash != code->hash || kernel->code.size != code->size ||
+                      strcmp(kernel->name, name) != 0)) {
+        kernel = kernel->next;
+    }
+    if (!kernel && made) {
+        kernel = made;
+        made = NULL;
+        kernel->name = (char *)memcpy(kernel + 1, name, size);
+        kernel->code = *code;
+        kernel->next = hotspots->kernels;
+        hotspots->kernels = kernel;
+    }
+    if (kernel && module && !(kernel->module && kernel->module->debug)) {
+        kernel->module = module;
+    }
+    zt__unlock(&hotspots->mutex);
+    zt__free(&hotspots->allocator, made);
+    return kernel;
+}
+
+/* ---- where kernels lie: with the mutex held -------------------------------------------------------------- */
+
+/* Returns whether a place has the low 32 bits of an address. A place may go on beyond the last of them. */
+ZT__PRIVATE int zt__has_address(const zt__place *place, uint32_t address) {
+    return (uint32_t)(address - (uint32_t)place->base) < place->size;
+}
+
+/* Returns how many places have an address, 2 for more than one, and the last of these. */
+ZT__PRIVATE uint32_t zt__find_place(const zt__hotspots *hotspots, uint32_t address, const zt__place **found) {
+    const zt__place *places = hotspots->places;
+    uint32_t i, low = 0, high = hotspots->place_count, count = 0;
+    *found = NULL;
+    if (hotspots->places_overlap) {
+        for (i = 0; i < hotspots->place_count && count < 2; i++) {
+            if (zt__has_address(&places[i], address)) {
+                *found = &places[i];
+                count++;
+            }
+        }
+        return count;
+    }
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if ((uint32_t)places[middle].base <= address) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    /* The place before, or the last one, which may go on at 0. */
+    i = low > 0 ? low - 1 : hotspots->place_count - 1;
+    if (hotspots->place_count > 0 && zt__has_address(&places[i], address)) {
+        *found = &places[i];
+    } else if (hotspots->place_count > 0 && zt__has_address(&places[hotspots->place_count - 1], address)) {
+        *found = &places[hotspots->place_count - 1];
+    }
+    return *found != NULL;
+}
+
+/* Returns whether two kernels cannot both be there: then the later one has replaced the other. */
+ZT__PRIVATE int zt__replaces(const zt__place *later, const zt__place *earlier) {
+    return later->base < earlier->base + earlier->size && earlier->base < later->base + later->size;
+}
+
+/* Adds a place, for which there is room, and removes those that it replaces. */
+ZT__PRIVATE void zt__insert_place(zt__hotspots *hotspots, const zt__place *added) {
+    zt__place *places = hotspots->places;
+    uint32_t i, kept = 0;
+    for (i = 0; i < hotspots->place_count; i++) {
+        if (!zt__replaces(added, &places[i])) {
+            places[kept++] = places[i];
+        }
+    }
+    for (i = kept; i > 0 && (uint32_t)places[i - 1].base > (uint32_t)added->base; i--) {
+        places[i] = places[i - 1];
+    }
+    places[i] = *added;
+    hotspots->place_count = kept + 1;
+    /* If any two overlap, so do two neighbours; the last one and the first are that, too. */
+    hotspots->places_overlap = 0;
+    for (i = 0; i <= kept && kept > 0; i++) {
+        hotspots->places_overlap |= zt__has_address(&places[i], (uint32_t)places[i < kept ? i + 1 : 0].base);
+    }
+}
+
+/* ---- samples: with `reading` held ------------------------------------------------------------------------ */
+
+/* Finds what the metrics of the group are: an address, and counts. Returns 0 if one of them is missing, or if
+   the counts are not those of an earlier start. */
+ZT__PRIVATE int zt__find_sampled_metrics(zt__hotspots *hotspots, const zt__group *group) {
+    uint32_t i, count = 0;
+    uint32_t known = hotspots->count_count; /* of an earlier start: these are not changed any more */
+    int is_same = 1;
+    hotspots->address_metric = UINT32_MAX;
+    zt__lock(&hotspots->mutex);
+    hotspots->active_count = known ? hotspots->active_count : UINT32_MAX;
+    for (i = 0; i < group->metric_count; i++) {
+        const zet_metric_properties_t *metric = &group->metrics[i];
+        if (metric->metricType == ZET_METRIC_TYPE_IP_EXP) {
+            hotspots->address_metric = i;
+        } else if (metric->metricType == ZET_METRIC_TYPE_EVENT && count < ZT__MOST_COUNTS &&
+                   strcasecmp(metric->resultUnits, "events") == 0) {
+            char *name = hotspots->count_names[count];
+            if (!known) {
+                zt__copy_text(name, sizeof hotspots->count_names[count], metric->name, strlen(metric->name));
+            }
+            if (!known && strcmp(name, "Active") == 0) {
+                hotspots->active_count = count;
+            }
+            is_same &= strncmp(name, metric->name, sizeof hotspots->count_names[count] - 1) == 0;
+            hotspots->count_metrics[count++] = i;
+        }
+    }
+    /* Room for Active is kept, so that there are not more stalls than zt_hotspot_info has. */
+    if (hotspots->active_count == UINT32_MAX && count == ZT__MOST_COUNTS) {
+        count--;
+    }
+    is_same &= !known || known == count;
+    if (!known) {
+        hotspots->count_count = count;
+    }
+    zt__unlock(&hotspots->mutex);
+    return count > 0 && hotspots->address_metric != UINT32_MAX && is_same;
+}
+
+/* Returns the record of an instruction, which is added if there is room; NULL if there is none. The mutex is
+   held, and unlocked while the allocator runs. No other thread adds any. */
+ZT__PRIVATE zt__spot *zt__find_or_add_spot(zt__hotspots *hotspots, const zt__spot_key *key) {
+    zt__spot *spot = (zt__spot *)zt__map_find(&hotspots->spot_map, key, sizeof *key);
+    if (spot || hotspots->spot_count >= hotspots->spot_capacity) {
+        return spot;
+    }
+    zt__unlock(&hotspots->mutex);
+    spot = (zt__spot *)zt__allocate(&hotspots->allocator, 1, sizeof *spot);
+    zt__lock(&hotspots->mutex);
+    if (spot && zt__map_make_room(&hotspots->spot_map, &hotspots->allocator, &hotspots->mutex)) {
+        spot->key = *key;
+        spot->file = "";
+        zt__map_add(&hotspots->spot_map, &spot->key, sizeof spot->key, spot);
+        hotspots->spots[hotspots->spot_count++] = spot;
+        return spot;
+    }
+    zt__unlock(&hotspots->mutex);
+    zt__free(&hotspots->allocator, spot);
+    zt__lock(&hotspots->mutex);
+    return NULL;
+}
+
+/* Adds the samples of a row to those of its instruction. */
+ZT__PRIVATE void zt__count_samples(zt__hotspots *hotspots, const zet_typed_value_t *row) {
+    uint64_t counts[ZT__MOST_COUNTS], address, samples = 0;
+    uint32_t i, found;
+    int is_usable = zt__read_integer(row, hotspots->address_metric, &address);
+    const zt__place *place;
+    zt__spot *spot = NULL;
+    for (i = 0; i < hotspots->count_count && is_usable; i++) {
+        /* No device takes so many samples in one report. */
+        is_usable = zt__read_integer(row, hotspots->count_metrics[i], &counts[i]) && counts[i] <= UINT32_MAX;
+        samples += is_usable ? counts[i] : 0;
+    }
+    zt__lock(&hotspots->mutex);
+    if (!is_usable) {
+        hotspots->counts.discarded++;
+        zt__unlock(&hotspots->mutex);
+        return;
+    }
+    hotspots->counts.samples += samples;
+    address = (uint32_t)(address << ZT__ADDRESS_SHIFT);
+    found = zt__find_place(hotspots, (uint32_t)address, &place);
+    if (found == 0) {
+        hotspots->counts.outside += samples;
+    } else if (found > 1) {
+        hotspots->counts.ambiguous += samples;
+    } else if (samples > 0) {
+        zt__sampled_kernel *kernel = place->kernel;
+        zt__spot_key key = {kernel, (uint32_t)(address - place->base)};
+        spot = zt__find_or_add_spot(hotspots, &key);
+        if (spot) {
+            hotspots->counts.matched += samples;
+            kernel->samples += samples;
+            spot->samples += samples;
+            for (i = 0; i < hotspots->count_count; i++) {
+                spot->counts[i] += counts[i];
+            }
+        } else {
+            hotspots->counts.no_room += samples;
+        }
+    }
+    zt__unlock(&hotspots->mutex);
+    if (found == 1 && samples > 0 && !spot) {
+        zt__report(&hotspots->profiler->diagnostics, TOO_MANY_ADDRESSES, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                   (unsigned)hotspots->spot_capacity);
+    }
+}
+
+/* Calculates reports. Each has one row at the most, for which there is room in the stream's values. Returns
+   how many rows there are, and sets `result` if it fails, or to WARNING_DROPPED_DATA. */
+ZT__PRIVATE uint32_t zt__calculate_addresses(zt_stream *stream, const uint8_t *raw, uint32_t reports,
+                                             ze_result_t *result) {
+    const zt__group *group = &stream->data->group;
+    zt__process *process = zt__get_process();
+    uint32_t counts[ZT__MAX_TILES] = {0};
+    uint32_t i, sets = ZT__MAX_TILES, total = reports * group->metric_count, values = 0;
+    if (!process) {
+        *result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        return 0;
+    }
+    zt__lock(&process->mutex); /* drivers calculate on one thread at a time */
+    *result = stream->driver.zetMetricGroupCalculateMultipleMetricValuesExp(
+        group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, reports * stream->report_size, raw,
+        &sets, &total, counts, stream->values);
+    zt__unlock(&process->mutex);
+    if (*result != ZE_RESULT_SUCCESS && *result != ZE_RESULT_WARNING_DROPPED_DATA) {
+        return 0;
+    }
+    for (i = 0; i < sets && i < ZT__MAX_TILES; i++) {
+        values += counts[i] < reports * group->metric_count ? counts[i] : reports * group->metric_count;
+    }
+    if (sets > ZT__MAX_TILES || values > reports * group->metric_count || values % group->metric_count != 0) {
+        *result = ZE_RESULT_ERROR_INVALID_SIZE;
+        return 0;
+    }
+    return values / group->metric_count;
+}
+
+/* Adds up what is in the ring. Returns whether the driver has reported that data were dropped. */
+ZT__PRIVATE int zt__count_ring(zt__hotspots *hotspots) {
+    zt_stream *stream = hotspots->stream;
+    const uint8_t *raw;
+    uint32_t i, rows, reports;
+    int is_dropped = 0;
+    while ((reports = zt__find_waiting(stream, &raw)) > 0) {
+        ze_result_t result;
+        rows = zt__calculate_addresses(stream, raw, reports, &result);
+        is_dropped |= result == ZE_RESULT_WARNING_DROPPED_DATA;
+        if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_WARNING_DROPPED_DATA) {
+            zt__report_not_calculated(stream, result, "zetMetricGroupCalculateMultipleMetricValuesExp");
+            zt__lock(&hotspots->mutex);
+            hotspots->counts.discarded += reports;
+            zt__unlock(&hotspots->mutex);
+        }
+        for (i = 0; i < rows; i++) {
+            zt__count_samples(hotspots, stream->values + (size_t)i * stream->data->group.metric_count);
+        }
+        zt__lock(&stream->data->mutex);
+        stream->calculated += reports;
+        zt__unlock(&stream->data->mutex);
+    }
+    return is_dropped;
+}
+
+/* Reads and adds up what the device has; not without end, as it may always have more. */
+ZT__PRIVATE void zt__read_samples(zt__hotspots *hotspots) {
+    enum { MOST_READS = 64 };
+    zt_stream *stream = hotspots->stream;
+    uint64_t gaps = stream->counts.gaps;
+    int more = 1, is_dropped = 0, reads;
+    for (reads = 0; more && reads < MOST_READS; reads++) {
+        more = zt__fill_ring(stream);
+        is_dropped |= zt__count_ring(hotspots);
+    }
+    if (is_dropped || stream->counts.gaps != gaps) {
+        zt__lock(&hotspots->mutex);
+        hotspots->counts.drops++;
+        zt__unlock(&hotspots->mutex);
+        zt__report(&hotspots->profiler->diagnostics, SAMPLES_DROPPED, ZE_RESULT_WARNING_DROPPED_DATA,
+                   "zetMetricStreamerReadData");
+    }
+}
+
+ZT__PRIVATE int zt__is_sampling(const zt_profiler *profiler) {
+    const zt__hotspots *hotspots = zt__hotspots_of(profiler);
+    return hotspots && zt__load(&hotspots->stream);
+}
+
+/* Locks `reading` for the configured time, if something is sampled. Returns 0 if nothing is, if another
+   thread holds it for longer, or if this one does. */
+ZT__PRIVATE int zt__begin_reading(zt__hotspots *hotspots) {
+    if (!hotspots || !zt__load(&hotspots->stream) ||
+        !zt__lock_until(&hotspots->reading, zt__deadline(hotspots->profiler->config.wait_timeout_ns))) {
+        return 0;
+    }
+    if (hotspots->stream) {
+        return 1;
+    }
+    zt__unlock_timed(&hotspots->reading);
+    return 0;
+}
+
+/* Called by zt_collect. Reads unless the thread does, or another one now. */
+ZT__PRIVATE void zt__collect_hotspots(zt_profiler *profiler) {
+    zt__hotspots *hotspots = zt__hotspots_of(profiler);
+    if (zt__is_sampling(profiler) && zt__try_lock(&hotspots->reading)) {
+        if (hotspots->stream && hotspots->config.no_thread) {
+            zt__read_samples(hotspots);
+        }
+        zt__unlock_timed(&hotspots->reading);
+    }
+}
+
+/* The step of the thread that reads. */
+ZT__PRIVATE int zt__run_sampling_thread(void *user) {
+    zt__hotspots *hotspots = (zt__hotspots *)user;
+    zt_stream *stream = hotspots->stream; /* it is closed after this thread has ended */
+    if (zt__try_lock(&hotspots->reading)) {
+        zt__read_samples(hotspots);
+        zt__unlock_timed(&hotspots->reading);
+    }
+    zt__sleep_until_notified(stream);
+    return !zt__is_device_lost(stream->diagnostics);
+}
+
+/* ---- kernels that are loaded ----------------------------------------------------------------------------- */
+
+/* Reads the native binary of a module, to be freed. NULL if the driver returns none. */
+ZT__PRIVATE uint8_t *zt__read_native_binary(const zt_allocator *allocator, ze_module_handle_t module,
+                                            size_t *size) {
+    uint8_t *bytes = NULL;
+    ze_result_t result;
+    *size = 0;
+    if (module && zeModuleGetNativeBinary(module, size, NULL) == ZE_RESULT_SUCCESS && *size > 0) {
+        bytes = (uint8_t *)zt__allocate(allocator, *size, 1);
+    }
+    result = bytes ? zeModuleGetNativeBinary(module, size, bytes) : ZE_RESULT_ERROR_UNKNOWN;
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__free(allocator, bytes);
+        return NULL;
+    }
+    return bytes;
+}
+
+/* Finds the size of a kernel, and what its instructions are, by a function of the driver or the loader, which
+   may be NULL. `kernel` is the handle that it knows. Returns 0 if that fails. */
+ZT__PRIVATE int zt__read_kernel_binary(const zt_allocator *allocator, zt__get_binary get_binary,
+                                       ze_kernel_handle_t kernel, zt__code *code) {
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    int is_known;
+    if (get_binary && get_binary(kernel, &size, NULL) == ZE_RESULT_SUCCESS && size > 0) {
+        bytes = (uint8_t *)zt__allocate(allocator, size, 1);
+    }
+    is_known = bytes && get_binary(kernel, &size, bytes) == ZE_RESULT_SUCCESS;
+    if (is_known) {
+        code->size = size;
+        code->hash = zt__hash(bytes, size);
+    }
+    zt__free(allocator, bytes);
+    return is_known;
+}
+
+/* Finds the same by all means. The loader may lack zeKernelGetBinaryExp, or refuse to return a size, and the
+   driver may export it or not; without it, the native binary of the module has the instructions. */
+ZT__PRIVATE int zt__read_code(const zt__hotspots *hotspots, ze_kernel_handle_t kernel,
+                              ze_kernel_handle_t of_driver, ze_module_handle_t module, const char *name,
+                              zt__code *code) {
+    const zt_allocator *allocator = &hotspots->allocator;
+    int is_known =
+        zt__read_kernel_binary(allocator, hotspots->get_binary, of_driver, code) ||
+        zt__read_kernel_binary(allocator, hotspots->profiler->driver.zeKernelGetBinaryExp, kernel, code);
+    uint8_t *bytes;
+    size_t size;
+    uint64_t address;
+    zt__elf elf;
+    if (!is_known) {
+        bytes = zt__read_native_binary(allocator, module, &size);
+        is_known = zt__open_elf(bytes, size, &elf) && zt__find_in_elf(&elf, name, NULL, &address, code);
+        zt__free(allocator, bytes);
+    }
+    return is_known && code->size > 0 && code->size <= UINT32_MAX;
+}
+
+/* Reads the name of a kernel, to be freed. NULL without memory. */
+ZT__PRIVATE char *zt__read_kernel_name(const zt_allocator *allocator, ze_kernel_handle_t kernel) {
+    size_t size = 0;
+    char *name;
+    if (zeKernelGetName(kernel, &size, NULL) != ZE_RESULT_SUCCESS) {
+        size = 0;
+    }
+    name = (char *)zt__allocate(allocator, size + 1, 1);
+    if (name && size && zeKernelGetName(kernel, &size, name) != ZE_RESULT_SUCCESS) {
+        name[0] = 0;
+    }
+    return name;
+}
+
+/* Adds a place, when samples of those that it replaces have been read. */
+ZT__PRIVATE void zt__add_place(zt__hotspots *hotspots, const zt__place *added) {
+    zt__place *larger = NULL;
+    uint32_t i, capacity;
+    int is_replacing = 0;
+    zt__lock(&hotspots->mutex);
+    for (i = 0; i < hotspots->place_count; i++) {
+        const zt__place *place = &hotspots->places[i];
+        is_replacing |= zt__replaces(added, place) && place->kernel != added->kernel;
+    }
+    zt__unlock(&hotspots->mutex);
+    if (is_replacing && zt__begin_reading(hotspots)) {
+        zt__read_samples(hotspots);
+        zt__unlock_timed(&hotspots->reading);
+    }
+    zt__lock(&hotspots->mutex);
+    while (hotspots->place_count == hotspots->place_capacity) {
+        capacity = hotspots->place_capacity ? 2 * hotspots->place_capacity : 64;
+        zt__unlock(&hotspots->mutex);
+        larger = (zt__place *)zt__allocate(&hotspots->allocator, capacity, sizeof *larger);
+        if (!larger) {
+            return;
+        }
+        zt__lock(&hotspots->mutex);
+        if (hotspots->place_capacity < capacity) { /* else another thread was faster */
+            zt__place *smaller = hotspots->places;
+            if (smaller) {
+                memcpy(larger, smaller, hotspots->place_count * sizeof *larger);
+            }
+            hotspots->places = larger;
+            hotspots->place_capacity = capacity;
+            larger = smaller;
+        }
+        zt__unlock(&hotspots->mutex);
+        zt__free(&hotspots->allocator, larger);
+        zt__lock(&hotspots->mutex);
+    }
+    added->kernel->base = added->base;
+    zt__insert_place(hotspots, added);
+    zt__unlock(&hotspots->mutex);
+}
+
+/* Finds out where a kernel lies. Its owner must not destroy it meanwhile. */
+ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_code *loaded) {
+    const zt__driver *driver = &hotspots->profiler->driver;
+    ze_kernel_handle_t kernel = (ze_kernel_handle_t)(uintptr_t)loaded->handle, of_driver;
+    zt__sampled_module *module = NULL;
+    void *translated = kernel;
+    char *name;
+    zt__place place = {0, 0, NULL};
+    zt__code code;
+    if (loaded->device && !zt__share_counters(loaded->device, hotspots->profiler->device)) {
+        return;
+    }
+    if (driver->zelLoaderTranslateHandle &&
+        driver->zelLoaderTranslateHandle(ZT__HANDLE_OF_KERNEL, kernel, &translated) != ZE_RESULT_SUCCESS) {
+        return;
+    }
+    of_driver = (ze_kernel_handle_t)translated;
+    if (hotspots->get_base(of_driver, &place.base) != ZE_RESULT_SUCCESS) {
+        return;
+    }
+    name = zt__read_kernel_name(&hotspots->allocator, kernel);
+    if (name && zt__read_code(hotspots, kernel, of_driver, loaded->module, name, &code)) {
+        module = loaded->module ? zt__add_sampled_module(hotspots, loaded->module) : NULL;
+        place.size = code.size;
+        place.kernel = zt__add_sampled_kernel(hotspots, name, &code, module);
+        if (place.kernel) {
+            zt__add_place(hotspots, &place);
+        }
+    }
+    zt__free(&hotspots->allocator, name);
+}
+
+/* Places all kernels that the tracer knows. `reading` is held, for which the destruction of a kernel waits
+   (zt__before_unload). */
+ZT__PRIVATE void zt__place_loaded(zt__hotspots *hotspots, zt__loaded *loaded) {
+    zt__loaded_code *codes;
+    uint32_t i, count = 0, room;
+    zt__lock(&loaded->mutex);
+    room = loaded->kernels.count;
+    zt__unlock(&loaded->mutex);
+    codes = room ? (zt__loaded_code *)zt__allocate(&hotspots->allocator, room, sizeof *codes) : NULL;
+    zt__lock(&loaded->mutex);
+    for (i = 0; i < loaded->kernels.capacity && codes && count < room; i++) {
+        if (loaded->kernels.entries[i].value) {
+            codes[count++] = *(const zt__loaded_code *)loaded->kernels.entries[i].value;
+        }
+    }
+    zt__unlock(&loaded->mutex);
+    for (i = 0; i < count; i++) {
+        ZT__INTERNAL(zt__place_kernel(hotspots, &codes[i]));
+    }
+    zt__free(&hotspots->allocator, codes);
+}
+
+/* Reads the debug information of a module whose handle is valid, unless it is too large. `reading` is held.
+ */
+ZT__PRIVATE void zt__read_debug_info(zt__hotspots *hotspots, zt__sampled_module *module) {
+    const zet_module_debug_info_format_t format = ZET_MODULE_DEBUG_INFO_FORMAT_ELF_DWARF;
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    if (zetModuleGetDebugInfo((zet_module_handle_t)module->handle, format, &size, NULL) !=
+        ZE_RESULT_SUCCESS) {
+        size = 0;
+    }
+    if (size > 0 && hotspots->debug_bytes <= hotspots->config.debug_limit &&
+        size <= hotspots->config.debug_limit - hotspots->debug_bytes) {
+        bytes = (uint8_t *)zt__allocate(&hotspots->allocator, size, 1);
+    } else if (size > 0) {
+        hotspots->has_skipped_debug = 1;
+    }
+    if (bytes && zetModuleGetDebugInfo((zet_module_handle_t)module->handle, format, &size, bytes) !=
+                     ZE_RESULT_SUCCESS) {
+        zt__free(&hotspots->allocator, bytes);
+        bytes = NULL;
+    }
+    zt__lock(&hotspots->mutex);
+    module->debug = bytes;
+    module->debug_size = bytes ? size : 0;
+    module->is_read = 1;
+    hotspots->debug_bytes += module->debug_size;
+    zt__unlock(&hotspots->mutex);
+}
+
+/* Reads the debug information of a module, or of all if that is NULL, where kernels have samples. With
+   `is_last`, the handles are not valid afterwards. `reading` is held. */
+ZT__PRIVATE void zt__keep_debug_info(zt__hotspots *hotspots, ze_module_handle_t handle, int is_last) {
+    zt__sampled_module *module;
+    zt__lock(&hotspots->mutex);
+    module = hotspots->modules;
+    zt__unlock(&hotspots->mutex);
+    for (; module; module = module->next) { /* new ones are added at the begin */
+        const zt__sampled_kernel *kernel;
+        int has_samples = 0;
+        if (!module->handle || (handle && module->handle != handle)) {
+            continue;
+        }
+        zt__lock(&hotspots->mutex);
+        for (kernel = hotspots->kernels; kernel; kernel = kernel->next) {
+            has_samples |= kernel->module == module && kernel->samples > 0;
+        }
+        zt__unlock(&hotspots->mutex);
+        if (has_samples && !module->is_read) {
+            zt__read_debug_info(hotspots, module);
+        }
+        if (is_last) {
+            zt__lock(&hotspots->mutex);
+            module->handle = NULL;
+            zt__unlock(&hotspots->mutex);
+        }
+    }
+}
+
+/* Called before a kernel or, if it is not NULL, a module is destroyed: reads what was sampled there. */
+ZT__PRIVATE void zt__before_unload(zt__hotspots *hotspots, ze_module_handle_t module) {
+    if (zt__begin_reading(hotspots)) {
+        zt__read_samples(hotspots);
+        if (module) {
+            zt__keep_debug_info(hotspots, module, 1);
+        }
+        zt__unlock_timed(&hotspots->reading);
+    }
+}
+
+/* ---- starting and stopping ------------------------------------------------------------------------------- */
+
+ZT__PRIVATE void zt__fill_hotspots_config(zt_hotspots_config *config) {
+    if (!config->period_ns) {
+        config->period_ns = 50000;
+    }
+    if (!config->memory_limit) {
+        config->memory_limit = (size_t)8 << 20;
+    }
+    if (!config->addresses) {
+        config->addresses = 65536;
+    }
+    if (!config->debug_limit) {
+        config->debug_limit = (size_t)64 << 20;
+    }
+}
+
+/* Frees what was sampled. Called by zt_close, when nothing is sampled any more. */
+ZT__PRIVATE void zt__free_hotspots(zt_profiler *profiler) {
+    zt__hotspots *hotspots = zt__hotspots_of(profiler);
+    const zt_allocator allocator = hotspots->allocator;
+    uint32_t i;
+    while (hotspots->kernels) {
+        zt__sampled_kernel *kernel = hotspots->kernels;
+        hotspots->kernels = kernel->next;
+        zt__free(&allocator, kernel);
+    }
+    while (hotspots->modules) {
+        zt__sampled_module *module = hotspots->modules;
+        hotspots->modules = module->next;
+        zt__free(&allocator, module->debug);
+        zt__free(&allocator, module);
+    }
+    for (i = 0; i < hotspots->spot_count; i++) {
+        zt__free(&allocator, hotspots->spots[i]);
+    }
+    for (i = 0; i < hotspots->files.capacity; i++) {
+        zt__free(&allocator, hotspots->files.entries[i].value);
+    }
+    zt__map_free(&hotspots->files, &allocator);
+    zt__map_free(&hotspots->spot_map, &allocator);
+    zt__free(&allocator, (void *)hotspots->spots);
+    zt__free(&allocator, hotspots->places);
+    pthread_mutex_destroy(&hotspots->reading.mutex);
+    pthread_mutex_destroy(&hotspots->finding.mutex);
+    pthread_mutex_destroy(&hotspots->mutex);
+    zt__free(&allocator, hotspots);
+}
+
+/* Returns the hot spots of a profiler, which are created at the first start. NULL without memory. */
+ZT__PRIVATE zt__hotspots *zt__create_hotspots(zt_profiler *profiler) {
+    zt__hotspots *hotspots = zt__hotspots_of(profiler);
+    if (hotspots) {
+        return hotspots;
+    }
+    hotspots = (zt__hotspots *)zt__allocate(&profiler->config.allocator, 1, sizeof *hotspots);
+    if (!hotspots) {
+        return NULL;
+    }
+    hotspots->profiler = profiler;
+    hotspots->allocator = profiler->config.allocator;
+    pthread_mutex_init(&hotspots->reading.mutex, NULL);
+    pthread_mutex_init(&hotspots->finding.mutex, NULL);
+    pthread_mutex_init(&hotspots->mutex, NULL);
+    profiler->free_hotspots = zt__free_hotspots;
+    zt__store(&profiler->hotspots, hotspots);
+    return hotspots;
+}
+
+/* Makes room for as many instructions as are configured. Returns 0 without memory. */
+ZT__PRIVATE int zt__reserve_spots(zt__hotspots *hotspots) {
+    uint32_t capacity = hotspots->config.addresses;
+    zt__spot **larger, **before;
+    if (capacity <= hotspots->spot_capacity) {
+        return 1;
+    }
+    larger = (zt__spot **)zt__allocate(&hotspots->allocator, capacity, sizeof *larger);
+    if (!larger) {
+        return 0;
+    }
+    zt__lock(&hotspots->mutex);
+    before = hotspots->spots;
+    if (before) {
+        memcpy((void *)larger, (const void *)before, hotspots->spot_count * sizeof *larger);
+    }
+    hotspots->spots = larger;
+    hotspots->spot_capacity = capacity;
+    zt__unlock(&hotspots->mutex);
+    zt__free(&hotspots->allocator, (void *)before);
+    return 1;
+}
+
+/* Finds the functions that return where a kernel lies, and what it is. They belong to the driver, because a
+   loader may lack them. */
+ZT__PRIVATE ze_result_t zt__find_kernel_functions(zt__hotspots *hotspots) {
+    zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
+    const zt__driver *driver = &hotspots->profiler->driver;
+    ze_driver_handle_t handle;
+    void *base = NULL, *binary = NULL;
+    ZT__INTERNAL(handle = zt__find_driver(hotspots->profiler->device));
+    if (handle && driver->zeDriverGetExtensionFunctionAddress) {
+        zt__change_depth(1);
+        driver->zeDriverGetExtensionFunctionAddress(handle, "zexKernelGetBaseAddress", &base);
+        driver->zeDriverGetExtensionFunctionAddress(handle, "zeKernelGetBinaryExp", &binary);
+        zt__change_depth(-1);
+    }
+    if (!base) {
+        return zt__report(diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "the driver has no zexKernelGetBaseAddress");
+    }
+    if (!driver->zetMetricGroupCalculateMultipleMetricValuesExp) {
+        return zt__report(diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "the loader has no zetMetricGroupCalculateMultipleMetricValuesExp");
+    }
+    memcpy(&hotspots->get_base, &base, sizeof base);
+    memcpy(&hotspots->get_binary, &binary, sizeof binary);
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Opens the stream. On failure the message was reported. */
+ZT__PRIVATE ze_result_t zt__open_samples(zt__hotspots *hotspots, zt_stream *stream) {
+    zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
+    ze_result_t result;
+    stream->is_of_instructions = 1;
+    stream->opened_by = "zt_hotspots_start";
+    stream->diagnostics = diagnostics;
+    result = zt__find_stream_group(stream);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__load_stream_metrics(stream);
+    }
+    if (result == ZE_RESULT_SUCCESS && !zt__find_sampled_metrics(hotspots, &stream->data->group)) {
+        result = zt__report(diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                            "the metric group has no counts, or others than at the first start");
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__make_room_for_rows(stream);
+    }
+    return result == ZE_RESULT_SUCCESS ? zt__open_streamer(stream) : result;
+}
+
+/* Starts sampling. `reading` is held. */
+ZT__PRIVATE ze_result_t zt__start_sampling(zt__hotspots *hotspots, zt__loaded *loaded) {
+    zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
+    zt_stream_config config = zt_stream_config_default();
+    zt_stream *stream;
+    ze_result_t result;
+    if (hotspots->stream) {
+        return zt__report(diagnostics, SAMPLING_ALREADY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    }
+    result = zt__find_kernel_functions(hotspots);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    config.period_ns = hotspots->config.period_ns;
+    config.memory_limit = hotspots->config.memory_limit;
+    config.allocator = hotspots->allocator;
+    stream = zt__reserve_spots(hotspots)
+                 ? zt__create_stream(hotspots->profiler->context, hotspots->profiler->device, &config)
+                 : NULL;
+    if (!stream) {
+        return zt__report_no_memory(diagnostics, "zt_hotspots_start", "samples");
+    }
+    result = zt__open_samples(hotspots, stream);
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__destroy_stream(stream);
+        return result;
+    }
+    zt__lock(&hotspots->mutex);
+    zt__copy_text(hotspots->group, sizeof hotspots->group, stream->info.group, strlen(stream->info.group));
+    hotspots->period_ns = stream->info.period_ns;
+    hotspots->place_count = 0; /* of what was not observed since the last stop */
+    hotspots->places_overlap = 0;
+    zt__unlock(&hotspots->mutex);
+    zt__store(&hotspots->stream, stream);
+    zt__store(&loaded->is_sampled, 1);
+    zt__place_loaded(hotspots, loaded);
+    if (!hotspots->config.no_thread &&
+        !zt__start_thread(&stream->thread, zt__run_sampling_thread, hotspots)) {
+        hotspots->config.no_thread = 1; /* zt_collect reads */
+    }
+    return result;
+}
+
+/* Reads what is left, and stops, if something is sampled. Returns NOT_READY or HANDLE_OBJECT_IN_USE if that
+   cannot be done now. */
+ZT__PRIVATE ze_result_t zt__stop_sampling(zt_profiler *profiler, const char *call) {
+    zt__hotspots *hotspots = zt__hotspots_of(profiler);
+    zt_stream *stream = hotspots ? zt__load(&hotspots->stream) : NULL;
+    /* In a forked child, threads that do not exist there may hold the locks. */
+    if (!stream || stream->process != zt__get_process()) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (zt__is_owner(&hotspots->reading)) {
+        return zt__report(&profiler->diagnostics, STILL_SAMPLING, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, call);
+    }
+    if (!zt__begin_reading(hotspots)) {
+        if (!zt__load(&hotspots->stream)) {
+            return ZE_RESULT_SUCCESS; /* another thread has stopped it */
+        }
+        return zt__report(&profiler->diagnostics, STILL_SAMPLING, ZE_RESULT_NOT_READY, call);
+    }
+    stream = hotspots->stream;
+    if (!zt__stop_thread(&stream->thread)) {
+        zt__unlock_timed(&hotspots->reading);
+        return zt__report(&profiler->diagnostics, STILL_SAMPLING, ZE_RESULT_NOT_READY, call);
+    }
+    zt__read_samples(hotspots);
+    zt__keep_debug_info(hotspots, NULL, 1);
+    zt__store(&hotspots->stream, (zt_stream *)NULL);
+    zt__destroy_stream(stream);
+    zt__unlock_timed(&hotspots->reading);
+    return ZE_RESULT_SUCCESS;
+}
+
+ZT_API zt_hotspots_config zt_hotspots_config_default(void) {
+    zt_hotspots_config config;
+    memset(&config, 0, sizeof config);
+    zt__fill_hotspots_config(&config);
+    return config;
+}
+
+ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_config *config) {
+    const char *call = "zt_hotspots_start";
+    zt__loaded *loaded = profiler ? (zt__loaded *)zt__load(&profiler->loaded) : NULL;
+    zt__hotspots *hotspots;
+    zt__message_text refusal;
+    ze_result_t result;
+    if (!profiler) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!loaded || !zt__load(&loaded->is_observed) || !profiler->device) {
+        return zt__report(&profiler->diagnostics, NOT_TRACING, ZE_RESULT_NOT_READY);
+    }
+    hotspots = zt__create_hotspots(profiler);
+    if (!hotspots) {
+        return zt__report_no_memory(&profiler->diagnostics, call, "samples");
+    }
+    if (!zt__lock_until(&hotspots->reading, zt__deadline(profiler->config.wait_timeout_ns))) {
+        return zt__report(&profiler->diagnostics, STILL_SAMPLING, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, call);
+    }
+    if (!hotspots->stream) {
+        hotspots->config = config ? *config : zt_hotspots_config_default();
+        zt__fill_hotspots_config(&hotspots->config);
+    }
+    result = zt__start_sampling(hotspots, loaded);
+    zt__unlock_timed(&hotspots->reading);
+    if (result == ZE_RESULT_SUCCESS) {
+        zt__lock(&hotspots->mutex);
+        memset(&hotspots->refusal, 0, sizeof hotspots->refusal);
+        zt__unlock(&hotspots->mutex);
+        zt__store(&profiler->collect_hotspots, &zt__collect_hotspots);
+        return result;
+    }
+    zt__lock(&profiler->mutex);
+    refusal = profiler->diagnostics.last;
+    zt__unlock(&profiler->mutex);
+    zt__lock(&hotspots->mutex);
+    hotspots->refusal = refusal;
+    zt__unlock(&hotspots->mutex);
+    return result;
+}
+
+ZT_API ze_result_t zt_hotspots_stop(zt_profiler *profiler) {
+    return zt__stop_sampling(profiler, "zt_hotspots_stop");
+}
+
+/* ---- source lines ---------------------------------------------------------------------------------------- */
+
+/* The instructions of a module whose lines are looked up. */
+typedef struct zt__line_search {
+    zt__hotspots *hotspots;
+    zt__spot **spots;
+    uint32_t count, next; /* the spot that the next line is for */
+    uint32_t found;
+} zt__line_search;
+
+/* Returns the one copy of the name of a file, which lives as long as the profiler; "" without memory. */
+ZT__PRIVATE const char *zt__keep_file_name(zt__hotspots *hotspots, const char *name) {
+    const char *kept = NULL;
+    char *made = zt__duplicate_text(&hotspots->allocator, name);
+    size_t length = strlen(name);
+    zt__lock(&hotspots->mutex);
+    if (made && zt__map_make_room(&hotspots->files, &hotspots->allocator, &hotspots->mutex)) {
+        kept = (const char *)zt__map_find(&hotspots->files, name, length);
+        if (!kept) {
+            zt__map_add(&hotspots->files, made, length, made);
+            kept = made;
+            made = NULL;
+        }
+    }
+    zt__unlock(&hotspots->mutex);
+    zt__free(&hotspots->allocator, made);
+    return kept ? kept : "";
+}
+
+/* Called with each line that the tool prints: "/path/file.cl:12", perhaps with more behind a blank, or
+ * "??:0".
+ */
+ZT__PRIVATE void zt__take_line(void *user, const char *text) {
+    zt__line_search *search = (zt__line_search *)user;
+    char name[4096];
+    const char *colon = strrchr(text, ':'), *file;
+    size_t length = colon ? (size_t)(colon - text) : 0;
+    unsigned long line = colon ? strtoul(colon + 1, NULL, 10) : 0;
+    zt__spot *spot = search->next < search->count ? search->spots[search->next++] : NULL;
+    if (!spot || line == 0 || line > UINT32_MAX || length == 0 || strncmp(text, "??", 2) == 0) {
+        return;
+    }
+    zt__copy_text(name, sizeof name, text, length);
+    file = zt__keep_file_name(search->hotspots, name);
+    zt__lock(&search->hotspots->mutex);
+    spot->file = file;
+    spot->line = *file ? (uint32_t)line : 0;
+    search->found += *file != 0;
+    zt__unlock(&search->hotspots->mutex);
+}
+
+/* Runs programs on the addresses in `input`, until one of them finds lines: one that exists may not know the
+   device's format. Returns 0 if there is none. */
+ZT__PRIVATE int zt__run_symbolizer(zt__line_search *search, FILE *input, FILE *object) {
+    static const char *const programs[][6] = {
+        {"addr2line", "-e", ZT__TOOL_OBJECT, NULL, NULL, NULL},
+        {"llvm-addr2line", "-e", ZT__TOOL_OBJECT, NULL, NULL, NULL},
+        {"llvm-symbolizer", "--obj=" ZT__TOOL_OBJECT, "--functions=none", "--no-inlines",
+         "--output-style=GNU", NULL},
+    };
+    const uint64_t longest_ns = UINT64_C(10000000000);
+    zt__tool tool = {NULL, input, object, 0, zt__take_line, search};
+    uint32_t i;
+    int has_run = 0;
+    tool.deadline = zt__deadline(longest_ns);
+    for (i = 0; i < ZT__COUNT_OF(programs) && search->found == 0; i++) {
+        tool.arguments = programs[i];
+        search->next = 0;
+        has_run |= zt__run_tool(&tool);
+    }
+    return has_run;
+}
+
+/* Finds where the kernels of a module lie in its debug information. */
+ZT__PRIVATE void zt__find_debug_addresses(zt__hotspots *hotspots, const zt__sampled_module *module) {
+    zt__sampled_kernel *kernel;
+    zt__code code;
+    zt__elf elf;
+    int is_elf = zt__open_elf(module->debug, module->debug_size, &elf);
+    zt__lock(&hotspots->mutex);
+    kernel = hotspots->kernels;
+    zt__unlock(&hotspots->mutex);
+    for (; kernel && is_elf; kernel = kernel->next) { /* new ones are added at the begin */
+        if (kernel->module == module && !kernel->debug_address &&
+            !zt__find_in_elf(&elf, kernel->name, &kernel->code, &kernel->debug_address, &code)) {
+            kernel->debug_address = 0;
+        }
+    }
+}
+
+/* Looks the lines of some instructions up. The debug information has the addresses of its file or, in some
+   drivers, those of the device: `of_device`. Returns 0 if there is no program that can do it, or no room for
+   its files. */
+ZT__PRIVATE int zt__search_lines(zt__line_search *search, const zt__sampled_module *module, int of_device) {
+    FILE *input = tmpfile(), *object = tmpfile();
+    int has_run = 0;
+    uint32_t i;
+    for (i = 0; input && i < search->count; i++) {
+        const zt__spot_key *key = &search->spots[i]->key;
+        uint64_t address = of_device ? key->kernel->base : key->kernel->debug_address;
+        fprintf(input, "0x%llx\n", (unsigned long long)(address ? address + key->offset : 0));
+    }
+    if (input && object && fwrite(module->debug, 1, module->debug_size, object) == module->debug_size &&
+        fflush(object) == 0 && fflush(input) == 0) {
+        has_run = zt__run_symbolizer(search, input, object);
+    }
+    if (input) {
+        fclose(input);
+    }
+    if (object) {
+        fclose(object);
+    }
+    return has_run;
+}
+
+/* Finds the lines of the instructions of a module that were not looked up yet. `finding` is held. Returns 0
+   without memory. */
+ZT__PRIVATE int zt__find_lines_of_module(zt__hotspots *hotspots, const zt__sampled_module *module) {
+    zt__line_search search = {hotspots, NULL, 0, 0, 0};
+    uint32_t i, room;
+    int has_run;
+    zt__lock(&hotspots->mutex);
+    room = hotspots->spot_count;
+    zt__unlock(&hotspots->mutex);
+    if (room == 0) {
+        return 1;
+    }
+    search.spots = (zt__spot **)zt__allocate(&hotspots->allocator, room, sizeof *search.spots);
+    if (!search.spots) {
+        return 0;
+    }
+    zt__lock(&hotspots->mutex);
+    for (i = 0; i < room; i++) {
+        zt__spot *spot = hotspots->spots[i];
+        if (spot->key.kernel->module == module && !spot->is_looked_up) {
+            search.spots[search.count++] = spot;
+        }
+    }
+    zt__unlock(&hotspots->mutex);
+    if (search.count > 0) {
+        zt__find_debug_addresses(hotspots, module);
+        has_run = zt__search_lines(&search, module, 0);
+        if (has_run && search.found == 0) {
+            has_run = zt__search_lines(&search, module, 1);
+        }
+        zt__lock(&hotspots->mutex);
+        hotspots->lacks_tool = !has_run;
+        hotspots->lacks_lines |= has_run && search.found == 0;
+        for (i = 0; i < search.count && has_run; i++) {
+            search.spots[i]->is_looked_up = 1;
+        }
+        zt__unlock(&hotspots->mutex);
+    }
+    zt__free(&hotspots->allocator, (void *)search.spots);
+    return 1;
+}
+
+ZT_API ze_result_t zt_hotspots_find_lines(zt_profiler *profiler) {
+    zt__hotspots *hotspots = zt__hotspots_of(profiler);
+    zt__sampled_module *module;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (!hotspots) {
+        return result;
+    }
+    if (zt__begin_reading(hotspots)) { /* else all modules are read already */
+        zt__read_samples(hotspots);
+        zt__keep_debug_info(hotspots, NULL, 0);
+        zt__unlock_timed(&hotspots->reading);
+    }
+    if (!zt__try_lock(&hotspots->finding)) {
+        return ZE_RESULT_NOT_READY;
+    }
+    zt__lock(&hotspots->mutex);
+    module = hotspots->modules;
+    zt__unlock(&hotspots->mutex);
+    for (; module && result == ZE_RESULT_SUCCESS; module = module->next) {
+        int has_debug;
+        zt__lock(&hotspots->mutex);
+        has_debug = module->debug != NULL; /* it stays until zt_close */
+        zt__unlock(&hotspots->mutex);
+        if (has_debug && !zt__find_lines_of_module(hotspots, module)) {
+            result = zt__report_no_memory(&profiler->diagnostics, "zt_hotspots_find_lines", "source lines");
+        }
+    }
+    zt__unlock_timed(&hotspots->finding);
+    return result;
+}
+
+/* ---- results --------------------------------------------------------------------------------------------- */
+
+ZT_API zt_hotspots_counts zt_hotspots_get_counts(const zt_profiler *profiler) {
+    zt__hotspots *hotspots = zt__hotspots_of(profiler);
+    zt_hotspots_counts counts;
+    memset(&counts, 0, sizeof counts);
+    if (hotspots) {
+        zt__lock(&hotspots->mutex);
+        counts = hotspots->counts;
+        zt__unlock(&hotspots->mutex);
+    }
+    return counts;
+}
+
+ZT_API uint32_t zt_get_hotspot_count(const zt_profiler *profiler) {
+    zt__hotspots *hotspots = zt__hotspots_of(profiler);
+    uint32_t count = 0;
+    if (hotspots) {
+        zt__lock(&hotspots->mutex);
+        count = hotspots->spot_count;
+        zt__unlock(&hotspots->mutex);
+    }
+    return count;
+}
+
+ZT_API ze_result_t zt_get_hotspot(const zt_profiler *profiler, uint32_t index, zt_hotspot_info *info) {
+    zt__hotspots *hotspots = zt__hotspots_of(profiler);
+    const zt__spot *spot;
+    uint32_t i;
+    if (!info) {
+        return profiler ? zt__report_null(&zt__mutable(profiler)->diagnostics, "zt_get_hotspot", "info")
+                        : ZE_RESULT_SUCCESS;
+    }
+    memset(info, 0, sizeof *info);
+    info->kernel = info->file = "";
+    if (!profiler) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (index >= zt_get_hotspot_count(profiler)) {
+        return zt__report(&zt__mutable(profiler)->diagnostics, BAD_INDEX, ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "zt_get_hotspot", (unsigned)index, "hotspot");
+    }
+    zt__lock(&hotspots->mutex);
+    spot = hotspots->spots[index];
+    info->kernel = spot->key.kernel->name;
+    info->offset = spot->key.offset;
+    info->samples = spot->samples;
+    info->share = (double)spot->samples / (double)hotspots->counts.matched;
+    info->file = spot->file;
+    info->line = spot->line;
+    for (i = 0; i < hotspots->count_count; i++) {
+        if (i == hotspots->active_count) {
+            info->active = spot->counts[i];
+        } else {
+            info->stalls[info->stall_count].name = hotspots->count_names[i];
+            info->stalls[info->stall_count++].samples = spot->counts[i];
+        }
+    }
+    zt__unlock(&hotspots->mutex);
+    return ZE_RESULT_SUCCESS;
+}
+
+#endif /* ZETOOLS_TRACER */
 
 /* ==== >>modules: files of the modules of others, and kernels in place of theirs =========================== */
 
@@ -16313,6 +18105,9 @@ typedef struct zt__tracer {
     uint64_t span_count;           /* written so far */
     zt__message_text open_failure; /* of zt_auto: the first message */
     uint32_t open_failures;        /* how many profilers could not be opened */
+
+    zt__loaded loaded;    /* kernels and modules, for >>hotspots */
+    int samples_hotspots; /* of zt_auto: of each device */
 } zt__tracer;
 
 /* Returns the call of the application that starts the tracer, for messages. */
@@ -16385,6 +18180,7 @@ ZT__PRIVATE void zt__free_known(zt__tracer *tracer, zt__map *map) {
 
 /* Frees what was learned with an earlier configuration. */
 ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer) {
+    zt__clear_loaded(&tracer->loaded);
     uint32_t i;
     zt__free_known(tracer, &tracer->lists);
     zt__free_known(tracer, &tracer->kernels);
@@ -16598,6 +18394,10 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
     result = zt_open(context, device, tracer->automatic, &profiler);
     if (profiler) {
         zt__store(&profiler->tracer, tracer);
+        zt__store(&profiler->loaded, &tracer->loaded);
+        if (tracer->samples_hotspots) {
+            zt_hotspots_start(profiler, NULL); /* on failure, a note of the report says why */
+        }
     } else {
         zt__thread_messages *messages = zt__get_thread_messages();
         zt__lock(&tracer->mutex);
@@ -16611,6 +18411,7 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
     found = zt__add_device(tracer, context, device, profiler);
     if (!found && profiler) {
         zt__store(&profiler->tracer, (zt__tracer *)NULL);
+        zt__store(&profiler->loaded, (zt__loaded *)NULL);
         zt_close(profiler);
     }
     zt__unlock_timed(&tracer->opening);
@@ -16966,6 +18767,50 @@ ZT__PRIVATE void zt__keep_origin(zt__frame *frame, ze_kernel_handle_t kernel, in
     zt__read_geometry(frame->call, frame->parameters, &slot->origin);
 }
 
+/* Records that a kernel exists, and finds out where it lies if hot spots are sampled. `module` is NULL if it
+   is not known. */
+ZT__PRIVATE void zt__observe_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel,
+                                    ze_module_handle_t module) {
+    zt__loaded *loaded = &tracer->loaded;
+    zt__traced_device *device = zt__next_measured(tracer, NULL);
+    zt__loaded_code code = {NULL, NULL, NULL};
+    if (module) {
+        zt__find_loaded(loaded, &loaded->modules, module, &code);
+    }
+    code.handle = kernel;
+    code.module = module;
+    zt__add_loaded(loaded, &loaded->kernels, &code);
+    for (; device; device = zt__next_measured(tracer, device)) {
+        if (zt__is_sampling(device->profiler)) {
+            zt__place_kernel(zt__hotspots_of(device->profiler), &code);
+        }
+    }
+}
+
+/* Called at a launch, for kernels that were created before the start. */
+ZT__PRIVATE void zt__observe_launched(zt__tracer *tracer, ze_kernel_handle_t kernel) {
+    zt__loaded *loaded = &tracer->loaded;
+    zt__loaded_code code;
+    if (zt__load(&loaded->is_sampled) && !zt__find_loaded(loaded, &loaded->kernels, kernel, &code)) {
+        zt__observe_kernel(tracer, kernel, NULL);
+    }
+}
+
+/* Called before a kernel is destroyed or, if it is NULL, a module. */
+ZT__PRIVATE void zt__observe_unload(zt__tracer *tracer, ze_kernel_handle_t kernel,
+                                    ze_module_handle_t module) {
+    zt__loaded *loaded = &tracer->loaded;
+    zt__traced_device *device = zt__next_measured(tracer, NULL);
+    if (kernel) {
+        zt__remove_loaded(loaded, &loaded->kernels, kernel);
+    } else {
+        zt__remove_loaded(loaded, &loaded->modules, module);
+    }
+    for (; device; device = zt__next_measured(tracer, device)) {
+        zt__before_unload(zt__hotspots_of(device->profiler), module);
+    }
+}
+
 /* Appends what comes before a command that is measured by commands: a wait for its events, for which it then
    need not wait, and the begin of a region. So the GPU time is that of the kernel alone. What comes after it,
    zt__after_call appends: the end of the region. If the driver refuses the launch, the wait stays on the
@@ -17077,6 +18922,9 @@ ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_b
     /* A hook may destroy a kernel that it has substituted, which is not traced. So its name is queried at
        each launch. */
     int knows_kernel = command.kernel == kernel_before_hooks;
+    if (is_complete && knows_kernel && command.kernel) {
+        zt__observe_launched(tracer, command.kernel);
+    }
     zt__lock(&tracer->mutex);
     selected = zt__select_command(frame, is_complete ? &command : NULL, knows_kernel);
     zt__prepare_count(frame, is_complete ? &command : NULL, knows_kernel);
@@ -17376,6 +19224,7 @@ ZT__PRIVATE void zt__before_context_destroy(zt__tracer *tracer, ze_context_handl
         if (device->context == context && !zt__load(&device->is_detached)) {
             zt__store(&device->is_detached, 1);
             if (device->profiler) {
+                zt__stop_sampling(device->profiler, "zeContextDestroy");
                 zt__stop_thread(&device->profiler->thread);
                 device->profiler->config.thread = 0;
                 zt__collect_what_runs(device->profiler);
@@ -17399,6 +19248,8 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
         kernel_before_hooks = command.kernel;
     } else if (kind == ZT__KIND_KERNEL_DESTROY) { /* a hook may destroy another one in its place */
         zt__forget_handle(tracer, &tracer->kernels,
+                          *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
+        zt__remove_loaded(&tracer->loaded, &tracer->loaded.kernels,
                           *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
     }
     for (i = 0; i < tracer->hook_count; i++) {
@@ -17433,6 +19284,7 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     case ZT__KIND_KERNEL_DESTROY:
         zt__forget_handle(tracer, &tracer->kernels,
                           *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
+        zt__observe_unload(tracer, *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel, NULL);
         break;
     case ZT__KIND_MODULE_CREATE:
         zt__begin_build(&tracer->modules, ZT__PARAMETERS(frame, ze_module_create_params_t), &frame->build);
@@ -17440,6 +19292,7 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     case ZT__KIND_MODULE_DESTROY:
         zt__forget_described_module(tracer, *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule);
         zt__forget_module(&tracer->modules, *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule);
+        zt__observe_unload(tracer, NULL, *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule);
         break;
     case ZT__KIND_POOL_DESTROY:
         zt__forget_handle(tracer, &tracer->pools,
@@ -17497,10 +19350,13 @@ ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
         zt__unlock(&tracer->mutex);
         break;
     }
-    case ZT__KIND_MODULE_CREATE:
-        zt__after_module_create(&tracer->modules, ZT__PARAMETERS(frame, ze_module_create_params_t),
-                                &frame->build);
+    case ZT__KIND_MODULE_CREATE: {
+        const ze_module_create_params_t *p = ZT__PARAMETERS(frame, ze_module_create_params_t);
+        zt__loaded_code code = {**p->pphModule, NULL, *p->phDevice};
+        zt__after_module_create(&tracer->modules, p, &frame->build);
+        zt__add_loaded(&tracer->loaded, &tracer->loaded.modules, &code);
         break;
+    }
     case ZT__KIND_KERNEL_CREATE: {
         const ze_kernel_create_params_t *p = ZT__PARAMETERS(frame, ze_kernel_create_params_t);
         zt__replace_kernel(&tracer->modules, p);
@@ -17560,9 +19416,10 @@ ZT__PRIVATE void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t e
     }
     /* The handle, which an epilogue may have replaced, may be that of an earlier kernel. */
     if (kind == ZT__KIND_KERNEL_CREATE && result == ZE_RESULT_SUCCESS) {
-        zt__forget_handle(tracer, &tracer->kernels,
-                          **ZT__PARAMETERS(frame, ze_kernel_create_params_t)->pphKernel);
+        const ze_kernel_create_params_t *p = ZT__PARAMETERS(frame, ze_kernel_create_params_t);
+        zt__forget_handle(tracer, &tracer->kernels, **p->pphKernel);
         zt__after_kernel_create(frame);
+        zt__observe_kernel(tracer, **p->pphKernel, **p->pphKernel == frame->created ? frame->module : NULL);
     }
 }
 
@@ -17880,8 +19737,8 @@ ZT__PRIVATE void zt__forget_tracers(void) {
     zt__dispatch_setup = unlocked;
     zt__dispatch_mutex = unlocked;
     for (tracer = zt__dispatch.tracers; tracer; tracer = tracer->next) {
-        tracer->is_live = 0;
-        tracer->mutex = tracer->modules.mutex = unlocked;
+        tracer->is_live = tracer->loaded.is_observed = 0;
+        tracer->mutex = tracer->loaded.mutex = tracer->modules.mutex = unlocked;
     }
     zt__dispatch.tracers = NULL;
     zt__dispatch.tracer_count = 0;
@@ -17917,6 +19774,7 @@ ZT__PRIVATE void zt__set_live(zt__tracer *tracer, int is_live) {
         zt__store(&zt__dispatch.observed[call], is_observed);
     }
     zt__store(&tracer->is_live, is_live);
+    zt__store(&tracer->loaded.is_observed, is_live);
     zt__unlock(&zt__dispatch_mutex);
 }
 
@@ -18000,7 +19858,6 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config 
     case ZT__KIND_LAUNCH:
     case ZT__KIND_ORDER:
         return 0;
-    case ZT__KIND_KERNEL_DESTROY:
     case ZT__KIND_GROUP_SIZE:
         return !config->no_launches;
     case ZT__KIND_CAPTURE_BEGIN:
@@ -18147,9 +20004,16 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     return result;
 }
 
-/* Stops a tracer, and waits for its calls in progress on other threads. */
+/* Stops a tracer, and waits for its calls in progress on other threads. Before that, stops the sampling of
+   hot spots, which has to know about kernels. */
 ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) {
     zt__wait wait = zt__wait_until(zt__deadline(tracer->wait_timeout_ns));
+    zt__traced_device *device = zt__next_measured(tracer, NULL);
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    for (; device; device = zt__next_measured(tracer, device)) {
+        ze_result_t stopped = zt__stop_sampling(device->profiler, caller);
+        result = stopped == ZE_RESULT_SUCCESS ? result : stopped;
+    }
     zt__lock(&zt__dispatch_setup);
     if (zt__load(&tracer->is_live)) {
         zt__set_live(tracer, 0);
@@ -18166,7 +20030,7 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
             return zt__report(tracer->diagnostics, CALLS_IN_PROGRESS, ZE_RESULT_NOT_READY, caller);
         }
     }
-    return ZE_RESULT_SUCCESS;
+    return result;
 }
 
 /* Detaches the tracer from calls that are still in the driver, before it is destroyed. Returns 0 if one
@@ -18198,6 +20062,8 @@ ZT__PRIVATE zt__tracer *zt__create_tracer(const zt_allocator *allocator, zt__dia
     tracer->wait_timeout_ns = wait_timeout_ns;
     pthread_mutex_init(&tracer->mutex, NULL);
     pthread_mutex_init(&tracer->opening.mutex, NULL);
+    pthread_mutex_init(&tracer->loaded.mutex, NULL);
+    tracer->loaded.allocator = &tracer->allocator;
     zt__open_modules(&tracer->modules, allocator, diagnostics, wait_timeout_ns);
     return tracer;
 }
@@ -18220,6 +20086,7 @@ ZT__PRIVATE void zt__destroy_tracer(zt__tracer *tracer) {
     zt__free(&allocator, tracer->spans);
     pthread_mutex_destroy(&tracer->mutex);
     pthread_mutex_destroy(&tracer->opening.mutex);
+    pthread_mutex_destroy(&tracer->loaded.mutex);
     zt__free(&allocator, tracer);
 }
 
@@ -18231,7 +20098,7 @@ ZT__PRIVATE int zt__end_tracing(zt_profiler *profiler) {
         return 0;
     }
     zt__stop_tracer(tracer, "zt_close");
-    return zt__abandon_calls(tracer);
+    return !zt__is_sampling(profiler) && zt__abandon_calls(tracer);
 }
 
 ZT__PRIVATE void zt__free_tracer(zt_profiler *profiler) {
@@ -18269,6 +20136,7 @@ ZT__PRIVATE zt__tracer *zt__find_or_add_tracer(zt_profiler *profiler, const char
         profiler->stop_tracing = zt__end_tracing;
         profiler->free_tracer = zt__free_tracer;
         zt__store(&profiler->tracer, tracer);
+        zt__store(&profiler->loaded, &tracer->loaded);
     }
     zt__unlock(&profiler->mutex);
     if (found) { /* another thread was faster */
@@ -19451,11 +21319,209 @@ ZT__PRIVATE void zt__note_own_times(zt__document *document, zt__note_fn note) {
     }
 }
 
+/* ---- hot spots ------------------------------------------------------------------------------------------- */
+
+#ifdef ZETOOLS_TRACER
+
+/* An instruction with samples or, where lines are merged, a source line. */
+typedef struct zt__hot_row {
+    const zt__sampled_kernel *kernel;
+    uint64_t kernel_samples;
+    uint64_t offset;  /* of the first instruction */
+    const char *file; /* "": not known */
+    uint32_t line;
+    uint64_t samples;
+    uint64_t counts[ZT__MOST_COUNTS];
+} zt__hot_row;
+
+/* Sorts by kernel, those with most samples first, and then by source line. */
+ZT__PRIVATE int zt__compare_hot_lines(const void *a, const void *b) {
+    const zt__hot_row *one = (const zt__hot_row *)a, *other = (const zt__hot_row *)b;
+    int order;
+    if (one->kernel != other->kernel) {
+        if (one->kernel_samples != other->kernel_samples) {
+            return one->kernel_samples > other->kernel_samples ? -1 : 1;
+        }
+        order = strcmp(one->kernel->name, other->kernel->name);
+        return order ? order : one->kernel < other->kernel ? -1 : 1;
+    }
+    order = strcmp(one->file, other->file);
+    if (order || one->line != other->line) {
+        return order ? order : one->line < other->line ? -1 : 1;
+    }
+    return one->offset < other->offset ? -1 : one->offset > other->offset;
+}
+
+/* Sorts by samples, most first. */
+ZT__PRIVATE int zt__compare_hot_rows(const void *a, const void *b) {
+    const zt__hot_row *one = (const zt__hot_row *)a, *other = (const zt__hot_row *)b;
+    if (one->samples != other->samples) {
+        return one->samples > other->samples ? -1 : 1;
+    }
+    return zt__compare_hot_lines(a, b);
+}
+
+/* Merges the instructions of each source line. Returns how many rows there are then. */
+ZT__PRIVATE uint32_t zt__merge_hot_lines(zt__hot_row *rows, uint32_t count) {
+    uint32_t i, j, merged = 0;
+    for (i = 0; i < count; i++) {
+        zt__hot_row *last = merged > 0 ? &rows[merged - 1] : NULL;
+        if (last && *last->file && last->kernel == rows[i].kernel && last->line == rows[i].line &&
+            strcmp(last->file, rows[i].file) == 0) {
+            last->samples += rows[i].samples;
+            for (j = 0; j < ZT__MOST_COUNTS; j++) {
+                last->counts[j] += rows[i].counts[j];
+            }
+        } else {
+            rows[merged++] = rows[i];
+        }
+    }
+    return merged;
+}
+
+/* Returns all hot spots, sorted by kernel and source line, to be freed. With `merges`, instructions of one
+   line are one row. NULL if there are none, or without memory. */
+ZT__PRIVATE zt__hot_row *zt__read_hot_rows(zt__document *document, int merges, uint32_t *count) {
+    zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
+    uint32_t i, room = zt_get_hotspot_count(document->profiler);
+    zt__hot_row *rows;
+    *count = 0;
+    if (room == 0) {
+        return NULL;
+    }
+    rows = (zt__hot_row *)zt__allocate(&hotspots->allocator, room, sizeof *rows);
+    if (!rows) {
+        document->out_of_memory = 1;
+        return NULL;
+    }
+    zt__lock(&hotspots->mutex);
+    for (i = 0; i < room; i++) {
+        const zt__spot *spot = hotspots->spots[i];
+        rows[i].kernel = spot->key.kernel;
+        rows[i].kernel_samples = spot->key.kernel->samples;
+        rows[i].offset = spot->key.offset;
+        rows[i].file = spot->file;
+        rows[i].line = spot->line;
+        rows[i].samples = spot->samples;
+        memcpy(rows[i].counts, spot->counts, sizeof rows[i].counts);
+    }
+    zt__unlock(&hotspots->mutex);
+    qsort(rows, room, sizeof *rows, zt__compare_hot_lines);
+    *count = merges ? zt__merge_hot_lines(rows, room) : room;
+    return rows;
+}
+
+/* Where a row is, as text: "saxpy.cl:12", or "+0x40" where the line is not known. */
+typedef struct zt__hot_place {
+    char text[320];
+} zt__hot_place;
+
+ZT__PRIVATE zt__hot_place zt__describe_hot_place(const zt__hot_row *row) {
+    const char *slash = strrchr(row->file, '/');
+    zt__hot_place place;
+    if (*row->file) {
+        snprintf(place.text, sizeof place.text, "%.280s:%u", slash ? slash + 1 : row->file,
+                 (unsigned)row->line);
+    } else {
+        snprintf(place.text, sizeof place.text, "+0x%llx", (unsigned long long)row->offset);
+    }
+    return place;
+}
+
+/* Returns the index of the kind of stall with most samples; UINT32_MAX if the row has none. */
+ZT__PRIVATE uint32_t zt__find_main_stall(const zt__hotspots *hotspots, const zt__hot_row *row) {
+    uint32_t i, most = UINT32_MAX;
+    for (i = 0; i < hotspots->count_count; i++) {
+        if (i != hotspots->active_count && row->counts[i] > 0 &&
+            (most == UINT32_MAX || row->counts[i] > row->counts[most])) {
+            most = i;
+        }
+    }
+    return most;
+}
+
+/* Notes a number of samples, as a share of all. */
+ZT__PRIVATE void zt__note_samples(zt__document *document, zt__note_fn note, uint64_t samples, uint64_t all,
+                                  const char *what) {
+    char text[512];
+    if (samples > 0) {
+        snprintf(text, sizeof text, "%llu of %llu instruction samples (%.1f%%) %s",
+                 (unsigned long long)samples, (unsigned long long)all, 100.0 * (double)samples / (double)all,
+                 what);
+        note(document, text);
+    }
+}
+
+/* Notes which samples of hot spots are not shown, and why lines are not known. */
+ZT__PRIVATE void zt__note_hotspots(zt__document *document, zt__note_fn note) {
+    zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
+    zt_hotspots_counts counts = zt_hotspots_get_counts(document->profiler);
+    const zt__sampled_kernel *kernel;
+    char text[sizeof hotspots->refusal.text + 64];
+    int lacks_debug = 0, lacks_tool, lacks_lines, has_skipped, is_refused;
+    if (!hotspots) {
+        return;
+    }
+    zt__lock(&hotspots->mutex);
+    snprintf(text, sizeof text, "Hot spots were not sampled: %s", hotspots->refusal.text);
+    for (kernel = hotspots->kernels; kernel; kernel = kernel->next) {
+        lacks_debug |= kernel->samples > 0 && !(kernel->module && kernel->module->debug);
+    }
+    lacks_tool = hotspots->lacks_tool;
+    lacks_lines = hotspots->lacks_lines;
+    has_skipped = hotspots->has_skipped_debug;
+    is_refused = hotspots->refusal.text[0] != 0;
+    zt__unlock(&hotspots->mutex);
+    if (is_refused) {
+        note(document, text);
+    }
+    zt__note_samples(document, note, counts.outside, counts.samples,
+                     "are in no known kernel: they are of other processes, or of kernels that were neither "
+                     "created nor launched while tracing.");
+    zt__note_samples(document, note, counts.ambiguous, counts.samples,
+                     "are where two kernels lie, as far as the device reports addresses.");
+    zt__note_samples(document, note, counts.no_room, counts.samples,
+                     "are at further addresses. Raise zt_hotspots_config.addresses.");
+    if (counts.discarded > 0) {
+        snprintf(text, sizeof text,
+                 "%llu reports of instruction samples could not be used. The log names why.",
+                 (unsigned long long)counts.discarded);
+        note(document, text);
+    }
+    if (counts.drops > 0) {
+        snprintf(text, sizeof text,
+                 "The device has dropped instruction samples %llu times, because they were not read in time. "
+                 "Raise zt_hotspots_config.period_ns.",
+                 (unsigned long long)counts.drops);
+        note(document, text);
+    }
+    if (counts.matched > 0 && lacks_tool) {
+        note(document, "Source lines of hot spots are not known: install addr2line or llvm-symbolizer.");
+    }
+    if (counts.matched > 0 && !lacks_tool && (lacks_debug || lacks_lines)) {
+        note(document, has_skipped ? "Source lines of some hot spots are not known. Raise "
+                                     "zt_hotspots_config.debug_limit."
+                                   : "Source lines of some hot spots are not known, because their modules "
+                                     "have no debug information. Build them with -g.");
+    }
+}
+
+#endif /* ZETOOLS_TRACER */
+
+ZT__PRIVATE int zt__has_hotspots(const zt__document *document) {
+#ifdef ZETOOLS_TRACER
+    return zt_get_hotspot_count(document->profiler) > 0;
+#else
+    (void)document;
+    return 0;
+#endif
+}
+
 /* Passes what all reports note to a function, when the regions have been read. */
 ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt_availability availability = zt_get_availability(document->profiler);
     char text[sizeof document->profiler->availability_text.text + 32];
-    if (document->shown_count == 0) {
+    if (document->shown_count == 0 && !zt__has_hotspots(document)) {
         zt__note_why_empty(document, note);
     }
     zt__note_elsewhere(document, note);
@@ -19471,6 +21537,9 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
                        "the same work in each pass, or raise config.pass_tolerance.");
     }
     zt__note_missing_samples(document, note);
+#ifdef ZETOOLS_TRACER
+    zt__note_hotspots(document, note);
+#endif
 }
 
 /* ==== >>csv: a line for each set of figures =============================================================== */
@@ -19709,6 +21778,36 @@ ZT__PRIVATE void zt__write_csv_region(zt__document *document) {
 
 #ifdef ZETOOLS_TRACER
 
+/* Writes the samples of each instruction, a line for each kind of sample that it has. */
+ZT__PRIVATE void zt__write_csv_hotspots(zt__document *document) {
+    zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
+    uint32_t i, j, count;
+    zt__hot_row *rows = zt__read_hot_rows(document, 0, &count);
+    char place[4096 + 64];
+    for (i = 0; i < count; i++) {
+        int used = snprintf(place, sizeof place, "+0x%llx", (unsigned long long)rows[i].offset);
+        if (*rows[i].file) {
+            snprintf(place + used, sizeof place - (size_t)used, " %.4000s:%u", rows[i].file,
+                     (unsigned)rows[i].line);
+        }
+        for (j = 0; j < hotspots->count_count; j++) {
+            zt_metric metric = {hotspots->count_names[j], hotspots->group,  "hotspot", "samples", "",
+                                ZET_METRIC_TYPE_EVENT,    ZT_AGGREGATE_SUM, 0};
+            zt_stats stats;
+            zt__csv_line line = {rows[i].kernel->name, &metric, &stats, "all", "all", 0, place};
+            zt__clear_stats(&stats);
+            stats.count = rows[i].samples;
+            stats.sum = (double)rows[i].counts[j];
+            if (rows[i].counts[j] > 0) {
+                zt__write_csv_line(&document->writer, &line);
+            }
+        }
+    }
+    if (rows) {
+        zt__free(&hotspots->allocator, rows);
+    }
+}
+
 /* Writes a line about a kernel. Its index is the group, because several kernels may have one name. A number
    that is not known has no line. */
 ZT__PRIVATE void zt__write_csv_kernel_line(zt__document *document, const char *kernel, const char *group,
@@ -19790,6 +21889,7 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
         zt__write_csv_line(writer, &line);
         zt__write_csv_value(writer, call.name, &errors, call.count, (double)call.errors, NULL);
     }
+    zt__write_csv_hotspots(document);
 #endif
     zt__write_csv_count(writer, "", "begun", "samples", counts.begun);
     zt__write_csv_count(writer, "", "collected", "samples", counts.collected);
@@ -19895,13 +21995,55 @@ ZT__PRIVATE void zt__write_frame(zt__writer *writer, const char *name) {
     free(demangled);
 }
 
+#ifdef ZETOOLS_TRACER
+
+/* Hot spots, as frames inside of kernels. */
+typedef struct zt__folded_spots {
+    zt__hot_row *rows;
+    uint32_t count;
+} zt__folded_spots;
+
+/* Returns how many samples the kernels of a name have. */
+ZT__PRIVATE double zt__count_folded_samples(const zt__folded_spots *spots, const char *kernel) {
+    double samples = 0;
+    uint32_t i;
+    for (i = 0; i < spots->count; i++) {
+        samples += strcmp(spots->rows[i].kernel->name, kernel) == 0 ? (double)spots->rows[i].samples : 0;
+    }
+    return samples;
+}
+
+/* Writes the frame of a row, and the end of its line. */
+ZT__PRIVATE void zt__write_folded_spot(zt__writer *writer, const zt__hot_row *row, double number) {
+    zt__hot_place place = zt__describe_hot_place(row);
+    zt__write_text(writer, ";");
+    zt__write_frame(writer, place.text);
+    zt__print(writer, " %.0f\n", number);
+}
+
+#endif
+
+/* Writes the names of the regions on a path, the outermost first. `names` has them in reverse. */
+ZT__PRIVATE void zt__write_stack(zt__writer *writer, const char *const *names, uint32_t depth) {
+    while (depth > 0) {
+        zt__write_frame(writer, names[--depth]);
+        zt__write_text(writer, depth > 0 ? ";" : "");
+    }
+}
+
 /* Writes a line for each path: the names of the regions on it, and its own time in nanoseconds. Where that is
-   not known, the time outside of the samples inside that were collected, in a frame of its own. */
+   not known, the time outside of the samples inside that were collected, in a frame of its own. The own time
+   of a kernel with hot spots is divided among these. Without any path, kernels have a number of samples. */
 ZT__PRIVATE void zt__write_folded(zt__document *document) {
     zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
-    uint32_t i, depth, count = zt_get_path_count(profiler);
+    uint32_t i, depth, written = 0, count = zt_get_path_count(profiler);
     const char *names[ZT__MAX_DEPTH];
+#ifdef ZETOOLS_TRACER
+    zt__folded_spots spots;
+    uint32_t j;
+    spots.rows = zt__read_hot_rows(document, 1, &spots.count);
+#endif
     for (i = 0; i < count; i++) {
         const zt__path *path;
         int is_known;
@@ -19916,12 +22058,33 @@ ZT__PRIVATE void zt__write_folded(zt__document *document) {
         if (!(own_ns >= 0.5 && own_ns < 1e19)) {
             continue;
         }
-        while (depth > 0) {
-            zt__write_frame(writer, names[--depth]);
-            zt__write_text(writer, depth > 0 ? ";" : "");
+        written++;
+#ifdef ZETOOLS_TRACER
+        if (is_known && zt__count_folded_samples(&spots, names[0]) > 0) {
+            double of_sample = own_ns / zt__count_folded_samples(&spots, names[0]);
+            for (j = 0; j < spots.count; j++) {
+                if (strcmp(spots.rows[j].kernel->name, names[0]) == 0) {
+                    zt__write_stack(writer, names, depth);
+                    zt__write_folded_spot(writer, &spots.rows[j], of_sample * (double)spots.rows[j].samples);
+                }
+            }
+            continue;
         }
+#endif
+        zt__write_stack(writer, names, depth);
         zt__print(writer, "%s %.0f\n", is_known ? "" : ";(estimate)", own_ns);
     }
+#ifdef ZETOOLS_TRACER
+    for (j = 0; j < spots.count && written == 0; j++) {
+        zt__write_frame(writer, spots.rows[j].kernel->name);
+        zt__write_folded_spot(writer, &spots.rows[j], (double)spots.rows[j].samples);
+    }
+    if (spots.rows) {
+        zt__free(&profiler->config.allocator, spots.rows);
+    }
+#else
+    (void)written;
+#endif
 }
 
 /* ==== >>json: the object that run.json and run.html hold ================================================== */
@@ -20480,6 +22643,187 @@ ZT__PRIVATE void zt__write_json_calls(zt__document *document) {
 }
 #endif
 
+#ifdef ZETOOLS_TRACER
+
+/* Writes a number of samples, and how many of each kind there are. */
+ZT__PRIVATE void zt__write_json_samples(zt__document *document, const uint64_t *counts, uint64_t samples) {
+    const zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
+    zt__writer *writer = &document->writer;
+    uint32_t i;
+    zt__write_json_count(writer, "samples", samples);
+    if (samples > 0) {
+        zt__write_text(writer, ",\"kinds\":[");
+        for (i = 0; i < hotspots->count_count; i++) {
+            zt__print(writer, "%s%llu", i ? "," : "", (unsigned long long)counts[i]);
+        }
+        zt__write_text(writer, "]");
+    }
+}
+
+/* Writes a source line. `text` may be NULL, and `row`, too. */
+ZT__PRIVATE void zt__write_json_source_line(zt__document *document, uint32_t line, const char *text,
+                                            const zt__hot_row *row) {
+    zt__writer *writer = &document->writer;
+    zt__write_comma(writer);
+    zt__write_text(writer, "\n{");
+    zt__write_json_count(writer, "line", line);
+    if (text) {
+        zt__write_json_text(writer, "text", text);
+    }
+    zt__write_json_samples(document, row ? row->counts : NULL, row ? row->samples : 0);
+    zt__write_text(writer, "}");
+}
+
+/* Opens a source file, unless it is something else, or very large. */
+ZT__PRIVATE FILE *zt__open_source(const char *path) {
+    enum { LARGEST = 64 << 20 };
+    struct stat source;
+    if (stat(path, &source) != 0 || !S_ISREG(source.st_mode) || source.st_size > LARGEST) {
+        return NULL;
+    }
+    return fopen(path, "rb");
+}
+
+/* Reads the next line of a source file, without its end; a long one is cut. Returns 0 at the end. */
+ZT__PRIVATE int zt__read_source_line(FILE *file, char *text, size_t room) {
+    size_t length;
+    int letter;
+    if (!fgets(text, (int)room, file)) {
+        return 0;
+    }
+    length = strlen(text);
+    if (length + 1 == room && text[length - 1] != '\n') {
+        do {
+            letter = fgetc(file);
+        } while (letter != EOF && letter != '\n');
+    }
+    text[strcspn(text, "\r\n")] = 0;
+    return 1;
+}
+
+/* Writes the lines of one file that have samples, with the text of these and of those between and around
+   them, if the file can be read and they are not too many. */
+ZT__PRIVATE void zt__write_json_source(zt__document *document, const zt__hot_row *rows, uint32_t count) {
+    enum { AROUND = 2, MOST_BETWEEN = 500 };
+    uint32_t line = 0, next = 0, first = rows[0].line, last = rows[count - 1].line;
+    int is_whole = last - first <= MOST_BETWEEN;
+    FILE *file = zt__open_source(rows[0].file);
+    char text[512];
+    zt__writer *writer = &document->writer;
+    zt__write_comma(writer);
+    zt__write_text(writer, "\n{");
+    zt__write_json_text(writer, "file", rows[0].file);
+    zt__write_text(writer, ",\"lines\":[");
+    while (file && line < (uint64_t)last + AROUND && zt__read_source_line(file, text, sizeof text)) {
+        int has_samples;
+        line++;
+        has_samples = next < count && rows[next].line == line;
+        if (has_samples || (is_whole && (uint64_t)line + AROUND >= first)) {
+            zt__write_json_source_line(document, line, text, has_samples ? &rows[next] : NULL);
+        }
+        next += (uint32_t)has_samples;
+    }
+    for (; next < count; next++) { /* the file cannot be read, or has become shorter */
+        zt__write_json_source_line(document, rows[next].line, NULL, &rows[next]);
+    }
+    zt__write_text(writer, "]}");
+    if (file) {
+        fclose(file);
+    }
+}
+
+/* Writes the annotated source of a kernel, by file. The rows are of one kernel, merged by line. */
+ZT__PRIVATE void zt__write_json_sources(zt__document *document, const zt__hot_row *rows, uint32_t count) {
+    uint32_t i = 0, end;
+    zt__write_text(&document->writer, ",\"sources\":[");
+    while (i < count) {
+        for (end = i + 1; end < count && strcmp(rows[end].file, rows[i].file) == 0;) {
+            end++;
+        }
+        if (*rows[i].file) {
+            zt__write_json_source(document, &rows[i], end - i);
+        }
+        i = end;
+    }
+    zt__write_text(&document->writer, "]");
+}
+
+/* Writes a kernel: its instructions with samples, which are merged into source lines then. Returns how many
+   rows are of it. */
+ZT__PRIVATE uint32_t zt__write_json_hot_kernel(zt__document *document, zt__hot_row *rows, uint32_t count,
+                                               uint64_t all) {
+    zt__writer *writer = &document->writer;
+    const zt__sampled_kernel *kernel = rows[0].kernel;
+    uint32_t i, end = 0;
+    while (end < count && rows[end].kernel == kernel) {
+        end++;
+    }
+    zt__write_comma(writer);
+    zt__write_text(writer, "\n{");
+    zt__write_json_text(writer, "name", kernel->name);
+    zt__write_json_count(writer, "size", kernel->code.size);
+    zt__write_json_count(writer, "samples", rows[0].kernel_samples);
+    zt__write_json_figure(writer, "share", (double)rows[0].kernel_samples / (double)all);
+    zt__write_text(writer, ",\"instructions\":[");
+    for (i = 0; i < end; i++) {
+        zt__write_comma(writer);
+        zt__write_text(writer, "\n{");
+        zt__write_json_count(writer, "offset", rows[i].offset);
+        zt__write_json_samples(document, rows[i].counts, rows[i].samples);
+        if (*rows[i].file) {
+            zt__write_json_text(writer, "file", rows[i].file);
+            zt__write_json_count(writer, "line", rows[i].line);
+        }
+        zt__write_text(writer, "}");
+    }
+    zt__write_text(writer, "]");
+    zt__write_json_sources(document, rows, zt__merge_hot_lines(rows, end));
+    zt__write_text(writer, "}");
+    return end;
+}
+
+ZT__PRIVATE void zt__write_json_hotspots(zt__document *document) {
+    zt__writer *writer = &document->writer;
+    zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
+    zt_hotspots_counts counts = zt_hotspots_get_counts(document->profiler);
+    char group[ZET_MAX_METRIC_GROUP_NAME];
+    uint32_t i, count, period_ns;
+    zt__hot_row *rows = zt__read_hot_rows(document, 0, &count);
+    if (!hotspots || counts.samples == 0) {
+        return;
+    }
+    zt__lock(&hotspots->mutex);
+    zt__copy_text(group, sizeof group, hotspots->group, strlen(hotspots->group));
+    period_ns = hotspots->period_ns;
+    zt__unlock(&hotspots->mutex);
+    zt__write_text(writer, ",\n\"hotspots\":{");
+    zt__write_json_text(writer, "group", group);
+    zt__write_json_count(writer, "period_ns", period_ns);
+    zt__write_text(writer, ",\"counts\":{");
+    zt__write_json_count(writer, "samples", counts.samples);
+    zt__write_json_count(writer, "matched", counts.matched);
+    zt__write_json_count(writer, "outside", counts.outside);
+    zt__write_json_count(writer, "ambiguous", counts.ambiguous);
+    zt__write_json_count(writer, "no_room", counts.no_room);
+    zt__write_json_count(writer, "discarded", counts.discarded);
+    zt__write_json_count(writer, "drops", counts.drops);
+    zt__write_text(writer, "},\"kinds\":[");
+    for (i = 0; i < hotspots->count_count; i++) {
+        zt__write_comma(writer);
+        zt__write_json_string(writer, hotspots->count_names[i]);
+    }
+    zt__write_text(writer, "],\"kernels\":[");
+    for (i = 0; i < count;) {
+        i += zt__write_json_hot_kernel(document, &rows[i], count - i, counts.matched);
+    }
+    zt__write_text(writer, "]}");
+    if (rows) {
+        zt__free(&hotspots->allocator, rows);
+    }
+}
+
+#endif
+
 /* Writes begin and end of the newest samples of the timeline, in nanoseconds from the begin of the first. A
    page does not become useful by more of them. */
 ZT__PRIVATE void zt__write_json_timeline(zt__document *document) {
@@ -20559,6 +22903,7 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
 #ifdef ZETOOLS_TRACER
     zt__write_json_kernels(document);
     zt__write_json_calls(document);
+    zt__write_json_hotspots(document);
 #endif
     zt__write_text(writer, "}\n");
     zt__free(allocator, json.columns);
@@ -21237,6 +23582,83 @@ ZT__PRIVATE void zt__write_table_of_calls(zt__document *document) {
 
 #endif
 
+#ifdef ZETOOLS_TRACER
+
+/* Returns the name of a row: the kernel, which is shortened, and the place in it. NULL without memory. */
+ZT__PRIVATE char *zt__name_hot_row(const zt__hotspots *hotspots, const zt__hot_row *row) {
+    enum { SHORTENED = 40 };
+    char *demangled = zt__demangle(row->kernel->name);
+    zt__hot_place place = zt__describe_hot_place(row);
+    zt__writer name;
+    zt__begin_writing(&name, NULL, NULL);
+    name.stopped = 1; /* it only keeps the bytes */
+    zt__write_shortened(&name, demangled ? demangled : row->kernel->name, SHORTENED);
+    zt__write_text(&name, " ");
+    zt__write_text(&name, place.text);
+    zt__write_bytes(&name, "", 1);
+    free(demangled);
+    return zt__duplicate_text(&hotspots->allocator, name.bytes);
+}
+
+/* Writes the source lines, or instructions, with most samples. */
+ZT__PRIVATE void zt__write_table_of_hotspots(zt__document *document) {
+    enum { SHOWN = 20, SHARE, SAMPLES, ACTIVE, STALL, STALLED, FIGURES };
+    const zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
+    const char *stalls[ZT__MOST_COUNTS + 1];
+    double figures[SHOWN][FIGURES], all = (double)zt_hotspots_get_counts(document->profiler).matched;
+    zt__figure_row shown[SHOWN];
+    zt__figure_column columns[FIGURES];
+    zt__figure_table table;
+    uint32_t i, count;
+    zt__hot_row *rows = zt__read_hot_rows(document, 1, &count);
+    if (!rows) {
+        return;
+    }
+    qsort(rows, count, sizeof *rows, zt__compare_hot_rows);
+    memset(&table, 0, sizeof table);
+    memset(shown, 0, sizeof shown);
+    table.heading = "hot spot";
+    table.rows = shown;
+    table.columns = columns;
+    for (i = 0; i < ZT__MOST_COUNTS; i++) {
+        stalls[i] = hotspots->count_names[i];
+    }
+    stalls[ZT__MOST_COUNTS] = "-";
+    for (i = 0; i < count && i < SHOWN; i++) {
+        uint32_t stall = zt__find_main_stall(hotspots, &rows[i]);
+        double samples = (double)rows[i].samples;
+        shown[i].demangled = zt__name_hot_row(hotspots, &rows[i]);
+        shown[i].name = shown[i].demangled ? shown[i].demangled : rows[i].kernel->name;
+        shown[i].figures = figures[i];
+        figures[i][SHARE] = 100 * samples / all;
+        figures[i][SAMPLES] = samples;
+        figures[i][ACTIVE] = hotspots->active_count == UINT32_MAX
+                                 ? zt__nan()
+                                 : 100 * (double)rows[i].counts[hotspots->active_count] / samples;
+        figures[i][STALL] = stall == UINT32_MAX ? (double)ZT__MOST_COUNTS : (double)stall;
+        figures[i][STALLED] = stall == UINT32_MAX ? zt__nan() : 100 * (double)rows[i].counts[stall] / samples;
+        table.row_count++;
+    }
+    zt__add_figures(&table, SHARE, "share", "percent", 0, 0);
+    zt__add_figures(&table, SAMPLES, "samples", "", 0, 0);
+    zt__add_figures(&table, ACTIVE, "active", "percent", 0, 0);
+    zt__add_texts(&table, STALL, "main stall", stalls);
+    zt__add_figures(&table, STALLED, "stalled", "percent", 0, 0);
+    zt__fit_columns(&table, document->room);
+    zt__write_text(&document->writer, "\nHot spots in kernels\n");
+    zt__write_figures(&document->writer, &table, document->room);
+    if (count > SHOWN) {
+        zt__print(&document->writer, "There are %u more: write CSV, JSON or HTML, which have all.\n",
+                  (unsigned)(count - SHOWN));
+    }
+    for (i = 0; i < table.row_count; i++) {
+        zt__free(&hotspots->allocator, shown[i].demangled);
+    }
+    zt__free(&hotspots->allocator, rows);
+}
+
+#endif
+
 ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_output) {
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
@@ -21279,6 +23701,7 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_
 #ifdef ZETOOLS_TRACER
         zt__write_table_of_kernels(document);
         zt__write_table_of_calls(document);
+        zt__write_table_of_hotspots(document);
 #endif
     } else {
         document->out_of_memory = 1;
@@ -22356,6 +24779,7 @@ static const char *const zt__page[] = {
     ".name { white-space: nowrap; }",
     ".name, .code { font: 400 12px/18px var(--mono); }",
     ".muted { color: var(--muted); }",
+    ".source { white-space: pre; tab-size: 4; }",
     ":focus-visible { outline: 2px solid var(--link); outline-offset: 1px; }",
     "dl { display: flex; flex-wrap: wrap; gap: 0 1.4rem; margin: 0 0 0.4rem; }",
     "dl div { display: flex; gap: 0.4rem; }",
@@ -22470,6 +24894,7 @@ static const char *const zt__page[] = {
     "<table id=\"regions\"><thead><tr></tr></thead><tbody></tbody></table>",
     "<p class=\"more fixed\" id=\"more\" hidden><span></span> <button type=\"button\">Show 500 more</button></p>",
     "<p class=\"muted fixed\" id=\"legend\"></p>",
+    "<section class=\"fixed\" id=\"hotspots\" hidden><h2>Hot spots in kernels</h2></section>",
     "<section class=\"fixed\" id=\"roofline\" hidden><h2>Roofline</h2></section>",
     "<section class=\"fixed\" id=\"timeline\" hidden><h2>Timeline</h2></section>",
     "<section class=\"fixed\" id=\"kernels\" hidden><h2>Kernels</h2></section>",
@@ -23296,6 +25721,61 @@ static const char *const zt__page[] = {
     "    for (let quarter = 0; quarter <= 4; quarter++) { add(times, \"span\", \"\", quarter === 0 ? \"0\" : quantity(quarter * duration / 4, \"ns\")); }",
     "}",
     "",
+    "/* ---- hot spots ---- */",
+    "",
+    "const HOT_KERNELS = 20;",
+    "",
+    "/* Returns the kind of stall with most samples, and their share: \"SbidStall 62%\". */",
+    "function mainStall(kinds, row) {",
+    "    const stalls = (row.kinds || []).map((samples, kind) => ({samples, name: kinds[kind]})).filter((stall) => stall.name !== \"Active\");",
+    "    const most = stalls.reduce((one, other) => (other.samples > one.samples ? other : one), {samples: 0});",
+    "    return most.samples > 0 ? most.name + \" \" + percent(most.samples / row.samples) : \"\";",
+    "}",
+    "",
+    "/* Adds a table of source lines or instructions. Lines without samples show where the others are. */",
+    "function addHotTable(parent, kernel, kinds, heading, rows, labelOf) {",
+    "    const body = addTable(parent, [[\"Share of kernel\"], [\"Samples\", \"number\"], [\"Active\", \"number\", \"%\"], [\"Main stall\"], [heading, \"number\"], [\"Source\"]]);",
+    "    const most = Math.max(1, ...rows.map((row) => row.samples)), active = kinds.indexOf(\"Active\");",
+    "    for (const row of rows) {",
+    "        const line = add(body, \"tr\", row.samples ? \"\" : \"context\"), share = add(line, \"td\", \"share\");",
+    "        if (row.samples) {",
+    "            add(share, \"span\", \"number\", scaled(100 * row.samples / kernel.samples, SHARES));",
+    "            add(add(share, \"span\", \"bar\"), \"i\").style.width = 100 * row.samples / most + \"%\";",
+    "        }",
+    "        add(line, \"td\", \"number\", row.samples ? COUNT.format(row.samples) : \"\");",
+    "        add(line, \"td\", \"number\", row.samples && active >= 0 ? scaled(100 * (row.kinds || [])[active] / row.samples, SHARES) : \"\");",
+    "        add(line, \"td\", \"\", row.samples ? mainStall(kinds, row) : \"\");",
+    "        add(line, \"td\", \"number code\", labelOf(row));",
+    "        add(line, \"td\", \"code source\", row.text || \"\");",
+    "    }",
+    "}",
+    "",
+    "/* Adds the source of a kernel and, where that is not known, its instructions. */",
+    "function addHotKernel(parent, kernel, kinds, isOpen) {",
+    "    const details = add(parent, \"details\"), summary = add(details, \"summary\");",
+    "    const unknown = (kernel.instructions || []).filter((row) => !row.file);",
+    "    details.open = isOpen;",
+    "    add(summary, \"span\", \"name\", shortName(kernel.name, nameLength())).title = kernel.name;",
+    "    summary.append(\" \" + percent(kernel.share) + \" of the samples\");",
+    "    const linesOf = (source) => source.lines || [], weight = (source) => linesOf(source).reduce((sum, line) => sum + line.samples, 0);",
+    "    for (const source of (kernel.sources || []).slice().sort((one, other) => weight(other) - weight(one))) {",
+    "        add(details, \"h3\", \"\", source.file);",
+    "        addHotTable(details, kernel, kinds, \"Line\", linesOf(source), (row) => String(row.line));",
+    "    }",
+    "    if (unknown.length) { addHotTable(details, kernel, kinds, \"Instruction\", unknown, (row) => \"+0x\" + Number(row.offset || 0).toString(16)); }",
+    "}",
+    "",
+    "function showHotspots() {",
+    "    const spots = doc.hotspots || {}, counts = spots.counts || {}, part = byId(\"hotspots\");",
+    "    const kernels = (spots.kernels || []).filter((kernel) => kernel.samples > 0);",
+    "    if (kernels.length === 0) { return; }",
+    "    addLink(\"hotspots\", \"Hot spots\");",
+    "    add(part, \"p\", \"muted\", plural(counts.matched || 0, \"sample\") + \" of instructions, taken every \" + quantity(spots.period_ns, \"ns\") +",
+    "        \", in \" + plural(kernels.length, \"kernel\") + (kernels.length > HOT_KERNELS ? \", of which these have most. \" : \". \") +",
+    "        \"An active sample executes the instruction, the others wait at it.\");",
+    "    kernels.slice(0, HOT_KERNELS).forEach((kernel, index) => addHotKernel(part, kernel, spots.kinds || [], index === 0));",
+    "}",
+    "",
     "/* ---- kernels, calls and metrics ---- */",
     "",
     "/* What is not known is a dash. */",
@@ -23443,6 +25923,7 @@ static const char *const zt__page[] = {
     "    document.querySelectorAll(\".tools, #regions\").forEach((node) => { node.hidden = true; });",
     "}",
     "showKernels();",
+    "showHotspots();",
     "showCalls();",
     "showMetrics();",
     "listen();",
@@ -23498,6 +25979,11 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     document->stats =
         (zt_stats *)zt__allocate(allocator, profiler->layout.column_count, sizeof *document->stats);
     document->out_of_memory = !document->stats || !zt__read_nesting(document);
+#ifdef ZETOOLS_TRACER
+    if (format != ZT_FORMAT_TRACE && format != ZT_FORMAT_OPENMETRICS && format != ZT_FORMAT_INSTANCES) {
+        zt_hotspots_find_lines(document->profiler);
+    }
+#endif
     if (!document->out_of_memory) {
         switch (format) {
         case ZT_FORMAT_TABLE:
@@ -24945,6 +27431,7 @@ ZT__PRIVATE void zt__end_auto(void) {
     zt__tracer *tracer = zt__automatic.tracer;
     zt__process *process = zt__get_process();
     zt__traced_device *device;
+    int is_sampling = 0;
     if (!tracer || zt__automatic.process != getpid()) {
         return;
     }
@@ -24965,6 +27452,7 @@ ZT__PRIVATE void zt__end_auto(void) {
             if (zt_get_region_count(device->profiler) == 0) {
                 zt__explain_empty_report(device->profiler);
             }
+            is_sampling |= zt__is_sampling(device->profiler);
         }
     }
     if (!tracer->devices) {
@@ -24974,8 +27462,8 @@ ZT__PRIVATE void zt__end_auto(void) {
         fprintf(stderr, "zetools: zt_auto did not measure %u of the contexts and devices. The first: %s\n",
                 (unsigned)tracer->open_failures, tracer->open_failure.text);
     }
-    if (!zt__abandon_calls(tracer)) {
-        return; /* a callback on another thread still needs the tracer and its profilers */
+    if (is_sampling || !zt__abandon_calls(tracer)) {
+        return; /* another thread still needs the tracer and its profilers */
     }
     for (device = tracer->devices; device; device = device->next) {
         if (device->profiler) {
@@ -25011,13 +27499,14 @@ ZT_API zt_auto_config zt_auto_config_default(void) {
     config.report = NULL;
     config.profiler = zt_config_default();
     config.trace = zt_trace_config_default();
+    config.hotspots = 0;
     return config;
 }
 
 ZT__PRIVATE ze_result_t zt__start_auto(const zt_auto_config *given) {
     static int ends_at_exit;
     zt_auto_config config = given ? *given : zt_auto_config_default();
-    const char *path = getenv("ZT_AUTO");
+    const char *path = getenv("ZT_AUTO"), *hotspots = getenv("ZT_HOTSPOTS");
     zt_config *kept = &zt__automatic.config, complete;
     zt__tracer *tracer = NULL;
     ze_result_t result;
@@ -25056,6 +27545,7 @@ ZT__PRIVATE ze_result_t zt__start_auto(const zt_auto_config *given) {
         return zt__report_no_memory(NULL, "zt_auto", "the tracer and its configuration");
     }
     tracer->automatic = kept;
+    tracer->samples_hotspots = hotspots ? !zt__is_off(hotspots) : config.hotspots;
     result = zt__start_tracer(tracer, &config.trace, complete.timeline);
     if (result != ZE_RESULT_SUCCESS) {
         zt__destroy_tracer(tracer);

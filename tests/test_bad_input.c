@@ -243,6 +243,7 @@ static void test_indices_and_their_counts(void **state) {
     zt_stats stats;
     zt_streamed streamed;
     zt_call_info call;
+    zt_hotspot_info hotspot;
     const char *text;
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     run(w, profiler, "region");
@@ -270,6 +271,9 @@ static void test_indices_and_their_counts(void **state) {
     zt_get_call(profiler, 7, &call);
     text = zt_get_last_error(profiler);
     assert_contains(text, "zt_get_call_count()");
+    zt_get_hotspot(profiler, 7, &hotspot);
+    text = zt_get_last_error(profiler);
+    assert_contains(text, "zt_get_hotspot_count()");
     check_work(w);
 }
 

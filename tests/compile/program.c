@@ -305,10 +305,14 @@ static void the_tracer_accepts_no_profiler(zt_profiler *profiler) {
     zt_trace_config config = zt_trace_config_default();
     zt_auto_config automatic = zt_auto_config_default();
     zt_call_info info;
+    zt_hotspots_config sampling = zt_hotspots_config_default();
+    zt_hotspot_info hotspot;
     zt_kernel_info kernel;
     zt_hook hook = {"zeKernelCreate", NULL, NULL, NULL};
     memset(&info, 0, sizeof info);
     memset(&kernel, 0, sizeof kernel);
+    memset(&hotspot, 0, sizeof hotspot);
+    sampling.no_thread = 1;
     config.names = "*";
     config.calls = "zeEvent*";
     config.hooks = &hook;
@@ -322,6 +326,13 @@ static void the_tracer_accepts_no_profiler(zt_profiler *profiler) {
     EXPECT(zt_get_call_count(profiler) == 0);
     EXPECT(zt_get_call(profiler, 0, &info) == 0 && info.count == 0);
     EXPECT(info.name != NULL && info.name[0] == 0);
+    EXPECT(zt_hotspots_start(profiler, &sampling) == 0);
+    EXPECT(zt_hotspots_find_lines(profiler) == 0);
+    EXPECT(zt_hotspots_stop(profiler) == 0);
+    EXPECT(zt_hotspots_get_counts(profiler).samples == 0);
+    EXPECT(zt_get_hotspot_count(profiler) == 0);
+    EXPECT(zt_get_hotspot(profiler, 0, &hotspot) == 0 && hotspot.samples == 0);
+    EXPECT(hotspot.kernel != NULL && hotspot.kernel[0] == 0);
     EXPECT(zt_get_kernel_count(profiler) == 0);
     EXPECT(zt_get_kernel(profiler, 0, &kernel) == 0 && kernel.launches == 0);
     EXPECT(kernel.name != NULL && kernel.name[0] == 0 && kernel.region == UINT32_MAX);

@@ -230,11 +230,26 @@ def ten():
                                ("zeCommandListAppendLaunchKernel", 15512, 0, 2100),
                                ("zeCommandQueueExecuteCommandLists", 1000, 0, 18400),
                                ("zeEventHostSynchronize", 1000, 3, 912000), ("zeCommandListAppendMemoryCopy", 1000, 0, 3900)]])
+    made["hotspots"] = hotspots()
     made["counts"]["in_flight"] = 5
     made["counts"]["begun"] += 5
     add_timeline(made, rng)
     add_latencies(made)
     return made
+
+
+def hotspots():
+    """Two kernels: one with its source, which has lines without samples, and one without."""
+    spot = {"offset": 64, "samples": 30, "kinds": [6, 24, 0], "file": "/src/gemm.cl", "line": 1012}
+    lines = [{"line": 1010, "text": "for (uint k = 0; k < n; k++)", "samples": 10, "kinds": [10, 0, 0]},
+             {"line": 1011, "text": "{", "samples": 0},
+             {"line": 1012, "text": "\tsum += a[k] * b[k];", "samples": 50, "kinds": [10, 40, 0]}]
+    return {"group": "EuStallSampling", "period_ns": 50000, "kinds": ["Active", "SbidStall", "SendStall"],
+            "counts": {"samples": 90, "matched": 80, "outside": 10, "ambiguous": 0, "no_room": 0, "discarded": 0, "drops": 0},
+            "kernels": [{"name": "gemm", "size": 4096, "samples": 60, "share": 0.75, "instructions": [spot],
+                         "sources": [{"file": "/src/gemm.cl", "lines": lines}]},
+                        {"name": "tail", "size": 128, "samples": 20, "share": 0.25, "sources": [],
+                         "instructions": [{"offset": 72, "samples": 20, "kinds": [0, 5, 15]}]}]}
 
 
 def many():
@@ -283,6 +298,9 @@ def hostile():
     for region in regions:
         region["limit"] = dict.fromkeys(("what", "why", "add"), HOSTILE[0])
         region["metrics"] = {name: stats_of([1.5, 2.5]) for name in made["metrics"]}
+    made["hotspots"] = {"kinds": [HOSTILE[0]], "kernels": [
+        {"name": HOSTILE[0], "samples": 1, "share": 1, "instructions": [{"samples": 1}, {"samples": 1, "kinds": [1, 2, 3]}],
+         "sources": [{"file": HOSTILE[0]}, {"file": "", "lines": [{"line": 1, "text": HOSTILE[0], "samples": 1}]}]}]}
     made["kernels"] = [dict(kernel_of(0, HOSTILE[0], 128, HOSTILE[0]), name=HOSTILE[0], advice=HOSTILE[0]),
                        {"name": HOSTILE[0], "region": "__proto__", "shapes": [{"group_size": HOSTILE[0]}]}]
     made["calls"] = [{"name": HOSTILE[0], "count": 1, "errors": 0, "time_ns": stats_of([5.0])}]

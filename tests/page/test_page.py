@@ -412,7 +412,7 @@ def test_nesting(page):
         return [row for index in sorted(siblings, key=inclusive, reverse=True) for row in [index] + walk(index)]
 
     assert [row["region"] for row in page.table()["rows"]] == walk(None)
-    bars = page.run("[...document.querySelectorAll('.bar')].map((bar) => [...bar.children].map((part) => parseFloat(part.style.width)))")
+    bars = page.run("[...document.querySelectorAll('#regions .bar')].map((bar) => [...bar.children].map((part) => parseFloat(part.style.width)))")
     full = max(map(inclusive, range(10)))
     for (own, nested), index in zip(bars, walk(None), strict=True):
         assert math.isclose(own, 100 * regions[index]["share"] / full, rel_tol=1e-3, abs_tol=1e-3), (own, index)
@@ -755,6 +755,17 @@ def test_calls(page):
         assert row[1:3] == [f"{call['count']:,}", f"{call['errors']:,}"]
         for heading, cell, figure in zip(shown["headings"][3:], row[3:], ("sum", "mean", "median", "p95", "max"), strict=True):
             check_number(cell, call["time_ns"][figure], heading.split()[1], "ns", row)
+
+
+def test_hotspots(page):
+    """Each line and instruction has its samples, their share of the kernel, what is active and the main stall."""
+    page.show("ten")
+    tables = page.run("""[...document.querySelectorAll('#hotspots table')].map((table) =>
+        [...table.tBodies[0].rows].map((row) => [...row.cells].map((cell) => cell.textContent)))""")
+    assert tables == [[["16.7", "10", "100.0", "", "1010", "for (uint k = 0; k < n; k++)"], ["", "", "", "", "1011", "{"],
+                       ["83.3", "50", "20.0", "SbidStall 80.0\u00a0%", "1012", "\tsum += a[k] * b[k];"]],
+                      [["100.0", "20", "0.0", "SendStall 75.0\u00a0%", "+0x48", ""]]], tables
+    assert "80 samples of instructions" in page.text("#hotspots") and page.text("#hotspots h3") == "/src/gemm.cl"
 
 
 def test_contrast(page):
