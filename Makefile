@@ -134,7 +134,7 @@ $(1)/tests/test_plugins: $(1)/tests/test_plugins.o | $(1)/tests/plugins/plugin_c
 $(1)/tests/test_preload: | build/libzt_auto.so build/examples/simulate build/libze_softgpu.so build/kernels/saxpy.so \
     build/kernels/reduce.so
 
-$(1)/tests/test_softgpu_engines $(1)/tests/test_stamps: | build/kernels/meet.so
+$(1)/tests/test_softgpu_engines $(1)/tests/test_stamps $(1)/tests/test_latency: | build/kernels/meet.so
 $(1)/tests/test_softgpu_sampling: | build/kernels/hot.so build/kernels/functions.so
 $(1)/tests/test_softgpu_modules: | build/kernels/functions.so build/kernels/imports.so build/kernels/matmul.so \
     build/kernels/replacements.so

@@ -247,8 +247,9 @@
        processes, the device and the program. That of the device has
 
        - a track for each command list, named by zt_name_list. Regions that overlap without being nested are
-         on separate tracks. Arguments of a region are its metrics, the thread that has appended it, and of a
-         traced launch the numbers and the size of its work-groups, as far as the host knows them
+         on separate tracks. Arguments of a region are its metrics, its latencies, the thread that has
+         appended it, of a traced launch the numbers and the size of its work-groups, and of a traced copy its
+         bytes and its rate, as far as the host knows them
        - a counter for each metric of the attached streams (zt_stream_config.profiler). What adds up is shown
          as a rate: bytes in GB/s, events a second, times as a share of the time
        - a track for each attached stream, with its markers, and a span for each gap
@@ -274,6 +275,42 @@
        by chance; many samples still give a fair average. Rows and samples are matched only while both are
        kept: if one of them is collected or read late, raise config.timeline or
        zt_stream_config.timeline_rows.
+
+   LATENCY
+
+       With config.timeline, it is measured how long regions and traced launches wait (zt_get_latency):
+
+       queue    from zt_begin or the call that appends, to the execution of the recorded list. Only the first
+                execution counts. What is appended to an immediate list does not wait to be executed
+       launch   from the call that executes the list, or that appends to an immediate list, to the begin on
+                the device. This includes the wait for events and for what runs before. So the shortest
+                latency of a region is nearest to that of the launch itself, and the median is what its
+                samples have met
+
+       A launch latency is not known if the list ran outside of zt_execute, if the device's clock may have
+       overflowed, or if the next execution of the list was submitted before the sample was collected. Loaders
+       before 1.16 cannot tell whether a list is immediate: there, only executions by zt_execute have launch
+       latencies, and what a tracer sees from the creation of the list on.
+
+       Host and device have clocks of their own, which are compared from time to time. How long a comparison
+       takes, the drift since the last one and the resolution of the device's clock bound the error of a
+       launch latency. Figures up to the largest error among the samples of the region are NaN, and empty in
+       reports: they may as well be 0.
+
+       A table has the median of the launch latency if even the shortest one is half as long as a region, or
+       if config.columns names "launch". "queued" names that of the list.
+
+       Traced copies and fills have the bytes that they move, with and without a timeline:
+       zt_region_info.bytes is their sum, and bytes_per_second that sum divided by the GPU time of the same
+       samples. The bytes of images are not known, as they depend on the format of the pixels.
+
+       zt_get_overlap returns how much of the time from the first begin of a kept sample to the last end is
+       covered by traced kernels, by traced copies, and by both at once, and for how much of it the device is
+       idle. No time counts twice. What is not measured counts as idle, so trace all kernels and copies
+       (zt_trace_config.copies). Barriers and waits are idle time. If newer samples have replaced others, the
+       time begins where the last of these ended. If samples of that time are missing, its parts are not
+       known. Regions, and launches between queries or barriers, overlap with nothing; see REGIONS and
+       TRACING.
 
    ROOFLINE
 
@@ -306,6 +343,9 @@
            zetools_region_own_gpu_time_seconds_total       by region, outside of regions inside it: these can
                                             be added up. Left out while it is not known; see NESTING
            zetools_region_pass_gpu_time_seconds_total      by region and pass, if there are several
+           zetools_region_queue_latency_seconds, zetools_region_launch_latency_seconds
+                                            summaries by region; see LATENCY
+           zetools_region_copied_bytes_total  of traced copies and fills, by region
            zetools_region_lost_samples_total, ..._dropped_samples_total      by region
            zetools_lost_samples_total, zetools_dropped_samples_total         by cause
            zetools_collected_samples_total, zetools_in_flight_samples, zetools_unobserved_lists_total
@@ -353,17 +393,23 @@
        - A launch without a signal event gets one of the library. Nothing is appended.
        - A launch with an event of the application signals an event of the library, too, because few events
          have kernel time stamps. On a list that is in order, zeCommandListAppendSignalEvent follows, which
-         signals the application's event. On an immediate list that is not in order, the command that follows
-         is zeCommandListAppendQueryKernelTimestamps, which waits for the library's event alone. So the
-         application's event is signalled after the kernel has ended, and soon after that.
+         signals the application's event; on a copy engine, which executes one command at a time, a barrier
+         does. On another immediate list, the command that follows is
+         zeCommandListAppendQueryKernelTimestamps, which waits for the library's event alone. So the
+         application's event is signalled after the kernel has ended, and soon after that. On devices that
+         stop at such a wait, even if what follows does not depend on it, it delays what is appended next.
        - If the application may read kernel time stamps of its event, these must be the kernel's, so the
          launch keeps the event. It is measured by time stamps between barriers, with the wait for its events
          before them. The same holds for a launch with an event on a recorded list that is not in order: when
          the list runs again, the event of the library may still be signalled. It also holds if several
          profilers measure the launch, for all but the first, and where an older loader cannot tell about a
-         list or event that was created before zt_trace_start. Such launches are counted in
-         zt_trace_counts.serialised. They overlap with nothing; on lists that are in order, they would not
-         anyway.
+         list or event that was created before zt_trace_start. On lists that are not in order, such launches
+         overlap with nothing; they are counted in zt_trace_counts.serialised.
+
+       Copies, fills and barriers are measured in the same ways (zt_trace_config.copies). A wait for events
+   has no event of its own. On a list that is in order, it is measured by time stamps before and after it. On
+       other lists it is counted as elsewhere, as is a barrier that has an event with time stamps of the
+       application.
 
        On a device with several tiles, the time is from the first begin to the last end on any tile. For the
        timeline, the clock of kernel time stamps is compared with the device's when the profiler is opened,
@@ -396,25 +442,79 @@
        programs that were not built with zetools. Programs that end without exit, such as by _exit or a
        signal, have no report.
 
+   KERNELS, with ZETOOLS_TRACER
+
+       A tracer reports what the kernels are made of that are launched on lists of the profiler, and how much
+       of the device their launches can fill: zt_get_kernel, a table below that of the regions, "kernels" in
+       JSON, lines of CSV and a part of a page. zt_trace_config.names chooses kernels. Launches count when
+       they are appended, also those that `every` and `limit` leave out.
+
+       Kernels with the same name and the same properties, in modules with the same native binary, are one.
+       Others of one name are several, which share a region; a table then has the column "module", the first
+       half of zt_kernel_info.module. This is also how the files of zt_trace_config.modules are named. A
+       replacement (zt_replace) is listed as itself.
+
+       Of each kernel, ZT_KERNEL_SHAPES different sizes and numbers of work-groups are kept. A size that is
+       set before the tracer starts, and a number that the device reads from memory, are not known.
+
+       Properties are from zeKernelGetProperties, zetKernelGetProfileInfo and zeKernelGetBinaryExp, and from
+       the description in the native binary of Intel's compiler (.ze_info). The binary is read when the first
+       kernel of a module is created; the driver is queried for the rest when the first launch of a handle
+       has been appended. So no launch waits for it. Of a kernel that was created before the tracer started,
+       the module is not known, and neither are its barriers. Spills are values that did not fit into
+       registers; private memory is mostly arrays with indices that the compiler does not know. Both are what
+       the compiler has allocated, in bytes a thread.
+
+       Occupancy is the share of the places for threads in a subslice (Xe-core) that work-groups of this size
+       can fill:
+
+           threads of a group = items / SIMD width, rounded up
+           threads of an EU   = as the compiler states; else 1024 / registers, at most those of the device
+           groups             = the least of
+                                  threads of an EU * EUs of a subslice / threads of a group
+                                  shared local memory of a subslice / that of a group
+                                  32 / barriers of a group
+           occupancy          = groups * threads of a group / (places of an EU * EUs of a subslice)
+           waves              = groups of the launch / (groups * subslices)
+
+       All but the waves is in Intel's "oneAPI GPU Optimization Guide", Thread Mapping and GPU
+       Occupancy; Intel's driver computes the size of cooperative launches in this way
+       (KernelHelper::getMaxWorkGroupCount). EUs of today have 1024 registers for all their threads, so the
+       large register file halves these, and subslices have 32 barriers. The shared local memory of a
+       subslice is taken to be the most that a group can have.
+
+       The formula leaves out that this memory is allocated in steps, that other kernels may run beside this
+       one, that groups end at different times, and that a device may have fewer EUs and subslices than the
+       driver's maxima. Occupancy is not known if a figure of it is not, or if not even one group fits by it.
+       The metric XVE_THREADS_OCCUPANCY_ALL, or the one of its name on the device, shows what was reached.
+
+       zt_kernel_info.advice says in words what a kernel spills, and what keeps the device from being full,
+       by rules in one table with the source of each threshold: search for zt__kernel_rules. A table has it
+       below, for ten kernels.
+
+       Kernels are not in packed statistics, are not merged, and are not in OpenMetrics, which is for figures
+       that change.
+
    MODULES, with ZETOOLS_TRACER
 
        With zt_trace_config.modules, each module that is created while tracing leaves files in a directory,
-   for disassemblers and symbolisers:
+       for disassemblers and symbolisers:
 
            3f9c6a0d5e21b784.elf     the native binary. Its suffix is .elf, .ar for a fat binary, else .bin
            3f9c6a0d5e21b784.debug   the debug information, ELF with DWARF, if the driver has some: build
                                     modules with -g
 
        They are named by the FNV-1a hash of the native binary. So processes may share a directory, and a
-   module that is created again does not write again. Two of 10,000 different modules have the same hash with
-   a probability of 3 in 10^12. A file is written beside its name and then renamed, so that nobody reads an
-       incomplete one. What cannot be written is logged once, and noted in reports; the program goes on.
+       module that is created again does not write again. Two of 10,000 different modules have the same hash
+       with a probability of 3 in 10^12. A file is written beside its name and then renamed, so that nobody
+       reads an incomplete one. What cannot be written is logged once, and noted in reports; the program goes
+       on.
 
        With zt_trace_config.profile_flags, -zet-profile-flags is added to the build flags of these modules, so
        that zetKernelGetProfileInfo describes their registers to tools that inject instructions. Set
        ZET_ENABLE_PROGRAM_INSTRUMENTATION=1 in the environment before zeInit; zt_auto sets it. The first
-   module for each device is built twice, once to see whether the driver accepts the flags. If it does not,
-       modules are built as the application says, which is logged once.
+       module for each device is built twice, once to see whether the driver accepts the flags. If it does
+       not, modules are built as the application says, which is logged once.
 
        zt_replace puts kernels of another module in place of the application's, which need not know of it. So
        an instrumented build can count in a variable of its module what the kernels of a program do:
@@ -427,9 +527,9 @@
        When a zeKernelCreate of the application has succeeded, the tracer creates the other kernel, destroys
        the first one, and returns the handle of the other. So arguments and group sizes that the application
        sets, launches and zeKernelDestroy are those of the replacement, which is measured under its own name.
-       Epilogues of hooks get the replacement. What zeModuleGetFunctionPointer returns is replaced likewise,
-   if the other module has a function of that name. zeModuleGetKernelNames is not changed. Reports note how
-       much was replaced.
+       Epilogues of hooks get the replacement and its module. What zeModuleGetFunctionPointer returns is
+       replaced likewise, if the other module has a function of that name. zeModuleGetKernelNames is not
+       changed. Reports note how much was replaced.
 
        A kernel stays, and the first message about it is logged, if the other one cannot be created or has
        another number of arguments. It also stays if it was created before, if it is of a module that replaces
@@ -459,6 +559,7 @@
            "device"    {"name", "driver_version", "uuid", "pci", "core_clock_mhz", "timer_hz"}
            "counts"    zt_counts; "causes": of each zt_cause, by its name
            "peaks"     {"bytes_per_second", "operations_per_second", "source"}; see ROOFLINE
+           "overlap"   zt_overlap, with config.timeline; see LATENCY
            "columns"   keys of the metrics that matter most, for a table
            "metrics"   of each key: {"name", "group", "component", "units", "type", "aggregation", "pass",
                        "description"}, and a short "label" for some of "columns". The key is the name; if an
@@ -468,12 +569,16 @@
            "regions"   an array in the order of zt_get_region
            "paths"     zt_path_info of each path
            "notes"     sentences about what is missing, why, and what to do: those below a table
+           "kernels"   of the tracer: {"name", "module", "region", "launches", "shapes", "other_launches",
+                       "occupancy", "advice"} and the numbers of zt_kernel_info, null where not known.
+                       "shapes" is an array of zt_kernel_shape, with null for sizes that are not known
            "calls"     of the tracer: {"name", "count", "errors", "time_ns"}
 
        A region is {"name", "count", "lost", "dropped", "parent", "own_ns", "total_ns", "share", "time_ns",
        "limit", "metrics"}. "parent" is an index or null, as in zt_region_info; "share" is from 0 to 1. Where
        they apply, it also has "differs" and "pass_time_ns" (an array) with several passes; "bytes", the
-       memory traffic a second; "operations" and "instructions" a second (see ROOFLINE); "histogram";
+       memory traffic a second; "operations" and "instructions" a second (see ROOFLINE); "queue_latency_ns",
+       "launch_latency_ns", "copied_bytes" and "copied_bytes_per_second" (see LATENCY); "histogram";
        "streamed", of each key {"rows", "mean", "peak"}; and "tiles", an array with "metrics" of each. "limit"
        is {"what", "why", "add"} as in zt_limit_info. "histogram" counts the GPU times that are kept for
        quantiles (see AGGREGATION); bucket i begins at first_ns * ratio^i. Figures are {"count", "sum",
@@ -484,12 +589,16 @@
            for region in run["regions"]:
                print(region["name"], region["time_ns"]["mean"], region["metrics"]["XVE_STALL"]["mean"])
 
-       CSV has lines for the GPU time of each region and the sums "own GPU time", "total GPU time" and
-       "share" (in percent), and one for each of its metrics. `tile` and `pass` are "all" or a number; for
-       metrics of attached streams, `pass` is "stream" and `count` is that of rows. Lines of the component
-       "profiler" have no figures: either a count, or, with the aggregation "none", a text in the last column,
-       such as the "parent". Those without a region are about the whole profiler; there is one with the metric
-       "note" for each of the "notes" of JSON.
+       CSV has lines for the GPU time of each region and the sums "own GPU time", "total GPU time" and "share"
+       (in percent), and one for each of its metrics. `tile` and `pass` are "all" or a number; for metrics of
+       attached streams, `pass` is "stream" and `count` is that of rows. Regions that have them also have the
+       lines "queue latency", "launch latency", "copied bytes" and "copied bytes a second". Lines of the
+       component "profiler" have no figures: either a count, or, with the aggregation "none", a text in the
+       last column, such as the "parent". Lines without a region are about the whole profiler: "overlap: ..."
+       are the times of zt_overlap, and there is one with the metric "note" for each of the "notes" of JSON.
+       Lines of the component "kernel" have the index of the kernel as the group ("kernel 3"), its launches as
+       the count, and a figure of it as the mean. There is a line "occupancy" for each shape, with "64 of 256"
+       as the text for 64 work-groups of 256 items.
 
            import csv
            for line in csv.DictReader(open("run.csv", newline="")):
@@ -623,13 +732,14 @@
        The layout of what zt_pack writes. Little-endian; u32 and u64 are unsigned, f64 is a double of IEEE
        754, text is a u32 length and that many bytes.
 
-           "ZTPK"; u32 layout: 2; u64 size of the whole; u64 checksum: FNV-1a of all that follows
+           "ZTPK"; u32 layout: 3; u64 size of the whole; u64 checksum: FNV-1a of all that follows
            u32 metrics, regions, passes, tiles, config.samples, availability; text of it
            text device, driver version, UUID, PCI address, program; "": not known
            u32 core clock in MHz; u64 timer in Hz, opening in seconds since 1970 (UTC); 0: not known
            u32 causes; that many u64 counts; u64 unobserved lists
            each metric: text name, group, component, units, description; u32 type, aggregation, pass
-           each region: text name; u64 collected, of each pass; u64 lost, dropped
+           each region: text name; u64 collected, of each pass; u64 lost, dropped, bytes; f64 GPU time of the
+               samples with bytes; f64 largest error of a launch latency
                each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
                u32 kept samples; each: an f64 a column, NaN where there is no value
            u32 paths; each: u32 index of the outer path, or 4294967295; u32 index of the region
@@ -637,7 +747,7 @@
                dropped; u32 1 if it has outlived the outer one; u32 1 if its own time is not known
 
        The columns are: GPU time; the metrics; with several passes, the GPU time of each; with tiles, the
-       metrics of each.
+       metrics of each; the latencies. All times are in nanoseconds.
 
    ENVIRONMENT
 
@@ -797,10 +907,11 @@ typedef struct zt_config {
                             beside those of `groups`. They are few, but not always the fewest, because not
                             all combinations are tried: to choose them, name them in `groups`. NULL: `groups`
                             alone decides. ZT_METRICS in the environment overrides it. */
-    const char *columns; /* Columns of the table, counters and arguments of the trace: metrics, and of the
-                            GPU time "median", "p95", "min" and "max", separated by commas. CSV and JSON have
-                            all metrics in any case. NULL: those of `metrics`, else the ones that show most,
-                            as many as fit. ZT_COLUMNS in the environment overrides it. */
+    const char *columns; /* Columns of the table, counters and arguments of the trace: metrics; of the GPU
+                            time "median", "p95", "min" and "max"; "queued", "launch" and "copied" (see
+                            LATENCY), separated by commas. CSV and JSON have all metrics in any case. NULL:
+                            those of `metrics`, else the ones that show most, as many as fit. ZT_COLUMNS in
+                            the environment overrides it. */
     uint32_t max_passes; /* How many passes the work may be repeated in with ZT_PASSES, up to 16. With 1,
                             groups that cannot be active together are refused. Default: 1. */
     double pass_tolerance; /* Reports mark a region whose GPU time differs between passes by more than this
@@ -813,13 +924,14 @@ typedef struct zt_config {
                                 recorded lists have more regions than this. Default: 16384. */
     uint32_t samples;        /* Samples kept of each region for median and 95th percentile, up to 1,048,576;
                                 see AGGREGATION. A region needs up to 8 bytes a metric and kept sample, and
-                                56 a metric. Default: 512. */
+                                56 a metric; GPU time and latencies count as three. Default: 512. */
 
     int thread; /* Not 0: a thread of the library's own collects; see COLLECTING. 0: the threads that call the
                    library do. */
 
-    uint32_t timeline; /* Samples kept for the timeline, the newest. Each needs 112 bytes and 8 a metric, and
-                          each region then writes two more time stamps. 0: no timeline. */
+    uint32_t timeline; /* Samples kept for the timeline, the newest. Each needs 160 bytes and 8 a metric, and
+                          each region then writes two more time stamps. Latencies are those of all samples,
+                          kept or not; see LATENCY. 0: no timeline. */
 
     uint64_t wait_timeout_ns; /* How many nanoseconds functions without a timeout of their own may wait; see
                                  THREADS. Raise it if the work of a list takes longer. Default: 1 second. */
@@ -895,6 +1007,13 @@ typedef enum zt_aggregation {
     ZT_AGGREGATE_NONE  /* count, minimum and maximum alone */
 } zt_aggregation;
 
+/* What a command waits for before it runs; see LATENCY. Since 0.1. */
+typedef enum zt_latency {
+    ZT_LATENCY_QUEUE,  /* from its append to the execution of its recorded list */
+    ZT_LATENCY_LAUNCH, /* from its submission by the host to its start on the device */
+    ZT_LATENCY_COUNT
+} zt_latency;
+
 /* A metric. Strings are never NULL and live as long as the profiler. Since 0.1. */
 typedef struct zt_metric {
     const char *name;
@@ -954,6 +1073,8 @@ typedef struct zt_region_info {
     double own_ns;    /* GPU time outside of the regions inside it, of all samples. NaN: not known */
     double total_ns;  /* GPU time of all samples. Those inside another sample of the region do not count
                          again. NaN: not known */
+    uint64_t bytes;   /* that traced copies and fills of this name have moved, as far as known; see LATENCY */
+    double bytes_per_second; /* the same, a second of their GPU time. NaN: not known */
 } zt_region_info;
 
 /* A region inside certain others; see NESTING. Since 0.1. */
@@ -1048,6 +1169,20 @@ typedef struct zt_timeline_info {
     uint32_t pairs;                   /* comparisons of device clock and host clock that are in use */
 } zt_timeline_info;
 
+/* How samples of the timeline cover the time of the device; see LATENCY. Since 0.1. */
+typedef struct zt_overlap {
+    uint64_t samples; /* that ran in this time */
+    uint64_t missing; /* that may have run in it, too: lost, dropped, on their way, or without a certain time.
+                         If there are any, all times but the first are NaN */
+    double span_ns;   /* from the first begin to the last end. This and the others are NaN without samples */
+    double busy_ns;   /* covered by samples. If some are of traced kernels or copies, then without the regions
+                         of the application around others, between which the device may be idle */
+    double kernel_ns; /* covered by traced kernels */
+    double copy_ns;   /* covered by traced copies and fills */
+    double both_ns;   /* covered by a kernel and a copy at once */
+    double idle_ns;   /* not covered: span_ns - busy_ns. What was not measured counts as idle */
+} zt_overlap;
+
 #ifdef ZETOOLS_TRACER
 #define ZT__TRACER_DECLARED 1
 
@@ -1076,11 +1211,12 @@ typedef struct zt_trace_config {
     uint32_t every;    /* With n, the first launch of each kernel and every n-th after it are measured. A
                           higher number costs less. Default: 1. */
     uint64_t limit;    /* The most launches of each kernel that are measured. 0: no limit. */
-    int copies;        /* Not 0: copies and fills are measured, too, as "MemoryCopy", "MemoryFill", ... */
-    int no_launches;   /* Not 0: launches are not measured; lists are observed all the same. */
-    const char *calls; /* Calls to count and time: patterns separated by commas, as in `names`:
-                          "zeEvent*,zeCommandQueue*". Calls that are not observed cost no more than before.
-                          NULL: none. */
+    int copies;      /* Not 0: copies and fills are measured, too, as "MemoryCopy", "MemoryFill", ..., and if
+                        the profiler measures times alone, barriers and waits for events. */
+    int no_launches; /* Not 0: launches are not measured; lists are observed all the same. */
+    const char *calls;    /* Calls to count and time: patterns separated by commas, as in `names`:
+                             "zeEvent*,zeCommandQueue*". Calls that are not observed cost no more than before.
+                             NULL: none. */
     const zt_hook *hooks; /* Callbacks of the application, up to 16. NULL: none. */
     uint32_t hook_count;
     const char *modules; /* A directory for the binaries and the debug information of modules that are created
@@ -1099,8 +1235,9 @@ typedef struct zt_trace_counts {
                            engine, unless the profiler measures times alone; that can be cloned or changed;
                            or captured into a graph */
     uint64_t replaced;  /* kernels, and pointers to functions, that zt_replace has replaced */
-    uint64_t serialised; /* of those measured: between queries or barriers, so that they overlap with nothing.
-                            Without metrics, few are; see TRACING */
+    uint64_t serialised; /* of those measured: between queries, or, on a list that is not in order, between
+                            barriers, so that they overlap with nothing. Without metrics, few are; see
+                            TRACING */
 } zt_trace_counts;
 
 /* A call that was timed. The name lives as long as the program. Since 0.1. */
@@ -1111,6 +1248,46 @@ typedef struct zt_call_info {
                          such as QUERY_FALSE, are no errors */
     zt_stats time_ns; /* host time of a call */
 } zt_call_info;
+
+/* The most different sizes and numbers of work-groups that are kept of a kernel. Since 0.1. */
+enum { ZT_KERNEL_SHAPES = 8 };
+
+/* Launches of a kernel with the same sizes and numbers of work-groups; see KERNELS. Since 0.1. */
+typedef struct zt_kernel_shape {
+    uint32_t group_size[3];  /* items of a work-group. 0: not known */
+    uint32_t group_count[3]; /* 0: not known to the host */
+    uint64_t launches;
+    uint32_t groups_per_subslice; /* how many work-groups fit into a subslice. UINT32_MAX: not known */
+    double occupancy; /* the share of the threads of a subslice that they fill, from 0 to 1. NaN: not known */
+    double waves;     /* how many times a launch fills the device; below 1: not even once. NaN: not known */
+} zt_kernel_shape;
+
+/* A kernel that was launched while tracing; see KERNELS. The name lives as long as the profiler. Numbers are
+   UINT32_MAX where they are not known. About 1.3 kB. Since 0.1. */
+typedef struct zt_kernel_info {
+    const char *name;
+    uint64_t module;   /* a hash of the module's native binary (FNV-1a). 0: not known */
+    uint32_t region;   /* that of its name, for zt_get_region. UINT32_MAX: none */
+    uint64_t launches; /* as zt_trace_counts counts them, also those that were not measured */
+
+    uint32_t simd_width;             /* items of a thread */
+    uint32_t registers;              /* of a thread: 128, or 256 of the large register file */
+    uint32_t slm_bytes;              /* shared local memory of a work-group */
+    uint32_t private_bytes;          /* memory of a thread for what is not in registers */
+    uint32_t spill_bytes;            /* memory of a thread for what did not fit into registers */
+    uint32_t barriers;               /* of a work-group, held at a time */
+    uint32_t arguments;              /* that zeKernelSetArgumentValue can set */
+    uint32_t code_bytes;             /* of its instructions */
+    uint32_t profile_flags;          /* zet_profile_flags_t: what the module was built with */
+    uint32_t free_register_bytes;    /* of registers that it does not use, if these flags ask for them */
+    uint32_t required_group_size[3]; /* as its source demands. 0: any */
+
+    uint32_t shape_count; /* how many of the next, which are in descending order of launches */
+    zt_kernel_shape shapes[ZT_KERNEL_SHAPES];
+    uint64_t other_launches; /* of other shapes than these */
+    double occupancy;        /* of the first shape, which has most launches */
+    char advice[768]; /* sentences: what it spills, and what keeps the device from being full. "": nothing */
+} zt_kernel_info;
 
 /* How zt_auto traces and reports. Start from zt_auto_config_default(). Strings of any length are copied, and
    need not outlive zt_auto. Functions and their user pointers must live until exit. Since 0.1. */
@@ -1324,6 +1501,13 @@ ZT_API uint32_t zt_get_tile_count(const zt_profiler *profiler);
 /* As zt_get_stats, for one tile, counted from 0. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
                                      uint32_t metric, zt_stats *stats);
+
+/* Gets the statistics of a latency over the collected samples of a region, in nanoseconds; see LATENCY. Only
+   samples whose latency is known count. Figures of the launch latency that are not larger than its error are
+   NaN.
+   Returns SUCCESS; INVALID_ENUMERATION. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_get_latency(const zt_profiler *profiler, uint32_t region, zt_latency latency,
+                                  zt_stats *stats);
 
 /* Returns how many samples there are in each state. Any thread. Since 0.1. */
 ZT_API zt_counts zt_get_counts(const zt_profiler *profiler);
@@ -1600,6 +1784,10 @@ ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region,
 /* Returns what the timeline holds. Any thread. Since 0.1. */
 ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler);
 
+/* Returns how the samples of the timeline cover the time of the device; see LATENCY. Without memory, all
+   times are NaN. Any thread. Since 0.1. */
+ZT_API zt_overlap zt_get_overlap(const zt_profiler *profiler);
+
 #ifdef ZETOOLS_TRACER
 
 /* ==== interface: the tracer =============================================================================== */
@@ -1608,8 +1796,7 @@ ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler);
 ZT_API zt_trace_config zt_trace_config_default(void);
 
 /* Starts tracing; see TRACING.
-   config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS, ZT_MODULES and ZT_PROFILE_FLAGS override
-           it
+   config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS, ZT_MODULES and ZT_PROFILE_FLAGS override it
    Returns SUCCESS; DEPENDENCY_UNAVAILABLE if the loader's tracing layer is off; INVALID_ARGUMENT if
    config.calls or a hook names a call that cannot be traced, or ZT_PROFILE_FLAGS is no number; INVALID_SIZE
    for more than 16 hooks; NOT_READY if a call of an earlier trace is still in progress; HANDLE_OBJECT_IN_USE
@@ -1624,17 +1811,18 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
    traced to its end; HANDLE_OBJECT_IN_USE inside a hook. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler);
 
-/* Replaces kernels by those of another module while the profiler traces, from their next zeKernelCreate on;
-   see MODULES. Call it before zt_trace_start, or while tracing. kernels  their names: patterns with * and ?,
-   separated by commas, as in zt_trace_config.names. NULL: all. Is copied. A second call with the same text
-   changes the replacement; where several texts select a kernel, the newest counts module   where the
-   replacements are, of the profiler's context and device. It must live until the replacement has ended and
-   its kernels are destroyed. NULL: ends the replacement that was begun with the same text; if `kernels` is
-   NULL, too, all of them. Kernels that were replaced stay so name     of the kernel in that module. NULL: the
-   same name; kernels that the module lacks stay Returns SUCCESS; INVALID_KERNEL_NAME if the module has no
-   kernel `name`, and zt_get_last_error has the nearest names; OUT_OF_HOST_MEMORY; NOT_READY if another thread
-   still creates a kernel of a module whose replacement has ended, after config.wait_timeout_ns: then keep
-   that module. Any thread. Since 0.1. */
+/* Replaces kernels by those of another module while the profiler traces, from their next zeKernelCreate on.
+   See MODULES. Call it before zt_trace_start, or while tracing.
+   kernels  their names: patterns with * and ?, separated by commas, as in zt_trace_config.names. NULL: all.
+            Is copied. A second call with the same text changes the replacement; where several texts select
+            a kernel, the newest counts
+   module   where the replacements are, of the profiler's context and device. It must live until the
+            replacement has ended and its kernels are destroyed. NULL: ends the replacement that was begun
+            with the same text, and all of them if `kernels` is NULL, too. Kernels that were replaced stay so
+   name     of the kernel in that module. NULL: the same name; kernels that the module lacks stay
+   Returns SUCCESS; INVALID_KERNEL_NAME if the module has no kernel `name`, and zt_get_last_error has the
+   nearest names; OUT_OF_HOST_MEMORY; NOT_READY if another thread still creates a kernel of a module whose
+   replacement has ended, after config.wait_timeout_ns: then keep that module. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_replace(zt_profiler *profiler, const char *kernels, ze_module_handle_t module,
                               const char *name);
 
@@ -1647,6 +1835,14 @@ ZT_API uint32_t zt_get_call_count(const zt_profiler *profiler);
 /* Gets a call by its index. Calls are in the order in which they were first made. Median and 95th percentile
    are exact up to 512 times. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_get_call(const zt_profiler *profiler, uint32_t call, zt_call_info *info);
+
+/* Returns the number of kernels that were launched so far while tracing; see KERNELS. Any thread. Since 0.1.
+ */
+ZT_API uint32_t zt_get_kernel_count(const zt_profiler *profiler);
+
+/* Gets a kernel by its index: what it is made of, how it was launched, and how much of the device that can
+   fill. Kernels are in the order of their first launch. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, zt_kernel_info *info);
 
 /* Returns a configuration with every field at its default. Any thread. Since 0.1. */
 ZT_API zt_auto_config zt_auto_config_default(void);
@@ -1719,6 +1915,8 @@ ZT__OFF void zt_passes_end(zt_passes *passes) {}
 ZT__OFF uint32_t zt_get_tile_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF ZT__RESULT zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
     uint32_t metric, zt_stats *stats) { return ZT__CLEAR(stats); }
+ZT__OFF ZT__RESULT zt_get_latency(const zt_profiler *profiler, uint32_t region, zt_latency latency,
+    zt_stats *stats) { return ZT__CLEAR(stats); }
 ZT__OFF zt_counts zt_get_counts(const zt_profiler *profiler) ZT__EMPTY(zt_counts)
 ZT__OFF uint64_t zt_get_cause(const zt_profiler *profiler, zt_cause cause) { return 0; }
 ZT__OFF const char *zt_cause_name(zt_cause cause) { return ""; }
@@ -1796,6 +1994,7 @@ ZT__OFF const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uin
 ZT__OFF ZT__RESULT zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
     zt_streamed *streamed) { return ZT__CLEAR(streamed); }
 ZT__OFF zt_timeline_info zt_get_timeline(const zt_profiler *profiler) ZT__EMPTY(zt_timeline_info)
+ZT__OFF zt_overlap zt_get_overlap(const zt_profiler *profiler) ZT__EMPTY(zt_overlap)
 #ifdef ZETOOLS_TRACER
 ZT__OFF zt_trace_config zt_trace_config_default(void) ZT__EMPTY(zt_trace_config)
 ZT__OFF ZT__RESULT zt_trace_start(zt_profiler *profiler, const zt_trace_config *config)
@@ -1807,6 +2006,9 @@ ZT__OFF zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler) ZT__EMP
 ZT__OFF uint32_t zt_get_call_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF ZT__RESULT zt_get_call(const zt_profiler *profiler, uint32_t call, zt_call_info *info)
     { ZT__CLEAR(info); if (info) { info->name = ""; } return ZT__SUCCESS; }
+ZT__OFF uint32_t zt_get_kernel_count(const zt_profiler *profiler) { return 0; }
+ZT__OFF ZT__RESULT zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, zt_kernel_info *info)
+    { ZT__CLEAR(info); if (info) { info->name = ""; info->region = UINT32_MAX; } return ZT__SUCCESS; }
 ZT__OFF zt_auto_config zt_auto_config_default(void) ZT__EMPTY(zt_auto_config)
 ZT__OFF ZT__RESULT zt_auto(const zt_auto_config *config) { return ZT__SUCCESS; }
 #endif
@@ -1963,6 +2165,7 @@ typedef zt__disabled_scope zt_scope;
            >>merging      zt_merge, zt_pack, zt_unpack
            >>timeline     device time and host time, kept samples, streamed metrics of regions
            >>advice       which metrics matter, and what limits a region
+           >>kernels      what kernels are made of, and how much of the device they can fill (ZETOOLS_TRACER)
            >>requests     ZT_REPORT, and lists of reports
            >>opening      zt_open, zt_close
            >>streams      sampling by the clock
@@ -4050,6 +4253,7 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(WRITE_STOPPED, "%s: the write function returned that it cannot go on.")                                \
     X(BAD_FORMAT, "zt_write: %d is not a zt_format. Pass one of ZT_FORMAT_TABLE, _CSV, _JSON, _TRACE, "      \
                   "_HTML, _OPENMETRICS, _INSTANCES and _FOLDED.")                                            \
+    X(BAD_LATENCY, "zt_get_latency: %d is not a zt_latency. Pass ZT_LATENCY_QUEUE or ZT_LATENCY_LAUNCH.")    \
     X(UNKNOWN_SUFFIX, "%s: the suffix of '%.512s' is none of .txt (or none: a table), .csv, .json, "         \
                       ".trace.json, .html, .htm, .prom, .folded and .instances.csv. Use one of these.")      \
     X(BAD_VARIABLE, "zt_open: %s is '%.64s' in the environment, and not %s. It is ignored.")                 \
@@ -5850,7 +6054,10 @@ typedef struct zt__region_record {
     uint32_t index;
     zt__path *paths; /* on which it was begun, the newest first */
     uint64_t lost, dropped;
-    double operations; /* of a sample; 0: not known */
+    double operations;      /* of a sample; 0: not known */
+    uint64_t bytes;         /* that collected samples have copied or filled, */
+    double bytes_ns;        /* and the GPU time of these samples */
+    double launch_error_ns; /* the largest error of a launch latency */
     zt__statistics statistics;
     zt__moments *streamed; /* for each metric of attached streams */
     uint32_t streamed_count;
@@ -5877,13 +6084,24 @@ struct zt__path {
     uint64_t missing;      /* samples in flight, lost or dropped, and without a GPU time */
 };
 
+/* What a region is around. */
+typedef enum zt__region_kind {
+    ZT__REGION_OF_APPLICATION, /* not known */
+    ZT__REGION_AROUND_OTHERS,
+    ZT__REGION_OF_KERNEL, /* this and the next by the tracer */
+    ZT__REGION_OF_COPY,
+    ZT__REGION_OF_ORDER /* a barrier, or a wait for events */
+} zt__region_kind;
+
 /* Where a region comes from, for the timeline. Threads are those of the system; 0 is not known. */
 typedef struct zt__origin {
-    const char *list_name;                  /* or NULL */
-    uint32_t appended_by;                   /* the thread that began it */
-    uint32_t submitted_by;                  /* that thread, or the one that has executed its list */
-    uint32_t append_ns;                     /* from its begin to its end on the host */
-    int is_executed;                        /* its list was executed: slot->submitted_ns is of that call */
+    const char *list_name; /* or NULL */
+    uint32_t appended_by;  /* the thread that began it */
+    uint32_t submitted_by; /* that thread, or the one that has executed its list */
+    uint32_t append_ns;    /* from its begin to its end on the host */
+    uint32_t executions;   /* of its list. After the first, slot->submitted_ns is of that call */
+    uint64_t appended_ns;  /* host time of its begin */
+    zt__region_kind kind;
     uint32_t group_count[3], group_size[3]; /* of a launch that was traced; 0: not known */
 } zt__origin;
 
@@ -5907,6 +6125,7 @@ struct zt__slot {
     uint64_t submitted_ns;  /* host time; it was begun, or zt_execute was called, at this time or later */
     uint64_t not_before_ns; /* host time; what is read next was submitted at this time or later, also if
                                zt_execute did not submit it */
+    uint64_t bytes;         /* that its command copies or fills; 0: none, or not known */
 
     /* for zt_execute: the state in which it found the slot, or FREE if it does not expect the slot to run */
     zt__slot_state submitted_from;
@@ -6013,6 +6232,7 @@ typedef struct zt__missing {
     uint64_t since_ns;               /* host time at which the first was submitted, or begun and dropped */
     zt_cause cause;                  /* ZT_CAUSE_COUNT: its time is uncertain */
     uint32_t count;
+    uint64_t kept_before; /* samples that were kept, ever, when the last of these was found missing */
 } zt__missing;
 
 /* What the collector found in a slot. */
@@ -6100,9 +6320,9 @@ struct zt_profiler {
     zt__lost_flag *lost_flags;
     uint32_t lost_flag_count;
     uint32_t pass_count;
-    uint32_t tile_count; /* 0 if the device has no separate tiles */
-    zt__sample_layout
-        layout; /* GPU time; metrics; GPU time of each pass if several; metrics of each tile if any */
+    uint32_t tile_count;      /* 0 if the device has no separate tiles */
+    zt__sample_layout layout; /* GPU time; metrics; GPU time of each pass if several; metrics of each tile if
+                                 any; latencies */
     zt_aggregation *column_aggregations;
     char *columns;          /* of the table, from the configuration; NULL: as many as fit */
     char *reports;          /* of ZT_REPORT, to be written when the profiler is closed; NULL: none */
@@ -6152,12 +6372,14 @@ struct zt_profiler {
     void (*before_batch)(zt_profiler *profiler);    /* no mutex held */
     void (*batch_collected)(zt_profiler *profiler); /* no mutex held */
     void (*sample_collected)(zt_profiler *profiler, const zt__reading *reading,
-                             const double *row); /* mutex held */
+                             double *row); /* fills in the latencies. mutex held */
     /* A sample is missing, or with `by` -1 it is not after all. mutex held */
     void (*sample_missing)(zt_profiler *profiler, const zt__missing *missing, int by);
     /* A call begins to execute lists, or with 0 this thread's call has returned. mutex held */
     void (*lists_executed)(zt_profiler *profiler, uint64_t begin_ns);
     int (*stop_tracing)(zt_profiler *profiler); /* returns 0 if the profiler cannot be closed now */
+    struct zt__kernels *kernels;                /* NULL: none is known. Atomic */
+    uint64_t unknown_launches; /* of kernels for which there was no room; guarded by the mutex */
 };
 
 /* Public functions that only read take a constant profiler, but have to lock it. */
@@ -6185,9 +6407,13 @@ ZT__PRIVATE uint32_t zt__tile_column(const zt_profiler *profiler, uint32_t tile,
     return first + tile * profiler->metric_count + metric;
 }
 
+ZT__PRIVATE uint32_t zt__latency_column(const zt_profiler *profiler, uint32_t latency) {
+    return zt__tile_column(profiler, profiler->tile_count, 0) + latency;
+}
+
 /* Sets the layout of a row. The metrics, passes and tiles are known. Returns 0 without memory. */
 ZT__PRIVATE int zt__lay_out_columns(zt_profiler *profiler) {
-    uint32_t metric, tile, pass, count = zt__tile_column(profiler, profiler->tile_count, 0);
+    uint32_t metric, tile, pass, latency, count = zt__latency_column(profiler, ZT_LATENCY_COUNT);
     zt_aggregation *aggregations =
         (zt_aggregation *)zt__allocate(&profiler->config.allocator, count, sizeof *aggregations);
     if (!aggregations) {
@@ -6202,6 +6428,9 @@ ZT__PRIVATE int zt__lay_out_columns(zt_profiler *profiler) {
         for (tile = 0; tile < profiler->tile_count; tile++) {
             aggregations[zt__tile_column(profiler, tile, metric)] = profiler->metrics[metric].aggregation;
         }
+    }
+    for (latency = 0; latency < ZT_LATENCY_COUNT; latency++) {
+        aggregations[zt__latency_column(profiler, latency)] = ZT_AGGREGATE_SUM;
     }
     profiler->column_aggregations = aggregations;
     profiler->layout.column_count = count;
@@ -6282,7 +6511,7 @@ ZT__PRIVATE void zt__count_lost(zt_profiler *profiler, const zt__slot *slot, zt_
     slot->region->lost += (uint64_t)by;
     if (profiler->sample_missing) {
         zt__missing missing = {
-            slot->region, slot->list->handle, slot->origin.list_name, slot->submitted_ns, cause, 1};
+            slot->region, slot->list->handle, slot->origin.list_name, slot->submitted_ns, cause, 1, 0};
         profiler->sample_missing(profiler, &missing, by);
     }
 }
@@ -6296,8 +6525,8 @@ ZT__PRIVATE void zt__count_dropped(zt_profiler *profiler, zt__region_record *reg
         region->dropped++;
     }
     if (profiler->sample_missing) {
-        zt__missing missing = {region, list ? list->handle : NULL, list ? list->name : NULL, since_ns, cause,
-                               1};
+        zt__missing missing = {
+            region, list ? list->handle : NULL, list ? list->name : NULL, since_ns, cause, 1, 0};
         profiler->sample_missing(profiler, &missing, 1);
     }
 }
@@ -7297,12 +7526,6 @@ ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, zt_
     return result;
 }
 
-/* Returns whether the time stamps of a slot's event were copied. Memory that is not written has all bits
-   set. */
-ZT__PRIVATE int zt__is_copied(const zt__slot *slot) {
-    return zt__load(&slot->stamps[0]) != UINT64_MAX && zt__load(&slot->stamps[1]) != UINT64_MAX;
-}
-
 /* Queries whether the device is done with the commands of a slot: SUCCESS or NOT_READY, or an error of
    `reading->call`. */
 ZT__PRIVATE ze_result_t zt__query_slot(const zt_profiler *profiler, zt__reading *reading) {
@@ -7311,7 +7534,9 @@ ZT__PRIVATE ze_result_t zt__query_slot(const zt_profiler *profiler, zt__reading 
         reading->call = "zeEventQueryStatus";
         return zeEventQueryStatus(slot->event);
     }
-    if (slot->measurement == ZT__BY_COPIED_EVENT && !zt__is_copied(slot)) {
+    /* Memory that the copy has not written yet has all bits set. */
+    if (slot->measurement == ZT__BY_COPIED_EVENT &&
+        (zt__load(&slot->stamps[0]) == UINT64_MAX || zt__load(&slot->stamps[1]) == UINT64_MAX)) {
         return ZE_RESULT_NOT_READY;
     }
     return zt__query_kernel_stamps(profiler, reading);
@@ -7356,13 +7581,15 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
 }
 
 /* Reads the slots of the batch, and resets those that are ready. Slots that follow one that is not ready are
-   not queried, unless the collection is thorough or they are over. */
+   not queried, unless the collection is thorough or they are over. If they may be ready before it, only those
+   that follow several are not. */
 ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collection) {
+    enum { MOST_UNREADY = 32 };
     zt__batch *batch = &profiler->batch;
     const zt__list *list = NULL;
     int is_blocked[ZT__SLOT_STATE_COUNT];
     uint64_t seen_ns;
-    uint32_t i;
+    uint32_t i, unready = 0;
     batch->report_count = 0;
     memset(is_blocked, 0, sizeof is_blocked);
     for (i = 0; i < batch->count; i++) {
@@ -7371,14 +7598,16 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
         if (slot->list != list) {
             list = slot->list;
             memset(is_blocked, 0, sizeof is_blocked);
+            unready = 0;
         }
         reading->outcome = ZT__NOT_READY;
         if (reading->from == ZT__SLOT_PARTIAL && reading->is_finished) {
             reading->outcome = ZT__NO_SAMPLE;
         } else if (collection->thorough || reading->is_over || !is_blocked[reading->from]) {
             zt__read_slot(profiler, reading);
-            is_blocked[reading->from] |=
-                reading->outcome == ZT__NOT_READY && !slot->overdue_since_ns && !slot->is_unordered;
+            if (reading->outcome == ZT__NOT_READY && !slot->overdue_since_ns) {
+                is_blocked[reading->from] |= !slot->is_unordered || ++unready == MOST_UNREADY;
+            }
         }
         if (reading->outcome != ZT__NOT_READY && reading->outcome != ZT__NEVER_RAN && !reading->is_unusable &&
             !zt__is_device_lost(&profiler->diagnostics)) {
@@ -7575,7 +7804,7 @@ ZT__PRIVATE void zt__note_run(zt_profiler *profiler, zt__reading *reading) {
 }
 
 /* Counts the sample of a reading. With the mutex held. */
-ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, const double *row) {
+ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, double *row) {
     zt__slot *slot = reading->slot;
     zt__path *path = slot->path;
     reading->region = slot->region;
@@ -7598,14 +7827,18 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
     }
     if (reading->outcome == ZT__READ) {
         profiler->counts.collected++;
+        if (profiler->sample_collected) {
+            profiler->sample_collected(profiler, reading, row);
+        }
         zt__add_sample(&profiler->layout, &slot->region->statistics, slot->pass, row);
+        if (slot->bytes) {
+            slot->region->bytes += slot->bytes;
+            slot->region->bytes_ns += row[0];
+        }
         if (!zt__is_nan(row[0])) {
             path->count++;
             path->time_ns += row[0];
             path->missing--;
-        }
-        if (profiler->sample_collected) {
-            profiler->sample_collected(profiler, reading, row);
         }
     } else if (reading->cause >= ZT_DROPPED_NO_SLOT) {
         zt__count_dropped(profiler, slot->region, slot->list, slot->submitted_ns, reading->cause);
@@ -7999,6 +8232,7 @@ ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt
     slot->measurement = ZT__BY_COMMANDS;
     slot->is_unordered = 0;
     slot->overwritten = 0;
+    slot->bytes = 0;
     /* What a recorded list records is submitted after its first region is begun: one look at the clock serves
        all regions of a recording. Timelines show when each region was begun. */
     if (profiler->timeline || list->state == ZT__LIST_IMMEDIATE || list->state == ZT__LIST_UNKNOWN ||
@@ -8230,6 +8464,7 @@ ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_ha
         memset(&slot->origin, 0, sizeof slot->origin);
         slot->origin.list_name = slot->list->name;
         slot->origin.appended_by = slot->origin.submitted_by = zt__get_system_thread();
+        slot->origin.appended_ns = slot->submitted_ns;
     }
     region.generation = zt__load(&slot->generation);
     region.slot = slot;
@@ -8237,20 +8472,12 @@ ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_ha
     return region;
 }
 
-ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, const char *name) {
-    zt_region region = {NULL, 0, 0, 0};
-    zt__slot *slot;
+/* As zt_begin, on a list of this kind. */
+ZT__PRIVATE zt_region zt__begin_on(zt_profiler *profiler, ze_command_list_handle_t list, zt__list_state kind,
+                                   const char *name) {
+    zt_region region = zt__begin_region(profiler, list, kind, name);
+    zt__slot *slot = (zt__slot *)region.slot;
     int has_commands = 0;
-    if (!profiler || !profiler->device) {
-        return region;
-    }
-    if (!list) {
-        zt__drop_at_begin(profiler, ZT_DROPPED_APPEND_FAILED);
-        zt__report_null_handle(&profiler->diagnostics, "zt_begin", "list");
-        return region;
-    }
-    region = zt__begin_region(profiler, list, zt__query_list_kind(profiler, list), zt__shown_name(name));
-    slot = (zt__slot *)region.slot;
     if (slot && zt__append_begin(profiler, slot, list, &has_commands) != ZE_RESULT_SUCCESS) {
         zt__lock(&profiler->mutex);
         /* The log function may have released the list, which has dropped the region. */
@@ -8261,6 +8488,19 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
         region.slot = NULL;
     }
     return region;
+}
+
+ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, const char *name) {
+    static const zt_region none = {NULL, 0, 0, 0};
+    if (!profiler || !profiler->device) {
+        return none;
+    }
+    if (!list) {
+        zt__drop_at_begin(profiler, ZT_DROPPED_APPEND_FAILED);
+        zt__report_null_handle(&profiler->diagnostics, "zt_begin", "list");
+        return none;
+    }
+    return zt__begin_on(profiler, list, zt__query_list_kind(profiler, list), zt__shown_name(name));
 }
 
 /* ---- ending ---------------------------------------------------------------------------------------------- */
@@ -8553,7 +8793,7 @@ ZT__PRIVATE void zt__announce_list(zt_profiler *profiler, zt__list *list, uint64
         if (slot->state == ZT__SLOT_RECORDED || slot->state == ZT__SLOT_ARMED) {
             slot->submitted_ns = now;
             slot->origin.submitted_by = thread;
-            slot->origin.is_executed = 1;
+            slot->origin.executions++;
             zt__move_slot(profiler, slot, ZT__SLOT_PENDING);
         } else {
             zt_cause cause = zt__loss_by_execution(slot->state);
@@ -8615,6 +8855,7 @@ ZT__PRIVATE void zt__retract_list(zt_profiler *profiler, zt__list *list) {
         zt__slot_state from = slot->submitted_from;
         slot->submitted_from = ZT__SLOT_FREE;
         if (from == ZT__SLOT_RECORDED || from == ZT__SLOT_ARMED) {
+            slot->origin.executions--;
             if (slot->state == ZT__SLOT_PENDING) {
                 zt__move_slot(profiler, slot, from);
             }
@@ -9104,6 +9345,13 @@ ZT__PRIVATE void zt__add_paths(const zt_profiler *profiler, const zt__region_rec
     info->parent = is_same && outer->depth > 0 ? outer->key.region->index : UINT32_MAX;
 }
 
+/* The mutex is held. */
+ZT__PRIVATE void zt__add_bytes(const zt__region_record *record, zt_region_info *info) {
+    info->bytes = record->bytes;
+    info->bytes_per_second =
+        zt__is_positive(record->bytes_ns) ? (double)record->bytes / record->bytes_ns * 1e9 : zt__nan();
+}
+
 ZT_API uint32_t zt_get_path_count(const zt_profiler *profiler) {
     zt_profiler *locked = zt__mutable(profiler);
     uint32_t count;
@@ -9154,7 +9402,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
         memset(info, 0, sizeof *info);
         info->name = "";
         info->parent = UINT32_MAX;
-        info->own_ns = info->total_ns = zt__nan();
+        info->own_ns = info->total_ns = info->bytes_per_second = zt__nan();
         zt__clear_stats(&info->time_ns);
     }
     record = zt__get_record(profiler, "zt_get_region", region, "info", info, &result);
@@ -9168,6 +9416,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     info->dropped = record->dropped;
     info->count = zt__collected(profiler, &record->statistics);
     zt__add_paths(profiler, record, info);
+    zt__add_bytes(record, info);
     zt__get_moments(&profiler->layout, &record->statistics, 0, &info->time_ns);
     for (pass = 0; pass < profiler->pass_count; pass++) {
         uint32_t column = zt__pass_time_column(profiler, pass);
@@ -9245,6 +9494,46 @@ ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t regio
     }
     return zt__get_column(profiler, "zt_get_tile_stats", region, zt__tile_column(profiler, tile, metric),
                           stats);
+}
+
+/* Removes figures of the launch latency that are smaller than its error: they may as well be 0. */
+ZT__PRIVATE void zt__hide_uncertain(zt_stats *stats, double error_ns) {
+    double *const figures[] = {&stats->mean, &stats->min, &stats->max, &stats->median, &stats->p95};
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(figures); i++) {
+        if (!zt__is_nan(*figures[i]) && *figures[i] <= error_ns) {
+            *figures[i] = zt__nan();
+        }
+    }
+    if (zt__is_nan(stats->mean)) {
+        stats->sum = stats->stddev = zt__nan();
+    }
+}
+
+ZT_API ze_result_t zt_get_latency(const zt_profiler *profiler, uint32_t region, zt_latency latency,
+                                  zt_stats *stats) {
+    zt_profiler *locked = zt__mutable(profiler);
+    double error_ns;
+    ze_result_t result;
+    if (stats) {
+        zt__clear_stats(stats);
+    }
+    if (!profiler) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if ((uint32_t)latency >= ZT_LATENCY_COUNT) {
+        return zt__report(&locked->diagnostics, BAD_LATENCY, ZE_RESULT_ERROR_INVALID_ENUMERATION,
+                          (int)latency);
+    }
+    result = zt__get_column(profiler, "zt_get_latency", region,
+                            zt__latency_column(profiler, (uint32_t)latency), stats);
+    if (result == ZE_RESULT_SUCCESS && latency == ZT_LATENCY_LAUNCH) {
+        zt__lock(&locked->mutex);
+        error_ns = profiler->regions[region]->launch_error_ns;
+        zt__unlock(&locked->mutex);
+        zt__hide_uncertain(stats, error_ns);
+    }
+    return result;
 }
 
 ZT_API double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric) {
@@ -9364,7 +9653,8 @@ typedef struct zt__merged_region {
     zt__region_record *into;
     const zt__region_record *from;
     zt__statistics statistics; /* copies of those of `from` */
-    uint64_t lost, dropped;
+    uint64_t lost, dropped, bytes;
+    double bytes_ns, launch_error_ns;
 } zt__merged_region;
 
 /* A path of the other profiler, copied, and the one that it is added to. */
@@ -9476,6 +9766,9 @@ ZT__PRIVATE void zt__apply_merge(const zt__merge *merge) {
     for (i = 0; i < count; i++) {
         regions[i].lost = regions[i].from->lost;
         regions[i].dropped = regions[i].from->dropped;
+        regions[i].bytes = regions[i].from->bytes;
+        regions[i].bytes_ns = regions[i].from->bytes_ns;
+        regions[i].launch_error_ns = regions[i].from->launch_error_ns;
     }
     zt__unlock(&from->mutex);
     for (i = 0; i < count; i++) {
@@ -9485,6 +9778,11 @@ ZT__PRIVATE void zt__apply_merge(const zt__merge *merge) {
         zt__merge_statistics(&into->layout, &merged->into->statistics, &merged->statistics);
         merged->into->lost += merged->lost;
         merged->into->dropped += merged->dropped;
+        merged->into->bytes += merged->bytes;
+        merged->into->bytes_ns += merged->bytes_ns;
+        if (merged->into->launch_error_ns < merged->launch_error_ns) {
+            merged->into->launch_error_ns = merged->launch_error_ns;
+        }
         into->counts.collected += collected;
         into->counts.begun += collected;
         zt__unlock(&into->mutex);
@@ -9567,7 +9865,7 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
 /* PACKED STATISTICS, in the manual, describes the layout. The same functions write and read it: each
    transfers a value from its variable to the buffer, or from the buffer to its variable. Nothing in a buffer
    that is read is trusted. */
-enum { ZT__PACK_LAYOUT = 2, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
+enum { ZT__PACK_LAYOUT = 3, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
 
 /* The highest count that is accepted, so that sums over all regions do not overflow. */
 #define ZT__MAX_PACKED_COUNT (UINT64_C(1) << 47)
@@ -9846,6 +10144,14 @@ ZT__PRIVATE void zt__transfer_region(zt__packer *packer, zt_profiler *profiler, 
     }
     zt__transfer_u64(packer, &record->lost, ZT__MAX_PACKED_COUNT);
     zt__transfer_u64(packer, &record->dropped, ZT__MAX_PACKED_COUNT);
+    zt__transfer_u64(packer, &record->bytes, UINT64_MAX);
+    zt__transfer_f64(packer, &record->bytes_ns);
+    zt__transfer_f64(packer, &record->launch_error_ns);
+    if (packer->is_reading) {
+        zt__require(packer, zt__is_finite(record->launch_error_ns) && record->launch_error_ns >= 0 &&
+                                (zt__is_nan(record->bytes_ns) ||
+                                 (zt__is_finite(record->bytes_ns) && record->bytes_ns >= 0)));
+    }
     zt__transfer_statistics(packer, profiler, &record->statistics);
     if (packer->is_reading && packer->result == ZE_RESULT_SUCCESS) {
         collected = zt__collected(profiler, &record->statistics);
@@ -10168,6 +10474,37 @@ ZT__PRIVATE uint64_t zt__convert_time(const zt__clock *clock, uint64_t time_ns, 
     return -converted < (double)near->ns[to] ? near->ns[to] - (uint64_t)-converted : 0;
 }
 
+/* Returns the most by which a converted time can be wrong, about a time of the host. Between two pairs, that
+   is the error of the worse one. Beyond the last, and before the first, the error of the rate adds to it; the
+   rate that the device states is believed to a thousandth. There is at least one pair. */
+ZT__PRIVATE uint64_t zt__clock_error(const zt__clock *clock, uint64_t host_ns) {
+    const zt__clock_pair *pairs = clock->pairs, *first = &pairs[0], *last = &pairs[clock->pair_count - 1];
+    uint64_t tick_ns = 1000000000u / clock->ticks_per_second + 1, beyond_ns, error_ns;
+    double rate_error = 1e-3;
+    uint32_t i = clock->pair_count - 1;
+    if (host_ns >= first->ns[ZT__HOST_CLOCK] && host_ns <= last->ns[ZT__HOST_CLOCK]) {
+        while (i > 0 && pairs[i].ns[ZT__HOST_CLOCK] > host_ns) {
+            i--;
+        }
+        error_ns = pairs[i].error_ns;
+        if (i + 1 < clock->pair_count && pairs[i + 1].error_ns > error_ns) {
+            error_ns = pairs[i + 1].error_ns;
+        }
+        return error_ns + tick_ns;
+    }
+    if (first != last) {
+        rate_error = (double)(first->error_ns + last->error_ns) /
+                     (double)(last->ns[ZT__HOST_CLOCK] - first->ns[ZT__HOST_CLOCK]);
+    }
+    if (host_ns > last->ns[ZT__HOST_CLOCK]) {
+        first = last;
+        beyond_ns = host_ns - last->ns[ZT__HOST_CLOCK];
+    } else {
+        beyond_ns = first->ns[ZT__HOST_CLOCK] - host_ns;
+    }
+    return first->error_ns + tick_ns + (uint64_t)((double)beyond_ns * rate_error);
+}
+
 /* Of the unwrapped times that a wrapped time can stand for, returns the one nearest to `about_ns`. */
 ZT__PRIVATE uint64_t zt__unwrap_near(const zt__clock *clock, uint64_t wrapped_ns, uint64_t about_ns) {
     uint64_t middle = about_ns + clock->wrap_ns / 2;
@@ -10190,9 +10527,28 @@ ZT__PRIVATE uint64_t zt__clock_tolerance(const zt__clock *clock) {
     return clock->wrap_ns / 64;
 }
 
+/* Returns the least time between a pair and the next: the rate between them is right to a thousandth then. */
+ZT__PRIVATE uint64_t zt__least_interval(const zt__clock_pair *last, uint64_t error_ns) {
+    return 1000 * (error_ns + last->error_ns);
+}
+
+/* At first, pairs are due at times that double, so that there soon are two, and the rate between the first
+   and the last is never extended by more than the time between these. */
 ZT__PRIVATE int zt__is_clock_pair_due(const zt__clock *clock) {
-    return clock->pair_count == 0 ||
-           zt__now_ns() - clock->pairs[clock->pair_count - 1].ns[ZT__HOST_CLOCK] >= clock->interval_ns;
+    const zt__clock_pair *first = &clock->pairs[0], *last;
+    uint64_t wait_ns;
+    if (clock->pair_count == 0 || clock->interval_ns == UINT64_MAX) {
+        return clock->pair_count == 0;
+    }
+    last = &clock->pairs[clock->pair_count - 1];
+    wait_ns = last->ns[ZT__HOST_CLOCK] - first->ns[ZT__HOST_CLOCK];
+    if (wait_ns < zt__least_interval(last, last->error_ns)) {
+        wait_ns = zt__least_interval(last, last->error_ns);
+    }
+    if (wait_ns > clock->interval_ns) {
+        wait_ns = clock->interval_ns;
+    }
+    return zt__now_ns() - last->ns[ZT__HOST_CLOCK] >= wait_ns;
 }
 
 /* Adds a pair, unless it is before the last one, or so close to it that the rate between them may be wrong by
@@ -10204,7 +10560,7 @@ ZT__PRIVATE void zt__add_clock_pair(zt__clock *clock, zt__clock_pair pair) {
         const zt__clock_pair *last = &clock->pairs[clock->pair_count - 1];
         uint64_t expected =
             zt__convert_time(clock, pair.ns[ZT__HOST_CLOCK], ZT__HOST_CLOCK, ZT__DEVICE_CLOCK);
-        uint64_t next_ns = last->ns[ZT__HOST_CLOCK] + 1000 * (pair.error_ns + last->error_ns);
+        uint64_t next_ns = last->ns[ZT__HOST_CLOCK] + zt__least_interval(last, pair.error_ns);
         pair.ns[ZT__DEVICE_CLOCK] = zt__unwrap_near(clock, pair.ns[ZT__DEVICE_CLOCK], expected);
         if (pair.ns[ZT__DEVICE_CLOCK] <= last->ns[ZT__DEVICE_CLOCK] || pair.ns[ZT__HOST_CLOCK] < next_ns) {
             return;
@@ -10310,6 +10666,7 @@ typedef struct zt__timeline_sample {
     ze_command_list_handle_t list;
     uint64_t submitted_ns; /* host time */
     zt__origin origin;
+    uint64_t bytes; /* that it has copied or filled; 0: none, or not known */
     uint32_t region;
 } zt__timeline_sample;
 
@@ -10324,11 +10681,13 @@ typedef struct zt__execution {
 /* The newest samples. Guarded by the profiler's mutex. */
 typedef struct zt__timeline {
     zt__clock clock;
-    zt__clock kernel_clock; /* of the time stamps of kernels. It has no pairs of its own: */
-    uint64_t kernel_offset; /* it is so many ticks before the other one, which has its rate */
+    zt__clock kernel_clock;   /* of the time stamps of kernels. It has no pairs of its own: */
+    uint64_t kernel_offset;   /* it is so many ticks before the other one, which has its rate, */
+    uint64_t kernel_error_ns; /* with this error. 0: it is the same clock, with fewer bits perhaps */
     uint32_t capacity;
-    uint64_t written;   /* ever */
-    uint64_t ambiguous; /* samples that were not kept, because their times are uncertain */
+    uint64_t written;           /* ever */
+    uint64_t ambiguous;         /* samples that were not kept, because their times are uncertain */
+    uint64_t replaced_until_ns; /* device time: the latest end of a sample that a newer one has replaced */
     zt__timeline_sample *samples;
     double *values; /* of each, all columns */
 
@@ -10375,10 +10734,14 @@ ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *miss
                   kept->list_name == missing->list_name && kept->cause == missing->cause;
         oldest = by > 0 ? i : oldest; /* what is added may only continue the newest */
     }
-    if (is_same) {
+    if (!is_same && by > 0) {
+        i = timeline->missing_written++;
+        timeline->missing[i % ZT__MISSING_KEPT] = *missing;
+    } else if (is_same) {
         timeline->missing[i % ZT__MISSING_KEPT].count += (uint32_t)by;
-    } else if (by > 0) {
-        timeline->missing[timeline->missing_written++ % ZT__MISSING_KEPT] = *missing;
+    }
+    if (by > 0) {
+        timeline->missing[i % ZT__MISSING_KEPT].kept_before = timeline->written;
     }
 }
 
@@ -10405,21 +10768,16 @@ ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns) {
     }
 }
 
-ZT__PRIVATE uint64_t zt__ns_to_ticks(const zt__clock *clock, uint64_t ns) {
-    uint64_t rate = clock->ticks_per_second;
-    return ns / 1000000000u * rate + ns % 1000000000u * rate / 1000000000u;
-}
-
 /* Returns the unwrapped time of the device for a time stamp of a kernel: the first from `least_ns` on. */
 ZT__PRIVATE uint64_t zt__place_kernel_stamp(const zt__timeline *timeline, uint64_t stamp, uint64_t least_ns) {
     const zt__clock *clock = &timeline->kernel_clock;
+    uint64_t second = 1000000000u, rate = clock->ticks_per_second;
     uint64_t ticks = (stamp - timeline->kernel_offset) & clock->mask;
-    uint64_t least = zt__ns_to_ticks(clock, least_ns);
+    uint64_t least = least_ns / second * rate + least_ns % second * rate / second;
     if (clock->wrap_ns) {
         ticks = least + ((ticks - least) & clock->mask);
     }
-    return ticks / clock->ticks_per_second * 1000000000u +
-           ticks % clock->ticks_per_second * 1000000000u / clock->ticks_per_second;
+    return ticks / rate * second + ticks % rate * second / rate;
 }
 
 /* Finds out how the time stamps of kernels are related to the device's global ones, by a command that has
@@ -10441,13 +10799,35 @@ ZT__PRIVATE void zt__relate_kernel_clock(zt_profiler *profiler) {
     after = before + ((after - before) & profiler->tick_mask);
     if (((stamp - before + slack) & mask) > after - before + 2 * slack) {
         timeline->kernel_offset = (stamp - before - (after - before) / 2) & mask;
+        timeline->kernel_error_ns = zt__ticks_to_ns(&timeline->clock, (after - before) / 2 + 1);
     }
 }
 
-/* Keeps a sample, with the mutex held. It ran between its submission and the moment at which it was seen
-   complete. In that time the device's clock may have wrapped around: if the time stamps of the sample fit in
-   two places, or in none, it is not kept. */
-ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *reading, const double *row) {
+/* Returns how long a kept sample has waited for the device. It is not known if another execution of the list
+   than the one that was announced may have begun it. */
+ZT__PRIVATE double zt__launch_latency(const zt__timeline *timeline, const zt__reading *reading,
+                                      const zt__timeline_sample *sample) {
+    const zt__slot *slot = reading->slot;
+    uint64_t begin_ns =
+        zt__convert_time(&timeline->clock, sample->begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
+    double error_ns = (double)zt__clock_error(&timeline->clock, begin_ns);
+    if (reading->from != ZT__SLOT_PENDING || !sample->origin.submitted_by || slot->overwritten ||
+        slot->list->state == ZT__LIST_UNOBSERVED) {
+        return zt__nan();
+    }
+    if (reading->times.is_kernel) {
+        error_ns += (double)timeline->kernel_error_ns;
+    }
+    if (slot->region->launch_error_ns < error_ns) {
+        slot->region->launch_error_ns = error_ns;
+    }
+    return (double)(int64_t)(begin_ns - sample->submitted_ns);
+}
+
+/* Keeps a sample, and fills in its latencies, with the mutex held. It ran between its submission and the
+   moment at which it was seen complete. In that time the device's clock may have wrapped around: if the time
+   stamps of the sample fit in two places, or in none, it is not kept. */
+ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *reading, double *row) {
     enum { CLOCK_ERROR_NS = 1000000 };
     zt__timeline *timeline = profiler->timeline;
     const zt__sample_times *times = &reading->times;
@@ -10461,8 +10841,13 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     uint64_t least = submitted > tolerance ? submitted - tolerance : 0;
     uint64_t most =
         zt__convert_time(clock, times->not_after_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK) + tolerance;
-    zt__missing missing = {NULL, NULL, NULL, 0, ZT_CAUSE_COUNT, 1};
+    zt__missing missing = {NULL, NULL, NULL, 0, ZT_CAUSE_COUNT, 1, 0};
     zt__timeline_sample sample;
+    /* What is executed again does not wait to be executed, and neither does what is on an immediate list. */
+    if (reading->from == ZT__SLOT_PENDING && slot->origin.executions == 1) {
+        row[zt__latency_column(profiler, ZT_LATENCY_QUEUE)] =
+            (double)(slot->submitted_ns - slot->origin.appended_ns);
+    }
     sample.begin_ns = times->is_kernel
                           ? zt__place_kernel_stamp(timeline, times->begin_ticks, least)
                           : zt__unwrap_after(clock, zt__ticks_to_ns(clock, times->begin_ticks), least);
@@ -10479,10 +10864,20 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     sample.list = times->list;
     sample.submitted_ns = slot->submitted_ns;
     sample.origin = slot->origin;
-    if (reading->from == ZT__SLOT_ARMED || sample.begin_ns + CLOCK_ERROR_NS < submitted) {
+    if (reading->from == ZT__SLOT_ARMED ||
+        sample.begin_ns + CLOCK_ERROR_NS + zt__clock_error(clock, slot->submitted_ns) < submitted) {
         sample.origin.submitted_by = 0; /* it is not the execution that was announced */
     }
+    sample.bytes = slot->bytes;
     sample.region = slot->region->index;
+    if (sample.origin.kind == ZT__REGION_OF_APPLICATION && slot->path->inner) {
+        sample.origin.kind = ZT__REGION_AROUND_OTHERS;
+    }
+    row[zt__latency_column(profiler, ZT_LATENCY_LAUNCH)] = zt__launch_latency(timeline, reading, &sample);
+    if (timeline->written >= timeline->capacity &&
+        timeline->samples[place].end_ns > timeline->replaced_until_ns) {
+        timeline->replaced_until_ns = timeline->samples[place].end_ns;
+    }
     timeline->samples[place] = sample;
     memcpy(timeline->values + place * columns, row, columns * sizeof *row);
     timeline->written++;
@@ -10819,6 +11214,149 @@ ZT__PRIVATE int zt__copy_kept_row(zt__stream_data *data, uint64_t index, zt__kep
     return is_kept;
 }
 
+/* ---- the time of the device that samples cover ----------------------------------------------------------- */
+
+/* When a sample ran, in device time, and what it was. */
+typedef struct zt__interval {
+    uint64_t begin_ns, end_ns;
+    zt__region_kind kind;
+} zt__interval;
+
+ZT__PRIVATE int zt__compare_intervals(const void *a, const void *b) {
+    const zt__interval *one = (const zt__interval *)a, *other = (const zt__interval *)b;
+    return one->begin_ns < other->begin_ns ? -1 : one->begin_ns > other->begin_ns;
+}
+
+/* The union of intervals that are added in the order of their begins. */
+typedef struct zt__cover {
+    uint64_t until_ns; /* up to here, all is counted */
+    uint64_t covered_ns;
+    uint64_t count; /* of the intervals */
+} zt__cover;
+
+ZT__PRIVATE void zt__extend_cover(zt__cover *cover, const zt__interval *interval) {
+    uint64_t begin_ns = interval->begin_ns > cover->until_ns ? interval->begin_ns : cover->until_ns;
+    cover->count++;
+    if (interval->end_ns > begin_ns) {
+        cover->covered_ns += interval->end_ns - begin_ns;
+        cover->until_ns = interval->end_ns;
+    }
+}
+
+/* When the kept samples ran, and what is not known of that time. */
+typedef struct zt__intervals {
+    zt__interval *of_samples;
+    size_t count;
+    uint64_t since_ns; /* samples that are not kept any more have ended before this time */
+    uint64_t missing;  /* samples that may have run since then */
+} zt__intervals;
+
+/* Counts the samples that were found missing since the oldest kept one was kept. The mutex is held. */
+ZT__PRIVATE uint64_t zt__count_missing(const zt__timeline *timeline) {
+    uint64_t first = zt__oldest_kept(timeline->written, timeline->capacity), count = 0;
+    uint64_t i = zt__oldest_kept(timeline->missing_written, ZT__MISSING_KEPT);
+    for (; i < timeline->missing_written; i++) {
+        const zt__missing *missing = &timeline->missing[i % ZT__MISSING_KEPT];
+        count += first == 0 || missing->kept_before > first ? missing->count : 0;
+    }
+    return count;
+}
+
+/* Fills `intervals`, whose array the caller frees. Returns 0 without memory. */
+ZT__PRIVATE int zt__copy_intervals(zt_profiler *profiler, zt__intervals *intervals) {
+    enum { AT_ONCE = 1024 };
+    const zt__timeline *timeline = profiler->timeline;
+    uint64_t i, end;
+    memset(intervals, 0, sizeof *intervals);
+    zt__lock(&profiler->mutex); /* those that are on their way now may be kept too late to be copied */
+    intervals->missing = profiler->state_counts[ZT__SLOT_PENDING] + profiler->state_counts[ZT__SLOT_READING];
+    zt__unlock(&profiler->mutex);
+    zt__get_kept_samples(profiler, &i, &end);
+    if (i < end) {
+        intervals->of_samples = (zt__interval *)zt__allocate(&profiler->config.allocator, (size_t)(end - i),
+                                                             sizeof *intervals->of_samples);
+    }
+    if (i < end && !intervals->of_samples) {
+        return 0;
+    }
+    while (i < end) {
+        uint32_t locked;
+        zt__lock(&profiler->mutex);
+        if (i < zt__oldest_kept(timeline->written, timeline->capacity)) {
+            i = zt__oldest_kept(timeline->written, timeline->capacity);
+        }
+        for (locked = 0; locked < AT_ONCE && i < end; locked++, i++) {
+            const zt__timeline_sample *sample = &timeline->samples[i % timeline->capacity];
+            zt__interval *interval = &intervals->of_samples[intervals->count];
+            interval->begin_ns = sample->begin_ns;
+            interval->end_ns = sample->end_ns;
+            interval->kind = sample->origin.kind;
+            intervals->count += interval->kind != ZT__REGION_OF_ORDER; /* the device waits meanwhile */
+        }
+        if (i >= end) {
+            intervals->since_ns = timeline->replaced_until_ns;
+            intervals->missing += zt__count_missing(timeline);
+        }
+        zt__unlock(&profiler->mutex);
+    }
+    return 1;
+}
+
+/* As zt_get_overlap-> Returns 0 without memory. */
+ZT__PRIVATE int zt__measure_overlap(zt_profiler *profiler, zt_overlap *overlap) {
+    zt__cover all, innermost, kernels, copies, either; /* the last is of kernels and copies */
+    zt__intervals intervals;
+    uint64_t begin_ns = 0, end_ns = 0;
+    size_t i;
+    int has_memory;
+    memset(overlap, 0, sizeof *overlap);
+    overlap->span_ns = overlap->busy_ns = overlap->kernel_ns = zt__nan();
+    overlap->copy_ns = overlap->both_ns = overlap->idle_ns = zt__nan();
+    if (!profiler || !profiler->timeline) {
+        return 1;
+    }
+    has_memory = zt__copy_intervals(profiler, &intervals);
+    if (intervals.count > 0) {
+        qsort(intervals.of_samples, intervals.count, sizeof *intervals.of_samples, zt__compare_intervals);
+        begin_ns = intervals.of_samples[0].begin_ns;
+    }
+    if (begin_ns < intervals.since_ns) {
+        begin_ns = intervals.since_ns;
+    }
+    memset(&all, 0, sizeof all);
+    all.until_ns = begin_ns;
+    innermost = kernels = copies = either = all;
+    for (i = 0; i < intervals.count; i++) {
+        const zt__interval *interval = &intervals.of_samples[i];
+        if (interval->end_ns < begin_ns) {
+            continue;
+        }
+        overlap->samples++;
+        end_ns = interval->end_ns > end_ns ? interval->end_ns : end_ns;
+        zt__extend_cover(&all, interval);
+        if (interval->kind != ZT__REGION_AROUND_OTHERS) {
+            zt__extend_cover(&innermost, interval);
+        }
+        if (interval->kind == ZT__REGION_OF_KERNEL || interval->kind == ZT__REGION_OF_COPY) {
+            zt__extend_cover(interval->kind == ZT__REGION_OF_KERNEL ? &kernels : &copies, interval);
+            zt__extend_cover(&either, interval);
+        }
+    }
+    zt__free(&profiler->config.allocator, intervals.of_samples);
+    overlap->missing = intervals.missing;
+    if (overlap->samples > 0) {
+        overlap->span_ns = (double)(end_ns - begin_ns);
+    }
+    if (overlap->samples > 0 && !overlap->missing) {
+        overlap->busy_ns = (double)(either.count > 0 ? innermost : all).covered_ns;
+        overlap->kernel_ns = (double)kernels.covered_ns;
+        overlap->copy_ns = (double)copies.covered_ns;
+        overlap->both_ns = (double)(kernels.covered_ns + copies.covered_ns - either.covered_ns);
+        overlap->idle_ns = overlap->span_ns - overlap->busy_ns;
+    }
+    return has_memory;
+}
+
 /* ---- public ---------------------------------------------------------------------------------------------- */
 
 ZT_API uint32_t zt_get_streamed_count(const zt_profiler *profiler) {
@@ -10872,6 +11410,12 @@ ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region,
         streamed->peak = moments.max;
     }
     return ZE_RESULT_SUCCESS;
+}
+
+ZT_API zt_overlap zt_get_overlap(const zt_profiler *profiler) {
+    zt_overlap overlap;
+    zt__measure_overlap(zt__mutable(profiler), &overlap);
+    return overlap;
 }
 
 ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
@@ -10970,7 +11514,8 @@ enum {
     X(MEMORY_SHARE,      0, SHARE,  "of the peak bandwidth",       "", "", "")                               \
     X(KERNEL_TIME,       0, OTHER,  "time of a kernel",            "", "", "")                               \
     X(IDLE_TIME,         0, OTHER,  "idle inside the region",      "", "", "")                               \
-    X(WALL_SHARE,        0, SHARE,  "of the wall time in regions", "", "", "")
+    X(WALL_SHARE,        0, SHARE,  "of the wall time in regions", "", "", "")                               \
+    X(LEAST_LAUNCH,      0, OTHER,  "shortest launch latency",     "", "", "")
 /* clang-format on */
 
 typedef enum zt__role {
@@ -11191,6 +11736,20 @@ ZT__PRIVATE double zt__first_measured(double first, double second) {
     return zt__is_nan(first) ? second : first;
 }
 
+/* Returns the shortest launch latency of a region in nanoseconds, which is least of all that of work before
+   it; NaN if it is not known. The mutex is held. */
+ZT__PRIVATE double zt__least_launch_latency(const zt_profiler *profiler, const zt__region_record *record) {
+    const zt__moments *moments = record->statistics.moments;
+    zt_stats stats;
+    if (!moments) {
+        return zt__nan();
+    }
+    zt__get_moments(&profiler->layout, &record->statistics, zt__latency_column(profiler, ZT_LATENCY_LAUNCH),
+                    &stats);
+    zt__hide_uncertain(&stats, record->launch_error_ns);
+    return stats.min;
+}
+
 /* Fills in the figure of each role, NaN where it is not known. The mutex is not held. */
 ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advice,
                                   const zt__region_record *record, double figures[ZT__ROLE_COUNT]) {
@@ -11204,6 +11763,7 @@ ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advic
     if (record->statistics.moments && record->statistics.moments[0].count) {
         time = record->statistics.moments[0].sum / (double)record->statistics.moments[0].count;
     }
+    figures[ZT__ROLE_LEAST_LAUNCH] = zt__least_launch_latency(profiler, record) / 1000;
     zt__unlock(&profiler->mutex);
     figures[ZT__ROLE_L3_HIT_SHARE] =
         zt__percent_of(figures[ZT__ROLE_L3_HITS], figures[ZT__ROLE_L3_HITS] + figures[ZT__ROLE_L3_MISSES]);
@@ -11264,16 +11824,16 @@ static const zt__rule zt__rules[] = {
     {ZT_LIMIT_LAUNCH,
      "kernels take less time than their launches, and the GPU waits inside the region",
      {{ZT__ROLE_KERNEL_TIME, ZT__BELOW, 10}, {ZT__ROLE_GPU_BUSY, ZT__BELOW, 80}},
-     {ZT__NO_ROLE}},
+     {ZT__ROLE_LEAST_LAUNCH}},
     {ZT_LIMIT_LAUNCH,
      "kernels take less time than their launches, and the GPU waits between regions",
      {{ZT__ROLE_KERNEL_TIME, ZT__BELOW, 10}, {ZT__ROLE_WALL_SHARE, ZT__BELOW, 80}},
-     {ZT__NO_ROLE}},
+     {ZT__ROLE_LEAST_LAUNCH}},
     /* [VTune]; and [HTA], because a region on an immediate list contains a gap of one launch */
     {ZT_LIMIT_HOST,
      "the GPU waits for work inside the region",
      {{ZT__ROLE_GPU_BUSY, ZT__BELOW, 80}, {ZT__ROLE_IDLE_TIME, ZT__AT_LEAST, 20}},
-     {ZT__ROLE_COMPUTE_BUSY, ZT__ROLE_KERNEL_TIME}},
+     {ZT__ROLE_COMPUTE_BUSY, ZT__ROLE_KERNEL_TIME, ZT__ROLE_LEAST_LAUNCH}},
     /* [Gen9] */
     {ZT_LIMIT_MEMORY_BANDWIDTH,
      "the queue of memory requests is full",
@@ -11331,7 +11891,7 @@ static const zt__rule zt__rules[] = {
     {ZT_LIMIT_HOST,
      "the GPU waits for work between regions",
      {{ZT__ROLE_WALL_SHARE, ZT__BELOW, 80}},
-     {ZT__ROLE_KERNEL_TIME}},
+     {ZT__ROLE_KERNEL_TIME, ZT__ROLE_LEAST_LAUNCH}},
 };
 
 enum { ZT__RULE_FAILS, ZT__RULE_UNDECIDED, ZT__RULE_HOLDS };
@@ -11732,6 +12292,907 @@ ZT_API ze_result_t zt_set_operations(zt_profiler *profiler, const char *region, 
     return record ? result
                   : zt__report_no_memory(&profiler->diagnostics, "zt_set_operations", "the name of a region");
 }
+
+#ifdef ZETOOLS_TRACER
+
+/* ==== >>kernels: what kernels are made of, and how much of the device they can fill ======================= */
+
+/* A tracer reports the kernels that it sees. What a kernel is made of is read from two places:
+
+   - The native binary of the module, when the first kernel of the module is created. An ELF file of Intel's
+     compiler ("zebin") describes its kernels in the section .ze_info.
+   - zeKernelGetProperties, zeKernelGetBinaryExp and zetKernelGetProfileInfo, when the first launch of a
+   handle has been appended. By then, drivers also count the shared local memory of the kernel's arguments.
+
+   So no launch waits for it. Handles with the same name and the same facts are one kernel, which belongs to
+   the profiler of the list that it was appended to. */
+
+enum {
+    ZT__MAX_KERNELS = 16384,  /* of a profiler; launches of others are counted */
+    ZT__MAX_BINARY = 1 << 30, /* bytes. Longer native binaries are not read */
+    ZT__REGISTER_FILE = 1024, /* registers that the threads of a vector engine share */
+    ZT__BARRIERS_OF_SUBSLICE = 32,
+    ZT__MOST_TOKENS = 4096 /* bytes of what zetKernelGetProfileInfo stores */
+};
+
+/* What is known of a kernel, in the order of zt_kernel_info, UINT32_MAX where it is not. Without padding,
+   because kernels are compared byte by byte. */
+typedef struct zt__kernel_facts {
+    uint64_t module; /* 0: not known */
+    uint32_t simd_width, registers, slm_bytes, private_bytes, spill_bytes, barriers, arguments, code_bytes;
+    uint32_t threads_per_eu; /* as the compiler states it */
+    uint32_t profile_flags, free_register_bytes;
+    uint32_t required_group_size[3]; /* 0: any */
+} zt__kernel_facts;
+
+/* A kernel, followed in memory by its key: its facts, and its name. */
+typedef struct zt__kernel {
+    zt__kernel_facts facts;
+    const char *name;
+    uint64_t launches, other_launches;
+    uint32_t shape_count;
+    zt_kernel_shape shapes[ZT_KERNEL_SHAPES]; /* in the order of their first launch */
+} zt__kernel;
+
+/* What a device has for work-groups. 0: not known. */
+typedef struct zt__device_limits {
+    uint32_t threads_per_eu, eus_per_subslice, subslices;
+    uint32_t slm_bytes; /* of a subslice */
+} zt__device_limits;
+
+/* The kernels of a profiler. Its mutex guards them, but for the limits, which are constant. */
+typedef struct zt__kernels {
+    zt__device_limits limits;
+    zt__map map; /* by their keys */
+    zt__kernel **in_order;
+    uint32_t count, capacity;
+} zt__kernels;
+
+ZT__PRIVATE zt__kernel_facts zt__unknown_facts(void) {
+    zt__kernel_facts facts;
+    memset(&facts, 0xFF, sizeof facts);
+    memset(facts.required_group_size, 0, sizeof facts.required_group_size);
+    facts.module = 0;
+    return facts;
+}
+
+/* ---- .ze_info -------------------------------------------------------------------------------------------- */
+
+/* What the section states of a kernel. The name is a part of the module's copy of the section. */
+typedef struct zt__described_kernel {
+    const char *name;
+    size_t name_length;
+    zt__kernel_facts facts;
+} zt__described_kernel;
+
+/* A module: what is left of its native binary. */
+typedef struct zt__described_module {
+    const void *handle; /* the key */
+    uint64_t hash;      /* of the native binary; 0: not known */
+    char *text;         /* of .ze_info, without a 0 at its end */
+    zt__described_kernel *kernels;
+    uint32_t kernel_count;
+} zt__described_module;
+
+ZT__PRIVATE uint64_t zt__little_endian(const uint8_t *bytes, size_t size) {
+    uint64_t value = 0;
+    while (size-- > 0) {
+        value = value << 8 | bytes[size];
+    }
+    return value;
+}
+
+/* Finds the section .ze_info of an ELF file of 64 bits, little-endian, whatever the bytes are. Returns its
+   size and stores where it begins, or returns 0. */
+ZT__PRIVATE size_t zt__find_ze_info(const uint8_t *binary, size_t size, size_t *found) {
+    enum { HEADER = 64, SECTION = 64 };
+    static const char name[] = ".ze_info";
+    uint64_t table, names_offset, names_size;
+    uint32_t i, count, names;
+    if (size < HEADER || memcmp(binary, "\177ELF\2\1", 6) != 0 ||
+        zt__little_endian(binary + 58, 2) != SECTION) {
+        return 0;
+    }
+    table = zt__little_endian(binary + 40, 8);
+    count = (uint32_t)zt__little_endian(binary + 60, 2);
+    names = (uint32_t)zt__little_endian(binary + 62, 2);
+    if (table > size || count > (size - table) / SECTION || names >= count) {
+        return 0;
+    }
+    names_offset = zt__little_endian(binary + table + names * SECTION + 24, 8);
+    names_size = zt__little_endian(binary + table + names * SECTION + 32, 8);
+    if (names_offset > size || names_size > size - names_offset) {
+        return 0;
+    }
+    for (i = 0; i < count; i++) {
+        const uint8_t *section = binary + table + i * SECTION;
+        uint64_t at = zt__little_endian(section, 4);
+        uint64_t begin = zt__little_endian(section + 24, 8), length = zt__little_endian(section + 32, 8);
+        if (at < names_size && names_size - at >= sizeof name &&
+            memcmp(binary + names_offset + at, name, sizeof name) == 0) {
+            *found = (size_t)begin;
+            return begin <= size && length <= size - begin ? (size_t)length : 0;
+        }
+    }
+    return 0;
+}
+
+/* A line of .ze_info, which is YAML in block style: "  - key: value", or "key: value". */
+typedef struct zt__yaml_line {
+    size_t dash;   /* column of the '-' that begins an element of a list; else that of the key */
+    size_t column; /* of the key */
+    int is_element;
+    const char *key, *value;
+    size_t key_length, value_length;
+} zt__yaml_line;
+
+/* Splits the next line that is not empty. Returns 0 at the end of the text. */
+ZT__PRIVATE int zt__next_yaml_line(const char **text, const char *end, zt__yaml_line *line) {
+    while (*text < end) {
+        const char *begin = *text, *at = begin, *colon;
+        const char *stop = (const char *)memchr(begin, '\n', (size_t)(end - begin));
+        stop = stop ? stop : end;
+        *text = stop < end ? stop + 1 : end;
+        while (at < stop && *at == ' ') {
+            at++;
+        }
+        line->dash = (size_t)(at - begin);
+        line->is_element = at + 1 < stop && at[0] == '-' && at[1] == ' ';
+        for (at += line->is_element; at < stop && *at == ' ';) {
+            at++;
+        }
+        while (stop > at && (stop[-1] == ' ' || stop[-1] == '\r')) {
+            stop--;
+        }
+        if (at == stop || *at == '#') {
+            continue;
+        }
+        colon = (const char *)memchr(at, ':', (size_t)(stop - at));
+        line->column = (size_t)(at - begin);
+        line->key = at;
+        line->key_length = (size_t)((colon ? colon : stop) - at);
+        for (at = colon ? colon + 1 : stop; at < stop && *at == ' ';) {
+            at++;
+        }
+        if (stop - at >= 2 && (*at == '\'' || *at == '"') && stop[-1] == *at) {
+            at++;
+            stop--;
+        }
+        line->value = at;
+        line->value_length = (size_t)(stop - at);
+        return 1;
+    }
+    return 0;
+}
+
+/* Stores a number that is not negative and below 2^31. Others stay unknown. */
+ZT__PRIVATE void zt__read_yaml_number(const zt__yaml_line *line, uint32_t *number) {
+    uint32_t value = 0;
+    size_t i;
+    for (i = 0; i < line->value_length; i++) {
+        if (line->value[i] < '0' || line->value[i] > '9' || value > 0x7fffffff / 10) {
+            return;
+        }
+        value = value * 10 + (uint32_t)(line->value[i] - '0');
+    }
+    if (line->value_length > 0 && value <= 0x7fffffff) {
+        *number = value;
+    }
+}
+
+/* Stores what a line of execution_env states. */
+ZT__PRIVATE void zt__read_execution_env(const zt__yaml_line *line, zt__kernel_facts *facts) {
+    const struct {
+        const char *key;
+        uint32_t *number;
+    } members[] = {{"simd_size", &facts->simd_width},
+                   {"grf_count", &facts->registers},
+                   {"slm_size", &facts->slm_bytes},
+                   {"private_size", &facts->private_bytes},
+                   {"spill_size", &facts->spill_bytes},
+                   {"barrier_count", &facts->barriers},
+                   {"eu_thread_count", &facts->threads_per_eu}};
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(members); i++) {
+        if (zt__equals(members[i].key, line->key, line->key_length)) {
+            zt__read_yaml_number(line, members[i].number);
+        }
+    }
+}
+
+/* Reads the kernels of a .ze_info into `kernels`, or only counts them if it is NULL. Returns their number. In
+   execution_env, the documentation of the format has 0 as the default of barrier_count and slm_size. */
+ZT__PRIVATE uint32_t zt__read_ze_info(const char *text, size_t size, zt__described_kernel *kernels) {
+    const char *end = text + size;
+    size_t item = SIZE_MAX, members = 0, environment = 0;
+    int in_kernels = 0, in_environment = 0;
+    uint32_t count = 0;
+    zt__yaml_line line;
+    while (zt__next_yaml_line(&text, end, &line)) {
+        zt__kernel_facts *facts;
+        if (line.dash == 0 && !line.is_element) {
+            in_kernels = zt__equals("kernels", line.key, line.key_length);
+            item = SIZE_MAX;
+            continue;
+        }
+        if (in_kernels && line.is_element && line.dash <= item) {
+            item = line.dash;
+            members = line.column;
+            in_environment = 0;
+            count++;
+            if (kernels) {
+                memset(&kernels[count - 1], 0, sizeof *kernels);
+                kernels[count - 1].facts = zt__unknown_facts();
+            }
+        }
+        if (!in_kernels || item == SIZE_MAX || !kernels) {
+            continue;
+        }
+        facts = &kernels[count - 1].facts;
+        if (line.column == members) {
+            in_environment = zt__equals("execution_env", line.key, line.key_length);
+            environment = 0;
+            if (in_environment) {
+                facts->barriers = facts->slm_bytes = 0;
+            } else if (zt__equals("name", line.key, line.key_length)) {
+                kernels[count - 1].name = line.value;
+                kernels[count - 1].name_length = line.value_length;
+            }
+        } else if (in_environment && line.column > members) {
+            environment = environment ? environment : line.column;
+            if (line.column == environment && !line.is_element) {
+                zt__read_execution_env(&line, facts);
+            }
+        }
+    }
+    return count;
+}
+
+ZT__PRIVATE void zt__free_described_module(const zt_allocator *allocator, zt__described_module *module) {
+    if (module) {
+        zt__free(allocator, module->text);
+        zt__free(allocator, module->kernels);
+        zt__free(allocator, module);
+    }
+}
+
+/* Keeps what the native binary of a module states of its kernels. Without memory, it is not known. */
+ZT__PRIVATE void zt__keep_ze_info(const zt_allocator *allocator, const uint8_t *binary, size_t size,
+                                  zt__described_module *module) {
+    size_t begin = 0, length = zt__find_ze_info(binary, size, &begin);
+    uint32_t count = length ? zt__read_ze_info((const char *)binary + begin, length, NULL) : 0;
+    module->hash = zt__hash(binary, size);
+    if (count == 0) {
+        return;
+    }
+    module->text = (char *)zt__allocate(allocator, length, 1);
+    module->kernels = (zt__described_kernel *)zt__allocate(allocator, count, sizeof *module->kernels);
+    if (module->text && module->kernels) {
+        memcpy(module->text, binary + begin, length);
+        module->kernel_count = zt__read_ze_info(module->text, length, module->kernels);
+    }
+}
+
+/* Reads a module. Returns NULL without memory. No mutex is held. */
+ZT__PRIVATE zt__described_module *zt__describe_module(const zt_allocator *allocator,
+                                                      ze_module_handle_t handle) {
+    zt__described_module *module = (zt__described_module *)zt__allocate(allocator, 1, sizeof *module);
+    uint8_t *binary = NULL;
+    size_t size = 0, room;
+    if (!module) {
+        return NULL;
+    }
+    module->handle = handle;
+    if (zeModuleGetNativeBinary(handle, &size, NULL) == ZE_RESULT_SUCCESS && size <= ZT__MAX_BINARY) {
+        binary = (uint8_t *)zt__allocate(allocator, size, 1);
+    }
+    room = size;
+    if (binary && zeModuleGetNativeBinary(handle, &size, binary) == ZE_RESULT_SUCCESS) {
+        zt__keep_ze_info(allocator, binary, size < room ? size : room, module);
+    }
+    zt__free(allocator, binary);
+    return module;
+}
+
+/* Returns what a module states of a kernel. */
+ZT__PRIVATE zt__kernel_facts zt__describe_kernel(const zt__described_module *module, const char *name) {
+    zt__kernel_facts facts = zt__unknown_facts();
+    uint32_t i;
+    for (i = 0; i < module->kernel_count; i++) {
+        if (zt__equals(name, module->kernels[i].name ? module->kernels[i].name : "",
+                       module->kernels[i].name_length)) {
+            facts = module->kernels[i].facts;
+            break;
+        }
+    }
+    facts.module = module->hash;
+    return facts;
+}
+
+/* ---- what the driver reports ----------------------------------------------------------------------------- */
+
+/* An extension of zeKernelGetProperties of Intel's driver, zex_kernel_register_file_size_exp_t. */
+typedef struct zt__register_file_size {
+    ze_structure_type_t stype;
+    const void *next;
+    uint32_t registers;
+} zt__register_file_size;
+
+/* Reads the properties of a kernel. A driver that does not know the extension leaves the registers as they
+   are; a validation layer may refuse it. */
+ZT__PRIVATE void zt__read_properties(ze_kernel_handle_t kernel, zt__kernel_facts *facts) {
+    zt__register_file_size file = {(ze_structure_type_t)0x00030012, NULL, UINT32_MAX};
+    ze_kernel_properties_t properties;
+    ze_result_t result;
+    memset(&properties, 0, sizeof properties);
+    properties.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES;
+    properties.pNext = &file;
+    result = zeKernelGetProperties(kernel, &properties);
+    if (result != ZE_RESULT_SUCCESS) {
+        properties.pNext = NULL;
+        result = zeKernelGetProperties(kernel, &properties);
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        return;
+    }
+    if (file.registers != UINT32_MAX && file.registers != 0) {
+        facts->registers = file.registers;
+    }
+    if (properties.maxSubgroupSize) {
+        facts->simd_width = properties.maxSubgroupSize;
+    }
+    facts->slm_bytes = properties.localMemSize;
+    facts->private_bytes = properties.privateMemSize;
+    facts->spill_bytes = properties.spillMemSize;
+    facts->arguments = properties.numKernelArgs;
+    facts->required_group_size[0] = properties.requiredGroupSizeX;
+    facts->required_group_size[1] = properties.requiredGroupSizeY;
+    facts->required_group_size[2] = properties.requiredGroupSizeZ;
+}
+
+/* Adds up the bytes of registers that a kernel leaves free. The tokens follow the structure in memory, whose
+   size the call does not take: there is room for many. */
+ZT__PRIVATE void zt__read_profile_info(ze_kernel_handle_t kernel, zt__kernel_facts *facts) {
+    union {
+        zet_profile_properties_t properties;
+        uint8_t bytes[ZT__MOST_TOKENS];
+    } info;
+    zet_profile_free_register_token_t token;
+    zet_profile_register_sequence_t sequence;
+    size_t at = sizeof info.properties;
+    uint32_t i, j;
+    memset(&info, 0, sizeof info);
+    info.properties.stype = ZET_STRUCTURE_TYPE_PROFILE_PROPERTIES;
+    if (zetKernelGetProfileInfo(kernel, &info.properties) != ZE_RESULT_SUCCESS) {
+        return;
+    }
+    facts->profile_flags = info.properties.flags;
+    for (i = 0; i < info.properties.numTokens && sizeof info - at >= sizeof token; i++) {
+        memcpy(&token, info.bytes + at, sizeof token);
+        if (token.size < sizeof token || token.size > sizeof info - at) {
+            return;
+        }
+        for (j = 0; token.type == ZET_PROFILE_TOKEN_TYPE_FREE_REGISTER && j < token.count &&
+                    j < (token.size - sizeof token) / sizeof sequence;
+             j++) {
+            memcpy(&sequence, info.bytes + at + sizeof token + j * sizeof sequence, sizeof sequence);
+            facts->free_register_bytes =
+                (facts->free_register_bytes == UINT32_MAX ? 0 : facts->free_register_bytes) + sequence.count;
+        }
+        at += token.size;
+    }
+}
+
+/* Reads all that the driver reports of a kernel. `described` is what its module states. No mutex is held. */
+ZT__PRIVATE zt__kernel_facts zt__read_kernel(ze_kernel_handle_t kernel, const zt__kernel_facts *described) {
+    ze_result_t(ZE_APICALL * get_binary)(ze_kernel_handle_t, size_t *, uint8_t *);
+    zt__kernel_facts facts = *described;
+    size_t size = 0;
+    zt__read_properties(kernel, &facts);
+    zt__read_profile_info(kernel, &facts);
+    zt__find_loader_symbol("zeKernelGetBinaryExp", (void *)&get_binary);
+    if (get_binary && get_binary(kernel, &size, NULL) == ZE_RESULT_SUCCESS && size < UINT32_MAX) {
+        facts.code_bytes = (uint32_t)size;
+    }
+    return facts;
+}
+
+/* ---- the kernels of a profiler --------------------------------------------------------------------------- */
+
+/* Returns the kernels of a profiler, or NULL without memory. */
+ZT__PRIVATE zt__kernels *zt__kernels_of(zt_profiler *profiler) {
+    zt__kernels *kernels = zt__load(&profiler->kernels);
+    ze_device_compute_properties_t compute;
+    ze_device_properties_t device;
+    if (kernels) {
+        return kernels;
+    }
+    kernels = (zt__kernels *)zt__allocate(&profiler->config.allocator, 1, sizeof *kernels);
+    if (!kernels) {
+        return NULL;
+    }
+    memset(&device, 0, sizeof device);
+    memset(&compute, 0, sizeof compute);
+    device.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
+    compute.stype = ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES;
+    if (zeDeviceGetProperties(profiler->device, &device) == ZE_RESULT_SUCCESS) {
+        kernels->limits.threads_per_eu = device.numThreadsPerEU;
+        kernels->limits.eus_per_subslice = device.numEUsPerSubslice;
+        kernels->limits.subslices = device.numSubslicesPerSlice * device.numSlices;
+    }
+    if (zeDeviceGetComputeProperties(profiler->device, &compute) == ZE_RESULT_SUCCESS) {
+        kernels->limits.slm_bytes = compute.maxSharedLocalMemory;
+    }
+    zt__lock(&profiler->mutex);
+    if (!profiler->kernels) {
+        zt__store(&profiler->kernels, kernels);
+        kernels = NULL;
+    }
+    zt__unlock(&profiler->mutex);
+    zt__free(&profiler->config.allocator, kernels); /* another thread was faster */
+    return zt__load(&profiler->kernels);
+}
+
+/* Makes room for one more kernel. The profiler's mutex is held, but unlocked while memory is allocated.
+   Returns 0 without memory, or if there are too many. */
+ZT__PRIVATE int zt__make_room_for_kernel(zt_profiler *profiler, zt__kernels *kernels) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    while (kernels->count < ZT__MAX_KERNELS &&
+           zt__map_make_room(&kernels->map, allocator, &profiler->mutex)) {
+        uint32_t before = kernels->capacity, capacity = before ? before * 2 : 64;
+        zt__kernel **grown, **unused;
+        if (kernels->count < before) {
+            return 1;
+        }
+        zt__unlock(&profiler->mutex);
+        grown = (zt__kernel **)zt__allocate(allocator, capacity, sizeof *grown);
+        zt__lock(&profiler->mutex);
+        if (!grown) {
+            return 0;
+        }
+        unused = grown;
+        if (kernels->capacity == before) { /* else another thread has grown it */
+            unused = kernels->in_order;
+            if (before) {
+                memcpy(grown, unused, before * sizeof *grown);
+            }
+            kernels->in_order = grown;
+            kernels->capacity = capacity;
+        }
+        zt__unlock(&profiler->mutex);
+        zt__free(allocator, unused);
+        zt__lock(&profiler->mutex);
+    }
+    return 0;
+}
+
+/* Makes a record of a kernel, whose name may be empty if the driver fails. Returns NULL without memory. No
+   mutex is held. */
+ZT__PRIVATE zt__kernel *zt__make_kernel(const zt_allocator *allocator, ze_kernel_handle_t handle,
+                                        const zt__kernel_facts *described) {
+    zt__kernel *kernel;
+    size_t size = 0;
+    char *key;
+    if (zeKernelGetName(handle, &size, NULL) != ZE_RESULT_SUCCESS) {
+        size = 0;
+    }
+    kernel = (zt__kernel *)zt__allocate(allocator, 1, sizeof *kernel + sizeof kernel->facts + size + 1);
+    if (!kernel) {
+        return NULL;
+    }
+    key = (char *)(kernel + 1);
+    kernel->name = key + sizeof kernel->facts;
+    if (size && zeKernelGetName(handle, &size, key + sizeof kernel->facts) != ZE_RESULT_SUCCESS) {
+        key[sizeof kernel->facts] = 0;
+    }
+    kernel->facts = zt__read_kernel(handle, described);
+    memcpy(key, &kernel->facts, sizeof kernel->facts);
+    return kernel;
+}
+
+/* Returns the record of a kernel, which is added if there is none, or NULL if it cannot be. `described` is
+   NULL if nothing is known of the module. No mutex is held. */
+ZT__PRIVATE zt__kernel *zt__find_or_add_kernel(zt_profiler *profiler, ze_kernel_handle_t handle,
+                                               const zt__kernel_facts *described) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    const zt__kernel_facts unknown = zt__unknown_facts();
+    zt__kernels *kernels = zt__kernels_of(profiler);
+    zt__kernel *made = zt__make_kernel(allocator, handle, described ? described : &unknown), *found = NULL;
+    if (kernels && made) {
+        size_t length = sizeof made->facts + strlen(made->name);
+        int has_room;
+        zt__lock(&profiler->mutex);
+        has_room = zt__make_room_for_kernel(profiler, kernels);
+        found = (zt__kernel *)zt__map_find(&kernels->map, made + 1, length);
+        if (!found && has_room) {
+            zt__map_add(&kernels->map, made + 1, length, made);
+            found = kernels->in_order[kernels->count++] = made;
+            made = NULL;
+        }
+        zt__unlock(&profiler->mutex);
+    }
+    zt__free(allocator, made);
+    return found;
+}
+
+/* Counts a launch of a kernel, or, if it is NULL, of one for which there is no room. `shape` has the sizes.
+ */
+ZT__PRIVATE void zt__count_kernel(zt_profiler *profiler, zt__kernel *kernel, const zt_kernel_shape *shape) {
+    uint32_t i = 0;
+    zt__lock(&profiler->mutex);
+    if (!kernel) {
+        profiler->unknown_launches++;
+        zt__unlock(&profiler->mutex);
+        return;
+    }
+    while (i < kernel->shape_count &&
+           (memcmp(kernel->shapes[i].group_size, shape->group_size, sizeof shape->group_size) != 0 ||
+            memcmp(kernel->shapes[i].group_count, shape->group_count, sizeof shape->group_count) != 0)) {
+        i++;
+    }
+    kernel->launches++;
+    if (i == ZT_KERNEL_SHAPES) {
+        kernel->other_launches++;
+    } else {
+        if (i == kernel->shape_count) {
+            kernel->shapes[i] = *shape;
+            kernel->shapes[i].launches = 0;
+            kernel->shape_count++;
+        }
+        kernel->shapes[i].launches++;
+    }
+    zt__unlock(&profiler->mutex);
+}
+
+ZT__PRIVATE void zt__free_kernels(zt_profiler *profiler) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__kernels *kernels = profiler->kernels;
+    uint32_t i;
+    if (kernels) {
+        for (i = 0; i < kernels->count; i++) {
+            zt__free(allocator, kernels->in_order[i]);
+        }
+        zt__free(allocator, kernels->in_order);
+        zt__map_free(&kernels->map, allocator);
+        zt__free(allocator, kernels);
+        profiler->kernels = NULL;
+    }
+}
+
+/* ---- occupancy ------------------------------------------------------------------------------------------- */
+
+/* How the work-groups of a launch fill a subslice. */
+typedef struct zt__filling {
+    uint32_t items;                                  /* of a work-group. 0: not known */
+    uint32_t threads;                                /* of a work-group. 0: not known */
+    uint32_t slots;                                  /* for threads in a subslice. 0: not known */
+    uint32_t groups;                                 /* that fit. UINT32_MAX: not known */
+    int slm_limits, barriers_limit, registers_limit; /* why not more fit */
+} zt__filling;
+
+ZT__PRIVATE uint32_t zt__product(const uint32_t sizes[3]) {
+    uint64_t product = (uint64_t)sizes[0] * sizes[1];
+    return product > UINT32_MAX || product * sizes[2] > UINT32_MAX ? UINT32_MAX
+                                                                   : (uint32_t)(product * sizes[2]);
+}
+
+/* Computes how many work-groups fit into a subslice, as OCCUPANCY in the manual describes. Intel's driver
+   computes the number of work-groups of a cooperative launch in the same way
+   (KernelHelper::getMaxWorkGroupCount of intel/compute-runtime). */
+ZT__PRIVATE zt__filling zt__fill_subslice(const zt__device_limits *limits, const zt__kernel_facts *facts,
+                                          const uint32_t group_size[3]) {
+    zt__filling filling;
+    uint32_t threads_per_eu = limits->threads_per_eu, groups;
+    memset(&filling, 0, sizeof filling);
+    filling.groups = UINT32_MAX;
+    filling.items = zt__product(group_size);
+    filling.slots = limits->threads_per_eu * limits->eus_per_subslice;
+    if (facts->simd_width != UINT32_MAX && facts->simd_width > 0) {
+        filling.threads = filling.items / facts->simd_width + (filling.items % facts->simd_width != 0);
+    }
+    if (facts->threads_per_eu != UINT32_MAX && facts->threads_per_eu > 0) {
+        threads_per_eu = facts->threads_per_eu;
+    } else if (facts->registers != UINT32_MAX && facts->registers > 0) {
+        threads_per_eu = ZT__REGISTER_FILE / facts->registers;
+    } else {
+        return filling;
+    }
+    if (!filling.threads || !filling.slots || facts->barriers == UINT32_MAX ||
+        facts->slm_bytes == UINT32_MAX || (facts->slm_bytes && !limits->slm_bytes)) {
+        return filling;
+    }
+    filling.registers_limit = threads_per_eu < limits->threads_per_eu;
+    threads_per_eu = filling.registers_limit ? threads_per_eu : limits->threads_per_eu;
+    groups = threads_per_eu * limits->eus_per_subslice / filling.threads;
+    if (facts->slm_bytes && limits->slm_bytes / facts->slm_bytes < groups) {
+        groups = limits->slm_bytes / facts->slm_bytes;
+        filling.slm_limits = 1;
+    }
+    if (facts->barriers && ZT__BARRIERS_OF_SUBSLICE / facts->barriers < groups) {
+        groups = ZT__BARRIERS_OF_SUBSLICE / facts->barriers;
+        filling.barriers_limit = 1;
+        filling.slm_limits = 0;
+    }
+    filling.groups = groups ? groups : UINT32_MAX; /* it ran, so the formula is wrong for it */
+    return filling;
+}
+
+/* Fills in what a launch allows. */
+ZT__PRIVATE void zt__complete_shape(const zt__device_limits *limits, const zt__kernel_facts *facts,
+                                    zt_kernel_shape *shape) {
+    const zt__filling filling = zt__fill_subslice(limits, facts, shape->group_size);
+    shape->groups_per_subslice = filling.groups;
+    shape->occupancy = shape->waves = zt__nan();
+    if (filling.groups != UINT32_MAX) {
+        double count =
+            (double)shape->group_count[0] * (double)shape->group_count[1] * (double)shape->group_count[2];
+        shape->occupancy = (double)filling.groups * filling.threads / filling.slots;
+        if (count > 0 && limits->subslices) {
+            shape->waves = count / ((double)filling.groups * limits->subslices);
+        }
+    }
+}
+
+/* ---- advice ---------------------------------------------------------------------------------------------- */
+
+typedef enum zt__kernel_figure {
+    ZT__KERNEL_NOTHING,
+    ZT__KERNEL_SPILL, /* bytes */
+    ZT__KERNEL_PRIVATE,
+    ZT__KERNEL_SLM,
+    ZT__KERNEL_EMPTY,      /* percent of the threads of a subslice */
+    ZT__KERNEL_IDLE_LANES, /* percent of the lanes of the threads of a work-group */
+    ZT__KERNEL_ITEMS,      /* of a work-group. Numbers from here on */
+    ZT__KERNEL_SIMD,
+    ZT__KERNEL_REGISTERS,
+    ZT__KERNEL_GROUPS,         /* of a launch */
+    ZT__KERNEL_FITTING_GROUPS, /* of a subslice */
+    ZT__KERNEL_CAPACITY,       /* groups of the device */
+    ZT__KERNEL_WAVES,
+    ZT__KERNEL_SLM_LIMITS, /* 1 or 0 */
+    ZT__KERNEL_BARRIERS_LIMIT,
+    ZT__KERNEL_REGISTERS_LIMIT,
+    ZT__KERNEL_FIGURES
+} zt__kernel_figure;
+
+/* A sentence about a kernel, which applies if all conditions hold: texts with figures between them. */
+typedef struct zt__kernel_rule {
+    struct {
+        zt__kernel_figure figure;
+        zt__relation relation;
+        double threshold;
+    } conditions[2];
+    struct {
+        const char *text;
+        zt__kernel_figure figure; /* after the text */
+    } parts[4];
+} zt__kernel_rule;
+
+/* All rules that hold apply, but of those with the same first condition only the first. A figure that is not
+   known fulfils no condition. Sources of the thresholds and remedies, beside those of zt__rules:
+   [oneAPI] Intel, "oneAPI GPU Optimization Guide": Registerization and Avoiding Register Spills; Small
+   Register Mode vs. Large Register Mode; Thread Mapping and GPU Occupancy; Considerations for Selecting
+            Work-Group Size. It advises against any spill. */
+static const zt__kernel_rule zt__kernel_rules[] = {
+    /* [oneAPI] */
+    {{{ZT__KERNEL_SPILL, ZT__AT_LEAST, 1}, {ZT__KERNEL_REGISTERS, ZT__AT_LEAST, 256}},
+     {{"It spills ", ZT__KERNEL_SPILL},
+      {" a thread in spite of the large register file: split it, or keep fewer values at a time.",
+       ZT__KERNEL_NOTHING}}},
+    {{{ZT__KERNEL_SPILL, ZT__AT_LEAST, 1}, {ZT__KERNEL_NOTHING, ZT__NO_CONDITION, 0}},
+     {{"It spills ", ZT__KERNEL_SPILL},
+      {" a thread: use the large register file (-ze-opt-large-register-file), or split the kernel.",
+       ZT__KERNEL_NOTHING}}},
+    /* [own]: an array, and not a few values */
+    {{{ZT__KERNEL_PRIVATE, ZT__AT_LEAST, 256}, {ZT__KERNEL_NOTHING, ZT__NO_CONDITION, 0}},
+     {{"It keeps ", ZT__KERNEL_PRIVATE},
+      {" a thread in memory: arrays with indices that the compiler does not know are not in registers.",
+       ZT__KERNEL_NOTHING}}},
+    /* [own]: an empty lane is lost for as long as its thread runs */
+    {{{ZT__KERNEL_IDLE_LANES, ZT__AT_LEAST, 20}, {ZT__KERNEL_NOTHING, ZT__NO_CONDITION, 0}},
+     {{"Work-groups of ", ZT__KERNEL_ITEMS},
+      {" leave ", ZT__KERNEL_IDLE_LANES},
+      {" of the lanes of their threads empty: use a multiple of ", ZT__KERNEL_SIMD},
+      {".", ZT__KERNEL_NOTHING}}},
+    /* [Gen9], [oneAPI] */
+    {{{ZT__KERNEL_EMPTY, ZT__AT_LEAST, 20}, {ZT__KERNEL_BARRIERS_LIMIT, ZT__AT_LEAST, 1}},
+     {{"A subslice has barriers for ", ZT__KERNEL_FITTING_GROUPS},
+      {" work-groups of ", ZT__KERNEL_ITEMS},
+      {", which leave ", ZT__KERNEL_EMPTY},
+      {" of its threads empty: use larger ones.", ZT__KERNEL_NOTHING}}},
+    {{{ZT__KERNEL_EMPTY, ZT__AT_LEAST, 20}, {ZT__KERNEL_SLM_LIMITS, ZT__AT_LEAST, 1}},
+     {{"Work-groups with ", ZT__KERNEL_SLM},
+      {" of shared local memory leave ", ZT__KERNEL_EMPTY},
+      {" of the threads of a subslice empty: use less of it, or larger work-groups.", ZT__KERNEL_NOTHING}}},
+    {{{ZT__KERNEL_EMPTY, ZT__AT_LEAST, 20}, {ZT__KERNEL_REGISTERS_LIMIT, ZT__AT_LEAST, 1}},
+     {{"Threads with ", ZT__KERNEL_REGISTERS},
+      {" registers leave ", ZT__KERNEL_EMPTY},
+      {" of the threads of a subslice empty: try the small register file, unless it spills then.",
+       ZT__KERNEL_NOTHING}}},
+    {{{ZT__KERNEL_EMPTY, ZT__AT_LEAST, 20}, {ZT__KERNEL_NOTHING, ZT__NO_CONDITION, 0}},
+     {{"Work-groups of ", ZT__KERNEL_ITEMS},
+      {" leave ", ZT__KERNEL_EMPTY},
+      {" of the threads of a subslice empty: use a size of which more fit.", ZT__KERNEL_NOTHING}}},
+    {{{ZT__KERNEL_WAVES, ZT__BELOW, 1}, {ZT__KERNEL_NOTHING, ZT__NO_CONDITION, 0}},
+     {{"A launch has ", ZT__KERNEL_GROUPS},
+      {" work-groups, and the device has room for ", ZT__KERNEL_CAPACITY},
+      {" at a time: give a launch more work, or run launches beside each other.", ZT__KERNEL_NOTHING}}},
+};
+
+/* Fills in the figures of a kernel and one of its launches, NaN where they are not known. */
+ZT__PRIVATE void zt__read_kernel_figures(const zt__device_limits *limits, const zt__kernel_facts *facts,
+                                         const zt_kernel_shape *shape, double figures[ZT__KERNEL_FIGURES]) {
+    const zt__filling filling = zt__fill_subslice(limits, facts, shape->group_size);
+    const struct {
+        zt__kernel_figure figure;
+        uint32_t value;
+    } known[] = {{ZT__KERNEL_SPILL, facts->spill_bytes},
+                 {ZT__KERNEL_PRIVATE, facts->private_bytes},
+                 {ZT__KERNEL_SLM, facts->slm_bytes},
+                 {ZT__KERNEL_SIMD, facts->simd_width},
+                 {ZT__KERNEL_REGISTERS, facts->registers},
+                 {ZT__KERNEL_FITTING_GROUPS, filling.groups},
+                 {ZT__KERNEL_ITEMS, filling.items ? filling.items : UINT32_MAX}};
+    uint32_t i;
+    for (i = 0; i < ZT__KERNEL_FIGURES; i++) {
+        figures[i] = zt__nan();
+    }
+    for (i = 0; i < ZT__COUNT_OF(known); i++) {
+        figures[known[i].figure] = known[i].value == UINT32_MAX ? zt__nan() : (double)known[i].value;
+    }
+    if (filling.threads) {
+        figures[ZT__KERNEL_IDLE_LANES] =
+            100 - 100.0 * filling.items / ((double)filling.threads * facts->simd_width);
+    }
+    figures[ZT__KERNEL_EMPTY] = 100 - 100 * shape->occupancy;
+    figures[ZT__KERNEL_WAVES] = shape->waves;
+    if (!zt__is_nan(shape->waves)) {
+        figures[ZT__KERNEL_CAPACITY] = (double)filling.groups * limits->subslices;
+        figures[ZT__KERNEL_GROUPS] = shape->waves * figures[ZT__KERNEL_CAPACITY];
+    }
+    figures[ZT__KERNEL_SLM_LIMITS] = filling.slm_limits;
+    figures[ZT__KERNEL_BARRIERS_LIMIT] = filling.barriers_limit;
+    figures[ZT__KERNEL_REGISTERS_LIMIT] = filling.registers_limit;
+}
+
+/* Appends a figure in words: "4 KiB", "75%", "128". */
+ZT__PRIVATE void zt__append_kernel_figure(char *text, size_t room, zt__kernel_figure figure, double value) {
+    if (figure == ZT__KERNEL_NOTHING) {
+        return;
+    }
+    if (figure >= ZT__KERNEL_ITEMS) {
+        zt__append(text, room, "%.0f", value);
+    } else if (figure >= ZT__KERNEL_EMPTY) {
+        zt__append(text, room, "%.0f%%", value);
+    } else if (value < 1024) {
+        zt__append(text, room, "%.0f bytes", value);
+    } else {
+        zt__append(text, room, "%.4g KiB", value / 1024);
+    }
+}
+
+ZT__PRIVATE int zt__kernel_rule_holds(const zt__kernel_rule *rule, const double figures[ZT__KERNEL_FIGURES]) {
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(rule->conditions); i++) {
+        double figure = figures[rule->conditions[i].figure], threshold = rule->conditions[i].threshold;
+        zt__relation relation = rule->conditions[i].relation;
+        if (relation != ZT__NO_CONDITION &&
+            (zt__is_nan(figure) || (relation == ZT__BELOW ? figure >= threshold : figure < threshold))) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Applies the rules to a kernel and one of its launches. */
+ZT__PRIVATE void zt__advise_kernel(const zt__device_limits *limits, const zt__kernel_facts *facts,
+                                   const zt_kernel_shape *shape, char *text, size_t room) {
+    double figures[ZT__KERNEL_FIGURES];
+    zt__kernel_figure reported = ZT__KERNEL_NOTHING;
+    uint32_t i, part;
+    text[0] = 0;
+    zt__read_kernel_figures(limits, facts, shape, figures);
+    for (i = 0; i < ZT__COUNT_OF(zt__kernel_rules); i++) {
+        const zt__kernel_rule *rule = &zt__kernel_rules[i];
+        if (rule->conditions[0].figure == reported || !zt__kernel_rule_holds(rule, figures)) {
+            continue;
+        }
+        reported = rule->conditions[0].figure;
+        zt__append(text, room, "%s", text[0] ? " " : "");
+        for (part = 0; part < ZT__COUNT_OF(rule->parts) && rule->parts[part].text; part++) {
+            zt__kernel_figure figure = rule->parts[part].figure;
+            zt__append(text, room, "%s", rule->parts[part].text);
+            zt__append_kernel_figure(text, room, figure, figures[figure]);
+        }
+    }
+}
+
+/* ---- results --------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE void zt__clear_kernel_info(zt_kernel_info *info) {
+    memset(info, 0, sizeof *info);
+    info->name = "";
+    info->region = UINT32_MAX;
+    info->simd_width = info->registers = info->slm_bytes = info->private_bytes = UINT32_MAX;
+    info->spill_bytes = info->barriers = info->arguments = info->code_bytes = UINT32_MAX;
+    info->profile_flags = info->free_register_bytes = UINT32_MAX;
+    info->occupancy = zt__nan();
+}
+
+/* Copies a kernel, its launches in descending order. */
+ZT__PRIVATE void zt__copy_kernel(const zt__kernel *kernel, zt_kernel_info *info) {
+    const zt__kernel_facts *facts = &kernel->facts;
+    uint32_t i, j;
+    info->name = kernel->name;
+    info->module = facts->module;
+    info->launches = kernel->launches;
+    info->simd_width = facts->simd_width;
+    info->registers = facts->registers;
+    info->slm_bytes = facts->slm_bytes;
+    info->private_bytes = facts->private_bytes;
+    info->spill_bytes = facts->spill_bytes;
+    info->barriers = facts->barriers;
+    info->arguments = facts->arguments;
+    info->code_bytes = facts->code_bytes;
+    info->profile_flags = facts->profile_flags;
+    info->free_register_bytes = facts->free_register_bytes;
+    memcpy(info->required_group_size, facts->required_group_size, sizeof info->required_group_size);
+    info->other_launches = kernel->other_launches;
+    info->shape_count = kernel->shape_count;
+    for (i = 0; i < kernel->shape_count; i++) {
+        for (j = i; j > 0 && info->shapes[j - 1].launches < kernel->shapes[i].launches; j--) {
+            info->shapes[j] = info->shapes[j - 1];
+        }
+        info->shapes[j] = kernel->shapes[i];
+    }
+}
+
+ZT_API uint32_t zt_get_kernel_count(const zt_profiler *profiler) {
+    zt_profiler *locked = zt__mutable(profiler);
+    uint32_t count;
+    if (!profiler) {
+        return 0;
+    }
+    zt__lock(&locked->mutex);
+    count = locked->kernels ? locked->kernels->count : 0;
+    zt__unlock(&locked->mutex);
+    return count;
+}
+
+ZT_API ze_result_t zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, zt_kernel_info *info) {
+    zt_profiler *locked = zt__mutable(profiler);
+    const zt__region_record *region;
+    const zt__kernels *kernels;
+    const zt__kernel *found;
+    uint32_t i;
+    if (!info) {
+        return profiler ? zt__report_null(&locked->diagnostics, "zt_get_kernel", "info") : ZE_RESULT_SUCCESS;
+    }
+    zt__clear_kernel_info(info);
+    if (!profiler) {
+        return ZE_RESULT_SUCCESS;
+    }
+    zt__lock(&locked->mutex);
+    kernels = locked->kernels;
+    found = kernels && kernel < kernels->count ? kernels->in_order[kernel] : NULL;
+    if (found) {
+        zt__copy_kernel(found, info);
+        region = (const zt__region_record *)zt__map_find(&locked->names, found->name, strlen(found->name));
+        info->region = region ? region->index : UINT32_MAX;
+    }
+    zt__unlock(&locked->mutex);
+    if (!found) {
+        return zt__report_index(profiler, "zt_get_kernel", "kernel", kernel);
+    }
+    for (i = 0; i < info->shape_count; i++) {
+        zt__complete_shape(&kernels->limits, &found->facts, &info->shapes[i]);
+    }
+    info->occupancy = info->shapes[0].occupancy;
+    zt__advise_kernel(&kernels->limits, &found->facts, &info->shapes[0], info->advice, sizeof info->advice);
+    return ZE_RESULT_SUCCESS;
+}
+
+#endif /* ZETOOLS_TRACER */
 
 /* ==== >>requests: reports that the environment asks for =================================================== */
 
@@ -12294,6 +13755,9 @@ ZT__PRIVATE void zt__destroy_profiler(zt_profiler *profiler) {
     zt__detach_profiler(profiler);
     zt__unregister_profiler(profiler);
     zt__close_timeline(profiler);
+#ifdef ZETOOLS_TRACER
+    zt__free_kernels(profiler);
+#endif
     zt__free_profiler(profiler);
 }
 
@@ -13647,12 +15111,11 @@ ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream) {
 
 /* A tracer passes to this chapter what it observes of modules and kernels. */
 
-/* A module of the application. */
+/* A module that the application has created while it was traced. */
 typedef struct zt__module {
-    const void *handle;          /* the key */
-    ze_context_handle_t context; /* NULL: not known, because it was created before the start */
+    const void *handle; /* the key */
+    ze_context_handle_t context;
     ze_device_handle_t device;
-    uint64_t hash; /* of its native binary; 0: not known yet */
 } zt__module;
 
 /* Kernels that take the place of others; see zt_replace. */
@@ -13720,29 +15183,26 @@ ZT__PRIVATE void zt__close_modules(zt__modules *modules) {
     pthread_mutex_destroy(&modules->mutex);
 }
 
-/* Returns the record of a module, which is added if there is none. The mutex is held, but unlocked while
-   memory is allocated. Returns NULL without memory. */
-ZT__PRIVATE zt__module *zt__find_or_add_module(zt__modules *modules, ze_module_handle_t module) {
-    const void *handle = module;
-    zt__module *made, *known = (zt__module *)zt__map_find(&modules->known, &handle, sizeof handle);
-    if (known) {
-        return known;
+/* Remembers the context and device of a module. Without memory, they are not known. */
+ZT__PRIVATE void zt__remember_module(zt__modules *modules, ze_module_handle_t handle,
+                                     ze_context_handle_t context, ze_device_handle_t device) {
+    zt__module *unused = NULL, *module = (zt__module *)zt__allocate(&modules->allocator, 1, sizeof *module);
+    if (!module) {
+        return;
+    }
+    module->handle = handle;
+    module->context = context;
+    module->device = device;
+    zt__lock(&modules->mutex);
+    unused = (zt__module *)zt__map_find(&modules->known, &module->handle, sizeof module->handle);
+    zt__map_remove(&modules->known, &module->handle, sizeof module->handle);
+    if (zt__map_make_room(&modules->known, &modules->allocator, &modules->mutex)) {
+        zt__map_add(&modules->known, &module->handle, sizeof module->handle, module);
+        module = NULL;
     }
     zt__unlock(&modules->mutex);
-    made = (zt__module *)zt__allocate(&modules->allocator, 1, sizeof *made);
-    zt__lock(&modules->mutex);
-    if (made && zt__map_make_room(&modules->known, &modules->allocator, &modules->mutex)) {
-        known = (zt__module *)zt__map_find(&modules->known, &handle, sizeof handle);
-        if (!known) {
-            made->handle = handle;
-            zt__map_add(&modules->known, &made->handle, sizeof made->handle, made);
-            return made;
-        }
-    }
-    zt__unlock(&modules->mutex);
-    zt__free(&modules->allocator, made);
-    zt__lock(&modules->mutex);
-    return known;
+    zt__free(&modules->allocator, unused);
+    zt__free(&modules->allocator, module);
 }
 
 /* ---- binaries -------------------------------------------------------------------------------------------- */
@@ -13767,7 +15227,7 @@ ZT__PRIVATE ze_result_t zt__read_binary(const zt_allocator *allocator, ze_module
     ze_result_t result;
     binary->bytes = NULL;
     binary->size = 0;
-    ZT__INTERNAL(result = zt__query_binary(module, is_debug, &binary->size, NULL));
+    result = zt__query_binary(module, is_debug, &binary->size, NULL);
     if (result != ZE_RESULT_SUCCESS || binary->size == 0) {
         return result;
     }
@@ -13775,36 +15235,12 @@ ZT__PRIVATE ze_result_t zt__read_binary(const zt_allocator *allocator, ze_module
     if (!binary->bytes) {
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
-    ZT__INTERNAL(result = zt__query_binary(module, is_debug, &binary->size, binary->bytes));
+    result = zt__query_binary(module, is_debug, &binary->size, binary->bytes);
     if (result != ZE_RESULT_SUCCESS) {
         zt__free(allocator, binary->bytes);
         binary->bytes = NULL;
     }
     return result;
-}
-
-/* Returns the hash of a module's native binary, by which its files are named, and which is the same in every
-   process. Two of 10,000 different modules have the same with a probability of 3 in 10^12. Reads the binary
-   unless the hash is known. Returns 0 if the driver does not return it. */
-ZT__PRIVATE uint64_t zt__hash_of_module(zt__modules *modules, ze_module_handle_t module) {
-    zt__module *known;
-    zt__binary binary;
-    uint64_t hash;
-    zt__lock(&modules->mutex);
-    known = zt__find_or_add_module(modules, module);
-    hash = known ? known->hash : 0;
-    zt__unlock(&modules->mutex);
-    if (!hash && zt__read_binary(&modules->allocator, module, 0, &binary) == ZE_RESULT_SUCCESS) {
-        hash = zt__hash(binary.bytes, binary.size);
-        zt__free(&modules->allocator, binary.bytes);
-        zt__lock(&modules->mutex);
-        known = zt__find_or_add_module(modules, module);
-        if (known) {
-            known->hash = hash;
-        }
-        zt__unlock(&modules->mutex);
-    }
-    return hash;
 }
 
 /* ---- files ----------------------------------------------------------------------------------------------- */
@@ -13919,16 +15355,16 @@ ZT__PRIVATE const char *zt__suffix_of_binary(const zt__binary *binary) {
     return binary->size >= 8 && memcmp(binary->bytes, "!<arch>\n", 8) == 0 ? "ar" : "bin";
 }
 
-/* Writes the files of a module. Returns the hash by which they are named; 0: not known. */
-ZT__PRIVATE uint64_t zt__save_module(zt__modules *modules, ze_module_handle_t module) {
+/* Writes the files of a module. */
+ZT__PRIVATE void zt__save_module(zt__modules *modules, ze_module_handle_t module) {
     const char *remedy = "Free some memory, or update the driver.";
     zt__binary binary, debug;
-    uint64_t hash = 0;
+    uint64_t hash;
     ze_result_t result = zt__read_binary(&modules->allocator, module, 0, &binary);
     if (result != ZE_RESULT_SUCCESS || !binary.bytes) {
         zt__report_not_saved(modules, modules->directory, result, "zeModuleGetNativeBinary",
                              zt_result_name(result), remedy);
-        return 0;
+        return;
     }
     hash = zt__hash(binary.bytes, binary.size);
     zt__save_binary(modules, hash, zt__suffix_of_binary(&binary), &binary);
@@ -13941,7 +15377,6 @@ ZT__PRIVATE uint64_t zt__save_module(zt__modules *modules, ze_module_handle_t mo
         zt__report_not_saved(modules, modules->directory, result, "zetModuleGetDebugInfo",
                              zt_result_name(result), remedy);
     }
-    return hash;
 }
 
 /* ---- builds with profile flags --------------------------------------------------------------------------- */
@@ -14008,9 +15443,8 @@ ZT__PRIVATE zt__changed_module *zt__change_module(const ze_module_desc_t *desc, 
     return changed;
 }
 
-/* Returns whether the driver builds modules for a device with the profile flags. If the flags made the call
-   of the application fail, nothing could be done about that. So the first module for a device is built twice.
- */
+/* Returns whether the driver builds modules for a device with the profile flags. If the call of the
+   application failed because of them, nothing could be done about that. So the first is built before. */
 ZT__PRIVATE int zt__accepts_flags(zt__modules *modules, const ze_module_create_params_t *parameters,
                                   const ze_module_desc_t *changed, zt__build *build) {
     ze_module_handle_t module = NULL;
@@ -14075,16 +15509,10 @@ ZT__PRIVATE void zt__end_build(zt__build *build) {
 ZT__PRIVATE void zt__after_module_create(zt__modules *modules, const ze_module_create_params_t *parameters,
                                          const zt__build *build) {
     ze_module_handle_t module = **parameters->pphModule;
-    uint64_t hash = modules->directory ? zt__save_module(modules, module) : 0;
-    zt__module *known;
-    zt__lock(&modules->mutex);
-    known = zt__find_or_add_module(modules, module);
-    if (known) {
-        known->context = *parameters->phContext;
-        known->device = *parameters->phDevice;
-        known->hash = hash;
+    zt__remember_module(modules, module, *parameters->phContext, *parameters->phDevice);
+    if (modules->directory) {
+        zt__save_module(modules, module);
     }
-    zt__unlock(&modules->mutex);
     if (build->trial != ZE_RESULT_SUCCESS) {
         zt__store(&modules->refuses_flags, 1);
         zt__report(modules->diagnostics, FLAGS_REFUSED, build->trial, zt_result_name(build->trial),
@@ -14229,8 +15657,7 @@ ZT__PRIVATE zt__replacement *zt__begin_use(zt__modules *modules, ze_module_handl
     }
     if (found) {
         const zt__module *known = (const zt__module *)zt__map_find(&modules->known, &handle, sizeof handle);
-        if (known && known->context &&
-            (known->context != modules->context || known->device != modules->device)) {
+        if (known && (known->context != modules->context || known->device != modules->device)) {
             found = NULL;
         } else {
             found->users++;
@@ -14240,8 +15667,8 @@ ZT__PRIVATE zt__replacement *zt__begin_use(zt__modules *modules, ze_module_handl
     return found;
 }
 
-/* Ends the use of a replacement, which may be freed then. Logs why something was not replaced, unless
-   `reason` is "". */
+/* Ends the use of a replacement, which may be freed then. Logs after that why something was not replaced,
+   unless `reason` is "": a log function may call zt_replace. */
 ZT__PRIVATE void zt__end_use(zt__modules *modules, zt__replacement *replacement, const char *name,
                              ze_result_t result, const char *reason) {
     char other[65];
@@ -14300,23 +15727,27 @@ ZT__PRIVATE ze_result_t zt__create_other_kernel(const zt__replacement *replaceme
     return result;
 }
 
-/* Called after a kernel was created. Puts another one in its place, if zt_replace has asked for one. */
+/* Called after a kernel was created. Puts another one in its place, if zt_replace has asked for one. The
+   call's module is then that of the other kernel, for the rest of the tracer and for hooks. */
 ZT__PRIVATE void zt__replace_kernel(zt__modules *modules, const ze_kernel_create_params_t *parameters) {
     const ze_kernel_desc_t *desc = *parameters->pdesc;
     zt__replacement *replacement = zt__begin_use(modules, *parameters->phModule, desc->pKernelName);
-    ze_kernel_handle_t *kernel = *parameters->pphKernel, other;
+    ze_kernel_handle_t *kernel = *parameters->pphKernel, replaced = *kernel, other;
     char reason[128];
     ze_result_t result;
     if (!replacement) {
         return;
     }
-    result = zt__create_other_kernel(replacement, *kernel, desc, &other, reason, sizeof reason);
+    result = zt__create_other_kernel(replacement, replaced, desc, &other, reason, sizeof reason);
     if (other) {
-        zt__check(modules->diagnostics, zeKernelDestroy(*kernel), "zeKernelDestroy",
-                  "The kernel that was replaced is not freed.");
         *kernel = other;
+        *parameters->phModule = replacement->module;
     }
     zt__end_use(modules, replacement, desc->pKernelName, result, reason);
+    if (other) {
+        zt__check(modules->diagnostics, zeKernelDestroy(replaced), "zeKernelDestroy",
+                  "The kernel that was replaced is not freed.");
+    }
 }
 
 /* Called after a pointer to a function was returned. Replaces it likewise. */
@@ -14510,6 +15941,7 @@ typedef enum zt__call_kind {
     ZT__KIND_GROUP_SIZE,
     ZT__KIND_LAUNCH,
     ZT__KIND_COPY,
+    ZT__KIND_ORDER, /* a barrier or a wait: measured only where it has an event or its list is in order */
     ZT__KIND_CAPTURE_BEGIN,
     ZT__KIND_CAPTURE_END,
     ZT__KIND_GET_COMMAND_ID,
@@ -14552,6 +15984,10 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
         ZT__COPIES(X)
         return ZT__KIND_COPY;
 #undef X
+    case ZT__CALL_CommandListAppendBarrier:
+    case ZT__CALL_CommandListAppendMemoryRangesBarrier:
+    case ZT__CALL_CommandListAppendWaitOnEvents:
+        return ZT__KIND_ORDER;
     case ZT__CALL_CommandListBeginGraphCaptureExt:
     case ZT__CALL_CommandListBeginCaptureIntoGraphExt:
         return ZT__KIND_CAPTURE_BEGIN;
@@ -14655,10 +16091,10 @@ typedef struct zt__fill_with_parameters_params {
 typedef struct zt__command {
     ze_command_list_handle_t list;
     ze_kernel_handle_t kernel; /* the first one, or NULL */
-    uint32_t kernel_count;     /* 0: a copy */
+    uint32_t kernel_count;     /* 0: none */
     uint32_t *wait_count;      /* points to the call's parameter, which zt__begin_command changes */
     ze_event_handle_t *wait_events;
-    ze_event_handle_t *signal; /* likewise */
+    ze_event_handle_t *signal; /* likewise; NULL: a wait, which has none */
 } zt__command;
 
 /* Reads the parameters of a launch or copy. Returns 0 if the list or the kernel is NULL. */
@@ -14693,7 +16129,16 @@ ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *c
         return command->list != NULL;                                                                        \
     }
         ZT__COPIES(X)
+        X(CommandListAppendBarrier, ze_command_list_append_barrier_params_t)
+        X(CommandListAppendMemoryRangesBarrier, ze_command_list_append_memory_ranges_barrier_params_t)
 #undef X
+    case ZT__CALL_CommandListAppendWaitOnEvents: {
+        const ze_command_list_append_wait_on_events_params_t *p =
+            (const ze_command_list_append_wait_on_events_params_t *)parameters;
+        const zt__command wait = {*p->phCommandList, NULL, 0, p->pnumEvents, *p->pphEvents, NULL};
+        *command = wait;
+        return command->list != NULL;
+    }
     default:
         memset(command, 0, sizeof *command);
         return 0;
@@ -14728,6 +16173,30 @@ ZT__PRIVATE void zt__read_geometry(zt__call call, const void *parameters, zt__or
         origin->group_count[0] = counts->groupCountX;
         origin->group_count[1] = counts->groupCountY;
         origin->group_count[2] = counts->groupCountZ;
+    }
+}
+
+/* Returns how many bytes a copy or fill moves; 0 for a launch, and for an image: how many bytes one of its
+   pixels has is not among the parameters. */
+ZT__PRIVATE uint64_t zt__read_bytes(zt__call call, const void *parameters) {
+    const ze_copy_region_t *region;
+    switch (call) {
+    case ZT__CALL_CommandListAppendMemoryCopy:
+        return *((const ze_command_list_append_memory_copy_params_t *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryCopyFromContext:
+        return *((const ze_command_list_append_memory_copy_from_context_params_t *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryCopyWithParameters:
+        return *((const zt__copy_with_parameters_params *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryFill:
+        return *((const ze_command_list_append_memory_fill_params_t *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryFillWithParameters:
+        return *((const zt__fill_with_parameters_params *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryCopyRegion:
+        region = *((const ze_command_list_append_memory_copy_region_params_t *)parameters)->pdstRegion;
+        /* Without a third dimension, its depth is 0 or 1. */
+        return region ? (uint64_t)region->width * region->height * (region->depth ? region->depth : 1) : 0;
+    default:
+        return 0;
     }
 }
 
@@ -14768,12 +16237,18 @@ typedef struct zt__known_handle {
     struct zt__known_handle *next; /* in the list of unused ones */
     const void *handle;            /* the key */
     zt__kernel_name *name;         /* of a kernel; NULL: not known yet */
-    uint32_t group_size[3];        /* of a kernel, with a timeline; 0: not known */
+    uint32_t group_size[3];        /* of a kernel; 0: not known */
     int has_stamps;                /* of an event, or the events of a pool: kernel time stamps */
 
     zt__traced_device *device; /* of a list; NULL: it is not measured */
     zt__list_state kind;       /* UNKNOWN, RECORDED or IMMEDIATE */
     int is_in_order;           /* 0: or not known */
+
+    /* of a kernel, for >>kernels */
+    int is_described; /* what its module states of it is known: */
+    zt__kernel_facts described;
+    zt_profiler *counted_for; /* whose kernel it is, so far; NULL: nobody's */
+    zt__kernel *counted;      /* NULL: there is no room for it */
 
     /* why the commands of a list cannot be measured */
     int is_copy_only;    /* it cannot execute metric queries */
@@ -14840,6 +16315,7 @@ typedef struct zt__tracer {
 
     zt__mutex mutex;                       /* guards what follows */
     zt__map kernel_names;                  /* by their text */
+    zt__map described_modules;             /* zt__described_module, by handle */
     zt__map kernels, lists, pools, events; /* zt__known_handle, by handle */
     zt__known_handle *unused_handles;
     uint32_t captures; /* lists that are captured */
@@ -14924,11 +16400,17 @@ ZT__PRIVATE void zt__free_known(zt__tracer *tracer, zt__map *map) {
 
 /* Frees what was learned with an earlier configuration. */
 ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer) {
+    uint32_t i;
     zt__free_known(tracer, &tracer->lists);
     zt__free_known(tracer, &tracer->kernels);
     zt__free_known(tracer, &tracer->pools);
     zt__free_known(tracer, &tracer->events);
     zt__free_known(tracer, &tracer->kernel_names);
+    for (i = 0; i < tracer->described_modules.capacity; i++) {
+        zt__free_described_module(&tracer->allocator,
+                                  (zt__described_module *)tracer->described_modules.entries[i].value);
+    }
+    zt__map_free(&tracer->described_modules, &tracer->allocator);
     tracer->captures = 0;
     while (tracer->unused_handles) {
         zt__known_handle *unused = tracer->unused_handles;
@@ -15349,8 +16831,17 @@ typedef struct zt__frame {
     ze_event_handle_t *signal;   /* the call's parameter, if it was set to the event of the slot; else NULL */
     ze_event_handle_t signalled; /* its value before: an event of the application, or NULL */
     ze_command_list_handle_t list; /* then: the list, */
+    int is_in_order;               /* whether it is in order, */
     uint64_t *copied_stamps;       /* and where the time stamps of a ZT__BY_COPIED_EVENT are copied to */
     zt__build build;               /* of a zeModuleCreate */
+    ze_module_handle_t module;     /* of a zeKernelCreate that has succeeded: the module of the kernel, */
+    ze_kernel_handle_t created;    /* which is this one, unless a hook puts another in its place */
+
+    /* Of a launch: how its first kernel is counted when the driver has appended it. */
+    zt_profiler *counted_for; /* NULL: it is not */
+    zt__kernel *counted;      /* NULL: not known yet */
+    int knows_kernel;         /* the kernel is the application's, and not that of a hook */
+    uint32_t group_size[3];
 } zt__frame;
 
 /* The parameters of the call of a frame. */
@@ -15382,46 +16873,53 @@ typedef struct zt__selected_command {
     zt_profiler *profiler; /* NULL: it is not */
     const char *region;
     zt__list_state kind; /* of the list; UNKNOWN: it has to be queried */
-    int is_in_order;
+    int is_in_order, is_copy_only;
     zt__measurement measurement;
 } zt__selected_command;
 
 /* Returns how a command is measured. By kernel time stamps, the command signals the event of the slot. If it
    has an event of the application, that is signalled next: on a list that is in order, by a command that
-   follows; on another immediate list, by one that waits for the event of the slot. On a recorded list that
-   would find the event signalled by an earlier execution. The mutex is held. */
-ZT__PRIVATE zt__measurement zt__choose_measurement(const zt__frame *frame,
+   follows; on a copy engine, which executes one command at a time, by a barrier; on another immediate list,
+   by a command that waits for the event of the slot. On a recorded list, that would find the event signalled
+   by an earlier execution. The mutex is held. */
+ZT__PRIVATE zt__measurement zt__choose_measurement(const zt__frame *frame, const zt_profiler *profiler,
                                                    const zt__selected_command *selected,
-                                                   ze_event_handle_t signal) {
+                                                   const ze_event_handle_t *signal) {
     const zt__frame *outer = frame->previous;
     while (outer && !outer->signal) {
         outer = outer->previous;
     }
-    if (selected->profiler->passes[0].group_count || selected->kind == ZT__LIST_UNKNOWN || outer) {
+    if (profiler->passes[0].group_count || selected->kind == ZT__LIST_UNKNOWN || outer || !signal) {
         return ZT__BY_COMMANDS;
     }
-    if (!signal) {
+    if (!*signal) {
         return ZT__BY_EVENT;
     }
-    if ((!selected->is_in_order && selected->kind == ZT__LIST_RECORDED) ||
-        zt__may_have_stamps(frame->tracer, signal)) {
+    if (zt__may_have_stamps(frame->tracer, *signal)) {
         return ZT__BY_COMMANDS;
     }
-    return selected->is_in_order ? ZT__BY_EVENT : ZT__BY_COPIED_EVENT;
+    if (selected->is_in_order || selected->is_copy_only) {
+        return ZT__BY_EVENT;
+    }
+    return selected->kind == ZT__LIST_IMMEDIATE ? ZT__BY_COPIED_EVENT : ZT__BY_COMMANDS;
 }
 
-/* Counts a launch or copy, and selects whether and how it is measured. The list is checked before the filter,
-   so that launches elsewhere do not count for `every` and `limit`.
-   `command` is NULL if the driver will refuse it. `knows_kernel`: the handle of the kernel is the
-   application's, and so forgotten when it is destroyed. The mutex is held. */
+/* Counts a command, and selects whether and how it is measured. The list is checked before the filter, so
+   that launches elsewhere do not count for `every` and `limit`. `command` is NULL if the driver will refuse
+   it. `knows_kernel`: the handle of the kernel is the application's, and so forgotten when it is destroyed.
+   The mutex is held. */
 ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, const zt__command *command,
                                                     int knows_kernel) {
     zt__tracer *tracer = frame->tracer;
     zt__call call = frame->call;
-    zt__selected_command selected = {NULL, NULL, ZT__LIST_UNKNOWN, 0, ZT__BY_COMMANDS};
+    zt__selected_command selected = {NULL, NULL, ZT__LIST_UNKNOWN, 0, 0, ZT__BY_COMMANDS};
     zt__known_handle *list = command ? zt__find_or_query_list(tracer, command->list) : NULL;
     zt__traced_device *device = list ? list->device : NULL;
     zt__kernel_name *name = NULL;
+    int is_order = zt__kind_of_call(call) == ZT__KIND_ORDER;
+    if (is_order && (!zt__is_measured(device) || device->profiler->passes[0].group_count)) {
+        return selected;
+    }
     if (!tracer->measured[call]) { /* a copy, which an empty report of zt_auto mentions */
         if (device) {
             device->copies_seen++;
@@ -15435,8 +16933,15 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
             name = zt__name_of_command(tracer, call, command, knows_kernel);
         }
     }
+    if (name) {
+        selected.kind = list->kind;
+        selected.is_in_order = list->is_in_order;
+        selected.is_copy_only = list->is_copy_only;
+        selected.measurement = zt__choose_measurement(frame, device->profiler, &selected, command->signal);
+    }
     tracer->counts.launches++;
-    if (!name) {
+    /* Barriers around it would take the place of what they measure. */
+    if (!name || (is_order && selected.measurement == ZT__BY_COMMANDS && !selected.is_in_order)) {
         tracer->counts.elsewhere++;
         return selected;
     }
@@ -15449,18 +16954,24 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
     name->measured++;
     selected.profiler = device->profiler;
     selected.region = name->text;
-    selected.kind = list->kind;
-    selected.is_in_order = list->is_in_order;
-    selected.measurement = zt__choose_measurement(frame, &selected, *command->signal);
-    tracer->counts.serialised += selected.measurement == ZT__BY_COMMANDS;
+    tracer->counts.serialised += selected.measurement == ZT__BY_COMMANDS &&
+                                 (!selected.is_in_order || selected.profiler->passes[0].group_count);
     return selected;
 }
 
-/* Keeps the geometry of a launch, for the timeline. Its region is open, so no other thread uses the slot. */
-ZT__PRIVATE void zt__keep_geometry(zt__frame *frame, ze_kernel_handle_t kernel, int knows_handle) {
+/* Keeps the bytes of a copy; and for the timeline, the geometry of a launch. Its region is open, so no other
+   thread uses the slot. */
+ZT__PRIVATE void zt__keep_origin(zt__frame *frame, ze_kernel_handle_t kernel, int knows_handle) {
     zt__slot *slot = (zt__slot *)frame->region.slot;
     const void *handle = kernel;
     const zt__known_handle *known;
+    slot->bytes = zt__read_bytes(frame->call, frame->parameters);
+    slot->origin.kind = kernel                                           ? ZT__REGION_OF_KERNEL
+                        : zt__kind_of_call(frame->call) == ZT__KIND_COPY ? ZT__REGION_OF_COPY
+                                                                         : ZT__REGION_OF_ORDER;
+    if (!kernel) {
+        return;
+    }
     zt__lock(&frame->tracer->mutex);
     known = (const zt__known_handle *)zt__map_find(&frame->tracer->kernels, &handle, sizeof handle);
     if (known && knows_handle) {
@@ -15474,16 +16985,20 @@ ZT__PRIVATE void zt__keep_geometry(zt__frame *frame, ze_kernel_handle_t kernel, 
    need not wait, and the begin of a region. So the GPU time is that of the kernel alone. What comes after it,
    zt__after_call appends: the end of the region. If the driver refuses the launch, the wait stays on the
    list. */
-ZT__PRIVATE void zt__begin_by_commands(zt__frame *frame, const zt__command *command, zt_profiler *profiler,
-                                       const char *region) {
-    uint32_t count = *command->wait_count;
+ZT__PRIVATE void zt__begin_by_commands(zt__frame *frame, const zt__command *command,
+                                       const zt__selected_command *selected) {
+    zt__list_state kind = selected->kind;
+    uint32_t count = command->signal ? *command->wait_count : 0; /* else it is a wait itself */
     if (count && command->wait_events &&
         zeCommandListAppendWaitOnEvents(command->list, count, command->wait_events) == ZE_RESULT_SUCCESS) {
         frame->wait_count = command->wait_count;
         frame->waits = count;
         *command->wait_count = 0;
     }
-    frame->region = zt_begin(profiler, command->list, region);
+    if (kind == ZT__LIST_UNKNOWN) {
+        kind = zt__query_list_kind(selected->profiler, command->list);
+    }
+    frame->region = zt__begin_on(selected->profiler, command->list, kind, zt__shown_name(selected->region));
 }
 
 /* Makes a command signal the event of a slot, whose kernel time stamps measure it. */
@@ -15491,7 +17006,8 @@ ZT__PRIVATE void zt__begin_by_event(zt__frame *frame, const zt__command *command
                                     const zt__selected_command *selected) {
     zt__slot *slot;
     uint32_t i;
-    frame->region = zt__begin_region(selected->profiler, command->list, selected->kind, selected->region);
+    frame->region =
+        zt__begin_region(selected->profiler, command->list, selected->kind, zt__shown_name(selected->region));
     slot = (zt__slot *)frame->region.slot;
     if (!slot) {
         return;
@@ -15502,6 +17018,7 @@ ZT__PRIVATE void zt__begin_by_event(zt__frame *frame, const zt__command *command
         zt__store(&slot->stamps[i], UINT64_MAX);
     }
     frame->list = command->list;
+    frame->is_in_order = selected->is_in_order;
     frame->copied_stamps = slot->measurement == ZT__BY_COPIED_EVENT ? slot->stamps : NULL;
     frame->signal = command->signal;
     frame->signalled = *command->signal;
@@ -15520,10 +17037,11 @@ ZT__PRIVATE void zt__signal_for_application(zt__frame *frame, ze_result_t result
     if (frame->copied_stamps) {
         result = zeCommandListAppendQueryKernelTimestamps(frame->list, 1, &own, frame->copied_stamps, NULL,
                                                           event, 1, &own);
-    } else {
+    } else if (frame->is_in_order) {
         result = zeCommandListAppendSignalEvent(frame->list, event);
     }
-    if (result != ZE_RESULT_SUCCESS) { /* the application may wait for it, so it is tried once more */
+    if (result != ZE_RESULT_SUCCESS || (!frame->copied_stamps && !frame->is_in_order)) {
+        /* On a copy engine; or the driver has refused the other command, and the application may wait. */
         result = zeCommandListAppendBarrier(frame->list, event, 0, NULL);
         if (zt__load(&frame->state) == ZT__FRAME_CALLBACK && frame->region.slot) {
             ((zt__slot *)frame->region.slot)->measurement = ZT__BY_EVENT;
@@ -15532,6 +17050,35 @@ ZT__PRIVATE void zt__signal_for_application(zt__frame *frame, ze_result_t result
     if (result != ZE_RESULT_SUCCESS && zt__load(&frame->state) == ZT__FRAME_CALLBACK) {
         zt__check(frame->tracer->diagnostics, result, "zeCommandListAppendBarrier",
                   "An event of the application will not be signalled.");
+    }
+}
+
+/* Finds out how a launch is counted when it has been appended: for the profiler of its list, unless
+   zt_trace_config.names leaves the kernel out. The mutex is held. */
+ZT__PRIVATE void zt__prepare_count(zt__frame *frame, const zt__command *command, int knows_kernel) {
+    const zt__tracer *tracer = frame->tracer;
+    const zt__known_handle *list, *kernel = NULL;
+    frame->counted_for = NULL;
+    frame->counted = NULL;
+    frame->knows_kernel = knows_kernel;
+    memset(frame->group_size, 0, sizeof frame->group_size);
+    if (!command || !command->kernel) {
+        return;
+    }
+    list = (const zt__known_handle *)zt__map_find(&tracer->lists, &command->list, sizeof command->list);
+    if (list && zt__is_measured(list->device)) {
+        frame->counted_for = list->device->profiler;
+    }
+    if (knows_kernel) {
+        kernel = (const zt__known_handle *)zt__map_find(&tracer->kernels, &command->kernel,
+                                                        sizeof command->kernel);
+    }
+    if (kernel) {
+        memcpy(frame->group_size, kernel->group_size, sizeof frame->group_size);
+        frame->counted = kernel->counted_for == frame->counted_for ? kernel->counted : NULL;
+        if (kernel->name && !kernel->name->is_selected) {
+            frame->counted_for = NULL;
+        }
     }
 }
 
@@ -15547,18 +17094,156 @@ ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_b
     int knows_kernel = command.kernel == kernel_before_hooks;
     zt__lock(&tracer->mutex);
     selected = zt__select_command(frame, is_complete ? &command : NULL, knows_kernel);
+    zt__prepare_count(frame, is_complete ? &command : NULL, knows_kernel);
     zt__unlock(&tracer->mutex);
     if (!selected.profiler) {
         return;
     }
     frame->has_region = 1;
     if (selected.measurement == ZT__BY_COMMANDS) {
-        zt__begin_by_commands(frame, &command, selected.profiler, selected.region);
+        zt__begin_by_commands(frame, &command, &selected);
     } else {
         zt__begin_by_event(frame, &command, &selected);
     }
-    if (selected.profiler->timeline && frame->region.slot && command.kernel) {
-        zt__keep_geometry(frame, command.kernel, knows_kernel);
+    if (frame->region.slot && (selected.profiler->timeline || !command.kernel)) {
+        zt__keep_origin(frame, command.kernel, knows_kernel);
+    }
+}
+
+/* ---- kernels --------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE void zt__forget_described_module(zt__tracer *tracer, ze_module_handle_t handle) {
+    const void *key = handle;
+    zt__described_module *module;
+    zt__lock(&tracer->mutex);
+    module = (zt__described_module *)zt__map_find(&tracer->described_modules, &key, sizeof key);
+    if (module) {
+        zt__map_remove(&tracer->described_modules, &key, sizeof key);
+    }
+    zt__unlock(&tracer->mutex);
+    zt__free_described_module(&tracer->allocator, module);
+}
+
+/* Stores what a module states of a kernel, whose native binary is read for the first of its kernels. Returns
+   0 without memory. */
+ZT__PRIVATE int zt__describe_from_module(zt__tracer *tracer, ze_module_handle_t handle, const char *name,
+                                         zt__kernel_facts *facts) {
+    const void *key = handle;
+    zt__described_module *module, *made = NULL;
+    zt__lock(&tracer->mutex);
+    module = (zt__described_module *)zt__map_find(&tracer->described_modules, &key, sizeof key);
+    if (!module) {
+        zt__unlock(&tracer->mutex);
+        made = zt__describe_module(&tracer->allocator, handle);
+        zt__lock(&tracer->mutex);
+        if (made && zt__map_make_room(&tracer->described_modules, &tracer->allocator, &tracer->mutex)) {
+            module = (zt__described_module *)zt__map_find(&tracer->described_modules, &key, sizeof key);
+            if (!module) {
+                zt__map_add(&tracer->described_modules, &made->handle, sizeof made->handle, made);
+                module = made;
+                made = NULL;
+            }
+        }
+    }
+    if (module) {
+        *facts = zt__describe_kernel(module, name);
+    }
+    zt__unlock(&tracer->mutex);
+    zt__free_described_module(&tracer->allocator, made);
+    return module != NULL;
+}
+
+/* Called after a kernel was created. If a hook has put another in its place, its module is not known. */
+ZT__PRIVATE void zt__after_kernel_create(const zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    zt__kernel_facts facts;
+    zt__known_handle *known;
+    zt__kernel_name *name;
+    int is_described;
+    if (!tracer->measured[ZT__CALL_CommandListAppendLaunchKernel] ||
+        **ZT__PARAMETERS(frame, ze_kernel_create_params_t)->pphKernel != frame->created) {
+        return;
+    }
+    zt__lock(&tracer->mutex);
+    name = zt__name_of_kernel(tracer, frame->created, 1);
+    zt__unlock(&tracer->mutex);
+    is_described = name && zt__describe_from_module(tracer, frame->module, name->text, &facts);
+    zt__lock(&tracer->mutex);
+    known = zt__remember_handle(tracer, &tracer->kernels, frame->created);
+    if (known && is_described) {
+        known->described = facts;
+        known->is_described = 1;
+    }
+    zt__unlock(&tracer->mutex);
+}
+
+/* Returns the record of a kernel, for which the driver is queried at the first launch of its handle, and
+   stores its group size, if that is known. Returns NULL if there is no room for the record. No mutex is held.
+ */
+ZT__PRIVATE zt__kernel *zt__find_counted(zt__tracer *tracer, zt_profiler *profiler, ze_kernel_handle_t kernel,
+                                         int knows_handle, uint32_t group_size[3]) {
+    zt__known_handle *known;
+    zt__kernel_facts described;
+    zt__kernel *counted = NULL;
+    int is_described = 0, is_counted = 0;
+    zt__lock(&tracer->mutex);
+    known = knows_handle ? zt__remember_handle(tracer, &tracer->kernels, kernel) : NULL;
+    if (known) {
+        is_described = known->is_described;
+        described = known->described;
+        is_counted = known->counted_for == profiler;
+        counted = known->counted;
+        memcpy(group_size, known->group_size, sizeof known->group_size);
+    }
+    zt__unlock(&tracer->mutex);
+    if (is_counted) {
+        return counted;
+    }
+    counted = zt__find_or_add_kernel(profiler, kernel, is_described ? &described : NULL);
+    zt__lock(&tracer->mutex);
+    known = knows_handle ? (zt__known_handle *)zt__map_find(&tracer->kernels, &kernel, sizeof kernel) : NULL;
+    if (known) {
+        known->counted_for = profiler;
+        known->counted = counted;
+    }
+    zt__unlock(&tracer->mutex);
+    return counted;
+}
+
+/* Called after a launch was appended: counts it for each of its kernels. */
+ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
+    zt_profiler *profiler = frame->counted_for;
+    zt_kernel_shape shape;
+    zt__origin origin;
+    uint32_t i;
+    if (!frame->tracer->measured[frame->call] || !profiler) {
+        return;
+    }
+    memcpy(origin.group_size, frame->group_size, sizeof origin.group_size);
+    memset(origin.group_count, 0, sizeof origin.group_count);
+    zt__read_geometry(frame->call, frame->parameters, &origin);
+    memset(&shape, 0, sizeof shape);
+    memcpy(shape.group_size, origin.group_size, sizeof shape.group_size);
+    memcpy(shape.group_count, origin.group_count, sizeof shape.group_count);
+    if (frame->counted) {
+        zt__count_kernel(profiler, frame->counted, &shape);
+    } else {
+        zt__command command;
+        uint32_t known_size[3];
+        zt__read_command(frame->call, frame->parameters, &command);
+        zt__count_kernel(
+            profiler,
+            zt__find_counted(frame->tracer, profiler, command.kernel, frame->knows_kernel, known_size),
+            &shape);
+    }
+    if (frame->call == ZT__CALL_CommandListAppendLaunchMultipleKernelsIndirect) {
+        const ze_command_list_append_launch_multiple_kernels_indirect_params_t *p =
+            ZT__PARAMETERS(frame, ze_command_list_append_launch_multiple_kernels_indirect_params_t);
+        for (i = 1; i < *p->pnumKernels; i++) {
+            zt__kernel *kernel =
+                zt__find_counted(frame->tracer, profiler, (*p->pphKernels)[i], 1, shape.group_size);
+            zt__count_kernel(profiler, kernel, &shape);
+        }
     }
 }
 
@@ -15634,6 +17319,33 @@ ZT__PRIVATE void zt__mark_list_over_everywhere(zt__tracer *tracer, ze_command_li
     zt__traced_device *device = zt__next_measured(tracer, NULL);
     for (; device; device = zt__next_measured(tracer, device)) {
         zt__mark_list_over(device->profiler, list, is_destroyed, call);
+    }
+}
+
+/* Returns whether commands of the library follow the work on a list, and are not known to be complete. */
+ZT__PRIVATE int zt__has_trailing_commands(zt_profiler *profiler, ze_command_list_handle_t handle) {
+    const zt__slot *slot;
+    const zt__list *list;
+    int found = 0;
+    zt__lock(&profiler->mutex);
+    list = zt__find_list(profiler, handle);
+    for (slot = list ? list->first : NULL; slot && !found; slot = slot->next) {
+        found = slot->measurement == ZT__BY_COMMANDS &&
+                (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_READING);
+    }
+    zt__unlock(&profiler->mutex);
+    return found;
+}
+
+/* Called before a list is reset or destroyed. The application may do that as soon as its own events have
+   signalled, so this waits until commands of the library that follow them are complete. */
+ZT__PRIVATE void zt__await_trailing_commands(zt__tracer *tracer, ze_command_list_handle_t list) {
+    zt__traced_device *device = zt__next_measured(tracer, NULL);
+    for (; device; device = zt__next_measured(tracer, device)) {
+        zt_profiler *profiler = device->profiler;
+        if (!zt__is_owner(&profiler->collector) && zt__has_trailing_commands(profiler, list)) {
+            zt__finish_list(profiler, list, zt__deadline(tracer->wait_timeout_ns));
+        }
     }
 }
 
@@ -15713,6 +17425,7 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     switch (kind) {
     case ZT__KIND_LAUNCH:
     case ZT__KIND_COPY:
+    case ZT__KIND_ORDER:
         if (tracer->measured[frame->call] || (kind == ZT__KIND_COPY && tracer->automatic)) {
             zt__begin_command(frame, kernel_before_hooks);
         }
@@ -15720,9 +17433,14 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     case ZT__KIND_EXECUTE:
         zt__observe_execution(frame, NULL);
         break;
+    case ZT__KIND_LIST_RESET:
+        zt__await_trailing_commands(tracer,
+                                    *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList);
+        break;
     case ZT__KIND_LIST_DESTROY: {
         ze_command_list_handle_t list =
             *ZT__PARAMETERS(frame, ze_command_list_destroy_params_t)->phCommandList;
+        zt__await_trailing_commands(tracer, list);
         zt__mark_list_over_everywhere(tracer, list, 1, "zeCommandListDestroy");
         zt__forget_handle(tracer, &tracer->lists, list);
         break;
@@ -15735,6 +17453,7 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
         zt__begin_build(&tracer->modules, ZT__PARAMETERS(frame, ze_module_create_params_t), &frame->build);
         break;
     case ZT__KIND_MODULE_DESTROY:
+        zt__forget_described_module(tracer, *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule);
         zt__forget_module(&tracer->modules, *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule);
         break;
     case ZT__KIND_POOL_DESTROY:
@@ -15762,6 +17481,9 @@ ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
     switch (kind) {
     case ZT__KIND_LIST_CREATE:
         zt__after_list_create(frame);
+        break;
+    case ZT__KIND_LAUNCH:
+        zt__after_launch(frame);
         break;
     case ZT__KIND_POOL_CREATE: {
         const ze_event_pool_create_params_t *p = ZT__PARAMETERS(frame, ze_event_pool_create_params_t);
@@ -15794,9 +17516,13 @@ ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
         zt__after_module_create(&tracer->modules, ZT__PARAMETERS(frame, ze_module_create_params_t),
                                 &frame->build);
         break;
-    case ZT__KIND_KERNEL_CREATE:
-        zt__replace_kernel(&tracer->modules, ZT__PARAMETERS(frame, ze_kernel_create_params_t));
+    case ZT__KIND_KERNEL_CREATE: {
+        const ze_kernel_create_params_t *p = ZT__PARAMETERS(frame, ze_kernel_create_params_t);
+        zt__replace_kernel(&tracer->modules, p);
+        frame->module = *p->phModule;
+        frame->created = **p->pphKernel;
         break;
+    }
     case ZT__KIND_GET_FUNCTION:
         zt__replace_function(&tracer->modules,
                              ZT__PARAMETERS(frame, ze_module_get_function_pointer_params_t));
@@ -15851,6 +17577,7 @@ ZT__PRIVATE void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t e
     if (kind == ZT__KIND_KERNEL_CREATE && result == ZE_RESULT_SUCCESS) {
         zt__forget_handle(tracer, &tracer->kernels,
                           **ZT__PARAMETERS(frame, ze_kernel_create_params_t)->pphKernel);
+        zt__after_kernel_create(frame);
     }
 }
 
@@ -16286,11 +18013,11 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config 
     switch (zt__kind_of_call((zt__call)call)) {
     case ZT__KIND_OTHER:
     case ZT__KIND_LAUNCH:
+    case ZT__KIND_ORDER:
         return 0;
     case ZT__KIND_KERNEL_DESTROY:
-        return !config->no_launches;
     case ZT__KIND_GROUP_SIZE:
-        return !config->no_launches && tracer->timeline;
+        return !config->no_launches;
     case ZT__KIND_CAPTURE_BEGIN:
     case ZT__KIND_CAPTURE_END:
     case ZT__KIND_GET_COMMAND_ID:
@@ -16338,8 +18065,8 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
     }
     for (call = 0; call < ZT__CALL_COUNT; call++) {
         zt__call_kind kind = zt__kind_of_call((zt__call)call);
-        tracer->measured[call] =
-            (kind == ZT__KIND_LAUNCH && !config->no_launches) || (kind == ZT__KIND_COPY && config->copies);
+        tracer->measured[call] = (kind == ZT__KIND_LAUNCH && !config->no_launches) ||
+                                 ((kind == ZT__KIND_COPY || kind == ZT__KIND_ORDER) && config->copies);
         tracer->observed[call] = zt__is_observed(tracer, config, call) != 0;
     }
     if (!tracer->spans && timeline && zt__has_names(config->calls)) {
@@ -17067,6 +18794,41 @@ ZT__PRIVATE int zt__write_metric_families(zt_profiler *profiler, zt__writer *wri
 
 /* ---- the whole ------------------------------------------------------------------------------------------- */
 
+/* Writes the latencies of regions, and the bytes that they have copied, if there are any. */
+ZT__PRIVATE void zt__write_latency_families(zt_profiler *profiler, zt__writer *writer,
+                                            uint32_t region_count) {
+    static const char *const families[ZT_LATENCY_COUNT] = {"zetools_region_queue_latency_seconds",
+                                                           "zetools_region_launch_latency_seconds"};
+    static const char *const help[ZT_LATENCY_COUNT] = {
+        "Time from the append of a region to the execution of its list",
+        "Time from the submission of a region to its begin on the device"};
+    static const char *const copied = "zetools_region_copied_bytes";
+    zt_region_info region;
+    zt_stats stats;
+    uint32_t i, latency, written;
+    for (latency = 0; latency < ZT_LATENCY_COUNT; latency++) {
+        for (i = 0, written = 0; i < region_count; i++) {
+            zt_get_latency(profiler, i, (zt_latency)latency, &stats);
+            if (stats.count == 0) {
+                continue;
+            }
+            if (written++ == 0) {
+                zt__begin_family(writer, families[latency], "summary", "seconds", help[latency]);
+            }
+            zt__write_summary(writer, families[latency], "region", zt__record_at(profiler, i)->name, &stats);
+        }
+    }
+    for (i = 0, written = 0; i < region_count; i++) {
+        if (zt_get_region(profiler, i, &region) == ZE_RESULT_SUCCESS && region.bytes > 0) {
+            if (written++ == 0) {
+                zt__begin_family(writer, copied, "counter", "bytes",
+                                 "Bytes that traced copies and fills moved");
+            }
+            zt__write_labelled_count(writer, copied, "region", region.name, region.bytes);
+        }
+    }
+}
+
 /* Writes the GPU time of regions, and their samples that were lost or dropped. */
 ZT__PRIVATE void zt__write_region_families(zt_profiler *profiler, zt__writer *writer, uint32_t region_count) {
     static const char *const time = "zetools_region_gpu_time_seconds";
@@ -17109,6 +18871,7 @@ ZT__PRIVATE void zt__write_region_families(zt_profiler *profiler, zt__writer *wr
             }
         }
     }
+    zt__write_latency_families(profiler, writer, region_count);
     for (kind = 0; kind < 2; kind++) {
         zt__begin_family(writer, missing[kind].family, "counter", "samples", missing[kind].help);
         for (i = 0; i < region_count; i++) {
@@ -17275,6 +19038,7 @@ typedef struct zt__document {
     uint32_t shown_count; /* regions so far that have samples, also lost or dropped ones */
     int differs;          /* passes of one of them differ */
     int out_of_memory;    /* the report is incomplete */
+    zt_overlap overlap;   /* as zt__read_overlap has read it */
 } zt__document;
 
 /* Reads how regions are nested, and their shares. Returns 0 without memory. */
@@ -17322,12 +19086,14 @@ ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
     const zt__region_record *record;
     zt__statistics copy;
     uint32_t column, i;
-    double *values = NULL;
+    double launch_error_ns, *values = NULL;
     memset(region, 0, sizeof *region);
     zt__lock(&profiler->mutex);
     record = profiler->regions[index];
     region->lost = record->lost;
     region->dropped = record->dropped;
+    zt__add_bytes(record, region);
+    launch_error_ns = record->launch_error_ns;
     document->operations = record->operations;
     zt__unlock(&profiler->mutex);
     document->index = index;
@@ -17358,6 +19124,7 @@ ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
         zt__get_moments(layout, &copy, column, &document->stats[column]);
         zt__add_quantiles(layout, column, values, kept, &document->stats[column]);
     }
+    zt__hide_uncertain(&document->stats[zt__latency_column(profiler, ZT_LATENCY_LAUNCH)], launch_error_ns);
     region->time_ns = document->stats[0];
     region->differs = zt__find_differences(profiler, &document->stats[zt__pass_time_column(profiler, 0)]);
     zt__free(allocator, values);
@@ -17417,6 +19184,94 @@ ZT__PRIVATE zt__date zt__format_date(uint64_t seconds) {
 ZT__PRIVATE zt__date zt__format_now(void) {
     time_t now = time(NULL);
     return zt__format_date(now > 0 ? (uint64_t)now : 0);
+}
+
+#ifdef ZETOOLS_TRACER
+
+/* The figures of a kernel that are one number, as CSV and JSON have them. UINT32_MAX: not known. */
+static const char *const zt__kernel_numbers[][2] = {
+    {"simd_width", "items"},  {"registers", ""},
+    {"slm_bytes", "bytes"},   {"private_bytes", "bytes"},
+    {"spill_bytes", "bytes"}, {"barriers", ""},
+    {"arguments", ""},        {"code_bytes", "bytes"},
+    {"profile_flags", ""},    {"free_register_bytes", "bytes"}};
+
+typedef struct zt__kernel_values {
+    uint32_t values[ZT__COUNT_OF(zt__kernel_numbers)];
+} zt__kernel_values;
+
+ZT__PRIVATE zt__kernel_values zt__list_kernel_values(const zt_kernel_info *info) {
+    zt__kernel_values list = {{info->simd_width, info->registers, info->slm_bytes, info->private_bytes,
+                               info->spill_bytes, info->barriers, info->arguments, info->code_bytes,
+                               info->profile_flags, info->free_register_bytes}};
+    return list;
+}
+
+/* Sizes in three dimensions as text: "256", "16x16"; "" if they are not known. */
+typedef struct zt__sizes_text {
+    char text[40];
+} zt__sizes_text;
+
+ZT__PRIVATE zt__sizes_text zt__format_sizes(const uint32_t sizes[3]) {
+    zt__sizes_text sizes_text;
+    char *text = sizes_text.text;
+    const size_t room = sizeof sizes_text.text;
+    text[0] = 0;
+    if (sizes[2] > 1) {
+        snprintf(text, room, "%ux%ux%u", (unsigned)sizes[0], (unsigned)sizes[1], (unsigned)sizes[2]);
+    } else if (sizes[1] > 1) {
+        snprintf(text, room, "%ux%u", (unsigned)sizes[0], (unsigned)sizes[1]);
+    } else if (sizes[0] > 0) {
+        snprintf(text, room, "%u", (unsigned)sizes[0]);
+    }
+    return sizes_text;
+}
+
+#endif
+
+/* Reads how samples cover the time of the device. */
+ZT__PRIVATE const zt_overlap *zt__read_overlap(zt__document *document) {
+    document->out_of_memory |= !zt__measure_overlap(document->profiler, &document->overlap);
+    return &document->overlap;
+}
+
+/* Appends a time in a unit that suits it: "12.3 ms". */
+ZT__PRIVATE void zt__append_time(char *text, size_t room, double ns) {
+    uint32_t unit = 0;
+    while (unit + 1 < ZT__COUNT_OF(zt__time_units) && ns >= zt__time_units[unit + 1].ns * 0.9995) {
+        unit++;
+    }
+    zt__append(text, room, "%.3g %s", ns / zt__time_units[unit].ns, zt__time_units[unit].name);
+}
+
+/* Describes in a sentence or two how samples cover the time of the device. The text is "" without a timeline
+   and without samples. */
+ZT__PRIVATE void zt__describe_overlap(const zt_overlap *overlap, char *text, size_t room) {
+    double all = overlap->span_ns / 100;
+    text[0] = 0;
+    if (overlap->samples < 2 || !(all > 0)) {
+        return;
+    }
+    if (overlap->missing) {
+        zt__append(text, room, "The idle time of the device is not known: %llu sample%s missing in the ",
+                   (unsigned long long)overlap->missing, overlap->missing == 1 ? " is" : "s are");
+        zt__append_time(text, room, overlap->span_ns);
+        zt__append(text, room, " from the first begin to the last end.");
+        return;
+    }
+    zt__append(text, room, "Of the ");
+    zt__append_time(text, room, overlap->span_ns);
+    zt__append(text, room, " from the first begin to the last end, ");
+    if (overlap->kernel_ns > 0 || overlap->copy_ns > 0) {
+        zt__append(text, room, "kernels take %.1f%%, ", overlap->kernel_ns / all);
+        if (overlap->copy_ns > 0) {
+            zt__append(text, room, "copies %.1f%%, both at once %.1f%%, ", overlap->copy_ns / all,
+                       overlap->both_ns / all);
+        }
+    } else {
+        zt__append(text, room, "regions take %.1f%%, ", overlap->busy_ns / all);
+    }
+    zt__append(text, room, "and in %.1f%% nothing runs that is measured.", overlap->idle_ns / all);
 }
 
 /* ---- notes ----------------------------------------------------------------------------------------------- */
@@ -17524,12 +19379,46 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
 ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
 #ifdef ZETOOLS_TRACER
     zt_trace_counts counts = zt_trace_get_counts(document->profiler);
-    char text[256];
+    const zt__tracer *tracer = zt__load(&document->profiler->tracer);
+    int counts_waits = tracer && tracer->measured[ZT__CALL_CommandListAppendWaitOnEvents] &&
+                       document->profiler->metric_count == 0;
+    char text[320];
     if (counts.elsewhere > 0) {
         snprintf(text, sizeof text,
                  "%llu of %llu launches could not be measured: their lists are of other contexts or devices, "
-                 "of copy engines, can be cloned or changed, or are captured into graphs.",
-                 (unsigned long long)counts.elsewhere, (unsigned long long)counts.launches);
+                 "of copy engines, can be cloned or changed, or are captured into graphs%s.",
+                 (unsigned long long)counts.elsewhere, (unsigned long long)counts.launches,
+                 counts_waits ? ", or they are waits on lists that are not in order" : "");
+        note(document, text);
+    }
+    if (counts.serialised > 0 && document->profiler->metric_count == 0) {
+        snprintf(text, sizeof text,
+                 "%llu of %llu launches were measured between barriers, so they did not overlap with others: "
+                 "the program may read time stamps of their events, or their lists are recorded and not in "
+                 "order.",
+                 (unsigned long long)counts.serialised, (unsigned long long)counts.launches);
+        note(document, text);
+    }
+#else
+    (void)document, (void)note;
+#endif
+}
+
+/* Notes launches of kernels for which there was no room. */
+ZT__PRIVATE void zt__note_kernels(zt__document *document, zt__note_fn note) {
+#ifdef ZETOOLS_TRACER
+    zt_profiler *profiler = document->profiler;
+    uint64_t count;
+    char text[256];
+    zt__lock(&profiler->mutex);
+    count = profiler->unknown_launches;
+    zt__unlock(&profiler->mutex);
+    if (count > 0) {
+        snprintf(
+            text, sizeof text,
+            "What the kernels of %llu launches are made of is not known: there is no memory, or there are "
+            "more than %u kernels.",
+            (unsigned long long)count, (unsigned)ZT__MAX_KERNELS);
         note(document, text);
     }
 #else
@@ -17586,6 +19475,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
         zt__note_why_empty(document, note);
     }
     zt__note_elsewhere(document, note);
+    zt__note_kernels(document, note);
     zt__note_modules(document, note);
     if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
         snprintf(text, sizeof text, "There are no metrics: %s", zt_get_availability_text(document->profiler));
@@ -17749,6 +19639,50 @@ ZT__PRIVATE void zt__write_csv_streamed(zt__document *document) {
     }
 }
 
+/* Writes the latencies, and the bytes that were copied, where they are known. */
+ZT__PRIVATE void zt__write_csv_latencies(zt__document *document) {
+    static const char *const names[ZT_LATENCY_COUNT] = {"queue latency", "launch latency"};
+    const zt_region_info *region = &document->region;
+    uint32_t latency;
+    for (latency = 0; latency < ZT_LATENCY_COUNT; latency++) {
+        zt_metric metric = {names[latency], "", "", "ns", "", ZET_METRIC_TYPE_DURATION, ZT_AGGREGATE_SUM, 0};
+        zt__csv_line line = {region->name, &metric, NULL, "all", "all", 0, NULL};
+        line.stats = &document->stats[zt__latency_column(document->profiler, latency)];
+        if (line.stats->count) {
+            zt__write_csv_line(&document->writer, &line);
+        }
+    }
+    if (region->bytes) {
+        zt__write_csv_sum(&document->writer, region->name, "copied bytes", "bytes", ZET_METRIC_TYPE_EVENT,
+                          region->count, (double)region->bytes);
+        zt__write_csv_sum(&document->writer, region->name, "copied bytes a second", "bytes/s",
+                          ZET_METRIC_TYPE_THROUGHPUT, region->count, region->bytes_per_second);
+    }
+}
+
+/* Writes how samples cover the time of the device, if a timeline is kept. */
+ZT__PRIVATE void zt__write_csv_overlap(zt__document *document) {
+    const zt_overlap *overlap = zt__read_overlap(document);
+    const struct {
+        const char *name;
+        double ns;
+    } lines[] = {{"overlap: first begin to last end", overlap->span_ns},
+                 {"overlap: busy", overlap->busy_ns},
+                 {"overlap: kernels", overlap->kernel_ns},
+                 {"overlap: copies", overlap->copy_ns},
+                 {"overlap: kernels and copies at once", overlap->both_ns},
+                 {"overlap: idle", overlap->idle_ns}};
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(lines) && overlap->samples > 0; i++) {
+        zt__write_csv_sum(&document->writer, "", lines[i].name, "ns", ZET_METRIC_TYPE_DURATION,
+                          overlap->samples, lines[i].ns);
+    }
+    if (overlap->samples > 0 && overlap->missing > 0) {
+        zt__write_csv_sum(&document->writer, "", "overlap: missing", "samples", ZET_METRIC_TYPE_EVENT,
+                          overlap->samples, (double)overlap->missing);
+    }
+}
+
 ZT__PRIVATE void zt__write_csv_region(zt__document *document) {
     static const zt_metric gpu_time = {"GPU time",       "", "", "ns", "", ZET_METRIC_TYPE_DURATION,
                                        ZT_AGGREGATE_SUM, 0};
@@ -17761,6 +19695,7 @@ ZT__PRIVATE void zt__write_csv_region(zt__document *document) {
     zt_limit_info limit;
     zt__write_csv_line(writer, &line);
     zt__write_csv_nesting(document);
+    zt__write_csv_latencies(document);
     line.tile = tile;
     line.pass = pass;
     for (part = 0; profiler->pass_count > 1 && part < profiler->pass_count; part++) {
@@ -17788,6 +19723,59 @@ ZT__PRIVATE void zt__write_csv_region(zt__document *document) {
     zt__write_csv_text(writer, name, "limit: reason", "", limit.text);
 }
 
+#ifdef ZETOOLS_TRACER
+
+/* Writes a line about a kernel. Its index is the group, because several kernels may have one name. A number
+   that is not known has no line. */
+ZT__PRIVATE void zt__write_csv_kernel_line(zt__document *document, const char *kernel, const char *group,
+                                           const char *const metric_and_units[2], uint64_t launches,
+                                           double value, const char *text) {
+    zt_metric metric = {metric_and_units[0], group, "kernel", metric_and_units[1], "", -1,
+                        ZT_AGGREGATE_NONE,   0};
+    zt_stats stats;
+    zt__csv_line line = {kernel, &metric, &stats, "all", "all", 0, text};
+    zt__clear_stats(&stats);
+    stats.count = launches;
+    stats.mean = value;
+    if (text || !zt__is_nan(value)) {
+        zt__write_csv_line(&document->writer, &line);
+    }
+}
+
+/* Writes what a kernel is made of, a line for each number, and one for each shape of its launches. */
+ZT__PRIVATE void zt__write_csv_kernel(zt__document *document, uint32_t index) {
+    static const char *const launched[2] = {"launches", ""}, *const shaped[2] = {"occupancy", "percent"};
+    static const char *const from[2] = {"module", ""}, *const advice[2] = {"advice", ""};
+    zt_kernel_info info;
+    zt__kernel_values list;
+    char group[32], text[128];
+    uint32_t i;
+    zt_get_kernel(document->profiler, index, &info);
+    list = zt__list_kernel_values(&info);
+    snprintf(group, sizeof group, "kernel %u", (unsigned)index);
+    snprintf(text, sizeof text, "%016llx", (unsigned long long)info.module);
+    zt__write_csv_kernel_line(document, info.name, group, launched, info.launches, (double)info.launches,
+                              NULL);
+    zt__write_csv_kernel_line(document, info.name, group, from, info.launches, zt__nan(),
+                              info.module ? text : "");
+    for (i = 0; i < ZT__COUNT_OF(list.values); i++) {
+        zt__write_csv_kernel_line(document, info.name, group, zt__kernel_numbers[i], info.launches,
+                                  list.values[i] == UINT32_MAX ? zt__nan() : list.values[i], NULL);
+    }
+    for (i = 0; i < info.shape_count; i++) {
+        const zt_kernel_shape *shape = &info.shapes[i];
+        snprintf(text, sizeof text, "%s of %s", zt__format_sizes(shape->group_count).text,
+                 zt__format_sizes(shape->group_size).text);
+        zt__write_csv_kernel_line(document, info.name, group, shaped, shape->launches, 100 * shape->occupancy,
+                                  text);
+    }
+    if (info.advice[0]) {
+        zt__write_csv_kernel_line(document, info.name, group, advice, info.launches, zt__nan(), info.advice);
+    }
+}
+
+#endif
+
 ZT__PRIVATE void zt__write_csv(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
@@ -17804,6 +19792,9 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
         }
     }
 #ifdef ZETOOLS_TRACER
+    for (i = 0; i < zt_get_kernel_count(profiler); i++) {
+        zt__write_csv_kernel(document, i);
+    }
     for (i = 0; i < zt__calls_to_report(profiler); i++) { /* two lines each */
         zt_metric host_time = {"host time",      "", "host", "ns", "", ZET_METRIC_TYPE_DURATION,
                                ZT_AGGREGATE_SUM, 0};
@@ -17822,6 +19813,7 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
     zt__write_csv_count(writer, "", "dropped", "samples", counts.dropped);
     zt__write_csv_count(writer, "", "in flight", "samples", counts.in_flight);
     zt__write_csv_count(writer, "", "unobserved lists", "lists", counts.unobserved_lists);
+    zt__write_csv_overlap(document);
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         uint64_t count = zt_get_cause(profiler, (zt_cause)i);
         char name[64];
@@ -18116,6 +20108,43 @@ ZT__PRIVATE void zt__write_json_advice(zt__document *document) {
     }
 }
 
+/* Writes the latencies, and the bytes that were copied, where they are known. */
+ZT__PRIVATE void zt__write_json_latencies(zt__document *document) {
+    static const char *const names[ZT_LATENCY_COUNT] = {"queue_latency_ns", "launch_latency_ns"};
+    zt__writer *writer = &document->writer;
+    uint32_t latency;
+    for (latency = 0; latency < ZT_LATENCY_COUNT; latency++) {
+        const zt_stats *stats = &document->stats[zt__latency_column(document->profiler, latency)];
+        if (stats->count) {
+            zt__print(writer, ",\n\"%s\":", names[latency]);
+            zt__write_json_stats(writer, stats);
+        }
+    }
+    if (document->region.bytes) {
+        zt__write_json_count(writer, "copied_bytes", document->region.bytes);
+        zt__write_json_figure(writer, "copied_bytes_per_second", document->region.bytes_per_second);
+    }
+}
+
+/* Writes how samples cover the time of the device, if a timeline is kept. */
+ZT__PRIVATE void zt__write_json_overlap(zt__document *document) {
+    const zt_overlap *overlap = zt__read_overlap(document);
+    zt__writer *writer = &document->writer;
+    if (!document->profiler->timeline) {
+        return;
+    }
+    zt__write_text(writer, ",\n\"overlap\":{");
+    zt__write_json_count(writer, "samples", overlap->samples);
+    zt__write_json_count(writer, "missing", overlap->missing);
+    zt__write_json_figure(writer, "span_ns", overlap->span_ns);
+    zt__write_json_figure(writer, "busy_ns", overlap->busy_ns);
+    zt__write_json_figure(writer, "kernel_ns", overlap->kernel_ns);
+    zt__write_json_figure(writer, "copy_ns", overlap->copy_ns);
+    zt__write_json_figure(writer, "both_ns", overlap->both_ns);
+    zt__write_json_figure(writer, "idle_ns", overlap->idle_ns);
+    zt__write_text(writer, "}");
+}
+
 ZT__PRIVATE void zt__write_json_streamed(zt__document *document, const zt__json *json) {
     zt__writer *writer = &document->writer;
     uint32_t i;
@@ -18162,6 +20191,7 @@ ZT__PRIVATE void zt__write_json_region(zt__document *document, const zt__json *j
         zt__write_text(writer, "]");
     }
     zt__write_json_advice(document);
+    zt__write_json_latencies(document);
     if (document->histogram.used) {
         zt__write_json_histogram(document);
     }
@@ -18384,6 +20414,68 @@ ZT__PRIVATE void zt__write_json_columns(zt__document *document, const zt__json *
 }
 
 #ifdef ZETOOLS_TRACER
+
+/* Writes sizes in three dimensions, `null` if they are not known. */
+ZT__PRIVATE void zt__write_json_sizes(zt__writer *writer, const char *name, const uint32_t sizes[3]) {
+    zt__write_comma(writer);
+    if (sizes[0]) {
+        zt__print(writer, "\"%s\":[%u,%u,%u]", name, (unsigned)sizes[0], (unsigned)sizes[1],
+                  (unsigned)sizes[2]);
+    } else {
+        zt__print(writer, "\"%s\":null", name);
+    }
+}
+
+ZT__PRIVATE void zt__write_json_kernel(zt__document *document, uint32_t index) {
+    zt__writer *writer = &document->writer;
+    zt_kernel_info info;
+    zt__kernel_values list;
+    char module[24] = "";
+    uint32_t i;
+    zt_get_kernel(document->profiler, index, &info);
+    list = zt__list_kernel_values(&info);
+    if (info.module) {
+        snprintf(module, sizeof module, "%016llx", (unsigned long long)info.module);
+    }
+    zt__write_comma(writer);
+    zt__write_text(writer, "\n{");
+    zt__write_json_text(writer, "name", info.name);
+    zt__write_json_text(writer, "module", module);
+    zt__write_json_index(writer, "region", info.region < document->region_count ? info.region : UINT32_MAX);
+    zt__write_json_count(writer, "launches", info.launches);
+    for (i = 0; i < ZT__COUNT_OF(list.values); i++) {
+        zt__write_json_index(writer, zt__kernel_numbers[i][0], list.values[i]);
+    }
+    zt__write_json_sizes(writer, "required_group_size", info.required_group_size);
+    zt__write_text(writer, ",\"shapes\":[");
+    for (i = 0; i < info.shape_count; i++) {
+        const zt_kernel_shape *shape = &info.shapes[i];
+        zt__write_comma(writer);
+        zt__write_text(writer, "{");
+        zt__write_json_sizes(writer, "group_size", shape->group_size);
+        zt__write_json_sizes(writer, "group_count", shape->group_count);
+        zt__write_json_count(writer, "launches", shape->launches);
+        zt__write_json_index(writer, "groups_per_subslice", shape->groups_per_subslice);
+        zt__write_json_figure(writer, "occupancy", shape->occupancy);
+        zt__write_json_figure(writer, "waves", shape->waves);
+        zt__write_text(writer, "}");
+    }
+    zt__write_text(writer, "]");
+    zt__write_json_count(writer, "other_launches", info.other_launches);
+    zt__write_json_figure(writer, "occupancy", info.occupancy);
+    zt__write_json_text(writer, "advice", info.advice);
+    zt__write_text(writer, "}");
+}
+
+ZT__PRIVATE void zt__write_json_kernels(zt__document *document) {
+    uint32_t i, count = zt_get_kernel_count(document->profiler);
+    zt__write_text(&document->writer, ",\n\"kernels\":[");
+    for (i = 0; i < count; i++) {
+        zt__write_json_kernel(document, i);
+    }
+    zt__write_text(&document->writer, "]");
+}
+
 ZT__PRIVATE void zt__write_json_calls(zt__document *document) {
     zt__writer *writer = &document->writer;
     uint32_t i;
@@ -18459,6 +20551,7 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
     zt__write_json_facts(document);
     zt__write_json_figure(writer, "gpu_time_ns", document->gpu_time_ns);
     zt__write_json_counts(document);
+    zt__write_json_overlap(document);
     if (!document->out_of_memory) {
         zt__write_json_peaks(document);
         zt__write_json_columns(document, &json);
@@ -18480,6 +20573,7 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
         zt__write_json_timeline(document);
     }
 #ifdef ZETOOLS_TRACER
+    zt__write_json_kernels(document);
     zt__write_json_calls(document);
 #endif
     zt__write_text(writer, "}\n");
@@ -18503,20 +20597,24 @@ enum {
     ZT__ROW_MIN,
     ZT__ROW_MAX,
     ZT__ROW_DIFFERS,
+    ZT__ROW_QUEUE, /* medians of latencies */
+    ZT__ROW_LAUNCH,
+    ZT__ROW_BYTES, /* a second */
     ZT__TIME_FIGURES
 };
 
-/* Columns of times. config.columns can add those that are not shown anyway, and makes sure that there is room
-   for those with a rank. */
+/* Columns of times, and the bytes that were copied. config.columns can add those that are not shown anyway,
+   and makes sure that there is room for those with a rank. */
 static const struct {
-    const char *name;
+    const char *name, *units;
     uint32_t figure;
     int is_default; /* shown without being named */
     int rank;
-} zt__time_columns[] = {{"total", ZT__ROW_TOTAL, 1, 0}, {"own", ZT__ROW_OWN, 1, 0},
-                        {"mean", ZT__ROW_MEAN, 1, 0},   {"median", ZT__ROW_MEDIAN, 1, 2},
-                        {"p95", ZT__ROW_P95, 1, 2},     {"min", ZT__ROW_MIN, 0, 2},
-                        {"max", ZT__ROW_MAX, 0, 2}};
+} zt__time_columns[] = {{"total", "ns", ZT__ROW_TOTAL, 1, 0},   {"own", "ns", ZT__ROW_OWN, 1, 0},
+                        {"mean", "ns", ZT__ROW_MEAN, 1, 0},     {"median", "ns", ZT__ROW_MEDIAN, 1, 2},
+                        {"p95", "ns", ZT__ROW_P95, 1, 2},       {"min", "ns", ZT__ROW_MIN, 0, 2},
+                        {"max", "ns", ZT__ROW_MAX, 0, 2},       {"queued", "ns", ZT__ROW_QUEUE, 0, 2},
+                        {"launch", "ns", ZT__ROW_LAUNCH, 0, 1}, {"copied", "bytes/s", ZT__ROW_BYTES, 1, 1}};
 
 /* The table is read before it is written, because the figures decide about columns and units. */
 typedef struct zt__region_table {
@@ -18525,6 +20623,7 @@ typedef struct zt__region_table {
     double *figures; /* of each row */
     uint32_t figure_count;
     uint32_t left_out; /* metrics with something to show, for which there was no room */
+    int shows_launch;  /* without being asked: launching takes a large part of the time of a region */
 } zt__region_table;
 
 /* Adds the region that was read last. The table shows the mean of a metric; of a flag, in how many
@@ -18534,6 +20633,7 @@ ZT__PRIVATE void zt__read_table_row(const zt__document *document, zt__region_tab
     zt__figure_row *row = &table->shown.rows[table->shown.row_count];
     double *figures = table->figures + (size_t)table->shown.row_count * table->figure_count;
     const zt_stats *time = &document->stats[0];
+    const zt_stats *latencies = &document->stats[zt__latency_column(profiler, 0)];
     uint32_t metric;
     row->demangled = zt__demangle(document->region.name);
     row->name = row->demangled ? row->demangled : document->region.name;
@@ -18549,6 +20649,12 @@ ZT__PRIVATE void zt__read_table_row(const zt__document *document, zt__region_tab
     figures[ZT__ROW_MIN] = time->min;
     figures[ZT__ROW_MAX] = time->max;
     figures[ZT__ROW_DIFFERS] = (double)document->region.differs;
+    figures[ZT__ROW_QUEUE] = latencies[ZT_LATENCY_QUEUE].median;
+    figures[ZT__ROW_LAUNCH] = latencies[ZT_LATENCY_LAUNCH].median;
+    figures[ZT__ROW_BYTES] = document->region.bytes_per_second;
+    /* The shortest, because others may have waited for work before them. */
+    table->shows_launch |= !zt__is_nan(latencies[ZT_LATENCY_LAUNCH].min) && !zt__is_nan(time->mean) &&
+                           latencies[ZT_LATENCY_LAUNCH].min >= 0.5 * time->mean;
     for (metric = 0; metric < profiler->metric_count; metric++) {
         const zt_stats *stats = &document->stats[1 + metric];
         figures[ZT__TIME_FIGURES + metric] =
@@ -18666,9 +20772,10 @@ ZT__PRIVATE void zt__add_time_columns(const zt__document *document, zt__region_t
         if (zt__time_columns[i].figure == ZT__ROW_OWN && !document->is_nested) {
             continue; /* it is the total */
         }
-        if (is_requested || zt__time_columns[i].is_default) {
-            zt__add_figures(&table->shown, zt__time_columns[i].figure, zt__time_columns[i].name, "ns", 1,
-                            is_requested ? 0 : zt__time_columns[i].rank);
+        if (is_requested || zt__time_columns[i].is_default ||
+            (zt__time_columns[i].figure == ZT__ROW_LAUNCH && table->shows_launch)) {
+            zt__add_figures(&table->shown, zt__time_columns[i].figure, zt__time_columns[i].name,
+                            zt__time_columns[i].units, 1, is_requested ? 0 : zt__time_columns[i].rank);
         }
     }
 }
@@ -18846,6 +20953,37 @@ ZT__PRIVATE void zt__write_table_note(zt__document *document, const char *text) 
     zt__end_paragraph(&paragraph);
 }
 
+/* Explains the columns of latencies, and writes how samples cover the time of the device. */
+ZT__PRIVATE void zt__write_latency_notes(zt__document *document, const zt__region_table *table) {
+    const zt_profiler *profiler = document->profiler;
+    int shows_queue = 0, shows_launch = 0;
+    char text[256];
+    uint32_t i;
+    for (i = 0; i < table->shown.column_count; i++) {
+        shows_queue |= table->shown.columns[i].figure == ZT__ROW_QUEUE;
+        shows_launch |= table->shown.columns[i].figure == ZT__ROW_LAUNCH;
+    }
+    if ((shows_queue || shows_launch) && profiler->device && !profiler->config.timeline) {
+        zt__write_table_note(document,
+                             "Latencies are not measured without a timeline: set ZT_TIMELINE=1000.");
+    } else {
+        if (shows_queue) {
+            zt__write_table_note(document,
+                                 "\"queued\" is the median time from the append to the execution of "
+                                 "the list.");
+        }
+        if (shows_launch) {
+            zt__write_table_note(document,
+                                 "\"launch\" is the median time from the submission by the host to the "
+                                 "begin on the device.");
+        }
+    }
+    zt__describe_overlap(zt__read_overlap(document), text, sizeof text);
+    if (text[0]) {
+        zt__write_table_note(document, text);
+    }
+}
+
 /* Writes what the table does not show, why, and what to do. */
 ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table *table) {
     zt_profiler *profiler = document->profiler;
@@ -18877,10 +21015,197 @@ ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table
                  (unsigned)table->left_out);
         zt__write_table_note(document, table->left_out ? note : "Metrics are means per sample.");
     }
+    zt__write_latency_notes(document, table);
     zt__list_notes(document, zt__write_table_note);
 }
 
 #ifdef ZETOOLS_TRACER
+
+enum {
+    ZT__KERNEL_ROW_SHARE, /* that of its region */
+    ZT__KERNEL_ROW_LAUNCHES,
+    ZT__KERNEL_ROW_SIZE, /* an index of texts, like the next */
+    ZT__KERNEL_ROW_MODULE,
+    ZT__KERNEL_ROW_OCCUPANCY,
+    ZT__KERNEL_ROW_SIMD,
+    ZT__KERNEL_ROW_REGISTERS,
+    ZT__KERNEL_ROW_SPILL,
+    ZT__KERNEL_ROW_SLM,
+    ZT__KERNEL_ROW_PRIVATE,
+    ZT__KERNEL_ROW_BARRIERS,
+    ZT__KERNEL_ROW_ARGUMENTS,
+    ZT__KERNEL_ROW_FIGURES
+};
+
+/* What a table of kernels holds beside its figures. */
+typedef struct zt__kernel_table {
+    zt__figure_table shown;
+    double *figures;
+    zt__sizes_text *sizes, *modules; /* of each kernel */
+    const char **size_texts, **module_texts;
+    int is_ambiguous; /* kernels of different modules have one name */
+} zt__kernel_table;
+
+ZT__PRIVATE void zt__read_kernel_row(zt__document *document, zt__kernel_table *table, uint32_t index) {
+    zt__figure_row *row = &table->shown.rows[index];
+    double *figures = table->figures + (size_t)index * ZT__KERNEL_ROW_FIGURES;
+    zt_kernel_info info;
+    const struct {
+        uint32_t figure;
+        const uint32_t *value;
+    } numbers[] = {{ZT__KERNEL_ROW_SIMD, &info.simd_width},       {ZT__KERNEL_ROW_REGISTERS, &info.registers},
+                   {ZT__KERNEL_ROW_SPILL, &info.spill_bytes},     {ZT__KERNEL_ROW_SLM, &info.slm_bytes},
+                   {ZT__KERNEL_ROW_PRIVATE, &info.private_bytes}, {ZT__KERNEL_ROW_BARRIERS, &info.barriers},
+                   {ZT__KERNEL_ROW_ARGUMENTS, &info.arguments}};
+    uint32_t i;
+    zt_get_kernel(document->profiler, index, &info);
+    row->demangled = zt__demangle(info.name);
+    row->name = row->demangled ? row->demangled : info.name;
+    row->figures = figures;
+    row->index = index;
+    figures[ZT__KERNEL_ROW_SHARE] =
+        info.region < document->region_count ? 100 * document->nesting[info.region].share : zt__nan();
+    figures[ZT__KERNEL_ROW_LAUNCHES] = (double)info.launches;
+    figures[ZT__KERNEL_ROW_SIZE] = figures[ZT__KERNEL_ROW_MODULE] = index;
+    figures[ZT__KERNEL_ROW_OCCUPANCY] = 100 * info.occupancy;
+    for (i = 0; i < ZT__COUNT_OF(numbers); i++) {
+        figures[numbers[i].figure] = *numbers[i].value == UINT32_MAX ? zt__nan() : *numbers[i].value;
+    }
+    table->sizes[index] = zt__format_sizes(info.shapes[0].group_size);
+    if (!table->sizes[index].text[0]) {
+        strcpy(table->sizes[index].text, "-");
+    }
+    strcpy(table->modules[index].text, "-");
+    if (info.module) { /* eight digits tell the modules of a program apart */
+        snprintf(table->modules[index].text, sizeof table->modules[index].text, "%08x",
+                 (unsigned)(info.module >> 32));
+    }
+    table->size_texts[index] = table->sizes[index].text;
+    table->module_texts[index] = table->modules[index].text;
+    for (i = 0; i < index && !table->is_ambiguous; i++) {
+        table->is_ambiguous = strcmp(table->shown.rows[i].name, row->name) == 0 &&
+                              strcmp(table->modules[i].text, table->modules[index].text) != 0;
+    }
+}
+
+/* Compares rows for qsort: by share, and then by launches, in descending order. */
+ZT__PRIVATE int zt__compare_kernel_rows(const void *a, const void *b) {
+    const zt__figure_row *one = (const zt__figure_row *)a, *other = (const zt__figure_row *)b;
+    uint32_t figure;
+    for (figure = ZT__KERNEL_ROW_SHARE; figure <= ZT__KERNEL_ROW_LAUNCHES; figure++) {
+        double left = one->figures[figure], right = other->figures[figure];
+        left = zt__is_nan(left) ? -1 : left;
+        right = zt__is_nan(right) ? -1 : right;
+        if (left != right) {
+            return left < right ? 1 : -1;
+        }
+    }
+    return one->index < other->index ? -1 : 1;
+}
+
+ZT__PRIVATE void zt__add_kernel_columns(zt__kernel_table *table) {
+    static const struct {
+        uint32_t figure;
+        const char *name, *units;
+        int rank;
+    } columns[] = {{ZT__KERNEL_ROW_SHARE, "share", "%", 1},
+                   {ZT__KERNEL_ROW_LAUNCHES, "launches", "", 0},
+                   {ZT__KERNEL_ROW_SIZE, "group size", "", 0},
+                   {ZT__KERNEL_ROW_OCCUPANCY, "occupancy", "%", 1},
+                   {ZT__KERNEL_ROW_SIMD, "SIMD", "", 1},
+                   {ZT__KERNEL_ROW_REGISTERS, "registers", "", 1},
+                   {ZT__KERNEL_ROW_SPILL, "spill", "bytes", 1},
+                   {ZT__KERNEL_ROW_SLM, "SLM", "bytes", 2},
+                   {ZT__KERNEL_ROW_PRIVATE, "private", "bytes", 2},
+                   {ZT__KERNEL_ROW_BARRIERS, "barriers", "", 3},
+                   {ZT__KERNEL_ROW_ARGUMENTS, "arguments", "", 3}};
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(columns); i++) {
+        if (columns[i].figure == ZT__KERNEL_ROW_SIZE) {
+            if (table->is_ambiguous) {
+                zt__add_texts(&table->shown, ZT__KERNEL_ROW_MODULE, "module", table->module_texts);
+            }
+            zt__add_texts(&table->shown, ZT__KERNEL_ROW_SIZE, columns[i].name, table->size_texts);
+        } else {
+            zt__add_figures(&table->shown, columns[i].figure, columns[i].name, columns[i].units,
+                            columns[i].units[0] == 'b', columns[i].rank);
+        }
+    }
+}
+
+/* Writes the advice about the kernels, those with the largest shares first, a paragraph each. */
+ZT__PRIVATE void zt__write_kernel_advice(zt__document *document, const zt__figure_table *table) {
+    enum { SHOWN = 10 };
+    uint32_t i, shown = 0, others = 0;
+    zt_kernel_info info;
+    zt__paragraph paragraph;
+    zt__writer name;
+    char text[128];
+    for (i = 0; i < table->row_count; i++) {
+        zt_get_kernel(document->profiler, table->rows[i].index, &info);
+        if (!info.advice[0]) {
+            continue;
+        }
+        if (shown == SHOWN) {
+            others++;
+            continue;
+        }
+        zt__begin_writing(&name, NULL, NULL);
+        name.stopped = 1; /* it only keeps the bytes */
+        zt__write_shortened(&name, table->rows[i].name, document->room / 2);
+        zt__write_bytes(&name, "", 1);
+        zt__write_text(&document->writer, shown++ ? "" : "\n");
+        paragraph = zt__begin_paragraph(&document->writer, document->room, 2, 4);
+        zt__add_text(&paragraph, name.bytes);
+        zt__add_text(&paragraph, ": ");
+        zt__add_text(&paragraph, info.advice);
+        zt__end_paragraph(&paragraph);
+    }
+    if (others) {
+        snprintf(text, sizeof text, "What to do about %u more is in JSON and CSV.", (unsigned)others);
+        zt__write_table_note(document, text);
+    }
+}
+
+ZT__PRIVATE void zt__write_table_of_kernels(zt__document *document) {
+    const zt_allocator *allocator = &document->profiler->config.allocator;
+    uint32_t i, count = zt_get_kernel_count(document->profiler);
+    zt__figure_column columns[ZT__KERNEL_ROW_FIGURES];
+    zt__kernel_table table;
+    if (count == 0) {
+        return;
+    }
+    memset(&table, 0, sizeof table);
+    table.figures = (double *)zt__allocate(allocator, count, ZT__KERNEL_ROW_FIGURES * sizeof *table.figures);
+    table.sizes = (zt__sizes_text *)zt__allocate(allocator, count, 2 * sizeof *table.sizes);
+    table.size_texts = (const char **)zt__allocate(allocator, count, 2 * sizeof *table.size_texts);
+    table.shown.rows = (zt__figure_row *)zt__allocate(allocator, count, sizeof *table.shown.rows);
+    table.shown.heading = "kernel";
+    table.shown.columns = columns;
+    if (table.figures && table.sizes && table.size_texts && table.shown.rows) {
+        table.modules = table.sizes + count;
+        table.module_texts = table.size_texts + count;
+        for (i = 0; i < count; i++) {
+            zt__read_kernel_row(document, &table, i);
+        }
+        table.shown.row_count = count;
+        qsort(table.shown.rows, count, sizeof *table.shown.rows, zt__compare_kernel_rows);
+        zt__add_kernel_columns(&table);
+        zt__fit_columns(&table.shown, document->room);
+        zt__write_text(&document->writer, "\nKernels, with the work-groups of most of their launches\n");
+        zt__write_figures(&document->writer, &table.shown, document->room);
+        zt__write_kernel_advice(document, &table.shown);
+    } else {
+        document->out_of_memory = 1;
+    }
+    for (i = 0; i < table.shown.row_count; i++) {
+        free(table.shown.rows[i].demangled);
+    }
+    zt__free(allocator, table.shown.rows);
+    zt__free(allocator, (void *)table.size_texts);
+    zt__free(allocator, table.sizes);
+    zt__free(allocator, table.figures);
+}
 
 ZT__PRIVATE void zt__write_table_of_calls(zt__document *document) {
     enum { COUNT, ERRORS, TOTAL, MEDIAN, P95, MAX, FIGURES };
@@ -18968,6 +21293,7 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_
         zt__write_footer(document, &table);
         zt__write_limits(document, &table);
 #ifdef ZETOOLS_TRACER
+        zt__write_table_of_kernels(document);
         zt__write_table_of_calls(document);
 #endif
     } else {
@@ -19000,6 +21326,7 @@ typedef struct zt__span {
     zt__timeline_sample sample;
     uint64_t order;        /* index in the timeline */
     const double *figures; /* GPU time, and the chosen columns */
+    double latencies[ZT_LATENCY_COUNT];
     uint32_t track;
     uint32_t outer; /* the span that contains it on its track, or UINT32_MAX */
 } zt__span;
@@ -19195,6 +21522,7 @@ ZT__PRIVATE int zt__copy_spans(zt__trace *trace) {
             span->order = i;
             span->figures = figures;
             figures[0] = zt__is_finite(values[0]) ? values[0] : 0;
+            memcpy(span->latencies, values + zt__latency_column(profiler, 0), sizeof span->latencies);
             zt__compute_columns(&trace->columns, values + 1, profiler->metric_count, 0, figures + 1);
             trace->span_count++;
         }
@@ -19502,7 +21830,7 @@ ZT__PRIVATE int zt__make_slices(zt__trace *trace) {
         slice->thread = sample->origin.submitted_by;
         slice->begin_ns = sample->submitted_ns;
         slice->regions = 1;
-        if (sample->origin.is_executed) {
+        if (sample->origin.executions) {
             slice->kind = ZT__SLICE_EXECUTE;
             slice->end_ns = zt__find_end_of_execution(trace, slice->begin_ns, slice->thread);
         } else {
@@ -19612,6 +21940,28 @@ ZT__PRIVATE void zt__write_extent(zt__writer *writer, const char *label, const u
     }
 }
 
+/* Writes how long a sample has waited, and what it has copied, as far as known. */
+ZT__PRIVATE void zt__write_waits_and_bytes(zt__trace *trace, const zt__span *span) {
+    const zt__region_record *record = zt__record_at(trace->profiler, span->sample.region);
+    zt__writer *writer = trace->writer;
+    double error_ns;
+    zt__lock(&trace->profiler->mutex);
+    error_ns = record->launch_error_ns;
+    zt__unlock(&trace->profiler->mutex);
+    if (!zt__is_nan(span->latencies[ZT_LATENCY_QUEUE])) {
+        zt__write_argument(writer, "queue latency [ns]", span->latencies[ZT_LATENCY_QUEUE]);
+    }
+    if (!zt__is_nan(span->latencies[ZT_LATENCY_LAUNCH]) && span->latencies[ZT_LATENCY_LAUNCH] > error_ns) {
+        zt__write_argument(writer, "launch latency [ns]", span->latencies[ZT_LATENCY_LAUNCH]);
+    }
+    if (span->sample.bytes) {
+        zt__write_argument(writer, "bytes", (double)span->sample.bytes);
+    }
+    if (span->sample.bytes && span->figures[0] > 0) {
+        zt__write_argument(writer, "GB/s", (double)span->sample.bytes / span->figures[0]);
+    }
+}
+
 /* Writes a region, and the flow that leads to it from the call that has submitted it. */
 ZT__PRIVATE void zt__write_span(zt__trace *trace, uint32_t index) {
     const zt__span *span = &trace->spans[index];
@@ -19631,6 +21981,7 @@ ZT__PRIVATE void zt__write_span(zt__trace *trace, uint32_t index) {
     }
     zt__write_extent(writer, "groups", origin->group_count);
     zt__write_extent(writer, "group size", origin->group_size);
+    zt__write_waits_and_bytes(trace, span);
     if (origin->appended_by) {
         zt__print(writer, ",\"appended by thread\":%u", (unsigned)origin->appended_by);
     }
@@ -20137,6 +22488,7 @@ static const char *const zt__page[] = {
     "<p class=\"muted fixed\" id=\"legend\"></p>",
     "<section class=\"fixed\" id=\"roofline\" hidden><h2>Roofline</h2></section>",
     "<section class=\"fixed\" id=\"timeline\" hidden><h2>Timeline</h2></section>",
+    "<section class=\"fixed\" id=\"kernels\" hidden><h2>Kernels</h2></section>",
     "<section class=\"fixed\" id=\"calls\" hidden><h2>Calls of the host</h2></section>",
     "<section class=\"fixed\" id=\"metrics\" hidden><h2>Metrics</h2></section>",
     "</main>",
@@ -20233,6 +22585,7 @@ static const char *const zt__page[] = {
     "const doc = readDocument();",
     "const metrics = doc.metrics || {};",
     "const regions = doc.regions || [];",
+    "const kernels = doc.kernels || [];",
     "const calls = doc.calls || [];",
     "",
     "function readDocument() {",
@@ -20402,6 +22755,20 @@ static const char *const zt__page[] = {
     "        description: name + \": \" + (metric.description || \"\"), value: (region) => figureOf(region, name, shownFigure(metric))};",
     "}",
     "",
+    "/* Latencies, and what copies moved, as far as any region has them. Launching matters where even the shortest launch takes half",
+    "   as long as the region. */",
+    "function latencyColumns() {",
+    "    const matters = regions.some(({launch_latency_ns: launch, time_ns: time}) => launch && launch.min >= 0.5 * time.mean);",
+    "    return [",
+    "        {label: \"Queued\", units: \"ns\", scaleGroup: \"latency\", isHidden: true, value: (region) => (region.queue_latency_ns || {}).median,",
+    "            description: \"Median time from the append to the execution of the list\"},",
+    "        {label: \"Launch\", units: \"ns\", scaleGroup: \"latency\", isHidden: !matters, value: (region) => (region.launch_latency_ns || {}).median,",
+    "            description: \"Median time from the submission by the host to the begin on the device\"},",
+    "        {label: \"Copied\", units: \"B/s\", value: (region) => region.copied_bytes_per_second,",
+    "            description: \"Bytes that copies and fills moved, a second of GPU time\"},",
+    "    ].filter((column) => regions.some((region) => isNumber(column.value(region))));",
+    "}",
+    "",
     "/* A column: `value` returns a number in `units`, or a text where `isText`. Columns of a `scaleGroup` are written in one unit. */",
     "function makeColumns() {",
     "    const isChosen = new Set(doc.columns || []);",
@@ -20422,6 +22789,7 @@ static const char *const zt__page[] = {
     "        timeColumn(\"Min\", \"min\", \"The shortest sample\", true),",
     "        timeColumn(\"Max\", \"max\", \"The longest sample\", true),",
     "        timeColumn(\"Std dev\", \"stddev\", \"Standard deviation of the samples\", true),",
+    "        ...latencyColumns(),",
     "        {label: \"What limits it\", kind: \"limit\", isText: true, value: (region) => region.limit.what || \"\"},",
     "        ...metricNames.map((name) => metricColumn(name, !isChosen.has(name))),",
     "    ];",
@@ -20903,6 +23271,16 @@ static const char *const zt__page[] = {
     "    add(parent, \"span\", \"number\", percent(share));",
     "}",
     "",
+    "/* Describes how kernels, copies and idle time share the time of the device. */",
+    "function overlapText() {",
+    "    const overlap = doc.overlap || {}, part = (time) => percent(time / overlap.span_ns);",
+    "    if (overlap.missing) { return \" The idle time of the device is not known: \" + plural(overlap.missing, \"sample\") + \" missing.\"; }",
+    "    if (!(overlap.span_ns > 0) || !isNumber(overlap.busy_ns)) { return \"\"; }",
+    "    const copies = overlap.copy_ns > 0 ? \", copies \" + part(overlap.copy_ns) + \", both at once \" + part(overlap.both_ns) : \"\";",
+    "    const kernels = overlap.kernel_ns > 0 || copies ? \" Kernels take \" + part(overlap.kernel_ns) + copies + \".\" : \"\";",
+    "    return kernels + \" In \" + part(overlap.idle_ns) + \", nothing runs that is measured.\";",
+    "}",
+    "",
     "function showTimeline() {",
     "    const timeline = doc.timeline || {}, duration = timeline.end_ns - timeline.begin_ns;",
     "    const spans = (timeline.spans || []).filter((span) => regions[span[0]] && isNumber(span[1]) && isNumber(span[2]))",
@@ -20922,7 +23300,7 @@ static const char *const zt__page[] = {
     "    addLink(\"timeline\", \"Timeline\");",
     "    add(part, \"p\", \"muted\", plural(spans.length, \"sample\") + \" in \" + quantity(duration, \"ns\") + \"; regions run for \" +",
     "        percent(coveredTime(spans) / duration) + \" of it. A row's figure is how much of the time its region runs.\" +",
-    "        (lost ? \" \" + COUNT.format(lost) + \" lost, in the second colour.\" : \"\"));",
+    "        (lost ? \" \" + COUNT.format(lost) + \" lost, in the second colour.\" : \"\") + overlapText());",
     "    const strip = add(part, \"div\", \"strip\");",
     "    for (const row of rows) { addStrip(strip, shortName(row.region.name, nameLength()), row.region.name, row.list, timeline, row.covered / duration); }",
     "    if (others.length) {",
@@ -20934,7 +23312,41 @@ static const char *const zt__page[] = {
     "    for (let quarter = 0; quarter <= 4; quarter++) { add(times, \"span\", \"\", quarter === 0 ? \"0\" : quantity(quarter * duration / 4, \"ns\")); }",
     "}",
     "",
-    "/* ---- calls and metrics ---- */",
+    "/* ---- kernels, calls and metrics ---- */",
+    "",
+    "/* What is not known is a dash. */",
+    "function countOrMissing(value) { return isNumber(value) ? COUNT.format(value) : MISSING; }",
+    "",
+    "function sizesOf(sizes) {",
+    "    if (!Array.isArray(sizes)) { return MISSING; }",
+    "    const [x, y, z] = sizes;",
+    "    return z > 1 ? [x, y, z].join(\"x\") : y > 1 ? [x, y].join(\"x\") : String(x);",
+    "}",
+    "",
+    "function showKernels() {",
+    "    if (kernels.length === 0) { return; }",
+    "    addLink(\"kernels\", \"Kernels\");",
+    "    add(byId(\"kernels\"), \"p\", \"muted\", \"Memory is in bytes: of a work-group for SLM, of a thread for private and spill. \" +",
+    "        \"Occupancy is the share of the threads of a subslice that the work-groups of most launches can fill.\");",
+    "    const figures = [[\"SIMD\", \"simd_width\"], [\"Registers\", \"registers\"], [\"SLM\", \"slm_bytes\"], [\"Private\", \"private_bytes\"],",
+    "        [\"Spill\", \"spill_bytes\"], [\"Barriers\", \"barriers\"], [\"Arguments\", \"arguments\"], [\"Code\", \"code_bytes\"]];",
+    "    const body = addTable(byId(\"kernels\"), [[\"Kernel\"], [\"Module\"], [\"Share\", \"number\"], [\"Launches\", \"number\"],",
+    "        ...figures.map(([text]) => [text, \"number\"]), [\"Group size\"], [\"Group count\"], [\"Occupancy\", \"number\"], [\"What to do\"]]);",
+    "    const shareOf = (kernel) => (regions[kernel.region] || {}).share || 0;",
+    "    for (const kernel of kernels.slice().sort((a, b) => shareOf(b) - shareOf(a))) {",
+    "        const row = add(body, \"tr\"), shape = (kernel.shapes || [])[0] || {};",
+    "        add(row, \"th\", \"name\", kernel.name).scope = \"row\";",
+    "        add(row, \"td\", \"code\", String(kernel.module || MISSING).slice(0, 8));",
+    "        add(row, \"td\", \"number\", regions[kernel.region] ? percent(shareOf(kernel)) : MISSING);",
+    "        add(row, \"td\", \"number\", COUNT.format(kernel.launches || 0));",
+    "        figures.forEach(([, figure]) => add(row, \"td\", figure === \"spill_bytes\" && kernel[figure] > 0 ? \"number mark\" : \"number\",",
+    "            countOrMissing(kernel[figure])));",
+    "        add(row, \"td\", \"\", sizesOf(shape.group_size));",
+    "        add(row, \"td\", \"\", sizesOf(shape.group_count));",
+    "        add(row, \"td\", \"number\", isNumber(kernel.occupancy) ? percent(kernel.occupancy) : MISSING);",
+    "        add(row, \"td\", \"description\", kernel.advice || \"\");",
+    "    }",
+    "}",
     "",
     "function showCalls() {",
     "    if (calls.length === 0) { return; }",
@@ -21046,6 +23458,7 @@ static const char *const zt__page[] = {
     "} else {",
     "    document.querySelectorAll(\".tools, #regions\").forEach((node) => { node.hidden = true; });",
     "}",
+    "showKernels();",
     "showCalls();",
     "showMetrics();",
     "listen();",

@@ -124,6 +124,18 @@ def region_of(rng, name, parent, count, mean_ns, children=(), limit=None, names=
     return region
 
 
+def kernel_of(region, module, registers, spill):
+    """A kernel, of a region or of none, of which some figures are not known."""
+    occupancy = registers and 128 / registers
+    return {"name": "kernel of " + str(region), "module": module, "region": region, "launches": 15512, "simd_width": 16,
+            "registers": registers, "slm_bytes": 65536, "private_bytes": 0, "spill_bytes": spill, "barriers": None,
+            "arguments": 9, "code_bytes": 20480, "profile_flags": 0, "free_register_bytes": None,
+            "required_group_size": None, "other_launches": 0, "occupancy": occupancy,
+            "shapes": [{"group_size": [16, 16, 1], "group_count": [64, 1, 1] if region else None, "launches": 15512,
+                        "groups_per_subslice": 4, "occupancy": occupancy, "waves": 0.8}],
+            "advice": "It spills 4 KiB a thread in spite of the large register file: split it." if spill else ""}
+
+
 def document(regions, **more):
     own = sum(region["own_ns"] or 0 for region in regions)
     for region in regions:
@@ -172,6 +184,19 @@ def add_timeline(made, rng, steps=60):
     made["timeline"] = {"begin_ns": 5_000_000, "end_ns": now, "spans": spans}
 
 
+def add_latencies(made):
+    """Latencies of some regions, of which that of the shortest one matters; what copies moved; and idle time."""
+    regions, span = made["regions"], made["timeline"]["end_ns"] - made["timeline"]["begin_ns"]
+    for index in (2, 5, 7, 8, 9):
+        regions[index]["launch_latency_ns"] = stats_of([4200 + 10 * index, 5100, 7300])
+    regions[2]["queue_latency_ns"] = stats_of([120_000, 340_000])
+    for index, size in ((7, 1 << 24), (8, 1 << 20)):
+        moved = size * regions[index]["count"]
+        regions[index].update(copied_bytes=moved, copied_bytes_per_second=moved / regions[index]["time_ns"]["sum"] * 1e9)
+    made["overlap"] = {"samples": 480, "missing": 0, "span_ns": span, "busy_ns": 0.82 * span, "kernel_ns": 0.61 * span,
+                       "copy_ns": 0.3 * span, "both_ns": 0.09 * span, "idle_ns": 0.18 * span}
+
+
 def ten():
     rng = random.Random(5)
     shape = [  # name, parent, count, mean of own time
@@ -197,6 +222,8 @@ def ten():
                            "11 samples are lost: report lost. The device flagged the data as unusable.",
                            "64 samples are dropped: no slot. Raise config.max_slots, or call zt_collect more often."],
                     peaks={"bytes_per_second": PEAK_BYTES, "operations_per_second": PEAK_OPERATIONS, "source": "measured: copy of 256 MB"},
+                    kernels=[kernel_of(0, "c0ffee0123456789", 128, 0), kernel_of(2, "00000000deadbeef", 256, 4096),
+                             kernel_of(None, "", None, None)],
                     calls=[{"name": name, "count": count, "errors": errors,
                             "time_ns": stats_of([mean * rng.lognormvariate(0, 0.4) for _ in range(200)])}
                            for name, count, errors, mean in [
@@ -206,6 +233,7 @@ def ten():
     made["counts"]["in_flight"] = 5
     made["counts"]["begun"] += 5
     add_timeline(made, rng)
+    add_latencies(made)
     return made
 
 
@@ -255,6 +283,8 @@ def hostile():
     for region in regions:
         region["limit"] = dict.fromkeys(("what", "why", "add"), HOSTILE[0])
         region["metrics"] = {name: stats_of([1.5, 2.5]) for name in made["metrics"]}
+    made["kernels"] = [dict(kernel_of(0, HOSTILE[0], 128, HOSTILE[0]), name=HOSTILE[0], advice=HOSTILE[0]),
+                       {"name": HOSTILE[0], "region": "__proto__", "shapes": [{"group_size": HOSTILE[0]}]}]
     made["calls"] = [{"name": HOSTILE[0], "count": 1, "errors": 0, "time_ns": stats_of([5.0])}]
     made["timeline"] = {"begin_ns": 0, "end_ns": 100, "spans": [[index, 0, 100, 0] for index in range(len(regions))] +
                         [[99999, 0, 1, 0], [0, None, 5, 0], [0, 50, 20, 0], [0, -50, 2000, 1]]}

@@ -219,6 +219,10 @@ void sg_queries_use(sg_list *list);
 /* ---- memory and modules -------------------------------------------------------------------------------- */
 
 enum { SG_MAX_ALIGNMENT = 1 << 21, SG_MAX_FILL_PATTERN = 128, SG_MAX_GROUP_SIZE = 1024 };
+
+/* An item is a thread, and all items of the largest group live at the same time: the one subslice has a place
+ * for each. */
+enum { SG_THREADS_PER_EU = 8, SG_MAX_LOCAL_MEMORY = 1 << 16 };
 #define SG_MAX_ALLOCATION ((uint64_t)1 << 32)
 
 /* Does [pointer, pointer + size) stay within the allocation that it begins in, if it begins in one? */
