@@ -6197,7 +6197,7 @@ struct zt__list {
 
     /* Handles come back. What is read late of a destroyed list says nothing about the next one. */
     uint64_t destroyed_up_to;     /* the last slot of the list that had this handle before */
-    int destroyed_was_unobserved; /* that list is counted in zt_counts.unobserved_lists */
+    int destroyed_was_unobserved; /* that list was UNOBSERVED, and is counted as such */
 
     /* for the last zt_execute */
     int overlaps;         /* it was submitted before the one before it was known to be finished, so events do
@@ -10811,8 +10811,11 @@ ZT__PRIVATE double zt__launch_latency(const zt__timeline *timeline, const zt__re
     uint64_t begin_ns =
         zt__convert_time(&timeline->clock, sample->begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
     double error_ns = (double)zt__clock_error(&timeline->clock, begin_ns);
+    const zt__list *list = slot->list;
+    int is_unobserved = slot->number > list->destroyed_up_to ? list->state == ZT__LIST_UNOBSERVED
+                                                             : list->destroyed_was_unobserved;
     if (reading->from != ZT__SLOT_PENDING || !sample->origin.submitted_by || slot->overwritten ||
-        slot->list->state == ZT__LIST_UNOBSERVED) {
+        is_unobserved) {
         return zt__nan();
     }
     if (reading->times.is_kernel) {
