@@ -6378,8 +6378,9 @@ struct zt_profiler {
     /* A call begins to execute lists, or with 0 this thread's call has returned. mutex held */
     void (*lists_executed)(zt_profiler *profiler, uint64_t begin_ns);
     int (*stop_tracing)(zt_profiler *profiler); /* returns 0 if the profiler cannot be closed now */
-    struct zt__kernels *kernels;                /* NULL: none is known. Atomic */
-    uint64_t unknown_launches; /* of kernels for which there was no room; guarded by the mutex */
+    void (*free_tracer)(zt_profiler *profiler);
+    struct zt__kernels *kernels; /* NULL: none is known. Atomic */
+    uint64_t unknown_launches;   /* of kernels for which there was no room; guarded by the mutex */
 };
 
 /* Public functions that only read take a constant profiler, but have to lock it. */
@@ -12305,7 +12306,7 @@ ZT_API ze_result_t zt_set_operations(zt_profiler *profiler, const char *region, 
    - The native binary of the module, when the first kernel of the module is created. An ELF file of Intel's
      compiler ("zebin") describes its kernels in the section .ze_info.
    - zeKernelGetProperties, zeKernelGetBinaryExp and zetKernelGetProfileInfo, when the first launch of a
-   handle has been appended. By then, drivers also count the shared local memory of the kernel's arguments.
+     handle has been appended. By then, drivers also count the shared local memory of the arguments.
 
    So no launch waits for it. Handles with the same name and the same facts are one kernel, which belongs to
    the profiler of the list that it was appended to. */
@@ -12974,8 +12975,8 @@ typedef struct zt__kernel_rule {
 /* All rules that hold apply, but of those with the same first condition only the first. A figure that is not
    known fulfils no condition. Sources of the thresholds and remedies, beside those of zt__rules:
    [oneAPI] Intel, "oneAPI GPU Optimization Guide": Registerization and Avoiding Register Spills; Small
-   Register Mode vs. Large Register Mode; Thread Mapping and GPU Occupancy; Considerations for Selecting
-            Work-Group Size. It advises against any spill. */
+            Register Mode vs. Large Register Mode; Thread Mapping and GPU Occupancy; Considerations for
+            Selecting Work-Group Size. It advises against any spill. */
 static const zt__kernel_rule zt__kernel_rules[] = {
     /* [oneAPI] */
     {{{ZT__KERNEL_SPILL, ZT__AT_LEAST, 1}, {ZT__KERNEL_REGISTERS, ZT__AT_LEAST, 256}},
@@ -13758,6 +13759,9 @@ ZT__PRIVATE void zt__destroy_profiler(zt_profiler *profiler) {
     zt__detach_profiler(profiler);
     zt__unregister_profiler(profiler);
     zt__close_timeline(profiler);
+    if (profiler->free_tracer) {
+        profiler->free_tracer(profiler);
+    }
 #ifdef ZETOOLS_TRACER
     zt__free_kernels(profiler);
 #endif
@@ -18241,7 +18245,7 @@ ZT__PRIVATE void zt__destroy_tracer(zt__tracer *tracer) {
     zt__free(&allocator, tracer);
 }
 
-/* Called by zt_close. Returns 0 if the profiler cannot be closed now. */
+/* Called by zt_close. Returns 0 if the profiler cannot be closed now. The tracer stays, for reports. */
 ZT__PRIVATE int zt__end_tracing(zt_profiler *profiler) {
     zt__tracer *tracer = profiler->tracer;
     if (zt__is_inside_hook() && zt__load(&tracer->is_live)) {
@@ -18249,13 +18253,11 @@ ZT__PRIVATE int zt__end_tracing(zt_profiler *profiler) {
         return 0;
     }
     zt__stop_tracer(tracer, "zt_close");
-    if (!zt__abandon_calls(tracer)) {
-        return 0;
-    }
-    zt__store(&profiler->tracer, (zt__tracer *)NULL);
-    profiler->stop_tracing = NULL;
-    zt__destroy_tracer(tracer);
-    return 1;
+    return zt__abandon_calls(tracer);
+}
+
+ZT__PRIVATE void zt__free_tracer(zt_profiler *profiler) {
+    zt__destroy_tracer(profiler->tracer);
 }
 
 ZT_API zt_trace_config zt_trace_config_default(void) {
@@ -18287,6 +18289,7 @@ ZT__PRIVATE zt__tracer *zt__find_or_add_tracer(zt_profiler *profiler, const char
     found = profiler->tracer;
     if (!found) {
         profiler->stop_tracing = zt__end_tracing;
+        profiler->free_tracer = zt__free_tracer;
         zt__store(&profiler->tracer, tracer);
     }
     zt__unlock(&profiler->mutex);
@@ -24998,7 +25001,6 @@ ZT__PRIVATE void zt__end_auto(void) {
     }
     for (device = tracer->devices; device; device = device->next) {
         if (device->profiler) {
-            zt__store(&device->profiler->tracer, (zt__tracer *)NULL);
             zt_close(device->profiler);
         }
     }
@@ -25006,8 +25008,7 @@ ZT__PRIVATE void zt__end_auto(void) {
     zt__clear_auto();
 }
 
-/* Calls zeInit, which enables the tracing layer by the environment in loaders that cannot enable it
- * later. */
+/* Calls zeInit, which enables the tracing layer by the environment in loaders that cannot enable it later. */
 ZT__PRIVATE ze_result_t zt__init_with_tracing(void) {
     ze_result_t(ZE_APICALL * enable_layer)(void);
     const char *advice = "Install a Level Zero driver.";

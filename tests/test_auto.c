@@ -575,15 +575,19 @@ static void test_a_timeline_by_the_environment(void **state) {
     assert_int_equal(occurrences(text_of("timeline.trace.json"), "\"name\":\"saxpy\""), 3);
 }
 
-/* ZT_REPORT goes beside ZT_AUTO. */
+/* ZT_REPORT goes beside ZT_AUTO, and has what the tracer knows. */
 static void test_reports_at_close_as_well(void **state) {
     char path[PATH_MAX];
     (void)state;
     snprintf(path, sizeof path, "%s", in_directory("at close.csv"));
-    const program p = {.work = launch_some, .calls = 1, .variables = {"ZT_REPORT", path}};
+    const program p = {.work = launch_some,
+                       .calls = 1,
+                       .variables = {"ZT_REPORT", path, "ZT_CALLS", "zeCommandListAppendLaunchKernel"}};
     expect_success(&p);
     assert_contains(text_of("output"), "\nsaxpy ");
     assert_contains(line_of(text_of("at close.csv"), "\"saxpy\",\"GPU time\""), ",sum,7,");
+    assert_contains(line_of(text_of("at close.csv"), "\"zeCommandListAppendLaunchKernel\",\"host time\""),
+                    ",sum,7,");
 }
 
 /* No name gets a number that is not of a file. */
