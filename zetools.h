@@ -128,6 +128,8 @@
        - A recorded list is executed without zt_execute: of its executions between two collections, only the
          last one is measured, and the number of the others is unknown. The list is counted in
          zt_counts.unobserved_lists and below the table, and the first such list is logged.
+         Until zt_release, regions on it that have not been seen to run may be running: zt_collect waits for
+         them, and zt_close does not free their slots.
        - A list is reset without zt_reset or zt_release: the next zt_begin on it frees the slots of regions
          that are known to have run. Other slots stay in use, and their samples stay in flight, until
          zt_execute has executed a later region of the list.
@@ -6525,6 +6527,10 @@ struct zt__list {
     uint64_t unexpected_up_to; /* zt_execute expects no slot up to this one to run: it may have been recorded
                                   before a reset that was not seen */
 
+    /* Handles come back. What is read late of a destroyed list says nothing about the next one. */
+    uint64_t destroyed_up_to;     /* the last slot of the list that had this handle before */
+    int destroyed_was_unobserved; /* that list was UNOBSERVED, and is counted as such */
+
     /* for the last zt_execute */
     int overlaps;         /* it was submitted before the one before it was known to be finished, so events do
                              not show which of them has ended. Until a region is begun */
@@ -7655,7 +7661,8 @@ ZT__PRIVATE void zt__enter_list(zt_profiler *profiler, zt__collection *collectio
     collection->slot = list ? list->first : NULL;
     memset(collection->is_blocked, 0, sizeof collection->is_blocked);
     ZT__INVARIANT(!list || (list->ran_up_to <= list->ended && list->over_up_to <= list->ended &&
-                            list->finished_up_to <= list->ended && list->unexpected_up_to <= list->ended));
+                            list->finished_up_to <= list->ended && list->unexpected_up_to <= list->ended &&
+                            list->destroyed_up_to <= list->ended));
     /* Whoever declares a list to be over does so when the device is done with it, or nearly. */
     if (list && profiler->state_counts[ZT__SLOT_PARTIAL] && list->over_up_to == list->ended &&
         !zt__is_on_its_way(list) && !zt__awaits_ends(list)) {
@@ -8113,7 +8120,12 @@ ZT__PRIVATE void zt__note_run(zt_profiler *profiler, zt__reading *reading) {
     if ((reading->from == ZT__SLOT_ARMED || list->state != ZT__LIST_UNKNOWN) && !reading->is_announced &&
         list->state != ZT__LIST_IMMEDIATE) {
         reading->is_unobserved = 1;
-        zt__move_list(profiler, list, ZT__LIST_UNOBSERVED);
+        if (number > list->destroyed_up_to) {
+            zt__move_list(profiler, list, ZT__LIST_UNOBSERVED);
+        } else if (!list->destroyed_was_unobserved) {
+            list->destroyed_was_unobserved = 1;
+            profiler->counts.unobserved_lists++;
+        }
     }
     if (number > list->ran_up_to && (shows_others || list->state != ZT__LIST_IMMEDIATE)) {
         list->ran_up_to = number;
@@ -8927,7 +8939,14 @@ ZT__PRIVATE void zt__mark_list_over(zt_profiler *profiler, ze_command_list_handl
             zt__drop_open_slot(profiler, open, ZT_DROPPED_NOT_CLOSED, 1);
         }
         list->over_up_to = list->ended;
-        list->name = is_destroyed ? NULL : list->name;
+        if (is_destroyed) {
+            list->name = NULL;
+            if (list->ended > list->destroyed_up_to) { /* else it is released again */
+                list->destroyed_up_to = list->ended;
+                list->destroyed_was_unobserved = 0;
+            }
+            list->destroyed_was_unobserved |= list->state == ZT__LIST_UNOBSERVED;
+        }
         /* The handle of a destroyed list may come back as a list of any kind. */
         if (is_destroyed && !profiler->driver.zeCommandListIsImmediate) {
             zt__move_list(profiler, list, ZT__LIST_UNKNOWN);
@@ -11134,8 +11153,11 @@ ZT__PRIVATE double zt__launch_latency(const zt__timeline *timeline, const zt__re
     uint64_t begin_ns =
         zt__convert_time(&timeline->clock, sample->begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
     double error_ns = (double)zt__clock_error(&timeline->clock, begin_ns);
+    const zt__list *list = slot->list;
+    int is_unobserved = slot->number > list->destroyed_up_to ? list->state == ZT__LIST_UNOBSERVED
+                                                             : list->destroyed_was_unobserved;
     if (reading->from != ZT__SLOT_PENDING || !sample->origin.submitted_by || slot->overwritten ||
-        slot->list->state == ZT__LIST_UNOBSERVED) {
+        is_unobserved) {
         return zt__nan();
     }
     if (reading->times.is_kernel) {

@@ -268,6 +268,28 @@ static void test_executions_that_are_not_seen(void **state) {
     expect_no_latency(profiler, "work", ZT_LATENCY_LAUNCH);
 }
 
+static void execute_unseen_and_seen(world *w, zt_profiler *profiler) {
+    append(w, profiler, w->list, "work");
+    ok(zeCommandListClose(w->list));
+    for (int i = 0; i < 2; i++) { /* before loader 1.16 the second time shows it */
+        execute_unprofiled(w, w->list);
+        ok(zt_collect(profiler, 0));
+    }
+    execute(w, profiler, w->list);
+    w->launches += 2;
+    ok(zt_release(profiler, w->list)); /* which reads the last */
+    reset_list(w->list);
+}
+
+/* A list is released that has run by other means, too: nobody knows which execution its last sample is of. */
+static void test_a_released_list_with_executions_that_are_not_seen(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = measure(w, 100, execute_unseen_and_seen);
+    assert_int_equal(region_info(profiler, "work").count, 3);
+    assert_int_equal(zt_get_counts(profiler).unobserved_lists, 1);
+    expect_no_latency(profiler, "work", ZT_LATENCY_LAUNCH);
+}
+
 /* Without a timeline, neither clocks nor appends are looked at. */
 static void test_without_a_timeline(void **state) {
     world *w = *state;
@@ -871,6 +893,7 @@ int main(void) {
         TEST(test_figures_above_the_error_of_the_clock),
         TEST(test_clocks_that_are_slow_to_read),
         TEST(test_executions_that_are_not_seen),
+        TEST(test_a_released_list_with_executions_that_are_not_seen),
         TEST(test_without_a_timeline),
         TEST(test_traced_launches),
         TEST(test_bytes_of_copies),
