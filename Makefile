@@ -28,6 +28,7 @@ LIBS_trace := -Lbuild/examples -lstepper -Wl,-rpath,'$$ORIGIN'
 RUN_trace := env ZE_ENABLE_TRACING_LAYER=1
 RUN_timeline := env ZE_ENABLE_TRACING_LAYER=1
 RUN_instrument := env ZE_ENABLE_TRACING_LAYER=1
+RUN_hotspots := env ZE_ENABLE_TRACING_LAYER=1
 
 ifndef V
 .SILENT:
@@ -134,9 +135,12 @@ $(1)/tests/test_plugins: $(1)/tests/test_plugins.o | $(1)/tests/plugins/plugin_c
 $(1)/tests/test_preload: | build/libzt_auto.so build/examples/simulate build/libze_softgpu.so build/kernels/saxpy.so \
     build/kernels/reduce.so
 
-$(1)/tests/test_softgpu_engines $(1)/tests/test_stamps: | build/kernels/meet.so
+$(1)/tests/test_softgpu_engines $(1)/tests/test_stamps $(1)/tests/test_latency: | build/kernels/meet.so
 $(1)/tests/test_softgpu_sampling: | build/kernels/hot.so build/kernels/functions.so
 $(1)/tests/test_softgpu_debug: | build/kernels/endless.so build/kernels/hot.so
+# Runs the example, on a device without sanitizers.
+$(1)/tests/test_hotspots: | build/kernels/hot.so build/examples/hotspots build/examples/simulate \
+    build/libzt_auto.so build/libze_softgpu.so build/kernels/cbrt.so build/kernels/saxpy.so build/kernels/reduce.so
 $(1)/tests/test_softgpu_modules: | build/kernels/functions.so build/kernels/imports.so build/kernels/matmul.so \
     build/kernels/replacements.so
 $(1)/tests/test_modules: | build/kernels/functions.so build/kernels/matmul.so build/kernels/reduce.so \
@@ -202,7 +206,7 @@ deps-spirv: deps-build
 
 build/kernels/%.spv: examples/kernels/%.cl tests/softgpu/kernel.h | deps-spirv
 	mkdir -p $(@D)
-	clang -x cl -cl-std=CL2.0 --target=spir64 -O2 -emit-llvm -include tests/softgpu/kernel.h -c -o $(@:spv=bc) $<
+	clang -x cl -cl-std=CL2.0 --target=spir64 -O2 -gline-tables-only -emit-llvm -include tests/softgpu/kernel.h -c -o $(@:spv=bc) $<
 	llvm-spirv-$$(clang -dumpversion | cut -d. -f1) -o $@ $(@:spv=bc)
 
 build/examples/%: examples/%.c | deps-example-%

@@ -58,11 +58,13 @@
        report         of a stream: what the device measured in one period, as raw data
        row            of a stream: the metrics of one period, calculated from a report
        marker         a name that a command list puts into a stream
+       hot spot       an instruction of a kernel, with the samples that were taken there
 
    NAMES
 
-       Functions are named zt_[stream_|trace_]verb[_noun]: zt_get_counts, zt_stream_get_counts. Functions of
-       streams begin with zt_stream_, and those of the tracer with zt_trace_. zt_..._name returns the name of
+       Functions are named zt_[stream_|trace_|hotspots_]verb[_noun]: zt_get_counts, zt_stream_get_counts.
+       Functions of streams begin with zt_stream_, those of the tracer with zt_trace_, and those that sample
+       hot spots with zt_hotspots_. zt_..._name returns the name of
        a value, and zt_..._config_default a configuration. What begins with zt__ or ZT__ is private.
 
    REGIONS
@@ -126,6 +128,8 @@
        - A recorded list is executed without zt_execute: of its executions between two collections, only the
          last one is measured, and the number of the others is unknown. The list is counted in
          zt_counts.unobserved_lists and below the table, and the first such list is logged.
+         Until zt_release, regions on it that have not been seen to run may be running: zt_collect waits for
+         them, and zt_close does not free their slots.
        - A list is reset without zt_reset or zt_release: the next zt_begin on it frees the slots of regions
          that are known to have run. Other slots stay in use, and their samples stay in flight, until
          zt_execute has executed a later region of the list.
@@ -245,8 +249,9 @@
        processes, the device and the program. That of the device has
 
        - a track for each command list, named by zt_name_list. Regions that overlap without being nested are
-         on separate tracks. Arguments of a region are its metrics, the thread that has appended it, and of a
-         traced launch the numbers and the size of its work-groups, as far as the host knows them
+         on separate tracks. Arguments of a region are its metrics, its latencies, the thread that has
+         appended it, of a traced launch the numbers and the size of its work-groups, and of a traced copy its
+         bytes and its rate, as far as the host knows them
        - a counter for each metric of the attached streams (zt_stream_config.profiler). What adds up is shown
          as a rate: bytes in GB/s, events a second, times as a share of the time
        - a track for each attached stream, with its markers, and a span for each gap
@@ -272,6 +277,42 @@
        by chance; many samples still give a fair average. Rows and samples are matched only while both are
        kept: if one of them is collected or read late, raise config.timeline or
        zt_stream_config.timeline_rows.
+
+   LATENCY
+
+       With config.timeline, it is measured how long regions and traced launches wait (zt_get_latency):
+
+       queue    from zt_begin or the call that appends, to the execution of the recorded list. Only the first
+                execution counts. What is appended to an immediate list does not wait to be executed
+       launch   from the call that executes the list, or that appends to an immediate list, to the begin on
+                the device. This includes the wait for events and for what runs before. So the shortest
+                latency of a region is nearest to that of the launch itself, and the median is what its
+                samples have met
+
+       A launch latency is not known if the list ran outside of zt_execute, if the device's clock may have
+       overflowed, or if the next execution of the list was submitted before the sample was collected. Loaders
+       before 1.16 cannot tell whether a list is immediate: there, only executions by zt_execute have launch
+       latencies, and what a tracer sees from the creation of the list on.
+
+       Host and device have clocks of their own, which are compared from time to time. How long a comparison
+       takes, the drift since the last one and the resolution of the device's clock bound the error of a
+       launch latency. Figures up to the largest error among the samples of the region are NaN, and empty in
+       reports: they may as well be 0.
+
+       A table has the median of the launch latency if even the shortest one is half as long as a region, or
+       if config.columns names "launch". "queued" names that of the list.
+
+       Traced copies and fills have the bytes that they move, with and without a timeline:
+       zt_region_info.bytes is their sum, and bytes_per_second that sum divided by the GPU time of the same
+       samples. The bytes of images are not known, as they depend on the format of the pixels.
+
+       zt_get_overlap returns how much of the time from the first begin of a kept sample to the last end is
+       covered by traced kernels, by traced copies, and by both at once, and for how much of it the device is
+       idle. No time counts twice. What is not measured counts as idle, so trace all kernels and copies
+       (zt_trace_config.copies). Barriers and waits are idle time. If newer samples have replaced others, the
+       time begins where the last of these ended. If samples of that time are missing, its parts are not
+       known. Regions, and launches between queries or barriers, overlap with nothing; see REGIONS and
+       TRACING.
 
    ROOFLINE
 
@@ -304,6 +345,9 @@
            zetools_region_own_gpu_time_seconds_total       by region, outside of regions inside it: these can
                                             be added up. Left out while it is not known; see NESTING
            zetools_region_pass_gpu_time_seconds_total      by region and pass, if there are several
+           zetools_region_queue_latency_seconds, zetools_region_launch_latency_seconds
+                                            summaries by region; see LATENCY
+           zetools_region_copied_bytes_total  of traced copies and fills, by region
            zetools_region_lost_samples_total, ..._dropped_samples_total      by region
            zetools_lost_samples_total, zetools_dropped_samples_total         by cause
            zetools_collected_samples_total, zetools_in_flight_samples, zetools_unobserved_lists_total
@@ -351,17 +395,23 @@
        - A launch without a signal event gets one of the library. Nothing is appended.
        - A launch with an event of the application signals an event of the library, too, because few events
          have kernel time stamps. On a list that is in order, zeCommandListAppendSignalEvent follows, which
-         signals the application's event. On an immediate list that is not in order, the command that follows
-         is zeCommandListAppendQueryKernelTimestamps, which waits for the library's event alone. So the
-         application's event is signalled after the kernel has ended, and soon after that.
+         signals the application's event; on a copy engine, which executes one command at a time, a barrier
+         does. On another immediate list, the command that follows is
+         zeCommandListAppendQueryKernelTimestamps, which waits for the library's event alone. So the
+         application's event is signalled after the kernel has ended, and soon after that. On devices that
+         stop at such a wait, even if what follows does not depend on it, it delays what is appended next.
        - If the application may read kernel time stamps of its event, these must be the kernel's, so the
          launch keeps the event. It is measured by time stamps between barriers, with the wait for its events
          before them. The same holds for a launch with an event on a recorded list that is not in order: when
          the list runs again, the event of the library may still be signalled. It also holds if several
          profilers measure the launch, for all but the first, and where an older loader cannot tell about a
-         list or event that was created before zt_trace_start. Such launches are counted in
-         zt_trace_counts.serialised. They overlap with nothing; on lists that are in order, they would not
-         anyway.
+         list or event that was created before zt_trace_start. On lists that are not in order, such launches
+         overlap with nothing; they are counted in zt_trace_counts.serialised.
+
+       Copies, fills and barriers are measured in the same ways (zt_trace_config.copies). A wait for events
+   has no event of its own. On a list that is in order, it is measured by time stamps before and after it. On
+       other lists it is counted as elsewhere, as is a barrier that has an event with time stamps of the
+       application.
 
        On a device with several tiles, the time is from the first begin to the last end on any tile. For the
        timeline, the clock of kernel time stamps is compared with the device's when the profiler is opened,
@@ -394,25 +444,79 @@
        programs that were not built with zetools. Programs that end without exit, such as by _exit or a
        signal, have no report.
 
+   KERNELS, with ZETOOLS_TRACER
+
+       A tracer reports what the kernels are made of that are launched on lists of the profiler, and how much
+       of the device their launches can fill: zt_get_kernel, a table below that of the regions, "kernels" in
+       JSON, lines of CSV and a part of a page. zt_trace_config.names chooses kernels. Launches count when
+       they are appended, also those that `every` and `limit` leave out.
+
+       Kernels with the same name and the same properties, in modules with the same native binary, are one.
+       Others of one name are several, which share a region; a table then has the column "module", the first
+       half of zt_kernel_info.module. This is also how the files of zt_trace_config.modules are named. A
+       replacement (zt_replace) is listed as itself.
+
+       Of each kernel, ZT_KERNEL_SHAPES different sizes and numbers of work-groups are kept. A size that is
+       set before the tracer starts, and a number that the device reads from memory, are not known.
+
+       Properties are from zeKernelGetProperties, zetKernelGetProfileInfo and zeKernelGetBinaryExp, and from
+       the description in the native binary of Intel's compiler (.ze_info). The binary is read when the first
+       kernel of a module is created; the driver is queried for the rest when the first launch of a handle
+       has been appended. So no launch waits for it. Of a kernel that was created before the tracer started,
+       the module is not known, and neither are its barriers. Spills are values that did not fit into
+       registers; private memory is mostly arrays with indices that the compiler does not know. Both are what
+       the compiler has allocated, in bytes a thread.
+
+       Occupancy is the share of the places for threads in a subslice (Xe-core) that work-groups of this size
+       can fill:
+
+           threads of a group = items / SIMD width, rounded up
+           threads of an EU   = as the compiler states; else 1024 / registers, at most those of the device
+           groups             = the least of
+                                  threads of an EU * EUs of a subslice / threads of a group
+                                  shared local memory of a subslice / that of a group
+                                  32 / barriers of a group
+           occupancy          = groups * threads of a group / (places of an EU * EUs of a subslice)
+           waves              = groups of the launch / (groups * subslices)
+
+       All but the waves is in Intel's "oneAPI GPU Optimization Guide", Thread Mapping and GPU
+       Occupancy; Intel's driver computes the size of cooperative launches in this way
+       (KernelHelper::getMaxWorkGroupCount). EUs of today have 1024 registers for all their threads, so the
+       large register file halves these, and subslices have 32 barriers. The shared local memory of a
+       subslice is taken to be the most that a group can have.
+
+       The formula leaves out that this memory is allocated in steps, that other kernels may run beside this
+       one, that groups end at different times, and that a device may have fewer EUs and subslices than the
+       driver's maxima. Occupancy is not known if a figure of it is not, or if not even one group fits by it.
+       The metric XVE_THREADS_OCCUPANCY_ALL, or the one of its name on the device, shows what was reached.
+
+       zt_kernel_info.advice says in words what a kernel spills, and what keeps the device from being full,
+       by rules in one table with the source of each threshold: search for zt__kernel_rules. A table has it
+       below, for ten kernels.
+
+       Kernels are not in packed statistics, are not merged, and are not in OpenMetrics, which is for figures
+       that change.
+
    MODULES, with ZETOOLS_TRACER
 
        With zt_trace_config.modules, each module that is created while tracing leaves files in a directory,
-   for disassemblers and symbolisers:
+       for disassemblers and symbolisers:
 
            3f9c6a0d5e21b784.elf     the native binary. Its suffix is .elf, .ar for a fat binary, else .bin
            3f9c6a0d5e21b784.debug   the debug information, ELF with DWARF, if the driver has some: build
                                     modules with -g
 
        They are named by the FNV-1a hash of the native binary. So processes may share a directory, and a
-   module that is created again does not write again. Two of 10,000 different modules have the same hash with
-   a probability of 3 in 10^12. A file is written beside its name and then renamed, so that nobody reads an
-       incomplete one. What cannot be written is logged once, and noted in reports; the program goes on.
+       module that is created again does not write again. Two of 10,000 different modules have the same hash
+       with a probability of 3 in 10^12. A file is written beside its name and then renamed, so that nobody
+       reads an incomplete one. What cannot be written is logged once, and noted in reports; the program goes
+       on.
 
        With zt_trace_config.profile_flags, -zet-profile-flags is added to the build flags of these modules, so
        that zetKernelGetProfileInfo describes their registers to tools that inject instructions. Set
        ZET_ENABLE_PROGRAM_INSTRUMENTATION=1 in the environment before zeInit; zt_auto sets it. The first
-   module for each device is built twice, once to see whether the driver accepts the flags. If it does not,
-       modules are built as the application says, which is logged once.
+       module for each device is built twice, once to see whether the driver accepts the flags. If it does
+       not, modules are built as the application says, which is logged once.
 
        zt_replace puts kernels of another module in place of the application's, which need not know of it. So
        an instrumented build can count in a variable of its module what the kernels of a program do:
@@ -425,15 +529,67 @@
        When a zeKernelCreate of the application has succeeded, the tracer creates the other kernel, destroys
        the first one, and returns the handle of the other. So arguments and group sizes that the application
        sets, launches and zeKernelDestroy are those of the replacement, which is measured under its own name.
-       Epilogues of hooks get the replacement. What zeModuleGetFunctionPointer returns is replaced likewise,
-   if the other module has a function of that name. zeModuleGetKernelNames is not changed. Reports note how
-       much was replaced.
+       Epilogues of hooks get the replacement and its module. What zeModuleGetFunctionPointer returns is
+       replaced likewise, if the other module has a function of that name. zeModuleGetKernelNames is not
+       changed. Reports note how much was replaced.
 
        A kernel stays, and the first message about it is logged, if the other one cannot be created or has
        another number of arguments. It also stays if it was created before, if it is of a module that replaces
        others, or if its module is of another context or device than the profiler; a module that was created
        before the tracer started is assumed to be of the same. When the application destroys the other module
        while it is traced, the replacement ends.
+
+   HOT SPOTS, with ZETOOLS_TRACER
+
+       Where inside a kernel does the time go? A device with a metric group that samples instructions, such as
+       EuStallSampling, looks at its threads periodically: at which instruction each is, and whether it
+       executes that or waits for something. zt_hotspots_start adds these samples up by instruction, of all
+       kernels that run on the device:
+
+           zt_trace_start(profiler, NULL);
+           zt_hotspots_start(profiler, NULL);
+           solve(...);
+           zt_hotspots_stop(profiler);
+           zt_trace_stop(profiler);
+           zt_report(profiler, "-");
+
+       The group is found by what its metrics are, not by its name: an address of code, and counts of events.
+       The count "Active" is that of threads that executed the instruction. The others are kinds of stall, and
+       are called as the driver calls them: on an Arc B580 "SbidStall" waits for a result of an earlier
+       instruction, "SendStall" for room to send a message, such as a load, "SyncStall" for other threads,
+       "PipeStall" and "DistStall" for the pipeline, "InstrFetchStall" for the instructions themselves. A
+       stall is counted where the thread waits, which often is an instruction after the one that is slow.
+
+       The device reports addresses. So the tracer has to know where each kernel lies, and hot spots need a
+       profiler that traces (with no_launches, if launches are not to be measured). Kernels are known that
+       were created while it traced, or launched while hot spots are sampled. An address may later be that of
+       another kernel. So what was sampled is read before a kernel or a module is destroyed, and each sample
+       belongs to the kernel that was at its address when it was read. Kernels of the same name with the same
+       instructions are one. Samples elsewhere are counted by cause in zt_hotspots_counts: the device also
+       samples other processes, and reports only 32 bits of an address, which two kernels may have in common.
+       A kernel that a hook has put in place of another is known, but not its source lines.
+
+       The device has little memory for samples. A thread of the library's own reads them. With
+       zt_hotspots_config.no_thread, and with ZETOOLS_NO_THREADS, zt_collect does. What the device drops is
+       counted as an event, because the device does not report how many samples that were.
+
+       Sampling needs no queries and does not serialise anything. It uses a domain of its own, so it goes
+       together with regions, with metrics or without, and with a stream. One profiler at a time samples a
+       device. A root device with several tiles is refused: open a profiler on each sub-device.
+
+       Source lines come from the debug information of the modules, which compilers add with -g or
+       -gline-tables-only. It is read when a module with samples is destroyed or sampling stops, up to
+       zt_hotspots_config.debug_limit bytes. A report that shows hot spots passes it to addr2line,
+       llvm-addr2line or llvm-symbolizer, whichever the PATH has. Nothing else needs these programs, and
+       nothing runs them before a report, zt_write or zt_hotspots_find_lines. They get an environment without
+       LD_PRELOAD. Without them, or without debug information, hot spots have offsets from the begin of the
+       kernel, as disassemblers show them.
+
+       The table shows the 20 source lines with most samples, with the share in which the instruction was
+       executed and the main kind of stall. A page shows the source with the samples beside each line. In
+       folded stacks, the own time of a region with the name of a kernel is divided among its lines in
+       proportion to their samples: "step;gemm;gemm.cl:12 314374". If there is no region, the numbers are
+       samples. Packed statistics have no hot spots.
 
    REPORTS
 
@@ -457,6 +613,7 @@
            "device"    {"name", "driver_version", "uuid", "pci", "core_clock_mhz", "timer_hz"}
            "counts"    zt_counts; "causes": of each zt_cause, by its name
            "peaks"     {"bytes_per_second", "operations_per_second", "source"}; see ROOFLINE
+           "overlap"   zt_overlap, with config.timeline; see LATENCY
            "columns"   keys of the metrics that matter most, for a table
            "metrics"   of each key: {"name", "group", "component", "units", "type", "aggregation", "pass",
                        "description"}, and a short "label" for some of "columns". The key is the name; if an
@@ -466,12 +623,22 @@
            "regions"   an array in the order of zt_get_region
            "paths"     zt_path_info of each path
            "notes"     sentences about what is missing, why, and what to do: those below a table
+           "kernels"   of the tracer: {"name", "module", "region", "launches", "shapes", "other_launches",
+                       "occupancy", "advice"} and the numbers of zt_kernel_info, null where not known.
+                       "shapes" is an array of zt_kernel_shape, with null for sizes that are not known
            "calls"     of the tracer: {"name", "count", "errors", "time_ns"}
+           "hotspots"  if instructions were sampled: {"group", "period_ns", "counts" (zt_hotspots_counts),
+                       "kinds", "kernels"}. "kinds" has the names of the counts. A kernel is {"name", "size",
+                       "samples", "share", "instructions", "sources"}; an instruction {"offset", "samples",
+                       "kinds", "file", "line"}; a source {"file", "lines"}, where a line is {"line", "text",
+                       "samples", "kinds"}. "kinds" are then counts in the order of the names. Lines without
+                       samples are those around others; "text" is missing if the file cannot be read
 
        A region is {"name", "count", "lost", "dropped", "parent", "own_ns", "total_ns", "share", "time_ns",
        "limit", "metrics"}. "parent" is an index or null, as in zt_region_info; "share" is from 0 to 1. Where
        they apply, it also has "differs" and "pass_time_ns" (an array) with several passes; "bytes", the
-       memory traffic a second; "operations" and "instructions" a second (see ROOFLINE); "histogram";
+       memory traffic a second; "operations" and "instructions" a second (see ROOFLINE); "queue_latency_ns",
+       "launch_latency_ns", "copied_bytes" and "copied_bytes_per_second" (see LATENCY); "histogram";
        "streamed", of each key {"rows", "mean", "peak"}; and "tiles", an array with "metrics" of each. "limit"
        is {"what", "why", "add"} as in zt_limit_info. "histogram" counts the GPU times that are kept for
        quantiles (see AGGREGATION); bucket i begins at first_ns * ratio^i. Figures are {"count", "sum",
@@ -482,12 +649,19 @@
            for region in run["regions"]:
                print(region["name"], region["time_ns"]["mean"], region["metrics"]["XVE_STALL"]["mean"])
 
-       CSV has lines for the GPU time of each region and the sums "own GPU time", "total GPU time" and
-       "share" (in percent), and one for each of its metrics. `tile` and `pass` are "all" or a number; for
-       metrics of attached streams, `pass` is "stream" and `count` is that of rows. Lines of the component
-       "profiler" have no figures: either a count, or, with the aggregation "none", a text in the last column,
-       such as the "parent". Those without a region are about the whole profiler; there is one with the metric
-       "note" for each of the "notes" of JSON.
+       CSV has lines for the GPU time of each region and the sums "own GPU time", "total GPU time" and "share"
+       (in percent), and one for each of its metrics. `tile` and `pass` are "all" or a number; for metrics of
+       attached streams, `pass` is "stream" and `count` is that of rows. Regions that have them also have the
+       lines "queue latency", "launch latency", "copied bytes" and "copied bytes a second". Lines of the
+       component "profiler" have no figures: either a count, or, with the aggregation "none", a text in the
+       last column, such as the "parent". Lines without a region are about the whole profiler: "overlap: ..."
+       are the times of zt_overlap, and there is one with the metric "note" for each of the "notes" of JSON.
+       Lines of the component "kernel" have the index of the kernel as the group ("kernel 3"), its launches as
+       the count, and a figure of it as the mean. There is a line "occupancy" for each shape, with "64 of 256"
+       as the text for 64 work-groups of 256 items.
+       Lines of the component "hotspot" are the samples of an instruction, one for each kind that it has:
+       `region` is the kernel, `count` has all samples of the instruction, `sum` those of the kind, and the
+       text its offset and source line.
 
            import csv
            for line in csv.DictReader(open("run.csv", newline="")):
@@ -593,11 +767,13 @@
        zt_trace_stop          calls in progress                             config.wait_timeout_ns
        zt_replace             kernels that other threads create             config.wait_timeout_ns
        zt_bench, zt_compare   each of their runs                            config.wait_timeout_ns
+       zt_hotspots_stop       a thread that reads samples, and the end of   config.wait_timeout_ns,
+                              the library's own                             2 seconds
        zt_stream_read         a row                                         its timeout
        zt_stream_close        reads of other threads                        10 seconds
 
-       Threads of the library (config.thread, zt_stream_config.reader) run from opening to closing, block all
-       signals, and end before the process exits.
+       Threads of the library (config.thread, zt_stream_config.reader, hot spots) run from opening or start to
+       closing or stop, block all signals, and end before the process exits.
 
    PROCESSES
 
@@ -621,13 +797,14 @@
        The layout of what zt_pack writes. Little-endian; u32 and u64 are unsigned, f64 is a double of IEEE
        754, text is a u32 length and that many bytes.
 
-           "ZTPK"; u32 layout: 2; u64 size of the whole; u64 checksum: FNV-1a of all that follows
+           "ZTPK"; u32 layout: 3; u64 size of the whole; u64 checksum: FNV-1a of all that follows
            u32 metrics, regions, passes, tiles, config.samples, availability; text of it
            text device, driver version, UUID, PCI address, program; "": not known
            u32 core clock in MHz; u64 timer in Hz, opening in seconds since 1970 (UTC); 0: not known
            u32 causes; that many u64 counts; u64 unobserved lists
            each metric: text name, group, component, units, description; u32 type, aggregation, pass
-           each region: text name; u64 collected, of each pass; u64 lost, dropped
+           each region: text name; u64 collected, of each pass; u64 lost, dropped, bytes; f64 GPU time of the
+               samples with bytes; f64 largest error of a launch latency
                each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
                u32 kept samples; each: an f64 a column, NaN where there is no value
            u32 paths; each: u32 index of the outer path, or 4294967295; u32 index of the region
@@ -635,7 +812,7 @@
                dropped; u32 1 if it has outlived the outer one; u32 1 if its own time is not known
 
        The columns are: GPU time; the metrics; with several passes, the GPU time of each; with tiles, the
-       metrics of each.
+       metrics of each; the latencies. All times are in nanoseconds.
 
    ENVIRONMENT
 
@@ -655,6 +832,7 @@
        ZT_PEAKS                overrides zt_set_peaks: bytes and operations a second, "456e9,14.6e12"
        ZT_KERNELS, ZT_CALLS    override names and calls of zt_trace_config: ZT_KERNELS="gemm*,!*_tail"
        ZT_COPIES               overrides zt_trace_config.copies: "1", or "0"
+       ZT_HOTSPOTS             overrides zt_auto_config.hotspots: "1", or "0"
        ZT_MODULES              overrides zt_trace_config.modules, a directory; "": none
        ZT_PROFILE_FLAGS        overrides zt_trace_config.profile_flags, in hexadecimal: "0x3"; "0": none
        ZT_AUTO                 the reports of zt_auto, as in ZT_REPORT; "1": as its configuration says; "off",
@@ -679,8 +857,8 @@
        ZETOOLS_STATIC           In each file that uses the library, with ZETOOLS_IMPLEMENTATION: makes its
                                 functions static, so that a library that contains them does not export them.
        ZETOOLS_NO_THREADS       With ZETOOLS_IMPLEMENTATION, for programs that must not have other threads:
-                                the library starts none. config.thread has no effect, and
-                                zt_stream_config.reader is refused.
+                                the library starts none. config.thread has no effect,
+                                zt_stream_config.reader is refused, and zt_collect reads samples of hot spots.
 */
 #ifndef ZETOOLS_H
 #define ZETOOLS_H
@@ -795,10 +973,11 @@ typedef struct zt_config {
                             beside those of `groups`. They are few, but not always the fewest, because not
                             all combinations are tried: to choose them, name them in `groups`. NULL: `groups`
                             alone decides. ZT_METRICS in the environment overrides it. */
-    const char *columns; /* Columns of the table, counters and arguments of the trace: metrics, and of the
-                            GPU time "median", "p95", "min" and "max", separated by commas. CSV and JSON have
-                            all metrics in any case. NULL: those of `metrics`, else the ones that show most,
-                            as many as fit. ZT_COLUMNS in the environment overrides it. */
+    const char *columns; /* Columns of the table, counters and arguments of the trace: metrics; of the GPU
+                            time "median", "p95", "min" and "max"; "queued", "launch" and "copied" (see
+                            LATENCY), separated by commas. CSV and JSON have all metrics in any case. NULL:
+                            those of `metrics`, else the ones that show most, as many as fit. ZT_COLUMNS in
+                            the environment overrides it. */
     uint32_t max_passes; /* How many passes the work may be repeated in with ZT_PASSES, up to 16. With 1,
                             groups that cannot be active together are refused. Default: 1. */
     double pass_tolerance; /* Reports mark a region whose GPU time differs between passes by more than this
@@ -811,13 +990,14 @@ typedef struct zt_config {
                                 recorded lists have more regions than this. Default: 16384. */
     uint32_t samples;        /* Samples kept of each region for median and 95th percentile, up to 1,048,576;
                                 see AGGREGATION. A region needs up to 8 bytes a metric and kept sample, and
-                                56 a metric. Default: 512. */
+                                56 a metric; GPU time and latencies count as three. Default: 512. */
 
     int thread; /* Not 0: a thread of the library's own collects; see COLLECTING. 0: the threads that call the
                    library do. */
 
-    uint32_t timeline; /* Samples kept for the timeline, the newest. Each needs 112 bytes and 8 a metric, and
-                          each region then writes two more time stamps. 0: no timeline. */
+    uint32_t timeline; /* Samples kept for the timeline, the newest. Each needs 160 bytes and 8 a metric, and
+                          each region then writes two more time stamps. Latencies are those of all samples,
+                          kept or not; see LATENCY. 0: no timeline. */
 
     uint64_t wait_timeout_ns; /* How many nanoseconds functions without a timeout of their own may wait; see
                                  THREADS. Raise it if the work of a list takes longer. Default: 1 second. */
@@ -893,6 +1073,13 @@ typedef enum zt_aggregation {
     ZT_AGGREGATE_NONE  /* count, minimum and maximum alone */
 } zt_aggregation;
 
+/* What a command waits for before it runs; see LATENCY. Since 0.1. */
+typedef enum zt_latency {
+    ZT_LATENCY_QUEUE,  /* from its append to the execution of its recorded list */
+    ZT_LATENCY_LAUNCH, /* from its submission by the host to its start on the device */
+    ZT_LATENCY_COUNT
+} zt_latency;
+
 /* A metric. Strings are never NULL and live as long as the profiler. Since 0.1. */
 typedef struct zt_metric {
     const char *name;
@@ -952,6 +1139,8 @@ typedef struct zt_region_info {
     double own_ns;    /* GPU time outside of the regions inside it, of all samples. NaN: not known */
     double total_ns;  /* GPU time of all samples. Those inside another sample of the region do not count
                          again. NaN: not known */
+    uint64_t bytes;   /* that traced copies and fills of this name have moved, as far as known; see LATENCY */
+    double bytes_per_second; /* the same, a second of their GPU time. NaN: not known */
 } zt_region_info;
 
 /* A region inside certain others; see NESTING. Since 0.1. */
@@ -1046,6 +1235,20 @@ typedef struct zt_timeline_info {
     uint32_t pairs;                   /* comparisons of device clock and host clock that are in use */
 } zt_timeline_info;
 
+/* How samples of the timeline cover the time of the device; see LATENCY. Since 0.1. */
+typedef struct zt_overlap {
+    uint64_t samples; /* that ran in this time */
+    uint64_t missing; /* that may have run in it, too: lost, dropped, on their way, or without a certain time.
+                         If there are any, all times but the first are NaN */
+    double span_ns;   /* from the first begin to the last end. This and the others are NaN without samples */
+    double busy_ns;   /* covered by samples. If some are of traced kernels or copies, then without the regions
+                         of the application around others, between which the device may be idle */
+    double kernel_ns; /* covered by traced kernels */
+    double copy_ns;   /* covered by traced copies and fills */
+    double both_ns;   /* covered by a kernel and a copy at once */
+    double idle_ns;   /* not covered: span_ns - busy_ns. What was not measured counts as idle */
+} zt_overlap;
+
 #ifdef ZETOOLS_TRACER
 #define ZT__TRACER_DECLARED 1
 
@@ -1074,11 +1277,12 @@ typedef struct zt_trace_config {
     uint32_t every;    /* With n, the first launch of each kernel and every n-th after it are measured. A
                           higher number costs less. Default: 1. */
     uint64_t limit;    /* The most launches of each kernel that are measured. 0: no limit. */
-    int copies;        /* Not 0: copies and fills are measured, too, as "MemoryCopy", "MemoryFill", ... */
-    int no_launches;   /* Not 0: launches are not measured; lists are observed all the same. */
-    const char *calls; /* Calls to count and time: patterns separated by commas, as in `names`:
-                          "zeEvent*,zeCommandQueue*". Calls that are not observed cost no more than before.
-                          NULL: none. */
+    int copies;      /* Not 0: copies and fills are measured, too, as "MemoryCopy", "MemoryFill", ..., and if
+                        the profiler measures times alone, barriers and waits for events. */
+    int no_launches; /* Not 0: launches are not measured; lists are observed all the same. */
+    const char *calls;    /* Calls to count and time: patterns separated by commas, as in `names`:
+                             "zeEvent*,zeCommandQueue*". Calls that are not observed cost no more than before.
+                             NULL: none. */
     const zt_hook *hooks; /* Callbacks of the application, up to 16. NULL: none. */
     uint32_t hook_count;
     const char *modules; /* A directory for the binaries and the debug information of modules that are created
@@ -1097,8 +1301,9 @@ typedef struct zt_trace_counts {
                            engine, unless the profiler measures times alone; that can be cloned or changed;
                            or captured into a graph */
     uint64_t replaced;  /* kernels, and pointers to functions, that zt_replace has replaced */
-    uint64_t serialised; /* of those measured: between queries or barriers, so that they overlap with nothing.
-                            Without metrics, few are; see TRACING */
+    uint64_t serialised; /* of those measured: between queries, or, on a list that is not in order, between
+                            barriers, so that they overlap with nothing. Without metrics, few are; see
+                            TRACING */
 } zt_trace_counts;
 
 /* A call that was timed. The name lives as long as the program. Since 0.1. */
@@ -1110,6 +1315,46 @@ typedef struct zt_call_info {
     zt_stats time_ns; /* host time of a call */
 } zt_call_info;
 
+/* The most different sizes and numbers of work-groups that are kept of a kernel. Since 0.1. */
+enum { ZT_KERNEL_SHAPES = 8 };
+
+/* Launches of a kernel with the same sizes and numbers of work-groups; see KERNELS. Since 0.1. */
+typedef struct zt_kernel_shape {
+    uint32_t group_size[3];  /* items of a work-group. 0: not known */
+    uint32_t group_count[3]; /* 0: not known to the host */
+    uint64_t launches;
+    uint32_t groups_per_subslice; /* how many work-groups fit into a subslice. UINT32_MAX: not known */
+    double occupancy; /* the share of the threads of a subslice that they fill, from 0 to 1. NaN: not known */
+    double waves;     /* how many times a launch fills the device; below 1: not even once. NaN: not known */
+} zt_kernel_shape;
+
+/* A kernel that was launched while tracing; see KERNELS. The name lives as long as the profiler. Numbers are
+   UINT32_MAX where they are not known. About 1.3 kB. Since 0.1. */
+typedef struct zt_kernel_info {
+    const char *name;
+    uint64_t module;   /* a hash of the module's native binary (FNV-1a). 0: not known */
+    uint32_t region;   /* that of its name, for zt_get_region. UINT32_MAX: none */
+    uint64_t launches; /* as zt_trace_counts counts them, also those that were not measured */
+
+    uint32_t simd_width;             /* items of a thread */
+    uint32_t registers;              /* of a thread: 128, or 256 of the large register file */
+    uint32_t slm_bytes;              /* shared local memory of a work-group */
+    uint32_t private_bytes;          /* memory of a thread for what is not in registers */
+    uint32_t spill_bytes;            /* memory of a thread for what did not fit into registers */
+    uint32_t barriers;               /* of a work-group, held at a time */
+    uint32_t arguments;              /* that zeKernelSetArgumentValue can set */
+    uint32_t code_bytes;             /* of its instructions */
+    uint32_t profile_flags;          /* zet_profile_flags_t: what the module was built with */
+    uint32_t free_register_bytes;    /* of registers that it does not use, if these flags ask for them */
+    uint32_t required_group_size[3]; /* as its source demands. 0: any */
+
+    uint32_t shape_count; /* how many of the next, which are in descending order of launches */
+    zt_kernel_shape shapes[ZT_KERNEL_SHAPES];
+    uint64_t other_launches; /* of other shapes than these */
+    double occupancy;        /* of the first shape, which has most launches */
+    char advice[768]; /* sentences: what it spills, and what keeps the device from being full. "": nothing */
+} zt_kernel_info;
+
 /* How zt_auto traces and reports. Start from zt_auto_config_default(). Strings of any length are copied, and
    need not outlive zt_auto. Functions and their user pointers must live until exit. Since 0.1. */
 typedef struct zt_auto_config {
@@ -1117,7 +1362,58 @@ typedef struct zt_auto_config {
                            output. ZT_AUTO in the environment overrides it. */
     zt_config profiler; /* of each context and device */
     zt_trace_config trace;
+    int hotspots; /* Not 0: hot spots are sampled on each device that can. ZT_HOTSPOTS in the environment
+                     overrides it. */
 } zt_auto_config;
+
+/* The most kinds of stall that hot spots have. Since 0.1. */
+enum { ZT_MAX_STALLS = 16 };
+
+/* How hot spots are sampled. Start from zt_hotspots_config_default(). 0 and NULL stand for the default. Since
+   0.1. */
+typedef struct zt_hotspots_config {
+    uint32_t period_ns;  /* Nanoseconds from one sample to the next; the driver rounds it. Default: 50 us. */
+    size_t memory_limit; /* Bytes for samples that are read and not yet added up. Default: 8 MiB. */
+    uint32_t addresses;  /* The most addresses that are kept apart; samples at others are counted. Each needs
+                            up to 300 bytes. A later start can raise it, and not lower it. Default: 65,536. */
+    size_t debug_limit;  /* Bytes of debug information that are kept for source lines, of modules that are
+                            destroyed, or still there at the stop. Default: 64 MiB. */
+    int no_thread;       /* Not 0: zt_collect reads samples; call it every few milliseconds. 0: a thread of
+                            the library's own does. */
+} zt_hotspots_config;
+
+/* A kind of stall: why a thread of the device did not execute its next instruction. Since 0.1. */
+typedef struct zt_stall {
+    const char *name; /* the device's, such as "SbidStall"; see HOT SPOTS */
+    uint64_t samples;
+} zt_stall;
+
+/* Samples at one instruction of a kernel. Strings are never NULL and live as long as the profiler. Since 0.1.
+ */
+typedef struct zt_hotspot_info {
+    const char *kernel;
+    uint64_t offset; /* of the instruction from the begin of the kernel, in bytes: a multiple of 8 */
+    uint64_t samples;
+    double share;    /* of all samples in kernels, from 0 to 1 */
+    uint64_t active; /* samples in which the instruction was executed; the others are stalls */
+    uint32_t stall_count;
+    zt_stall stalls[ZT_MAX_STALLS];
+    const char *file; /* of the source. "": not known; see zt_hotspots_find_lines */
+    uint32_t line;    /* from 1; 0: not known */
+} zt_hotspot_info;
+
+/* Samples of hot spots: samples = matched + outside + ambiguous + no_room. Since 0.1. */
+typedef struct zt_hotspots_counts {
+    uint64_t samples;
+    uint64_t matched;   /* in a kernel */
+    uint64_t outside;   /* in none that the tracer knows: of other processes, or of kernels that were neither
+                           created nor launched while tracing */
+    uint64_t ambiguous; /* where two kernels lie, as far as the device reports addresses */
+    uint64_t no_room;   /* at more addresses than zt_hotspots_config.addresses, or without memory for them */
+    uint64_t discarded; /* reports or rows that could not be used: the driver calculated none, or no address
+                           or no counts. How many samples they had is not known */
+    uint64_t drops;     /* how often the device reported that it had dropped samples */
+} zt_hotspots_counts;
 
 #endif /* ZETOOLS_TRACER */
 
@@ -1322,6 +1618,13 @@ ZT_API uint32_t zt_get_tile_count(const zt_profiler *profiler);
 /* As zt_get_stats, for one tile, counted from 0. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
                                      uint32_t metric, zt_stats *stats);
+
+/* Gets the statistics of a latency over the collected samples of a region, in nanoseconds; see LATENCY. Only
+   samples whose latency is known count. Figures of the launch latency that are not larger than its error are
+   NaN.
+   Returns SUCCESS; INVALID_ENUMERATION. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_get_latency(const zt_profiler *profiler, uint32_t region, zt_latency latency,
+                                  zt_stats *stats);
 
 /* Returns how many samples there are in each state. Any thread. Since 0.1. */
 ZT_API zt_counts zt_get_counts(const zt_profiler *profiler);
@@ -1598,6 +1901,10 @@ ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region,
 /* Returns what the timeline holds. Any thread. Since 0.1. */
 ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler);
 
+/* Returns how the samples of the timeline cover the time of the device; see LATENCY. Without memory, all
+   times are NaN. Any thread. Since 0.1. */
+ZT_API zt_overlap zt_get_overlap(const zt_profiler *profiler);
+
 #ifdef ZETOOLS_TRACER
 
 /* ==== interface: the tracer =============================================================================== */
@@ -1606,8 +1913,7 @@ ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler);
 ZT_API zt_trace_config zt_trace_config_default(void);
 
 /* Starts tracing; see TRACING.
-   config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS, ZT_MODULES and ZT_PROFILE_FLAGS override
-           it
+   config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS, ZT_MODULES and ZT_PROFILE_FLAGS override it
    Returns SUCCESS; DEPENDENCY_UNAVAILABLE if the loader's tracing layer is off; INVALID_ARGUMENT if
    config.calls or a hook names a call that cannot be traced, or ZT_PROFILE_FLAGS is no number; INVALID_SIZE
    for more than 16 hooks; NOT_READY if a call of an earlier trace is still in progress; HANDLE_OBJECT_IN_USE
@@ -1615,24 +1921,24 @@ ZT_API zt_trace_config zt_trace_config_default(void);
    profiler at once. Since 0.1. */
 ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *config);
 
-/* Stops tracing, and waits for traced calls that other threads have in progress, up to
-   config.wait_timeout_ns. What was measured stays. Lists that were recorded may still be executed,
-   with zt_execute.
-   Returns SUCCESS, after which no hook runs any more; NOT_READY if a call did not end in time, which is then
-   traced to its end; HANDLE_OBJECT_IN_USE inside a hook. Any thread. Since 0.1. */
+/* Stops tracing and the sampling of hot spots, and waits for traced calls that other threads have in
+   progress, up to config.wait_timeout_ns. What was measured stays. Lists that were recorded may still be
+   executed, with zt_execute. Returns SUCCESS, after which no hook runs any more; NOT_READY if a call did not
+   end in time, which is then traced to its end; HANDLE_OBJECT_IN_USE inside a hook. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler);
 
-/* Replaces kernels by those of another module while the profiler traces, from their next zeKernelCreate on;
-   see MODULES. Call it before zt_trace_start, or while tracing. kernels  their names: patterns with * and ?,
-   separated by commas, as in zt_trace_config.names. NULL: all. Is copied. A second call with the same text
-   changes the replacement; where several texts select a kernel, the newest counts module   where the
-   replacements are, of the profiler's context and device. It must live until the replacement has ended and
-   its kernels are destroyed. NULL: ends the replacement that was begun with the same text; if `kernels` is
-   NULL, too, all of them. Kernels that were replaced stay so name     of the kernel in that module. NULL: the
-   same name; kernels that the module lacks stay Returns SUCCESS; INVALID_KERNEL_NAME if the module has no
-   kernel `name`, and zt_get_last_error has the nearest names; OUT_OF_HOST_MEMORY; NOT_READY if another thread
-   still creates a kernel of a module whose replacement has ended, after config.wait_timeout_ns: then keep
-   that module. Any thread. Since 0.1. */
+/* Replaces kernels by those of another module while the profiler traces, from their next zeKernelCreate on.
+   See MODULES. Call it before zt_trace_start, or while tracing.
+   kernels  their names: patterns with * and ?, separated by commas, as in zt_trace_config.names. NULL: all.
+            Is copied. A second call with the same text changes the replacement; where several texts select
+            a kernel, the newest counts
+   module   where the replacements are, of the profiler's context and device. It must live until the
+            replacement has ended and its kernels are destroyed. NULL: ends the replacement that was begun
+            with the same text, and all of them if `kernels` is NULL, too. Kernels that were replaced stay so
+   name     of the kernel in that module. NULL: the same name; kernels that the module lacks stay
+   Returns SUCCESS; INVALID_KERNEL_NAME if the module has no kernel `name`, and zt_get_last_error has the
+   nearest names; OUT_OF_HOST_MEMORY; NOT_READY if another thread still creates a kernel of a module whose
+   replacement has ended, after config.wait_timeout_ns: then keep that module. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_replace(zt_profiler *profiler, const char *kernels, ze_module_handle_t module,
                               const char *name);
 
@@ -1646,6 +1952,14 @@ ZT_API uint32_t zt_get_call_count(const zt_profiler *profiler);
    are exact up to 512 times. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_get_call(const zt_profiler *profiler, uint32_t call, zt_call_info *info);
 
+/* Returns the number of kernels that were launched so far while tracing; see KERNELS. Any thread. Since 0.1.
+ */
+ZT_API uint32_t zt_get_kernel_count(const zt_profiler *profiler);
+
+/* Gets a kernel by its index: what it is made of, how it was launched, and how much of the device that can
+   fill. Kernels are in the order of their first launch. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, zt_kernel_info *info);
+
 /* Returns a configuration with every field at its default. Any thread. Since 0.1. */
 ZT_API zt_auto_config zt_auto_config_default(void);
 
@@ -1658,6 +1972,45 @@ ZT_API zt_auto_config zt_auto_config_default(void);
    Returns SUCCESS; INVALID_ARGUMENT if the suffix of a report stands for no format; otherwise the result of
    zeInit, or as zt_trace_start. One thread. Since 0.1. */
 ZT_API ze_result_t zt_auto(const zt_auto_config *config);
+
+/* ---- hot spots ------------------------------------------------------------------------------------------- */
+
+/* Returns a configuration with every field at its default. Any thread. Since 0.1. */
+ZT_API zt_hotspots_config zt_hotspots_config_default(void);
+
+/* Starts to sample instructions; see HOT SPOTS. The profiler must trace. Samples are added to those of
+   earlier starts.
+   config  NULL: the defaults
+   Returns SUCCESS; NOT_READY if the profiler does not trace; UNSUPPORTED_FEATURE if the device has no metric
+   group that samples instructions, for a root device of several tiles, and if the driver does not report
+   where kernels lie; NOT_AVAILABLE or HANDLE_OBJECT_IN_USE if the group is in use, and the message names by
+   whom; HANDLE_OBJECT_IN_USE if hot spots are sampled already; INVALID_SIZE if config.memory_limit is too
+   low; DEPENDENCY_UNAVAILABLE if the driver's metric library is missing; otherwise the result of the call
+   that failed. Any thread, but not two threads for one device at once. Since 0.1. */
+ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_config *config);
+
+/* Reads what is left, and stops. What was sampled stays. Does nothing if hot spots are not sampled.
+   zt_trace_stop and zt_close do the same before all else.
+   Returns SUCCESS; NOT_READY if another thread reads samples for longer than config.wait_timeout_ns, or the
+   library's own thread does not end in 2 seconds; HANDLE_OBJECT_IN_USE inside the log function of a message
+   about reading. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_hotspots_stop(zt_profiler *profiler);
+
+/* Returns how many samples there are so far, and what became of them. Any thread. Since 0.1. */
+ZT_API zt_hotspots_counts zt_hotspots_get_counts(const zt_profiler *profiler);
+
+/* Finds the source lines of all hot spots that were sampled so far, as reports do. Runs addr2line,
+   llvm-addr2line or llvm-symbolizer, whichever is in PATH, for up to 10 seconds for each module.
+   Returns SUCCESS, also where no line is known; NOT_READY if another thread does it now. Any thread. Since
+   0.1. */
+ZT_API ze_result_t zt_hotspots_find_lines(zt_profiler *profiler);
+
+/* Returns the number of hot spots, that is, of different instructions with samples, so far. Any thread. Since
+   0.1. */
+ZT_API uint32_t zt_get_hotspot_count(const zt_profiler *profiler);
+
+/* Gets a hot spot by its index. They are in the order of their first sample. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_get_hotspot(const zt_profiler *profiler, uint32_t hotspot, zt_hotspot_info *info);
 
 #endif /* ZETOOLS_TRACER */
 
@@ -1717,6 +2070,8 @@ ZT__OFF void zt_passes_end(zt_passes *passes) {}
 ZT__OFF uint32_t zt_get_tile_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF ZT__RESULT zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
     uint32_t metric, zt_stats *stats) { return ZT__CLEAR(stats); }
+ZT__OFF ZT__RESULT zt_get_latency(const zt_profiler *profiler, uint32_t region, zt_latency latency,
+    zt_stats *stats) { return ZT__CLEAR(stats); }
 ZT__OFF zt_counts zt_get_counts(const zt_profiler *profiler) ZT__EMPTY(zt_counts)
 ZT__OFF uint64_t zt_get_cause(const zt_profiler *profiler, zt_cause cause) { return 0; }
 ZT__OFF const char *zt_cause_name(zt_cause cause) { return ""; }
@@ -1794,6 +2149,7 @@ ZT__OFF const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uin
 ZT__OFF ZT__RESULT zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
     zt_streamed *streamed) { return ZT__CLEAR(streamed); }
 ZT__OFF zt_timeline_info zt_get_timeline(const zt_profiler *profiler) ZT__EMPTY(zt_timeline_info)
+ZT__OFF zt_overlap zt_get_overlap(const zt_profiler *profiler) ZT__EMPTY(zt_overlap)
 #ifdef ZETOOLS_TRACER
 ZT__OFF zt_trace_config zt_trace_config_default(void) ZT__EMPTY(zt_trace_config)
 ZT__OFF ZT__RESULT zt_trace_start(zt_profiler *profiler, const zt_trace_config *config)
@@ -1805,6 +2161,18 @@ ZT__OFF zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler) ZT__EMP
 ZT__OFF uint32_t zt_get_call_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF ZT__RESULT zt_get_call(const zt_profiler *profiler, uint32_t call, zt_call_info *info)
     { ZT__CLEAR(info); if (info) { info->name = ""; } return ZT__SUCCESS; }
+ZT__OFF zt_hotspots_config zt_hotspots_config_default(void) ZT__EMPTY(zt_hotspots_config)
+ZT__OFF ZT__RESULT zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_config *config)
+    { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_hotspots_stop(zt_profiler *profiler) { return ZT__SUCCESS; }
+ZT__OFF zt_hotspots_counts zt_hotspots_get_counts(const zt_profiler *profiler) ZT__EMPTY(zt_hotspots_counts)
+ZT__OFF ZT__RESULT zt_hotspots_find_lines(zt_profiler *profiler) { return ZT__SUCCESS; }
+ZT__OFF uint32_t zt_get_hotspot_count(const zt_profiler *profiler) { return 0; }
+ZT__OFF ZT__RESULT zt_get_hotspot(const zt_profiler *profiler, uint32_t hotspot, zt_hotspot_info *info)
+    { ZT__CLEAR(info); if (info) { info->kernel = info->file = ""; } return ZT__SUCCESS; }
+ZT__OFF uint32_t zt_get_kernel_count(const zt_profiler *profiler) { return 0; }
+ZT__OFF ZT__RESULT zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, zt_kernel_info *info)
+    { ZT__CLEAR(info); if (info) { info->name = ""; info->region = UINT32_MAX; } return ZT__SUCCESS; }
 ZT__OFF zt_auto_config zt_auto_config_default(void) ZT__EMPTY(zt_auto_config)
 ZT__OFF ZT__RESULT zt_auto(const zt_auto_config *config) { return ZT__SUCCESS; }
 #endif
@@ -1961,9 +2329,11 @@ typedef zt__disabled_scope zt_scope;
            >>merging      zt_merge, zt_pack, zt_unpack
            >>timeline     device time and host time, kept samples, streamed metrics of regions
            >>advice       which metrics matter, and what limits a region
+           >>kernels      what kernels are made of, and how much of the device they can fill (ZETOOLS_TRACER)
            >>requests     ZT_REPORT, and lists of reports
            >>opening      zt_open, zt_close
            >>streams      sampling by the clock
+           >>hotspots     samples of instructions, added up by address (ZETOOLS_TRACER)
            >>modules      files of the modules of others, and kernels in place of theirs (ZETOOLS_TRACER)
            >>tracer       regions around the launches of others (ZETOOLS_TRACER)
            >>openmetrics  figures for Prometheus, as OpenMetrics text
@@ -1987,6 +2357,9 @@ typedef zt__disabled_scope zt_scope;
                                      samples
        reader, of a stream           reading, calculating and delivering  yes     yes        first
                                      rows
+       reading, of hot spots         reading and calculating samples,     yes     yes        first
+                                     the addresses of kernels
+       finding, of hot spots         looking source lines up              no      yes        first
        mutex, of a profiler or       bookkeeping: names, lists, slots,    no      no         second
        a stream                      counts, statistics, rings of rows
        mutex, of the process         activation and calculation           yes     no         last
@@ -2108,9 +2481,12 @@ typedef zt__disabled_scope zt_scope;
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -2119,6 +2495,7 @@ typedef zt__disabled_scope zt_scope;
 #include <sys/auxv.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -2155,6 +2532,9 @@ extern "C" {
 #ifndef CLOCK_THREAD_CPUTIME_ID
 #define CLOCK_THREAD_CPUTIME_ID 3
 #endif
+#ifndef F_DUPFD_CLOEXEC
+#define F_DUPFD_CLOEXEC 1030
+#endif
 #ifdef SIG_SETMASK
 typedef sigset_t zt__signal_set;
 #else
@@ -2169,6 +2549,9 @@ int nanosleep(const struct timespec *wanted, struct timespec *left);
 int setenv(const char *name, const char *value, int overwrite);
 int pthread_condattr_setclock(pthread_condattr_t *attributes, int clock);
 int sigfillset(zt__signal_set *set);
+int sigemptyset(zt__signal_set *set);
+int kill(int process, int signal);
+int fileno(FILE *file);
 int pthread_sigmask(int how, const zt__signal_set *set, zt__signal_set *before);
 ssize_t readlink(const char *path, char *target, size_t size);
 #endif
@@ -2523,6 +2906,142 @@ ZT__PRIVATE char *zt__demangle(const char *name) {
         memmove(text, text + sizeof type - 1, strlen(text) - (sizeof type - 1) + 1);
     }
     return text;
+}
+
+/* ---- other programs -------------------------------------------------------------------------------------- */
+
+/* A program that this process runs for a report. */
+typedef struct zt__tool {
+    const char *const *arguments; /* from the name, which is looked up in PATH, to a NULL */
+    FILE *input, *object;         /* files that it reads: its standard input, and ZT__TOOL_OBJECT */
+    uint64_t deadline;            /* it is killed then */
+    void (*line)(void *user, const char *text); /* called for each line that it prints */
+    void *user;
+} zt__tool;
+
+/* The descriptor of `object` in the program, and its path. */
+enum { ZT__TOOL_DESCRIPTOR = 9 };
+#define ZT__TOOL_OBJECT "/dev/fd/9"
+
+/* Reads what the program prints, until it has closed its output, a line is too long, or the deadline has
+   passed. Returns 0 in these last cases. */
+ZT__PRIVATE int zt__read_tool(const zt__tool *tool, int output) {
+    char text[4096 + 64], *end;
+    size_t used = 0;
+    for (;;) {
+        uint64_t now = zt__now_ns();
+        struct pollfd readable = {output, POLLIN, 0};
+        ssize_t size = 0;
+        int ready;
+        if (now >= tool->deadline || used + 1 == sizeof text) {
+            return 0;
+        }
+        ready = poll(&readable, 1, (int)((tool->deadline - now) / 1000000) + 1);
+        size = ready > 0 ? read(output, text + used, sizeof text - 1 - used) : 0;
+        if ((ready < 0 || size < 0) && errno != EINTR) {
+            return 0;
+        }
+        if (ready > 0 && size == 0) {
+            return 1;
+        }
+        used += size > 0 ? (size_t)size : 0;
+        text[used] = 0;
+        while ((end = strchr(text, '\n'))) {
+            *end = 0;
+            tool->line(tool->user, text);
+            used -= (size_t)(end + 1 - text);
+            memmove(text, end + 1, used + 1);
+        }
+    }
+}
+
+/* Waits until a program has ended, so that it is no zombie, and kills it at the deadline. The application may
+   wait for all of its children, or ignore them; then there is nothing to wait for. */
+ZT__PRIVATE void zt__await_tool(pid_t process, uint64_t deadline) {
+    enum { KILLED_NS = 1000000000 };
+    zt__wait wait = zt__wait_until(deadline);
+    pid_t ended;
+    do {
+        ended = waitpid(process, NULL, WNOHANG);
+    } while ((ended == 0 || (ended < 0 && errno == EINTR)) && zt__wait_again(&wait));
+    if (ended == 0) {
+        kill(process, SIGKILL);
+        wait = zt__wait_until(zt__deadline(KILLED_NS));
+        while (waitpid(process, NULL, WNOHANG) == 0 && zt__wait_again(&wait)) {
+        }
+    }
+}
+
+/* Starts the program with duplicated descriptors, which no other program inherits. It gets few variables of
+   the environment: LD_PRELOAD and ZT_AUTO could make it a program that is profiled. Returns 0 if there is no
+   such program. */
+ZT__PRIVATE int zt__spawn_tool(const zt__tool *tool, int input, int object, int output, pid_t *process) {
+    char path[4096 + 8], libraries[4096 + 24];
+    char c_locale[] = "LC_ALL=C";
+    const char *given_path = getenv("PATH"), *given_libraries = getenv("LD_LIBRARY_PATH");
+    char *environment[4] = {c_locale, path, NULL, NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    zt__signal_set none;
+    int failed;
+    if (!given_path || strlen(given_path) >= 4096) {
+        return 0;
+    }
+    snprintf(path, sizeof path, "PATH=%s", given_path);
+    if (given_libraries && strlen(given_libraries) < 4096) {
+        snprintf(libraries, sizeof libraries, "LD_LIBRARY_PATH=%s", given_libraries);
+        environment[2] = libraries;
+    }
+    if (posix_spawn_file_actions_init(&actions) != 0) {
+        return 0;
+    }
+    if (posix_spawnattr_init(&attributes) != 0) {
+        posix_spawn_file_actions_destroy(&actions);
+        return 0;
+    }
+    sigemptyset(&none); /* threads of the library block all signals */
+    failed = posix_spawnattr_setsigmask(&attributes, (const sigset_t *)(const void *)&none) != 0;
+    failed |= posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK) != 0;
+    failed |= posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO) != 0;
+    failed |= posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO) != 0;
+    failed |= posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0) != 0;
+    failed |= posix_spawn_file_actions_adddup2(&actions, object, ZT__TOOL_DESCRIPTOR) != 0;
+    failed = failed || posix_spawnp(process, tool->arguments[0], &actions, &attributes,
+                                    (char *const *)(uintptr_t)tool->arguments, environment) != 0;
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    return !failed;
+}
+
+/* Runs a program, and passes the lines that it prints to a function. Returns 0 if there is no such program.
+   The files must be flushed. */
+ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
+    enum { LEAST = ZT__TOOL_DESCRIPTOR + 1 }; /* above those of the program, so that none replaces another */
+    int pipes[2], descriptors[3], started = 0;
+    uint32_t i;
+    pid_t process = 0;
+    if (pipe(pipes) != 0) {
+        return 0;
+    }
+    descriptors[0] = fcntl(fileno(tool->input), F_DUPFD_CLOEXEC, LEAST);
+    descriptors[1] = fcntl(fileno(tool->object), F_DUPFD_CLOEXEC, LEAST);
+    descriptors[2] = fcntl(pipes[1], F_DUPFD_CLOEXEC, LEAST);
+    close(pipes[1]);
+    fcntl(pipes[0], F_SETFD, FD_CLOEXEC);
+    if (descriptors[0] >= 0 && descriptors[1] >= 0 && descriptors[2] >= 0 &&
+        lseek(descriptors[0], 0, SEEK_SET) == 0) {
+        started = zt__spawn_tool(tool, descriptors[0], descriptors[1], descriptors[2], &process);
+    }
+    for (i = 0; i < ZT__COUNT_OF(descriptors); i++) {
+        if (descriptors[i] >= 0) {
+            close(descriptors[i]);
+        }
+    }
+    if (started) {
+        zt__await_tool(process, zt__read_tool(tool, pipes[0]) ? tool->deadline : 0);
+    }
+    close(pipes[0]);
+    return started;
 }
 
 /* ---- numbers --------------------------------------------------------------------------------------------- */
@@ -4048,6 +4567,7 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(WRITE_STOPPED, "%s: the write function returned that it cannot go on.")                                \
     X(BAD_FORMAT, "zt_write: %d is not a zt_format. Pass one of ZT_FORMAT_TABLE, _CSV, _JSON, _TRACE, "      \
                   "_HTML, _OPENMETRICS, _INSTANCES and _FOLDED.")                                            \
+    X(BAD_LATENCY, "zt_get_latency: %d is not a zt_latency. Pass ZT_LATENCY_QUEUE or ZT_LATENCY_LAUNCH.")    \
     X(UNKNOWN_SUFFIX, "%s: the suffix of '%.512s' is none of .txt (or none: a table), .csv, .json, "         \
                       ".trace.json, .html, .htm, .prom, .folded and .instances.csv. Use one of these.")      \
     X(BAD_VARIABLE, "zt_open: %s is '%.64s' in the environment, and not %s. It is ignored.")                 \
@@ -4065,13 +4585,12 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     /* of streams */                                                                                         \
     X(MEMORY_LIMIT, "%s: config.memory_limit is %llu bytes, and group '%s' needs %llu. Raise it.")           \
     X(NO_TIMELINE, "zt_stream_open: config.profiler keeps no timeline. Set its config.timeline.")            \
-    X(SEVERAL_TILES, "zt_stream_open: the device has %u tiles, and group '%.64s' cannot be sampled on all "  \
-                     "of them at once. Open a stream on each sub-device (zeDeviceGetSubDevices).")           \
+    X(SEVERAL_TILES, "%s: the device has %u tiles, and group '%.64s' cannot be sampled on all of them at "   \
+                     "once. Open a %s on each sub-device (zeDeviceGetSubDevices).")                          \
     X(NO_READER, "zt_stream_open: config.reader is set, and %s. Call zt_stream_read() often instead.")       \
     X(STREAM_GAP, "zetMetricStreamerReadData: the device dropped data that were not read in time. Call "     \
                   "zt_stream_read() more often, set config.reader, or raise config.period_ns.")              \
-    X(NOT_CALCULATED, "zetMetricGroupCalculateMetricValues failed: %s. These reports are discarded. Update " \
-                      "the driver if this persists.")                                                        \
+    X(NOT_CALCULATED, "%s failed: %s. These reports are discarded. Update the driver if this persists.")     \
     X(STREAM_BUSY, "%s: the stream is being read. Do not call this from the function that receives rows, "   \
                    "nor from two threads at once.")                                                          \
     X(CANNOT_MARK, "zt_stream_mark: '%.64s' is not marked: %s.")                                             \
@@ -4090,6 +4609,22 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
       "%s: a traced call was still in progress when the time was up. The tracer stays, "                     \
       "switched off, until that call ends. Raise config.wait_timeout_ns, or end the wait "                   \
       "in that call.")                                                                                       \
+    /* of hot spots */                                                                                       \
+    X(NO_INSTRUCTION_SAMPLING,                                                                               \
+      "zt_hotspots_start: none of the %u metric groups of the device samples instructions, as "              \
+      "EuStallSampling does. This needs another device, or a newer driver.")                                 \
+    X(NOT_TRACING, "zt_hotspots_start: the profiler does not trace, so it is not known where kernels lie. "  \
+                   "Call zt_trace_start() before.")                                                          \
+    X(NO_ADDRESSES, "zt_hotspots_start: %s. Where kernels lie is not known. Update loader and driver.")      \
+    X(SAMPLING_ALREADY, "zt_hotspots_start: hot spots are already sampled. Call zt_hotspots_stop() first.")  \
+    X(SAMPLES_DROPPED,                                                                                       \
+      "%s: the device dropped samples that were not read in time. Raise config.period_ns "                   \
+      "of zt_hotspots_start(), or call zt_collect() more often if config.no_thread is set.")                 \
+    X(TOO_MANY_ADDRESSES, "zt_hotspots_start: samples lie at more than %u addresses, or there is no memory " \
+                          "for them. Others are counted in zt_hotspots_counts.no_room. Raise "               \
+                          "config.addresses.")                                                               \
+    X(STILL_SAMPLING, "%s: another thread reads samples for longer than config.wait_timeout_ns, or the "     \
+                      "library's own thread does not return from the driver. Call it again later.")          \
     X(NO_SUCH_KERNEL, "zt_replace: the module has no kernel '%.64s'. Nearest: %s.")                          \
     X(NOT_REPLACED, "zt_replace: '%.64s' is not replaced by '%.64s': %s. Build the other one with the same " \
                     "arguments, for the context and device of the profiler.")                                \
@@ -4292,6 +4827,9 @@ ZT_API const char *zt_version(void) {
 #define ZT__OPTIONAL_FUNCTIONS(X)                                                                            \
     X(zeCommandListIsImmediate, (ze_command_list_handle_t list, ze_bool_t * is_immediate))                   \
     X(zeDeviceGetGlobalTimestamps, (ze_device_handle_t device, uint64_t * host, uint64_t * ticks))           \
+    X(zeDriverGetExtensionFunctionAddress, (ze_driver_handle_t driver, const char *name, void **function))   \
+    X(zeKernelGetBinaryExp, (ze_kernel_handle_t kernel, size_t * size, uint8_t * binary))                    \
+    X(zelLoaderTranslateHandle, (int type, void *handle, void **of_driver))                                  \
     X(zeDevicePciGetPropertiesExt, (ze_device_handle_t device, ze_pci_ext_properties_t * properties))        \
     X(zeEventQueryTimestampsExp, (ze_event_handle_t event, ze_device_handle_t device, uint32_t * count,      \
                                   ze_kernel_timestamp_result_t * stamps))                                    \
@@ -5848,7 +6386,10 @@ typedef struct zt__region_record {
     uint32_t index;
     zt__path *paths; /* on which it was begun, the newest first */
     uint64_t lost, dropped;
-    double operations; /* of a sample; 0: not known */
+    double operations;      /* of a sample; 0: not known */
+    uint64_t bytes;         /* that collected samples have copied or filled, */
+    double bytes_ns;        /* and the GPU time of these samples */
+    double launch_error_ns; /* the largest error of a launch latency */
     zt__statistics statistics;
     zt__moments *streamed; /* for each metric of attached streams */
     uint32_t streamed_count;
@@ -5875,13 +6416,24 @@ struct zt__path {
     uint64_t missing;      /* samples in flight, lost or dropped, and without a GPU time */
 };
 
+/* What a region is around. */
+typedef enum zt__region_kind {
+    ZT__REGION_OF_APPLICATION, /* not known */
+    ZT__REGION_AROUND_OTHERS,
+    ZT__REGION_OF_KERNEL, /* this and the next by the tracer */
+    ZT__REGION_OF_COPY,
+    ZT__REGION_OF_ORDER /* a barrier, or a wait for events */
+} zt__region_kind;
+
 /* Where a region comes from, for the timeline. Threads are those of the system; 0 is not known. */
 typedef struct zt__origin {
-    const char *list_name;                  /* or NULL */
-    uint32_t appended_by;                   /* the thread that began it */
-    uint32_t submitted_by;                  /* that thread, or the one that has executed its list */
-    uint32_t append_ns;                     /* from its begin to its end on the host */
-    int is_executed;                        /* its list was executed: slot->submitted_ns is of that call */
+    const char *list_name; /* or NULL */
+    uint32_t appended_by;  /* the thread that began it */
+    uint32_t submitted_by; /* that thread, or the one that has executed its list */
+    uint32_t append_ns;    /* from its begin to its end on the host */
+    uint32_t executions;   /* of its list. After the first, slot->submitted_ns is of that call */
+    uint64_t appended_ns;  /* host time of its begin */
+    zt__region_kind kind;
     uint32_t group_count[3], group_size[3]; /* of a launch that was traced; 0: not known */
 } zt__origin;
 
@@ -5905,6 +6457,7 @@ struct zt__slot {
     uint64_t submitted_ns;  /* host time; it was begun, or zt_execute was called, at this time or later */
     uint64_t not_before_ns; /* host time; what is read next was submitted at this time or later, also if
                                zt_execute did not submit it */
+    uint64_t bytes;         /* that its command copies or fills; 0: none, or not known */
 
     /* for zt_execute: the state in which it found the slot, or FREE if it does not expect the slot to run */
     zt__slot_state submitted_from;
@@ -5974,6 +6527,10 @@ struct zt__list {
     uint64_t unexpected_up_to; /* zt_execute expects no slot up to this one to run: it may have been recorded
                                   before a reset that was not seen */
 
+    /* Handles come back. What is read late of a destroyed list says nothing about the next one. */
+    uint64_t destroyed_up_to;     /* the last slot of the list that had this handle before */
+    int destroyed_was_unobserved; /* that list was UNOBSERVED, and is counted as such */
+
     /* for the last zt_execute */
     int overlaps;         /* it was submitted before the one before it was known to be finished, so events do
                              not show which of them has ended. Until a region is begun */
@@ -6007,6 +6564,7 @@ typedef struct zt__missing {
     uint64_t since_ns;               /* host time at which the first was submitted, or begun and dropped */
     zt_cause cause;                  /* ZT_CAUSE_COUNT: its time is uncertain */
     uint32_t count;
+    uint64_t kept_before; /* samples that were kept, ever, when the last of these was found missing */
 } zt__missing;
 
 /* What the collector found in a slot. */
@@ -6094,9 +6652,9 @@ struct zt_profiler {
     zt__lost_flag *lost_flags;
     uint32_t lost_flag_count;
     uint32_t pass_count;
-    uint32_t tile_count; /* 0 if the device has no separate tiles */
-    zt__sample_layout
-        layout; /* GPU time; metrics; GPU time of each pass if several; metrics of each tile if any */
+    uint32_t tile_count;      /* 0 if the device has no separate tiles */
+    zt__sample_layout layout; /* GPU time; metrics; GPU time of each pass if several; metrics of each tile if
+                                 any; latencies */
     zt_aggregation *column_aggregations;
     char *columns;          /* of the table, from the configuration; NULL: as many as fit */
     char *reports;          /* of ZT_REPORT, to be written when the profiler is closed; NULL: none */
@@ -6146,12 +6704,19 @@ struct zt_profiler {
     void (*before_batch)(zt_profiler *profiler);    /* no mutex held */
     void (*batch_collected)(zt_profiler *profiler); /* no mutex held */
     void (*sample_collected)(zt_profiler *profiler, const zt__reading *reading,
-                             const double *row); /* mutex held */
+                             double *row); /* fills in the latencies. mutex held */
     /* A sample is missing, or with `by` -1 it is not after all. mutex held */
     void (*sample_missing)(zt_profiler *profiler, const zt__missing *missing, int by);
     /* A call begins to execute lists, or with 0 this thread's call has returned. mutex held */
     void (*lists_executed)(zt_profiler *profiler, uint64_t begin_ns);
     int (*stop_tracing)(zt_profiler *profiler); /* returns 0 if the profiler cannot be closed now */
+    void (*free_tracer)(zt_profiler *profiler);
+    struct zt__loaded *loaded; /* of the tracer. Atomic, like the next two */
+    struct zt__hotspots *hotspots;
+    void (*collect_hotspots)(zt_profiler *profiler); /* reads samples of instructions. No mutex held */
+    void (*free_hotspots)(zt_profiler *profiler);
+    struct zt__kernels *kernels; /* NULL: none is known. Atomic */
+    uint64_t unknown_launches;   /* of kernels for which there was no room; guarded by the mutex */
 };
 
 /* Public functions that only read take a constant profiler, but have to lock it. */
@@ -6179,9 +6744,13 @@ ZT__PRIVATE uint32_t zt__tile_column(const zt_profiler *profiler, uint32_t tile,
     return first + tile * profiler->metric_count + metric;
 }
 
+ZT__PRIVATE uint32_t zt__latency_column(const zt_profiler *profiler, uint32_t latency) {
+    return zt__tile_column(profiler, profiler->tile_count, 0) + latency;
+}
+
 /* Sets the layout of a row. The metrics, passes and tiles are known. Returns 0 without memory. */
 ZT__PRIVATE int zt__lay_out_columns(zt_profiler *profiler) {
-    uint32_t metric, tile, pass, count = zt__tile_column(profiler, profiler->tile_count, 0);
+    uint32_t metric, tile, pass, latency, count = zt__latency_column(profiler, ZT_LATENCY_COUNT);
     zt_aggregation *aggregations =
         (zt_aggregation *)zt__allocate(&profiler->config.allocator, count, sizeof *aggregations);
     if (!aggregations) {
@@ -6196,6 +6765,9 @@ ZT__PRIVATE int zt__lay_out_columns(zt_profiler *profiler) {
         for (tile = 0; tile < profiler->tile_count; tile++) {
             aggregations[zt__tile_column(profiler, tile, metric)] = profiler->metrics[metric].aggregation;
         }
+    }
+    for (latency = 0; latency < ZT_LATENCY_COUNT; latency++) {
+        aggregations[zt__latency_column(profiler, latency)] = ZT_AGGREGATE_SUM;
     }
     profiler->column_aggregations = aggregations;
     profiler->layout.column_count = count;
@@ -6276,7 +6848,7 @@ ZT__PRIVATE void zt__count_lost(zt_profiler *profiler, const zt__slot *slot, zt_
     slot->region->lost += (uint64_t)by;
     if (profiler->sample_missing) {
         zt__missing missing = {
-            slot->region, slot->list->handle, slot->origin.list_name, slot->submitted_ns, cause, 1};
+            slot->region, slot->list->handle, slot->origin.list_name, slot->submitted_ns, cause, 1, 0};
         profiler->sample_missing(profiler, &missing, by);
     }
 }
@@ -6290,8 +6862,8 @@ ZT__PRIVATE void zt__count_dropped(zt_profiler *profiler, zt__region_record *reg
         region->dropped++;
     }
     if (profiler->sample_missing) {
-        zt__missing missing = {region, list ? list->handle : NULL, list ? list->name : NULL, since_ns, cause,
-                               1};
+        zt__missing missing = {
+            region, list ? list->handle : NULL, list ? list->name : NULL, since_ns, cause, 1, 0};
         profiler->sample_missing(profiler, &missing, 1);
     }
 }
@@ -7089,7 +7661,8 @@ ZT__PRIVATE void zt__enter_list(zt_profiler *profiler, zt__collection *collectio
     collection->slot = list ? list->first : NULL;
     memset(collection->is_blocked, 0, sizeof collection->is_blocked);
     ZT__INVARIANT(!list || (list->ran_up_to <= list->ended && list->over_up_to <= list->ended &&
-                            list->finished_up_to <= list->ended && list->unexpected_up_to <= list->ended));
+                            list->finished_up_to <= list->ended && list->unexpected_up_to <= list->ended &&
+                            list->destroyed_up_to <= list->ended));
     /* Whoever declares a list to be over does so when the device is done with it, or nearly. */
     if (list && profiler->state_counts[ZT__SLOT_PARTIAL] && list->over_up_to == list->ended &&
         !zt__is_on_its_way(list) && !zt__awaits_ends(list)) {
@@ -7290,12 +7863,6 @@ ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, zt_
     return result;
 }
 
-/* Returns whether the time stamps of a slot's event were copied. Memory that is not written has all bits
-   set. */
-ZT__PRIVATE int zt__is_copied(const zt__slot *slot) {
-    return zt__load(&slot->stamps[0]) != UINT64_MAX && zt__load(&slot->stamps[1]) != UINT64_MAX;
-}
-
 /* Queries whether the device is done with the commands of a slot: SUCCESS or NOT_READY, or an error of
    `reading->call`. */
 ZT__PRIVATE ze_result_t zt__query_slot(const zt_profiler *profiler, zt__reading *reading) {
@@ -7304,7 +7871,9 @@ ZT__PRIVATE ze_result_t zt__query_slot(const zt_profiler *profiler, zt__reading 
         reading->call = "zeEventQueryStatus";
         return zeEventQueryStatus(slot->event);
     }
-    if (slot->measurement == ZT__BY_COPIED_EVENT && !zt__is_copied(slot)) {
+    /* Memory that the copy has not written yet has all bits set. */
+    if (slot->measurement == ZT__BY_COPIED_EVENT &&
+        (zt__load(&slot->stamps[0]) == UINT64_MAX || zt__load(&slot->stamps[1]) == UINT64_MAX)) {
         return ZE_RESULT_NOT_READY;
     }
     return zt__query_kernel_stamps(profiler, reading);
@@ -7349,13 +7918,15 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
 }
 
 /* Reads the slots of the batch, and resets those that are ready. Slots that follow one that is not ready are
-   not queried, unless the collection is thorough or they are over. */
+   not queried, unless the collection is thorough or they are over. If they may be ready before it, only those
+   that follow several are not. */
 ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collection) {
+    enum { MOST_UNREADY = 32 };
     zt__batch *batch = &profiler->batch;
     const zt__list *list = NULL;
     int is_blocked[ZT__SLOT_STATE_COUNT];
     uint64_t seen_ns;
-    uint32_t i;
+    uint32_t i, unready = 0;
     batch->report_count = 0;
     memset(is_blocked, 0, sizeof is_blocked);
     for (i = 0; i < batch->count; i++) {
@@ -7364,14 +7935,16 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
         if (slot->list != list) {
             list = slot->list;
             memset(is_blocked, 0, sizeof is_blocked);
+            unready = 0;
         }
         reading->outcome = ZT__NOT_READY;
         if (reading->from == ZT__SLOT_PARTIAL && reading->is_finished) {
             reading->outcome = ZT__NO_SAMPLE;
         } else if (collection->thorough || reading->is_over || !is_blocked[reading->from]) {
             zt__read_slot(profiler, reading);
-            is_blocked[reading->from] |=
-                reading->outcome == ZT__NOT_READY && !slot->overdue_since_ns && !slot->is_unordered;
+            if (reading->outcome == ZT__NOT_READY && !slot->overdue_since_ns) {
+                is_blocked[reading->from] |= !slot->is_unordered || ++unready == MOST_UNREADY;
+            }
         }
         if (reading->outcome != ZT__NOT_READY && reading->outcome != ZT__NEVER_RAN && !reading->is_unusable &&
             !zt__is_device_lost(&profiler->diagnostics)) {
@@ -7547,7 +8120,12 @@ ZT__PRIVATE void zt__note_run(zt_profiler *profiler, zt__reading *reading) {
     if ((reading->from == ZT__SLOT_ARMED || list->state != ZT__LIST_UNKNOWN) && !reading->is_announced &&
         list->state != ZT__LIST_IMMEDIATE) {
         reading->is_unobserved = 1;
-        zt__move_list(profiler, list, ZT__LIST_UNOBSERVED);
+        if (number > list->destroyed_up_to) {
+            zt__move_list(profiler, list, ZT__LIST_UNOBSERVED);
+        } else if (!list->destroyed_was_unobserved) {
+            list->destroyed_was_unobserved = 1;
+            profiler->counts.unobserved_lists++;
+        }
     }
     if (number > list->ran_up_to && (shows_others || list->state != ZT__LIST_IMMEDIATE)) {
         list->ran_up_to = number;
@@ -7563,7 +8141,7 @@ ZT__PRIVATE void zt__note_run(zt_profiler *profiler, zt__reading *reading) {
 }
 
 /* Counts the sample of a reading. With the mutex held. */
-ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, const double *row) {
+ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, double *row) {
     zt__slot *slot = reading->slot;
     zt__path *path = slot->path;
     reading->region = slot->region;
@@ -7586,14 +8164,18 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
     }
     if (reading->outcome == ZT__READ) {
         profiler->counts.collected++;
+        if (profiler->sample_collected) {
+            profiler->sample_collected(profiler, reading, row);
+        }
         zt__add_sample(&profiler->layout, &slot->region->statistics, slot->pass, row);
+        if (slot->bytes) {
+            slot->region->bytes += slot->bytes;
+            slot->region->bytes_ns += row[0];
+        }
         if (!zt__is_nan(row[0])) {
             path->count++;
             path->time_ns += row[0];
             path->missing--;
-        }
-        if (profiler->sample_collected) {
-            profiler->sample_collected(profiler, reading, row);
         }
     } else if (reading->cause >= ZT_DROPPED_NO_SLOT) {
         zt__count_dropped(profiler, slot->region, slot->list, slot->submitted_ns, reading->cause);
@@ -7853,6 +8435,7 @@ ZT__PRIVATE int zt__is_inside_callback(zt_profiler *profiler, const char *call) 
 }
 
 ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
+    void (*collect_hotspots)(zt_profiler *);
     const char *not_ended = NULL;
     const zt__slot *open;
     int is_complete = 1;
@@ -7861,6 +8444,10 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
     }
     if (zt__is_inside_callback(profiler, "zt_collect")) {
         return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
+    }
+    collect_hotspots = zt__load(&profiler->collect_hotspots);
+    if (collect_hotspots) {
+        collect_hotspots(profiler);
     }
     if (timeout_ns) {
         is_complete = zt__collect_until(profiler, zt__deadline(timeout_ns));
@@ -7978,7 +8565,8 @@ ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt
     slot->outer = list->innermost;
     list->innermost = slot;
     zt__move_slot(profiler, slot, ZT__SLOT_OPEN);
-    zt__store(&slot->generation, slot->generation + 1); /* no zt_region is valid, so no zt_end increases it */
+    /* No zt_region is valid, so no zt_end increases it meanwhile. */
+    zt__store(&slot->generation, zt__load(&slot->generation) + 1);
     slot->activation = profiler->activation;
     slot->list = list;
     slot->region = path->key.region;
@@ -7986,6 +8574,7 @@ ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt
     slot->measurement = ZT__BY_COMMANDS;
     slot->is_unordered = 0;
     slot->overwritten = 0;
+    slot->bytes = 0;
     /* What a recorded list records is submitted after its first region is begun: one look at the clock serves
        all regions of a recording. Timelines show when each region was begun. */
     if (profiler->timeline || list->state == ZT__LIST_IMMEDIATE || list->state == ZT__LIST_UNKNOWN ||
@@ -8217,6 +8806,7 @@ ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_ha
         memset(&slot->origin, 0, sizeof slot->origin);
         slot->origin.list_name = slot->list->name;
         slot->origin.appended_by = slot->origin.submitted_by = zt__get_system_thread();
+        slot->origin.appended_ns = slot->submitted_ns;
     }
     region.generation = zt__load(&slot->generation);
     region.slot = slot;
@@ -8224,20 +8814,12 @@ ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_ha
     return region;
 }
 
-ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, const char *name) {
-    zt_region region = {NULL, 0, 0, 0};
-    zt__slot *slot;
+/* As zt_begin, on a list of this kind. */
+ZT__PRIVATE zt_region zt__begin_on(zt_profiler *profiler, ze_command_list_handle_t list, zt__list_state kind,
+                                   const char *name) {
+    zt_region region = zt__begin_region(profiler, list, kind, name);
+    zt__slot *slot = (zt__slot *)region.slot;
     int has_commands = 0;
-    if (!profiler || !profiler->device) {
-        return region;
-    }
-    if (!list) {
-        zt__drop_at_begin(profiler, ZT_DROPPED_APPEND_FAILED);
-        zt__report_null_handle(&profiler->diagnostics, "zt_begin", "list");
-        return region;
-    }
-    region = zt__begin_region(profiler, list, zt__query_list_kind(profiler, list), zt__shown_name(name));
-    slot = (zt__slot *)region.slot;
     if (slot && zt__append_begin(profiler, slot, list, &has_commands) != ZE_RESULT_SUCCESS) {
         zt__lock(&profiler->mutex);
         /* The log function may have released the list, which has dropped the region. */
@@ -8248,6 +8830,19 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
         region.slot = NULL;
     }
     return region;
+}
+
+ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, const char *name) {
+    static const zt_region none = {NULL, 0, 0, 0};
+    if (!profiler || !profiler->device) {
+        return none;
+    }
+    if (!list) {
+        zt__drop_at_begin(profiler, ZT_DROPPED_APPEND_FAILED);
+        zt__report_null_handle(&profiler->diagnostics, "zt_begin", "list");
+        return none;
+    }
+    return zt__begin_on(profiler, list, zt__query_list_kind(profiler, list), zt__shown_name(name));
 }
 
 /* ---- ending ---------------------------------------------------------------------------------------------- */
@@ -8344,7 +8939,14 @@ ZT__PRIVATE void zt__mark_list_over(zt_profiler *profiler, ze_command_list_handl
             zt__drop_open_slot(profiler, open, ZT_DROPPED_NOT_CLOSED, 1);
         }
         list->over_up_to = list->ended;
-        list->name = is_destroyed ? NULL : list->name;
+        if (is_destroyed) {
+            list->name = NULL;
+            if (list->ended > list->destroyed_up_to) { /* else it is released again */
+                list->destroyed_up_to = list->ended;
+                list->destroyed_was_unobserved = 0;
+            }
+            list->destroyed_was_unobserved |= list->state == ZT__LIST_UNOBSERVED;
+        }
         /* The handle of a destroyed list may come back as a list of any kind. */
         if (is_destroyed && !profiler->driver.zeCommandListIsImmediate) {
             zt__move_list(profiler, list, ZT__LIST_UNKNOWN);
@@ -8533,7 +9135,7 @@ ZT__PRIVATE void zt__announce_list(zt_profiler *profiler, zt__list *list, uint64
         if (slot->state == ZT__SLOT_RECORDED || slot->state == ZT__SLOT_ARMED) {
             slot->submitted_ns = now;
             slot->origin.submitted_by = thread;
-            slot->origin.is_executed = 1;
+            slot->origin.executions++;
             zt__move_slot(profiler, slot, ZT__SLOT_PENDING);
         } else {
             zt_cause cause = zt__loss_by_execution(slot->state);
@@ -8595,6 +9197,7 @@ ZT__PRIVATE void zt__retract_list(zt_profiler *profiler, zt__list *list) {
         zt__slot_state from = slot->submitted_from;
         slot->submitted_from = ZT__SLOT_FREE;
         if (from == ZT__SLOT_RECORDED || from == ZT__SLOT_ARMED) {
+            slot->origin.executions--;
             if (slot->state == ZT__SLOT_PENDING) {
                 zt__move_slot(profiler, slot, from);
             }
@@ -9084,6 +9687,13 @@ ZT__PRIVATE void zt__add_paths(const zt_profiler *profiler, const zt__region_rec
     info->parent = is_same && outer->depth > 0 ? outer->key.region->index : UINT32_MAX;
 }
 
+/* The mutex is held. */
+ZT__PRIVATE void zt__add_bytes(const zt__region_record *record, zt_region_info *info) {
+    info->bytes = record->bytes;
+    info->bytes_per_second =
+        zt__is_positive(record->bytes_ns) ? (double)record->bytes / record->bytes_ns * 1e9 : zt__nan();
+}
+
 ZT_API uint32_t zt_get_path_count(const zt_profiler *profiler) {
     zt_profiler *locked = zt__mutable(profiler);
     uint32_t count;
@@ -9134,7 +9744,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
         memset(info, 0, sizeof *info);
         info->name = "";
         info->parent = UINT32_MAX;
-        info->own_ns = info->total_ns = zt__nan();
+        info->own_ns = info->total_ns = info->bytes_per_second = zt__nan();
         zt__clear_stats(&info->time_ns);
     }
     record = zt__get_record(profiler, "zt_get_region", region, "info", info, &result);
@@ -9148,6 +9758,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     info->dropped = record->dropped;
     info->count = zt__collected(profiler, &record->statistics);
     zt__add_paths(profiler, record, info);
+    zt__add_bytes(record, info);
     zt__get_moments(&profiler->layout, &record->statistics, 0, &info->time_ns);
     for (pass = 0; pass < profiler->pass_count; pass++) {
         uint32_t column = zt__pass_time_column(profiler, pass);
@@ -9225,6 +9836,46 @@ ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t regio
     }
     return zt__get_column(profiler, "zt_get_tile_stats", region, zt__tile_column(profiler, tile, metric),
                           stats);
+}
+
+/* Removes figures of the launch latency that are smaller than its error: they may as well be 0. */
+ZT__PRIVATE void zt__hide_uncertain(zt_stats *stats, double error_ns) {
+    double *const figures[] = {&stats->mean, &stats->min, &stats->max, &stats->median, &stats->p95};
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(figures); i++) {
+        if (!zt__is_nan(*figures[i]) && *figures[i] <= error_ns) {
+            *figures[i] = zt__nan();
+        }
+    }
+    if (zt__is_nan(stats->mean)) {
+        stats->sum = stats->stddev = zt__nan();
+    }
+}
+
+ZT_API ze_result_t zt_get_latency(const zt_profiler *profiler, uint32_t region, zt_latency latency,
+                                  zt_stats *stats) {
+    zt_profiler *locked = zt__mutable(profiler);
+    double error_ns;
+    ze_result_t result;
+    if (stats) {
+        zt__clear_stats(stats);
+    }
+    if (!profiler) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if ((uint32_t)latency >= ZT_LATENCY_COUNT) {
+        return zt__report(&locked->diagnostics, BAD_LATENCY, ZE_RESULT_ERROR_INVALID_ENUMERATION,
+                          (int)latency);
+    }
+    result = zt__get_column(profiler, "zt_get_latency", region,
+                            zt__latency_column(profiler, (uint32_t)latency), stats);
+    if (result == ZE_RESULT_SUCCESS && latency == ZT_LATENCY_LAUNCH) {
+        zt__lock(&locked->mutex);
+        error_ns = profiler->regions[region]->launch_error_ns;
+        zt__unlock(&locked->mutex);
+        zt__hide_uncertain(stats, error_ns);
+    }
+    return result;
 }
 
 ZT_API double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric) {
@@ -9344,7 +9995,8 @@ typedef struct zt__merged_region {
     zt__region_record *into;
     const zt__region_record *from;
     zt__statistics statistics; /* copies of those of `from` */
-    uint64_t lost, dropped;
+    uint64_t lost, dropped, bytes;
+    double bytes_ns, launch_error_ns;
 } zt__merged_region;
 
 /* A path of the other profiler, copied, and the one that it is added to. */
@@ -9456,6 +10108,9 @@ ZT__PRIVATE void zt__apply_merge(const zt__merge *merge) {
     for (i = 0; i < count; i++) {
         regions[i].lost = regions[i].from->lost;
         regions[i].dropped = regions[i].from->dropped;
+        regions[i].bytes = regions[i].from->bytes;
+        regions[i].bytes_ns = regions[i].from->bytes_ns;
+        regions[i].launch_error_ns = regions[i].from->launch_error_ns;
     }
     zt__unlock(&from->mutex);
     for (i = 0; i < count; i++) {
@@ -9465,6 +10120,11 @@ ZT__PRIVATE void zt__apply_merge(const zt__merge *merge) {
         zt__merge_statistics(&into->layout, &merged->into->statistics, &merged->statistics);
         merged->into->lost += merged->lost;
         merged->into->dropped += merged->dropped;
+        merged->into->bytes += merged->bytes;
+        merged->into->bytes_ns += merged->bytes_ns;
+        if (merged->into->launch_error_ns < merged->launch_error_ns) {
+            merged->into->launch_error_ns = merged->launch_error_ns;
+        }
         into->counts.collected += collected;
         into->counts.begun += collected;
         zt__unlock(&into->mutex);
@@ -9547,7 +10207,7 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
 /* PACKED STATISTICS, in the manual, describes the layout. The same functions write and read it: each
    transfers a value from its variable to the buffer, or from the buffer to its variable. Nothing in a buffer
    that is read is trusted. */
-enum { ZT__PACK_LAYOUT = 2, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
+enum { ZT__PACK_LAYOUT = 3, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
 
 /* The highest count that is accepted, so that sums over all regions do not overflow. */
 #define ZT__MAX_PACKED_COUNT (UINT64_C(1) << 47)
@@ -9826,6 +10486,14 @@ ZT__PRIVATE void zt__transfer_region(zt__packer *packer, zt_profiler *profiler, 
     }
     zt__transfer_u64(packer, &record->lost, ZT__MAX_PACKED_COUNT);
     zt__transfer_u64(packer, &record->dropped, ZT__MAX_PACKED_COUNT);
+    zt__transfer_u64(packer, &record->bytes, UINT64_MAX);
+    zt__transfer_f64(packer, &record->bytes_ns);
+    zt__transfer_f64(packer, &record->launch_error_ns);
+    if (packer->is_reading) {
+        zt__require(packer, zt__is_finite(record->launch_error_ns) && record->launch_error_ns >= 0 &&
+                                (zt__is_nan(record->bytes_ns) ||
+                                 (zt__is_finite(record->bytes_ns) && record->bytes_ns >= 0)));
+    }
     zt__transfer_statistics(packer, profiler, &record->statistics);
     if (packer->is_reading && packer->result == ZE_RESULT_SUCCESS) {
         collected = zt__collected(profiler, &record->statistics);
@@ -10148,6 +10816,37 @@ ZT__PRIVATE uint64_t zt__convert_time(const zt__clock *clock, uint64_t time_ns, 
     return -converted < (double)near->ns[to] ? near->ns[to] - (uint64_t)-converted : 0;
 }
 
+/* Returns the most by which a converted time can be wrong, about a time of the host. Between two pairs, that
+   is the error of the worse one. Beyond the last, and before the first, the error of the rate adds to it; the
+   rate that the device states is believed to a thousandth. There is at least one pair. */
+ZT__PRIVATE uint64_t zt__clock_error(const zt__clock *clock, uint64_t host_ns) {
+    const zt__clock_pair *pairs = clock->pairs, *first = &pairs[0], *last = &pairs[clock->pair_count - 1];
+    uint64_t tick_ns = 1000000000u / clock->ticks_per_second + 1, beyond_ns, error_ns;
+    double rate_error = 1e-3;
+    uint32_t i = clock->pair_count - 1;
+    if (host_ns >= first->ns[ZT__HOST_CLOCK] && host_ns <= last->ns[ZT__HOST_CLOCK]) {
+        while (i > 0 && pairs[i].ns[ZT__HOST_CLOCK] > host_ns) {
+            i--;
+        }
+        error_ns = pairs[i].error_ns;
+        if (i + 1 < clock->pair_count && pairs[i + 1].error_ns > error_ns) {
+            error_ns = pairs[i + 1].error_ns;
+        }
+        return error_ns + tick_ns;
+    }
+    if (first != last) {
+        rate_error = (double)(first->error_ns + last->error_ns) /
+                     (double)(last->ns[ZT__HOST_CLOCK] - first->ns[ZT__HOST_CLOCK]);
+    }
+    if (host_ns > last->ns[ZT__HOST_CLOCK]) {
+        first = last;
+        beyond_ns = host_ns - last->ns[ZT__HOST_CLOCK];
+    } else {
+        beyond_ns = first->ns[ZT__HOST_CLOCK] - host_ns;
+    }
+    return first->error_ns + tick_ns + (uint64_t)((double)beyond_ns * rate_error);
+}
+
 /* Of the unwrapped times that a wrapped time can stand for, returns the one nearest to `about_ns`. */
 ZT__PRIVATE uint64_t zt__unwrap_near(const zt__clock *clock, uint64_t wrapped_ns, uint64_t about_ns) {
     uint64_t middle = about_ns + clock->wrap_ns / 2;
@@ -10170,9 +10869,28 @@ ZT__PRIVATE uint64_t zt__clock_tolerance(const zt__clock *clock) {
     return clock->wrap_ns / 64;
 }
 
+/* Returns the least time between a pair and the next: the rate between them is right to a thousandth then. */
+ZT__PRIVATE uint64_t zt__least_interval(const zt__clock_pair *last, uint64_t error_ns) {
+    return 1000 * (error_ns + last->error_ns);
+}
+
+/* At first, pairs are due at times that double, so that there soon are two, and the rate between the first
+   and the last is never extended by more than the time between these. */
 ZT__PRIVATE int zt__is_clock_pair_due(const zt__clock *clock) {
-    return clock->pair_count == 0 ||
-           zt__now_ns() - clock->pairs[clock->pair_count - 1].ns[ZT__HOST_CLOCK] >= clock->interval_ns;
+    const zt__clock_pair *first = &clock->pairs[0], *last;
+    uint64_t wait_ns;
+    if (clock->pair_count == 0 || clock->interval_ns == UINT64_MAX) {
+        return clock->pair_count == 0;
+    }
+    last = &clock->pairs[clock->pair_count - 1];
+    wait_ns = last->ns[ZT__HOST_CLOCK] - first->ns[ZT__HOST_CLOCK];
+    if (wait_ns < zt__least_interval(last, last->error_ns)) {
+        wait_ns = zt__least_interval(last, last->error_ns);
+    }
+    if (wait_ns > clock->interval_ns) {
+        wait_ns = clock->interval_ns;
+    }
+    return zt__now_ns() - last->ns[ZT__HOST_CLOCK] >= wait_ns;
 }
 
 /* Adds a pair, unless it is before the last one, or so close to it that the rate between them may be wrong by
@@ -10184,7 +10902,7 @@ ZT__PRIVATE void zt__add_clock_pair(zt__clock *clock, zt__clock_pair pair) {
         const zt__clock_pair *last = &clock->pairs[clock->pair_count - 1];
         uint64_t expected =
             zt__convert_time(clock, pair.ns[ZT__HOST_CLOCK], ZT__HOST_CLOCK, ZT__DEVICE_CLOCK);
-        uint64_t next_ns = last->ns[ZT__HOST_CLOCK] + 1000 * (pair.error_ns + last->error_ns);
+        uint64_t next_ns = last->ns[ZT__HOST_CLOCK] + zt__least_interval(last, pair.error_ns);
         pair.ns[ZT__DEVICE_CLOCK] = zt__unwrap_near(clock, pair.ns[ZT__DEVICE_CLOCK], expected);
         if (pair.ns[ZT__DEVICE_CLOCK] <= last->ns[ZT__DEVICE_CLOCK] || pair.ns[ZT__HOST_CLOCK] < next_ns) {
             return;
@@ -10290,6 +11008,7 @@ typedef struct zt__timeline_sample {
     ze_command_list_handle_t list;
     uint64_t submitted_ns; /* host time */
     zt__origin origin;
+    uint64_t bytes; /* that it has copied or filled; 0: none, or not known */
     uint32_t region;
 } zt__timeline_sample;
 
@@ -10304,11 +11023,13 @@ typedef struct zt__execution {
 /* The newest samples. Guarded by the profiler's mutex. */
 typedef struct zt__timeline {
     zt__clock clock;
-    zt__clock kernel_clock; /* of the time stamps of kernels. It has no pairs of its own: */
-    uint64_t kernel_offset; /* it is so many ticks before the other one, which has its rate */
+    zt__clock kernel_clock;   /* of the time stamps of kernels. It has no pairs of its own: */
+    uint64_t kernel_offset;   /* it is so many ticks before the other one, which has its rate, */
+    uint64_t kernel_error_ns; /* with this error. 0: it is the same clock, with fewer bits perhaps */
     uint32_t capacity;
-    uint64_t written;   /* ever */
-    uint64_t ambiguous; /* samples that were not kept, because their times are uncertain */
+    uint64_t written;           /* ever */
+    uint64_t ambiguous;         /* samples that were not kept, because their times are uncertain */
+    uint64_t replaced_until_ns; /* device time: the latest end of a sample that a newer one has replaced */
     zt__timeline_sample *samples;
     double *values; /* of each, all columns */
 
@@ -10355,10 +11076,14 @@ ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *miss
                   kept->list_name == missing->list_name && kept->cause == missing->cause;
         oldest = by > 0 ? i : oldest; /* what is added may only continue the newest */
     }
-    if (is_same) {
+    if (!is_same && by > 0) {
+        i = timeline->missing_written++;
+        timeline->missing[i % ZT__MISSING_KEPT] = *missing;
+    } else if (is_same) {
         timeline->missing[i % ZT__MISSING_KEPT].count += (uint32_t)by;
-    } else if (by > 0) {
-        timeline->missing[timeline->missing_written++ % ZT__MISSING_KEPT] = *missing;
+    }
+    if (by > 0) {
+        timeline->missing[i % ZT__MISSING_KEPT].kept_before = timeline->written;
     }
 }
 
@@ -10385,21 +11110,16 @@ ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns) {
     }
 }
 
-ZT__PRIVATE uint64_t zt__ns_to_ticks(const zt__clock *clock, uint64_t ns) {
-    uint64_t rate = clock->ticks_per_second;
-    return ns / 1000000000u * rate + ns % 1000000000u * rate / 1000000000u;
-}
-
 /* Returns the unwrapped time of the device for a time stamp of a kernel: the first from `least_ns` on. */
 ZT__PRIVATE uint64_t zt__place_kernel_stamp(const zt__timeline *timeline, uint64_t stamp, uint64_t least_ns) {
     const zt__clock *clock = &timeline->kernel_clock;
+    uint64_t second = 1000000000u, rate = clock->ticks_per_second;
     uint64_t ticks = (stamp - timeline->kernel_offset) & clock->mask;
-    uint64_t least = zt__ns_to_ticks(clock, least_ns);
+    uint64_t least = least_ns / second * rate + least_ns % second * rate / second;
     if (clock->wrap_ns) {
         ticks = least + ((ticks - least) & clock->mask);
     }
-    return ticks / clock->ticks_per_second * 1000000000u +
-           ticks % clock->ticks_per_second * 1000000000u / clock->ticks_per_second;
+    return ticks / rate * second + ticks % rate * second / rate;
 }
 
 /* Finds out how the time stamps of kernels are related to the device's global ones, by a command that has
@@ -10421,13 +11141,38 @@ ZT__PRIVATE void zt__relate_kernel_clock(zt_profiler *profiler) {
     after = before + ((after - before) & profiler->tick_mask);
     if (((stamp - before + slack) & mask) > after - before + 2 * slack) {
         timeline->kernel_offset = (stamp - before - (after - before) / 2) & mask;
+        timeline->kernel_error_ns = zt__ticks_to_ns(&timeline->clock, (after - before) / 2 + 1);
     }
 }
 
-/* Keeps a sample, with the mutex held. It ran between its submission and the moment at which it was seen
-   complete. In that time the device's clock may have wrapped around: if the time stamps of the sample fit in
-   two places, or in none, it is not kept. */
-ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *reading, const double *row) {
+/* Returns how long a kept sample has waited for the device. It is not known if another execution of the list
+   than the one that was announced may have begun it. */
+ZT__PRIVATE double zt__launch_latency(const zt__timeline *timeline, const zt__reading *reading,
+                                      const zt__timeline_sample *sample) {
+    const zt__slot *slot = reading->slot;
+    uint64_t begin_ns =
+        zt__convert_time(&timeline->clock, sample->begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
+    double error_ns = (double)zt__clock_error(&timeline->clock, begin_ns);
+    const zt__list *list = slot->list;
+    int is_unobserved = slot->number > list->destroyed_up_to ? list->state == ZT__LIST_UNOBSERVED
+                                                             : list->destroyed_was_unobserved;
+    if (reading->from != ZT__SLOT_PENDING || !sample->origin.submitted_by || slot->overwritten ||
+        is_unobserved) {
+        return zt__nan();
+    }
+    if (reading->times.is_kernel) {
+        error_ns += (double)timeline->kernel_error_ns;
+    }
+    if (slot->region->launch_error_ns < error_ns) {
+        slot->region->launch_error_ns = error_ns;
+    }
+    return (double)(int64_t)(begin_ns - sample->submitted_ns);
+}
+
+/* Keeps a sample, and fills in its latencies, with the mutex held. It ran between its submission and the
+   moment at which it was seen complete. In that time the device's clock may have wrapped around: if the time
+   stamps of the sample fit in two places, or in none, it is not kept. */
+ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *reading, double *row) {
     enum { CLOCK_ERROR_NS = 1000000 };
     zt__timeline *timeline = profiler->timeline;
     const zt__sample_times *times = &reading->times;
@@ -10441,8 +11186,13 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     uint64_t least = submitted > tolerance ? submitted - tolerance : 0;
     uint64_t most =
         zt__convert_time(clock, times->not_after_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK) + tolerance;
-    zt__missing missing = {NULL, NULL, NULL, 0, ZT_CAUSE_COUNT, 1};
+    zt__missing missing = {NULL, NULL, NULL, 0, ZT_CAUSE_COUNT, 1, 0};
     zt__timeline_sample sample;
+    /* What is executed again does not wait to be executed, and neither does what is on an immediate list. */
+    if (reading->from == ZT__SLOT_PENDING && slot->origin.executions == 1) {
+        row[zt__latency_column(profiler, ZT_LATENCY_QUEUE)] =
+            (double)(slot->submitted_ns - slot->origin.appended_ns);
+    }
     sample.begin_ns = times->is_kernel
                           ? zt__place_kernel_stamp(timeline, times->begin_ticks, least)
                           : zt__unwrap_after(clock, zt__ticks_to_ns(clock, times->begin_ticks), least);
@@ -10459,10 +11209,20 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     sample.list = times->list;
     sample.submitted_ns = slot->submitted_ns;
     sample.origin = slot->origin;
-    if (reading->from == ZT__SLOT_ARMED || sample.begin_ns + CLOCK_ERROR_NS < submitted) {
+    if (reading->from == ZT__SLOT_ARMED ||
+        sample.begin_ns + CLOCK_ERROR_NS + zt__clock_error(clock, slot->submitted_ns) < submitted) {
         sample.origin.submitted_by = 0; /* it is not the execution that was announced */
     }
+    sample.bytes = slot->bytes;
     sample.region = slot->region->index;
+    if (sample.origin.kind == ZT__REGION_OF_APPLICATION && slot->path->inner) {
+        sample.origin.kind = ZT__REGION_AROUND_OTHERS;
+    }
+    row[zt__latency_column(profiler, ZT_LATENCY_LAUNCH)] = zt__launch_latency(timeline, reading, &sample);
+    if (timeline->written >= timeline->capacity &&
+        timeline->samples[place].end_ns > timeline->replaced_until_ns) {
+        timeline->replaced_until_ns = timeline->samples[place].end_ns;
+    }
     timeline->samples[place] = sample;
     memcpy(timeline->values + place * columns, row, columns * sizeof *row);
     timeline->written++;
@@ -10799,6 +11559,149 @@ ZT__PRIVATE int zt__copy_kept_row(zt__stream_data *data, uint64_t index, zt__kep
     return is_kept;
 }
 
+/* ---- the time of the device that samples cover ----------------------------------------------------------- */
+
+/* When a sample ran, in device time, and what it was. */
+typedef struct zt__interval {
+    uint64_t begin_ns, end_ns;
+    zt__region_kind kind;
+} zt__interval;
+
+ZT__PRIVATE int zt__compare_intervals(const void *a, const void *b) {
+    const zt__interval *one = (const zt__interval *)a, *other = (const zt__interval *)b;
+    return one->begin_ns < other->begin_ns ? -1 : one->begin_ns > other->begin_ns;
+}
+
+/* The union of intervals that are added in the order of their begins. */
+typedef struct zt__cover {
+    uint64_t until_ns; /* up to here, all is counted */
+    uint64_t covered_ns;
+    uint64_t count; /* of the intervals */
+} zt__cover;
+
+ZT__PRIVATE void zt__extend_cover(zt__cover *cover, const zt__interval *interval) {
+    uint64_t begin_ns = interval->begin_ns > cover->until_ns ? interval->begin_ns : cover->until_ns;
+    cover->count++;
+    if (interval->end_ns > begin_ns) {
+        cover->covered_ns += interval->end_ns - begin_ns;
+        cover->until_ns = interval->end_ns;
+    }
+}
+
+/* When the kept samples ran, and what is not known of that time. */
+typedef struct zt__intervals {
+    zt__interval *of_samples;
+    size_t count;
+    uint64_t since_ns; /* samples that are not kept any more have ended before this time */
+    uint64_t missing;  /* samples that may have run since then */
+} zt__intervals;
+
+/* Counts the samples that were found missing since the oldest kept one was kept. The mutex is held. */
+ZT__PRIVATE uint64_t zt__count_missing(const zt__timeline *timeline) {
+    uint64_t first = zt__oldest_kept(timeline->written, timeline->capacity), count = 0;
+    uint64_t i = zt__oldest_kept(timeline->missing_written, ZT__MISSING_KEPT);
+    for (; i < timeline->missing_written; i++) {
+        const zt__missing *missing = &timeline->missing[i % ZT__MISSING_KEPT];
+        count += first == 0 || missing->kept_before > first ? missing->count : 0;
+    }
+    return count;
+}
+
+/* Fills `intervals`, whose array the caller frees. Returns 0 without memory. */
+ZT__PRIVATE int zt__copy_intervals(zt_profiler *profiler, zt__intervals *intervals) {
+    enum { AT_ONCE = 1024 };
+    const zt__timeline *timeline = profiler->timeline;
+    uint64_t i, end;
+    memset(intervals, 0, sizeof *intervals);
+    zt__lock(&profiler->mutex); /* those that are on their way now may be kept too late to be copied */
+    intervals->missing = profiler->state_counts[ZT__SLOT_PENDING] + profiler->state_counts[ZT__SLOT_READING];
+    zt__unlock(&profiler->mutex);
+    zt__get_kept_samples(profiler, &i, &end);
+    if (i < end) {
+        intervals->of_samples = (zt__interval *)zt__allocate(&profiler->config.allocator, (size_t)(end - i),
+                                                             sizeof *intervals->of_samples);
+    }
+    if (i < end && !intervals->of_samples) {
+        return 0;
+    }
+    while (i < end) {
+        uint32_t locked;
+        zt__lock(&profiler->mutex);
+        if (i < zt__oldest_kept(timeline->written, timeline->capacity)) {
+            i = zt__oldest_kept(timeline->written, timeline->capacity);
+        }
+        for (locked = 0; locked < AT_ONCE && i < end; locked++, i++) {
+            const zt__timeline_sample *sample = &timeline->samples[i % timeline->capacity];
+            zt__interval *interval = &intervals->of_samples[intervals->count];
+            interval->begin_ns = sample->begin_ns;
+            interval->end_ns = sample->end_ns;
+            interval->kind = sample->origin.kind;
+            intervals->count += interval->kind != ZT__REGION_OF_ORDER; /* the device waits meanwhile */
+        }
+        if (i >= end) {
+            intervals->since_ns = timeline->replaced_until_ns;
+            intervals->missing += zt__count_missing(timeline);
+        }
+        zt__unlock(&profiler->mutex);
+    }
+    return 1;
+}
+
+/* As zt_get_overlap-> Returns 0 without memory. */
+ZT__PRIVATE int zt__measure_overlap(zt_profiler *profiler, zt_overlap *overlap) {
+    zt__cover all, innermost, kernels, copies, either; /* the last is of kernels and copies */
+    zt__intervals intervals;
+    uint64_t begin_ns = 0, end_ns = 0;
+    size_t i;
+    int has_memory;
+    memset(overlap, 0, sizeof *overlap);
+    overlap->span_ns = overlap->busy_ns = overlap->kernel_ns = zt__nan();
+    overlap->copy_ns = overlap->both_ns = overlap->idle_ns = zt__nan();
+    if (!profiler || !profiler->timeline) {
+        return 1;
+    }
+    has_memory = zt__copy_intervals(profiler, &intervals);
+    if (intervals.count > 0) {
+        qsort(intervals.of_samples, intervals.count, sizeof *intervals.of_samples, zt__compare_intervals);
+        begin_ns = intervals.of_samples[0].begin_ns;
+    }
+    if (begin_ns < intervals.since_ns) {
+        begin_ns = intervals.since_ns;
+    }
+    memset(&all, 0, sizeof all);
+    all.until_ns = begin_ns;
+    innermost = kernels = copies = either = all;
+    for (i = 0; i < intervals.count; i++) {
+        const zt__interval *interval = &intervals.of_samples[i];
+        if (interval->end_ns < begin_ns) {
+            continue;
+        }
+        overlap->samples++;
+        end_ns = interval->end_ns > end_ns ? interval->end_ns : end_ns;
+        zt__extend_cover(&all, interval);
+        if (interval->kind != ZT__REGION_AROUND_OTHERS) {
+            zt__extend_cover(&innermost, interval);
+        }
+        if (interval->kind == ZT__REGION_OF_KERNEL || interval->kind == ZT__REGION_OF_COPY) {
+            zt__extend_cover(interval->kind == ZT__REGION_OF_KERNEL ? &kernels : &copies, interval);
+            zt__extend_cover(&either, interval);
+        }
+    }
+    zt__free(&profiler->config.allocator, intervals.of_samples);
+    overlap->missing = intervals.missing;
+    if (overlap->samples > 0) {
+        overlap->span_ns = (double)(end_ns - begin_ns);
+    }
+    if (overlap->samples > 0 && !overlap->missing) {
+        overlap->busy_ns = (double)(either.count > 0 ? innermost : all).covered_ns;
+        overlap->kernel_ns = (double)kernels.covered_ns;
+        overlap->copy_ns = (double)copies.covered_ns;
+        overlap->both_ns = (double)(kernels.covered_ns + copies.covered_ns - either.covered_ns);
+        overlap->idle_ns = overlap->span_ns - overlap->busy_ns;
+    }
+    return has_memory;
+}
+
 /* ---- public ---------------------------------------------------------------------------------------------- */
 
 ZT_API uint32_t zt_get_streamed_count(const zt_profiler *profiler) {
@@ -10852,6 +11755,12 @@ ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region,
         streamed->peak = moments.max;
     }
     return ZE_RESULT_SUCCESS;
+}
+
+ZT_API zt_overlap zt_get_overlap(const zt_profiler *profiler) {
+    zt_overlap overlap;
+    zt__measure_overlap(zt__mutable(profiler), &overlap);
+    return overlap;
 }
 
 ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
@@ -10950,7 +11859,8 @@ enum {
     X(MEMORY_SHARE,      0, SHARE,  "of the peak bandwidth",       "", "", "")                               \
     X(KERNEL_TIME,       0, OTHER,  "time of a kernel",            "", "", "")                               \
     X(IDLE_TIME,         0, OTHER,  "idle inside the region",      "", "", "")                               \
-    X(WALL_SHARE,        0, SHARE,  "of the wall time in regions", "", "", "")
+    X(WALL_SHARE,        0, SHARE,  "of the wall time in regions", "", "", "")                               \
+    X(LEAST_LAUNCH,      0, OTHER,  "shortest launch latency",     "", "", "")
 /* clang-format on */
 
 typedef enum zt__role {
@@ -11171,6 +12081,20 @@ ZT__PRIVATE double zt__first_measured(double first, double second) {
     return zt__is_nan(first) ? second : first;
 }
 
+/* Returns the shortest launch latency of a region in nanoseconds, which is least of all that of work before
+   it; NaN if it is not known. The mutex is held. */
+ZT__PRIVATE double zt__least_launch_latency(const zt_profiler *profiler, const zt__region_record *record) {
+    const zt__moments *moments = record->statistics.moments;
+    zt_stats stats;
+    if (!moments) {
+        return zt__nan();
+    }
+    zt__get_moments(&profiler->layout, &record->statistics, zt__latency_column(profiler, ZT_LATENCY_LAUNCH),
+                    &stats);
+    zt__hide_uncertain(&stats, record->launch_error_ns);
+    return stats.min;
+}
+
 /* Fills in the figure of each role, NaN where it is not known. The mutex is not held. */
 ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advice,
                                   const zt__region_record *record, double figures[ZT__ROLE_COUNT]) {
@@ -11184,6 +12108,7 @@ ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advic
     if (record->statistics.moments && record->statistics.moments[0].count) {
         time = record->statistics.moments[0].sum / (double)record->statistics.moments[0].count;
     }
+    figures[ZT__ROLE_LEAST_LAUNCH] = zt__least_launch_latency(profiler, record) / 1000;
     zt__unlock(&profiler->mutex);
     figures[ZT__ROLE_L3_HIT_SHARE] =
         zt__percent_of(figures[ZT__ROLE_L3_HITS], figures[ZT__ROLE_L3_HITS] + figures[ZT__ROLE_L3_MISSES]);
@@ -11244,16 +12169,16 @@ static const zt__rule zt__rules[] = {
     {ZT_LIMIT_LAUNCH,
      "kernels take less time than their launches, and the GPU waits inside the region",
      {{ZT__ROLE_KERNEL_TIME, ZT__BELOW, 10}, {ZT__ROLE_GPU_BUSY, ZT__BELOW, 80}},
-     {ZT__NO_ROLE}},
+     {ZT__ROLE_LEAST_LAUNCH}},
     {ZT_LIMIT_LAUNCH,
      "kernels take less time than their launches, and the GPU waits between regions",
      {{ZT__ROLE_KERNEL_TIME, ZT__BELOW, 10}, {ZT__ROLE_WALL_SHARE, ZT__BELOW, 80}},
-     {ZT__NO_ROLE}},
+     {ZT__ROLE_LEAST_LAUNCH}},
     /* [VTune]; and [HTA], because a region on an immediate list contains a gap of one launch */
     {ZT_LIMIT_HOST,
      "the GPU waits for work inside the region",
      {{ZT__ROLE_GPU_BUSY, ZT__BELOW, 80}, {ZT__ROLE_IDLE_TIME, ZT__AT_LEAST, 20}},
-     {ZT__ROLE_COMPUTE_BUSY, ZT__ROLE_KERNEL_TIME}},
+     {ZT__ROLE_COMPUTE_BUSY, ZT__ROLE_KERNEL_TIME, ZT__ROLE_LEAST_LAUNCH}},
     /* [Gen9] */
     {ZT_LIMIT_MEMORY_BANDWIDTH,
      "the queue of memory requests is full",
@@ -11311,7 +12236,7 @@ static const zt__rule zt__rules[] = {
     {ZT_LIMIT_HOST,
      "the GPU waits for work between regions",
      {{ZT__ROLE_WALL_SHARE, ZT__BELOW, 80}},
-     {ZT__ROLE_KERNEL_TIME}},
+     {ZT__ROLE_KERNEL_TIME, ZT__ROLE_LEAST_LAUNCH}},
 };
 
 enum { ZT__RULE_FAILS, ZT__RULE_UNDECIDED, ZT__RULE_HOLDS };
@@ -11712,6 +12637,907 @@ ZT_API ze_result_t zt_set_operations(zt_profiler *profiler, const char *region, 
     return record ? result
                   : zt__report_no_memory(&profiler->diagnostics, "zt_set_operations", "the name of a region");
 }
+
+#ifdef ZETOOLS_TRACER
+
+/* ==== >>kernels: what kernels are made of, and how much of the device they can fill ======================= */
+
+/* A tracer reports the kernels that it sees. What a kernel is made of is read from two places:
+
+   - The native binary of the module, when the first kernel of the module is created. An ELF file of Intel's
+     compiler ("zebin") describes its kernels in the section .ze_info.
+   - zeKernelGetProperties, zeKernelGetBinaryExp and zetKernelGetProfileInfo, when the first launch of a
+     handle has been appended. By then, drivers also count the shared local memory of the arguments.
+
+   So no launch waits for it. Handles with the same name and the same facts are one kernel, which belongs to
+   the profiler of the list that it was appended to. */
+
+enum {
+    ZT__MAX_KERNELS = 16384,  /* of a profiler; launches of others are counted */
+    ZT__MAX_BINARY = 1 << 30, /* bytes. Longer native binaries are not read */
+    ZT__REGISTER_FILE = 1024, /* registers that the threads of a vector engine share */
+    ZT__BARRIERS_OF_SUBSLICE = 32,
+    ZT__MOST_TOKENS = 4096 /* bytes of what zetKernelGetProfileInfo stores */
+};
+
+/* What is known of a kernel, in the order of zt_kernel_info, UINT32_MAX where it is not. Without padding,
+   because kernels are compared byte by byte. */
+typedef struct zt__kernel_facts {
+    uint64_t module; /* 0: not known */
+    uint32_t simd_width, registers, slm_bytes, private_bytes, spill_bytes, barriers, arguments, code_bytes;
+    uint32_t threads_per_eu; /* as the compiler states it */
+    uint32_t profile_flags, free_register_bytes;
+    uint32_t required_group_size[3]; /* 0: any */
+} zt__kernel_facts;
+
+/* A kernel, followed in memory by its key: its facts, and its name. */
+typedef struct zt__kernel {
+    zt__kernel_facts facts;
+    const char *name;
+    uint64_t launches, other_launches;
+    uint32_t shape_count;
+    zt_kernel_shape shapes[ZT_KERNEL_SHAPES]; /* in the order of their first launch */
+} zt__kernel;
+
+/* What a device has for work-groups. 0: not known. */
+typedef struct zt__device_limits {
+    uint32_t threads_per_eu, eus_per_subslice, subslices;
+    uint32_t slm_bytes; /* of a subslice */
+} zt__device_limits;
+
+/* The kernels of a profiler. Its mutex guards them, but for the limits, which are constant. */
+typedef struct zt__kernels {
+    zt__device_limits limits;
+    zt__map map; /* by their keys */
+    zt__kernel **in_order;
+    uint32_t count, capacity;
+} zt__kernels;
+
+ZT__PRIVATE zt__kernel_facts zt__unknown_facts(void) {
+    zt__kernel_facts facts;
+    memset(&facts, 0xFF, sizeof facts);
+    memset(facts.required_group_size, 0, sizeof facts.required_group_size);
+    facts.module = 0;
+    return facts;
+}
+
+/* ---- .ze_info -------------------------------------------------------------------------------------------- */
+
+/* What the section states of a kernel. The name is a part of the module's copy of the section. */
+typedef struct zt__described_kernel {
+    const char *name;
+    size_t name_length;
+    zt__kernel_facts facts;
+} zt__described_kernel;
+
+/* A module: what is left of its native binary. */
+typedef struct zt__described_module {
+    const void *handle; /* the key */
+    uint64_t hash;      /* of the native binary; 0: not known */
+    char *text;         /* of .ze_info, without a 0 at its end */
+    zt__described_kernel *kernels;
+    uint32_t kernel_count;
+} zt__described_module;
+
+ZT__PRIVATE uint64_t zt__little_endian(const uint8_t *bytes, size_t size) {
+    uint64_t value = 0;
+    while (size-- > 0) {
+        value = value << 8 | bytes[size];
+    }
+    return value;
+}
+
+/* Finds the section .ze_info of an ELF file of 64 bits, little-endian, whatever the bytes are. Returns its
+   size and stores where it begins, or returns 0. */
+ZT__PRIVATE size_t zt__find_ze_info(const uint8_t *binary, size_t size, size_t *found) {
+    enum { HEADER = 64, SECTION = 64 };
+    static const char name[] = ".ze_info";
+    uint64_t table, names_offset, names_size;
+    uint32_t i, count, names;
+    if (size < HEADER || memcmp(binary, "\177ELF\2\1", 6) != 0 ||
+        zt__little_endian(binary + 58, 2) != SECTION) {
+        return 0;
+    }
+    table = zt__little_endian(binary + 40, 8);
+    count = (uint32_t)zt__little_endian(binary + 60, 2);
+    names = (uint32_t)zt__little_endian(binary + 62, 2);
+    if (table > size || count > (size - table) / SECTION || names >= count) {
+        return 0;
+    }
+    names_offset = zt__little_endian(binary + table + names * SECTION + 24, 8);
+    names_size = zt__little_endian(binary + table + names * SECTION + 32, 8);
+    if (names_offset > size || names_size > size - names_offset) {
+        return 0;
+    }
+    for (i = 0; i < count; i++) {
+        const uint8_t *section = binary + table + i * SECTION;
+        uint64_t at = zt__little_endian(section, 4);
+        uint64_t begin = zt__little_endian(section + 24, 8), length = zt__little_endian(section + 32, 8);
+        if (at < names_size && names_size - at >= sizeof name &&
+            memcmp(binary + names_offset + at, name, sizeof name) == 0) {
+            *found = (size_t)begin;
+            return begin <= size && length <= size - begin ? (size_t)length : 0;
+        }
+    }
+    return 0;
+}
+
+/* A line of .ze_info, which is YAML in block style: "  - key: value", or "key: value". */
+typedef struct zt__yaml_line {
+    size_t dash;   /* column of the '-' that begins an element of a list; else that of the key */
+    size_t column; /* of the key */
+    int is_element;
+    const char *key, *value;
+    size_t key_length, value_length;
+} zt__yaml_line;
+
+/* Splits the next line that is not empty. Returns 0 at the end of the text. */
+ZT__PRIVATE int zt__next_yaml_line(const char **text, const char *end, zt__yaml_line *line) {
+    while (*text < end) {
+        const char *begin = *text, *at = begin, *colon;
+        const char *stop = (const char *)memchr(begin, '\n', (size_t)(end - begin));
+        stop = stop ? stop : end;
+        *text = stop < end ? stop + 1 : end;
+        while (at < stop && *at == ' ') {
+            at++;
+        }
+        line->dash = (size_t)(at - begin);
+        line->is_element = at + 1 < stop && at[0] == '-' && at[1] == ' ';
+        for (at += line->is_element; at < stop && *at == ' ';) {
+            at++;
+        }
+        while (stop > at && (stop[-1] == ' ' || stop[-1] == '\r')) {
+            stop--;
+        }
+        if (at == stop || *at == '#') {
+            continue;
+        }
+        colon = (const char *)memchr(at, ':', (size_t)(stop - at));
+        line->column = (size_t)(at - begin);
+        line->key = at;
+        line->key_length = (size_t)((colon ? colon : stop) - at);
+        for (at = colon ? colon + 1 : stop; at < stop && *at == ' ';) {
+            at++;
+        }
+        if (stop - at >= 2 && (*at == '\'' || *at == '"') && stop[-1] == *at) {
+            at++;
+            stop--;
+        }
+        line->value = at;
+        line->value_length = (size_t)(stop - at);
+        return 1;
+    }
+    return 0;
+}
+
+/* Stores a number that is not negative and below 2^31. Others stay unknown. */
+ZT__PRIVATE void zt__read_yaml_number(const zt__yaml_line *line, uint32_t *number) {
+    uint32_t value = 0;
+    size_t i;
+    for (i = 0; i < line->value_length; i++) {
+        if (line->value[i] < '0' || line->value[i] > '9' || value > 0x7fffffff / 10) {
+            return;
+        }
+        value = value * 10 + (uint32_t)(line->value[i] - '0');
+    }
+    if (line->value_length > 0 && value <= 0x7fffffff) {
+        *number = value;
+    }
+}
+
+/* Stores what a line of execution_env states. */
+ZT__PRIVATE void zt__read_execution_env(const zt__yaml_line *line, zt__kernel_facts *facts) {
+    const struct {
+        const char *key;
+        uint32_t *number;
+    } members[] = {{"simd_size", &facts->simd_width},
+                   {"grf_count", &facts->registers},
+                   {"slm_size", &facts->slm_bytes},
+                   {"private_size", &facts->private_bytes},
+                   {"spill_size", &facts->spill_bytes},
+                   {"barrier_count", &facts->barriers},
+                   {"eu_thread_count", &facts->threads_per_eu}};
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(members); i++) {
+        if (zt__equals(members[i].key, line->key, line->key_length)) {
+            zt__read_yaml_number(line, members[i].number);
+        }
+    }
+}
+
+/* Reads the kernels of a .ze_info into `kernels`, or only counts them if it is NULL. Returns their number. In
+   execution_env, the documentation of the format has 0 as the default of barrier_count and slm_size. */
+ZT__PRIVATE uint32_t zt__read_ze_info(const char *text, size_t size, zt__described_kernel *kernels) {
+    const char *end = text + size;
+    size_t item = SIZE_MAX, members = 0, environment = 0;
+    int in_kernels = 0, in_environment = 0;
+    uint32_t count = 0;
+    zt__yaml_line line;
+    while (zt__next_yaml_line(&text, end, &line)) {
+        zt__kernel_facts *facts;
+        if (line.dash == 0 && !line.is_element) {
+            in_kernels = zt__equals("kernels", line.key, line.key_length);
+            item = SIZE_MAX;
+            continue;
+        }
+        if (in_kernels && line.is_element && line.dash <= item) {
+            item = line.dash;
+            members = line.column;
+            in_environment = 0;
+            count++;
+            if (kernels) {
+                memset(&kernels[count - 1], 0, sizeof *kernels);
+                kernels[count - 1].facts = zt__unknown_facts();
+            }
+        }
+        if (!in_kernels || item == SIZE_MAX || !kernels) {
+            continue;
+        }
+        facts = &kernels[count - 1].facts;
+        if (line.column == members) {
+            in_environment = zt__equals("execution_env", line.key, line.key_length);
+            environment = 0;
+            if (in_environment) {
+                facts->barriers = facts->slm_bytes = 0;
+            } else if (zt__equals("name", line.key, line.key_length)) {
+                kernels[count - 1].name = line.value;
+                kernels[count - 1].name_length = line.value_length;
+            }
+        } else if (in_environment && line.column > members) {
+            environment = environment ? environment : line.column;
+            if (line.column == environment && !line.is_element) {
+                zt__read_execution_env(&line, facts);
+            }
+        }
+    }
+    return count;
+}
+
+ZT__PRIVATE void zt__free_described_module(const zt_allocator *allocator, zt__described_module *module) {
+    if (module) {
+        zt__free(allocator, module->text);
+        zt__free(allocator, module->kernels);
+        zt__free(allocator, module);
+    }
+}
+
+/* Keeps what the native binary of a module states of its kernels. Without memory, it is not known. */
+ZT__PRIVATE void zt__keep_ze_info(const zt_allocator *allocator, const uint8_t *binary, size_t size,
+                                  zt__described_module *module) {
+    size_t begin = 0, length = zt__find_ze_info(binary, size, &begin);
+    uint32_t count = length ? zt__read_ze_info((const char *)binary + begin, length, NULL) : 0;
+    module->hash = zt__hash(binary, size);
+    if (count == 0) {
+        return;
+    }
+    module->text = (char *)zt__allocate(allocator, length, 1);
+    module->kernels = (zt__described_kernel *)zt__allocate(allocator, count, sizeof *module->kernels);
+    if (module->text && module->kernels) {
+        memcpy(module->text, binary + begin, length);
+        module->kernel_count = zt__read_ze_info(module->text, length, module->kernels);
+    }
+}
+
+/* Reads a module. Returns NULL without memory. No mutex is held. */
+ZT__PRIVATE zt__described_module *zt__describe_module(const zt_allocator *allocator,
+                                                      ze_module_handle_t handle) {
+    zt__described_module *module = (zt__described_module *)zt__allocate(allocator, 1, sizeof *module);
+    uint8_t *binary = NULL;
+    size_t size = 0, room;
+    if (!module) {
+        return NULL;
+    }
+    module->handle = handle;
+    if (zeModuleGetNativeBinary(handle, &size, NULL) == ZE_RESULT_SUCCESS && size <= ZT__MAX_BINARY) {
+        binary = (uint8_t *)zt__allocate(allocator, size, 1);
+    }
+    room = size;
+    if (binary && zeModuleGetNativeBinary(handle, &size, binary) == ZE_RESULT_SUCCESS) {
+        zt__keep_ze_info(allocator, binary, size < room ? size : room, module);
+    }
+    zt__free(allocator, binary);
+    return module;
+}
+
+/* Returns what a module states of a kernel. */
+ZT__PRIVATE zt__kernel_facts zt__describe_kernel(const zt__described_module *module, const char *name) {
+    zt__kernel_facts facts = zt__unknown_facts();
+    uint32_t i;
+    for (i = 0; i < module->kernel_count; i++) {
+        if (zt__equals(name, module->kernels[i].name ? module->kernels[i].name : "",
+                       module->kernels[i].name_length)) {
+            facts = module->kernels[i].facts;
+            break;
+        }
+    }
+    facts.module = module->hash;
+    return facts;
+}
+
+/* ---- what the driver reports ----------------------------------------------------------------------------- */
+
+/* An extension of zeKernelGetProperties of Intel's driver, zex_kernel_register_file_size_exp_t. */
+typedef struct zt__register_file_size {
+    ze_structure_type_t stype;
+    const void *next;
+    uint32_t registers;
+} zt__register_file_size;
+
+/* Reads the properties of a kernel. A driver that does not know the extension leaves the registers as they
+   are; a validation layer may refuse it. */
+ZT__PRIVATE void zt__read_properties(ze_kernel_handle_t kernel, zt__kernel_facts *facts) {
+    zt__register_file_size file = {(ze_structure_type_t)0x00030012, NULL, UINT32_MAX};
+    ze_kernel_properties_t properties;
+    ze_result_t result;
+    memset(&properties, 0, sizeof properties);
+    properties.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES;
+    properties.pNext = &file;
+    result = zeKernelGetProperties(kernel, &properties);
+    if (result != ZE_RESULT_SUCCESS) {
+        properties.pNext = NULL;
+        result = zeKernelGetProperties(kernel, &properties);
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        return;
+    }
+    if (file.registers != UINT32_MAX && file.registers != 0) {
+        facts->registers = file.registers;
+    }
+    if (properties.maxSubgroupSize) {
+        facts->simd_width = properties.maxSubgroupSize;
+    }
+    facts->slm_bytes = properties.localMemSize;
+    facts->private_bytes = properties.privateMemSize;
+    facts->spill_bytes = properties.spillMemSize;
+    facts->arguments = properties.numKernelArgs;
+    facts->required_group_size[0] = properties.requiredGroupSizeX;
+    facts->required_group_size[1] = properties.requiredGroupSizeY;
+    facts->required_group_size[2] = properties.requiredGroupSizeZ;
+}
+
+/* Adds up the bytes of registers that a kernel leaves free. The tokens follow the structure in memory, whose
+   size the call does not take: there is room for many. */
+ZT__PRIVATE void zt__read_profile_info(ze_kernel_handle_t kernel, zt__kernel_facts *facts) {
+    union {
+        zet_profile_properties_t properties;
+        uint8_t bytes[ZT__MOST_TOKENS];
+    } info;
+    zet_profile_free_register_token_t token;
+    zet_profile_register_sequence_t sequence;
+    size_t at = sizeof info.properties;
+    uint32_t i, j;
+    memset(&info, 0, sizeof info);
+    info.properties.stype = ZET_STRUCTURE_TYPE_PROFILE_PROPERTIES;
+    if (zetKernelGetProfileInfo(kernel, &info.properties) != ZE_RESULT_SUCCESS) {
+        return;
+    }
+    facts->profile_flags = info.properties.flags;
+    for (i = 0; i < info.properties.numTokens && sizeof info - at >= sizeof token; i++) {
+        memcpy(&token, info.bytes + at, sizeof token);
+        if (token.size < sizeof token || token.size > sizeof info - at) {
+            return;
+        }
+        for (j = 0; token.type == ZET_PROFILE_TOKEN_TYPE_FREE_REGISTER && j < token.count &&
+                    j < (token.size - sizeof token) / sizeof sequence;
+             j++) {
+            memcpy(&sequence, info.bytes + at + sizeof token + j * sizeof sequence, sizeof sequence);
+            facts->free_register_bytes =
+                (facts->free_register_bytes == UINT32_MAX ? 0 : facts->free_register_bytes) + sequence.count;
+        }
+        at += token.size;
+    }
+}
+
+/* Reads all that the driver reports of a kernel. `described` is what its module states. No mutex is held. */
+ZT__PRIVATE zt__kernel_facts zt__read_kernel(ze_kernel_handle_t kernel, const zt__kernel_facts *described) {
+    ze_result_t(ZE_APICALL * get_binary)(ze_kernel_handle_t, size_t *, uint8_t *);
+    zt__kernel_facts facts = *described;
+    size_t size = 0;
+    zt__read_properties(kernel, &facts);
+    zt__read_profile_info(kernel, &facts);
+    zt__find_loader_symbol("zeKernelGetBinaryExp", (void *)&get_binary);
+    if (get_binary && get_binary(kernel, &size, NULL) == ZE_RESULT_SUCCESS && size < UINT32_MAX) {
+        facts.code_bytes = (uint32_t)size;
+    }
+    return facts;
+}
+
+/* ---- the kernels of a profiler --------------------------------------------------------------------------- */
+
+/* Returns the kernels of a profiler, or NULL without memory. */
+ZT__PRIVATE zt__kernels *zt__kernels_of(zt_profiler *profiler) {
+    zt__kernels *kernels = zt__load(&profiler->kernels);
+    ze_device_compute_properties_t compute;
+    ze_device_properties_t device;
+    if (kernels) {
+        return kernels;
+    }
+    kernels = (zt__kernels *)zt__allocate(&profiler->config.allocator, 1, sizeof *kernels);
+    if (!kernels) {
+        return NULL;
+    }
+    memset(&device, 0, sizeof device);
+    memset(&compute, 0, sizeof compute);
+    device.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
+    compute.stype = ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES;
+    if (zeDeviceGetProperties(profiler->device, &device) == ZE_RESULT_SUCCESS) {
+        kernels->limits.threads_per_eu = device.numThreadsPerEU;
+        kernels->limits.eus_per_subslice = device.numEUsPerSubslice;
+        kernels->limits.subslices = device.numSubslicesPerSlice * device.numSlices;
+    }
+    if (zeDeviceGetComputeProperties(profiler->device, &compute) == ZE_RESULT_SUCCESS) {
+        kernels->limits.slm_bytes = compute.maxSharedLocalMemory;
+    }
+    zt__lock(&profiler->mutex);
+    if (!profiler->kernels) {
+        zt__store(&profiler->kernels, kernels);
+        kernels = NULL;
+    }
+    zt__unlock(&profiler->mutex);
+    zt__free(&profiler->config.allocator, kernels); /* another thread was faster */
+    return zt__load(&profiler->kernels);
+}
+
+/* Makes room for one more kernel. The profiler's mutex is held, but unlocked while memory is allocated.
+   Returns 0 without memory, or if there are too many. */
+ZT__PRIVATE int zt__make_room_for_kernel(zt_profiler *profiler, zt__kernels *kernels) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    while (kernels->count < ZT__MAX_KERNELS &&
+           zt__map_make_room(&kernels->map, allocator, &profiler->mutex)) {
+        uint32_t before = kernels->capacity, capacity = before ? before * 2 : 64;
+        zt__kernel **grown, **unused;
+        if (kernels->count < before) {
+            return 1;
+        }
+        zt__unlock(&profiler->mutex);
+        grown = (zt__kernel **)zt__allocate(allocator, capacity, sizeof *grown);
+        zt__lock(&profiler->mutex);
+        if (!grown) {
+            return 0;
+        }
+        unused = grown;
+        if (kernels->capacity == before) { /* else another thread has grown it */
+            unused = kernels->in_order;
+            if (before) {
+                memcpy(grown, unused, before * sizeof *grown);
+            }
+            kernels->in_order = grown;
+            kernels->capacity = capacity;
+        }
+        zt__unlock(&profiler->mutex);
+        zt__free(allocator, unused);
+        zt__lock(&profiler->mutex);
+    }
+    return 0;
+}
+
+/* Makes a record of a kernel, whose name may be empty if the driver fails. Returns NULL without memory. No
+   mutex is held. */
+ZT__PRIVATE zt__kernel *zt__make_kernel(const zt_allocator *allocator, ze_kernel_handle_t handle,
+                                        const zt__kernel_facts *described) {
+    zt__kernel *kernel;
+    size_t size = 0;
+    char *key;
+    if (zeKernelGetName(handle, &size, NULL) != ZE_RESULT_SUCCESS) {
+        size = 0;
+    }
+    kernel = (zt__kernel *)zt__allocate(allocator, 1, sizeof *kernel + sizeof kernel->facts + size + 1);
+    if (!kernel) {
+        return NULL;
+    }
+    key = (char *)(kernel + 1);
+    kernel->name = key + sizeof kernel->facts;
+    if (size && zeKernelGetName(handle, &size, key + sizeof kernel->facts) != ZE_RESULT_SUCCESS) {
+        key[sizeof kernel->facts] = 0;
+    }
+    kernel->facts = zt__read_kernel(handle, described);
+    memcpy(key, &kernel->facts, sizeof kernel->facts);
+    return kernel;
+}
+
+/* Returns the record of a kernel, which is added if there is none, or NULL if it cannot be. `described` is
+   NULL if nothing is known of the module. No mutex is held. */
+ZT__PRIVATE zt__kernel *zt__find_or_add_kernel(zt_profiler *profiler, ze_kernel_handle_t handle,
+                                               const zt__kernel_facts *described) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    const zt__kernel_facts unknown = zt__unknown_facts();
+    zt__kernels *kernels = zt__kernels_of(profiler);
+    zt__kernel *made = zt__make_kernel(allocator, handle, described ? described : &unknown), *found = NULL;
+    if (kernels && made) {
+        size_t length = sizeof made->facts + strlen(made->name);
+        int has_room;
+        zt__lock(&profiler->mutex);
+        has_room = zt__make_room_for_kernel(profiler, kernels);
+        found = (zt__kernel *)zt__map_find(&kernels->map, made + 1, length);
+        if (!found && has_room) {
+            zt__map_add(&kernels->map, made + 1, length, made);
+            found = kernels->in_order[kernels->count++] = made;
+            made = NULL;
+        }
+        zt__unlock(&profiler->mutex);
+    }
+    zt__free(allocator, made);
+    return found;
+}
+
+/* Counts a launch of a kernel, or, if it is NULL, of one for which there is no room. `shape` has the sizes.
+ */
+ZT__PRIVATE void zt__count_kernel(zt_profiler *profiler, zt__kernel *kernel, const zt_kernel_shape *shape) {
+    uint32_t i = 0;
+    zt__lock(&profiler->mutex);
+    if (!kernel) {
+        profiler->unknown_launches++;
+        zt__unlock(&profiler->mutex);
+        return;
+    }
+    while (i < kernel->shape_count &&
+           (memcmp(kernel->shapes[i].group_size, shape->group_size, sizeof shape->group_size) != 0 ||
+            memcmp(kernel->shapes[i].group_count, shape->group_count, sizeof shape->group_count) != 0)) {
+        i++;
+    }
+    kernel->launches++;
+    if (i == ZT_KERNEL_SHAPES) {
+        kernel->other_launches++;
+    } else {
+        if (i == kernel->shape_count) {
+            kernel->shapes[i] = *shape;
+            kernel->shapes[i].launches = 0;
+            kernel->shape_count++;
+        }
+        kernel->shapes[i].launches++;
+    }
+    zt__unlock(&profiler->mutex);
+}
+
+ZT__PRIVATE void zt__free_kernels(zt_profiler *profiler) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__kernels *kernels = profiler->kernels;
+    uint32_t i;
+    if (kernels) {
+        for (i = 0; i < kernels->count; i++) {
+            zt__free(allocator, kernels->in_order[i]);
+        }
+        zt__free(allocator, kernels->in_order);
+        zt__map_free(&kernels->map, allocator);
+        zt__free(allocator, kernels);
+        profiler->kernels = NULL;
+    }
+}
+
+/* ---- occupancy ------------------------------------------------------------------------------------------- */
+
+/* How the work-groups of a launch fill a subslice. */
+typedef struct zt__filling {
+    uint32_t items;                                  /* of a work-group. 0: not known */
+    uint32_t threads;                                /* of a work-group. 0: not known */
+    uint32_t slots;                                  /* for threads in a subslice. 0: not known */
+    uint32_t groups;                                 /* that fit. UINT32_MAX: not known */
+    int slm_limits, barriers_limit, registers_limit; /* why not more fit */
+} zt__filling;
+
+ZT__PRIVATE uint32_t zt__product(const uint32_t sizes[3]) {
+    uint64_t product = (uint64_t)sizes[0] * sizes[1];
+    return product > UINT32_MAX || product * sizes[2] > UINT32_MAX ? UINT32_MAX
+                                                                   : (uint32_t)(product * sizes[2]);
+}
+
+/* Computes how many work-groups fit into a subslice, as OCCUPANCY in the manual describes. Intel's driver
+   computes the number of work-groups of a cooperative launch in the same way
+   (KernelHelper::getMaxWorkGroupCount of intel/compute-runtime). */
+ZT__PRIVATE zt__filling zt__fill_subslice(const zt__device_limits *limits, const zt__kernel_facts *facts,
+                                          const uint32_t group_size[3]) {
+    zt__filling filling;
+    uint32_t threads_per_eu = limits->threads_per_eu, groups;
+    memset(&filling, 0, sizeof filling);
+    filling.groups = UINT32_MAX;
+    filling.items = zt__product(group_size);
+    filling.slots = limits->threads_per_eu * limits->eus_per_subslice;
+    if (facts->simd_width != UINT32_MAX && facts->simd_width > 0) {
+        filling.threads = filling.items / facts->simd_width + (filling.items % facts->simd_width != 0);
+    }
+    if (facts->threads_per_eu != UINT32_MAX && facts->threads_per_eu > 0) {
+        threads_per_eu = facts->threads_per_eu;
+    } else if (facts->registers != UINT32_MAX && facts->registers > 0) {
+        threads_per_eu = ZT__REGISTER_FILE / facts->registers;
+    } else {
+        return filling;
+    }
+    if (!filling.threads || !filling.slots || facts->barriers == UINT32_MAX ||
+        facts->slm_bytes == UINT32_MAX || (facts->slm_bytes && !limits->slm_bytes)) {
+        return filling;
+    }
+    filling.registers_limit = threads_per_eu < limits->threads_per_eu;
+    threads_per_eu = filling.registers_limit ? threads_per_eu : limits->threads_per_eu;
+    groups = threads_per_eu * limits->eus_per_subslice / filling.threads;
+    if (facts->slm_bytes && limits->slm_bytes / facts->slm_bytes < groups) {
+        groups = limits->slm_bytes / facts->slm_bytes;
+        filling.slm_limits = 1;
+    }
+    if (facts->barriers && ZT__BARRIERS_OF_SUBSLICE / facts->barriers < groups) {
+        groups = ZT__BARRIERS_OF_SUBSLICE / facts->barriers;
+        filling.barriers_limit = 1;
+        filling.slm_limits = 0;
+    }
+    filling.groups = groups ? groups : UINT32_MAX; /* it ran, so the formula is wrong for it */
+    return filling;
+}
+
+/* Fills in what a launch allows. */
+ZT__PRIVATE void zt__complete_shape(const zt__device_limits *limits, const zt__kernel_facts *facts,
+                                    zt_kernel_shape *shape) {
+    const zt__filling filling = zt__fill_subslice(limits, facts, shape->group_size);
+    shape->groups_per_subslice = filling.groups;
+    shape->occupancy = shape->waves = zt__nan();
+    if (filling.groups != UINT32_MAX) {
+        double count =
+            (double)shape->group_count[0] * (double)shape->group_count[1] * (double)shape->group_count[2];
+        shape->occupancy = (double)filling.groups * filling.threads / filling.slots;
+        if (count > 0 && limits->subslices) {
+            shape->waves = count / ((double)filling.groups * limits->subslices);
+        }
+    }
+}
+
+/* ---- advice ---------------------------------------------------------------------------------------------- */
+
+typedef enum zt__kernel_figure {
+    ZT__KERNEL_NOTHING,
+    ZT__KERNEL_SPILL, /* bytes */
+    ZT__KERNEL_PRIVATE,
+    ZT__KERNEL_SLM,
+    ZT__KERNEL_EMPTY,      /* percent of the threads of a subslice */
+    ZT__KERNEL_IDLE_LANES, /* percent of the lanes of the threads of a work-group */
+    ZT__KERNEL_ITEMS,      /* of a work-group. Numbers from here on */
+    ZT__KERNEL_SIMD,
+    ZT__KERNEL_REGISTERS,
+    ZT__KERNEL_GROUPS,         /* of a launch */
+    ZT__KERNEL_FITTING_GROUPS, /* of a subslice */
+    ZT__KERNEL_CAPACITY,       /* groups of the device */
+    ZT__KERNEL_WAVES,
+    ZT__KERNEL_SLM_LIMITS, /* 1 or 0 */
+    ZT__KERNEL_BARRIERS_LIMIT,
+    ZT__KERNEL_REGISTERS_LIMIT,
+    ZT__KERNEL_FIGURES
+} zt__kernel_figure;
+
+/* A sentence about a kernel, which applies if all conditions hold: texts with figures between them. */
+typedef struct zt__kernel_rule {
+    struct {
+        zt__kernel_figure figure;
+        zt__relation relation;
+        double threshold;
+    } conditions[2];
+    struct {
+        const char *text;
+        zt__kernel_figure figure; /* after the text */
+    } parts[4];
+} zt__kernel_rule;
+
+/* All rules that hold apply, but of those with the same first condition only the first. A figure that is not
+   known fulfils no condition. Sources of the thresholds and remedies, beside those of zt__rules:
+   [oneAPI] Intel, "oneAPI GPU Optimization Guide": Registerization and Avoiding Register Spills; Small
+            Register Mode vs. Large Register Mode; Thread Mapping and GPU Occupancy; Considerations for
+            Selecting Work-Group Size. It advises against any spill. */
+static const zt__kernel_rule zt__kernel_rules[] = {
+    /* [oneAPI] */
+    {{{ZT__KERNEL_SPILL, ZT__AT_LEAST, 1}, {ZT__KERNEL_REGISTERS, ZT__AT_LEAST, 256}},
+     {{"It spills ", ZT__KERNEL_SPILL},
+      {" a thread in spite of the large register file: split it, or keep fewer values at a time.",
+       ZT__KERNEL_NOTHING}}},
+    {{{ZT__KERNEL_SPILL, ZT__AT_LEAST, 1}, {ZT__KERNEL_NOTHING, ZT__NO_CONDITION, 0}},
+     {{"It spills ", ZT__KERNEL_SPILL},
+      {" a thread: use the large register file (-ze-opt-large-register-file), or split the kernel.",
+       ZT__KERNEL_NOTHING}}},
+    /* [own]: an array, and not a few values */
+    {{{ZT__KERNEL_PRIVATE, ZT__AT_LEAST, 256}, {ZT__KERNEL_NOTHING, ZT__NO_CONDITION, 0}},
+     {{"It keeps ", ZT__KERNEL_PRIVATE},
+      {" a thread in memory: arrays with indices that the compiler does not know are not in registers.",
+       ZT__KERNEL_NOTHING}}},
+    /* [own]: an empty lane is lost for as long as its thread runs */
+    {{{ZT__KERNEL_IDLE_LANES, ZT__AT_LEAST, 20}, {ZT__KERNEL_NOTHING, ZT__NO_CONDITION, 0}},
+     {{"Work-groups of ", ZT__KERNEL_ITEMS},
+      {" leave ", ZT__KERNEL_IDLE_LANES},
+      {" of the lanes of their threads empty: use a multiple of ", ZT__KERNEL_SIMD},
+      {".", ZT__KERNEL_NOTHING}}},
+    /* [Gen9], [oneAPI] */
+    {{{ZT__KERNEL_EMPTY, ZT__AT_LEAST, 20}, {ZT__KERNEL_BARRIERS_LIMIT, ZT__AT_LEAST, 1}},
+     {{"A subslice has barriers for ", ZT__KERNEL_FITTING_GROUPS},
+      {" work-groups of ", ZT__KERNEL_ITEMS},
+      {", which leave ", ZT__KERNEL_EMPTY},
+      {" of its threads empty: use larger ones.", ZT__KERNEL_NOTHING}}},
+    {{{ZT__KERNEL_EMPTY, ZT__AT_LEAST, 20}, {ZT__KERNEL_SLM_LIMITS, ZT__AT_LEAST, 1}},
+     {{"Work-groups with ", ZT__KERNEL_SLM},
+      {" of shared local memory leave ", ZT__KERNEL_EMPTY},
+      {" of the threads of a subslice empty: use less of it, or larger work-groups.", ZT__KERNEL_NOTHING}}},
+    {{{ZT__KERNEL_EMPTY, ZT__AT_LEAST, 20}, {ZT__KERNEL_REGISTERS_LIMIT, ZT__AT_LEAST, 1}},
+     {{"Threads with ", ZT__KERNEL_REGISTERS},
+      {" registers leave ", ZT__KERNEL_EMPTY},
+      {" of the threads of a subslice empty: try the small register file, unless it spills then.",
+       ZT__KERNEL_NOTHING}}},
+    {{{ZT__KERNEL_EMPTY, ZT__AT_LEAST, 20}, {ZT__KERNEL_NOTHING, ZT__NO_CONDITION, 0}},
+     {{"Work-groups of ", ZT__KERNEL_ITEMS},
+      {" leave ", ZT__KERNEL_EMPTY},
+      {" of the threads of a subslice empty: use a size of which more fit.", ZT__KERNEL_NOTHING}}},
+    {{{ZT__KERNEL_WAVES, ZT__BELOW, 1}, {ZT__KERNEL_NOTHING, ZT__NO_CONDITION, 0}},
+     {{"A launch has ", ZT__KERNEL_GROUPS},
+      {" work-groups, and the device has room for ", ZT__KERNEL_CAPACITY},
+      {" at a time: give a launch more work, or run launches beside each other.", ZT__KERNEL_NOTHING}}},
+};
+
+/* Fills in the figures of a kernel and one of its launches, NaN where they are not known. */
+ZT__PRIVATE void zt__read_kernel_figures(const zt__device_limits *limits, const zt__kernel_facts *facts,
+                                         const zt_kernel_shape *shape, double figures[ZT__KERNEL_FIGURES]) {
+    const zt__filling filling = zt__fill_subslice(limits, facts, shape->group_size);
+    const struct {
+        zt__kernel_figure figure;
+        uint32_t value;
+    } known[] = {{ZT__KERNEL_SPILL, facts->spill_bytes},
+                 {ZT__KERNEL_PRIVATE, facts->private_bytes},
+                 {ZT__KERNEL_SLM, facts->slm_bytes},
+                 {ZT__KERNEL_SIMD, facts->simd_width},
+                 {ZT__KERNEL_REGISTERS, facts->registers},
+                 {ZT__KERNEL_FITTING_GROUPS, filling.groups},
+                 {ZT__KERNEL_ITEMS, filling.items ? filling.items : UINT32_MAX}};
+    uint32_t i;
+    for (i = 0; i < ZT__KERNEL_FIGURES; i++) {
+        figures[i] = zt__nan();
+    }
+    for (i = 0; i < ZT__COUNT_OF(known); i++) {
+        figures[known[i].figure] = known[i].value == UINT32_MAX ? zt__nan() : (double)known[i].value;
+    }
+    if (filling.threads) {
+        figures[ZT__KERNEL_IDLE_LANES] =
+            100 - 100.0 * filling.items / ((double)filling.threads * facts->simd_width);
+    }
+    figures[ZT__KERNEL_EMPTY] = 100 - 100 * shape->occupancy;
+    figures[ZT__KERNEL_WAVES] = shape->waves;
+    if (!zt__is_nan(shape->waves)) {
+        figures[ZT__KERNEL_CAPACITY] = (double)filling.groups * limits->subslices;
+        figures[ZT__KERNEL_GROUPS] = shape->waves * figures[ZT__KERNEL_CAPACITY];
+    }
+    figures[ZT__KERNEL_SLM_LIMITS] = filling.slm_limits;
+    figures[ZT__KERNEL_BARRIERS_LIMIT] = filling.barriers_limit;
+    figures[ZT__KERNEL_REGISTERS_LIMIT] = filling.registers_limit;
+}
+
+/* Appends a figure in words: "4 KiB", "75%", "128". */
+ZT__PRIVATE void zt__append_kernel_figure(char *text, size_t room, zt__kernel_figure figure, double value) {
+    if (figure == ZT__KERNEL_NOTHING) {
+        return;
+    }
+    if (figure >= ZT__KERNEL_ITEMS) {
+        zt__append(text, room, "%.0f", value);
+    } else if (figure >= ZT__KERNEL_EMPTY) {
+        zt__append(text, room, "%.0f%%", value);
+    } else if (value < 1024) {
+        zt__append(text, room, "%.0f bytes", value);
+    } else {
+        zt__append(text, room, "%.4g KiB", value / 1024);
+    }
+}
+
+ZT__PRIVATE int zt__kernel_rule_holds(const zt__kernel_rule *rule, const double figures[ZT__KERNEL_FIGURES]) {
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(rule->conditions); i++) {
+        double figure = figures[rule->conditions[i].figure], threshold = rule->conditions[i].threshold;
+        zt__relation relation = rule->conditions[i].relation;
+        if (relation != ZT__NO_CONDITION &&
+            (zt__is_nan(figure) || (relation == ZT__BELOW ? figure >= threshold : figure < threshold))) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Applies the rules to a kernel and one of its launches. */
+ZT__PRIVATE void zt__advise_kernel(const zt__device_limits *limits, const zt__kernel_facts *facts,
+                                   const zt_kernel_shape *shape, char *text, size_t room) {
+    double figures[ZT__KERNEL_FIGURES];
+    zt__kernel_figure reported = ZT__KERNEL_NOTHING;
+    uint32_t i, part;
+    text[0] = 0;
+    zt__read_kernel_figures(limits, facts, shape, figures);
+    for (i = 0; i < ZT__COUNT_OF(zt__kernel_rules); i++) {
+        const zt__kernel_rule *rule = &zt__kernel_rules[i];
+        if (rule->conditions[0].figure == reported || !zt__kernel_rule_holds(rule, figures)) {
+            continue;
+        }
+        reported = rule->conditions[0].figure;
+        zt__append(text, room, "%s", text[0] ? " " : "");
+        for (part = 0; part < ZT__COUNT_OF(rule->parts) && rule->parts[part].text; part++) {
+            zt__kernel_figure figure = rule->parts[part].figure;
+            zt__append(text, room, "%s", rule->parts[part].text);
+            zt__append_kernel_figure(text, room, figure, figures[figure]);
+        }
+    }
+}
+
+/* ---- results --------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE void zt__clear_kernel_info(zt_kernel_info *info) {
+    memset(info, 0, sizeof *info);
+    info->name = "";
+    info->region = UINT32_MAX;
+    info->simd_width = info->registers = info->slm_bytes = info->private_bytes = UINT32_MAX;
+    info->spill_bytes = info->barriers = info->arguments = info->code_bytes = UINT32_MAX;
+    info->profile_flags = info->free_register_bytes = UINT32_MAX;
+    info->occupancy = zt__nan();
+}
+
+/* Copies a kernel, its launches in descending order. */
+ZT__PRIVATE void zt__copy_kernel(const zt__kernel *kernel, zt_kernel_info *info) {
+    const zt__kernel_facts *facts = &kernel->facts;
+    uint32_t i, j;
+    info->name = kernel->name;
+    info->module = facts->module;
+    info->launches = kernel->launches;
+    info->simd_width = facts->simd_width;
+    info->registers = facts->registers;
+    info->slm_bytes = facts->slm_bytes;
+    info->private_bytes = facts->private_bytes;
+    info->spill_bytes = facts->spill_bytes;
+    info->barriers = facts->barriers;
+    info->arguments = facts->arguments;
+    info->code_bytes = facts->code_bytes;
+    info->profile_flags = facts->profile_flags;
+    info->free_register_bytes = facts->free_register_bytes;
+    memcpy(info->required_group_size, facts->required_group_size, sizeof info->required_group_size);
+    info->other_launches = kernel->other_launches;
+    info->shape_count = kernel->shape_count;
+    for (i = 0; i < kernel->shape_count; i++) {
+        for (j = i; j > 0 && info->shapes[j - 1].launches < kernel->shapes[i].launches; j--) {
+            info->shapes[j] = info->shapes[j - 1];
+        }
+        info->shapes[j] = kernel->shapes[i];
+    }
+}
+
+ZT_API uint32_t zt_get_kernel_count(const zt_profiler *profiler) {
+    zt_profiler *locked = zt__mutable(profiler);
+    uint32_t count;
+    if (!profiler) {
+        return 0;
+    }
+    zt__lock(&locked->mutex);
+    count = locked->kernels ? locked->kernels->count : 0;
+    zt__unlock(&locked->mutex);
+    return count;
+}
+
+ZT_API ze_result_t zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, zt_kernel_info *info) {
+    zt_profiler *locked = zt__mutable(profiler);
+    const zt__region_record *region;
+    const zt__kernels *kernels;
+    const zt__kernel *found;
+    uint32_t i;
+    if (!info) {
+        return profiler ? zt__report_null(&locked->diagnostics, "zt_get_kernel", "info") : ZE_RESULT_SUCCESS;
+    }
+    zt__clear_kernel_info(info);
+    if (!profiler) {
+        return ZE_RESULT_SUCCESS;
+    }
+    zt__lock(&locked->mutex);
+    kernels = locked->kernels;
+    found = kernels && kernel < kernels->count ? kernels->in_order[kernel] : NULL;
+    if (found) {
+        zt__copy_kernel(found, info);
+        region = (const zt__region_record *)zt__map_find(&locked->names, found->name, strlen(found->name));
+        info->region = region ? region->index : UINT32_MAX;
+    }
+    zt__unlock(&locked->mutex);
+    if (!found) {
+        return zt__report_index(profiler, "zt_get_kernel", "kernel", kernel);
+    }
+    for (i = 0; i < info->shape_count; i++) {
+        zt__complete_shape(&kernels->limits, &found->facts, &info->shapes[i]);
+    }
+    info->occupancy = info->shapes[0].occupancy;
+    zt__advise_kernel(&kernels->limits, &found->facts, &info->shapes[0], info->advice, sizeof info->advice);
+    return ZE_RESULT_SUCCESS;
+}
+
+#endif /* ZETOOLS_TRACER */
 
 /* ==== >>requests: reports that the environment asks for =================================================== */
 
@@ -12274,6 +14100,15 @@ ZT__PRIVATE void zt__destroy_profiler(zt_profiler *profiler) {
     zt__detach_profiler(profiler);
     zt__unregister_profiler(profiler);
     zt__close_timeline(profiler);
+    if (profiler->free_hotspots) {
+        profiler->free_hotspots(profiler);
+    }
+    if (profiler->free_tracer) {
+        profiler->free_tracer(profiler);
+    }
+#ifdef ZETOOLS_TRACER
+    zt__free_kernels(profiler);
+#endif
     zt__free_profiler(profiler);
 }
 
@@ -12495,7 +14330,10 @@ struct zt_stream {
     zt_stream_config config;
     zt_stream_info info;
     zt__driver driver;
-    zt__diagnostics diagnostics;
+    const char *opened_by;  /* the call, for messages */
+    int is_of_instructions; /* its reports are read by >>hotspots: they have no periods, and no rows */
+    zt__diagnostics own_diagnostics;
+    zt__diagnostics *diagnostics;                                      /* these, or those of the profiler */
     uint32_t time_metric, length_metric, marker_metric, reason_metric; /* or UINT32_MAX */
     uint32_t marker_base; /* the number of the first marker in the device's reports */
     int is_activated;
@@ -12549,11 +14387,6 @@ struct zt_stream {
     zt__clock clock;
 };
 
-/* Public functions that only read take a const stream, but lock it. */
-ZT__PRIVATE zt_stream *zt__mutable_stream(const zt_stream *stream) {
-    return (zt_stream *)stream;
-}
-
 /* ---- opening --------------------------------------------------------------------------------------------- */
 
 ZT__PRIVATE void zt__fill_stream_config(zt_stream_config *config) {
@@ -12600,9 +14433,11 @@ ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_
     stream->device = device;
     stream->config = config;
     stream->info.group = "";
-    stream->diagnostics.mutex = &data->mutex;
-    stream->diagnostics.log = config.log ? config.log : zt__default_log();
-    stream->diagnostics.log_user = config.log_user;
+    stream->own_diagnostics.mutex = &data->mutex;
+    stream->own_diagnostics.log = config.log ? config.log : zt__default_log();
+    stream->own_diagnostics.log_user = config.log_user;
+    stream->diagnostics = &stream->own_diagnostics;
+    stream->opened_by = "zt_stream_open";
     stream->time_metric = stream->length_metric = UINT32_MAX;
     stream->marker_metric = stream->reason_metric = UINT32_MAX;
     stream->marker_reason = stream->other_reason = zt__nan();
@@ -12620,17 +14455,32 @@ ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_
 /* Reports why the device cannot be sampled. Returns the result of the call that failed. */
 ZT__PRIVATE ze_result_t zt__report_stream_refusal(zt_stream *stream, ze_result_t result, const char *call,
                                                   const zt__counter_holder *holder) {
-    zt__report_refusal(&stream->diagnostics, stream->device, 1, result, call, holder);
+    zt__report_refusal(stream->diagnostics, stream->device, 1, result, call, holder);
     return result;
 }
 
-/* Finds the configured group; if none is configured, ComputeBasic, or else the first that is time-based.
-   Refuses a device with several tiles, whose reports have a header, so that only one at a time could be
-   calculated. */
-ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
+/* Returns the index of the configured group in the catalog; if none is configured, that of ComputeBasic, or
+   else of the first that is time-based. For >>hotspots, that of the group that samples instructions. Returns
+   UINT32_MAX if there is none. */
+ZT__PRIVATE uint32_t zt__choose_stream_group(const zt_stream *stream, const zt__catalog *catalog) {
     const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
+    const char *name = stream->config.group ? stream->config.group : "ComputeBasic";
+    uint32_t index = 0;
+    if (stream->is_of_instructions) {
+        while (index < catalog->count && !catalog->samples_instructions[index]) {
+            index++;
+        }
+        return index < catalog->count ? index : UINT32_MAX;
+    }
+    index = zt__find_group(catalog, name, strlen(name), type);
+    return index == UINT32_MAX && !stream->config.group ? zt__find_group(catalog, NULL, 0, type) : index;
+}
+
+/* Finds the group. Refuses a device with several tiles, whose reports have a header, so that only one at a
+   time could be calculated. */
+ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
     const zt_allocator *allocator = &stream->config.allocator;
-    const char *name = stream->config.group ? stream->config.group : "ComputeBasic", *call;
+    const char *name = stream->config.group, *call;
     zt__group *group = &stream->data->group;
     zt__catalog catalog;
     uint32_t index, tiles = 0;
@@ -12638,20 +14488,20 @@ ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
     if (result != ZE_RESULT_SUCCESS) {
         return zt__report_stream_refusal(stream, result, call, NULL);
     }
-    index = zt__find_group(&catalog, name, strlen(name), type);
-    if (index == UINT32_MAX && !stream->config.group) {
-        index = zt__find_group(&catalog, NULL, 0, type);
-    }
+    index = zt__choose_stream_group(stream, &catalog);
     if (index != UINT32_MAX) {
         group->handle = catalog.handles[index];
         group->properties = catalog.properties[index];
         group->tiles = 1;
         stream->info.group = group->properties.name;
+    } else if (stream->is_of_instructions && catalog.count > 0) {
+        result = zt__report(stream->diagnostics, NO_INSTRUCTION_SAMPLING, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                            (unsigned)catalog.count);
     } else if (zt__has_counters(&catalog)) {
-        result =
-            zt__report_no_group(&stream->diagnostics, "zt_stream_open", &catalog, name, strlen(name), type);
+        result = zt__report_no_group(stream->diagnostics, stream->opened_by, &catalog, name, strlen(name),
+                                     ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED);
     } else {
-        result = zt__report(&stream->diagnostics, METRIC_LIBRARY_MISSING,
+        result = zt__report(stream->diagnostics, METRIC_LIBRARY_MISSING,
                             ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, (unsigned)catalog.count);
     }
     zt__close_catalog(allocator, &catalog);
@@ -12660,11 +14510,12 @@ ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
     }
     ZT__INTERNAL(result = zeDeviceGetSubDevices(stream->device, &tiles, NULL));
     if (result != ZE_RESULT_SUCCESS) {
-        return zt__check(&stream->diagnostics, result, "zeDeviceGetSubDevices", "Update the driver.");
+        return zt__check(stream->diagnostics, result, "zeDeviceGetSubDevices", "Update the driver.");
     }
     if (tiles > 1) {
-        return zt__report(&stream->diagnostics, SEVERAL_TILES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          (unsigned)tiles, stream->info.group);
+        return zt__report(stream->diagnostics, SEVERAL_TILES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          stream->opened_by, (unsigned)tiles, stream->info.group,
+                          stream->is_of_instructions ? "profiler" : "stream");
     }
     return result;
 }
@@ -12681,7 +14532,7 @@ ZT__PRIVATE ze_result_t zt__load_stream_metrics(zt_stream *stream) {
     data->metrics =
         (zt_metric *)zt__allocate(&stream->config.allocator, data->group.metric_count, sizeof *data->metrics);
     if (!data->metrics) {
-        return zt__report_no_memory(&stream->diagnostics, "zt_stream_open", "metrics");
+        return zt__report_no_memory(stream->diagnostics, stream->opened_by, "metrics");
     }
     for (i = 0; i < data->group.metric_count; i++) {
         zt_metric *metric = &data->metrics[i];
@@ -12712,7 +14563,7 @@ ZT__PRIVATE ze_result_t zt__make_room_for_rows(zt_stream *stream) {
     size_t at_once = limit / 4 / of_row, least = LEAST_ROWS * of_row + LEAST_RING;
     int complete;
     if (limit < least) {
-        return zt__report(&stream->diagnostics, MEMORY_LIMIT, ZE_RESULT_ERROR_INVALID_SIZE, "zt_stream_open",
+        return zt__report(stream->diagnostics, MEMORY_LIMIT, ZE_RESULT_ERROR_INVALID_SIZE, stream->opened_by,
                           (unsigned long long)limit, stream->info.group, (unsigned long long)least);
     }
     stream->max_calculated = at_once < MOST_ROWS ? (uint32_t)at_once : (uint32_t)MOST_ROWS;
@@ -12731,7 +14582,7 @@ ZT__PRIVATE ze_result_t zt__make_room_for_rows(zt_stream *stream) {
         complete = complete && data->rows && data->row_values && data->sums;
     }
     return complete ? ZE_RESULT_SUCCESS
-                    : zt__report_no_memory(&stream->diagnostics, "zt_stream_open", "reports and rows");
+                    : zt__report_no_memory(stream->diagnostics, stream->opened_by, "reports and rows");
 }
 
 /* zet_metric_global_timestamps_resolution_exp_t, which old headers do not have. */
@@ -12769,7 +14620,7 @@ ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
         device.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* its timerResolution is in ticks a second */
         ZT__INTERNAL(result = zeDeviceGetProperties(stream->device, &device));
         if (result != ZE_RESULT_SUCCESS) {
-            return zt__check(&stream->diagnostics, result, "zeDeviceGetProperties", "Update the driver.");
+            return zt__check(stream->diagnostics, result, "zeDeviceGetProperties", "Update the driver.");
         }
         zt__init_clock(clock, stream->device, NULL, device.timerResolution,
                        zt__mask_of_bits(device.timestampValidBits));
@@ -12777,7 +14628,7 @@ ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
     }
     if (zt__means_device_loss(result)) {
         return zt__check(
-            &stream->diagnostics, result,
+            stream->diagnostics, result,
             clock->group ? "zetMetricGroupGetGlobalTimestampsExp" : "zeDeviceGetGlobalTimestamps", "");
     }
     if (result != ZE_RESULT_SUCCESS) {
@@ -12799,10 +14650,10 @@ ZT__PRIVATE ze_result_t zt__query_report_size(zt_stream *stream) {
         return ZE_RESULT_SUCCESS;
     }
     if (result != ZE_RESULT_SUCCESS) {
-        return zt__check(&stream->diagnostics, result, "zetMetricStreamerReadData", "Update the driver.");
+        return zt__check(stream->diagnostics, result, "zetMetricStreamerReadData", "Update the driver.");
     }
     if (stream->ring_size / size < 2) {
-        return zt__report(&stream->diagnostics, MEMORY_LIMIT, ZE_RESULT_ERROR_INVALID_SIZE, "zt_stream_read",
+        return zt__report(stream->diagnostics, MEMORY_LIMIT, ZE_RESULT_ERROR_INVALID_SIZE, "zt_stream_read",
                           (unsigned long long)stream->config.memory_limit, stream->info.group,
                           (unsigned long long)(stream->config.memory_limit + 2 * size));
     }
@@ -12835,14 +14686,16 @@ ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
         ZT__INTERNAL(result = zeEventCreate(stream->event_pool, &event, &stream->event));
     }
     if (result != ZE_RESULT_SUCCESS) {
-        return zt__check(&stream->diagnostics, result, call, "Free events or memory.");
+        return zt__check(stream->diagnostics, result, call, "Free events or memory.");
     }
     result = zt__activate_group(stream->context, stream->device, &stream->data->group, 1, &holder);
     if (result != ZE_RESULT_SUCCESS) {
         return zt__report_stream_refusal(stream, result, "zetContextActivateMetricGroups", &holder);
     }
     stream->is_activated = 1;
-    result = zt__open_stream_clock(stream);
+    if (!stream->is_of_instructions) { /* these have no times */
+        result = zt__open_stream_clock(stream);
+    }
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
@@ -12915,7 +14768,7 @@ ZT__PRIVATE ze_result_t zt__read_into_ring(zt_stream *stream, int *more) {
         return ZE_RESULT_SUCCESS;
     }
     if (result != ZE_RESULT_SUCCESS && !dropped) {
-        return zt__check(&stream->diagnostics, result, "zetMetricStreamerReadData", "Update the driver.");
+        return zt__check(stream->diagnostics, result, "zetMetricStreamerReadData", "Update the driver.");
     }
     *more = size == room;
     reports = (stream->partial + size) / stream->report_size;
@@ -12934,8 +14787,8 @@ ZT__PRIVATE ze_result_t zt__read_into_ring(zt_stream *stream, int *more) {
     stream->written_ns = now;
     stream->counts.reports += reports;
     zt__unlock(&stream->data->mutex);
-    if (dropped) {
-        zt__report(&stream->diagnostics, STREAM_GAP, result);
+    if (dropped && !stream->is_of_instructions) {
+        zt__report(stream->diagnostics, STREAM_GAP, result);
     }
     return ZE_RESULT_SUCCESS;
 }
@@ -12946,7 +14799,7 @@ ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
     int more = 1, reads;
     ze_result_t result = ZE_RESULT_SUCCESS;
     for (reads = 0; more && reads < MOST_READS; reads++) {
-        if (zt__is_device_lost(&stream->diagnostics)) {
+        if (zt__is_device_lost(stream->diagnostics)) {
             return 0;
         }
         result = zt__read_into_ring(stream, &more);
@@ -12971,28 +14824,32 @@ ZT__PRIVATE int zt__was_notified(zt_stream *stream) {
         call = "zeEventHostReset";
         ZT__INTERNAL(result = zeEventHostReset(stream->event));
     }
-    return zt__check(&stream->diagnostics, result, call, "Rows come later.") == ZE_RESULT_SUCCESS;
+    return zt__check(stream->diagnostics, result, call, "Rows come later.") == ZE_RESULT_SUCCESS;
 }
 
 /* ---- the reader thread ----------------------------------------------------------------------------------- */
 
-/* The step of the reader thread: reads what there is, then sleeps until the device signals its event, which
-   is polled four times as often as it is expected. Reads again after ten milliseconds in any case, because
-   the device may signal nothing. */
-ZT__PRIVATE int zt__run_reader_thread(void *user) {
+/* Called by the reader thread: sleeps until the device signals its event, which is polled four times as often
+   as it is expected; but no longer than ten milliseconds, because the device may signal nothing. */
+ZT__PRIVATE void zt__sleep_until_notified(zt_stream *stream) {
     enum { SHORTEST_NS = 100000 };
-    zt_stream *stream = (zt_stream *)user;
     uint64_t step = (uint64_t)stream->info.period_ns * stream->info.notify_reports / 4;
     uint64_t deadline = zt__deadline(ZT__STREAM_WAIT_NS);
     step = step > SHORTEST_NS ? step : (uint64_t)SHORTEST_NS;
     step = step < ZT__STREAM_WAIT_NS ? step : (uint64_t)ZT__STREAM_WAIT_NS;
-    zt__fill_ring(stream);
-    zt__store(&stream->reader_cpu_ns, zt__clock_ns(CLOCK_THREAD_CPUTIME_ID));
     do {
         zt__sleep_thread(&stream->thread, step);
     } while (!zt__load(&stream->thread.stop_requested) && zt__now_ns() < deadline &&
              !zt__was_notified(stream));
-    return !zt__is_device_lost(&stream->diagnostics);
+}
+
+/* The step of the reader thread. */
+ZT__PRIVATE int zt__run_reader_thread(void *user) {
+    zt_stream *stream = (zt_stream *)user;
+    zt__fill_ring(stream);
+    zt__store(&stream->reader_cpu_ns, zt__clock_ns(CLOCK_THREAD_CPUTIME_ID));
+    zt__sleep_until_notified(stream);
+    return !zt__is_device_lost(stream->diagnostics);
 }
 
 /* ---- the times of rows, with `reader` held --------------------------------------------------------------- */
@@ -13144,7 +15001,33 @@ ZT__PRIVATE const char *zt__find_marker(zt_stream *stream, const zet_typed_value
 
 /* ---- from the ring to the application -------------------------------------------------------------------- */
 
-/* Calculates the next reports that lie one after the other in the ring. Returns 0 if there are none.
+/* Finds the next reports that lie one after the other in the ring, as many as can be calculated at once.
+   Returns how many there are. */
+ZT__PRIVATE uint32_t zt__find_waiting(zt_stream *stream, const uint8_t **raw) {
+    uint64_t waiting, place;
+    zt__lock(&stream->data->mutex);
+    waiting = stream->written - stream->calculated;
+    place = stream->capacity ? stream->calculated % stream->capacity : 0;
+    if (waiting > stream->capacity - place) {
+        waiting = stream->capacity - place;
+    }
+    zt__unlock(&stream->data->mutex);
+    *raw = stream->ring + (size_t)place * stream->report_size;
+    return waiting < stream->max_calculated ? (uint32_t)waiting : stream->max_calculated;
+}
+
+/* Reports that reports could not be calculated, and that the next read may not begin with a whole one. */
+ZT__PRIVATE void zt__report_not_calculated(zt_stream *stream, ze_result_t result, const char *call) {
+    stream->is_after_failure = 1;
+    zt__store(&stream->is_misaligned, 1);
+    if (zt__means_device_loss(result)) {
+        zt__check(stream->diagnostics, result, call, "");
+    } else {
+        zt__report(stream->diagnostics, NOT_CALCULATED, result, call, zt_result_name(result));
+    }
+}
+
+/* Calculates the next reports of the ring. Returns 0 if there are none.
 
    Drivers keep state between calls. The first call in a process returns one row less than there are reports.
    The first call for a later capture returns as many, but the first row begins in the capture before; it is
@@ -13154,38 +15037,24 @@ ZT__PRIVATE int zt__calculate_rows(zt_stream *stream) {
     const char *call = "zetMetricGroupCalculateMetricValues";
     const zt__group *group = &stream->data->group;
     zt__process *process = zt__get_process();
-    uint64_t waiting, place;
-    uint32_t reports, count, rows = 0;
+    const uint8_t *raw;
+    uint32_t reports = zt__find_waiting(stream, &raw), count, rows = 0;
     ze_result_t result;
-    zt__lock(&stream->data->mutex);
-    waiting = stream->written - stream->calculated;
-    place = stream->capacity ? stream->calculated % stream->capacity : 0;
-    if (waiting > stream->capacity - place) {
-        waiting = stream->capacity - place;
-    }
-    zt__unlock(&stream->data->mutex);
-    reports = waiting < stream->max_calculated ? (uint32_t)waiting : stream->max_calculated;
     count = reports * group->metric_count;
     if (reports == 0 || !process) {
         return 0;
     }
     zt__lock(&process->mutex); /* drivers calculate on one thread at a time */
-    result = zetMetricGroupCalculateMetricValues(
-        group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, reports * stream->report_size,
-        stream->ring + (size_t)place * stream->report_size, &count, stream->values);
+    result =
+        zetMetricGroupCalculateMetricValues(group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES,
+                                            reports * stream->report_size, raw, &count, stream->values);
     zt__unlock(&process->mutex);
     if (result == ZE_RESULT_SUCCESS) {
         rows = count / group->metric_count < reports ? count / group->metric_count : reports;
         stream->is_first_row = !stream->has_calculated && rows == reports;
         stream->has_calculated = 1;
     } else {
-        stream->is_after_failure = 1;
-        zt__store(&stream->is_misaligned, 1);
-        if (zt__means_device_loss(result)) {
-            zt__check(&stream->diagnostics, result, call, "");
-        } else {
-            zt__report(&stream->diagnostics, NOT_CALCULATED, result, zt_result_name(result));
-        }
+        zt__report_not_calculated(stream, result, call);
     }
     zt__lock(&stream->data->mutex);
     stream->row_report = stream->calculated + (reports - rows);
@@ -13304,7 +15173,7 @@ ZT__PRIVATE void zt__deliver_all(zt_stream *stream, zt__receiver *receiver, int 
     enum { MOST_READS = 1024 };
     int more = 1, reads = 0;
     zt__clock_pair pair;
-    if (zt__is_clock_pair_due(&stream->clock) && !zt__is_device_lost(&stream->diagnostics) &&
+    if (zt__is_clock_pair_due(&stream->clock) && !zt__is_device_lost(stream->diagnostics) &&
         zt__read_clocks(&stream->driver, &stream->clock, &pair) == ZE_RESULT_SUCCESS) {
         zt__add_clock_pair(&stream->clock, pair);
     }
@@ -13335,7 +15204,7 @@ ZT__PRIVATE ze_result_t zt__read_rows(zt_stream *stream, zt__receiver *receiver,
         if (zt__load(&stream->is_closing)) {
             return ZE_RESULT_ERROR_NOT_AVAILABLE;
         }
-        if (zt__is_device_lost(&stream->diagnostics)) {
+        if (zt__is_device_lost(stream->diagnostics)) {
             return ZE_RESULT_ERROR_DEVICE_LOST;
         }
         failure = zt__load(&stream->failure);
@@ -13398,11 +15267,11 @@ ZT__PRIVATE const zt__marker *zt__find_or_add_marker(zt__stream_data *data, cons
 ZT__PRIVATE void zt__destroy_stream(zt_stream *stream) {
     zt_allocator allocator = stream->config.allocator;
     if (stream->streamer) {
-        zt__check(&stream->diagnostics, zetMetricStreamerClose(stream->streamer), "zetMetricStreamerClose",
+        zt__check(stream->diagnostics, zetMetricStreamerClose(stream->streamer), "zetMetricStreamerClose",
                   "Update the driver.");
     }
     if (stream->is_activated) {
-        zt__check(&stream->diagnostics,
+        zt__check(stream->diagnostics,
                   zt__deactivate_group(stream->context, stream->device, &stream->data->group),
                   "zetContextActivateMetricGroups", "Update the driver.");
     }
@@ -13454,7 +15323,7 @@ ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_
     }
     profiler = opened->config.profiler;
     if (profiler && !profiler->timeline) {
-        result = zt__report(&opened->diagnostics, NO_TIMELINE, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+        result = zt__report(opened->diagnostics, NO_TIMELINE, ZE_RESULT_ERROR_INVALID_ARGUMENT);
     }
     if (result == ZE_RESULT_SUCCESS) {
         result = zt__find_stream_group(opened);
@@ -13471,15 +15340,15 @@ ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_
     if (result == ZE_RESULT_SUCCESS && opened->config.reader &&
         !zt__start_thread(&opened->thread, zt__run_reader_thread, opened)) {
 #ifdef ZETOOLS_NO_THREADS
-        result = zt__report(&opened->diagnostics, NO_READER, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+        result = zt__report(opened->diagnostics, NO_READER, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                             "ZETOOLS_NO_THREADS is defined");
 #else
-        result = zt__report(&opened->diagnostics, NO_READER, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+        result = zt__report(opened->diagnostics, NO_READER, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
                             "the system starts no thread");
 #endif
     }
     if (result != ZE_RESULT_SUCCESS) {
-        zt__keep_error(&opened->diagnostics, result);
+        zt__keep_error(opened->diagnostics, result);
         zt__destroy_stream(opened);
         return result;
     }
@@ -13498,7 +15367,7 @@ ZT_API ze_result_t zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row
         return ZE_RESULT_SUCCESS;
     }
     if (zt__is_owner(&stream->reader)) {
-        return zt__report(&stream->diagnostics, STREAM_BUSY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+        return zt__report(stream->diagnostics, STREAM_BUSY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
                           "zt_stream_read");
     }
     __atomic_add_fetch(&stream->users, 1, __ATOMIC_ACQ_REL);
@@ -13517,20 +15386,20 @@ ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t li
         return ZE_RESULT_SUCCESS;
     }
     if (!list) {
-        return zt__report_null_handle(&stream->diagnostics, "zt_stream_mark", "list");
+        return zt__report_null_handle(stream->diagnostics, "zt_stream_mark", "list");
     }
     name = zt__shown_name(name);
     if (stream->marker_metric == UINT32_MAX) {
-        return zt__report(&stream->diagnostics, CANNOT_MARK, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, name,
+        return zt__report(stream->diagnostics, CANNOT_MARK, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, name,
                           "the group has no metric StreamMarker. Choose another group");
     }
     marker = zt__find_or_add_marker(stream->data, name);
     if (!marker) {
-        return zt__report(&stream->diagnostics, CANNOT_MARK, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, name,
+        return zt__report(stream->diagnostics, CANNOT_MARK, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, name,
                           "too many names, or no memory. Do not put numbers that change into names");
     }
     return zt__check(
-        &stream->diagnostics,
+        stream->diagnostics,
         zetCommandListAppendMetricStreamerMarker(list, stream->streamer, stream->marker_base + marker->index),
         call, "The list has no marker.");
 }
@@ -13558,7 +15427,7 @@ ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, v
     if (!stream || stream->process != zt__get_process()) {
         return counts;
     }
-    if (zt__is_inside_log(&stream->diagnostics, "zt_stream_close")) {
+    if (zt__is_inside_log(stream->diagnostics, "zt_stream_close")) {
         return zt_stream_get_counts(stream);
     }
     is_inside = zt__is_owner(&stream->reader);
@@ -13568,12 +15437,11 @@ ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, v
         }
     }
     if (is_inside || zt__load(&stream->users)) {
-        zt__report(&stream->diagnostics, STREAM_BUSY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
-                   "zt_stream_close");
+        zt__report(stream->diagnostics, STREAM_BUSY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, "zt_stream_close");
         return zt_stream_get_counts(stream);
     }
     if (!zt__stop_thread(&stream->thread)) {
-        zt__report(&stream->diagnostics, THREAD_HANGS, ZE_RESULT_NOT_READY, "zt_stream_close");
+        zt__report(stream->diagnostics, THREAD_HANGS, ZE_RESULT_NOT_READY, "zt_stream_close");
         return zt_stream_get_counts(stream);
     }
     zt__try_lock(&stream->reader); /* no other thread uses it, but `function` may call zt_stream_read */
@@ -13609,17 +15477,1432 @@ ZT_API uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name)
     if (!stream || !name) {
         return UINT32_MAX;
     }
-    return zt__find_metric(&zt__mutable_stream(stream)->diagnostics, "zt_stream_find_metric",
-                           stream->data->metrics, stream->data->group.metric_count, name, NULL);
+    return zt__find_metric(stream->diagnostics, "zt_stream_find_metric", stream->data->metrics,
+                           stream->data->group.metric_count, name, NULL);
 }
 
 ZT_API const char *zt_stream_get_last_error(const zt_stream *stream) {
-    return zt__get_last_error(stream ? &zt__mutable_stream(stream)->diagnostics : NULL);
+    return zt__get_last_error(stream ? stream->diagnostics : NULL);
 }
 
 ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream) {
-    return zt__get_last_result(stream ? &zt__mutable_stream(stream)->diagnostics : NULL);
+    return zt__get_last_result(stream ? stream->diagnostics : NULL);
 }
+
+/* ==== >>hotspots: samples of instructions, added up by address ============================================ */
+
+#ifdef ZETOOLS_TRACER
+
+/* A stream of the group that samples instructions is read into its ring by >>streams. Its reports are
+   calculated here: a row has an address, and how often threads of the device were seen there, by what they
+   did. Where the kernels lie is what the tracer observes: it records each kernel and module that is loaded
+   (zt__loaded), and hot spots that are being sampled query the address of each (zt__place_kernel).
+
+   An address may be that of another kernel later. So each sample is given to a kernel when it is read, and
+   what is waiting is read before a kernel or module is destroyed, and before one takes the place of another.
+
+   Locks: `reading` is locked first. The thread that holds it reads samples, calls the driver about kernels
+   that another thread might destroy, and starts or stops the stream. `finding` is held while source lines are
+   found, and alone. `mutex` guards results and places, and is held briefly. */
+
+enum {
+    ZT__HANDLE_OF_KERNEL = 11,          /* ZEL_HANDLE_KERNEL of the loader's header */
+    ZT__ADDRESS_SHIFT = 3,              /* the device reports addresses in units of 8 bytes, */
+    ZT__MOST_COUNTS = 1 + ZT_MAX_STALLS /* and beside each, counts: Active, and kinds of stall */
+};
+
+/* ---- what is loaded -------------------------------------------------------------------------------------- */
+
+/* A kernel or module that exists. */
+typedef struct zt__loaded_code {
+    const void *handle;        /* the key */
+    ze_module_handle_t module; /* of a kernel; NULL: not known */
+    ze_device_handle_t device; /* NULL: not known */
+} zt__loaded_code;
+
+/* All that a tracer has seen, and that still exists. Belongs to the tracer. */
+typedef struct zt__loaded {
+    const zt_allocator *allocator;
+    int is_observed; /* the tracer is live. Atomic, like the next */
+    int is_sampled;  /* zt_hotspots_start was called */
+    zt__mutex mutex; /* guards the maps */
+    zt__map kernels, modules;
+} zt__loaded;
+
+/* Records a kernel or module. Without memory, it is not known. */
+ZT__PRIVATE void zt__add_loaded(zt__loaded *loaded, zt__map *map, const zt__loaded_code *code) {
+    zt__loaded_code *made = (zt__loaded_code *)zt__allocate(loaded->allocator, 1, sizeof *made);
+    if (!made) {
+        return;
+    }
+    *made = *code;
+    zt__lock(&loaded->mutex);
+    if (zt__map_make_room(map, loaded->allocator, &loaded->mutex)) {
+        zt__loaded_code *before = (zt__loaded_code *)zt__map_find(map, &made->handle, sizeof made->handle);
+        if (before) { /* its destruction was not seen */
+            *before = *made;
+        } else {
+            zt__map_add(map, &made->handle, sizeof made->handle, made);
+            made = NULL;
+        }
+    }
+    zt__unlock(&loaded->mutex);
+    zt__free(loaded->allocator, made);
+}
+
+/* Returns whether a kernel or module is known, and gets its record. */
+ZT__PRIVATE int zt__find_loaded(zt__loaded *loaded, zt__map *map, const void *handle, zt__loaded_code *code) {
+    const zt__loaded_code *found;
+    zt__lock(&loaded->mutex);
+    found = (const zt__loaded_code *)zt__map_find(map, &handle, sizeof handle);
+    if (found) {
+        *code = *found;
+    }
+    zt__unlock(&loaded->mutex);
+    return found != NULL;
+}
+
+ZT__PRIVATE void zt__remove_loaded(zt__loaded *loaded, zt__map *map, const void *handle) {
+    zt__loaded_code *code;
+    zt__lock(&loaded->mutex);
+    code = (zt__loaded_code *)zt__map_find(map, &handle, sizeof handle);
+    zt__map_remove(map, &handle, sizeof handle);
+    zt__unlock(&loaded->mutex);
+    zt__free(loaded->allocator, code);
+}
+
+/* Forgets everything: what was not observed since the last stop may have changed it. */
+ZT__PRIVATE void zt__clear_loaded(zt__loaded *loaded) {
+    zt__map *const maps[] = {&loaded->kernels, &loaded->modules};
+    uint32_t i, j;
+    for (i = 0; i < ZT__COUNT_OF(maps); i++) {
+        for (j = 0; j < maps[i]->capacity; j++) {
+            zt__free(loaded->allocator, maps[i]->entries[j].value);
+        }
+        zt__map_free(maps[i], loaded->allocator);
+    }
+}
+
+/* ---- ELF ------------------------------------------------------------------------------------------------- */
+
+/* Native binaries and debug information are ELF, of 64 bits and little-endian. They may be damaged, so each
+   access is checked. */
+typedef struct zt__elf {
+    const uint8_t *bytes;
+    size_t size;
+    uint64_t sections, names; /* offset of the table of sections; index of the section with their names */
+    uint32_t section_count;
+    int is_relocatable; /* the addresses of symbols are relative to their sections */
+} zt__elf;
+
+typedef struct zt__elf_section {
+    uint64_t name, type, address, offset, size, link;
+} zt__elf_section;
+
+/* Reads an integer of up to 8 bytes. Returns 0 beyond the end. */
+ZT__PRIVATE uint64_t zt__read_elf(const zt__elf *elf, uint64_t offset, uint32_t width) {
+    uint64_t value = 0;
+    if (offset > elf->size || elf->size - offset < width) {
+        return 0;
+    }
+    while (width > 0) {
+        value = value << 8 | elf->bytes[offset + --width];
+    }
+    return value;
+}
+
+/* Returns 0 if the bytes are no such file. */
+ZT__PRIVATE int zt__open_elf(const uint8_t *bytes, size_t size, zt__elf *elf) {
+    enum { HEADER = 64, SECTION = 64, MOST_SECTIONS = 65535 };
+    static const uint8_t magic[] = {0x7F, 'E', 'L', 'F', 2, 1};
+    memset(elf, 0, sizeof *elf);
+    if (!bytes || size < HEADER || memcmp(bytes, magic, sizeof magic) != 0) {
+        return 0;
+    }
+    elf->bytes = bytes;
+    elf->size = size;
+    elf->is_relocatable = zt__read_elf(elf, 16, 2) == 1;
+    elf->sections = zt__read_elf(elf, 40, 8);
+    elf->section_count = (uint32_t)zt__read_elf(elf, 60, 2);
+    elf->names = zt__read_elf(elf, 62, 2);
+    return elf->sections <= size && (size - elf->sections) / SECTION >= elf->section_count &&
+           zt__read_elf(elf, 58, 2) == SECTION;
+}
+
+ZT__PRIVATE zt__elf_section zt__elf_section_at(const zt__elf *elf, uint64_t index) {
+    zt__elf_section section = {0, 0, 0, 0, 0, 0};
+    uint64_t at = elf->sections + index * 64;
+    if (index < elf->section_count) {
+        section.name = zt__read_elf(elf, at, 4);
+        section.type = zt__read_elf(elf, at + 4, 4);
+        section.address = zt__read_elf(elf, at + 16, 8);
+        section.offset = zt__read_elf(elf, at + 24, 8);
+        section.size = zt__read_elf(elf, at + 32, 8);
+        section.link = zt__read_elf(elf, at + 40, 4);
+    }
+    return section;
+}
+
+/* Returns whether the text at an offset of a section is `prefix`, followed by `text`. */
+ZT__PRIVATE int zt__is_elf_text(const zt__elf *elf, uint64_t section, uint64_t offset, const char *prefix,
+                                const char *text) {
+    zt__elf_section strings = zt__elf_section_at(elf, section);
+    size_t before = strlen(prefix), length = strlen(text) + 1;
+    uint64_t at = strings.offset + offset;
+    return offset < strings.size && at >= offset && at < elf->size && elf->size - at >= before + length &&
+           memcmp(elf->bytes + at, prefix, before) == 0 &&
+           memcmp(elf->bytes + at + before, text, length) == 0;
+}
+
+/* The instructions of a kernel. Those of the same hash are taken for the same. */
+typedef struct zt__code {
+    uint64_t size, hash;
+} zt__code;
+
+/* Reads a symbol of a function. Returns 0 if it is none, or its instructions are not in the file. */
+ZT__PRIVATE int zt__read_function(const zt__elf *elf, uint64_t symbol, uint64_t *address, zt__code *code) {
+    const uint64_t function = 2, named = zt__read_elf(elf, symbol + 4, 1) & 15;
+    zt__elf_section section = zt__elf_section_at(elf, zt__read_elf(elf, symbol + 6, 2));
+    uint64_t value = zt__read_elf(elf, symbol + 8, 8), place;
+    code->size = zt__read_elf(elf, symbol + 16, 8);
+    place = section.offset + (elf->is_relocatable ? value : value - section.address);
+    *address = elf->is_relocatable ? section.address + value : value;
+    if (named != function || code->size == 0 || place > elf->size || elf->size - place < code->size) {
+        return 0;
+    }
+    code->hash = zt__hash(elf->bytes + place, (size_t)code->size);
+    return 1;
+}
+
+/* Finds a kernel in a file: a function with the instructions `wanted`, which may have any name; else the
+   section or the function that has the kernel's name. `wanted` may be NULL. Returns 0 if there is none. */
+ZT__PRIVATE int zt__find_in_elf(const zt__elf *elf, const char *name, const zt__code *wanted,
+                                uint64_t *address, zt__code *code) {
+    enum { SYMTAB = 2, DYNSYM = 11, SYMBOL = 24 };
+    int is_named = 0;
+    uint64_t i, symbol;
+    for (i = 0; i < elf->section_count; i++) {
+        zt__elf_section section = zt__elf_section_at(elf, i);
+        if (section.offset > elf->size || elf->size - section.offset < section.size) {
+            continue;
+        }
+        if (zt__is_elf_text(elf, elf->names, section.name, ".text.", name) && section.size > 0) {
+            is_named = 1;
+            *address = section.address;
+            code->size = section.size;
+            code->hash = zt__hash(elf->bytes + section.offset, (size_t)section.size);
+        }
+        if (section.type != SYMTAB && section.type != DYNSYM) {
+            continue;
+        }
+        for (symbol = section.offset; symbol + SYMBOL <= section.offset + section.size; symbol += SYMBOL) {
+            uint64_t found;
+            zt__code function;
+            int is_right = wanted && zt__read_elf(elf, symbol + 16, 8) == wanted->size;
+            int has_name =
+                !is_named && zt__is_elf_text(elf, section.link, zt__read_elf(elf, symbol, 4), "", name);
+            if ((!is_right && !has_name) || !zt__read_function(elf, symbol, &found, &function)) {
+                continue;
+            }
+            is_right = is_right && function.hash == wanted->hash;
+            if (is_right || has_name) {
+                is_named = 1;
+                *address = found;
+                *code = function;
+            }
+            if (is_right) {
+                return 1;
+            }
+        }
+    }
+    return is_named;
+}
+
+/* ---- kernels, modules and results ------------------------------------------------------------------------ */
+
+/* A module with kernels that were placed, for its debug information. */
+typedef struct zt__sampled_module {
+    struct zt__sampled_module *next;
+    ze_module_handle_t handle; /* NULL: destroyed, or not observed any more */
+    uint8_t *debug;            /* NULL: not read, or there is none */
+    size_t debug_size;
+    int is_read;
+} zt__sampled_module;
+
+/* A kernel. Those that have the same name and the same instructions are one. */
+typedef struct zt__sampled_kernel {
+    struct zt__sampled_kernel *next;
+    char *name;
+    zt__code code;
+    uint64_t base;              /* where it was placed last */
+    zt__sampled_module *module; /* NULL: not known */
+    uint64_t samples;
+    uint64_t debug_address; /* in the debug information of the module; 0: not known. Guarded by `finding` */
+} zt__sampled_kernel;
+
+/* Where a kernel lies. */
+typedef struct zt__place {
+    uint64_t base, size;
+    zt__sampled_kernel *kernel;
+} zt__place;
+
+typedef struct zt__spot_key {
+    const zt__sampled_kernel *kernel;
+    uint64_t offset;
+} zt__spot_key;
+
+/* An instruction with samples. */
+typedef struct zt__spot {
+    zt__spot_key key;
+    uint64_t samples;
+    uint64_t counts[ZT__MOST_COUNTS];
+    const char *file; /* "": not known */
+    uint32_t line;
+    int is_looked_up; /* file and line are as they will ever be */
+} zt__spot;
+
+typedef ze_result_t(ZE_APICALL *zt__get_binary)(ze_kernel_handle_t kernel, size_t *size, uint8_t *binary);
+
+/* The hot spots of a profiler, from its first zt_hotspots_start on. */
+typedef struct zt__hotspots {
+    zt_profiler *profiler;
+    zt_allocator allocator;
+    zt_hotspots_config config; /* of the last start */
+
+    zt__timed_mutex reading; /* guards what follows */
+    zt_stream *stream;       /* NULL: nothing is sampled. Atomic */
+    /* Functions of the driver's own. They do not know handles that the loader has wrapped. */
+    ze_result_t(ZE_APICALL *get_base)(ze_kernel_handle_t kernel, uint64_t *base);
+    zt__get_binary get_binary; /* or NULL */
+    uint32_t address_metric, count_metrics[ZT__MOST_COUNTS];
+
+    zt__timed_mutex finding;
+
+    zt__mutex mutex; /* guards what follows */
+    char group[ZET_MAX_METRIC_GROUP_NAME];
+    uint32_t period_ns;
+    uint32_t count_count; /* counts of a row */
+    char count_names[ZT__MOST_COUNTS][64];
+    uint32_t active_count; /* the index of Active; UINT32_MAX: the device does not count it */
+    zt_hotspots_counts counts;
+    zt__sampled_kernel *kernels;
+    zt__sampled_module *modules;
+    size_t debug_bytes;
+    int has_skipped_debug; /* for config.debug_limit */
+    zt__place *places;     /* sorted by the low 32 bits of their bases */
+    uint32_t place_count, place_capacity;
+    int places_overlap; /* in these bits */
+    zt__map spot_map;   /* by their keys */
+    zt__spot **spots;   /* in the order of their first samples */
+    uint32_t spot_count, spot_capacity;
+    zt__map files;            /* names of source files, to themselves */
+    zt__message_text refusal; /* why the last start has failed */
+    int lacks_tool;           /* there is no program that finds lines */
+    int lacks_lines;          /* there was no line for any address of a module */
+} zt__hotspots;
+
+ZT__PRIVATE zt__hotspots *zt__hotspots_of(const zt_profiler *profiler) {
+    return profiler ? (zt__hotspots *)zt__load(&profiler->hotspots) : NULL;
+}
+
+/* Returns the record of a module, which is added if there is none. NULL without memory. */
+ZT__PRIVATE zt__sampled_module *zt__add_sampled_module(zt__hotspots *hotspots, ze_module_handle_t handle) {
+    zt__sampled_module *made = (zt__sampled_module *)zt__allocate(&hotspots->allocator, 1, sizeof *made);
+    zt__sampled_module *module;
+    zt__lock(&hotspots->mutex);
+    module = hotspots->modules;
+    while (module && module->handle != handle) {
+        module = module->next;
+    }
+    if (!module && made) {
+        module = made;
+        made = NULL;
+        module->handle = handle;
+        module->next = hotspots->modules;
+        hotspots->modules = module;
+    }
+    zt__unlock(&hotspots->mutex);
+    zt__free(&hotspots->allocator, made);
+    return module;
+}
+
+/* Returns the record of a kernel, which is added if there is none. `module` is NULL if it is not known. NULL
+   without memory. */
+ZT__PRIVATE zt__sampled_kernel *zt__add_sampled_kernel(zt__hotspots *hotspots, const char *name,
+                                                       const zt__code *code, zt__sampled_module *module) {
+    size_t size = strlen(name) + 1;
+    zt__sampled_kernel *made =
+        (zt__sampled_kernel *)zt__allocate(&hotspots->allocator, 1, sizeof *made + size);
+    zt__sampled_kernel *kernel;
+    zt__lock(&hotspots->mutex);
+    kernel = hotspots->kernels;
+    while (kernel && (kernel->code.hash != code->hash || kernel->code.size != code->size ||
+                      strcmp(kernel->name, name) != 0)) {
+        kernel = kernel->next;
+    }
+    if (!kernel && made) {
+        kernel = made;
+        made = NULL;
+        kernel->name = (char *)memcpy(kernel + 1, name, size);
+        kernel->code = *code;
+        kernel->next = hotspots->kernels;
+        hotspots->kernels = kernel;
+    }
+    if (kernel && module && !(kernel->module && kernel->module->debug)) {
+        kernel->module = module;
+    }
+    zt__unlock(&hotspots->mutex);
+    zt__free(&hotspots->allocator, made);
+    return kernel;
+}
+
+/* ---- where kernels lie: with the mutex held -------------------------------------------------------------- */
+
+/* Returns whether a place has the low 32 bits of an address. A place may go on beyond the last of them. */
+ZT__PRIVATE int zt__has_address(const zt__place *place, uint32_t address) {
+    return (uint32_t)(address - (uint32_t)place->base) < place->size;
+}
+
+/* Returns how many places have an address, 2 for more than one, and the last of these. */
+ZT__PRIVATE uint32_t zt__find_place(const zt__hotspots *hotspots, uint32_t address, const zt__place **found) {
+    const zt__place *places = hotspots->places;
+    uint32_t i, low = 0, high = hotspots->place_count, count = 0;
+    *found = NULL;
+    if (hotspots->places_overlap) {
+        for (i = 0; i < hotspots->place_count && count < 2; i++) {
+            if (zt__has_address(&places[i], address)) {
+                *found = &places[i];
+                count++;
+            }
+        }
+        return count;
+    }
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if ((uint32_t)places[middle].base <= address) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    /* The place before, or the last one, which may go on at 0. */
+    i = low > 0 ? low - 1 : hotspots->place_count - 1;
+    if (hotspots->place_count > 0 && zt__has_address(&places[i], address)) {
+        *found = &places[i];
+    } else if (hotspots->place_count > 0 && zt__has_address(&places[hotspots->place_count - 1], address)) {
+        *found = &places[hotspots->place_count - 1];
+    }
+    return *found != NULL;
+}
+
+/* Returns whether two kernels cannot both be there: then the later one has replaced the other. */
+ZT__PRIVATE int zt__replaces(const zt__place *later, const zt__place *earlier) {
+    return later->base < earlier->base + earlier->size && earlier->base < later->base + later->size;
+}
+
+/* Adds a place, for which there is room, and removes those that it replaces. */
+ZT__PRIVATE void zt__insert_place(zt__hotspots *hotspots, const zt__place *added) {
+    zt__place *places = hotspots->places;
+    uint32_t i, kept = 0;
+    for (i = 0; i < hotspots->place_count; i++) {
+        if (!zt__replaces(added, &places[i])) {
+            places[kept++] = places[i];
+        }
+    }
+    for (i = kept; i > 0 && (uint32_t)places[i - 1].base > (uint32_t)added->base; i--) {
+        places[i] = places[i - 1];
+    }
+    places[i] = *added;
+    hotspots->place_count = kept + 1;
+    /* If any two overlap, so do two neighbours; the last one and the first are that, too. */
+    hotspots->places_overlap = 0;
+    for (i = 0; i <= kept && kept > 0; i++) {
+        hotspots->places_overlap |= zt__has_address(&places[i], (uint32_t)places[i < kept ? i + 1 : 0].base);
+    }
+}
+
+/* ---- samples: with `reading` held ------------------------------------------------------------------------ */
+
+/* Finds what the metrics of the group are: an address, and counts. Returns 0 if one of them is missing, or if
+   the counts are not those of an earlier start. */
+ZT__PRIVATE int zt__find_sampled_metrics(zt__hotspots *hotspots, const zt__group *group) {
+    uint32_t i, count = 0;
+    uint32_t known = hotspots->count_count; /* of an earlier start: these are not changed any more */
+    int is_same = 1;
+    hotspots->address_metric = UINT32_MAX;
+    zt__lock(&hotspots->mutex);
+    hotspots->active_count = known ? hotspots->active_count : UINT32_MAX;
+    for (i = 0; i < group->metric_count; i++) {
+        const zet_metric_properties_t *metric = &group->metrics[i];
+        if (metric->metricType == ZET_METRIC_TYPE_IP_EXP) {
+            hotspots->address_metric = i;
+        } else if (metric->metricType == ZET_METRIC_TYPE_EVENT && count < ZT__MOST_COUNTS &&
+                   strcasecmp(metric->resultUnits, "events") == 0) {
+            char *name = hotspots->count_names[count];
+            if (!known) {
+                zt__copy_text(name, sizeof hotspots->count_names[count], metric->name, strlen(metric->name));
+            }
+            if (!known && strcmp(name, "Active") == 0) {
+                hotspots->active_count = count;
+            }
+            is_same &= strncmp(name, metric->name, sizeof hotspots->count_names[count] - 1) == 0;
+            hotspots->count_metrics[count++] = i;
+        }
+    }
+    /* Room for Active is kept, so that there are not more stalls than zt_hotspot_info has. */
+    if (hotspots->active_count == UINT32_MAX && count == ZT__MOST_COUNTS) {
+        count--;
+    }
+    is_same &= !known || known == count;
+    if (!known) {
+        hotspots->count_count = count;
+    }
+    zt__unlock(&hotspots->mutex);
+    return count > 0 && hotspots->address_metric != UINT32_MAX && is_same;
+}
+
+/* Returns the record of an instruction, which is added if there is room; NULL if there is none. The mutex is
+   held, and unlocked while the allocator runs. No other thread adds any. */
+ZT__PRIVATE zt__spot *zt__find_or_add_spot(zt__hotspots *hotspots, const zt__spot_key *key) {
+    zt__spot *spot = (zt__spot *)zt__map_find(&hotspots->spot_map, key, sizeof *key);
+    if (spot || hotspots->spot_count >= hotspots->spot_capacity) {
+        return spot;
+    }
+    zt__unlock(&hotspots->mutex);
+    spot = (zt__spot *)zt__allocate(&hotspots->allocator, 1, sizeof *spot);
+    zt__lock(&hotspots->mutex);
+    if (spot && zt__map_make_room(&hotspots->spot_map, &hotspots->allocator, &hotspots->mutex)) {
+        spot->key = *key;
+        spot->file = "";
+        zt__map_add(&hotspots->spot_map, &spot->key, sizeof spot->key, spot);
+        hotspots->spots[hotspots->spot_count++] = spot;
+        return spot;
+    }
+    zt__unlock(&hotspots->mutex);
+    zt__free(&hotspots->allocator, spot);
+    zt__lock(&hotspots->mutex);
+    return NULL;
+}
+
+/* Adds the samples of a row to those of its instruction. */
+ZT__PRIVATE void zt__count_samples(zt__hotspots *hotspots, const zet_typed_value_t *row) {
+    uint64_t counts[ZT__MOST_COUNTS], address, samples = 0;
+    uint32_t i, found;
+    int is_usable = zt__read_integer(row, hotspots->address_metric, &address);
+    const zt__place *place;
+    zt__spot *spot = NULL;
+    for (i = 0; i < hotspots->count_count && is_usable; i++) {
+        /* No device takes so many samples in one report. */
+        is_usable = zt__read_integer(row, hotspots->count_metrics[i], &counts[i]) && counts[i] <= UINT32_MAX;
+        samples += is_usable ? counts[i] : 0;
+    }
+    zt__lock(&hotspots->mutex);
+    if (!is_usable) {
+        hotspots->counts.discarded++;
+        zt__unlock(&hotspots->mutex);
+        return;
+    }
+    hotspots->counts.samples += samples;
+    address = (uint32_t)(address << ZT__ADDRESS_SHIFT);
+    found = zt__find_place(hotspots, (uint32_t)address, &place);
+    if (found == 0) {
+        hotspots->counts.outside += samples;
+    } else if (found > 1) {
+        hotspots->counts.ambiguous += samples;
+    } else if (samples > 0) {
+        zt__sampled_kernel *kernel = place->kernel;
+        zt__spot_key key = {kernel, (uint32_t)(address - place->base)};
+        spot = zt__find_or_add_spot(hotspots, &key);
+        if (spot) {
+            hotspots->counts.matched += samples;
+            kernel->samples += samples;
+            spot->samples += samples;
+            for (i = 0; i < hotspots->count_count; i++) {
+                spot->counts[i] += counts[i];
+            }
+        } else {
+            hotspots->counts.no_room += samples;
+        }
+    }
+    zt__unlock(&hotspots->mutex);
+    if (found == 1 && samples > 0 && !spot) {
+        zt__report(&hotspots->profiler->diagnostics, TOO_MANY_ADDRESSES, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                   (unsigned)hotspots->spot_capacity);
+    }
+}
+
+/* Calculates reports. Each has one row at the most, for which there is room in the stream's values. Returns
+   how many rows there are, and sets `result` if it fails, or to WARNING_DROPPED_DATA. */
+ZT__PRIVATE uint32_t zt__calculate_addresses(zt_stream *stream, const uint8_t *raw, uint32_t reports,
+                                             ze_result_t *result) {
+    const zt__group *group = &stream->data->group;
+    zt__process *process = zt__get_process();
+    uint32_t counts[ZT__MAX_TILES] = {0};
+    uint32_t i, sets = ZT__MAX_TILES, total = reports * group->metric_count, values = 0;
+    if (!process) {
+        *result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        return 0;
+    }
+    zt__lock(&process->mutex); /* drivers calculate on one thread at a time */
+    *result = stream->driver.zetMetricGroupCalculateMultipleMetricValuesExp(
+        group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, reports * stream->report_size, raw,
+        &sets, &total, counts, stream->values);
+    zt__unlock(&process->mutex);
+    if (*result != ZE_RESULT_SUCCESS && *result != ZE_RESULT_WARNING_DROPPED_DATA) {
+        return 0;
+    }
+    for (i = 0; i < sets && i < ZT__MAX_TILES; i++) {
+        values += counts[i] < reports * group->metric_count ? counts[i] : reports * group->metric_count;
+    }
+    if (sets > ZT__MAX_TILES || values > reports * group->metric_count || values % group->metric_count != 0) {
+        *result = ZE_RESULT_ERROR_INVALID_SIZE;
+        return 0;
+    }
+    return values / group->metric_count;
+}
+
+/* Adds up what is in the ring. Returns whether the driver has reported that data were dropped. */
+ZT__PRIVATE int zt__count_ring(zt__hotspots *hotspots) {
+    zt_stream *stream = hotspots->stream;
+    const uint8_t *raw;
+    uint32_t i, rows, reports;
+    int is_dropped = 0;
+    while ((reports = zt__find_waiting(stream, &raw)) > 0) {
+        ze_result_t result;
+        rows = zt__calculate_addresses(stream, raw, reports, &result);
+        is_dropped |= result == ZE_RESULT_WARNING_DROPPED_DATA;
+        if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_WARNING_DROPPED_DATA) {
+            zt__report_not_calculated(stream, result, "zetMetricGroupCalculateMultipleMetricValuesExp");
+            zt__lock(&hotspots->mutex);
+            hotspots->counts.discarded += reports;
+            zt__unlock(&hotspots->mutex);
+        }
+        for (i = 0; i < rows; i++) {
+            zt__count_samples(hotspots, stream->values + (size_t)i * stream->data->group.metric_count);
+        }
+        zt__lock(&stream->data->mutex);
+        stream->calculated += reports;
+        zt__unlock(&stream->data->mutex);
+    }
+    return is_dropped;
+}
+
+/* Reads and adds up what the device has; not without end, as it may always have more. */
+ZT__PRIVATE void zt__read_samples(zt__hotspots *hotspots) {
+    enum { MOST_READS = 64 };
+    zt_stream *stream = hotspots->stream;
+    uint64_t gaps = stream->counts.gaps;
+    int more = 1, is_dropped = 0, reads;
+    for (reads = 0; more && reads < MOST_READS; reads++) {
+        more = zt__fill_ring(stream);
+        is_dropped |= zt__count_ring(hotspots);
+    }
+    if (is_dropped || stream->counts.gaps != gaps) {
+        zt__lock(&hotspots->mutex);
+        hotspots->counts.drops++;
+        zt__unlock(&hotspots->mutex);
+        zt__report(&hotspots->profiler->diagnostics, SAMPLES_DROPPED, ZE_RESULT_WARNING_DROPPED_DATA,
+                   "zetMetricStreamerReadData");
+    }
+}
+
+ZT__PRIVATE int zt__is_sampling(const zt_profiler *profiler) {
+    const zt__hotspots *hotspots = zt__hotspots_of(profiler);
+    return hotspots && zt__load(&hotspots->stream);
+}
+
+/* Locks `reading` for the configured time, if something is sampled. Returns 0 if nothing is, if another
+   thread holds it for longer, or if this one does. */
+ZT__PRIVATE int zt__begin_reading(zt__hotspots *hotspots) {
+    if (!hotspots || !zt__load(&hotspots->stream) ||
+        !zt__lock_until(&hotspots->reading, zt__deadline(hotspots->profiler->config.wait_timeout_ns))) {
+        return 0;
+    }
+    if (hotspots->stream) {
+        return 1;
+    }
+    zt__unlock_timed(&hotspots->reading);
+    return 0;
+}
+
+/* Called by zt_collect. Reads unless the thread does, or another one now. */
+ZT__PRIVATE void zt__collect_hotspots(zt_profiler *profiler) {
+    zt__hotspots *hotspots = zt__hotspots_of(profiler);
+    if (zt__is_sampling(profiler) && zt__try_lock(&hotspots->reading)) {
+        if (hotspots->stream && hotspots->config.no_thread) {
+            zt__read_samples(hotspots);
+        }
+        zt__unlock_timed(&hotspots->reading);
+    }
+}
+
+/* The step of the thread that reads. */
+ZT__PRIVATE int zt__run_sampling_thread(void *user) {
+    zt__hotspots *hotspots = (zt__hotspots *)user;
+    zt_stream *stream = hotspots->stream; /* it is closed after this thread has ended */
+    if (zt__try_lock(&hotspots->reading)) {
+        zt__read_samples(hotspots);
+        zt__unlock_timed(&hotspots->reading);
+    }
+    zt__sleep_until_notified(stream);
+    return !zt__is_device_lost(stream->diagnostics);
+}
+
+/* ---- kernels that are loaded ----------------------------------------------------------------------------- */
+
+/* Reads the native binary of a module, to be freed. NULL if the driver returns none. */
+ZT__PRIVATE uint8_t *zt__read_native_binary(const zt_allocator *allocator, ze_module_handle_t module,
+                                            size_t *size) {
+    uint8_t *bytes = NULL;
+    ze_result_t result;
+    *size = 0;
+    if (module && zeModuleGetNativeBinary(module, size, NULL) == ZE_RESULT_SUCCESS && *size > 0) {
+        bytes = (uint8_t *)zt__allocate(allocator, *size, 1);
+    }
+    result = bytes ? zeModuleGetNativeBinary(module, size, bytes) : ZE_RESULT_ERROR_UNKNOWN;
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__free(allocator, bytes);
+        return NULL;
+    }
+    return bytes;
+}
+
+/* Finds the size of a kernel, and what its instructions are, by a function of the driver or the loader, which
+   may be NULL. `kernel` is the handle that it knows. Returns 0 if that fails. */
+ZT__PRIVATE int zt__read_kernel_binary(const zt_allocator *allocator, zt__get_binary get_binary,
+                                       ze_kernel_handle_t kernel, zt__code *code) {
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    int is_known;
+    if (get_binary && get_binary(kernel, &size, NULL) == ZE_RESULT_SUCCESS && size > 0) {
+        bytes = (uint8_t *)zt__allocate(allocator, size, 1);
+    }
+    is_known = bytes && get_binary(kernel, &size, bytes) == ZE_RESULT_SUCCESS;
+    if (is_known) {
+        code->size = size;
+        code->hash = zt__hash(bytes, size);
+    }
+    zt__free(allocator, bytes);
+    return is_known;
+}
+
+/* Finds the same by all means. The loader may lack zeKernelGetBinaryExp, or refuse to return a size, and the
+   driver may export it or not; without it, the native binary of the module has the instructions. */
+ZT__PRIVATE int zt__read_code(const zt__hotspots *hotspots, ze_kernel_handle_t kernel,
+                              ze_kernel_handle_t of_driver, ze_module_handle_t module, const char *name,
+                              zt__code *code) {
+    const zt_allocator *allocator = &hotspots->allocator;
+    int is_known =
+        zt__read_kernel_binary(allocator, hotspots->get_binary, of_driver, code) ||
+        zt__read_kernel_binary(allocator, hotspots->profiler->driver.zeKernelGetBinaryExp, kernel, code);
+    uint8_t *bytes;
+    size_t size;
+    uint64_t address;
+    zt__elf elf;
+    if (!is_known) {
+        bytes = zt__read_native_binary(allocator, module, &size);
+        is_known = zt__open_elf(bytes, size, &elf) && zt__find_in_elf(&elf, name, NULL, &address, code);
+        zt__free(allocator, bytes);
+    }
+    return is_known && code->size > 0 && code->size <= UINT32_MAX;
+}
+
+/* Reads the name of a kernel, to be freed. NULL without memory. */
+ZT__PRIVATE char *zt__read_kernel_name(const zt_allocator *allocator, ze_kernel_handle_t kernel) {
+    size_t size = 0;
+    char *name;
+    if (zeKernelGetName(kernel, &size, NULL) != ZE_RESULT_SUCCESS) {
+        size = 0;
+    }
+    name = (char *)zt__allocate(allocator, size + 1, 1);
+    if (name && size && zeKernelGetName(kernel, &size, name) != ZE_RESULT_SUCCESS) {
+        name[0] = 0;
+    }
+    return name;
+}
+
+/* Adds a place, when samples of those that it replaces have been read. */
+ZT__PRIVATE void zt__add_place(zt__hotspots *hotspots, const zt__place *added) {
+    zt__place *larger = NULL;
+    uint32_t i, capacity;
+    int is_replacing = 0;
+    zt__lock(&hotspots->mutex);
+    for (i = 0; i < hotspots->place_count; i++) {
+        const zt__place *place = &hotspots->places[i];
+        is_replacing |= zt__replaces(added, place) && place->kernel != added->kernel;
+    }
+    zt__unlock(&hotspots->mutex);
+    if (is_replacing && zt__begin_reading(hotspots)) {
+        zt__read_samples(hotspots);
+        zt__unlock_timed(&hotspots->reading);
+    }
+    zt__lock(&hotspots->mutex);
+    while (hotspots->place_count == hotspots->place_capacity) {
+        capacity = hotspots->place_capacity ? 2 * hotspots->place_capacity : 64;
+        zt__unlock(&hotspots->mutex);
+        larger = (zt__place *)zt__allocate(&hotspots->allocator, capacity, sizeof *larger);
+        if (!larger) {
+            return;
+        }
+        zt__lock(&hotspots->mutex);
+        if (hotspots->place_capacity < capacity) { /* else another thread was faster */
+            zt__place *smaller = hotspots->places;
+            if (smaller) {
+                memcpy(larger, smaller, hotspots->place_count * sizeof *larger);
+            }
+            hotspots->places = larger;
+            hotspots->place_capacity = capacity;
+            larger = smaller;
+        }
+        zt__unlock(&hotspots->mutex);
+        zt__free(&hotspots->allocator, larger);
+        zt__lock(&hotspots->mutex);
+    }
+    added->kernel->base = added->base;
+    zt__insert_place(hotspots, added);
+    zt__unlock(&hotspots->mutex);
+}
+
+/* Finds out where a kernel lies. Its owner must not destroy it meanwhile. */
+ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_code *loaded) {
+    const zt__driver *driver = &hotspots->profiler->driver;
+    ze_kernel_handle_t kernel = (ze_kernel_handle_t)(uintptr_t)loaded->handle, of_driver;
+    zt__sampled_module *module = NULL;
+    void *translated = kernel;
+    char *name;
+    zt__place place = {0, 0, NULL};
+    zt__code code;
+    if (loaded->device && !zt__share_counters(loaded->device, hotspots->profiler->device)) {
+        return;
+    }
+    if (driver->zelLoaderTranslateHandle &&
+        driver->zelLoaderTranslateHandle(ZT__HANDLE_OF_KERNEL, kernel, &translated) != ZE_RESULT_SUCCESS) {
+        return;
+    }
+    of_driver = (ze_kernel_handle_t)translated;
+    if (hotspots->get_base(of_driver, &place.base) != ZE_RESULT_SUCCESS) {
+        return;
+    }
+    name = zt__read_kernel_name(&hotspots->allocator, kernel);
+    if (name && zt__read_code(hotspots, kernel, of_driver, loaded->module, name, &code)) {
+        module = loaded->module ? zt__add_sampled_module(hotspots, loaded->module) : NULL;
+        place.size = code.size;
+        place.kernel = zt__add_sampled_kernel(hotspots, name, &code, module);
+        if (place.kernel) {
+            zt__add_place(hotspots, &place);
+        }
+    }
+    zt__free(&hotspots->allocator, name);
+}
+
+/* Places all kernels that the tracer knows. `reading` is held, for which the destruction of a kernel waits
+   (zt__before_unload). */
+ZT__PRIVATE void zt__place_loaded(zt__hotspots *hotspots, zt__loaded *loaded) {
+    zt__loaded_code *codes;
+    uint32_t i, count = 0, room;
+    zt__lock(&loaded->mutex);
+    room = loaded->kernels.count;
+    zt__unlock(&loaded->mutex);
+    codes = room ? (zt__loaded_code *)zt__allocate(&hotspots->allocator, room, sizeof *codes) : NULL;
+    zt__lock(&loaded->mutex);
+    for (i = 0; i < loaded->kernels.capacity && codes && count < room; i++) {
+        if (loaded->kernels.entries[i].value) {
+            codes[count++] = *(const zt__loaded_code *)loaded->kernels.entries[i].value;
+        }
+    }
+    zt__unlock(&loaded->mutex);
+    for (i = 0; i < count; i++) {
+        ZT__INTERNAL(zt__place_kernel(hotspots, &codes[i]));
+    }
+    zt__free(&hotspots->allocator, codes);
+}
+
+/* Reads the debug information of a module whose handle is valid, unless it is too large. `reading` is held.
+ */
+ZT__PRIVATE void zt__read_debug_info(zt__hotspots *hotspots, zt__sampled_module *module) {
+    const zet_module_debug_info_format_t format = ZET_MODULE_DEBUG_INFO_FORMAT_ELF_DWARF;
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    if (zetModuleGetDebugInfo((zet_module_handle_t)module->handle, format, &size, NULL) !=
+        ZE_RESULT_SUCCESS) {
+        size = 0;
+    }
+    if (size > 0 && hotspots->debug_bytes <= hotspots->config.debug_limit &&
+        size <= hotspots->config.debug_limit - hotspots->debug_bytes) {
+        bytes = (uint8_t *)zt__allocate(&hotspots->allocator, size, 1);
+    } else if (size > 0) {
+        hotspots->has_skipped_debug = 1;
+    }
+    if (bytes && zetModuleGetDebugInfo((zet_module_handle_t)module->handle, format, &size, bytes) !=
+                     ZE_RESULT_SUCCESS) {
+        zt__free(&hotspots->allocator, bytes);
+        bytes = NULL;
+    }
+    zt__lock(&hotspots->mutex);
+    module->debug = bytes;
+    module->debug_size = bytes ? size : 0;
+    module->is_read = 1;
+    hotspots->debug_bytes += module->debug_size;
+    zt__unlock(&hotspots->mutex);
+}
+
+/* Reads the debug information of a module, or of all if that is NULL, where kernels have samples. With
+   `is_last`, the handles are not valid afterwards. `reading` is held. */
+ZT__PRIVATE void zt__keep_debug_info(zt__hotspots *hotspots, ze_module_handle_t handle, int is_last) {
+    zt__sampled_module *module;
+    zt__lock(&hotspots->mutex);
+    module = hotspots->modules;
+    zt__unlock(&hotspots->mutex);
+    for (; module; module = module->next) { /* new ones are added at the begin */
+        const zt__sampled_kernel *kernel;
+        int has_samples = 0;
+        if (!module->handle || (handle && module->handle != handle)) {
+            continue;
+        }
+        zt__lock(&hotspots->mutex);
+        for (kernel = hotspots->kernels; kernel; kernel = kernel->next) {
+            has_samples |= kernel->module == module && kernel->samples > 0;
+        }
+        zt__unlock(&hotspots->mutex);
+        if (has_samples && !module->is_read) {
+            zt__read_debug_info(hotspots, module);
+        }
+        if (is_last) {
+            zt__lock(&hotspots->mutex);
+            module->handle = NULL;
+            zt__unlock(&hotspots->mutex);
+        }
+    }
+}
+
+/* Called before a kernel or, if it is not NULL, a module is destroyed: reads what was sampled there. */
+ZT__PRIVATE void zt__before_unload(zt__hotspots *hotspots, ze_module_handle_t module) {
+    if (zt__begin_reading(hotspots)) {
+        zt__read_samples(hotspots);
+        if (module) {
+            zt__keep_debug_info(hotspots, module, 1);
+        }
+        zt__unlock_timed(&hotspots->reading);
+    }
+}
+
+/* ---- starting and stopping ------------------------------------------------------------------------------- */
+
+ZT__PRIVATE void zt__fill_hotspots_config(zt_hotspots_config *config) {
+    if (!config->period_ns) {
+        config->period_ns = 50000;
+    }
+    if (!config->memory_limit) {
+        config->memory_limit = (size_t)8 << 20;
+    }
+    if (!config->addresses) {
+        config->addresses = 65536;
+    }
+    if (!config->debug_limit) {
+        config->debug_limit = (size_t)64 << 20;
+    }
+}
+
+/* Frees what was sampled. Called by zt_close, when nothing is sampled any more. */
+ZT__PRIVATE void zt__free_hotspots(zt_profiler *profiler) {
+    zt__hotspots *hotspots = zt__hotspots_of(profiler);
+    const zt_allocator allocator = hotspots->allocator;
+    uint32_t i;
+    while (hotspots->kernels) {
+        zt__sampled_kernel *kernel = hotspots->kernels;
+        hotspots->kernels = kernel->next;
+        zt__free(&allocator, kernel);
+    }
+    while (hotspots->modules) {
+        zt__sampled_module *module = hotspots->modules;
+        hotspots->modules = module->next;
+        zt__free(&allocator, module->debug);
+        zt__free(&allocator, module);
+    }
+    for (i = 0; i < hotspots->spot_count; i++) {
+        zt__free(&allocator, hotspots->spots[i]);
+    }
+    for (i = 0; i < hotspots->files.capacity; i++) {
+        zt__free(&allocator, hotspots->files.entries[i].value);
+    }
+    zt__map_free(&hotspots->files, &allocator);
+    zt__map_free(&hotspots->spot_map, &allocator);
+    zt__free(&allocator, (void *)hotspots->spots);
+    zt__free(&allocator, hotspots->places);
+    pthread_mutex_destroy(&hotspots->reading.mutex);
+    pthread_mutex_destroy(&hotspots->finding.mutex);
+    pthread_mutex_destroy(&hotspots->mutex);
+    zt__free(&allocator, hotspots);
+}
+
+/* Returns the hot spots of a profiler, which are created at the first start. NULL without memory. */
+ZT__PRIVATE zt__hotspots *zt__create_hotspots(zt_profiler *profiler) {
+    zt__hotspots *hotspots = zt__hotspots_of(profiler);
+    if (hotspots) {
+        return hotspots;
+    }
+    hotspots = (zt__hotspots *)zt__allocate(&profiler->config.allocator, 1, sizeof *hotspots);
+    if (!hotspots) {
+        return NULL;
+    }
+    hotspots->profiler = profiler;
+    hotspots->allocator = profiler->config.allocator;
+    pthread_mutex_init(&hotspots->reading.mutex, NULL);
+    pthread_mutex_init(&hotspots->finding.mutex, NULL);
+    pthread_mutex_init(&hotspots->mutex, NULL);
+    profiler->free_hotspots = zt__free_hotspots;
+    zt__store(&profiler->hotspots, hotspots);
+    return hotspots;
+}
+
+/* Makes room for as many instructions as are configured. Returns 0 without memory. */
+ZT__PRIVATE int zt__reserve_spots(zt__hotspots *hotspots) {
+    uint32_t capacity = hotspots->config.addresses;
+    zt__spot **larger, **before;
+    if (capacity <= hotspots->spot_capacity) {
+        return 1;
+    }
+    larger = (zt__spot **)zt__allocate(&hotspots->allocator, capacity, sizeof *larger);
+    if (!larger) {
+        return 0;
+    }
+    zt__lock(&hotspots->mutex);
+    before = hotspots->spots;
+    if (before) {
+        memcpy((void *)larger, (const void *)before, hotspots->spot_count * sizeof *larger);
+    }
+    hotspots->spots = larger;
+    hotspots->spot_capacity = capacity;
+    zt__unlock(&hotspots->mutex);
+    zt__free(&hotspots->allocator, (void *)before);
+    return 1;
+}
+
+/* Finds the functions that return where a kernel lies, and what it is. They belong to the driver, because a
+   loader may lack them. */
+ZT__PRIVATE ze_result_t zt__find_kernel_functions(zt__hotspots *hotspots) {
+    zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
+    const zt__driver *driver = &hotspots->profiler->driver;
+    ze_driver_handle_t handle;
+    void *base = NULL, *binary = NULL;
+    ZT__INTERNAL(handle = zt__find_driver(hotspots->profiler->device));
+    if (handle && driver->zeDriverGetExtensionFunctionAddress) {
+        zt__change_depth(1);
+        driver->zeDriverGetExtensionFunctionAddress(handle, "zexKernelGetBaseAddress", &base);
+        driver->zeDriverGetExtensionFunctionAddress(handle, "zeKernelGetBinaryExp", &binary);
+        zt__change_depth(-1);
+    }
+    if (!base) {
+        return zt__report(diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "the driver has no zexKernelGetBaseAddress");
+    }
+    if (!driver->zetMetricGroupCalculateMultipleMetricValuesExp) {
+        return zt__report(diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "the loader has no zetMetricGroupCalculateMultipleMetricValuesExp");
+    }
+    memcpy(&hotspots->get_base, &base, sizeof base);
+    memcpy(&hotspots->get_binary, &binary, sizeof binary);
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Opens the stream. On failure the message was reported. */
+ZT__PRIVATE ze_result_t zt__open_samples(zt__hotspots *hotspots, zt_stream *stream) {
+    zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
+    ze_result_t result;
+    stream->is_of_instructions = 1;
+    stream->opened_by = "zt_hotspots_start";
+    stream->diagnostics = diagnostics;
+    result = zt__find_stream_group(stream);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__load_stream_metrics(stream);
+    }
+    if (result == ZE_RESULT_SUCCESS && !zt__find_sampled_metrics(hotspots, &stream->data->group)) {
+        result = zt__report(diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                            "the metric group has no counts, or others than at the first start");
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__make_room_for_rows(stream);
+    }
+    return result == ZE_RESULT_SUCCESS ? zt__open_streamer(stream) : result;
+}
+
+/* Starts sampling. `reading` is held. */
+ZT__PRIVATE ze_result_t zt__start_sampling(zt__hotspots *hotspots, zt__loaded *loaded) {
+    zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
+    zt_stream_config config = zt_stream_config_default();
+    zt_stream *stream;
+    ze_result_t result;
+    if (hotspots->stream) {
+        return zt__report(diagnostics, SAMPLING_ALREADY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    }
+    result = zt__find_kernel_functions(hotspots);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    config.period_ns = hotspots->config.period_ns;
+    config.memory_limit = hotspots->config.memory_limit;
+    config.allocator = hotspots->allocator;
+    stream = zt__reserve_spots(hotspots)
+                 ? zt__create_stream(hotspots->profiler->context, hotspots->profiler->device, &config)
+                 : NULL;
+    if (!stream) {
+        return zt__report_no_memory(diagnostics, "zt_hotspots_start", "samples");
+    }
+    result = zt__open_samples(hotspots, stream);
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__destroy_stream(stream);
+        return result;
+    }
+    zt__lock(&hotspots->mutex);
+    zt__copy_text(hotspots->group, sizeof hotspots->group, stream->info.group, strlen(stream->info.group));
+    hotspots->period_ns = stream->info.period_ns;
+    hotspots->place_count = 0; /* of what was not observed since the last stop */
+    hotspots->places_overlap = 0;
+    zt__unlock(&hotspots->mutex);
+    zt__store(&hotspots->stream, stream);
+    zt__store(&loaded->is_sampled, 1);
+    zt__place_loaded(hotspots, loaded);
+    if (!hotspots->config.no_thread &&
+        !zt__start_thread(&stream->thread, zt__run_sampling_thread, hotspots)) {
+        hotspots->config.no_thread = 1; /* zt_collect reads */
+    }
+    return result;
+}
+
+/* Reads what is left, and stops, if something is sampled. Returns NOT_READY or HANDLE_OBJECT_IN_USE if that
+   cannot be done now. */
+ZT__PRIVATE ze_result_t zt__stop_sampling(zt_profiler *profiler, const char *call) {
+    zt__hotspots *hotspots = zt__hotspots_of(profiler);
+    zt_stream *stream = hotspots ? zt__load(&hotspots->stream) : NULL;
+    /* In a forked child, threads that do not exist there may hold the locks. */
+    if (!stream || stream->process != zt__get_process()) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (zt__is_owner(&hotspots->reading)) {
+        return zt__report(&profiler->diagnostics, STILL_SAMPLING, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, call);
+    }
+    if (!zt__begin_reading(hotspots)) {
+        if (!zt__load(&hotspots->stream)) {
+            return ZE_RESULT_SUCCESS; /* another thread has stopped it */
+        }
+        return zt__report(&profiler->diagnostics, STILL_SAMPLING, ZE_RESULT_NOT_READY, call);
+    }
+    stream = hotspots->stream;
+    if (!zt__stop_thread(&stream->thread)) {
+        zt__unlock_timed(&hotspots->reading);
+        return zt__report(&profiler->diagnostics, STILL_SAMPLING, ZE_RESULT_NOT_READY, call);
+    }
+    zt__read_samples(hotspots);
+    zt__keep_debug_info(hotspots, NULL, 1);
+    zt__store(&hotspots->stream, (zt_stream *)NULL);
+    zt__destroy_stream(stream);
+    zt__unlock_timed(&hotspots->reading);
+    return ZE_RESULT_SUCCESS;
+}
+
+ZT_API zt_hotspots_config zt_hotspots_config_default(void) {
+    zt_hotspots_config config;
+    memset(&config, 0, sizeof config);
+    zt__fill_hotspots_config(&config);
+    return config;
+}
+
+ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_config *config) {
+    const char *call = "zt_hotspots_start";
+    zt__loaded *loaded = profiler ? (zt__loaded *)zt__load(&profiler->loaded) : NULL;
+    zt__hotspots *hotspots;
+    zt__message_text refusal;
+    ze_result_t result;
+    if (!profiler) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!loaded || !zt__load(&loaded->is_observed) || !profiler->device) {
+        return zt__report(&profiler->diagnostics, NOT_TRACING, ZE_RESULT_NOT_READY);
+    }
+    hotspots = zt__create_hotspots(profiler);
+    if (!hotspots) {
+        return zt__report_no_memory(&profiler->diagnostics, call, "samples");
+    }
+    if (!zt__lock_until(&hotspots->reading, zt__deadline(profiler->config.wait_timeout_ns))) {
+        return zt__report(&profiler->diagnostics, STILL_SAMPLING, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, call);
+    }
+    if (!hotspots->stream) {
+        hotspots->config = config ? *config : zt_hotspots_config_default();
+        zt__fill_hotspots_config(&hotspots->config);
+    }
+    result = zt__start_sampling(hotspots, loaded);
+    zt__unlock_timed(&hotspots->reading);
+    if (result == ZE_RESULT_SUCCESS) {
+        zt__lock(&hotspots->mutex);
+        memset(&hotspots->refusal, 0, sizeof hotspots->refusal);
+        zt__unlock(&hotspots->mutex);
+        zt__store(&profiler->collect_hotspots, &zt__collect_hotspots);
+        return result;
+    }
+    zt__lock(&profiler->mutex);
+    refusal = profiler->diagnostics.last;
+    zt__unlock(&profiler->mutex);
+    zt__lock(&hotspots->mutex);
+    hotspots->refusal = refusal;
+    zt__unlock(&hotspots->mutex);
+    return result;
+}
+
+ZT_API ze_result_t zt_hotspots_stop(zt_profiler *profiler) {
+    return zt__stop_sampling(profiler, "zt_hotspots_stop");
+}
+
+/* ---- source lines ---------------------------------------------------------------------------------------- */
+
+/* The instructions of a module whose lines are looked up. */
+typedef struct zt__line_search {
+    zt__hotspots *hotspots;
+    zt__spot **spots;
+    uint32_t count, next; /* the spot that the next line is for */
+    uint32_t found;
+} zt__line_search;
+
+/* Returns the one copy of the name of a file, which lives as long as the profiler; "" without memory. */
+ZT__PRIVATE const char *zt__keep_file_name(zt__hotspots *hotspots, const char *name) {
+    const char *kept = NULL;
+    char *made = zt__duplicate_text(&hotspots->allocator, name);
+    size_t length = strlen(name);
+    zt__lock(&hotspots->mutex);
+    if (made && zt__map_make_room(&hotspots->files, &hotspots->allocator, &hotspots->mutex)) {
+        kept = (const char *)zt__map_find(&hotspots->files, name, length);
+        if (!kept) {
+            zt__map_add(&hotspots->files, made, length, made);
+            kept = made;
+            made = NULL;
+        }
+    }
+    zt__unlock(&hotspots->mutex);
+    zt__free(&hotspots->allocator, made);
+    return kept ? kept : "";
+}
+
+/* Called with each line that the tool prints: "/path/file.cl:12", perhaps with more behind a blank, or
+ * "??:0".
+ */
+ZT__PRIVATE void zt__take_line(void *user, const char *text) {
+    zt__line_search *search = (zt__line_search *)user;
+    char name[4096];
+    const char *colon = strrchr(text, ':'), *file;
+    size_t length = colon ? (size_t)(colon - text) : 0;
+    unsigned long line = colon ? strtoul(colon + 1, NULL, 10) : 0;
+    zt__spot *spot = search->next < search->count ? search->spots[search->next++] : NULL;
+    if (!spot || line == 0 || line > UINT32_MAX || length == 0 || strncmp(text, "??", 2) == 0) {
+        return;
+    }
+    zt__copy_text(name, sizeof name, text, length);
+    file = zt__keep_file_name(search->hotspots, name);
+    zt__lock(&search->hotspots->mutex);
+    spot->file = file;
+    spot->line = *file ? (uint32_t)line : 0;
+    search->found += *file != 0;
+    zt__unlock(&search->hotspots->mutex);
+}
+
+/* Runs programs on the addresses in `input`, until one of them finds lines: one that exists may not know the
+   device's format. Returns 0 if there is none. */
+ZT__PRIVATE int zt__run_symbolizer(zt__line_search *search, FILE *input, FILE *object) {
+    static const char *const programs[][6] = {
+        {"addr2line", "-e", ZT__TOOL_OBJECT, NULL, NULL, NULL},
+        {"llvm-addr2line", "-e", ZT__TOOL_OBJECT, NULL, NULL, NULL},
+        {"llvm-symbolizer", "--obj=" ZT__TOOL_OBJECT, "--functions=none", "--no-inlines",
+         "--output-style=GNU", NULL},
+    };
+    const uint64_t longest_ns = UINT64_C(10000000000);
+    zt__tool tool = {NULL, input, object, 0, zt__take_line, search};
+    uint32_t i;
+    int has_run = 0;
+    tool.deadline = zt__deadline(longest_ns);
+    for (i = 0; i < ZT__COUNT_OF(programs) && search->found == 0; i++) {
+        tool.arguments = programs[i];
+        search->next = 0;
+        has_run |= zt__run_tool(&tool);
+    }
+    return has_run;
+}
+
+/* Finds where the kernels of a module lie in its debug information. */
+ZT__PRIVATE void zt__find_debug_addresses(zt__hotspots *hotspots, const zt__sampled_module *module) {
+    zt__sampled_kernel *kernel;
+    zt__code code;
+    zt__elf elf;
+    int is_elf = zt__open_elf(module->debug, module->debug_size, &elf);
+    zt__lock(&hotspots->mutex);
+    kernel = hotspots->kernels;
+    zt__unlock(&hotspots->mutex);
+    for (; kernel && is_elf; kernel = kernel->next) { /* new ones are added at the begin */
+        if (kernel->module == module && !kernel->debug_address &&
+            !zt__find_in_elf(&elf, kernel->name, &kernel->code, &kernel->debug_address, &code)) {
+            kernel->debug_address = 0;
+        }
+    }
+}
+
+/* Looks the lines of some instructions up. The debug information has the addresses of its file or, in some
+   drivers, those of the device: `of_device`. Returns 0 if there is no program that can do it, or no room for
+   its files. */
+ZT__PRIVATE int zt__search_lines(zt__line_search *search, const zt__sampled_module *module, int of_device) {
+    FILE *input = tmpfile(), *object = tmpfile();
+    int has_run = 0;
+    uint32_t i;
+    for (i = 0; input && i < search->count; i++) {
+        const zt__spot_key *key = &search->spots[i]->key;
+        uint64_t address = of_device ? key->kernel->base : key->kernel->debug_address;
+        fprintf(input, "0x%llx\n", (unsigned long long)(address ? address + key->offset : 0));
+    }
+    if (input && object && fwrite(module->debug, 1, module->debug_size, object) == module->debug_size &&
+        fflush(object) == 0 && fflush(input) == 0) {
+        has_run = zt__run_symbolizer(search, input, object);
+    }
+    if (input) {
+        fclose(input);
+    }
+    if (object) {
+        fclose(object);
+    }
+    return has_run;
+}
+
+/* Finds the lines of the instructions of a module that were not looked up yet. `finding` is held. Returns 0
+   without memory. */
+ZT__PRIVATE int zt__find_lines_of_module(zt__hotspots *hotspots, const zt__sampled_module *module) {
+    zt__line_search search = {hotspots, NULL, 0, 0, 0};
+    uint32_t i, room;
+    int has_run;
+    zt__lock(&hotspots->mutex);
+    room = hotspots->spot_count;
+    zt__unlock(&hotspots->mutex);
+    if (room == 0) {
+        return 1;
+    }
+    search.spots = (zt__spot **)zt__allocate(&hotspots->allocator, room, sizeof *search.spots);
+    if (!search.spots) {
+        return 0;
+    }
+    zt__lock(&hotspots->mutex);
+    for (i = 0; i < room; i++) {
+        zt__spot *spot = hotspots->spots[i];
+        if (spot->key.kernel->module == module && !spot->is_looked_up) {
+            search.spots[search.count++] = spot;
+        }
+    }
+    zt__unlock(&hotspots->mutex);
+    if (search.count > 0) {
+        zt__find_debug_addresses(hotspots, module);
+        has_run = zt__search_lines(&search, module, 0);
+        if (has_run && search.found == 0) {
+            has_run = zt__search_lines(&search, module, 1);
+        }
+        zt__lock(&hotspots->mutex);
+        hotspots->lacks_tool = !has_run;
+        hotspots->lacks_lines |= has_run && search.found == 0;
+        for (i = 0; i < search.count && has_run; i++) {
+            search.spots[i]->is_looked_up = 1;
+        }
+        zt__unlock(&hotspots->mutex);
+    }
+    zt__free(&hotspots->allocator, (void *)search.spots);
+    return 1;
+}
+
+ZT_API ze_result_t zt_hotspots_find_lines(zt_profiler *profiler) {
+    zt__hotspots *hotspots = zt__hotspots_of(profiler);
+    zt__sampled_module *module;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (!hotspots) {
+        return result;
+    }
+    if (zt__begin_reading(hotspots)) { /* else all modules are read already */
+        zt__read_samples(hotspots);
+        zt__keep_debug_info(hotspots, NULL, 0);
+        zt__unlock_timed(&hotspots->reading);
+    }
+    if (!zt__try_lock(&hotspots->finding)) {
+        return ZE_RESULT_NOT_READY;
+    }
+    zt__lock(&hotspots->mutex);
+    module = hotspots->modules;
+    zt__unlock(&hotspots->mutex);
+    for (; module && result == ZE_RESULT_SUCCESS; module = module->next) {
+        int has_debug;
+        zt__lock(&hotspots->mutex);
+        has_debug = module->debug != NULL; /* it stays until zt_close */
+        zt__unlock(&hotspots->mutex);
+        if (has_debug && !zt__find_lines_of_module(hotspots, module)) {
+            result = zt__report_no_memory(&profiler->diagnostics, "zt_hotspots_find_lines", "source lines");
+        }
+    }
+    zt__unlock_timed(&hotspots->finding);
+    return result;
+}
+
+/* ---- results --------------------------------------------------------------------------------------------- */
+
+ZT_API zt_hotspots_counts zt_hotspots_get_counts(const zt_profiler *profiler) {
+    zt__hotspots *hotspots = zt__hotspots_of(profiler);
+    zt_hotspots_counts counts;
+    memset(&counts, 0, sizeof counts);
+    if (hotspots) {
+        zt__lock(&hotspots->mutex);
+        counts = hotspots->counts;
+        zt__unlock(&hotspots->mutex);
+    }
+    return counts;
+}
+
+ZT_API uint32_t zt_get_hotspot_count(const zt_profiler *profiler) {
+    zt__hotspots *hotspots = zt__hotspots_of(profiler);
+    uint32_t count = 0;
+    if (hotspots) {
+        zt__lock(&hotspots->mutex);
+        count = hotspots->spot_count;
+        zt__unlock(&hotspots->mutex);
+    }
+    return count;
+}
+
+ZT_API ze_result_t zt_get_hotspot(const zt_profiler *profiler, uint32_t index, zt_hotspot_info *info) {
+    zt__hotspots *hotspots = zt__hotspots_of(profiler);
+    const zt__spot *spot;
+    uint32_t i;
+    if (!info) {
+        return profiler ? zt__report_null(&zt__mutable(profiler)->diagnostics, "zt_get_hotspot", "info")
+                        : ZE_RESULT_SUCCESS;
+    }
+    memset(info, 0, sizeof *info);
+    info->kernel = info->file = "";
+    if (!profiler) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (index >= zt_get_hotspot_count(profiler)) {
+        return zt__report(&zt__mutable(profiler)->diagnostics, BAD_INDEX, ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "zt_get_hotspot", (unsigned)index, "hotspot");
+    }
+    zt__lock(&hotspots->mutex);
+    spot = hotspots->spots[index];
+    info->kernel = spot->key.kernel->name;
+    info->offset = spot->key.offset;
+    info->samples = spot->samples;
+    info->share = (double)spot->samples / (double)hotspots->counts.matched;
+    info->file = spot->file;
+    info->line = spot->line;
+    for (i = 0; i < hotspots->count_count; i++) {
+        if (i == hotspots->active_count) {
+            info->active = spot->counts[i];
+        } else {
+            info->stalls[info->stall_count].name = hotspots->count_names[i];
+            info->stalls[info->stall_count++].samples = spot->counts[i];
+        }
+    }
+    zt__unlock(&hotspots->mutex);
+    return ZE_RESULT_SUCCESS;
+}
+
+#endif /* ZETOOLS_TRACER */
 
 /* ==== >>modules: files of the modules of others, and kernels in place of theirs =========================== */
 
@@ -13627,12 +16910,11 @@ ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream) {
 
 /* A tracer passes to this chapter what it observes of modules and kernels. */
 
-/* A module of the application. */
+/* A module that the application has created while it was traced. */
 typedef struct zt__module {
-    const void *handle;          /* the key */
-    ze_context_handle_t context; /* NULL: not known, because it was created before the start */
+    const void *handle; /* the key */
+    ze_context_handle_t context;
     ze_device_handle_t device;
-    uint64_t hash; /* of its native binary; 0: not known yet */
 } zt__module;
 
 /* Kernels that take the place of others; see zt_replace. */
@@ -13700,29 +16982,26 @@ ZT__PRIVATE void zt__close_modules(zt__modules *modules) {
     pthread_mutex_destroy(&modules->mutex);
 }
 
-/* Returns the record of a module, which is added if there is none. The mutex is held, but unlocked while
-   memory is allocated. Returns NULL without memory. */
-ZT__PRIVATE zt__module *zt__find_or_add_module(zt__modules *modules, ze_module_handle_t module) {
-    const void *handle = module;
-    zt__module *made, *known = (zt__module *)zt__map_find(&modules->known, &handle, sizeof handle);
-    if (known) {
-        return known;
+/* Remembers the context and device of a module. Without memory, they are not known. */
+ZT__PRIVATE void zt__remember_module(zt__modules *modules, ze_module_handle_t handle,
+                                     ze_context_handle_t context, ze_device_handle_t device) {
+    zt__module *unused = NULL, *module = (zt__module *)zt__allocate(&modules->allocator, 1, sizeof *module);
+    if (!module) {
+        return;
+    }
+    module->handle = handle;
+    module->context = context;
+    module->device = device;
+    zt__lock(&modules->mutex);
+    unused = (zt__module *)zt__map_find(&modules->known, &module->handle, sizeof module->handle);
+    zt__map_remove(&modules->known, &module->handle, sizeof module->handle);
+    if (zt__map_make_room(&modules->known, &modules->allocator, &modules->mutex)) {
+        zt__map_add(&modules->known, &module->handle, sizeof module->handle, module);
+        module = NULL;
     }
     zt__unlock(&modules->mutex);
-    made = (zt__module *)zt__allocate(&modules->allocator, 1, sizeof *made);
-    zt__lock(&modules->mutex);
-    if (made && zt__map_make_room(&modules->known, &modules->allocator, &modules->mutex)) {
-        known = (zt__module *)zt__map_find(&modules->known, &handle, sizeof handle);
-        if (!known) {
-            made->handle = handle;
-            zt__map_add(&modules->known, &made->handle, sizeof made->handle, made);
-            return made;
-        }
-    }
-    zt__unlock(&modules->mutex);
-    zt__free(&modules->allocator, made);
-    zt__lock(&modules->mutex);
-    return known;
+    zt__free(&modules->allocator, unused);
+    zt__free(&modules->allocator, module);
 }
 
 /* ---- binaries -------------------------------------------------------------------------------------------- */
@@ -13747,7 +17026,7 @@ ZT__PRIVATE ze_result_t zt__read_binary(const zt_allocator *allocator, ze_module
     ze_result_t result;
     binary->bytes = NULL;
     binary->size = 0;
-    ZT__INTERNAL(result = zt__query_binary(module, is_debug, &binary->size, NULL));
+    result = zt__query_binary(module, is_debug, &binary->size, NULL);
     if (result != ZE_RESULT_SUCCESS || binary->size == 0) {
         return result;
     }
@@ -13755,36 +17034,12 @@ ZT__PRIVATE ze_result_t zt__read_binary(const zt_allocator *allocator, ze_module
     if (!binary->bytes) {
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
-    ZT__INTERNAL(result = zt__query_binary(module, is_debug, &binary->size, binary->bytes));
+    result = zt__query_binary(module, is_debug, &binary->size, binary->bytes);
     if (result != ZE_RESULT_SUCCESS) {
         zt__free(allocator, binary->bytes);
         binary->bytes = NULL;
     }
     return result;
-}
-
-/* Returns the hash of a module's native binary, by which its files are named, and which is the same in every
-   process. Two of 10,000 different modules have the same with a probability of 3 in 10^12. Reads the binary
-   unless the hash is known. Returns 0 if the driver does not return it. */
-ZT__PRIVATE uint64_t zt__hash_of_module(zt__modules *modules, ze_module_handle_t module) {
-    zt__module *known;
-    zt__binary binary;
-    uint64_t hash;
-    zt__lock(&modules->mutex);
-    known = zt__find_or_add_module(modules, module);
-    hash = known ? known->hash : 0;
-    zt__unlock(&modules->mutex);
-    if (!hash && zt__read_binary(&modules->allocator, module, 0, &binary) == ZE_RESULT_SUCCESS) {
-        hash = zt__hash(binary.bytes, binary.size);
-        zt__free(&modules->allocator, binary.bytes);
-        zt__lock(&modules->mutex);
-        known = zt__find_or_add_module(modules, module);
-        if (known) {
-            known->hash = hash;
-        }
-        zt__unlock(&modules->mutex);
-    }
-    return hash;
 }
 
 /* ---- files ----------------------------------------------------------------------------------------------- */
@@ -13899,16 +17154,16 @@ ZT__PRIVATE const char *zt__suffix_of_binary(const zt__binary *binary) {
     return binary->size >= 8 && memcmp(binary->bytes, "!<arch>\n", 8) == 0 ? "ar" : "bin";
 }
 
-/* Writes the files of a module. Returns the hash by which they are named; 0: not known. */
-ZT__PRIVATE uint64_t zt__save_module(zt__modules *modules, ze_module_handle_t module) {
+/* Writes the files of a module. */
+ZT__PRIVATE void zt__save_module(zt__modules *modules, ze_module_handle_t module) {
     const char *remedy = "Free some memory, or update the driver.";
     zt__binary binary, debug;
-    uint64_t hash = 0;
+    uint64_t hash;
     ze_result_t result = zt__read_binary(&modules->allocator, module, 0, &binary);
     if (result != ZE_RESULT_SUCCESS || !binary.bytes) {
         zt__report_not_saved(modules, modules->directory, result, "zeModuleGetNativeBinary",
                              zt_result_name(result), remedy);
-        return 0;
+        return;
     }
     hash = zt__hash(binary.bytes, binary.size);
     zt__save_binary(modules, hash, zt__suffix_of_binary(&binary), &binary);
@@ -13921,7 +17176,6 @@ ZT__PRIVATE uint64_t zt__save_module(zt__modules *modules, ze_module_handle_t mo
         zt__report_not_saved(modules, modules->directory, result, "zetModuleGetDebugInfo",
                              zt_result_name(result), remedy);
     }
-    return hash;
 }
 
 /* ---- builds with profile flags --------------------------------------------------------------------------- */
@@ -13988,9 +17242,8 @@ ZT__PRIVATE zt__changed_module *zt__change_module(const ze_module_desc_t *desc, 
     return changed;
 }
 
-/* Returns whether the driver builds modules for a device with the profile flags. If the flags made the call
-   of the application fail, nothing could be done about that. So the first module for a device is built twice.
- */
+/* Returns whether the driver builds modules for a device with the profile flags. If the call of the
+   application failed because of them, nothing could be done about that. So the first is built before. */
 ZT__PRIVATE int zt__accepts_flags(zt__modules *modules, const ze_module_create_params_t *parameters,
                                   const ze_module_desc_t *changed, zt__build *build) {
     ze_module_handle_t module = NULL;
@@ -14055,16 +17308,10 @@ ZT__PRIVATE void zt__end_build(zt__build *build) {
 ZT__PRIVATE void zt__after_module_create(zt__modules *modules, const ze_module_create_params_t *parameters,
                                          const zt__build *build) {
     ze_module_handle_t module = **parameters->pphModule;
-    uint64_t hash = modules->directory ? zt__save_module(modules, module) : 0;
-    zt__module *known;
-    zt__lock(&modules->mutex);
-    known = zt__find_or_add_module(modules, module);
-    if (known) {
-        known->context = *parameters->phContext;
-        known->device = *parameters->phDevice;
-        known->hash = hash;
+    zt__remember_module(modules, module, *parameters->phContext, *parameters->phDevice);
+    if (modules->directory) {
+        zt__save_module(modules, module);
     }
-    zt__unlock(&modules->mutex);
     if (build->trial != ZE_RESULT_SUCCESS) {
         zt__store(&modules->refuses_flags, 1);
         zt__report(modules->diagnostics, FLAGS_REFUSED, build->trial, zt_result_name(build->trial),
@@ -14209,8 +17456,7 @@ ZT__PRIVATE zt__replacement *zt__begin_use(zt__modules *modules, ze_module_handl
     }
     if (found) {
         const zt__module *known = (const zt__module *)zt__map_find(&modules->known, &handle, sizeof handle);
-        if (known && known->context &&
-            (known->context != modules->context || known->device != modules->device)) {
+        if (known && (known->context != modules->context || known->device != modules->device)) {
             found = NULL;
         } else {
             found->users++;
@@ -14220,8 +17466,8 @@ ZT__PRIVATE zt__replacement *zt__begin_use(zt__modules *modules, ze_module_handl
     return found;
 }
 
-/* Ends the use of a replacement, which may be freed then. Logs why something was not replaced, unless
-   `reason` is "". */
+/* Ends the use of a replacement, which may be freed then. Logs after that why something was not replaced,
+   unless `reason` is "": a log function may call zt_replace. */
 ZT__PRIVATE void zt__end_use(zt__modules *modules, zt__replacement *replacement, const char *name,
                              ze_result_t result, const char *reason) {
     char other[65];
@@ -14280,23 +17526,27 @@ ZT__PRIVATE ze_result_t zt__create_other_kernel(const zt__replacement *replaceme
     return result;
 }
 
-/* Called after a kernel was created. Puts another one in its place, if zt_replace has asked for one. */
+/* Called after a kernel was created. Puts another one in its place, if zt_replace has asked for one. The
+   call's module is then that of the other kernel, for the rest of the tracer and for hooks. */
 ZT__PRIVATE void zt__replace_kernel(zt__modules *modules, const ze_kernel_create_params_t *parameters) {
     const ze_kernel_desc_t *desc = *parameters->pdesc;
     zt__replacement *replacement = zt__begin_use(modules, *parameters->phModule, desc->pKernelName);
-    ze_kernel_handle_t *kernel = *parameters->pphKernel, other;
+    ze_kernel_handle_t *kernel = *parameters->pphKernel, replaced = *kernel, other;
     char reason[128];
     ze_result_t result;
     if (!replacement) {
         return;
     }
-    result = zt__create_other_kernel(replacement, *kernel, desc, &other, reason, sizeof reason);
+    result = zt__create_other_kernel(replacement, replaced, desc, &other, reason, sizeof reason);
     if (other) {
-        zt__check(modules->diagnostics, zeKernelDestroy(*kernel), "zeKernelDestroy",
-                  "The kernel that was replaced is not freed.");
         *kernel = other;
+        *parameters->phModule = replacement->module;
     }
     zt__end_use(modules, replacement, desc->pKernelName, result, reason);
+    if (other) {
+        zt__check(modules->diagnostics, zeKernelDestroy(replaced), "zeKernelDestroy",
+                  "The kernel that was replaced is not freed.");
+    }
 }
 
 /* Called after a pointer to a function was returned. Replaces it likewise. */
@@ -14490,6 +17740,7 @@ typedef enum zt__call_kind {
     ZT__KIND_GROUP_SIZE,
     ZT__KIND_LAUNCH,
     ZT__KIND_COPY,
+    ZT__KIND_ORDER, /* a barrier or a wait: measured only where it has an event or its list is in order */
     ZT__KIND_CAPTURE_BEGIN,
     ZT__KIND_CAPTURE_END,
     ZT__KIND_GET_COMMAND_ID,
@@ -14532,6 +17783,10 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
         ZT__COPIES(X)
         return ZT__KIND_COPY;
 #undef X
+    case ZT__CALL_CommandListAppendBarrier:
+    case ZT__CALL_CommandListAppendMemoryRangesBarrier:
+    case ZT__CALL_CommandListAppendWaitOnEvents:
+        return ZT__KIND_ORDER;
     case ZT__CALL_CommandListBeginGraphCaptureExt:
     case ZT__CALL_CommandListBeginCaptureIntoGraphExt:
         return ZT__KIND_CAPTURE_BEGIN;
@@ -14635,10 +17890,10 @@ typedef struct zt__fill_with_parameters_params {
 typedef struct zt__command {
     ze_command_list_handle_t list;
     ze_kernel_handle_t kernel; /* the first one, or NULL */
-    uint32_t kernel_count;     /* 0: a copy */
+    uint32_t kernel_count;     /* 0: none */
     uint32_t *wait_count;      /* points to the call's parameter, which zt__begin_command changes */
     ze_event_handle_t *wait_events;
-    ze_event_handle_t *signal; /* likewise */
+    ze_event_handle_t *signal; /* likewise; NULL: a wait, which has none */
 } zt__command;
 
 /* Reads the parameters of a launch or copy. Returns 0 if the list or the kernel is NULL. */
@@ -14673,7 +17928,16 @@ ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *c
         return command->list != NULL;                                                                        \
     }
         ZT__COPIES(X)
+        X(CommandListAppendBarrier, ze_command_list_append_barrier_params_t)
+        X(CommandListAppendMemoryRangesBarrier, ze_command_list_append_memory_ranges_barrier_params_t)
 #undef X
+    case ZT__CALL_CommandListAppendWaitOnEvents: {
+        const ze_command_list_append_wait_on_events_params_t *p =
+            (const ze_command_list_append_wait_on_events_params_t *)parameters;
+        const zt__command wait = {*p->phCommandList, NULL, 0, p->pnumEvents, *p->pphEvents, NULL};
+        *command = wait;
+        return command->list != NULL;
+    }
     default:
         memset(command, 0, sizeof *command);
         return 0;
@@ -14708,6 +17972,30 @@ ZT__PRIVATE void zt__read_geometry(zt__call call, const void *parameters, zt__or
         origin->group_count[0] = counts->groupCountX;
         origin->group_count[1] = counts->groupCountY;
         origin->group_count[2] = counts->groupCountZ;
+    }
+}
+
+/* Returns how many bytes a copy or fill moves; 0 for a launch, and for an image: how many bytes one of its
+   pixels has is not among the parameters. */
+ZT__PRIVATE uint64_t zt__read_bytes(zt__call call, const void *parameters) {
+    const ze_copy_region_t *region;
+    switch (call) {
+    case ZT__CALL_CommandListAppendMemoryCopy:
+        return *((const ze_command_list_append_memory_copy_params_t *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryCopyFromContext:
+        return *((const ze_command_list_append_memory_copy_from_context_params_t *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryCopyWithParameters:
+        return *((const zt__copy_with_parameters_params *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryFill:
+        return *((const ze_command_list_append_memory_fill_params_t *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryFillWithParameters:
+        return *((const zt__fill_with_parameters_params *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryCopyRegion:
+        region = *((const ze_command_list_append_memory_copy_region_params_t *)parameters)->pdstRegion;
+        /* Without a third dimension, its depth is 0 or 1. */
+        return region ? (uint64_t)region->width * region->height * (region->depth ? region->depth : 1) : 0;
+    default:
+        return 0;
     }
 }
 
@@ -14748,12 +18036,18 @@ typedef struct zt__known_handle {
     struct zt__known_handle *next; /* in the list of unused ones */
     const void *handle;            /* the key */
     zt__kernel_name *name;         /* of a kernel; NULL: not known yet */
-    uint32_t group_size[3];        /* of a kernel, with a timeline; 0: not known */
+    uint32_t group_size[3];        /* of a kernel; 0: not known */
     int has_stamps;                /* of an event, or the events of a pool: kernel time stamps */
 
     zt__traced_device *device; /* of a list; NULL: it is not measured */
     zt__list_state kind;       /* UNKNOWN, RECORDED or IMMEDIATE */
     int is_in_order;           /* 0: or not known */
+
+    /* of a kernel, for >>kernels */
+    int is_described; /* what its module states of it is known: */
+    zt__kernel_facts described;
+    zt_profiler *counted_for; /* whose kernel it is, so far; NULL: nobody's */
+    zt__kernel *counted;      /* NULL: there is no room for it */
 
     /* why the commands of a list cannot be measured */
     int is_copy_only;    /* it cannot execute metric queries */
@@ -14820,6 +18114,7 @@ typedef struct zt__tracer {
 
     zt__mutex mutex;                       /* guards what follows */
     zt__map kernel_names;                  /* by their text */
+    zt__map described_modules;             /* zt__described_module, by handle */
     zt__map kernels, lists, pools, events; /* zt__known_handle, by handle */
     zt__known_handle *unused_handles;
     uint32_t captures; /* lists that are captured */
@@ -14832,6 +18127,9 @@ typedef struct zt__tracer {
     uint64_t span_count;           /* written so far */
     zt__message_text open_failure; /* of zt_auto: the first message */
     uint32_t open_failures;        /* how many profilers could not be opened */
+
+    zt__loaded loaded;    /* kernels and modules, for >>hotspots */
+    int samples_hotspots; /* of zt_auto: of each device */
 } zt__tracer;
 
 /* Returns the call of the application that starts the tracer, for messages. */
@@ -14904,11 +18202,18 @@ ZT__PRIVATE void zt__free_known(zt__tracer *tracer, zt__map *map) {
 
 /* Frees what was learned with an earlier configuration. */
 ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer) {
+    zt__clear_loaded(&tracer->loaded);
+    uint32_t i;
     zt__free_known(tracer, &tracer->lists);
     zt__free_known(tracer, &tracer->kernels);
     zt__free_known(tracer, &tracer->pools);
     zt__free_known(tracer, &tracer->events);
     zt__free_known(tracer, &tracer->kernel_names);
+    for (i = 0; i < tracer->described_modules.capacity; i++) {
+        zt__free_described_module(&tracer->allocator,
+                                  (zt__described_module *)tracer->described_modules.entries[i].value);
+    }
+    zt__map_free(&tracer->described_modules, &tracer->allocator);
     tracer->captures = 0;
     while (tracer->unused_handles) {
         zt__known_handle *unused = tracer->unused_handles;
@@ -15111,6 +18416,10 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
     result = zt_open(context, device, tracer->automatic, &profiler);
     if (profiler) {
         zt__store(&profiler->tracer, tracer);
+        zt__store(&profiler->loaded, &tracer->loaded);
+        if (tracer->samples_hotspots) {
+            zt_hotspots_start(profiler, NULL); /* on failure, a note of the report says why */
+        }
     } else {
         zt__thread_messages *messages = zt__get_thread_messages();
         zt__lock(&tracer->mutex);
@@ -15124,6 +18433,7 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
     found = zt__add_device(tracer, context, device, profiler);
     if (!found && profiler) {
         zt__store(&profiler->tracer, (zt__tracer *)NULL);
+        zt__store(&profiler->loaded, (zt__loaded *)NULL);
         zt_close(profiler);
     }
     zt__unlock_timed(&tracer->opening);
@@ -15329,8 +18639,17 @@ typedef struct zt__frame {
     ze_event_handle_t *signal;   /* the call's parameter, if it was set to the event of the slot; else NULL */
     ze_event_handle_t signalled; /* its value before: an event of the application, or NULL */
     ze_command_list_handle_t list; /* then: the list, */
+    int is_in_order;               /* whether it is in order, */
     uint64_t *copied_stamps;       /* and where the time stamps of a ZT__BY_COPIED_EVENT are copied to */
     zt__build build;               /* of a zeModuleCreate */
+    ze_module_handle_t module;     /* of a zeKernelCreate that has succeeded: the module of the kernel, */
+    ze_kernel_handle_t created;    /* which is this one, unless a hook puts another in its place */
+
+    /* Of a launch: how its first kernel is counted when the driver has appended it. */
+    zt_profiler *counted_for; /* NULL: it is not */
+    zt__kernel *counted;      /* NULL: not known yet */
+    int knows_kernel;         /* the kernel is the application's, and not that of a hook */
+    uint32_t group_size[3];
 } zt__frame;
 
 /* The parameters of the call of a frame. */
@@ -15362,46 +18681,53 @@ typedef struct zt__selected_command {
     zt_profiler *profiler; /* NULL: it is not */
     const char *region;
     zt__list_state kind; /* of the list; UNKNOWN: it has to be queried */
-    int is_in_order;
+    int is_in_order, is_copy_only;
     zt__measurement measurement;
 } zt__selected_command;
 
 /* Returns how a command is measured. By kernel time stamps, the command signals the event of the slot. If it
    has an event of the application, that is signalled next: on a list that is in order, by a command that
-   follows; on another immediate list, by one that waits for the event of the slot. On a recorded list that
-   would find the event signalled by an earlier execution. The mutex is held. */
-ZT__PRIVATE zt__measurement zt__choose_measurement(const zt__frame *frame,
+   follows; on a copy engine, which executes one command at a time, by a barrier; on another immediate list,
+   by a command that waits for the event of the slot. On a recorded list, that would find the event signalled
+   by an earlier execution. The mutex is held. */
+ZT__PRIVATE zt__measurement zt__choose_measurement(const zt__frame *frame, const zt_profiler *profiler,
                                                    const zt__selected_command *selected,
-                                                   ze_event_handle_t signal) {
+                                                   const ze_event_handle_t *signal) {
     const zt__frame *outer = frame->previous;
     while (outer && !outer->signal) {
         outer = outer->previous;
     }
-    if (selected->profiler->passes[0].group_count || selected->kind == ZT__LIST_UNKNOWN || outer) {
+    if (profiler->passes[0].group_count || selected->kind == ZT__LIST_UNKNOWN || outer || !signal) {
         return ZT__BY_COMMANDS;
     }
-    if (!signal) {
+    if (!*signal) {
         return ZT__BY_EVENT;
     }
-    if ((!selected->is_in_order && selected->kind == ZT__LIST_RECORDED) ||
-        zt__may_have_stamps(frame->tracer, signal)) {
+    if (zt__may_have_stamps(frame->tracer, *signal)) {
         return ZT__BY_COMMANDS;
     }
-    return selected->is_in_order ? ZT__BY_EVENT : ZT__BY_COPIED_EVENT;
+    if (selected->is_in_order || selected->is_copy_only) {
+        return ZT__BY_EVENT;
+    }
+    return selected->kind == ZT__LIST_IMMEDIATE ? ZT__BY_COPIED_EVENT : ZT__BY_COMMANDS;
 }
 
-/* Counts a launch or copy, and selects whether and how it is measured. The list is checked before the filter,
-   so that launches elsewhere do not count for `every` and `limit`.
-   `command` is NULL if the driver will refuse it. `knows_kernel`: the handle of the kernel is the
-   application's, and so forgotten when it is destroyed. The mutex is held. */
+/* Counts a command, and selects whether and how it is measured. The list is checked before the filter, so
+   that launches elsewhere do not count for `every` and `limit`. `command` is NULL if the driver will refuse
+   it. `knows_kernel`: the handle of the kernel is the application's, and so forgotten when it is destroyed.
+   The mutex is held. */
 ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, const zt__command *command,
                                                     int knows_kernel) {
     zt__tracer *tracer = frame->tracer;
     zt__call call = frame->call;
-    zt__selected_command selected = {NULL, NULL, ZT__LIST_UNKNOWN, 0, ZT__BY_COMMANDS};
+    zt__selected_command selected = {NULL, NULL, ZT__LIST_UNKNOWN, 0, 0, ZT__BY_COMMANDS};
     zt__known_handle *list = command ? zt__find_or_query_list(tracer, command->list) : NULL;
     zt__traced_device *device = list ? list->device : NULL;
     zt__kernel_name *name = NULL;
+    int is_order = zt__kind_of_call(call) == ZT__KIND_ORDER;
+    if (is_order && (!zt__is_measured(device) || device->profiler->passes[0].group_count)) {
+        return selected;
+    }
     if (!tracer->measured[call]) { /* a copy, which an empty report of zt_auto mentions */
         if (device) {
             device->copies_seen++;
@@ -15415,8 +18741,15 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
             name = zt__name_of_command(tracer, call, command, knows_kernel);
         }
     }
+    if (name) {
+        selected.kind = list->kind;
+        selected.is_in_order = list->is_in_order;
+        selected.is_copy_only = list->is_copy_only;
+        selected.measurement = zt__choose_measurement(frame, device->profiler, &selected, command->signal);
+    }
     tracer->counts.launches++;
-    if (!name) {
+    /* Barriers around it would take the place of what they measure. */
+    if (!name || (is_order && selected.measurement == ZT__BY_COMMANDS && !selected.is_in_order)) {
         tracer->counts.elsewhere++;
         return selected;
     }
@@ -15429,18 +18762,24 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
     name->measured++;
     selected.profiler = device->profiler;
     selected.region = name->text;
-    selected.kind = list->kind;
-    selected.is_in_order = list->is_in_order;
-    selected.measurement = zt__choose_measurement(frame, &selected, *command->signal);
-    tracer->counts.serialised += selected.measurement == ZT__BY_COMMANDS;
+    tracer->counts.serialised += selected.measurement == ZT__BY_COMMANDS &&
+                                 (!selected.is_in_order || selected.profiler->passes[0].group_count);
     return selected;
 }
 
-/* Keeps the geometry of a launch, for the timeline. Its region is open, so no other thread uses the slot. */
-ZT__PRIVATE void zt__keep_geometry(zt__frame *frame, ze_kernel_handle_t kernel, int knows_handle) {
+/* Keeps the bytes of a copy; and for the timeline, the geometry of a launch. Its region is open, so no other
+   thread uses the slot. */
+ZT__PRIVATE void zt__keep_origin(zt__frame *frame, ze_kernel_handle_t kernel, int knows_handle) {
     zt__slot *slot = (zt__slot *)frame->region.slot;
     const void *handle = kernel;
     const zt__known_handle *known;
+    slot->bytes = zt__read_bytes(frame->call, frame->parameters);
+    slot->origin.kind = kernel                                           ? ZT__REGION_OF_KERNEL
+                        : zt__kind_of_call(frame->call) == ZT__KIND_COPY ? ZT__REGION_OF_COPY
+                                                                         : ZT__REGION_OF_ORDER;
+    if (!kernel) {
+        return;
+    }
     zt__lock(&frame->tracer->mutex);
     known = (const zt__known_handle *)zt__map_find(&frame->tracer->kernels, &handle, sizeof handle);
     if (known && knows_handle) {
@@ -15450,20 +18789,68 @@ ZT__PRIVATE void zt__keep_geometry(zt__frame *frame, ze_kernel_handle_t kernel, 
     zt__read_geometry(frame->call, frame->parameters, &slot->origin);
 }
 
+/* Records that a kernel exists, and finds out where it lies if hot spots are sampled. `module` is NULL if it
+   is not known. */
+ZT__PRIVATE void zt__observe_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel,
+                                    ze_module_handle_t module) {
+    zt__loaded *loaded = &tracer->loaded;
+    zt__traced_device *device = zt__next_measured(tracer, NULL);
+    zt__loaded_code code = {NULL, NULL, NULL};
+    if (module) {
+        zt__find_loaded(loaded, &loaded->modules, module, &code);
+    }
+    code.handle = kernel;
+    code.module = module;
+    zt__add_loaded(loaded, &loaded->kernels, &code);
+    for (; device; device = zt__next_measured(tracer, device)) {
+        if (zt__is_sampling(device->profiler)) {
+            zt__place_kernel(zt__hotspots_of(device->profiler), &code);
+        }
+    }
+}
+
+/* Called at a launch, for kernels that were created before the start. */
+ZT__PRIVATE void zt__observe_launched(zt__tracer *tracer, ze_kernel_handle_t kernel) {
+    zt__loaded *loaded = &tracer->loaded;
+    zt__loaded_code code;
+    if (zt__load(&loaded->is_sampled) && !zt__find_loaded(loaded, &loaded->kernels, kernel, &code)) {
+        zt__observe_kernel(tracer, kernel, NULL);
+    }
+}
+
+/* Called before a kernel is destroyed or, if it is NULL, a module. */
+ZT__PRIVATE void zt__observe_unload(zt__tracer *tracer, ze_kernel_handle_t kernel,
+                                    ze_module_handle_t module) {
+    zt__loaded *loaded = &tracer->loaded;
+    zt__traced_device *device = zt__next_measured(tracer, NULL);
+    if (kernel) {
+        zt__remove_loaded(loaded, &loaded->kernels, kernel);
+    } else {
+        zt__remove_loaded(loaded, &loaded->modules, module);
+    }
+    for (; device; device = zt__next_measured(tracer, device)) {
+        zt__before_unload(zt__hotspots_of(device->profiler), module);
+    }
+}
+
 /* Appends what comes before a command that is measured by commands: a wait for its events, for which it then
    need not wait, and the begin of a region. So the GPU time is that of the kernel alone. What comes after it,
    zt__after_call appends: the end of the region. If the driver refuses the launch, the wait stays on the
    list. */
-ZT__PRIVATE void zt__begin_by_commands(zt__frame *frame, const zt__command *command, zt_profiler *profiler,
-                                       const char *region) {
-    uint32_t count = *command->wait_count;
+ZT__PRIVATE void zt__begin_by_commands(zt__frame *frame, const zt__command *command,
+                                       const zt__selected_command *selected) {
+    zt__list_state kind = selected->kind;
+    uint32_t count = command->signal ? *command->wait_count : 0; /* else it is a wait itself */
     if (count && command->wait_events &&
         zeCommandListAppendWaitOnEvents(command->list, count, command->wait_events) == ZE_RESULT_SUCCESS) {
         frame->wait_count = command->wait_count;
         frame->waits = count;
         *command->wait_count = 0;
     }
-    frame->region = zt_begin(profiler, command->list, region);
+    if (kind == ZT__LIST_UNKNOWN) {
+        kind = zt__query_list_kind(selected->profiler, command->list);
+    }
+    frame->region = zt__begin_on(selected->profiler, command->list, kind, zt__shown_name(selected->region));
 }
 
 /* Makes a command signal the event of a slot, whose kernel time stamps measure it. */
@@ -15471,7 +18858,8 @@ ZT__PRIVATE void zt__begin_by_event(zt__frame *frame, const zt__command *command
                                     const zt__selected_command *selected) {
     zt__slot *slot;
     uint32_t i;
-    frame->region = zt__begin_region(selected->profiler, command->list, selected->kind, selected->region);
+    frame->region =
+        zt__begin_region(selected->profiler, command->list, selected->kind, zt__shown_name(selected->region));
     slot = (zt__slot *)frame->region.slot;
     if (!slot) {
         return;
@@ -15482,6 +18870,7 @@ ZT__PRIVATE void zt__begin_by_event(zt__frame *frame, const zt__command *command
         zt__store(&slot->stamps[i], UINT64_MAX);
     }
     frame->list = command->list;
+    frame->is_in_order = selected->is_in_order;
     frame->copied_stamps = slot->measurement == ZT__BY_COPIED_EVENT ? slot->stamps : NULL;
     frame->signal = command->signal;
     frame->signalled = *command->signal;
@@ -15500,10 +18889,11 @@ ZT__PRIVATE void zt__signal_for_application(zt__frame *frame, ze_result_t result
     if (frame->copied_stamps) {
         result = zeCommandListAppendQueryKernelTimestamps(frame->list, 1, &own, frame->copied_stamps, NULL,
                                                           event, 1, &own);
-    } else {
+    } else if (frame->is_in_order) {
         result = zeCommandListAppendSignalEvent(frame->list, event);
     }
-    if (result != ZE_RESULT_SUCCESS) { /* the application may wait for it, so it is tried once more */
+    if (result != ZE_RESULT_SUCCESS || (!frame->copied_stamps && !frame->is_in_order)) {
+        /* On a copy engine; or the driver has refused the other command, and the application may wait. */
         result = zeCommandListAppendBarrier(frame->list, event, 0, NULL);
         if (zt__load(&frame->state) == ZT__FRAME_CALLBACK && frame->region.slot) {
             ((zt__slot *)frame->region.slot)->measurement = ZT__BY_EVENT;
@@ -15512,6 +18902,35 @@ ZT__PRIVATE void zt__signal_for_application(zt__frame *frame, ze_result_t result
     if (result != ZE_RESULT_SUCCESS && zt__load(&frame->state) == ZT__FRAME_CALLBACK) {
         zt__check(frame->tracer->diagnostics, result, "zeCommandListAppendBarrier",
                   "An event of the application will not be signalled.");
+    }
+}
+
+/* Finds out how a launch is counted when it has been appended: for the profiler of its list, unless
+   zt_trace_config.names leaves the kernel out. The mutex is held. */
+ZT__PRIVATE void zt__prepare_count(zt__frame *frame, const zt__command *command, int knows_kernel) {
+    const zt__tracer *tracer = frame->tracer;
+    const zt__known_handle *list, *kernel = NULL;
+    frame->counted_for = NULL;
+    frame->counted = NULL;
+    frame->knows_kernel = knows_kernel;
+    memset(frame->group_size, 0, sizeof frame->group_size);
+    if (!command || !command->kernel) {
+        return;
+    }
+    list = (const zt__known_handle *)zt__map_find(&tracer->lists, &command->list, sizeof command->list);
+    if (list && zt__is_measured(list->device)) {
+        frame->counted_for = list->device->profiler;
+    }
+    if (knows_kernel) {
+        kernel = (const zt__known_handle *)zt__map_find(&tracer->kernels, &command->kernel,
+                                                        sizeof command->kernel);
+    }
+    if (kernel) {
+        memcpy(frame->group_size, kernel->group_size, sizeof frame->group_size);
+        frame->counted = kernel->counted_for == frame->counted_for ? kernel->counted : NULL;
+        if (kernel->name && !kernel->name->is_selected) {
+            frame->counted_for = NULL;
+        }
     }
 }
 
@@ -15525,20 +18944,161 @@ ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_b
     /* A hook may destroy a kernel that it has substituted, which is not traced. So its name is queried at
        each launch. */
     int knows_kernel = command.kernel == kernel_before_hooks;
+    if (is_complete && knows_kernel && command.kernel) {
+        zt__observe_launched(tracer, command.kernel);
+    }
     zt__lock(&tracer->mutex);
     selected = zt__select_command(frame, is_complete ? &command : NULL, knows_kernel);
+    zt__prepare_count(frame, is_complete ? &command : NULL, knows_kernel);
     zt__unlock(&tracer->mutex);
     if (!selected.profiler) {
         return;
     }
     frame->has_region = 1;
     if (selected.measurement == ZT__BY_COMMANDS) {
-        zt__begin_by_commands(frame, &command, selected.profiler, selected.region);
+        zt__begin_by_commands(frame, &command, &selected);
     } else {
         zt__begin_by_event(frame, &command, &selected);
     }
-    if (selected.profiler->timeline && frame->region.slot && command.kernel) {
-        zt__keep_geometry(frame, command.kernel, knows_kernel);
+    if (frame->region.slot && (selected.profiler->timeline || !command.kernel)) {
+        zt__keep_origin(frame, command.kernel, knows_kernel);
+    }
+}
+
+/* ---- kernels --------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE void zt__forget_described_module(zt__tracer *tracer, ze_module_handle_t handle) {
+    const void *key = handle;
+    zt__described_module *module;
+    zt__lock(&tracer->mutex);
+    module = (zt__described_module *)zt__map_find(&tracer->described_modules, &key, sizeof key);
+    if (module) {
+        zt__map_remove(&tracer->described_modules, &key, sizeof key);
+    }
+    zt__unlock(&tracer->mutex);
+    zt__free_described_module(&tracer->allocator, module);
+}
+
+/* Stores what a module states of a kernel, whose native binary is read for the first of its kernels. Returns
+   0 without memory. */
+ZT__PRIVATE int zt__describe_from_module(zt__tracer *tracer, ze_module_handle_t handle, const char *name,
+                                         zt__kernel_facts *facts) {
+    const void *key = handle;
+    zt__described_module *module, *made = NULL;
+    zt__lock(&tracer->mutex);
+    module = (zt__described_module *)zt__map_find(&tracer->described_modules, &key, sizeof key);
+    if (!module) {
+        zt__unlock(&tracer->mutex);
+        made = zt__describe_module(&tracer->allocator, handle);
+        zt__lock(&tracer->mutex);
+        if (made && zt__map_make_room(&tracer->described_modules, &tracer->allocator, &tracer->mutex)) {
+            module = (zt__described_module *)zt__map_find(&tracer->described_modules, &key, sizeof key);
+            if (!module) {
+                zt__map_add(&tracer->described_modules, &made->handle, sizeof made->handle, made);
+                module = made;
+                made = NULL;
+            }
+        }
+    }
+    if (module) {
+        *facts = zt__describe_kernel(module, name);
+    }
+    zt__unlock(&tracer->mutex);
+    zt__free_described_module(&tracer->allocator, made);
+    return module != NULL;
+}
+
+/* Called after a kernel was created. If a hook has put another in its place, its module is not known. */
+ZT__PRIVATE void zt__after_kernel_create(const zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    zt__kernel_facts facts;
+    zt__known_handle *known;
+    zt__kernel_name *name;
+    int is_described;
+    if (!tracer->measured[ZT__CALL_CommandListAppendLaunchKernel] ||
+        **ZT__PARAMETERS(frame, ze_kernel_create_params_t)->pphKernel != frame->created) {
+        return;
+    }
+    zt__lock(&tracer->mutex);
+    name = zt__name_of_kernel(tracer, frame->created, 1);
+    zt__unlock(&tracer->mutex);
+    is_described = name && zt__describe_from_module(tracer, frame->module, name->text, &facts);
+    zt__lock(&tracer->mutex);
+    known = zt__remember_handle(tracer, &tracer->kernels, frame->created);
+    if (known && is_described) {
+        known->described = facts;
+        known->is_described = 1;
+    }
+    zt__unlock(&tracer->mutex);
+}
+
+/* Returns the record of a kernel, for which the driver is queried at the first launch of its handle, and
+   stores its group size, if that is known. Returns NULL if there is no room for the record. No mutex is held.
+ */
+ZT__PRIVATE zt__kernel *zt__find_counted(zt__tracer *tracer, zt_profiler *profiler, ze_kernel_handle_t kernel,
+                                         int knows_handle, uint32_t group_size[3]) {
+    zt__known_handle *known;
+    zt__kernel_facts described;
+    zt__kernel *counted = NULL;
+    int is_described = 0, is_counted = 0;
+    zt__lock(&tracer->mutex);
+    known = knows_handle ? zt__remember_handle(tracer, &tracer->kernels, kernel) : NULL;
+    if (known) {
+        is_described = known->is_described;
+        described = known->described;
+        is_counted = known->counted_for == profiler;
+        counted = known->counted;
+        memcpy(group_size, known->group_size, sizeof known->group_size);
+    }
+    zt__unlock(&tracer->mutex);
+    if (is_counted) {
+        return counted;
+    }
+    counted = zt__find_or_add_kernel(profiler, kernel, is_described ? &described : NULL);
+    zt__lock(&tracer->mutex);
+    known = knows_handle ? (zt__known_handle *)zt__map_find(&tracer->kernels, &kernel, sizeof kernel) : NULL;
+    if (known) {
+        known->counted_for = profiler;
+        known->counted = counted;
+    }
+    zt__unlock(&tracer->mutex);
+    return counted;
+}
+
+/* Called after a launch was appended: counts it for each of its kernels. */
+ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
+    zt_profiler *profiler = frame->counted_for;
+    zt_kernel_shape shape;
+    zt__origin origin;
+    uint32_t i;
+    if (!frame->tracer->measured[frame->call] || !profiler) {
+        return;
+    }
+    memcpy(origin.group_size, frame->group_size, sizeof origin.group_size);
+    memset(origin.group_count, 0, sizeof origin.group_count);
+    zt__read_geometry(frame->call, frame->parameters, &origin);
+    memset(&shape, 0, sizeof shape);
+    memcpy(shape.group_size, origin.group_size, sizeof shape.group_size);
+    memcpy(shape.group_count, origin.group_count, sizeof shape.group_count);
+    if (frame->counted) {
+        zt__count_kernel(profiler, frame->counted, &shape);
+    } else {
+        zt__command command;
+        uint32_t known_size[3];
+        zt__read_command(frame->call, frame->parameters, &command);
+        zt__count_kernel(
+            profiler,
+            zt__find_counted(frame->tracer, profiler, command.kernel, frame->knows_kernel, known_size),
+            &shape);
+    }
+    if (frame->call == ZT__CALL_CommandListAppendLaunchMultipleKernelsIndirect) {
+        const ze_command_list_append_launch_multiple_kernels_indirect_params_t *p =
+            ZT__PARAMETERS(frame, ze_command_list_append_launch_multiple_kernels_indirect_params_t);
+        for (i = 1; i < *p->pnumKernels; i++) {
+            zt__kernel *kernel =
+                zt__find_counted(frame->tracer, profiler, (*p->pphKernels)[i], 1, shape.group_size);
+            zt__count_kernel(profiler, kernel, &shape);
+        }
     }
 }
 
@@ -15617,6 +19177,33 @@ ZT__PRIVATE void zt__mark_list_over_everywhere(zt__tracer *tracer, ze_command_li
     }
 }
 
+/* Returns whether commands of the library follow the work on a list, and are not known to be complete. */
+ZT__PRIVATE int zt__has_trailing_commands(zt_profiler *profiler, ze_command_list_handle_t handle) {
+    const zt__slot *slot;
+    const zt__list *list;
+    int found = 0;
+    zt__lock(&profiler->mutex);
+    list = zt__find_list(profiler, handle);
+    for (slot = list ? list->first : NULL; slot && !found; slot = slot->next) {
+        found = slot->measurement == ZT__BY_COMMANDS &&
+                (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_READING);
+    }
+    zt__unlock(&profiler->mutex);
+    return found;
+}
+
+/* Called before a list is reset or destroyed. The application may do that as soon as its own events have
+   signalled, so this waits until commands of the library that follow them are complete. */
+ZT__PRIVATE void zt__await_trailing_commands(zt__tracer *tracer, ze_command_list_handle_t list) {
+    zt__traced_device *device = zt__next_measured(tracer, NULL);
+    for (; device; device = zt__next_measured(tracer, device)) {
+        zt_profiler *profiler = device->profiler;
+        if (!zt__is_owner(&profiler->collector) && zt__has_trailing_commands(profiler, list)) {
+            zt__finish_list(profiler, list, zt__deadline(tracer->wait_timeout_ns));
+        }
+    }
+}
+
 /* Called before lists are executed, and again after that. `result` is NULL before. An execution by
    zt_execute is left out for its own profiler, for which zt_execute does the same. */
 ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *result) {
@@ -15659,6 +19246,7 @@ ZT__PRIVATE void zt__before_context_destroy(zt__tracer *tracer, ze_context_handl
         if (device->context == context && !zt__load(&device->is_detached)) {
             zt__store(&device->is_detached, 1);
             if (device->profiler) {
+                zt__stop_sampling(device->profiler, "zeContextDestroy");
                 zt__stop_thread(&device->profiler->thread);
                 device->profiler->config.thread = 0;
                 zt__collect_what_runs(device->profiler);
@@ -15683,6 +19271,8 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     } else if (kind == ZT__KIND_KERNEL_DESTROY) { /* a hook may destroy another one in its place */
         zt__forget_handle(tracer, &tracer->kernels,
                           *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
+        zt__remove_loaded(&tracer->loaded, &tracer->loaded.kernels,
+                          *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
     }
     for (i = 0; i < tracer->hook_count; i++) {
         const zt__traced_hook *hook = &tracer->hooks[i];
@@ -15693,6 +19283,7 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     switch (kind) {
     case ZT__KIND_LAUNCH:
     case ZT__KIND_COPY:
+    case ZT__KIND_ORDER:
         if (tracer->measured[frame->call] || (kind == ZT__KIND_COPY && tracer->automatic)) {
             zt__begin_command(frame, kernel_before_hooks);
         }
@@ -15700,9 +19291,14 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     case ZT__KIND_EXECUTE:
         zt__observe_execution(frame, NULL);
         break;
+    case ZT__KIND_LIST_RESET:
+        zt__await_trailing_commands(tracer,
+                                    *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList);
+        break;
     case ZT__KIND_LIST_DESTROY: {
         ze_command_list_handle_t list =
             *ZT__PARAMETERS(frame, ze_command_list_destroy_params_t)->phCommandList;
+        zt__await_trailing_commands(tracer, list);
         zt__mark_list_over_everywhere(tracer, list, 1, "zeCommandListDestroy");
         zt__forget_handle(tracer, &tracer->lists, list);
         break;
@@ -15710,12 +19306,15 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     case ZT__KIND_KERNEL_DESTROY:
         zt__forget_handle(tracer, &tracer->kernels,
                           *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
+        zt__observe_unload(tracer, *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel, NULL);
         break;
     case ZT__KIND_MODULE_CREATE:
         zt__begin_build(&tracer->modules, ZT__PARAMETERS(frame, ze_module_create_params_t), &frame->build);
         break;
     case ZT__KIND_MODULE_DESTROY:
+        zt__forget_described_module(tracer, *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule);
         zt__forget_module(&tracer->modules, *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule);
+        zt__observe_unload(tracer, NULL, *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule);
         break;
     case ZT__KIND_POOL_DESTROY:
         zt__forget_handle(tracer, &tracer->pools,
@@ -15742,6 +19341,9 @@ ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
     switch (kind) {
     case ZT__KIND_LIST_CREATE:
         zt__after_list_create(frame);
+        break;
+    case ZT__KIND_LAUNCH:
+        zt__after_launch(frame);
         break;
     case ZT__KIND_POOL_CREATE: {
         const ze_event_pool_create_params_t *p = ZT__PARAMETERS(frame, ze_event_pool_create_params_t);
@@ -15770,13 +19372,20 @@ ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
         zt__unlock(&tracer->mutex);
         break;
     }
-    case ZT__KIND_MODULE_CREATE:
-        zt__after_module_create(&tracer->modules, ZT__PARAMETERS(frame, ze_module_create_params_t),
-                                &frame->build);
+    case ZT__KIND_MODULE_CREATE: {
+        const ze_module_create_params_t *p = ZT__PARAMETERS(frame, ze_module_create_params_t);
+        zt__loaded_code code = {**p->pphModule, NULL, *p->phDevice};
+        zt__after_module_create(&tracer->modules, p, &frame->build);
+        zt__add_loaded(&tracer->loaded, &tracer->loaded.modules, &code);
         break;
-    case ZT__KIND_KERNEL_CREATE:
-        zt__replace_kernel(&tracer->modules, ZT__PARAMETERS(frame, ze_kernel_create_params_t));
+    }
+    case ZT__KIND_KERNEL_CREATE: {
+        const ze_kernel_create_params_t *p = ZT__PARAMETERS(frame, ze_kernel_create_params_t);
+        zt__replace_kernel(&tracer->modules, p);
+        frame->module = *p->phModule;
+        frame->created = **p->pphKernel;
         break;
+    }
     case ZT__KIND_GET_FUNCTION:
         zt__replace_function(&tracer->modules,
                              ZT__PARAMETERS(frame, ze_module_get_function_pointer_params_t));
@@ -15829,8 +19438,10 @@ ZT__PRIVATE void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t e
     }
     /* The handle, which an epilogue may have replaced, may be that of an earlier kernel. */
     if (kind == ZT__KIND_KERNEL_CREATE && result == ZE_RESULT_SUCCESS) {
-        zt__forget_handle(tracer, &tracer->kernels,
-                          **ZT__PARAMETERS(frame, ze_kernel_create_params_t)->pphKernel);
+        const ze_kernel_create_params_t *p = ZT__PARAMETERS(frame, ze_kernel_create_params_t);
+        zt__forget_handle(tracer, &tracer->kernels, **p->pphKernel);
+        zt__after_kernel_create(frame);
+        zt__observe_kernel(tracer, **p->pphKernel, **p->pphKernel == frame->created ? frame->module : NULL);
     }
 }
 
@@ -16148,8 +19759,8 @@ ZT__PRIVATE void zt__forget_tracers(void) {
     zt__dispatch_setup = unlocked;
     zt__dispatch_mutex = unlocked;
     for (tracer = zt__dispatch.tracers; tracer; tracer = tracer->next) {
-        tracer->is_live = 0;
-        tracer->mutex = tracer->modules.mutex = unlocked;
+        tracer->is_live = tracer->loaded.is_observed = 0;
+        tracer->mutex = tracer->loaded.mutex = tracer->modules.mutex = unlocked;
     }
     zt__dispatch.tracers = NULL;
     zt__dispatch.tracer_count = 0;
@@ -16185,6 +19796,7 @@ ZT__PRIVATE void zt__set_live(zt__tracer *tracer, int is_live) {
         zt__store(&zt__dispatch.observed[call], is_observed);
     }
     zt__store(&tracer->is_live, is_live);
+    zt__store(&tracer->loaded.is_observed, is_live);
     zt__unlock(&zt__dispatch_mutex);
 }
 
@@ -16266,11 +19878,10 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config 
     switch (zt__kind_of_call((zt__call)call)) {
     case ZT__KIND_OTHER:
     case ZT__KIND_LAUNCH:
+    case ZT__KIND_ORDER:
         return 0;
-    case ZT__KIND_KERNEL_DESTROY:
-        return !config->no_launches;
     case ZT__KIND_GROUP_SIZE:
-        return !config->no_launches && tracer->timeline;
+        return !config->no_launches;
     case ZT__KIND_CAPTURE_BEGIN:
     case ZT__KIND_CAPTURE_END:
     case ZT__KIND_GET_COMMAND_ID:
@@ -16318,8 +19929,8 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
     }
     for (call = 0; call < ZT__CALL_COUNT; call++) {
         zt__call_kind kind = zt__kind_of_call((zt__call)call);
-        tracer->measured[call] =
-            (kind == ZT__KIND_LAUNCH && !config->no_launches) || (kind == ZT__KIND_COPY && config->copies);
+        tracer->measured[call] = (kind == ZT__KIND_LAUNCH && !config->no_launches) ||
+                                 ((kind == ZT__KIND_COPY || kind == ZT__KIND_ORDER) && config->copies);
         tracer->observed[call] = zt__is_observed(tracer, config, call) != 0;
     }
     if (!tracer->spans && timeline && zt__has_names(config->calls)) {
@@ -16415,9 +20026,16 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     return result;
 }
 
-/* Stops a tracer, and waits for its calls in progress on other threads. */
+/* Stops a tracer, and waits for its calls in progress on other threads. Before that, stops the sampling of
+   hot spots, which has to know about kernels. */
 ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) {
     zt__wait wait = zt__wait_until(zt__deadline(tracer->wait_timeout_ns));
+    zt__traced_device *device = zt__next_measured(tracer, NULL);
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    for (; device; device = zt__next_measured(tracer, device)) {
+        ze_result_t stopped = zt__stop_sampling(device->profiler, caller);
+        result = stopped == ZE_RESULT_SUCCESS ? result : stopped;
+    }
     zt__lock(&zt__dispatch_setup);
     if (zt__load(&tracer->is_live)) {
         zt__set_live(tracer, 0);
@@ -16434,7 +20052,7 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
             return zt__report(tracer->diagnostics, CALLS_IN_PROGRESS, ZE_RESULT_NOT_READY, caller);
         }
     }
-    return ZE_RESULT_SUCCESS;
+    return result;
 }
 
 /* Detaches the tracer from calls that are still in the driver, before it is destroyed. Returns 0 if one
@@ -16466,6 +20084,8 @@ ZT__PRIVATE zt__tracer *zt__create_tracer(const zt_allocator *allocator, zt__dia
     tracer->wait_timeout_ns = wait_timeout_ns;
     pthread_mutex_init(&tracer->mutex, NULL);
     pthread_mutex_init(&tracer->opening.mutex, NULL);
+    pthread_mutex_init(&tracer->loaded.mutex, NULL);
+    tracer->loaded.allocator = &tracer->allocator;
     zt__open_modules(&tracer->modules, allocator, diagnostics, wait_timeout_ns);
     return tracer;
 }
@@ -16488,10 +20108,11 @@ ZT__PRIVATE void zt__destroy_tracer(zt__tracer *tracer) {
     zt__free(&allocator, tracer->spans);
     pthread_mutex_destroy(&tracer->mutex);
     pthread_mutex_destroy(&tracer->opening.mutex);
+    pthread_mutex_destroy(&tracer->loaded.mutex);
     zt__free(&allocator, tracer);
 }
 
-/* Called by zt_close. Returns 0 if the profiler cannot be closed now. */
+/* Called by zt_close. Returns 0 if the profiler cannot be closed now. The tracer stays, for reports. */
 ZT__PRIVATE int zt__end_tracing(zt_profiler *profiler) {
     zt__tracer *tracer = profiler->tracer;
     if (zt__is_inside_hook() && zt__load(&tracer->is_live)) {
@@ -16499,13 +20120,11 @@ ZT__PRIVATE int zt__end_tracing(zt_profiler *profiler) {
         return 0;
     }
     zt__stop_tracer(tracer, "zt_close");
-    if (!zt__abandon_calls(tracer)) {
-        return 0;
-    }
-    zt__store(&profiler->tracer, (zt__tracer *)NULL);
-    profiler->stop_tracing = NULL;
-    zt__destroy_tracer(tracer);
-    return 1;
+    return !zt__is_sampling(profiler) && zt__abandon_calls(tracer);
+}
+
+ZT__PRIVATE void zt__free_tracer(zt_profiler *profiler) {
+    zt__destroy_tracer(profiler->tracer);
 }
 
 ZT_API zt_trace_config zt_trace_config_default(void) {
@@ -16537,7 +20156,9 @@ ZT__PRIVATE zt__tracer *zt__find_or_add_tracer(zt_profiler *profiler, const char
     found = profiler->tracer;
     if (!found) {
         profiler->stop_tracing = zt__end_tracing;
+        profiler->free_tracer = zt__free_tracer;
         zt__store(&profiler->tracer, tracer);
+        zt__store(&profiler->loaded, &tracer->loaded);
     }
     zt__unlock(&profiler->mutex);
     if (found) { /* another thread was faster */
@@ -17047,6 +20668,41 @@ ZT__PRIVATE int zt__write_metric_families(zt_profiler *profiler, zt__writer *wri
 
 /* ---- the whole ------------------------------------------------------------------------------------------- */
 
+/* Writes the latencies of regions, and the bytes that they have copied, if there are any. */
+ZT__PRIVATE void zt__write_latency_families(zt_profiler *profiler, zt__writer *writer,
+                                            uint32_t region_count) {
+    static const char *const families[ZT_LATENCY_COUNT] = {"zetools_region_queue_latency_seconds",
+                                                           "zetools_region_launch_latency_seconds"};
+    static const char *const help[ZT_LATENCY_COUNT] = {
+        "Time from the append of a region to the execution of its list",
+        "Time from the submission of a region to its begin on the device"};
+    static const char *const copied = "zetools_region_copied_bytes";
+    zt_region_info region;
+    zt_stats stats;
+    uint32_t i, latency, written;
+    for (latency = 0; latency < ZT_LATENCY_COUNT; latency++) {
+        for (i = 0, written = 0; i < region_count; i++) {
+            zt_get_latency(profiler, i, (zt_latency)latency, &stats);
+            if (stats.count == 0) {
+                continue;
+            }
+            if (written++ == 0) {
+                zt__begin_family(writer, families[latency], "summary", "seconds", help[latency]);
+            }
+            zt__write_summary(writer, families[latency], "region", zt__record_at(profiler, i)->name, &stats);
+        }
+    }
+    for (i = 0, written = 0; i < region_count; i++) {
+        if (zt_get_region(profiler, i, &region) == ZE_RESULT_SUCCESS && region.bytes > 0) {
+            if (written++ == 0) {
+                zt__begin_family(writer, copied, "counter", "bytes",
+                                 "Bytes that traced copies and fills moved");
+            }
+            zt__write_labelled_count(writer, copied, "region", region.name, region.bytes);
+        }
+    }
+}
+
 /* Writes the GPU time of regions, and their samples that were lost or dropped. */
 ZT__PRIVATE void zt__write_region_families(zt_profiler *profiler, zt__writer *writer, uint32_t region_count) {
     static const char *const time = "zetools_region_gpu_time_seconds";
@@ -17089,6 +20745,7 @@ ZT__PRIVATE void zt__write_region_families(zt_profiler *profiler, zt__writer *wr
             }
         }
     }
+    zt__write_latency_families(profiler, writer, region_count);
     for (kind = 0; kind < 2; kind++) {
         zt__begin_family(writer, missing[kind].family, "counter", "samples", missing[kind].help);
         for (i = 0; i < region_count; i++) {
@@ -17255,6 +20912,7 @@ typedef struct zt__document {
     uint32_t shown_count; /* regions so far that have samples, also lost or dropped ones */
     int differs;          /* passes of one of them differ */
     int out_of_memory;    /* the report is incomplete */
+    zt_overlap overlap;   /* as zt__read_overlap has read it */
 } zt__document;
 
 /* Reads how regions are nested, and their shares. Returns 0 without memory. */
@@ -17302,12 +20960,14 @@ ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
     const zt__region_record *record;
     zt__statistics copy;
     uint32_t column, i;
-    double *values = NULL;
+    double launch_error_ns, *values = NULL;
     memset(region, 0, sizeof *region);
     zt__lock(&profiler->mutex);
     record = profiler->regions[index];
     region->lost = record->lost;
     region->dropped = record->dropped;
+    zt__add_bytes(record, region);
+    launch_error_ns = record->launch_error_ns;
     document->operations = record->operations;
     zt__unlock(&profiler->mutex);
     document->index = index;
@@ -17338,6 +20998,7 @@ ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
         zt__get_moments(layout, &copy, column, &document->stats[column]);
         zt__add_quantiles(layout, column, values, kept, &document->stats[column]);
     }
+    zt__hide_uncertain(&document->stats[zt__latency_column(profiler, ZT_LATENCY_LAUNCH)], launch_error_ns);
     region->time_ns = document->stats[0];
     region->differs = zt__find_differences(profiler, &document->stats[zt__pass_time_column(profiler, 0)]);
     zt__free(allocator, values);
@@ -17397,6 +21058,94 @@ ZT__PRIVATE zt__date zt__format_date(uint64_t seconds) {
 ZT__PRIVATE zt__date zt__format_now(void) {
     time_t now = time(NULL);
     return zt__format_date(now > 0 ? (uint64_t)now : 0);
+}
+
+#ifdef ZETOOLS_TRACER
+
+/* The figures of a kernel that are one number, as CSV and JSON have them. UINT32_MAX: not known. */
+static const char *const zt__kernel_numbers[][2] = {
+    {"simd_width", "items"},  {"registers", ""},
+    {"slm_bytes", "bytes"},   {"private_bytes", "bytes"},
+    {"spill_bytes", "bytes"}, {"barriers", ""},
+    {"arguments", ""},        {"code_bytes", "bytes"},
+    {"profile_flags", ""},    {"free_register_bytes", "bytes"}};
+
+typedef struct zt__kernel_values {
+    uint32_t values[ZT__COUNT_OF(zt__kernel_numbers)];
+} zt__kernel_values;
+
+ZT__PRIVATE zt__kernel_values zt__list_kernel_values(const zt_kernel_info *info) {
+    zt__kernel_values list = {{info->simd_width, info->registers, info->slm_bytes, info->private_bytes,
+                               info->spill_bytes, info->barriers, info->arguments, info->code_bytes,
+                               info->profile_flags, info->free_register_bytes}};
+    return list;
+}
+
+/* Sizes in three dimensions as text: "256", "16x16"; "" if they are not known. */
+typedef struct zt__sizes_text {
+    char text[40];
+} zt__sizes_text;
+
+ZT__PRIVATE zt__sizes_text zt__format_sizes(const uint32_t sizes[3]) {
+    zt__sizes_text sizes_text;
+    char *text = sizes_text.text;
+    const size_t room = sizeof sizes_text.text;
+    text[0] = 0;
+    if (sizes[2] > 1) {
+        snprintf(text, room, "%ux%ux%u", (unsigned)sizes[0], (unsigned)sizes[1], (unsigned)sizes[2]);
+    } else if (sizes[1] > 1) {
+        snprintf(text, room, "%ux%u", (unsigned)sizes[0], (unsigned)sizes[1]);
+    } else if (sizes[0] > 0) {
+        snprintf(text, room, "%u", (unsigned)sizes[0]);
+    }
+    return sizes_text;
+}
+
+#endif
+
+/* Reads how samples cover the time of the device. */
+ZT__PRIVATE const zt_overlap *zt__read_overlap(zt__document *document) {
+    document->out_of_memory |= !zt__measure_overlap(document->profiler, &document->overlap);
+    return &document->overlap;
+}
+
+/* Appends a time in a unit that suits it: "12.3 ms". */
+ZT__PRIVATE void zt__append_time(char *text, size_t room, double ns) {
+    uint32_t unit = 0;
+    while (unit + 1 < ZT__COUNT_OF(zt__time_units) && ns >= zt__time_units[unit + 1].ns * 0.9995) {
+        unit++;
+    }
+    zt__append(text, room, "%.3g %s", ns / zt__time_units[unit].ns, zt__time_units[unit].name);
+}
+
+/* Describes in a sentence or two how samples cover the time of the device. The text is "" without a timeline
+   and without samples. */
+ZT__PRIVATE void zt__describe_overlap(const zt_overlap *overlap, char *text, size_t room) {
+    double all = overlap->span_ns / 100;
+    text[0] = 0;
+    if (overlap->samples < 2 || !(all > 0)) {
+        return;
+    }
+    if (overlap->missing) {
+        zt__append(text, room, "The idle time of the device is not known: %llu sample%s missing in the ",
+                   (unsigned long long)overlap->missing, overlap->missing == 1 ? " is" : "s are");
+        zt__append_time(text, room, overlap->span_ns);
+        zt__append(text, room, " from the first begin to the last end.");
+        return;
+    }
+    zt__append(text, room, "Of the ");
+    zt__append_time(text, room, overlap->span_ns);
+    zt__append(text, room, " from the first begin to the last end, ");
+    if (overlap->kernel_ns > 0 || overlap->copy_ns > 0) {
+        zt__append(text, room, "kernels take %.1f%%, ", overlap->kernel_ns / all);
+        if (overlap->copy_ns > 0) {
+            zt__append(text, room, "copies %.1f%%, both at once %.1f%%, ", overlap->copy_ns / all,
+                       overlap->both_ns / all);
+        }
+    } else {
+        zt__append(text, room, "regions take %.1f%%, ", overlap->busy_ns / all);
+    }
+    zt__append(text, room, "and in %.1f%% nothing runs that is measured.", overlap->idle_ns / all);
 }
 
 /* ---- notes ----------------------------------------------------------------------------------------------- */
@@ -17504,12 +21253,46 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
 ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
 #ifdef ZETOOLS_TRACER
     zt_trace_counts counts = zt_trace_get_counts(document->profiler);
-    char text[256];
+    const zt__tracer *tracer = zt__load(&document->profiler->tracer);
+    int counts_waits = tracer && tracer->measured[ZT__CALL_CommandListAppendWaitOnEvents] &&
+                       document->profiler->metric_count == 0;
+    char text[320];
     if (counts.elsewhere > 0) {
         snprintf(text, sizeof text,
                  "%llu of %llu launches could not be measured: their lists are of other contexts or devices, "
-                 "of copy engines, can be cloned or changed, or are captured into graphs.",
-                 (unsigned long long)counts.elsewhere, (unsigned long long)counts.launches);
+                 "of copy engines, can be cloned or changed, or are captured into graphs%s.",
+                 (unsigned long long)counts.elsewhere, (unsigned long long)counts.launches,
+                 counts_waits ? ", or they are waits on lists that are not in order" : "");
+        note(document, text);
+    }
+    if (counts.serialised > 0 && document->profiler->metric_count == 0) {
+        snprintf(text, sizeof text,
+                 "%llu of %llu launches were measured between barriers, so they did not overlap with others: "
+                 "the program may read time stamps of their events, or their lists are recorded and not in "
+                 "order.",
+                 (unsigned long long)counts.serialised, (unsigned long long)counts.launches);
+        note(document, text);
+    }
+#else
+    (void)document, (void)note;
+#endif
+}
+
+/* Notes launches of kernels for which there was no room. */
+ZT__PRIVATE void zt__note_kernels(zt__document *document, zt__note_fn note) {
+#ifdef ZETOOLS_TRACER
+    zt_profiler *profiler = document->profiler;
+    uint64_t count;
+    char text[256];
+    zt__lock(&profiler->mutex);
+    count = profiler->unknown_launches;
+    zt__unlock(&profiler->mutex);
+    if (count > 0) {
+        snprintf(
+            text, sizeof text,
+            "What the kernels of %llu launches are made of is not known: there is no memory, or there are "
+            "more than %u kernels.",
+            (unsigned long long)count, (unsigned)ZT__MAX_KERNELS);
         note(document, text);
     }
 #else
@@ -17558,14 +21341,213 @@ ZT__PRIVATE void zt__note_own_times(zt__document *document, zt__note_fn note) {
     }
 }
 
+/* ---- hot spots ------------------------------------------------------------------------------------------- */
+
+#ifdef ZETOOLS_TRACER
+
+/* An instruction with samples or, where lines are merged, a source line. */
+typedef struct zt__hot_row {
+    const zt__sampled_kernel *kernel;
+    uint64_t kernel_samples;
+    uint64_t offset;  /* of the first instruction */
+    const char *file; /* "": not known */
+    uint32_t line;
+    uint64_t samples;
+    uint64_t counts[ZT__MOST_COUNTS];
+} zt__hot_row;
+
+/* Sorts by kernel, those with most samples first, and then by source line. */
+ZT__PRIVATE int zt__compare_hot_lines(const void *a, const void *b) {
+    const zt__hot_row *one = (const zt__hot_row *)a, *other = (const zt__hot_row *)b;
+    int order;
+    if (one->kernel != other->kernel) {
+        if (one->kernel_samples != other->kernel_samples) {
+            return one->kernel_samples > other->kernel_samples ? -1 : 1;
+        }
+        order = strcmp(one->kernel->name, other->kernel->name);
+        return order ? order : one->kernel < other->kernel ? -1 : 1;
+    }
+    order = strcmp(one->file, other->file);
+    if (order || one->line != other->line) {
+        return order ? order : one->line < other->line ? -1 : 1;
+    }
+    return one->offset < other->offset ? -1 : one->offset > other->offset;
+}
+
+/* Sorts by samples, most first. */
+ZT__PRIVATE int zt__compare_hot_rows(const void *a, const void *b) {
+    const zt__hot_row *one = (const zt__hot_row *)a, *other = (const zt__hot_row *)b;
+    if (one->samples != other->samples) {
+        return one->samples > other->samples ? -1 : 1;
+    }
+    return zt__compare_hot_lines(a, b);
+}
+
+/* Merges the instructions of each source line. Returns how many rows there are then. */
+ZT__PRIVATE uint32_t zt__merge_hot_lines(zt__hot_row *rows, uint32_t count) {
+    uint32_t i, j, merged = 0;
+    for (i = 0; i < count; i++) {
+        zt__hot_row *last = merged > 0 ? &rows[merged - 1] : NULL;
+        if (last && *last->file && last->kernel == rows[i].kernel && last->line == rows[i].line &&
+            strcmp(last->file, rows[i].file) == 0) {
+            last->samples += rows[i].samples;
+            for (j = 0; j < ZT__MOST_COUNTS; j++) {
+                last->counts[j] += rows[i].counts[j];
+            }
+        } else {
+            rows[merged++] = rows[i];
+        }
+    }
+    return merged;
+}
+
+/* Returns all hot spots, sorted by kernel and source line, to be freed. With `merges`, instructions of one
+   line are one row. NULL if there are none, or without memory. */
+ZT__PRIVATE zt__hot_row *zt__read_hot_rows(zt__document *document, int merges, uint32_t *count) {
+    zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
+    uint32_t i, room = zt_get_hotspot_count(document->profiler);
+    zt__hot_row *rows;
+    *count = 0;
+    if (room == 0) {
+        return NULL;
+    }
+    rows = (zt__hot_row *)zt__allocate(&hotspots->allocator, room, sizeof *rows);
+    if (!rows) {
+        document->out_of_memory = 1;
+        return NULL;
+    }
+    zt__lock(&hotspots->mutex);
+    for (i = 0; i < room; i++) {
+        const zt__spot *spot = hotspots->spots[i];
+        rows[i].kernel = spot->key.kernel;
+        rows[i].kernel_samples = spot->key.kernel->samples;
+        rows[i].offset = spot->key.offset;
+        rows[i].file = spot->file;
+        rows[i].line = spot->line;
+        rows[i].samples = spot->samples;
+        memcpy(rows[i].counts, spot->counts, sizeof rows[i].counts);
+    }
+    zt__unlock(&hotspots->mutex);
+    qsort(rows, room, sizeof *rows, zt__compare_hot_lines);
+    *count = merges ? zt__merge_hot_lines(rows, room) : room;
+    return rows;
+}
+
+/* Where a row is, as text: "saxpy.cl:12", or "+0x40" where the line is not known. */
+typedef struct zt__hot_place {
+    char text[320];
+} zt__hot_place;
+
+ZT__PRIVATE zt__hot_place zt__describe_hot_place(const zt__hot_row *row) {
+    const char *slash = strrchr(row->file, '/');
+    zt__hot_place place;
+    if (*row->file) {
+        snprintf(place.text, sizeof place.text, "%.280s:%u", slash ? slash + 1 : row->file,
+                 (unsigned)row->line);
+    } else {
+        snprintf(place.text, sizeof place.text, "+0x%llx", (unsigned long long)row->offset);
+    }
+    return place;
+}
+
+/* Returns the index of the kind of stall with most samples; UINT32_MAX if the row has none. */
+ZT__PRIVATE uint32_t zt__find_main_stall(const zt__hotspots *hotspots, const zt__hot_row *row) {
+    uint32_t i, most = UINT32_MAX;
+    for (i = 0; i < hotspots->count_count; i++) {
+        if (i != hotspots->active_count && row->counts[i] > 0 &&
+            (most == UINT32_MAX || row->counts[i] > row->counts[most])) {
+            most = i;
+        }
+    }
+    return most;
+}
+
+/* Notes a number of samples, as a share of all. */
+ZT__PRIVATE void zt__note_samples(zt__document *document, zt__note_fn note, uint64_t samples, uint64_t all,
+                                  const char *what) {
+    char text[512];
+    if (samples > 0) {
+        snprintf(text, sizeof text, "%llu of %llu instruction samples (%.1f%%) %s",
+                 (unsigned long long)samples, (unsigned long long)all, 100.0 * (double)samples / (double)all,
+                 what);
+        note(document, text);
+    }
+}
+
+/* Notes which samples of hot spots are not shown, and why lines are not known. */
+ZT__PRIVATE void zt__note_hotspots(zt__document *document, zt__note_fn note) {
+    zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
+    zt_hotspots_counts counts = zt_hotspots_get_counts(document->profiler);
+    const zt__sampled_kernel *kernel;
+    char text[sizeof hotspots->refusal.text + 64];
+    int lacks_debug = 0, lacks_tool, lacks_lines, has_skipped, is_refused;
+    if (!hotspots) {
+        return;
+    }
+    zt__lock(&hotspots->mutex);
+    snprintf(text, sizeof text, "Hot spots were not sampled: %s", hotspots->refusal.text);
+    for (kernel = hotspots->kernels; kernel; kernel = kernel->next) {
+        lacks_debug |= kernel->samples > 0 && !(kernel->module && kernel->module->debug);
+    }
+    lacks_tool = hotspots->lacks_tool;
+    lacks_lines = hotspots->lacks_lines;
+    has_skipped = hotspots->has_skipped_debug;
+    is_refused = hotspots->refusal.text[0] != 0;
+    zt__unlock(&hotspots->mutex);
+    if (is_refused) {
+        note(document, text);
+    }
+    zt__note_samples(document, note, counts.outside, counts.samples,
+                     "are in no known kernel: they are of other processes, or of kernels that were neither "
+                     "created nor launched while tracing.");
+    zt__note_samples(document, note, counts.ambiguous, counts.samples,
+                     "are where two kernels lie, as far as the device reports addresses.");
+    zt__note_samples(document, note, counts.no_room, counts.samples,
+                     "are at further addresses. Raise zt_hotspots_config.addresses.");
+    if (counts.discarded > 0) {
+        snprintf(text, sizeof text,
+                 "%llu reports of instruction samples could not be used. The log names why.",
+                 (unsigned long long)counts.discarded);
+        note(document, text);
+    }
+    if (counts.drops > 0) {
+        snprintf(text, sizeof text,
+                 "The device has dropped instruction samples %llu times, because they were not read in time. "
+                 "Raise zt_hotspots_config.period_ns.",
+                 (unsigned long long)counts.drops);
+        note(document, text);
+    }
+    if (counts.matched > 0 && lacks_tool) {
+        note(document, "Source lines of hot spots are not known: install addr2line or llvm-symbolizer.");
+    }
+    if (counts.matched > 0 && !lacks_tool && (lacks_debug || lacks_lines)) {
+        note(document, has_skipped ? "Source lines of some hot spots are not known. Raise "
+                                     "zt_hotspots_config.debug_limit."
+                                   : "Source lines of some hot spots are not known, because their modules "
+                                     "have no debug information. Build them with -g.");
+    }
+}
+
+#endif /* ZETOOLS_TRACER */
+
+ZT__PRIVATE int zt__has_hotspots(const zt__document *document) {
+#ifdef ZETOOLS_TRACER
+    return zt_get_hotspot_count(document->profiler) > 0;
+#else
+    (void)document;
+    return 0;
+#endif
+}
+
 /* Passes what all reports note to a function, when the regions have been read. */
 ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt_availability availability = zt_get_availability(document->profiler);
     char text[sizeof document->profiler->availability_text.text + 32];
-    if (document->shown_count == 0) {
+    if (document->shown_count == 0 && !zt__has_hotspots(document)) {
         zt__note_why_empty(document, note);
     }
     zt__note_elsewhere(document, note);
+    zt__note_kernels(document, note);
     zt__note_modules(document, note);
     if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
         snprintf(text, sizeof text, "There are no metrics: %s", zt_get_availability_text(document->profiler));
@@ -17577,6 +21559,9 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
                        "the same work in each pass, or raise config.pass_tolerance.");
     }
     zt__note_missing_samples(document, note);
+#ifdef ZETOOLS_TRACER
+    zt__note_hotspots(document, note);
+#endif
 }
 
 /* ==== >>csv: a line for each set of figures =============================================================== */
@@ -17729,6 +21714,50 @@ ZT__PRIVATE void zt__write_csv_streamed(zt__document *document) {
     }
 }
 
+/* Writes the latencies, and the bytes that were copied, where they are known. */
+ZT__PRIVATE void zt__write_csv_latencies(zt__document *document) {
+    static const char *const names[ZT_LATENCY_COUNT] = {"queue latency", "launch latency"};
+    const zt_region_info *region = &document->region;
+    uint32_t latency;
+    for (latency = 0; latency < ZT_LATENCY_COUNT; latency++) {
+        zt_metric metric = {names[latency], "", "", "ns", "", ZET_METRIC_TYPE_DURATION, ZT_AGGREGATE_SUM, 0};
+        zt__csv_line line = {region->name, &metric, NULL, "all", "all", 0, NULL};
+        line.stats = &document->stats[zt__latency_column(document->profiler, latency)];
+        if (line.stats->count) {
+            zt__write_csv_line(&document->writer, &line);
+        }
+    }
+    if (region->bytes) {
+        zt__write_csv_sum(&document->writer, region->name, "copied bytes", "bytes", ZET_METRIC_TYPE_EVENT,
+                          region->count, (double)region->bytes);
+        zt__write_csv_sum(&document->writer, region->name, "copied bytes a second", "bytes/s",
+                          ZET_METRIC_TYPE_THROUGHPUT, region->count, region->bytes_per_second);
+    }
+}
+
+/* Writes how samples cover the time of the device, if a timeline is kept. */
+ZT__PRIVATE void zt__write_csv_overlap(zt__document *document) {
+    const zt_overlap *overlap = zt__read_overlap(document);
+    const struct {
+        const char *name;
+        double ns;
+    } lines[] = {{"overlap: first begin to last end", overlap->span_ns},
+                 {"overlap: busy", overlap->busy_ns},
+                 {"overlap: kernels", overlap->kernel_ns},
+                 {"overlap: copies", overlap->copy_ns},
+                 {"overlap: kernels and copies at once", overlap->both_ns},
+                 {"overlap: idle", overlap->idle_ns}};
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(lines) && overlap->samples > 0; i++) {
+        zt__write_csv_sum(&document->writer, "", lines[i].name, "ns", ZET_METRIC_TYPE_DURATION,
+                          overlap->samples, lines[i].ns);
+    }
+    if (overlap->samples > 0 && overlap->missing > 0) {
+        zt__write_csv_sum(&document->writer, "", "overlap: missing", "samples", ZET_METRIC_TYPE_EVENT,
+                          overlap->samples, (double)overlap->missing);
+    }
+}
+
 ZT__PRIVATE void zt__write_csv_region(zt__document *document) {
     static const zt_metric gpu_time = {"GPU time",       "", "", "ns", "", ZET_METRIC_TYPE_DURATION,
                                        ZT_AGGREGATE_SUM, 0};
@@ -17741,6 +21770,7 @@ ZT__PRIVATE void zt__write_csv_region(zt__document *document) {
     zt_limit_info limit;
     zt__write_csv_line(writer, &line);
     zt__write_csv_nesting(document);
+    zt__write_csv_latencies(document);
     line.tile = tile;
     line.pass = pass;
     for (part = 0; profiler->pass_count > 1 && part < profiler->pass_count; part++) {
@@ -17768,6 +21798,89 @@ ZT__PRIVATE void zt__write_csv_region(zt__document *document) {
     zt__write_csv_text(writer, name, "limit: reason", "", limit.text);
 }
 
+#ifdef ZETOOLS_TRACER
+
+/* Writes the samples of each instruction, a line for each kind of sample that it has. */
+ZT__PRIVATE void zt__write_csv_hotspots(zt__document *document) {
+    zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
+    uint32_t i, j, count;
+    zt__hot_row *rows = zt__read_hot_rows(document, 0, &count);
+    char place[4096 + 64];
+    for (i = 0; i < count; i++) {
+        int used = snprintf(place, sizeof place, "+0x%llx", (unsigned long long)rows[i].offset);
+        if (*rows[i].file) {
+            snprintf(place + used, sizeof place - (size_t)used, " %.4000s:%u", rows[i].file,
+                     (unsigned)rows[i].line);
+        }
+        for (j = 0; j < hotspots->count_count; j++) {
+            zt_metric metric = {hotspots->count_names[j], hotspots->group,  "hotspot", "samples", "",
+                                ZET_METRIC_TYPE_EVENT,    ZT_AGGREGATE_SUM, 0};
+            zt_stats stats;
+            zt__csv_line line = {rows[i].kernel->name, &metric, &stats, "all", "all", 0, place};
+            zt__clear_stats(&stats);
+            stats.count = rows[i].samples;
+            stats.sum = (double)rows[i].counts[j];
+            if (rows[i].counts[j] > 0) {
+                zt__write_csv_line(&document->writer, &line);
+            }
+        }
+    }
+    if (rows) {
+        zt__free(&hotspots->allocator, rows);
+    }
+}
+
+/* Writes a line about a kernel. Its index is the group, because several kernels may have one name. A number
+   that is not known has no line. */
+ZT__PRIVATE void zt__write_csv_kernel_line(zt__document *document, const char *kernel, const char *group,
+                                           const char *const metric_and_units[2], uint64_t launches,
+                                           double value, const char *text) {
+    zt_metric metric = {metric_and_units[0], group, "kernel", metric_and_units[1], "", -1,
+                        ZT_AGGREGATE_NONE,   0};
+    zt_stats stats;
+    zt__csv_line line = {kernel, &metric, &stats, "all", "all", 0, text};
+    zt__clear_stats(&stats);
+    stats.count = launches;
+    stats.mean = value;
+    if (text || !zt__is_nan(value)) {
+        zt__write_csv_line(&document->writer, &line);
+    }
+}
+
+/* Writes what a kernel is made of, a line for each number, and one for each shape of its launches. */
+ZT__PRIVATE void zt__write_csv_kernel(zt__document *document, uint32_t index) {
+    static const char *const launched[2] = {"launches", ""}, *const shaped[2] = {"occupancy", "percent"};
+    static const char *const from[2] = {"module", ""}, *const advice[2] = {"advice", ""};
+    zt_kernel_info info;
+    zt__kernel_values list;
+    char group[32], text[128];
+    uint32_t i;
+    zt_get_kernel(document->profiler, index, &info);
+    list = zt__list_kernel_values(&info);
+    snprintf(group, sizeof group, "kernel %u", (unsigned)index);
+    snprintf(text, sizeof text, "%016llx", (unsigned long long)info.module);
+    zt__write_csv_kernel_line(document, info.name, group, launched, info.launches, (double)info.launches,
+                              NULL);
+    zt__write_csv_kernel_line(document, info.name, group, from, info.launches, zt__nan(),
+                              info.module ? text : "");
+    for (i = 0; i < ZT__COUNT_OF(list.values); i++) {
+        zt__write_csv_kernel_line(document, info.name, group, zt__kernel_numbers[i], info.launches,
+                                  list.values[i] == UINT32_MAX ? zt__nan() : list.values[i], NULL);
+    }
+    for (i = 0; i < info.shape_count; i++) {
+        const zt_kernel_shape *shape = &info.shapes[i];
+        snprintf(text, sizeof text, "%s of %s", zt__format_sizes(shape->group_count).text,
+                 zt__format_sizes(shape->group_size).text);
+        zt__write_csv_kernel_line(document, info.name, group, shaped, shape->launches, 100 * shape->occupancy,
+                                  text);
+    }
+    if (info.advice[0]) {
+        zt__write_csv_kernel_line(document, info.name, group, advice, info.launches, zt__nan(), info.advice);
+    }
+}
+
+#endif
+
 ZT__PRIVATE void zt__write_csv(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
@@ -17784,6 +21897,9 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
         }
     }
 #ifdef ZETOOLS_TRACER
+    for (i = 0; i < zt_get_kernel_count(profiler); i++) {
+        zt__write_csv_kernel(document, i);
+    }
     for (i = 0; i < zt__calls_to_report(profiler); i++) { /* two lines each */
         zt_metric host_time = {"host time",      "", "host", "ns", "", ZET_METRIC_TYPE_DURATION,
                                ZT_AGGREGATE_SUM, 0};
@@ -17795,6 +21911,7 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
         zt__write_csv_line(writer, &line);
         zt__write_csv_value(writer, call.name, &errors, call.count, (double)call.errors, NULL);
     }
+    zt__write_csv_hotspots(document);
 #endif
     zt__write_csv_count(writer, "", "begun", "samples", counts.begun);
     zt__write_csv_count(writer, "", "collected", "samples", counts.collected);
@@ -17802,6 +21919,7 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
     zt__write_csv_count(writer, "", "dropped", "samples", counts.dropped);
     zt__write_csv_count(writer, "", "in flight", "samples", counts.in_flight);
     zt__write_csv_count(writer, "", "unobserved lists", "lists", counts.unobserved_lists);
+    zt__write_csv_overlap(document);
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         uint64_t count = zt_get_cause(profiler, (zt_cause)i);
         char name[64];
@@ -17899,13 +22017,55 @@ ZT__PRIVATE void zt__write_frame(zt__writer *writer, const char *name) {
     free(demangled);
 }
 
+#ifdef ZETOOLS_TRACER
+
+/* Hot spots, as frames inside of kernels. */
+typedef struct zt__folded_spots {
+    zt__hot_row *rows;
+    uint32_t count;
+} zt__folded_spots;
+
+/* Returns how many samples the kernels of a name have. */
+ZT__PRIVATE double zt__count_folded_samples(const zt__folded_spots *spots, const char *kernel) {
+    double samples = 0;
+    uint32_t i;
+    for (i = 0; i < spots->count; i++) {
+        samples += strcmp(spots->rows[i].kernel->name, kernel) == 0 ? (double)spots->rows[i].samples : 0;
+    }
+    return samples;
+}
+
+/* Writes the frame of a row, and the end of its line. */
+ZT__PRIVATE void zt__write_folded_spot(zt__writer *writer, const zt__hot_row *row, double number) {
+    zt__hot_place place = zt__describe_hot_place(row);
+    zt__write_text(writer, ";");
+    zt__write_frame(writer, place.text);
+    zt__print(writer, " %.0f\n", number);
+}
+
+#endif
+
+/* Writes the names of the regions on a path, the outermost first. `names` has them in reverse. */
+ZT__PRIVATE void zt__write_stack(zt__writer *writer, const char *const *names, uint32_t depth) {
+    while (depth > 0) {
+        zt__write_frame(writer, names[--depth]);
+        zt__write_text(writer, depth > 0 ? ";" : "");
+    }
+}
+
 /* Writes a line for each path: the names of the regions on it, and its own time in nanoseconds. Where that is
-   not known, the time outside of the samples inside that were collected, in a frame of its own. */
+   not known, the time outside of the samples inside that were collected, in a frame of its own. The own time
+   of a kernel with hot spots is divided among these. Without any path, kernels have a number of samples. */
 ZT__PRIVATE void zt__write_folded(zt__document *document) {
     zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
-    uint32_t i, depth, count = zt_get_path_count(profiler);
+    uint32_t i, depth, written = 0, count = zt_get_path_count(profiler);
     const char *names[ZT__MAX_DEPTH];
+#ifdef ZETOOLS_TRACER
+    zt__folded_spots spots;
+    uint32_t j;
+    spots.rows = zt__read_hot_rows(document, 1, &spots.count);
+#endif
     for (i = 0; i < count; i++) {
         const zt__path *path;
         int is_known;
@@ -17920,12 +22080,33 @@ ZT__PRIVATE void zt__write_folded(zt__document *document) {
         if (!(own_ns >= 0.5 && own_ns < 1e19)) {
             continue;
         }
-        while (depth > 0) {
-            zt__write_frame(writer, names[--depth]);
-            zt__write_text(writer, depth > 0 ? ";" : "");
+        written++;
+#ifdef ZETOOLS_TRACER
+        if (is_known && zt__count_folded_samples(&spots, names[0]) > 0) {
+            double of_sample = own_ns / zt__count_folded_samples(&spots, names[0]);
+            for (j = 0; j < spots.count; j++) {
+                if (strcmp(spots.rows[j].kernel->name, names[0]) == 0) {
+                    zt__write_stack(writer, names, depth);
+                    zt__write_folded_spot(writer, &spots.rows[j], of_sample * (double)spots.rows[j].samples);
+                }
+            }
+            continue;
         }
+#endif
+        zt__write_stack(writer, names, depth);
         zt__print(writer, "%s %.0f\n", is_known ? "" : ";(estimate)", own_ns);
     }
+#ifdef ZETOOLS_TRACER
+    for (j = 0; j < spots.count && written == 0; j++) {
+        zt__write_frame(writer, spots.rows[j].kernel->name);
+        zt__write_folded_spot(writer, &spots.rows[j], (double)spots.rows[j].samples);
+    }
+    if (spots.rows) {
+        zt__free(&profiler->config.allocator, spots.rows);
+    }
+#else
+    (void)written;
+#endif
 }
 
 /* ==== >>json: the object that run.json and run.html hold ================================================== */
@@ -18096,6 +22277,43 @@ ZT__PRIVATE void zt__write_json_advice(zt__document *document) {
     }
 }
 
+/* Writes the latencies, and the bytes that were copied, where they are known. */
+ZT__PRIVATE void zt__write_json_latencies(zt__document *document) {
+    static const char *const names[ZT_LATENCY_COUNT] = {"queue_latency_ns", "launch_latency_ns"};
+    zt__writer *writer = &document->writer;
+    uint32_t latency;
+    for (latency = 0; latency < ZT_LATENCY_COUNT; latency++) {
+        const zt_stats *stats = &document->stats[zt__latency_column(document->profiler, latency)];
+        if (stats->count) {
+            zt__print(writer, ",\n\"%s\":", names[latency]);
+            zt__write_json_stats(writer, stats);
+        }
+    }
+    if (document->region.bytes) {
+        zt__write_json_count(writer, "copied_bytes", document->region.bytes);
+        zt__write_json_figure(writer, "copied_bytes_per_second", document->region.bytes_per_second);
+    }
+}
+
+/* Writes how samples cover the time of the device, if a timeline is kept. */
+ZT__PRIVATE void zt__write_json_overlap(zt__document *document) {
+    const zt_overlap *overlap = zt__read_overlap(document);
+    zt__writer *writer = &document->writer;
+    if (!document->profiler->timeline) {
+        return;
+    }
+    zt__write_text(writer, ",\n\"overlap\":{");
+    zt__write_json_count(writer, "samples", overlap->samples);
+    zt__write_json_count(writer, "missing", overlap->missing);
+    zt__write_json_figure(writer, "span_ns", overlap->span_ns);
+    zt__write_json_figure(writer, "busy_ns", overlap->busy_ns);
+    zt__write_json_figure(writer, "kernel_ns", overlap->kernel_ns);
+    zt__write_json_figure(writer, "copy_ns", overlap->copy_ns);
+    zt__write_json_figure(writer, "both_ns", overlap->both_ns);
+    zt__write_json_figure(writer, "idle_ns", overlap->idle_ns);
+    zt__write_text(writer, "}");
+}
+
 ZT__PRIVATE void zt__write_json_streamed(zt__document *document, const zt__json *json) {
     zt__writer *writer = &document->writer;
     uint32_t i;
@@ -18142,6 +22360,7 @@ ZT__PRIVATE void zt__write_json_region(zt__document *document, const zt__json *j
         zt__write_text(writer, "]");
     }
     zt__write_json_advice(document);
+    zt__write_json_latencies(document);
     if (document->histogram.used) {
         zt__write_json_histogram(document);
     }
@@ -18364,6 +22583,68 @@ ZT__PRIVATE void zt__write_json_columns(zt__document *document, const zt__json *
 }
 
 #ifdef ZETOOLS_TRACER
+
+/* Writes sizes in three dimensions, `null` if they are not known. */
+ZT__PRIVATE void zt__write_json_sizes(zt__writer *writer, const char *name, const uint32_t sizes[3]) {
+    zt__write_comma(writer);
+    if (sizes[0]) {
+        zt__print(writer, "\"%s\":[%u,%u,%u]", name, (unsigned)sizes[0], (unsigned)sizes[1],
+                  (unsigned)sizes[2]);
+    } else {
+        zt__print(writer, "\"%s\":null", name);
+    }
+}
+
+ZT__PRIVATE void zt__write_json_kernel(zt__document *document, uint32_t index) {
+    zt__writer *writer = &document->writer;
+    zt_kernel_info info;
+    zt__kernel_values list;
+    char module[24] = "";
+    uint32_t i;
+    zt_get_kernel(document->profiler, index, &info);
+    list = zt__list_kernel_values(&info);
+    if (info.module) {
+        snprintf(module, sizeof module, "%016llx", (unsigned long long)info.module);
+    }
+    zt__write_comma(writer);
+    zt__write_text(writer, "\n{");
+    zt__write_json_text(writer, "name", info.name);
+    zt__write_json_text(writer, "module", module);
+    zt__write_json_index(writer, "region", info.region < document->region_count ? info.region : UINT32_MAX);
+    zt__write_json_count(writer, "launches", info.launches);
+    for (i = 0; i < ZT__COUNT_OF(list.values); i++) {
+        zt__write_json_index(writer, zt__kernel_numbers[i][0], list.values[i]);
+    }
+    zt__write_json_sizes(writer, "required_group_size", info.required_group_size);
+    zt__write_text(writer, ",\"shapes\":[");
+    for (i = 0; i < info.shape_count; i++) {
+        const zt_kernel_shape *shape = &info.shapes[i];
+        zt__write_comma(writer);
+        zt__write_text(writer, "{");
+        zt__write_json_sizes(writer, "group_size", shape->group_size);
+        zt__write_json_sizes(writer, "group_count", shape->group_count);
+        zt__write_json_count(writer, "launches", shape->launches);
+        zt__write_json_index(writer, "groups_per_subslice", shape->groups_per_subslice);
+        zt__write_json_figure(writer, "occupancy", shape->occupancy);
+        zt__write_json_figure(writer, "waves", shape->waves);
+        zt__write_text(writer, "}");
+    }
+    zt__write_text(writer, "]");
+    zt__write_json_count(writer, "other_launches", info.other_launches);
+    zt__write_json_figure(writer, "occupancy", info.occupancy);
+    zt__write_json_text(writer, "advice", info.advice);
+    zt__write_text(writer, "}");
+}
+
+ZT__PRIVATE void zt__write_json_kernels(zt__document *document) {
+    uint32_t i, count = zt_get_kernel_count(document->profiler);
+    zt__write_text(&document->writer, ",\n\"kernels\":[");
+    for (i = 0; i < count; i++) {
+        zt__write_json_kernel(document, i);
+    }
+    zt__write_text(&document->writer, "]");
+}
+
 ZT__PRIVATE void zt__write_json_calls(zt__document *document) {
     zt__writer *writer = &document->writer;
     uint32_t i;
@@ -18382,6 +22663,187 @@ ZT__PRIVATE void zt__write_json_calls(zt__document *document) {
     }
     zt__write_text(writer, "]");
 }
+#endif
+
+#ifdef ZETOOLS_TRACER
+
+/* Writes a number of samples, and how many of each kind there are. */
+ZT__PRIVATE void zt__write_json_samples(zt__document *document, const uint64_t *counts, uint64_t samples) {
+    const zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
+    zt__writer *writer = &document->writer;
+    uint32_t i;
+    zt__write_json_count(writer, "samples", samples);
+    if (samples > 0) {
+        zt__write_text(writer, ",\"kinds\":[");
+        for (i = 0; i < hotspots->count_count; i++) {
+            zt__print(writer, "%s%llu", i ? "," : "", (unsigned long long)counts[i]);
+        }
+        zt__write_text(writer, "]");
+    }
+}
+
+/* Writes a source line. `text` may be NULL, and `row`, too. */
+ZT__PRIVATE void zt__write_json_source_line(zt__document *document, uint32_t line, const char *text,
+                                            const zt__hot_row *row) {
+    zt__writer *writer = &document->writer;
+    zt__write_comma(writer);
+    zt__write_text(writer, "\n{");
+    zt__write_json_count(writer, "line", line);
+    if (text) {
+        zt__write_json_text(writer, "text", text);
+    }
+    zt__write_json_samples(document, row ? row->counts : NULL, row ? row->samples : 0);
+    zt__write_text(writer, "}");
+}
+
+/* Opens a source file, unless it is something else, or very large. */
+ZT__PRIVATE FILE *zt__open_source(const char *path) {
+    enum { LARGEST = 64 << 20 };
+    struct stat source;
+    if (stat(path, &source) != 0 || !S_ISREG(source.st_mode) || source.st_size > LARGEST) {
+        return NULL;
+    }
+    return fopen(path, "rb");
+}
+
+/* Reads the next line of a source file, without its end; a long one is cut. Returns 0 at the end. */
+ZT__PRIVATE int zt__read_source_line(FILE *file, char *text, size_t room) {
+    size_t length;
+    int letter;
+    if (!fgets(text, (int)room, file)) {
+        return 0;
+    }
+    length = strlen(text);
+    if (length + 1 == room && text[length - 1] != '\n') {
+        do {
+            letter = fgetc(file);
+        } while (letter != EOF && letter != '\n');
+    }
+    text[strcspn(text, "\r\n")] = 0;
+    return 1;
+}
+
+/* Writes the lines of one file that have samples, with the text of these and of those between and around
+   them, if the file can be read and they are not too many. */
+ZT__PRIVATE void zt__write_json_source(zt__document *document, const zt__hot_row *rows, uint32_t count) {
+    enum { AROUND = 2, MOST_BETWEEN = 500 };
+    uint32_t line = 0, next = 0, first = rows[0].line, last = rows[count - 1].line;
+    int is_whole = last - first <= MOST_BETWEEN;
+    FILE *file = zt__open_source(rows[0].file);
+    char text[512];
+    zt__writer *writer = &document->writer;
+    zt__write_comma(writer);
+    zt__write_text(writer, "\n{");
+    zt__write_json_text(writer, "file", rows[0].file);
+    zt__write_text(writer, ",\"lines\":[");
+    while (file && line < (uint64_t)last + AROUND && zt__read_source_line(file, text, sizeof text)) {
+        int has_samples;
+        line++;
+        has_samples = next < count && rows[next].line == line;
+        if (has_samples || (is_whole && (uint64_t)line + AROUND >= first)) {
+            zt__write_json_source_line(document, line, text, has_samples ? &rows[next] : NULL);
+        }
+        next += (uint32_t)has_samples;
+    }
+    for (; next < count; next++) { /* the file cannot be read, or has become shorter */
+        zt__write_json_source_line(document, rows[next].line, NULL, &rows[next]);
+    }
+    zt__write_text(writer, "]}");
+    if (file) {
+        fclose(file);
+    }
+}
+
+/* Writes the annotated source of a kernel, by file. The rows are of one kernel, merged by line. */
+ZT__PRIVATE void zt__write_json_sources(zt__document *document, const zt__hot_row *rows, uint32_t count) {
+    uint32_t i = 0, end;
+    zt__write_text(&document->writer, ",\"sources\":[");
+    while (i < count) {
+        for (end = i + 1; end < count && strcmp(rows[end].file, rows[i].file) == 0;) {
+            end++;
+        }
+        if (*rows[i].file) {
+            zt__write_json_source(document, &rows[i], end - i);
+        }
+        i = end;
+    }
+    zt__write_text(&document->writer, "]");
+}
+
+/* Writes a kernel: its instructions with samples, which are merged into source lines then. Returns how many
+   rows are of it. */
+ZT__PRIVATE uint32_t zt__write_json_hot_kernel(zt__document *document, zt__hot_row *rows, uint32_t count,
+                                               uint64_t all) {
+    zt__writer *writer = &document->writer;
+    const zt__sampled_kernel *kernel = rows[0].kernel;
+    uint32_t i, end = 0;
+    while (end < count && rows[end].kernel == kernel) {
+        end++;
+    }
+    zt__write_comma(writer);
+    zt__write_text(writer, "\n{");
+    zt__write_json_text(writer, "name", kernel->name);
+    zt__write_json_count(writer, "size", kernel->code.size);
+    zt__write_json_count(writer, "samples", rows[0].kernel_samples);
+    zt__write_json_figure(writer, "share", (double)rows[0].kernel_samples / (double)all);
+    zt__write_text(writer, ",\"instructions\":[");
+    for (i = 0; i < end; i++) {
+        zt__write_comma(writer);
+        zt__write_text(writer, "\n{");
+        zt__write_json_count(writer, "offset", rows[i].offset);
+        zt__write_json_samples(document, rows[i].counts, rows[i].samples);
+        if (*rows[i].file) {
+            zt__write_json_text(writer, "file", rows[i].file);
+            zt__write_json_count(writer, "line", rows[i].line);
+        }
+        zt__write_text(writer, "}");
+    }
+    zt__write_text(writer, "]");
+    zt__write_json_sources(document, rows, zt__merge_hot_lines(rows, end));
+    zt__write_text(writer, "}");
+    return end;
+}
+
+ZT__PRIVATE void zt__write_json_hotspots(zt__document *document) {
+    zt__writer *writer = &document->writer;
+    zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
+    zt_hotspots_counts counts = zt_hotspots_get_counts(document->profiler);
+    char group[ZET_MAX_METRIC_GROUP_NAME];
+    uint32_t i, count, period_ns;
+    zt__hot_row *rows = zt__read_hot_rows(document, 0, &count);
+    if (!hotspots || counts.samples == 0) {
+        return;
+    }
+    zt__lock(&hotspots->mutex);
+    zt__copy_text(group, sizeof group, hotspots->group, strlen(hotspots->group));
+    period_ns = hotspots->period_ns;
+    zt__unlock(&hotspots->mutex);
+    zt__write_text(writer, ",\n\"hotspots\":{");
+    zt__write_json_text(writer, "group", group);
+    zt__write_json_count(writer, "period_ns", period_ns);
+    zt__write_text(writer, ",\"counts\":{");
+    zt__write_json_count(writer, "samples", counts.samples);
+    zt__write_json_count(writer, "matched", counts.matched);
+    zt__write_json_count(writer, "outside", counts.outside);
+    zt__write_json_count(writer, "ambiguous", counts.ambiguous);
+    zt__write_json_count(writer, "no_room", counts.no_room);
+    zt__write_json_count(writer, "discarded", counts.discarded);
+    zt__write_json_count(writer, "drops", counts.drops);
+    zt__write_text(writer, "},\"kinds\":[");
+    for (i = 0; i < hotspots->count_count; i++) {
+        zt__write_comma(writer);
+        zt__write_json_string(writer, hotspots->count_names[i]);
+    }
+    zt__write_text(writer, "],\"kernels\":[");
+    for (i = 0; i < count;) {
+        i += zt__write_json_hot_kernel(document, &rows[i], count - i, counts.matched);
+    }
+    zt__write_text(writer, "]}");
+    if (rows) {
+        zt__free(&hotspots->allocator, rows);
+    }
+}
+
 #endif
 
 /* Writes begin and end of the newest samples of the timeline, in nanoseconds from the begin of the first. A
@@ -18439,6 +22901,7 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
     zt__write_json_facts(document);
     zt__write_json_figure(writer, "gpu_time_ns", document->gpu_time_ns);
     zt__write_json_counts(document);
+    zt__write_json_overlap(document);
     if (!document->out_of_memory) {
         zt__write_json_peaks(document);
         zt__write_json_columns(document, &json);
@@ -18460,7 +22923,9 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
         zt__write_json_timeline(document);
     }
 #ifdef ZETOOLS_TRACER
+    zt__write_json_kernels(document);
     zt__write_json_calls(document);
+    zt__write_json_hotspots(document);
 #endif
     zt__write_text(writer, "}\n");
     zt__free(allocator, json.columns);
@@ -18483,20 +22948,24 @@ enum {
     ZT__ROW_MIN,
     ZT__ROW_MAX,
     ZT__ROW_DIFFERS,
+    ZT__ROW_QUEUE, /* medians of latencies */
+    ZT__ROW_LAUNCH,
+    ZT__ROW_BYTES, /* a second */
     ZT__TIME_FIGURES
 };
 
-/* Columns of times. config.columns can add those that are not shown anyway, and makes sure that there is room
-   for those with a rank. */
+/* Columns of times, and the bytes that were copied. config.columns can add those that are not shown anyway,
+   and makes sure that there is room for those with a rank. */
 static const struct {
-    const char *name;
+    const char *name, *units;
     uint32_t figure;
     int is_default; /* shown without being named */
     int rank;
-} zt__time_columns[] = {{"total", ZT__ROW_TOTAL, 1, 0}, {"own", ZT__ROW_OWN, 1, 0},
-                        {"mean", ZT__ROW_MEAN, 1, 0},   {"median", ZT__ROW_MEDIAN, 1, 2},
-                        {"p95", ZT__ROW_P95, 1, 2},     {"min", ZT__ROW_MIN, 0, 2},
-                        {"max", ZT__ROW_MAX, 0, 2}};
+} zt__time_columns[] = {{"total", "ns", ZT__ROW_TOTAL, 1, 0},   {"own", "ns", ZT__ROW_OWN, 1, 0},
+                        {"mean", "ns", ZT__ROW_MEAN, 1, 0},     {"median", "ns", ZT__ROW_MEDIAN, 1, 2},
+                        {"p95", "ns", ZT__ROW_P95, 1, 2},       {"min", "ns", ZT__ROW_MIN, 0, 2},
+                        {"max", "ns", ZT__ROW_MAX, 0, 2},       {"queued", "ns", ZT__ROW_QUEUE, 0, 2},
+                        {"launch", "ns", ZT__ROW_LAUNCH, 0, 1}, {"copied", "bytes/s", ZT__ROW_BYTES, 1, 1}};
 
 /* The table is read before it is written, because the figures decide about columns and units. */
 typedef struct zt__region_table {
@@ -18505,6 +22974,7 @@ typedef struct zt__region_table {
     double *figures; /* of each row */
     uint32_t figure_count;
     uint32_t left_out; /* metrics with something to show, for which there was no room */
+    int shows_launch;  /* without being asked: launching takes a large part of the time of a region */
 } zt__region_table;
 
 /* Adds the region that was read last. The table shows the mean of a metric; of a flag, in how many
@@ -18514,6 +22984,7 @@ ZT__PRIVATE void zt__read_table_row(const zt__document *document, zt__region_tab
     zt__figure_row *row = &table->shown.rows[table->shown.row_count];
     double *figures = table->figures + (size_t)table->shown.row_count * table->figure_count;
     const zt_stats *time = &document->stats[0];
+    const zt_stats *latencies = &document->stats[zt__latency_column(profiler, 0)];
     uint32_t metric;
     row->demangled = zt__demangle(document->region.name);
     row->name = row->demangled ? row->demangled : document->region.name;
@@ -18529,6 +23000,12 @@ ZT__PRIVATE void zt__read_table_row(const zt__document *document, zt__region_tab
     figures[ZT__ROW_MIN] = time->min;
     figures[ZT__ROW_MAX] = time->max;
     figures[ZT__ROW_DIFFERS] = (double)document->region.differs;
+    figures[ZT__ROW_QUEUE] = latencies[ZT_LATENCY_QUEUE].median;
+    figures[ZT__ROW_LAUNCH] = latencies[ZT_LATENCY_LAUNCH].median;
+    figures[ZT__ROW_BYTES] = document->region.bytes_per_second;
+    /* The shortest, because others may have waited for work before them. */
+    table->shows_launch |= !zt__is_nan(latencies[ZT_LATENCY_LAUNCH].min) && !zt__is_nan(time->mean) &&
+                           latencies[ZT_LATENCY_LAUNCH].min >= 0.5 * time->mean;
     for (metric = 0; metric < profiler->metric_count; metric++) {
         const zt_stats *stats = &document->stats[1 + metric];
         figures[ZT__TIME_FIGURES + metric] =
@@ -18646,9 +23123,10 @@ ZT__PRIVATE void zt__add_time_columns(const zt__document *document, zt__region_t
         if (zt__time_columns[i].figure == ZT__ROW_OWN && !document->is_nested) {
             continue; /* it is the total */
         }
-        if (is_requested || zt__time_columns[i].is_default) {
-            zt__add_figures(&table->shown, zt__time_columns[i].figure, zt__time_columns[i].name, "ns", 1,
-                            is_requested ? 0 : zt__time_columns[i].rank);
+        if (is_requested || zt__time_columns[i].is_default ||
+            (zt__time_columns[i].figure == ZT__ROW_LAUNCH && table->shows_launch)) {
+            zt__add_figures(&table->shown, zt__time_columns[i].figure, zt__time_columns[i].name,
+                            zt__time_columns[i].units, 1, is_requested ? 0 : zt__time_columns[i].rank);
         }
     }
 }
@@ -18826,6 +23304,37 @@ ZT__PRIVATE void zt__write_table_note(zt__document *document, const char *text) 
     zt__end_paragraph(&paragraph);
 }
 
+/* Explains the columns of latencies, and writes how samples cover the time of the device. */
+ZT__PRIVATE void zt__write_latency_notes(zt__document *document, const zt__region_table *table) {
+    const zt_profiler *profiler = document->profiler;
+    int shows_queue = 0, shows_launch = 0;
+    char text[256];
+    uint32_t i;
+    for (i = 0; i < table->shown.column_count; i++) {
+        shows_queue |= table->shown.columns[i].figure == ZT__ROW_QUEUE;
+        shows_launch |= table->shown.columns[i].figure == ZT__ROW_LAUNCH;
+    }
+    if ((shows_queue || shows_launch) && profiler->device && !profiler->config.timeline) {
+        zt__write_table_note(document,
+                             "Latencies are not measured without a timeline: set ZT_TIMELINE=1000.");
+    } else {
+        if (shows_queue) {
+            zt__write_table_note(document,
+                                 "\"queued\" is the median time from the append to the execution of "
+                                 "the list.");
+        }
+        if (shows_launch) {
+            zt__write_table_note(document,
+                                 "\"launch\" is the median time from the submission by the host to the "
+                                 "begin on the device.");
+        }
+    }
+    zt__describe_overlap(zt__read_overlap(document), text, sizeof text);
+    if (text[0]) {
+        zt__write_table_note(document, text);
+    }
+}
+
 /* Writes what the table does not show, why, and what to do. */
 ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table *table) {
     zt_profiler *profiler = document->profiler;
@@ -18857,10 +23366,197 @@ ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table
                  (unsigned)table->left_out);
         zt__write_table_note(document, table->left_out ? note : "Metrics are means per sample.");
     }
+    zt__write_latency_notes(document, table);
     zt__list_notes(document, zt__write_table_note);
 }
 
 #ifdef ZETOOLS_TRACER
+
+enum {
+    ZT__KERNEL_ROW_SHARE, /* that of its region */
+    ZT__KERNEL_ROW_LAUNCHES,
+    ZT__KERNEL_ROW_SIZE, /* an index of texts, like the next */
+    ZT__KERNEL_ROW_MODULE,
+    ZT__KERNEL_ROW_OCCUPANCY,
+    ZT__KERNEL_ROW_SIMD,
+    ZT__KERNEL_ROW_REGISTERS,
+    ZT__KERNEL_ROW_SPILL,
+    ZT__KERNEL_ROW_SLM,
+    ZT__KERNEL_ROW_PRIVATE,
+    ZT__KERNEL_ROW_BARRIERS,
+    ZT__KERNEL_ROW_ARGUMENTS,
+    ZT__KERNEL_ROW_FIGURES
+};
+
+/* What a table of kernels holds beside its figures. */
+typedef struct zt__kernel_table {
+    zt__figure_table shown;
+    double *figures;
+    zt__sizes_text *sizes, *modules; /* of each kernel */
+    const char **size_texts, **module_texts;
+    int is_ambiguous; /* kernels of different modules have one name */
+} zt__kernel_table;
+
+ZT__PRIVATE void zt__read_kernel_row(zt__document *document, zt__kernel_table *table, uint32_t index) {
+    zt__figure_row *row = &table->shown.rows[index];
+    double *figures = table->figures + (size_t)index * ZT__KERNEL_ROW_FIGURES;
+    zt_kernel_info info;
+    const struct {
+        uint32_t figure;
+        const uint32_t *value;
+    } numbers[] = {{ZT__KERNEL_ROW_SIMD, &info.simd_width},       {ZT__KERNEL_ROW_REGISTERS, &info.registers},
+                   {ZT__KERNEL_ROW_SPILL, &info.spill_bytes},     {ZT__KERNEL_ROW_SLM, &info.slm_bytes},
+                   {ZT__KERNEL_ROW_PRIVATE, &info.private_bytes}, {ZT__KERNEL_ROW_BARRIERS, &info.barriers},
+                   {ZT__KERNEL_ROW_ARGUMENTS, &info.arguments}};
+    uint32_t i;
+    zt_get_kernel(document->profiler, index, &info);
+    row->demangled = zt__demangle(info.name);
+    row->name = row->demangled ? row->demangled : info.name;
+    row->figures = figures;
+    row->index = index;
+    figures[ZT__KERNEL_ROW_SHARE] =
+        info.region < document->region_count ? 100 * document->nesting[info.region].share : zt__nan();
+    figures[ZT__KERNEL_ROW_LAUNCHES] = (double)info.launches;
+    figures[ZT__KERNEL_ROW_SIZE] = figures[ZT__KERNEL_ROW_MODULE] = index;
+    figures[ZT__KERNEL_ROW_OCCUPANCY] = 100 * info.occupancy;
+    for (i = 0; i < ZT__COUNT_OF(numbers); i++) {
+        figures[numbers[i].figure] = *numbers[i].value == UINT32_MAX ? zt__nan() : *numbers[i].value;
+    }
+    table->sizes[index] = zt__format_sizes(info.shapes[0].group_size);
+    if (!table->sizes[index].text[0]) {
+        strcpy(table->sizes[index].text, "-");
+    }
+    strcpy(table->modules[index].text, "-");
+    if (info.module) { /* eight digits tell the modules of a program apart */
+        snprintf(table->modules[index].text, sizeof table->modules[index].text, "%08x",
+                 (unsigned)(info.module >> 32));
+    }
+    table->size_texts[index] = table->sizes[index].text;
+    table->module_texts[index] = table->modules[index].text;
+    for (i = 0; i < index && !table->is_ambiguous; i++) {
+        table->is_ambiguous = strcmp(table->shown.rows[i].name, row->name) == 0 &&
+                              strcmp(table->modules[i].text, table->modules[index].text) != 0;
+    }
+}
+
+/* Compares rows for qsort: by share, and then by launches, in descending order. */
+ZT__PRIVATE int zt__compare_kernel_rows(const void *a, const void *b) {
+    const zt__figure_row *one = (const zt__figure_row *)a, *other = (const zt__figure_row *)b;
+    uint32_t figure;
+    for (figure = ZT__KERNEL_ROW_SHARE; figure <= ZT__KERNEL_ROW_LAUNCHES; figure++) {
+        double left = one->figures[figure], right = other->figures[figure];
+        left = zt__is_nan(left) ? -1 : left;
+        right = zt__is_nan(right) ? -1 : right;
+        if (left != right) {
+            return left < right ? 1 : -1;
+        }
+    }
+    return one->index < other->index ? -1 : 1;
+}
+
+ZT__PRIVATE void zt__add_kernel_columns(zt__kernel_table *table) {
+    static const struct {
+        uint32_t figure;
+        const char *name, *units;
+        int rank;
+    } columns[] = {{ZT__KERNEL_ROW_SHARE, "share", "%", 1},
+                   {ZT__KERNEL_ROW_LAUNCHES, "launches", "", 0},
+                   {ZT__KERNEL_ROW_SIZE, "group size", "", 0},
+                   {ZT__KERNEL_ROW_OCCUPANCY, "occupancy", "%", 1},
+                   {ZT__KERNEL_ROW_SIMD, "SIMD", "", 1},
+                   {ZT__KERNEL_ROW_REGISTERS, "registers", "", 1},
+                   {ZT__KERNEL_ROW_SPILL, "spill", "bytes", 1},
+                   {ZT__KERNEL_ROW_SLM, "SLM", "bytes", 2},
+                   {ZT__KERNEL_ROW_PRIVATE, "private", "bytes", 2},
+                   {ZT__KERNEL_ROW_BARRIERS, "barriers", "", 3},
+                   {ZT__KERNEL_ROW_ARGUMENTS, "arguments", "", 3}};
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(columns); i++) {
+        if (columns[i].figure == ZT__KERNEL_ROW_SIZE) {
+            if (table->is_ambiguous) {
+                zt__add_texts(&table->shown, ZT__KERNEL_ROW_MODULE, "module", table->module_texts);
+            }
+            zt__add_texts(&table->shown, ZT__KERNEL_ROW_SIZE, columns[i].name, table->size_texts);
+        } else {
+            zt__add_figures(&table->shown, columns[i].figure, columns[i].name, columns[i].units,
+                            columns[i].units[0] == 'b', columns[i].rank);
+        }
+    }
+}
+
+/* Writes the advice about the kernels, those with the largest shares first, a paragraph each. */
+ZT__PRIVATE void zt__write_kernel_advice(zt__document *document, const zt__figure_table *table) {
+    enum { SHOWN = 10 };
+    uint32_t i, shown = 0, others = 0;
+    zt_kernel_info info;
+    zt__paragraph paragraph;
+    zt__writer name;
+    char text[128];
+    for (i = 0; i < table->row_count; i++) {
+        zt_get_kernel(document->profiler, table->rows[i].index, &info);
+        if (!info.advice[0]) {
+            continue;
+        }
+        if (shown == SHOWN) {
+            others++;
+            continue;
+        }
+        zt__begin_writing(&name, NULL, NULL);
+        name.stopped = 1; /* it only keeps the bytes */
+        zt__write_shortened(&name, table->rows[i].name, document->room / 2);
+        zt__write_bytes(&name, "", 1);
+        zt__write_text(&document->writer, shown++ ? "" : "\n");
+        paragraph = zt__begin_paragraph(&document->writer, document->room, 2, 4);
+        zt__add_text(&paragraph, name.bytes);
+        zt__add_text(&paragraph, ": ");
+        zt__add_text(&paragraph, info.advice);
+        zt__end_paragraph(&paragraph);
+    }
+    if (others) {
+        snprintf(text, sizeof text, "What to do about %u more is in JSON and CSV.", (unsigned)others);
+        zt__write_table_note(document, text);
+    }
+}
+
+ZT__PRIVATE void zt__write_table_of_kernels(zt__document *document) {
+    const zt_allocator *allocator = &document->profiler->config.allocator;
+    uint32_t i, count = zt_get_kernel_count(document->profiler);
+    zt__figure_column columns[ZT__KERNEL_ROW_FIGURES];
+    zt__kernel_table table;
+    if (count == 0) {
+        return;
+    }
+    memset(&table, 0, sizeof table);
+    table.figures = (double *)zt__allocate(allocator, count, ZT__KERNEL_ROW_FIGURES * sizeof *table.figures);
+    table.sizes = (zt__sizes_text *)zt__allocate(allocator, count, 2 * sizeof *table.sizes);
+    table.size_texts = (const char **)zt__allocate(allocator, count, 2 * sizeof *table.size_texts);
+    table.shown.rows = (zt__figure_row *)zt__allocate(allocator, count, sizeof *table.shown.rows);
+    table.shown.heading = "kernel";
+    table.shown.columns = columns;
+    if (table.figures && table.sizes && table.size_texts && table.shown.rows) {
+        table.modules = table.sizes + count;
+        table.module_texts = table.size_texts + count;
+        for (i = 0; i < count; i++) {
+            zt__read_kernel_row(document, &table, i);
+        }
+        table.shown.row_count = count;
+        qsort(table.shown.rows, count, sizeof *table.shown.rows, zt__compare_kernel_rows);
+        zt__add_kernel_columns(&table);
+        zt__fit_columns(&table.shown, document->room);
+        zt__write_text(&document->writer, "\nKernels, with the work-groups of most of their launches\n");
+        zt__write_figures(&document->writer, &table.shown, document->room);
+        zt__write_kernel_advice(document, &table.shown);
+    } else {
+        document->out_of_memory = 1;
+    }
+    for (i = 0; i < table.shown.row_count; i++) {
+        free(table.shown.rows[i].demangled);
+    }
+    zt__free(allocator, table.shown.rows);
+    zt__free(allocator, (void *)table.size_texts);
+    zt__free(allocator, table.sizes);
+    zt__free(allocator, table.figures);
+}
 
 ZT__PRIVATE void zt__write_table_of_calls(zt__document *document) {
     enum { COUNT, ERRORS, TOTAL, MEDIAN, P95, MAX, FIGURES };
@@ -18908,6 +23604,83 @@ ZT__PRIVATE void zt__write_table_of_calls(zt__document *document) {
 
 #endif
 
+#ifdef ZETOOLS_TRACER
+
+/* Returns the name of a row: the kernel, which is shortened, and the place in it. NULL without memory. */
+ZT__PRIVATE char *zt__name_hot_row(const zt__hotspots *hotspots, const zt__hot_row *row) {
+    enum { SHORTENED = 40 };
+    char *demangled = zt__demangle(row->kernel->name);
+    zt__hot_place place = zt__describe_hot_place(row);
+    zt__writer name;
+    zt__begin_writing(&name, NULL, NULL);
+    name.stopped = 1; /* it only keeps the bytes */
+    zt__write_shortened(&name, demangled ? demangled : row->kernel->name, SHORTENED);
+    zt__write_text(&name, " ");
+    zt__write_text(&name, place.text);
+    zt__write_bytes(&name, "", 1);
+    free(demangled);
+    return zt__duplicate_text(&hotspots->allocator, name.bytes);
+}
+
+/* Writes the source lines, or instructions, with most samples. */
+ZT__PRIVATE void zt__write_table_of_hotspots(zt__document *document) {
+    enum { SHOWN = 20, SHARE, SAMPLES, ACTIVE, STALL, STALLED, FIGURES };
+    const zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
+    const char *stalls[ZT__MOST_COUNTS + 1];
+    double figures[SHOWN][FIGURES], all = (double)zt_hotspots_get_counts(document->profiler).matched;
+    zt__figure_row shown[SHOWN];
+    zt__figure_column columns[FIGURES];
+    zt__figure_table table;
+    uint32_t i, count;
+    zt__hot_row *rows = zt__read_hot_rows(document, 1, &count);
+    if (!rows) {
+        return;
+    }
+    qsort(rows, count, sizeof *rows, zt__compare_hot_rows);
+    memset(&table, 0, sizeof table);
+    memset(shown, 0, sizeof shown);
+    table.heading = "hot spot";
+    table.rows = shown;
+    table.columns = columns;
+    for (i = 0; i < ZT__MOST_COUNTS; i++) {
+        stalls[i] = hotspots->count_names[i];
+    }
+    stalls[ZT__MOST_COUNTS] = "-";
+    for (i = 0; i < count && i < SHOWN; i++) {
+        uint32_t stall = zt__find_main_stall(hotspots, &rows[i]);
+        double samples = (double)rows[i].samples;
+        shown[i].demangled = zt__name_hot_row(hotspots, &rows[i]);
+        shown[i].name = shown[i].demangled ? shown[i].demangled : rows[i].kernel->name;
+        shown[i].figures = figures[i];
+        figures[i][SHARE] = 100 * samples / all;
+        figures[i][SAMPLES] = samples;
+        figures[i][ACTIVE] = hotspots->active_count == UINT32_MAX
+                                 ? zt__nan()
+                                 : 100 * (double)rows[i].counts[hotspots->active_count] / samples;
+        figures[i][STALL] = stall == UINT32_MAX ? (double)ZT__MOST_COUNTS : (double)stall;
+        figures[i][STALLED] = stall == UINT32_MAX ? zt__nan() : 100 * (double)rows[i].counts[stall] / samples;
+        table.row_count++;
+    }
+    zt__add_figures(&table, SHARE, "share", "percent", 0, 0);
+    zt__add_figures(&table, SAMPLES, "samples", "", 0, 0);
+    zt__add_figures(&table, ACTIVE, "active", "percent", 0, 0);
+    zt__add_texts(&table, STALL, "main stall", stalls);
+    zt__add_figures(&table, STALLED, "stalled", "percent", 0, 0);
+    zt__fit_columns(&table, document->room);
+    zt__write_text(&document->writer, "\nHot spots in kernels\n");
+    zt__write_figures(&document->writer, &table, document->room);
+    if (count > SHOWN) {
+        zt__print(&document->writer, "There are %u more: write CSV, JSON or HTML, which have all.\n",
+                  (unsigned)(count - SHOWN));
+    }
+    for (i = 0; i < table.row_count; i++) {
+        zt__free(&hotspots->allocator, shown[i].demangled);
+    }
+    zt__free(&hotspots->allocator, rows);
+}
+
+#endif
+
 ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_output) {
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
@@ -18948,7 +23721,9 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_
         zt__write_footer(document, &table);
         zt__write_limits(document, &table);
 #ifdef ZETOOLS_TRACER
+        zt__write_table_of_kernels(document);
         zt__write_table_of_calls(document);
+        zt__write_table_of_hotspots(document);
 #endif
     } else {
         document->out_of_memory = 1;
@@ -18980,6 +23755,7 @@ typedef struct zt__span {
     zt__timeline_sample sample;
     uint64_t order;        /* index in the timeline */
     const double *figures; /* GPU time, and the chosen columns */
+    double latencies[ZT_LATENCY_COUNT];
     uint32_t track;
     uint32_t outer; /* the span that contains it on its track, or UINT32_MAX */
 } zt__span;
@@ -19175,6 +23951,7 @@ ZT__PRIVATE int zt__copy_spans(zt__trace *trace) {
             span->order = i;
             span->figures = figures;
             figures[0] = zt__is_finite(values[0]) ? values[0] : 0;
+            memcpy(span->latencies, values + zt__latency_column(profiler, 0), sizeof span->latencies);
             zt__compute_columns(&trace->columns, values + 1, profiler->metric_count, 0, figures + 1);
             trace->span_count++;
         }
@@ -19482,7 +24259,7 @@ ZT__PRIVATE int zt__make_slices(zt__trace *trace) {
         slice->thread = sample->origin.submitted_by;
         slice->begin_ns = sample->submitted_ns;
         slice->regions = 1;
-        if (sample->origin.is_executed) {
+        if (sample->origin.executions) {
             slice->kind = ZT__SLICE_EXECUTE;
             slice->end_ns = zt__find_end_of_execution(trace, slice->begin_ns, slice->thread);
         } else {
@@ -19592,6 +24369,28 @@ ZT__PRIVATE void zt__write_extent(zt__writer *writer, const char *label, const u
     }
 }
 
+/* Writes how long a sample has waited, and what it has copied, as far as known. */
+ZT__PRIVATE void zt__write_waits_and_bytes(zt__trace *trace, const zt__span *span) {
+    const zt__region_record *record = zt__record_at(trace->profiler, span->sample.region);
+    zt__writer *writer = trace->writer;
+    double error_ns;
+    zt__lock(&trace->profiler->mutex);
+    error_ns = record->launch_error_ns;
+    zt__unlock(&trace->profiler->mutex);
+    if (!zt__is_nan(span->latencies[ZT_LATENCY_QUEUE])) {
+        zt__write_argument(writer, "queue latency [ns]", span->latencies[ZT_LATENCY_QUEUE]);
+    }
+    if (!zt__is_nan(span->latencies[ZT_LATENCY_LAUNCH]) && span->latencies[ZT_LATENCY_LAUNCH] > error_ns) {
+        zt__write_argument(writer, "launch latency [ns]", span->latencies[ZT_LATENCY_LAUNCH]);
+    }
+    if (span->sample.bytes) {
+        zt__write_argument(writer, "bytes", (double)span->sample.bytes);
+    }
+    if (span->sample.bytes && span->figures[0] > 0) {
+        zt__write_argument(writer, "GB/s", (double)span->sample.bytes / span->figures[0]);
+    }
+}
+
 /* Writes a region, and the flow that leads to it from the call that has submitted it. */
 ZT__PRIVATE void zt__write_span(zt__trace *trace, uint32_t index) {
     const zt__span *span = &trace->spans[index];
@@ -19611,6 +24410,7 @@ ZT__PRIVATE void zt__write_span(zt__trace *trace, uint32_t index) {
     }
     zt__write_extent(writer, "groups", origin->group_count);
     zt__write_extent(writer, "group size", origin->group_size);
+    zt__write_waits_and_bytes(trace, span);
     if (origin->appended_by) {
         zt__print(writer, ",\"appended by thread\":%u", (unsigned)origin->appended_by);
     }
@@ -20001,6 +24801,7 @@ static const char *const zt__page[] = {
     ".name { white-space: nowrap; }",
     ".name, .code { font: 400 12px/18px var(--mono); }",
     ".muted { color: var(--muted); }",
+    ".source { white-space: pre; tab-size: 4; }",
     ":focus-visible { outline: 2px solid var(--link); outline-offset: 1px; }",
     "dl { display: flex; flex-wrap: wrap; gap: 0 1.4rem; margin: 0 0 0.4rem; }",
     "dl div { display: flex; gap: 0.4rem; }",
@@ -20115,8 +24916,10 @@ static const char *const zt__page[] = {
     "<table id=\"regions\"><thead><tr></tr></thead><tbody></tbody></table>",
     "<p class=\"more fixed\" id=\"more\" hidden><span></span> <button type=\"button\">Show 500 more</button></p>",
     "<p class=\"muted fixed\" id=\"legend\"></p>",
+    "<section class=\"fixed\" id=\"hotspots\" hidden><h2>Hot spots in kernels</h2></section>",
     "<section class=\"fixed\" id=\"roofline\" hidden><h2>Roofline</h2></section>",
     "<section class=\"fixed\" id=\"timeline\" hidden><h2>Timeline</h2></section>",
+    "<section class=\"fixed\" id=\"kernels\" hidden><h2>Kernels</h2></section>",
     "<section class=\"fixed\" id=\"calls\" hidden><h2>Calls of the host</h2></section>",
     "<section class=\"fixed\" id=\"metrics\" hidden><h2>Metrics</h2></section>",
     "</main>",
@@ -20213,6 +25016,7 @@ static const char *const zt__page[] = {
     "const doc = readDocument();",
     "const metrics = doc.metrics || {};",
     "const regions = doc.regions || [];",
+    "const kernels = doc.kernels || [];",
     "const calls = doc.calls || [];",
     "",
     "function readDocument() {",
@@ -20382,6 +25186,20 @@ static const char *const zt__page[] = {
     "        description: name + \": \" + (metric.description || \"\"), value: (region) => figureOf(region, name, shownFigure(metric))};",
     "}",
     "",
+    "/* Latencies, and what copies moved, as far as any region has them. Launching matters where even the shortest launch takes half",
+    "   as long as the region. */",
+    "function latencyColumns() {",
+    "    const matters = regions.some(({launch_latency_ns: launch, time_ns: time}) => launch && launch.min >= 0.5 * time.mean);",
+    "    return [",
+    "        {label: \"Queued\", units: \"ns\", scaleGroup: \"latency\", isHidden: true, value: (region) => (region.queue_latency_ns || {}).median,",
+    "            description: \"Median time from the append to the execution of the list\"},",
+    "        {label: \"Launch\", units: \"ns\", scaleGroup: \"latency\", isHidden: !matters, value: (region) => (region.launch_latency_ns || {}).median,",
+    "            description: \"Median time from the submission by the host to the begin on the device\"},",
+    "        {label: \"Copied\", units: \"B/s\", value: (region) => region.copied_bytes_per_second,",
+    "            description: \"Bytes that copies and fills moved, a second of GPU time\"},",
+    "    ].filter((column) => regions.some((region) => isNumber(column.value(region))));",
+    "}",
+    "",
     "/* A column: `value` returns a number in `units`, or a text where `isText`. Columns of a `scaleGroup` are written in one unit. */",
     "function makeColumns() {",
     "    const isChosen = new Set(doc.columns || []);",
@@ -20402,6 +25220,7 @@ static const char *const zt__page[] = {
     "        timeColumn(\"Min\", \"min\", \"The shortest sample\", true),",
     "        timeColumn(\"Max\", \"max\", \"The longest sample\", true),",
     "        timeColumn(\"Std dev\", \"stddev\", \"Standard deviation of the samples\", true),",
+    "        ...latencyColumns(),",
     "        {label: \"What limits it\", kind: \"limit\", isText: true, value: (region) => region.limit.what || \"\"},",
     "        ...metricNames.map((name) => metricColumn(name, !isChosen.has(name))),",
     "    ];",
@@ -20883,6 +25702,16 @@ static const char *const zt__page[] = {
     "    add(parent, \"span\", \"number\", percent(share));",
     "}",
     "",
+    "/* Describes how kernels, copies and idle time share the time of the device. */",
+    "function overlapText() {",
+    "    const overlap = doc.overlap || {}, part = (time) => percent(time / overlap.span_ns);",
+    "    if (overlap.missing) { return \" The idle time of the device is not known: \" + plural(overlap.missing, \"sample\") + \" missing.\"; }",
+    "    if (!(overlap.span_ns > 0) || !isNumber(overlap.busy_ns)) { return \"\"; }",
+    "    const copies = overlap.copy_ns > 0 ? \", copies \" + part(overlap.copy_ns) + \", both at once \" + part(overlap.both_ns) : \"\";",
+    "    const kernels = overlap.kernel_ns > 0 || copies ? \" Kernels take \" + part(overlap.kernel_ns) + copies + \".\" : \"\";",
+    "    return kernels + \" In \" + part(overlap.idle_ns) + \", nothing runs that is measured.\";",
+    "}",
+    "",
     "function showTimeline() {",
     "    const timeline = doc.timeline || {}, duration = timeline.end_ns - timeline.begin_ns;",
     "    const spans = (timeline.spans || []).filter((span) => regions[span[0]] && isNumber(span[1]) && isNumber(span[2]))",
@@ -20902,7 +25731,7 @@ static const char *const zt__page[] = {
     "    addLink(\"timeline\", \"Timeline\");",
     "    add(part, \"p\", \"muted\", plural(spans.length, \"sample\") + \" in \" + quantity(duration, \"ns\") + \"; regions run for \" +",
     "        percent(coveredTime(spans) / duration) + \" of it. A row's figure is how much of the time its region runs.\" +",
-    "        (lost ? \" \" + COUNT.format(lost) + \" lost, in the second colour.\" : \"\"));",
+    "        (lost ? \" \" + COUNT.format(lost) + \" lost, in the second colour.\" : \"\") + overlapText());",
     "    const strip = add(part, \"div\", \"strip\");",
     "    for (const row of rows) { addStrip(strip, shortName(row.region.name, nameLength()), row.region.name, row.list, timeline, row.covered / duration); }",
     "    if (others.length) {",
@@ -20914,7 +25743,96 @@ static const char *const zt__page[] = {
     "    for (let quarter = 0; quarter <= 4; quarter++) { add(times, \"span\", \"\", quarter === 0 ? \"0\" : quantity(quarter * duration / 4, \"ns\")); }",
     "}",
     "",
-    "/* ---- calls and metrics ---- */",
+    "/* ---- hot spots ---- */",
+    "",
+    "const HOT_KERNELS = 20;",
+    "",
+    "/* Returns the kind of stall with most samples, and their share: \"SbidStall 62%\". */",
+    "function mainStall(kinds, row) {",
+    "    const stalls = (row.kinds || []).map((samples, kind) => ({samples, name: kinds[kind]})).filter((stall) => stall.name !== \"Active\");",
+    "    const most = stalls.reduce((one, other) => (other.samples > one.samples ? other : one), {samples: 0});",
+    "    return most.samples > 0 ? most.name + \" \" + percent(most.samples / row.samples) : \"\";",
+    "}",
+    "",
+    "/* Adds a table of source lines or instructions. Lines without samples show where the others are. */",
+    "function addHotTable(parent, kernel, kinds, heading, rows, labelOf) {",
+    "    const body = addTable(parent, [[\"Share of kernel\"], [\"Samples\", \"number\"], [\"Active\", \"number\", \"%\"], [\"Main stall\"], [heading, \"number\"], [\"Source\"]]);",
+    "    const most = Math.max(1, ...rows.map((row) => row.samples)), active = kinds.indexOf(\"Active\");",
+    "    for (const row of rows) {",
+    "        const line = add(body, \"tr\", row.samples ? \"\" : \"context\"), share = add(line, \"td\", \"share\");",
+    "        if (row.samples) {",
+    "            add(share, \"span\", \"number\", scaled(100 * row.samples / kernel.samples, SHARES));",
+    "            add(add(share, \"span\", \"bar\"), \"i\").style.width = 100 * row.samples / most + \"%\";",
+    "        }",
+    "        add(line, \"td\", \"number\", row.samples ? COUNT.format(row.samples) : \"\");",
+    "        add(line, \"td\", \"number\", row.samples && active >= 0 ? scaled(100 * (row.kinds || [])[active] / row.samples, SHARES) : \"\");",
+    "        add(line, \"td\", \"\", row.samples ? mainStall(kinds, row) : \"\");",
+    "        add(line, \"td\", \"number code\", labelOf(row));",
+    "        add(line, \"td\", \"code source\", row.text || \"\");",
+    "    }",
+    "}",
+    "",
+    "/* Adds the source of a kernel and, where that is not known, its instructions. */",
+    "function addHotKernel(parent, kernel, kinds, isOpen) {",
+    "    const details = add(parent, \"details\"), summary = add(details, \"summary\");",
+    "    const unknown = (kernel.instructions || []).filter((row) => !row.file);",
+    "    details.open = isOpen;",
+    "    add(summary, \"span\", \"name\", shortName(kernel.name, nameLength())).title = kernel.name;",
+    "    summary.append(\" \" + percent(kernel.share) + \" of the samples\");",
+    "    const linesOf = (source) => source.lines || [], weight = (source) => linesOf(source).reduce((sum, line) => sum + line.samples, 0);",
+    "    for (const source of (kernel.sources || []).slice().sort((one, other) => weight(other) - weight(one))) {",
+    "        add(details, \"h3\", \"\", source.file);",
+    "        addHotTable(details, kernel, kinds, \"Line\", linesOf(source), (row) => String(row.line));",
+    "    }",
+    "    if (unknown.length) { addHotTable(details, kernel, kinds, \"Instruction\", unknown, (row) => \"+0x\" + Number(row.offset || 0).toString(16)); }",
+    "}",
+    "",
+    "function showHotspots() {",
+    "    const spots = doc.hotspots || {}, counts = spots.counts || {}, part = byId(\"hotspots\");",
+    "    const kernels = (spots.kernels || []).filter((kernel) => kernel.samples > 0);",
+    "    if (kernels.length === 0) { return; }",
+    "    addLink(\"hotspots\", \"Hot spots\");",
+    "    add(part, \"p\", \"muted\", plural(counts.matched || 0, \"sample\") + \" of instructions, taken every \" + quantity(spots.period_ns, \"ns\") +",
+    "        \", in \" + plural(kernels.length, \"kernel\") + (kernels.length > HOT_KERNELS ? \", of which these have most. \" : \". \") +",
+    "        \"An active sample executes the instruction, the others wait at it.\");",
+    "    kernels.slice(0, HOT_KERNELS).forEach((kernel, index) => addHotKernel(part, kernel, spots.kinds || [], index === 0));",
+    "}",
+    "",
+    "/* ---- kernels, calls and metrics ---- */",
+    "",
+    "/* What is not known is a dash. */",
+    "function countOrMissing(value) { return isNumber(value) ? COUNT.format(value) : MISSING; }",
+    "",
+    "function sizesOf(sizes) {",
+    "    if (!Array.isArray(sizes)) { return MISSING; }",
+    "    const [x, y, z] = sizes;",
+    "    return z > 1 ? [x, y, z].join(\"x\") : y > 1 ? [x, y].join(\"x\") : String(x);",
+    "}",
+    "",
+    "function showKernels() {",
+    "    if (kernels.length === 0) { return; }",
+    "    addLink(\"kernels\", \"Kernels\");",
+    "    add(byId(\"kernels\"), \"p\", \"muted\", \"Memory is in bytes: of a work-group for SLM, of a thread for private and spill. \" +",
+    "        \"Occupancy is the share of the threads of a subslice that the work-groups of most launches can fill.\");",
+    "    const figures = [[\"SIMD\", \"simd_width\"], [\"Registers\", \"registers\"], [\"SLM\", \"slm_bytes\"], [\"Private\", \"private_bytes\"],",
+    "        [\"Spill\", \"spill_bytes\"], [\"Barriers\", \"barriers\"], [\"Arguments\", \"arguments\"], [\"Code\", \"code_bytes\"]];",
+    "    const body = addTable(byId(\"kernels\"), [[\"Kernel\"], [\"Module\"], [\"Share\", \"number\"], [\"Launches\", \"number\"],",
+    "        ...figures.map(([text]) => [text, \"number\"]), [\"Group size\"], [\"Group count\"], [\"Occupancy\", \"number\"], [\"What to do\"]]);",
+    "    const shareOf = (kernel) => (regions[kernel.region] || {}).share || 0;",
+    "    for (const kernel of kernels.slice().sort((a, b) => shareOf(b) - shareOf(a))) {",
+    "        const row = add(body, \"tr\"), shape = (kernel.shapes || [])[0] || {};",
+    "        add(row, \"th\", \"name\", kernel.name).scope = \"row\";",
+    "        add(row, \"td\", \"code\", String(kernel.module || MISSING).slice(0, 8));",
+    "        add(row, \"td\", \"number\", regions[kernel.region] ? percent(shareOf(kernel)) : MISSING);",
+    "        add(row, \"td\", \"number\", COUNT.format(kernel.launches || 0));",
+    "        figures.forEach(([, figure]) => add(row, \"td\", figure === \"spill_bytes\" && kernel[figure] > 0 ? \"number mark\" : \"number\",",
+    "            countOrMissing(kernel[figure])));",
+    "        add(row, \"td\", \"\", sizesOf(shape.group_size));",
+    "        add(row, \"td\", \"\", sizesOf(shape.group_count));",
+    "        add(row, \"td\", \"number\", isNumber(kernel.occupancy) ? percent(kernel.occupancy) : MISSING);",
+    "        add(row, \"td\", \"description\", kernel.advice || \"\");",
+    "    }",
+    "}",
     "",
     "function showCalls() {",
     "    if (calls.length === 0) { return; }",
@@ -21026,6 +25944,8 @@ static const char *const zt__page[] = {
     "} else {",
     "    document.querySelectorAll(\".tools, #regions\").forEach((node) => { node.hidden = true; });",
     "}",
+    "showKernels();",
+    "showHotspots();",
     "showCalls();",
     "showMetrics();",
     "listen();",
@@ -21081,6 +26001,11 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     document->stats =
         (zt_stats *)zt__allocate(allocator, profiler->layout.column_count, sizeof *document->stats);
     document->out_of_memory = !document->stats || !zt__read_nesting(document);
+#ifdef ZETOOLS_TRACER
+    if (format != ZT_FORMAT_TRACE && format != ZT_FORMAT_OPENMETRICS && format != ZT_FORMAT_INSTANCES) {
+        zt_hotspots_find_lines(document->profiler);
+    }
+#endif
     if (!document->out_of_memory) {
         switch (format) {
         case ZT_FORMAT_TABLE:
@@ -22528,6 +27453,7 @@ ZT__PRIVATE void zt__end_auto(void) {
     zt__tracer *tracer = zt__automatic.tracer;
     zt__process *process = zt__get_process();
     zt__traced_device *device;
+    int is_sampling = 0;
     if (!tracer || zt__automatic.process != getpid()) {
         return;
     }
@@ -22548,6 +27474,7 @@ ZT__PRIVATE void zt__end_auto(void) {
             if (zt_get_region_count(device->profiler) == 0) {
                 zt__explain_empty_report(device->profiler);
             }
+            is_sampling |= zt__is_sampling(device->profiler);
         }
     }
     if (!tracer->devices) {
@@ -22557,12 +27484,11 @@ ZT__PRIVATE void zt__end_auto(void) {
         fprintf(stderr, "zetools: zt_auto did not measure %u of the contexts and devices. The first: %s\n",
                 (unsigned)tracer->open_failures, tracer->open_failure.text);
     }
-    if (!zt__abandon_calls(tracer)) {
-        return; /* a callback on another thread still needs the tracer and its profilers */
+    if (is_sampling || !zt__abandon_calls(tracer)) {
+        return; /* another thread still needs the tracer and its profilers */
     }
     for (device = tracer->devices; device; device = device->next) {
         if (device->profiler) {
-            zt__store(&device->profiler->tracer, (zt__tracer *)NULL);
             zt_close(device->profiler);
         }
     }
@@ -22570,8 +27496,7 @@ ZT__PRIVATE void zt__end_auto(void) {
     zt__clear_auto();
 }
 
-/* Calls zeInit, which enables the tracing layer by the environment in loaders that cannot enable it
- * later. */
+/* Calls zeInit, which enables the tracing layer by the environment in loaders that cannot enable it later. */
 ZT__PRIVATE ze_result_t zt__init_with_tracing(void) {
     ze_result_t(ZE_APICALL * enable_layer)(void);
     const char *advice = "Install a Level Zero driver.";
@@ -22596,13 +27521,14 @@ ZT_API zt_auto_config zt_auto_config_default(void) {
     config.report = NULL;
     config.profiler = zt_config_default();
     config.trace = zt_trace_config_default();
+    config.hotspots = 0;
     return config;
 }
 
 ZT__PRIVATE ze_result_t zt__start_auto(const zt_auto_config *given) {
     static int ends_at_exit;
     zt_auto_config config = given ? *given : zt_auto_config_default();
-    const char *path = getenv("ZT_AUTO");
+    const char *path = getenv("ZT_AUTO"), *hotspots = getenv("ZT_HOTSPOTS");
     zt_config *kept = &zt__automatic.config, complete;
     zt__tracer *tracer = NULL;
     ze_result_t result;
@@ -22641,6 +27567,7 @@ ZT__PRIVATE ze_result_t zt__start_auto(const zt_auto_config *given) {
         return zt__report_no_memory(NULL, "zt_auto", "the tracer and its configuration");
     }
     tracer->automatic = kept;
+    tracer->samples_hotspots = hotspots ? !zt__is_off(hotspots) : config.hotspots;
     result = zt__start_tracer(tracer, &config.trace, complete.timeline);
     if (result != ZE_RESULT_SUCCESS) {
         zt__destroy_tracer(tracer);

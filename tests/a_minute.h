@@ -28,15 +28,18 @@ static void a_minute_of_rows(zt_stream *stream, uint64_t begin_ns, int is_noisy)
 /* Samples of the profiler's first region on one list, each beside sixty rows. */
 static void a_minute_of_samples(zt_profiler *profiler, ze_command_list_handle_t handle, uint64_t begin_ns) {
     zt__list list;
+    zt__path path;
     zt__slot slot;
     zt__reading reading;
     double row[256];
     uint32_t state = 1;
     memset(&list, 0, sizeof list);
+    memset(&path, 0, sizeof path);
     memset(&slot, 0, sizeof slot);
     memset(&reading, 0, sizeof reading);
     list.handle = handle;
     slot.list = &list;
+    slot.path = &path;
     slot.region = profiler->regions[0];
     slot.origin.appended_by = slot.origin.submitted_by = zt__get_system_thread();
     slot.origin.append_ns = 20000;

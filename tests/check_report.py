@@ -90,7 +90,7 @@ def read_csv(path):
             else:
                 counts[line["metric"]] = int(line["count"])
             continue
-        assert line["region"] and not line["text"], line
+        assert bool(line["region"]) != line["metric"].startswith("overlap: ") and not line["text"], line
         key = text_of(line["region"].encode()), line["group"], line["metric"], line["tile"], line["pass"]
         assert key not in found, key
         found[key] = [int(line["count"])] + [number(line[figure]) for figure in FIGURES]
@@ -167,6 +167,24 @@ def check_folded(path, json_path):
         assert re.fullmatch("[0-9]+", value) and abs(int(value) - own) <= 0.5, (stack, value, own)
 
 
+OVERLAP = {"overlap: first begin to last end": "span_ns", "overlap: busy": "busy_ns", "overlap: kernels": "kernel_ns",
+           "overlap: copies": "copy_ns", "overlap: kernels and copies at once": "both_ns", "overlap: idle": "idle_ns"}
+
+
+def add_overlap(overlap, found):
+    """Busy and idle time are all of the time. What kernels and copies cover is not more than each of them, and both."""
+    if not overlap or not overlap["samples"]:
+        return
+    for name, member in OVERLAP.items():
+        found["", "", name, "all", "all"] = [overlap["samples"], number(overlap[member])] + [math.nan] * 6
+    if overlap["missing"]:
+        found["", "", "overlap: missing", "all", "all"] = [overlap["samples"], overlap["missing"]] + [math.nan] * 6
+        assert overlap["idle_ns"] is None, overlap
+    else:
+        assert overlap["busy_ns"] + overlap["idle_ns"] == overlap["span_ns"], overlap
+        assert overlap["kernel_ns"] + overlap["copy_ns"] - overlap["both_ns"] <= overlap["busy_ns"], overlap
+
+
 def figures_of_document(report):
     found = {}
     counts = {name.replace("_", " "): count for name, count in report["counts"].items()}
@@ -183,6 +201,12 @@ def figures_of_document(report):
         for kind in ("own", "total"):
             sums = [region["time_ns"]["count"], number(region[kind + "_ns"])] + [math.nan] * 6
             found[name, "", kind + " GPU time", "all", "all"] = sums
+        for kind in ("queue", "launch"):
+            if kind + "_latency_ns" in region:
+                found[name, "", kind + " latency", "all", "all"] = figures_of(region[kind + "_latency_ns"])
+        if "copied_bytes" in region:
+            for kind, member in (("", "copied_bytes"), (" a second", "copied_bytes_per_second")):
+                found[name, "", "copied bytes" + kind, "all", "all"] = [region["count"], number(region[member])] + [math.nan] * 6
         for index, stats in enumerate(region.get("pass_time_ns", [])):
             found[name, "", "GPU time", "all", str(index)] = figures_of(stats)
         for tile, metrics in [("all", region["metrics"]), *((str(i), tile) for i, tile in enumerate(region.get("tiles", [])))]:
@@ -196,6 +220,7 @@ def figures_of_document(report):
             metric = report["streamed"][key]
             found[name, metric["group"], metric["name"], "all", "stream"] = [
                 stats["rows"], math.nan, number(stats["mean"]), math.nan, math.nan, number(stats["peak"]), math.nan, math.nan]
+    add_overlap(report.get("overlap"), found)
     return found, facts_of(report)
 
 

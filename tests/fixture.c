@@ -161,9 +161,27 @@ void hide_symbol(const char *name) {
     hidden_symbol = name;
 }
 
+kernel_base_function fake_kernel_base;
+
+typedef ze_result_t (*extension_function)(ze_driver_handle_t driver, const char *name, void **function);
+static extension_function find_extension;
+
+static ze_result_t find_watched_extension(ze_driver_handle_t driver, const char *name, void **function) {
+    if (fake_kernel_base && strcmp(name, "zexKernelGetBaseAddress") == 0) {
+        memcpy(function, &fake_kernel_base, sizeof *function);
+        return ZE_RESULT_SUCCESS;
+    }
+    return find_extension(driver, name, function);
+}
+
 static void *watched_dlsym(void *library, const char *name) {
     static const register_function ours = register_counted;
+    static const extension_function watched = find_watched_extension;
     void *symbol = hidden_symbol && strcmp(name, hidden_symbol) == 0 ? NULL : dlsym(library, name);
+    if (symbol && strcmp(name, "zeDriverGetExtensionFunctionAddress") == 0) {
+        memcpy(&find_extension, &symbol, sizeof symbol);
+        memcpy(&symbol, &watched, sizeof symbol);
+    }
     if (!symbol || !strstr(name, "RegisterCallback"))
         return symbol;
     memcpy(&found_function, &symbol, sizeof symbol);
@@ -435,6 +453,7 @@ int open_world(void **state) {
     gpu.forget_findings();
     assume_user(0, "1");
     allocations_left = -1;
+    fake_kernel_base = NULL;
     w->live_before = gpu.live();
     create_context_and_queue(w);
     create_immediate(w, &w->immediate);

@@ -258,6 +258,10 @@ void forget_registered(void);
 /* From now on, the loader seems to lack a function. NULL: none. */
 void hide_symbol(const char *name);
 
+/* What zt_hotspots_start finds as the driver's zexKernelGetBaseAddress. NULL: the driver's own. */
+typedef ze_result_t (*kernel_base_function)(ze_kernel_handle_t kernel, uint64_t *base);
+extern kernel_base_function fake_kernel_base;
+
 /* ==== files =============================================================================================== */
 
 /* The whole path of a file of this project, wherever the program runs. */

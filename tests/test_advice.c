@@ -133,6 +133,8 @@ static void put_moments(packer *to, double value, double weight) {
 /* Metrics from this one on are measured in a second pass, which takes twice as long. */
 static uint32_t second_pass = UINT32_MAX;
 
+static double launch_ns = NAN; /* the launch latency of each sample */
+
 /* A profiler of regions with one sample each. Metrics that a region does not name have no value in it. */
 static zt_profiler *profiler_of(const given_metric *metrics, uint32_t metric_count, double time_ns,
                                 const given_value (*regions)[METRICS], uint32_t region_count) {
@@ -171,6 +173,9 @@ static zt_profiler *profiler_of(const given_metric *metrics, uint32_t metric_cou
             put_u64(&packed, 1); /* collected */
         put_u64(&packed, 0);
         put_u64(&packed, 0);
+        put_u64(&packed, 0); /* bytes, their time, and the error of latencies */
+        put_u64(&packed, 0);
+        put_u64(&packed, 0);
         put_moments(&packed, time_ns, 1);
         for (uint32_t i = 0; i < metric_count; i++) {
             zt_aggregation aggregation = zt__aggregation_of(metrics[i].type, metrics[i].units);
@@ -184,6 +189,8 @@ static zt_profiler *profiler_of(const given_metric *metrics, uint32_t metric_cou
             put_moments(&packed, time_ns, 1);
             put_moments(&packed, 2 * time_ns, 1);
         }
+        put_moments(&packed, NAN, 1); /* latencies */
+        put_moments(&packed, launch_ns, 1);
         put_u32(&packed, 0); /* kept samples */
     }
     put_u32(&packed, region_count); /* paths: none is inside another */
@@ -199,7 +206,7 @@ static zt_profiler *profiler_of(const given_metric *metrics, uint32_t metric_cou
     uint64_t size = packed.size, hash = zt__hash(packed.bytes + 24, packed.size - 24);
     packed.size = 0;
     put(&packed, "ZTPK", 4);
-    put_u32(&packed, 2); /* layout */
+    put_u32(&packed, 3); /* layout */
     put_u64(&packed, size);
     put_u64(&packed, hash);
     ok(zt_unpack(packed.bytes, (size_t)size, NULL, &profiler));
@@ -462,6 +469,32 @@ static void test_each_rule(void **state) {
     }
     for (int limit = 0; limit <= ZT_LIMIT_CACHE; limit++)
         assert_true(shown[limit]);
+}
+
+/* Where kernels take less time than a launch, or the GPU waits for the host, the shortest launch that was
+   measured stands beside that. */
+static void test_measured_launches(void **state) {
+    (void)state;
+    static const struct {
+        double time_ns;
+        given_value values[METRICS];
+        zt_limit limit;
+    } of[] = {{8000, {{"GPU_BUSY", 50}}, ZT_LIMIT_LAUNCH},
+              {1e6, {{"GPU_BUSY", 50}}, ZT_LIMIT_HOST},
+              {1e6, {BUSY, {"XVE_ACTIVE", 90}}, ZT_LIMIT_COMPUTE}};
+    for (uint32_t i = 0; i < COUNT(of); i++) {
+        zt_limit_info info;
+        launch_ns = 12500;
+        zt_profiler *profiler = profiler_of(XE2, of[i].time_ns, &of[i].values, 1);
+        launch_ns = NAN;
+        ok(zt_get_limit(profiler, 0, &info));
+        assert_int_equal(info.limit, of[i].limit);
+        if (i < 2)
+            assert_contains(info.text, "shortest launch latency 12.5 us");
+        else
+            assert_null(strstr(info.text, "launch"));
+        zt_close(profiler);
+    }
 }
 
 /* What adds up is divided by the time of its own pass. */
@@ -985,6 +1018,7 @@ static void test_a_b580(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_rule),
+        cmocka_unit_test(test_measured_launches),
         cmocka_unit_test(test_figures_of_two_passes),
         cmocka_unit_test(test_bandwidth_and_wall_time),
         cmocka_unit_test(test_thresholds),

@@ -89,6 +89,8 @@ static void call_results(caller *me) {
         EXPECT(zt_get_pass(profiler, i, 0, &stats) == ZE_RESULT_SUCCESS);
         zt_get_tile_stats(profiler, i, 0, metric, &stats);
         zt_get_rate(profiler, i, metric);
+        EXPECT(zt_get_latency(profiler, i, ZT_LATENCY_QUEUE, &stats) == ZE_RESULT_SUCCESS);
+        EXPECT(zt_get_latency(profiler, i, ZT_LATENCY_LAUNCH, &stats) == ZE_RESULT_SUCCESS);
         EXPECT(zt_get_limit(profiler, i, &limit) == ZE_RESULT_SUCCESS);
         EXPECT(limit.text[0] != 0 && zt_limit_name(limit.limit)[0] != 0);
     }
@@ -168,16 +170,28 @@ static void call_streams(caller *me) {
     EXPECT(zt_get_streamed_metric(me->profiler, 0) != NULL);
     zt_get_streamed(me->profiler, 0, 0, &streamed);
     zt_get_timeline(me->profiler);
+    zt_get_overlap(me->profiler);
 }
 
 static void call_tracer(caller *me) {
     zt_call_info call;
+    zt_hotspot_info hotspot;
+    zt_kernel_info kernel;
     EXPECT(zt_trace_config_default().names == NULL);
     EXPECT(zt_replace(me->profiler, "none", me->w->module, "saxpy") == ZE_RESULT_SUCCESS);
     EXPECT(zt_replace(me->profiler, "none", NULL, NULL) == ZE_RESULT_SUCCESS);
     zt_trace_get_counts(me->profiler);
     for (uint32_t i = 0; i < zt_get_call_count(me->profiler); i++)
         EXPECT(zt_get_call(me->profiler, i, &call) == ZE_RESULT_SUCCESS);
+    EXPECT(zt_hotspots_config_default().addresses > 0);
+    EXPECT(zt_hotspots_start(me->profiler, NULL) != ZE_RESULT_SUCCESS); /* this device has no such group */
+    EXPECT(zt_hotspots_stop(me->profiler) == ZE_RESULT_SUCCESS);
+    zt_hotspots_find_lines(me->profiler);
+    EXPECT(zt_hotspots_get_counts(me->profiler).samples == 0);
+    EXPECT(zt_get_hotspot_count(me->profiler) == 0);
+    EXPECT(zt_get_hotspot(me->profiler, 0, &hotspot) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    for (uint32_t i = 0; i < zt_get_kernel_count(me->profiler); i++)
+        EXPECT(zt_get_kernel(me->profiler, i, &kernel) == ZE_RESULT_SUCCESS && kernel.launches > 0);
 }
 
 static void *call_everything(void *argument) {

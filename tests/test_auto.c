@@ -260,7 +260,16 @@ static void test_several_reports(void **state) {
     assert_contains(line_of(text_of("several.2.csv"), "\"saxpy\",\"GPU time\""), ",sum,2,");
     assert_contains(text_of("several.trace.json"), "\"name\":\"saxpy\"");
     assert_contains(text_of("several.2.trace.json"), "\"name\":\"saxpy\"");
-    assert_int_equal(occurrences(text_of("output"), "\nsaxpy "), 2);
+    assert_int_equal(occurrences(text_of("output"), "\nsaxpy "), 4); /* in two tables of each device */
+}
+
+/* What kernels are made of needs no change to a program. */
+static void test_kernels_are_reported(void **state) {
+    const program p = {.work = launch_some, .environment = in_directory("kernels.json"), .calls = 1};
+    (void)state;
+    expect_success(&p);
+    assert_contains(text_of("kernels.json"), "{\"name\":\"saxpy\",\"module\":\"");
+    assert_contains(text_of("kernels.json"), "\"arguments\":4,");
 }
 
 /* A suffix that stands for no format is reported at the start, and not after hours of tracing. */
@@ -566,15 +575,19 @@ static void test_a_timeline_by_the_environment(void **state) {
     assert_int_equal(occurrences(text_of("timeline.trace.json"), "\"name\":\"saxpy\""), 3);
 }
 
-/* ZT_REPORT goes beside ZT_AUTO. */
+/* ZT_REPORT goes beside ZT_AUTO, and has what the tracer knows. */
 static void test_reports_at_close_as_well(void **state) {
     char path[PATH_MAX];
     (void)state;
     snprintf(path, sizeof path, "%s", in_directory("at close.csv"));
-    const program p = {.work = launch_some, .calls = 1, .variables = {"ZT_REPORT", path}};
+    const program p = {.work = launch_some,
+                       .calls = 1,
+                       .variables = {"ZT_REPORT", path, "ZT_CALLS", "zeCommandListAppendLaunchKernel"}};
     expect_success(&p);
     assert_contains(text_of("output"), "\nsaxpy ");
     assert_contains(line_of(text_of("at close.csv"), "\"saxpy\",\"GPU time\""), ",sum,7,");
+    assert_contains(line_of(text_of("at close.csv"), "\"zeCommandListAppendLaunchKernel\",\"host time\""),
+                    ",sum,7,");
 }
 
 /* No name gets a number that is not of a file. */
@@ -718,6 +731,7 @@ int main(void) {
         cmocka_unit_test(test_any_number_of_contexts),
         cmocka_unit_test(test_a_report_that_cannot_be_written),
         cmocka_unit_test(test_several_reports),
+        cmocka_unit_test(test_kernels_are_reported),
         cmocka_unit_test(test_a_suffix_without_a_format),
         cmocka_unit_test(test_a_forked_child),
         cmocka_unit_test(test_a_trace_by_the_environment),

@@ -75,6 +75,9 @@ static void test_null_profiler_is_inert(void **state) {
     assert_int_equal(path.parent, UINT32_MAX);
     ok(zt_get_stats(NULL, 0, 0, &stats));
     assert_int_equal(stats.count, 0);
+    ok(zt_get_latency(NULL, 0, ZT_LATENCY_LAUNCH, &stats));
+    assert_int_equal(stats.count, 0);
+    assert_int_equal(zt_get_overlap(NULL).samples, 0);
     ok(zt_report(NULL, "/nowhere/at/all.csv"));
     ok(zt_report(NULL, "-"));
     ok(zt_write(NULL, ZT_FORMAT_JSON, discard, NULL));
@@ -130,6 +133,7 @@ static void test_null_arguments(void **state) {
     assert_result(zt_get_region(profiler, 0, NULL), null_pointer);
     assert_result(zt_get_path(profiler, 0, NULL), null_pointer);
     assert_result(zt_get_stats(profiler, 0, 0, NULL), null_pointer);
+    assert_result(zt_get_latency(profiler, 0, ZT_LATENCY_QUEUE, NULL), null_pointer);
     assert_result(zt_report(profiler, NULL), null_pointer);
     assert_result(zt_write(profiler, ZT_FORMAT_CSV, NULL, NULL), null_pointer);
     assert_int_equal(zt_find_metric(profiler, NULL), UINT32_MAX);
@@ -186,6 +190,9 @@ static void test_indices_out_of_range(void **state) {
     assert_result(zt_get_region(profiler, 1, &info), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     assert_result(zt_get_region(profiler, UINT32_MAX, &info), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     assert_result(zt_get_stats(profiler, 1, 0, &stats), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_result(zt_get_latency(profiler, 1, ZT_LATENCY_QUEUE, &stats), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_result(zt_get_latency(profiler, 0, ZT_LATENCY_COUNT, &stats), ZE_RESULT_ERROR_INVALID_ENUMERATION);
+    assert_contains(zt_get_last_error(profiler), "2 is not a zt_latency");
     assert_result(zt_get_stats(profiler, 0, zt_get_metric_count(profiler), &stats),
                   ZE_RESULT_ERROR_INVALID_ARGUMENT);
     assert_null(zt_get_metric(profiler, UINT32_MAX));
@@ -236,6 +243,7 @@ static void test_indices_and_their_counts(void **state) {
     zt_stats stats;
     zt_streamed streamed;
     zt_call_info call;
+    zt_hotspot_info hotspot;
     const char *text;
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     run(w, profiler, "region");
@@ -263,6 +271,9 @@ static void test_indices_and_their_counts(void **state) {
     zt_get_call(profiler, 7, &call);
     text = zt_get_last_error(profiler);
     assert_contains(text, "zt_get_call_count()");
+    zt_get_hotspot(profiler, 7, &hotspot);
+    text = zt_get_last_error(profiler);
+    assert_contains(text, "zt_get_hotspot_count()");
     check_work(w);
 }
 

@@ -566,6 +566,46 @@ static void test_a_list_run_by_other_means_once(void **state) {
     check_work(w);
 }
 
+/* When the first region of a list that ran by other means is read. */
+enum { IN_RELEASE, IN_ANOTHER_RELEASE, AFTERWARDS, READ_COUNT };
+
+/* What is read of a list after its release says nothing about the next list with its handle, so a recording
+   of that leaves nothing when the profiler is closed. The released list counts once. */
+static void test_a_list_run_by_other_means_is_released(void **state) {
+    enum { REGIONS = 3, LISTS = 3 };
+    world *w = *state;
+    if (!can_tell_immediate())
+        skip();
+    for (int read = 0; read < READ_COUNT; read++) {
+        uint64_t live = gpu.live();
+        zt_profiler *profiler = open_groups(w, "ComputeBasic");
+        for (uint64_t lists = 1; lists <= LISTS; lists++) {
+            ok(zt_release(profiler, w->list));
+            reset_list(w->list);
+            for (int i = 1; i < REGIONS; i++)
+                append(w, profiler, w->list, "unseen");
+            record_once(w, profiler, w->list, "unseen");
+            execute_unprofiled(w, w->list);
+            w->launches += REGIONS;
+            if (read != IN_RELEASE)
+                inject("zetMetricQueryGetData", 1, ZE_RESULT_NOT_READY);
+            ok(zt_release(profiler, w->list));
+            assert_int_equal(zt_get_counts(profiler).in_flight, read != IN_RELEASE);
+            if (read == IN_ANOTHER_RELEASE)
+                ok(zt_release(profiler, w->list));
+            reset_list(w->list);
+            record_once(w, profiler, w->list, "never ran");
+            ok(zt_collect(profiler, 0));
+            assert_counts(profiler, counted(lists * REGIONS + 1, lists * REGIONS, 0, 0, 1));
+            assert_int_equal(zt_get_counts(profiler).unobserved_lists, lists);
+        }
+        close_profiler(w, profiler);
+        reset_list(w->list);
+        assert_int_equal(gpu.live(), live);
+    }
+    check_work(w);
+}
+
 /* ==== what a collection waits for ========================================================================= */
 
 /* Nobody submitted it: there is nothing to wait for. The handle went through zt_execute before, so every
@@ -770,6 +810,7 @@ int main(void) {
         TEST(test_recorded_anew_and_executed_too_soon),
         TEST(test_lists_run_by_other_means),
         TEST(test_a_list_run_by_other_means_once),
+        TEST(test_a_list_run_by_other_means_is_released),
         TEST(test_collect_does_not_wait_for_a_recording),
         TEST(test_collect_does_not_wait_for_a_list_of_its_own),
         TEST(test_collect_waits_where_nobody_uses_zt_execute),

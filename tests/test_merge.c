@@ -393,7 +393,7 @@ static void test_layout(void **state) {
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     pack packed = pack_of(profiler);
     uint64_t size = 0, sum = UINT64_C(0xcbf29ce484222325), stated = 0;
-    assert_memory_equal(packed.bytes, "ZTPK\2\0\0\0", 8);
+    assert_memory_equal(packed.bytes, "ZTPK\3\0\0\0", 8);
     for (int i = 7; i >= 0; i--) {
         size = size << 8 | packed.bytes[8 + i];
         stated = stated << 8 | packed.bytes[16 + i];
@@ -433,7 +433,7 @@ static void test_bad_buffers(void **state) {
         assert_null(none);
         packed.bytes[i] ^= 0x10;
     }
-    for (int layout = 1; layout <= 3; layout += 2) {
+    for (int layout = 2; layout <= 4; layout += 2) {
         packed.bytes[4] = (unsigned char)layout;
         expect_refused(packed.bytes, packed.size, ZE_RESULT_ERROR_UNSUPPORTED_VERSION);
     }
@@ -550,12 +550,19 @@ static void test_paths_are_not_believed(void **state) {
 /* Counts that are divided by, or that sums over all regions are made of. */
 static void test_counts_are_not_believed(void **state) {
     world *w = *state;
-    enum { COLUMN = 3 * 8, WEIGHT = COLUMN + 8, SQUARES = WEIGHT + 3 * 8, COLUMN_SIZE = 7 * 8 };
+    enum {
+        COLUMN = 6 * 8,
+        BYTES_NS = 32,
+        ERROR_NS = 40,
+        WEIGHT = COLUMN + 8,
+        SQUARES = WEIGHT + 3 * 8,
+        COLUMN_SIZE = 7 * 8
+    };
     const uint64_t counts[] = {UINT64_MAX, UINT64_C(1) << 63, UINT64_C(1) << 60, 3};
     const double weights[] = {NAN, INFINITY, -INFINITY, -1};
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     run_varied(w, profiler, "one", 0, 2);
-    size_t columns = 1 + zt_get_metric_count(profiler);
+    size_t columns = 1 + zt_get_metric_count(profiler) + ZT_LATENCY_COUNT;
     pack packed = pack_of(profiler);
     unsigned char *before = (unsigned char *)malloc(packed.size), *one = figures_of(&packed, "one");
     memcpy(before, packed.bytes, packed.size);
@@ -574,6 +581,10 @@ static void test_counts_are_not_believed(void **state) {
         put_u64(one + COLUMN + COLUMN_SIZE, counts[i]); /* values of the first metric */
         expect_mended_is_refused(&packed, before);
         put_f64(one + WEIGHT, weights[i]);
+        expect_mended_is_refused(&packed, before);
+        put_f64(one + ERROR_NS, weights[i]);
+        expect_mended_is_refused(&packed, before);
+        put_f64(one + BYTES_NS, weights[i == 0 ? 1 : i]); /* it may be NaN: not known */
         expect_mended_is_refused(&packed, before);
     }
     put_u64(one, 1); /* fewer than there are GPU times */
@@ -636,9 +647,9 @@ static void test_reports_of_malicious_buffers(void **state) {
     replace(&packed, "WORK_ITEM", "\033[2J\xC3XXXX", 9);
     replace(&packed, "ComputeBasic", "Compute\033[31m", 12);
     replace(&packed, "events", "\xE2\x82\xAC\b\xFF\x7F", 6);
-    for (size_t i = 24; i < packed.size - 100; i++) /* behind are three counts and four moments */
+    for (size_t i = 24; i < packed.size - 100; i++) /* behind are six numbers and four moments */
         if (memcmp(packed.bytes + i, "\3\0\0\0one", 7) == 0)
-            memcpy(packed.bytes + i + 7 + 3 * 8 + 4 * 8, figures, sizeof figures);
+            memcpy(packed.bytes + i + 7 + 6 * 8 + 4 * 8, figures, sizeof figures);
     mend_check_sum(&packed);
     setenv("ZT_COLUMNS", "GPGPU_THREADGROUP_COUNT", 1);
     back = unpack(&packed);
@@ -845,7 +856,7 @@ static void test_passes_merge_and_pack(void **state) {
    statistics have more samples than times. No pass has more times than samples. */
 static void test_kept_samples_without_times(void **state) {
     world *w = *state;
-    enum { COLUMN = 4 * 8, COLUMN_SIZE = 7 * 8 }; /* behind the counts: of two passes, lost, dropped */
+    enum { COLUMN = 7 * 8, COLUMN_SIZE = 7 * 8 }; /* behind the counts: of two passes, lost, dropped, ... */
     zt_profiler *a = open_two_passes(w), *none;
     ZT_PASSES(a)
     run_varied(w, a, "one", 0, 7);

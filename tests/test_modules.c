@@ -460,9 +460,9 @@ static void test_build_flags_of_several_inputs(void **state) {
     assert_ptr_not_equal(second.prologue, &desc);
     assert_string_equal(second.flags, "-O2 -zet-profile-flags 0x3");
     assert_string_equal(second.second, "");
-    desc.pNext = &program;
-    ok(zeModuleCreate(w->context, w->device, &desc, &module, NULL));
-    ok(zeModuleDestroy(module));
+    desc.pNext = &program; /* which some validation layers refuse */
+    if (zeModuleCreate(w->context, w->device, &desc, &module, NULL) == ZE_RESULT_SUCCESS)
+        ok(zeModuleDestroy(module));
     assert_string_equal(first.second, "-g|");
     assert_string_equal(second.second, "-g -zet-profile-flags 0x3|-zet-profile-flags 0x3");
     free(code.bytes);
@@ -682,18 +682,25 @@ static void test_modules_of_other_contexts(void **state) {
     ok(zeModuleDestroy(replacements));
 }
 
+/* What the epilogue of a hook sees. */
+typedef struct seen_kernel {
+    ze_module_handle_t module;
+    ze_kernel_handle_t kernel;
+} seen_kernel;
+
 static void note_kernel(void *parameters, int result, void *user, void **instance) {
     const ze_kernel_create_params_t *p = parameters;
     (void)instance;
     assert_int_equal(result, ZE_RESULT_SUCCESS);
-    *(ze_kernel_handle_t *)user = **p->pphKernel;
+    *(seen_kernel *)user = (seen_kernel){*p->phModule, **p->pphKernel};
 }
 
-/* Epilogues of hooks get the replacement. */
+/* Epilogues of hooks get the replacement and its module. */
 static void test_hooks_beside_it(void **state) {
     world *w = *state;
     ze_module_handle_t replacements = load_replacements(w);
-    ze_kernel_handle_t kernel, seen = NULL;
+    ze_kernel_handle_t kernel;
+    seen_kernel seen = {NULL, NULL};
     const zt_hook hook = {"zeKernelCreate", NULL, note_kernel, &seen};
     zt_trace_config config = zt_trace_config_default();
     char name[16];
@@ -705,7 +712,8 @@ static void test_hooks_beside_it(void **state) {
     ok(zt_trace_start(profiler, &config));
     ok(zt_replace(profiler, "saxpy", replacements, "twice"));
     kernel = kernel_in(w->module, "saxpy");
-    assert_ptr_equal(seen, kernel);
+    assert_ptr_equal(seen.kernel, kernel);
+    assert_ptr_equal(seen.module, replacements);
     ok(zeKernelGetName(kernel, &size, name));
     assert_string_equal(name, "twice");
     ok(zeKernelDestroy(kernel));
@@ -864,6 +872,38 @@ static void test_threads_that_create_kernels(void **state) {
     assert_int_equal(w->message_count, 0);
 }
 
+/* The end of a replacement waits for a thread that creates one of its kernels, here for no time at all. */
+static void test_a_replacement_in_use(void **state) {
+    world *w = *state;
+    static kernel_creator thread;
+    atomic_int has_ended = 0;
+    ze_module_handle_t replacements = load_replacements(w);
+    zt_config config = config_of(w);
+    zt_profiler *profiler;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    thread.w = w;
+    thread.has_ended = &has_ended;
+    config.groups = "";
+    config.wait_timeout_ns = 1;
+    profiler = open_profiler(w, &config);
+    ok(zt_trace_start(profiler, NULL));
+    gpu.set_call_cost("zeKernelCreate", 1000000);
+    assert_int_equal(pthread_create(&thread.thread, NULL, create_kernels, &thread), 0);
+    while (result == ZE_RESULT_SUCCESS) {
+        ok(zt_replace(profiler, "saxpy", replacements, NULL));
+        nap();
+        result = zt_replace(profiler, "saxpy", NULL, NULL);
+    }
+    assert_result(result, ZE_RESULT_NOT_READY);
+    assert_string_equal(w->messages[0],
+                        "[REPLACEMENT_IN_USE] zt_replace: another thread still creates a kernel of "
+                        "a module that replaces no more. Keep the module, and try again.");
+    atomic_store(&has_ended, 1);
+    join_in_time(w, thread.thread);
+    ok(zt_replace(profiler, "saxpy", NULL, NULL));
+    ok(zeModuleDestroy(replacements));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         FILE_TEST(test_modules_leave_their_files),
@@ -900,6 +940,7 @@ int main(void) {
         TEST(test_replacements_without_memory),
         TEST(test_nothing_to_replace),
         TEST(test_threads_that_create_kernels),
+        TEST(test_a_replacement_in_use),
     };
     return cmocka_run_group_tests(tests, start_traced, NULL);
 }

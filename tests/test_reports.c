@@ -194,6 +194,17 @@ static void write_expected_region(const zt_profiler *profiler, uint32_t region, 
     put_expected_line(file, info.name, NULL, "all", "all", &info.time_ns);
     put_expected_sum(file, info.name, "own GPU time", info.time_ns.count, info.own_ns);
     put_expected_sum(file, info.name, "total GPU time", info.time_ns.count, info.total_ns);
+    for (int latency = 0; latency < ZT_LATENCY_COUNT; latency++) {
+        zt_metric metric = {.name = latency == ZT_LATENCY_QUEUE ? "queue latency" : "launch latency",
+                            .group = ""};
+        ok(zt_get_latency(profiler, region, (zt_latency)latency, &stats));
+        if (stats.count)
+            put_expected_line(file, info.name, &metric, "all", "all", &stats);
+    }
+    if (info.bytes) {
+        put_expected_sum(file, info.name, "copied bytes", info.count, (double)info.bytes);
+        put_expected_sum(file, info.name, "copied bytes a second", info.count, info.bytes_per_second);
+    }
     for (uint32_t p = 0; zt_get_pass_count(profiler) > 1 && p < zt_get_pass_count(profiler); p++) {
         ok(zt_get_pass(profiler, region, p, &stats));
         snprintf(pass, sizeof pass, "%u", (unsigned)p);
@@ -237,11 +248,26 @@ static void write_expected_limit(const zt_profiler *profiler, FILE *file) {
     put_expected_fact(file, name, limit.text);
 }
 
+static void write_expected_overlap(const zt_profiler *profiler, FILE *file) {
+    zt_overlap overlap = zt_get_overlap(profiler);
+    if (overlap.samples == 0)
+        return;
+    put_expected_sum(file, "", "overlap: first begin to last end", overlap.samples, overlap.span_ns);
+    put_expected_sum(file, "", "overlap: busy", overlap.samples, overlap.busy_ns);
+    put_expected_sum(file, "", "overlap: kernels", overlap.samples, overlap.kernel_ns);
+    put_expected_sum(file, "", "overlap: copies", overlap.samples, overlap.copy_ns);
+    put_expected_sum(file, "", "overlap: kernels and copies at once", overlap.samples, overlap.both_ns);
+    put_expected_sum(file, "", "overlap: idle", overlap.samples, overlap.idle_ns);
+    if (overlap.missing)
+        put_expected_sum(file, "", "overlap: missing", overlap.samples, (double)overlap.missing);
+}
+
 static void write_expected(const zt_profiler *profiler, const char *path) {
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     for (uint32_t i = 0; i < zt_get_region_count(profiler); i++)
         write_expected_region(profiler, i, file);
+    write_expected_overlap(profiler, file);
     put_expected_fact(file, "zetools", ZETOOLS_VERSION);
     put_expected_fact(file, "availability", zt_get_availability_text(profiler));
     write_expected_limit(profiler, file);
@@ -419,6 +445,26 @@ static void test_files_of_tiles(void **state) {
 }
 
 /* Regions have times and the metrics of a stream; the page has the timeline. */
+static void test_files_of_latencies(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.groups = "";
+    config.timeline = 100;
+    zt_profiler *profiler = open_profiler(w, &config);
+    for (int i = 0; i < 5; i++)
+        append(w, profiler, w->list, i % 2 ? "odd" : "even");
+    ok(zeCommandListClose(w->list));
+    for (int i = 0; i < 3; i++)
+        execute(w, profiler, w->list);
+    collect_all(profiler);
+    check_reports(profiler);
+    inject("zeCommandListAppendWriteGlobalTimestamp", 1, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    run(w, profiler, "dropped"); /* from now on, it is not known how much of the time is idle */
+    collect_all(profiler);
+    check_reports(profiler);
+    ok(zt_reset(profiler, w->list));
+}
+
 static void test_files_of_streamed_metrics(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
@@ -1944,6 +1990,7 @@ int main(void) {
         IN_DIRECTORY(test_files_without_figures),
         IN_DIRECTORY(test_files_of_passes),
         IN_DIRECTORY(test_files_of_tiles),
+        IN_DIRECTORY(test_files_of_latencies),
         IN_DIRECTORY(test_files_of_streamed_metrics),
         IN_DIRECTORY(test_files_state_where_they_are_from),
         IN_DIRECTORY(test_files_of_a_sub_device),

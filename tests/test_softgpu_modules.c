@@ -147,6 +147,39 @@ static void test_kernels_know_their_memory(void **state) {
     ok(zeModuleDestroy(module));
 }
 
+/* By Intel's extension, and in the description that the binary has of its kernels. */
+static void test_kernels_know_their_registers(void **state) {
+    static const char expected[] = "version: '1.34'\nkernels:\n  - name: saxpy\n    execution_env:\n"
+                                   "      barrier_count: 0\n      grf_count: ";
+    world *w = *state;
+    struct {
+        ze_structure_type_t stype;
+        void *next;
+        uint32_t registers;
+    } other = {ZE_STRUCTURE_TYPE_KERNEL_PREFERRED_GROUP_SIZE_PROPERTIES, NULL, 7},
+      asked = {(ze_structure_type_t)0x00030012, &other, 0};
+    ze_kernel_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES, .pNext = &asked};
+    ok(zeKernelGetProperties(w->kernel, &properties));
+    assert_true(properties.pNext == &asked && asked.next == &other);
+    assert_in_range(asked.registers, 16, 128);
+    assert_int_equal(other.registers, 7);
+    native_binary code = read_binary("build/kernels/saxpy.so");
+    const char *found = memmem(code.bytes, code.size, expected, sizeof expected - 1);
+    assert_non_null(found);
+    assert_int_equal(atoi(found + sizeof expected - 1), asked.registers);
+    free(code.bytes);
+}
+
+/* All items of the largest group are threads that live at the same time. */
+static void test_the_largest_group_fits(void **state) {
+    world *w = *state;
+    ze_device_properties_t device = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
+    ze_device_compute_properties_t compute = {.stype = ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES};
+    ok(zeDeviceGetProperties(w->device, &device));
+    ok(zeDeviceGetComputeProperties(w->device, &compute));
+    assert_int_equal(device.numThreadsPerEU * device.numEUsPerSubslice, compute.maxTotalGroupSize);
+}
+
 static uint32_t profile_flags(world *w, const char *build_flags) {
     zet_profile_properties_t properties = {.stype = ZET_STRUCTURE_TYPE_PROFILE_PROPERTIES, .numTokens = 9};
     ze_module_handle_t module = load_module(w, "build/kernels/saxpy.so", build_flags);
@@ -400,6 +433,8 @@ int main(void) {
         TEST(test_kernels_call_functions_of_other_modules),
         TEST(test_names_are_those_of_the_module_alone),
         TEST(test_kernels_know_their_memory),
+        TEST(test_kernels_know_their_registers),
+        TEST(test_the_largest_group_fits),
         TEST(test_profile_flags_are_those_of_the_build),
         TEST(test_kernels_know_their_code),
         TEST(test_code_without_symbols_has_no_size),

@@ -136,6 +136,8 @@ static void everything_accepts_no_profiler(zt_profiler *profiler) {
     (void)zt_get_path(profiler, 0, &path);
     EXPECT(info.parent == UINT32_MAX && path.parent == UINT32_MAX && zt_get_path_count(profiler) == 0);
     (void)zt_get_stats(profiler, 0, 0, &stats);
+    (void)zt_get_latency(profiler, 0, ZT_LATENCY_LAUNCH, &stats);
+    EXPECT(zt_get_overlap(profiler).samples == 0);
     EXPECT(info.count == 0 && stats.count == 0);
     EXPECT(info.name != NULL && info.name[0] == 0);
     EXPECT(zt_report(profiler, "-") == 0);
@@ -303,8 +305,14 @@ static void the_tracer_accepts_no_profiler(zt_profiler *profiler) {
     zt_trace_config config = zt_trace_config_default();
     zt_auto_config automatic = zt_auto_config_default();
     zt_call_info info;
+    zt_hotspots_config sampling = zt_hotspots_config_default();
+    zt_hotspot_info hotspot;
+    zt_kernel_info kernel;
     zt_hook hook = {"zeKernelCreate", NULL, NULL, NULL};
     memset(&info, 0, sizeof info);
+    memset(&kernel, 0, sizeof kernel);
+    memset(&hotspot, 0, sizeof hotspot);
+    sampling.no_thread = 1;
     config.names = "*";
     config.calls = "zeEvent*";
     config.hooks = &hook;
@@ -318,6 +326,16 @@ static void the_tracer_accepts_no_profiler(zt_profiler *profiler) {
     EXPECT(zt_get_call_count(profiler) == 0);
     EXPECT(zt_get_call(profiler, 0, &info) == 0 && info.count == 0);
     EXPECT(info.name != NULL && info.name[0] == 0);
+    EXPECT(zt_hotspots_start(profiler, &sampling) == 0);
+    EXPECT(zt_hotspots_find_lines(profiler) == 0);
+    EXPECT(zt_hotspots_stop(profiler) == 0);
+    EXPECT(zt_hotspots_get_counts(profiler).samples == 0);
+    EXPECT(zt_get_hotspot_count(profiler) == 0);
+    EXPECT(zt_get_hotspot(profiler, 0, &hotspot) == 0 && hotspot.samples == 0);
+    EXPECT(hotspot.kernel != NULL && hotspot.kernel[0] == 0);
+    EXPECT(zt_get_kernel_count(profiler) == 0);
+    EXPECT(zt_get_kernel(profiler, 0, &kernel) == 0 && kernel.launches == 0);
+    EXPECT(kernel.name != NULL && kernel.name[0] == 0 && kernel.region == UINT32_MAX);
     (void)zt_auto(&automatic);
 #endif
 }

@@ -124,6 +124,18 @@ def region_of(rng, name, parent, count, mean_ns, children=(), limit=None, names=
     return region
 
 
+def kernel_of(region, module, registers, spill):
+    """A kernel, of a region or of none, of which some figures are not known."""
+    occupancy = registers and 128 / registers
+    return {"name": "kernel of " + str(region), "module": module, "region": region, "launches": 15512, "simd_width": 16,
+            "registers": registers, "slm_bytes": 65536, "private_bytes": 0, "spill_bytes": spill, "barriers": None,
+            "arguments": 9, "code_bytes": 20480, "profile_flags": 0, "free_register_bytes": None,
+            "required_group_size": None, "other_launches": 0, "occupancy": occupancy,
+            "shapes": [{"group_size": [16, 16, 1], "group_count": [64, 1, 1] if region else None, "launches": 15512,
+                        "groups_per_subslice": 4, "occupancy": occupancy, "waves": 0.8}],
+            "advice": "It spills 4 KiB a thread in spite of the large register file: split it." if spill else ""}
+
+
 def document(regions, **more):
     own = sum(region["own_ns"] or 0 for region in regions)
     for region in regions:
@@ -172,6 +184,19 @@ def add_timeline(made, rng, steps=60):
     made["timeline"] = {"begin_ns": 5_000_000, "end_ns": now, "spans": spans}
 
 
+def add_latencies(made):
+    """Latencies of some regions, of which that of the shortest one matters; what copies moved; and idle time."""
+    regions, span = made["regions"], made["timeline"]["end_ns"] - made["timeline"]["begin_ns"]
+    for index in (2, 5, 7, 8, 9):
+        regions[index]["launch_latency_ns"] = stats_of([4200 + 10 * index, 5100, 7300])
+    regions[2]["queue_latency_ns"] = stats_of([120_000, 340_000])
+    for index, size in ((7, 1 << 24), (8, 1 << 20)):
+        moved = size * regions[index]["count"]
+        regions[index].update(copied_bytes=moved, copied_bytes_per_second=moved / regions[index]["time_ns"]["sum"] * 1e9)
+    made["overlap"] = {"samples": 480, "missing": 0, "span_ns": span, "busy_ns": 0.82 * span, "kernel_ns": 0.61 * span,
+                       "copy_ns": 0.3 * span, "both_ns": 0.09 * span, "idle_ns": 0.18 * span}
+
+
 def ten():
     rng = random.Random(5)
     shape = [  # name, parent, count, mean of own time
@@ -197,16 +222,34 @@ def ten():
                            "11 samples are lost: report lost. The device flagged the data as unusable.",
                            "64 samples are dropped: no slot. Raise config.max_slots, or call zt_collect more often."],
                     peaks={"bytes_per_second": PEAK_BYTES, "operations_per_second": PEAK_OPERATIONS, "source": "measured: copy of 256 MB"},
+                    kernels=[kernel_of(0, "c0ffee0123456789", 128, 0), kernel_of(2, "00000000deadbeef", 256, 4096),
+                             kernel_of(None, "", None, None)],
                     calls=[{"name": name, "count": count, "errors": errors,
                             "time_ns": stats_of([mean * rng.lognormvariate(0, 0.4) for _ in range(200)])}
                            for name, count, errors, mean in [
                                ("zeCommandListAppendLaunchKernel", 15512, 0, 2100),
                                ("zeCommandQueueExecuteCommandLists", 1000, 0, 18400),
                                ("zeEventHostSynchronize", 1000, 3, 912000), ("zeCommandListAppendMemoryCopy", 1000, 0, 3900)]])
+    made["hotspots"] = hotspots()
     made["counts"]["in_flight"] = 5
     made["counts"]["begun"] += 5
     add_timeline(made, rng)
+    add_latencies(made)
     return made
+
+
+def hotspots():
+    """Two kernels: one with its source, which has lines without samples, and one without."""
+    spot = {"offset": 64, "samples": 30, "kinds": [6, 24, 0], "file": "/src/gemm.cl", "line": 1012}
+    lines = [{"line": 1010, "text": "for (uint k = 0; k < n; k++)", "samples": 10, "kinds": [10, 0, 0]},
+             {"line": 1011, "text": "{", "samples": 0},
+             {"line": 1012, "text": "\tsum += a[k] * b[k];", "samples": 50, "kinds": [10, 40, 0]}]
+    return {"group": "EuStallSampling", "period_ns": 50000, "kinds": ["Active", "SbidStall", "SendStall"],
+            "counts": {"samples": 90, "matched": 80, "outside": 10, "ambiguous": 0, "no_room": 0, "discarded": 0, "drops": 0},
+            "kernels": [{"name": "gemm", "size": 4096, "samples": 60, "share": 0.75, "instructions": [spot],
+                         "sources": [{"file": "/src/gemm.cl", "lines": lines}]},
+                        {"name": "tail", "size": 128, "samples": 20, "share": 0.25, "sources": [],
+                         "instructions": [{"offset": 72, "samples": 20, "kinds": [0, 5, 15]}]}]}
 
 
 def many():
@@ -255,6 +298,11 @@ def hostile():
     for region in regions:
         region["limit"] = dict.fromkeys(("what", "why", "add"), HOSTILE[0])
         region["metrics"] = {name: stats_of([1.5, 2.5]) for name in made["metrics"]}
+    made["hotspots"] = {"kinds": [HOSTILE[0]], "kernels": [
+        {"name": HOSTILE[0], "samples": 1, "share": 1, "instructions": [{"samples": 1}, {"samples": 1, "kinds": [1, 2, 3]}],
+         "sources": [{"file": HOSTILE[0]}, {"file": "", "lines": [{"line": 1, "text": HOSTILE[0], "samples": 1}]}]}]}
+    made["kernels"] = [dict(kernel_of(0, HOSTILE[0], 128, HOSTILE[0]), name=HOSTILE[0], advice=HOSTILE[0]),
+                       {"name": HOSTILE[0], "region": "__proto__", "shapes": [{"group_size": HOSTILE[0]}]}]
     made["calls"] = [{"name": HOSTILE[0], "count": 1, "errors": 0, "time_ns": stats_of([5.0])}]
     made["timeline"] = {"begin_ns": 0, "end_ns": 100, "spans": [[index, 0, 100, 0] for index in range(len(regions))] +
                         [[99999, 0, 1, 0], [0, None, 5, 0], [0, 50, 20, 0], [0, -50, 2000, 1]]}

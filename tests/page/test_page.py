@@ -22,6 +22,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 MISSING = "\u2013"
 WIDTHS = (1400, 700)
 UNITS = {"ns": 1, "\u00b5s": 1e3, "ms": 1e6, "s": 1e9, "%": 1, "GB/s": 1, "MHz": 1}
+LATENCIES = {"Queued": "queue_latency_ns", "Launch": "launch_latency_ns"}
 PREFIXES = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
 FIGURES = {"Mean": "mean", "Median": "median", "p95": "p95", "Min": "min", "Max": "max", "Std dev": "stddev"}
 
@@ -141,10 +142,22 @@ def value_of(made, region, heading):
              "Own": (region["own_ns"], "ns")}
     if heading in known:
         return known[heading]
+    if heading in LATENCIES:
+        return region.get(LATENCIES[heading], {}).get("median"), "ns"
+    if heading == "Copied":
+        return region.get("copied_bytes_per_second"), "B/s"
     name = next(name for name, metric in made["metrics"].items() if heading in (name, metric.get("label")))
     metric = made["metrics"][name]
     figure = {"flag": "sum", "none": "max"}.get(metric["aggregation"], "mean")
     return region.get("metrics", {}).get(name, {}).get(figure), metric["units"]
+
+
+def count_columns(made):
+    """The number of columns that can be shown: those of latencies and copies only where a region has them."""
+    known = [*((name, "median") for name in LATENCIES.values()), ("copied_bytes_per_second", None)]
+    return 13 + len(made["metrics"]) + sum(
+        any((region.get(name, {}).get(figure) if figure else region.get(name)) is not None for region in made["regions"])
+        for name, figure in known)
 
 
 def add_shares(made):
@@ -296,7 +309,7 @@ def test_library(page):
     for name in made["columns"]:
         assert made["metrics"][name].get("label", name) in headings, (name, headings)
     page.run("document.querySelectorAll('#choice input').forEach((box) => { if (!box.checked) { box.click(); } })")
-    assert len(page.check_figures()["headings"]) == 13 + len(made["metrics"])
+    assert len(page.check_figures()["headings"]) == count_columns(made)
     head = page.text("header")
     device = made["device"]
     for text in (device["name"], device["driver_version"], device["uuid"], device["pci"], f"{device['core_clock_mhz']:,} MHz",
@@ -332,7 +345,8 @@ def test_all_columns(page):
     page.show("ten")
     page.run("document.querySelectorAll('#choice input').forEach((box) => { if (!box.checked) { box.click(); } })")
     shown = page.check_figures()
-    assert len(shown["headings"]) == 13 + len(page.made["metrics"]), shown["headings"]
+    assert len(shown["headings"]) == count_columns(page.made), shown["headings"]
+    assert count_columns(page.made) == 16 + len(page.made["metrics"])
 
 
 def test_arrays(page):
@@ -398,7 +412,7 @@ def test_nesting(page):
         return [row for index in sorted(siblings, key=inclusive, reverse=True) for row in [index] + walk(index)]
 
     assert [row["region"] for row in page.table()["rows"]] == walk(None)
-    bars = page.run("[...document.querySelectorAll('.bar')].map((bar) => [...bar.children].map((part) => parseFloat(part.style.width)))")
+    bars = page.run("[...document.querySelectorAll('#regions .bar')].map((bar) => [...bar.children].map((part) => parseFloat(part.style.width)))")
     full = max(map(inclusive, range(10)))
     for (own, nested), index in zip(bars, walk(None), strict=True):
         assert math.isclose(own, 100 * regions[index]["share"] / full, rel_tol=1e-3, abs_tol=1e-3), (own, index)
@@ -692,6 +706,44 @@ def test_timeline(page):
         assert bool(lost) == (page.count(".strip path.lost") > 0) == (f"{lost} lost" in page.text("#timeline"))
 
 
+def test_kernels(page):
+    """The figures of the kernels equal those of the document, those with the largest shares first."""
+    made = page.show("ten")
+    shown = page.run(READ_PLAIN % "#kernels table")
+    kernels = {kernel["name"]: kernel for kernel in made["kernels"]}
+    share = {name: made["regions"][kernel["region"]]["share"] if kernel["region"] is not None else 0
+             for name, kernel in kernels.items()}
+    assert [row[0] for row in shown["rows"]] == sorted(kernels, key=lambda name: -share[name])
+    figures = ("simd_width", "registers", "slm_bytes", "private_bytes", "spill_bytes", "barriers", "arguments", "code_bytes")
+    for row in shown["rows"]:
+        kernel = kernels[row[0]]
+        assert row[1] == (kernel["module"][:8] or row[1])
+        assert row[3] == f"{kernel['launches']:,}"
+        assert row[4:12] == ["\u2013" if kernel[figure] is None else f"{kernel[figure]:,}" for figure in figures], row
+        assert row[12] == "16x16" and row[13] == ("64" if kernel["shapes"][0]["group_count"] else "\u2013")
+        assert row[14].startswith("\u2013" if kernel["occupancy"] is None else f"{100 * kernel['occupancy']:.0f}"), row
+        assert row[15] == kernel["advice"]
+
+
+def test_overlap(page):
+    """How kernels, copies and idle time share the time of the device, below the timeline; and that it is not known."""
+    def change(made):
+        made["overlap"].update(missing=3, busy_ns=None, kernel_ns=None, copy_ns=None, both_ns=None, idle_ns=None)
+
+    def only_kernels(made):
+        made["overlap"].update(copy_ns=0, both_ns=0)
+
+    page.show("ten")
+    expected = "Kernels take 61.0 %, copies 30.0 %, both at once 9.0 %. In 18.0 %, nothing runs that is measured."
+    assert expected in page.text("#timeline"), page.text("#timeline")
+    page.show("ten", change=only_kernels)
+    assert "Kernels take 61.0 %. In 18.0 %," in page.text("#timeline"), page.text("#timeline")
+    page.show("ten", change=change)
+    assert "The idle time of the device is not known: 3 samples missing." in page.text("#timeline"), page.text("#timeline")
+    page.show("many")
+    assert "nothing runs" not in page.text("#timeline")
+
+
 def test_calls(page):
     """The figures of the calls equal those of the document."""
     made = page.show("ten")
@@ -703,6 +755,17 @@ def test_calls(page):
         assert row[1:3] == [f"{call['count']:,}", f"{call['errors']:,}"]
         for heading, cell, figure in zip(shown["headings"][3:], row[3:], ("sum", "mean", "median", "p95", "max"), strict=True):
             check_number(cell, call["time_ns"][figure], heading.split()[1], "ns", row)
+
+
+def test_hotspots(page):
+    """Each line and instruction has its samples, their share of the kernel, what is active and the main stall."""
+    page.show("ten")
+    tables = page.run("""[...document.querySelectorAll('#hotspots table')].map((table) =>
+        [...table.tBodies[0].rows].map((row) => [...row.cells].map((cell) => cell.textContent)))""")
+    assert tables == [[["16.7", "10", "100.0", "", "1010", "for (uint k = 0; k < n; k++)"], ["", "", "", "", "1011", "{"],
+                       ["83.3", "50", "20.0", "SbidStall 80.0\u00a0%", "1012", "\tsum += a[k] * b[k];"]],
+                      [["100.0", "20", "0.0", "SendStall 75.0\u00a0%", "+0x48", ""]]], tables
+    assert "80 samples of instructions" in page.text("#hotspots") and page.text("#hotspots h3") == "/src/gemm.cl"
 
 
 def test_contrast(page):

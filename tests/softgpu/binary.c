@@ -152,7 +152,22 @@ uint32_t sg_local_bytes(const sg_kernel *kernel) {
     return memory_of(kernel, 1);
 }
 
-/* An item is a sub-group. What the compiler spills is not known. */
+/* Intel's extension of the properties. */
+typedef struct register_file_size {
+    ze_structure_type_t stype;
+    void *next;
+    uint32_t registers;
+} register_file_size;
+
+static void answer_extensions(void *extension) {
+    const ze_structure_type_t asked = (ze_structure_type_t)0x00030012;
+    for (register_file_size *at = extension; at; at = at->next)
+        if (at->stype == asked)
+            at->registers = SOFTGPU_REGISTERS;
+}
+
+/* An item is a sub-group. What the compiler of the host spills is on the stack of the engine's thread, so
+ * that no item has memory for it. */
 ze_result_t sg_zeKernelGetProperties(ze_kernel_handle_t handle, ze_kernel_properties_t *properties) {
     const sg_kernel *kernel = sg_kernel_of(handle);
     SG_NEED_HANDLE(kernel);
@@ -168,6 +183,7 @@ ze_result_t sg_zeKernelGetProperties(ze_kernel_handle_t handle, ze_kernel_proper
     memcpy(answer.uuid.kid, &kernel_id, sizeof kernel_id);
     memcpy(answer.uuid.mid, &module_id, sizeof module_id);
     *properties = answer;
+    answer_extensions(properties->pNext);
     return ZE_RESULT_SUCCESS;
 }
 

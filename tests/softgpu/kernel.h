@@ -125,9 +125,25 @@ static inline void sg_next_item(sg_item *item, const softgpu_group *group) {
 #define SG_DESCRIBE_value(type)                                                                              \
     { sizeof(type), 0 }
 
+/* The section .ze_info, in which the binaries of Intel's compiler describe their kernels as YAML. A group
+ * runs on one thread of the host, so that it needs no barrier of the hardware. The section is not loaded. */
+#define SG_TEXT(number) SG_TEXT_OF(number)
+#define SG_TEXT_OF(number) #number
+#define SG_ZE_INFO(text)                                                                                     \
+    __asm__(".pushsection .ze_info,\"\"," SG_SECTION_TYPE "\n\t.ascii \"" text "\"\n\t.popsection")
+#ifdef __arm__
+#define SG_SECTION_TYPE "%progbits"
+#else
+#define SG_SECTION_TYPE "@progbits"
+#endif
+SG_ZE_INFO("---\\nversion: '1.34'\\nkernels:\\n");
+
 /* The kernel's body as a function of one work-group; a function that takes its arguments from an array; and
  * the description of both, in the section from which softgpu_kernels() has them all. */
 #define KERNEL(kernel, ...)                                                                                  \
+    SG_ZE_INFO("  - name: " #kernel                                                                          \
+               "\\n    execution_env:\\n      barrier_count: 0\\n      grf_count: " SG_TEXT(                 \
+                   SOFTGPU_REGISTERS) "\\n      simd_size: 1\\n");                                           \
     static void sg_body_##kernel(softgpu_group *sg_group, SG_EACH(SG_PARAMETER, SG_COMMA, __VA_ARGS__));     \
     static void sg_run_##kernel(softgpu_group *sg_group, void *const *sg_values) {                           \
         SG_EACH(SG_DECLARE, SG_NOTHING, __VA_ARGS__)                                                         \

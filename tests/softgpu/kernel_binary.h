@@ -53,4 +53,11 @@ typedef void softgpu_imports_function(const softgpu_import *const **first,
 #define SOFTGPU_IMPORTS_SYMBOL "softgpu_imports_of_kernels"
 #define SOFTGPU_BODY_PREFIX "sg_body_"
 
+/* The registers of a thread: those of the processor, general ones and those of vectors. */
+#ifdef __aarch64__
+#define SOFTGPU_REGISTERS 63
+#else
+#define SOFTGPU_REGISTERS 32
+#endif
+
 #endif

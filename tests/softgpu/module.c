@@ -277,7 +277,7 @@ ze_result_t sg_zeKernelCreate(ze_module_handle_t handle, const ze_kernel_desc_t 
     kernel->code = found;
     kernel->binary = module->code;
     kernel->profile_flags = module->profile_flags;
-    if (sg_local_bytes(kernel) > SG_LOCAL_BYTES) {
+    if (sg_local_bytes(kernel) > SG_MAX_LOCAL_MEMORY) {
         sg_object_destroy(kernel);
         return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
     }
@@ -428,7 +428,7 @@ static void time_tile(sg_interval *tile, uint64_t start) {
 static void run_groups(sg_execution *execution, const launch *what, void *const *values) {
     sg_device *device = execution->device;
     softgpu_group group = first_group(what);
-    _Alignas(SG_CACHE_LINE) uint8_t local[SG_LOCAL_BYTES + SG_LOCAL_GAPS];
+    _Alignas(SG_CACHE_LINE) uint8_t local[SG_MAX_LOCAL_MEMORY + SG_LOCAL_GAPS];
     uint32_t tiles = device->parent ? 0 : sg_sub_device_count();
     uint64_t plane = (uint64_t)group.count[0] * group.count[1];
     bool is_sampled = false;

@@ -28,8 +28,8 @@ typedef struct sg_module {
     atomic_bool is_linked; /* by zeModuleDynamicLink; without imports, that does not matter */
 } sg_module;
 
-/* Of local memory, and what its arrays lose between them. */
-enum { SG_LOCAL_BYTES = 1 << 16, SG_LOCAL_GAPS = 1 << 12 };
+/* What the arrays of local memory lose between them. */
+enum { SG_LOCAL_GAPS = 1 << 12 };
 
 enum { SG_MAX_ARGUMENT_BYTES = 1024, SG_LOG_BYTES = 1024 };
 

@@ -16,9 +16,14 @@ typedef greg_t word;
 #elif defined(__i386__)
 enum { GENERAL = 8, VECTORS = 0 };
 typedef greg_t word;
-#else
+#elif defined(__aarch64__)
 enum { GENERAL = 32, VECTORS = 0 };
 typedef unsigned long long word;
+#else /* nobody knows its registers */
+enum { GENERAL = 1, VECTORS = 0 };
+#define NO_REGISTERS
+typedef uint64_t word;
+static word unknown;
 #endif
 
 static const zet_debug_regset_properties_t sets[] = {
@@ -26,9 +31,11 @@ static const zet_debug_regset_properties_t sets[] = {
     { .type = set, .generalFlags = may, .count = number, .bitSize = 8 * (bytes), .byteSize = (bytes) }
 #define READ ZET_DEBUG_REGSET_FLAG_READABLE
 #define READ_AND_WRITE (ZET_DEBUG_REGSET_FLAG_READABLE | ZET_DEBUG_REGSET_FLAG_WRITEABLE)
+#ifndef NO_REGISTERS
     SET(SOFTGPU_GENERAL_REGISTERS, READ_AND_WRITE, GENERAL, sizeof(word)),
     SET(SOFTGPU_FLAG_REGISTERS, READ_AND_WRITE, 1, sizeof(word)),
     SET(SOFTGPU_CONTROL_REGISTERS, READ_AND_WRITE, 1, 16),
+#endif
 #if defined(__x86_64__)
     SET(SOFTGPU_VECTOR_REGISTERS, READ_AND_WRITE, VECTORS, 16),
 #endif
@@ -47,16 +54,23 @@ static word *general_at(ucontext_t *of, uint32_t index) {
     static const int places[GENERAL] = {REG_EAX, REG_ECX, REG_EDX, REG_EBX,
                                         REG_ESP, REG_EBP, REG_ESI, REG_EDI};
     return &of->uc_mcontext.gregs[places[index]];
-#else
+#elif defined(__aarch64__)
     return index < GENERAL - 1 ? &of->uc_mcontext.regs[index] : &of->uc_mcontext.sp;
+#else
+    (void)of;
+    (void)index;
+    return &unknown;
 #endif
 }
 
 static word *flags_in(ucontext_t *of) {
 #if defined(__x86_64__) || defined(__i386__)
     return &of->uc_mcontext.gregs[REG_EFL];
-#else
+#elif defined(__aarch64__)
     return &of->uc_mcontext.pstate;
+#else
+    (void)of;
+    return &unknown;
 #endif
 }
 
@@ -65,8 +79,11 @@ static word *address_in(ucontext_t *of) {
     return &of->uc_mcontext.gregs[REG_RIP];
 #elif defined(__i386__)
     return &of->uc_mcontext.gregs[REG_EIP];
-#else
+#elif defined(__aarch64__)
     return &of->uc_mcontext.pc;
+#else
+    (void)of;
+    return &unknown;
 #endif
 }
 

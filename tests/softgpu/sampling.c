@@ -4,6 +4,7 @@
  * kernel runs on; the signal's handler notes the address of the instruction that it has interrupted. The
  * engine's thread alone takes the signal, and only while it runs kernels that somebody samples: it is a
  * real-time signal that nobody had a handler for. The application's threads and system calls notice nothing.
+ * A kernel that runs already when the first streamer is opened is sampled from its next work-group on.
  *
  * Of the classes of a real device, a processor tells these without counters:
  *
@@ -99,7 +100,7 @@ struct sg_sample {
     _Atomic sg_sample_state state;
     uint64_t asked_at, patience; /* ns; what takes longer was no running thread's answer */
     sg_device *tile;
-    uintptr_t address; /* 0: the device's own code */
+    uintptr_t address; /* 0: the device's own code, or unknown */
     uint32_t class;    /* the bit of its count */
     uint32_t missed;   /* moments since it was asked */
 };
@@ -122,19 +123,22 @@ static bool is_waiting(uintptr_t address) {
     for (size_t i = 0; i < sizeof calls / sizeof *calls; ++i)
         is_behind = is_behind || !memcmp(at - sizeof *calls, calls[i], sizeof *calls);
     return is_behind;
-#else
+#elif defined(__aarch64__)
     const uint32_t yield = 0xd503203f, supervisor_call = 0xd4000001;
     uint32_t before = 0, now;
     memcpy(&now, at, sizeof now);
     if (address % PAGE >= sizeof before)
         memcpy(&before, at - sizeof before, sizeof before);
     return now == yield || before == yield || before == supervisor_call;
+#else
+    (void)at;
+    return false;
 #endif
 }
 
 static void take_sample(struct sg_sample *sample, const sg_engine_thread *engine, uintptr_t address) {
     sg_device *tile = atomic_load_explicit(&engine->works_for, memory_order_relaxed);
-    bool is_own = sg_is_own_code(address);
+    bool is_own = !address || sg_is_own_code(address);
     bool is_late = sg_now() - sample->asked_at > sample->patience;
     sample->address = is_own ? 0 : address;
     sample->tile = tile ? tile : sample->tile;

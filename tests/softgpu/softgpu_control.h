@@ -121,10 +121,10 @@ void softgpu_reset(void);
  * Other processes of the same user can attach if debug was enabled when this one called zeInit; to a process
  * where it was not, attaching is an UNSUPPORTED_FEATURE, and to one that does not exist an INVALID_ARGUMENT.
  *
- * A slice is a tile; its EUs, with one thread each, are the engines that compute. A thread can be stopped at
- * any instruction of a kernel whose launch began when DEBUG_NOT_ENABLED was off; without CONCURRENT_ENGINES,
- * nothing runs on any EU but the first. SLM is what a work-group has declared, in the order of its LOCALs,
- * each at a multiple of 16.
+ * A slice is a tile; the first threads of its first EUs are the engines that compute, and the others are
+ * never available. A thread can be stopped at any instruction of a kernel whose launch began when
+ * DEBUG_NOT_ENABLED was off; without CONCURRENT_ENGINES, nothing runs on any EU but the first. SLM is what a
+ * work-group has declared, in the order of its LOCALs, each at a multiple of 16.
  *
  * While a tool is attached, a page fault of a kernel stops its thread. If that has the same fault again when
  * it is resumed, or if the tool detaches, the kernel ends and the device is lost. Without a tool, it ends the

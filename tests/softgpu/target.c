@@ -231,15 +231,25 @@ static bool is_stopped(const target *of, ze_device_thread_t threads, uint32_t eu
            of->device->root->engines[eu].stop.is_wanted;
 }
 
-/* Are there such threads, and not all of them stopped? */
-static bool any_runs(const target *of, ze_device_thread_t threads) {
+static bool are_there(const target *of, ze_device_thread_t threads) {
+    return (threads.slice == UINT32_MAX || threads.slice < sg_slices_of(of->device)) &&
+           (threads.subslice == UINT32_MAX || threads.subslice == 0) &&
+           (threads.eu == UINT32_MAX || threads.eu < SG_EUS) &&
+           (threads.thread == UINT32_MAX || threads.thread < SG_THREADS_PER_EU);
+}
+
+/* Are there such threads, and those of them that ever run not all stopped? */
+static bool may_interrupt(const target *of, ze_device_thread_t threads) {
+    bool any = false;
     for (uint32_t slice = 0; slice < sg_slices_of(of->device); ++slice)
         for (uint32_t eu = 0; eu < SG_COMPUTE_ENGINES; ++eu) {
             ze_device_thread_t one = {slice, 0, eu, 0};
-            if (matches(threads, slice, eu) && !is_stopped(of, one, eu))
+            bool is_meant = matches(threads, slice, eu);
+            if (is_meant && !is_stopped(of, one, eu))
                 return true;
+            any |= is_meant;
         }
-    return false;
+    return !any && are_there(of, threads);
 }
 
 static void send_threads(target *to, zet_debug_event_type_t type, ze_device_thread_t threads) {
@@ -253,7 +263,7 @@ static ze_result_t interrupt(target *of, ze_device_thread_t threads) {
     for (uint32_t i = 0; i < of->interruption_count; ++i)
         if (!memcmp(&of->interruptions[i].threads, &threads, sizeof threads))
             return ZE_RESULT_ERROR_NOT_AVAILABLE;
-    if (of->interruption_count == MOST_INTERRUPTIONS || !any_runs(of, threads))
+    if (of->interruption_count == MOST_INTERRUPTIONS || !may_interrupt(of, threads))
         return ZE_RESULT_ERROR_NOT_AVAILABLE;
     if (sg_behaves(SOFTGPU_DEBUG_THREADS_UNAVAILABLE)) {
         send_threads(of, ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE, threads);

@@ -228,7 +228,7 @@ void sg_count(sg_device *device, sg_counter counter, uint64_t amount);
 /* Where a root device with sub-devices has its n-th piece of work done; any other device does it itself. */
 sg_device *sg_tile_for(sg_device *device, uint64_t n);
 
-/* A slice is a tile; an engine that computes is an EU in each. */
+/* A slice is a tile; an engine that computes is the first thread of an EU in each. */
 uint32_t sg_slices_of(const sg_device *device);
 
 /* With the root's lock held. The second returns the time now. */
@@ -249,6 +249,10 @@ void sg_queries_use(sg_list *list);
 /* ---- memory and modules -------------------------------------------------------------------------------- */
 
 enum { SG_MAX_ALIGNMENT = 1 << 21, SG_MAX_FILL_PATTERN = 128, SG_MAX_GROUP_SIZE = 1024 };
+
+/* An item is a thread, and all items of the largest group live at the same time: the one subslice has a place
+ * for each. */
+enum { SG_THREADS_PER_EU = 8, SG_EUS = SG_MAX_GROUP_SIZE / SG_THREADS_PER_EU, SG_MAX_LOCAL_MEMORY = 1 << 16 };
 #define SG_MAX_ALLOCATION ((uint64_t)1 << 32)
 
 /* Does [pointer, pointer + size) stay within the allocation that it begins in, if it begins in one? */
