@@ -634,9 +634,13 @@ static void test_work_is_stopped_again_and_again(void **state) {
     run_hot(w, NULL, words);
     const uint32_t expected = words[1];
     session_handle session = attach_to_world(w);
-    int stopped = run_hot(w, session, words);
-    assert_int_equal(words[1], expected);
-    assert_in_range(stopped, 1, 1000000);
+    uint64_t end = now_ns() + A_WHILE;
+    for (int stopped = 0; stopped < 10;) { /* a busy machine may let it end before */
+        stopped += run_hot(w, session, words);
+        assert_int_equal(words[1], expected);
+        next_event(session, ZET_DEBUG_EVENT_TYPE_MODULE_UNLOAD);
+        assert_true(now_ns() < end);
+    }
     ok(zetDebugDetach(session));
     ok(zeMemFree(w->context, memory));
 }
