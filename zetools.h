@@ -16393,9 +16393,8 @@ ZT__PRIVATE void zt__fill_hotspots_config(zt_hotspots_config *config) {
     }
 }
 
-/* Frees what was sampled. Called by zt_close, when nothing is sampled any more. */
-ZT__PRIVATE void zt__free_hotspots(zt_profiler *profiler) {
-    zt__hotspots *hotspots = zt__hotspots_of(profiler);
+/* Frees hot spots that nothing uses any more. */
+ZT__PRIVATE void zt__destroy_hotspots(zt__hotspots *hotspots) {
     const zt_allocator allocator = hotspots->allocator;
     uint32_t i;
     while (hotspots->kernels) {
@@ -16422,24 +16421,37 @@ ZT__PRIVATE void zt__free_hotspots(zt_profiler *profiler) {
     zt__free(&allocator, hotspots);
 }
 
+/* Called by zt_close, when nothing is sampled any more. */
+ZT__PRIVATE void zt__free_hotspots(zt_profiler *profiler) {
+    zt__destroy_hotspots(zt__hotspots_of(profiler));
+}
+
 /* Returns the hot spots of a profiler, which are created at the first start. NULL without memory. */
 ZT__PRIVATE zt__hotspots *zt__create_hotspots(zt_profiler *profiler) {
-    zt__hotspots *hotspots = zt__hotspots_of(profiler);
-    if (hotspots) {
-        return hotspots;
+    zt__hotspots *created = zt__hotspots_of(profiler);
+    if (created) {
+        return created;
     }
-    hotspots = (zt__hotspots *)zt__allocate(&profiler->config.allocator, 1, sizeof *hotspots);
-    if (!hotspots) {
+    created = (zt__hotspots *)zt__allocate(&profiler->config.allocator, 1, sizeof *created);
+    if (!created) {
         return NULL;
     }
-    hotspots->profiler = profiler;
-    hotspots->allocator = profiler->config.allocator;
-    pthread_mutex_init(&hotspots->reading.mutex, NULL);
-    pthread_mutex_init(&hotspots->finding.mutex, NULL);
-    pthread_mutex_init(&hotspots->mutex, NULL);
-    profiler->free_hotspots = zt__free_hotspots;
-    zt__store(&profiler->hotspots, hotspots);
-    return hotspots;
+    created->profiler = profiler;
+    created->allocator = profiler->config.allocator;
+    pthread_mutex_init(&created->reading.mutex, NULL);
+    pthread_mutex_init(&created->finding.mutex, NULL);
+    pthread_mutex_init(&created->mutex, NULL);
+    zt__lock(&profiler->mutex);
+    if (!profiler->hotspots) {
+        profiler->free_hotspots = zt__free_hotspots;
+        zt__store(&profiler->hotspots, created);
+        created = NULL;
+    }
+    zt__unlock(&profiler->mutex);
+    if (created) { /* another thread was faster */
+        zt__destroy_hotspots(created);
+    }
+    return zt__hotspots_of(profiler);
 }
 
 /* Makes room for as many instructions as are configured. Returns 0 without memory. */
@@ -18031,7 +18043,7 @@ typedef struct zt__tracer {
     zt__message_text open_failure; /* of zt_auto: the first message */
     uint32_t open_failures;        /* how many profilers could not be opened */
 
-    zt__loaded loaded;    /* kernels and modules, for >>hotspots */
+    zt__loaded loaded;    /* has a mutex of its own */
     int samples_hotspots; /* of zt_auto: of each device */
 } zt__tracer;
 
