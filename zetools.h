@@ -2329,6 +2329,7 @@ typedef zt__disabled_scope zt_scope;
            >>merging      zt_merge, zt_pack, zt_unpack
            >>timeline     device time and host time, kept samples, streamed metrics of regions
            >>advice       which metrics matter, and what limits a region
+           >>loaded       modules and kernels that exist, their names and binaries; ELF (ZETOOLS_TRACER)
            >>kernels      what kernels are made of, and how much of the device they can fill (ZETOOLS_TRACER)
            >>requests     ZT_REPORT, and lists of reports
            >>opening      zt_open, zt_close
@@ -2360,8 +2361,9 @@ typedef zt__disabled_scope zt_scope;
        reading, of hot spots         reading and calculating samples,     yes     yes        first
                                      the addresses of kernels
        finding, of hot spots         looking source lines up              no      yes        first
-       mutex, of a profiler or       bookkeeping: names, lists, slots,    no      no         second
-       a stream                      counts, statistics, rings of rows
+       mutex, of a profiler,         bookkeeping: names, lists, slots,    no      no         second
+       a stream or hot spots         counts, statistics, rings of rows,
+                                     samples of instructions
        mutex, of the process         activation and calculation           yes     no         last
        setup, of a copy of this      finding what all copies share        no      no         last
        header
@@ -2427,8 +2429,9 @@ typedef zt__disabled_scope zt_scope;
        A slot is OVER when its commands can never run again: all slots up to `over_up_to`. Only the following
        raises it:
 
-       - The list is immediate, and the event of a slot has signalled: to the number of that slot. Not if the
-         slot is of a launch that is measured by its event, on a list that is not in order.
+       - The list is immediate, and the event of a slot has signalled: to the number of that slot. If the
+         slot is of a launch that is measured by its event, on a list that is not in order, then that slot
+         alone is over, and those before it may not be.
        - zt_release, zt_reset or the tracer reports that the list is destroyed or reset: to the newest slot.
        - The handle of the list comes back as a list of another kind: to the newest slot.
        - A region is begun on the list: to the newest slot whose event has signalled, or that zt_execute has
@@ -3231,6 +3234,15 @@ ZT__PRIVATE int zt__map_make_room(zt__map *map, const zt_allocator *allocator, z
 ZT__PRIVATE void zt__map_free(zt__map *map, const zt_allocator *allocator) {
     zt__free(allocator, map->entries);
     memset(map, 0, sizeof *map);
+}
+
+/* Frees a map and its values, in each of which its key may be. */
+ZT__PRIVATE void zt__map_free_values(zt__map *map, const zt_allocator *allocator) {
+    uint32_t i;
+    for (i = 0; i < map->capacity; i++) {
+        zt__free(allocator, map->entries[i].value);
+    }
+    zt__map_free(map, allocator);
 }
 
 /* ==== >>text: lists of names, patterns, UTF-8, writers, paragraphs ======================================== */
@@ -11145,7 +11157,8 @@ ZT__PRIVATE void zt__relate_kernel_clock(zt_profiler *profiler) {
     }
 }
 
-/* Returns how long a kept sample has waited for the device. It is not known if another execution of the list
+/* Returns how long a kept sample has waited for the device, and keeps the largest error for its region. It is
+   not known if another execution of the list
    than the one that was announced may have begun it. */
 ZT__PRIVATE double zt__launch_latency(const zt__timeline *timeline, const zt__reading *reading,
                                       const zt__timeline_sample *sample) {
@@ -12638,9 +12651,294 @@ ZT_API ze_result_t zt_set_operations(zt_profiler *profiler, const char *region, 
                   : zt__report_no_memory(&profiler->diagnostics, "zt_set_operations", "the name of a region");
 }
 
+/* ==== >>loaded: modules and kernels that exist, their names and binaries =================================== */
+
 #ifdef ZETOOLS_TRACER
 
+/* A tracer records here the modules and kernels whose creation it observes, until they are destroyed. What it
+   knows of a kernel in order to measure it is in >>tracer, and what a module states of its kernels in
+   >>kernels. */
+
+/* ---- what is loaded -------------------------------------------------------------------------------------- */
+
+/* A kernel or module that exists. */
+typedef struct zt__loaded_code {
+    const void *handle;          /* the key */
+    ze_module_handle_t module;   /* of a kernel; NULL: not known */
+    ze_context_handle_t context; /* of the module; NULL: not known, like the next */
+    ze_device_handle_t device;
+} zt__loaded_code;
+
+/* All that a tracer has seen, and that still exists. Belongs to the tracer. */
+typedef struct zt__loaded {
+    const zt_allocator *allocator;
+    int is_observed; /* the tracer is live. Atomic, like the next */
+    int is_sampled;  /* zt_hotspots_start was called */
+    zt__mutex mutex; /* guards the maps */
+    zt__map kernels, modules;
+} zt__loaded;
+
+/* Records a kernel or module. Without memory, it is not known. */
+ZT__PRIVATE void zt__add_loaded(zt__loaded *loaded, zt__map *map, const zt__loaded_code *code) {
+    zt__loaded_code *made = (zt__loaded_code *)zt__allocate(loaded->allocator, 1, sizeof *made);
+    if (!made) {
+        return;
+    }
+    *made = *code;
+    zt__lock(&loaded->mutex);
+    if (zt__map_make_room(map, loaded->allocator, &loaded->mutex)) {
+        zt__loaded_code *before = (zt__loaded_code *)zt__map_find(map, &made->handle, sizeof made->handle);
+        if (before) { /* its destruction was not seen */
+            *before = *made;
+        } else {
+            zt__map_add(map, &made->handle, sizeof made->handle, made);
+            made = NULL;
+        }
+    }
+    zt__unlock(&loaded->mutex);
+    zt__free(loaded->allocator, made);
+}
+
+/* Returns whether a kernel or module is known, and copies its record. */
+ZT__PRIVATE int zt__find_loaded(zt__loaded *loaded, zt__map *map, const void *handle, zt__loaded_code *code) {
+    const zt__loaded_code *found;
+    zt__lock(&loaded->mutex);
+    found = (const zt__loaded_code *)zt__map_find(map, &handle, sizeof handle);
+    if (found) {
+        *code = *found;
+    }
+    zt__unlock(&loaded->mutex);
+    return found != NULL;
+}
+
+ZT__PRIVATE void zt__remove_loaded(zt__loaded *loaded, zt__map *map, const void *handle) {
+    zt__loaded_code *code;
+    zt__lock(&loaded->mutex);
+    code = (zt__loaded_code *)zt__map_find(map, &handle, sizeof handle);
+    zt__map_remove(map, &handle, sizeof handle);
+    zt__unlock(&loaded->mutex);
+    zt__free(loaded->allocator, code);
+}
+
+/* ---- names and binaries ---------------------------------------------------------------------------------- */
+
+/* Allocates a record of `size` bytes, followed by the name of a kernel: "" if the driver fails. Returns NULL
+   without memory. */
+ZT__PRIVATE void *zt__allocate_with_name(const zt_allocator *allocator, size_t size,
+                                         ze_kernel_handle_t kernel) {
+    size_t name_size = 0;
+    char *record;
+    if (zeKernelGetName(kernel, &name_size, NULL) != ZE_RESULT_SUCCESS) {
+        name_size = 0;
+    }
+    record = (char *)zt__allocate(allocator, 1, size + name_size + 1);
+    if (record && name_size && zeKernelGetName(kernel, &name_size, record + size) != ZE_RESULT_SUCCESS) {
+        record[size] = 0;
+    }
+    return record;
+}
+
+/* What the driver returns of a module. */
+typedef struct zt__binary {
+    uint8_t *bytes; /* NULL: none */
+    size_t size;    /* as the driver reports it, even if the bytes could not be read */
+} zt__binary;
+
+/* One of two calls of the driver, with the module and where to store size and bytes. */
+ZT__PRIVATE ze_result_t zt__query_binary(ze_module_handle_t module, int is_debug, size_t *size,
+                                         uint8_t *bytes) {
+    return is_debug ? zetModuleGetDebugInfo((zet_module_handle_t)module,
+                                            ZET_MODULE_DEBUG_INFO_FORMAT_ELF_DWARF, size, bytes)
+                    : zeModuleGetNativeBinary(module, size, bytes);
+}
+
+/* Reads the native binary of a module or, with `is_debug`, its debug information. There may be none, and one
+   of more than `most` bytes is not read. */
+ZT__PRIVATE ze_result_t zt__read_binary(const zt_allocator *allocator, ze_module_handle_t module,
+                                        int is_debug, size_t most, zt__binary *binary) {
+    size_t room;
+    ze_result_t result;
+    binary->bytes = NULL;
+    binary->size = 0;
+    result = zt__query_binary(module, is_debug, &binary->size, NULL);
+    if (result != ZE_RESULT_SUCCESS) {
+        binary->size = 0;
+    }
+    if (binary->size == 0) {
+        return result;
+    }
+    room = binary->size;
+    binary->bytes = room <= most ? (uint8_t *)zt__allocate(allocator, room, 1) : NULL;
+    if (!binary->bytes) {
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    result = zt__query_binary(module, is_debug, &binary->size, binary->bytes);
+    binary->size = binary->size < room ? binary->size : room;
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__free(allocator, binary->bytes);
+        binary->bytes = NULL;
+    }
+    return result;
+}
+
+/* ---- ELF ------------------------------------------------------------------------------------------------- */
+
+enum { ZT__ELF_SECTION = 64 }; /* bytes of an entry of the table of sections */
+
+/* Native binaries and debug information are ELF files, of 64 bits and little-endian. They may be damaged, so
+   each access is checked. */
+typedef struct zt__elf {
+    const uint8_t *bytes;
+    size_t size;
+    uint64_t sections, names; /* offset of the table of sections; index of the section with their names */
+    uint32_t section_count;
+    int is_relocatable; /* the addresses of symbols are relative to their sections */
+} zt__elf;
+
+typedef struct zt__elf_section {
+    uint64_t name, type, address, offset, size, link;
+} zt__elf_section;
+
+/* Reads an integer of up to 8 bytes. Returns 0 beyond the end. */
+ZT__PRIVATE uint64_t zt__read_elf(const zt__elf *elf, uint64_t offset, uint32_t width) {
+    uint64_t value = 0;
+    if (offset > elf->size || elf->size - offset < width) {
+        return 0;
+    }
+    while (width > 0) {
+        value = value << 8 | elf->bytes[offset + --width];
+    }
+    return value;
+}
+
+/* Returns 0 if the bytes are no such file. `bytes` may be NULL. */
+ZT__PRIVATE int zt__open_elf(const uint8_t *bytes, size_t size, zt__elf *elf) {
+    enum { HEADER = 64 };
+    static const uint8_t magic[] = {0x7F, 'E', 'L', 'F', 2, 1};
+    memset(elf, 0, sizeof *elf);
+    if (!bytes || size < HEADER || memcmp(bytes, magic, sizeof magic) != 0) {
+        return 0;
+    }
+    elf->bytes = bytes;
+    elf->size = size;
+    elf->is_relocatable = zt__read_elf(elf, 16, 2) == 1;
+    elf->sections = zt__read_elf(elf, 40, 8);
+    elf->section_count = (uint32_t)zt__read_elf(elf, 60, 2);
+    elf->names = zt__read_elf(elf, 62, 2);
+    return elf->sections <= size && (size - elf->sections) / ZT__ELF_SECTION >= elf->section_count &&
+           zt__read_elf(elf, 58, 2) == ZT__ELF_SECTION;
+}
+
+ZT__PRIVATE zt__elf_section zt__elf_section_at(const zt__elf *elf, uint64_t index) {
+    zt__elf_section section = {0, 0, 0, 0, 0, 0};
+    uint64_t at = elf->sections + index * ZT__ELF_SECTION;
+    if (index < elf->section_count) {
+        section.name = zt__read_elf(elf, at, 4);
+        section.type = zt__read_elf(elf, at + 4, 4);
+        section.address = zt__read_elf(elf, at + 16, 8);
+        section.offset = zt__read_elf(elf, at + 24, 8);
+        section.size = zt__read_elf(elf, at + 32, 8);
+        section.link = zt__read_elf(elf, at + 40, 4);
+    }
+    return section;
+}
+
+/* Returns whether the text at an offset of a section is `prefix`, followed by `text`. */
+ZT__PRIVATE int zt__is_elf_text(const zt__elf *elf, uint64_t section, uint64_t offset, const char *prefix,
+                                const char *text) {
+    zt__elf_section strings = zt__elf_section_at(elf, section);
+    size_t before = strlen(prefix), length = strlen(text) + 1;
+    uint64_t at = strings.offset + offset;
+    return offset < strings.size && at >= offset && at < elf->size && elf->size - at >= before + length &&
+           memcmp(elf->bytes + at, prefix, before) == 0 &&
+           memcmp(elf->bytes + at + before, text, length) == 0;
+}
+
+/* Returns the first section of a name. Its size is 0 if there is none, or if it is not inside the file. */
+ZT__PRIVATE zt__elf_section zt__find_elf_section(const zt__elf *elf, const char *name) {
+    zt__elf_section section = {0, 0, 0, 0, 0, 0};
+    uint32_t i;
+    for (i = 0; i < elf->section_count; i++) {
+        section = zt__elf_section_at(elf, i);
+        if (zt__is_elf_text(elf, elf->names, section.name, "", name)) {
+            section.size =
+                section.offset <= elf->size && section.size <= elf->size - section.offset ? section.size : 0;
+            return section;
+        }
+    }
+    section.size = 0;
+    return section;
+}
+
+/* The instructions of a kernel. Those of the same hash are assumed to be the same. */
+typedef struct zt__code {
+    uint64_t size, hash;
+} zt__code;
+
+/* Reads a symbol of a function. Returns 0 if it is none, or its instructions are not in the file. */
+ZT__PRIVATE int zt__read_function(const zt__elf *elf, uint64_t symbol, uint64_t *address, zt__code *code) {
+    const uint64_t function = 2, named = zt__read_elf(elf, symbol + 4, 1) & 15;
+    zt__elf_section section = zt__elf_section_at(elf, zt__read_elf(elf, symbol + 6, 2));
+    uint64_t value = zt__read_elf(elf, symbol + 8, 8), place;
+    code->size = zt__read_elf(elf, symbol + 16, 8);
+    place = section.offset + (elf->is_relocatable ? value : value - section.address);
+    *address = elf->is_relocatable ? section.address + value : value;
+    if (named != function || code->size == 0 || place > elf->size || elf->size - place < code->size) {
+        return 0;
+    }
+    code->hash = zt__hash(elf->bytes + place, (size_t)code->size);
+    return 1;
+}
+
+/* Finds a kernel in a file: a function with the instructions `wanted`, which may have any name; else the
+   section or the function that has the kernel's name. `wanted` may be NULL. Returns 0 if there is none. */
+ZT__PRIVATE int zt__find_in_elf(const zt__elf *elf, const char *name, const zt__code *wanted,
+                                uint64_t *address, zt__code *code) {
+    enum { SYMTAB = 2, DYNSYM = 11, SYMBOL = 24 };
+    int is_named = 0;
+    uint64_t i, symbol;
+    for (i = 0; i < elf->section_count; i++) {
+        zt__elf_section section = zt__elf_section_at(elf, i);
+        if (section.offset > elf->size || elf->size - section.offset < section.size) {
+            continue;
+        }
+        if (zt__is_elf_text(elf, elf->names, section.name, ".text.", name) && section.size > 0) {
+            is_named = 1;
+            *address = section.address;
+            code->size = section.size;
+            code->hash = zt__hash(elf->bytes + section.offset, (size_t)section.size);
+        }
+        if (section.type != SYMTAB && section.type != DYNSYM) {
+            continue;
+        }
+        for (symbol = section.offset; symbol + SYMBOL <= section.offset + section.size; symbol += SYMBOL) {
+            uint64_t found;
+            zt__code function;
+            int is_right = wanted && zt__read_elf(elf, symbol + 16, 8) == wanted->size;
+            int has_name =
+                !is_named && zt__is_elf_text(elf, section.link, zt__read_elf(elf, symbol, 4), "", name);
+            if ((!is_right && !has_name) || !zt__read_function(elf, symbol, &found, &function)) {
+                continue;
+            }
+            is_right = is_right && function.hash == wanted->hash;
+            if (is_right || has_name) {
+                is_named = 1;
+                *address = found;
+                *code = function;
+            }
+            if (is_right) {
+                return 1;
+            }
+        }
+    }
+    return is_named;
+}
+
+#endif /* ZETOOLS_TRACER */
+
 /* ==== >>kernels: what kernels are made of, and how much of the device they can fill ======================= */
+
+#ifdef ZETOOLS_TRACER
 
 /* A tracer reports the kernels that it sees. What a kernel is made of is read from two places:
 
@@ -12718,49 +13016,6 @@ typedef struct zt__described_module {
     zt__described_kernel *kernels;
     uint32_t kernel_count;
 } zt__described_module;
-
-ZT__PRIVATE uint64_t zt__little_endian(const uint8_t *bytes, size_t size) {
-    uint64_t value = 0;
-    while (size-- > 0) {
-        value = value << 8 | bytes[size];
-    }
-    return value;
-}
-
-/* Finds the section .ze_info of an ELF file of 64 bits, little-endian, whatever the bytes are. Returns its
-   size and stores where it begins, or returns 0. */
-ZT__PRIVATE size_t zt__find_ze_info(const uint8_t *binary, size_t size, size_t *found) {
-    enum { HEADER = 64, SECTION = 64 };
-    static const char name[] = ".ze_info";
-    uint64_t table, names_offset, names_size;
-    uint32_t i, count, names;
-    if (size < HEADER || memcmp(binary, "\177ELF\2\1", 6) != 0 ||
-        zt__little_endian(binary + 58, 2) != SECTION) {
-        return 0;
-    }
-    table = zt__little_endian(binary + 40, 8);
-    count = (uint32_t)zt__little_endian(binary + 60, 2);
-    names = (uint32_t)zt__little_endian(binary + 62, 2);
-    if (table > size || count > (size - table) / SECTION || names >= count) {
-        return 0;
-    }
-    names_offset = zt__little_endian(binary + table + names * SECTION + 24, 8);
-    names_size = zt__little_endian(binary + table + names * SECTION + 32, 8);
-    if (names_offset > size || names_size > size - names_offset) {
-        return 0;
-    }
-    for (i = 0; i < count; i++) {
-        const uint8_t *section = binary + table + i * SECTION;
-        uint64_t at = zt__little_endian(section, 4);
-        uint64_t begin = zt__little_endian(section + 24, 8), length = zt__little_endian(section + 32, 8);
-        if (at < names_size && names_size - at >= sizeof name &&
-            memcmp(binary + names_offset + at, name, sizeof name) == 0) {
-            *found = (size_t)begin;
-            return begin <= size && length <= size - begin ? (size_t)length : 0;
-        }
-    }
-    return 0;
-}
 
 /* A line of .ze_info, which is YAML in block style: "  - key: value", or "key: value". */
 typedef struct zt__yaml_line {
@@ -12901,41 +13156,35 @@ ZT__PRIVATE void zt__free_described_module(const zt_allocator *allocator, zt__de
     }
 }
 
-/* Keeps what the native binary of a module states of its kernels. Without memory, it is not known. */
-ZT__PRIVATE void zt__keep_ze_info(const zt_allocator *allocator, const uint8_t *binary, size_t size,
-                                  zt__described_module *module) {
-    size_t begin = 0, length = zt__find_ze_info(binary, size, &begin);
-    uint32_t count = length ? zt__read_ze_info((const char *)binary + begin, length, NULL) : 0;
-    module->hash = zt__hash(binary, size);
-    if (count == 0) {
-        return;
-    }
-    module->text = (char *)zt__allocate(allocator, length, 1);
-    module->kernels = (zt__described_kernel *)zt__allocate(allocator, count, sizeof *module->kernels);
-    if (module->text && module->kernels) {
-        memcpy(module->text, binary + begin, length);
-        module->kernel_count = zt__read_ze_info(module->text, length, module->kernels);
-    }
-}
-
-/* Reads a module. Returns NULL without memory. No mutex is held. */
+/* Reads what the native binary of a module states of its kernels: nothing, if the driver returns none, or
+   without memory for it. Returns NULL without memory for the record. No mutex is held. */
 ZT__PRIVATE zt__described_module *zt__describe_module(const zt_allocator *allocator,
                                                       ze_module_handle_t handle) {
     zt__described_module *module = (zt__described_module *)zt__allocate(allocator, 1, sizeof *module);
-    uint8_t *binary = NULL;
-    size_t size = 0, room;
+    zt__binary binary;
+    zt__elf elf;
     if (!module) {
         return NULL;
     }
     module->handle = handle;
-    if (zeModuleGetNativeBinary(handle, &size, NULL) == ZE_RESULT_SUCCESS && size <= ZT__MAX_BINARY) {
-        binary = (uint8_t *)zt__allocate(allocator, size, 1);
+    zt__read_binary(allocator, handle, 0, ZT__MAX_BINARY, &binary);
+    if (binary.bytes) {
+        module->hash = zt__hash(binary.bytes, binary.size);
     }
-    room = size;
-    if (binary && zeModuleGetNativeBinary(handle, &size, binary) == ZE_RESULT_SUCCESS) {
-        zt__keep_ze_info(allocator, binary, size < room ? size : room, module);
+    if (zt__open_elf(binary.bytes, binary.size, &elf)) {
+        const zt__elf_section section = zt__find_elf_section(&elf, ".ze_info");
+        const char *text = (const char *)binary.bytes + section.offset;
+        uint32_t count = section.size ? zt__read_ze_info(text, (size_t)section.size, NULL) : 0;
+        if (count > 0) {
+            module->text = (char *)zt__allocate(allocator, (size_t)section.size, 1);
+            module->kernels = (zt__described_kernel *)zt__allocate(allocator, count, sizeof *module->kernels);
+        }
+        if (module->text && module->kernels) {
+            memcpy(module->text, text, (size_t)section.size);
+            module->kernel_count = zt__read_ze_info(module->text, (size_t)section.size, module->kernels);
+        }
     }
-    zt__free(allocator, binary);
+    zt__free(allocator, binary.bytes);
     return module;
 }
 
@@ -13029,14 +13278,15 @@ ZT__PRIVATE void zt__read_profile_info(ze_kernel_handle_t kernel, zt__kernel_fac
 }
 
 /* Reads all that the driver reports of a kernel. `described` is what its module states. No mutex is held. */
-ZT__PRIVATE zt__kernel_facts zt__read_kernel(ze_kernel_handle_t kernel, const zt__kernel_facts *described) {
-    ze_result_t(ZE_APICALL * get_binary)(ze_kernel_handle_t, size_t *, uint8_t *);
+ZT__PRIVATE zt__kernel_facts zt__read_kernel(const zt_profiler *profiler, ze_kernel_handle_t kernel,
+                                             const zt__kernel_facts *described) {
     zt__kernel_facts facts = *described;
     size_t size = 0;
     zt__read_properties(kernel, &facts);
     zt__read_profile_info(kernel, &facts);
-    zt__find_loader_symbol("zeKernelGetBinaryExp", (void *)&get_binary);
-    if (get_binary && get_binary(kernel, &size, NULL) == ZE_RESULT_SUCCESS && size < UINT32_MAX) {
+    if (profiler->driver.zeKernelGetBinaryExp &&
+        profiler->driver.zeKernelGetBinaryExp(kernel, &size, NULL) == ZE_RESULT_SUCCESS &&
+        size < UINT32_MAX) {
         facts.code_bytes = (uint32_t)size;
     }
     return facts;
@@ -13113,25 +13363,15 @@ ZT__PRIVATE int zt__make_room_for_kernel(zt_profiler *profiler, zt__kernels *ker
 
 /* Makes a record of a kernel, whose name may be empty if the driver fails. Returns NULL without memory. No
    mutex is held. */
-ZT__PRIVATE zt__kernel *zt__make_kernel(const zt_allocator *allocator, ze_kernel_handle_t handle,
+ZT__PRIVATE zt__kernel *zt__make_kernel(const zt_profiler *profiler, ze_kernel_handle_t handle,
                                         const zt__kernel_facts *described) {
-    zt__kernel *kernel;
-    size_t size = 0;
-    char *key;
-    if (zeKernelGetName(handle, &size, NULL) != ZE_RESULT_SUCCESS) {
-        size = 0;
+    zt__kernel *kernel = (zt__kernel *)zt__allocate_with_name(&profiler->config.allocator,
+                                                              sizeof *kernel + sizeof kernel->facts, handle);
+    if (kernel) {
+        kernel->name = (const char *)(kernel + 1) + sizeof kernel->facts;
+        kernel->facts = zt__read_kernel(profiler, handle, described);
+        memcpy(kernel + 1, &kernel->facts, sizeof kernel->facts);
     }
-    kernel = (zt__kernel *)zt__allocate(allocator, 1, sizeof *kernel + sizeof kernel->facts + size + 1);
-    if (!kernel) {
-        return NULL;
-    }
-    key = (char *)(kernel + 1);
-    kernel->name = key + sizeof kernel->facts;
-    if (size && zeKernelGetName(handle, &size, key + sizeof kernel->facts) != ZE_RESULT_SUCCESS) {
-        key[sizeof kernel->facts] = 0;
-    }
-    kernel->facts = zt__read_kernel(handle, described);
-    memcpy(key, &kernel->facts, sizeof kernel->facts);
     return kernel;
 }
 
@@ -13142,7 +13382,7 @@ ZT__PRIVATE zt__kernel *zt__find_or_add_kernel(zt_profiler *profiler, ze_kernel_
     const zt_allocator *allocator = &profiler->config.allocator;
     const zt__kernel_facts unknown = zt__unknown_facts();
     zt__kernels *kernels = zt__kernels_of(profiler);
-    zt__kernel *made = zt__make_kernel(allocator, handle, described ? described : &unknown), *found = NULL;
+    zt__kernel *made = zt__make_kernel(profiler, handle, described ? described : &unknown), *found = NULL;
     if (kernels && made) {
         size_t length = sizeof made->facts + strlen(made->name);
         int has_room;
@@ -15511,213 +15751,6 @@ enum {
     ZT__MOST_COUNTS = 1 + ZT_MAX_STALLS /* and beside each, counts: Active, and kinds of stall */
 };
 
-/* ---- what is loaded -------------------------------------------------------------------------------------- */
-
-/* A kernel or module that exists. */
-typedef struct zt__loaded_code {
-    const void *handle;        /* the key */
-    ze_module_handle_t module; /* of a kernel; NULL: not known */
-    ze_device_handle_t device; /* NULL: not known */
-} zt__loaded_code;
-
-/* All that a tracer has seen, and that still exists. Belongs to the tracer. */
-typedef struct zt__loaded {
-    const zt_allocator *allocator;
-    int is_observed; /* the tracer is live. Atomic, like the next */
-    int is_sampled;  /* zt_hotspots_start was called */
-    zt__mutex mutex; /* guards the maps */
-    zt__map kernels, modules;
-} zt__loaded;
-
-/* Records a kernel or module. Without memory, it is not known. */
-ZT__PRIVATE void zt__add_loaded(zt__loaded *loaded, zt__map *map, const zt__loaded_code *code) {
-    zt__loaded_code *made = (zt__loaded_code *)zt__allocate(loaded->allocator, 1, sizeof *made);
-    if (!made) {
-        return;
-    }
-    *made = *code;
-    zt__lock(&loaded->mutex);
-    if (zt__map_make_room(map, loaded->allocator, &loaded->mutex)) {
-        zt__loaded_code *before = (zt__loaded_code *)zt__map_find(map, &made->handle, sizeof made->handle);
-        if (before) { /* its destruction was not seen */
-            *before = *made;
-        } else {
-            zt__map_add(map, &made->handle, sizeof made->handle, made);
-            made = NULL;
-        }
-    }
-    zt__unlock(&loaded->mutex);
-    zt__free(loaded->allocator, made);
-}
-
-/* Returns whether a kernel or module is known, and gets its record. */
-ZT__PRIVATE int zt__find_loaded(zt__loaded *loaded, zt__map *map, const void *handle, zt__loaded_code *code) {
-    const zt__loaded_code *found;
-    zt__lock(&loaded->mutex);
-    found = (const zt__loaded_code *)zt__map_find(map, &handle, sizeof handle);
-    if (found) {
-        *code = *found;
-    }
-    zt__unlock(&loaded->mutex);
-    return found != NULL;
-}
-
-ZT__PRIVATE void zt__remove_loaded(zt__loaded *loaded, zt__map *map, const void *handle) {
-    zt__loaded_code *code;
-    zt__lock(&loaded->mutex);
-    code = (zt__loaded_code *)zt__map_find(map, &handle, sizeof handle);
-    zt__map_remove(map, &handle, sizeof handle);
-    zt__unlock(&loaded->mutex);
-    zt__free(loaded->allocator, code);
-}
-
-/* Forgets everything: what was not observed since the last stop may have changed it. */
-ZT__PRIVATE void zt__clear_loaded(zt__loaded *loaded) {
-    zt__map *const maps[] = {&loaded->kernels, &loaded->modules};
-    uint32_t i, j;
-    for (i = 0; i < ZT__COUNT_OF(maps); i++) {
-        for (j = 0; j < maps[i]->capacity; j++) {
-            zt__free(loaded->allocator, maps[i]->entries[j].value);
-        }
-        zt__map_free(maps[i], loaded->allocator);
-    }
-}
-
-/* ---- ELF ------------------------------------------------------------------------------------------------- */
-
-/* Native binaries and debug information are ELF, of 64 bits and little-endian. They may be damaged, so each
-   access is checked. */
-typedef struct zt__elf {
-    const uint8_t *bytes;
-    size_t size;
-    uint64_t sections, names; /* offset of the table of sections; index of the section with their names */
-    uint32_t section_count;
-    int is_relocatable; /* the addresses of symbols are relative to their sections */
-} zt__elf;
-
-typedef struct zt__elf_section {
-    uint64_t name, type, address, offset, size, link;
-} zt__elf_section;
-
-/* Reads an integer of up to 8 bytes. Returns 0 beyond the end. */
-ZT__PRIVATE uint64_t zt__read_elf(const zt__elf *elf, uint64_t offset, uint32_t width) {
-    uint64_t value = 0;
-    if (offset > elf->size || elf->size - offset < width) {
-        return 0;
-    }
-    while (width > 0) {
-        value = value << 8 | elf->bytes[offset + --width];
-    }
-    return value;
-}
-
-/* Returns 0 if the bytes are no such file. */
-ZT__PRIVATE int zt__open_elf(const uint8_t *bytes, size_t size, zt__elf *elf) {
-    enum { HEADER = 64, SECTION = 64, MOST_SECTIONS = 65535 };
-    static const uint8_t magic[] = {0x7F, 'E', 'L', 'F', 2, 1};
-    memset(elf, 0, sizeof *elf);
-    if (!bytes || size < HEADER || memcmp(bytes, magic, sizeof magic) != 0) {
-        return 0;
-    }
-    elf->bytes = bytes;
-    elf->size = size;
-    elf->is_relocatable = zt__read_elf(elf, 16, 2) == 1;
-    elf->sections = zt__read_elf(elf, 40, 8);
-    elf->section_count = (uint32_t)zt__read_elf(elf, 60, 2);
-    elf->names = zt__read_elf(elf, 62, 2);
-    return elf->sections <= size && (size - elf->sections) / SECTION >= elf->section_count &&
-           zt__read_elf(elf, 58, 2) == SECTION;
-}
-
-ZT__PRIVATE zt__elf_section zt__elf_section_at(const zt__elf *elf, uint64_t index) {
-    zt__elf_section section = {0, 0, 0, 0, 0, 0};
-    uint64_t at = elf->sections + index * 64;
-    if (index < elf->section_count) {
-        section.name = zt__read_elf(elf, at, 4);
-        section.type = zt__read_elf(elf, at + 4, 4);
-        section.address = zt__read_elf(elf, at + 16, 8);
-        section.offset = zt__read_elf(elf, at + 24, 8);
-        section.size = zt__read_elf(elf, at + 32, 8);
-        section.link = zt__read_elf(elf, at + 40, 4);
-    }
-    return section;
-}
-
-/* Returns whether the text at an offset of a section is `prefix`, followed by `text`. */
-ZT__PRIVATE int zt__is_elf_text(const zt__elf *elf, uint64_t section, uint64_t offset, const char *prefix,
-                                const char *text) {
-    zt__elf_section strings = zt__elf_section_at(elf, section);
-    size_t before = strlen(prefix), length = strlen(text) + 1;
-    uint64_t at = strings.offset + offset;
-    return offset < strings.size && at >= offset && at < elf->size && elf->size - at >= before + length &&
-           memcmp(elf->bytes + at, prefix, before) == 0 &&
-           memcmp(elf->bytes + at + before, text, length) == 0;
-}
-
-/* The instructions of a kernel. Those of the same hash are taken for the same. */
-typedef struct zt__code {
-    uint64_t size, hash;
-} zt__code;
-
-/* Reads a symbol of a function. Returns 0 if it is none, or its instructions are not in the file. */
-ZT__PRIVATE int zt__read_function(const zt__elf *elf, uint64_t symbol, uint64_t *address, zt__code *code) {
-    const uint64_t function = 2, named = zt__read_elf(elf, symbol + 4, 1) & 15;
-    zt__elf_section section = zt__elf_section_at(elf, zt__read_elf(elf, symbol + 6, 2));
-    uint64_t value = zt__read_elf(elf, symbol + 8, 8), place;
-    code->size = zt__read_elf(elf, symbol + 16, 8);
-    place = section.offset + (elf->is_relocatable ? value : value - section.address);
-    *address = elf->is_relocatable ? section.address + value : value;
-    if (named != function || code->size == 0 || place > elf->size || elf->size - place < code->size) {
-        return 0;
-    }
-    code->hash = zt__hash(elf->bytes + place, (size_t)code->size);
-    return 1;
-}
-
-/* Finds a kernel in a file: a function with the instructions `wanted`, which may have any name; else the
-   section or the function that has the kernel's name. `wanted` may be NULL. Returns 0 if there is none. */
-ZT__PRIVATE int zt__find_in_elf(const zt__elf *elf, const char *name, const zt__code *wanted,
-                                uint64_t *address, zt__code *code) {
-    enum { SYMTAB = 2, DYNSYM = 11, SYMBOL = 24 };
-    int is_named = 0;
-    uint64_t i, symbol;
-    for (i = 0; i < elf->section_count; i++) {
-        zt__elf_section section = zt__elf_section_at(elf, i);
-        if (section.offset > elf->size || elf->size - section.offset < section.size) {
-            continue;
-        }
-        if (zt__is_elf_text(elf, elf->names, section.name, ".text.", name) && section.size > 0) {
-            is_named = 1;
-            *address = section.address;
-            code->size = section.size;
-            code->hash = zt__hash(elf->bytes + section.offset, (size_t)section.size);
-        }
-        if (section.type != SYMTAB && section.type != DYNSYM) {
-            continue;
-        }
-        for (symbol = section.offset; symbol + SYMBOL <= section.offset + section.size; symbol += SYMBOL) {
-            uint64_t found;
-            zt__code function;
-            int is_right = wanted && zt__read_elf(elf, symbol + 16, 8) == wanted->size;
-            int has_name =
-                !is_named && zt__is_elf_text(elf, section.link, zt__read_elf(elf, symbol, 4), "", name);
-            if ((!is_right && !has_name) || !zt__read_function(elf, symbol, &found, &function)) {
-                continue;
-            }
-            is_right = is_right && function.hash == wanted->hash;
-            if (is_right || has_name) {
-                is_named = 1;
-                *address = found;
-                *code = function;
-            }
-            if (is_right) {
-                return 1;
-            }
-        }
-    }
-    return is_named;
-}
-
 /* ---- kernels, modules and results ------------------------------------------------------------------------ */
 
 /* A module with kernels that were placed, for its debug information. */
@@ -15761,7 +15794,7 @@ typedef struct zt__spot {
     int is_looked_up; /* file and line are as they will ever be */
 } zt__spot;
 
-typedef ze_result_t(ZE_APICALL *zt__get_binary)(ze_kernel_handle_t kernel, size_t *size, uint8_t *binary);
+typedef ze_result_t(ZE_APICALL *zt__get_binary_fn)(ze_kernel_handle_t kernel, size_t *size, uint8_t *binary);
 
 /* The hot spots of a profiler, from its first zt_hotspots_start on. */
 typedef struct zt__hotspots {
@@ -15773,7 +15806,7 @@ typedef struct zt__hotspots {
     zt_stream *stream;       /* NULL: nothing is sampled. Atomic */
     /* Functions of the driver's own. They do not know handles that the loader has wrapped. */
     ze_result_t(ZE_APICALL *get_base)(ze_kernel_handle_t kernel, uint64_t *base);
-    zt__get_binary get_binary; /* or NULL */
+    zt__get_binary_fn get_binary; /* or NULL */
     uint32_t address_metric, count_metrics[ZT__MOST_COUNTS];
 
     zt__timed_mutex finding;
@@ -16087,7 +16120,7 @@ ZT__PRIVATE int zt__count_ring(zt__hotspots *hotspots) {
     return is_dropped;
 }
 
-/* Reads and adds up what the device has; not without end, as it may always have more. */
+/* Reads and adds up what the device has. The number of reads is limited, because it may always have more. */
 ZT__PRIVATE void zt__read_samples(zt__hotspots *hotspots) {
     enum { MOST_READS = 64 };
     zt_stream *stream = hotspots->stream;
@@ -16150,26 +16183,9 @@ ZT__PRIVATE int zt__run_sampling_thread(void *user) {
 
 /* ---- kernels that are loaded ----------------------------------------------------------------------------- */
 
-/* Reads the native binary of a module, to be freed. NULL if the driver returns none. */
-ZT__PRIVATE uint8_t *zt__read_native_binary(const zt_allocator *allocator, ze_module_handle_t module,
-                                            size_t *size) {
-    uint8_t *bytes = NULL;
-    ze_result_t result;
-    *size = 0;
-    if (module && zeModuleGetNativeBinary(module, size, NULL) == ZE_RESULT_SUCCESS && *size > 0) {
-        bytes = (uint8_t *)zt__allocate(allocator, *size, 1);
-    }
-    result = bytes ? zeModuleGetNativeBinary(module, size, bytes) : ZE_RESULT_ERROR_UNKNOWN;
-    if (result != ZE_RESULT_SUCCESS) {
-        zt__free(allocator, bytes);
-        return NULL;
-    }
-    return bytes;
-}
-
 /* Finds the size of a kernel, and what its instructions are, by a function of the driver or the loader, which
    may be NULL. `kernel` is the handle that it knows. Returns 0 if that fails. */
-ZT__PRIVATE int zt__read_kernel_binary(const zt_allocator *allocator, zt__get_binary get_binary,
+ZT__PRIVATE int zt__read_kernel_binary(const zt_allocator *allocator, zt__get_binary_fn get_binary,
                                        ze_kernel_handle_t kernel, zt__code *code) {
     uint8_t *bytes = NULL;
     size_t size = 0;
@@ -16195,30 +16211,16 @@ ZT__PRIVATE int zt__read_code(const zt__hotspots *hotspots, ze_kernel_handle_t k
     int is_known =
         zt__read_kernel_binary(allocator, hotspots->get_binary, of_driver, code) ||
         zt__read_kernel_binary(allocator, hotspots->profiler->driver.zeKernelGetBinaryExp, kernel, code);
-    uint8_t *bytes;
-    size_t size;
+    zt__binary binary;
     uint64_t address;
     zt__elf elf;
-    if (!is_known) {
-        bytes = zt__read_native_binary(allocator, module, &size);
-        is_known = zt__open_elf(bytes, size, &elf) && zt__find_in_elf(&elf, name, NULL, &address, code);
-        zt__free(allocator, bytes);
+    if (!is_known && module) {
+        zt__read_binary(allocator, module, 0, SIZE_MAX, &binary);
+        is_known = zt__open_elf(binary.bytes, binary.size, &elf) &&
+                   zt__find_in_elf(&elf, name, NULL, &address, code);
+        zt__free(allocator, binary.bytes);
     }
     return is_known && code->size > 0 && code->size <= UINT32_MAX;
-}
-
-/* Reads the name of a kernel, to be freed. NULL without memory. */
-ZT__PRIVATE char *zt__read_kernel_name(const zt_allocator *allocator, ze_kernel_handle_t kernel) {
-    size_t size = 0;
-    char *name;
-    if (zeKernelGetName(kernel, &size, NULL) != ZE_RESULT_SUCCESS) {
-        size = 0;
-    }
-    name = (char *)zt__allocate(allocator, size + 1, 1);
-    if (name && size && zeKernelGetName(kernel, &size, name) != ZE_RESULT_SUCCESS) {
-        name[0] = 0;
-    }
-    return name;
 }
 
 /* Adds a place, when samples of those that it replaces have been read. */
@@ -16283,7 +16285,7 @@ ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_code 
     if (hotspots->get_base(of_driver, &place.base) != ZE_RESULT_SUCCESS) {
         return;
     }
-    name = zt__read_kernel_name(&hotspots->allocator, kernel);
+    name = (char *)zt__allocate_with_name(&hotspots->allocator, 0, kernel);
     if (name && zt__read_code(hotspots, kernel, of_driver, loaded->module, name, &code)) {
         module = loaded->module ? zt__add_sampled_module(hotspots, loaded->module) : NULL;
         place.size = code.size;
@@ -16317,30 +16319,18 @@ ZT__PRIVATE void zt__place_loaded(zt__hotspots *hotspots, zt__loaded *loaded) {
     zt__free(&hotspots->allocator, codes);
 }
 
-/* Reads the debug information of a module whose handle is valid, unless it is too large. `reading` is held.
+/* Reads the debug information of a module, unless it is too large. The handle is valid, and `reading` is
+ * held.
  */
 ZT__PRIVATE void zt__read_debug_info(zt__hotspots *hotspots, zt__sampled_module *module) {
-    const zet_module_debug_info_format_t format = ZET_MODULE_DEBUG_INFO_FORMAT_ELF_DWARF;
-    uint8_t *bytes = NULL;
-    size_t size = 0;
-    if (zetModuleGetDebugInfo((zet_module_handle_t)module->handle, format, &size, NULL) !=
-        ZE_RESULT_SUCCESS) {
-        size = 0;
-    }
-    if (size > 0 && hotspots->debug_bytes <= hotspots->config.debug_limit &&
-        size <= hotspots->config.debug_limit - hotspots->debug_bytes) {
-        bytes = (uint8_t *)zt__allocate(&hotspots->allocator, size, 1);
-    } else if (size > 0) {
-        hotspots->has_skipped_debug = 1;
-    }
-    if (bytes && zetModuleGetDebugInfo((zet_module_handle_t)module->handle, format, &size, bytes) !=
-                     ZE_RESULT_SUCCESS) {
-        zt__free(&hotspots->allocator, bytes);
-        bytes = NULL;
-    }
+    size_t limit = hotspots->config.debug_limit, kept = hotspots->debug_bytes;
+    size_t room = kept < limit ? limit - kept : 0;
+    zt__binary debug;
+    zt__read_binary(&hotspots->allocator, module->handle, 1, room, &debug);
     zt__lock(&hotspots->mutex);
-    module->debug = bytes;
-    module->debug_size = bytes ? size : 0;
+    hotspots->has_skipped_debug |= debug.size > room;
+    module->debug = debug.bytes;
+    module->debug_size = debug.bytes ? debug.size : 0;
     module->is_read = 1;
     hotspots->debug_bytes += module->debug_size;
     zt__unlock(&hotspots->mutex);
@@ -16353,7 +16343,7 @@ ZT__PRIVATE void zt__keep_debug_info(zt__hotspots *hotspots, ze_module_handle_t 
     zt__lock(&hotspots->mutex);
     module = hotspots->modules;
     zt__unlock(&hotspots->mutex);
-    for (; module; module = module->next) { /* new ones are added at the begin */
+    for (; module; module = module->next) { /* new ones are added before the first */
         const zt__sampled_kernel *kernel;
         int has_samples = 0;
         if (!module->handle || (handle && module->handle != handle)) {
@@ -16403,9 +16393,8 @@ ZT__PRIVATE void zt__fill_hotspots_config(zt_hotspots_config *config) {
     }
 }
 
-/* Frees what was sampled. Called by zt_close, when nothing is sampled any more. */
-ZT__PRIVATE void zt__free_hotspots(zt_profiler *profiler) {
-    zt__hotspots *hotspots = zt__hotspots_of(profiler);
+/* Frees hot spots that nothing uses any more. */
+ZT__PRIVATE void zt__destroy_hotspots(zt__hotspots *hotspots) {
     const zt_allocator allocator = hotspots->allocator;
     uint32_t i;
     while (hotspots->kernels) {
@@ -16422,10 +16411,7 @@ ZT__PRIVATE void zt__free_hotspots(zt_profiler *profiler) {
     for (i = 0; i < hotspots->spot_count; i++) {
         zt__free(&allocator, hotspots->spots[i]);
     }
-    for (i = 0; i < hotspots->files.capacity; i++) {
-        zt__free(&allocator, hotspots->files.entries[i].value);
-    }
-    zt__map_free(&hotspots->files, &allocator);
+    zt__map_free_values(&hotspots->files, &allocator);
     zt__map_free(&hotspots->spot_map, &allocator);
     zt__free(&allocator, (void *)hotspots->spots);
     zt__free(&allocator, hotspots->places);
@@ -16435,24 +16421,37 @@ ZT__PRIVATE void zt__free_hotspots(zt_profiler *profiler) {
     zt__free(&allocator, hotspots);
 }
 
+/* Called by zt_close, when nothing is sampled any more. */
+ZT__PRIVATE void zt__free_hotspots(zt_profiler *profiler) {
+    zt__destroy_hotspots(zt__hotspots_of(profiler));
+}
+
 /* Returns the hot spots of a profiler, which are created at the first start. NULL without memory. */
 ZT__PRIVATE zt__hotspots *zt__create_hotspots(zt_profiler *profiler) {
-    zt__hotspots *hotspots = zt__hotspots_of(profiler);
-    if (hotspots) {
-        return hotspots;
+    zt__hotspots *created = zt__hotspots_of(profiler);
+    if (created) {
+        return created;
     }
-    hotspots = (zt__hotspots *)zt__allocate(&profiler->config.allocator, 1, sizeof *hotspots);
-    if (!hotspots) {
+    created = (zt__hotspots *)zt__allocate(&profiler->config.allocator, 1, sizeof *created);
+    if (!created) {
         return NULL;
     }
-    hotspots->profiler = profiler;
-    hotspots->allocator = profiler->config.allocator;
-    pthread_mutex_init(&hotspots->reading.mutex, NULL);
-    pthread_mutex_init(&hotspots->finding.mutex, NULL);
-    pthread_mutex_init(&hotspots->mutex, NULL);
-    profiler->free_hotspots = zt__free_hotspots;
-    zt__store(&profiler->hotspots, hotspots);
-    return hotspots;
+    created->profiler = profiler;
+    created->allocator = profiler->config.allocator;
+    pthread_mutex_init(&created->reading.mutex, NULL);
+    pthread_mutex_init(&created->finding.mutex, NULL);
+    pthread_mutex_init(&created->mutex, NULL);
+    zt__lock(&profiler->mutex);
+    if (!profiler->hotspots) {
+        profiler->free_hotspots = zt__free_hotspots;
+        zt__store(&profiler->hotspots, created);
+        created = NULL;
+    }
+    zt__unlock(&profiler->mutex);
+    if (created) { /* another thread was faster */
+        zt__destroy_hotspots(created);
+    }
+    return zt__hotspots_of(profiler);
 }
 
 /* Makes room for as many instructions as are configured. Returns 0 without memory. */
@@ -16681,10 +16680,9 @@ ZT__PRIVATE const char *zt__keep_file_name(zt__hotspots *hotspots, const char *n
     return kept ? kept : "";
 }
 
-/* Called with each line that the tool prints: "/path/file.cl:12", perhaps with more behind a blank, or
- * "??:0".
- */
-ZT__PRIVATE void zt__take_line(void *user, const char *text) {
+/* Called with each line that the tool prints, one for each address: "/path/file.cl:12", perhaps followed by a
+   blank and more, or "??:0". */
+ZT__PRIVATE void zt__store_line(void *user, const char *text) {
     zt__line_search *search = (zt__line_search *)user;
     char name[4096];
     const char *colon = strrchr(text, ':'), *file;
@@ -16713,7 +16711,7 @@ ZT__PRIVATE int zt__run_symbolizer(zt__line_search *search, FILE *input, FILE *o
          "--output-style=GNU", NULL},
     };
     const uint64_t longest_ns = UINT64_C(10000000000);
-    zt__tool tool = {NULL, input, object, 0, zt__take_line, search};
+    zt__tool tool = {NULL, input, object, 0, zt__store_line, search};
     uint32_t i;
     int has_run = 0;
     tool.deadline = zt__deadline(longest_ns);
@@ -16734,7 +16732,7 @@ ZT__PRIVATE void zt__find_debug_addresses(zt__hotspots *hotspots, const zt__samp
     zt__lock(&hotspots->mutex);
     kernel = hotspots->kernels;
     zt__unlock(&hotspots->mutex);
-    for (; kernel && is_elf; kernel = kernel->next) { /* new ones are added at the begin */
+    for (; kernel && is_elf; kernel = kernel->next) { /* new ones are added before the first */
         if (kernel->module == module && !kernel->debug_address &&
             !zt__find_in_elf(&elf, kernel->name, &kernel->code, &kernel->debug_address, &code)) {
             kernel->debug_address = 0;
@@ -16742,9 +16740,9 @@ ZT__PRIVATE void zt__find_debug_addresses(zt__hotspots *hotspots, const zt__samp
     }
 }
 
-/* Looks the lines of some instructions up. The debug information has the addresses of its file or, in some
-   drivers, those of the device: `of_device`. Returns 0 if there is no program that can do it, or no room for
-   its files. */
+/* Finds the lines of some instructions. The debug information has addresses in its file or, with `of_device`,
+   as some drivers write it, those of the device. Returns 0 if there is no program that can do it, or no room
+   for its files. */
 ZT__PRIVATE int zt__search_lines(zt__line_search *search, const zt__sampled_module *module, int of_device) {
     FILE *input = tmpfile(), *object = tmpfile();
     int has_run = 0;
@@ -16910,13 +16908,6 @@ ZT_API ze_result_t zt_get_hotspot(const zt_profiler *profiler, uint32_t index, z
 
 /* A tracer passes to this chapter what it observes of modules and kernels. */
 
-/* A module that the application has created while it was traced. */
-typedef struct zt__module {
-    const void *handle; /* the key */
-    ze_context_handle_t context;
-    ze_device_handle_t device;
-} zt__module;
-
 /* Kernels that take the place of others; see zt_replace. */
 typedef struct zt__replacement {
     struct zt__replacement *next; /* an older one */
@@ -16931,10 +16922,10 @@ typedef struct zt__replacement {
 typedef struct zt__modules {
     zt_allocator allocator;
     zt__diagnostics *diagnostics; /* of the profiler; NULL under zt_auto */
+    zt__loaded *loaded;           /* of the tracer */
     char *directory; /* absolute. NULL: modules leave no files. Changes while nothing is traced */
 
     zt__mutex mutex;          /* guards what follows. Held briefly, as that of the tracer */
-    zt__map known;            /* zt__module, by handle */
     uint32_t failures;        /* of files. Atomic */
     zt__message_text failure; /* the first of them */
 
@@ -16961,18 +16952,8 @@ ZT__PRIVATE void zt__open_modules(zt__modules *modules, const zt_allocator *allo
     pthread_mutex_init(&modules->mutex, NULL);
 }
 
-/* Forgets all modules. Called while nothing is traced. */
-ZT__PRIVATE void zt__forget_modules(zt__modules *modules) {
-    uint32_t i;
-    for (i = 0; i < modules->known.capacity; i++) {
-        zt__free(&modules->allocator, modules->known.entries[i].value);
-    }
-    zt__map_free(&modules->known, &modules->allocator);
-}
-
 /* Called when a tracer is destroyed. */
 ZT__PRIVATE void zt__close_modules(zt__modules *modules) {
-    zt__forget_modules(modules);
     while (modules->replacements) {
         zt__replacement *replacement = modules->replacements;
         modules->replacements = replacement->next;
@@ -16980,66 +16961,6 @@ ZT__PRIVATE void zt__close_modules(zt__modules *modules) {
     }
     zt__free(&modules->allocator, modules->directory);
     pthread_mutex_destroy(&modules->mutex);
-}
-
-/* Remembers the context and device of a module. Without memory, they are not known. */
-ZT__PRIVATE void zt__remember_module(zt__modules *modules, ze_module_handle_t handle,
-                                     ze_context_handle_t context, ze_device_handle_t device) {
-    zt__module *unused = NULL, *module = (zt__module *)zt__allocate(&modules->allocator, 1, sizeof *module);
-    if (!module) {
-        return;
-    }
-    module->handle = handle;
-    module->context = context;
-    module->device = device;
-    zt__lock(&modules->mutex);
-    unused = (zt__module *)zt__map_find(&modules->known, &module->handle, sizeof module->handle);
-    zt__map_remove(&modules->known, &module->handle, sizeof module->handle);
-    if (zt__map_make_room(&modules->known, &modules->allocator, &modules->mutex)) {
-        zt__map_add(&modules->known, &module->handle, sizeof module->handle, module);
-        module = NULL;
-    }
-    zt__unlock(&modules->mutex);
-    zt__free(&modules->allocator, unused);
-    zt__free(&modules->allocator, module);
-}
-
-/* ---- binaries -------------------------------------------------------------------------------------------- */
-
-/* What the driver returns of a module. */
-typedef struct zt__binary {
-    uint8_t *bytes; /* NULL: none */
-    size_t size;
-} zt__binary;
-
-/* One of two calls of the driver, with the module and where to store size and bytes. */
-ZT__PRIVATE ze_result_t zt__query_binary(ze_module_handle_t module, int is_debug, size_t *size,
-                                         uint8_t *bytes) {
-    return is_debug ? zetModuleGetDebugInfo((zet_module_handle_t)module,
-                                            ZET_MODULE_DEBUG_INFO_FORMAT_ELF_DWARF, size, bytes)
-                    : zeModuleGetNativeBinary(module, size, bytes);
-}
-
-/* Reads the native binary of a module or, with `is_debug`, its debug information. There may be none. */
-ZT__PRIVATE ze_result_t zt__read_binary(const zt_allocator *allocator, ze_module_handle_t module,
-                                        int is_debug, zt__binary *binary) {
-    ze_result_t result;
-    binary->bytes = NULL;
-    binary->size = 0;
-    result = zt__query_binary(module, is_debug, &binary->size, NULL);
-    if (result != ZE_RESULT_SUCCESS || binary->size == 0) {
-        return result;
-    }
-    binary->bytes = (uint8_t *)zt__allocate(allocator, binary->size, 1);
-    if (!binary->bytes) {
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    result = zt__query_binary(module, is_debug, &binary->size, binary->bytes);
-    if (result != ZE_RESULT_SUCCESS) {
-        zt__free(allocator, binary->bytes);
-        binary->bytes = NULL;
-    }
-    return result;
 }
 
 /* ---- files ----------------------------------------------------------------------------------------------- */
@@ -17066,7 +16987,6 @@ ZT__PRIVATE void zt__report_not_saved(zt__modules *modules, const char *director
 ZT__PRIVATE void zt__configure_modules(zt__modules *modules, const char *directory, const char *call) {
     enum { LONGEST = 4096 };
     size_t size = directory ? strlen(directory) + 1 : 0;
-    zt__forget_modules(modules);
     zt__free(&modules->allocator, modules->directory);
     modules->directory = NULL;
     if (size <= 1) {
@@ -17159,7 +17079,7 @@ ZT__PRIVATE void zt__save_module(zt__modules *modules, ze_module_handle_t module
     const char *remedy = "Free some memory, or update the driver.";
     zt__binary binary, debug;
     uint64_t hash;
-    ze_result_t result = zt__read_binary(&modules->allocator, module, 0, &binary);
+    ze_result_t result = zt__read_binary(&modules->allocator, module, 0, SIZE_MAX, &binary);
     if (result != ZE_RESULT_SUCCESS || !binary.bytes) {
         zt__report_not_saved(modules, modules->directory, result, "zeModuleGetNativeBinary",
                              zt_result_name(result), remedy);
@@ -17168,7 +17088,7 @@ ZT__PRIVATE void zt__save_module(zt__modules *modules, ze_module_handle_t module
     hash = zt__hash(binary.bytes, binary.size);
     zt__save_binary(modules, hash, zt__suffix_of_binary(&binary), &binary);
     zt__free(&modules->allocator, binary.bytes);
-    result = zt__read_binary(&modules->allocator, module, 1, &debug);
+    result = zt__read_binary(&modules->allocator, module, 1, SIZE_MAX, &debug);
     if (debug.bytes) {
         zt__save_binary(modules, hash, "debug", &debug);
         zt__free(&modules->allocator, debug.bytes);
@@ -17271,7 +17191,7 @@ ZT__PRIVATE int zt__accepts_flags(zt__modules *modules, const ze_module_create_p
     return 1;
 }
 
-/* Called before a module is created. Adds the profile flags, unless the application has given some. */
+/* Called before a module is created. Adds the profile flags, unless the application passes some. */
 ZT__PRIVATE void zt__begin_build(zt__modules *modules, const ze_module_create_params_t *parameters,
                                  zt__build *build) {
     const ze_module_desc_t *desc = *parameters->pdesc;
@@ -17308,7 +17228,6 @@ ZT__PRIVATE void zt__end_build(zt__build *build) {
 ZT__PRIVATE void zt__after_module_create(zt__modules *modules, const ze_module_create_params_t *parameters,
                                          const zt__build *build) {
     ze_module_handle_t module = **parameters->pphModule;
-    zt__remember_module(modules, module, *parameters->phContext, *parameters->phDevice);
     if (modules->directory) {
         zt__save_module(modules, module);
     }
@@ -17362,16 +17281,11 @@ ZT__PRIVATE ze_result_t zt__free_replacements(zt__modules *modules, const char *
     }
 }
 
-/* Called before a module is destroyed, because afterwards the driver may use its handle again. */
-ZT__PRIVATE void zt__forget_module(zt__modules *modules, ze_module_handle_t module) {
-    const void *handle = module;
-    zt__module *known;
+/* Called before a module is destroyed: afterwards the driver may use its handle again. */
+ZT__PRIVATE void zt__end_replacements_by(zt__modules *modules, ze_module_handle_t module) {
     zt__lock(&modules->mutex);
-    known = (zt__module *)zt__map_find(&modules->known, &handle, sizeof handle);
-    zt__map_remove(&modules->known, &handle, sizeof handle);
     zt__end_replacements(modules, NULL, module);
     zt__unlock(&modules->mutex);
-    zt__free(&modules->allocator, known);
     zt__free_replacements(modules, "zeModuleDestroy");
 }
 
@@ -17442,8 +17356,9 @@ ZT__PRIVATE ze_result_t zt__add_replacement(zt__modules *modules, const char *ke
 /* Returns what replaces a kernel or function of a module, for zt__end_use, or NULL. */
 ZT__PRIVATE zt__replacement *zt__begin_use(zt__modules *modules, ze_module_handle_t module,
                                            const char *name) {
-    const void *handle = module;
     zt__replacement *replacement, *found = NULL;
+    zt__loaded_code code;
+    int is_known = zt__find_loaded(modules->loaded, &modules->loaded->modules, module, &code);
     zt__lock(&modules->mutex);
     for (replacement = modules->replacements; replacement; replacement = replacement->next) {
         if (replacement->module == module) { /* what is of a replacing module stays */
@@ -17454,13 +17369,11 @@ ZT__PRIVATE zt__replacement *zt__begin_use(zt__modules *modules, ze_module_handl
             found = replacement;
         }
     }
+    if (is_known && (code.context != modules->context || code.device != modules->device)) {
+        found = NULL;
+    }
     if (found) {
-        const zt__module *known = (const zt__module *)zt__map_find(&modules->known, &handle, sizeof handle);
-        if (known && (known->context != modules->context || known->device != modules->device)) {
-            found = NULL;
-        } else {
-            found->users++;
-        }
+        found->users++;
     }
     zt__unlock(&modules->mutex);
     return found;
@@ -17526,7 +17439,7 @@ ZT__PRIVATE ze_result_t zt__create_other_kernel(const zt__replacement *replaceme
     return result;
 }
 
-/* Called after a kernel was created. Puts another one in its place, if zt_replace has asked for one. The
+/* Called after a kernel was created. Puts another one in its place, if zt_replace has requested one. The
    call's module is then that of the other kernel, for the rest of the tracer and for hooks. */
 ZT__PRIVATE void zt__replace_kernel(zt__modules *modules, const ze_kernel_create_params_t *parameters) {
     const ze_kernel_desc_t *desc = *parameters->pdesc;
@@ -17581,8 +17494,9 @@ ZT__PRIVATE void zt__replace_function(zt__modules *modules,
    for zt_auto, which has a profiler for each context and device.
 
    The chapter has, in this order: the calls and their parameters; what a tracer knows of kernels, devices
-   and lists; the host times of calls; what is appended around a launch or copy; what else a tracer does
-   before and after a call; the dispatcher; and the functions of the interface.
+   and lists; what it reports to >>hotspots and >>modules; the host times of calls; what is appended around a
+   launch or copy; what it reports to >>kernels; what else a tracer does before and after a call; the
+   dispatcher; and the functions of the interface.
 
    Locks:
 
@@ -17592,10 +17506,11 @@ ZT__PRIVATE void zt__replace_function(zt__modules *modules,
                                 of the tracer. Its owner is known; waits are bounded
      mutex, of the dispatcher   guards the list of live tracers and that of frames. Held while a frame
                                 changes to CALLBACK or ABANDONED
-     mutex, of a tracer         guards what the tracer knows of handles, names, counts and times
-     mutex, of its modules      guards what the tracer knows of modules; see >>modules
+     mutex, of a tracer         guards the records of handles, names, counts and times
+     mutex, of its modules      guards replacements, and devices that accept profile flags; see >>modules
+     mutex, of what is loaded   guards the tables of modules and kernels; see >>loaded
 
-   The three mutexes are held briefly. Under them no other lock is locked, and neither the driver nor a
+   The four mutexes are held briefly. Under them no other lock is locked, and neither the driver nor a
    function of the application is called. What is marked atomic is also read without a lock. */
 
 /* The calls of the core interface (ze...) that loaders can trace. Older loaders lack some of them. Where one
@@ -18128,7 +18043,7 @@ typedef struct zt__tracer {
     zt__message_text open_failure; /* of zt_auto: the first message */
     uint32_t open_failures;        /* how many profilers could not be opened */
 
-    zt__loaded loaded;    /* kernels and modules, for >>hotspots */
+    zt__loaded loaded;    /* has a mutex of its own */
     int samples_hotspots; /* of zt_auto: of each device */
 } zt__tracer;
 
@@ -18191,24 +18106,16 @@ ZT__PRIVATE void zt__forget_handle(zt__tracer *tracer, zt__map *map, const void 
     zt__unlock(&tracer->mutex);
 }
 
-/* Frees a map with its values. */
-ZT__PRIVATE void zt__free_known(zt__tracer *tracer, zt__map *map) {
-    uint32_t i;
-    for (i = 0; i < map->capacity; i++) {
-        zt__free(&tracer->allocator, map->entries[i].value);
-    }
-    zt__map_free(map, &tracer->allocator);
-}
-
-/* Frees what was learned with an earlier configuration. */
+/* Frees what was learned with an earlier configuration. What was not observed since the last stop may have
+   changed it. */
 ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer) {
-    zt__clear_loaded(&tracer->loaded);
+    zt__map *const maps[] = {&tracer->loaded.kernels, &tracer->loaded.modules, &tracer->lists,
+                             &tracer->kernels,        &tracer->pools,          &tracer->events,
+                             &tracer->kernel_names};
     uint32_t i;
-    zt__free_known(tracer, &tracer->lists);
-    zt__free_known(tracer, &tracer->kernels);
-    zt__free_known(tracer, &tracer->pools);
-    zt__free_known(tracer, &tracer->events);
-    zt__free_known(tracer, &tracer->kernel_names);
+    for (i = 0; i < ZT__COUNT_OF(maps); i++) {
+        zt__map_free_values(maps[i], &tracer->allocator);
+    }
     for (i = 0; i < tracer->described_modules.capacity; i++) {
         zt__free_described_module(&tracer->allocator,
                                   (zt__described_module *)tracer->described_modules.entries[i].value);
@@ -18277,22 +18184,17 @@ ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_ha
     const void *handle = kernel;
     zt__known_handle *known = (zt__known_handle *)zt__map_find(&tracer->kernels, &handle, sizeof handle);
     zt__kernel_name *name;
-    size_t size = 0;
     if (known && known->name && knows_handle) {
         return known->name;
     }
     zt__unlock(&tracer->mutex);
-    if (zeKernelGetName(kernel, &size, NULL) != ZE_RESULT_SUCCESS) {
-        size = 0;
-    }
-    name = zt__make_name(tracer, size + 1);
-    if (name && size && zeKernelGetName(kernel, &size, name->text) != ZE_RESULT_SUCCESS) {
-        name->text[0] = 0;
-        size = 0;
+    name = (zt__kernel_name *)zt__allocate_with_name(&tracer->allocator, sizeof *name, kernel);
+    if (name) {
+        name->text = (char *)(name + 1);
     }
     zt__lock(&tracer->mutex);
     name = zt__add_name(tracer, name);
-    if (name && size && knows_handle) {
+    if (name && name->text[0] && knows_handle) {
         known = zt__remember_handle(tracer, &tracer->kernels, kernel);
         if (known) {
             known->name = name;
@@ -18522,6 +18424,66 @@ ZT__PRIVATE int zt__may_have_stamps(zt__tracer *tracer, ze_event_handle_t event)
         known->has_stamps = has_stamps;
     }
     return has_stamps;
+}
+
+/* ---- what is loaded -------------------------------------------------------------------------------------- */
+
+/* Records that a kernel exists, and finds out where it lies if hot spots are sampled. `module` is NULL if it
+   is not known. */
+ZT__PRIVATE void zt__observe_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel,
+                                    ze_module_handle_t module) {
+    zt__loaded *loaded = &tracer->loaded;
+    zt__traced_device *device = zt__next_measured(tracer, NULL);
+    zt__loaded_code code = {NULL, NULL, NULL, NULL};
+    if (module) {
+        zt__find_loaded(loaded, &loaded->modules, module, &code);
+    }
+    code.handle = kernel;
+    code.module = module;
+    zt__add_loaded(loaded, &loaded->kernels, &code);
+    for (; device; device = zt__next_measured(tracer, device)) {
+        if (zt__is_sampling(device->profiler)) {
+            zt__place_kernel(zt__hotspots_of(device->profiler), &code);
+        }
+    }
+}
+
+/* Called at a launch, for kernels that were created before the start. */
+ZT__PRIVATE void zt__observe_launched(zt__tracer *tracer, ze_kernel_handle_t kernel) {
+    zt__loaded *loaded = &tracer->loaded;
+    zt__loaded_code code;
+    if (zt__load(&loaded->is_sampled) && !zt__find_loaded(loaded, &loaded->kernels, kernel, &code)) {
+        zt__observe_kernel(tracer, kernel, NULL);
+    }
+}
+
+/* Called before a kernel is destroyed or, if it is NULL, a module: forgets it, and reads what was sampled
+   there. */
+ZT__PRIVATE void zt__observe_unload(zt__tracer *tracer, ze_kernel_handle_t kernel,
+                                    ze_module_handle_t module) {
+    zt__loaded *loaded = &tracer->loaded;
+    zt__traced_device *device = zt__next_measured(tracer, NULL);
+    if (kernel) {
+        zt__remove_loaded(loaded, &loaded->kernels, kernel);
+    } else {
+        zt__remove_loaded(loaded, &loaded->modules, module);
+    }
+    for (; device; device = zt__next_measured(tracer, device)) {
+        zt__before_unload(zt__hotspots_of(device->profiler), module);
+    }
+}
+
+/* Called before a module is destroyed. */
+ZT__PRIVATE void zt__before_module_destroy(zt__tracer *tracer, ze_module_handle_t module) {
+    const void *handle = module;
+    zt__described_module *described;
+    zt__lock(&tracer->mutex);
+    described = (zt__described_module *)zt__map_find(&tracer->described_modules, &handle, sizeof handle);
+    zt__map_remove(&tracer->described_modules, &handle, sizeof handle);
+    zt__unlock(&tracer->mutex);
+    zt__free_described_module(&tracer->allocator, described);
+    zt__end_replacements_by(&tracer->modules, module);
+    zt__observe_unload(tracer, NULL, module);
 }
 
 /* ---- host times of calls --------------------------------------------------------------------------------- */
@@ -18789,50 +18751,6 @@ ZT__PRIVATE void zt__keep_origin(zt__frame *frame, ze_kernel_handle_t kernel, in
     zt__read_geometry(frame->call, frame->parameters, &slot->origin);
 }
 
-/* Records that a kernel exists, and finds out where it lies if hot spots are sampled. `module` is NULL if it
-   is not known. */
-ZT__PRIVATE void zt__observe_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel,
-                                    ze_module_handle_t module) {
-    zt__loaded *loaded = &tracer->loaded;
-    zt__traced_device *device = zt__next_measured(tracer, NULL);
-    zt__loaded_code code = {NULL, NULL, NULL};
-    if (module) {
-        zt__find_loaded(loaded, &loaded->modules, module, &code);
-    }
-    code.handle = kernel;
-    code.module = module;
-    zt__add_loaded(loaded, &loaded->kernels, &code);
-    for (; device; device = zt__next_measured(tracer, device)) {
-        if (zt__is_sampling(device->profiler)) {
-            zt__place_kernel(zt__hotspots_of(device->profiler), &code);
-        }
-    }
-}
-
-/* Called at a launch, for kernels that were created before the start. */
-ZT__PRIVATE void zt__observe_launched(zt__tracer *tracer, ze_kernel_handle_t kernel) {
-    zt__loaded *loaded = &tracer->loaded;
-    zt__loaded_code code;
-    if (zt__load(&loaded->is_sampled) && !zt__find_loaded(loaded, &loaded->kernels, kernel, &code)) {
-        zt__observe_kernel(tracer, kernel, NULL);
-    }
-}
-
-/* Called before a kernel is destroyed or, if it is NULL, a module. */
-ZT__PRIVATE void zt__observe_unload(zt__tracer *tracer, ze_kernel_handle_t kernel,
-                                    ze_module_handle_t module) {
-    zt__loaded *loaded = &tracer->loaded;
-    zt__traced_device *device = zt__next_measured(tracer, NULL);
-    if (kernel) {
-        zt__remove_loaded(loaded, &loaded->kernels, kernel);
-    } else {
-        zt__remove_loaded(loaded, &loaded->modules, module);
-    }
-    for (; device; device = zt__next_measured(tracer, device)) {
-        zt__before_unload(zt__hotspots_of(device->profiler), module);
-    }
-}
-
 /* Appends what comes before a command that is measured by commands: a wait for its events, for which it then
    need not wait, and the begin of a region. So the GPU time is that of the kernel alone. What comes after it,
    zt__after_call appends: the end of the region. If the driver refuses the launch, the wait stays on the
@@ -18967,18 +18885,6 @@ ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_b
 
 /* ---- kernels --------------------------------------------------------------------------------------------- */
 
-ZT__PRIVATE void zt__forget_described_module(zt__tracer *tracer, ze_module_handle_t handle) {
-    const void *key = handle;
-    zt__described_module *module;
-    zt__lock(&tracer->mutex);
-    module = (zt__described_module *)zt__map_find(&tracer->described_modules, &key, sizeof key);
-    if (module) {
-        zt__map_remove(&tracer->described_modules, &key, sizeof key);
-    }
-    zt__unlock(&tracer->mutex);
-    zt__free_described_module(&tracer->allocator, module);
-}
-
 /* Stores what a module states of a kernel, whose native binary is read for the first of its kernels. Returns
    0 without memory. */
 ZT__PRIVATE int zt__describe_from_module(zt__tracer *tracer, ze_module_handle_t handle, const char *name,
@@ -19032,9 +18938,9 @@ ZT__PRIVATE void zt__after_kernel_create(const zt__frame *frame) {
     zt__unlock(&tracer->mutex);
 }
 
-/* Returns the record of a kernel, for which the driver is queried at the first launch of its handle, and
-   stores its group size, if that is known. Returns NULL if there is no room for the record. No mutex is held.
- */
+/* Returns the record of a kernel, for which the driver is queried at the first launch of its handle. Stores
+   its group size if that is known and `group_size` is not NULL. Returns NULL if there is no room for the
+   record. No mutex is held. */
 ZT__PRIVATE zt__kernel *zt__find_counted(zt__tracer *tracer, zt_profiler *profiler, ze_kernel_handle_t kernel,
                                          int knows_handle, uint32_t group_size[3]) {
     zt__known_handle *known;
@@ -19048,7 +18954,9 @@ ZT__PRIVATE zt__kernel *zt__find_counted(zt__tracer *tracer, zt_profiler *profil
         described = known->described;
         is_counted = known->counted_for == profiler;
         counted = known->counted;
-        memcpy(group_size, known->group_size, sizeof known->group_size);
+        if (group_size) {
+            memcpy(group_size, known->group_size, sizeof known->group_size);
+        }
     }
     zt__unlock(&tracer->mutex);
     if (is_counted) {
@@ -19080,17 +18988,12 @@ ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
     memset(&shape, 0, sizeof shape);
     memcpy(shape.group_size, origin.group_size, sizeof shape.group_size);
     memcpy(shape.group_count, origin.group_count, sizeof shape.group_count);
-    if (frame->counted) {
-        zt__count_kernel(profiler, frame->counted, &shape);
-    } else {
+    if (!frame->counted) {
         zt__command command;
-        uint32_t known_size[3];
         zt__read_command(frame->call, frame->parameters, &command);
-        zt__count_kernel(
-            profiler,
-            zt__find_counted(frame->tracer, profiler, command.kernel, frame->knows_kernel, known_size),
-            &shape);
+        frame->counted = zt__find_counted(frame->tracer, profiler, command.kernel, frame->knows_kernel, NULL);
     }
+    zt__count_kernel(profiler, frame->counted, &shape);
     if (frame->call == ZT__CALL_CommandListAppendLaunchMultipleKernelsIndirect) {
         const ze_command_list_append_launch_multiple_kernels_indirect_params_t *p =
             ZT__PARAMETERS(frame, ze_command_list_append_launch_multiple_kernels_indirect_params_t);
@@ -19257,8 +19160,51 @@ ZT__PRIVATE void zt__before_context_destroy(zt__tracer *tracer, ze_context_handl
     }
 }
 
-/* What a tracer does before a call. Handles are forgotten before they are destroyed, because afterwards
-   the driver may use them again. */
+/* What a tracer does before a call that destroys an object or resets a list. A handle is forgotten before it
+   is destroyed, because afterwards the driver may use it again. */
+ZT__PRIVATE void zt__before_destroy(zt__frame *frame, zt__call_kind kind) {
+    zt__tracer *tracer = frame->tracer;
+    switch (kind) {
+    case ZT__KIND_LIST_RESET:
+        zt__await_trailing_commands(tracer,
+                                    *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList);
+        break;
+    case ZT__KIND_LIST_DESTROY: {
+        ze_command_list_handle_t list =
+            *ZT__PARAMETERS(frame, ze_command_list_destroy_params_t)->phCommandList;
+        zt__await_trailing_commands(tracer, list);
+        zt__mark_list_over_everywhere(tracer, list, 1, "zeCommandListDestroy");
+        zt__forget_handle(tracer, &tracer->lists, list);
+        break;
+    }
+    case ZT__KIND_KERNEL_DESTROY:
+        zt__forget_handle(tracer, &tracer->kernels,
+                          *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
+        zt__observe_unload(tracer, *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel, NULL);
+        break;
+    case ZT__KIND_MODULE_DESTROY:
+        zt__before_module_destroy(tracer, *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule);
+        break;
+    case ZT__KIND_POOL_DESTROY:
+        zt__forget_handle(tracer, &tracer->pools,
+                          *ZT__PARAMETERS(frame, ze_event_pool_destroy_params_t)->phEventPool);
+        break;
+    case ZT__KIND_EVENT_DESTROY:
+        zt__forget_handle(tracer, &tracer->events,
+                          *ZT__PARAMETERS(frame, ze_event_destroy_params_t)->phEvent);
+        break;
+    case ZT__KIND_CONTEXT_DESTROY:
+        if (tracer->automatic) {
+            zt__before_context_destroy(tracer,
+                                       *ZT__PARAMETERS(frame, ze_context_destroy_params_t)->phContext);
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+/* What a tracer does before a call. */
 ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     zt__call_kind kind = zt__kind_of_call(frame->call);
@@ -19291,59 +19237,21 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     case ZT__KIND_EXECUTE:
         zt__observe_execution(frame, NULL);
         break;
-    case ZT__KIND_LIST_RESET:
-        zt__await_trailing_commands(tracer,
-                                    *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList);
-        break;
-    case ZT__KIND_LIST_DESTROY: {
-        ze_command_list_handle_t list =
-            *ZT__PARAMETERS(frame, ze_command_list_destroy_params_t)->phCommandList;
-        zt__await_trailing_commands(tracer, list);
-        zt__mark_list_over_everywhere(tracer, list, 1, "zeCommandListDestroy");
-        zt__forget_handle(tracer, &tracer->lists, list);
-        break;
-    }
-    case ZT__KIND_KERNEL_DESTROY:
-        zt__forget_handle(tracer, &tracer->kernels,
-                          *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
-        zt__observe_unload(tracer, *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel, NULL);
-        break;
     case ZT__KIND_MODULE_CREATE:
         zt__begin_build(&tracer->modules, ZT__PARAMETERS(frame, ze_module_create_params_t), &frame->build);
         break;
-    case ZT__KIND_MODULE_DESTROY:
-        zt__forget_described_module(tracer, *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule);
-        zt__forget_module(&tracer->modules, *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule);
-        zt__observe_unload(tracer, NULL, *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule);
-        break;
-    case ZT__KIND_POOL_DESTROY:
-        zt__forget_handle(tracer, &tracer->pools,
-                          *ZT__PARAMETERS(frame, ze_event_pool_destroy_params_t)->phEventPool);
-        break;
-    case ZT__KIND_EVENT_DESTROY:
-        zt__forget_handle(tracer, &tracer->events,
-                          *ZT__PARAMETERS(frame, ze_event_destroy_params_t)->phEvent);
-        break;
-    case ZT__KIND_CONTEXT_DESTROY:
-        if (tracer->automatic) {
-            zt__before_context_destroy(tracer,
-                                       *ZT__PARAMETERS(frame, ze_context_destroy_params_t)->phContext);
-        }
-        break;
     default:
+        zt__before_destroy(frame, kind);
         break;
     }
 }
 
-/* What a tracer does after a call that has succeeded. */
-ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
+/* What a tracer does after a call that has created an object. */
+ZT__PRIVATE void zt__after_create(zt__frame *frame, zt__call_kind kind) {
     zt__tracer *tracer = frame->tracer;
     switch (kind) {
     case ZT__KIND_LIST_CREATE:
         zt__after_list_create(frame);
-        break;
-    case ZT__KIND_LAUNCH:
-        zt__after_launch(frame);
         break;
     case ZT__KIND_POOL_CREATE: {
         const ze_event_pool_create_params_t *p = ZT__PARAMETERS(frame, ze_event_pool_create_params_t);
@@ -19359,6 +19267,32 @@ ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
     case ZT__KIND_EVENT_CREATE:
         zt__after_event_create(frame);
         break;
+    case ZT__KIND_MODULE_CREATE: {
+        const ze_module_create_params_t *p = ZT__PARAMETERS(frame, ze_module_create_params_t);
+        zt__loaded_code code = {**p->pphModule, NULL, *p->phContext, *p->phDevice};
+        zt__after_module_create(&tracer->modules, p, &frame->build);
+        zt__add_loaded(&tracer->loaded, &tracer->loaded.modules, &code);
+        break;
+    }
+    case ZT__KIND_KERNEL_CREATE: {
+        const ze_kernel_create_params_t *p = ZT__PARAMETERS(frame, ze_kernel_create_params_t);
+        zt__replace_kernel(&tracer->modules, p);
+        frame->module = *p->phModule;
+        frame->created = **p->pphKernel;
+        break;
+    }
+    default:
+        break;
+    }
+}
+
+/* What a tracer does after a call that has succeeded. */
+ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
+    zt__tracer *tracer = frame->tracer;
+    switch (kind) {
+    case ZT__KIND_LAUNCH:
+        zt__after_launch(frame);
+        break;
     case ZT__KIND_GROUP_SIZE: {
         const ze_kernel_set_group_size_params_t *p = ZT__PARAMETERS(frame, ze_kernel_set_group_size_params_t);
         zt__known_handle *known;
@@ -19370,20 +19304,6 @@ ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
             known->group_size[2] = *p->pgroupSizeZ;
         }
         zt__unlock(&tracer->mutex);
-        break;
-    }
-    case ZT__KIND_MODULE_CREATE: {
-        const ze_module_create_params_t *p = ZT__PARAMETERS(frame, ze_module_create_params_t);
-        zt__loaded_code code = {**p->pphModule, NULL, *p->phDevice};
-        zt__after_module_create(&tracer->modules, p, &frame->build);
-        zt__add_loaded(&tracer->loaded, &tracer->loaded.modules, &code);
-        break;
-    }
-    case ZT__KIND_KERNEL_CREATE: {
-        const ze_kernel_create_params_t *p = ZT__PARAMETERS(frame, ze_kernel_create_params_t);
-        zt__replace_kernel(&tracer->modules, p);
-        frame->module = *p->phModule;
-        frame->created = **p->pphKernel;
         break;
     }
     case ZT__KIND_GET_FUNCTION:
@@ -19410,6 +19330,7 @@ ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
         break;
     }
     default:
+        zt__after_create(frame, kind);
         break;
     }
 }
@@ -20086,6 +20007,7 @@ ZT__PRIVATE zt__tracer *zt__create_tracer(const zt_allocator *allocator, zt__dia
     pthread_mutex_init(&tracer->opening.mutex, NULL);
     pthread_mutex_init(&tracer->loaded.mutex, NULL);
     tracer->loaded.allocator = &tracer->allocator;
+    tracer->modules.loaded = &tracer->loaded;
     zt__open_modules(&tracer->modules, allocator, diagnostics, wait_timeout_ns);
     return tracer;
 }

@@ -633,6 +633,55 @@ static void memory_runs_out_anywhere(void **state) {
     unload_work(&of);
 }
 
+static zt_profiler *started_by_another; /* by the first allocation after it is set, on another thread */
+static long unfreed;
+
+static void *start_hotspots(void *profiler) {
+    zt_hotspots_config config = zt_hotspots_config_default();
+    config.no_thread = 1;
+    return (void *)(uintptr_t)zt_hotspots_start((zt_profiler *)profiler, &config);
+}
+
+static void *allocate_after_another(size_t size, void *user) {
+    zt_profiler *profiler = started_by_another;
+    if (profiler) {
+        pthread_t thread;
+        void *result;
+        started_by_another = NULL;
+        assert_int_equal(pthread_create(&thread, NULL, start_hotspots, profiler), 0);
+        assert_int_equal(pthread_join(thread, &result), 0);
+        assert_result((ze_result_t)(uintptr_t)result, ZE_RESULT_SUCCESS);
+    }
+    (void)user;
+    __atomic_add_fetch(&unfreed, 1, __ATOMIC_RELAXED);
+    return malloc(size);
+}
+
+static void count_release(void *memory, void *user) {
+    (void)user;
+    __atomic_sub_fetch(&unfreed, 1, __ATOMIC_RELAXED);
+    free(memory);
+}
+
+static void two_threads_start_it_first(void **state) {
+    world *w = (world *)*state;
+    zt_config config = config_of(w);
+    config.groups = "";
+    config.allocator.allocate = allocate_after_another;
+    config.allocator.release = count_release;
+    unfreed = 0;
+    gpu.behave(SOFTGPU_STALL_SAMPLING, 1);
+    zt_profiler *profiler = open_profiler(w, &config);
+    ok(zt_trace_start(profiler, NULL));
+    started_by_another = profiler;
+    ze_result_t result = (ze_result_t)(uintptr_t)start_hotspots(profiler);
+    assert_result(result, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    assert_contains(zt_get_last_error(profiler), "already sampled");
+    ok(zt_hotspots_stop(profiler));
+    close_profiler(w, profiler);
+    assert_int_equal(unfreed, 0);
+}
+
 /* ==== reports ============================================================================================= */
 
 static void reports_show_lines(void **state) {
@@ -823,6 +872,7 @@ int main(void) {
         TEST(it_is_closed_and_forked_while_it_runs),
         TEST(kernels_come_and_go_meanwhile),
         TEST(memory_runs_out_anywhere),
+        TEST(two_threads_start_it_first),
         TEST(reports_show_lines),
         TEST(own_times_are_divided_among_lines),
         TEST(lines_without_the_programs),
