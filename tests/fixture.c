@@ -171,7 +171,7 @@ static ze_result_t find_watched_extension(ze_driver_handle_t driver, const char 
         memcpy(function, &fake_kernel_base, sizeof *function);
         return ZE_RESULT_SUCCESS;
     }
-    return find_extension(driver, name, function);
+    return __atomic_load_n(&find_extension, __ATOMIC_ACQUIRE)(driver, name, function);
 }
 
 static void *watched_dlsym(void *library, const char *name) {
@@ -179,7 +179,9 @@ static void *watched_dlsym(void *library, const char *name) {
     static const extension_function watched = find_watched_extension;
     void *symbol = hidden_symbol && strcmp(name, hidden_symbol) == 0 ? NULL : dlsym(library, name);
     if (symbol && strcmp(name, "zeDriverGetExtensionFunctionAddress") == 0) {
-        memcpy(&find_extension, &symbol, sizeof symbol);
+        extension_function found;
+        memcpy(&found, &symbol, sizeof symbol);
+        __atomic_store_n(&find_extension, found, __ATOMIC_RELEASE);
         memcpy(&symbol, &watched, sizeof symbol);
     }
     if (!symbol || !strstr(name, "RegisterCallback"))

@@ -1,7 +1,7 @@
 /* How long commands wait before they run, the bytes that copies move, and the time of the device that samples
    cover. Host and device have clocks that a test sets, so figures are checked to the nanosecond. */
 #define _GNU_SOURCE
-#include "fixture.h"
+#include "meet.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -618,64 +618,26 @@ static void test_time_without_memory(void **state) {
 
 /* ---- kernels and copies at once -------------------------------------------------------------------------- */
 
-static ze_module_handle_t load_meet(world *w) {
-    char path[4096];
-    static uint8_t bytes[1 << 18];
-    find_file("build/kernels/meet.so", path, sizeof path);
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    size_t size = fread(bytes, 1, sizeof bytes, file);
-    fclose(file);
-    ze_module_desc_t desc = {
-        ZE_STRUCTURE_TYPE_MODULE_DESC, NULL, ZE_MODULE_FORMAT_NATIVE, size, bytes, "", NULL};
-    ze_module_handle_t module;
-    ok(zeModuleCreate(w->context, w->device, &desc, &module, NULL));
-    return module;
-}
-
-static ze_command_list_handle_t create_on_engine(world *w, uint32_t index) {
-    ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
-                                    .index = index,
-                                    .flags = 1 << 1, /* ZE_COMMAND_QUEUE_FLAG_IN_ORDER, of newer headers */
-                                    .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS};
-    ze_command_list_handle_t list;
-    ok(zeCommandListCreateImmediate(w->context, w->device, &desc, &list));
-    return list;
-}
-
 /* While a kernel runs, which waits for a word of memory, three copies do, one after the other. */
 static void test_kernels_and_copies_at_once(void **state) {
-    enum { OWN, AWAITED, PATIENCE_MS = 60000, COPIES = 3 };
+    enum { OWN, AWAITED, COPIES = 3, BYTES = 1 << 16 };
     world *w = *state;
-    const ze_group_count_t one = {1, 1, 1};
-    const uint32_t arguments[] = {OWN, AWAITED, PATIENCE_MS};
+    rig r = open_concurrent(w);
     ze_host_mem_alloc_desc_t host = {ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, NULL, 0};
-    ze_kernel_desc_t desc = {ZE_STRUCTURE_TYPE_KERNEL_DESC, NULL, 0, "meet"};
-    ze_kernel_handle_t kernel;
-    void *allocated = NULL;
-    gpu.behave(SOFTGPU_CONCURRENT_ENGINES, 1);
-    ok(zeMemAllocHost(w->context, &host, ROOM, 64, &allocated));
-    uint32_t *words = memset(allocated, 0, ROOM);
-    ze_module_handle_t module = load_meet(w);
-    ok(zeKernelCreate(module, &desc, &kernel));
-    ok(zeKernelSetGroupSize(kernel, 1, 1, 1));
-    ok(zeKernelSetArgumentValue(kernel, 0, sizeof words, &words));
-    for (uint32_t i = 0; i < 3; i++)
-        ok(zeKernelSetArgumentValue(kernel, i + 1, sizeof arguments[i], &arguments[i]));
+    void *memory = NULL;
+    need_in_order_lists(w);
+    ok(zeMemAllocHost(w->context, &host, 2 * BYTES, 64, &memory));
     zt_profiler *profiler = open_traced_times(w, 100);
-    ze_command_list_handle_t computes = create_on_engine(w, 0), copies = create_on_engine(w, 1);
-    ok(zeCommandListAppendLaunchKernel(computes, kernel, &one, NULL, 0, NULL));
-    for (uint64_t end = now_ns() + A_WHILE; !__atomic_load_n(&words[OWN], __ATOMIC_SEQ_CST);) {
-        assert_true(now_ns() < end);
-        nap();
-    }
+    ze_command_list_handle_t computes = immediate_of(w, COMPUTE, 0, QUEUE_IN_ORDER);
+    ze_command_list_handle_t copies = immediate_of(w, COMPUTE, 1, QUEUE_IN_ORDER);
+    append_meeting(&r, computes, OWN, AWAITED, LONG);
+    await_word(&r, OWN);
     for (int i = 0; i < COPIES; i++)
-        ok(zeCommandListAppendMemoryCopy(copies, words + ROOM / 8, words + ROOM / 16, ROOM / 4, NULL, 0,
-                                         NULL));
+        ok(zeCommandListAppendMemoryCopy(copies, (char *)memory + BYTES, memory, BYTES, NULL, 0, NULL));
     finish_immediate(w, copies);
-    __atomic_store_n(&words[AWAITED], 1, __ATOMIC_SEQ_CST);
+    set_word(&r, AWAITED);
     finish_immediate(w, computes);
-    ok(zeCommandListAppendMemoryCopy(copies, words + ROOM / 8, words + ROOM / 16, ROOM / 4, NULL, 0, NULL));
+    ok(zeCommandListAppendMemoryCopy(copies, (char *)memory + BYTES, memory, BYTES, NULL, 0, NULL));
     finish_immediate(w, copies);
     collect_all(profiler);
     zt_stats kernels = region_info(profiler, "meet").time_ns;
@@ -692,9 +654,8 @@ static void test_kernels_and_copies_at_once(void **state) {
     ok(zt_trace_stop(profiler));
     ok(zeCommandListDestroy(computes));
     ok(zeCommandListDestroy(copies));
-    ok(zeKernelDestroy(kernel));
-    ok(zeModuleDestroy(module));
-    ok(zeMemFree(w->context, allocated));
+    ok(zeMemFree(w->context, memory));
+    close_rig(&r);
 }
 
 /* ==== reports ============================================================================================= */
