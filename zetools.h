@@ -16976,7 +16976,7 @@ typedef struct zt__modules {
 
     zt__mutex mutex;          /* guards what follows. Held briefly, as that of the tracer */
     zt__map known;            /* zt__module, by handle */
-    uint32_t failures;        /* of files. Atomic */
+    uint32_t failures;        /* to write files. Atomic */
     zt__message_text failure; /* the first of them */
 
     /* of profile flags */
@@ -21186,7 +21186,7 @@ ZT__PRIVATE void zt__describe_overlap(const zt_overlap *overlap, char *text, siz
     } else {
         zt__append(text, room, "regions take %.1f%%, ", overlap->busy_ns / all);
     }
-    zt__append(text, room, "and in %.1f%% nothing runs that is measured.", overlap->idle_ns / all);
+    zt__append(text, room, "and in %.1f%% nothing that is measured runs.", overlap->idle_ns / all);
 }
 
 /* ---- notes ----------------------------------------------------------------------------------------------- */
@@ -21341,7 +21341,7 @@ ZT__PRIVATE void zt__note_kernels(zt__document *document, zt__note_fn note) {
 #endif
 }
 
-/* Notes kernels that were replaced, and files of modules that could not be written. */
+/* Notes kernels that were replaced, and failures to write files of modules. */
 ZT__PRIVATE void zt__note_modules(zt__document *document, zt__note_fn note) {
 #ifdef ZETOOLS_TRACER
     zt__tracer *tracer = zt__load(&document->profiler->tracer);
@@ -21355,9 +21355,13 @@ ZT__PRIVATE void zt__note_modules(zt__document *document, zt__note_fn note) {
     }
     if (tracer && zt__load(&tracer->modules.failures)) {
         zt__lock(&tracer->modules.mutex);
-        snprintf(text, sizeof text, "%u file%s of modules could not be written.%s %s",
-                 (unsigned)tracer->modules.failures, tracer->modules.failures == 1 ? "" : "s",
-                 tracer->modules.failures == 1 ? "" : " The first:", tracer->modules.failure.text);
+        if (tracer->modules.failures == 1) {
+            snprintf(text, sizeof text, "Writing files of modules has failed. %s",
+                     tracer->modules.failure.text);
+        } else {
+            snprintf(text, sizeof text, "Writing files of modules has failed %u times. The first: %s",
+                     (unsigned)tracer->modules.failures, tracer->modules.failure.text);
+        }
         zt__unlock(&tracer->modules.mutex);
         note(document, text);
     }
@@ -25751,7 +25755,7 @@ static const char *const zt__page[] = {
     "    if (!(overlap.span_ns > 0) || !isNumber(overlap.busy_ns)) { return \"\"; }",
     "    const copies = overlap.copy_ns > 0 ? \", copies \" + part(overlap.copy_ns) + \", both at once \" + part(overlap.both_ns) : \"\";",
     "    const kernels = overlap.kernel_ns > 0 || copies ? \" Kernels take \" + part(overlap.kernel_ns) + copies + \".\" : \"\";",
-    "    return kernels + \" In \" + part(overlap.idle_ns) + \", nothing runs that is measured.\";",
+    "    return kernels + \" In \" + part(overlap.idle_ns) + \", nothing that is measured runs.\";",
     "}",
     "",
     "function showTimeline() {",

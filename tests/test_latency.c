@@ -800,7 +800,7 @@ static void test_overlap_in_reports(void **state) {
     expect_report(
         profiler, ZT_FORMAT_TABLE,
         "Of the 13 s from the first begin to the last end, regions take 76.9%, and in\n23.1% nothing "
-        "runs that is measured.\n");
+        "that is measured runs.\n");
     expect_report(profiler, ZT_FORMAT_CSV,
                   "\n\"\",\"overlap: idle\",\"\",\"\",\"ns\",duration,sum,4,3000000000,");
     expect_report(
