@@ -381,6 +381,8 @@
 
            ZT_AUTO=run.csv,run.trace.json ZT_KERNELS="gemm*,!*_tail" ZT_COPIES=1 ./program
 
+       ZT_HOTSPOTS=1 also samples hot spots on each device that can. See ENVIRONMENT for the other variables.
+
        examples/preload.c is a library that calls zt_auto when it is loaded. With LD_PRELOAD it profiles
        programs that were not built with zetools. Programs that end without exit, such as by _exit or a
        signal, have no report.
