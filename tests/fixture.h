@@ -87,6 +87,7 @@ void assert_close_(double got, double expected, const char *what, const char *fi
     X(set_kernel_clock)                                                                                      \
     X(set_metric_clock)                                                                                      \
     X(give_samples)                                                                                          \
+    X(detach_debuggers)                                                                                      \
     X(set_metric)                                                                                            \
     X(list_metrics)
 

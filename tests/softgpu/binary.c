@@ -148,6 +148,10 @@ static uint32_t memory_of(const sg_kernel *kernel, uint32_t is_local) {
     return bytes;
 }
 
+uint32_t sg_local_bytes(const sg_kernel *kernel) {
+    return memory_of(kernel, 1);
+}
+
 /* Intel's extension of the properties. */
 typedef struct register_file_size {
     ze_structure_type_t stype;

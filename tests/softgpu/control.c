@@ -1,6 +1,6 @@
 /* How tests make the device behave: behaviours, faults, call costs and counts, the clock, the loss of the
  * device. */
-#include "softgpu.h"
+#include "debug.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -205,9 +205,15 @@ void softgpu_set_devices(uint32_t devices, uint32_t sub_devices) {
     atomic_store(&sub_device_count, sub_devices < 2 ? 0 : within(sub_devices, 2, SG_MAX_SUB_DEVICES));
 }
 
-void softgpu_lose_device(void) {
+void sg_note_loss(void) {
     atomic_store(&lost, true);
     update_attention();
+    sg_debug_device_lost();
+    sg_progress();
+}
+
+void softgpu_lose_device(void) {
+    sg_note_loss();
     sg_drop_all_work();
     sg_progress();
 }
@@ -371,11 +377,13 @@ ze_result_t sg_wait(bool (*done)(void *argument), void *argument, uint64_t timeo
 /* ---- defaults, and the environment --------------------------------------------------------------------- */
 
 static _Atomic bool metrics_are_asked_for; /* by ZET_ENABLE_METRICS */
+static _Atomic bool debug_is_asked_for;    /* by ZET_ENABLE_PROGRAM_DEBUGGING */
 
 static void set_default_behaviours(void) {
     for (unsigned i = 0; i < SOFTGPU_BEHAVIOUR_COUNT; ++i)
         softgpu_behave((enum softgpu_behaviour)i, 0);
     softgpu_behave(SOFTGPU_METRICS_NOT_ENABLED, !atomic_load(&metrics_are_asked_for));
+    softgpu_behave(SOFTGPU_DEBUG_NOT_ENABLED, !atomic_load(&debug_is_asked_for));
 }
 
 void softgpu_reset(void) {
@@ -417,6 +425,7 @@ static ze_result_t init_result = ZE_RESULT_SUCCESS;
 
 static void read_environment(void) {
     atomic_store(&metrics_are_asked_for, number_from("ZET_ENABLE_METRICS", 0) == 1);
+    atomic_store(&debug_is_asked_for, number_from("ZET_ENABLE_PROGRAM_DEBUGGING", 0) == 1);
     set_default_behaviours();
     softgpu_set_devices((uint32_t)number_from("SOFTGPU_DEVICES", 1),
                         (uint32_t)number_from("SOFTGPU_SUB_DEVICES", 0));

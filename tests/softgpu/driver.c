@@ -1,5 +1,5 @@
 /* The dispatch tables, the driver, and the properties of its devices. */
-#include "work.h"
+#include "stop.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -134,6 +134,8 @@ static ze_result_t initialise(void) {
     if (result != ZE_RESULT_SUCCESS)
         return result;
     pthread_once(&once, create_all);
+    if (driver && sg_debug_is_enabled())
+        sg_agent_listen();
     return driver ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 }
 
@@ -148,8 +150,10 @@ void sg_at_unload(void (*function)(void)) {
 }
 
 __attribute__((destructor)) static void unload(void) {
+    sg_debug_unload();
     for (uint32_t i = 0; i < SG_MAX_DEVICES; ++i)
         sg_root_stop(&roots[i]);
+    sg_agent_end();
     for (uint32_t i = 0; i < atomic_load(&unload_function_count) && i < MAX_UNLOAD_FUNCTIONS; ++i)
         unload_functions[i]();
     sg_modules_unload();
@@ -302,9 +306,9 @@ ze_result_t sg_zeDeviceGetProperties(ze_device_handle_t handle, ze_device_proper
         .maxHardwareContexts = 1024,
         .numThreadsPerEU = SG_THREADS_PER_EU,
         .physicalEUSimdWidth = 1,
-        .numEUsPerSubslice = SG_MAX_GROUP_SIZE / SG_THREADS_PER_EU,
+        .numEUsPerSubslice = SG_EUS,
         .numSubslicesPerSlice = 1,
-        .numSlices = 1,
+        .numSlices = sg_slices_of(device),
         .timerResolution = timer_resolution(properties->stype),
         .timestampValidBits = sg_timestamp_bits(),
         .kernelTimestampValidBits = sg_kernel_timestamp_bits(),

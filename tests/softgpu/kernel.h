@@ -95,6 +95,13 @@ typedef struct sg_item {
     uint32_t id[3];
 } sg_item;
 
+/* Declared once in a kernel, and not in a loop. */
+static inline void *sg_local(softgpu_group *group, uint32_t bytes) {
+    void *declared = group->local + group->local_used;
+    group->local_used += (bytes + 15) & ~15u;
+    return declared;
+}
+
 static inline void sg_next_item(sg_item *item, const softgpu_group *group) {
     ++item->index;
     if (++item->id[0] < group->size[0])
@@ -161,7 +168,7 @@ SG_ZE_INFO("---\\nversion: '1.34'\\nkernels:\\n");
         __attribute__((section("softgpu_memories"), used)) = &sg_memory_##name
 #define LOCAL(type, name, n)                                                                                 \
     SG_MEMORY(name, 1, sizeof(type) * (n));                                                                  \
-    type name[n]
+    type *const __restrict name = (type *)sg_local(sg_group, (uint32_t)(sizeof(type) * (n)))
 #define LOCAL_LOAD(p, i) (sg_group->local_bytes_read += sizeof *(p), (p)[i])
 #define LOCAL_STORE(p, i, value)                                                                             \
     ((void)(sg_group->local_bytes_written += sizeof *(p)), (void)((p)[i] = (value)))

@@ -11,6 +11,8 @@ typedef struct softgpu_group {
     uint64_t bytes_read, bytes_written;
     uint64_t local_bytes_read, local_bytes_written;
     uint64_t barriers;
+    uint8_t *local; /* the memory that it shares, and how much of that its kernel has declared */
+    uint32_t local_used;
 } softgpu_group;
 
 typedef struct softgpu_argument {

@@ -1,6 +1,6 @@
 /* Lanes: which of their commands may start, and what follows when one is done. The root's lock is held in all
  * but the functions that the host calls, at the end. */
-#include "work.h"
+#include "debug.h"
 
 #include <stdlib.h>
 
@@ -71,7 +71,9 @@ static void fetch(sg_lane *lane) {
 }
 
 /* An event that is gone is not waited for: its destruction was the mistake. */
-static bool is_ready(const sg_command *command) {
+static bool is_ready(const sg_lane *lane, const sg_command *command) {
+    if (command->code && sg_debug_holds(command->code, lane->device->root))
+        return false;
     for (uint32_t i = 0; i < command->wait_count; ++i) {
         const sg_event_use *use = &command->waits[i];
         if (!sg_object_is(&use->event->object, use->serial))
@@ -91,7 +93,7 @@ static sg_flight *startable(sg_lane *lane, uint32_t engine_bit) {
         const sg_command *command = flight->command;
         bool is_mine = engine_bit & (command->order & SG_AT_HOME ? lane->home : lane->engines);
         bool is_its_turn = all_done || !(command->order & SG_AFTER_ALL);
-        if (!flight->is_started && is_mine && is_its_turn && is_ready(command))
+        if (!flight->is_started && is_mine && is_its_turn && is_ready(lane, command))
             return flight;
         if (!flight->is_done && command->order & SG_BLOCKS)
             return NULL;
@@ -193,6 +195,8 @@ ze_result_t sg_lane_open(sg_lane *lane, sg_device *device, uint32_t ordinal, uin
         root->lanes = lane;
     }
     pthread_mutex_unlock(&root->lock);
+    if (result == ZE_RESULT_SUCCESS)
+        sg_debug_count_queues(device, 1);
     return result;
 }
 
@@ -207,6 +211,7 @@ void sg_lane_close(sg_lane *lane) {
     if (root->turn == lane)
         root->turn = lane->next;
     pthread_mutex_unlock(&root->lock);
+    sg_debug_count_queues(lane->device, -1);
     pthread_mutex_destroy(&lane->lock);
     free(lane->entries);
 }

@@ -141,6 +141,7 @@ static ze_result_t write_command(sg_list *list, const sg_append *append) {
     command->recorded = NULL;
     command->ends_recorded = false;
     command->is_kernel = append->is_kernel;
+    command->code = append->code;
     command->order = list->is_in_order ? SG_IN_ORDER | SG_AT_HOME : append->order;
     command->argument = (char *)command + before;
     if (append->size)

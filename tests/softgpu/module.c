@@ -1,7 +1,7 @@
 /* Modules, kernels and their launches. */
 #define _GNU_SOURCE /* memfd_create */
-#include "module.h"
 #include "sampling.h"
+#include "stop.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -119,7 +119,7 @@ static sg_code *load_code(build *of) {
     return NULL;
 }
 
-static const sg_code *code_for(build *of) {
+static sg_code *code_for(build *of) {
     pthread_mutex_lock(&code_lock);
     sg_code *found = codes;
     while (found && (found->size != of->size || memcmp(found->binary, of->binary, of->size) ||
@@ -129,6 +129,13 @@ static const sg_code *code_for(build *of) {
         found = load_code(of);
     pthread_mutex_unlock(&code_lock);
     return found;
+}
+
+void sg_each_code(void (*visit)(sg_code *code, void *argument), void *argument) {
+    pthread_mutex_lock(&code_lock);
+    for (sg_code *code = codes; code; code = code->next)
+        visit(code, argument);
+    pthread_mutex_unlock(&code_lock);
 }
 
 void sg_modules_unload(void) {
@@ -158,31 +165,34 @@ ze_result_t sg_create_log(const char *text, void *context, ze_module_build_log_h
     return ZE_RESULT_SUCCESS;
 }
 
-static ze_result_t create_module(build *of, const char *flags, void *context,
+static ze_result_t create_module(build *of, const char *flags, sg_object *context, sg_device *device,
                                  ze_module_handle_t *out_module) {
     uint32_t profile_flags = 0;
     if (!sg_read_profile_flags(flags, &profile_flags)) {
         fail(of, "-zet-profile-flags takes a combination of profile flags, in hexadecimal");
         return ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
     }
-    const sg_code *code = code_for(of);
+    sg_code *code = code_for(of);
     if (!code)
         return ZE_RESULT_ERROR_INVALID_NATIVE_BINARY;
     sg_module *module = sg_object_create(SG_MODULE, sizeof *module, context);
     if (!module)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     module->code = code;
+    module->device = device;
     module->profile_flags = profile_flags;
+    sg_debug_module_created(module);
     *out_module = (ze_module_handle_t)module;
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t sg_zeModuleCreate(ze_context_handle_t context_handle, ze_device_handle_t device,
+ze_result_t sg_zeModuleCreate(ze_context_handle_t context_handle, ze_device_handle_t device_handle,
                               const ze_module_desc_t *desc, ze_module_handle_t *out_module,
                               ze_module_build_log_handle_t *out_log) {
     sg_object *context = sg_context_of(context_handle);
+    sg_device *device = sg_device_of(device_handle);
     SG_NEED_HANDLE(context);
-    SG_NEED_HANDLE(sg_device_of(device));
+    SG_NEED_HANDLE(device);
     SG_NEED_POINTER(desc);
     SG_NEED_POINTER(desc->pInputModule);
     SG_NEED_POINTER(out_module);
@@ -193,7 +203,7 @@ ze_result_t sg_zeModuleCreate(ze_context_handle_t context_handle, ze_device_hand
     build of = {desc->pInputModule, desc->inputSize, -1, ""};
     ze_result_t result = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     if (desc->format == ZE_MODULE_FORMAT_NATIVE)
-        result = create_module(&of, desc->pBuildFlags, context, out_module);
+        result = create_module(&of, desc->pBuildFlags, context, device, out_module);
     else
         fail(&of, "native binaries only: the device has no compiler");
     if (out_log && sg_create_log(of.log, context, out_log) != ZE_RESULT_SUCCESS)
@@ -202,6 +212,9 @@ ze_result_t sg_zeModuleCreate(ze_context_handle_t context_handle, ze_device_hand
 }
 
 ze_result_t sg_zeModuleDestroy(ze_module_handle_t handle) {
+    const sg_module *module = sg_module_of(handle);
+    if (module)
+        sg_debug_module_destroyed(module);
     return sg_object_end(handle, SG_MODULE);
 }
 
@@ -264,6 +277,10 @@ ze_result_t sg_zeKernelCreate(ze_module_handle_t handle, const ze_kernel_desc_t 
     kernel->code = found;
     kernel->binary = module->code;
     kernel->profile_flags = module->profile_flags;
+    if (sg_local_bytes(kernel) > SG_MAX_LOCAL_MEMORY) {
+        sg_object_destroy(kernel);
+        return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
+    }
     for (unsigned i = 0; i < 3; ++i)
         kernel->group_size[i] = 1;
     *out_kernel = (ze_kernel_handle_t)kernel;
@@ -411,10 +428,16 @@ static void time_tile(sg_interval *tile, uint64_t start) {
 static void run_groups(sg_execution *execution, const launch *what, void *const *values) {
     sg_device *device = execution->device;
     softgpu_group group = first_group(what);
+    _Alignas(SG_CACHE_LINE) uint8_t local[SG_MAX_LOCAL_MEMORY + SG_LOCAL_GAPS];
     uint32_t tiles = device->parent ? 0 : sg_sub_device_count();
     uint64_t plane = (uint64_t)group.count[0] * group.count[1];
     bool is_sampled = false;
-    for (uint64_t n = 0; n < plane * group.count[2] && !sg_is_lost() && !sg_is_stopping(device); ++n) {
+    const bool can_stop = sg_debug_is_enabled() && sg_stop_open();
+    for (uint64_t n = 0;
+         n < plane * group.count[2] && !sg_is_lost() && !sg_is_stopping(device) && !execution->has_failed;
+         ++n) {
+        group.local = local;
+        group.local_used = 0;
         group.id[0] = (uint32_t)(n % group.count[0]);
         group.id[1] = (uint32_t)(n / group.count[0] % group.count[1]);
         group.id[2] = (uint32_t)(n / plane);
@@ -423,7 +446,10 @@ static void run_groups(sg_execution *execution, const launch *what, void *const 
         is_sampled = sg_sampling_is_on(device) ? sg_sampling_open() : is_sampled;
         if (is_sampled)
             sg_sampling_work_for(tile);
-        what->code->run(&group, values);
+        if (!can_stop)
+            what->code->run(&group, values);
+        else if (!sg_stop_run(tile, what->code, &group, values))
+            execution->has_failed = true;
         if (is_sampled)
             sg_sampling_work_for(NULL);
         if (tiles)
@@ -432,6 +458,10 @@ static void run_groups(sg_execution *execution, const launch *what, void *const 
     }
     if (is_sampled)
         sg_sampling_close();
+    if (can_stop)
+        sg_stop_close();
+    if (execution->has_failed)
+        sg_note_loss();
 }
 
 static void run_launch(sg_execution *execution, void *argument) {
@@ -465,6 +495,7 @@ static ze_result_t append_launch(ze_command_list_handle_t list_handle, ze_kernel
     sg_append append = *events;
     append.run = run_launch;
     append.is_kernel = true;
+    append.code = kernel->binary;
     append.argument = what;
     append.size = offsetof(launch, values) + value_bytes;
     return sg_list_append(list_handle, &append);

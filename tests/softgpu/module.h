@@ -16,14 +16,20 @@ typedef struct sg_code {
     const softgpu_kernel *const *first, *const *last;
     const softgpu_memory *const *first_memory, *const *last_memory;
     const softgpu_import *const *first_import, *const *last_import;
+    uint32_t modules[SG_MAX_DEVICES];         /* for target.c: of each root device */
+    _Atomic uint32_t holders[SG_MAX_DEVICES]; /* likewise: tools that have not acknowledged it */
 } sg_code;
 
 typedef struct sg_module {
     sg_object object;
-    const sg_code *code;
+    sg_code *code;
+    sg_device *device;
     uint32_t profile_flags;
     atomic_bool is_linked; /* by zeModuleDynamicLink; without imports, that does not matter */
 } sg_module;
+
+/* What the arrays of local memory lose between them. */
+enum { SG_LOCAL_GAPS = 1 << 12 };
 
 enum { SG_MAX_ARGUMENT_BYTES = 1024, SG_LOG_BYTES = 1024 };
 
@@ -41,11 +47,17 @@ typedef struct sg_kernel {
 SG_HANDLE(sg_module_of, sg_module, ze_module_handle_t, SG_MODULE)
 SG_HANDLE(sg_kernel_of, sg_kernel, ze_kernel_handle_t, SG_KERNEL)
 
+/* Calls visit(code, argument) for all code that was ever loaded. */
+void sg_each_code(void (*visit)(sg_code *code, void *argument), void *argument);
+
 /* Of a build or link. */
 ze_result_t sg_create_log(const char *text, void *context, ze_module_build_log_handle_t *out_log);
 
 /* The address of what a binary exports; NULL: it does not. */
 void *sg_find_export(const sg_code *code, const softgpu_import *import);
+
+/* What a kernel declares of it. */
+uint32_t sg_local_bytes(const sg_kernel *kernel);
 
 bool sg_module_is_linked(const sg_module *module);
 

@@ -23,15 +23,15 @@
  * bits. Debug information (zetModuleGetDebugInfo) has addresses as linked, B being that of the symbol of the
  * kernel's function there: NAME's is sg_body_NAME, or sg_run_NAME where the compiler has inlined that. Its
  * value plus the offset is what addr2line -e and llvm-symbolizer -e take. */
-#define _GNU_SOURCE /* REG_RIP, syscall */
+#define _GNU_SOURCE /* syscall */
 #include "sampling.h"
+#include "signals.h"
 
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 /* ---- reports -------------------------------------------------------------------------------------------
@@ -108,23 +108,6 @@ struct sg_sample {
 static struct sg_sample nobody_asks;    /* an engine that cannot be sampled */
 static struct sg_sample being_answered; /* by the handler */
 
-extern const char __ehdr_start[], etext[]; /* by the linker: the device's own code */
-
-/* 0: nobody knows, on this processor. */
-static uintptr_t interrupted_at(const void *context) {
-    const ucontext_t *of = context;
-#if defined(__x86_64__)
-    return (uintptr_t)of->uc_mcontext.gregs[REG_RIP];
-#elif defined(__i386__)
-    return (uintptr_t)of->uc_mcontext.gregs[REG_EIP];
-#elif defined(__aarch64__)
-    return (uintptr_t)of->uc_mcontext.pc;
-#else
-    (void)of;
-    return 0;
-#endif
-}
-
 /* At or behind an instruction that is for waiting, or behind a system call. */
 static bool is_waiting(uintptr_t address) {
     enum { PAGE = 4096 };
@@ -155,7 +138,7 @@ static bool is_waiting(uintptr_t address) {
 
 static void take_sample(struct sg_sample *sample, const sg_engine_thread *engine, uintptr_t address) {
     sg_device *tile = atomic_load_explicit(&engine->works_for, memory_order_relaxed);
-    bool is_own = !address || (address >= (uintptr_t)__ehdr_start && address < (uintptr_t)etext);
+    bool is_own = !address || sg_is_own_code(address);
     bool is_late = sg_now() - sample->asked_at > sample->patience;
     sample->address = is_own ? 0 : address;
     sample->tile = tile ? tile : sample->tile;
@@ -172,77 +155,11 @@ static void answer(int number, siginfo_t *info, void *context) {
     struct sg_sample *sample = atomic_exchange(&engine->asked, &being_answered);
     bool is_asked = sample && sample != &nobody_asks;
     if (is_asked)
-        take_sample(sample, engine, interrupted_at(context));
+        take_sample(sample, engine, sg_interrupted_at(context));
     atomic_store(&engine->asked, is_asked ? NULL : sample);
 }
 
-/* ---- the signal ----------------------------------------------------------------------------------------
- *
- * Samplers and the engines that let it through hold it. Its handler is gone when nobody does. */
-
-static struct {
-    pthread_mutex_t lock;
-    pid_t process;
-    uint32_t holders;
-    int number;
-    struct sigaction before;
-} the_signal = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static bool has_our_handler(void) {
-    struct sigaction now;
-    return !sigaction(the_signal.number, NULL, &now) && now.sa_flags & SA_SIGINFO &&
-           now.sa_sigaction == answer;
-}
-
-/* The last real-time signal that nobody handles, and that the calling thread does not block: where it does,
- * somebody may be waiting for it. 0: there is none. */
-static int find_signal(const sigset_t *blocked) {
-    struct sigaction now;
-    for (int number = SIGRTMAX; number >= SIGRTMIN; --number)
-        if (!sigismember(blocked, number) && !sigaction(number, NULL, &now) && !(now.sa_flags & SA_SIGINFO) &&
-            now.sa_handler == SIG_DFL)
-            return number;
-    return 0;
-}
-
-static bool install_handler(void) {
-    struct sigaction ours = {.sa_sigaction = answer, .sa_flags = SA_SIGINFO | SA_RESTART};
-    sigset_t none, blocked;
-    sigemptyset(&none);
-    pthread_sigmask(SIG_BLOCK, NULL, &blocked);
-    sigfillset(&ours.sa_mask);
-    the_signal.number = find_signal(&blocked);
-    if (!the_signal.number) /* a thread that blocks them all */
-        the_signal.number = find_signal(&none);
-    return the_signal.number && !sigaction(the_signal.number, &ours, &the_signal.before);
-}
-
-/* A forked child has its parent's handler, but none of those who hold the signal. */
-static bool hold_signal(void) {
-    pthread_mutex_lock(&the_signal.lock);
-    if (the_signal.process != getpid())
-        the_signal.holders = 0;
-    the_signal.process = getpid();
-    bool held = the_signal.holders > 0 || install_handler();
-    the_signal.holders += held;
-    pthread_mutex_unlock(&the_signal.lock);
-    return held;
-}
-
-/* A handler that the application has set meanwhile is the application's. */
-static void release_signal(void) {
-    pthread_mutex_lock(&the_signal.lock);
-    if (--the_signal.holders == 0 && has_our_handler())
-        sigaction(the_signal.number, &the_signal.before, NULL);
-    pthread_mutex_unlock(&the_signal.lock);
-}
-
-static void let_signal(int how) {
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, the_signal.number);
-    pthread_sigmask(how, &set, NULL);
-}
+static sg_signal moments = {.handler = answer, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- engines ------------------------------------------------------------------------------------------- */
 
@@ -255,12 +172,12 @@ void sg_engine_prepare_sampling(sg_engine_thread *engine) {
 
 bool sg_sampling_open(void) {
     sg_engine_thread *engine = sg_own_engine;
-    if (!engine || engine->is_sampled || !hold_signal())
+    if (!engine || engine->is_sampled || !sg_signal_hold(&moments))
         return engine && engine->is_sampled;
     engine->is_sampled = true;
     if (!engine->number)
         engine->number = (pid_t)syscall(SYS_gettid);
-    let_signal(SIG_UNBLOCK);
+    sg_signal_let(&moments, SIG_UNBLOCK);
     atomic_store(&engine->asked, NULL);
     return true;
 }
@@ -272,12 +189,12 @@ void sg_sampling_work_for(sg_device *tile) {
 /* A signal that is still on its way finds nothing to answer. */
 void sg_sampling_close(void) {
     sg_engine_thread *engine = sg_own_engine;
-    let_signal(SIG_BLOCK);
+    sg_signal_let(&moments, SIG_BLOCK);
     struct sg_sample *sample = atomic_exchange(&engine->asked, &nobody_asks);
     if (sample)
         atomic_store(&sample->state, FREE);
     engine->is_sampled = false;
-    release_signal();
+    sg_signal_release(&moments);
 }
 
 /* ---- samplers ------------------------------------------------------------------------------------------ */
@@ -291,7 +208,7 @@ struct sg_sampler {
 
 sg_sampler *sg_sampler_create(sg_device *device, uint64_t period) {
     sg_sampler *sampler = calloc(1, sizeof *sampler);
-    if (!sampler || !hold_signal()) {
+    if (!sampler || !sg_signal_hold(&moments)) {
         free(sampler);
         return NULL;
     }
@@ -320,7 +237,7 @@ void sg_sampler_destroy(sg_sampler *sampler) {
     for (uint32_t i = 0; is_ours && i < atomic_load(&root->engine_count); ++i)
         withdraw(&root->engines[i], &sampler->samples[i]);
     if (is_ours)
-        release_signal();
+        sg_signal_release(&moments);
     free(sampler);
 }
 
@@ -344,7 +261,7 @@ static bool make_report(const sg_sampler *sampler, const struct sg_sample *sampl
 static void ask(const sg_sampler *sampler, sg_engine_thread *engine, struct sg_sample *sample) {
     struct sg_sample *nobody = NULL;
     sg_device *tile = atomic_load_explicit(&engine->works_for, memory_order_relaxed);
-    if (!concerns(sampler, tile) || !has_our_handler())
+    if (!concerns(sampler, tile) || !sg_signal_is_ours(&moments))
         return;
     sample->tile = tile;
     sample->missed = 0;
@@ -352,7 +269,7 @@ static void ask(const sg_sampler *sampler, sg_engine_thread *engine, struct sg_s
     sample->asked_at = sg_now();
     atomic_store(&sample->state, ASKED);
     if (atomic_compare_exchange_strong(&engine->asked, &nobody, sample))
-        syscall(SYS_tgkill, getpid(), engine->number, the_signal.number);
+        syscall(SYS_tgkill, getpid(), engine->number, moments.number);
     else
         atomic_store(&sample->state, FREE);
 }

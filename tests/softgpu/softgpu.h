@@ -7,6 +7,8 @@
  *   event.c    event pools and events            thread.c    the engines
  *   counters.c what devices count                graph.c     command graphs
  *   binary.c   what modules are made of
+ *   debug.c  target.c  agent.c  remote.c  stop.c  registers.c    program debug: see debug.h
+ *   signals.c              signals to the engines
  *   metrics.c  calculate.c  queries.c  streamers.c  sampling.c    the tools functions: see metrics.h
  */
 #ifndef SOFTGPU_H
@@ -34,7 +36,8 @@
 /* clang-format off */
 #define SG_TYPES(X)                                                                                          \
     X(DRIVER) X(DEVICE) X(CONTEXT) X(QUEUE) X(LIST) X(FENCE) X(EVENT_POOL) X(EVENT) X(MODULE) X(BUILD_LOG)   \
-    X(KERNEL) X(METRIC_GROUP) X(METRIC) X(STREAMER) X(QUERY_POOL) X(QUERY) X(GRAPH)
+    X(KERNEL) X(METRIC_GROUP) X(METRIC) X(STREAMER) X(QUERY_POOL) X(QUERY) X(GRAPH)                                                 \
+    X(DEBUG_SESSION)
 /* clang-format on */
 
 typedef enum sg_type {
@@ -101,6 +104,9 @@ bool sg_behaves(enum softgpu_behaviour behaviour);
 bool sg_behaviour_is_on(enum softgpu_behaviour behaviour);
 
 bool sg_is_lost(void);
+
+/* On an engine's thread: it is, by what a command has done. */
+void sg_note_loss(void);
 
 /* METRICS_NOT_ENABLED counts again, on all devices. */
 void sg_metrics_forget_switches(void);
@@ -245,6 +251,7 @@ typedef struct sg_device {
     _Atomic uint64_t busy_since[SG_ENGINE_COUNT]; /* 0: idle */
     uint32_t running[SG_ENGINE_COUNT];            /* commands; under the root's lock */
     _Atomic uint64_t busy_version;
+    _Atomic uint32_t queues; /* and immediate lists */
 } sg_device;
 
 sg_device *sg_device_at(uint32_t index);                             /* a root device */
@@ -339,6 +346,7 @@ typedef struct sg_execution {
     uint64_t start, end; /* ns; when run() has returned, end is set. A nonzero end is kept */
     sg_interval tiles[SG_MAX_SUB_DEVICES]; /* its part on each; an end of 0: as the whole */
     uint32_t busy_tiles;                   /* bits: those that it keeps busy */
+    bool has_failed;                       /* the command never ends, and the device is lost */
 } sg_execution;
 
 typedef void (*sg_run)(sg_execution *execution, void *argument);
@@ -368,7 +376,8 @@ typedef struct sg_append {
     ze_event_handle_t *waits;
     bool held; /* on an immediate list: not submitted before the next command that is not held */
     bool is_kernel;
-    unsigned order; /* of SG_AFTER_ALL, SG_BLOCKS */
+    unsigned order;             /* of SG_AFTER_ALL, SG_BLOCKS */
+    const struct sg_code *code; /* that it runs, or NULL */
 } sg_append;
 
 /* Checks list and events, and appends; on a synchronous immediate list, waits for it. */

@@ -58,7 +58,14 @@ extern "C" {
     X(CLOCK_DRIFTS)               /* the device's clock is a hundredth faster  than it says */ \
     X(HANDLES_COME_BACK)          /* a new object has the handle of the last of its type that was destroyed */ \
     X(CLOSED_LISTS_IGNORE)        /* commands for a closed list, and a second close, succeed without effect */ \
-    X(CONCURRENT_ENGINES)         /* engines work at the same time, lists are out of order: see below */
+    X(CONCURRENT_ENGINES)         /* engines work at the same time, lists are out of order: see below */     \
+    X(DEBUG_NOT_ENABLED)          /* on this system: nobody can attach; see below */                         \
+    X(DEBUG_UNSUPPORTED)          /* by the device, which says so */                                         \
+    X(DEBUG_NO_PERMISSION)        /* for any process */                                                      \
+    X(DEBUG_NOT_ITSELF)           /* a process has no permission to debug itself */                          \
+    X(DEBUG_SUB_DEVICES)          /* sub-devices have code of their own: tools can attach to each */         \
+    X(DEBUG_EVENTS_LOST)          /* an event never comes */                                                 \
+    X(DEBUG_THREADS_UNAVAILABLE)  /* an interruption finds no thread */
 /* clang-format on */
 
 enum softgpu_behaviour {
@@ -106,6 +113,33 @@ void softgpu_reset(void);
  * query's begin, a signal, an event's reset and a recorded list (on a queue or an immediate list) start after
  * all before them. What follows a barrier, a wait for events, a query's begin or end, an event's reset or a
  * recorded list starts after that. Other lists go on meanwhile; a query counts what they do. */
+
+/* Program debug (zetDebugAttach): DEBUG_NOT_ENABLED is on by default where ZET_ENABLE_PROGRAM_DEBUGGING was
+ * not 1 before zeInit; attaching is then an UNSUPPORTED_FEATURE. A tool that attaches is told of the queues
+ * and modules that are there already. A module that is loaded while it is attached runs when it has
+ * acknowledged that. Equal binaries are loaded once.
+ * Other processes of the same user can attach if debug was enabled when this one called zeInit; to a process
+ * where it was not, attaching is an UNSUPPORTED_FEATURE, and to one that does not exist an INVALID_ARGUMENT.
+ *
+ * A slice is a tile; the first threads of its first EUs are the engines that compute, and the others are
+ * never available. A thread can be stopped at any instruction of a kernel whose launch began when
+ * DEBUG_NOT_ENABLED was off; without CONCURRENT_ENGINES, nothing runs on any EU but the first. SLM is what a
+ * work-group has declared, in the order of its LOCALs, each at a multiple of 16.
+ *
+ * While a tool is attached, a page fault of a kernel stops its thread. If that has the same fault again when
+ * it is resumed, or if the tool detaches, the kernel ends and the device is lost. Without a tool, it ends the
+ * process.
+ *
+ * Registers are the processor's; the types of their sets are those of Intel's GPUs. On x86-64: rax, rbx, rcx,
+ * rdx, rsi, rdi, rbp, rsp and r8 to r15; rflags; in the third 32 bits of a control register the instruction's
+ * address from the base; xmm0 to xmm15; and the bases, of which the fifth is that of the instructions. */
+enum {
+    SOFTGPU_GENERAL_REGISTERS = 1,
+    SOFTGPU_FLAG_REGISTERS = 3,
+    SOFTGPU_CONTROL_REGISTERS = 6,
+    SOFTGPU_VECTOR_REGISTERS = 8,
+    SOFTGPU_BASE_REGISTERS = 11
+};
 
 /* On for every n-th occasion: 1 is always, 0 is off. */
 void softgpu_behave(enum softgpu_behaviour behaviour, uint32_t every);
@@ -171,6 +205,9 @@ typedef struct softgpu_metric {
 } softgpu_metric;
 
 int softgpu_list_metrics(const char *group, const softgpu_metric *metrics, uint32_t count);
+
+/* The tools that debug this process are detached, with this zet_debug_detach_reason_t. */
+void softgpu_detach_debuggers(uint32_t reason);
 
 /* Root devices (1 to 4) and sub-devices in each (0, or 2 to 4). Handles stay valid, listings change. */
 void softgpu_set_devices(uint32_t devices, uint32_t sub_devices);

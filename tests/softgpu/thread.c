@@ -121,16 +121,8 @@ static void signal_event(sg_event *event, const sg_execution *execution) {
     sg_event_signal(event, times, tiles);
 }
 
-static void finish(sg_lane *lane, sg_flight *flight, sg_execution *execution) {
-    sg_root *root = lane->device->root;
+static void finish_flight(sg_lane *lane, sg_flight *flight, const sg_execution *execution) {
     const sg_command *command = flight->command;
-    uint64_t now = sg_busy_end(execution);
-    bool is_kernel = command->is_kernel;
-    if (!execution->end)
-        execution->end = now;
-    sg_count(sg_tile_for(lane->device, 0), SG_COMMANDS, 1);
-    if (atomic_load_explicit(&root->watchers, memory_order_relaxed) > 0)
-        sg_publish_thread_counters();
     bool signals = command->signal.event && event_is_there(&command->signal);
     bool is_counted = signals && command->signal.event->is_counter_based;
     if (signals)
@@ -138,6 +130,19 @@ static void finish(sg_lane *lane, sg_flight *flight, sg_execution *execution) {
     sg_lane_finish(lane, flight);
     if (is_counted)
         sg_ring_all();
+}
+
+static void finish(sg_lane *lane, sg_flight *flight, sg_execution *execution) {
+    sg_root *root = lane->device->root;
+    uint64_t now = sg_busy_end(execution);
+    bool is_kernel = flight->command->is_kernel;
+    if (!execution->end)
+        execution->end = now;
+    sg_count(sg_tile_for(lane->device, 0), SG_COMMANDS, 1);
+    if (atomic_load_explicit(&root->watchers, memory_order_relaxed) > 0)
+        sg_publish_thread_counters();
+    if (!execution->has_failed)
+        finish_flight(lane, flight, execution);
     root->executing--;
     root->holding -= !is_kernel;
     if (root->is_paused)
@@ -197,6 +202,8 @@ static bool start_engine(sg_root *root, uint32_t index) {
     engine->root = root;
     engine->bit = (uint32_t)1 << index;
     sg_engine_prepare_sampling(engine);
+    atomic_store(&engine->stop.state, SG_OUTSIDE);
+    atomic_store(&engine->stop.is_asked, false);
     return sg_thread_start(&engine->thread, engine_thread, engine);
 }
 

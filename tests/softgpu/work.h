@@ -4,6 +4,7 @@
 #define SOFTGPU_WORK_H
 
 #include "softgpu.h"
+#include <setjmp.h>
 #include <sys/types.h>
 
 #pragma GCC visibility push(hidden)
@@ -22,7 +23,8 @@ typedef struct sg_command {
     sg_list *recorded;  /* the list that it was recorded on, where it runs on an immediate one; or NULL */
     bool ends_recorded; /* it is the last of that list's commands */
     bool is_kernel;
-    unsigned order; /* of SG_AFTER_ALL, SG_BLOCKS */
+    const struct sg_code *code; /* that it runs, or NULL */
+    unsigned order;             /* of SG_AFTER_ALL, SG_BLOCKS */
     uint32_t wait_count;
     sg_event_use waits[];
 } sg_command;
@@ -116,6 +118,29 @@ struct sg_list {
 /* The engines of a root device, as its queue groups list them: first those that compute. */
 enum { SG_COMPUTE_ENGINES = 2, SG_COPY_ENGINES = 1, SG_ENGINES = SG_COMPUTE_ENGINES + SG_COPY_ENGINES };
 
+/* Where a thread is, for tools that stop it: a futex. */
+typedef enum sg_stop_state {
+    SG_OUTSIDE,        /* of all launches, or it cannot be stopped */
+    SG_BETWEEN_GROUPS, /* of a launch */
+    SG_IN_KERNEL,
+    SG_STOPPED
+} sg_stop_state;
+
+/* For stop.c: the thread itself writes what it is about before it is in that state. */
+typedef struct sg_stop {
+    _Atomic sg_stop_state state;
+    _Atomic bool is_asked;       /* to stop */
+    sg_device *_Atomic tile;     /* that the work-group runs for */
+    struct softgpu_group *group; /* the work-group */
+    void *context;               /* of the handler in which it is stopped */
+    bool is_wanted;              /* for target.c: somebody has asked for it */
+    bool is_fault;               /* it did not stop, but could not go on */
+    bool must_end;               /* it shall not try that again */
+    zet_debug_page_fault_reason_t reason;
+    uintptr_t fault_at, fault_address; /* the last of the work-group: the instruction, and what it accessed */
+    sigjmp_buf end;                    /* of the kernel */
+} sg_stop;
+
 typedef struct sg_engine_thread {
     sg_root *root;
     uint32_t bit;
@@ -128,6 +153,7 @@ typedef struct sg_engine_thread {
     sg_device *_Atomic works_for;
     bool is_sampled;
     pid_t number; /* by which the system knows the thread; set before it can be asked */
+    sg_stop stop;
 } sg_engine_thread;
 
 /* One for each root device: its engines and the lanes that they serve. */
@@ -149,6 +175,7 @@ struct sg_root {
     pid_t process;              /* in which the threads were started */
     _Atomic int32_t watchers;
     _Atomic int32_t samplers; /* that want to know where its engines are */
+    _Atomic uint32_t tools;   /* that are attached to it, or to a sub-device */
     sg_engine_thread engines[SG_ENGINES];
     _Atomic uint32_t engine_count; /* that have a thread */
 };
@@ -201,6 +228,9 @@ void sg_count(sg_device *device, sg_counter counter, uint64_t amount);
 /* Where a root device with sub-devices has its n-th piece of work done; any other device does it itself. */
 sg_device *sg_tile_for(sg_device *device, uint64_t n);
 
+/* A slice is a tile; an engine that computes is the first thread of an EU in each. */
+uint32_t sg_slices_of(const sg_device *device);
+
 /* With the root's lock held. The second returns the time now. */
 void sg_busy_begin(sg_execution *execution);
 uint64_t sg_busy_end(const sg_execution *execution);
@@ -222,7 +252,7 @@ enum { SG_MAX_ALIGNMENT = 1 << 21, SG_MAX_FILL_PATTERN = 128, SG_MAX_GROUP_SIZE 
 
 /* An item is a thread, and all items of the largest group live at the same time: the one subslice has a place
  * for each. */
-enum { SG_THREADS_PER_EU = 8, SG_MAX_LOCAL_MEMORY = 1 << 16 };
+enum { SG_THREADS_PER_EU = 8, SG_EUS = SG_MAX_GROUP_SIZE / SG_THREADS_PER_EU, SG_MAX_LOCAL_MEMORY = 1 << 16 };
 #define SG_MAX_ALLOCATION ((uint64_t)1 << 32)
 
 /* Does [pointer, pointer + size) stay within the allocation that it begins in, if it begins in one? */
