@@ -10,6 +10,19 @@
    The manual explains how things work together. Each function is documented at its declaration. The
    implementation begins with an overview of its chapters, locks and states.
 
+   CONTENTS
+
+       First steps         USE, TERMS, NAMES
+       Regions             REGIONS, NESTING, COMMAND LISTS, COLLECTING, COUNTS, AGGREGATION, PASSES, TILES
+       Streams and time    STREAMS, THE TIMELINE
+       The tracer          TRACING, TRACED LAUNCHES, AUTOMATIC TRACING, KERNELS, MODULES, REPLACEMENTS,
+                           HOT SPOTS
+       What figures mean   LATENCY, BYTES AND OVERLAP, ROOFLINE
+       What is written     REPORTS, OPENMETRICS, PACKED STATISTICS
+       Benchmarks          BENCHMARKS
+       Rules               CALLBACKS, THREADS, PROCESSES
+       Settings            ENVIRONMENT, OPTIONS
+
    USE
 
        In one C or C++ file of the program:
@@ -48,32 +61,36 @@
        metric group   a set of metrics that the device measures together. Groups of different domains can be
                       active at the same time; two groups of one domain cannot
        region         a named part of a command list. All regions with one name share their statistics
-       sample         one execution of a region, with its figures. Statistics are computed from samples
+       sample         one execution of a region, with its figures. Statistics are computed from samples. Of
+                      hot spots: the instruction at which one thread of the device was at one moment
        in flight      begun, and not yet collected, lost or dropped; see COUNTS
        slot           what a sample needs while it is in flight: a metric query for each group, and an event
        to collect     to read the figures of finished samples and add them to the statistics
        pass           one repetition of the work, with one set of metric groups
        tile           a sub-device of a device that has several
        stream         periodic measurements of a metric group
-       report         of a stream: what the device measured in one period, as raw data
+       report         what zt_report writes. Of a stream: what the device measured in one period, as raw data
        row            of a stream: the metrics of one period, calculated from a report
        marker         a name that a command list puts into a stream
+       tracer         the part of the library that observes calls of the application to Level Zero
+       launch         a call that appends a kernel to a list, which may then be executed several times
        hot spot       an instruction of a kernel, with the samples that were taken there
 
    NAMES
 
        Functions are named zt_[stream_|trace_|hotspots_]verb[_noun]: zt_get_counts, zt_stream_get_counts.
-       Functions of streams begin with zt_stream_, those of the tracer with zt_trace_, and those that sample
-       hot spots with zt_hotspots_. zt_..._name returns the name of
-       a value, and zt_..._config_default a configuration. What begins with zt__ or ZT__ is private.
+       Functions of streams begin with zt_stream_, those that control the tracer with zt_trace_, and those
+       that sample hot spots with zt_hotspots_. What a profiler has measured is returned by zt_get_ functions,
+       also that of its tracer: zt_get_call, zt_get_kernel, zt_get_hotspot. zt_..._name returns the name of a
+       value, and zt_..._config_default a configuration. What begins with zt__ or ZT__ is private.
 
    REGIONS
 
        The metric query of a region begins when the commands before it are complete, and commands after it
        wait until it has ended. So a region serialises the work around it: kernels that would overlap do not.
-       Without metrics, barriers have the same effect; launches that the tracer measures then have none (see
-       TRACING). Put regions around the parts that matter, and not
-       around every kernel of a pipeline that depends on overlap.
+       Without metrics, barriers have the same effect; launches that the tracer measures then need none (see
+       TRACED LAUNCHES). Put regions around the parts that matter, and not around every kernel of a pipeline
+       that depends on overlap.
 
        A region measures the device from the moment when its list executes the begin to the moment when it
        executes the end. This includes work of other lists that runs in that time. Begin a region on the list
@@ -278,92 +295,6 @@
        kept: if one of them is collected or read late, raise config.timeline or
        zt_stream_config.timeline_rows.
 
-   LATENCY
-
-       With config.timeline, it is measured how long regions and traced launches wait (zt_get_latency):
-
-       queue    from zt_begin or the call that appends, to the execution of the recorded list. Only the first
-                execution counts. What is appended to an immediate list does not wait to be executed
-       launch   from the call that executes the list, or that appends to an immediate list, to the begin on
-                the device. This includes the wait for events and for what runs before. So the shortest
-                latency of a region is nearest to that of the launch itself, and the median is what its
-                samples have met
-
-       A launch latency is not known if the list ran outside of zt_execute, if the device's clock may have
-       overflowed, or if the next execution of the list was submitted before the sample was collected. Loaders
-       before 1.16 cannot tell whether a list is immediate: there, only executions by zt_execute have launch
-       latencies, and what a tracer sees from the creation of the list on.
-
-       Host and device have clocks of their own, which are compared from time to time. How long a comparison
-       takes, the drift since the last one and the resolution of the device's clock bound the error of a
-       launch latency. Figures up to the largest error among the samples of the region are NaN, and empty in
-       reports: they may as well be 0.
-
-       A table has the median of the launch latency if even the shortest one is half as long as a region, or
-       if config.columns names "launch". "queued" names that of the list.
-
-       Traced copies and fills have the bytes that they move, with and without a timeline:
-       zt_region_info.bytes is their sum, and bytes_per_second that sum divided by the GPU time of the same
-       samples. The bytes of images are not known, as they depend on the format of the pixels.
-
-       zt_get_overlap returns how much of the time from the first begin of a kept sample to the last end is
-       covered by traced kernels, by traced copies, and by both at once, and for how much of it the device is
-       idle. No time counts twice. What is not measured counts as idle, so trace all kernels and copies
-       (zt_trace_config.copies). Barriers and waits are idle time. If newer samples have replaced others, the
-       time begins where the last of these ended. If samples of that time are missing, its parts are not
-       known. Regions, and launches between queries or barriers, overlap with nothing; see REGIONS and
-       TRACING.
-
-   ROOFLINE
-
-       A roofline shows how far each region is from what the device can do: operations a second against
-       operations a byte of memory traffic, below the peaks of both. A page (.html) has one for the regions
-       whose memory traffic is measured.
-
-       The peaks are given by ZT_PEAKS or zt_set_peaks. A peak that was measured is nearer to what kernels
-       reach than one from a data sheet: benchmark a kernel that copies, and pass its bytes a second.
-
-           zt_bench(profiler, &copy, &result);
-           zt_set_peaks(profiler, 2.0 * copied_bytes / (result.median * 1e-9), 14.6e12, "measured: a copy");
-
-       Without them, the peak bandwidth is the one that the driver reports. It is also what zt_get_limit
-       compares the memory traffic with. Where the traffic is more than 110% of it, the peak is wrong: the
-       text of zt_limit_info says so, and nothing is concluded from it.
-
-       No metric counts operations: an instruction does as many as it has SIMD lanes, and the device does not
-       report their number. So operations are what zt_set_operations states. Without them, the roofline has
-       the instructions of the vector and matrix engines, and only the roof of the bandwidth.
-
-   OPENMETRICS
-
-       A report to "run.prom" is OpenMetrics text, as Prometheus reads it from an endpoint, a push gateway or
-       the textfile collector of its node exporter. A program that serves it calls zt_write with
-       ZT_FORMAT_OPENMETRICS for each request. Its families are
-
-           zetools_info                     1, with version, device and availability of metrics as labels
-           zetools_region_gpu_time_seconds  a summary by region. The quantiles 0 and 1 are minimum and maximum
-           zetools_region_own_gpu_time_seconds_total       by region, outside of regions inside it: these can
-                                            be added up. Left out while it is not known; see NESTING
-           zetools_region_pass_gpu_time_seconds_total      by region and pass, if there are several
-           zetools_region_queue_latency_seconds, zetools_region_launch_latency_seconds
-                                            summaries by region; see LATENCY
-           zetools_region_copied_bytes_total  of traced copies and fills, by region
-           zetools_region_lost_samples_total, ..._dropped_samples_total      by region
-           zetools_lost_samples_total, zetools_dropped_samples_total         by cause
-           zetools_collected_samples_total, zetools_in_flight_samples, zetools_unobserved_lists_total
-           zetools_metric_NAME_UNIT         a metric of the device, by region, metric and group, and by
-                                            pass if there are several. What adds up is a counter, with
-                                            _total; what is averaged is a gauge
-           zetools_tile_metric_NAME_UNIT    the same of each tile, by tile, if there are several
-           zetools_streamed_mean_NAME_UNIT, zetools_streamed_peak_NAME_UNIT  a metric of the attached streams
-                                            while regions run, as gauges by region, metric, group and stream
-           zetools_call_seconds, zetools_call_errors_total  host time of calls as a summary, and calls that
-                                            failed, by call
-
-       Names are in snake case and units are base units: GPU_BUSY in percent becomes
-       zetools_metric_gpu_busy_ratio, from 0 to 1. Flags count samples. Flags of streams and
-       metrics that are not combined are left out. Counters begin at 0 with each profiler.
-
    TRACING, with ZETOOLS_TRACER
 
        After zt_trace_start, every kernel launch in the process becomes a region with the name of the kernel,
@@ -385,44 +316,15 @@
        list that was created before zt_trace_start, the driver is queried for context and device. If it does
        not report them, the list is assumed to belong to those of the profiler.
 
-       With metrics, a launch is between two queries, and overlaps with nothing. If it waits for events, the
-       tracer appends the wait, then the begin of the region, then the launch. So the GPU time does not
-       include the wait. If the driver refuses the launch, the wait stays on the list.
-
-       If the profiler measures times alone (config.groups = ""), a launch overlaps with others as it does
-       without the tracer, because its time is from the time stamps that the device writes with each kernel:
-
-       - A launch without a signal event gets one of the library. Nothing is appended.
-       - A launch with an event of the application signals an event of the library, too, because few events
-         have kernel time stamps. On a list that is in order, zeCommandListAppendSignalEvent follows, which
-         signals the application's event; on a copy engine, which executes one command at a time, a barrier
-         does. On another immediate list, the command that follows is
-         zeCommandListAppendQueryKernelTimestamps, which waits for the library's event alone. So the
-         application's event is signalled after the kernel has ended, and soon after that. On devices that
-         stop at such a wait, even if what follows does not depend on it, it delays what is appended next.
-       - If the application may read kernel time stamps of its event, these must be the kernel's, so the
-         launch keeps the event. It is measured by time stamps between barriers, with the wait for its events
-         before them. The same holds for a launch with an event on a recorded list that is not in order: when
-         the list runs again, the event of the library may still be signalled. It also holds if several
-         profilers measure the launch, for all but the first, and where an older loader cannot tell about a
-         list or event that was created before zt_trace_start. On lists that are not in order, such launches
-         overlap with nothing; they are counted in zt_trace_counts.serialised.
-
-       Copies, fills and barriers are measured in the same ways (zt_trace_config.copies). A wait for events
-   has no event of its own. On a list that is in order, it is measured by time stamps before and after it. On
-       other lists it is counted as elsewhere, as is a barrier that has an event with time stamps of the
-       application.
-
-       On a device with several tiles, the time is from the first begin to the last end on any tile. For the
-       timeline, the clock of kernel time stamps is compared with the device's when the profiler is opened,
-       for which a barrier is executed.
-
        zt_trace_counts counts launches when they are appended, however often their list is executed later. A
        launch that the driver refuses is a dropped sample. Launches that cannot be measured are counted as
-       elsewhere, and reports note them: those captured into a graph, or that wait for events while another
-       list is captured; on copy engines, if the profiler measures metrics; on lists that can be cloned,
-       because clones would write to the same queries and events; and on mutable lists, once the application
-       has queried the identifier of a command, because nothing may be appended before that command.
+       elsewhere, and reports note them:
+
+       - captured into a graph, or waiting for events while another list is captured
+       - on copy engines, if the profiler measures metrics
+       - on lists that can be cloned, because clones would write to the same queries and events
+       - on mutable lists, once the application has queried the identifier of a command, because nothing may
+         be appended before that command
 
        With zt_trace_config.calls, calls of the application are counted and timed on the host. Reports show
        them below the regions, and the timeline has a track for each thread. Calls that the library makes
@@ -434,11 +336,52 @@
        is measured, and a kernel that an epilogue of zeKernelCreate puts in place of another is measured under
        its own name.
 
+   TRACED LAUNCHES, with ZETOOLS_TRACER
+
+       With metrics, a launch is measured between two queries, and overlaps with nothing. If it waits for
+       events, the tracer appends the wait, then the begin of the region, then the launch. So the GPU time
+       does not include the wait. If the driver refuses the launch, the wait stays on the list.
+
+       If the profiler measures times alone (config.groups = ""), a launch is measured by the time stamps that
+       the device writes with each kernel. It overlaps with others as it does without the tracer:
+
+       - A launch without a signal event signals one of the library. Nothing is appended.
+       - A launch with a signal event signals one of the library instead, because few events of applications
+         have kernel time stamps. A command that follows signals the application's event: on a list that is
+         in order, zeCommandListAppendSignalEvent; on a copy engine, which executes one command at a time, a
+         barrier; on another immediate list, zeCommandListAppendQueryKernelTimestamps, which waits for the
+         library's event alone. So the application's event is signalled soon after the kernel has ended. A
+         device that stops at such a wait begins what is appended next later, even if that does not depend on
+         the event.
+
+       Few launches are measured by time stamps between barriers instead, after a wait for their events:
+
+       - if the application may read kernel time stamps of its event, which must be those of the kernel
+       - with a signal event on a recorded list that is not in order, because the event of the library may
+         still be signalled when the list runs again
+       - if several profilers measure the launch, for all but the first
+       - where an older loader cannot tell about a list or event that was created before zt_trace_start
+
+       On lists that are not in order, these overlap with nothing; zt_trace_counts.serialised counts them.
+
+       Copies, fills and barriers are measured in the same ways (zt_trace_config.copies). A wait for events
+       signals no event itself. On a list that is in order, it is measured by time stamps before and after it.
+       On other lists it is counted as elsewhere, as is a barrier whose event may have kernel time stamps that
+       the application reads.
+
+       On a device with several tiles, the time is from the first begin to the last end on any tile. For the
+       timeline, the clock of kernel time stamps is compared with the device's when the profiler is opened,
+       for which a barrier is executed.
+
+   AUTOMATIC TRACING, with ZETOOLS_TRACER
+
        zt_auto(NULL), called first in main, opens a profiler for every context and device on which the process
        creates a command list, traces, and writes reports for each at exit: run.csv, run.2.csv and so on. The
        environment chooses what is traced and reported, as the command line of other tools does:
 
            ZT_AUTO=run.csv,run.trace.json ZT_KERNELS="gemm*,!*_tail" ZT_COPIES=1 ./program
+
+       ZT_HOTSPOTS=1 also samples hot spots on each device that can. See ENVIRONMENT for the other variables.
 
        examples/preload.c is a library that calls zt_auto when it is loaded. With LD_PRELOAD it profiles
        programs that were not built with zetools. Programs that end without exit, such as by _exit or a
@@ -446,18 +389,19 @@
 
    KERNELS, with ZETOOLS_TRACER
 
-       A tracer reports what the kernels are made of that are launched on lists of the profiler, and how much
-       of the device their launches can fill: zt_get_kernel, a table below that of the regions, "kernels" in
-       JSON, lines of CSV and a part of a page. zt_trace_config.names chooses kernels. Launches count when
-       they are appended, also those that `every` and `limit` leave out.
+       For each kernel that is launched on a list of the profiler, the tracer reports what it is made of, and
+       how much of the device its launches can fill: zt_get_kernel, a table below that of the regions,
+       "kernels" in JSON, lines of CSV and a part of a page. zt_trace_config.names chooses kernels. Launches
+       count when they are appended, also those that zt_trace_config.every and limit leave out.
 
        Kernels with the same name and the same properties, in modules with the same native binary, are one.
-       Others of one name are several, which share a region; a table then has the column "module", the first
-       half of zt_kernel_info.module. This is also how the files of zt_trace_config.modules are named. A
-       replacement (zt_replace) is listed as itself.
+       Others of the same name are listed apart, and share a region; a table then has the column "module",
+       the first eight digits of zt_kernel_info.module as %016llx, which also names files (see MODULES). A
+       replacement is listed under its own name (see REPLACEMENTS).
 
-       Of each kernel, ZT_KERNEL_SHAPES different sizes and numbers of work-groups are kept. A size that is
-       set before the tracer starts, and a number that the device reads from memory, are not known.
+       Of each kernel, ZT_KERNEL_SHAPES different shapes are kept: the size and the number of the work-groups
+       of a launch. A size that was set before the tracer started, and a number that the device reads from
+       memory, are not known.
 
        Properties are from zeKernelGetProperties, zetKernelGetProfileInfo and zeKernelGetBinaryExp, and from
        the description in the native binary of Intel's compiler (.ze_info). The binary is read when the first
@@ -479,8 +423,8 @@
            occupancy          = groups * threads of a group / (places of an EU * EUs of a subslice)
            waves              = groups of the launch / (groups * subslices)
 
-       All but the waves is in Intel's "oneAPI GPU Optimization Guide", Thread Mapping and GPU
-       Occupancy; Intel's driver computes the size of cooperative launches in this way
+       All but the waves is in Intel's "oneAPI GPU Optimization Guide", Thread Mapping and GPU Occupancy;
+       Intel's driver computes the size of cooperative launches in this way
        (KernelHelper::getMaxWorkGroupCount). EUs of today have 1024 registers for all their threads, so the
        large register file halves these, and subslices have 32 barriers. The shared local memory of a
        subslice is taken to be the most that a group can have.
@@ -506,17 +450,20 @@
            3f9c6a0d5e21b784.debug   the debug information, ELF with DWARF, if the driver has some: build
                                     modules with -g
 
-       They are named by the FNV-1a hash of the native binary. So processes may share a directory, and a
-       module that is created again does not write again. Two of 10,000 different modules have the same hash
-       with a probability of 3 in 10^12. A file is written beside its name and then renamed, so that nobody
-       reads an incomplete one. What cannot be written is logged once, and noted in reports; the program goes
-       on.
+       They are named by the FNV-1a hash of the native binary, which zt_kernel_info.module has as a number:
+       print it as %016llx. JSON and CSV have it in this form. So the binary of a kernel in a report is the
+       file of that name, processes may share a directory, and a module that is created again does not write
+       again. Two of 10,000 different modules have the same hash with a probability of 3 in 10^12. A file is
+       written beside its name and then renamed, so that nobody reads an incomplete one. What cannot be
+       written is logged once, and noted in reports; the program goes on.
 
        With zt_trace_config.profile_flags, -zet-profile-flags is added to the build flags of these modules, so
        that zetKernelGetProfileInfo describes their registers to tools that inject instructions. Set
-       ZET_ENABLE_PROGRAM_INSTRUMENTATION=1 in the environment before zeInit; zt_auto sets it. The first
-       module for each device is built twice, once to see whether the driver accepts the flags. If it does
-       not, modules are built as the application says, which is logged once.
+       ZET_ENABLE_PROGRAM_INSTRUMENTATION=1 in the environment before zeInit; zt_auto does so if it is given
+       profile flags. The first module for each device is built twice, once to see whether the driver accepts
+       the flags. If it does not, modules are built as the application says, which is logged once.
+
+   REPLACEMENTS, with ZETOOLS_TRACER
 
        zt_replace puts kernels of another module in place of the application's, which need not know of it. So
        an instrumented build can count in a variable of its module what the kernels of a program do:
@@ -533,18 +480,19 @@
        replaced likewise, if the other module has a function of that name. zeModuleGetKernelNames is not
        changed. Reports note how much was replaced.
 
-       A kernel stays, and the first message about it is logged, if the other one cannot be created or has
-       another number of arguments. It also stays if it was created before, if it is of a module that replaces
-       others, or if its module is of another context or device than the profiler; a module that was created
-       before the tracer started is assumed to be of the same. When the application destroys the other module
-       while it is traced, the replacement ends.
+       A kernel stays as it is, and this is logged once, if the other one cannot be created or has another
+       number of arguments. Without a message, it stays if it was created before zt_replace or zt_trace_start,
+       if the name of the other one is not given and its module has none of this name, if it is of a module
+       that replaces others, or if its module is of another context or device than the profiler; a module that
+       was created before the tracer started is assumed to be of the same. When the application destroys the
+       other module while it is traced, the replacement ends.
 
    HOT SPOTS, with ZETOOLS_TRACER
 
-       Where inside a kernel does the time go? A device with a metric group that samples instructions, such as
-       EuStallSampling, looks at its threads periodically: at which instruction each is, and whether it
-       executes that or waits for something. zt_hotspots_start adds these samples up by instruction, of all
-       kernels that run on the device:
+       Hot spots show where inside a kernel the time goes. A device with a metric group that samples
+       instructions, such as EuStallSampling, looks at its threads periodically: at which instruction each is,
+       and whether it executes that or waits for something. From zt_hotspots_start on, these samples are added
+       up by instruction, of all kernels that run on the device:
 
            zt_trace_start(profiler, NULL);
            zt_hotspots_start(profiler, NULL);
@@ -561,13 +509,13 @@
        stall is counted where the thread waits, which often is an instruction after the one that is slow.
 
        The device reports addresses. So the tracer has to know where each kernel lies, and hot spots need a
-       profiler that traces (with no_launches, if launches are not to be measured). Kernels are known that
-       were created while it traced, or launched while hot spots are sampled. An address may later be that of
-       another kernel. So what was sampled is read before a kernel or a module is destroyed, and each sample
-       belongs to the kernel that was at its address when it was read. Kernels of the same name with the same
-       instructions are one. Samples elsewhere are counted by cause in zt_hotspots_counts: the device also
-       samples other processes, and reports only 32 bits of an address, which two kernels may have in common.
-       A kernel that a hook has put in place of another is known, but not its source lines.
+       profiler that traces (with zt_trace_config.no_launches, if launches are not to be measured). It knows
+       kernels that were created while it traced, or launched while hot spots are sampled. An address may
+       later be that of another kernel. So what was sampled is read before a kernel or a module is destroyed,
+       and each sample belongs to the kernel that was at its address when it was read. Kernels of the same
+       name with the same instructions are one. Samples elsewhere are counted by cause in zt_hotspots_counts:
+       the device also samples other processes, and reports only 32 bits of an address, which two kernels may
+       have in common. A kernel that a hook has put in place of another is known, but not its source lines.
 
        The device has little memory for samples. A thread of the library's own reads them. With
        zt_hotspots_config.no_thread, and with ZETOOLS_NO_THREADS, zt_collect does. What the device drops is
@@ -585,11 +533,71 @@
        LD_PRELOAD. Without them, or without debug information, hot spots have offsets from the begin of the
        kernel, as disassemblers show them.
 
-       The table shows the 20 source lines with most samples, with the share in which the instruction was
-       executed and the main kind of stall. A page shows the source with the samples beside each line. In
-       folded stacks, the own time of a region with the name of a kernel is divided among its lines in
-       proportion to their samples: "step;gemm;gemm.cl:12 314374". If there is no region, the numbers are
-       samples. Packed statistics have no hot spots.
+       The table shows the 20 source lines with most samples: "active" is the share of these in which the
+       instruction was executed, "main stall" the most frequent stall and its share. A page shows the source
+       with the samples beside each line. In folded stacks, the own time of a region with the name of a kernel
+       is divided among its lines in proportion to their samples: "step;gemm;gemm.cl:12 314374". If there is
+       no region, the numbers are samples. Packed statistics have no hot spots.
+
+   LATENCY
+
+       With config.timeline, zt_get_latency returns how long regions and traced launches have waited:
+
+       queue    from zt_begin, or from the call that appends the launch, to the execution of the recorded
+                list. Only the first execution counts. Immediate lists have no such latency
+       launch   from the call that executes the list, or that appends to an immediate list, to the begin on
+                the device. This includes the wait for events and for what runs before. So the shortest
+                latency of a region is nearest to that of the launch itself, and the median is what its
+                samples have met
+
+       A launch latency is not known if the list ran outside of zt_execute, if the device's clock may have
+       overflowed, or if the next execution of the list was submitted before the sample was collected. Loaders
+       before 1.16 cannot tell whether a list is immediate: there, only executions by zt_execute have launch
+       latencies, and what a tracer sees from the creation of the list on.
+
+       Host and device have clocks of their own, which are compared from time to time. How long a comparison
+       takes, the drift since the last one and the resolution of the device's clock bound the error of a
+       launch latency. Figures up to the largest error among the samples of the region are NaN, and empty in
+       reports: they may as well be 0.
+
+       A table has the median of the launch latency if even the shortest one is half as long as a region, or
+       if config.columns names "launch". The column "queued" has the median of the queue latency.
+
+   BYTES AND OVERLAP
+
+       Traced copies and fills have the bytes that they move, with and without a timeline:
+       zt_region_info.bytes is their sum, and bytes_per_second that sum divided by the GPU time of the same
+       samples. The bytes of images are not known, as they depend on the format of the pixels.
+
+       With config.timeline, zt_get_overlap returns how much of the time from the first begin of a kept sample
+       to the last end is covered by traced kernels, by traced copies, and by both at once, and for how much
+       of it the device is idle. No time counts twice. What is not measured counts as idle, so trace all
+       kernels and copies (zt_trace_config.copies). Barriers and waits are idle time. If newer samples have
+       replaced others, the time begins where the last of these ended. If samples of that time are missing,
+       its parts are not known.
+
+       Regions, and launches between queries or barriers, overlap with nothing; see REGIONS and TRACED
+       LAUNCHES. To see what the application overlaps, trace with times alone (config.groups = "").
+
+   ROOFLINE
+
+       A roofline shows how far each region is from what the device can do: operations a second against
+       operations a byte of memory traffic, below the peaks of both. A page (.html) has one for the regions
+       whose memory traffic is measured.
+
+       The peaks are given by ZT_PEAKS or zt_set_peaks. A peak that was measured is nearer to what kernels
+       reach than one from a data sheet: benchmark a kernel that copies, and pass its bytes a second.
+
+           zt_bench(profiler, &copy, &result);
+           zt_set_peaks(profiler, 2.0 * copied_bytes / (result.median * 1e-9), 14.6e12, "measured: a copy");
+
+       Without them, the peak bandwidth is the one that the driver reports. It is also what zt_get_limit
+       compares the memory traffic with. Where the traffic is more than 110% of it, the peak is wrong: the
+       text of zt_limit_info says so, and nothing is concluded from it.
+
+       No metric counts operations: an instruction does as many as it has SIMD lanes, and the device does not
+       report their number. So operations are what zt_set_operations states. Without them, the roofline has
+       the instructions of the vector and matrix engines, and only the roof of the bandwidth.
 
    REPORTS
 
@@ -613,7 +621,7 @@
            "device"    {"name", "driver_version", "uuid", "pci", "core_clock_mhz", "timer_hz"}
            "counts"    zt_counts; "causes": of each zt_cause, by its name
            "peaks"     {"bytes_per_second", "operations_per_second", "source"}; see ROOFLINE
-           "overlap"   zt_overlap, with config.timeline; see LATENCY
+           "overlap"   zt_overlap, with config.timeline; see BYTES AND OVERLAP
            "columns"   keys of the metrics that matter most, for a table
            "metrics"   of each key: {"name", "group", "component", "units", "type", "aggregation", "pass",
                        "description"}, and a short "label" for some of "columns". The key is the name; if an
@@ -638,7 +646,7 @@
        "limit", "metrics"}. "parent" is an index or null, as in zt_region_info; "share" is from 0 to 1. Where
        they apply, it also has "differs" and "pass_time_ns" (an array) with several passes; "bytes", the
        memory traffic a second; "operations" and "instructions" a second (see ROOFLINE); "queue_latency_ns",
-       "launch_latency_ns", "copied_bytes" and "copied_bytes_per_second" (see LATENCY); "histogram";
+       "launch_latency_ns" (see LATENCY); "copied_bytes" and "copied_bytes_per_second"; "histogram";
        "streamed", of each key {"rows", "mean", "peak"}; and "tiles", an array with "metrics" of each. "limit"
        is {"what", "why", "add"} as in zt_limit_info. "histogram" counts the GPU times that are kept for
        quantiles (see AGGREGATION); bucket i begins at first_ns * ratio^i. Figures are {"count", "sum",
@@ -656,9 +664,11 @@
        component "profiler" have no figures: either a count, or, with the aggregation "none", a text in the
        last column, such as the "parent". Lines without a region are about the whole profiler: "overlap: ..."
        are the times of zt_overlap, and there is one with the metric "note" for each of the "notes" of JSON.
+
        Lines of the component "kernel" have the index of the kernel as the group ("kernel 3"), its launches as
        the count, and a figure of it as the mean. There is a line "occupancy" for each shape, with "64 of 256"
        as the text for 64 work-groups of 256 items.
+
        Lines of the component "hotspot" are the samples of an instruction, one for each kind that it has:
        `region` is the kernel, `count` has all samples of the instruction, `sum` those of the kind, and the
        text its offset and source line.
@@ -688,6 +698,58 @@
        roofline, the timeline if one is kept, and what was lost. It contains the same object as JSON, in
        which the figures of "metrics" are arrays in the order above, and "timeline" has the newest 100,000
        samples as {"begin_ns", "end_ns", "spans": [[region, begin, end], ...]}.
+
+   OPENMETRICS
+
+       A report to "run.prom" is OpenMetrics text, as Prometheus reads it from an endpoint, a push gateway or
+       the textfile collector of its node exporter. A program that serves it calls zt_write with
+       ZT_FORMAT_OPENMETRICS for each request. Its families are
+
+           zetools_info                     1, with version, device and availability of metrics as labels
+           zetools_region_gpu_time_seconds  a summary by region. The quantiles 0 and 1 are minimum and maximum
+           zetools_region_own_gpu_time_seconds_total       by region, outside of regions inside it: these can
+                                            be added up. Left out while it is not known; see NESTING
+           zetools_region_pass_gpu_time_seconds_total      by region and pass, if there are several
+           zetools_region_queue_latency_seconds, zetools_region_launch_latency_seconds
+                                            summaries by region; see LATENCY
+           zetools_region_copied_bytes_total  of traced copies and fills, by region
+           zetools_region_lost_samples_total, ..._dropped_samples_total      by region
+           zetools_lost_samples_total, zetools_dropped_samples_total         by cause
+           zetools_collected_samples_total, zetools_in_flight_samples, zetools_unobserved_lists_total
+           zetools_metric_NAME_UNIT         a metric of the device, by region, metric and group, and by
+                                            pass if there are several. What adds up is a counter, with
+                                            _total; what is averaged is a gauge
+           zetools_tile_metric_NAME_UNIT    the same of each tile, by tile, if there are several
+           zetools_streamed_mean_NAME_UNIT, zetools_streamed_peak_NAME_UNIT  a metric of the attached streams
+                                            while regions run, as gauges by region, metric, group and stream
+           zetools_call_seconds, zetools_call_errors_total  host time of calls as a summary, and calls that
+                                            failed, by call
+
+       Names are in snake case and units are base units: GPU_BUSY in percent becomes
+       zetools_metric_gpu_busy_ratio, from 0 to 1. Flags count samples. Flags of streams and metrics that are
+       not combined are left out. Counters begin at 0 with each profiler.
+
+   PACKED STATISTICS
+
+       The layout of what zt_pack writes. Little-endian; u32 and u64 are unsigned, f64 is a double of IEEE
+       754, text is a u32 length and that many bytes.
+
+           "ZTPK"; u32 layout: 3; u64 size of the whole; u64 checksum: FNV-1a of all that follows
+           u32 metrics, regions, passes, tiles, config.samples, availability; text of it
+           text device, driver version, UUID, PCI address, program; "": not known
+           u32 core clock in MHz; u64 timer in Hz, opening in seconds since 1970 (UTC); 0: not known
+           u32 causes; that many u64 counts; u64 unobserved lists
+           each metric: text name, group, component, units, description; u32 type, aggregation, pass
+           each region: text name; u64 collected, of each pass; u64 lost, dropped, bytes; f64 GPU time of the
+               samples with bytes; f64 largest error of a launch latency
+               each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
+               u32 kept samples; each: an f64 a column, NaN where there is no value
+           u32 paths; each: u32 index of the outer path, or 4294967295; u32 index of the region
+               u64 samples with a GPU time; f64 sum of these times; u64 samples without: in flight, lost or
+               dropped; u32 1 if it has outlived the outer one; u32 1 if its own time is not known
+
+       The columns are: GPU time; the metrics; with several passes, the GPU time of each; with tiles, the
+       metrics of each; the latencies. All times are in nanoseconds.
 
    BENCHMARKS
 
@@ -792,28 +854,6 @@
        new profiler has the same address: then it closes that one. Any other use of the old pointer is an
        error.
 
-   PACKED STATISTICS
-
-       The layout of what zt_pack writes. Little-endian; u32 and u64 are unsigned, f64 is a double of IEEE
-       754, text is a u32 length and that many bytes.
-
-           "ZTPK"; u32 layout: 3; u64 size of the whole; u64 checksum: FNV-1a of all that follows
-           u32 metrics, regions, passes, tiles, config.samples, availability; text of it
-           text device, driver version, UUID, PCI address, program; "": not known
-           u32 core clock in MHz; u64 timer in Hz, opening in seconds since 1970 (UTC); 0: not known
-           u32 causes; that many u64 counts; u64 unobserved lists
-           each metric: text name, group, component, units, description; u32 type, aggregation, pass
-           each region: text name; u64 collected, of each pass; u64 lost, dropped, bytes; f64 GPU time of the
-               samples with bytes; f64 largest error of a launch latency
-               each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
-               u32 kept samples; each: an f64 a column, NaN where there is no value
-           u32 paths; each: u32 index of the outer path, or 4294967295; u32 index of the region
-               u64 samples with a GPU time; f64 sum of these times; u64 samples without: in flight, lost or
-               dropped; u32 1 if it has outlived the outer one; u32 1 if its own time is not known
-
-       The columns are: GPU time; the metrics; with several passes, the GPU time of each; with tiles, the
-       metrics of each; the latencies. All times are in nanoseconds.
-
    ENVIRONMENT
 
        ZT_GROUPS, ZT_METRICS   override config.groups and config.metrics, to measure something else without
@@ -842,8 +882,8 @@
 
        COLUMNS                 the width of a table on standard output that is not a terminal. Default: 80
 
-       Loader and driver read ZET_ENABLE_METRICS, ZE_ENABLE_TRACING_LAYER and, for the frequency in
-       benchmarks, ZES_ENABLE_SYSMAN. Set them before zeInit.
+       Loader and driver read ZET_ENABLE_METRICS, ZE_ENABLE_TRACING_LAYER, for the frequency in benchmarks
+       ZES_ENABLE_SYSMAN, and for profile flags ZET_ENABLE_PROGRAM_INSTRUMENTATION. Set them before zeInit.
 
    OPTIONS, to be defined before the header is included
 
@@ -1139,7 +1179,7 @@ typedef struct zt_region_info {
     double own_ns;    /* GPU time outside of the regions inside it, of all samples. NaN: not known */
     double total_ns;  /* GPU time of all samples. Those inside another sample of the region do not count
                          again. NaN: not known */
-    uint64_t bytes;   /* that traced copies and fills of this name have moved, as far as known; see LATENCY */
+    uint64_t bytes;   /* that traced copies and fills of this name have moved, as far as known */
     double bytes_per_second; /* the same, a second of their GPU time. NaN: not known */
 } zt_region_info;
 
@@ -1235,7 +1275,7 @@ typedef struct zt_timeline_info {
     uint32_t pairs;                   /* comparisons of device clock and host clock that are in use */
 } zt_timeline_info;
 
-/* How samples of the timeline cover the time of the device; see LATENCY. Since 0.1. */
+/* How samples of the timeline cover the time of the device; see BYTES AND OVERLAP. Since 0.1. */
 typedef struct zt_overlap {
     uint64_t samples; /* that ran in this time */
     uint64_t missing; /* that may have run in it, too: lost, dropped, on their way, or without a certain time.
@@ -1303,7 +1343,7 @@ typedef struct zt_trace_counts {
     uint64_t replaced;  /* kernels, and pointers to functions, that zt_replace has replaced */
     uint64_t serialised; /* of those measured: between queries, or, on a list that is not in order, between
                             barriers, so that they overlap with nothing. Without metrics, few are; see
-                            TRACING */
+                            TRACED LAUNCHES */
 } zt_trace_counts;
 
 /* A call that was timed. The name lives as long as the program. Since 0.1. */
@@ -1332,7 +1372,8 @@ typedef struct zt_kernel_shape {
    UINT32_MAX where they are not known. About 1.3 kB. Since 0.1. */
 typedef struct zt_kernel_info {
     const char *name;
-    uint64_t module;   /* a hash of the module's native binary (FNV-1a). 0: not known */
+    uint64_t module;   /* a hash of the module's native binary (FNV-1a); as %016llx it names the files of
+                          zt_trace_config.modules. 0: not known */
     uint32_t region;   /* that of its name, for zt_get_region. UINT32_MAX: none */
     uint64_t launches; /* as zt_trace_counts counts them, also those that were not measured */
 
@@ -1355,8 +1396,9 @@ typedef struct zt_kernel_info {
     char advice[768]; /* sentences: what it spills, and what keeps the device from being full. "": nothing */
 } zt_kernel_info;
 
-/* How zt_auto traces and reports. Start from zt_auto_config_default(). Strings of any length are copied, and
-   need not outlive zt_auto. Functions and their user pointers must live until exit. Since 0.1. */
+/* How zt_auto traces and reports; see AUTOMATIC TRACING. Start from zt_auto_config_default(). Strings of any
+   length are copied, and need not outlive zt_auto. Functions and their user pointers must live until exit.
+   Since 0.1. */
 typedef struct zt_auto_config {
     const char *report; /* Paths, or "table", as in ZT_REPORT; see ENVIRONMENT. NULL: a table on standard
                            output. ZT_AUTO in the environment overrides it. */
@@ -1388,8 +1430,8 @@ typedef struct zt_stall {
     uint64_t samples;
 } zt_stall;
 
-/* Samples at one instruction of a kernel. Strings are never NULL and live as long as the profiler. Since 0.1.
- */
+/* Samples at one instruction of a kernel. Strings are never NULL and live as long as the profiler.
+   Since 0.1. */
 typedef struct zt_hotspot_info {
     const char *kernel;
     uint64_t offset; /* of the instruction from the begin of the kernel, in bytes: a multiple of 8 */
@@ -1724,7 +1766,7 @@ ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn 
 /* Writes results to a file, as zt_report does.
    count  the number of results
    path   with .txt, a number or no suffix, the table of zt_write_benches. "-" is standard output, and then
-   the table is as wide as the terminal. With .csv, a line for each result: a file to keep, which
+          the table is as wide as the terminal. With .csv, a line for each result: a file to keep, which
           zt_compare_benches reads; see BENCHMARKS
    Returns SUCCESS; INVALID_ARGUMENT for another suffix; UNKNOWN if the file cannot be written. Any thread.
    Since 0.1. */
@@ -1781,11 +1823,11 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
    incomplete one. Symbolic links are followed; pipes and devices are written to directly.
    path  the suffix chooses the format: .html or .htm, .csv, .json, .trace.json, .prom (OpenMetrics),
          .folded (stacks for flame graphs) or .instances.csv, in upper or lower case; with .txt, a number or
-   no suffix, the report is a table. "-" and "/dev/stdout" are a table on standard output, as wide as the
-   terminal; other tables, such as that of "/dev/stderr", are 80 columns wide. Columns that config.columns
-   asks for and that do not fit follow in a table below. See REPORTS Returns SUCCESS; INVALID_ARGUMENT for
-   another suffix, or for a trace or instances without config.timeline; UNKNOWN if the file cannot be written:
-   zt_get_last_error has the reason. Any thread. Since 0.1. */
+         no suffix, the report is a table. "-" and "/dev/stdout" are a table on standard output, as wide as
+         the terminal; other tables, such as that of "/dev/stderr", are 80 columns wide. Columns that
+         config.columns asks for and that do not fit follow in a table below. See REPORTS
+   Returns SUCCESS; INVALID_ARGUMENT for another suffix, or for a trace or instances without config.timeline;
+   UNKNOWN if the file cannot be written: zt_get_last_error has the reason. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path);
 
 /* Passes the bytes of a report to a function.
@@ -1901,8 +1943,8 @@ ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region,
 /* Returns what the timeline holds. Any thread. Since 0.1. */
 ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler);
 
-/* Returns how the samples of the timeline cover the time of the device; see LATENCY. Without memory, all
-   times are NaN. Any thread. Since 0.1. */
+/* Returns how the samples of the timeline cover the time of the device; see BYTES AND OVERLAP. Without
+   memory, all times are NaN. Any thread. Since 0.1. */
 ZT_API zt_overlap zt_get_overlap(const zt_profiler *profiler);
 
 #ifdef ZETOOLS_TRACER
@@ -1923,12 +1965,13 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
 
 /* Stops tracing and the sampling of hot spots, and waits for traced calls that other threads have in
    progress, up to config.wait_timeout_ns. What was measured stays. Lists that were recorded may still be
-   executed, with zt_execute. Returns SUCCESS, after which no hook runs any more; NOT_READY if a call did not
-   end in time, which is then traced to its end; HANDLE_OBJECT_IN_USE inside a hook. Any thread. Since 0.1. */
+   executed, with zt_execute.
+   Returns SUCCESS, after which no hook runs any more; NOT_READY if a call did not end in time, which is then
+   traced to its end; HANDLE_OBJECT_IN_USE inside a hook. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler);
 
 /* Replaces kernels by those of another module while the profiler traces, from their next zeKernelCreate on.
-   See MODULES. Call it before zt_trace_start, or while tracing.
+   See REPLACEMENTS. Call it before zt_trace_start, or while tracing.
    kernels  their names: patterns with * and ?, separated by commas, as in zt_trace_config.names. NULL: all.
             Is copied. A second call with the same text changes the replacement; where several texts select
             a kernel, the newest counts
@@ -1952,8 +1995,8 @@ ZT_API uint32_t zt_get_call_count(const zt_profiler *profiler);
    are exact up to 512 times. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_get_call(const zt_profiler *profiler, uint32_t call, zt_call_info *info);
 
-/* Returns the number of kernels that were launched so far while tracing; see KERNELS. Any thread. Since 0.1.
- */
+/* Returns the number of kernels that were launched while tracing, so far; see KERNELS. Any thread.
+   Since 0.1. */
 ZT_API uint32_t zt_get_kernel_count(const zt_profiler *profiler);
 
 /* Gets a kernel by its index: what it is made of, how it was launched, and how much of the device that can
@@ -16926,7 +16969,7 @@ typedef struct zt__modules {
     char *directory; /* absolute. NULL: modules leave no files. Changes while nothing is traced */
 
     zt__mutex mutex;          /* guards what follows. Held briefly, as that of the tracer */
-    uint32_t failures;        /* of files. Atomic */
+    uint32_t failures;        /* to write files. Atomic */
     zt__message_text failure; /* the first of them */
 
     /* of profile flags */
@@ -21067,7 +21110,7 @@ ZT__PRIVATE void zt__describe_overlap(const zt_overlap *overlap, char *text, siz
     } else {
         zt__append(text, room, "regions take %.1f%%, ", overlap->busy_ns / all);
     }
-    zt__append(text, room, "and in %.1f%% nothing runs that is measured.", overlap->idle_ns / all);
+    zt__append(text, room, "and in %.1f%% nothing that is measured runs.", overlap->idle_ns / all);
 }
 
 /* ---- notes ----------------------------------------------------------------------------------------------- */
@@ -21222,7 +21265,7 @@ ZT__PRIVATE void zt__note_kernels(zt__document *document, zt__note_fn note) {
 #endif
 }
 
-/* Notes kernels that were replaced, and files of modules that could not be written. */
+/* Notes kernels that were replaced, and failures to write files of modules. */
 ZT__PRIVATE void zt__note_modules(zt__document *document, zt__note_fn note) {
 #ifdef ZETOOLS_TRACER
     zt__tracer *tracer = zt__load(&document->profiler->tracer);
@@ -21236,9 +21279,13 @@ ZT__PRIVATE void zt__note_modules(zt__document *document, zt__note_fn note) {
     }
     if (tracer && zt__load(&tracer->modules.failures)) {
         zt__lock(&tracer->modules.mutex);
-        snprintf(text, sizeof text, "%u file%s of modules could not be written.%s %s",
-                 (unsigned)tracer->modules.failures, tracer->modules.failures == 1 ? "" : "s",
-                 tracer->modules.failures == 1 ? "" : " The first:", tracer->modules.failure.text);
+        if (tracer->modules.failures == 1) {
+            snprintf(text, sizeof text, "Writing files of modules has failed. %s",
+                     tracer->modules.failure.text);
+        } else {
+            snprintf(text, sizeof text, "Writing files of modules has failed %u times. The first: %s",
+                     (unsigned)tracer->modules.failures, tracer->modules.failure.text);
+        }
         zt__unlock(&tracer->modules.mutex);
         note(document, text);
     }
@@ -23382,7 +23429,7 @@ ZT__PRIVATE void zt__add_kernel_columns(zt__kernel_table *table) {
         const char *name, *units;
         int rank;
     } columns[] = {{ZT__KERNEL_ROW_SHARE, "share", "%", 1},
-                   {ZT__KERNEL_ROW_LAUNCHES, "launches", "", 0},
+                   {ZT__KERNEL_ROW_LAUNCHES, "launches appended", "", 0},
                    {ZT__KERNEL_ROW_SIZE, "group size", "", 0},
                    {ZT__KERNEL_ROW_OCCUPANCY, "occupancy", "%", 1},
                    {ZT__KERNEL_ROW_SIMD, "SIMD", "", 1},
@@ -23465,7 +23512,7 @@ ZT__PRIVATE void zt__write_table_of_kernels(zt__document *document) {
         qsort(table.shown.rows, count, sizeof *table.shown.rows, zt__compare_kernel_rows);
         zt__add_kernel_columns(&table);
         zt__fit_columns(&table.shown, document->room);
-        zt__write_text(&document->writer, "\nKernels, with the work-groups of most of their launches\n");
+        zt__write_text(&document->writer, "\nKernels; group size and occupancy are those of most launches\n");
         zt__write_figures(&document->writer, &table.shown, document->room);
         zt__write_kernel_advice(document, &table.shown);
     } else {
@@ -23587,9 +23634,10 @@ ZT__PRIVATE void zt__write_table_of_hotspots(zt__document *document) {
     zt__add_figures(&table, SAMPLES, "samples", "", 0, 0);
     zt__add_figures(&table, ACTIVE, "active", "percent", 0, 0);
     zt__add_texts(&table, STALL, "main stall", stalls);
-    zt__add_figures(&table, STALLED, "stalled", "percent", 0, 0);
+    zt__add_figures(&table, STALLED, "main stall", "percent", 0, 0);
     zt__fit_columns(&table, document->room);
-    zt__write_text(&document->writer, "\nHot spots in kernels\n");
+    zt__write_text(&document->writer,
+                   "\nHot spots in kernels: where threads were, and whether they executed or waited\n");
     zt__write_figures(&document->writer, &table, document->room);
     if (count > SHOWN) {
         zt__print(&document->writer, "There are %u more: write CSV, JSON or HTML, which have all.\n",
@@ -25631,7 +25679,7 @@ static const char *const zt__page[] = {
     "    if (!(overlap.span_ns > 0) || !isNumber(overlap.busy_ns)) { return \"\"; }",
     "    const copies = overlap.copy_ns > 0 ? \", copies \" + part(overlap.copy_ns) + \", both at once \" + part(overlap.both_ns) : \"\";",
     "    const kernels = overlap.kernel_ns > 0 || copies ? \" Kernels take \" + part(overlap.kernel_ns) + copies + \".\" : \"\";",
-    "    return kernels + \" In \" + part(overlap.idle_ns) + \", nothing runs that is measured.\";",
+    "    return kernels + \" In \" + part(overlap.idle_ns) + \", nothing that is measured runs.\";",
     "}",
     "",
     "function showTimeline() {",

@@ -1,4 +1,4 @@
-/* Finds the dear line of a kernel: samples where its instructions are, and looks up their source lines with
+/* Finds the costly line of a kernel: samples where its instructions are, and looks up their source lines with
    addr2line or llvm-symbolizer. Writes run.html, which has the source with its samples beside each line. Most
    devices and drivers sample instructions only if the driver has a metric group such as EuStallSampling.
    Loaders before 1.15.7 want ZE_ENABLE_TRACING_LAYER=1 in the environment; `make run-hotspots` sees to that.
@@ -74,8 +74,8 @@ static void read_line(const char *path, uint32_t line, char *text, size_t size) 
         fclose(file);
 }
 
-/* Returns whether the line with the most samples is the dear one. Without lines, nobody knows. */
-static int dear_line_is_on_top(zt_profiler *profiler) {
+/* Returns whether the line with the most samples is the costly one. Without lines, nobody knows. */
+static int costly_line_is_on_top(zt_profiler *profiler) {
     zt_hotspot_info top;
     uint64_t most = 0;
     char text[256];
@@ -96,7 +96,7 @@ static int dear_line_is_on_top(zt_profiler *profiler) {
     }
     read_line(top.file, top.line, text, sizeof text);
     printf("\n%s:%u has most samples:\n%s", top.file, (unsigned)top.line, text);
-    return strstr(text, "the dear line") != NULL;
+    return strstr(text, "the costly line") != NULL;
 }
 
 int main(int argc, char **argv) {
@@ -121,7 +121,7 @@ int main(int argc, char **argv) {
     if (is_sampled) {
         zt_report(profiler, "-");
         written = profiler_report_in(profiler, argc > 1 ? argv[1] : ".", "run.html");
-        found = dear_line_is_on_top(profiler);
+        found = costly_line_is_on_top(profiler);
     }
     zt_close(profiler);
     gpu_close(&g);

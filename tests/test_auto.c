@@ -501,7 +501,7 @@ static void test_modules_by_the_environment(void **state) {
     assert_int_equal(debug, 1);
     expect_success(&unwritable);
     assert_contains(text_of("output"),
-                    "1 file of modules could not be written. [MODULE_NOT_SAVED] mkdir failed");
+                    "Writing files of modules has failed. [MODULE_NOT_SAVED] mkdir failed");
 }
 
 static void expect_profile_flags(world *w) {

@@ -807,12 +807,12 @@ static const char *run_program(const char *variables, const char *name, const ch
     return text;
 }
 
-/* The example fails unless the dear line of its kernel has most samples. */
+/* The example fails unless the costly line of its kernel has most samples. */
 static void the_dear_line_of_the_example(void **state) {
     (void)state;
     const char *text = run_program("", "build/examples/hotspots", "output");
     assert_contains(text, "results: right");
-    assert_contains(text, "/* the dear line */");
+    assert_contains(text, "/* the costly line */");
 }
 
 static void a_program_that_nobody_changed(void **state) {

@@ -810,7 +810,7 @@ static void test_the_table(void **state) {
     const char *text = written_report(profiler, ZT_FORMAT_TABLE), *line;
     char module[32];
     snprintf(module, sizeof module, "%08x", (unsigned)(kernel_info(profiler, 1).module >> 32));
-    assert_contains(text, "Kernels, with the work-groups of most of their launches\n");
+    assert_contains(text, "Kernels; group size and occupancy are those of most launches\n");
     assert_contains(text, module);
     assert_contains(text, "  saxpy: It spills 4 KiB a thread: use the large");
     for (line = text; *line;) {

@@ -734,14 +734,14 @@ def test_overlap(page):
         made["overlap"].update(copy_ns=0, both_ns=0)
 
     page.show("ten")
-    expected = "Kernels take 61.0 %, copies 30.0 %, both at once 9.0 %. In 18.0 %, nothing runs that is measured."
+    expected = "Kernels take 61.0 %, copies 30.0 %, both at once 9.0 %. In 18.0 %, nothing that is measured runs."
     assert expected in page.text("#timeline"), page.text("#timeline")
     page.show("ten", change=only_kernels)
     assert "Kernels take 61.0 %. In 18.0 %," in page.text("#timeline"), page.text("#timeline")
     page.show("ten", change=change)
     assert "The idle time of the device is not known: 3 samples missing." in page.text("#timeline"), page.text("#timeline")
     page.show("many")
-    assert "nothing runs" not in page.text("#timeline")
+    assert "nothing that is measured" not in page.text("#timeline")
 
 
 def test_calls(page):
