@@ -537,7 +537,8 @@
        instruction was executed, "main stall" the most frequent stall and its share. A page shows the source
        with the samples beside each line. In folded stacks, the own time of a region with the name of a kernel
        is divided among its lines in proportion to their samples: "step;gemm;gemm.cl:12 314374". If there is
-       no region, the numbers are samples. Packed statistics have no hot spots.
+       no region, the numbers are samples. Hot spots are not in packed statistics, are not merged, and are not
+   in OpenMetrics.
 
    LATENCY
 
@@ -2969,18 +2970,23 @@ typedef struct zt__tool {
 enum { ZT__TOOL_DESCRIPTOR = 9 };
 #define ZT__TOOL_OBJECT "/dev/fd/9"
 
-/* Reads what the program prints, until it has closed its output, a line is too long, or the deadline has
-   passed. Returns 0 in these last cases. */
+/* Reads what the program prints, until it has closed its output. A line that is too long, or has a character
+   0, is passed as "". Returns 0 if reading fails, or the deadline has passed. */
 ZT__PRIVATE int zt__read_tool(const zt__tool *tool, int output) {
     char text[4096 + 64], *end;
     size_t used = 0;
+    int is_too_long = 0;
     for (;;) {
         uint64_t now = zt__now_ns();
         struct pollfd readable = {output, POLLIN, 0};
         ssize_t size = 0;
         int ready;
-        if (now >= tool->deadline || used + 1 == sizeof text) {
+        if (now >= tool->deadline) {
             return 0;
+        }
+        if (used + 1 == sizeof text) {
+            is_too_long = 1;
+            used = 0;
         }
         ready = poll(&readable, 1, (int)((tool->deadline - now) / 1000000) + 1);
         size = ready > 0 ? read(output, text + used, sizeof text - 1 - used) : 0;
@@ -2991,12 +2997,12 @@ ZT__PRIVATE int zt__read_tool(const zt__tool *tool, int output) {
             return 1;
         }
         used += size > 0 ? (size_t)size : 0;
-        text[used] = 0;
-        while ((end = strchr(text, '\n'))) {
+        while ((end = (char *)memchr(text, '\n', used))) {
             *end = 0;
-            tool->line(tool->user, text);
+            tool->line(tool->user, is_too_long || strlen(text) < (size_t)(end - text) ? "" : text);
+            is_too_long = 0;
             used -= (size_t)(end + 1 - text);
-            memmove(text, end + 1, used + 1);
+            memmove(text, end + 1, used);
         }
     }
 }
@@ -15803,6 +15809,7 @@ typedef struct zt__sampled_module {
     uint8_t *debug;            /* NULL: not read, or there is none */
     size_t debug_size;
     int is_read;
+    uint32_t kernel_count; /* kernels that refer to it */
 } zt__sampled_module;
 
 /* A kernel. Those that have the same name and the same instructions are one. */
@@ -15813,7 +15820,8 @@ typedef struct zt__sampled_kernel {
     uint64_t base;              /* where it was placed last */
     zt__sampled_module *module; /* NULL: not known */
     uint64_t samples;
-    uint64_t debug_address; /* in the debug information of the module; 0: not known. Guarded by `finding` */
+    uint64_t debug_address; /* in the debug information of the module; UINT64_MAX: not known. Guarded by
+                               `finding` */
 } zt__sampled_kernel;
 
 /* Where a kernel lies. */
@@ -15881,35 +15889,55 @@ ZT__PRIVATE zt__hotspots *zt__hotspots_of(const zt_profiler *profiler) {
     return profiler ? (zt__hotspots *)zt__load(&profiler->hotspots) : NULL;
 }
 
-/* Returns the record of a module, which is added if there is none. NULL without memory. */
-ZT__PRIVATE zt__sampled_module *zt__add_sampled_module(zt__hotspots *hotspots, ze_module_handle_t handle) {
-    zt__sampled_module *made = (zt__sampled_module *)zt__allocate(&hotspots->allocator, 1, sizeof *made);
-    zt__sampled_module *module;
-    zt__lock(&hotspots->mutex);
-    module = hotspots->modules;
-    while (module && module->handle != handle) {
-        module = module->next;
+/* Returns the record of a module. If there is none, one without use is used again, or `*made` is added. NULL
+   if that is needed and NULL. The mutex is held. */
+ZT__PRIVATE zt__sampled_module *zt__find_or_add_module(zt__hotspots *hotspots, ze_module_handle_t handle,
+                                                       zt__sampled_module **made) {
+    zt__sampled_module *module, *unused = NULL;
+    for (module = hotspots->modules; module && module->handle != handle; module = module->next) {
+        if (!module->handle && !module->debug && module->kernel_count == 0) {
+            unused = module;
+        }
     }
-    if (!module && made) {
-        module = made;
-        made = NULL;
-        module->handle = handle;
-        module->next = hotspots->modules;
-        hotspots->modules = module;
+    if (module) {
+        return module;
     }
-    zt__unlock(&hotspots->mutex);
-    zt__free(&hotspots->allocator, made);
-    return module;
+    if (!unused && *made) {
+        unused = *made;
+        *made = NULL;
+        unused->next = hotspots->modules;
+        hotspots->modules = unused;
+    }
+    if (unused) {
+        unused->handle = handle;
+        unused->is_read = 0;
+    }
+    return unused;
 }
 
-/* Returns the record of a kernel, which is added if there is none. `module` is NULL if it is not known. NULL
-   without memory. */
+/* Sets the module of a kernel, which may be NULL. The mutex is held. */
+ZT__PRIVATE void zt__set_module(zt__sampled_kernel *kernel, zt__sampled_module *module) {
+    if (module) {
+        module->kernel_count++;
+    }
+    if (kernel->module) {
+        kernel->module->kernel_count--;
+    }
+    kernel->module = module;
+}
+
+/* Returns the record of a kernel, which is added if there is none. `handle` is NULL if its module is not
+   known. NULL without memory. */
 ZT__PRIVATE zt__sampled_kernel *zt__add_sampled_kernel(zt__hotspots *hotspots, const char *name,
-                                                       const zt__code *code, zt__sampled_module *module) {
+                                                       const zt__code *code, ze_module_handle_t handle) {
     size_t size = strlen(name) + 1;
+    zt__sampled_module *module = NULL, *made_module = NULL;
+    zt__sampled_kernel *kernel;
     zt__sampled_kernel *made =
         (zt__sampled_kernel *)zt__allocate(&hotspots->allocator, 1, sizeof *made + size);
-    zt__sampled_kernel *kernel;
+    if (handle) {
+        made_module = (zt__sampled_module *)zt__allocate(&hotspots->allocator, 1, sizeof *made_module);
+    }
     zt__lock(&hotspots->mutex);
     kernel = hotspots->kernels;
     while (kernel && (kernel->code.hash != code->hash || kernel->code.size != code->size ||
@@ -15921,14 +15949,19 @@ ZT__PRIVATE zt__sampled_kernel *zt__add_sampled_kernel(zt__hotspots *hotspots, c
         made = NULL;
         kernel->name = (char *)memcpy(kernel + 1, name, size);
         kernel->code = *code;
+        kernel->debug_address = UINT64_MAX;
         kernel->next = hotspots->kernels;
         hotspots->kernels = kernel;
     }
+    if (handle) {
+        module = zt__find_or_add_module(hotspots, handle, &made_module);
+    }
     if (kernel && module && !(kernel->module && kernel->module->debug)) {
-        kernel->module = module;
+        zt__set_module(kernel, module);
     }
     zt__unlock(&hotspots->mutex);
     zt__free(&hotspots->allocator, made);
+    zt__free(&hotspots->allocator, made_module);
     return kernel;
 }
 
@@ -16312,7 +16345,6 @@ ZT__PRIVATE void zt__add_place(zt__hotspots *hotspots, const zt__place *added) {
 ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_code *loaded) {
     const zt__driver *driver = &hotspots->profiler->driver;
     ze_kernel_handle_t kernel = (ze_kernel_handle_t)(uintptr_t)loaded->handle, of_driver;
-    zt__sampled_module *module = NULL;
     void *translated = kernel;
     char *name;
     zt__place place = {0, 0, NULL};
@@ -16330,9 +16362,8 @@ ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_code 
     }
     name = (char *)zt__allocate_with_name(&hotspots->allocator, 0, kernel);
     if (name && zt__read_code(hotspots, kernel, of_driver, loaded->module, name, &code)) {
-        module = loaded->module ? zt__add_sampled_module(hotspots, loaded->module) : NULL;
         place.size = code.size;
-        place.kernel = zt__add_sampled_kernel(hotspots, name, &code, module);
+        place.kernel = zt__add_sampled_kernel(hotspots, name, &code, loaded->module);
         if (place.kernel) {
             zt__add_place(hotspots, &place);
         }
@@ -16387,24 +16418,27 @@ ZT__PRIVATE void zt__keep_debug_info(zt__hotspots *hotspots, ze_module_handle_t 
     module = hotspots->modules;
     zt__unlock(&hotspots->mutex);
     for (; module; module = module->next) { /* new ones are added before the first */
-        const zt__sampled_kernel *kernel;
-        int has_samples = 0;
-        if (!module->handle || (handle && module->handle != handle)) {
-            continue;
-        }
+        zt__sampled_kernel *kernel;
+        int has_samples = 0, is_meant;
         zt__lock(&hotspots->mutex);
+        is_meant = module->handle && (!handle || module->handle == handle);
         for (kernel = hotspots->kernels; kernel; kernel = kernel->next) {
             has_samples |= kernel->module == module && kernel->samples > 0;
         }
         zt__unlock(&hotspots->mutex);
-        if (has_samples && !module->is_read) {
+        if (is_meant && has_samples && !module->is_read) {
             zt__read_debug_info(hotspots, module);
         }
-        if (is_last) {
-            zt__lock(&hotspots->mutex);
-            module->handle = NULL;
-            zt__unlock(&hotspots->mutex);
+        zt__lock(&hotspots->mutex);
+        for (kernel = hotspots->kernels; kernel && is_meant && is_last; kernel = kernel->next) {
+            if (kernel->module == module && kernel->samples == 0) {
+                zt__set_module(kernel, NULL);
+            }
         }
+        if (is_meant && is_last) {
+            module->handle = NULL;
+        }
+        zt__unlock(&hotspots->mutex);
     }
 }
 
@@ -16776,9 +16810,13 @@ ZT__PRIVATE void zt__find_debug_addresses(zt__hotspots *hotspots, const zt__samp
     kernel = hotspots->kernels;
     zt__unlock(&hotspots->mutex);
     for (; kernel && is_elf; kernel = kernel->next) { /* new ones are added before the first */
-        if (kernel->module == module && !kernel->debug_address &&
+        int is_of_module;
+        zt__lock(&hotspots->mutex);
+        is_of_module = kernel->module == module;
+        zt__unlock(&hotspots->mutex);
+        if (is_of_module && kernel->debug_address == UINT64_MAX &&
             !zt__find_in_elf(&elf, kernel->name, &kernel->code, &kernel->debug_address, &code)) {
-            kernel->debug_address = 0;
+            kernel->debug_address = UINT64_MAX;
         }
     }
 }
@@ -16793,7 +16831,8 @@ ZT__PRIVATE int zt__search_lines(zt__line_search *search, const zt__sampled_modu
     for (i = 0; input && i < search->count; i++) {
         const zt__spot_key *key = &search->spots[i]->key;
         uint64_t address = of_device ? key->kernel->base : key->kernel->debug_address;
-        fprintf(input, "0x%llx\n", (unsigned long long)(address ? address + key->offset : 0));
+        fprintf(input, "0x%llx\n",
+                (unsigned long long)(address == UINT64_MAX ? address : address + key->offset));
     }
     if (input && object && fwrite(module->debug, 1, module->debug_size, object) == module->debug_size &&
         fflush(object) == 0 && fflush(input) == 0) {
@@ -21370,22 +21409,33 @@ ZT__PRIVATE uint32_t zt__merge_hot_lines(zt__hot_row *rows, uint32_t count) {
     return merged;
 }
 
-/* Returns all hot spots, sorted by kernel and source line, to be freed. With `merges`, instructions of one
-   line are one row. NULL if there are none, or without memory. */
-ZT__PRIVATE zt__hot_row *zt__read_hot_rows(zt__document *document, int merges, uint32_t *count) {
+/* Returns all hot spots, sorted by kernel and source line, to be freed, and the counts of the same moment.
+   With `merges`, instructions of one line are one row. NULL if there are none, or without memory. */
+ZT__PRIVATE zt__hot_row *zt__read_hot_rows(zt__document *document, int merges, uint32_t *count,
+                                           zt_hotspots_counts *counts) {
     zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
-    uint32_t i, room = zt_get_hotspot_count(document->profiler);
-    zt__hot_row *rows;
+    uint32_t i, room = 0;
+    zt__hot_row *rows = NULL;
     *count = 0;
-    if (room == 0) {
-        return NULL;
-    }
-    rows = (zt__hot_row *)zt__allocate(&hotspots->allocator, room, sizeof *rows);
-    if (!rows) {
-        document->out_of_memory = 1;
+    memset(counts, 0, sizeof *counts);
+    if (!hotspots) {
         return NULL;
     }
     zt__lock(&hotspots->mutex);
+    while (room < hotspots->spot_count) { /* samples may go on */
+        room = hotspots->spot_count;
+        zt__unlock(&hotspots->mutex);
+        if (rows) {
+            zt__free(&hotspots->allocator, rows);
+        }
+        rows = (zt__hot_row *)zt__allocate(&hotspots->allocator, room, sizeof *rows);
+        if (!rows) {
+            document->out_of_memory = 1;
+            return NULL;
+        }
+        zt__lock(&hotspots->mutex);
+    }
+    *counts = hotspots->counts;
     for (i = 0; i < room; i++) {
         const zt__spot *spot = hotspots->spots[i];
         rows[i].kernel = spot->key.kernel;
@@ -21397,6 +21447,9 @@ ZT__PRIVATE zt__hot_row *zt__read_hot_rows(zt__document *document, int merges, u
         memcpy(rows[i].counts, spot->counts, sizeof rows[i].counts);
     }
     zt__unlock(&hotspots->mutex);
+    if (!rows) {
+        return NULL;
+    }
     qsort(rows, room, sizeof *rows, zt__compare_hot_lines);
     *count = merges ? zt__merge_hot_lines(rows, room) : room;
     return rows;
@@ -21449,14 +21502,15 @@ ZT__PRIVATE void zt__note_hotspots(zt__document *document, zt__note_fn note) {
     zt_hotspots_counts counts = zt_hotspots_get_counts(document->profiler);
     const zt__sampled_kernel *kernel;
     char text[sizeof hotspots->refusal.text + 64];
-    int lacks_debug = 0, lacks_tool, lacks_lines, has_skipped, is_refused;
+    int lacks_debug = 0, lacks_module = 0, lacks_tool, lacks_lines, has_skipped, is_refused;
     if (!hotspots) {
         return;
     }
     zt__lock(&hotspots->mutex);
     snprintf(text, sizeof text, "Hot spots were not sampled: %s", hotspots->refusal.text);
     for (kernel = hotspots->kernels; kernel; kernel = kernel->next) {
-        lacks_debug |= kernel->samples > 0 && !(kernel->module && kernel->module->debug);
+        lacks_module |= kernel->samples > 0 && !kernel->module;
+        lacks_debug |= kernel->samples > 0 && kernel->module && !kernel->module->debug;
     }
     lacks_tool = hotspots->lacks_tool;
     lacks_lines = hotspots->lacks_lines;
@@ -21488,6 +21542,10 @@ ZT__PRIVATE void zt__note_hotspots(zt__document *document, zt__note_fn note) {
     }
     if (counts.matched > 0 && lacks_tool) {
         note(document, "Source lines of hot spots are not known: install addr2line or llvm-symbolizer.");
+    }
+    if (lacks_module) {
+        note(document, "Source lines of some hot spots are not known, because their kernels were created "
+                       "before tracing started, or take the place of others.");
     }
     if (counts.matched > 0 && !lacks_tool && (lacks_debug || lacks_lines)) {
         note(document, has_skipped ? "Source lines of some hot spots are not known. Raise "
@@ -21773,7 +21831,8 @@ ZT__PRIVATE void zt__write_csv_region(zt__document *document) {
 ZT__PRIVATE void zt__write_csv_hotspots(zt__document *document) {
     zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
     uint32_t i, j, count;
-    zt__hot_row *rows = zt__read_hot_rows(document, 0, &count);
+    zt_hotspots_counts counts;
+    zt__hot_row *rows = zt__read_hot_rows(document, 0, &count, &counts);
     char place[4096 + 64];
     for (i = 0; i < count; i++) {
         int used = snprintf(place, sizeof place, "+0x%llx", (unsigned long long)rows[i].offset);
@@ -22032,8 +22091,9 @@ ZT__PRIVATE void zt__write_folded(zt__document *document) {
     const char *names[ZT__MAX_DEPTH];
 #ifdef ZETOOLS_TRACER
     zt__folded_spots spots;
+    zt_hotspots_counts counts;
     uint32_t j;
-    spots.rows = zt__read_hot_rows(document, 1, &spots.count);
+    spots.rows = zt__read_hot_rows(document, 1, &spots.count, &counts);
 #endif
     for (i = 0; i < count; i++) {
         const zt__path *path;
@@ -22776,11 +22836,11 @@ ZT__PRIVATE uint32_t zt__write_json_hot_kernel(zt__document *document, zt__hot_r
 ZT__PRIVATE void zt__write_json_hotspots(zt__document *document) {
     zt__writer *writer = &document->writer;
     zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
-    zt_hotspots_counts counts = zt_hotspots_get_counts(document->profiler);
+    zt_hotspots_counts counts;
     char group[ZET_MAX_METRIC_GROUP_NAME];
     uint32_t i, count, period_ns;
-    zt__hot_row *rows = zt__read_hot_rows(document, 0, &count);
-    if (!hotspots || counts.samples == 0) {
+    zt__hot_row *rows = zt__read_hot_rows(document, 0, &count, &counts);
+    if (!hotspots || counts.samples + counts.discarded + counts.drops == 0) {
         return;
     }
     zt__lock(&hotspots->mutex);
@@ -23596,15 +23656,17 @@ ZT__PRIVATE void zt__write_table_of_hotspots(zt__document *document) {
     enum { SHOWN = 20, SHARE, SAMPLES, ACTIVE, STALL, STALLED, FIGURES };
     const zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
     const char *stalls[ZT__MOST_COUNTS + 1];
-    double figures[SHOWN][FIGURES], all = (double)zt_hotspots_get_counts(document->profiler).matched;
+    double figures[SHOWN][FIGURES], all;
+    zt_hotspots_counts counts;
     zt__figure_row shown[SHOWN];
     zt__figure_column columns[FIGURES];
     zt__figure_table table;
     uint32_t i, count;
-    zt__hot_row *rows = zt__read_hot_rows(document, 1, &count);
+    zt__hot_row *rows = zt__read_hot_rows(document, 1, &count, &counts);
     if (!rows) {
         return;
     }
+    all = (double)counts.matched;
     qsort(rows, count, sizeof *rows, zt__compare_hot_rows);
     memset(&table, 0, sizeof table);
     memset(shown, 0, sizeof shown);

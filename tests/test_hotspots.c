@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -246,6 +247,7 @@ static void kernels_created_before_are_known(void **state) {
     sample_kernel(profiler, &of, warm, "warm", ENOUGH);
     ok(zt_collect(profiler, A_WHILE));
     assert_int_equal(region_info(profiler, "warm").count + region_info(profiler, "hot").count, 2);
+    assert_contains(written_report(profiler, ZT_FORMAT_TABLE), "before tracing started");
     ok(zeKernelDestroy(hot));
     ok(zeKernelDestroy(warm));
     unload_work(&of);
@@ -598,6 +600,24 @@ static void kernels_come_and_go_meanwhile(void **state) {
     close_profiler(w, profiler);
 }
 
+/* Modules that come and go while nothing is sampled in them leave nothing. */
+static void modules_leave_nothing(void **state) {
+    world *w = (world *)*state;
+    base_of_next = 4096;
+    fake_kernel_base = report_chosen_base;
+    zt_profiler *profiler = open_listed(w, 0);
+    int64_t before = 0;
+    for (int i = 0; i < 20; i++) {
+        ze_module_handle_t module = load(w, "build/kernels/hot.so");
+        ze_kernel_handle_t kernel = kernel_in(module, "hot");
+        ok(zeKernelDestroy(kernel));
+        ok(zeModuleDestroy(module));
+        before = i == 3 ? library_memory().bytes : before;
+    }
+    assert_true(library_memory().bytes == before);
+    close_profiler(w, profiler);
+}
+
 static void memory_runs_out_anywhere(void **state) {
     world *w = (world *)*state;
     zt_config config = config_of(w);
@@ -742,6 +762,157 @@ static void own_times_are_divided_among_lines(void **state) {
     close_profiler(w, profiler);
 }
 
+/* From now on, addr2line is a script, and the other programs do not exist. Returns the PATH from before. */
+static char *fake_tool(const char *script) {
+    char *path = strdup(getenv("PATH"));
+    make_directory(NULL);
+    FILE *file = fopen(in_directory("addr2line"), "w");
+    assert_non_null(file);
+    fprintf(file, "#!/bin/sh\n%s\n", script);
+    assert_int_equal(fchmod(fileno(file), 0755), 0);
+    fclose(file);
+    setenv("PATH", test_directory, 1);
+    return path;
+}
+
+static void end_tool(char *path) {
+    setenv("PATH", path, 1);
+    remove_directory(NULL);
+    free(path);
+}
+
+/* Takes samples at two instructions of a kernel of a module that was created meanwhile. */
+static void sample_two_instructions(zt_profiler *profiler, work *of) {
+    of->module = load(of->w, "build/kernels/hot.so");
+    ze_kernel_handle_t hot = make_kernel(of, "hot");
+    sample_at(base_of_next + 8);
+    AWAIT_MORE(profiler, matched);
+    while (zt_get_hotspot_count(profiler) < 2) {
+        sample_at(base_of_next + 16);
+        AWAIT_MORE(profiler, matched);
+    }
+    ok(zeKernelDestroy(hot));
+}
+
+/* Opens a listed group, with a kernel at an address, and runs a script for its lines. */
+static zt_profiler *open_with_tool(world *w, work *of, uint64_t base, const char *script) {
+    base_of_next = base;
+    fake_kernel_base = report_chosen_base;
+    zt_profiler *profiler = open_listed(w, 0);
+    sample_two_instructions(profiler, of);
+    char *path = fake_tool(script);
+    ok(zt_hotspots_find_lines(profiler));
+    end_tool(path);
+    return profiler;
+}
+
+static zt_hotspot_info hotspot_at(zt_profiler *profiler, uint64_t offset) {
+    zt_hotspot_info info;
+    memset(&info, 0, sizeof info);
+    for (uint32_t i = 0; i < zt_get_hotspot_count(profiler) && !(info.samples && info.offset == offset); i++)
+        ok(zt_get_hotspot(profiler, i, &info));
+    assert_int_equal(info.offset, offset);
+    return info;
+}
+
+/* A kernel may lie at 0, too, in the addresses that the debug information has. */
+static void lines_of_a_kernel_at_0(void **state) {
+    world *w = (world *)*state;
+    work of = load_work(w), sampled = {w, NULL, of.words};
+    zt_profiler *profiler =
+        open_with_tool(w, &sampled, 0,
+                       "while read -r a; do case $a in 0x0) echo /k.cl:1;; 0x8) echo /k.cl:8;;\n"
+                       "0x10) echo /k.cl:16;; *) echo '??:0';; esac; done");
+    assert_int_equal(hotspot_at(profiler, 8).line, 8);
+    assert_int_equal(hotspot_at(profiler, 16).line, 16);
+    ok(zeModuleDestroy(sampled.module));
+    unload_work(&of);
+    close_profiler(w, profiler);
+}
+
+/* One absurd name does not cost the lines of the other instructions. */
+static void a_name_that_is_too_long(void **state) {
+    world *w = (world *)*state;
+    work of = load_work(w), sampled = {w, NULL, of.words};
+    zt_profiler *profiler =
+        open_with_tool(w, &sampled, 4096,
+                       "read -r a; n=0123456789abcdef; n=$n$n$n$n; n=$n$n$n$n; n=$n$n$n$n;\n"
+                       "n=$n$n$n$n; n=$n$n$n$n; echo /$n:1; read -r a; echo /k.cl:16");
+    assert_int_equal(hotspot_at(profiler, 8).line, 0);
+    assert_int_equal(hotspot_at(profiler, 16).line, 16);
+    ok(zeModuleDestroy(sampled.module));
+    unload_work(&of);
+    close_profiler(w, profiler);
+}
+
+/* Names that try to be more than names. */
+static void a_name_that_is_hostile(void **state) {
+    world *w = (world *)*state;
+    work of = load_work(w), sampled = {w, NULL, of.words};
+    zt_profiler *profiler = open_with_tool(
+        w, &sampled, 4096, "while read -r a; do printf '/\\033[2J</script><b>\\033[2J;.cl:7\\n'; done");
+    assert_int_equal(hotspot_at(profiler, 8).line, 7);
+    static const zt_format formats[] = {ZT_FORMAT_TABLE, ZT_FORMAT_JSON, ZT_FORMAT_FOLDED, ZT_FORMAT_HTML};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        assert_null(strchr(written_report(profiler, formats[i]), 033));
+    assert_null(strstr(written_report(profiler, ZT_FORMAT_HTML), "</script><b>"));
+    assert_contains(written_report(profiler, ZT_FORMAT_FOLDED), ";script><b> [2J:.cl:7 ");
+    ok(zeModuleDestroy(sampled.module));
+    unload_work(&of);
+    close_profiler(w, profiler);
+}
+
+/* An allocator that lets samples come between what a report reads. */
+static zt_profiler *sampled_meanwhile;
+
+static void *allocate_slowly(size_t size, void *user) {
+    zt_profiler *profiler = pthread_equal(pthread_self(), *(pthread_t *)user) ? sampled_meanwhile : NULL;
+    if (profiler) {
+        uint64_t before = zt_hotspots_get_counts(profiler).matched;
+        for (int i = 0; i < 20000 && zt_hotspots_get_counts(profiler).matched <= before; i++)
+            nap();
+    }
+    return malloc(size);
+}
+
+static void release_memory(void *memory, void *user) {
+    (void)user;
+    free(memory);
+}
+
+/* Figures of one report are of one moment, though samples go on. */
+static void reports_while_samples_come(void **state) {
+    world *w = (world *)*state;
+    zt_config config = config_of(w);
+    pthread_t self = pthread_self();
+    const zt_allocator allocator = {allocate_slowly, release_memory, &self};
+    work of = load_work(w);
+    config.groups = "";
+    config.allocator = allocator;
+    base_of_next = 4096;
+    fake_kernel_base = report_chosen_base;
+    list_group(ZET_VALUE_TYPE_UINT64);
+    sample_at(base_of_next + 8);
+    gpu.behave(SOFTGPU_STALL_SAMPLING, 1);
+    zt_profiler *profiler = open_profiler(w, &config);
+    ok(zt_trace_start(profiler, NULL));
+    ok(zt_hotspots_start(profiler, NULL));
+    ze_kernel_handle_t hot = make_kernel(&of, "hot");
+    AWAIT_MORE(profiler, matched);
+    sampled_meanwhile = profiler;
+    const char *text = strstr(written_report(profiler, ZT_FORMAT_JSON), "\"hotspots\":");
+    sampled_meanwhile = NULL;
+    assert_non_null(text);
+    const char *matched = strstr(text, "\"matched\":"), *kernel = strstr(text, "\"name\":\"hot\"");
+    assert_true(matched && kernel);
+    assert_int_equal(strtoull(matched + 10, NULL, 10),
+                     strtoull(strstr(kernel, "\"samples\":") + 10, NULL, 10));
+    assert_contains(kernel, "\"share\":1,");
+    ok(zeKernelDestroy(hot));
+    unload_work(&of);
+    close_profiler(w, profiler);
+}
+
 /* Programs are run without a trace in the application: no child is left, and none is needed. */
 static void lines_without_the_programs(void **state) {
     world *w = (world *)*state;
@@ -872,11 +1043,16 @@ int main(void) {
         TEST(tiles_are_sampled_one_by_one),
         TEST(it_is_closed_and_forked_while_it_runs),
         TEST(kernels_come_and_go_meanwhile),
+        TEST(modules_leave_nothing),
         TEST(memory_runs_out_anywhere),
         TEST(two_threads_start_it_first),
         TEST(reports_show_lines),
         TEST(own_times_are_divided_among_lines),
         TEST(lines_without_the_programs),
+        TEST(reports_while_samples_come),
+        TEST(lines_of_a_kernel_at_0),
+        TEST(a_name_that_is_too_long),
+        TEST(a_name_that_is_hostile),
         TEST(debug_information_is_limited),
         TEST(bad_arguments),
         cmocka_unit_test_setup_teardown(the_dear_line_of_the_example, make_directory, remove_directory),
