@@ -312,9 +312,12 @@
 
        The tracer observes executions, resets and destructions of lists, so that zt_execute, zt_reset and
        zt_release are not needed. Before a list is executed again, the samples of its last execution are
-       collected; this waits as zt_execute does. When a list is reset or destroyed, its slots are freed. For a
-       list that was created before zt_trace_start, the driver is queried for context and device. If it does
-       not report them, the list is assumed to belong to those of the profiler.
+       collected; this waits as zt_execute does. If executions overlap all the same, because that took too
+       long or because a call names the list twice, launches that signal an event of the library are lost:
+       the event does not show which execution it is of. They are measured again from the next execution on
+       that finds the queue idle. When a list is reset or destroyed, its slots are freed. For a list that was
+       created before zt_trace_start, the driver is queried for context and device. If it does not report
+       them, the list is assumed to belong to those of the profiler.
 
        zt_trace_counts counts launches when they are appended, however often their list is executed later. A
        launch that the driver refuses is a dropped sample. Launches that cannot be measured are counted as
@@ -6594,10 +6597,13 @@ struct zt__list {
 
     /* for the last zt_execute */
     int overlaps;         /* it was submitted before the one before it was known to be finished, so events do
-                             not show which of them has ended. Until a region is begun */
+                             not show which of them has ended. Until a region is begun, or their queue is
+                             seen to be idle */
     uint32_t overwritten; /* samples of the execution before it that it overwrites */
     uint64_t ran_before, finished_before; /* the numbers before it, restored if the driver refuses it */
     int overlapped_before;
+    ze_command_queue_handle_t queue; /* of the last execution and, if executions overlap, of all of these.
+                                        NULL: not known, or not the same */
 };
 
 /* ---- the profiler ---------------------------------------------------------------------------------------- */
@@ -9164,7 +9170,8 @@ ZT__PRIVATE zt_cause zt__loss_by_execution(zt__slot_state state) {
 }
 
 /* Moves the slots of a list that is about to be executed to PENDING. With the mutex held. */
-ZT__PRIVATE void zt__announce_list(zt_profiler *profiler, zt__list *list, uint64_t now) {
+ZT__PRIVATE void zt__announce_list(zt_profiler *profiler, zt__list *list, ze_command_queue_handle_t queue,
+                                   uint64_t now) {
     uint32_t thread = profiler->timeline ? zt__get_system_thread() : 0;
     zt__slot *slot = list->first;
     list->overwritten = 0;
@@ -9207,6 +9214,7 @@ ZT__PRIVATE void zt__announce_list(zt_profiler *profiler, zt__list *list, uint64
             list->overlaps |= cause == ZT_LOST_OVERWRITTEN;
         }
     }
+    list->queue = list->overlaps && list->queue != queue ? NULL : queue;
     list->finished_up_to = 0;
     list->ran_up_to = list->ended;
     if (list->state != ZT__LIST_UNOBSERVED) {
@@ -9214,9 +9222,45 @@ ZT__PRIVATE void zt__announce_list(zt_profiler *profiler, zt__list *list, uint64
     }
 }
 
+/* Returns whether all executions of a list that overlap were on this queue, as far as can be told. */
+ZT__PRIVATE int zt__overlaps_on(zt_profiler *profiler, ze_command_queue_handle_t queue,
+                                ze_command_list_handle_t handle) {
+    const zt__list *list;
+    int found;
+    zt__lock(&profiler->mutex);
+    list = zt__find_list(profiler, handle);
+    found = list && list->overlaps && queue && list->queue == queue && list->state == ZT__LIST_OBSERVED;
+    zt__unlock(&profiler->mutex);
+    return found;
+}
+
+/* If executions of a list have overlapped, finds out whether all have ended: their queue is then idle. What
+   they have left is read, and the next execution is measured. */
+ZT__PRIVATE void zt__end_overlap(zt_profiler *profiler, ze_command_queue_handle_t queue,
+                                 ze_command_list_handle_t handle) {
+    zt__list *list;
+    ze_result_t result;
+    int is_read = 0;
+    if (!zt__overlaps_on(profiler, queue, handle)) {
+        return;
+    }
+    ZT__INTERNAL(result = zeCommandQueueSynchronize(queue, 0));
+    if (result == ZE_RESULT_SUCCESS && zt__begin_collecting(profiler, 1)) {
+        zt__run_collection(profiler, handle, 1);
+        zt__unlock_timed(&profiler->collector);
+        is_read = 1;
+    }
+    zt__lock(&profiler->mutex);
+    list = is_read ? zt__find_list(profiler, handle) : NULL;
+    if (list && list->queue == queue && !zt__is_on_its_way(list)) {
+        list->overlaps = 0;
+    }
+    zt__unlock(&profiler->mutex);
+}
+
 /* Prepares for an execution by zt_execute, or one that a tracer sees: reads the samples of the last execution
-   before this one overwrites them, and moves the slots to PENDING. */
-ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, uint32_t count,
+   before this one overwrites them, and moves the slots to PENDING. `queue` is NULL if it is not known. */
+ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
                                       const ze_command_list_handle_t *lists) {
     uint64_t now, deadline = zt__deadline(profiler->config.wait_timeout_ns);
     uint32_t i;
@@ -9235,6 +9279,7 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, uint32_t count,
     }
     for (i = 0; i < count; i++) {
         zt__finish_list(profiler, lists[i], deadline);
+        zt__end_overlap(profiler, queue, lists[i]);
     }
     zt__lock_unread_lists(profiler, count, lists);
     now = zt__now_ns();
@@ -9242,7 +9287,7 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, uint32_t count,
     for (i = 0; i < count; i++) {
         list = zt__find_list(profiler, lists[i]);
         if (list && list->state != ZT__LIST_IMMEDIATE) {
-            zt__announce_list(profiler, list, now);
+            zt__announce_list(profiler, list, queue, now);
         }
     }
     if (profiler->lists_executed) {
@@ -9330,7 +9375,7 @@ ZT__PRIVATE ze_result_t zt__execute_measured(zt_profiler *profiler, ze_command_q
     const zt_profiler *outer = zt__executing_for; /* a hook may execute lists inside of an execution */
     int wakes_thread;
     ze_result_t result;
-    zt__before_execution(profiler, count, lists);
+    zt__before_execution(profiler, queue, count, lists);
     zt__executing_for = profiler;
     result = zeCommandQueueExecuteCommandLists(queue, count, lists, fence);
     zt__executing_for = outer;
@@ -19193,9 +19238,11 @@ ZT__PRIVATE void zt__await_trailing_commands(zt__tracer *tracer, ze_command_list
    zt_execute is left out for its own profiler, for which zt_execute does the same. */
 ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *result) {
     const ze_command_list_handle_t *lists;
+    ze_command_queue_handle_t queue = NULL;
     uint32_t count;
     zt__traced_device *device = zt__next_measured(frame->tracer, NULL);
     if (frame->call == ZT__CALL_CommandQueueExecuteCommandLists) {
+        queue = *ZT__PARAMETERS(frame, ze_command_queue_execute_command_lists_params_t)->phCommandQueue;
         lists = *ZT__PARAMETERS(frame, ze_command_queue_execute_command_lists_params_t)->pphCommandLists;
         count = *ZT__PARAMETERS(frame, ze_command_queue_execute_command_lists_params_t)->pnumCommandLists;
     } else {
@@ -19218,7 +19265,7 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
         if (result) {
             zt__after_execution(device->profiler, count, lists, *result != ZE_RESULT_SUCCESS);
         } else {
-            zt__before_execution(device->profiler, count, lists);
+            zt__before_execution(device->profiler, queue, count, lists);
         }
     }
 }

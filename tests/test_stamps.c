@@ -717,6 +717,30 @@ static void test_executions_that_are_overwritten(void **state) {
     close_rig(&r);
 }
 
+/* The event of a launch does not show which of two executions has ended, so both are lost. Those that follow
+   when their queue is idle are measured. */
+static void test_executions_after_those_that_overlap(void **state) {
+    world *w = *state;
+    for (uint32_t flags = 0; flags <= LIST_IN_ORDER; flags += LIST_IN_ORDER) {
+        zt_profiler *profiler = trace_times(w);
+        ze_command_list_handle_t list = recorded_of(w, flags);
+        launch(w, list);
+        launch(w, list);
+        ok(zeCommandListClose(list));
+        const ze_command_list_handle_t twice[] = {list, list};
+        ok(zeCommandQueueExecuteCommandLists(w->queue, 2, (ze_command_list_handle_t *)twice, NULL));
+        finish_queue(w);
+        for (int i = 0; i < 3; i++)
+            execute_unprofiled(w, list);
+        w->launches += 2 * 4;
+        collect_all(profiler);
+        assert_counts(profiler, counted(10, 6, 4, 0, 0));
+        ok(zeCommandListDestroy(list));
+        close_profiler(w, profiler);
+    }
+    check_work(w);
+}
+
 /* What is recorded runs on when the tracer has stopped, and its events signal as before. */
 static void test_recorded_lists_after_the_stop(void **state) {
     world *w = *state;
@@ -1134,6 +1158,7 @@ int main(void) {
                                         abandon_world),
         cmocka_unit_test_setup_teardown(test_closed_while_a_kernel_runs, open_leaky_world, abandon_world),
         TEST(test_executions_that_are_overwritten),
+        TEST(test_executions_after_those_that_overlap),
         TEST(test_recorded_lists_after_the_stop),
         TEST(test_clocks_that_wrap),
         TEST(test_each_tile_has_a_time_stamp),
