@@ -8,7 +8,7 @@ Usage: check_openmetrics.py REPORT EXPECTED     compares
 
 EXPECTED has lines of fields with tabs between; names of regions are in hexadecimal, numbers hexadecimal floats or nan:
 
-    time     REGION COUNT SUM MIN MEDIAN P95 MAX   in nanoseconds
+    gpu_time REGION COUNT SUM MIN MEDIAN P95 MAX   in nanoseconds; likewise queue_latency and launch_latency
     own      REGION NANOSECONDS
     lost     REGION LOST DROPPED
     metric   REGION GROUP NAME UNITS AGGREGATION PASS VALUE
@@ -103,14 +103,18 @@ def compare(families, expected_path):
         lines = [line.rstrip("\n").split("\t") for line in file]
     passes = len({fields[6] for fields in lines if fields[0] == "metric"})
     for kind, *fields in lines:
-        if kind == "time" and int(fields[1]):
+        if kind in ("gpu_time", "queue_latency", "launch_latency"):
+            if int(fields[1]) == 0:
+                continue
             region = text_of(fields[0])
             total, *quantiles = [float.fromhex(field) for field in fields[2:]]
-            name = "zetools_region_gpu_time_seconds"
+            name = f"zetools_region_{kind}_seconds"
             expect(int(fields[1]), name + "_count", region=region)
-            expect(total * 1e-9, name + "_sum", region=region)
+            if math.isfinite(total):
+                expect(total * 1e-9, name + "_sum", region=region)
             for quantile, value in zip(["0.0", "0.5", "0.95", "1.0"], quantiles):
-                expect(value * 1e-9, name, region=region, quantile=quantile)
+                if math.isfinite(value):
+                    expect(value * 1e-9, name, region=region, quantile=quantile)
         elif kind == "own":
             expect(float.fromhex(fields[1]) * 1e-9, "zetools_region_own_gpu_time_seconds_total",
                    region=text_of(fields[0]))

@@ -469,6 +469,21 @@ int open_world(void **state) {
 
 char test_directory[64];
 
+void need_registers_extension(world *w) {
+    struct {
+        ze_structure_type_t stype;
+        void *next;
+        uint32_t registers;
+    } asked = {(ze_structure_type_t)0x00030012, NULL, 0};
+    ze_kernel_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES, .pNext = &asked};
+    ze_result_t result = zeKernelGetProperties(w->kernel, &properties);
+    if (result == ZE_RESULT_ERROR_INVALID_ARGUMENT) {
+        puts("skipped: this loader's validation layer refuses the extension for registers");
+        skip();
+    }
+    ok(result);
+}
+
 int make_directory(void **state) {
     (void)state;
     strcpy(test_directory, "/tmp/zetools-test-XXXXXX");

@@ -142,6 +142,9 @@ int abandon_world(void **state);
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, open_world, close_world)
 
+/* Skips the test where the validation layer refuses the structure of Intel's extension for registers. */
+void need_registers_extension(world *w);
+
 /* For tests that write files: a new directory, which is removed with all that is in it. The path of a file in
    it is valid until the fourth call after that. */
 extern char test_directory[64];

@@ -332,6 +332,7 @@ static void test_the_size_of_the_code(void **state) {
 /* A kernel that was created before: its module is not known, and so neither what that alone states. */
 static void test_a_kernel_from_before_the_start(void **state) {
     world *w = *state;
+    need_registers_extension(w);
     binary other = elf_with(usual_ze_info);
     pretend_binary(&other);
     zt_profiler *profiler = open_traced(w, NULL);
@@ -353,6 +354,8 @@ static void test_a_kernel_from_before_the_start(void **state) {
 /* Properties are read once for each handle, and the binary once for each module. */
 static void test_the_driver_is_queried_once(void **state) {
     world *w = *state;
+    need_registers_extension(w);
+    pretended.property_calls = 0;
     zt_profiler *profiler = open_traced(w, NULL);
     loaded saxpy = load_saxpy(w, 0);
     ze_kernel_handle_t second = kernel_in(saxpy.module, "saxpy");
@@ -468,6 +471,7 @@ static void test_damaged_binaries(void **state) {
 /* The driver fails, or returns another size the second time. */
 static void test_a_binary_that_is_not_returned(void **state) {
     world *w = *state;
+    need_registers_extension(w);
     zt_profiler *profiler = open_traced(w, NULL);
     inject("zeModuleGetNativeBinary", 1, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
     zt_kernel_info info = launch_once(w, profiler, 1, 1);

@@ -41,13 +41,21 @@ static const char *aggregation_of(const zt_metric *metric) {
 /* How many streams, each of the same group, the profiler of the test has had. */
 static uint32_t streams_of_profiler;
 
+static void put_summary(FILE *file, const char *kind, const char *region, const zt_stats *stats) {
+    put_name(file, kind, region);
+    fprintf(file, "\t%llu\t%a\t%a\t%a\t%a\t%a\n", (unsigned long long)stats->count, stats->sum, stats->min,
+            stats->median, stats->p95, stats->max);
+}
+
 static void put_region(const zt_profiler *profiler, uint32_t index, FILE *file) {
     zt_region_info info;
     zt_stats stats;
     ok(zt_get_region(profiler, index, &info));
-    put_name(file, "time", info.name);
-    fprintf(file, "\t%llu\t%a\t%a\t%a\t%a\t%a\n", (unsigned long long)info.time_ns.count, info.time_ns.sum,
-            info.time_ns.min, info.time_ns.median, info.time_ns.p95, info.time_ns.max);
+    put_summary(file, "gpu_time", info.name, &info.time_ns);
+    ok(zt_get_latency(profiler, index, ZT_LATENCY_QUEUE, &stats));
+    put_summary(file, "queue_latency", info.name, &stats);
+    ok(zt_get_latency(profiler, index, ZT_LATENCY_LAUNCH, &stats));
+    put_summary(file, "launch_latency", info.name, &stats);
     if (info.count && !isnan(info.own_ns)) {
         put_name(file, "own", info.name);
         fprintf(file, "\t%a\n", info.own_ns);

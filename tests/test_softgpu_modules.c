@@ -159,6 +159,7 @@ static void test_kernels_know_their_registers(void **state) {
     } other = {ZE_STRUCTURE_TYPE_KERNEL_PREFERRED_GROUP_SIZE_PROPERTIES, NULL, 7},
       asked = {(ze_structure_type_t)0x00030012, &other, 0};
     ze_kernel_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES, .pNext = &asked};
+    need_registers_extension(w);
     ok(zeKernelGetProperties(w->kernel, &properties));
     assert_true(properties.pNext == &asked && asked.next == &other);
     assert_in_range(asked.registers, 16, 128);
