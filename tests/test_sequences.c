@@ -1242,9 +1242,9 @@ static int is_close(double a, double b) {
     return (isnan(a) && isnan(b)) || fabs(a - b) <= 1e-9 * fabs(b);
 }
 
-static void check_copied_paths(sequence *s, const zt_profiler *profiler, const zt_profiler *copy,
-                               double times) {
-    zt_counts counts = zt_get_counts(profiler);
+/* `counts` are those of the profiler before it was packed. */
+static void check_copied_paths(sequence *s, const zt_profiler *profiler, zt_counts counts,
+                               const zt_profiler *copy, double times) {
     int is_same = zt_get_path_count(copy) == zt_get_path_count(profiler);
     for (uint32_t i = 0; i < zt_get_path_count(copy) && is_same; i++) {
         zt_path_info one, other;
@@ -1270,7 +1270,7 @@ static void check_copy(sequence *s, const zt_profiler *profiler) {
             complain(s, "a packed copy, %llu times: collected %llu of %llu", (unsigned long long)times,
                      (unsigned long long)copied.collected, (unsigned long long)counts.collected);
         check_counts(s, copy);
-        check_copied_paths(s, profiler, copy, (double)times);
+        check_copied_paths(s, profiler, counts, copy, (double)times);
         if (times == 1)
             zt_merge(copy, profiler);
     }
