@@ -12948,20 +12948,18 @@ ZT__PRIVATE int zt__is_elf_text(const zt__elf *elf, uint64_t section, uint64_t o
            memcmp(elf->bytes + at + before, text, length) == 0;
 }
 
-/* Returns the first section of a name. Its size is 0 if there is none, or if it is not inside the file. */
+/* Returns the first section of a name: nothing but 0, if there is none or if it is not inside the file. */
 ZT__PRIVATE zt__elf_section zt__find_elf_section(const zt__elf *elf, const char *name) {
-    zt__elf_section section = {0, 0, 0, 0, 0, 0};
+    const zt__elf_section none = {0, 0, 0, 0, 0, 0};
     uint32_t i;
     for (i = 0; i < elf->section_count; i++) {
-        section = zt__elf_section_at(elf, i);
+        zt__elf_section section = zt__elf_section_at(elf, i);
         if (zt__is_elf_text(elf, elf->names, section.name, "", name)) {
-            section.size =
-                section.offset <= elf->size && section.size <= elf->size - section.offset ? section.size : 0;
-            return section;
+            int is_inside = section.offset <= elf->size && section.size <= elf->size - section.offset;
+            return is_inside ? section : none;
         }
     }
-    section.size = 0;
-    return section;
+    return none;
 }
 
 /* The instructions of a kernel. Those of the same hash are assumed to be the same. */

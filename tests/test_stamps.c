@@ -733,6 +733,7 @@ static void test_executions_that_are_overwritten(void **state) {
    when their queue is idle are measured. */
 static void test_executions_after_those_that_overlap(void **state) {
     world *w = *state;
+    need_in_order_lists(w);
     for (uint32_t flags = 0; flags <= LIST_IN_ORDER; flags += LIST_IN_ORDER) {
         zt_profiler *profiler = trace_times(w);
         ze_command_list_handle_t list = recorded_of(w, flags);
