@@ -1171,10 +1171,12 @@ static int is_cause_possible(const sequence *s, zt_cause cause) {
     }
 }
 
-/* A thread of the library's own may still collect what nobody waits for. */
+/* A thread of the library's own may still collect what nobody waits for, and notice that recorded regions
+   never run, which are then no longer counted as begun. */
 static int is_settled(zt_counts before, const zt_profiler *profiler) {
     zt_counts now = zt_get_counts(profiler);
-    return before.collected == now.collected && before.lost == now.lost && before.dropped == now.dropped;
+    return before.begun == now.begun && before.collected == now.collected && before.lost == now.lost &&
+           before.dropped == now.dropped;
 }
 
 static void check_causes_of(sequence *s, const zt_profiler *profiler) {
@@ -1245,16 +1247,19 @@ static int is_close(double a, double b) {
 /* `counts` are those of the profiler before it was packed. */
 static void check_copied_paths(sequence *s, const zt_profiler *profiler, zt_counts counts,
                                const zt_profiler *copy, double times) {
-    int is_same = zt_get_path_count(copy) == zt_get_path_count(profiler);
-    for (uint32_t i = 0; i < zt_get_path_count(copy) && is_same; i++) {
+    if (zt_get_path_count(copy) != zt_get_path_count(profiler) && is_settled(counts, profiler))
+        complain(s, "a packed copy has %u paths of %u", zt_get_path_count(copy), zt_get_path_count(profiler));
+    for (uint32_t i = 0; i < zt_get_path_count(copy); i++) {
         zt_path_info one, other;
-        is_same = zt_get_path(profiler, i, &one) == ZE_RESULT_SUCCESS &&
-                  zt_get_path(copy, i, &other) == ZE_RESULT_SUCCESS && one.region == other.region &&
-                  one.parent == other.parent && is_close(other.total_ns, times * one.total_ns) &&
-                  is_close(other.own_ns, times * one.own_ns);
+        int is_same = zt_get_path(profiler, i, &one) == ZE_RESULT_SUCCESS &&
+                      zt_get_path(copy, i, &other) == ZE_RESULT_SUCCESS && one.region == other.region &&
+                      one.parent == other.parent && is_close(other.total_ns, times * one.total_ns) &&
+                      is_close(other.own_ns, times * one.own_ns);
+        if (!is_same && is_settled(counts, profiler))
+            complain(
+                s, "a packed copy, %g times: path %u is of regions %u and %u, total %g and %g, own %g and %g",
+                times, i, one.region, other.region, one.total_ns, other.total_ns, one.own_ns, other.own_ns);
     }
-    if (!is_same && is_settled(counts, profiler))
-        complain(s, "a packed copy, %g times: its paths are others", times);
 }
 
 /* The copy has what the original has, and twice that after a merge. */
