@@ -11,9 +11,10 @@ complain() { # HEADING, then the lines that prove it
     fi
 }
 
+# Without what the examples write.
 files() { # NAME-PATTERN...
     for pattern; do
-        find . \( -name .git -o -path ./build \) -prune -o -type f -name "$pattern" -print
+        find . \( -name .git -o -path ./build -o -path './run.*' \) -prune -o -type f -name "$pattern" -print
     done
 }
 
