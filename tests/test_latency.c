@@ -787,7 +787,8 @@ static void test_overlap_in_reports(void **state) {
 
 static void expect_same(const zt_profiler *one, const zt_profiler *other, const char *region) {
     for (int latency = 0; latency < ZT_LATENCY_COUNT; latency++) {
-        zt_stats a = latency_of(one, region, latency), b = latency_of(other, region, latency);
+        zt_stats a = latency_of(one, region, (zt_latency)latency);
+        zt_stats b = latency_of(other, region, (zt_latency)latency);
         assert_int_equal(a.count, b.count);
         assert_close(a.mean, b.mean);
         assert_close(a.min, b.min);

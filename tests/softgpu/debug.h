@@ -62,7 +62,7 @@ typedef struct sg_debug_request {
     uint64_t address, size;      /* of memory; at once, no more than SG_DEBUG_CHUNK */
 } sg_debug_request;
 
-enum { SG_ROOT_DEVICE = UINT32_MAX };
+#define SG_ROOT_DEVICE UINT32_MAX
 
 /* Beside those of the specification: the end of a session, and the loss of the device. */
 enum { SG_DEBUG_EVENT_LOST = 0x10000 };
