@@ -4,6 +4,7 @@
 #define BENCH_H
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -239,6 +240,26 @@ static inline void put_row(const char *name, const char *suffix, double value, g
     snprintf(row, sizeof row, "%s%s%s%s", name, suffix ? "_" : "", suffix ? suffix : "",
              current_costs == CHEAP ? "_cheap" : "");
     put_ratio(row, value, current_costs == CHEAP ? STATED : direction, wanted);
+}
+
+/* Of build/kernels/NAME.so, beside the program. The kernel has work-groups of one item. */
+static inline void load_kernel(const char *program, const char *name, ze_module_handle_t *module,
+                               ze_kernel_handle_t *kernel) {
+    static uint8_t code[1 << 20];
+    ze_module_desc_t desc = {ZE_STRUCTURE_TYPE_MODULE_DESC, NULL, ZE_MODULE_FORMAT_NATIVE, 0, code, "", NULL};
+    ze_kernel_desc_t kernel_desc = {ZE_STRUCTURE_TYPE_KERNEL_DESC, NULL, 0, name};
+    const char *slash = strrchr(program, '/');
+    char path[PATH_MAX];
+    FILE *file;
+    snprintf(path, sizeof path, "%.*s/../kernels/%s.so", slash ? (int)(slash - program) : 1,
+             slash ? program : ".", name);
+    file = fopen(path, "rb");
+    NEED(file);
+    desc.inputSize = fread(code, 1, sizeof code, file);
+    fclose(file);
+    CHECK(zeModuleCreate(gpu.context, gpu.device, &desc, module, NULL));
+    CHECK(zeKernelCreate(*module, &kernel_desc, kernel));
+    CHECK(zeKernelSetGroupSize(*kernel, 1, 1, 1));
 }
 
 /* The main function of a benchmark of both kinds of lists. */

@@ -8,8 +8,6 @@
 #define ZETOOLS_IMPLEMENTATION
 #include "bench.h"
 
-#include <limits.h>
-
 enum { ROUNDS = 21, KERNELS = 16, KERNEL_US = 500, LAUNCHES = 64, BLOCKS = 64 };
 
 typedef enum mode { UNTRACED, STAMPS, EVENTS, BARRIERS, MODES } mode;
@@ -23,26 +21,6 @@ typedef struct launcher {
     ze_event_handle_t events[MODES][KERNELS]; /* of kernels; NULL: they signal nothing */
     ze_event_handle_t done;
 } launcher;
-
-static uint8_t code[1 << 20];
-
-static void load_kernel(launcher *l, const char *program) {
-    ze_module_desc_t module = {
-        ZE_STRUCTURE_TYPE_MODULE_DESC, NULL, ZE_MODULE_FORMAT_NATIVE, 0, code, "", NULL};
-    ze_kernel_desc_t kernel = {ZE_STRUCTURE_TYPE_KERNEL_DESC, NULL, 0, "idle"};
-    const char *slash = strrchr(program, '/');
-    char path[PATH_MAX];
-    FILE *file;
-    snprintf(path, sizeof path, "%.*s/../kernels/idle.so", slash ? (int)(slash - program) : 1,
-             slash ? program : ".");
-    file = fopen(path, "rb");
-    NEED(file);
-    module.inputSize = fread(code, 1, sizeof code, file);
-    fclose(file);
-    CHECK(zeModuleCreate(gpu.context, gpu.device, &module, &l->module, NULL));
-    CHECK(zeKernelCreate(l->module, &kernel, &l->kernel));
-    CHECK(zeKernelSetGroupSize(l->kernel, 1, 1, 1));
-}
 
 /* Of pools that the tracer sees, if it is there already. */
 static void create_events(launcher *l, mode of, uint32_t count) {
@@ -176,7 +154,7 @@ int main(int argc, char **argv) {
     (void)argc;
     setenv("ZE_ENABLE_TRACING_LAYER", "1", 1); /* for loaders before 1.15.7 */
     open_gpu();
-    load_kernel(&l, argv[0]);
+    load_kernel(argv[0], "idle", &l.module, &l.kernel);
     create_events(&l, UNTRACED, 1);
     l.done = l.events[UNTRACED][0];
     l.events[UNTRACED][0] = NULL;

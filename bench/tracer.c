@@ -6,7 +6,6 @@
 #define ZETOOLS_IMPLEMENTATION
 #include "bench.h"
 
-#include <limits.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,26 +20,6 @@ typedef struct launcher {
 } launcher;
 
 /* ---- the program ----------------------------------------------------------------------------------------- */
-
-static uint8_t code[1 << 20];
-
-static void load_kernel(launcher *l, const char *program) {
-    ze_module_desc_t module = {
-        ZE_STRUCTURE_TYPE_MODULE_DESC, NULL, ZE_MODULE_FORMAT_NATIVE, 0, code, "", NULL};
-    ze_kernel_desc_t kernel = {ZE_STRUCTURE_TYPE_KERNEL_DESC, NULL, 0, "saxpy"};
-    const char *slash = strrchr(program, '/');
-    char path[PATH_MAX];
-    FILE *file;
-    snprintf(path, sizeof path, "%.*s/../kernels/saxpy.so", slash ? (int)(slash - program) : 1,
-             slash ? program : ".");
-    file = fopen(path, "rb");
-    NEED(file);
-    module.inputSize = fread(code, 1, sizeof code, file);
-    fclose(file);
-    CHECK(zeModuleCreate(gpu.context, gpu.device, &module, &l->module, NULL));
-    CHECK(zeKernelCreate(l->module, &kernel, &l->kernel));
-    CHECK(zeKernelSetGroupSize(l->kernel, 1, 1, 1));
-}
 
 /* Nothing is executed, so that the calls alone count. */
 static void run_lists(launcher *l, uint32_t lists) {
@@ -98,7 +77,7 @@ static double measure(mode wanted, const char *program) {
     double took[BLOCKS];
     open_gpu();
     profiler = open_profiler(NULL);
-    load_kernel(&l, program);
+    load_kernel(program, "saxpy", &l.module, &l.kernel);
     CHECK(zeCommandListCreate(gpu.context, gpu.device, &desc, &l.list));
     trace(wanted, profiler);
     run_lists(&l, LISTS);

@@ -161,6 +161,9 @@ void create_event(world *w, uint32_t index, ze_event_handle_t *event); /* index 
    until then. */
 ze_event_handle_t append_gate(world *w, ze_command_list_handle_t list);
 
+/* Where the first span of this name is on the trace, in nanoseconds of the host's clock. */
+void find_span(const zt_profiler *profiler, const char *name, double *begin, double *end);
+
 /* A file of this project; the caller frees its bytes. */
 typedef struct native_binary {
     uint8_t *bytes;

@@ -21,25 +21,8 @@ typedef struct work {
     uint32_t *words;
 } work;
 
-static ze_module_handle_t load(world *w, const char *name) {
-    static uint8_t binary[1 << 18];
-    char path[4096];
-    find_file(name, path, sizeof path);
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    size_t size = fread(binary, 1, sizeof binary, file);
-    fclose(file);
-    ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
-                             .format = ZE_MODULE_FORMAT_NATIVE,
-                             .inputSize = size,
-                             .pInputModule = binary};
-    ze_module_handle_t module;
-    ok(zeModuleCreate(w->context, w->device, &desc, &module, NULL));
-    return module;
-}
-
 static work load_work(world *w) {
-    work of = {.w = w, .module = load(w, "build/kernels/hot.so")};
+    work of = {.w = w, .module = load_module(w, "build/kernels/hot.so", NULL)};
     ze_device_mem_alloc_desc_t device_desc = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
     ze_host_mem_alloc_desc_t host_desc = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
     void *memory = NULL;
@@ -574,7 +557,7 @@ static void it_is_closed_and_forked_while_it_runs(void **state) {
 static void *load_and_unload(void *argument) {
     work *of = (work *)argument;
     for (int i = 0; i < OFTEN(200); i++) {
-        ze_module_handle_t module = load(of->w, "build/kernels/hot.so");
+        ze_module_handle_t module = load_module(of->w, "build/kernels/hot.so", NULL);
         work other = {of->w, module, of->words};
         ze_kernel_handle_t kernel = make_kernel(&other, i % 2 ? "hot" : "warm");
         ok(zeKernelDestroy(kernel));
@@ -608,7 +591,7 @@ static void modules_leave_nothing(void **state) {
     zt_profiler *profiler = open_listed(w, 0);
     int64_t before = 0;
     for (int i = 0; i < 20; i++) {
-        ze_module_handle_t module = load(w, "build/kernels/hot.so");
+        ze_module_handle_t module = load_module(w, "build/kernels/hot.so", NULL);
         ze_kernel_handle_t kernel = kernel_in(module, "hot");
         ok(zeKernelDestroy(kernel));
         ok(zeModuleDestroy(module));
@@ -783,7 +766,7 @@ static void end_tool(char *path) {
 
 /* Takes samples at two instructions of a kernel of a module that was created meanwhile. */
 static void sample_two_instructions(zt_profiler *profiler, work *of) {
-    of->module = load(of->w, "build/kernels/hot.so");
+    of->module = load_module(of->w, "build/kernels/hot.so", NULL);
     ze_kernel_handle_t hot = make_kernel(of, "hot");
     sample_at(base_of_next + 8);
     AWAIT_MORE(profiler, matched);

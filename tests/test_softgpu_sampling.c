@@ -382,23 +382,11 @@ static float busy_function(float x) {
 static void test_code_outside_of_the_kernel_is_reported_as_it_is(void **state) {
     world *w = *state;
     float (*called)(float) = busy_function;
-    char path[4096];
-    static uint8_t binary[1 << 18];
-    find_file("build/kernels/functions.so", path, sizeof path);
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    size_t size = fread(binary, 1, sizeof binary, file);
-    fclose(file);
-    ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
-                             .format = ZE_MODULE_FORMAT_NATIVE,
-                             .inputSize = size,
-                             .pInputModule = binary};
     ze_kernel_desc_t kernel_desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = "apply"};
-    ze_module_handle_t module;
+    ze_module_handle_t module = load_module(w, "build/kernels/functions.so", NULL);
     ze_kernel_handle_t kernel;
     uint64_t base, bytes;
     ze_group_count_t groups = {GROUPS, 1, 1};
-    ok(zeModuleCreate(w->context, w->device, &desc, &module, NULL));
     ok(zeKernelCreate(module, &kernel_desc, &kernel));
     find_code(w, kernel, &base, &bytes);
     zet_metric_streamer_handle_t streamer = open_samples(w, w->device, PERIOD);

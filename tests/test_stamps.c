@@ -837,28 +837,6 @@ static void test_each_tile_has_a_time_stamp(void **state) {
         assert_true(calls("zeEventQueryTimestampsExp") > 0);
 }
 
-/* Where the first span of this name is on the trace, in nanoseconds of the host's clock. */
-static void find_span(const zt_profiler *profiler, const char *name, double *begin, double *end) {
-    char path[] = "/tmp/zetools-XXXXXX.trace.json", command[512], line[64] = "";
-    int file = mkstemps(path, 11);
-    assert_true(file >= 0);
-    close(file);
-    ok(zt_report(profiler, path));
-    snprintf(
-        command, sizeof command,
-        "env -u LD_LIBRARY_PATH -u LD_PRELOAD python3 -c \"import json;print(*[(e['ts'],e['ts']+e['dur'])"
-        " for e in json.load(open('%s'))['traceEvents'] if e['ph']=='X' and e['name']=='%s'][0])\"",
-        path, name);
-    FILE *pipe = popen(command, "r");
-    assert_non_null(pipe);
-    assert_non_null(fgets(line, sizeof line, pipe));
-    assert_int_equal(pclose(pipe), 0);
-    unlink(path);
-    assert_int_equal(sscanf(line, "%lf %lf", begin, end), 2);
-    *begin *= 1e3;
-    *end *= 1e3;
-}
-
 /* The kernel is where it ran. A clock of its own is related to the device's within the time that a command
    takes; what would go wrong is larger. */
 static void expect_place(world *w, uint32_t bits, uint64_t now) {

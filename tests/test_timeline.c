@@ -58,28 +58,6 @@ static long this_thread(void) {
     return syscall(SYS_gettid);
 }
 
-/* Where the first span of this name is on the trace, in nanoseconds. */
-static void find_span(const zt_profiler *profiler, const char *name, double *begin, double *end) {
-    char path[] = "/tmp/zetools-XXXXXX.trace.json", command[256], line[64] = "";
-    int file = mkstemps(path, 11);
-    assert_true(file >= 0);
-    close(file);
-    ok(zt_report(profiler, path));
-    snprintf(
-        command, sizeof command,
-        "env -u LD_LIBRARY_PATH -u LD_PRELOAD python3 -c \"import json;print(*[(e['ts'],e['ts']+e['dur'])"
-        " for e in json.load(open('%s'))['traceEvents'] if e['ph']=='X' and e['name']=='%s'][0])\"",
-        path, name);
-    FILE *pipe = popen(command, "r");
-    assert_non_null(pipe);
-    assert_non_null(fgets(line, sizeof line, pipe));
-    pclose(pipe);
-    unlink(path);
-    assert_int_equal(sscanf(line, "%lf %lf", begin, end), 2);
-    *begin *= 1000;
-    *end *= 1000;
-}
-
 static zt_profiler *open_timeline(world *w, const char *groups, uint32_t capacity) {
     zt_config config = config_of(w);
     config.groups = groups;
