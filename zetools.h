@@ -26171,22 +26171,6 @@ ZT__PRIVATE uint32_t zt__clamp(uint32_t value, uint32_t least, uint32_t most) {
 /* The default of zt_bench_config.max_change. */
 #define ZT__MAX_FREQUENCY_CHANGE 0.02
 
-/* Replaces what is 0 by its default. */
-ZT__PRIVATE zt_bench_config zt__fill_in_defaults(const zt_bench_config *given) {
-    enum { LEAST_SAMPLES = 10 };
-    zt_bench_config config = *given;
-    uint32_t max_samples = given->max_samples ? given->max_samples : (uint32_t)ZT_BENCH_SAMPLES;
-    config.warm_up = given->warm_up ? given->warm_up : 3;
-    config.max_samples = zt__clamp(max_samples, LEAST_SAMPLES, ZT_BENCH_SAMPLES);
-    config.min_samples = zt__clamp(given->min_samples, LEAST_SAMPLES, config.max_samples);
-    config.max_time_ns = given->max_time_ns ? given->max_time_ns : UINT64_C(10000000000);
-    config.precision = zt__is_positive(given->precision) ? given->precision : 0.01;
-    config.max_change = zt__is_positive(given->max_change) ? given->max_change : ZT__MAX_FREQUENCY_CHANGE;
-    config.counter_runs = given->counter_runs ? given->counter_runs : 5;
-    config.tolerance = zt__is_positive(given->tolerance) ? given->tolerance : 0.02;
-    return config;
-}
-
 typedef struct zt__stop_rule {
     const zt_bench_config *limits;
     uint64_t deadline;
@@ -26450,7 +26434,9 @@ ZT__PRIVATE void zt__close_bench(zt__bench *bench) {
 /* Checks the configuration and prepares a benchmark. On failure nothing is left to close. */
 ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_profiler *profiler,
                                        const zt_bench_config *config) {
+    enum { LEAST_SAMPLES = 10 };
     zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
+    zt_bench_config *complete = &bench->config;
     ze_result_t result = ZE_RESULT_SUCCESS;
     if (!config) {
         return zt__report_null(diagnostics, call, "config");
@@ -26460,7 +26446,17 @@ ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_pr
     }
     memset(bench, 0, sizeof *bench);
     bench->call = call;
-    bench->config = zt__fill_in_defaults(config);
+    *complete = *config;
+    complete->warm_up = config->warm_up ? config->warm_up : 3;
+    complete->max_samples = config->max_samples ? config->max_samples : (uint32_t)ZT_BENCH_SAMPLES;
+    complete->max_samples = zt__clamp(complete->max_samples, LEAST_SAMPLES, ZT_BENCH_SAMPLES);
+    complete->min_samples = zt__clamp(config->min_samples, LEAST_SAMPLES, complete->max_samples);
+    complete->max_time_ns = config->max_time_ns ? config->max_time_ns : UINT64_C(10000000000);
+    complete->precision = zt__is_positive(config->precision) ? config->precision : 0.01;
+    complete->max_change =
+        zt__is_positive(config->max_change) ? config->max_change : ZT__MAX_FREQUENCY_CHANGE;
+    complete->counter_runs = config->counter_runs ? config->counter_runs : 5;
+    complete->tolerance = zt__is_positive(config->tolerance) ? config->tolerance : 0.02;
     bench->region = config->region;
     bench->profiler = profiler;
     bench->series = (zt__series *)zt__allocate(zt__allocator_of(profiler), 1, sizeof *bench->series);
@@ -26491,27 +26487,6 @@ ZT__PRIVATE int zt__has_nothing_to_run(const zt_profiler *profiler, const zt_ben
     return (!profiler || !profiler->device) && config && config->run && !config->measure;
 }
 
-/* Runs the work with metrics, several times in each pass of the profiler. These runs are no samples. */
-ZT__PRIVATE void zt__run_with_counters(zt__bench *bench, zt_bench_result *result) {
-    uint32_t i, taken = 0, runs = bench->config.counter_runs;
-    double *samples = bench->series->samples; /* free to use: the samples are in the result */
-    if (bench->config.measure || bench->profiler->metric_count == 0) {
-        return;
-    }
-    for (i = 0; i < runs; i++) {
-        ZT_PASSES(bench->profiler) {
-            double sample = zt__run_work(bench, bench->profiler);
-            if (!zt__is_nan(sample) && taken < ZT_BENCH_SAMPLES) {
-                samples[taken++] = sample;
-            }
-        }
-    }
-    result->counter_runs = runs;
-    result->region = zt__find_region(bench->profiler, bench->region);
-    result->counter_median = zt__quantile(samples, taken, 0.5);
-    result->perturbation = result->counter_median / result->median;
-}
-
 static const char *const zt__bench_ends[] = {"not run", "precise", "noise", "time", "full"};
 
 ZT_API const char *zt_bench_end_name(zt_bench_end end) {
@@ -26522,6 +26497,8 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
     zt__bench bench;
     zt__stop_rule rule;
     ze_result_t opened;
+    double sample;
+    uint32_t i, taken = 0;
     int has_sample;
     if (!result) {
         return zt__report_null(zt__diagnostics_of(profiler), "zt_bench", "result");
@@ -26543,8 +26520,20 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
         }
     } while (has_sample && result->end == ZT_BENCH_NOT_RUN);
     zt__describe_series(result, bench.series, &bench.config);
-    if (has_sample) {
-        zt__run_with_counters(&bench, result);
+    if (has_sample && !bench.config.measure && profiler->metric_count > 0) {
+        double *samples = bench.series->samples; /* free to use: the samples are in the result */
+        for (i = 0; i < bench.config.counter_runs; i++) {
+            ZT_PASSES(profiler) {
+                sample = zt__run_work(&bench, profiler);
+                if (!zt__is_nan(sample) && taken < ZT_BENCH_SAMPLES) {
+                    samples[taken++] = sample;
+                }
+            }
+        }
+        result->counter_runs = bench.config.counter_runs;
+        result->region = zt__find_region(profiler, bench.region);
+        result->counter_median = zt__quantile(samples, taken, 0.5);
+        result->perturbation = result->counter_median / result->median;
     }
     zt__copy_text(result->name, sizeof result->name, zt__bench_name(&bench), strlen(zt__bench_name(&bench)));
     zt__close_bench(&bench);
@@ -26658,22 +26647,6 @@ ZT__PRIVATE void zt__fill_bench_row(const zt_profiler *profiler, const zt_bench_
     }
 }
 
-ZT__PRIVATE void zt__add_bench_columns(zt__figure_table *table, int are_changed) {
-    zt__add_figures(table, ZT__BENCH_MEDIAN, "median", "ns", 1, 0);
-    zt__add_figures(table, ZT__BENCH_INTERVAL, "95% +-", "percent", 0, 0);
-    zt__add_figures(table, ZT__BENCH_MINIMUM, "minimum", "ns", 1, 0);
-    zt__add_figures(table, ZT__BENCH_BYTES, "bytes", "bytes/s", 1, 1);
-    zt__add_figures(table, ZT__BENCH_ITEMS, "items", "/s", 1, 1);
-    zt__add_figures(table, ZT__BENCH_COUNT, "samples", "", 0, 0);
-    zt__add_figures(table, ZT__BENCH_OUTLIERS, "outliers", "", 0, 2);
-    zt__add_texts(table, ZT__BENCH_END, "ended by", zt__bench_ends);
-    zt__add_figures(table, ZT__BENCH_SLOWDOWN, "with counters", "times", 0, 2);
-    zt__add_figures(table, ZT__BENCH_MHZ, "frequency", "MHz", 0, 2);
-    if (are_changed) {
-        zt__add_figures(table, ZT__BENCH_CHANGED, "at another frequency", "", 0, 2);
-    }
-}
-
 /* Writes a table of results, `room` columns wide. Returns 0 without memory. */
 ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *profiler,
                                       const zt_bench_result *results, uint32_t count, size_t room) {
@@ -26701,7 +26674,19 @@ ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *pro
     }
     if (is_complete) {
         zt__choose_time_unit(&table, ZT__BENCH_MINIMUM, ZT__BENCH_MEDIAN);
-        zt__add_bench_columns(&table, are_changed > 0);
+        zt__add_figures(&table, ZT__BENCH_MEDIAN, "median", "ns", 1, 0);
+        zt__add_figures(&table, ZT__BENCH_INTERVAL, "95% +-", "percent", 0, 0);
+        zt__add_figures(&table, ZT__BENCH_MINIMUM, "minimum", "ns", 1, 0);
+        zt__add_figures(&table, ZT__BENCH_BYTES, "bytes", "bytes/s", 1, 1);
+        zt__add_figures(&table, ZT__BENCH_ITEMS, "items", "/s", 1, 1);
+        zt__add_figures(&table, ZT__BENCH_COUNT, "samples", "", 0, 0);
+        zt__add_figures(&table, ZT__BENCH_OUTLIERS, "outliers", "", 0, 2);
+        zt__add_texts(&table, ZT__BENCH_END, "ended by", zt__bench_ends);
+        zt__add_figures(&table, ZT__BENCH_SLOWDOWN, "with counters", "times", 0, 2);
+        zt__add_figures(&table, ZT__BENCH_MHZ, "frequency", "MHz", 0, 2);
+        if (are_changed > 0) {
+            zt__add_figures(&table, ZT__BENCH_CHANGED, "at another frequency", "", 0, 2);
+        }
         if (zt_get_metric_count(profiler) > 0) {
             zt__prepare_advice(profiler, &advice);
             is_complete = zt__add_ranked_columns(profiler, &advice, &table, figures, figure_count,
@@ -26739,12 +26724,23 @@ static const char zt__bench_columns[] =
     "quartile3_ns,min_ns,max_ns,frequency_mhz,bytes_per_second,items_per_second,perturbation,date,device,"
     "driver_version,core_clock_mhz,zetools\n";
 
-/* Writes a line for each result, with the number of all, by which a reader notices that some are missing. */
-ZT__PRIVATE void zt__write_bench_csv(zt__writer *writer, const zt__benches *benches) {
+/* Writes results: a table, `room` columns wide, or CSV with a line for each result and the number of all, by
+   which a reader notices that some are missing. Returns UNKNOWN, without a message, if `write` stopped it. */
+ZT__PRIVATE ze_result_t zt__write_benches(const zt__benches *benches, size_t room, zt_write_fn write,
+                                          void *user) {
     const zt_profiler *profiler = benches->profiler;
     zt__date date = zt__format_now();
+    zt__writer writer;
     uint32_t i, j;
-    zt__write_text(writer, zt__bench_columns);
+    zt__begin_writing(&writer, write, user);
+    if (benches->format == ZT_FORMAT_TABLE) {
+        if (benches->count > 0 &&
+            !zt__write_bench_table(&writer, profiler, benches->results, benches->count, room)) {
+            return zt__report_no_memory(zt__diagnostics_of(profiler), benches->call, "a table");
+        }
+        return zt__end_writing(&writer) ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNKNOWN;
+    }
+    zt__write_text(&writer, zt__bench_columns);
     for (i = 0; i < benches->count; i++) {
         const zt_bench_result *result = &benches->results[i];
         const double figures[] = {result->median,
@@ -26758,39 +26754,21 @@ ZT__PRIVATE void zt__write_bench_csv(zt__writer *writer, const zt__benches *benc
                                   result->bytes_per_second,
                                   result->items_per_second,
                                   result->perturbation};
-        zt__print(writer, "%u,%u,", (unsigned)ZT__BENCH_LAYOUT, (unsigned)benches->count);
-        zt__write_csv_field(writer, result->name);
-        zt__print(writer, ",%u,%u,%u,%s", (unsigned)result->count, (unsigned)result->outliers,
+        zt__print(&writer, "%u,%u,", (unsigned)ZT__BENCH_LAYOUT, (unsigned)benches->count);
+        zt__write_csv_field(&writer, result->name);
+        zt__print(&writer, ",%u,%u,%u,%s", (unsigned)result->count, (unsigned)result->outliers,
                   (unsigned)result->changed, zt_bench_end_name(result->end));
         for (j = 0; j < ZT__COUNT_OF(figures); j++) {
-            zt__write_text(writer, ",");
-            zt__write_csv_number(writer, figures[j]);
+            zt__write_text(&writer, ",");
+            zt__write_csv_number(&writer, figures[j]);
         }
-        zt__print(writer, ",%s,", date.text);
-        zt__write_csv_field(writer, profiler ? profiler->device_name : "");
-        zt__print(writer, ",%s,", profiler ? profiler->facts.driver_version : "");
+        zt__print(&writer, ",%s,", date.text);
+        zt__write_csv_field(&writer, profiler ? profiler->device_name : "");
+        zt__print(&writer, ",%s,", profiler ? profiler->facts.driver_version : "");
         if (profiler && profiler->facts.core_clock_mhz) {
-            zt__print(writer, "%u", (unsigned)profiler->facts.core_clock_mhz);
+            zt__print(&writer, "%u", (unsigned)profiler->facts.core_clock_mhz);
         }
-        zt__write_text(writer, "," ZETOOLS_VERSION "\n");
-    }
-}
-
-/* Writes results; a table is `room` columns wide. Returns UNKNOWN, without a message, if `write` stopped it.
- */
-ZT__PRIVATE ze_result_t zt__write_benches(const zt__benches *benches, size_t room, zt_write_fn write,
-                                          void *user) {
-    zt__writer writer;
-    int is_complete = 1;
-    zt__begin_writing(&writer, write, user);
-    if (benches->format == ZT_FORMAT_CSV) {
-        zt__write_bench_csv(&writer, benches);
-    } else if (benches->count > 0) {
-        is_complete =
-            zt__write_bench_table(&writer, benches->profiler, benches->results, benches->count, room);
-    }
-    if (!is_complete) {
-        return zt__report_no_memory(zt__diagnostics_of(benches->profiler), benches->call, "a table");
+        zt__write_text(&writer, "," ZETOOLS_VERSION "\n");
     }
     return zt__end_writing(&writer) ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNKNOWN;
 }
@@ -27208,45 +27186,15 @@ ZT__PRIVATE ze_result_t zt__compare_with_file(zt__changes *changes, const zt_ben
     return ZE_RESULT_SUCCESS;
 }
 
-/* Writes what is to be known about the table of changes. */
-ZT__PRIVATE void zt__write_change_notes(zt__writer *writer, const zt__changes *changes, size_t room) {
-    const zt_bench_changes *counts = &changes->counts;
-    zt__paragraph note = zt__begin_paragraph(writer, room, 0, 0);
-    zt__add_formatted(&note, "%u slower, %u faster, %u same, %u missing, %u new, compared with ",
-                      (unsigned)counts->slower, (unsigned)counts->faster, (unsigned)counts->same,
-                      (unsigned)counts->missing, (unsigned)counts->added);
-    zt__add_text(&note, changes->file.path);
-    zt__add_formatted(&note, "%s%s.", *changes->file.date ? " of " : "", changes->file.date);
-    zt__end_paragraph(&note);
-    if (changes->greatest_tolerance > 0) {
-        note = zt__begin_paragraph(writer, room, 0, 0);
-        zt__add_text(&note, "Slower or faster are those whose whole interval is beyond the tolerance of ");
-        if (changes->least_tolerance < changes->greatest_tolerance) {
-            zt__add_formatted(&note, "%g%% to ", changes->least_tolerance * 100);
-        }
-        zt__add_formatted(&note, "%g%%.", changes->greatest_tolerance * 100);
-        zt__end_paragraph(&note);
-    }
-    if (counts->other_conditions) {
-        note = zt__begin_paragraph(writer, room, 0, 0);
-        zt__add_text(&note, changes->conditions);
-        if (changes->at_other_frequency > 0) {
-            zt__add_formatted(&note, "%u benchmark%s ran at another frequency; %s",
-                              (unsigned)changes->at_other_frequency,
-                              changes->at_other_frequency == 1 ? "" : "s", changes->first_frequency);
-        }
-        zt__add_text(&note, "So the changes need not be those of the program.");
-        zt__end_paragraph(&note);
-    }
-}
-
 /* Writes the table of changes, and notes below it. */
 ZT__PRIVATE ze_result_t zt__write_changes_to_file(const void *content, FILE *file) {
     static const char *const verdicts[] = {"same", "faster", "slower", "missing", "new"};
     const zt__changes *changes = (const zt__changes *)content;
+    const zt_bench_changes *counts = &changes->counts;
     size_t room = zt__get_room(file == stdout);
     zt__figure_column columns[ZT__CHANGE_FIGURES];
     zt__figure_table table;
+    zt__paragraph note;
     zt__writer writer;
     memset(&table, 0, sizeof table);
     table.heading = "benchmark";
@@ -27264,7 +27212,33 @@ ZT__PRIVATE ze_result_t zt__write_changes_to_file(const void *content, FILE *fil
     zt__fit_columns(&table, room);
     zt__begin_writing(&writer, zt__write_to_file, file);
     zt__write_figures(&writer, &table, room);
-    zt__write_change_notes(&writer, changes, room);
+    note = zt__begin_paragraph(&writer, room, 0, 0);
+    zt__add_formatted(&note, "%u slower, %u faster, %u same, %u missing, %u new, compared with ",
+                      (unsigned)counts->slower, (unsigned)counts->faster, (unsigned)counts->same,
+                      (unsigned)counts->missing, (unsigned)counts->added);
+    zt__add_text(&note, changes->file.path);
+    zt__add_formatted(&note, "%s%s.", *changes->file.date ? " of " : "", changes->file.date);
+    zt__end_paragraph(&note);
+    if (changes->greatest_tolerance > 0) {
+        note = zt__begin_paragraph(&writer, room, 0, 0);
+        zt__add_text(&note, "Slower or faster are those whose whole interval is beyond the tolerance of ");
+        if (changes->least_tolerance < changes->greatest_tolerance) {
+            zt__add_formatted(&note, "%g%% to ", changes->least_tolerance * 100);
+        }
+        zt__add_formatted(&note, "%g%%.", changes->greatest_tolerance * 100);
+        zt__end_paragraph(&note);
+    }
+    if (counts->other_conditions) {
+        note = zt__begin_paragraph(&writer, room, 0, 0);
+        zt__add_text(&note, changes->conditions);
+        if (changes->at_other_frequency > 0) {
+            zt__add_formatted(&note, "%u benchmark%s ran at another frequency; %s",
+                              (unsigned)changes->at_other_frequency,
+                              changes->at_other_frequency == 1 ? "" : "s", changes->first_frequency);
+        }
+        zt__add_text(&note, "So the changes need not be those of the program.");
+        zt__end_paragraph(&note);
+    }
     return zt__end_writing(&writer) ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNKNOWN;
 }
 
