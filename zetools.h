@@ -7031,58 +7031,52 @@ ZT__PRIVATE uint32_t zt__copy_column(const zt__sample_layout *layout, const zt__
     return count;
 }
 
-/* Reorders values by Hoare's selection, until the value of this rank, counted from 0, is in its place: none
-   before it is greater, and none after it is less. `count` is not 0. */
-ZT__PRIVATE void zt__select_rank(double *values, uint32_t count, uint32_t rank) {
-    uint32_t low = 0, high = count - 1;
-    while (low < high) {
-        double pivot = values[low + (high - low) / 2];
-        uint32_t i = low, j = high;
-        for (;;) {
-            double swapped;
-            while (values[i] < pivot) {
-                i++;
-            }
-            while (values[j] > pivot) {
-                j--;
-            }
-            if (i >= j) {
-                break;
-            }
-            swapped = values[i];
-            values[i++] = values[j];
-            values[j--] = swapped;
-        }
-        if (rank <= j) {
-            high = j;
-        } else {
-            low = j + 1;
-        }
-    }
-}
-
 /* Returns the quantile below which this share of the values lies, interpolated linearly between the two
    values next to it; NaN if there are no values. Reorders the values, unless they are sorted. */
 ZT__PRIVATE double zt__quantile(double *values, uint32_t count, double share) {
-    double position, low, high;
-    uint32_t rank, i;
+    double position, next;
+    uint32_t rank, first = 0, last = count - 1, i;
     if (count == 0) {
         return zt__nan();
     }
     position = share * (count - 1);
     rank = (uint32_t)position;
-    zt__select_rank(values, count, rank);
-    low = values[rank];
-    if (rank + 1 >= count) {
-        return low;
-    }
-    high = values[rank + 1];
-    for (i = rank + 2; i < count; i++) {
-        if (values[i] < high) {
-            high = values[i];
+    /* Hoare's selection puts the value of this rank, counted from 0, into its place: none before it is
+       greater, and none after it is less. */
+    while (first < last) {
+        double pivot = values[first + (last - first) / 2];
+        uint32_t low = first, high = last;
+        for (;;) {
+            double swapped;
+            while (values[low] < pivot) {
+                low++;
+            }
+            while (values[high] > pivot) {
+                high--;
+            }
+            if (low >= high) {
+                break;
+            }
+            swapped = values[low];
+            values[low++] = values[high];
+            values[high--] = swapped;
+        }
+        if (rank <= high) {
+            last = high;
+        } else {
+            first = high + 1;
         }
     }
-    return low + (high - low) * (position - rank);
+    if (rank + 1 >= count) {
+        return values[rank];
+    }
+    next = values[rank + 1];
+    for (i = rank + 2; i < count; i++) {
+        if (values[i] < next) {
+            next = values[i];
+        }
+    }
+    return values[rank] + (next - values[rank]) * (position - rank);
 }
 
 /* ==== >>profiler: what a profiler is made of: slots, lists, names, passes ================================= */
@@ -12856,7 +12850,6 @@ ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advic
     double time = zt__nan(), read, written, kernels, busy;
     zt_stats launch;
     uint32_t role;
-    zt__clear_stats(&launch);
     zt__lock(&profiler->mutex);
     for (role = ZT__NO_ROLE; role < ZT__ROLE_COUNT; role++) {
         double figure = zt__read_figure(profiler, advice, record, (zt__role)role);
@@ -12865,11 +12858,9 @@ ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advic
     if (record->statistics.moments && record->statistics.moments[0].count) {
         time = record->statistics.moments[0].sum / (double)record->statistics.moments[0].count;
     }
-    if (record->statistics.moments) {
-        zt__get_moments(&profiler->layout, &record->statistics,
-                        zt__latency_column(profiler, ZT_LATENCY_LAUNCH), &launch);
-        zt__hide_uncertain(&launch, record->launch_error_ns);
-    }
+    zt__get_moments(&profiler->layout, &record->statistics, zt__latency_column(profiler, ZT_LATENCY_LAUNCH),
+                    &launch);
+    zt__hide_uncertain(&launch, record->launch_error_ns);
     zt__unlock(&profiler->mutex);
     figures[ZT__ROLE_LEAST_LAUNCH] =
         launch.min / 1000; /* it is least of all that of work before the region */
@@ -14816,45 +14807,17 @@ ZT__PRIVATE ze_driver_handle_t zt__find_driver(ze_device_handle_t device) {
     return NULL;
 }
 
-/* Fills in what can be found out about device and program. What cannot stays unknown. */
-ZT__PRIVATE void zt__read_facts(zt_profiler *profiler, const ze_device_properties_t *properties) {
+/* Reads the resolution and width of the device's time stamps, and what reports have about device and program.
+   What of the latter cannot be found out stays unknown. */
+ZT__PRIVATE ze_result_t zt__read_device(zt_profiler *profiler) {
     const zt__driver *driver = &profiler->driver;
     zt__facts *facts = &profiler->facts;
-    ze_driver_handle_t handle = zt__find_driver(profiler->device);
+    ze_driver_handle_t handle;
     ze_driver_properties_t of_driver;
-    ze_pci_ext_properties_t pci;
-    uint32_t i, used = 0;
-    time_t now = time(NULL);
-    memset(&of_driver, 0, sizeof of_driver);
-    memset(&pci, 0, sizeof pci);
-    of_driver.stype = ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES;
-    pci.stype = ZE_STRUCTURE_TYPE_PCI_EXT_PROPERTIES;
-    if (handle && zeDriverGetProperties(handle, &of_driver) == ZE_RESULT_SUCCESS) {
-        /* Intel's drivers put major, minor and build into 8, 8 and 16 bits. */
-        uint32_t version = of_driver.driverVersion;
-        snprintf(facts->driver_version, sizeof facts->driver_version, "%u.%u.%u", (unsigned)(version >> 24),
-                 (unsigned)(version >> 16 & 0xFF), (unsigned)(version & 0xFFFF));
-    }
-    if (driver->zeDevicePciGetPropertiesExt &&
-        driver->zeDevicePciGetPropertiesExt(profiler->device, &pci) == ZE_RESULT_SUCCESS) {
-        snprintf(facts->pci_address, sizeof facts->pci_address, "%04x:%02x:%02x.%x",
-                 (unsigned)pci.address.domain, (unsigned)pci.address.bus, (unsigned)pci.address.device,
-                 (unsigned)pci.address.function);
-    }
-    for (i = 0; i < sizeof properties->uuid.id; i++) {
-        used += (uint32_t)snprintf(facts->uuid + used, sizeof facts->uuid - used, "%s%02x",
-                                   i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", properties->uuid.id[i]);
-    }
-    zt__read_program(facts->program, sizeof facts->program);
-    facts->core_clock_mhz = properties->coreClockRate;
-    facts->timer_hz = properties->timerResolution;
-    facts->opened_s = now > 0 ? (uint64_t)now : 0;
-}
-
-/* Reads the device's name, the resolution and width of its time stamps, and the facts for reports. */
-ZT__PRIVATE ze_result_t zt__read_device(zt_profiler *profiler) {
     ze_device_properties_t properties;
-    uint32_t tiles = 0;
+    ze_pci_ext_properties_t pci;
+    uint32_t i, used = 0, tiles = 0;
+    time_t now = time(NULL);
     ze_result_t result;
     memset(&properties, 0, sizeof properties);
     properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* the resolution is in cycles a second */
@@ -14869,12 +14832,36 @@ ZT__PRIVATE ze_result_t zt__read_device(zt_profiler *profiler) {
     profiler->tick_mask = zt__mask_of_bits(properties.timestampValidBits);
     profiler->kernel_tick_mask = zt__mask_of_bits(properties.kernelTimestampValidBits);
     profiler->tiles_stamped = 1;
-    if (profiler->driver.zeEventQueryTimestampsExp &&
+    if (driver->zeEventQueryTimestampsExp &&
         zeDeviceGetSubDevices(profiler->device, &tiles, NULL) == ZE_RESULT_SUCCESS && tiles > 1 &&
         tiles <= ZT__MAX_TILES) {
         profiler->tiles_stamped = tiles;
     }
-    zt__read_facts(profiler, &properties);
+    memset(&of_driver, 0, sizeof of_driver);
+    of_driver.stype = ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES;
+    handle = zt__find_driver(profiler->device);
+    if (handle && zeDriverGetProperties(handle, &of_driver) == ZE_RESULT_SUCCESS) {
+        /* Intel's drivers put major, minor and build into 8, 8 and 16 bits. */
+        uint32_t version = of_driver.driverVersion;
+        snprintf(facts->driver_version, sizeof facts->driver_version, "%u.%u.%u", (unsigned)(version >> 24),
+                 (unsigned)(version >> 16 & 0xFF), (unsigned)(version & 0xFFFF));
+    }
+    memset(&pci, 0, sizeof pci);
+    pci.stype = ZE_STRUCTURE_TYPE_PCI_EXT_PROPERTIES;
+    if (driver->zeDevicePciGetPropertiesExt &&
+        driver->zeDevicePciGetPropertiesExt(profiler->device, &pci) == ZE_RESULT_SUCCESS) {
+        snprintf(facts->pci_address, sizeof facts->pci_address, "%04x:%02x:%02x.%x",
+                 (unsigned)pci.address.domain, (unsigned)pci.address.bus, (unsigned)pci.address.device,
+                 (unsigned)pci.address.function);
+    }
+    for (i = 0; i < sizeof properties.uuid.id; i++) {
+        used += (uint32_t)snprintf(facts->uuid + used, sizeof facts->uuid - used, "%s%02x",
+                                   i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", properties.uuid.id[i]);
+    }
+    zt__read_program(facts->program, sizeof facts->program);
+    facts->core_clock_mhz = properties.coreClockRate;
+    facts->timer_hz = properties.timerResolution;
+    facts->opened_s = now > 0 ? (uint64_t)now : 0;
     return result;
 }
 
