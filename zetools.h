@@ -14614,7 +14614,7 @@ ZT__PRIVATE zt__file_path zt__expand_path(const char *name, size_t length) {
     return path;
 }
 
-/* Takes the next path from a list. "table" is a table on standard output. Returns 0 at the end. */
+/* Gets the next path of a list. "table" is a table on standard output. Returns 0 at the end. */
 ZT__PRIVATE int zt__next_path(const char **list, zt__file_path *path) {
     const char *name;
     size_t length;
@@ -14644,7 +14644,7 @@ ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t 
     }
 }
 
-/* Returns whether a variable asks for nothing. */
+/* Returns whether a variable requests nothing. */
 ZT__PRIVATE int zt__is_off(const char *value) {
     return !zt__has_names(value) || strcmp(value, "0") == 0 || zt__compare_ignoring_case(value, "off") == 0;
 }
@@ -14741,7 +14741,7 @@ ZT__PRIVATE void zt__report_variable(zt_profiler *profiler, const char *name, co
     zt__print_error(profiler);
 }
 
-/* Reads what the environment asks for, and keeps ZT_REPORT for zt_close. */
+/* Reads the variables of the environment that zt_open obeys, and keeps ZT_REPORT for zt_close. */
 ZT__PRIVATE void zt__read_environment(zt_profiler *profiler) {
     const char *list = getenv("ZT_REPORT"), *log = getenv("ZT_LOG"), *timeline = getenv("ZT_TIMELINE");
     const char *text = getenv("ZT_PEAKS"), *rest = text;
@@ -23667,7 +23667,7 @@ typedef struct zt__region_table {
     double *figures; /* of each row */
     uint32_t figure_count;
     uint32_t left_out; /* metrics with something to show, for which there was no room */
-    int shows_launch;  /* without being asked: launching takes a large part of the time of a region */
+    int shows_launch;  /* though not in config.columns: launching takes much of the time of a region */
 } zt__region_table;
 
 /* Adds the region that was read last. The table shows the mean of a metric; of a flag, in how many
@@ -23995,7 +23995,7 @@ ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table
     size_t length;
     uint32_t i;
     if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
-        list = NULL; /* the note that says why there are no metrics is enough */
+        list = NULL; /* the note about why there are no metrics is enough */
     }
     while (list && zt__next_name(&list, &text, &length)) {
         zt__copy_text(name, sizeof name, text, length);
@@ -24110,7 +24110,7 @@ ZT__PRIVATE void zt__read_kernel_row(zt__document *document, zt__kernel_table *t
         strcpy(table->sizes[index].text, "-");
     }
     strcpy(table->modules[index].text, "-");
-    if (info.module) { /* eight digits tell the modules of a program apart */
+    if (info.module) { /* eight digits differ between the modules of a program */
         snprintf(table->modules[index].text, sizeof table->modules[index].text, "%08x",
                  (unsigned)(info.module >> 32));
     }
