@@ -8939,6 +8939,14 @@ ZT__PRIVATE void zt__calculate_batch(zt_profiler *profiler) {
 
 /* ---- counting -------------------------------------------------------------------------------------------- */
 
+/* Returns whether the list of a slot also ran without zt_execute. A list that has its handle since then says
+   nothing about it. With the mutex held. */
+ZT__PRIVATE int zt__ran_unobserved(const zt__slot *slot) {
+    const zt__list *list = slot->list;
+    return slot->number > list->destroyed_up_to ? list->state == ZT__LIST_UNOBSERVED
+                                                : list->destroyed_was_unobserved;
+}
+
 /* Updates what is known about a list when the event of a slot has signalled. With the mutex held. */
 ZT__PRIVATE void zt__note_run(zt_profiler *profiler, zt__reading *reading) {
     zt__list *list = reading->slot->list;
@@ -8975,7 +8983,7 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
     reading->region = slot->region;
     /* Where executions overlap, the first may be read before the next begins, and then that is read, too. */
     reading->is_late = reading->from == ZT__SLOT_ARMED && reading->has_signalled && slot->overwritten > 0 &&
-                       slot->list->state == ZT__LIST_OBSERVED;
+                       !zt__ran_unobserved(slot);
     reading->is_announced |= reading->is_late;
     if (reading->has_signalled && reading->outcome != ZT__NOT_READY) {
         zt__note_run(profiler, reading);
@@ -12013,19 +12021,15 @@ ZT__PRIVATE void zt__relate_kernel_clock(zt_profiler *profiler) {
 }
 
 /* Returns how long a kept sample has waited for the device, and keeps the largest error for its region. It is
-   not known if another execution of the list
-   than the one that was announced may have begun it. */
+   not known if another execution of the list than the one that was announced may have begun it. */
 ZT__PRIVATE double zt__launch_latency(const zt__timeline *timeline, const zt__reading *reading,
                                       const zt__timeline_sample *sample) {
     const zt__slot *slot = reading->slot;
     uint64_t begin_ns =
         zt__convert_time(&timeline->clock, sample->begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
     double error_ns = (double)zt__clock_error(&timeline->clock, begin_ns);
-    const zt__list *list = slot->list;
-    int is_unobserved = slot->number > list->destroyed_up_to ? list->state == ZT__LIST_UNOBSERVED
-                                                             : list->destroyed_was_unobserved;
     if (reading->from != ZT__SLOT_PENDING || !sample->origin.submitted_by || slot->overwritten ||
-        is_unobserved) {
+        zt__ran_unobserved(slot)) {
         return zt__nan();
     }
     if (reading->times.is_kernel) {
