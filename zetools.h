@@ -8876,6 +8876,14 @@ ZT__PRIVATE void zt__calculate_batch(zt_profiler *profiler) {
 
 /* ---- counting -------------------------------------------------------------------------------------------- */
 
+/* Returns whether the list of a slot also ran without zt_execute. A list that has its handle since then says
+   nothing about it. With the mutex held. */
+ZT__PRIVATE int zt__ran_unobserved(const zt__slot *slot) {
+    const zt__list *list = slot->list;
+    return slot->number > list->destroyed_up_to ? list->state == ZT__LIST_UNOBSERVED
+                                                : list->destroyed_was_unobserved;
+}
+
 /* Updates what is known about a list when the event of a slot has signalled. With the mutex held. */
 ZT__PRIVATE void zt__note_run(zt_profiler *profiler, zt__reading *reading) {
     zt__list *list = reading->slot->list;
@@ -8912,7 +8920,7 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
     reading->region = slot->region;
     /* Where executions overlap, the first may be read before the next begins, and then that is read, too. */
     reading->is_late = reading->from == ZT__SLOT_ARMED && reading->has_signalled && slot->overwritten > 0 &&
-                       slot->list->state == ZT__LIST_OBSERVED;
+                       !zt__ran_unobserved(slot);
     reading->is_announced |= reading->is_late;
     if (reading->has_signalled && reading->outcome != ZT__NOT_READY) {
         zt__note_run(profiler, reading);
@@ -11961,12 +11969,9 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     zt__timeline *timeline = profiler->timeline;
     const zt__clock *clock = &timeline->clock;
     const zt__slot *slot = reading->slot;
-    const zt__list *list = slot->list;
     size_t place = (size_t)(timeline->written % timeline->capacity);
     size_t columns = profiler->layout.column_count;
     uint64_t submitted = zt__convert_time(clock, slot->submitted_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK);
-    int is_unobserved = slot->number > list->destroyed_up_to ? list->state == ZT__LIST_UNOBSERVED
-                                                             : list->destroyed_was_unobserved;
     zt__timeline_sample sample;
     /* What is executed again does not wait to be executed, and neither does what is on an immediate list. */
     if (reading->from == ZT__SLOT_PENDING && slot->origin.executions == 1) {
@@ -11997,7 +12002,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     }
     /* The launch latency is known if it was the announced execution of the list that began the sample. */
     if (reading->from == ZT__SLOT_PENDING && sample.origin.submitted_by && !slot->overwritten &&
-        !is_unobserved) {
+        !zt__ran_unobserved(slot)) {
         uint64_t begin_ns = zt__convert_time(clock, sample.begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
         double error_ns = (double)zt__clock_error(clock, begin_ns) +
                           (reading->times.is_kernel ? (double)timeline->kernel_error_ns : 0);
