@@ -22207,6 +22207,15 @@ ZT__PRIVATE void zt__write_json_count(zt__writer *writer, const char *name, uint
     zt__print(writer, "\"%s\":%llu", name, (unsigned long long)count);
 }
 
+/* Writes what became of the samples of all regions. */
+ZT__PRIVATE void zt__write_json_counts(zt__writer *writer, const zt_counts *counts) {
+    zt__write_json_count(writer, "begun", counts->begun);
+    zt__write_json_count(writer, "collected", counts->collected);
+    zt__write_json_count(writer, "lost", counts->lost);
+    zt__write_json_count(writer, "dropped", counts->dropped);
+    zt__write_json_count(writer, "in_flight", counts->in_flight);
+}
+
 /* Writes `null` in place of what is no finite number. */
 ZT__PRIVATE void zt__write_json_number(zt__writer *writer, double number) {
     if (zt__is_finite(number)) {
@@ -22612,26 +22621,6 @@ ZT__PRIVATE void zt__write_json_peaks(zt__document *document) {
     }
 }
 
-/* Writes how many samples there are, and why others are missing. */
-ZT__PRIVATE void zt__write_json_counts(zt__document *document) {
-    const zt_profiler *profiler = document->profiler;
-    zt__writer *writer = &document->writer;
-    zt_counts counts = zt_get_counts(profiler);
-    uint32_t i;
-    zt__write_text(writer, ",\n\"counts\":{");
-    zt__write_json_count(writer, "begun", counts.begun);
-    zt__write_json_count(writer, "collected", counts.collected);
-    zt__write_json_count(writer, "lost", counts.lost);
-    zt__write_json_count(writer, "dropped", counts.dropped);
-    zt__write_json_count(writer, "in_flight", counts.in_flight);
-    zt__write_json_count(writer, "unobserved_lists", counts.unobserved_lists);
-    zt__write_text(writer, "},\n\"causes\":{");
-    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        zt__write_json_count(writer, zt_cause_name((zt_cause)i), zt_get_cause(profiler, (zt_cause)i));
-    }
-    zt__write_text(writer, "}");
-}
-
 ZT__PRIVATE void zt__write_json_note(zt__document *document, const char *text) {
     zt__write_comma(&document->writer);
     zt__write_json_string(&document->writer, text);
@@ -22966,6 +22955,7 @@ ZT__PRIVATE void zt__write_json_timeline(zt__document *document) {
 ZT__PRIVATE void zt__write_json(zt__document *document) {
     const zt_allocator *allocator = &document->profiler->config.allocator;
     zt__writer *writer = &document->writer;
+    zt_counts counts = zt_get_counts(document->profiler);
     zt__json json;
     uint32_t i;
     memset(&json, 0, sizeof json);
@@ -22974,7 +22964,15 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
     }
     zt__write_json_facts(document);
     zt__write_json_figure(writer, "gpu_time_ns", document->gpu_time_ns);
-    zt__write_json_counts(document);
+    zt__write_text(writer, ",\n\"counts\":{");
+    zt__write_json_counts(writer, &counts);
+    zt__write_json_count(writer, "unobserved_lists", counts.unobserved_lists);
+    zt__write_text(writer, "},\n\"causes\":{");
+    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
+        zt__write_json_count(writer, zt_cause_name((zt_cause)i),
+                             zt_get_cause(document->profiler, (zt_cause)i));
+    }
+    zt__write_text(writer, "}");
     zt__write_json_overlap(document);
     if (!document->out_of_memory) {
         zt__write_json_peaks(document);
@@ -23977,18 +23975,6 @@ ZT__PRIVATE void zt__compute_columns(const zt__trace_columns *columns, const dou
     }
 }
 
-/* Chooses the arguments of regions. Returns 0 without memory. */
-ZT__PRIVATE int zt__choose_arguments(zt__trace *trace) {
-    zt_profiler *profiler = trace->profiler;
-    uint32_t regions = zt_get_region_count(profiler), metrics = profiler->metric_count;
-    double *means = zt__read_means(profiler, regions);
-    zt__mean_table table = {means, metrics, regions};
-    int has_memory = means && zt__choose_trace_columns(profiler, profiler->metrics, metrics, &table, 0,
-                                                       profiler->selection.group_count > 1, &trace->columns);
-    zt__free(&profiler->config.allocator, means);
-    return has_memory;
-}
-
 /* ---- reading the timeline -------------------------------------------------------------------------------- */
 
 /* For qsort: orders by list and begin, with outer spans before inner ones. */
@@ -24009,19 +23995,27 @@ ZT__PRIVATE int zt__compare_spans(const void *a, const void *b) {
     return one->order > other->order ? -1 : one->order < other->order; /* inner regions end first */
 }
 
-/* Copies the kept samples, with the chosen figures. Returns 0 without memory. */
+/* Copies the kept samples, with the figures that are shown of each. Returns 0 without memory. */
 ZT__PRIVATE int zt__copy_spans(zt__trace *trace) {
     zt_profiler *profiler = trace->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
-    size_t room, width = 1 + (size_t)trace->columns.count;
-    uint64_t first, end, i;
+    uint32_t regions = zt_get_region_count(profiler), metrics = profiler->metric_count;
+    double *means = zt__read_means(profiler, regions);
     double *values = (double *)zt__allocate(allocator, profiler->layout.column_count, sizeof *values);
+    zt__mean_table table = {means, metrics, regions};
+    size_t room, width;
+    uint64_t first, end, i;
+    int has_memory = means && values &&
+                     zt__choose_trace_columns(profiler, profiler->metrics, metrics, &table, 0,
+                                              profiler->selection.group_count > 1, &trace->columns);
     zt__get_kept_samples(profiler, &first, &end);
     trace->replaced = first;
     room = (size_t)(end - first) + 1;
+    width = 1 + (size_t)trace->columns.count;
     trace->spans = (zt__span *)zt__allocate(allocator, room, sizeof *trace->spans);
     trace->figures = (double *)zt__allocate(allocator, room, width * sizeof *trace->figures);
-    for (i = first; i < end && values && trace->spans && trace->figures; i++) {
+    has_memory = has_memory && trace->spans && trace->figures;
+    for (i = first; i < end && has_memory; i++) {
         zt__span *span = &trace->spans[trace->span_count];
         if (zt__copy_kept_sample(profiler, i, &span->sample, values)) {
             double *figures = trace->figures + trace->span_count * width;
@@ -24029,15 +24023,16 @@ ZT__PRIVATE int zt__copy_spans(zt__trace *trace) {
             span->figures = figures;
             figures[0] = zt__is_finite(values[0]) ? values[0] : 0;
             memcpy(span->latencies, values + zt__latency_column(profiler, 0), sizeof span->latencies);
-            zt__compute_columns(&trace->columns, values + 1, profiler->metric_count, 0, figures + 1);
+            zt__compute_columns(&trace->columns, values + 1, metrics, 0, figures + 1);
             trace->span_count++;
         }
     }
+    zt__free(allocator, means);
     zt__free(allocator, values);
     if (trace->span_count) {
         qsort(trace->spans, trace->span_count, sizeof *trace->spans, zt__compare_spans);
     }
-    return values && trace->spans && trace->figures;
+    return has_memory;
 }
 
 /* Copies what is kept of missing samples and of executions. Returns 0 without memory. */
@@ -24084,35 +24079,6 @@ ZT__PRIVATE int zt__is_track_of(const zt__track *track, ze_command_list_handle_t
     return track->list == list && track->list_name == list_name;
 }
 
-/* Adds a span to the first track of its list on which it overlaps no span without being inside it, or to a
-   new track. Tracks of its list begin at `first`. */
-ZT__PRIVATE void zt__add_to_track(zt__trace *trace, uint32_t first, uint32_t index) {
-    zt__span *span = &trace->spans[index];
-    zt__track *track;
-    uint32_t i, outer = UINT32_MAX;
-    for (i = first; i < trace->track_count; i++) {
-        outer = trace->tracks[i].last;
-        while (outer != UINT32_MAX && trace->spans[outer].sample.end_ns <= span->sample.begin_ns) {
-            outer = trace->spans[outer].outer;
-        }
-        if (outer == UINT32_MAX || trace->spans[outer].sample.end_ns >= span->sample.end_ns) {
-            break;
-        }
-    }
-    track = &trace->tracks[i];
-    if (i == trace->track_count) {
-        outer = UINT32_MAX;
-        trace->track_count++;
-        track->list = span->sample.list;
-        track->list_name = span->sample.origin.list_name;
-        track->first_ns = i == first ? span->sample.begin_ns : trace->tracks[first].first_ns;
-        track->overlap = i - first;
-    }
-    track->last = index;
-    span->track = i;
-    span->outer = outer;
-}
-
 ZT__PRIVATE zt__track *zt__find_track(zt__trace *trace, const zt__missing *missing) {
     uint32_t i = 0;
     while (i < trace->track_count && !zt__is_track_of(&trace->tracks[i], missing->list, missing->list_name)) {
@@ -24130,29 +24096,48 @@ ZT__PRIVATE int zt__compare_tracks(const void *a, const void *b) {
     return one < other ? -1 : one > other;
 }
 
-/* Distributes the spans to tracks, and numbers these. Returns 0 without memory. */
+/* Distributes the spans to tracks, and numbers these. A span is added to the first track of its list on which
+   it overlaps no span without being inside it, or to a new track. Returns 0 without memory. */
 ZT__PRIVATE int zt__make_tracks(zt__trace *trace) {
     const zt_allocator *allocator = &trace->profiler->config.allocator;
     size_t room = (size_t)trace->span_count + trace->missing_count + 1;
     zt__track **order = (zt__track **)zt__allocate(allocator, room, sizeof *order);
-    uint32_t i, lists = 0, first = 0;
+    uint32_t i, k, lists = 0, first = 0; /* the first track of a list */
+    zt__track *track;
     trace->tracks = (zt__track *)zt__allocate(allocator, room, sizeof *trace->tracks);
-    if (!order || !trace->tracks) {
-        zt__free(allocator, (void *)order);
-        return 0;
-    }
-    for (i = 0; i < trace->span_count; i++) {
-        const zt__timeline_sample *sample = &trace->spans[i].sample;
+    for (i = 0; i < trace->span_count && order && trace->tracks; i++) {
+        zt__span *span = &trace->spans[i];
+        const zt__timeline_sample *sample = &span->sample;
         if (first < trace->track_count &&
             !zt__is_track_of(&trace->tracks[first], sample->list, sample->origin.list_name)) {
             first = trace->track_count;
         }
-        zt__add_to_track(trace, first, i);
+        span->outer = UINT32_MAX;
+        for (k = first; k < trace->track_count; k++) {
+            uint32_t outer = trace->tracks[k].last;
+            while (outer != UINT32_MAX && trace->spans[outer].sample.end_ns <= sample->begin_ns) {
+                outer = trace->spans[outer].outer;
+            }
+            if (outer == UINT32_MAX || trace->spans[outer].sample.end_ns >= sample->end_ns) {
+                span->outer = outer;
+                break;
+            }
+        }
+        track = &trace->tracks[k];
+        if (k == trace->track_count) {
+            trace->track_count++;
+            track->list = sample->list;
+            track->list_name = sample->origin.list_name;
+            track->first_ns = k == first ? sample->begin_ns : trace->tracks[first].first_ns;
+            track->overlap = k - first;
+        }
+        track->last = i;
+        span->track = k;
     }
-    for (i = 0; i < trace->missing_count; i++) {
+    for (i = 0; i < trace->missing_count && order && trace->tracks; i++) {
         const zt__missing *missing = &trace->missing[i];
         if (missing->list && !zt__find_track(trace, missing)) {
-            zt__track *track = &trace->tracks[trace->track_count++];
+            track = &trace->tracks[trace->track_count++];
             track->list = missing->list;
             track->list_name = missing->list_name;
             track->first_ns = missing->since_ns;
@@ -24161,14 +24146,16 @@ ZT__PRIVATE int zt__make_tracks(zt__trace *trace) {
     for (i = 0; i < trace->track_count; i++) {
         order[i] = &trace->tracks[i];
     }
-    qsort((void *)order, trace->track_count, sizeof *order, zt__compare_tracks);
+    if (trace->track_count) {
+        qsort((void *)order, trace->track_count, sizeof *order, zt__compare_tracks);
+    }
     for (i = 0; i < trace->track_count; i++) {
         lists += order[i]->overlap == 0;
         order[i]->number = i + 1;
         order[i]->list_number = lists;
     }
     zt__free(allocator, (void *)order);
-    return 1;
+    return order && trace->tracks;
 }
 
 /* ---- events ---------------------------------------------------------------------------------------------- */
@@ -24225,6 +24212,8 @@ ZT__PRIVATE void zt__write_remark(zt__trace *trace, const char *name, const char
 
 ZT__PRIVATE void zt__write_track_names(zt__trace *trace) {
     uint32_t i;
+    zt__write_name(trace, "process_name", trace->device, 0, trace->profiler->device_name);
+    zt__write_place(trace, "process_sort_index", trace->device, 0, 1);
     for (i = 0; i < trace->track_count; i++) {
         const zt__track *track = &trace->tracks[i];
         char name[64];
@@ -24276,41 +24265,34 @@ ZT__PRIVATE uint64_t zt__find_end_of_execution(const zt__trace *trace, uint64_t 
     return begin_ns + 1;
 }
 
-/* Removes slices that stand for one call: it has executed several regions, or what it has appended has run
-   several times. */
-ZT__PRIVATE void zt__unite_slices(zt__trace *trace) {
-    uint32_t i, count = 0;
-    for (i = 0; i < trace->slice_count; i++) {
-        zt__host_slice *slice = &trace->slices[i], *before = count ? &trace->slices[count - 1] : NULL;
-        if (before && slice->kind != ZT__SLICE_CALL && before->kind == slice->kind &&
-            before->thread == slice->thread && before->begin_ns == slice->begin_ns &&
-            before->name == slice->name) {
-            before->regions++;
-        } else {
-            trace->slices[count++] = *slice;
-        }
-    }
-    trace->slice_count = count;
-}
-
-/* Shortens slices that would end after one that contains their begin: regions of a thread may overlap, and
-   slices of a track must not. */
+/* Makes tracks of the sorted slices. Those that stand for one call become one: it has executed several
+   regions, or what it has appended has run several times. One that would end after another that contains its
+   begin is shortened: regions of a thread may overlap, and slices of a track must not. */
 ZT__PRIVATE void zt__nest_slices(zt__trace *trace) {
-    uint32_t i, outer = UINT32_MAX;
+    uint32_t i, count = 0, outer = UINT32_MAX;
     for (i = 0; i < trace->slice_count; i++) {
-        zt__host_slice *slice = &trace->slices[i];
-        if (i > 0 && trace->slices[i - 1].thread != slice->thread) {
+        zt__host_slice slice = trace->slices[i];
+        zt__host_slice *before = count ? &trace->slices[count - 1] : NULL;
+        if (before && before->thread != slice.thread) {
+            before = NULL;
             outer = UINT32_MAX;
         }
-        while (outer != UINT32_MAX && trace->slices[outer].end_ns <= slice->begin_ns) {
+        if (before && slice.kind != ZT__SLICE_CALL && before->kind == slice.kind &&
+            before->begin_ns == slice.begin_ns && before->name == slice.name) {
+            before->regions++;
+            continue;
+        }
+        while (outer != UINT32_MAX && trace->slices[outer].end_ns <= slice.begin_ns) {
             outer = trace->slices[outer].outer;
         }
-        if (outer != UINT32_MAX && slice->end_ns > trace->slices[outer].end_ns) {
-            slice->end_ns = trace->slices[outer].end_ns;
+        if (outer != UINT32_MAX && slice.end_ns > trace->slices[outer].end_ns) {
+            slice.end_ns = trace->slices[outer].end_ns;
         }
-        slice->outer = outer;
-        outer = i;
+        slice.outer = outer;
+        trace->slices[count] = slice;
+        outer = count++;
     }
+    trace->slice_count = count;
 }
 
 /* Finds what the threads of the program have done. Returns 0 without memory. */
@@ -24362,7 +24344,6 @@ ZT__PRIVATE int zt__make_slices(zt__trace *trace) {
     if (trace->slice_count) {
         qsort(trace->slices, trace->slice_count, sizeof *trace->slices, zt__compare_slices);
     }
-    zt__unite_slices(trace);
     zt__nest_slices(trace);
     return 1;
 }
@@ -24383,25 +24364,21 @@ ZT__PRIVATE void zt__write_thread_name(zt__trace *trace, uint32_t thread) {
     zt__write_name(trace, "thread_name", trace->program, thread, name[0] ? name : "thread");
 }
 
-/* Names the program by the file that it was started from. */
-ZT__PRIVATE void zt__write_program_name(zt__trace *trace) {
-    char name[256];
+/* Writes what the threads of the program have done. It is named by the file that it was started from. */
+ZT__PRIVATE void zt__write_program(zt__trace *trace) {
+    zt__writer *writer = trace->writer;
     const char *program = trace->profiler->facts.program;
     size_t end = strcspn(program, " "), begin = end;
+    char name[256];
+    uint32_t i;
     while (begin > 0 && program[begin - 1] != '/') {
         begin--;
     }
     zt__copy_text(name, sizeof name, program + begin, end - begin);
     zt__write_name(trace, "process_name", trace->program, 0, name[0] ? name : "program");
     zt__write_place(trace, "process_sort_index", trace->program, 0, 0);
-}
-
-ZT__PRIVATE void zt__write_slices(zt__trace *trace) {
-    zt__writer *writer = trace->writer;
-    uint32_t i;
     for (i = 0; i < trace->slice_count; i++) {
         const zt__host_slice *slice = &trace->slices[i];
-        char name[256];
         if (i == 0 || trace->slices[i - 1].thread != slice->thread) {
             zt__write_thread_name(trace, slice->thread);
         }
@@ -24446,38 +24423,22 @@ ZT__PRIVATE void zt__write_extent(zt__writer *writer, const char *label, const u
     }
 }
 
-/* Writes how long a sample has waited, and what it has copied, as far as known. */
-ZT__PRIVATE void zt__write_waits_and_bytes(zt__trace *trace, const zt__span *span) {
-    const zt__region_record *record = zt__record_at(trace->profiler, span->sample.region);
+/* Writes a region, and the flow that leads to it from the call that has submitted it. What is not known is
+   left out. */
+ZT__PRIVATE void zt__write_span(zt__trace *trace, uint32_t index) {
+    const zt__span *span = &trace->spans[index];
+    const zt__timeline_sample *sample = &span->sample;
+    const zt__origin *origin = &sample->origin;
+    const zt__region_record *record = zt__record_at(trace->profiler, sample->region);
     zt__writer *writer = trace->writer;
+    uint32_t track = trace->tracks[span->track].number, i;
     double error_ns;
     zt__lock(&trace->profiler->mutex);
     error_ns = record->launch_error_ns;
     zt__unlock(&trace->profiler->mutex);
-    if (!zt__is_nan(span->latencies[ZT_LATENCY_QUEUE])) {
-        zt__write_argument(writer, "queue latency [ns]", span->latencies[ZT_LATENCY_QUEUE]);
-    }
-    if (!zt__is_nan(span->latencies[ZT_LATENCY_LAUNCH]) && span->latencies[ZT_LATENCY_LAUNCH] > error_ns) {
-        zt__write_argument(writer, "launch latency [ns]", span->latencies[ZT_LATENCY_LAUNCH]);
-    }
-    if (span->sample.bytes) {
-        zt__write_argument(writer, "bytes", (double)span->sample.bytes);
-    }
-    if (span->sample.bytes && span->figures[0] > 0) {
-        zt__write_argument(writer, "GB/s", (double)span->sample.bytes / span->figures[0]);
-    }
-}
-
-/* Writes a region, and the flow that leads to it from the call that has submitted it. */
-ZT__PRIVATE void zt__write_span(zt__trace *trace, uint32_t index) {
-    const zt__span *span = &trace->spans[index];
-    const zt__origin *origin = &span->sample.origin;
-    zt__writer *writer = trace->writer;
-    const char *name = zt__record_at(trace->profiler, span->sample.region)->name;
-    uint32_t track = trace->tracks[span->track].number, i;
-    zt__begin_event(writer, "X", name, trace->device, track);
-    zt__write_event_time(writer, "ts", span->sample.begin_ns);
-    zt__write_event_time(writer, "dur", span->sample.end_ns - span->sample.begin_ns);
+    zt__begin_event(writer, "X", record->name, trace->device, track);
+    zt__write_event_time(writer, "ts", sample->begin_ns);
+    zt__write_event_time(writer, "dur", sample->end_ns - sample->begin_ns);
     zt__write_text(writer, ",\"cat\":\"region\",\"args\":{");
     zt__write_argument(writer, "GPU time [ns]", span->figures[0]);
     for (i = 0; i < trace->columns.count; i++) {
@@ -24487,17 +24448,28 @@ ZT__PRIVATE void zt__write_span(zt__trace *trace, uint32_t index) {
     }
     zt__write_extent(writer, "groups", origin->group_count);
     zt__write_extent(writer, "group size", origin->group_size);
-    zt__write_waits_and_bytes(trace, span);
+    if (!zt__is_nan(span->latencies[ZT_LATENCY_QUEUE])) {
+        zt__write_argument(writer, "queue latency [ns]", span->latencies[ZT_LATENCY_QUEUE]);
+    }
+    if (!zt__is_nan(span->latencies[ZT_LATENCY_LAUNCH]) && span->latencies[ZT_LATENCY_LAUNCH] > error_ns) {
+        zt__write_argument(writer, "launch latency [ns]", span->latencies[ZT_LATENCY_LAUNCH]);
+    }
+    if (sample->bytes) {
+        zt__write_argument(writer, "bytes", (double)sample->bytes);
+    }
+    if (sample->bytes && span->figures[0] > 0) {
+        zt__write_argument(writer, "GB/s", (double)sample->bytes / span->figures[0]);
+    }
     if (origin->appended_by) {
         zt__print(writer, ",\"appended by thread\":%u", (unsigned)origin->appended_by);
     }
     zt__write_text(writer, "}}");
     if (origin->submitted_by) {
         zt__begin_event(writer, "s", "submit", trace->program, origin->submitted_by);
-        zt__write_event_time(writer, "ts", span->sample.submitted_ns);
+        zt__write_event_time(writer, "ts", sample->submitted_ns);
         zt__print(writer, ",\"cat\":\"flow\",\"id\":%u}", (unsigned)index + 1);
         zt__begin_event(writer, "f", "submit", trace->device, track);
-        zt__write_event_time(writer, "ts", span->sample.begin_ns);
+        zt__write_event_time(writer, "ts", sample->begin_ns);
         zt__print(writer, ",\"cat\":\"flow\",\"id\":%u,\"bp\":\"e\"}", (unsigned)index + 1);
     }
 }
@@ -24535,6 +24507,10 @@ ZT__PRIVATE void zt__write_missing_events(zt__trace *trace) {
 
 /* A copy of the rows of a stream, with the chosen figures. */
 typedef struct zt__traced_rows {
+    uint64_t first, end; /* in the order of all rows of the stream; older ones are not kept */
+    uint32_t metric_count;
+    double *means; /* of each metric, over so many rows */
+    uint64_t *counts;
     zt__kept_row *rows;
     double *figures; /* of each row */
     uint64_t *last;  /* of each column, the bits of the value that was written last */
@@ -24542,66 +24518,48 @@ typedef struct zt__traced_rows {
     zt__trace_columns columns;
 } zt__traced_rows;
 
-/* Computes the means of all metrics over the kept rows. */
-ZT__PRIVATE void zt__read_row_means(zt__stream_data *data, uint64_t first, uint64_t end, double *means,
-                                    uint64_t *counts) {
-    uint32_t metrics = data->group.metric_count, m;
-    while (first < end) {
-        uint64_t oldest, until = end - first > ZT__COPIED_AT_ONCE ? first + ZT__COPIED_AT_ONCE : end;
-        zt__lock(&data->mutex);
-        oldest = zt__oldest_kept(data->rows_written, data->row_capacity);
-        for (first = first > oldest ? first : oldest; first < until; first++) {
-            const double *values = data->row_values + (size_t)(first % data->row_capacity) * metrics;
-            for (m = 0; m < metrics; m++) {
-                if (zt__is_finite(values[m])) {
-                    means[m] += values[m];
-                    counts[m]++;
-                }
-            }
-        }
-        zt__unlock(&data->mutex);
-    }
-    for (m = 0; m < metrics; m++) {
-        means[m] = counts[m] ? means[m] / (double)counts[m] : zt__nan();
-    }
-}
+/* Called with each kept row of a stream, while its mutex is locked. */
+typedef void (*zt__row_fn)(zt__traced_rows *rows, const zt__kept_row *row, const double *values);
 
-/* Copies the kept rows. */
-ZT__PRIVATE void zt__copy_rows(zt__stream_data *data, uint64_t first, uint64_t end, zt__traced_rows *copy) {
-    uint32_t metrics = data->group.metric_count;
-    while (first < end) {
-        uint64_t oldest, until = end - first > ZT__COPIED_AT_ONCE ? first + ZT__COPIED_AT_ONCE : end;
+ZT__PRIVATE void zt__visit_rows(zt__stream_data *data, zt__row_fn visit, zt__traced_rows *rows) {
+    uint64_t next = rows->first, oldest;
+    while (next < rows->end) {
+        uint64_t until = rows->end - next > ZT__COPIED_AT_ONCE ? next + ZT__COPIED_AT_ONCE : rows->end;
         zt__lock(&data->mutex);
         oldest = zt__oldest_kept(data->rows_written, data->row_capacity);
-        for (first = first > oldest ? first : oldest; first < until; first++) {
-            size_t place = (size_t)(first % data->row_capacity);
-            const zt__kept_row *row = &data->rows[place];
-            copy->rows[copy->count] = *row;
-            zt__compute_columns(&copy->columns, data->row_values + place * metrics, metrics,
-                                (double)(row->end_ns - row->begin_ns),
-                                copy->figures + (size_t)copy->count * copy->columns.count);
-            copy->count++;
+        for (next = next > oldest ? next : oldest; next < until; next++) {
+            size_t place = (size_t)(next % data->row_capacity);
+            visit(rows, &data->rows[place], data->row_values + place * rows->metric_count);
         }
         zt__unlock(&data->mutex);
     }
 }
 
-/* Rounds the value of a counter by less than 0.025 %, more than which no track shows. Values that are rounded
-   differently differ in the first ZT__COUNTER_DIGITS digits. Returns the bits, which tell NaN apart in any
-   mode of a compiler. */
-ZT__PRIVATE uint64_t zt__round_value(double *value) {
-    const uint64_t half = UINT64_C(1) << 40; /* 11 of 52 bits stay */
-    uint64_t bits;
-    memcpy(&bits, value, sizeof bits);
-    bits = (bits + half) & ~(half * 2 - 1);
-    memcpy(value, &bits, sizeof bits);
-    return bits;
+ZT__PRIVATE void zt__add_to_means(zt__traced_rows *rows, const zt__kept_row *row, const double *values) {
+    uint32_t i;
+    (void)row;
+    for (i = 0; i < rows->metric_count; i++) {
+        if (zt__is_finite(values[i])) {
+            rows->means[i] += values[i];
+            rows->counts[i]++;
+        }
+    }
+}
+
+ZT__PRIVATE void zt__copy_row(zt__traced_rows *rows, const zt__kept_row *row, const double *values) {
+    rows->rows[rows->count] = *row;
+    zt__compute_columns(&rows->columns, values, rows->metric_count, (double)(row->end_ns - row->begin_ns),
+                        rows->figures + (size_t)rows->count * rows->columns.count);
+    rows->count++;
 }
 
 /* Goes through the rows, and writes or, without a trace, counts the values that differ from the one before.
- */
+   Values are rounded by less than 0.025 %, more than which no track shows. Those that are rounded differently
+   differ in the first ZT__COUNTER_DIGITS digits. Their bits are compared, which tell NaN apart in any mode of
+   a compiler. */
 ZT__PRIVATE uint32_t zt__write_changes(zt__trace *trace, zt__traced_rows *rows) {
-    const uint64_t none = UINT64_MAX; /* no value is rounded to this */
+    const uint64_t none = UINT64_MAX;        /* no value is rounded to this */
+    const uint64_t half = UINT64_C(1) << 40; /* 11 of 52 bits stay */
     uint32_t columns = rows->columns.count, changes = 0, i, c;
     for (c = 0; c < columns; c++) {
         rows->last[c] = none;
@@ -24612,13 +24570,16 @@ ZT__PRIVATE uint32_t zt__write_changes(zt__trace *trace, zt__traced_rows *rows) 
         const double *figures = rows->figures + (size_t)(is_end ? i - 1 : i) * columns;
         for (c = 0; c < columns; c++) {
             double value = figures[c];
-            uint64_t rounded = zt__round_value(&value);
-            if (!zt__is_finite(figures[c]) || (rounded == rows->last[c] && !row->gap && !is_end)) {
+            uint64_t rounded;
+            memcpy(&rounded, &value, sizeof rounded);
+            rounded = (rounded + half) & ~(half * 2 - 1);
+            if (!zt__is_finite(value) || (rounded == rows->last[c] && !row->gap && !is_end)) {
                 continue;
             }
             rows->last[c] = rounded;
             changes++;
             if (trace) {
+                memcpy(&value, &rounded, sizeof value);
                 zt__begin_event(trace->writer, "C", rows->columns.columns[c].label.text, trace->device, 0);
                 zt__write_event_time(trace->writer, "ts", is_end ? row->end_ns : row->begin_ns);
                 zt__write_text(trace->writer, ",\"args\":{\"value\":");
@@ -24656,46 +24617,53 @@ ZT__PRIVATE void zt__merge_rows(zt__traced_rows *rows) {
     rows->count = to;
 }
 
-/* Writes a gap before a row, which it may follow or contain. */
-ZT__PRIVATE void zt__write_gap(zt__trace *trace, const zt__kept_row *before, const zt__kept_row *row,
-                               uint64_t period_ns, uint32_t track) {
-    int is_contained = row->begin_ns <= before->end_ns;
-    uint64_t begin_ns = is_contained ? row->begin_ns : before->end_ns;
-    uint64_t end_ns = is_contained ? row->end_ns : row->begin_ns;
-    uint64_t periods = (row->end_ns - before->end_ns + period_ns / 2) / period_ns;
-    zt__begin_event(trace->writer, "X", "gap", trace->device, track);
-    zt__write_event_time(trace->writer, "ts", begin_ns);
-    zt__write_event_time(trace->writer, "dur", end_ns - begin_ns);
-    zt__write_text(trace->writer, ",\"cat\":\"missing\",\"args\":{");
-    if (periods > 1) {
-        zt__write_json_count(trace->writer, "missing rows, about", periods - 1);
-    }
-    zt__write_text(trace->writer, "}}");
-}
-
-/* Writes markers as instants, and gaps as spans. */
+/* Writes markers as instants, and gaps as spans: one before a row, which it may follow or contain. */
 ZT__PRIVATE void zt__write_markers_and_gaps(zt__trace *trace, const zt__traced_rows *rows, uint64_t period_ns,
                                             uint32_t track) {
+    zt__writer *writer = trace->writer;
     uint32_t i;
     for (i = 0; i < rows->count; i++) {
         const zt__kept_row *row = &rows->rows[i];
         if (row->gap && i > 0) {
-            zt__write_gap(trace, row - 1, row, period_ns, track);
+            uint64_t before_ns = row[-1].end_ns;
+            int is_contained = row->begin_ns <= before_ns;
+            uint64_t begin_ns = is_contained ? row->begin_ns : before_ns;
+            uint64_t end_ns = is_contained ? row->end_ns : row->begin_ns;
+            uint64_t periods = (row->end_ns - before_ns + period_ns / 2) / period_ns;
+            zt__begin_event(writer, "X", "gap", trace->device, track);
+            zt__write_event_time(writer, "ts", begin_ns);
+            zt__write_event_time(writer, "dur", end_ns - begin_ns);
+            zt__write_text(writer, ",\"cat\":\"missing\",\"args\":{");
+            if (periods > 1) {
+                zt__write_json_count(writer, "missing rows, about", periods - 1);
+            }
+            zt__write_text(writer, "}}");
         } else if (row->gap) {
             zt__begin_instant(trace, "gap before this", "missing", track, row->begin_ns);
-            zt__write_text(trace->writer, "}}");
+            zt__write_text(writer, "}}");
         }
         if (row->marker) {
             zt__begin_instant(trace, row->marker, "marker", track, row->end_ns);
-            zt__write_text(trace->writer, "}}");
+            zt__write_text(writer, "}}");
         }
     }
 }
 
-/* Writes the counters of a stream. `most` is how many values they may have. */
-ZT__PRIVATE void zt__write_counters(zt__trace *trace, zt__traced_rows *rows, uint32_t most, uint32_t track) {
-    uint32_t before = rows->count;
+/* Writes the copied rows of a stream: a track with its gaps and markers, and a counter for each chosen
+   metric. `most` is how many values these may have. */
+ZT__PRIVATE void zt__write_rows(zt__trace *trace, zt__stream_data *data, zt__traced_rows *rows, uint32_t most,
+                                uint32_t track) {
+    char name[ZET_MAX_METRIC_GROUP_NAME + 16];
     uint64_t merged = 1;
+    uint32_t before = rows->count;
+    snprintf(name, sizeof name, "stream %s", data->group.properties.name);
+    zt__write_name(trace, "thread_name", trace->device, track, name);
+    zt__write_place(trace, "thread_sort_index", trace->device, track, track);
+    if (rows->first > 0) {
+        zt__write_remark(trace, "earlier rows are not kept", "missing", track, rows->rows[0].begin_ns, "rows",
+                         rows->first, "raise zt_stream_config.timeline_rows");
+    }
+    zt__write_markers_and_gaps(trace, rows, data->period_ns, track);
     while (zt__write_changes(NULL, rows) > most && rows->count > 1) {
         zt__merge_rows(rows);
         merged *= 2;
@@ -24711,49 +24679,46 @@ ZT__PRIVATE void zt__write_counters(zt__trace *trace, zt__traced_rows *rows, uin
     zt__write_changes(trace, rows);
 }
 
-/* Writes an attached stream: a track with its gaps and markers, and a counter for each chosen metric. Returns
-   0 without memory. */
+/* Reads and writes an attached stream. Returns 0 without memory. */
 ZT__PRIVATE int zt__write_stream(zt__trace *trace, zt__stream_data *data, int several, uint32_t most,
                                  uint32_t track) {
     const zt_allocator *allocator = &trace->profiler->config.allocator;
-    uint32_t metrics = data->group.metric_count;
-    double *means = (double *)zt__allocate(allocator, metrics, sizeof *means);
-    uint64_t *counts = (uint64_t *)zt__allocate(allocator, metrics, sizeof *counts), first, end;
-    zt__mean_table table = {means, metrics, 1};
-    int has_memory = means && counts;
+    uint32_t metrics = data->group.metric_count, i;
     zt__traced_rows rows;
-    char name[ZET_MAX_METRIC_GROUP_NAME + 16];
+    zt__mean_table table;
+    int has_memory;
     memset(&rows, 0, sizeof rows);
-    zt__get_kept_rows(data, &first, &end);
+    rows.metric_count = metrics;
+    rows.means = (double *)zt__allocate(allocator, metrics, sizeof *rows.means);
+    rows.counts = (uint64_t *)zt__allocate(allocator, metrics, sizeof *rows.counts);
+    zt__get_kept_rows(data, &rows.first, &rows.end);
+    has_memory = rows.means && rows.counts;
     if (has_memory) {
-        zt__read_row_means(data, first, end, means, counts);
+        zt__visit_rows(data, zt__add_to_means, &rows);
+        for (i = 0; i < metrics; i++) {
+            rows.means[i] = rows.counts[i] ? rows.means[i] / (double)rows.counts[i] : zt__nan();
+        }
+        table.means = rows.means;
+        table.stride = metrics;
+        table.region_count = 1;
         has_memory = zt__choose_trace_columns(trace->profiler, data->metrics, metrics, &table, 1, several,
                                               &rows.columns);
     }
     if (has_memory) {
-        size_t columns = (size_t)rows.columns.count + 1;
-        rows.rows = (zt__kept_row *)zt__allocate(allocator, (size_t)(end - first) + 1, sizeof *rows.rows);
-        rows.figures =
-            (double *)zt__allocate(allocator, (size_t)(end - first) + 1, columns * sizeof *rows.figures);
+        size_t columns = (size_t)rows.columns.count + 1, room = (size_t)(rows.end - rows.first) + 1;
+        rows.rows = (zt__kept_row *)zt__allocate(allocator, room, sizeof *rows.rows);
+        rows.figures = (double *)zt__allocate(allocator, room, columns * sizeof *rows.figures);
         rows.last = (uint64_t *)zt__allocate(allocator, columns, sizeof *rows.last);
         has_memory = rows.rows && rows.figures && rows.last;
     }
     if (has_memory) {
-        zt__copy_rows(data, first, end, &rows);
+        zt__visit_rows(data, zt__copy_row, &rows);
     }
     if (rows.count > 0) {
-        snprintf(name, sizeof name, "stream %s", data->group.properties.name);
-        zt__write_name(trace, "thread_name", trace->device, track, name);
-        zt__write_place(trace, "thread_sort_index", trace->device, track, track);
-        if (first > 0) {
-            zt__write_remark(trace, "earlier rows are not kept", "missing", track, rows.rows[0].begin_ns,
-                             "rows", first, "raise zt_stream_config.timeline_rows");
-        }
-        zt__write_markers_and_gaps(trace, &rows, data->period_ns, track);
-        zt__write_counters(trace, &rows, most, track);
+        zt__write_rows(trace, data, &rows, most, track);
     }
-    zt__free(allocator, means);
-    zt__free(allocator, counts);
+    zt__free(allocator, rows.means);
+    zt__free(allocator, rows.counts);
     zt__free(allocator, rows.rows);
     zt__free(allocator, rows.figures);
     zt__free(allocator, rows.last);
@@ -24761,67 +24726,46 @@ ZT__PRIVATE int zt__write_stream(zt__trace *trace, zt__stream_data *data, int se
     return has_memory;
 }
 
-/* Writes all attached streams. Returns 0 without memory. */
-ZT__PRIVATE int zt__write_streams(zt__trace *trace) {
-    zt__stream_data *data = NULL;
-    uint32_t count = 0, track = trace->track_count;
-    int has_memory = 1;
-    while ((data = zt__next_attached_stream(trace->profiler, data)) != NULL) {
-        count++;
-    }
-    while (has_memory && (data = zt__next_attached_stream(trace->profiler, data)) != NULL) {
-        has_memory =
-            zt__write_stream(trace, data, count > 1, ZT__COUNTER_EVENTS / (count ? count : 1), ++track);
-    }
-    return has_memory;
-}
-
 /* ---- the trace ------------------------------------------------------------------------------------------- */
-
-ZT__PRIVATE void zt__write_trace_head(zt__trace *trace) {
-    const zt_profiler *profiler = trace->profiler;
-    zt__writer *writer = trace->writer;
-    zt_counts counts = zt_get_counts(profiler);
-    zt__write_text(writer, "{\"displayTimeUnit\":\"ns\",\"otherData\":{");
-    zt__write_json_text(writer, "zetools", ZETOOLS_VERSION);
-    zt__write_json_text(writer, "clock", "CLOCK_MONOTONIC");
-    zt__write_json_text(writer, "program", profiler->facts.program);
-    zt__write_json_text(writer, "device", profiler->device_name);
-    zt__write_json_count(writer, "begun", counts.begun);
-    zt__write_json_count(writer, "collected", counts.collected);
-    zt__write_json_count(writer, "lost", counts.lost);
-    zt__write_json_count(writer, "dropped", counts.dropped);
-    zt__write_json_count(writer, "in_flight", counts.in_flight);
-    zt__write_text(writer, "},\n\"traceEvents\":[");
-}
 
 /* Returns 0 without memory. */
 ZT__PRIVATE int zt__write_trace(zt_profiler *profiler, zt__writer *writer) {
     const zt_allocator *allocator = &profiler->config.allocator;
+    zt_counts counts = zt_get_counts(profiler);
+    zt__stream_data *data = NULL;
     zt__trace trace;
     int has_memory;
-    uint32_t i;
+    uint32_t i, streams = 0, track;
     memset(&trace, 0, sizeof trace);
     trace.profiler = profiler;
     trace.writer = writer;
     trace.program = (long)getpid();
     trace.device = trace.program + (1 + (long)(profiler->id % ZT__MAX_PROFILERS)) * ZT__SYSTEM_NUMBERS;
     zt__relate_clocks(profiler, 1);
-    has_memory = zt__choose_arguments(&trace) && zt__copy_spans(&trace) &&
-                 zt__copy_missing_and_executions(&trace) && zt__make_tracks(&trace) &&
-                 zt__make_slices(&trace);
-    zt__write_trace_head(&trace);
+    has_memory = zt__copy_spans(&trace) && zt__copy_missing_and_executions(&trace) &&
+                 zt__make_tracks(&trace) && zt__make_slices(&trace);
+    zt__write_text(writer, "{\"displayTimeUnit\":\"ns\",\"otherData\":{");
+    zt__write_json_text(writer, "zetools", ZETOOLS_VERSION);
+    zt__write_json_text(writer, "clock", "CLOCK_MONOTONIC");
+    zt__write_json_text(writer, "program", profiler->facts.program);
+    zt__write_json_text(writer, "device", profiler->device_name);
+    zt__write_json_counts(writer, &counts);
+    zt__write_text(writer, "},\n\"traceEvents\":[");
     if (has_memory) {
-        zt__write_program_name(&trace);
-        zt__write_slices(&trace);
-        zt__write_name(&trace, "process_name", trace.device, 0, profiler->device_name);
-        zt__write_place(&trace, "process_sort_index", trace.device, 0, 1);
+        zt__write_program(&trace);
         zt__write_track_names(&trace);
         for (i = 0; i < trace.span_count; i++) {
             zt__write_span(&trace, i);
         }
         zt__write_missing_events(&trace);
-        has_memory = zt__write_streams(&trace);
+    }
+    while ((data = zt__next_attached_stream(profiler, data)) != NULL) {
+        streams++;
+    }
+    track = trace.track_count;
+    while (has_memory && (data = zt__next_attached_stream(profiler, data)) != NULL) {
+        has_memory = zt__write_stream(&trace, data, streams > 1, ZT__COUNTER_EVENTS / (streams ? streams : 1),
+                                      ++track);
     }
     zt__write_text(writer, "\n]}\n");
     zt__free(allocator, trace.columns.columns);
