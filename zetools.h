@@ -20605,10 +20605,10 @@ ZT__PRIVATE void zt__describe_family(zt__family *family, zt__family_kind kind, c
     }
 }
 
-/* Returns the metric of a family. Streams are attached while reports are written, but never removed. */
-ZT__PRIVATE const zt_metric *zt__metric_of_family(const zt_profiler *profiler, zt__family_kind kind,
-                                                  uint32_t metric) {
-    return kind < ZT__STREAMED_MEAN ? &profiler->metrics[metric] : zt_get_streamed_metric(profiler, metric);
+/* Returns a metric of regions or of streams. These are attached while reports are written, but never
+   removed. */
+ZT__PRIVATE const zt_metric *zt__metric_at(const zt_profiler *profiler, int is_streamed, uint32_t index) {
+    return is_streamed ? zt_get_streamed_metric(profiler, index) : &profiler->metrics[index];
 }
 
 /* Reads the figure of a metric in a region, on a tile. Returns 0 if there is none. */
@@ -20634,7 +20634,7 @@ ZT__PRIVATE int zt__read_family_figure(zt_profiler *profiler, zt__family_kind ki
 /* Writes the figures of a metric in each region. */
 ZT__PRIVATE void zt__write_metric_samples(zt_profiler *profiler, zt__writer *writer, zt__family_kind kind,
                                           uint32_t metric, const zt__family *family, uint32_t region_count) {
-    const zt_metric *described = zt__metric_of_family(profiler, kind, metric);
+    const zt_metric *described = zt__metric_at(profiler, kind >= ZT__STREAMED_MEAN, metric);
     uint32_t i, tile, tiles = kind == ZT__OF_TILES ? profiler->tile_count : 1, stream = 0;
     double figure;
     if (kind >= ZT__STREAMED_MEAN) {
@@ -20692,14 +20692,14 @@ ZT__PRIVATE int zt__write_metric_families(zt_profiler *profiler, zt__writer *wri
         return 0;
     }
     for (i = 0; i < count; i++) {
-        const zt_metric *metric = zt__metric_of_family(profiler, kind, i);
+        const zt_metric *metric = zt__metric_at(profiler, kind >= ZT__STREAMED_MEAN, i);
         zt__describe_family(&families[i], kind, metric, "");
         if (families[zt__first_of_family(families, i)].type != families[i].type) {
             zt__describe_family(&families[i], kind, metric, families[i].type);
         }
     }
     for (i = 0; i < count; i++) {
-        const zt_metric *metric = zt__metric_of_family(profiler, kind, i);
+        const zt_metric *metric = zt__metric_at(profiler, kind >= ZT__STREAMED_MEAN, i);
         if (!*families[i].name || zt__first_of_family(families, i) < i) {
             continue; /* none, or written already */
         }
@@ -21083,6 +21083,39 @@ ZT__PRIVATE zt__figures zt__list_figures(const zt_stats *stats) {
     return figures;
 }
 
+/* The names of latencies and of times of zt_overlap: in CSV, and in JSON. */
+static const char *const zt__latency_names[ZT_LATENCY_COUNT][2] = {{"queue latency", "queue_latency_ns"},
+                                                                   {"launch latency", "launch_latency_ns"}};
+static const char *const zt__overlap_names[][2] = {{"overlap: first begin to last end", "span_ns"},
+                                                   {"overlap: busy", "busy_ns"},
+                                                   {"overlap: kernels", "kernel_ns"},
+                                                   {"overlap: copies", "copy_ns"},
+                                                   {"overlap: kernels and copies at once", "both_ns"},
+                                                   {"overlap: idle", "idle_ns"}};
+
+typedef struct zt__overlap_times {
+    double ns[ZT__COUNT_OF(zt__overlap_names)];
+} zt__overlap_times;
+
+ZT__PRIVATE zt__overlap_times zt__list_overlap(const zt_overlap *overlap) {
+    zt__overlap_times times = {{overlap->span_ns, overlap->busy_ns, overlap->kernel_ns, overlap->copy_ns,
+                                overlap->both_ns, overlap->idle_ns}};
+    return times;
+}
+
+/* Returns whether an earlier metric has the same name. Those of streams are compared with each other. */
+ZT__PRIVATE int zt__is_repeated(const zt_profiler *profiler, int is_streamed, uint32_t index) {
+    const zt_metric *metric = zt__metric_at(profiler, is_streamed, index), *earlier;
+    uint32_t i;
+    for (i = 0; i < index && metric; i++) {
+        earlier = zt__metric_at(profiler, is_streamed, i);
+        if (earlier && strcmp(earlier->name, metric->name) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* The C library hides it in strict ISO modes. C++ compilers always define _GNU_SOURCE. */
 #ifndef __cplusplus
 struct tm *gmtime_r(const time_t *seconds, struct tm *utc);
@@ -21128,6 +21161,19 @@ ZT__PRIVATE zt__kernel_values zt__list_kernel_values(const zt_kernel_info *info)
                                info->spill_bytes, info->barriers, info->arguments, info->code_bytes,
                                info->profile_flags, info->free_register_bytes}};
     return list;
+}
+
+/* The hash of a kernel's module as text; "" if it is not known. */
+typedef struct zt__module_text {
+    char text[24];
+} zt__module_text;
+
+ZT__PRIVATE zt__module_text zt__format_module(const zt_kernel_info *info) {
+    zt__module_text module = {""};
+    if (info->module) {
+        snprintf(module.text, sizeof module.text, "%016llx", (unsigned long long)info->module);
+    }
+    return module;
 }
 
 /* Sizes in three dimensions as text: "256", "16x16"; "" if they are not known. */
@@ -21718,26 +21764,6 @@ ZT__PRIVATE void zt__write_csv_note(zt__document *document, const char *text) {
     zt__write_csv_text(&document->writer, "", "note", "", text);
 }
 
-ZT__PRIVATE void zt__write_csv_facts(zt__document *document) {
-    const zt_profiler *profiler = document->profiler;
-    const zt__facts *facts = &profiler->facts;
-    zt__writer *writer = &document->writer;
-    char number[32];
-    zt__write_csv_text(writer, "", "zetools", "", ZETOOLS_VERSION);
-    zt__write_csv_text(writer, "", "program", "", facts->program);
-    zt__write_csv_text(writer, "", "date", "", zt__format_now().text);
-    zt__write_csv_text(writer, "", "opened", "", zt__format_date(facts->opened_s).text);
-    zt__write_csv_text(writer, "", "device", "", profiler->device_name);
-    zt__write_csv_text(writer, "", "driver version", "", facts->driver_version);
-    zt__write_csv_text(writer, "", "UUID", "", facts->uuid);
-    zt__write_csv_text(writer, "", "PCI address", "", facts->pci_address);
-    snprintf(number, sizeof number, "%u", (unsigned)facts->core_clock_mhz);
-    zt__write_csv_text(writer, "", "core clock", "MHz", facts->core_clock_mhz ? number : "");
-    snprintf(number, sizeof number, "%llu", (unsigned long long)facts->timer_hz);
-    zt__write_csv_text(writer, "", "timer", "Hz", facts->timer_hz ? number : "");
-    zt__write_csv_text(writer, "", "availability", "", zt_get_availability_text(profiler));
-}
-
 /* Writes one figure, which has been summed over `count` samples. */
 ZT__PRIVATE void zt__write_csv_sum(zt__writer *writer, const char *region, const char *name,
                                    const char *units, int type, uint64_t count, double sum) {
@@ -21745,88 +21771,71 @@ ZT__PRIVATE void zt__write_csv_sum(zt__writer *writer, const char *region, const
     zt__write_csv_value(writer, region, &metric, count, sum, NULL);
 }
 
-/* Writes where a region is, and its own time. */
-ZT__PRIVATE void zt__write_csv_nesting(zt__document *document) {
+/* Writes times that are of a region or derived from its samples, and the bytes that were copied, where they
+   are known. */
+ZT__PRIVATE void zt__write_csv_times(zt__document *document) {
+    const zt_region_info *region = &document->region;
     const zt__nesting *nesting = &document->nesting[document->index];
-    const struct {
-        const char *name, *units;
-        int type;
-        double sum;
-    } lines[] = {{"own GPU time", "ns", ZET_METRIC_TYPE_DURATION, nesting->own_ns},
-                 {"total GPU time", "ns", ZET_METRIC_TYPE_DURATION, nesting->total_ns},
-                 {"share", "percent", ZET_METRIC_TYPE_RATIO, 100 * nesting->share}};
+    zt__writer *writer = &document->writer;
+    uint64_t count = document->stats[0].count;
     uint32_t i;
-    for (i = 0; i < ZT__COUNT_OF(lines); i++) {
-        zt__write_csv_sum(&document->writer, document->region.name, lines[i].name, lines[i].units,
-                          lines[i].type, document->stats[0].count, lines[i].sum);
-    }
+    zt__write_csv_sum(writer, region->name, "own GPU time", "ns", ZET_METRIC_TYPE_DURATION, count,
+                      nesting->own_ns);
+    zt__write_csv_sum(writer, region->name, "total GPU time", "ns", ZET_METRIC_TYPE_DURATION, count,
+                      nesting->total_ns);
+    zt__write_csv_sum(writer, region->name, "share", "percent", ZET_METRIC_TYPE_RATIO, count,
+                      100 * nesting->share);
     if (nesting->parent != UINT32_MAX) {
-        zt__write_csv_text(&document->writer, document->region.name, "parent", "",
+        zt__write_csv_text(writer, region->name, "parent", "",
                            zt__record_at(document->profiler, nesting->parent)->name);
     }
-}
-
-/* Writes the metrics of attached streams. A row is what a sample is for other metrics, and the peak is the
-   maximum. */
-ZT__PRIVATE void zt__write_csv_streamed(zt__document *document) {
-    uint32_t metric, count = zt_get_streamed_count(document->profiler);
-    for (metric = 0; metric < count; metric++) {
-        zt_stats stats;
-        zt__csv_line line = {document->region.name, NULL, &stats, "all", "stream", 0, NULL};
-        zt_streamed streamed;
-        line.metric = zt_get_streamed_metric(document->profiler, metric);
-        zt_get_streamed(document->profiler, document->index, metric, &streamed);
-        zt__clear_stats(&stats);
-        stats.count = streamed.rows;
-        stats.mean = streamed.mean;
-        stats.max = streamed.peak;
-        if (line.metric && streamed.rows) {
-            zt__write_csv_line(&document->writer, &line);
-        }
-    }
-}
-
-/* Writes the latencies, and the bytes that were copied, where they are known. */
-ZT__PRIVATE void zt__write_csv_latencies(zt__document *document) {
-    static const char *const names[ZT_LATENCY_COUNT] = {"queue latency", "launch latency"};
-    const zt_region_info *region = &document->region;
-    uint32_t latency;
-    for (latency = 0; latency < ZT_LATENCY_COUNT; latency++) {
-        zt_metric metric = {names[latency], "", "", "ns", "", ZET_METRIC_TYPE_DURATION, ZT_AGGREGATE_SUM, 0};
+    for (i = 0; i < ZT_LATENCY_COUNT; i++) {
+        zt_metric metric = {zt__latency_names[i][0], "", "", "ns", "", ZET_METRIC_TYPE_DURATION,
+                            ZT_AGGREGATE_SUM,        0};
         zt__csv_line line = {region->name, &metric, NULL, "all", "all", 0, NULL};
-        line.stats = &document->stats[zt__latency_column(document->profiler, latency)];
+        line.stats = &document->stats[zt__latency_column(document->profiler, i)];
         if (line.stats->count) {
-            zt__write_csv_line(&document->writer, &line);
+            zt__write_csv_line(writer, &line);
         }
     }
     if (region->bytes) {
-        zt__write_csv_sum(&document->writer, region->name, "copied bytes", "bytes", ZET_METRIC_TYPE_EVENT,
-                          region->count, (double)region->bytes);
-        zt__write_csv_sum(&document->writer, region->name, "copied bytes a second", "bytes/s",
+        zt__write_csv_sum(writer, region->name, "copied bytes", "bytes", ZET_METRIC_TYPE_EVENT, region->count,
+                          (double)region->bytes);
+        zt__write_csv_sum(writer, region->name, "copied bytes a second", "bytes/s",
                           ZET_METRIC_TYPE_THROUGHPUT, region->count, region->bytes_per_second);
     }
 }
 
-/* Writes how samples cover the time of the device, if a timeline is kept. */
-ZT__PRIVATE void zt__write_csv_overlap(zt__document *document) {
+/* Writes what became of all samples, and how they cover the time of the device, if a timeline is kept. */
+ZT__PRIVATE void zt__write_csv_totals(zt__document *document) {
+    const zt_profiler *profiler = document->profiler;
     const zt_overlap *overlap = zt__read_overlap(document);
-    const struct {
-        const char *name;
-        double ns;
-    } lines[] = {{"overlap: first begin to last end", overlap->span_ns},
-                 {"overlap: busy", overlap->busy_ns},
-                 {"overlap: kernels", overlap->kernel_ns},
-                 {"overlap: copies", overlap->copy_ns},
-                 {"overlap: kernels and copies at once", overlap->both_ns},
-                 {"overlap: idle", overlap->idle_ns}};
+    zt__overlap_times times = zt__list_overlap(overlap);
+    zt__writer *writer = &document->writer;
+    zt_counts counts = zt_get_counts(profiler);
     uint32_t i;
-    for (i = 0; i < ZT__COUNT_OF(lines) && overlap->samples > 0; i++) {
-        zt__write_csv_sum(&document->writer, "", lines[i].name, "ns", ZET_METRIC_TYPE_DURATION,
-                          overlap->samples, lines[i].ns);
+    zt__write_csv_count(writer, "", "begun", "samples", counts.begun);
+    zt__write_csv_count(writer, "", "collected", "samples", counts.collected);
+    zt__write_csv_count(writer, "", "lost", "samples", counts.lost);
+    zt__write_csv_count(writer, "", "dropped", "samples", counts.dropped);
+    zt__write_csv_count(writer, "", "in flight", "samples", counts.in_flight);
+    zt__write_csv_count(writer, "", "unobserved lists", "lists", counts.unobserved_lists);
+    for (i = 0; i < ZT__COUNT_OF(times.ns) && overlap->samples > 0; i++) {
+        zt__write_csv_sum(writer, "", zt__overlap_names[i][0], "ns", ZET_METRIC_TYPE_DURATION,
+                          overlap->samples, times.ns[i]);
     }
     if (overlap->samples > 0 && overlap->missing > 0) {
-        zt__write_csv_sum(&document->writer, "", "overlap: missing", "samples", ZET_METRIC_TYPE_EVENT,
-                          overlap->samples, (double)overlap->missing);
+        zt__write_csv_sum(writer, "", "overlap: missing", "samples", ZET_METRIC_TYPE_EVENT, overlap->samples,
+                          (double)overlap->missing);
+    }
+    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
+        uint64_t count = zt_get_cause(profiler, (zt_cause)i);
+        char name[64];
+        if (count) {
+            snprintf(name, sizeof name, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
+                     zt_cause_name((zt_cause)i));
+            zt__write_csv_count(writer, "", name, "samples", count);
+        }
     }
 }
 
@@ -21841,8 +21850,7 @@ ZT__PRIVATE void zt__write_csv_region(zt__document *document) {
     char tile[16] = "all", pass[16] = "all";
     zt_limit_info limit;
     zt__write_csv_line(writer, &line);
-    zt__write_csv_nesting(document);
-    zt__write_csv_latencies(document);
+    zt__write_csv_times(document);
     line.tile = tile;
     line.pass = pass;
     for (part = 0; profiler->pass_count > 1 && part < profiler->pass_count; part++) {
@@ -21862,7 +21870,20 @@ ZT__PRIVATE void zt__write_csv_region(zt__document *document) {
             zt__write_csv_line(writer, &line);
         }
     }
-    zt__write_csv_streamed(document);
+    for (metric = 0; metric < zt_get_streamed_count(profiler); metric++) {
+        zt_stats stats; /* a row is what a sample is for other metrics, and the peak is the maximum */
+        zt__csv_line streamed_line = {name, NULL, &stats, "all", "stream", 0, NULL};
+        zt_streamed streamed;
+        streamed_line.metric = zt_get_streamed_metric(profiler, metric);
+        zt_get_streamed(profiler, document->index, metric, &streamed);
+        zt__clear_stats(&stats);
+        stats.count = streamed.rows;
+        stats.mean = streamed.mean;
+        stats.max = streamed.peak;
+        if (streamed_line.metric && streamed.rows) {
+            zt__write_csv_line(writer, &streamed_line);
+        }
+    }
     zt__write_csv_count(writer, name, "lost", "samples", document->region.lost);
     zt__write_csv_count(writer, name, "dropped", "samples", document->region.dropped);
     zt__find_limit(document->profiler, &document->advice, document->record, &limit);
@@ -21931,11 +21952,10 @@ ZT__PRIVATE void zt__write_csv_kernel(zt__document *document, uint32_t index) {
     zt_get_kernel(document->profiler, index, &info);
     list = zt__list_kernel_values(&info);
     snprintf(group, sizeof group, "kernel %u", (unsigned)index);
-    snprintf(text, sizeof text, "%016llx", (unsigned long long)info.module);
     zt__write_csv_kernel_line(document, info.name, group, launched, info.launches, (double)info.launches,
                               NULL);
     zt__write_csv_kernel_line(document, info.name, group, from, info.launches, zt__nan(),
-                              info.module ? text : "");
+                              zt__format_module(&info).text);
     for (i = 0; i < ZT__COUNT_OF(list.values); i++) {
         zt__write_csv_kernel_line(document, info.name, group, zt__kernel_numbers[i], info.launches,
                                   list.values[i] == UINT32_MAX ? zt__nan() : list.values[i], NULL);
@@ -21956,13 +21976,26 @@ ZT__PRIVATE void zt__write_csv_kernel(zt__document *document, uint32_t index) {
 
 ZT__PRIVATE void zt__write_csv(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
+    const zt__facts *facts = &profiler->facts;
     zt__writer *writer = &document->writer;
-    zt_counts counts = zt_get_counts(profiler);
+    char number[32];
     uint32_t i;
     zt__write_text(writer, "region,metric,group,component,units,type,aggregation,count,"
                            "sum,mean,stddev,min,max,median,p95,tile,pass,differs,text\n");
     /* Lines without a region are of the whole profiler. */
-    zt__write_csv_facts(document);
+    zt__write_csv_text(writer, "", "zetools", "", ZETOOLS_VERSION);
+    zt__write_csv_text(writer, "", "program", "", facts->program);
+    zt__write_csv_text(writer, "", "date", "", zt__format_now().text);
+    zt__write_csv_text(writer, "", "opened", "", zt__format_date(facts->opened_s).text);
+    zt__write_csv_text(writer, "", "device", "", profiler->device_name);
+    zt__write_csv_text(writer, "", "driver version", "", facts->driver_version);
+    zt__write_csv_text(writer, "", "UUID", "", facts->uuid);
+    zt__write_csv_text(writer, "", "PCI address", "", facts->pci_address);
+    snprintf(number, sizeof number, "%u", (unsigned)facts->core_clock_mhz);
+    zt__write_csv_text(writer, "", "core clock", "MHz", facts->core_clock_mhz ? number : "");
+    snprintf(number, sizeof number, "%llu", (unsigned long long)facts->timer_hz);
+    zt__write_csv_text(writer, "", "timer", "Hz", facts->timer_hz ? number : "");
+    zt__write_csv_text(writer, "", "availability", "", zt_get_availability_text(profiler));
     zt__prepare_advice(profiler, &document->advice);
     for (i = 0; i < document->region_count; i++) {
         if (zt__read_region(document, i)) {
@@ -21986,46 +22019,33 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
     }
     zt__write_csv_hotspots(document);
 #endif
-    zt__write_csv_count(writer, "", "begun", "samples", counts.begun);
-    zt__write_csv_count(writer, "", "collected", "samples", counts.collected);
-    zt__write_csv_count(writer, "", "lost", "samples", counts.lost);
-    zt__write_csv_count(writer, "", "dropped", "samples", counts.dropped);
-    zt__write_csv_count(writer, "", "in flight", "samples", counts.in_flight);
-    zt__write_csv_count(writer, "", "unobserved lists", "lists", counts.unobserved_lists);
-    zt__write_csv_overlap(document);
-    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        uint64_t count = zt_get_cause(profiler, (zt_cause)i);
-        char name[64];
-        if (count) {
-            snprintf(name, sizeof name, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
-                     zt_cause_name((zt_cause)i));
-            zt__write_csv_count(writer, "", name, "samples", count);
-        }
-    }
+    zt__write_csv_totals(document);
     zt__list_notes(document, zt__write_csv_note);
 }
 
 /* ---- a row for each sample ------------------------------------------------------------------------------- */
 
-/* Writes the names of the columns as unitrace does: "GpuTime[ns]", "XVE_STALL[%]". */
-ZT__PRIVATE void zt__write_instance_headings(zt__document *document) {
-    const zt_profiler *profiler = document->profiler;
+/* Writes the kept samples in the form of `unitrace -q`, for scripts that read that: one line before a blank
+   one, the names of the columns, such as "GpuTime[ns]" and "XVE_STALL[%]", and a row for each sample and
+   tile. What was not measured is empty. */
+ZT__PRIVATE void zt__write_instances(zt__document *document) {
+    zt_profiler *profiler = document->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
     zt__writer *writer = &document->writer;
-    char heading[1024];
-    uint32_t i, j;
+    uint32_t metric, tile, tiles = profiler->tile_count ? profiler->tile_count : 1;
+    int has_own_time = profiler->passes[0].time_metric == UINT32_MAX; /* no metric is the GPU time */
+    uint64_t i, end;
+    double *values = (double *)zt__allocate(allocator, profiler->layout.column_count, sizeof *values);
+    document->out_of_memory |= !values;
     zt__write_text(writer, "=== Device #0 Metrics ===\n\nKernel,GlobalInstanceId,SubDeviceId");
-    if (profiler->passes[0].time_metric == UINT32_MAX) {
-        zt__write_text(writer, ",GpuTime[ns]");
-    }
-    for (i = 0; i < profiler->metric_count; i++) {
-        const zt_metric *metric = &profiler->metrics[i];
-        const char *units = strcmp(metric->units, "percent") == 0 ? "%" : metric->units;
-        int is_repeated = 0; /* an earlier group has a metric of this name */
-        for (j = 0; j < i; j++) {
-            is_repeated |= strcmp(profiler->metrics[j].name, metric->name) == 0;
-        }
-        snprintf(heading, sizeof heading, "%s%s%s%s%s%s", is_repeated ? metric->group : "",
-                 is_repeated ? "." : "", metric->name, *units ? "[" : "", units, *units ? "]" : "");
+    zt__write_text(writer, has_own_time ? ",GpuTime[ns]" : "");
+    for (metric = 0; metric < profiler->metric_count; metric++) {
+        const zt_metric *named = &profiler->metrics[metric];
+        const char *units = strcmp(named->units, "percent") == 0 ? "%" : named->units;
+        int is_repeated = zt__is_repeated(profiler, 0, metric);
+        char heading[1024];
+        snprintf(heading, sizeof heading, "%s%s%s%s%s%s", is_repeated ? named->group : "",
+                 is_repeated ? "." : "", named->name, *units ? "[" : "", units, *units ? "]" : "");
         zt__write_text(writer, ",");
         if (strpbrk(heading, ",\"\r\n")) { /* unitrace has no quotes */
             zt__write_csv_field(writer, heading);
@@ -22034,19 +22054,6 @@ ZT__PRIVATE void zt__write_instance_headings(zt__document *document) {
         }
     }
     zt__write_text(writer, "\n");
-}
-
-/* Writes the kept samples in the form of `unitrace -q`, for scripts that read that: one line before a blank
-   one, the names, and a row for each sample and tile. What was not measured is empty. */
-ZT__PRIVATE void zt__write_instances(zt__document *document) {
-    zt_profiler *profiler = document->profiler;
-    const zt_allocator *allocator = &profiler->config.allocator;
-    zt__writer *writer = &document->writer;
-    uint32_t metric, tile, tiles = profiler->tile_count ? profiler->tile_count : 1;
-    uint64_t i, end;
-    double *values = (double *)zt__allocate(allocator, profiler->layout.column_count, sizeof *values);
-    document->out_of_memory |= !values;
-    zt__write_instance_headings(document);
     zt__get_kept_samples(profiler, &i, &end);
     for (; i < end && values; i++) {
         zt__timeline_sample sample;
@@ -22056,7 +22063,7 @@ ZT__PRIVATE void zt__write_instances(zt__document *document) {
         for (tile = 0; tile < tiles; tile++) {
             zt__write_csv_field(writer, zt__record_at(profiler, sample.region)->name);
             zt__print(writer, ",%llu,%u", (unsigned long long)i + 1, (unsigned)tile);
-            if (profiler->passes[0].time_metric == UINT32_MAX) {
+            if (has_own_time) {
                 zt__write_text(writer, ",");
                 zt__write_csv_number(writer, values[0]);
             }
@@ -22236,6 +22243,11 @@ ZT__PRIVATE void zt__write_json_index(zt__writer *writer, const char *name, uint
     zt__write_json_figure(writer, name, index == UINT32_MAX ? zt__nan() : index);
 }
 
+/* Writes `null` for what is not known, which is 0. */
+ZT__PRIVATE void zt__write_json_known(zt__writer *writer, const char *name, double figure) {
+    zt__write_json_figure(writer, name, figure > 0 ? figure : zt__nan());
+}
+
 ZT__PRIVATE void zt__write_json_stats(zt__writer *writer, const zt_stats *stats) {
     zt__figures figures = zt__list_figures(stats);
     uint32_t i;
@@ -22281,25 +22293,9 @@ ZT__PRIVATE void zt__write_json_key(zt__writer *writer, const zt_metric *metric,
     zt__write_text(writer, ":");
 }
 
-/* Writes the shares that zt__rank_columns derives from two metrics. Only their means are known. */
-ZT__PRIVATE void zt__write_json_derived(zt__document *document, const zt__json *json) {
-    zt__writer *writer = &document->writer;
-    uint32_t i;
-    for (i = 0; i < json->column_count; i++) {
-        zt_stats stats;
-        if (json->columns[i].metric != UINT32_MAX) {
-            continue;
-        }
-        zt__clear_stats(&stats);
-        stats.mean = zt__ranked_figure(&document->advice, &json->means, document->index, &json->columns[i]);
-        stats.count = zt__is_nan(stats.mean) ? 0 : document->region.count;
-        zt__write_comma(writer);
-        zt__print(writer, "\n\"%s\":", zt__roles[json->columns[i].role].name);
-        zt__write_json_metric(writer, &stats);
-    }
-}
-
-/* Writes a member for each metric, from consecutive columns. */
+/* Writes a member for each metric, from consecutive columns. Those from the first on, which are of all tiles
+   together, are followed by the shares that zt__rank_columns derives from two metrics. Only their means are
+   known. */
 ZT__PRIVATE void zt__write_json_metrics(zt__document *document, const zt__json *json, uint32_t first_column) {
     const zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
@@ -22309,25 +22305,19 @@ ZT__PRIVATE void zt__write_json_metrics(zt__document *document, const zt__json *
         zt__write_json_key(writer, &profiler->metrics[i], json->is_repeated[i]);
         zt__write_json_metric(writer, &document->stats[first_column + i]);
     }
-    if (first_column == 1) {
-        zt__write_json_derived(document, json);
+    for (i = 0; i < json->column_count && first_column == 1; i++) {
+        const zt__ranked_column *column = &json->columns[i];
+        if (column->metric == UINT32_MAX) {
+            zt_stats stats;
+            zt__clear_stats(&stats);
+            stats.mean = zt__ranked_figure(&document->advice, &json->means, document->index, column);
+            stats.count = zt__is_nan(stats.mean) ? 0 : document->region.count;
+            zt__write_comma(writer);
+            zt__print(writer, "\n\"%s\":", zt__roles[column->role].name);
+            zt__write_json_metric(writer, &stats);
+        }
     }
     zt__write_text(writer, "}");
-}
-
-/* Writes how many of the kept samples are in which bucket of GPU time. */
-ZT__PRIVATE void zt__write_json_histogram(zt__document *document) {
-    const zt__histogram *histogram = &document->histogram;
-    zt__writer *writer = &document->writer;
-    uint32_t i;
-    zt__write_text(writer, ",\n\"histogram\":{");
-    zt__write_json_figure(writer, "first_ns", histogram->first);
-    zt__write_json_figure(writer, "ratio", histogram->ratio);
-    zt__write_text(writer, ",\"counts\":[");
-    for (i = 0; i < histogram->used; i++) {
-        zt__print(writer, "%s%u", i ? "," : "", (unsigned)histogram->counts[i]);
-    }
-    zt__write_text(writer, "]}");
 }
 
 /* Writes what limits the region, and what it does a second. */
@@ -22360,132 +22350,101 @@ ZT__PRIVATE void zt__write_json_advice(zt__document *document) {
     }
 }
 
-/* Writes the latencies, and the bytes that were copied, where they are known. */
-ZT__PRIVATE void zt__write_json_latencies(zt__document *document) {
-    static const char *const names[ZT_LATENCY_COUNT] = {"queue_latency_ns", "launch_latency_ns"};
+/* Writes how often a region ran, and how long, and what limits it. */
+ZT__PRIVATE void zt__write_json_times(zt__document *document) {
+    const zt_profiler *profiler = document->profiler;
+    const zt_region_info *region = &document->region;
+    const zt__histogram *histogram = &document->histogram;
     zt__writer *writer = &document->writer;
-    uint32_t latency;
-    for (latency = 0; latency < ZT_LATENCY_COUNT; latency++) {
-        const zt_stats *stats = &document->stats[zt__latency_column(document->profiler, latency)];
+    uint32_t i;
+    zt__write_json_text(writer, "name", region->name);
+    zt__write_json_count(writer, "count", region->count);
+    zt__write_json_count(writer, "lost", region->lost);
+    zt__write_json_count(writer, "dropped", region->dropped);
+    zt__write_json_index(writer, "parent", region->parent);
+    zt__write_json_figure(writer, "own_ns", region->own_ns);
+    zt__write_json_figure(writer, "total_ns", region->total_ns);
+    zt__write_json_figure(writer, "share", document->nesting[document->index].share);
+    zt__write_text(writer, ",\n\"time_ns\":");
+    zt__write_json_stats(writer, &document->stats[0]);
+    if (profiler->pass_count > 1) {
+        zt__write_json_text(writer, "differs", zt__differences[region->differs]);
+        zt__write_text(writer, ",\n\"pass_time_ns\":[");
+        for (i = 0; i < profiler->pass_count; i++) {
+            zt__write_comma(writer);
+            zt__write_json_stats(writer, &document->stats[zt__pass_time_column(profiler, i)]);
+        }
+        zt__write_text(writer, "]");
+    }
+    zt__write_json_advice(document);
+    for (i = 0; i < ZT_LATENCY_COUNT; i++) {
+        const zt_stats *stats = &document->stats[zt__latency_column(profiler, i)];
         if (stats->count) {
-            zt__print(writer, ",\n\"%s\":", names[latency]);
+            zt__print(writer, ",\n\"%s\":", zt__latency_names[i][1]);
             zt__write_json_stats(writer, stats);
         }
     }
-    if (document->region.bytes) {
-        zt__write_json_count(writer, "copied_bytes", document->region.bytes);
-        zt__write_json_figure(writer, "copied_bytes_per_second", document->region.bytes_per_second);
+    if (region->bytes) {
+        zt__write_json_count(writer, "copied_bytes", region->bytes);
+        zt__write_json_figure(writer, "copied_bytes_per_second", region->bytes_per_second);
     }
-}
-
-/* Writes how samples cover the time of the device, if a timeline is kept. */
-ZT__PRIVATE void zt__write_json_overlap(zt__document *document) {
-    const zt_overlap *overlap = zt__read_overlap(document);
-    zt__writer *writer = &document->writer;
-    if (!document->profiler->timeline) {
-        return;
-    }
-    zt__write_text(writer, ",\n\"overlap\":{");
-    zt__write_json_count(writer, "samples", overlap->samples);
-    zt__write_json_count(writer, "missing", overlap->missing);
-    zt__write_json_figure(writer, "span_ns", overlap->span_ns);
-    zt__write_json_figure(writer, "busy_ns", overlap->busy_ns);
-    zt__write_json_figure(writer, "kernel_ns", overlap->kernel_ns);
-    zt__write_json_figure(writer, "copy_ns", overlap->copy_ns);
-    zt__write_json_figure(writer, "both_ns", overlap->both_ns);
-    zt__write_json_figure(writer, "idle_ns", overlap->idle_ns);
-    zt__write_text(writer, "}");
-}
-
-ZT__PRIVATE void zt__write_json_streamed(zt__document *document, const zt__json *json) {
-    zt__writer *writer = &document->writer;
-    uint32_t i;
-    zt__write_text(writer, ",\n\"streamed\":{");
-    for (i = 0; i < json->streamed_count; i++) {
-        const zt_metric *metric = zt_get_streamed_metric(document->profiler, i);
-        zt_streamed streamed;
-        zt_get_streamed(document->profiler, document->index, i, &streamed);
-        if (metric && streamed.rows) {
-            zt__write_json_key(writer, metric, json->is_repeated[document->profiler->metric_count + i]);
-            zt__write_text(writer, "{");
-            zt__write_json_count(writer, "rows", streamed.rows);
-            zt__write_json_figure(writer, "mean", streamed.mean);
-            zt__write_json_figure(writer, "peak", streamed.peak);
-            zt__write_text(writer, "}");
+    if (histogram->used) {
+        zt__write_text(writer, ",\n\"histogram\":{");
+        zt__write_json_figure(writer, "first_ns", histogram->first);
+        zt__write_json_figure(writer, "ratio", histogram->ratio);
+        zt__write_text(writer, ",\"counts\":[");
+        for (i = 0; i < histogram->used; i++) {
+            zt__print(writer, "%s%u", i ? "," : "", (unsigned)histogram->counts[i]);
         }
+        zt__write_text(writer, "]}");
     }
-    zt__write_text(writer, "}");
 }
 
 ZT__PRIVATE void zt__write_json_region(zt__document *document, const zt__json *json) {
     const zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
-    uint32_t tile, pass;
+    uint32_t i;
     zt__write_comma(writer);
     zt__write_text(writer, "\n{");
-    zt__write_json_text(writer, "name", document->region.name);
-    zt__write_json_count(writer, "count", document->region.count);
-    zt__write_json_count(writer, "lost", document->region.lost);
-    zt__write_json_count(writer, "dropped", document->region.dropped);
-    zt__write_json_index(writer, "parent", document->region.parent);
-    zt__write_json_figure(writer, "own_ns", document->region.own_ns);
-    zt__write_json_figure(writer, "total_ns", document->region.total_ns);
-    zt__write_json_figure(writer, "share", document->nesting[document->index].share);
-    zt__write_text(writer, ",\n\"time_ns\":");
-    zt__write_json_stats(writer, &document->stats[0]);
-    if (profiler->pass_count > 1) {
-        zt__write_json_text(writer, "differs", zt__differences[document->region.differs]);
-        zt__write_text(writer, ",\n\"pass_time_ns\":[");
-        for (pass = 0; pass < profiler->pass_count; pass++) {
-            zt__write_comma(writer);
-            zt__write_json_stats(writer, &document->stats[zt__pass_time_column(profiler, pass)]);
-        }
-        zt__write_text(writer, "]");
-    }
-    zt__write_json_advice(document);
-    zt__write_json_latencies(document);
-    if (document->histogram.used) {
-        zt__write_json_histogram(document);
-    }
+    zt__write_json_times(document);
     zt__write_text(writer, ",\n\"metrics\":");
     zt__write_json_metrics(document, json, 1);
     if (json->streamed_count > 0) {
-        zt__write_json_streamed(document, json);
+        zt__write_text(writer, ",\n\"streamed\":{");
+        for (i = 0; i < json->streamed_count; i++) {
+            const zt_metric *metric = zt_get_streamed_metric(profiler, i);
+            zt_streamed streamed;
+            zt_get_streamed(profiler, document->index, i, &streamed);
+            if (metric && streamed.rows) {
+                zt__write_json_key(writer, metric, json->is_repeated[profiler->metric_count + i]);
+                zt__write_text(writer, "{");
+                zt__write_json_count(writer, "rows", streamed.rows);
+                zt__write_json_figure(writer, "mean", streamed.mean);
+                zt__write_json_figure(writer, "peak", streamed.peak);
+                zt__write_text(writer, "}");
+            }
+        }
+        zt__write_text(writer, "}");
     }
     if (profiler->tile_count > 0) {
         zt__write_text(writer, ",\n\"tiles\":[");
-        for (tile = 0; tile < profiler->tile_count; tile++) {
+        for (i = 0; i < profiler->tile_count; i++) {
             zt__write_comma(writer);
-            zt__write_json_metrics(document, json, zt__tile_column(profiler, tile, 0));
+            zt__write_json_metrics(document, json, zt__tile_column(profiler, i, 0));
         }
         zt__write_text(writer, "]");
     }
     zt__write_text(writer, "}");
 }
 
-/* Writes the paths of the regions in the document. */
-ZT__PRIVATE void zt__write_json_paths(zt__document *document) {
-    zt__writer *writer = &document->writer;
-    uint32_t i, count = zt_get_path_count(document->profiler);
-    zt_path_info path;
-    zt__write_text(writer, "],\n\"paths\":[");
-    for (i = 0; i < count; i++) {
-        zt_get_path(document->profiler, i, &path);
-        if (path.region >= document->region_count) {
-            break; /* the region is newer than the report. Paths after this one may be inside it */
-        }
-        zt__write_text(writer, i > 0 ? ",\n{" : "\n{");
-        zt__write_json_index(writer, "region", path.region);
-        zt__write_json_index(writer, "parent", path.parent);
-        zt__write_json_count(writer, "count", path.count);
-        zt__write_json_figure(writer, "total_ns", path.total_ns);
-        zt__write_json_figure(writer, "own_ns", path.own_ns);
-        zt__write_text(writer, "}");
+/* Writes a member with what describes a metric. */
+ZT__PRIVATE void zt__write_json_description(zt__writer *writer, const zt_metric *metric, int is_repeated,
+                                            const char *label) {
+    zt__write_json_key(writer, metric, is_repeated);
+    zt__write_text(writer, "{");
+    if (label) {
+        zt__write_json_text(writer, "label", label);
     }
-}
-
-/* Writes the members that describe a metric. */
-ZT__PRIVATE void zt__write_json_description(zt__writer *writer, const zt_metric *metric) {
     zt__write_json_text(writer, "name", metric->name);
     zt__write_json_text(writer, "group", metric->group);
     zt__write_json_text(writer, "component", metric->component);
@@ -22494,26 +22453,36 @@ ZT__PRIVATE void zt__write_json_description(zt__writer *writer, const zt_metric 
     zt__write_json_text(writer, "aggregation", zt__aggregation_name(metric->aggregation));
     zt__write_json_count(writer, "pass", metric->pass);
     zt__write_json_text(writer, "description", metric->description);
+    zt__write_text(writer, "}");
 }
 
-/* Writes `"name":{...}` with a description of each metric by its name, and of the derived ones. */
+/* Writes the keys of the metrics that tables show, and a description of each metric by its key. */
 ZT__PRIVATE void zt__write_json_descriptions(zt__document *document, const zt__json *json) {
     const zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
-    uint32_t i, j;
-    zt__write_text(writer, ",\n\"metrics\":{");
+    const zt__ranked_column *end = json->columns + json->column_count, *column;
+    uint32_t i;
+    zt__write_text(writer, ",\n\"columns\":[");
+    for (column = json->columns; column < end; column++) {
+        zt__write_comma(writer);
+        if (column->metric == UINT32_MAX) {
+            zt__write_json_string(writer, zt__roles[column->role].name);
+        } else {
+            zt__write_json_key_text(writer, &profiler->metrics[column->metric],
+                                    json->is_repeated[column->metric]);
+        }
+    }
+    zt__write_text(writer, "],\n\"metrics\":{");
     for (i = 0; i < profiler->metric_count; i++) {
-        zt__write_json_key(writer, &profiler->metrics[i], json->is_repeated[i]);
-        zt__write_text(writer, "{");
-        for (j = 0; j < json->column_count; j++) {
-            if (json->columns[j].metric == i && json->columns[j].role != ZT__NO_ROLE) {
-                zt__write_json_text(writer, "label", zt__roles[json->columns[j].role].name);
+        const char *label = NULL;
+        for (column = json->columns; column < end; column++) {
+            if (column->metric == i && column->role != ZT__NO_ROLE) {
+                label = zt__roles[column->role].name;
             }
         }
-        zt__write_json_description(writer, &profiler->metrics[i]);
-        zt__write_text(writer, "}");
+        zt__write_json_description(writer, &profiler->metrics[i], json->is_repeated[i], label);
     }
-    for (i = 0; i < json->column_count; i++) {
+    for (column = json->columns; column < end; column++) {
         zt_metric derived = {"",
                              "",
                              "",
@@ -22522,12 +22491,9 @@ ZT__PRIVATE void zt__write_json_descriptions(zt__document *document, const zt__j
                              ZET_METRIC_TYPE_RATIO,
                              ZT_AGGREGATE_MEAN,
                              0};
-        if (json->columns[i].metric == UINT32_MAX) {
-            derived.name = zt__roles[json->columns[i].role].name;
-            zt__write_json_key(writer, &derived, 0);
-            zt__write_text(writer, "{");
-            zt__write_json_description(writer, &derived);
-            zt__write_text(writer, "}");
+        if (column->metric == UINT32_MAX) {
+            derived.name = zt__roles[column->role].name;
+            zt__write_json_description(writer, &derived, 0, NULL);
         }
     }
     zt__write_text(writer, "}");
@@ -22536,10 +22502,8 @@ ZT__PRIVATE void zt__write_json_descriptions(zt__document *document, const zt__j
         for (i = 0; i < json->streamed_count; i++) {
             const zt_metric *metric = zt_get_streamed_metric(profiler, i);
             if (metric) {
-                zt__write_json_key(writer, metric, json->is_repeated[profiler->metric_count + i]);
-                zt__write_text(writer, "{");
-                zt__write_json_description(writer, metric);
-                zt__write_text(writer, "}");
+                zt__write_json_description(writer, metric, json->is_repeated[profiler->metric_count + i],
+                                           NULL);
             }
         }
         zt__write_text(writer, "}");
@@ -22551,7 +22515,7 @@ ZT__PRIVATE int zt__prepare_json(zt__document *document, zt__json *json) {
     enum { MOST_COLUMNS = 8 }; /* without config.columns */
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
-    uint32_t i, j, metrics = profiler->metric_count;
+    uint32_t i, metrics = profiler->metric_count;
     json->streamed_count = zt_get_streamed_count(profiler);
     json->is_repeated = (uint8_t *)zt__allocate(allocator, (size_t)metrics + json->streamed_count + 1, 1);
     json->figures = zt__read_means(profiler, document->region_count);
@@ -22561,13 +22525,8 @@ ZT__PRIVATE int zt__prepare_json(zt__document *document, zt__json *json) {
         return 0;
     }
     for (i = 0; i < metrics + json->streamed_count; i++) {
-        const zt_metric *metric =
-            i < metrics ? &profiler->metrics[i] : zt_get_streamed_metric(profiler, i - metrics);
-        for (j = i < metrics ? 0 : metrics; j < i && metric && !json->is_repeated[i]; j++) {
-            const zt_metric *other =
-                j < metrics ? &profiler->metrics[j] : zt_get_streamed_metric(profiler, j - metrics);
-            json->is_repeated[i] = other && strcmp(metric->name, other->name) == 0;
-        }
+        int is_streamed = i >= metrics;
+        json->is_repeated[i] = (uint8_t)zt__is_repeated(profiler, is_streamed, is_streamed ? i - metrics : i);
     }
     zt__prepare_advice(profiler, &document->advice);
     json->means.means = json->figures;
@@ -22586,11 +22545,16 @@ ZT__PRIVATE int zt__prepare_json(zt__document *document, zt__json *json) {
     return 1;
 }
 
-/* Writes what a reader needs who sees the file a year later. What is not known is "" or null. */
-ZT__PRIVATE void zt__write_json_facts(zt__document *document) {
+/* Writes what a reader needs who sees the file a year later, and what is of the whole device. What is not
+   known is "" or null. */
+ZT__PRIVATE void zt__write_json_head(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
     const zt__facts *facts = &profiler->facts;
+    const zt__peaks *peaks = &document->advice.peaks; /* 0 without memory */
+    const zt_overlap *overlap = zt__read_overlap(document);
     zt__writer *writer = &document->writer;
+    zt_counts counts = zt_get_counts(profiler);
+    uint32_t i;
     zt__write_text(writer, "{\"zetools\":\"" ZETOOLS_VERSION "\"");
     zt__write_json_text(writer, "program", facts->program);
     zt__write_json_text(writer, "date", zt__format_now().text);
@@ -22600,22 +22564,33 @@ ZT__PRIVATE void zt__write_json_facts(zt__document *document) {
     zt__write_json_text(writer, "driver_version", facts->driver_version);
     zt__write_json_text(writer, "uuid", facts->uuid);
     zt__write_json_text(writer, "pci", facts->pci_address);
-    zt__write_json_figure(writer, "core_clock_mhz",
-                          facts->core_clock_mhz ? facts->core_clock_mhz : zt__nan());
-    zt__write_json_figure(writer, "timer_hz", facts->timer_hz ? (double)facts->timer_hz : zt__nan());
+    zt__write_json_known(writer, "core_clock_mhz", facts->core_clock_mhz);
+    zt__write_json_known(writer, "timer_hz", (double)facts->timer_hz);
     zt__write_text(writer, "}");
     zt__write_json_text(writer, "availability", zt_get_availability_text(profiler));
-}
-
-/* Writes what the device can do at the most, where that is known. */
-ZT__PRIVATE void zt__write_json_peaks(zt__document *document) {
-    const zt__peaks *peaks = &document->advice.peaks;
-    zt__writer *writer = &document->writer;
+    zt__write_json_figure(writer, "gpu_time_ns", document->gpu_time_ns);
+    zt__write_text(writer, ",\n\"counts\":{");
+    zt__write_json_counts(writer, &counts);
+    zt__write_json_count(writer, "unobserved_lists", counts.unobserved_lists);
+    zt__write_text(writer, "},\n\"causes\":{");
+    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
+        zt__write_json_count(writer, zt_cause_name((zt_cause)i), zt_get_cause(profiler, (zt_cause)i));
+    }
+    zt__write_text(writer, "}");
+    if (profiler->timeline) {
+        zt__overlap_times times = zt__list_overlap(overlap);
+        zt__write_text(writer, ",\n\"overlap\":{");
+        zt__write_json_count(writer, "samples", overlap->samples);
+        zt__write_json_count(writer, "missing", overlap->missing);
+        for (i = 0; i < ZT__COUNT_OF(times.ns); i++) {
+            zt__write_json_figure(writer, zt__overlap_names[i][1], times.ns[i]);
+        }
+        zt__write_text(writer, "}");
+    }
     if (peaks->bytes > 0 || peaks->operations > 0) {
         zt__write_text(writer, ",\n\"peaks\":{");
-        zt__write_json_figure(writer, "bytes_per_second", peaks->bytes > 0 ? peaks->bytes : zt__nan());
-        zt__write_json_figure(writer, "operations_per_second",
-                              peaks->operations > 0 ? peaks->operations : zt__nan());
+        zt__write_json_known(writer, "bytes_per_second", peaks->bytes);
+        zt__write_json_known(writer, "operations_per_second", peaks->operations);
         zt__write_json_text(writer, "source", peaks->source);
         zt__write_text(writer, "}");
     }
@@ -22624,25 +22599,6 @@ ZT__PRIVATE void zt__write_json_peaks(zt__document *document) {
 ZT__PRIVATE void zt__write_json_note(zt__document *document, const char *text) {
     zt__write_comma(&document->writer);
     zt__write_json_string(&document->writer, text);
-}
-
-/* Writes the keys of the metrics that tables show. */
-ZT__PRIVATE void zt__write_json_columns(zt__document *document, const zt__json *json) {
-    const zt_profiler *profiler = document->profiler;
-    zt__writer *writer = &document->writer;
-    uint32_t i;
-    zt__write_text(writer, ",\n\"columns\":[");
-    for (i = 0; i < json->column_count; i++) {
-        const zt__ranked_column *column = &json->columns[i];
-        zt__write_comma(writer);
-        if (column->metric == UINT32_MAX) {
-            zt__write_json_string(writer, zt__roles[column->role].name);
-        } else {
-            zt__write_json_key_text(writer, &profiler->metrics[column->metric],
-                                    json->is_repeated[column->metric]);
-        }
-    }
-    zt__write_text(writer, "]");
 }
 
 #ifdef ZETOOLS_TRACER
@@ -22658,54 +22614,46 @@ ZT__PRIVATE void zt__write_json_sizes(zt__writer *writer, const char *name, cons
     }
 }
 
-ZT__PRIVATE void zt__write_json_kernel(zt__document *document, uint32_t index) {
+ZT__PRIVATE void zt__write_json_kernels(zt__document *document) {
     zt__writer *writer = &document->writer;
-    zt_kernel_info info;
-    zt__kernel_values list;
-    char module[24] = "";
-    uint32_t i;
-    zt_get_kernel(document->profiler, index, &info);
-    list = zt__list_kernel_values(&info);
-    if (info.module) {
-        snprintf(module, sizeof module, "%016llx", (unsigned long long)info.module);
-    }
-    zt__write_comma(writer);
-    zt__write_text(writer, "\n{");
-    zt__write_json_text(writer, "name", info.name);
-    zt__write_json_text(writer, "module", module);
-    zt__write_json_index(writer, "region", info.region < document->region_count ? info.region : UINT32_MAX);
-    zt__write_json_count(writer, "launches", info.launches);
-    for (i = 0; i < ZT__COUNT_OF(list.values); i++) {
-        zt__write_json_index(writer, zt__kernel_numbers[i][0], list.values[i]);
-    }
-    zt__write_json_sizes(writer, "required_group_size", info.required_group_size);
-    zt__write_text(writer, ",\"shapes\":[");
-    for (i = 0; i < info.shape_count; i++) {
-        const zt_kernel_shape *shape = &info.shapes[i];
+    uint32_t index, i, count = zt_get_kernel_count(document->profiler);
+    zt__write_text(writer, ",\n\"kernels\":[");
+    for (index = 0; index < count; index++) {
+        zt_kernel_info info;
+        zt__kernel_values list;
+        zt_get_kernel(document->profiler, index, &info);
+        list = zt__list_kernel_values(&info);
         zt__write_comma(writer);
-        zt__write_text(writer, "{");
-        zt__write_json_sizes(writer, "group_size", shape->group_size);
-        zt__write_json_sizes(writer, "group_count", shape->group_count);
-        zt__write_json_count(writer, "launches", shape->launches);
-        zt__write_json_index(writer, "groups_per_subslice", shape->groups_per_subslice);
-        zt__write_json_figure(writer, "occupancy", shape->occupancy);
-        zt__write_json_figure(writer, "waves", shape->waves);
+        zt__write_text(writer, "\n{");
+        zt__write_json_text(writer, "name", info.name);
+        zt__write_json_text(writer, "module", zt__format_module(&info).text);
+        zt__write_json_index(writer, "region",
+                             info.region < document->region_count ? info.region : UINT32_MAX);
+        zt__write_json_count(writer, "launches", info.launches);
+        for (i = 0; i < ZT__COUNT_OF(list.values); i++) {
+            zt__write_json_index(writer, zt__kernel_numbers[i][0], list.values[i]);
+        }
+        zt__write_json_sizes(writer, "required_group_size", info.required_group_size);
+        zt__write_text(writer, ",\"shapes\":[");
+        for (i = 0; i < info.shape_count; i++) {
+            const zt_kernel_shape *shape = &info.shapes[i];
+            zt__write_comma(writer);
+            zt__write_text(writer, "{");
+            zt__write_json_sizes(writer, "group_size", shape->group_size);
+            zt__write_json_sizes(writer, "group_count", shape->group_count);
+            zt__write_json_count(writer, "launches", shape->launches);
+            zt__write_json_index(writer, "groups_per_subslice", shape->groups_per_subslice);
+            zt__write_json_figure(writer, "occupancy", shape->occupancy);
+            zt__write_json_figure(writer, "waves", shape->waves);
+            zt__write_text(writer, "}");
+        }
+        zt__write_text(writer, "]");
+        zt__write_json_count(writer, "other_launches", info.other_launches);
+        zt__write_json_figure(writer, "occupancy", info.occupancy);
+        zt__write_json_text(writer, "advice", info.advice);
         zt__write_text(writer, "}");
     }
     zt__write_text(writer, "]");
-    zt__write_json_count(writer, "other_launches", info.other_launches);
-    zt__write_json_figure(writer, "occupancy", info.occupancy);
-    zt__write_json_text(writer, "advice", info.advice);
-    zt__write_text(writer, "}");
-}
-
-ZT__PRIVATE void zt__write_json_kernels(zt__document *document) {
-    uint32_t i, count = zt_get_kernel_count(document->profiler);
-    zt__write_text(&document->writer, ",\n\"kernels\":[");
-    for (i = 0; i < count; i++) {
-        zt__write_json_kernel(document, i);
-    }
-    zt__write_text(&document->writer, "]");
 }
 
 ZT__PRIVATE void zt__write_json_calls(zt__document *document) {
@@ -22759,48 +22707,32 @@ ZT__PRIVATE void zt__write_json_source_line(zt__document *document, uint32_t lin
     zt__write_text(writer, "}");
 }
 
-/* Opens a source file, unless it is something else, or very large. */
-ZT__PRIVATE FILE *zt__open_source(const char *path) {
-    enum { LARGEST = 64 << 20 };
-    struct stat source;
-    if (stat(path, &source) != 0 || !S_ISREG(source.st_mode) || source.st_size > LARGEST) {
-        return NULL;
-    }
-    return fopen(path, "rb");
-}
-
-/* Reads the next line of a source file, without its end; a long one is cut. Returns 0 at the end. */
-ZT__PRIVATE int zt__read_source_line(FILE *file, char *text, size_t room) {
-    size_t length;
-    int letter;
-    if (!fgets(text, (int)room, file)) {
-        return 0;
-    }
-    length = strlen(text);
-    if (length + 1 == room && text[length - 1] != '\n') {
-        do {
-            letter = fgetc(file);
-        } while (letter != EOF && letter != '\n');
-    }
-    text[strcspn(text, "\r\n")] = 0;
-    return 1;
-}
-
 /* Writes the lines of one file that have samples, with the text of these and of those between and around
-   them, if the file can be read and they are not too many. */
+   them, if the file can be read, is not very large, and they are not too many. */
 ZT__PRIVATE void zt__write_json_source(zt__document *document, const zt__hot_row *rows, uint32_t count) {
-    enum { AROUND = 2, MOST_BETWEEN = 500 };
+    enum { AROUND = 2, MOST_BETWEEN = 500, LARGEST = 64 << 20 };
     uint32_t line = 0, next = 0, first = rows[0].line, last = rows[count - 1].line;
-    int is_whole = last - first <= MOST_BETWEEN;
-    FILE *file = zt__open_source(rows[0].file);
+    int is_whole = last - first <= MOST_BETWEEN, is_cut = 0;
+    struct stat source;
+    FILE *file = NULL;
     char text[512];
     zt__writer *writer = &document->writer;
+    if (stat(rows[0].file, &source) == 0 && S_ISREG(source.st_mode) && source.st_size <= LARGEST) {
+        file = fopen(rows[0].file, "rb");
+    }
     zt__write_comma(writer);
     zt__write_text(writer, "\n{");
     zt__write_json_text(writer, "file", rows[0].file);
     zt__write_text(writer, ",\"lines\":[");
-    while (file && line < (uint64_t)last + AROUND && zt__read_source_line(file, text, sizeof text)) {
+    while (file && line < (uint64_t)last + AROUND && fgets(text, sizeof text, file)) {
+        size_t length = strlen(text);
+        int is_rest = is_cut; /* of a long line, which is cut */
         int has_samples;
+        is_cut = length + 1 == sizeof text && text[length - 1] != '\n';
+        if (is_rest) {
+            continue;
+        }
+        text[strcspn(text, "\r\n")] = 0;
         line++;
         has_samples = next < count && rows[next].line == line;
         if (has_samples || (is_whole && (uint64_t)line + AROUND >= first)) {
@@ -22817,29 +22749,13 @@ ZT__PRIVATE void zt__write_json_source(zt__document *document, const zt__hot_row
     }
 }
 
-/* Writes the annotated source of a kernel, by file. The rows are of one kernel, merged by line. */
-ZT__PRIVATE void zt__write_json_sources(zt__document *document, const zt__hot_row *rows, uint32_t count) {
-    uint32_t i = 0, end;
-    zt__write_text(&document->writer, ",\"sources\":[");
-    while (i < count) {
-        for (end = i + 1; end < count && strcmp(rows[end].file, rows[i].file) == 0;) {
-            end++;
-        }
-        if (*rows[i].file) {
-            zt__write_json_source(document, &rows[i], end - i);
-        }
-        i = end;
-    }
-    zt__write_text(&document->writer, "]");
-}
-
-/* Writes a kernel: its instructions with samples, which are merged into source lines then. Returns how many
-   rows are of it. */
+/* Writes a kernel: its instructions with samples, and its annotated source by file, for which the
+   instructions are merged into lines. Returns how many rows are of it. */
 ZT__PRIVATE uint32_t zt__write_json_hot_kernel(zt__document *document, zt__hot_row *rows, uint32_t count,
                                                uint64_t all) {
     zt__writer *writer = &document->writer;
     const zt__sampled_kernel *kernel = rows[0].kernel;
-    uint32_t i, end = 0;
+    uint32_t i, last, end = 0, lines;
     while (end < count && rows[end].kernel == kernel) {
         end++;
     }
@@ -22861,9 +22777,17 @@ ZT__PRIVATE uint32_t zt__write_json_hot_kernel(zt__document *document, zt__hot_r
         }
         zt__write_text(writer, "}");
     }
-    zt__write_text(writer, "]");
-    zt__write_json_sources(document, rows, zt__merge_hot_lines(rows, end));
-    zt__write_text(writer, "}");
+    zt__write_text(writer, "],\"sources\":[");
+    lines = zt__merge_hot_lines(rows, end);
+    for (i = 0; i < lines; i = last) {
+        for (last = i + 1; last < lines && strcmp(rows[last].file, rows[i].file) == 0;) {
+            last++;
+        }
+        if (*rows[i].file) {
+            zt__write_json_source(document, &rows[i], last - i);
+        }
+    }
+    zt__write_text(writer, "]}");
     return end;
 }
 
@@ -22953,30 +22877,15 @@ ZT__PRIVATE void zt__write_json_timeline(zt__document *document) {
 
 /* Writes the document. In a page, it also has the timeline, and the figures of metrics are arrays. */
 ZT__PRIVATE void zt__write_json(zt__document *document) {
-    const zt_allocator *allocator = &document->profiler->config.allocator;
+    const zt_profiler *profiler = document->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
     zt__writer *writer = &document->writer;
-    zt_counts counts = zt_get_counts(document->profiler);
     zt__json json;
-    uint32_t i;
+    uint32_t i, paths;
     memset(&json, 0, sizeof json);
-    if (!zt__prepare_json(document, &json)) {
-        document->out_of_memory = 1;
-    }
-    zt__write_json_facts(document);
-    zt__write_json_figure(writer, "gpu_time_ns", document->gpu_time_ns);
-    zt__write_text(writer, ",\n\"counts\":{");
-    zt__write_json_counts(writer, &counts);
-    zt__write_json_count(writer, "unobserved_lists", counts.unobserved_lists);
-    zt__write_text(writer, "},\n\"causes\":{");
-    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        zt__write_json_count(writer, zt_cause_name((zt_cause)i),
-                             zt_get_cause(document->profiler, (zt_cause)i));
-    }
-    zt__write_text(writer, "}");
-    zt__write_json_overlap(document);
+    document->out_of_memory |= !zt__prepare_json(document, &json);
+    zt__write_json_head(document);
     if (!document->out_of_memory) {
-        zt__write_json_peaks(document);
-        zt__write_json_columns(document, &json);
         zt__write_json_descriptions(document, &json);
     }
     zt__write_text(writer, ",\n\"regions\":[");
@@ -22987,7 +22896,23 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
             zt__write_json_region(document, &json);
         }
     }
-    zt__write_json_paths(document);
+    zt__write_text(writer, "],\n\"paths\":[");
+    paths = zt_get_path_count(profiler);
+    for (i = 0; i < paths; i++) {
+        zt_path_info path;
+        zt_get_path(profiler, i, &path);
+        if (path.region >= document->region_count) {
+            break; /* the region is newer than the report. Paths after this one may be inside it */
+        }
+        zt__write_comma(writer);
+        zt__write_text(writer, "\n{");
+        zt__write_json_index(writer, "region", path.region);
+        zt__write_json_index(writer, "parent", path.parent);
+        zt__write_json_count(writer, "count", path.count);
+        zt__write_json_figure(writer, "total_ns", path.total_ns);
+        zt__write_json_figure(writer, "own_ns", path.own_ns);
+        zt__write_text(writer, "}");
+    }
     zt__write_text(writer, "],\n\"notes\":[");
     zt__list_notes(document, zt__write_json_note);
     zt__write_text(writer, "]");
