@@ -15917,7 +15917,7 @@ typedef struct zt__hotspots {
     size_t debug_bytes;
     int has_skipped_debug; /* for config.debug_limit */
     zt__place *places;     /* sorted by the low 32 bits of their bases */
-    uint32_t place_count, place_capacity;
+    uint32_t place_count;
     int places_overlap; /* in these bits */
     zt__map spot_map;   /* by their keys */
     zt__spot **spots;   /* in the order of their first samples */
@@ -16052,27 +16052,6 @@ ZT__PRIVATE int zt__replaces(const zt__place *later, const zt__place *earlier) {
     return later->base < earlier->base + earlier->size && earlier->base < later->base + later->size;
 }
 
-/* Adds a place, for which there is room, and removes those that it replaces. */
-ZT__PRIVATE void zt__insert_place(zt__hotspots *hotspots, const zt__place *added) {
-    zt__place *places = hotspots->places;
-    uint32_t i, kept = 0;
-    for (i = 0; i < hotspots->place_count; i++) {
-        if (!zt__replaces(added, &places[i])) {
-            places[kept++] = places[i];
-        }
-    }
-    for (i = kept; i > 0 && (uint32_t)places[i - 1].base > (uint32_t)added->base; i--) {
-        places[i] = places[i - 1];
-    }
-    places[i] = *added;
-    hotspots->place_count = kept + 1;
-    /* If any two overlap, so do two neighbours; the last one and the first are that, too. */
-    hotspots->places_overlap = 0;
-    for (i = 0; i <= kept && kept > 0; i++) {
-        hotspots->places_overlap |= zt__has_address(&places[i], (uint32_t)places[i < kept ? i + 1 : 0].base);
-    }
-}
-
 /* ---- samples: with `reading` held ------------------------------------------------------------------------ */
 
 /* Finds what the metrics of the group are: an address, and counts. Returns 0 if one of them is missing, or if
@@ -16183,45 +16162,35 @@ ZT__PRIVATE void zt__count_samples(zt__hotspots *hotspots, const zet_typed_value
     }
 }
 
-/* Calculates reports. Each has one row at the most, for which there is room in the stream's values. Returns
-   how many rows there are, and sets `result` if it fails, or to WARNING_DROPPED_DATA. */
-ZT__PRIVATE uint32_t zt__calculate_addresses(zt_stream *stream, const uint8_t *raw, uint32_t reports,
-                                             ze_result_t *result) {
-    const zt__group *group = &stream->data->group;
-    zt__process *process = zt__get_process();
-    uint32_t counts[ZT__MAX_TILES] = {0};
-    uint32_t i, sets = ZT__MAX_TILES, total = reports * group->metric_count, values = 0;
-    if (!process) {
-        *result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-        return 0;
-    }
-    zt__lock(&process->mutex); /* drivers calculate on one thread at a time */
-    *result = stream->driver.zetMetricGroupCalculateMultipleMetricValuesExp(
-        group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, reports * stream->report_size, raw,
-        &sets, &total, counts, stream->values);
-    zt__unlock(&process->mutex);
-    if (*result != ZE_RESULT_SUCCESS && *result != ZE_RESULT_WARNING_DROPPED_DATA) {
-        return 0;
-    }
-    for (i = 0; i < sets && i < ZT__MAX_TILES; i++) {
-        values += counts[i] < reports * group->metric_count ? counts[i] : reports * group->metric_count;
-    }
-    if (sets > ZT__MAX_TILES || values > reports * group->metric_count || values % group->metric_count != 0) {
-        *result = ZE_RESULT_ERROR_INVALID_SIZE;
-        return 0;
-    }
-    return values / group->metric_count;
-}
-
-/* Adds up what is in the ring. Returns whether the driver has reported that data were dropped. */
+/* Calculates and adds up what is in the ring. A report has one row at the most, for which there is room in
+   the stream's values. Returns whether the driver has reported that data were dropped. */
 ZT__PRIVATE int zt__count_ring(zt__hotspots *hotspots) {
     zt_stream *stream = hotspots->stream;
+    const zt__group *group = &stream->data->group;
+    zt__process *process = zt__get_process();
     const uint8_t *raw;
-    uint32_t i, rows, reports;
+    uint32_t i, reports;
     int is_dropped = 0;
     while ((reports = zt__find_waiting(stream, &raw)) > 0) {
-        ze_result_t result;
-        rows = zt__calculate_addresses(stream, raw, reports, &result);
+        uint32_t counts[ZT__MAX_TILES] = {0};
+        uint32_t sets = ZT__MAX_TILES, values = 0, most = reports * group->metric_count, total = most;
+        ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        if (process) {
+            zt__lock(&process->mutex); /* drivers calculate on one thread at a time */
+            result = stream->driver.zetMetricGroupCalculateMultipleMetricValuesExp(
+                group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, reports * stream->report_size,
+                raw, &sets, &total, counts, stream->values);
+            zt__unlock(&process->mutex);
+        }
+        if (result == ZE_RESULT_SUCCESS || result == ZE_RESULT_WARNING_DROPPED_DATA) {
+            for (i = 0; i < sets && i < ZT__MAX_TILES; i++) {
+                values += counts[i] < most ? counts[i] : most;
+            }
+            if (sets > ZT__MAX_TILES || values > most || values % group->metric_count != 0) {
+                result = ZE_RESULT_ERROR_INVALID_SIZE;
+                values = 0;
+            }
+        }
         is_dropped |= result == ZE_RESULT_WARNING_DROPPED_DATA;
         if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_WARNING_DROPPED_DATA) {
             zt__report_not_calculated(stream, result, "zetMetricGroupCalculateMultipleMetricValuesExp");
@@ -16229,8 +16198,8 @@ ZT__PRIVATE int zt__count_ring(zt__hotspots *hotspots) {
             hotspots->counts.discarded += reports;
             zt__unlock(&hotspots->mutex);
         }
-        for (i = 0; i < rows; i++) {
-            zt__count_samples(hotspots, stream->values + (size_t)i * stream->data->group.metric_count);
+        for (i = 0; i < values / group->metric_count; i++) {
+            zt__count_samples(hotspots, stream->values + (size_t)i * group->metric_count);
         }
         zt__lock(&stream->data->mutex);
         stream->calculated += reports;
@@ -16321,31 +16290,10 @@ ZT__PRIVATE int zt__read_kernel_binary(const zt_allocator *allocator, zt__get_bi
     return is_known;
 }
 
-/* Finds the same by all means. The loader may lack zeKernelGetBinaryExp, or refuse to return a size, and the
-   driver may export it or not; without it, the native binary of the module has the instructions. */
-ZT__PRIVATE int zt__read_code(const zt__hotspots *hotspots, ze_kernel_handle_t kernel,
-                              ze_kernel_handle_t of_driver, ze_module_handle_t module, const char *name,
-                              zt__code *code) {
-    const zt_allocator *allocator = &hotspots->allocator;
-    int is_known =
-        zt__read_kernel_binary(allocator, hotspots->get_binary, of_driver, code) ||
-        zt__read_kernel_binary(allocator, hotspots->profiler->driver.zeKernelGetBinaryExp, kernel, code);
-    zt__binary binary;
-    uint64_t address;
-    zt__elf elf;
-    if (!is_known && module) {
-        zt__read_binary(allocator, module, 0, SIZE_MAX, &binary);
-        is_known = zt__open_elf(binary.bytes, binary.size, &elf) &&
-                   zt__find_in_elf(&elf, name, NULL, &address, code);
-        zt__free(allocator, binary.bytes);
-    }
-    return is_known && code->size > 0 && code->size <= UINT32_MAX;
-}
-
-/* Adds a place, when samples of those that it replaces have been read. */
+/* Adds a place, and removes those that it replaces, when samples of these have been read. */
 ZT__PRIVATE void zt__add_place(zt__hotspots *hotspots, const zt__place *added) {
-    zt__place *larger = NULL;
-    uint32_t i, capacity;
+    zt__place *places = NULL, *before;
+    uint32_t i, room = 0, count = 0;
     int is_replacing = 0;
     zt__lock(&hotspots->mutex);
     for (i = 0; i < hotspots->place_count; i++) {
@@ -16358,40 +16306,48 @@ ZT__PRIVATE void zt__add_place(zt__hotspots *hotspots, const zt__place *added) {
         zt__unlock_timed(&hotspots->reading);
     }
     zt__lock(&hotspots->mutex);
-    while (hotspots->place_count == hotspots->place_capacity) {
-        capacity = hotspots->place_capacity ? 2 * hotspots->place_capacity : 64;
+    while (room <= hotspots->place_count) { /* other threads may add places meanwhile */
+        room = hotspots->place_count + 1;
         zt__unlock(&hotspots->mutex);
-        larger = (zt__place *)zt__allocate(&hotspots->allocator, capacity, sizeof *larger);
-        if (!larger) {
+        zt__free(&hotspots->allocator, places);
+        places = (zt__place *)zt__allocate(&hotspots->allocator, room, sizeof *places);
+        if (!places) {
             return;
         }
         zt__lock(&hotspots->mutex);
-        if (hotspots->place_capacity < capacity) { /* else another thread was faster */
-            zt__place *smaller = hotspots->places;
-            if (smaller) {
-                memcpy(larger, smaller, hotspots->place_count * sizeof *larger);
-            }
-            hotspots->places = larger;
-            hotspots->place_capacity = capacity;
-            larger = smaller;
-        }
-        zt__unlock(&hotspots->mutex);
-        zt__free(&hotspots->allocator, larger);
-        zt__lock(&hotspots->mutex);
     }
+    before = hotspots->places;
+    for (i = 0; i < hotspots->place_count; i++) {
+        if (!zt__replaces(added, &before[i])) {
+            places[count++] = before[i];
+        }
+    }
+    for (i = count++; i > 0 && (uint32_t)places[i - 1].base > (uint32_t)added->base; i--) {
+        places[i] = places[i - 1];
+    }
+    places[i] = *added;
     added->kernel->base = added->base;
-    zt__insert_place(hotspots, added);
+    hotspots->places = places;
+    hotspots->place_count = count;
+    /* If any two overlap, so do two neighbours; the last one and the first are that, too. */
+    hotspots->places_overlap = 0;
+    for (i = 0; i < count && count > 1; i++) {
+        hotspots->places_overlap |= zt__has_address(&places[i], (uint32_t)places[(i + 1) % count].base);
+    }
     zt__unlock(&hotspots->mutex);
+    zt__free(&hotspots->allocator, before);
 }
 
-/* Finds out where a kernel lies. Its owner must not destroy it meanwhile. */
+/* Finds out where a kernel lies, and what its instructions are. Its owner must not destroy it meanwhile. */
 ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_code *loaded) {
     const zt__driver *driver = &hotspots->profiler->driver;
+    const zt_allocator *allocator = &hotspots->allocator;
     ze_kernel_handle_t kernel = (ze_kernel_handle_t)(uintptr_t)loaded->handle, of_driver;
     void *translated = kernel;
     char *name;
     zt__place place = {0, 0, NULL};
-    zt__code code;
+    zt__code code = {0, 0};
+    int is_known;
     if (loaded->device && !zt__share_counters(loaded->device, hotspots->profiler->device)) {
         return;
     }
@@ -16403,15 +16359,28 @@ ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_code 
     if (hotspots->get_base(of_driver, &place.base) != ZE_RESULT_SUCCESS) {
         return;
     }
-    name = (char *)zt__allocate_with_name(&hotspots->allocator, 0, kernel);
-    if (name && zt__read_code(hotspots, kernel, of_driver, loaded->module, name, &code)) {
+    name = (char *)zt__allocate_with_name(allocator, 0, kernel);
+    /* The loader may lack zeKernelGetBinaryExp, or refuse to return a size, and the driver may export it or
+       not; without it, the native binary of the module has the instructions. */
+    is_known = name && (zt__read_kernel_binary(allocator, hotspots->get_binary, of_driver, &code) ||
+                        zt__read_kernel_binary(allocator, driver->zeKernelGetBinaryExp, kernel, &code));
+    if (name && !is_known && loaded->module) {
+        zt__binary binary;
+        uint64_t address;
+        zt__elf elf;
+        zt__read_binary(allocator, loaded->module, 0, SIZE_MAX, &binary);
+        is_known = zt__open_elf(binary.bytes, binary.size, &elf) &&
+                   zt__find_in_elf(&elf, name, NULL, &address, &code);
+        zt__free(allocator, binary.bytes);
+    }
+    if (is_known && code.size > 0 && code.size <= UINT32_MAX) {
         place.size = code.size;
         place.kernel = zt__add_sampled_kernel(hotspots, name, &code, loaded->module);
         if (place.kernel) {
             zt__add_place(hotspots, &place);
         }
     }
-    zt__free(&hotspots->allocator, name);
+    zt__free(allocator, name);
 }
 
 /* Places all kernels that the tracer knows. `reading` is held, for which the destruction of a kernel waits
@@ -16436,25 +16405,8 @@ ZT__PRIVATE void zt__place_loaded(zt__hotspots *hotspots, zt__loaded *loaded) {
     zt__free(&hotspots->allocator, codes);
 }
 
-/* Reads the debug information of a module, unless it is too large. The handle is valid, and `reading` is
- * held.
- */
-ZT__PRIVATE void zt__read_debug_info(zt__hotspots *hotspots, zt__sampled_module *module) {
-    size_t limit = hotspots->config.debug_limit, kept = hotspots->debug_bytes;
-    size_t room = kept < limit ? limit - kept : 0;
-    zt__binary debug;
-    zt__read_binary(&hotspots->allocator, module->handle, 1, room, &debug);
-    zt__lock(&hotspots->mutex);
-    hotspots->has_skipped_debug |= debug.size > room;
-    module->debug = debug.bytes;
-    module->debug_size = debug.bytes ? debug.size : 0;
-    module->is_read = 1;
-    hotspots->debug_bytes += module->debug_size;
-    zt__unlock(&hotspots->mutex);
-}
-
-/* Reads the debug information of a module, or of all if that is NULL, where kernels have samples. With
-   `is_last`, the handles are not valid afterwards. `reading` is held. */
+/* Reads the debug information of a module, or of all if that is NULL, where kernels have samples, unless it
+   is too large. With `is_last`, the handles are not valid afterwards. `reading` is held. */
 ZT__PRIVATE void zt__keep_debug_info(zt__hotspots *hotspots, ze_module_handle_t handle, int is_last) {
     zt__sampled_module *module;
     zt__lock(&hotspots->mutex);
@@ -16470,7 +16422,17 @@ ZT__PRIVATE void zt__keep_debug_info(zt__hotspots *hotspots, ze_module_handle_t 
         }
         zt__unlock(&hotspots->mutex);
         if (is_meant && has_samples && !module->is_read) {
-            zt__read_debug_info(hotspots, module);
+            size_t limit = hotspots->config.debug_limit, kept = hotspots->debug_bytes;
+            size_t room = kept < limit ? limit - kept : 0;
+            zt__binary debug;
+            zt__read_binary(&hotspots->allocator, module->handle, 1, room, &debug);
+            zt__lock(&hotspots->mutex);
+            hotspots->has_skipped_debug |= debug.size > room;
+            module->debug = debug.bytes;
+            module->debug_size = debug.bytes ? debug.size : 0;
+            module->is_read = 1;
+            hotspots->debug_bytes += module->debug_size;
+            zt__unlock(&hotspots->mutex);
         }
         zt__lock(&hotspots->mutex);
         for (kernel = hotspots->kernels; kernel && is_meant && is_last; kernel = kernel->next) {
@@ -16624,28 +16586,7 @@ ZT__PRIVATE ze_result_t zt__find_kernel_functions(zt__hotspots *hotspots) {
     return ZE_RESULT_SUCCESS;
 }
 
-/* Opens the stream. On failure the message was reported. */
-ZT__PRIVATE ze_result_t zt__open_samples(zt__hotspots *hotspots, zt_stream *stream) {
-    zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
-    ze_result_t result;
-    stream->is_of_instructions = 1;
-    stream->opened_by = "zt_hotspots_start";
-    stream->diagnostics = diagnostics;
-    result = zt__find_stream_group(stream);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__load_stream_metrics(stream);
-    }
-    if (result == ZE_RESULT_SUCCESS && !zt__find_sampled_metrics(hotspots, &stream->data->group)) {
-        result = zt__report(diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                            "the metric group has no counts, or others than at the first start");
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__make_room_for_rows(stream);
-    }
-    return result == ZE_RESULT_SUCCESS ? zt__open_streamer(stream) : result;
-}
-
-/* Starts sampling. `reading` is held. */
+/* Starts sampling. `reading` is held. On failure the message was reported. */
 ZT__PRIVATE ze_result_t zt__start_sampling(zt__hotspots *hotspots, zt__loaded *loaded) {
     zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
     zt_stream_config config = zt_stream_config_default();
@@ -16667,7 +16608,23 @@ ZT__PRIVATE ze_result_t zt__start_sampling(zt__hotspots *hotspots, zt__loaded *l
     if (!stream) {
         return zt__report_no_memory(diagnostics, "zt_hotspots_start", "samples");
     }
-    result = zt__open_samples(hotspots, stream);
+    stream->is_of_instructions = 1;
+    stream->opened_by = "zt_hotspots_start";
+    stream->diagnostics = diagnostics;
+    result = zt__find_stream_group(stream);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__load_stream_metrics(stream);
+    }
+    if (result == ZE_RESULT_SUCCESS && !zt__find_sampled_metrics(hotspots, &stream->data->group)) {
+        result = zt__report(diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                            "the metric group has no counts, or others than at the first start");
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__make_room_for_rows(stream);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__open_streamer(stream);
+    }
     if (result != ZE_RESULT_SUCCESS) {
         zt__destroy_stream(stream);
         return result;
@@ -16781,66 +16738,38 @@ typedef struct zt__line_search {
     uint32_t found;
 } zt__line_search;
 
-/* Returns the one copy of the name of a file, which lives as long as the profiler; "" without memory. */
-ZT__PRIVATE const char *zt__keep_file_name(zt__hotspots *hotspots, const char *name) {
-    const char *kept = NULL;
-    char *made = zt__duplicate_text(&hotspots->allocator, name);
-    size_t length = strlen(name);
-    zt__lock(&hotspots->mutex);
-    if (made && zt__map_make_room(&hotspots->files, &hotspots->allocator, &hotspots->mutex)) {
-        kept = (const char *)zt__map_find(&hotspots->files, name, length);
-        if (!kept) {
-            zt__map_add(&hotspots->files, made, length, made);
-            kept = made;
-            made = NULL;
-        }
-    }
-    zt__unlock(&hotspots->mutex);
-    zt__free(&hotspots->allocator, made);
-    return kept ? kept : "";
-}
-
 /* Called with each line that the tool prints, one for each address: "/path/file.cl:12", perhaps followed by a
-   blank and more, or "??:0". */
+   blank and more, or "??:0". There is one copy of the name of each file, which lives as long as the profiler.
+ */
 ZT__PRIVATE void zt__store_line(void *user, const char *text) {
     zt__line_search *search = (zt__line_search *)user;
-    char name[4096];
-    const char *colon = strrchr(text, ':'), *file;
+    zt__hotspots *hotspots = search->hotspots;
+    const char *colon = strrchr(text, ':'), *file = NULL;
     size_t length = colon ? (size_t)(colon - text) : 0;
     unsigned long line = colon ? strtoul(colon + 1, NULL, 10) : 0;
     zt__spot *spot = search->next < search->count ? search->spots[search->next++] : NULL;
+    char *made;
     if (!spot || line == 0 || line > UINT32_MAX || length == 0 || strncmp(text, "??", 2) == 0) {
         return;
     }
-    zt__copy_text(name, sizeof name, text, length);
-    file = zt__keep_file_name(search->hotspots, name);
-    zt__lock(&search->hotspots->mutex);
-    spot->file = file;
-    spot->line = *file ? (uint32_t)line : 0;
-    search->found += *file != 0;
-    zt__unlock(&search->hotspots->mutex);
-}
-
-/* Runs programs on the addresses in `input`, until one of them finds lines: one that exists may not know the
-   device's format. Returns 0 if there is none. */
-ZT__PRIVATE int zt__run_symbolizer(zt__line_search *search, FILE *input, FILE *object) {
-    static const char *const programs[][6] = {
-        {"addr2line", "-e", ZT__TOOL_OBJECT, NULL, NULL, NULL},
-        {"llvm-addr2line", "-e", ZT__TOOL_OBJECT, NULL, NULL, NULL},
-        {"llvm-symbolizer", "--obj=" ZT__TOOL_OBJECT, "--functions=none", "--no-inlines",
-         "--output-style=GNU", NULL},
-    };
-    const uint64_t longest_ns = UINT64_C(10000000000);
-    zt__tool tool = {NULL, input, object, 0, zt__store_line, search};
-    uint32_t i;
-    int has_run = 0;
-    tool.deadline = zt__deadline(longest_ns);
-    for (i = 0; i < ZT__COUNT_OF(programs) && search->found == 0; i++) {
-        tool.arguments = programs[i];
-        search->next = 0;
-        has_run |= zt__run_tool(&tool);
+    made = (char *)zt__allocate(&hotspots->allocator, length + 1, 1);
+    zt__lock(&hotspots->mutex);
+    if (made && zt__map_make_room(&hotspots->files, &hotspots->allocator, &hotspots->mutex)) {
+        zt__copy_text(made, length + 1, text, length);
+        file = (const char *)zt__map_find(&hotspots->files, made, length);
+        if (!file) {
+            zt__map_add(&hotspots->files, made, length, made);
+            file = made;
+            made = NULL;
+        }
     }
-    return has_run;
+    if (file) {
+        spot->file = file;
+        spot->line = (uint32_t)line;
+        search->found++;
+    }
+    zt__unlock(&hotspots->mutex);
+    zt__free(&hotspots->allocator, made);
 }
 
 /* Finds where the kernels of a module lie in its debug information. */
@@ -16865,10 +16794,18 @@ ZT__PRIVATE void zt__find_debug_addresses(zt__hotspots *hotspots, const zt__samp
 }
 
 /* Finds the lines of some instructions. The debug information has addresses in its file or, with `of_device`,
-   as some drivers write it, those of the device. Returns 0 if there is no program that can do it, or no room
-   for its files. */
+   as some drivers write it, those of the device. Programs are run until one of them finds lines: one that
+   exists may not know the device's format. Returns 0 if there is none, or no room for their files. */
 ZT__PRIVATE int zt__search_lines(zt__line_search *search, const zt__sampled_module *module, int of_device) {
+    static const char *const programs[][6] = {
+        {"addr2line", "-e", ZT__TOOL_OBJECT, NULL, NULL, NULL},
+        {"llvm-addr2line", "-e", ZT__TOOL_OBJECT, NULL, NULL, NULL},
+        {"llvm-symbolizer", "--obj=" ZT__TOOL_OBJECT, "--functions=none", "--no-inlines",
+         "--output-style=GNU", NULL},
+    };
+    const uint64_t longest_ns = UINT64_C(10000000000);
     FILE *input = tmpfile(), *object = tmpfile();
+    zt__tool tool = {NULL, input, object, 0, zt__store_line, search};
     int has_run = 0;
     uint32_t i;
     for (i = 0; input && i < search->count; i++) {
@@ -16879,7 +16816,12 @@ ZT__PRIVATE int zt__search_lines(zt__line_search *search, const zt__sampled_modu
     }
     if (input && object && fwrite(module->debug, 1, module->debug_size, object) == module->debug_size &&
         fflush(object) == 0 && fflush(input) == 0) {
-        has_run = zt__run_symbolizer(search, input, object);
+        tool.deadline = zt__deadline(longest_ns);
+        for (i = 0; i < ZT__COUNT_OF(programs) && search->found == 0; i++) {
+            tool.arguments = programs[i];
+            search->next = 0;
+            has_run |= zt__run_tool(&tool);
+        }
     }
     if (input) {
         fclose(input);
@@ -20611,32 +20553,12 @@ ZT__PRIVATE const zt_metric *zt__metric_at(const zt_profiler *profiler, int is_s
     return is_streamed ? zt_get_streamed_metric(profiler, index) : &profiler->metrics[index];
 }
 
-/* Reads the figure of a metric in a region, on a tile. Returns 0 if there is none. */
-ZT__PRIVATE int zt__read_family_figure(zt_profiler *profiler, zt__family_kind kind, uint32_t metric,
-                                       uint32_t region, uint32_t tile, double *figure) {
-    int is_gauge;
-    zt_streamed streamed;
-    zt_stats stats;
-    if (kind >= ZT__STREAMED_MEAN) {
-        zt_get_streamed(profiler, region, metric, &streamed);
-        *figure = kind == ZT__STREAMED_MEAN ? streamed.mean : streamed.peak;
-        return streamed.rows > 0 && zt__is_finite(*figure);
-    }
-    zt__lock(&profiler->mutex);
-    zt__get_moments(&profiler->layout, &profiler->regions[region]->statistics,
-                    kind == ZT__OF_TILES ? zt__tile_column(profiler, tile, metric) : 1 + metric, &stats);
-    zt__unlock(&profiler->mutex);
-    is_gauge = profiler->metrics[metric].aggregation == ZT_AGGREGATE_MEAN;
-    *figure = is_gauge ? stats.mean : stats.sum;
-    return stats.count > 0 && zt__is_finite(*figure) && (is_gauge || *figure >= 0);
-}
-
-/* Writes the figures of a metric in each region. */
+/* Writes the figures of a metric in each region, and on each tile. */
 ZT__PRIVATE void zt__write_metric_samples(zt_profiler *profiler, zt__writer *writer, zt__family_kind kind,
                                           uint32_t metric, const zt__family *family, uint32_t region_count) {
     const zt_metric *described = zt__metric_at(profiler, kind >= ZT__STREAMED_MEAN, metric);
+    int is_gauge = described->aggregation == ZT_AGGREGATE_MEAN;
     uint32_t i, tile, tiles = kind == ZT__OF_TILES ? profiler->tile_count : 1, stream = 0;
-    double figure;
     if (kind >= ZT__STREAMED_MEAN) {
         zt__stream_data *data = NULL;
         do {
@@ -20645,13 +20567,29 @@ ZT__PRIVATE void zt__write_metric_samples(zt_profiler *profiler, zt__writer *wri
         } while (data && metric - data->first_streamed >= data->group.metric_count);
     }
     for (i = 0; i < region_count; i++) {
-        const char *region = zt__record_at(profiler, i)->name;
+        const zt__region_record *record = zt__record_at(profiler, i);
         for (tile = 0; tile < tiles; tile++) {
-            if (!zt__read_family_figure(profiler, kind, metric, i, tile, &figure)) {
+            double figure = zt__nan();
+            if (stream) {
+                zt_streamed streamed;
+                zt_get_streamed(profiler, i, metric, &streamed);
+                if (streamed.rows > 0) {
+                    figure = kind == ZT__STREAMED_MEAN ? streamed.mean : streamed.peak;
+                }
+            } else {
+                zt_stats stats;
+                zt__lock(&profiler->mutex);
+                zt__get_moments(&profiler->layout, &record->statistics,
+                                kind == ZT__OF_TILES ? zt__tile_column(profiler, tile, metric) : 1 + metric,
+                                &stats);
+                zt__unlock(&profiler->mutex);
+                figure = is_gauge ? stats.mean : stats.sum < 0 ? zt__nan() : stats.sum;
+            }
+            if (!zt__is_finite(figure)) {
                 continue;
             }
             zt__begin_labels(writer, family->name, strcmp(family->type, "counter") == 0 ? "_total" : "");
-            zt__write_label(writer, "region", region);
+            zt__write_label(writer, "region", record->name);
             zt__write_label(writer, "metric", described->name);
             zt__write_label(writer, "group", described->group);
             if (profiler->pass_count > 1 && !stream) {
@@ -20850,23 +20788,7 @@ ZT__PRIVATE void zt__write_count_families(const zt_profiler *profiler, zt__write
 }
 
 #ifdef ZETOOLS_TRACER
-ZT__PRIVATE void zt__write_call_families(const zt_profiler *profiler, zt__writer *writer) {
-    uint32_t i, count = zt__calls_to_report(profiler);
-    zt_call_info call;
-    if (count == 0) {
-        return;
-    }
-    zt__begin_family(writer, "zetools_call_seconds", "summary", "seconds", "Host time of calls");
-    for (i = 0; i < count; i++) {
-        zt_get_call(profiler, i, &call);
-        zt__write_summary(writer, "zetools_call_seconds", "call", call.name, &call.time_ns);
-    }
-    zt__begin_family(writer, "zetools_call_errors", "counter", "errors", "Calls that failed");
-    for (i = 0; i < count; i++) {
-        zt_get_call(profiler, i, &call);
-        zt__write_labelled_count(writer, "zetools_call_errors", "call", call.name, call.errors);
-    }
-}
+
 #endif
 
 /* Returns 0 without memory. */
@@ -20876,6 +20798,10 @@ ZT__PRIVATE int zt__write_openmetrics(zt_profiler *profiler, zt__writer *writer,
         profiler->metric_count, profiler->tile_count ? profiler->metric_count : 0, streamed, streamed};
     uint32_t kind;
     int has_memory = 1;
+#ifdef ZETOOLS_TRACER
+    uint32_t i, calls = zt__calls_to_report(profiler);
+    zt_call_info call;
+#endif
     zt__write_count_families(profiler, writer);
     zt__write_region_families(profiler, writer, region_count);
     for (kind = 0; kind < ZT__FAMILY_KIND_COUNT && has_memory; kind++) {
@@ -20883,7 +20809,18 @@ ZT__PRIVATE int zt__write_openmetrics(zt_profiler *profiler, zt__writer *writer,
             zt__write_metric_families(profiler, writer, (zt__family_kind)kind, counts[kind], region_count);
     }
 #ifdef ZETOOLS_TRACER
-    zt__write_call_families(profiler, writer);
+    if (calls > 0) {
+        zt__begin_family(writer, "zetools_call_seconds", "summary", "seconds", "Host time of calls");
+        for (i = 0; i < calls; i++) {
+            zt_get_call(profiler, i, &call);
+            zt__write_summary(writer, "zetools_call_seconds", "call", call.name, &call.time_ns);
+        }
+        zt__begin_family(writer, "zetools_call_errors", "counter", "errors", "Calls that failed");
+        for (i = 0; i < calls; i++) {
+            zt_get_call(profiler, i, &call);
+            zt__write_labelled_count(writer, "zetools_call_errors", "call", call.name, call.errors);
+        }
+    }
 #endif
     zt__write_text(writer, "# EOF\n");
     return has_memory;
@@ -21248,9 +21185,29 @@ ZT__PRIVATE void zt__describe_overlap(const zt_overlap *overlap, char *text, siz
 /* A note is a sentence or two about what a report does not show, why, and what to do. */
 typedef void (*zt__note_fn)(zt__document *document, const char *text);
 
-/* What to do about samples that are lost or dropped by a cause. */
-ZT__PRIVATE const char *zt__remedy_of(zt_cause cause) {
+ZT__PRIVATE ZT__CHECKED_FORMAT(3, 4) void zt__add_note(zt__document *document, zt__note_fn note,
+                                                       const char *format, ...) {
+    char text[sizeof document->profiler->availability_text.text + 128];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    note(document, text);
+}
+
+/* Notes how many of something are missing, and what to do. */
+ZT__PRIVATE void zt__note_missing(zt__document *document, zt__note_fn note, uint64_t count, const char *what,
+                                  const char *remedy) {
+    if (count > 0) {
+        zt__add_note(document, note, "%llu sample%s %s. %s", (unsigned long long)count,
+                     count == 1 ? " is" : "s are", what, remedy);
+    }
+}
+
+/* Notes which samples are not in the report. */
+ZT__PRIVATE void zt__note_missing_samples(zt__document *document, zt__note_fn note) {
     static const char *const remedies[] = {
+        /* of the causes from ZT_LOST_NEVER_DELIVERED on */
         "Wait for the work before zt_close, or raise config.wait_timeout_ns.",
         "Execute recorded lists with zt_execute, or collect after each execution.",
         "Wait for the work inside of ZT_PASSES.",
@@ -21264,23 +21221,6 @@ ZT__PRIVATE const char *zt__remedy_of(zt_cause cause) {
         "Call zt_end before zt_release and zt_close.",
         "Open a new profiler when the device is back.",
     };
-    return cause < ZT_LOST_NEVER_DELIVERED ? "The device flagged the data as unusable."
-                                           : remedies[cause - ZT_LOST_NEVER_DELIVERED];
-}
-
-/* Notes how many of something are missing, and what to do. */
-ZT__PRIVATE void zt__note_missing(zt__document *document, zt__note_fn note, uint64_t count, const char *what,
-                                  const char *remedy) {
-    char text[512];
-    if (count > 0) {
-        snprintf(text, sizeof text, "%llu sample%s %s. %s", (unsigned long long)count,
-                 count == 1 ? " is" : "s are", what, remedy);
-        note(document, text);
-    }
-}
-
-/* Notes which samples are not in the report. */
-ZT__PRIVATE void zt__note_missing_samples(zt__document *document, zt__note_fn note) {
     const zt_profiler *profiler = document->profiler;
     zt_counts counts = zt_get_counts(profiler);
     uint64_t states[ZT__SLOT_STATE_COUNT], waiting;
@@ -21298,15 +21238,15 @@ ZT__PRIVATE void zt__note_missing_samples(zt__document *document, zt__note_fn no
         snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
                  zt_cause_name((zt_cause)i));
         zt__note_missing(document, note, zt_get_cause(profiler, (zt_cause)i), text,
-                         zt__remedy_of((zt_cause)i));
+                         i < ZT_LOST_NEVER_DELIVERED ? "The device flagged the data as unusable."
+                                                     : remedies[i - ZT_LOST_NEVER_DELIVERED]);
     }
     if (counts.unobserved_lists > 0) {
-        snprintf(text, sizeof text,
-                 "%llu %s ran outside of zt_execute: only the last execution before each collection is "
-                 "measured. Execute recorded lists with zt_execute.",
-                 (unsigned long long)counts.unobserved_lists,
-                 counts.unobserved_lists == 1 ? "list" : "lists");
-        note(document, text);
+        zt__add_note(document, note,
+                     "%llu %s ran outside of zt_execute: only the last execution before each collection is "
+                     "measured. Execute recorded lists with zt_execute.",
+                     (unsigned long long)counts.unobserved_lists,
+                     counts.unobserved_lists == 1 ? "list" : "lists");
     }
 }
 
@@ -21316,14 +21256,12 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
     zt__tracer *tracer = zt__load(&document->profiler->tracer);
     zt_trace_counts counts = zt_trace_get_counts(document->profiler);
     const zt__traced_device *device = tracer ? zt__load(&tracer->devices) : NULL;
-    char text[256];
     if (tracer && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
         if (counts.launches > 0) {
-            snprintf(text, sizeof text,
-                     "%llu launches: %llu measured, %llu left out by ZT_KERNELS or zt_trace_config.",
-                     (unsigned long long)counts.launches, (unsigned long long)counts.measured,
-                     (unsigned long long)counts.filtered);
-            note(document, text);
+            zt__add_note(document, note,
+                         "%llu launches: %llu measured, %llu left out by ZT_KERNELS or zt_trace_config.",
+                         (unsigned long long)counts.launches, (unsigned long long)counts.measured,
+                         (unsigned long long)counts.filtered);
         } else {
             note(document, "No kernel was launched while tracing.");
         }
@@ -21331,9 +21269,8 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
             device = zt__load(&device->next);
         }
         if (device && device->copies_seen) {
-            snprintf(text, sizeof text, "%llu copies and fills were not measured: set ZT_COPIES=1.",
-                     (unsigned long long)device->copies_seen);
-            note(document, text);
+            zt__add_note(document, note, "%llu copies and fills were not measured: set ZT_COPIES=1.",
+                         (unsigned long long)device->copies_seen);
         } else if (counts.launches == 0 && !tracer->automatic &&
                    !tracer->measured[ZT__CALL_CommandListAppendMemoryCopy]) {
             note(document, "zt_trace_config.copies measures copies and fills.");
@@ -21351,94 +21288,63 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
     const zt__tracer *tracer = zt__load(&document->profiler->tracer);
     int counts_waits = tracer && tracer->measured[ZT__CALL_CommandListAppendWaitOnEvents] &&
                        document->profiler->metric_count == 0;
-    char text[320];
     if (counts.elsewhere > 0) {
-        snprintf(text, sizeof text,
-                 "%llu of %llu launches could not be measured: their lists are of other contexts or devices, "
-                 "of copy engines, can be cloned or changed, or are captured into graphs%s.",
-                 (unsigned long long)counts.elsewhere, (unsigned long long)counts.launches,
-                 counts_waits ? ", or they are waits on lists that are not in order" : "");
-        note(document, text);
+        zt__add_note(document, note,
+                     "%llu of %llu launches could not be measured: their lists are of other contexts or "
+                     "devices, of copy engines, can be cloned or changed, or are captured into graphs%s.",
+                     (unsigned long long)counts.elsewhere, (unsigned long long)counts.launches,
+                     counts_waits ? ", or they are waits on lists that are not in order" : "");
     }
     if (counts.serialised > 0 && document->profiler->metric_count == 0) {
-        snprintf(text, sizeof text,
-                 "%llu of %llu launches were measured between barriers, so they did not overlap with others: "
-                 "the program may read time stamps of their events, or their lists are recorded and not in "
-                 "order.",
-                 (unsigned long long)counts.serialised, (unsigned long long)counts.launches);
-        note(document, text);
+        zt__add_note(document, note,
+                     "%llu of %llu launches were measured between barriers, so they did not overlap with "
+                     "others: the program may read time stamps of their events, or their lists are recorded "
+                     "and not in order.",
+                     (unsigned long long)counts.serialised, (unsigned long long)counts.launches);
     }
 #else
     (void)document, (void)note;
 #endif
 }
 
-/* Notes launches of kernels for which there was no room. */
+#ifdef ZETOOLS_TRACER
+
+/* Notes kernels for which there was no room or that were replaced, and failures to write files of modules. */
 ZT__PRIVATE void zt__note_kernels(zt__document *document, zt__note_fn note) {
-#ifdef ZETOOLS_TRACER
     zt_profiler *profiler = document->profiler;
-    uint64_t count;
-    char text[256];
+    zt__tracer *tracer = zt__load(&profiler->tracer);
+    uint64_t unknown, replaced = zt_trace_get_counts(profiler).replaced;
     zt__lock(&profiler->mutex);
-    count = profiler->unknown_launches;
+    unknown = profiler->unknown_launches;
     zt__unlock(&profiler->mutex);
-    if (count > 0) {
-        snprintf(
-            text, sizeof text,
-            "What the kernels of %llu launches are made of is not known: there is no memory, or there are "
-            "more than %u kernels.",
-            (unsigned long long)count, (unsigned)ZT__MAX_KERNELS);
-        note(document, text);
+    if (unknown > 0) {
+        zt__add_note(document, note,
+                     "What the kernels of %llu launches are made of is not known: there is no memory, or "
+                     "there are more than %u kernels.",
+                     (unsigned long long)unknown, (unsigned)ZT__MAX_KERNELS);
     }
-#else
-    (void)document, (void)note;
-#endif
-}
-
-/* Notes kernels that were replaced, and failures to write files of modules. */
-ZT__PRIVATE void zt__note_modules(zt__document *document, zt__note_fn note) {
-#ifdef ZETOOLS_TRACER
-    zt__tracer *tracer = zt__load(&document->profiler->tracer);
-    char text[sizeof tracer->modules.failure.text + 64];
-    uint64_t replaced = zt_trace_get_counts(document->profiler).replaced;
-    if (replaced) {
-        snprintf(text, sizeof text,
-                 "zt_replace has replaced %llu kernel%s: figures are those of the replacements.",
-                 (unsigned long long)replaced, replaced == 1 ? "" : "s");
-        note(document, text);
+    if (replaced > 0) {
+        zt__add_note(document, note,
+                     "zt_replace has replaced %llu kernel%s: figures are those of the replacements.",
+                     (unsigned long long)replaced, replaced == 1 ? "" : "s");
     }
     if (tracer && zt__load(&tracer->modules.failures)) {
+        zt__message_text first;
+        uint32_t failures;
         zt__lock(&tracer->modules.mutex);
-        if (tracer->modules.failures == 1) {
-            snprintf(text, sizeof text, "Writing files of modules has failed. %s",
-                     tracer->modules.failure.text);
-        } else {
-            snprintf(text, sizeof text, "Writing files of modules has failed %u times. The first: %s",
-                     (unsigned)tracer->modules.failures, tracer->modules.failure.text);
-        }
+        failures = tracer->modules.failures;
+        first = tracer->modules.failure;
         zt__unlock(&tracer->modules.mutex);
-        note(document, text);
+        if (failures == 1) {
+            zt__add_note(document, note, "Writing files of modules has failed. %s", first.text);
+        } else {
+            zt__add_note(document, note, "Writing files of modules has failed %u times. The first: %s",
+                         (unsigned)failures, first.text);
+        }
     }
-#else
-    (void)document, (void)note;
-#endif
 }
 
-/* Notes how many own times are not known. */
-ZT__PRIVATE void zt__note_own_times(zt__document *document, zt__note_fn note) {
-    uint32_t i, count = 0;
-    char text[320];
-    for (i = 0; i < document->region_count; i++) {
-        count += (uint32_t)zt__is_nan(document->nesting[i].own_ns);
-    }
-    if (count > 0) {
-        snprintf(text, sizeof text,
-                 "The own time of %u region%s is not known, because samples are missing, regions overlap or "
-                 "lists ran outside of zt_execute. %s share is estimated from what was collected.",
-                 (unsigned)count, count == 1 ? "" : "s", count == 1 ? "Its" : "Their");
-        note(document, text);
-    }
-}
+#endif
 
 /* ---- hot spots ------------------------------------------------------------------------------------------- */
 
@@ -21578,38 +21484,36 @@ ZT__PRIVATE uint32_t zt__find_main_stall(const zt__hotspots *hotspots, const zt_
 /* Notes a number of samples, as a share of all. */
 ZT__PRIVATE void zt__note_samples(zt__document *document, zt__note_fn note, uint64_t samples, uint64_t all,
                                   const char *what) {
-    char text[512];
     if (samples > 0) {
-        snprintf(text, sizeof text, "%llu of %llu instruction samples (%.1f%%) %s",
-                 (unsigned long long)samples, (unsigned long long)all, 100.0 * (double)samples / (double)all,
-                 what);
-        note(document, text);
+        zt__add_note(document, note, "%llu of %llu instruction samples (%.1f%%) %s",
+                     (unsigned long long)samples, (unsigned long long)all,
+                     100.0 * (double)samples / (double)all, what);
     }
 }
 
 /* Notes which samples of hot spots are not shown, and why lines are not known. */
 ZT__PRIVATE void zt__note_hotspots(zt__document *document, zt__note_fn note) {
     zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
-    zt_hotspots_counts counts = zt_hotspots_get_counts(document->profiler);
+    zt_hotspots_counts counts;
     const zt__sampled_kernel *kernel;
-    char text[sizeof hotspots->refusal.text + 64];
-    int lacks_debug = 0, lacks_module = 0, lacks_tool, lacks_lines, has_skipped, is_refused;
+    zt__message_text refusal;
+    int lacks_debug = 0, lacks_module = 0, lacks_tool, lacks_lines, has_skipped;
     if (!hotspots) {
         return;
     }
     zt__lock(&hotspots->mutex);
-    snprintf(text, sizeof text, "Hot spots were not sampled: %s", hotspots->refusal.text);
     for (kernel = hotspots->kernels; kernel; kernel = kernel->next) {
         lacks_module |= kernel->samples > 0 && !kernel->module;
         lacks_debug |= kernel->samples > 0 && kernel->module && !kernel->module->debug;
     }
+    counts = hotspots->counts;
+    refusal = hotspots->refusal;
     lacks_tool = hotspots->lacks_tool;
     lacks_lines = hotspots->lacks_lines;
     has_skipped = hotspots->has_skipped_debug;
-    is_refused = hotspots->refusal.text[0] != 0;
     zt__unlock(&hotspots->mutex);
-    if (is_refused) {
-        note(document, text);
+    if (refusal.text[0]) {
+        zt__add_note(document, note, "Hot spots were not sampled: %s", refusal.text);
     }
     zt__note_samples(document, note, counts.outside, counts.samples,
                      "are in no known kernel: they are of other processes, or of kernels that were neither "
@@ -21619,17 +21523,15 @@ ZT__PRIVATE void zt__note_hotspots(zt__document *document, zt__note_fn note) {
     zt__note_samples(document, note, counts.no_room, counts.samples,
                      "are at further addresses. Raise zt_hotspots_config.addresses.");
     if (counts.discarded > 0) {
-        snprintf(text, sizeof text,
-                 "%llu reports of instruction samples could not be used. The log names why.",
-                 (unsigned long long)counts.discarded);
-        note(document, text);
+        zt__add_note(document, note,
+                     "%llu reports of instruction samples could not be used. The log names why.",
+                     (unsigned long long)counts.discarded);
     }
     if (counts.drops > 0) {
-        snprintf(text, sizeof text,
-                 "The device has dropped instruction samples %llu times, because they were not read in time. "
-                 "Raise zt_hotspots_config.period_ns.",
-                 (unsigned long long)counts.drops);
-        note(document, text);
+        zt__add_note(document, note,
+                     "The device has dropped instruction samples %llu times, because they were not read in "
+                     "time. Raise zt_hotspots_config.period_ns.",
+                     (unsigned long long)counts.drops);
     }
     if (counts.matched > 0 && lacks_tool) {
         note(document, "Source lines of hot spots are not known: install addr2line or llvm-symbolizer.");
@@ -21648,30 +21550,33 @@ ZT__PRIVATE void zt__note_hotspots(zt__document *document, zt__note_fn note) {
 
 #endif /* ZETOOLS_TRACER */
 
-ZT__PRIVATE int zt__has_hotspots(const zt__document *document) {
-#ifdef ZETOOLS_TRACER
-    return zt_get_hotspot_count(document->profiler) > 0;
-#else
-    (void)document;
-    return 0;
-#endif
-}
-
 /* Passes what all reports note to a function, when the regions have been read. */
 ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
-    zt_availability availability = zt_get_availability(document->profiler);
-    char text[sizeof document->profiler->availability_text.text + 32];
-    if (document->shown_count == 0 && !zt__has_hotspots(document)) {
+    const zt_profiler *profiler = document->profiler;
+    zt_availability availability = zt_get_availability(profiler);
+    uint32_t i, unknown = 0, hotspots = 0;
+#ifdef ZETOOLS_TRACER
+    hotspots = zt_get_hotspot_count(profiler);
+#endif
+    if (document->shown_count == 0 && hotspots == 0) {
         zt__note_why_empty(document, note);
     }
     zt__note_elsewhere(document, note);
+#ifdef ZETOOLS_TRACER
     zt__note_kernels(document, note);
-    zt__note_modules(document, note);
+#endif
     if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
-        snprintf(text, sizeof text, "There are no metrics: %s", zt_get_availability_text(document->profiler));
-        note(document, text);
+        zt__add_note(document, note, "There are no metrics: %s", zt_get_availability_text(profiler));
     }
-    zt__note_own_times(document, note);
+    for (i = 0; i < document->region_count; i++) {
+        unknown += (uint32_t)zt__is_nan(document->nesting[i].own_ns);
+    }
+    if (unknown > 0) {
+        zt__add_note(document, note,
+                     "The own time of %u region%s is not known, because samples are missing, regions overlap "
+                     "or lists ran outside of zt_execute. %s share is estimated from what was collected.",
+                     (unsigned)unknown, unknown == 1 ? "" : "s", unknown == 1 ? "Its" : "Their");
+    }
     if (document->differs) {
         note(document, "Where passes differ, metrics of different passes are not of the same work. Repeat "
                        "the same work in each pass, or raise config.pass_tolerance.");
@@ -24273,28 +24178,14 @@ ZT__PRIVATE int zt__make_slices(zt__trace *trace) {
     return 1;
 }
 
-/* Names a thread as the system does, if it still runs. */
-ZT__PRIVATE void zt__write_thread_name(zt__trace *trace, uint32_t thread) {
-    char path[64], name[64] = "";
-    FILE *file;
-    snprintf(path, sizeof path, "/proc/self/task/%u/comm", (unsigned)thread);
-    file = fopen(path, "r");
-    if (file) {
-        if (!fgets(name, sizeof name, file)) {
-            name[0] = 0;
-        }
-        name[strcspn(name, "\n")] = 0;
-        fclose(file);
-    }
-    zt__write_name(trace, "thread_name", trace->program, thread, name[0] ? name : "thread");
-}
-
-/* Writes what the threads of the program have done. It is named by the file that it was started from. */
+/* Writes what the threads of the program have done. It is named by the file that it was started from, and a
+   thread as the system names it, if it still runs. */
 ZT__PRIVATE void zt__write_program(zt__trace *trace) {
     zt__writer *writer = trace->writer;
     const char *program = trace->profiler->facts.program;
     size_t end = strcspn(program, " "), begin = end;
     char name[256];
+    FILE *file;
     uint32_t i;
     while (begin > 0 && program[begin - 1] != '/') {
         begin--;
@@ -24305,7 +24196,16 @@ ZT__PRIVATE void zt__write_program(zt__trace *trace) {
     for (i = 0; i < trace->slice_count; i++) {
         const zt__host_slice *slice = &trace->slices[i];
         if (i == 0 || trace->slices[i - 1].thread != slice->thread) {
-            zt__write_thread_name(trace, slice->thread);
+            snprintf(name, sizeof name, "/proc/self/task/%u/comm", (unsigned)slice->thread);
+            file = fopen(name, "r");
+            if (!file || !fgets(name, 64, file)) {
+                name[0] = 0;
+            }
+            if (file) {
+                fclose(file);
+            }
+            name[strcspn(name, "\n")] = 0;
+            zt__write_name(trace, "thread_name", trace->program, slice->thread, name[0] ? name : "thread");
         }
         snprintf(name, sizeof name, "append %.240s", slice->name ? slice->name : "");
         zt__begin_event(writer, "X",
@@ -26067,49 +25967,46 @@ ZT__PRIVATE int zt__follow_links(zt__target_file *file, const char *path) {
     return 0;
 }
 
-/* Writes a file beside the target and renames it, so that nobody reads an incomplete one. */
-ZT__PRIVATE ze_result_t zt__replace_file(const zt__output *output) {
-    zt__target_file *file = (zt__target_file *)zt__allocate(output->allocator, 1, sizeof *file);
-    struct stat before;
+/* Writes a file beside the target and renames it, so that nobody reads an incomplete one. Pipes, terminals
+   and devices are written to, and not replaced by a file. */
+ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
+    FILE *stream = zt__find_standard_stream(output->path), *part;
+    struct stat target, before;
+    zt__target_file *file;
+    const char *name;
     ze_result_t result;
+    if (stream) {
+        return zt__write_content(output, stream, fflush);
+    }
+    if (stat(output->path, &target) == 0 && !S_ISREG(target.st_mode) && !S_ISDIR(target.st_mode)) {
+        return zt__write_content(output, fopen(output->path, "wb"), fclose);
+    }
+    file = (zt__target_file *)zt__allocate(output->allocator, 1, sizeof *file);
     if (!file) {
         return zt__report_no_memory(output->diagnostics, output->call, "a path");
     }
     if (!zt__follow_links(file, output->path)) {
         result = zt__report_unwritable(output);
-    } else {
-        const char *slash = strrchr(file->path, '/'), *name = slash ? slash + 1 : file->path;
-        FILE *part;
-        /* A long name is cut, because the name of a file has 255 bytes at the most. */
-        snprintf(file->beside, sizeof file->beside, "%.*s%.128s.%ld.%lx.part", (int)(name - file->path),
-                 file->path, name, (long)getpid(), (unsigned long)zt__this_thread());
-        part = fopen(file->beside, "wb");
-        if (part && stat(file->path, &before) == 0) {
-            chmod(file->beside, before.st_mode & 0777); /* the same people may read the report as before */
-        }
-        result = zt__write_content(output, part, fclose);
-        if (result == ZE_RESULT_SUCCESS && rename(file->beside, file->path) != 0) {
-            result = zt__report_unwritable(output);
-        }
-        if (result != ZE_RESULT_SUCCESS) {
-            remove(file->beside);
-        }
+        zt__free(output->allocator, file);
+        return result;
+    }
+    name = strrchr(file->path, '/') ? strrchr(file->path, '/') + 1 : file->path;
+    /* A long name is cut, because the name of a file has 255 bytes at the most. */
+    snprintf(file->beside, sizeof file->beside, "%.*s%.128s.%ld.%lx.part", (int)(name - file->path),
+             file->path, name, (long)getpid(), (unsigned long)zt__this_thread());
+    part = fopen(file->beside, "wb");
+    if (part && stat(file->path, &before) == 0) {
+        chmod(file->beside, before.st_mode & 0777); /* the same people may read the report as before */
+    }
+    result = zt__write_content(output, part, fclose);
+    if (result == ZE_RESULT_SUCCESS && rename(file->beside, file->path) != 0) {
+        result = zt__report_unwritable(output);
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        remove(file->beside);
     }
     zt__free(output->allocator, file);
     return result;
-}
-
-ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
-    FILE *stream = zt__find_standard_stream(output->path);
-    struct stat target;
-    if (stream) {
-        return zt__write_content(output, stream, fflush);
-    }
-    /* Pipes, terminals and devices are written to, and not replaced by a file. */
-    if (stat(output->path, &target) == 0 && !S_ISREG(target.st_mode) && !S_ISDIR(target.st_mode)) {
-        return zt__write_content(output, fopen(output->path, "wb"), fclose);
-    }
-    return zt__replace_file(output);
 }
 
 typedef struct zt__report_content {
