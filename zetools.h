@@ -16679,32 +16679,6 @@ ZT__PRIVATE zt__hotspots *zt__hotspots_of(const zt_profiler *profiler) {
     return profiler ? (zt__hotspots *)zt__load(&profiler->hotspots) : NULL;
 }
 
-/* Returns the record of a module. If there is none, one without use is used again, or `*made` is added. NULL
-   if that is needed and NULL. The mutex is held. */
-ZT__PRIVATE zt__sampled_module *zt__find_or_add_module(zt__hotspots *hotspots, ze_module_handle_t handle,
-                                                       zt__sampled_module **made) {
-    zt__sampled_module *module, *unused = NULL;
-    for (module = hotspots->modules; module && module->handle != handle; module = module->next) {
-        if (!module->handle && !module->debug && module->kernel_count == 0) {
-            unused = module;
-        }
-    }
-    if (module) {
-        return module;
-    }
-    if (!unused && *made) {
-        unused = *made;
-        *made = NULL;
-        unused->next = hotspots->modules;
-        hotspots->modules = unused;
-    }
-    if (unused) {
-        unused->handle = handle;
-        unused->is_read = 0;
-    }
-    return unused;
-}
-
 /* Sets the module of a kernel, which may be NULL. The mutex is held. */
 ZT__PRIVATE void zt__set_module(zt__sampled_kernel *kernel, zt__sampled_module *module) {
     if (module) {
@@ -16717,11 +16691,11 @@ ZT__PRIVATE void zt__set_module(zt__sampled_kernel *kernel, zt__sampled_module *
 }
 
 /* Returns the record of a kernel, which is added if there is none. `handle` is NULL if its module is not
-   known. NULL without memory. */
+   known. A record of a module that nothing uses any more is used again. NULL without memory. */
 ZT__PRIVATE zt__sampled_kernel *zt__add_sampled_kernel(zt__hotspots *hotspots, const char *name,
                                                        const zt__code *code, ze_module_handle_t handle) {
     size_t size = strlen(name) + 1;
-    zt__sampled_module *module = NULL, *made_module = NULL;
+    zt__sampled_module *module = NULL, *unused = NULL, *made_module = NULL;
     zt__sampled_kernel *kernel;
     zt__sampled_kernel *made =
         (zt__sampled_kernel *)zt__allocate(&hotspots->allocator, 1, sizeof *made + size);
@@ -16743,8 +16717,22 @@ ZT__PRIVATE zt__sampled_kernel *zt__add_sampled_kernel(zt__hotspots *hotspots, c
         kernel->next = hotspots->kernels;
         hotspots->kernels = kernel;
     }
-    if (handle) {
-        module = zt__find_or_add_module(hotspots, handle, &made_module);
+    for (module = handle ? hotspots->modules : NULL; module && module->handle != handle;
+         module = module->next) {
+        if (!module->handle && !module->debug && module->kernel_count == 0) {
+            unused = module;
+        }
+    }
+    if (handle && !module && !unused && made_module) {
+        unused = made_module;
+        made_module = NULL;
+        unused->next = hotspots->modules;
+        hotspots->modules = unused;
+    }
+    if (handle && !module && unused) {
+        module = unused;
+        module->handle = handle;
+        module->is_read = 0;
     }
     if (kernel && module && !(kernel->module && kernel->module->debug)) {
         zt__set_module(kernel, module);
@@ -17519,27 +17507,6 @@ ZT__PRIVATE void zt__store_line(void *user, const char *text) {
     zt__free(&hotspots->allocator, made);
 }
 
-/* Finds where the kernels of a module lie in its debug information. */
-ZT__PRIVATE void zt__find_debug_addresses(zt__hotspots *hotspots, const zt__sampled_module *module) {
-    zt__sampled_kernel *kernel;
-    zt__code code;
-    zt__elf elf;
-    int is_elf = zt__open_elf(module->debug, module->debug_size, &elf);
-    zt__lock(&hotspots->mutex);
-    kernel = hotspots->kernels;
-    zt__unlock(&hotspots->mutex);
-    for (; kernel && is_elf; kernel = kernel->next) { /* new ones are added before the first */
-        int is_of_module;
-        zt__lock(&hotspots->mutex);
-        is_of_module = kernel->module == module;
-        zt__unlock(&hotspots->mutex);
-        if (is_of_module && kernel->debug_address == UINT64_MAX &&
-            !zt__find_in_elf(&elf, kernel->name, &kernel->code, &kernel->debug_address, &code)) {
-            kernel->debug_address = UINT64_MAX;
-        }
-    }
-}
-
 /* Finds the lines of some instructions. The debug information has addresses in its file or, with `of_device`,
    as some drivers write it, those of the device. Programs are run until one of them finds lines: one that
    exists may not know the device's format. Returns 0 if there is none, or no room for their files. */
@@ -17583,8 +17550,11 @@ ZT__PRIVATE int zt__search_lines(zt__line_search *search, const zt__sampled_modu
    without memory. */
 ZT__PRIVATE int zt__find_lines_of_module(zt__hotspots *hotspots, const zt__sampled_module *module) {
     zt__line_search search = {hotspots, NULL, 0, 0, 0};
+    zt__sampled_kernel *kernel;
     uint32_t i, room;
-    int has_run;
+    zt__code code;
+    zt__elf elf;
+    int is_elf, has_run;
     zt__lock(&hotspots->mutex);
     room = hotspots->spot_count;
     zt__unlock(&hotspots->mutex);
@@ -17602,9 +17572,20 @@ ZT__PRIVATE int zt__find_lines_of_module(zt__hotspots *hotspots, const zt__sampl
             search.spots[search.count++] = spot;
         }
     }
+    kernel = hotspots->kernels;
     zt__unlock(&hotspots->mutex);
     if (search.count > 0) {
-        zt__find_debug_addresses(hotspots, module);
+        is_elf = zt__open_elf(module->debug, module->debug_size, &elf);
+        for (; kernel && is_elf; kernel = kernel->next) { /* new ones are added before the first */
+            int is_of_module;
+            zt__lock(&hotspots->mutex);
+            is_of_module = kernel->module == module;
+            zt__unlock(&hotspots->mutex);
+            if (is_of_module && kernel->debug_address == UINT64_MAX &&
+                !zt__find_in_elf(&elf, kernel->name, &kernel->code, &kernel->debug_address, &code)) {
+                kernel->debug_address = UINT64_MAX;
+            }
+        }
         has_run = zt__search_lines(&search, module, 0);
         if (has_run && search.found == 0) {
             has_run = zt__search_lines(&search, module, 1);
@@ -21219,38 +21200,26 @@ ZT__PRIVATE void zt__append_snake_case(char *name, size_t room, const char *from
     name[used] = 0;
 }
 
-/* Chooses the unit of a family, and the factor to it. Units that are in no base unit keep their name. */
-ZT__PRIVATE void zt__choose_base_unit(zt__family *family, const char *units) {
-    static const struct {
-        const char *units, *base;
-        double factor;
-    } base_units[] = {
-        {"ns", "seconds", 1e-9},
-        {"us", "seconds", 1e-6},
-        {"ms", "seconds", 1e-3},
-        {"s", "seconds", 1},
-        {"percent", "ratio", 0.01},
-        {"%", "ratio", 0.01},
-        {"Hz", "hertz", 1},
-        {"kHz", "hertz", 1e3},
-        {"MHz", "hertz", 1e6},
-        {"GHz", "hertz", 1e9},
-        {"BpS", "bytes_per_second", 1},
-        {"KBpS", "bytes_per_second", 1e3},
-        {"MBpS", "bytes_per_second", 1e6},
-        {"GBpS", "bytes_per_second", 1e9},
-    };
-    uint32_t i;
-    family->factor = 1;
-    family->unit[0] = 0;
-    for (i = 0; i < ZT__COUNT_OF(base_units); i++) {
-        if (strcmp(units, base_units[i].units) == 0) {
-            family->factor = base_units[i].factor;
-            units = base_units[i].base;
-        }
-    }
-    zt__append_snake_case(family->unit, sizeof family->unit, units, strlen(units));
-}
+/* The units of families. Other units keep their name. */
+static const struct {
+    const char *units, *base;
+    double factor;
+} zt__base_units[] = {
+    {"ns", "seconds", 1e-9},
+    {"us", "seconds", 1e-6},
+    {"ms", "seconds", 1e-3},
+    {"s", "seconds", 1},
+    {"percent", "ratio", 0.01},
+    {"%", "ratio", 0.01},
+    {"Hz", "hertz", 1},
+    {"kHz", "hertz", 1e3},
+    {"MHz", "hertz", 1e6},
+    {"GHz", "hertz", 1e9},
+    {"BpS", "bytes_per_second", 1},
+    {"KBpS", "bytes_per_second", 1e3},
+    {"MBpS", "bytes_per_second", 1e6},
+    {"GBpS", "bytes_per_second", 1e9},
+};
 
 /* Whose figures a family has. */
 typedef enum zt__family_kind {
@@ -21268,7 +21237,7 @@ ZT__PRIVATE void zt__describe_family(zt__family *family, zt__family_kind kind, c
     static const char *const reserved[] = {"_total", "_count", "_sum", "_bucket", "_created", "_info"};
     static const char *const prefixes[] = {"zetools_metric_", "zetools_tile_metric_",
                                            "zetools_streamed_mean_", "zetools_streamed_peak_"};
-    const char *units = metric->aggregation == ZT_AGGREGATE_FLAG ? "samples" : metric->units;
+    const char *units = metric->aggregation == ZT_AGGREGATE_FLAG ? "samples" : metric->units, *base = units;
     size_t length = strlen(metric->name);
     int is_streamed = kind >= ZT__STREAMED_MEAN;
     uint32_t i;
@@ -21277,7 +21246,14 @@ ZT__PRIVATE void zt__describe_family(zt__family *family, zt__family_kind kind, c
         (is_streamed && metric->aggregation == ZT_AGGREGATE_FLAG)) {
         return;
     }
-    zt__choose_base_unit(family, units);
+    family->factor = 1;
+    for (i = 0; i < ZT__COUNT_OF(zt__base_units); i++) {
+        if (strcmp(units, zt__base_units[i].units) == 0) {
+            family->factor = zt__base_units[i].factor;
+            base = zt__base_units[i].base;
+        }
+    }
+    zt__append_snake_case(family->unit, sizeof family->unit, base, strlen(base));
     family->type = is_streamed || metric->aggregation == ZT_AGGREGATE_MEAN ? "gauge" : "counter";
     if (*units && zt__ends_with(metric->name, units, strcmp)) {
         length -= strlen(units); /* "FrequencyMHz" in MHz becomes "frequency_hertz" */
@@ -22189,7 +22165,10 @@ ZT__PRIVATE zt__hot_row *zt__read_hot_rows(zt__document *document, int merges, u
         return NULL;
     }
     qsort(rows, room, sizeof *rows, zt__compare_hot_lines);
-    *count = merges ? zt__merge_hot_lines(rows, room) : room;
+    if (merges) {
+        room = zt__merge_hot_lines(rows, room);
+    }
+    *count = room;
     return rows;
 }
 
@@ -24778,25 +24757,6 @@ ZT__PRIVATE void zt__write_remark(zt__trace *trace, const char *name, const char
     zt__write_text(trace->writer, "}}");
 }
 
-ZT__PRIVATE void zt__write_track_names(zt__trace *trace) {
-    uint32_t i;
-    zt__write_name(trace, "process_name", trace->device, 0, trace->profiler->device_name);
-    zt__write_place(trace, "process_sort_index", trace->device, 0, 1);
-    for (i = 0; i < trace->track_count; i++) {
-        const zt__track *track = &trace->tracks[i];
-        char name[64];
-        snprintf(name, sizeof name, "list %u", (unsigned)track->list_number);
-        zt__begin_event(trace->writer, "M", "thread_name", trace->device, track->number);
-        zt__write_text(trace->writer, ",\"args\":{\"name\":\"");
-        zt__write_json_characters(trace->writer, track->list_name ? track->list_name : name);
-        if (track->overlap) {
-            zt__print(trace->writer, ", overlap %u", (unsigned)track->overlap);
-        }
-        zt__write_text(trace->writer, "\"}}");
-        zt__write_place(trace, "thread_sort_index", trace->device, track->number, track->number);
-    }
-}
-
 /* ---- the program ----------------------------------------------------------------------------------------- */
 
 /* For qsort: orders by thread and begin, with outer slices before inner ones. */
@@ -24814,23 +24774,11 @@ ZT__PRIVATE int zt__compare_slices(const void *a, const void *b) {
     return one->kind < other->kind ? -1 : one->kind > other->kind;
 }
 
-/* Returns when the call of a thread that began at a time has returned. If that is not known, the call lasts a
-   nanosecond, so that a flow can begin in it. */
-ZT__PRIVATE uint64_t zt__find_end_of_execution(const zt__trace *trace, uint64_t begin_ns, uint32_t thread) {
-    uint32_t low = 0, high = trace->execution_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (trace->executions[middle].begin_ns < begin_ns) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    if (low < trace->execution_count && trace->executions[low].begin_ns == begin_ns &&
-        trace->executions[low].thread == thread && trace->executions[low].end_ns > begin_ns) {
-        return trace->executions[low].end_ns;
-    }
-    return begin_ns + 1;
+/* For bsearch: whether an execution began at a time. */
+ZT__PRIVATE int zt__compare_begin(const void *key, const void *element) {
+    uint64_t begin_ns = *(const uint64_t *)key;
+    const zt__execution *execution = (const zt__execution *)element;
+    return begin_ns < execution->begin_ns ? -1 : begin_ns > execution->begin_ns;
 }
 
 /* Makes tracks of the sorted slices. Those that stand for one call become one: it has executed several
@@ -24887,8 +24835,14 @@ ZT__PRIVATE int zt__make_slices(zt__trace *trace) {
         slice->begin_ns = sample->submitted_ns;
         slice->regions = 1;
         if (sample->origin.executions) {
+            const zt__execution *execution =
+                (const zt__execution *)bsearch(&slice->begin_ns, trace->executions, trace->execution_count,
+                                               sizeof *execution, zt__compare_begin);
             slice->kind = ZT__SLICE_EXECUTE;
-            slice->end_ns = zt__find_end_of_execution(trace, slice->begin_ns, slice->thread);
+            slice->end_ns = slice->begin_ns + 1; /* if it is not known, so that a flow can begin in it */
+            if (execution && execution->thread == slice->thread && execution->end_ns > slice->begin_ns) {
+                slice->end_ns = execution->end_ns;
+            }
         } else {
             slice->kind = ZT__SLICE_APPEND;
             slice->end_ns = slice->begin_ns + sample->origin.append_ns;
@@ -25028,28 +24982,46 @@ ZT__PRIVATE void zt__write_span(zt__trace *trace, uint32_t index) {
     }
 }
 
-/* Writes what is not on the timeline, at the time when it was submitted. */
-ZT__PRIVATE void zt__write_missing_events(zt__trace *trace) {
+/* Writes what the device has done: the names of tracks, the regions on them, and what is missing there at the
+   time when it was submitted. */
+ZT__PRIVATE void zt__write_device(zt__trace *trace) {
+    zt__writer *writer = trace->writer;
     uint64_t first_ns = UINT64_MAX;
     char name[256];
     uint32_t i;
+    zt__write_name(trace, "process_name", trace->device, 0, trace->profiler->device_name);
+    zt__write_place(trace, "process_sort_index", trace->device, 0, 1);
+    for (i = 0; i < trace->track_count; i++) {
+        const zt__track *track = &trace->tracks[i];
+        snprintf(name, sizeof name, "list %u", (unsigned)track->list_number);
+        zt__begin_event(writer, "M", "thread_name", trace->device, track->number);
+        zt__write_text(writer, ",\"args\":{\"name\":\"");
+        zt__write_json_characters(writer, track->list_name ? track->list_name : name);
+        if (track->overlap) {
+            zt__print(writer, ", overlap %u", (unsigned)track->overlap);
+        }
+        zt__write_text(writer, "\"}}");
+        zt__write_place(trace, "thread_sort_index", trace->device, track->number, track->number);
+    }
+    for (i = 0; i < trace->span_count; i++) {
+        uint64_t begin_ns = trace->spans[i].sample.begin_ns;
+        first_ns = begin_ns < first_ns ? begin_ns : first_ns;
+        zt__write_span(trace, i);
+    }
     for (i = 0; i < trace->missing_count; i++) {
         const zt__missing *missing = &trace->missing[i];
         const zt__track *track = missing->list ? zt__find_track(trace, missing) : NULL;
-        const char *cause = missing->cause == ZT_CAUSE_COUNT ? "the device's clock overflowed"
-                                                             : zt_cause_name(missing->cause);
+        int is_uncertain = missing->cause == ZT_CAUSE_COUNT;
         snprintf(name, sizeof name, "%s: %.200s",
-                 missing->cause == ZT_CAUSE_COUNT      ? "uncertain time"
+                 is_uncertain                          ? "uncertain time"
                  : missing->cause < ZT_DROPPED_NO_SLOT ? "lost"
                                                        : "dropped",
                  missing->region ? missing->region->name : "a region");
         zt__begin_instant(trace, name, "missing", track ? track->number : 0, missing->since_ns);
-        zt__write_json_text(trace->writer, "cause", cause);
-        zt__write_json_count(trace->writer, "samples", missing->count);
-        zt__write_text(trace->writer, "}}");
-    }
-    for (i = 0; i < trace->span_count; i++) {
-        first_ns = trace->spans[i].sample.begin_ns < first_ns ? trace->spans[i].sample.begin_ns : first_ns;
+        zt__write_json_text(writer, "cause",
+                            is_uncertain ? "the device's clock overflowed" : zt_cause_name(missing->cause));
+        zt__write_json_count(writer, "samples", missing->count);
+        zt__write_text(writer, "}}");
     }
     if (trace->replaced && trace->span_count) {
         zt__write_remark(trace, "earlier samples are not kept", "missing", 0, first_ns, "samples",
@@ -25289,7 +25261,7 @@ ZT__PRIVATE int zt__write_trace(zt_profiler *profiler, zt__writer *writer) {
     zt__stream_data *data = NULL;
     zt__trace trace;
     int has_memory;
-    uint32_t i, streams = 0, track;
+    uint32_t streams = 0, track;
     memset(&trace, 0, sizeof trace);
     trace.profiler = profiler;
     trace.writer = writer;
@@ -25307,11 +25279,7 @@ ZT__PRIVATE int zt__write_trace(zt_profiler *profiler, zt__writer *writer) {
     zt__write_text(writer, "},\n\"traceEvents\":[");
     if (has_memory) {
         zt__write_program(&trace);
-        zt__write_track_names(&trace);
-        for (i = 0; i < trace.span_count; i++) {
-            zt__write_span(&trace, i);
-        }
-        zt__write_missing_events(&trace);
+        zt__write_device(&trace);
     }
     while ((data = zt__next_attached_stream(profiler, data)) != NULL) {
         streams++;
