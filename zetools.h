@@ -13079,8 +13079,8 @@ typedef struct zt__device_limits {
 typedef struct zt__kernels {
     zt__device_limits limits;
     zt__map map; /* by their keys */
-    zt__kernel **in_order;
-    uint32_t count, capacity;
+    uint32_t count;
+    zt__kernel *in_order[ZT__MAX_KERNELS];
 } zt__kernels;
 
 ZT__PRIVATE zt__kernel_facts zt__unknown_facts(void) {
@@ -13157,22 +13157,8 @@ ZT__PRIVATE int zt__next_yaml_line(const char **text, const char *end, zt__yaml_
     return 0;
 }
 
-/* Stores a number that is not negative and below 2^31. Others stay unknown. */
-ZT__PRIVATE void zt__read_yaml_number(const zt__yaml_line *line, uint32_t *number) {
-    uint32_t value = 0;
-    size_t i;
-    for (i = 0; i < line->value_length; i++) {
-        if (line->value[i] < '0' || line->value[i] > '9' || value > 0x7fffffff / 10) {
-            return;
-        }
-        value = value * 10 + (uint32_t)(line->value[i] - '0');
-    }
-    if (line->value_length > 0 && value <= 0x7fffffff) {
-        *number = value;
-    }
-}
-
-/* Stores what a line of execution_env states. */
+/* Stores what a line of execution_env states: a number that is not negative and below 2^31. Others stay
+   unknown. */
 ZT__PRIVATE void zt__read_execution_env(const zt__yaml_line *line, zt__kernel_facts *facts) {
     const struct {
         const char *key;
@@ -13184,10 +13170,20 @@ ZT__PRIVATE void zt__read_execution_env(const zt__yaml_line *line, zt__kernel_fa
                    {"spill_size", &facts->spill_bytes},
                    {"barrier_count", &facts->barriers},
                    {"eu_thread_count", &facts->threads_per_eu}};
-    uint32_t i;
+    uint64_t value = 0;
+    size_t i;
+    for (i = 0; i < line->value_length; i++) {
+        if (line->value[i] < '0' || line->value[i] > '9' || value > INT32_MAX) {
+            return;
+        }
+        value = value * 10 + (uint64_t)(line->value[i] - '0');
+    }
+    if (line->value_length == 0 || value > INT32_MAX) {
+        return;
+    }
     for (i = 0; i < ZT__COUNT_OF(members); i++) {
         if (zt__equals(members[i].key, line->key, line->key_length)) {
-            zt__read_yaml_number(line, members[i].number);
+            *members[i].number = (uint32_t)value;
         }
     }
 }
@@ -13369,21 +13365,6 @@ ZT__PRIVATE void zt__read_profile_info(ze_kernel_handle_t kernel, zt__kernel_fac
     }
 }
 
-/* Reads all that the driver reports of a kernel. `described` is what its module states. No mutex is held. */
-ZT__PRIVATE zt__kernel_facts zt__read_kernel(const zt_profiler *profiler, ze_kernel_handle_t kernel,
-                                             const zt__kernel_facts *described) {
-    zt__kernel_facts facts = *described;
-    size_t size = 0;
-    zt__read_properties(kernel, &facts);
-    zt__read_profile_info(kernel, &facts);
-    if (profiler->driver.zeKernelGetBinaryExp &&
-        profiler->driver.zeKernelGetBinaryExp(kernel, &size, NULL) == ZE_RESULT_SUCCESS &&
-        size < UINT32_MAX) {
-        facts.code_bytes = (uint32_t)size;
-    }
-    return facts;
-}
-
 /* ---- the kernels of a profiler --------------------------------------------------------------------------- */
 
 /* Returns the kernels of a profiler, or NULL without memory. */
@@ -13420,74 +13401,41 @@ ZT__PRIVATE zt__kernels *zt__kernels_of(zt_profiler *profiler) {
     return zt__load(&profiler->kernels);
 }
 
-/* Makes room for one more kernel. The profiler's mutex is held, but unlocked while memory is allocated.
-   Returns 0 without memory, or if there are too many. */
-ZT__PRIVATE int zt__make_room_for_kernel(zt_profiler *profiler, zt__kernels *kernels) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    while (kernels->count < ZT__MAX_KERNELS &&
-           zt__map_make_room(&kernels->map, allocator, &profiler->mutex)) {
-        uint32_t before = kernels->capacity, capacity = before ? before * 2 : 64;
-        zt__kernel **grown, **unused;
-        if (kernels->count < before) {
-            return 1;
-        }
-        zt__unlock(&profiler->mutex);
-        grown = (zt__kernel **)zt__allocate(allocator, capacity, sizeof *grown);
-        zt__lock(&profiler->mutex);
-        if (!grown) {
-            return 0;
-        }
-        unused = grown;
-        if (kernels->capacity == before) { /* else another thread has grown it */
-            unused = kernels->in_order;
-            if (before) {
-                memcpy(grown, unused, before * sizeof *grown);
-            }
-            kernels->in_order = grown;
-            kernels->capacity = capacity;
-        }
-        zt__unlock(&profiler->mutex);
-        zt__free(allocator, unused);
-        zt__lock(&profiler->mutex);
-    }
-    return 0;
-}
-
-/* Makes a record of a kernel, whose name may be empty if the driver fails. Returns NULL without memory. No
-   mutex is held. */
-ZT__PRIVATE zt__kernel *zt__make_kernel(const zt_profiler *profiler, ze_kernel_handle_t handle,
-                                        const zt__kernel_facts *described) {
-    zt__kernel *kernel = (zt__kernel *)zt__allocate_with_name(&profiler->config.allocator,
-                                                              sizeof *kernel + sizeof kernel->facts, handle);
-    if (kernel) {
-        kernel->name = (const char *)(kernel + 1) + sizeof kernel->facts;
-        kernel->facts = zt__read_kernel(profiler, handle, described);
-        memcpy(kernel + 1, &kernel->facts, sizeof kernel->facts);
-    }
-    return kernel;
-}
-
-/* Returns the record of a kernel, which is added if there is none, or NULL if it cannot be. `described` is
-   NULL if nothing is known of the module. No mutex is held. */
+/* Returns the record of a kernel, for which the driver is queried: the one of the same name and facts, which
+   is added if there is none. `described` is what its module states. The name is empty if the driver fails.
+   Returns NULL without memory, or if there are too many. No mutex is held. */
 ZT__PRIVATE zt__kernel *zt__find_or_add_kernel(zt_profiler *profiler, ze_kernel_handle_t handle,
                                                const zt__kernel_facts *described) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    const zt__kernel_facts unknown = zt__unknown_facts();
     zt__kernels *kernels = zt__kernels_of(profiler);
-    zt__kernel *made = zt__make_kernel(profiler, handle, described ? described : &unknown), *found = NULL;
-    if (kernels && made) {
-        size_t length = sizeof made->facts + strlen(made->name);
-        int has_room;
-        zt__lock(&profiler->mutex);
-        has_room = zt__make_room_for_kernel(profiler, kernels);
-        found = (zt__kernel *)zt__map_find(&kernels->map, made + 1, length);
-        if (!found && has_room) {
-            zt__map_add(&kernels->map, made + 1, length, made);
-            found = kernels->in_order[kernels->count++] = made;
-            made = NULL;
-        }
-        zt__unlock(&profiler->mutex);
+    zt__kernel *found,
+        *made = (zt__kernel *)zt__allocate_with_name(allocator, sizeof *made + sizeof made->facts, handle);
+    size_t size = 0, length;
+    int has_room;
+    if (!kernels || !made) {
+        zt__free(allocator, made);
+        return NULL;
     }
+    made->name = (const char *)(made + 1) + sizeof made->facts;
+    made->facts = *described;
+    zt__read_properties(handle, &made->facts);
+    zt__read_profile_info(handle, &made->facts);
+    if (profiler->driver.zeKernelGetBinaryExp &&
+        profiler->driver.zeKernelGetBinaryExp(handle, &size, NULL) == ZE_RESULT_SUCCESS &&
+        size < UINT32_MAX) {
+        made->facts.code_bytes = (uint32_t)size;
+    }
+    memcpy(made + 1, &made->facts, sizeof made->facts);
+    length = sizeof made->facts + strlen(made->name);
+    zt__lock(&profiler->mutex);
+    has_room = zt__map_make_room(&kernels->map, allocator, &profiler->mutex);
+    found = (zt__kernel *)zt__map_find(&kernels->map, made + 1, length);
+    if (!found && has_room && kernels->count < ZT__MAX_KERNELS) {
+        zt__map_add(&kernels->map, made + 1, length, made);
+        found = kernels->in_order[kernels->count++] = made;
+        made = NULL;
+    }
+    zt__unlock(&profiler->mutex);
     zt__free(allocator, made);
     return found;
 }
@@ -13529,7 +13477,6 @@ ZT__PRIVATE void zt__free_kernels(zt_profiler *profiler) {
         for (i = 0; i < kernels->count; i++) {
             zt__free(allocator, kernels->in_order[i]);
         }
-        zt__free(allocator, kernels->in_order);
         zt__map_free(&kernels->map, allocator);
         zt__free(allocator, kernels);
         profiler->kernels = NULL;
@@ -13547,12 +13494,6 @@ typedef struct zt__filling {
     int slm_limits, barriers_limit, registers_limit; /* why not more fit */
 } zt__filling;
 
-ZT__PRIVATE uint32_t zt__product(const uint32_t sizes[3]) {
-    uint64_t product = (uint64_t)sizes[0] * sizes[1];
-    return product > UINT32_MAX || product * sizes[2] > UINT32_MAX ? UINT32_MAX
-                                                                   : (uint32_t)(product * sizes[2]);
-}
-
 /* Computes how many work-groups fit into a subslice, as OCCUPANCY in the manual describes. Intel's driver
    computes the number of work-groups of a cooperative launch in the same way
    (KernelHelper::getMaxWorkGroupCount of intel/compute-runtime). */
@@ -13560,9 +13501,11 @@ ZT__PRIVATE zt__filling zt__fill_subslice(const zt__device_limits *limits, const
                                           const uint32_t group_size[3]) {
     zt__filling filling;
     uint32_t threads_per_eu = limits->threads_per_eu, groups;
+    uint64_t items = (uint64_t)group_size[0] * group_size[1];
     memset(&filling, 0, sizeof filling);
     filling.groups = UINT32_MAX;
-    filling.items = zt__product(group_size);
+    items = items > UINT32_MAX ? items : items * group_size[2];
+    filling.items = items > UINT32_MAX ? UINT32_MAX : (uint32_t)items;
     filling.slots = limits->threads_per_eu * limits->eus_per_subslice;
     if (facts->simd_width != UINT32_MAX && facts->simd_width > 0) {
         filling.threads = filling.items / facts->simd_width + (filling.items % facts->simd_width != 0);
@@ -13592,22 +13535,6 @@ ZT__PRIVATE zt__filling zt__fill_subslice(const zt__device_limits *limits, const
     }
     filling.groups = groups ? groups : UINT32_MAX; /* it ran, so the formula is wrong for it */
     return filling;
-}
-
-/* Fills in what a launch allows. */
-ZT__PRIVATE void zt__complete_shape(const zt__device_limits *limits, const zt__kernel_facts *facts,
-                                    zt_kernel_shape *shape) {
-    const zt__filling filling = zt__fill_subslice(limits, facts, shape->group_size);
-    shape->groups_per_subslice = filling.groups;
-    shape->occupancy = shape->waves = zt__nan();
-    if (filling.groups != UINT32_MAX) {
-        double count =
-            (double)shape->group_count[0] * (double)shape->group_count[1] * (double)shape->group_count[2];
-        shape->occupancy = (double)filling.groups * filling.threads / filling.slots;
-        if (count > 0 && limits->subslices) {
-            shape->waves = count / ((double)filling.groups * limits->subslices);
-        }
-    }
 }
 
 /* ---- advice ---------------------------------------------------------------------------------------------- */
@@ -13732,69 +13659,47 @@ ZT__PRIVATE void zt__read_kernel_figures(const zt__device_limits *limits, const 
     figures[ZT__KERNEL_REGISTERS_LIMIT] = filling.registers_limit;
 }
 
-/* Appends a figure in words: "4 KiB", "75%", "128". */
-ZT__PRIVATE void zt__append_kernel_figure(char *text, size_t room, zt__kernel_figure figure, double value) {
-    if (figure == ZT__KERNEL_NOTHING) {
-        return;
-    }
-    if (figure >= ZT__KERNEL_ITEMS) {
-        zt__append(text, room, "%.0f", value);
-    } else if (figure >= ZT__KERNEL_EMPTY) {
-        zt__append(text, room, "%.0f%%", value);
-    } else if (value < 1024) {
-        zt__append(text, room, "%.0f bytes", value);
-    } else {
-        zt__append(text, room, "%.4g KiB", value / 1024);
-    }
-}
-
-ZT__PRIVATE int zt__kernel_rule_holds(const zt__kernel_rule *rule, const double figures[ZT__KERNEL_FIGURES]) {
-    uint32_t i;
-    for (i = 0; i < ZT__COUNT_OF(rule->conditions); i++) {
-        double figure = figures[rule->conditions[i].figure], threshold = rule->conditions[i].threshold;
-        zt__relation relation = rule->conditions[i].relation;
-        if (relation != ZT__NO_CONDITION &&
-            (zt__is_nan(figure) || (relation == ZT__BELOW ? figure >= threshold : figure < threshold))) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
-/* Applies the rules to a kernel and one of its launches. */
+/* Applies the rules to a kernel and one of its launches. Writes figures in words: "4 KiB", "75%", "128". */
 ZT__PRIVATE void zt__advise_kernel(const zt__device_limits *limits, const zt__kernel_facts *facts,
                                    const zt_kernel_shape *shape, char *text, size_t room) {
     double figures[ZT__KERNEL_FIGURES];
     zt__kernel_figure reported = ZT__KERNEL_NOTHING;
-    uint32_t i, part;
+    uint32_t i, j;
     text[0] = 0;
     zt__read_kernel_figures(limits, facts, shape, figures);
     for (i = 0; i < ZT__COUNT_OF(zt__kernel_rules); i++) {
         const zt__kernel_rule *rule = &zt__kernel_rules[i];
-        if (rule->conditions[0].figure == reported || !zt__kernel_rule_holds(rule, figures)) {
+        int holds = rule->conditions[0].figure != reported;
+        for (j = 0; j < ZT__COUNT_OF(rule->conditions); j++) {
+            double figure = figures[rule->conditions[j].figure], threshold = rule->conditions[j].threshold;
+            zt__relation relation = rule->conditions[j].relation;
+            if (relation != ZT__NO_CONDITION) {
+                holds = holds && !zt__is_nan(figure) &&
+                        (relation == ZT__BELOW ? figure < threshold : figure >= threshold);
+            }
+        }
+        if (!holds) {
             continue;
         }
         reported = rule->conditions[0].figure;
         zt__append(text, room, "%s", text[0] ? " " : "");
-        for (part = 0; part < ZT__COUNT_OF(rule->parts) && rule->parts[part].text; part++) {
-            zt__kernel_figure figure = rule->parts[part].figure;
-            zt__append(text, room, "%s", rule->parts[part].text);
-            zt__append_kernel_figure(text, room, figure, figures[figure]);
+        for (j = 0; j < ZT__COUNT_OF(rule->parts) && rule->parts[j].text; j++) {
+            zt__kernel_figure figure = rule->parts[j].figure;
+            zt__append(text, room, "%s", rule->parts[j].text);
+            if (figure >= ZT__KERNEL_ITEMS) {
+                zt__append(text, room, "%.0f", figures[figure]);
+            } else if (figure >= ZT__KERNEL_EMPTY) {
+                zt__append(text, room, "%.0f%%", figures[figure]);
+            } else if (figure != ZT__KERNEL_NOTHING && figures[figure] < 1024) {
+                zt__append(text, room, "%.0f bytes", figures[figure]);
+            } else if (figure != ZT__KERNEL_NOTHING) {
+                zt__append(text, room, "%.4g KiB", figures[figure] / 1024);
+            }
         }
     }
 }
 
 /* ---- results --------------------------------------------------------------------------------------------- */
-
-ZT__PRIVATE void zt__clear_kernel_info(zt_kernel_info *info) {
-    memset(info, 0, sizeof *info);
-    info->name = "";
-    info->region = UINT32_MAX;
-    info->simd_width = info->registers = info->slm_bytes = info->private_bytes = UINT32_MAX;
-    info->spill_bytes = info->barriers = info->arguments = info->code_bytes = UINT32_MAX;
-    info->profile_flags = info->free_register_bytes = UINT32_MAX;
-    info->occupancy = zt__nan();
-}
 
 /* Copies a kernel, its launches in descending order. */
 ZT__PRIVATE void zt__copy_kernel(const zt__kernel *kernel, zt_kernel_info *info) {
@@ -13845,7 +13750,13 @@ ZT_API ze_result_t zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, z
     if (!info) {
         return profiler ? zt__report_null(&locked->diagnostics, "zt_get_kernel", "info") : ZE_RESULT_SUCCESS;
     }
-    zt__clear_kernel_info(info);
+    memset(info, 0, sizeof *info);
+    info->name = "";
+    info->region = UINT32_MAX;
+    info->simd_width = info->registers = info->slm_bytes = info->private_bytes = UINT32_MAX;
+    info->spill_bytes = info->barriers = info->arguments = info->code_bytes = UINT32_MAX;
+    info->profile_flags = info->free_register_bytes = UINT32_MAX;
+    info->occupancy = zt__nan();
     if (!profiler) {
         return ZE_RESULT_SUCCESS;
     }
@@ -13862,7 +13773,18 @@ ZT_API ze_result_t zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, z
         return zt__report_index(profiler, "zt_get_kernel", "kernel", kernel);
     }
     for (i = 0; i < info->shape_count; i++) {
-        zt__complete_shape(&kernels->limits, &found->facts, &info->shapes[i]);
+        zt_kernel_shape *shape = &info->shapes[i];
+        const zt__filling filling = zt__fill_subslice(&kernels->limits, &found->facts, shape->group_size);
+        double count =
+            (double)shape->group_count[0] * (double)shape->group_count[1] * (double)shape->group_count[2];
+        shape->groups_per_subslice = filling.groups;
+        shape->occupancy = shape->waves = zt__nan();
+        if (filling.groups != UINT32_MAX) {
+            shape->occupancy = (double)filling.groups * filling.threads / filling.slots;
+        }
+        if (filling.groups != UINT32_MAX && count > 0 && kernels->limits.subslices) {
+            shape->waves = count / ((double)filling.groups * kernels->limits.subslices);
+        }
     }
     info->occupancy = info->shapes[0].occupancy;
     zt__advise_kernel(&kernels->limits, &found->facts, &info->shapes[0], info->advice, sizeof info->advice);
@@ -19069,14 +18991,13 @@ ZT__PRIVATE void zt__after_kernel_create(const zt__frame *frame) {
 ZT__PRIVATE zt__kernel *zt__find_counted(zt__tracer *tracer, zt_profiler *profiler, ze_kernel_handle_t kernel,
                                          int knows_handle, uint32_t group_size[3]) {
     zt__known_handle *known;
-    zt__kernel_facts described;
+    zt__kernel_facts described = zt__unknown_facts();
     zt__kernel *counted = NULL;
-    int is_described = 0, is_counted = 0;
+    int is_counted = 0;
     zt__lock(&tracer->mutex);
     known = knows_handle ? zt__remember_handle(tracer, &tracer->kernels, kernel) : NULL;
     if (known) {
-        is_described = known->is_described;
-        described = known->described;
+        described = known->is_described ? known->described : described;
         is_counted = known->counted_for == profiler;
         counted = known->counted;
         if (group_size) {
@@ -19087,7 +19008,7 @@ ZT__PRIVATE zt__kernel *zt__find_counted(zt__tracer *tracer, zt_profiler *profil
     if (is_counted) {
         return counted;
     }
-    counted = zt__find_or_add_kernel(profiler, kernel, is_described ? &described : NULL);
+    counted = zt__find_or_add_kernel(profiler, kernel, &described);
     zt__lock(&tracer->mutex);
     known = knows_handle ? (zt__known_handle *)zt__map_find(&tracer->kernels, &kernel, sizeof kernel) : NULL;
     if (known) {
