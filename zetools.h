@@ -16990,26 +16990,6 @@ typedef struct zt__modules {
     uint64_t replaced;             /* kernels, and pointers to functions. Atomic */
 } zt__modules;
 
-/* Called when a tracer is created. */
-ZT__PRIVATE void zt__open_modules(zt__modules *modules, const zt_allocator *allocator,
-                                  zt__diagnostics *diagnostics, uint64_t wait_timeout_ns) {
-    modules->allocator = *allocator;
-    modules->diagnostics = diagnostics;
-    modules->wait_timeout_ns = wait_timeout_ns;
-    pthread_mutex_init(&modules->mutex, NULL);
-}
-
-/* Called when a tracer is destroyed. */
-ZT__PRIVATE void zt__close_modules(zt__modules *modules) {
-    while (modules->replacements) {
-        zt__replacement *replacement = modules->replacements;
-        modules->replacements = replacement->next;
-        zt__free(&modules->allocator, replacement);
-    }
-    zt__free(&modules->allocator, modules->directory);
-    pthread_mutex_destroy(&modules->mutex);
-}
-
 /* ---- files ----------------------------------------------------------------------------------------------- */
 
 /* Counts a file that is missing, keeps why for reports, and logs the first. */
@@ -17055,20 +17035,36 @@ ZT__PRIVATE void zt__configure_modules(zt__modules *modules, const char *directo
     }
 }
 
-/* Writes a file beside its name and renames it, so that nobody reads an incomplete one. Returns the call that
-   failed, with errno, or NULL. */
-ZT__PRIVATE const char *zt__write_beside(const char *path, const char *beside, const zt__binary *binary) {
+/* Writes a file of a module, unless there is one of this name and size. It is written beside its name and
+   renamed, so that nobody reads an incomplete one. */
+ZT__PRIVATE void zt__save_binary(zt__modules *modules, uint64_t hash, const char *suffix,
+                                 const zt__binary *binary) {
+    size_t room = strlen(modules->directory) + 128;
+    char *path = (char *)zt__allocate(&modules->allocator, 2, room), *beside;
     const char *failed = NULL;
-    int reason = 0;
-    FILE *file = fopen(beside, "wb");
+    struct stat before;
+    int reason;
+    FILE *file;
+    if (!path) {
+        zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "malloc",
+                             "no memory for a path", "Free some.");
+        return;
+    }
+    snprintf(path, room, "%s/%016llx.%s", modules->directory, (unsigned long long)hash, suffix);
+    if (stat(path, &before) == 0 && before.st_size == (off_t)binary->size) {
+        zt__free(&modules->allocator, path);
+        return;
+    }
+    beside = path + room;
+    snprintf(beside, room, "%s.%ld.%lx.part", path, (long)getpid(), (unsigned long)zt__this_thread());
+    file = fopen(beside, "wb");
     if (!file) {
-        return "fopen";
-    }
-    if (fwrite(binary->bytes, 1, binary->size, file) != binary->size) {
+        failed = "fopen";
+    } else if (fwrite(binary->bytes, 1, binary->size, file) != binary->size) {
         failed = "fwrite";
-        reason = errno;
     }
-    if (fclose(file) != 0 && !failed) {
+    reason = errno;
+    if (file && fclose(file) != 0 && !failed) {
         failed = "fclose";
         reason = errno;
     }
@@ -17078,52 +17074,15 @@ ZT__PRIVATE const char *zt__write_beside(const char *path, const char *beside, c
     }
     if (failed) {
         remove(beside);
-        errno = reason;
+        zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_UNKNOWN, failed, strerror(reason),
+                             "Check the directory, its permissions and space.");
     }
-    return failed;
-}
-
-/* The path of a file of a module, and the one that it is written to first. */
-typedef struct zt__module_file {
-    char path[4096 + 128];
-    char beside[4096 + 192];
-} zt__module_file;
-
-/* Writes a file of a module, unless there is one of this name and size. */
-ZT__PRIVATE void zt__save_binary(zt__modules *modules, uint64_t hash, const char *suffix,
-                                 const zt__binary *binary) {
-    zt__module_file *file = (zt__module_file *)zt__allocate(&modules->allocator, 1, sizeof *file);
-    const char *failed;
-    struct stat before;
-    if (!file) {
-        zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "malloc",
-                             "no memory for a path", "Free some.");
-        return;
-    }
-    snprintf(file->path, sizeof file->path, "%s/%016llx.%s", modules->directory, (unsigned long long)hash,
-             suffix);
-    if (stat(file->path, &before) != 0 || before.st_size != (off_t)binary->size) {
-        snprintf(file->beside, sizeof file->beside, "%s.%ld.%lx.part", file->path, (long)getpid(),
-                 (unsigned long)zt__this_thread());
-        failed = zt__write_beside(file->path, file->beside, binary);
-        if (failed) {
-            zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_UNKNOWN, failed,
-                                 strerror(errno), "Check the directory, its permissions and space.");
-        }
-    }
-    zt__free(&modules->allocator, file);
-}
-
-ZT__PRIVATE const char *zt__suffix_of_binary(const zt__binary *binary) {
-    if (binary->size >= 4 && memcmp(binary->bytes, "\177ELF", 4) == 0) {
-        return "elf";
-    }
-    return binary->size >= 8 && memcmp(binary->bytes, "!<arch>\n", 8) == 0 ? "ar" : "bin";
+    zt__free(&modules->allocator, path);
 }
 
 /* Writes the files of a module. */
 ZT__PRIVATE void zt__save_module(zt__modules *modules, ze_module_handle_t module) {
-    const char *remedy = "Free some memory, or update the driver.";
+    const char *remedy = "Free some memory, or update the driver.", *suffix = "bin";
     zt__binary binary, debug;
     uint64_t hash;
     ze_result_t result = zt__read_binary(&modules->allocator, module, 0, SIZE_MAX, &binary);
@@ -17132,8 +17091,13 @@ ZT__PRIVATE void zt__save_module(zt__modules *modules, ze_module_handle_t module
                              zt_result_name(result), remedy);
         return;
     }
+    if (binary.size >= 4 && memcmp(binary.bytes, "\177ELF", 4) == 0) {
+        suffix = "elf";
+    } else if (binary.size >= 8 && memcmp(binary.bytes, "!<arch>\n", 8) == 0) {
+        suffix = "ar";
+    }
     hash = zt__hash(binary.bytes, binary.size);
-    zt__save_binary(modules, hash, zt__suffix_of_binary(&binary), &binary);
+    zt__save_binary(modules, hash, suffix, &binary);
     zt__free(&modules->allocator, binary.bytes);
     result = zt__read_binary(&modules->allocator, module, 1, SIZE_MAX, &debug);
     if (debug.bytes) {
@@ -17209,40 +17173,16 @@ ZT__PRIVATE zt__changed_module *zt__change_module(const ze_module_desc_t *desc, 
     return changed;
 }
 
-/* Returns whether the driver builds modules for a device with the profile flags. If the call of the
-   application failed because of them, nothing could be done about that. So the first is built before. */
-ZT__PRIVATE int zt__accepts_flags(zt__modules *modules, const ze_module_create_params_t *parameters,
-                                  const ze_module_desc_t *changed, zt__build *build) {
-    ze_module_handle_t module = NULL;
-    uint32_t i = 0;
-    int is_known;
-    zt__lock(&modules->mutex);
-    while (i < modules->accepting_count && modules->accepting[i] != *parameters->phDevice) {
-        i++;
-    }
-    is_known = i < modules->accepting_count;
-    zt__unlock(&modules->mutex);
-    if (is_known) {
-        return 1;
-    }
-    build->trial = zeModuleCreate(*parameters->phContext, *parameters->phDevice, changed, &module, NULL);
-    if (build->trial != ZE_RESULT_SUCCESS) {
-        return 0;
-    }
-    zt__check(modules->diagnostics, zeModuleDestroy(module), "zeModuleDestroy", "A module is not freed.");
-    zt__lock(&modules->mutex);
-    if (modules->accepting_count < ZT__COUNT_OF(modules->accepting)) {
-        modules->accepting[modules->accepting_count++] = *parameters->phDevice;
-    }
-    zt__unlock(&modules->mutex);
-    return 1;
-}
-
-/* Called before a module is created. Adds the profile flags, unless the application passes some. */
+/* Called before a module is created. Adds the profile flags, unless the application passes some. If its call
+   failed because of them, nothing could be done about that. So the first module for each device is built
+   before, to find out whether the driver accepts them. */
 ZT__PRIVATE void zt__begin_build(zt__modules *modules, const ze_module_create_params_t *parameters,
                                  zt__build *build) {
     const ze_module_desc_t *desc = *parameters->pdesc;
+    ze_module_handle_t module = NULL;
     zt__changed_module *changed;
+    uint32_t i = 0;
+    int is_known;
     char option[64];
     if (!desc || !modules->profile_flags || zt__load(&modules->refuses_flags) ||
         (desc->pBuildFlags && strstr(desc->pBuildFlags, "-zet-profile-flags"))) {
@@ -17252,14 +17192,32 @@ ZT__PRIVATE void zt__begin_build(zt__modules *modules, const ze_module_create_pa
     changed = zt__change_module(desc, option);
     if (!changed) {
         zt__report_no_memory(modules->diagnostics, "zeModuleCreate", "build flags");
-    } else if (zt__accepts_flags(modules, parameters, &changed->desc, build)) {
-        build->place = parameters->pdesc;
-        build->before = desc;
-        build->changed = changed;
-        *parameters->pdesc = &changed->desc;
-    } else {
-        zt__free(&zt__default_allocator, changed);
+        return;
     }
+    zt__lock(&modules->mutex);
+    while (i < modules->accepting_count && modules->accepting[i] != *parameters->phDevice) {
+        i++;
+    }
+    is_known = i < modules->accepting_count;
+    zt__unlock(&modules->mutex);
+    if (!is_known) {
+        build->trial =
+            zeModuleCreate(*parameters->phContext, *parameters->phDevice, &changed->desc, &module, NULL);
+        if (build->trial != ZE_RESULT_SUCCESS) {
+            zt__free(&zt__default_allocator, changed);
+            return;
+        }
+        zt__check(modules->diagnostics, zeModuleDestroy(module), "zeModuleDestroy", "A module is not freed.");
+        zt__lock(&modules->mutex);
+        if (modules->accepting_count < ZT__COUNT_OF(modules->accepting)) {
+            modules->accepting[modules->accepting_count++] = *parameters->phDevice;
+        }
+        zt__unlock(&modules->mutex);
+    }
+    build->place = parameters->pdesc;
+    build->before = desc;
+    build->changed = changed;
+    *parameters->pdesc = &changed->desc;
 }
 
 /* Called after the call, with or without a tracer. */
@@ -17287,21 +17245,24 @@ ZT__PRIVATE void zt__after_module_create(zt__modules *modules, const ze_module_c
 
 /* ---- kernels in place of others -------------------------------------------------------------------------- */
 
-/* Ends the replacements of these patterns (NULL: any) by this module (NULL: any). The mutex is held. */
-ZT__PRIVATE void zt__end_replacements(zt__modules *modules, const char *kernels, ze_module_handle_t module) {
-    zt__replacement *replacement = modules->replacements;
-    for (; replacement; replacement = replacement->next) {
-        if ((!kernels || strcmp(replacement->kernels, kernels) == 0) &&
-            (!module || replacement->module == module)) {
-            replacement->has_ended = 1;
-        }
-    }
-}
-
-/* Frees the replacements that have ended, each when no thread uses it any more. Returns SUCCESS, or NOT_READY
-   if that takes too long; then the next call frees them. */
-ZT__PRIVATE ze_result_t zt__free_replacements(zt__modules *modules, const char *call) {
+/* Ends the replacements of these patterns (NULL: any) by this module (NULL: any), and adds `added` in their
+   place, unless it is NULL. Frees those that have ended, each when no thread uses it any more. Returns
+   SUCCESS, or NOT_READY if that takes too long; then the next call frees them. */
+ZT__PRIVATE ze_result_t zt__change_replacements(zt__modules *modules, const char *kernels,
+                                                ze_module_handle_t module, zt__replacement *added,
+                                                const char *call) {
     zt__wait wait = zt__wait_until(zt__deadline(modules->wait_timeout_ns));
+    zt__replacement *replacement;
+    zt__lock(&modules->mutex);
+    for (replacement = modules->replacements; replacement; replacement = replacement->next) {
+        replacement->has_ended |= (!kernels || strcmp(replacement->kernels, kernels) == 0) &&
+                                  (!module || replacement->module == module);
+    }
+    if (added) {
+        added->next = modules->replacements;
+        modules->replacements = added;
+    }
+    zt__unlock(&modules->mutex);
     for (;;) {
         zt__replacement **place = &modules->replacements, *ended = NULL;
         int is_used = 1;
@@ -17326,14 +17287,6 @@ ZT__PRIVATE ze_result_t zt__free_replacements(zt__modules *modules, const char *
             return zt__report(modules->diagnostics, REPLACEMENT_IN_USE, ZE_RESULT_NOT_READY, call);
         }
     }
-}
-
-/* Called before a module is destroyed: afterwards the driver may use its handle again. */
-ZT__PRIVATE void zt__end_replacements_by(zt__modules *modules, ze_module_handle_t module) {
-    zt__lock(&modules->mutex);
-    zt__end_replacements(modules, NULL, module);
-    zt__unlock(&modules->mutex);
-    zt__free_replacements(modules, "zeModuleDestroy");
 }
 
 /* A zt__name_fn, for zt__find_nearest. */
@@ -17372,32 +17325,6 @@ ZT__PRIVATE ze_result_t zt__check_kernel_name(zt__modules *modules, ze_module_ha
     }
     zt__free(&modules->allocator, (void *)names);
     return result;
-}
-
-/* Adds a replacement. `kernels` is not NULL. */
-ZT__PRIVATE ze_result_t zt__add_replacement(zt__modules *modules, const char *kernels,
-                                            ze_module_handle_t module, const char *name) {
-    size_t size = strlen(kernels) + 1, name_size = name ? strlen(name) + 1 : 0;
-    zt__replacement *added;
-    ze_result_t result = name ? zt__check_kernel_name(modules, module, name) : ZE_RESULT_SUCCESS;
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    added = (zt__replacement *)zt__allocate(&modules->allocator, 1, sizeof *added + size + name_size);
-    if (!added) {
-        return zt__report_no_memory(modules->diagnostics, "zt_replace", "a replacement");
-    }
-    added->module = module;
-    added->kernels = (char *)memcpy(added + 1, kernels, size);
-    if (name) {
-        added->name = (char *)memcpy(added->kernels + size, name, name_size);
-    }
-    zt__lock(&modules->mutex);
-    zt__end_replacements(modules, kernels, NULL);
-    added->next = modules->replacements;
-    modules->replacements = added;
-    zt__unlock(&modules->mutex);
-    return zt__free_replacements(modules, "zt_replace");
 }
 
 /* Returns what replaces a kernel or function of a module, for zt__end_use, or NULL. */
@@ -17444,66 +17371,47 @@ ZT__PRIVATE void zt__end_use(zt__modules *modules, zt__replacement *replacement,
     }
 }
 
-/* Creates the kernel that takes the place of another, if both have as many arguments. On failure stores NULL,
-   and why: "" if the other module has no kernel of that name, and need not have one. */
-ZT__PRIVATE ze_result_t zt__create_other_kernel(const zt__replacement *replacement, ze_kernel_handle_t kernel,
-                                                const ze_kernel_desc_t *desc, ze_kernel_handle_t *other,
-                                                char *reason, size_t room) {
-    ze_kernel_desc_t other_desc = *desc;
-    ze_kernel_properties_t properties, other_properties;
-    const char *call = "zeKernelCreate";
-    ze_result_t result;
-    memset(&properties, 0, sizeof properties);
-    properties.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES;
-    other_properties = properties;
-    if (replacement->name) {
-        other_desc.pKernelName = replacement->name;
-    }
-    *other = NULL;
-    *reason = 0;
-    result = zeKernelCreate(replacement->module, &other_desc, other);
-    if (result == ZE_RESULT_ERROR_INVALID_KERNEL_NAME && !replacement->name) {
-        return result;
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        call = "zeKernelGetProperties";
-        result = zeKernelGetProperties(kernel, &properties);
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zeKernelGetProperties(*other, &other_properties);
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        snprintf(reason, room, "%s failed: %s", call, zt_result_name(result));
-    } else if (properties.numKernelArgs != other_properties.numKernelArgs) {
-        snprintf(reason, room, "it has %u arguments, and the other one %u",
-                 (unsigned)properties.numKernelArgs, (unsigned)other_properties.numKernelArgs);
-        result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    }
-    if (result != ZE_RESULT_SUCCESS && *other) {
-        zeKernelDestroy(*other);
-        *other = NULL;
-    }
-    return result;
-}
-
-/* Called after a kernel was created. Puts another one in its place, if zt_replace has requested one. The
-   call's module is then that of the other kernel, for the rest of the tracer and for hooks. */
+/* Called after a kernel was created. Puts another one in its place, if zt_replace has requested one and both
+   have as many arguments. The other module need not have a kernel of the same name. The call's module is then
+   that of the other kernel, for the rest of the tracer and for hooks. */
 ZT__PRIVATE void zt__replace_kernel(zt__modules *modules, const ze_kernel_create_params_t *parameters) {
-    const ze_kernel_desc_t *desc = *parameters->pdesc;
-    zt__replacement *replacement = zt__begin_use(modules, *parameters->phModule, desc->pKernelName);
-    ze_kernel_handle_t *kernel = *parameters->pphKernel, replaced = *kernel, other;
-    char reason[128];
+    ze_kernel_desc_t desc = **parameters->pdesc;
+    const char *name = desc.pKernelName, *call = "zeKernelCreate";
+    zt__replacement *replacement = zt__begin_use(modules, *parameters->phModule, name);
+    ze_kernel_handle_t *kernel = *parameters->pphKernel, replaced = *kernel, other = NULL;
+    ze_kernel_properties_t properties, other_properties;
+    char reason[128] = "";
     ze_result_t result;
     if (!replacement) {
         return;
     }
-    result = zt__create_other_kernel(replacement, replaced, desc, &other, reason, sizeof reason);
-    if (other) {
+    memset(&properties, 0, sizeof properties);
+    properties.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES;
+    other_properties = properties;
+    desc.pKernelName = replacement->name ? replacement->name : name;
+    result = zeKernelCreate(replacement->module, &desc, &other);
+    if (result == ZE_RESULT_SUCCESS) {
+        call = "zeKernelGetProperties";
+        result = zeKernelGetProperties(replaced, &properties);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zeKernelGetProperties(other, &other_properties);
+    }
+    if (result == ZE_RESULT_SUCCESS && properties.numKernelArgs == other_properties.numKernelArgs) {
         *kernel = other;
         *parameters->phModule = replacement->module;
+    } else if (result == ZE_RESULT_SUCCESS) {
+        snprintf(reason, sizeof reason, "it has %u arguments, and the other one %u",
+                 (unsigned)properties.numKernelArgs, (unsigned)other_properties.numKernelArgs);
+        result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    } else if (result != ZE_RESULT_ERROR_INVALID_KERNEL_NAME || replacement->name || other) {
+        snprintf(reason, sizeof reason, "%s failed: %s", call, zt_result_name(result));
     }
-    zt__end_use(modules, replacement, desc->pKernelName, result, reason);
-    if (other) {
+    if (other && *kernel != other) { /* while its module is in use */
+        zeKernelDestroy(other);
+    }
+    zt__end_use(modules, replacement, name, result, reason);
+    if (*kernel != replaced) {
         zt__check(modules->diagnostics, zeKernelDestroy(replaced), "zeKernelDestroy",
                   "The kernel that was replaced is not freed.");
     }
@@ -18529,7 +18437,7 @@ ZT__PRIVATE void zt__before_module_destroy(zt__tracer *tracer, ze_module_handle_
     zt__map_remove(&tracer->described_modules, &handle, sizeof handle);
     zt__unlock(&tracer->mutex);
     zt__free_described_module(&tracer->allocator, described);
-    zt__end_replacements_by(&tracer->modules, module);
+    zt__change_replacements(&tracer->modules, NULL, module, NULL, "zeModuleDestroy");
     zt__observe_unload(tracer, NULL, module);
 }
 
@@ -20055,8 +19963,11 @@ ZT__PRIVATE zt__tracer *zt__create_tracer(const zt_allocator *allocator, zt__dia
     pthread_mutex_init(&tracer->opening.mutex, NULL);
     pthread_mutex_init(&tracer->loaded.mutex, NULL);
     tracer->loaded.allocator = &tracer->allocator;
+    pthread_mutex_init(&tracer->modules.mutex, NULL);
+    tracer->modules.allocator = *allocator;
+    tracer->modules.diagnostics = diagnostics;
+    tracer->modules.wait_timeout_ns = wait_timeout_ns;
     tracer->modules.loaded = &tracer->loaded;
-    zt__open_modules(&tracer->modules, allocator, diagnostics, wait_timeout_ns);
     return tracer;
 }
 
@@ -20073,12 +19984,18 @@ ZT__PRIVATE void zt__destroy_tracer(zt__tracer *tracer) {
     for (i = 0; i < tracer->timed_call_count; i++) {
         zt__free_timed_call(&allocator, tracer->in_order[i]);
     }
-    zt__close_modules(&tracer->modules);
+    while (tracer->modules.replacements) {
+        zt__replacement *replacement = tracer->modules.replacements;
+        tracer->modules.replacements = replacement->next;
+        zt__free(&allocator, replacement);
+    }
+    zt__free(&allocator, tracer->modules.directory);
     zt__free(&allocator, tracer->names);
     zt__free(&allocator, tracer->spans);
     pthread_mutex_destroy(&tracer->mutex);
     pthread_mutex_destroy(&tracer->opening.mutex);
     pthread_mutex_destroy(&tracer->loaded.mutex);
+    pthread_mutex_destroy(&tracer->modules.mutex);
     zt__free(&allocator, tracer);
 }
 
@@ -20185,6 +20102,7 @@ ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler) {
 ZT_API ze_result_t zt_replace(zt_profiler *profiler, const char *kernels, ze_module_handle_t module,
                               const char *name) {
     zt__tracer *tracer = profiler ? zt__load(&profiler->tracer) : NULL;
+    zt__replacement *added = NULL;
     if (!profiler || (!tracer && !module)) {
         return ZE_RESULT_SUCCESS;
     }
@@ -20196,12 +20114,23 @@ ZT_API ze_result_t zt_replace(zt_profiler *profiler, const char *kernels, ze_mod
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
     if (module) {
-        return zt__add_replacement(&tracer->modules, kernels ? kernels : "*", module, name);
+        const zt_allocator *allocator = &profiler->config.allocator;
+        size_t size, name_size = name ? strlen(name) + 1 : 0;
+        ze_result_t result = name ? zt__check_kernel_name(&tracer->modules, module, name) : ZE_RESULT_SUCCESS;
+        if (result != ZE_RESULT_SUCCESS) {
+            return result;
+        }
+        kernels = kernels ? kernels : "*";
+        size = strlen(kernels) + 1;
+        added = (zt__replacement *)zt__allocate(allocator, 1, sizeof *added + size + name_size);
+        if (!added) {
+            return zt__report_no_memory(&profiler->diagnostics, "zt_replace", "a replacement");
+        }
+        added->module = module;
+        added->kernels = (char *)memcpy(added + 1, kernels, size);
+        added->name = name ? (char *)memcpy(added->kernels + size, name, name_size) : NULL;
     }
-    zt__lock(&tracer->modules.mutex);
-    zt__end_replacements(&tracer->modules, kernels, NULL);
-    zt__unlock(&tracer->modules.mutex);
-    return zt__free_replacements(&tracer->modules, "zt_replace");
+    return zt__change_replacements(&tracer->modules, kernels, NULL, added, "zt_replace");
 }
 
 /* ---- what was traced ------------------------------------------------------------------------------------- */
