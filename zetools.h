@@ -12749,69 +12749,64 @@ ZT_API ze_result_t zt_set_operations(zt_profiler *profiler, const char *region, 
 
 #ifdef ZETOOLS_TRACER
 
-/* A tracer records here the modules and kernels whose creation it observes, until they are destroyed. What it
-   knows of a kernel in order to measure it is in >>tracer, and what a module states of its kernels in
-   >>kernels. */
+/* A tracer records here the modules and kernels that it sees, until they are destroyed. */
 
 /* ---- what is loaded -------------------------------------------------------------------------------------- */
 
-/* A kernel or module that exists. */
-typedef struct zt__loaded_code {
+/* A module that exists. */
+typedef struct zt__loaded_module {
     const void *handle;          /* the key */
-    ze_module_handle_t module;   /* of a kernel; NULL: not known */
-    ze_context_handle_t context; /* of the module; NULL: not known, like the next */
+    ze_context_handle_t context; /* NULL: not known, like the next */
     ze_device_handle_t device;
-} zt__loaded_code;
+    struct zt__described_module *described; /* what its binary states of its kernels; NULL: not read */
+} zt__loaded_module;
+
+/* A kernel that exists. */
+typedef struct zt__loaded_kernel {
+    const void *handle;        /* the key */
+    ze_module_handle_t module; /* NULL: not known, like the next */
+    ze_device_handle_t device;
+    int is_placed; /* its address was looked up where hot spots were sampled when it was seen */
+
+    /* for launches */
+    struct zt__kernel_name *name; /* NULL: not known yet */
+    uint32_t group_size[3];       /* 0: not known */
+    zt_profiler *counted_for;     /* whose kernel it is, so far; NULL: nobody's */
+    struct zt__kernel *counted;   /* NULL: there is no room for it */
+} zt__loaded_kernel;
 
 /* All that a tracer has seen, and that still exists. Belongs to the tracer. */
 typedef struct zt__loaded {
     const zt_allocator *allocator;
-    int is_observed; /* the tracer is live. Atomic, like the next */
-    int is_sampled;  /* zt_hotspots_start was called */
-    zt__mutex mutex; /* guards the maps */
-    zt__map kernels, modules;
+    int is_observed;          /* the tracer is live. Atomic, like the next */
+    int is_sampled;           /* zt_hotspots_start was called */
+    zt__mutex *mutex;         /* of the tracer. Guards the maps */
+    zt__map kernels, modules; /* zt__loaded_kernel and zt__loaded_module, by handle */
 } zt__loaded;
 
-/* Records a kernel or module. Without memory, it is not known. */
-ZT__PRIVATE void zt__add_loaded(zt__loaded *loaded, zt__map *map, const zt__loaded_code *code) {
-    zt__loaded_code *made = (zt__loaded_code *)zt__allocate(loaded->allocator, 1, sizeof *made);
-    if (!made) {
-        return;
-    }
-    *made = *code;
-    zt__lock(&loaded->mutex);
-    if (zt__map_make_room(map, loaded->allocator, &loaded->mutex)) {
-        zt__loaded_code *before = (zt__loaded_code *)zt__map_find(map, &made->handle, sizeof made->handle);
-        if (before) { /* its destruction was not seen */
-            *before = *made;
-        } else {
-            zt__map_add(map, &made->handle, sizeof made->handle, made);
-            made = NULL;
-        }
-    }
-    zt__unlock(&loaded->mutex);
-    zt__free(loaded->allocator, made);
-}
-
-/* Returns whether a kernel or module is known, and copies its record. */
-ZT__PRIVATE int zt__find_loaded(zt__loaded *loaded, zt__map *map, const void *handle, zt__loaded_code *code) {
-    const zt__loaded_code *found;
-    zt__lock(&loaded->mutex);
-    found = (const zt__loaded_code *)zt__map_find(map, &handle, sizeof handle);
+/* Returns the record of a handle, which is added if there is none. Records have `size` bytes, and begin with
+   the handle. The mutex is held. It is unlocked while the allocator runs. Returns NULL without memory. */
+ZT__PRIVATE void *zt__find_or_add_record(const zt__loaded *loaded, zt__map *map, const void *handle,
+                                         size_t size) {
+    void *found = zt__map_find(map, &handle, sizeof handle), *made;
+    int has_room;
     if (found) {
-        *code = *found;
+        return found;
     }
-    zt__unlock(&loaded->mutex);
-    return found != NULL;
-}
-
-ZT__PRIVATE void zt__remove_loaded(zt__loaded *loaded, zt__map *map, const void *handle) {
-    zt__loaded_code *code;
-    zt__lock(&loaded->mutex);
-    code = (zt__loaded_code *)zt__map_find(map, &handle, sizeof handle);
-    zt__map_remove(map, &handle, sizeof handle);
-    zt__unlock(&loaded->mutex);
-    zt__free(loaded->allocator, code);
+    zt__unlock(loaded->mutex);
+    made = zt__allocate(loaded->allocator, 1, size);
+    zt__lock(loaded->mutex);
+    has_room = made && zt__map_make_room(map, loaded->allocator, loaded->mutex);
+    found = zt__map_find(map, &handle, sizeof handle); /* another thread may have added it */
+    if (!found && has_room) {
+        memcpy(made, &handle, sizeof handle);
+        zt__map_add(map, made, sizeof handle, made);
+        return made;
+    }
+    zt__unlock(loaded->mutex);
+    zt__free(loaded->allocator, made);
+    zt__lock(loaded->mutex);
+    return found;
 }
 
 /* ---- names and binaries ---------------------------------------------------------------------------------- */
@@ -13102,9 +13097,8 @@ typedef struct zt__described_kernel {
 
 /* A module: what is left of its native binary. */
 typedef struct zt__described_module {
-    const void *handle; /* the key */
-    uint64_t hash;      /* of the native binary; 0: not known */
-    char *text;         /* of .ze_info, without a 0 at its end */
+    uint64_t hash; /* of the native binary; 0: not known */
+    char *text;    /* of .ze_info, without a 0 at its end */
     zt__described_kernel *kernels;
     uint32_t kernel_count;
 } zt__described_module;
@@ -13254,7 +13248,6 @@ ZT__PRIVATE zt__described_module *zt__describe_module(const zt_allocator *alloca
     if (!module) {
         return NULL;
     }
-    module->handle = handle;
     zt__read_binary(allocator, handle, 0, ZT__MAX_BINARY, &binary);
     if (binary.bytes) {
         module->hash = zt__hash(binary.bytes, binary.size);
@@ -16307,7 +16300,7 @@ ZT__PRIVATE void zt__add_place(zt__hotspots *hotspots, const zt__place *added) {
 }
 
 /* Finds out where a kernel lies. Its owner must not destroy it meanwhile. */
-ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_code *loaded) {
+ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_kernel *loaded) {
     const zt__driver *driver = &hotspots->profiler->driver;
     ze_kernel_handle_t kernel = (ze_kernel_handle_t)(uintptr_t)loaded->handle, of_driver;
     void *translated = kernel;
@@ -16339,23 +16332,23 @@ ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_code 
 /* Places all kernels that the tracer knows. `reading` is held, for which the destruction of a kernel waits
    (zt__before_unload). */
 ZT__PRIVATE void zt__place_loaded(zt__hotspots *hotspots, zt__loaded *loaded) {
-    zt__loaded_code *codes;
+    zt__loaded_kernel *kernels;
     uint32_t i, count = 0, room;
-    zt__lock(&loaded->mutex);
+    zt__lock(loaded->mutex);
     room = loaded->kernels.count;
-    zt__unlock(&loaded->mutex);
-    codes = room ? (zt__loaded_code *)zt__allocate(&hotspots->allocator, room, sizeof *codes) : NULL;
-    zt__lock(&loaded->mutex);
-    for (i = 0; i < loaded->kernels.capacity && codes && count < room; i++) {
+    zt__unlock(loaded->mutex);
+    kernels = room ? (zt__loaded_kernel *)zt__allocate(&hotspots->allocator, room, sizeof *kernels) : NULL;
+    zt__lock(loaded->mutex);
+    for (i = 0; i < loaded->kernels.capacity && kernels && count < room; i++) {
         if (loaded->kernels.entries[i].value) {
-            codes[count++] = *(const zt__loaded_code *)loaded->kernels.entries[i].value;
+            kernels[count++] = *(const zt__loaded_kernel *)loaded->kernels.entries[i].value;
         }
     }
-    zt__unlock(&loaded->mutex);
+    zt__unlock(loaded->mutex);
     for (i = 0; i < count; i++) {
-        ZT__INTERNAL(zt__place_kernel(hotspots, &codes[i]));
+        ZT__INTERNAL(zt__place_kernel(hotspots, &kernels[i]));
     }
-    zt__free(&hotspots->allocator, codes);
+    zt__free(&hotspots->allocator, kernels);
 }
 
 /* Reads the debug information of a module, unless it is too large. The handle is valid, and `reading` is
@@ -17330,9 +17323,15 @@ ZT__PRIVATE ze_result_t zt__check_kernel_name(zt__modules *modules, ze_module_ha
 /* Returns what replaces a kernel or function of a module, for zt__end_use, or NULL. */
 ZT__PRIVATE zt__replacement *zt__begin_use(zt__modules *modules, ze_module_handle_t module,
                                            const char *name) {
+    const void *handle = module;
+    const zt__loaded_module *loaded;
     zt__replacement *replacement, *found = NULL;
-    zt__loaded_code code;
-    int is_known = zt__find_loaded(modules->loaded, &modules->loaded->modules, module, &code);
+    int is_elsewhere;
+    zt__lock(modules->loaded->mutex);
+    loaded = (const zt__loaded_module *)zt__map_find(&modules->loaded->modules, &handle, sizeof handle);
+    is_elsewhere = loaded && loaded->context &&
+                   (loaded->context != modules->context || loaded->device != modules->device);
+    zt__unlock(modules->loaded->mutex);
     zt__lock(&modules->mutex);
     for (replacement = modules->replacements; replacement; replacement = replacement->next) {
         if (replacement->module == module) { /* what is of a replacing module stays */
@@ -17343,9 +17342,7 @@ ZT__PRIVATE zt__replacement *zt__begin_use(zt__modules *modules, ze_module_handl
             found = replacement;
         }
     }
-    if (is_known && (code.context != modules->context || code.device != modules->device)) {
-        found = NULL;
-    }
+    found = is_elsewhere ? NULL : found;
     if (found) {
         found->users++;
     }
@@ -17461,11 +17458,11 @@ ZT__PRIVATE void zt__replace_function(zt__modules *modules,
                                 of the tracer. Its owner is known; waits are bounded
      mutex, of the dispatcher   guards the list of live tracers and that of frames. Held while a frame
                                 changes to CALLBACK or ABANDONED
-     mutex, of a tracer         guards the records of handles, names, counts and times
+     mutex, of a tracer         guards the records of handles, names, counts and times; and the tables of
+                                modules and kernels, see >>loaded
      mutex, of its modules      guards replacements, and devices that accept profile flags; see >>modules
-     mutex, of what is loaded   guards the tables of modules and kernels; see >>loaded
 
-   The four mutexes are held briefly. Under them no other lock is locked, and neither the driver nor a
+   The three mutexes are held briefly. Under them no other lock is locked, and neither the driver nor a
    function of the application is called. What is marked atomic is also read without a lock. */
 
 /* The calls of the core interface (ze...) that loaders can trace. Older loaders lack some of them. Where one
@@ -17763,7 +17760,8 @@ typedef struct zt__command {
     uint32_t kernel_count;     /* 0: none */
     uint32_t *wait_count;      /* points to the call's parameter, which zt__begin_command changes */
     ze_event_handle_t *wait_events;
-    ze_event_handle_t *signal; /* likewise; NULL: a wait, which has none */
+    ze_event_handle_t *signal;   /* likewise; NULL: a wait, which has none */
+    ze_kernel_handle_t *kernels; /* all of them */
 } zt__command;
 
 /* Reads the parameters of a launch or copy. Returns 0 if the list or the kernel is NULL. */
@@ -17772,8 +17770,8 @@ ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *c
 #define X(name, type)                                                                                        \
     case ZT__CALL_##name: {                                                                                  \
         const type *p = (const type *)parameters;                                                            \
-        const zt__command launch = {*p->phCommandList, *p->phKernel,      1,                                 \
-                                    p->pnumWaitEvents, *p->pphWaitEvents, p->phSignalEvent};                 \
+        const zt__command launch = {*p->phCommandList, *p->phKernel,     1,          p->pnumWaitEvents,      \
+                                    *p->pphWaitEvents, p->phSignalEvent, p->phKernel};                       \
         *command = launch;                                                                                   \
         return command->list && command->kernel;                                                             \
     }
@@ -17783,9 +17781,13 @@ ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *c
         const ze_command_list_append_launch_multiple_kernels_indirect_params_t *p =
             (const ze_command_list_append_launch_multiple_kernels_indirect_params_t *)parameters;
         uint32_t count = *p->pphKernels ? *p->pnumKernels : 0;
-        const zt__command launch = {
-            *p->phCommandList, count ? **p->pphKernels : NULL, count, p->pnumWaitEvents, *p->pphWaitEvents,
-            p->phSignalEvent};
+        const zt__command launch = {*p->phCommandList,
+                                    count ? **p->pphKernels : NULL,
+                                    count,
+                                    p->pnumWaitEvents,
+                                    *p->pphWaitEvents,
+                                    p->phSignalEvent,
+                                    *p->pphKernels};
         *command = launch;
         return command->list && command->kernel;
     }
@@ -17793,7 +17795,7 @@ ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *c
     case ZT__CALL_##name: {                                                                                  \
         const type *p = (const type *)parameters;                                                            \
         const zt__command copy = {*p->phCommandList, NULL, 0, p->pnumWaitEvents, *p->pphWaitEvents,          \
-                                  p->phSignalEvent};                                                         \
+                                  p->phSignalEvent,  NULL};                                                  \
         *command = copy;                                                                                     \
         return command->list != NULL;                                                                        \
     }
@@ -17804,7 +17806,7 @@ ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *c
     case ZT__CALL_CommandListAppendWaitOnEvents: {
         const ze_command_list_append_wait_on_events_params_t *p =
             (const ze_command_list_append_wait_on_events_params_t *)parameters;
-        const zt__command wait = {*p->phCommandList, NULL, 0, p->pnumEvents, *p->pphEvents, NULL};
+        const zt__command wait = {*p->phCommandList, NULL, 0, p->pnumEvents, *p->pphEvents, NULL, NULL};
         *command = wait;
         return command->list != NULL;
     }
@@ -17901,23 +17903,14 @@ typedef struct zt__kernel_name {
     uint64_t seen, measured; /* launches */
 } zt__kernel_name;
 
-/* What is known of a command list, kernel, event or event pool. */
+/* What is known of a command list, event or event pool. */
 typedef struct zt__known_handle {
-    struct zt__known_handle *next; /* in the list of unused ones */
-    const void *handle;            /* the key */
-    zt__kernel_name *name;         /* of a kernel; NULL: not known yet */
-    uint32_t group_size[3];        /* of a kernel; 0: not known */
-    int has_stamps;                /* of an event, or the events of a pool: kernel time stamps */
+    const void *handle; /* the key */
+    int has_stamps;     /* of an event, or the events of a pool: kernel time stamps */
 
     zt__traced_device *device; /* of a list; NULL: it is not measured */
     zt__list_state kind;       /* UNKNOWN, RECORDED or IMMEDIATE */
     int is_in_order;           /* 0: or not known */
-
-    /* of a kernel, for >>kernels */
-    int is_described; /* what its module states of it is known: */
-    zt__kernel_facts described;
-    zt_profiler *counted_for; /* whose kernel it is, so far; NULL: nobody's */
-    zt__kernel *counted;      /* NULL: there is no room for it */
 
     /* why the commands of a list cannot be measured */
     int is_copy_only;    /* it cannot execute metric queries */
@@ -17982,12 +17975,11 @@ typedef struct zt__tracer {
     zt__timed_mutex opening;
     zt__traced_device *devices; /* atomic; only ever grows */
 
-    zt__mutex mutex;                       /* guards what follows */
-    zt__map kernel_names;                  /* by their text */
-    zt__map described_modules;             /* zt__described_module, by handle */
-    zt__map kernels, lists, pools, events; /* zt__known_handle, by handle */
-    zt__known_handle *unused_handles;
-    uint32_t captures; /* lists that are captured */
+    zt__mutex mutex;              /* guards what follows */
+    zt__loaded loaded;            /* has no mutex of its own */
+    zt__map kernel_names;         /* by their text */
+    zt__map lists, pools, events; /* zt__known_handle, by handle */
+    uint32_t captures;            /* lists that are captured */
     zt_trace_counts counts;
     zt__timed_call *timed_calls[ZT__CALL_COUNT]; /* by zt__call; NULL: not seen yet */
     zt__timed_call *in_order[ZT__CALL_COUNT];    /* the same, in the order of first appearance */
@@ -17998,7 +17990,6 @@ typedef struct zt__tracer {
     zt__message_text open_failure; /* of zt_auto: the first message */
     uint32_t open_failures;        /* how many profilers could not be opened */
 
-    zt__loaded loaded;    /* has a mutex of its own */
     int samples_hotspots; /* of zt_auto: of each device */
 } zt__tracer;
 
@@ -18013,29 +18004,13 @@ ZT__PRIVATE const char *zt__starting_call(const zt__tracer *tracer) {
 /* Returns the record of a handle, which is added if there is none. The mutex is held. Returns NULL
    without memory. */
 ZT__PRIVATE zt__known_handle *zt__remember_handle(zt__tracer *tracer, zt__map *map, const void *handle) {
-    while (zt__map_make_room(map, &tracer->allocator, &tracer->mutex)) {
-        zt__known_handle *known = (zt__known_handle *)zt__map_find(map, &handle, sizeof handle);
-        if (known) {
-            return known;
-        }
-        known = tracer->unused_handles;
-        if (known) {
-            tracer->unused_handles = known->next;
-            memset(known, 0, sizeof *known);
-            known->handle = handle;
-            zt__map_add(map, &known->handle, sizeof known->handle, known);
-            return known;
-        }
-        zt__unlock(&tracer->mutex);
-        known = (zt__known_handle *)zt__allocate(&tracer->allocator, 1, sizeof *known);
-        zt__lock(&tracer->mutex);
-        if (!known) {
-            return NULL;
-        }
-        known->next = tracer->unused_handles;
-        tracer->unused_handles = known;
-    }
-    return NULL;
+    return (zt__known_handle *)zt__find_or_add_record(&tracer->loaded, map, handle, sizeof(zt__known_handle));
+}
+
+/* The same of a kernel. */
+ZT__PRIVATE zt__loaded_kernel *zt__remember_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel) {
+    return (zt__loaded_kernel *)zt__find_or_add_record(&tracer->loaded, &tracer->loaded.kernels, kernel,
+                                                       sizeof(zt__loaded_kernel));
 }
 
 /* Stores whether a capture into a graph has begun on a list. The mutex is held. */
@@ -18048,40 +18023,36 @@ ZT__PRIVATE void zt__set_captured(zt__tracer *tracer, zt__known_handle *list, in
     list->is_captured = is_captured;
 }
 
+/* Frees the record of a handle, if there is one. No mutex is held. */
 ZT__PRIVATE void zt__forget_handle(zt__tracer *tracer, zt__map *map, const void *handle) {
-    zt__known_handle *known;
+    void *record;
     zt__lock(&tracer->mutex);
-    known = (zt__known_handle *)zt__map_find(map, &handle, sizeof handle);
-    if (known) {
-        zt__map_remove(map, &handle, sizeof handle);
-        zt__set_captured(tracer, known, 0);
-        known->next = tracer->unused_handles;
-        tracer->unused_handles = known;
+    record = zt__map_find(map, &handle, sizeof handle);
+    if (record && map == &tracer->lists) {
+        zt__set_captured(tracer, (zt__known_handle *)record, 0);
     }
+    zt__map_remove(map, &handle, sizeof handle);
     zt__unlock(&tracer->mutex);
+    if (record && map == &tracer->loaded.modules) {
+        zt__free_described_module(&tracer->allocator, ((zt__loaded_module *)record)->described);
+    }
+    zt__free(&tracer->allocator, record);
 }
 
 /* Frees what was learned with an earlier configuration. What was not observed since the last stop may have
    changed it. */
 ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer) {
-    zt__map *const maps[] = {&tracer->loaded.kernels, &tracer->loaded.modules, &tracer->lists,
-                             &tracer->kernels,        &tracer->pools,          &tracer->events,
-                             &tracer->kernel_names};
+    zt__map *const maps[] = {&tracer->loaded.modules, &tracer->loaded.kernels, &tracer->lists,
+                             &tracer->pools,          &tracer->events,         &tracer->kernel_names};
     uint32_t i;
+    for (i = 0; i < tracer->loaded.modules.capacity; i++) {
+        const zt__loaded_module *module = (const zt__loaded_module *)tracer->loaded.modules.entries[i].value;
+        zt__free_described_module(&tracer->allocator, module ? module->described : NULL);
+    }
     for (i = 0; i < ZT__COUNT_OF(maps); i++) {
         zt__map_free_values(maps[i], &tracer->allocator);
     }
-    for (i = 0; i < tracer->described_modules.capacity; i++) {
-        zt__free_described_module(&tracer->allocator,
-                                  (zt__described_module *)tracer->described_modules.entries[i].value);
-    }
-    zt__map_free(&tracer->described_modules, &tracer->allocator);
     tracer->captures = 0;
-    while (tracer->unused_handles) {
-        zt__known_handle *unused = tracer->unused_handles;
-        tracer->unused_handles = unused->next;
-        zt__free(&tracer->allocator, unused);
-    }
 }
 
 /* ---- names of kernels ------------------------------------------------------------------------------------ */
@@ -18137,7 +18108,8 @@ ZT__PRIVATE zt__kernel_name *zt__find_or_add_name(zt__tracer *tracer, const char
 ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel,
                                                 int knows_handle) {
     const void *handle = kernel;
-    zt__known_handle *known = (zt__known_handle *)zt__map_find(&tracer->kernels, &handle, sizeof handle);
+    zt__loaded_kernel *known =
+        (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
     zt__kernel_name *name;
     if (known && known->name && knows_handle) {
         return known->name;
@@ -18150,7 +18122,7 @@ ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_ha
     zt__lock(&tracer->mutex);
     name = zt__add_name(tracer, name);
     if (name && name->text[0] && knows_handle) {
-        known = zt__remember_handle(tracer, &tracer->kernels, kernel);
+        known = zt__remember_kernel(tracer, kernel);
         if (known) {
             known->name = name;
         }
@@ -18383,32 +18355,27 @@ ZT__PRIVATE int zt__may_have_stamps(zt__tracer *tracer, ze_event_handle_t event)
 
 /* ---- what is loaded -------------------------------------------------------------------------------------- */
 
-/* Records that a kernel exists, and finds out where it lies if hot spots are sampled. `module` is NULL if it
-   is not known. */
-ZT__PRIVATE void zt__observe_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel,
-                                    ze_module_handle_t module) {
-    zt__loaded *loaded = &tracer->loaded;
+/* Finds out where a kernel lies, if hot spots are sampled. Where their sampling begins later, that finds it
+   in the table. No mutex is held. */
+ZT__PRIVATE void zt__place_if_sampled(zt__tracer *tracer, ze_kernel_handle_t kernel) {
     zt__traced_device *device = zt__next_measured(tracer, NULL);
-    zt__loaded_code code = {NULL, NULL, NULL, NULL};
-    if (module) {
-        zt__find_loaded(loaded, &loaded->modules, module, &code);
+    zt__loaded_kernel *record, placed;
+    if (!zt__load(&tracer->loaded.is_sampled)) {
+        return;
     }
-    code.handle = kernel;
-    code.module = module;
-    zt__add_loaded(loaded, &loaded->kernels, &code);
+    zt__lock(&tracer->mutex);
+    record = zt__remember_kernel(tracer, kernel);
+    if (!record || record->is_placed) {
+        device = NULL;
+    } else {
+        record->is_placed = 1;
+        placed = *record;
+    }
+    zt__unlock(&tracer->mutex);
     for (; device; device = zt__next_measured(tracer, device)) {
         if (zt__is_sampling(device->profiler)) {
-            zt__place_kernel(zt__hotspots_of(device->profiler), &code);
+            zt__place_kernel(zt__hotspots_of(device->profiler), &placed);
         }
-    }
-}
-
-/* Called at a launch, for kernels that were created before the start. */
-ZT__PRIVATE void zt__observe_launched(zt__tracer *tracer, ze_kernel_handle_t kernel) {
-    zt__loaded *loaded = &tracer->loaded;
-    zt__loaded_code code;
-    if (zt__load(&loaded->is_sampled) && !zt__find_loaded(loaded, &loaded->kernels, kernel, &code)) {
-        zt__observe_kernel(tracer, kernel, NULL);
     }
 }
 
@@ -18416,29 +18383,15 @@ ZT__PRIVATE void zt__observe_launched(zt__tracer *tracer, ze_kernel_handle_t ker
    there. */
 ZT__PRIVATE void zt__observe_unload(zt__tracer *tracer, ze_kernel_handle_t kernel,
                                     ze_module_handle_t module) {
-    zt__loaded *loaded = &tracer->loaded;
     zt__traced_device *device = zt__next_measured(tracer, NULL);
     if (kernel) {
-        zt__remove_loaded(loaded, &loaded->kernels, kernel);
+        zt__forget_handle(tracer, &tracer->loaded.kernels, kernel);
     } else {
-        zt__remove_loaded(loaded, &loaded->modules, module);
+        zt__forget_handle(tracer, &tracer->loaded.modules, module);
     }
     for (; device; device = zt__next_measured(tracer, device)) {
         zt__before_unload(zt__hotspots_of(device->profiler), module);
     }
-}
-
-/* Called before a module is destroyed. */
-ZT__PRIVATE void zt__before_module_destroy(zt__tracer *tracer, ze_module_handle_t module) {
-    const void *handle = module;
-    zt__described_module *described;
-    zt__lock(&tracer->mutex);
-    described = (zt__described_module *)zt__map_find(&tracer->described_modules, &handle, sizeof handle);
-    zt__map_remove(&tracer->described_modules, &handle, sizeof handle);
-    zt__unlock(&tracer->mutex);
-    zt__free_described_module(&tracer->allocator, described);
-    zt__change_replacements(&tracer->modules, NULL, module, NULL, "zeModuleDestroy");
-    zt__observe_unload(tracer, NULL, module);
 }
 
 /* ---- host times of calls --------------------------------------------------------------------------------- */
@@ -18562,11 +18515,9 @@ typedef struct zt__frame {
     ze_module_handle_t module;     /* of a zeKernelCreate that has succeeded: the module of the kernel, */
     ze_kernel_handle_t created;    /* which is this one, unless a hook puts another in its place */
 
-    /* Of a launch: how its first kernel is counted when the driver has appended it. */
+    /* Of a launch: how it is counted when the driver has appended it. */
     zt_profiler *counted_for; /* NULL: it is not */
-    zt__kernel *counted;      /* NULL: not known yet */
     int knows_kernel;         /* the kernel is the application's, and not that of a hook */
-    uint32_t group_size[3];
 } zt__frame;
 
 /* The parameters of the call of a frame. */
@@ -18600,6 +18551,7 @@ typedef struct zt__selected_command {
     zt__list_state kind; /* of the list; UNKNOWN: it has to be queried */
     int is_in_order, is_copy_only;
     zt__measurement measurement;
+    zt_profiler *counted_for; /* that of the list, for a launch; NULL: it is not counted */
 } zt__selected_command;
 
 /* Returns how a command is measured. By kernel time stamps, the command signals the event of the slot. If it
@@ -18637,11 +18589,14 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
                                                     int knows_kernel) {
     zt__tracer *tracer = frame->tracer;
     zt__call call = frame->call;
-    zt__selected_command selected = {NULL, NULL, ZT__LIST_UNKNOWN, 0, 0, ZT__BY_COMMANDS};
+    zt__selected_command selected = {NULL, NULL, ZT__LIST_UNKNOWN, 0, 0, ZT__BY_COMMANDS, NULL};
     zt__known_handle *list = command ? zt__find_or_query_list(tracer, command->list) : NULL;
     zt__traced_device *device = list ? list->device : NULL;
     zt__kernel_name *name = NULL;
     int is_order = zt__kind_of_call(call) == ZT__KIND_ORDER;
+    if (zt__is_measured(device) && command->kernel) {
+        selected.counted_for = device->profiler;
+    }
     if (is_order && (!zt__is_measured(device) || device->profiler->passes[0].group_count)) {
         return selected;
     }
@@ -18689,7 +18644,7 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
 ZT__PRIVATE void zt__keep_origin(zt__frame *frame, ze_kernel_handle_t kernel, int knows_handle) {
     zt__slot *slot = (zt__slot *)frame->region.slot;
     const void *handle = kernel;
-    const zt__known_handle *known;
+    const zt__loaded_kernel *known;
     slot->bytes = zt__read_bytes(frame->call, frame->parameters);
     slot->origin.kind = kernel                                           ? ZT__REGION_OF_KERNEL
                         : zt__kind_of_call(frame->call) == ZT__KIND_COPY ? ZT__REGION_OF_COPY
@@ -18698,7 +18653,7 @@ ZT__PRIVATE void zt__keep_origin(zt__frame *frame, ze_kernel_handle_t kernel, in
         return;
     }
     zt__lock(&frame->tracer->mutex);
-    known = (const zt__known_handle *)zt__map_find(&frame->tracer->kernels, &handle, sizeof handle);
+    known = (const zt__loaded_kernel *)zt__map_find(&frame->tracer->loaded.kernels, &handle, sizeof handle);
     if (known && knows_handle) {
         memcpy(slot->origin.group_size, known->group_size, sizeof known->group_size);
     }
@@ -18778,35 +18733,6 @@ ZT__PRIVATE void zt__signal_for_application(zt__frame *frame, ze_result_t result
     }
 }
 
-/* Finds out how a launch is counted when it has been appended: for the profiler of its list, unless
-   zt_trace_config.names leaves the kernel out. The mutex is held. */
-ZT__PRIVATE void zt__prepare_count(zt__frame *frame, const zt__command *command, int knows_kernel) {
-    const zt__tracer *tracer = frame->tracer;
-    const zt__known_handle *list, *kernel = NULL;
-    frame->counted_for = NULL;
-    frame->counted = NULL;
-    frame->knows_kernel = knows_kernel;
-    memset(frame->group_size, 0, sizeof frame->group_size);
-    if (!command || !command->kernel) {
-        return;
-    }
-    list = (const zt__known_handle *)zt__map_find(&tracer->lists, &command->list, sizeof command->list);
-    if (list && zt__is_measured(list->device)) {
-        frame->counted_for = list->device->profiler;
-    }
-    if (knows_kernel) {
-        kernel = (const zt__known_handle *)zt__map_find(&tracer->kernels, &command->kernel,
-                                                        sizeof command->kernel);
-    }
-    if (kernel) {
-        memcpy(frame->group_size, kernel->group_size, sizeof frame->group_size);
-        frame->counted = kernel->counted_for == frame->counted_for ? kernel->counted : NULL;
-        if (kernel->name && !kernel->name->is_selected) {
-            frame->counted_for = NULL;
-        }
-    }
-}
-
 /* Called before a launch or copy, which it may change. `kernel_before_hooks` is the kernel that the
    application has passed. */
 ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_before_hooks) {
@@ -18817,13 +18743,18 @@ ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_b
     /* A hook may destroy a kernel that it has substituted, which is not traced. So its name is queried at
        each launch. */
     int knows_kernel = command.kernel == kernel_before_hooks;
-    if (is_complete && knows_kernel && command.kernel) {
-        zt__observe_launched(tracer, command.kernel);
+    uint32_t i;
+    for (i = knows_kernel ? 0 : 1; is_complete && i < command.kernel_count; i++) {
+        zt__place_if_sampled(tracer, command.kernels[i]); /* it may have been created before the start */
     }
     zt__lock(&tracer->mutex);
+    for (i = knows_kernel ? 0 : 1; is_complete && i < command.kernel_count; i++) {
+        zt__remember_kernel(tracer, command.kernels[i]);
+    }
     selected = zt__select_command(frame, is_complete ? &command : NULL, knows_kernel);
-    zt__prepare_count(frame, is_complete ? &command : NULL, knows_kernel);
     zt__unlock(&tracer->mutex);
+    frame->counted_for = selected.counted_for;
+    frame->knows_kernel = knows_kernel;
     if (!selected.profiler) {
         return;
     }
@@ -18840,123 +18771,92 @@ ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_b
 
 /* ---- kernels --------------------------------------------------------------------------------------------- */
 
-/* Stores what a module states of a kernel, whose native binary is read for the first of its kernels. Returns
-   0 without memory. */
-ZT__PRIVATE int zt__describe_from_module(zt__tracer *tracer, ze_module_handle_t handle, const char *name,
-                                         zt__kernel_facts *facts) {
-    const void *key = handle;
-    zt__described_module *module, *made = NULL;
-    zt__lock(&tracer->mutex);
-    module = (zt__described_module *)zt__map_find(&tracer->described_modules, &key, sizeof key);
-    if (!module) {
-        zt__unlock(&tracer->mutex);
-        made = zt__describe_module(&tracer->allocator, handle);
-        zt__lock(&tracer->mutex);
-        if (made && zt__map_make_room(&tracer->described_modules, &tracer->allocator, &tracer->mutex)) {
-            module = (zt__described_module *)zt__map_find(&tracer->described_modules, &key, sizeof key);
-            if (!module) {
-                zt__map_add(&tracer->described_modules, &made->handle, sizeof made->handle, made);
-                module = made;
-                made = NULL;
-            }
-        }
-    }
-    if (module) {
-        *facts = zt__describe_kernel(module, name);
-    }
-    zt__unlock(&tracer->mutex);
-    zt__free_described_module(&tracer->allocator, made);
-    return module != NULL;
-}
-
-/* Called after a kernel was created. If a hook has put another in its place, its module is not known. */
+/* Called after a kernel was created. The handle, which an epilogue of a hook may have replaced, may be that
+   of an earlier kernel. If it was replaced, its module is not known. The native binary of a module is read
+   for the first of its kernels. */
 ZT__PRIVATE void zt__after_kernel_create(const zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
-    zt__kernel_facts facts;
-    zt__known_handle *known;
-    zt__kernel_name *name;
-    int is_described;
-    if (!tracer->measured[ZT__CALL_CommandListAppendLaunchKernel] ||
-        **ZT__PARAMETERS(frame, ze_kernel_create_params_t)->pphKernel != frame->created) {
-        return;
+    ze_kernel_handle_t kernel = **ZT__PARAMETERS(frame, ze_kernel_create_params_t)->pphKernel;
+    zt__loaded_module *module = NULL;
+    zt__loaded_kernel *known;
+    int is_read = 1;
+    zt__forget_handle(tracer, &tracer->loaded.kernels, kernel);
+    zt__lock(&tracer->mutex);
+    if (kernel == frame->created) {
+        module = (zt__loaded_module *)zt__find_or_add_record(&tracer->loaded, &tracer->loaded.modules,
+                                                             frame->module, sizeof *module);
     }
-    zt__lock(&tracer->mutex);
-    name = zt__name_of_kernel(tracer, frame->created, 1);
-    zt__unlock(&tracer->mutex);
-    is_described = name && zt__describe_from_module(tracer, frame->module, name->text, &facts);
-    zt__lock(&tracer->mutex);
-    known = zt__remember_handle(tracer, &tracer->kernels, frame->created);
-    if (known && is_described) {
-        known->described = facts;
-        known->is_described = 1;
+    known = zt__remember_kernel(tracer, kernel);
+    if (known && kernel == frame->created) {
+        known->module = frame->module;
+        known->device = module ? module->device : NULL;
+    }
+    if (module && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
+        is_read = module->described != NULL;
+        zt__name_of_kernel(tracer, kernel, 1);
     }
     zt__unlock(&tracer->mutex);
-}
-
-/* Returns the record of a kernel, for which the driver is queried at the first launch of its handle. Stores
-   its group size if that is known and `group_size` is not NULL. Returns NULL if there is no room for the
-   record. No mutex is held. */
-ZT__PRIVATE zt__kernel *zt__find_counted(zt__tracer *tracer, zt_profiler *profiler, ze_kernel_handle_t kernel,
-                                         int knows_handle, uint32_t group_size[3]) {
-    zt__known_handle *known;
-    zt__kernel_facts described = zt__unknown_facts();
-    zt__kernel *counted = NULL;
-    int is_counted = 0;
-    zt__lock(&tracer->mutex);
-    known = knows_handle ? zt__remember_handle(tracer, &tracer->kernels, kernel) : NULL;
-    if (known) {
-        described = known->is_described ? known->described : described;
-        is_counted = known->counted_for == profiler;
-        counted = known->counted;
-        if (group_size) {
-            memcpy(group_size, known->group_size, sizeof known->group_size);
+    if (!is_read) {
+        zt__described_module *described = zt__describe_module(&tracer->allocator, frame->module);
+        const void *handle = frame->module;
+        zt__lock(&tracer->mutex);
+        module = (zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &handle, sizeof handle);
+        if (module && !module->described) { /* else another thread was faster */
+            module->described = described;
+            described = NULL;
         }
+        zt__unlock(&tracer->mutex);
+        zt__free_described_module(&tracer->allocator, described);
     }
-    zt__unlock(&tracer->mutex);
-    if (is_counted) {
-        return counted;
-    }
-    counted = zt__find_or_add_kernel(profiler, kernel, &described);
-    zt__lock(&tracer->mutex);
-    known = knows_handle ? (zt__known_handle *)zt__map_find(&tracer->kernels, &kernel, sizeof kernel) : NULL;
-    if (known) {
-        known->counted_for = profiler;
-        known->counted = counted;
-    }
-    zt__unlock(&tracer->mutex);
-    return counted;
+    zt__place_if_sampled(tracer, kernel);
 }
 
-/* Called after a launch was appended: counts it for each of its kernels. */
-ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
-    zt_profiler *profiler = frame->counted_for;
+/* Counts a launch of a kernel, unless zt_trace_config.names leaves it out. At the first launch of its handle,
+   the driver is queried for what the kernel is made of. No mutex is held. */
+ZT__PRIVATE void zt__count_launch(zt__frame *frame, ze_kernel_handle_t kernel, int knows_handle) {
+    zt__tracer *tracer = frame->tracer;
+    const void *handle = kernel;
+    zt__kernel_facts described = zt__unknown_facts();
+    zt__loaded_kernel *record = NULL, known;
+    const zt__loaded_module *module;
     zt_kernel_shape shape;
     zt__origin origin;
-    uint32_t i;
-    if (!frame->tracer->measured[frame->call] || !profiler) {
+    memset(&known, 0, sizeof known);
+    if (knows_handle) {
+        zt__lock(&tracer->mutex);
+        record = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+        if (record) { /* else it was destroyed, on another thread, when its work was done */
+            known = *record;
+        }
+        module = (const zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &known.module,
+                                                         sizeof known.module);
+        if (module && module->described && known.name && known.counted_for != frame->counted_for) {
+            described = zt__describe_kernel(module->described, known.name->text);
+        }
+        zt__unlock(&tracer->mutex);
+    }
+    if (known.name && !known.name->is_selected) {
         return;
     }
-    memcpy(origin.group_size, frame->group_size, sizeof origin.group_size);
+    if (!knows_handle || (record && known.counted_for != frame->counted_for)) {
+        known.counted = zt__find_or_add_kernel(frame->counted_for, kernel, &described);
+    }
+    if (record && known.counted_for != frame->counted_for) {
+        zt__lock(&tracer->mutex);
+        record = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+        if (record) {
+            record->counted_for = frame->counted_for;
+            record->counted = known.counted;
+        }
+        zt__unlock(&tracer->mutex);
+    }
+    memcpy(origin.group_size, known.group_size, sizeof origin.group_size);
     memset(origin.group_count, 0, sizeof origin.group_count);
     zt__read_geometry(frame->call, frame->parameters, &origin);
     memset(&shape, 0, sizeof shape);
     memcpy(shape.group_size, origin.group_size, sizeof shape.group_size);
     memcpy(shape.group_count, origin.group_count, sizeof shape.group_count);
-    if (!frame->counted) {
-        zt__command command;
-        zt__read_command(frame->call, frame->parameters, &command);
-        frame->counted = zt__find_counted(frame->tracer, profiler, command.kernel, frame->knows_kernel, NULL);
-    }
-    zt__count_kernel(profiler, frame->counted, &shape);
-    if (frame->call == ZT__CALL_CommandListAppendLaunchMultipleKernelsIndirect) {
-        const ze_command_list_append_launch_multiple_kernels_indirect_params_t *p =
-            ZT__PARAMETERS(frame, ze_command_list_append_launch_multiple_kernels_indirect_params_t);
-        for (i = 1; i < *p->pnumKernels; i++) {
-            zt__kernel *kernel =
-                zt__find_counted(frame->tracer, profiler, (*p->pphKernels)[i], 1, shape.group_size);
-            zt__count_kernel(profiler, kernel, &shape);
-        }
-    }
+    zt__count_kernel(frame->counted_for, known.counted, &shape);
 }
 
 /* ---- before and after a call ----------------------------------------------------------------------------- */
@@ -19134,12 +19034,13 @@ ZT__PRIVATE void zt__before_destroy(zt__frame *frame, zt__call_kind kind) {
         break;
     }
     case ZT__KIND_KERNEL_DESTROY:
-        zt__forget_handle(tracer, &tracer->kernels,
-                          *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
         zt__observe_unload(tracer, *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel, NULL);
         break;
     case ZT__KIND_MODULE_DESTROY:
-        zt__before_module_destroy(tracer, *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule);
+        zt__change_replacements(&tracer->modules, NULL,
+                                *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule, NULL,
+                                "zeModuleDestroy");
+        zt__observe_unload(tracer, NULL, *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule);
         break;
     case ZT__KIND_POOL_DESTROY:
         zt__forget_handle(tracer, &tracer->pools,
@@ -19171,9 +19072,7 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
         zt__read_command(frame->call, frame->parameters, &command);
         kernel_before_hooks = command.kernel;
     } else if (kind == ZT__KIND_KERNEL_DESTROY) { /* a hook may destroy another one in its place */
-        zt__forget_handle(tracer, &tracer->kernels,
-                          *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
-        zt__remove_loaded(&tracer->loaded, &tracer->loaded.kernels,
+        zt__forget_handle(tracer, &tracer->loaded.kernels,
                           *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
     }
     for (i = 0; i < tracer->hook_count; i++) {
@@ -19225,9 +19124,17 @@ ZT__PRIVATE void zt__after_create(zt__frame *frame, zt__call_kind kind) {
         break;
     case ZT__KIND_MODULE_CREATE: {
         const ze_module_create_params_t *p = ZT__PARAMETERS(frame, ze_module_create_params_t);
-        zt__loaded_code code = {**p->pphModule, NULL, *p->phContext, *p->phDevice};
+        zt__loaded_module *module;
         zt__after_module_create(&tracer->modules, p, &frame->build);
-        zt__add_loaded(&tracer->loaded, &tracer->loaded.modules, &code);
+        zt__forget_handle(tracer, &tracer->loaded.modules, **p->pphModule); /* that of an earlier one */
+        zt__lock(&tracer->mutex);
+        module = (zt__loaded_module *)zt__find_or_add_record(&tracer->loaded, &tracer->loaded.modules,
+                                                             **p->pphModule, sizeof *module);
+        if (module) {
+            module->context = *p->phContext;
+            module->device = *p->phDevice;
+        }
+        zt__unlock(&tracer->mutex);
         break;
     }
     case ZT__KIND_KERNEL_CREATE: {
@@ -19245,15 +19152,20 @@ ZT__PRIVATE void zt__after_create(zt__frame *frame, zt__call_kind kind) {
 /* What a tracer does after a call that has succeeded. */
 ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
     zt__tracer *tracer = frame->tracer;
+    zt__command command;
+    uint32_t i;
     switch (kind) {
     case ZT__KIND_LAUNCH:
-        zt__after_launch(frame);
+        zt__read_command(frame->call, frame->parameters, &command);
+        for (i = 0; tracer->measured[frame->call] && frame->counted_for && i < command.kernel_count; i++) {
+            zt__count_launch(frame, command.kernels[i], i > 0 || frame->knows_kernel);
+        }
         break;
     case ZT__KIND_GROUP_SIZE: {
         const ze_kernel_set_group_size_params_t *p = ZT__PARAMETERS(frame, ze_kernel_set_group_size_params_t);
-        zt__known_handle *known;
+        zt__loaded_kernel *known;
         zt__lock(&tracer->mutex);
-        known = zt__remember_handle(tracer, &tracer->kernels, *p->phKernel);
+        known = zt__remember_kernel(tracer, *p->phKernel);
         if (known) {
             known->group_size[0] = *p->pgroupSizeX;
             known->group_size[1] = *p->pgroupSizeY;
@@ -19313,12 +19225,8 @@ ZT__PRIVATE void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t e
             hook->epilogue(frame->parameters, (int)result, hook->user, &frame->instances[i - 1]);
         }
     }
-    /* The handle, which an epilogue may have replaced, may be that of an earlier kernel. */
     if (kind == ZT__KIND_KERNEL_CREATE && result == ZE_RESULT_SUCCESS) {
-        const ze_kernel_create_params_t *p = ZT__PARAMETERS(frame, ze_kernel_create_params_t);
-        zt__forget_handle(tracer, &tracer->kernels, **p->pphKernel);
         zt__after_kernel_create(frame);
-        zt__observe_kernel(tracer, **p->pphKernel, **p->pphKernel == frame->created ? frame->module : NULL);
     }
 }
 
@@ -19637,7 +19545,7 @@ ZT__PRIVATE void zt__forget_tracers(void) {
     zt__dispatch_mutex = unlocked;
     for (tracer = zt__dispatch.tracers; tracer; tracer = tracer->next) {
         tracer->is_live = tracer->loaded.is_observed = 0;
-        tracer->mutex = tracer->loaded.mutex = tracer->modules.mutex = unlocked;
+        tracer->mutex = tracer->modules.mutex = unlocked;
     }
     zt__dispatch.tracers = NULL;
     zt__dispatch.tracer_count = 0;
@@ -19961,8 +19869,8 @@ ZT__PRIVATE zt__tracer *zt__create_tracer(const zt_allocator *allocator, zt__dia
     tracer->wait_timeout_ns = wait_timeout_ns;
     pthread_mutex_init(&tracer->mutex, NULL);
     pthread_mutex_init(&tracer->opening.mutex, NULL);
-    pthread_mutex_init(&tracer->loaded.mutex, NULL);
     tracer->loaded.allocator = &tracer->allocator;
+    tracer->loaded.mutex = &tracer->mutex;
     pthread_mutex_init(&tracer->modules.mutex, NULL);
     tracer->modules.allocator = *allocator;
     tracer->modules.diagnostics = diagnostics;
@@ -19994,7 +19902,6 @@ ZT__PRIVATE void zt__destroy_tracer(zt__tracer *tracer) {
     zt__free(&allocator, tracer->spans);
     pthread_mutex_destroy(&tracer->mutex);
     pthread_mutex_destroy(&tracer->opening.mutex);
-    pthread_mutex_destroy(&tracer->loaded.mutex);
     pthread_mutex_destroy(&tracer->modules.mutex);
     zt__free(&allocator, tracer);
 }
