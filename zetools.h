@@ -17049,7 +17049,8 @@ ZT__PRIVATE void zt__save_binary(zt__modules *modules, uint64_t hash, const char
         return;
     }
     beside = path + room;
-    snprintf(beside, room, "%s.%ld.%lx.part", path, (long)getpid(), (unsigned long)zt__this_thread());
+    snprintf(beside, room, "%s/%016llx.%ld.%lx.part", modules->directory, (unsigned long long)hash,
+             (long)getpid(), (unsigned long)zt__this_thread());
     file = fopen(beside, "wb");
     if (!file) {
         failed = "fopen";
@@ -17071,35 +17072,6 @@ ZT__PRIVATE void zt__save_binary(zt__modules *modules, uint64_t hash, const char
                              "Check the directory, its permissions and space.");
     }
     zt__free(&modules->allocator, path);
-}
-
-/* Writes the files of a module. */
-ZT__PRIVATE void zt__save_module(zt__modules *modules, ze_module_handle_t module) {
-    const char *remedy = "Free some memory, or update the driver.", *suffix = "bin";
-    zt__binary binary, debug;
-    uint64_t hash;
-    ze_result_t result = zt__read_binary(&modules->allocator, module, 0, SIZE_MAX, &binary);
-    if (result != ZE_RESULT_SUCCESS || !binary.bytes) {
-        zt__report_not_saved(modules, modules->directory, result, "zeModuleGetNativeBinary",
-                             zt_result_name(result), remedy);
-        return;
-    }
-    if (binary.size >= 4 && memcmp(binary.bytes, "\177ELF", 4) == 0) {
-        suffix = "elf";
-    } else if (binary.size >= 8 && memcmp(binary.bytes, "!<arch>\n", 8) == 0) {
-        suffix = "ar";
-    }
-    hash = zt__hash(binary.bytes, binary.size);
-    zt__save_binary(modules, hash, suffix, &binary);
-    zt__free(&modules->allocator, binary.bytes);
-    result = zt__read_binary(&modules->allocator, module, 1, SIZE_MAX, &debug);
-    if (debug.bytes) {
-        zt__save_binary(modules, hash, "debug", &debug);
-        zt__free(&modules->allocator, debug.bytes);
-    } else if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_ERROR_UNSUPPORTED_FEATURE) {
-        zt__report_not_saved(modules, modules->directory, result, "zetModuleGetDebugInfo",
-                             zt_result_name(result), remedy);
-    }
 }
 
 /* ---- builds with profile flags --------------------------------------------------------------------------- */
@@ -17213,26 +17185,44 @@ ZT__PRIVATE void zt__begin_build(zt__modules *modules, const ze_module_create_pa
     *parameters->pdesc = &changed->desc;
 }
 
-/* Called after the call, with or without a tracer. */
-ZT__PRIVATE void zt__end_build(zt__build *build) {
-    if (build->place) {
-        *build->place = build->before;
-        zt__free(&zt__default_allocator, build->changed);
-        build->place = NULL;
-    }
-}
-
-/* Called after a module was created. */
+/* Called after a module was created: writes its files. That it was created where the trial was not shows that
+   the driver refuses the flags. */
 ZT__PRIVATE void zt__after_module_create(zt__modules *modules, const ze_module_create_params_t *parameters,
                                          const zt__build *build) {
+    const char *remedy = "Free some memory, or update the driver.", *suffix = "bin";
     ze_module_handle_t module = **parameters->pphModule;
-    if (modules->directory) {
-        zt__save_module(modules, module);
-    }
+    zt__binary binary, debug;
+    uint64_t hash;
+    ze_result_t result;
     if (build->trial != ZE_RESULT_SUCCESS) {
         zt__store(&modules->refuses_flags, 1);
         zt__report(modules->diagnostics, FLAGS_REFUSED, build->trial, zt_result_name(build->trial),
                    (unsigned)modules->profile_flags);
+    }
+    if (!modules->directory) {
+        return;
+    }
+    result = zt__read_binary(&modules->allocator, module, 0, SIZE_MAX, &binary);
+    if (result != ZE_RESULT_SUCCESS || !binary.bytes) {
+        zt__report_not_saved(modules, modules->directory, result, "zeModuleGetNativeBinary",
+                             zt_result_name(result), remedy);
+        return;
+    }
+    if (binary.size >= 4 && memcmp(binary.bytes, "\177ELF", 4) == 0) {
+        suffix = "elf";
+    } else if (binary.size >= 8 && memcmp(binary.bytes, "!<arch>\n", 8) == 0) {
+        suffix = "ar";
+    }
+    hash = zt__hash(binary.bytes, binary.size);
+    zt__save_binary(modules, hash, suffix, &binary);
+    zt__free(&modules->allocator, binary.bytes);
+    result = zt__read_binary(&modules->allocator, module, 1, SIZE_MAX, &debug);
+    if (debug.bytes) {
+        zt__save_binary(modules, hash, "debug", &debug);
+        zt__free(&modules->allocator, debug.bytes);
+    } else if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_ERROR_UNSUPPORTED_FEATURE) {
+        zt__report_not_saved(modules, modules->directory, result, "zetModuleGetDebugInfo",
+                             zt_result_name(result), remedy);
     }
 }
 
@@ -17760,8 +17750,7 @@ typedef struct zt__command {
     uint32_t kernel_count;     /* 0: none */
     uint32_t *wait_count;      /* points to the call's parameter, which zt__begin_command changes */
     ze_event_handle_t *wait_events;
-    ze_event_handle_t *signal;   /* likewise; NULL: a wait, which has none */
-    ze_kernel_handle_t *kernels; /* all of them */
+    ze_event_handle_t *signal; /* likewise; NULL: a wait, which has none */
 } zt__command;
 
 /* Reads the parameters of a launch or copy. Returns 0 if the list or the kernel is NULL. */
@@ -17770,8 +17759,8 @@ ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *c
 #define X(name, type)                                                                                        \
     case ZT__CALL_##name: {                                                                                  \
         const type *p = (const type *)parameters;                                                            \
-        const zt__command launch = {*p->phCommandList, *p->phKernel,     1,          p->pnumWaitEvents,      \
-                                    *p->pphWaitEvents, p->phSignalEvent, p->phKernel};                       \
+        const zt__command launch = {*p->phCommandList, *p->phKernel,      1,                                 \
+                                    p->pnumWaitEvents, *p->pphWaitEvents, p->phSignalEvent};                 \
         *command = launch;                                                                                   \
         return command->list && command->kernel;                                                             \
     }
@@ -17781,13 +17770,9 @@ ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *c
         const ze_command_list_append_launch_multiple_kernels_indirect_params_t *p =
             (const ze_command_list_append_launch_multiple_kernels_indirect_params_t *)parameters;
         uint32_t count = *p->pphKernels ? *p->pnumKernels : 0;
-        const zt__command launch = {*p->phCommandList,
-                                    count ? **p->pphKernels : NULL,
-                                    count,
-                                    p->pnumWaitEvents,
-                                    *p->pphWaitEvents,
-                                    p->phSignalEvent,
-                                    *p->pphKernels};
+        const zt__command launch = {
+            *p->phCommandList, count ? **p->pphKernels : NULL, count, p->pnumWaitEvents, *p->pphWaitEvents,
+            p->phSignalEvent};
         *command = launch;
         return command->list && command->kernel;
     }
@@ -17795,7 +17780,7 @@ ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *c
     case ZT__CALL_##name: {                                                                                  \
         const type *p = (const type *)parameters;                                                            \
         const zt__command copy = {*p->phCommandList, NULL, 0, p->pnumWaitEvents, *p->pphWaitEvents,          \
-                                  p->phSignalEvent,  NULL};                                                  \
+                                  p->phSignalEvent};                                                         \
         *command = copy;                                                                                     \
         return command->list != NULL;                                                                        \
     }
@@ -17806,7 +17791,7 @@ ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *c
     case ZT__CALL_CommandListAppendWaitOnEvents: {
         const ze_command_list_append_wait_on_events_params_t *p =
             (const ze_command_list_append_wait_on_events_params_t *)parameters;
-        const zt__command wait = {*p->phCommandList, NULL, 0, p->pnumEvents, *p->pphEvents, NULL, NULL};
+        const zt__command wait = {*p->phCommandList, NULL, 0, p->pnumEvents, *p->pphEvents, NULL};
         *command = wait;
         return command->list != NULL;
     }
@@ -18057,16 +18042,7 @@ ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer) {
 
 /* ---- names of kernels ------------------------------------------------------------------------------------ */
 
-/* Returns a record with room for a name of `size` bytes, or NULL without memory. No mutex is held. */
-ZT__PRIVATE zt__kernel_name *zt__make_name(const zt__tracer *tracer, size_t size) {
-    zt__kernel_name *made = (zt__kernel_name *)zt__allocate(&tracer->allocator, 1, sizeof *made + size);
-    if (made) {
-        made->text = (char *)(made + 1);
-    }
-    return made;
-}
-
-/* Adds a record from zt__make_name, or frees it if there is one of this name. Returns the record in use.
+/* Adds a record that was allocated, or frees it if there is one of this name. Returns the record in use.
    The mutex is held. Returns NULL without memory, or if `made` is NULL. */
 ZT__PRIVATE zt__kernel_name *zt__add_name(zt__tracer *tracer, zt__kernel_name *made) {
     zt__kernel_name *name = NULL;
@@ -18083,23 +18059,6 @@ ZT__PRIVATE zt__kernel_name *zt__add_name(zt__tracer *tracer, zt__kernel_name *m
     zt__free(&tracer->allocator, made);
     zt__lock(&tracer->mutex);
     return name;
-}
-
-/* Returns the record of a name, which is added if there is none. The mutex is held. Returns NULL without
-   memory. */
-ZT__PRIVATE zt__kernel_name *zt__find_or_add_name(zt__tracer *tracer, const char *text) {
-    size_t length = strlen(text);
-    zt__kernel_name *made, *name = (zt__kernel_name *)zt__map_find(&tracer->kernel_names, text, length);
-    if (name) {
-        return name;
-    }
-    zt__unlock(&tracer->mutex);
-    made = zt__make_name(tracer, length + 1);
-    if (made) {
-        memcpy(made->text, text, length);
-    }
-    zt__lock(&tracer->mutex);
-    return zt__add_name(tracer, made);
 }
 
 /* Returns the name of a kernel: the one that is known for its handle, or else, or if `knows_handle` is 0,
@@ -18134,27 +18093,31 @@ ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_ha
    the first, and the number of others: "saxpy +2". The mutex is held. Returns NULL without memory. */
 ZT__PRIVATE zt__kernel_name *zt__name_of_command(zt__tracer *tracer, zt__call call,
                                                  const zt__command *command, int knows_handle) {
-    char text[256];
-    zt__kernel_name *first, *made;
-    unsigned others;
-    size_t length;
-    if (!command->kernel) {
-        return zt__find_or_add_name(tracer, zt__call_name(call) + strlen("zeCommandListAppend"));
+    const char *text = zt__call_name(call) + strlen("zeCommandListAppend");
+    char number[16] = "";
+    zt__kernel_name *name, *made;
+    size_t size;
+    if (command->kernel) {
+        name = zt__name_of_kernel(tracer, command->kernel, knows_handle);
+        text = name ? name->text : NULL;
+    } else {
+        name = (zt__kernel_name *)zt__map_find(&tracer->kernel_names, text, strlen(text));
     }
-    first = zt__name_of_kernel(tracer, command->kernel, knows_handle);
-    if (!first || command->kernel_count == 1) {
-        return first;
+    if (command->kernel_count <= 1 && (name || command->kernel)) {
+        return name;
     }
-    others = (unsigned)command->kernel_count - 1;
-    length = (size_t)snprintf(text, sizeof text, "%s +%u", first->text, others);
-    if (length < sizeof text) {
-        return zt__find_or_add_name(tracer, text);
+    if (!text) {
+        return NULL;
     }
-    /* Too long for the buffer. The record is allocated for each such launch, and freed if it exists. */
+    if (command->kernel_count > 1) { /* the record is freed if there is one of this name */
+        snprintf(number, sizeof number, " +%u", (unsigned)command->kernel_count - 1);
+    }
+    size = strlen(text) + strlen(number) + 1;
     zt__unlock(&tracer->mutex);
-    made = zt__make_name(tracer, length + 1);
+    made = (zt__kernel_name *)zt__allocate(&tracer->allocator, 1, sizeof *made + size);
     if (made) {
-        snprintf(made->text, length + 1, "%s +%u", first->text, others);
+        made->text = (char *)(made + 1);
+        snprintf(made->text, size, "%s%s", text, number);
     }
     zt__lock(&tracer->mutex);
     return zt__add_name(tracer, made);
@@ -18162,39 +18125,32 @@ ZT__PRIVATE zt__kernel_name *zt__name_of_command(zt__tracer *tracer, zt__call ca
 
 /* ---- devices and lists ----------------------------------------------------------------------------------- */
 
-/* Returns a bit for each queue group that cannot execute metric queries, that is, for copy engines. */
-ZT__PRIVATE uint32_t zt__find_copy_groups(ze_device_handle_t device) {
-    enum { MOST = 32 };
-    ze_command_queue_group_properties_t groups[MOST];
-    uint32_t i, count = MOST, found = 0;
-    ze_result_t result;
-    memset(groups, 0, sizeof groups);
-    for (i = 0; i < MOST; i++) {
-        groups[i].stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES;
-    }
-    ZT__INTERNAL(result = zeDeviceGetCommandQueueGroupProperties(device, &count, groups));
-    for (i = 0; result == ZE_RESULT_SUCCESS && i < count && i < MOST; i++) {
-        if (!(groups[i].flags & (ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE |
-                                 ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_METRICS))) {
-            found |= UINT32_C(1) << i;
-        }
-    }
-    return found;
-}
-
-/* Adds a device at the end of the tracer's. Called by one thread at a time, while others may read.
-   Returns NULL without memory. */
+/* Adds a device at the end of the tracer's. Copy engines are the queue groups that cannot execute metric
+   queries. Called by one thread at a time, while others may read. Returns NULL without memory. */
 ZT__PRIVATE zt__traced_device *zt__add_device(zt__tracer *tracer, ze_context_handle_t context,
                                               ze_device_handle_t device, zt_profiler *profiler) {
+    ze_command_queue_group_properties_t groups[32];
     zt__traced_device *added = (zt__traced_device *)zt__allocate(&tracer->allocator, 1, sizeof *added);
     zt__traced_device **end = &tracer->devices;
+    uint32_t i, count = ZT__COUNT_OF(groups);
+    ze_result_t result;
     if (!added) {
         return NULL;
     }
     added->context = context;
     added->device = device;
     added->profiler = profiler;
-    added->copy_only_groups = zt__find_copy_groups(device);
+    memset(groups, 0, sizeof groups);
+    for (i = 0; i < count; i++) {
+        groups[i].stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES;
+    }
+    ZT__INTERNAL(result = zeDeviceGetCommandQueueGroupProperties(device, &count, groups));
+    for (i = 0; result == ZE_RESULT_SUCCESS && i < count && i < ZT__COUNT_OF(groups); i++) {
+        if (!(groups[i].flags & (ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE |
+                                 ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_METRICS))) {
+            added->copy_only_groups |= UINT32_C(1) << i;
+        }
+    }
     while (*end) {
         end = &(*end)->next;
     }
@@ -18399,25 +18355,6 @@ ZT__PRIVATE void zt__observe_unload(zt__tracer *tracer, ze_kernel_handle_t kerne
 static const zt_aggregation zt__call_columns[1] = {ZT_AGGREGATE_SUM};
 static const zt__sample_layout zt__call_layout = {1, ZT__KEPT_CALLS, zt__call_columns};
 
-/* Warnings and answers are no errors. Older headers lack some of their names, hence the numbers. */
-ZT__PRIVATE int zt__is_error(ze_result_t result) {
-    switch ((uint32_t)result) {
-    case ZE_RESULT_SUCCESS:
-    case ZE_RESULT_NOT_READY:
-    case ZE_RESULT_WARNING_DROPPED_DATA:
-    case 0x7800001b: /* WARNING_ACTION_REQUIRED */
-    case 0x7ff00005: /* EXP_RTAS_BUILD_RETRY */
-    case 0x7ff00006: /* EXP_RTAS_BUILD_DEFERRED */
-    case 0x7800001d: /* EXT_RTAS_BUILD_RETRY */
-    case 0x7800001e: /* EXT_RTAS_BUILD_DEFERRED */
-    case 0x78000022: /* QUERY_TRUE */
-    case 0x78000023: /* QUERY_FALSE */
-        return 0;
-    default:
-        return 1;
-    }
-}
-
 ZT__PRIVATE void zt__free_timed_call(const zt_allocator *allocator, zt__timed_call *timed) {
     if (timed) {
         zt__free_statistics(allocator, &timed->statistics);
@@ -18463,7 +18400,22 @@ ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begi
     timed = zt__find_or_add_timed_call(tracer, call);
     if (timed) {
         zt__add_sample(&zt__call_layout, &timed->statistics, 0, &duration);
-        timed->errors += (uint64_t)zt__is_error(result);
+        switch ((uint32_t)result) {
+        case ZE_RESULT_SUCCESS: /* Warnings and answers are no errors. Older headers lack some names. */
+        case ZE_RESULT_NOT_READY:
+        case ZE_RESULT_WARNING_DROPPED_DATA:
+        case 0x7800001b: /* WARNING_ACTION_REQUIRED */
+        case 0x7ff00005: /* EXP_RTAS_BUILD_RETRY */
+        case 0x7ff00006: /* EXP_RTAS_BUILD_DEFERRED */
+        case 0x7800001d: /* EXT_RTAS_BUILD_RETRY */
+        case 0x7800001e: /* EXT_RTAS_BUILD_DEFERRED */
+        case 0x78000022: /* QUERY_TRUE */
+        case 0x78000023: /* QUERY_FALSE */
+            break;
+        default:
+            timed->errors++;
+            break;
+        }
     }
     if (tracer->spans) {
         zt__host_span *span = &tracer->spans[tracer->span_count++ % tracer->span_capacity];
@@ -18522,6 +18474,15 @@ typedef struct zt__frame {
 
 /* The parameters of the call of a frame. */
 #define ZT__PARAMETERS(frame, type) ((const type *)(frame)->parameters)
+
+/* Returns one of the kernels of a launch. */
+ZT__PRIVATE ze_kernel_handle_t zt__launched_kernel(const zt__frame *frame, const zt__command *command,
+                                                   uint32_t index) {
+    return index == 0
+               ? command->kernel
+               : (*ZT__PARAMETERS(frame, ze_command_list_append_launch_multiple_kernels_indirect_params_t)
+                       ->pphKernels)[index];
+}
 
 /* ---- launches and copies --------------------------------------------------------------------------------- */
 
@@ -18745,11 +18706,12 @@ ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_b
     int knows_kernel = command.kernel == kernel_before_hooks;
     uint32_t i;
     for (i = knows_kernel ? 0 : 1; is_complete && i < command.kernel_count; i++) {
-        zt__place_if_sampled(tracer, command.kernels[i]); /* it may have been created before the start */
+        zt__place_if_sampled(
+            tracer, zt__launched_kernel(frame, &command, i)); /* it may have been created before the start */
     }
     zt__lock(&tracer->mutex);
     for (i = knows_kernel ? 0 : 1; is_complete && i < command.kernel_count; i++) {
-        zt__remember_kernel(tracer, command.kernels[i]);
+        zt__remember_kernel(tracer, zt__launched_kernel(frame, &command, i));
     }
     selected = zt__select_command(frame, is_complete ? &command : NULL, knows_kernel);
     zt__unlock(&tracer->mutex);
@@ -19158,7 +19120,7 @@ ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
     case ZT__KIND_LAUNCH:
         zt__read_command(frame->call, frame->parameters, &command);
         for (i = 0; tracer->measured[frame->call] && frame->counted_for && i < command.kernel_count; i++) {
-            zt__count_launch(frame, command.kernels[i], i > 0 || frame->knows_kernel);
+            zt__count_launch(frame, zt__launched_kernel(frame, &command, i), i > 0 || frame->knows_kernel);
         }
         break;
     case ZT__KIND_GROUP_SIZE: {
@@ -19274,41 +19236,32 @@ ZT__PRIVATE int zt__is_inside_hook(void) {
     return frame != NULL;
 }
 
-/* Ensures an unused frame for each live tracer. The mutex is held, but unlocked while memory is
-   allocated. Frames come from malloc, because they may outlive the application's allocator. Returns 0
-   without memory. */
-ZT__PRIVATE int zt__reserve_frames(void) {
+/* Begins a call, with a frame for each live tracer that observes it. Frames come from malloc, because they
+   may outlive the application's allocator. While one is allocated, the mutex is unlocked, and tracers may
+   start. Returns the first frame, or NULL if there is none. */
+ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, void *parameters) {
+    zt__frame *first = NULL, *last = NULL, *frame;
+    zt__tracer *tracer;
+    zt__lock(&zt__dispatch_mutex);
     for (;;) {
-        zt__frame *frame;
         uint32_t unused = 0;
         for (frame = zt__dispatch.frames; frame; frame = frame->next_of_all) {
             unused += zt__load(&frame->state) == ZT__FRAME_UNUSED;
         }
         if (unused >= zt__dispatch.tracer_count) {
-            return 1;
+            break;
         }
         zt__unlock(&zt__dispatch_mutex);
         frame = (zt__frame *)zt__allocate(&zt__default_allocator, 1, sizeof *frame);
-        zt__lock(&zt__dispatch_mutex);
         if (!frame) {
-            return 0;
+            return NULL;
         }
+        zt__lock(&zt__dispatch_mutex);
         frame->next_of_all = zt__dispatch.frames;
         zt__dispatch.frames = frame;
     }
-}
-
-/* Begins a call, with a frame for each live tracer that observes it. Returns the first frame, or NULL if
-   there is none. */
-ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, void *parameters) {
-    zt__frame *first = NULL, *last = NULL, *frame;
-    zt__tracer *tracer = NULL;
-    zt__lock(&zt__dispatch_mutex);
-    if (zt__reserve_frames()) {
-        tracer = zt__dispatch.tracers;
-    }
     frame = zt__dispatch.frames;
-    for (; tracer; tracer = tracer->next) {
+    for (tracer = zt__dispatch.tracers; tracer; tracer = tracer->next) {
         if (!tracer->observed[call]) {
             continue;
         }
@@ -19395,7 +19348,10 @@ ZT__PRIVATE void zt__epilogue(ze_result_t result, void **instance) {
         if (frame->wait_count) { /* of the application, so also if the tracer was destroyed */
             *frame->wait_count = frame->waits;
         }
-        zt__end_build(&frame->build);
+        if (frame->build.place) { /* likewise */
+            *frame->build.place = frame->build.before;
+            zt__free(&zt__default_allocator, frame->build.changed);
+        }
         if (frame->state == ZT__FRAME_CALLBACK) {
             zt__after_call(frame, result, end_ns);
         }
@@ -19437,35 +19393,6 @@ static const zt__callbacks zt__callbacks_of[ZT__CALL_COUNT] = {
 
 /* ---- registration with the loader ------------------------------------------------------------------------ */
 
-/* Creates and enables a tracer object of the loader, with callbacks for those of these calls that the loader
-   can trace. If that fails, `*handle` is NULL, or has to be retired or destroyed. */
-ZT__PRIVATE ze_result_t zt__create_registration(const uint8_t *calls, uintptr_t registration,
-                                                zel_tracer_handle_t *handle) {
-    ze_result_t(ZE_APICALL * register_callback)(zel_tracer_handle_t, zel_tracer_reg_t, zt__callback);
-    zel_tracer_desc_t desc;
-    char symbol[128];
-    uint32_t call;
-    ze_result_t result;
-    memset(&desc, 0, sizeof desc);
-    desc.stype = ZEL_STRUCTURE_TYPE_TRACER_DESC;
-    desc.pUserData = (void *)registration;
-    result = zelTracerCreate(&desc, handle);
-    for (call = 0; call < ZT__CALL_COUNT && result == ZE_RESULT_SUCCESS; call++) {
-        if (!calls[call]) {
-            continue;
-        }
-        snprintf(symbol, sizeof symbol, "zelTracer%sRegisterCallback", zt__call_name(call) + strlen("ze"));
-        zt__find_loader_symbol(symbol, (void *)&register_callback);
-        if (register_callback) {
-            result = register_callback(*handle, ZEL_REGISTER_PROLOGUE, zt__callbacks_of[call].before);
-        }
-        if (register_callback && result == ZE_RESULT_SUCCESS) {
-            result = register_callback(*handle, ZEL_REGISTER_EPILOGUE, zt__callbacks_of[call].after);
-        }
-    }
-    return result == ZE_RESULT_SUCCESS ? zelTracerSetEnabled(*handle, 1) : result;
-}
-
 /* Makes a call to find out whether callbacks come. With the tracing layer off, none come, although
    registration succeeds. */
 ZT__PRIVATE int zt__callbacks_come(uintptr_t registration) {
@@ -19486,12 +19413,14 @@ ZT__PRIVATE void zt__retire(zel_tracer_handle_t handle) {
 }
 
 /* Registers callbacks for the calls that live tracers observe, for those that `starting` (or NULL)
-   observes, and for the one that zt__callbacks_come makes. If that fails, the previous registration
-   stays. `setup` is held. */
+   observes, and for the one that zt__callbacks_come makes, as far as the loader can trace them. If that
+   fails, the previous registration stays. `setup` is held. */
 ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting) {
     static uintptr_t last_registration;
+    ze_result_t(ZE_APICALL * register_callback)(zel_tracer_handle_t, zel_tracer_reg_t, zt__callback);
     uint8_t calls[ZT__CALL_COUNT];
     zel_tracer_handle_t handle = NULL;
+    zel_tracer_desc_t desc;
     ze_result_t result;
     uint32_t call;
     for (call = 0; call < ZT__CALL_COUNT; call++) {
@@ -19501,24 +19430,44 @@ ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting) {
     if (zt__dispatch.handle && memcmp(zt__dispatch.registered, calls, sizeof calls) == 0) {
         return zt__callbacks_come(zt__dispatch.registration) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
     }
-    result = zt__create_registration(calls, ++last_registration, &handle);
-    if (result == ZE_RESULT_SUCCESS && zt__callbacks_come(last_registration)) {
+    memset(&desc, 0, sizeof desc);
+    desc.stype = ZEL_STRUCTURE_TYPE_TRACER_DESC;
+    desc.pUserData = (void *)++last_registration;
+    result = zelTracerCreate(&desc, &handle);
+    for (call = 0; call < ZT__CALL_COUNT && result == ZE_RESULT_SUCCESS; call++) {
+        char symbol[128];
+        if (!calls[call]) {
+            continue;
+        }
+        snprintf(symbol, sizeof symbol, "zelTracer%sRegisterCallback", zt__call_name(call) + strlen("ze"));
+        zt__find_loader_symbol(symbol, (void *)&register_callback);
+        if (register_callback) {
+            result = register_callback(handle, ZEL_REGISTER_PROLOGUE, zt__callbacks_of[call].before);
+        }
+        if (register_callback && result == ZE_RESULT_SUCCESS) {
+            result = register_callback(handle, ZEL_REGISTER_EPILOGUE, zt__callbacks_of[call].after);
+        }
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zelTracerSetEnabled(handle, 1);
+    }
+    if (result == ZE_RESULT_SUCCESS && !zt__callbacks_come(last_registration)) {
+        result = ZE_RESULT_NOT_READY;
+    }
+    if (result == ZE_RESULT_SUCCESS) {
         if (zt__dispatch.handle) {
             zt__retire(zt__dispatch.handle);
         }
         zt__dispatch.handle = handle;
         zt__dispatch.registration = last_registration;
         memcpy(zt__dispatch.registered, calls, sizeof calls);
-        return result;
-    }
-    if (handle && (zt__dispatch.handle || zt__dispatch.retired_count)) {
+    } else if (handle && (zt__dispatch.handle || zt__dispatch.retired_count)) {
         zt__retire(handle);
-    } else if (handle) { /* nothing was ever traced, so there is no call that zelTracerDestroy could wait for
-                          */
+    } else if (handle) { /* nothing was traced yet, so there is no call for which zelTracerDestroy waits */
         zelTracerSetEnabled(handle, 0);
         zelTracerDestroy(handle);
     }
-    return result == ZE_RESULT_SUCCESS ? ZE_RESULT_NOT_READY : result;
+    return result;
 }
 
 /* Called when the last tracer stops. If the loader cannot disable the layer, callbacks still come. The
@@ -19602,28 +19551,6 @@ ZT__PRIVATE ze_result_t zt__report_no_such_call(const zt__tracer *tracer, const 
                       zt__starting_call(tracer), wanted, nearest.text);
 }
 
-/* Stores which calls a list of patterns selects to be timed. Each pattern must match a call. */
-ZT__PRIVATE ze_result_t zt__select_calls(zt__tracer *tracer, const char *list) {
-    const char *rest = list, *pattern;
-    size_t length;
-    uint32_t call;
-    while (list && zt__next_name(&rest, &pattern, &length)) {
-        size_t skipped = *pattern == '!';
-        for (call = 0; call < ZT__CALL_COUNT; call++) {
-            if (zt__matches(pattern + skipped, length - skipped, zt__call_name(call))) {
-                break;
-            }
-        }
-        if (call == ZT__CALL_COUNT) {
-            return zt__report_no_such_call(tracer, pattern + skipped, length - skipped);
-        }
-    }
-    for (call = 0; call < ZT__CALL_COUNT; call++) {
-        tracer->timed[call] = zt__has_names(list) && zt__is_selected(list, zt__call_name(call));
-    }
-    return ZE_RESULT_SUCCESS;
-}
-
 ZT__PRIVATE ze_result_t zt__copy_hooks(zt__tracer *tracer, const zt_hook *hooks, uint32_t count) {
     uint32_t i, call;
     tracer->hook_count = 0;
@@ -19687,6 +19614,8 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config 
    have changed them. `timeline` is how many samples the profiler keeps. */
 ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_config *config,
                                              uint32_t timeline) {
+    const char *rest = config->calls, *pattern;
+    size_t length;
     ze_result_t result;
     uint32_t call;
     zt__forget_everything(tracer);
@@ -19705,15 +19634,25 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
     zt__configure_modules(&tracer->modules, config->modules, zt__starting_call(tracer));
     tracer->modules.profile_flags = config->profile_flags;
     tracer->modules.refuses_flags = 0;
-    result = zt__select_calls(tracer, config->calls);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__copy_hooks(tracer, config->hooks, config->hook_count);
+    while (rest && zt__next_name(&rest, &pattern, &length)) { /* each pattern must match a call */
+        size_t skipped = *pattern == '!';
+        for (call = 0; call < ZT__CALL_COUNT; call++) {
+            if (zt__matches(pattern + skipped, length - skipped, zt__call_name(call))) {
+                break;
+            }
+        }
+        if (call == ZT__CALL_COUNT) {
+            return zt__report_no_such_call(tracer, pattern + skipped, length - skipped);
+        }
     }
+    result = zt__copy_hooks(tracer, config->hooks, config->hook_count);
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
     for (call = 0; call < ZT__CALL_COUNT; call++) {
         zt__call_kind kind = zt__kind_of_call((zt__call)call);
+        tracer->timed[call] =
+            zt__has_names(config->calls) && zt__is_selected(config->calls, zt__call_name(call));
         tracer->measured[call] = (kind == ZT__KIND_LAUNCH && !config->no_launches) ||
                                  ((kind == ZT__KIND_COPY || kind == ZT__KIND_ORDER) && config->copies);
         tracer->observed[call] = zt__is_observed(tracer, config, call) != 0;
@@ -19727,14 +19666,6 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
         tracer->span_capacity = timeline;
         zt__unlock(&tracer->mutex);
     }
-    zt__find_loader_symbol("zeCommandListGetContextHandle", (void *)&tracer->get_context);
-    zt__find_loader_symbol("zeCommandListGetDeviceHandle", (void *)&tracer->get_device);
-    zt__find_loader_symbol("zeCommandListGetOrdinal", (void *)&tracer->get_ordinal);
-    zt__find_loader_symbol("zeCommandListGetFlags", (void *)&tracer->get_list_flags);
-    zt__find_loader_symbol("zeCommandListImmediateGetFlags", (void *)&tracer->get_queue_flags);
-    zt__find_loader_symbol("zeEventGetEventPool", (void *)&tracer->get_pool);
-    zt__find_loader_symbol("zeEventPoolGetFlags", (void *)&tracer->get_pool_flags);
-    zt__find_loader_symbol("zeCommandListIsGraphCaptureEnabledExt", (void *)&tracer->query_capture);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -19871,6 +19802,14 @@ ZT__PRIVATE zt__tracer *zt__create_tracer(const zt_allocator *allocator, zt__dia
     pthread_mutex_init(&tracer->opening.mutex, NULL);
     tracer->loaded.allocator = &tracer->allocator;
     tracer->loaded.mutex = &tracer->mutex;
+    zt__find_loader_symbol("zeCommandListGetContextHandle", (void *)&tracer->get_context);
+    zt__find_loader_symbol("zeCommandListGetDeviceHandle", (void *)&tracer->get_device);
+    zt__find_loader_symbol("zeCommandListGetOrdinal", (void *)&tracer->get_ordinal);
+    zt__find_loader_symbol("zeCommandListGetFlags", (void *)&tracer->get_list_flags);
+    zt__find_loader_symbol("zeCommandListImmediateGetFlags", (void *)&tracer->get_queue_flags);
+    zt__find_loader_symbol("zeEventGetEventPool", (void *)&tracer->get_pool);
+    zt__find_loader_symbol("zeEventPoolGetFlags", (void *)&tracer->get_pool_flags);
+    zt__find_loader_symbol("zeCommandListIsGraphCaptureEnabledExt", (void *)&tracer->query_capture);
     pthread_mutex_init(&tracer->modules.mutex, NULL);
     tracer->modules.allocator = *allocator;
     tracer->modules.diagnostics = diagnostics;
