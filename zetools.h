@@ -10521,7 +10521,7 @@ ZT__PRIVATE uint32_t zt__find_differences(const zt_profiler *profiler, const zt_
 /* Returns the time of the samples on a path that is outside of regions inside it, or NaN if that is not
    known. Stores in `estimate`, unless that is NULL, the time outside of those samples inside that were
    collected. The mutex is held. */
-ZT__PRIVATE double zt__own_time(const zt__path *path, double *estimate) {
+ZT__PRIVATE double zt__get_own_time(const zt__path *path, double *estimate) {
     double own_ns = path->time_ns;
     uint64_t missing = path->inner ? path->missing : 0;
     const zt__path *inner;
@@ -10543,7 +10543,7 @@ ZT__PRIVATE void zt__add_paths(const zt_profiler *profiler, const zt__region_rec
     int is_same = 1;
     info->own_ns = info->total_ns = 0;
     for (path = record->paths; path; path = path->next) {
-        info->own_ns += zt__own_time(path, NULL);
+        info->own_ns += zt__get_own_time(path, NULL);
         if (!path->is_repeated) {
             info->total_ns += path->time_ns;
         } else if (path->outlives_outer) {
@@ -10594,7 +10594,7 @@ ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_pa
         info->parent = found->depth > 1 ? found->key.outer->index : UINT32_MAX;
         info->count = found->count;
         info->total_ns = found->time_ns;
-        info->own_ns = zt__own_time(found, NULL);
+        info->own_ns = zt__get_own_time(found, NULL);
     }
     zt__unlock(&locked->mutex);
     return found ? ZE_RESULT_SUCCESS : zt__report_index(profiler, "zt_get_path", "path", path);
@@ -14298,9 +14298,9 @@ typedef enum zt__kernel_figure {
     ZT__KERNEL_SPILL, /* bytes */
     ZT__KERNEL_PRIVATE,
     ZT__KERNEL_SLM,
-    ZT__KERNEL_EMPTY,      /* percent of the threads of a subslice */
-    ZT__KERNEL_IDLE_LANES, /* percent of the lanes of the threads of a work-group */
-    ZT__KERNEL_ITEMS,      /* of a work-group. Numbers from here on */
+    ZT__KERNEL_EMPTY,           /* percent of the threads of a subslice */
+    ZT__KERNEL_IDLE_SIMD_LANES, /* percent of the SIMD lanes of the threads of a work-group */
+    ZT__KERNEL_ITEMS,           /* of a work-group. Numbers from here on */
     ZT__KERNEL_SIMD,
     ZT__KERNEL_REGISTERS,
     ZT__KERNEL_GROUPS,         /* of a launch */
@@ -14346,11 +14346,11 @@ static const zt__kernel_rule zt__kernel_rules[] = {
      {{"It keeps ", ZT__KERNEL_PRIVATE},
       {" a thread in memory: arrays with indices that the compiler does not know are not in registers.",
        ZT__KERNEL_NOTHING}}},
-    /* [own]: an empty lane is lost for as long as its thread runs */
-    {{{ZT__KERNEL_IDLE_LANES, ZT__AT_LEAST, 20}, {ZT__KERNEL_NOTHING, ZT__NO_CONDITION, 0}},
+    /* [own]: an empty SIMD lane is lost for as long as its thread runs */
+    {{{ZT__KERNEL_IDLE_SIMD_LANES, ZT__AT_LEAST, 20}, {ZT__KERNEL_NOTHING, ZT__NO_CONDITION, 0}},
      {{"Work-groups of ", ZT__KERNEL_ITEMS},
-      {" leave ", ZT__KERNEL_IDLE_LANES},
-      {" of the lanes of their threads empty: use a multiple of ", ZT__KERNEL_SIMD},
+      {" leave ", ZT__KERNEL_IDLE_SIMD_LANES},
+      {" of the SIMD lanes of their threads empty: use a multiple of ", ZT__KERNEL_SIMD},
       {".", ZT__KERNEL_NOTHING}}},
     /* [Gen9], [oneAPI] */
     {{{ZT__KERNEL_EMPTY, ZT__AT_LEAST, 20}, {ZT__KERNEL_BARRIERS_LIMIT, ZT__AT_LEAST, 1}},
@@ -14399,7 +14399,7 @@ ZT__PRIVATE void zt__read_kernel_figures(const zt__device_limits *limits, const 
         figures[known[i].figure] = known[i].value == UINT32_MAX ? zt__nan() : (double)known[i].value;
     }
     if (filling.threads) {
-        figures[ZT__KERNEL_IDLE_LANES] =
+        figures[ZT__KERNEL_IDLE_SIMD_LANES] =
             100 - 100.0 * filling.items / ((double)filling.threads * facts->simd_width);
     }
     figures[ZT__KERNEL_EMPTY] = 100 - 100 * shape->occupancy;
@@ -16500,7 +16500,7 @@ ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream) {
    found, and alone. `mutex` guards results and places, and is held briefly. */
 
 enum {
-    ZT__HANDLE_OF_KERNEL = 11,          /* ZEL_HANDLE_KERNEL of the loader's header */
+    ZT__LOADER_HANDLE_KERNEL = 11,      /* ZEL_HANDLE_KERNEL of the loader's header */
     ZT__ADDRESS_SHIFT = 3,              /* the device reports addresses in units of 8 bytes, */
     ZT__MOST_COUNTS = 1 + ZT_MAX_STALLS /* and beside each, counts: Active, and kinds of stall */
 };
@@ -17058,7 +17058,8 @@ ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_kerne
         return;
     }
     if (driver->zelLoaderTranslateHandle &&
-        driver->zelLoaderTranslateHandle(ZT__HANDLE_OF_KERNEL, kernel, &translated) != ZE_RESULT_SUCCESS) {
+        driver->zelLoaderTranslateHandle(ZT__LOADER_HANDLE_KERNEL, kernel, &translated) !=
+            ZE_RESULT_SUCCESS) {
         return;
     }
     of_driver = (ze_kernel_handle_t)translated;
@@ -19058,19 +19059,15 @@ ZT__PRIVATE int zt__may_have_stamps(zt__tracer *tracer, ze_event_handle_t event)
 
 /* ---- what is loaded -------------------------------------------------------------------------------------- */
 
-/* Finds out where a kernel lies, if hot spots are sampled. Where their sampling begins later, that finds it
-   in the table. No mutex is held. */
-ZT__PRIVATE void zt__place_if_sampled(zt__tracer *tracer, ze_kernel_handle_t kernel) {
-    zt__traced_device *device = zt__next_measured(tracer, NULL);
+/* Records that a kernel exists, and finds out where it lies if hot spots are sampled. Where their sampling
+   begins later, that finds it in the table. No mutex is held. */
+ZT__PRIVATE void zt__observe_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel) {
+    zt__traced_device *device = NULL;
     zt__loaded_kernel *record, placed;
-    if (!zt__load(&tracer->loaded.is_sampled)) {
-        return;
-    }
     zt__lock(&tracer->mutex);
     record = zt__remember_kernel(tracer, kernel);
-    if (!record || record->is_placed) {
-        device = NULL;
-    } else {
+    if (record && !record->is_placed && zt__load(&tracer->loaded.is_sampled)) {
+        device = zt__next_measured(tracer, NULL);
         record->is_placed = 1;
         placed = *record;
     }
@@ -19453,13 +19450,10 @@ ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_b
     int knows_kernel = command.kernel == kernel_before_hooks;
     uint32_t i;
     for (i = knows_kernel ? 0 : 1; is_complete && i < command.kernel_count; i++) {
-        zt__place_if_sampled(
-            tracer, zt__launched_kernel(frame, &command, i)); /* it may have been created before the start */
+        /* It may have been created before the start. */
+        zt__observe_kernel(tracer, zt__launched_kernel(frame, &command, i));
     }
     zt__lock(&tracer->mutex);
-    for (i = knows_kernel ? 0 : 1; is_complete && i < command.kernel_count; i++) {
-        zt__remember_kernel(tracer, zt__launched_kernel(frame, &command, i));
-    }
     selected = zt__select_command(frame, is_complete ? &command : NULL, knows_kernel);
     zt__unlock(&tracer->mutex);
     frame->counted_for = selected.counted_for;
@@ -19517,7 +19511,7 @@ ZT__PRIVATE void zt__after_kernel_create(const zt__frame *frame) {
         zt__unlock(&tracer->mutex);
         zt__free_described_module(&tracer->allocator, described);
     }
-    zt__place_if_sampled(tracer, kernel);
+    zt__observe_kernel(tracer, kernel);
 }
 
 /* Counts a launch of a kernel, unless zt_trace_config.names leaves it out. At the first launch of its handle,
@@ -21428,7 +21422,7 @@ ZT__PRIVATE int zt__read_nesting(zt__document *document) {
         nesting->own_ns = info.own_ns;
         nesting->total_ns = info.total_ns;
         for (path = profiler->regions[i]->paths; path; path = path->next) {
-            zt__own_time(path, &estimate);
+            zt__get_own_time(path, &estimate);
             nesting->share += estimate;
             document->is_nested |= path->depth > 1;
         }
@@ -22581,7 +22575,7 @@ ZT__PRIVATE void zt__write_folded(zt__document *document) {
         double own_ns;
         zt__lock(&profiler->mutex);
         path = zt__path_at(profiler, i);
-        is_known = !zt__is_nan(zt__own_time(path, &own_ns));
+        is_known = !zt__is_nan(zt__get_own_time(path, &own_ns));
         for (depth = 0; path->depth > 0; path = path->key.outer) {
             names[depth++] = path->key.region->name;
         }
