@@ -7863,28 +7863,12 @@ ZT__PRIVATE zt__path *zt__find_path(const zt_profiler *profiler, zt__path *outer
     return (zt__path *)zt__map_find(&profiler->path_map, &key, sizeof key);
 }
 
-/* Returns 0 without memory. */
-ZT__PRIVATE int zt__make_room_for_path(zt_profiler *profiler) {
-    if (profiler->path_count == profiler->path_capacity) {
-        zt__path *block = (zt__path *)zt__allocate_unlocked(profiler, ZT__PATHS_PER_BLOCK, sizeof *block);
-        if (block &&
-            profiler->path_count == profiler->path_capacity) { /* else another thread has added one */
-            profiler->path_blocks[profiler->path_capacity / ZT__PATHS_PER_BLOCK] = block;
-            profiler->path_capacity += ZT__PATHS_PER_BLOCK;
-            block = NULL;
-        }
-        zt__free_unlocked(profiler, block);
-    }
-    return profiler->path_count < profiler->path_capacity &&
-           zt__map_make_room(&profiler->path_map, &profiler->config.allocator, &profiler->mutex);
-}
-
 /* Returns the path of a region inside another path, added if it is new, or NULL without memory. If regions
    are nested too deeply, such as where many are never ended, or on too many paths, it is that of the region
    inside no other. */
 ZT__PRIVATE zt__path *zt__find_or_add_path(zt_profiler *profiler, zt__path *outer,
                                            zt__region_record *region) {
-    zt__path *path = zt__find_path(profiler, outer, region), *above;
+    zt__path *path = zt__find_path(profiler, outer, region), *above, *block;
     int has_room = 1;
     if (!path && outer->depth > 0 &&
         (outer->depth == ZT__MAX_DEPTH || profiler->path_count >= ZT__MAX_NESTED_PATHS)) {
@@ -7894,7 +7878,19 @@ ZT__PRIVATE zt__path *zt__find_or_add_path(zt_profiler *profiler, zt__path *oute
     }
     while (!path && has_room &&
            (profiler->path_count == profiler->path_capacity || zt__map_is_full(&profiler->path_map))) {
-        has_room = zt__make_room_for_path(profiler);
+        if (profiler->path_count == profiler->path_capacity) {
+            block = (zt__path *)zt__allocate_unlocked(profiler, ZT__PATHS_PER_BLOCK, sizeof *block);
+            has_room = block || profiler->path_count < profiler->path_capacity;
+            if (block &&
+                profiler->path_count == profiler->path_capacity) { /* else another thread added one */
+                profiler->path_blocks[profiler->path_capacity / ZT__PATHS_PER_BLOCK] = block;
+                profiler->path_capacity += ZT__PATHS_PER_BLOCK;
+                block = NULL;
+            }
+            zt__free_unlocked(profiler, block);
+        }
+        has_room =
+            has_room && zt__map_make_room(&profiler->path_map, &profiler->config.allocator, &profiler->mutex);
         path = zt__find_path(profiler, outer, region); /* another thread may have added it */
     }
     if (path || !has_room) {
@@ -7984,13 +7980,15 @@ ZT__PRIVATE void zt__destroy_block(zt_profiler *profiler, zt__slot_block *block)
     zt__free(allocator, block);
 }
 
-/* Makes the pools of a block. On failure, `*call` is the call that failed. */
-ZT__PRIVATE ze_result_t zt__create_pools(zt_profiler *profiler, const zt__pass *pass, zt__slot_block *block,
-                                         const char **call) {
+/* Makes what the slots of a block need. On failure, `*call` is the call that failed, and the block can be
+   destroyed. */
+ZT__PRIVATE ze_result_t zt__fill_block(zt_profiler *profiler, const zt__pass *pass, zt__slot_block *block,
+                                       const char **call) {
     zet_metric_query_pool_desc_t query_pool;
     ze_event_pool_desc_t event_pool;
     ze_host_mem_alloc_desc_t memory;
-    uint32_t g;
+    ze_event_desc_t event;
+    uint32_t i, g;
     ze_result_t result = ZE_RESULT_SUCCESS;
     memset(&query_pool, 0, sizeof query_pool);
     query_pool.stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC;
@@ -8019,16 +8017,6 @@ ZT__PRIVATE ze_result_t zt__create_pools(zt_profiler *profiler, const zt__pass *
         result = zeMemAllocHost(profiler->context, &memory, block->count * ZT__STAMPS * sizeof *block->stamps,
                                 ZT__STAMPS * sizeof *block->stamps, (void **)&block->stamps);
     }
-    return result;
-}
-
-/* Makes what the slots of a block need. On failure, `*call` is the call that failed, and the block can be
-   destroyed. */
-ZT__PRIVATE ze_result_t zt__fill_block(zt_profiler *profiler, const zt__pass *pass, zt__slot_block *block,
-                                       const char **call) {
-    ze_event_desc_t event;
-    uint32_t i, g;
-    ze_result_t result = zt__create_pools(profiler, pass, block, call);
     memset(&event, 0, sizeof event);
     event.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
     event.signal = ZE_EVENT_SCOPE_FLAG_HOST;
@@ -8135,13 +8123,15 @@ ZT__PRIVATE ze_result_t zt__activate_groups(zt_profiler *profiler, const zt__pas
     return ZE_RESULT_SUCCESS;
 }
 
-/* Makes a command queue of the first group that can compute, and a command list for it. */
-ZT__PRIVATE ze_result_t zt__create_own_queue(zt_profiler *profiler, ze_command_queue_handle_t *queue,
-                                             ze_command_list_handle_t *list, const char **call) {
+/* Executes one query of each group, or without groups a barrier, on a command queue of the first group of
+   queues that can compute. The caller destroys the queue and the list. */
+ZT__PRIVATE ze_result_t zt__submit_first_query(zt_profiler *profiler, const zt__pass *pass, zt__slot *slot,
+                                               ze_command_queue_handle_t *queue,
+                                               ze_command_list_handle_t *list, const char **call) {
     ze_command_queue_group_properties_t groups[16];
     ze_command_queue_desc_t queue_desc;
     ze_command_list_desc_t list_desc;
-    uint32_t i, count = ZT__COUNT_OF(groups);
+    uint32_t i, g, count = ZT__COUNT_OF(groups);
     ze_result_t result;
     memset(groups, 0, sizeof groups);
     for (i = 0; i < count; i++) {
@@ -8167,35 +8157,26 @@ ZT__PRIVATE ze_result_t zt__create_own_queue(zt_profiler *profiler, ze_command_q
         *call = "zeCommandListCreate";
         result = zeCommandListCreate(profiler->context, profiler->device, &list_desc, list);
     }
-    return result;
-}
-
-/* Records one query of each group on a command list, or without groups a barrier, and executes it. */
-ZT__PRIVATE ze_result_t zt__submit_first_query(const zt__pass *pass, zt__slot *slot,
-                                               ze_command_queue_handle_t queue, ze_command_list_handle_t list,
-                                               const char **call) {
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    uint32_t g;
-    if (pass->group_count == 0) {
+    if (result == ZE_RESULT_SUCCESS && pass->group_count == 0) {
         *call = "zeCommandListAppendBarrier";
-        result = zeCommandListAppendBarrier(list, slot->event, 0, NULL);
+        result = zeCommandListAppendBarrier(*list, slot->event, 0, NULL);
     }
     for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
         *call = "zetCommandListAppendMetricQueryBegin";
-        result = zetCommandListAppendMetricQueryBegin(list, slot->queries[g]);
+        result = zetCommandListAppendMetricQueryBegin(*list, slot->queries[g]);
     }
     for (g = pass->group_count; g-- > 0 && result == ZE_RESULT_SUCCESS;) {
         *call = "zetCommandListAppendMetricQueryEnd";
-        result = zetCommandListAppendMetricQueryEnd(list, slot->queries[g], g ? NULL : slot->event, 0,
+        result = zetCommandListAppendMetricQueryEnd(*list, slot->queries[g], g ? NULL : slot->event, 0,
                                                     &slot->event);
     }
     if (result == ZE_RESULT_SUCCESS) {
         *call = "zeCommandListClose";
-        result = zeCommandListClose(list);
+        result = zeCommandListClose(*list);
     }
     if (result == ZE_RESULT_SUCCESS) {
         *call = "zeCommandQueueExecuteCommandLists";
-        result = zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL);
+        result = zeCommandQueueExecuteCommandLists(*queue, 1, list, NULL);
     }
     return result;
 }
@@ -8246,10 +8227,7 @@ ZT__PRIVATE int zt__run_first_query(zt_profiler *profiler, zt__pass *pass,
     if (!slot) {
         return 0;
     }
-    result = zt__create_own_queue(profiler, &queue, &list, &call);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__submit_first_query(pass, slot, queue, list, &call);
-    }
+    result = zt__submit_first_query(profiler, pass, slot, &queue, &list, &call);
     if (result == ZE_RESULT_SUCCESS) {
         result = zt__await_first_query(profiler, slot, queue, &call);
         slot->may_be_written = result != ZE_RESULT_SUCCESS;
@@ -8498,33 +8476,24 @@ ZT__PRIVATE void zt__enter_list(zt_profiler *profiler, zt__collection *collectio
     }
 }
 
-/* Returns whether a slot may be ready to be read, or is PARTIAL and can be reset. */
-ZT__PRIVATE int zt__should_read(const zt__collection *collection, const zt__slot *slot) {
-    switch (slot->state) {
-    case ZT__SLOT_PENDING:
-    case ZT__SLOT_RECORDED:
-    case ZT__SLOT_ARMED:
-        return collection->thorough || zt__is_over(slot) || !collection->is_blocked[slot->state];
-    case ZT__SLOT_PARTIAL:
-        return (zt__is_finished(slot) && (slot->needs_reset || zt__is_over(slot))) ||
-               (zt__shows_end(slot) && (collection->thorough || !collection->is_blocked[slot->state]));
-    default:
-        return 0;
-    }
-}
-
 /* Moves up to 64 slots of one pass to READING. Returns 0 if there are none left. */
 ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection) {
     zt__batch *batch = &profiler->batch;
     batch->count = 0;
     while (collection->list && batch->count < ZT__BATCH) {
         zt__slot *slot = collection->slot;
-        int is_read;
+        int is_read = 0; /* it may be ready to be read, or is PARTIAL and can be reset */
         if (!slot) {
             zt__enter_list(profiler, collection, collection->one_list ? NULL : collection->list->next);
             continue;
         }
-        is_read = zt__should_read(collection, slot);
+        if (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_RECORDED ||
+            slot->state == ZT__SLOT_ARMED) {
+            is_read = collection->thorough || zt__is_over(slot) || !collection->is_blocked[slot->state];
+        } else if (slot->state == ZT__SLOT_PARTIAL) {
+            is_read = (zt__is_finished(slot) && (slot->needs_reset || zt__is_over(slot))) ||
+                      (zt__shows_end(slot) && (collection->thorough || !collection->is_blocked[slot->state]));
+        }
         if (is_read && batch->count > 0 && batch->pass != &profiler->passes[slot->pass]) {
             break; /* this slot begins the next batch */
         }
@@ -8669,32 +8638,13 @@ ZT__PRIVATE void zt__combine_stamps(const ze_kernel_timestamp_result_t *tiles, u
     times->end_ticks = first + (uint64_t)end;
 }
 
-/* Reads the kernel time stamps of a slot's event. Returns NOT_READY if it has not signalled. */
-ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, zt__reading *reading) {
+/* Queries whether the device is done with the commands of a slot, and reads the time stamps of its kernel.
+   Returns SUCCESS or NOT_READY, or an error of `reading->call`. */
+ZT__PRIVATE ze_result_t zt__query_slot(const zt_profiler *profiler, zt__reading *reading) {
     ze_kernel_timestamp_result_t tiles[ZT__MAX_TILES];
-    ze_event_handle_t event = reading->slot->event;
+    const zt__slot *slot = reading->slot;
     uint32_t count = profiler->tiles_stamped;
     ze_result_t result = ZE_RESULT_SUCCESS;
-    memset(tiles, 0, sizeof tiles);
-    if (count > 1) {
-        reading->call = "zeEventQueryTimestampsExp";
-        result = profiler->driver.zeEventQueryTimestampsExp(event, profiler->device, &count, tiles);
-    }
-    if (profiler->tiles_stamped == 1 || (result == ZE_RESULT_SUCCESS && count == 0)) {
-        reading->call = "zeEventQueryKernelTimestamp";
-        result = zeEventQueryKernelTimestamp(event, tiles);
-        count = 1;
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        zt__combine_stamps(tiles, count, profiler->kernel_tick_mask, &reading->times);
-    }
-    return result;
-}
-
-/* Queries whether the device is done with the commands of a slot: SUCCESS or NOT_READY, or an error of
-   `reading->call`. */
-ZT__PRIVATE ze_result_t zt__query_slot(const zt_profiler *profiler, zt__reading *reading) {
-    zt__slot *slot = reading->slot;
     if (slot->measurement == ZT__BY_COMMANDS) {
         reading->call = "zeEventQueryStatus";
         return zeEventQueryStatus(slot->event);
@@ -8704,7 +8654,20 @@ ZT__PRIVATE ze_result_t zt__query_slot(const zt_profiler *profiler, zt__reading 
         (zt__load(&slot->stamps[0]) == UINT64_MAX || zt__load(&slot->stamps[1]) == UINT64_MAX)) {
         return ZE_RESULT_NOT_READY;
     }
-    return zt__query_kernel_stamps(profiler, reading);
+    memset(tiles, 0, sizeof tiles);
+    if (count > 1) {
+        reading->call = "zeEventQueryTimestampsExp";
+        result = profiler->driver.zeEventQueryTimestampsExp(slot->event, profiler->device, &count, tiles);
+    }
+    if (profiler->tiles_stamped == 1 || (result == ZE_RESULT_SUCCESS && count == 0)) {
+        reading->call = "zeEventQueryKernelTimestamp";
+        result = zeEventQueryKernelTimestamp(slot->event, tiles);
+        count = 1;
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        zt__combine_stamps(tiles, count, profiler->kernel_tick_mask, &reading->times);
+    }
+    return result;
 }
 
 /* Queries a slot, and reads its reports if it is ready. */
@@ -9229,15 +9192,6 @@ ZT__PRIVATE int zt__awaits_samples(const zt_profiler *profiler) {
     return 0;
 }
 
-/* Returns the slot of a region that is not ended, or NULL. With the mutex held. */
-ZT__PRIVATE const zt__slot *zt__find_open_slot(const zt_profiler *profiler) {
-    const zt__list *list = profiler->state_counts[ZT__SLOT_OPEN] ? profiler->lists : NULL;
-    while (list && !list->innermost) {
-        list = list->next;
-    }
-    return list ? list->innermost : NULL;
-}
-
 /* Collects until nothing is on its way. Returns 0 if the deadline passes first. */
 ZT__PRIVATE int zt__collect_until(zt_profiler *profiler, uint64_t deadline) {
     zt__wait wait = zt__wait_until(deadline);
@@ -9265,7 +9219,7 @@ ZT__PRIVATE int zt__is_inside_callback(zt_profiler *profiler, const char *call) 
 ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
     void (*collect_hotspots)(zt_profiler *);
     const char *not_ended = NULL;
-    const zt__slot *open;
+    const zt__list *list;
     int is_complete = 1;
     if (!profiler || !profiler->device) {
         return ZE_RESULT_SUCCESS;
@@ -9287,8 +9241,11 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
     }
     if (timeout_ns && is_complete) {
         zt__lock(&profiler->mutex);
-        open = zt__find_open_slot(profiler);
-        not_ended = open ? open->region->name : NULL;
+        list = profiler->state_counts[ZT__SLOT_OPEN] ? profiler->lists : NULL;
+        while (list && !list->innermost) {
+            list = list->next;
+        }
+        not_ended = list ? list->innermost->region->name : NULL;
         zt__unlock(&profiler->mutex);
     }
     if (not_ended) {
@@ -9587,23 +9544,6 @@ ZT__PRIVATE ze_result_t zt__complete_append(zt_profiler *profiler, zt__slot *slo
     return zt__check(&profiler->diagnostics, result, call, ZT__APPEND_REMEDY);
 }
 
-ZT__PRIVATE ze_result_t zt__append_begin(zt_profiler *profiler, zt__slot *slot, ze_command_list_handle_t list,
-                                         int *has_commands) {
-    const zt__pass *pass = &profiler->passes[slot->pass];
-    const char *call = NULL;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    uint32_t g;
-    for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
-        call = "zetCommandListAppendMetricQueryBegin";
-        result = zetCommandListAppendMetricQueryBegin(list, slot->queries[g]);
-        *has_commands |= result == ZE_RESULT_SUCCESS;
-    }
-    if (profiler->is_stamped && result == ZE_RESULT_SUCCESS) {
-        result = zt__append_stamp(list, &slot->stamps[0], pass->group_count == 0, NULL, has_commands, &call);
-    }
-    return zt__complete_append(profiler, slot, list, result, call, *has_commands);
-}
-
 /* Opens a region, without commands. If it is dropped, reports that, and `slot` is NULL. */
 ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_handle_t list,
                                        zt__list_state kind, const char *name) {
@@ -9647,8 +9587,24 @@ ZT__PRIVATE zt_region zt__begin_on(zt_profiler *profiler, ze_command_list_handle
                                    const char *name) {
     zt_region region = zt__begin_region(profiler, list, kind, name);
     zt__slot *slot = (zt__slot *)region.slot;
+    const zt__pass *pass;
+    const char *call = NULL;
     int has_commands = 0;
-    if (slot && zt__append_begin(profiler, slot, list, &has_commands) != ZE_RESULT_SUCCESS) {
+    uint32_t g;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (!slot) {
+        return region;
+    }
+    pass = &profiler->passes[slot->pass];
+    for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
+        call = "zetCommandListAppendMetricQueryBegin";
+        result = zetCommandListAppendMetricQueryBegin(list, slot->queries[g]);
+        has_commands |= result == ZE_RESULT_SUCCESS;
+    }
+    if (profiler->is_stamped && result == ZE_RESULT_SUCCESS) {
+        result = zt__append_stamp(list, &slot->stamps[0], pass->group_count == 0, NULL, &has_commands, &call);
+    }
+    if (zt__complete_append(profiler, slot, list, result, call, has_commands) != ZE_RESULT_SUCCESS) {
         zt__lock(&profiler->mutex);
         /* The log function may have released the list, which has dropped the region. */
         if (slot->state == ZT__SLOT_OPEN && zt__load(&slot->generation) == region.generation) {
@@ -9864,25 +9820,12 @@ ZT__PRIVATE int zt__has_unread_regions(zt_profiler *profiler, ze_command_list_ha
     return has_unread;
 }
 
-/* Returns whether a list has a slot that the next collection resets. */
-ZT__PRIVATE int zt__has_unreset_slot(zt_profiler *profiler, ze_command_list_handle_t handle) {
-    const zt__list *list;
-    const zt__slot *slot = NULL;
-    zt__lock(&profiler->mutex);
-    if (profiler->state_counts[ZT__SLOT_PARTIAL]) {
-        list = zt__find_list(profiler, handle);
-        slot = list ? list->first : NULL;
-    }
-    while (slot && !(slot->state == ZT__SLOT_PARTIAL && slot->needs_reset && zt__is_finished(slot))) {
-        slot = slot->next;
-    }
-    zt__unlock(&profiler->mutex);
-    return slot != NULL;
-}
-
-/* Waits for the samples of earlier executions of a list and reads them, until the deadline. */
+/* Waits for the samples of earlier executions of a list and reads them, until the deadline. Also has the
+   slots of the list reset that are PARTIAL and finished. */
 ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t handle, uint64_t deadline) {
     int has_unread = zt__has_unread_regions(profiler, handle);
+    const zt__list *list;
+    const zt__slot *slot = NULL;
     zt__wait wait = zt__wait_until(deadline);
     while (has_unread) {
         if (zt__begin_collecting(profiler, 1)) {
@@ -9894,7 +9837,16 @@ ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t
             break;
         }
     }
-    if (!has_unread && zt__has_unreset_slot(profiler, handle)) {
+    zt__lock(&profiler->mutex);
+    if (!has_unread && profiler->state_counts[ZT__SLOT_PARTIAL]) {
+        list = zt__find_list(profiler, handle);
+        slot = list ? list->first : NULL;
+    }
+    while (slot && !(slot->state == ZT__SLOT_PARTIAL && slot->needs_reset && zt__is_finished(slot))) {
+        slot = slot->next;
+    }
+    zt__unlock(&profiler->mutex);
+    if (slot) {
         zt__collect_anew(profiler, deadline);
     }
 }
@@ -9983,26 +9935,20 @@ ZT__PRIVATE void zt__announce_list(zt_profiler *profiler, zt__list *list, ze_com
     }
 }
 
-/* Returns whether all executions of a list that overlap were on this queue, as far as can be told. */
-ZT__PRIVATE int zt__overlaps_on(zt_profiler *profiler, ze_command_queue_handle_t queue,
-                                ze_command_list_handle_t handle) {
-    const zt__list *list;
-    int found;
-    zt__lock(&profiler->mutex);
-    list = zt__find_list(profiler, handle);
-    found = list && list->overlaps && queue && list->queue == queue && list->state == ZT__LIST_OBSERVED;
-    zt__unlock(&profiler->mutex);
-    return found;
-}
-
 /* If executions of a list have overlapped, finds out whether all have ended: their queue is then idle. What
    they have left is read, and the next execution is measured. */
 ZT__PRIVATE void zt__end_overlap(zt_profiler *profiler, ze_command_queue_handle_t queue,
                                  ze_command_list_handle_t handle) {
     zt__list *list;
     ze_result_t result;
-    int is_read = 0;
-    if (!zt__overlaps_on(profiler, queue, handle)) {
+    int overlaps_here, is_read = 0;
+    zt__lock(&profiler->mutex);
+    list = zt__find_list(profiler, handle);
+    /* Whether all these executions were on this queue, as far as can be told. */
+    overlaps_here =
+        list && list->overlaps && queue && list->queue == queue && list->state == ZT__LIST_OBSERVED;
+    zt__unlock(&profiler->mutex);
+    if (!overlaps_here) {
         return;
     }
     ZT__INTERNAL(result = zeCommandQueueSynchronize(queue, 0));
@@ -10186,30 +10132,9 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
 
 /* ---- names of lists -------------------------------------------------------------------------------------- */
 
-/* Returns the profiler's copy of a name, or NULL without memory, or if there are too many. The mutex is held,
-   and unlocked while memory is allocated. */
-ZT__PRIVATE const char *zt__find_or_add_list_name(zt_profiler *profiler, const char *name) {
-    enum { MOST_NAMES = 65536 };
-    size_t length = strlen(name);
-    char *made, *found = (char *)zt__map_find(&profiler->list_names, name, length);
-    if (found) {
-        return found;
-    }
-    made = (char *)zt__allocate_unlocked(profiler, length + 1, 1);
-    if (made && zt__map_make_room(&profiler->list_names, &profiler->config.allocator, &profiler->mutex)) {
-        found = (char *)zt__map_find(&profiler->list_names, name, length); /* added meanwhile */
-        if (!found && profiler->list_names.count < MOST_NAMES) {
-            found = (char *)memcpy(made, name, length);
-            made = NULL;
-            zt__map_add(&profiler->list_names, found, length, found);
-        }
-    }
-    zt__free_unlocked(profiler, made);
-    return found;
-}
-
 ZT_API ze_result_t zt_name_list(zt_profiler *profiler, ze_command_list_handle_t handle, const char *name) {
-    const char *copy = NULL;
+    enum { MOST_NAMES = 65536 };
+    char *copy = NULL, *made = NULL; /* the profiler's copy of the name, and a new one */
     zt__list *list;
     int is_named = name && *name;
     if (!profiler || !profiler->device) {
@@ -10220,7 +10145,21 @@ ZT_API ze_result_t zt_name_list(zt_profiler *profiler, ze_command_list_handle_t 
     }
     zt__lock(&profiler->mutex);
     if (is_named) {
-        copy = zt__find_or_add_list_name(profiler, name);
+        copy = (char *)zt__map_find(&profiler->list_names, name, strlen(name));
+    }
+    if (is_named && !copy) {
+        made = (char *)zt__allocate_unlocked(profiler, strlen(name) + 1, 1);
+    }
+    if (made && zt__map_make_room(&profiler->list_names, &profiler->config.allocator, &profiler->mutex)) {
+        copy = (char *)zt__map_find(&profiler->list_names, name, strlen(name)); /* added meanwhile */
+        if (!copy && profiler->list_names.count < MOST_NAMES) {
+            copy = strcpy(made, name);
+            made = NULL;
+            zt__map_add(&profiler->list_names, copy, strlen(copy), copy);
+        }
+    }
+    if (made) {
+        zt__free_unlocked(profiler, made);
     }
     list = zt__find_list(profiler, handle);
     if (copy && !list) {
