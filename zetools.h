@@ -7195,12 +7195,12 @@ static const unsigned char zt__transitions[ZT__SLOT_STATE_COUNT][ZT__SLOT_STATE_
 };
 /* clang-format on */
 
-/* How a slot is measured. */
+/* What measures a slot. */
 typedef enum zt__measurement {
-    ZT__BY_COMMANDS,    /* queries or time stamps are appended before and after the work */
-    ZT__BY_EVENT,       /* a launch signals the event, which has the time stamps of the kernel */
-    ZT__BY_COPIED_EVENT /* the same, and a command that waits for the event copies its time stamps: until it
-                           has, the event must not be reset */
+    ZT__SURROUNDING_COMMANDS, /* queries or time stamps, appended before and after the work */
+    ZT__EVENT_STAMPS,         /* the time stamps of the kernel in the event that its launch signals */
+    ZT__COPIED_STAMPS         /* the same, copied by a command that waits for the event: until it has run, the
+                                 event must not be reset */
 } zt__measurement;
 
 typedef struct zt__path zt__path;
@@ -8510,7 +8510,7 @@ ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection
                                     (slot->state == ZT__SLOT_PARTIAL && zt__is_submitted(slot));
             reading->is_gone = slot->state == ZT__SLOT_PENDING && zt__is_finished(slot) &&
                                collection->list->state != ZT__LIST_IMMEDIATE;
-            reading->is_mixed = slot->measurement != ZT__BY_COMMANDS && collection->list->overlaps;
+            reading->is_mixed = slot->measurement != ZT__SURROUNDING_COMMANDS && collection->list->overlaps;
             reading->cause = ZT_CAUSE_COUNT;
             zt__move_slot(profiler, slot, ZT__SLOT_READING);
         } else if (slot->state == ZT__SLOT_RETIRED && zt__is_over(slot)) {
@@ -8598,7 +8598,7 @@ ZT__PRIVATE void zt__read_reports(zt_profiler *profiler, zt__reading *reading) {
         reading->report = batch->report_count++;
         reading->times.list = slot->list->handle;
         reading->times.not_before_ns = slot->not_before_ns;
-        reading->times.is_kernel = slot->measurement != ZT__BY_COMMANDS;
+        reading->times.is_kernel = slot->measurement != ZT__SURROUNDING_COMMANDS;
         /* Atomic, because the list may run again without zt_execute. */
         if (slot->stamps && !reading->times.is_kernel) {
             reading->times.begin_ticks = zt__load(&slot->stamps[0]);
@@ -8645,12 +8645,12 @@ ZT__PRIVATE ze_result_t zt__query_slot(const zt_profiler *profiler, zt__reading 
     const zt__slot *slot = reading->slot;
     uint32_t count = profiler->tiles_stamped;
     ze_result_t result = ZE_RESULT_SUCCESS;
-    if (slot->measurement == ZT__BY_COMMANDS) {
+    if (slot->measurement == ZT__SURROUNDING_COMMANDS) {
         reading->call = "zeEventQueryStatus";
         return zeEventQueryStatus(slot->event);
     }
     /* Memory that the copy has not written yet has all bits set. */
-    if (slot->measurement == ZT__BY_COPIED_EVENT &&
+    if (slot->measurement == ZT__COPIED_STAMPS &&
         (zt__load(&slot->stamps[0]) == UINT64_MAX || zt__load(&slot->stamps[1]) == UINT64_MAX)) {
         return ZE_RESULT_NOT_READY;
     }
@@ -9356,7 +9356,7 @@ ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt
     slot->list = list;
     slot->region = path->key.region;
     slot->is_dropped = slot->needs_reset = slot->shows_end = 0;
-    slot->measurement = ZT__BY_COMMANDS;
+    slot->measurement = ZT__SURROUNDING_COMMANDS;
     slot->is_unordered = 0;
     slot->overwritten = 0;
     slot->bytes = 0;
@@ -9665,7 +9665,7 @@ ZT__PRIVATE void zt__end(zt_region *region, int refused) {
     if (!zt__increment_if(&slot->generation, region->generation)) {
         return; /* it was dropped, or a copy of this zt_region has ended it */
     }
-    has_commands = slot->measurement == ZT__BY_COMMANDS;
+    has_commands = slot->measurement == ZT__SURROUNDING_COMMANDS;
     if (has_commands) {
         result = zt__append_end(profiler, slot);
     }
@@ -19413,7 +19413,7 @@ typedef struct zt__frame {
     ze_event_handle_t signalled; /* its value before: an event of the application, or NULL */
     ze_command_list_handle_t list; /* then: the list, */
     int is_in_order;               /* whether it is in order, */
-    uint64_t *copied_stamps;       /* and where the time stamps of a ZT__BY_COPIED_EVENT are copied to */
+    uint64_t *copied_stamps;       /* and where its ZT__COPIED_STAMPS are copied to */
     zt__build build;               /* of a zeModuleCreate */
     ze_module_handle_t module;     /* of a zeKernelCreate that has succeeded: the module of the kernel, */
     ze_kernel_handle_t created;    /* which is this one, unless a hook puts another in its place */
@@ -19471,18 +19471,18 @@ ZT__PRIVATE zt__measurement zt__choose_measurement(const zt__frame *frame, const
         outer = outer->previous;
     }
     if (profiler->passes[0].group_count || selected->kind == ZT__LIST_UNKNOWN || outer || !signal) {
-        return ZT__BY_COMMANDS;
+        return ZT__SURROUNDING_COMMANDS;
     }
     if (!*signal) {
-        return ZT__BY_EVENT;
+        return ZT__EVENT_STAMPS;
     }
     if (zt__may_have_stamps(frame->tracer, *signal)) {
-        return ZT__BY_COMMANDS;
+        return ZT__SURROUNDING_COMMANDS;
     }
     if (selected->is_in_order || selected->is_copy_only) {
-        return ZT__BY_EVENT;
+        return ZT__EVENT_STAMPS;
     }
-    return selected->kind == ZT__LIST_IMMEDIATE ? ZT__BY_COPIED_EVENT : ZT__BY_COMMANDS;
+    return selected->kind == ZT__LIST_IMMEDIATE ? ZT__COPIED_STAMPS : ZT__SURROUNDING_COMMANDS;
 }
 
 /* Counts a command, and selects whether and how it is measured. The list is checked before the filter, so
@@ -19493,7 +19493,7 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
                                                     int knows_kernel) {
     zt__tracer *tracer = frame->tracer;
     zt__call call = frame->call;
-    zt__selected_command selected = {NULL, NULL, ZT__LIST_UNKNOWN, 0, 0, ZT__BY_COMMANDS};
+    zt__selected_command selected = {NULL, NULL, ZT__LIST_UNKNOWN, 0, 0, ZT__SURROUNDING_COMMANDS};
     zt__known_handle *list = command ? zt__find_or_query_list(tracer, command->list) : NULL;
     zt__traced_device *device = list ? list->device : NULL;
     zt__kernel_name *name = NULL;
@@ -19522,7 +19522,7 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
     }
     tracer->counts.launches++;
     /* Barriers around it would take the place of what they measure. */
-    if (!name || (is_order && selected.measurement == ZT__BY_COMMANDS && !selected.is_in_order)) {
+    if (!name || (is_order && selected.measurement == ZT__SURROUNDING_COMMANDS && !selected.is_in_order)) {
         tracer->counts.elsewhere++;
         return selected;
     }
@@ -19535,7 +19535,7 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
     name->measured++;
     selected.profiler = device->profiler;
     selected.region = name->text;
-    tracer->counts.serialised += selected.measurement == ZT__BY_COMMANDS &&
+    tracer->counts.serialised += selected.measurement == ZT__SURROUNDING_COMMANDS &&
                                  (!selected.is_in_order || selected.profiler->passes[0].group_count);
     return selected;
 }
@@ -19595,12 +19595,12 @@ ZT__PRIVATE void zt__begin_by_event(zt__frame *frame, const zt__command *command
     }
     slot->measurement = selected->measurement;
     slot->is_unordered = !selected->is_in_order;
-    for (i = 0; i < ZT__STAMPS && slot->measurement == ZT__BY_COPIED_EVENT; i++) {
+    for (i = 0; i < ZT__STAMPS && slot->measurement == ZT__COPIED_STAMPS; i++) {
         zt__store(&slot->stamps[i], UINT64_MAX);
     }
     frame->list = command->list;
     frame->is_in_order = selected->is_in_order;
-    frame->copied_stamps = slot->measurement == ZT__BY_COPIED_EVENT ? slot->stamps : NULL;
+    frame->copied_stamps = slot->measurement == ZT__COPIED_STAMPS ? slot->stamps : NULL;
     frame->signal = command->signal;
     frame->signalled = *command->signal;
     *command->signal = slot->event;
@@ -19625,7 +19625,7 @@ ZT__PRIVATE void zt__signal_for_application(zt__frame *frame, ze_result_t result
         /* On a copy engine; or the driver has refused the other command, and the application may wait. */
         result = zeCommandListAppendBarrier(frame->list, event, 0, NULL);
         if (zt__load(&frame->state) == ZT__FRAME_CALLBACK && frame->region.slot) {
-            ((zt__slot *)frame->region.slot)->measurement = ZT__BY_EVENT;
+            ((zt__slot *)frame->region.slot)->measurement = ZT__EVENT_STAMPS;
         }
     }
     if (result != ZE_RESULT_SUCCESS && zt__load(&frame->state) == ZT__FRAME_CALLBACK) {
@@ -19684,7 +19684,7 @@ ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_b
         return;
     }
     frame->has_region = 1;
-    if (selected.measurement == ZT__BY_COMMANDS) {
+    if (selected.measurement == ZT__SURROUNDING_COMMANDS) {
         zt__begin_by_commands(frame, &command, &selected);
     } else {
         zt__begin_by_event(frame, &command, &selected);
@@ -19899,7 +19899,7 @@ ZT__PRIVATE int zt__has_trailing_commands(zt_profiler *profiler, ze_command_list
     zt__lock(&profiler->mutex);
     list = zt__find_list(profiler, handle);
     for (slot = list ? list->first : NULL; slot && !found; slot = slot->next) {
-        found = slot->measurement == ZT__BY_COMMANDS &&
+        found = slot->measurement == ZT__SURROUNDING_COMMANDS &&
                 (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_READING);
     }
     zt__unlock(&profiler->mutex);
