@@ -10466,7 +10466,7 @@ ZT__PRIVATE uint32_t zt__find_differences(const zt_profiler *profiler, const zt_
 /* Returns the time of the samples on a path that is outside of regions inside it, or NaN if that is not
    known. Stores in `estimate`, unless that is NULL, the time outside of those samples inside that were
    collected. The mutex is held. */
-ZT__PRIVATE double zt__own_time(const zt__path *path, double *estimate) {
+ZT__PRIVATE double zt__get_own_time(const zt__path *path, double *estimate) {
     double own_ns = path->time_ns;
     uint64_t missing = path->inner ? path->missing : 0;
     const zt__path *inner;
@@ -10488,7 +10488,7 @@ ZT__PRIVATE void zt__add_paths(const zt_profiler *profiler, const zt__region_rec
     int is_same = 1;
     info->own_ns = info->total_ns = 0;
     for (path = record->paths; path; path = path->next) {
-        info->own_ns += zt__own_time(path, NULL);
+        info->own_ns += zt__get_own_time(path, NULL);
         if (!path->is_repeated) {
             info->total_ns += path->time_ns;
         } else if (path->outlives_outer) {
@@ -10539,7 +10539,7 @@ ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_pa
         info->parent = found->depth > 1 ? found->key.outer->index : UINT32_MAX;
         info->count = found->count;
         info->total_ns = found->time_ns;
-        info->own_ns = zt__own_time(found, NULL);
+        info->own_ns = zt__get_own_time(found, NULL);
     }
     zt__unlock(&locked->mutex);
     return found ? ZE_RESULT_SUCCESS : zt__report_index(profiler, "zt_get_path", "path", path);
@@ -13412,69 +13412,64 @@ ZT_API ze_result_t zt_set_operations(zt_profiler *profiler, const char *region, 
 
 #ifdef ZETOOLS_TRACER
 
-/* A tracer records here the modules and kernels whose creation it observes, until they are destroyed. What it
-   knows of a kernel in order to measure it is in >>tracer, and what a module states of its kernels in
-   >>kernels. */
+/* A tracer records here the modules and kernels that it sees, until they are destroyed. */
 
 /* ---- what is loaded -------------------------------------------------------------------------------------- */
 
-/* A kernel or module that exists. */
-typedef struct zt__loaded_code {
+/* A module that exists. */
+typedef struct zt__loaded_module {
     const void *handle;          /* the key */
-    ze_module_handle_t module;   /* of a kernel; NULL: not known */
-    ze_context_handle_t context; /* of the module; NULL: not known, like the next */
+    ze_context_handle_t context; /* NULL: not known, like the next */
     ze_device_handle_t device;
-} zt__loaded_code;
+    struct zt__described_module *described; /* what its binary states of its kernels; NULL: not read */
+} zt__loaded_module;
+
+/* A kernel that exists. */
+typedef struct zt__loaded_kernel {
+    const void *handle;        /* the key */
+    ze_module_handle_t module; /* NULL: not known, like the next */
+    ze_device_handle_t device;
+    int is_placed; /* its address was looked up where hot spots were sampled when it was seen */
+
+    /* for launches */
+    struct zt__kernel_name *name; /* NULL: not known yet */
+    uint32_t group_size[3];       /* 0: not known */
+    zt_profiler *counted_for;     /* whose kernel it is, so far; NULL: nobody's */
+    struct zt__kernel *counted;   /* NULL: there is no room for it */
+} zt__loaded_kernel;
 
 /* All that a tracer has seen, and that still exists. Belongs to the tracer. */
 typedef struct zt__loaded {
     const zt_allocator *allocator;
-    int is_observed; /* the tracer is live. Atomic, like the next */
-    int is_sampled;  /* zt_hotspots_start was called */
-    zt__mutex mutex; /* guards the maps */
-    zt__map kernels, modules;
+    int is_observed;          /* the tracer is live. Atomic, like the next */
+    int is_sampled;           /* zt_hotspots_start was called */
+    zt__mutex *mutex;         /* of the tracer. Guards the maps */
+    zt__map kernels, modules; /* zt__loaded_kernel and zt__loaded_module, by handle */
 } zt__loaded;
 
-/* Records a kernel or module. Without memory, it is not known. */
-ZT__PRIVATE void zt__add_loaded(zt__loaded *loaded, zt__map *map, const zt__loaded_code *code) {
-    zt__loaded_code *made = (zt__loaded_code *)zt__allocate(loaded->allocator, 1, sizeof *made);
-    if (!made) {
-        return;
-    }
-    *made = *code;
-    zt__lock(&loaded->mutex);
-    if (zt__map_make_room(map, loaded->allocator, &loaded->mutex)) {
-        zt__loaded_code *before = (zt__loaded_code *)zt__map_find(map, &made->handle, sizeof made->handle);
-        if (before) { /* its destruction was not seen */
-            *before = *made;
-        } else {
-            zt__map_add(map, &made->handle, sizeof made->handle, made);
-            made = NULL;
-        }
-    }
-    zt__unlock(&loaded->mutex);
-    zt__free(loaded->allocator, made);
-}
-
-/* Returns whether a kernel or module is known, and copies its record. */
-ZT__PRIVATE int zt__find_loaded(zt__loaded *loaded, zt__map *map, const void *handle, zt__loaded_code *code) {
-    const zt__loaded_code *found;
-    zt__lock(&loaded->mutex);
-    found = (const zt__loaded_code *)zt__map_find(map, &handle, sizeof handle);
+/* Returns the record of a handle, which is added if there is none. Records have `size` bytes, and begin with
+   the handle. The mutex is held. It is unlocked while the allocator runs. Returns NULL without memory. */
+ZT__PRIVATE void *zt__find_or_add_record(const zt__loaded *loaded, zt__map *map, const void *handle,
+                                         size_t size) {
+    void *found = zt__map_find(map, &handle, sizeof handle), *made;
+    int has_room;
     if (found) {
-        *code = *found;
+        return found;
     }
-    zt__unlock(&loaded->mutex);
-    return found != NULL;
-}
-
-ZT__PRIVATE void zt__remove_loaded(zt__loaded *loaded, zt__map *map, const void *handle) {
-    zt__loaded_code *code;
-    zt__lock(&loaded->mutex);
-    code = (zt__loaded_code *)zt__map_find(map, &handle, sizeof handle);
-    zt__map_remove(map, &handle, sizeof handle);
-    zt__unlock(&loaded->mutex);
-    zt__free(loaded->allocator, code);
+    zt__unlock(loaded->mutex);
+    made = zt__allocate(loaded->allocator, 1, size);
+    zt__lock(loaded->mutex);
+    has_room = made && zt__map_make_room(map, loaded->allocator, loaded->mutex);
+    found = zt__map_find(map, &handle, sizeof handle); /* another thread may have added it */
+    if (!found && has_room) {
+        memcpy(made, &handle, sizeof handle);
+        zt__map_add(map, made, sizeof handle, made);
+        return made;
+    }
+    zt__unlock(loaded->mutex);
+    zt__free(loaded->allocator, made);
+    zt__lock(loaded->mutex);
+    return found;
 }
 
 /* ---- names and binaries ---------------------------------------------------------------------------------- */
@@ -13742,8 +13737,8 @@ typedef struct zt__device_limits {
 typedef struct zt__kernels {
     zt__device_limits limits;
     zt__map map; /* by their keys */
-    zt__kernel **in_order;
-    uint32_t count, capacity;
+    uint32_t count;
+    zt__kernel *in_order[ZT__MAX_KERNELS];
 } zt__kernels;
 
 ZT__PRIVATE zt__kernel_facts zt__unknown_facts(void) {
@@ -13765,9 +13760,8 @@ typedef struct zt__described_kernel {
 
 /* A module: what is left of its native binary. */
 typedef struct zt__described_module {
-    const void *handle; /* the key */
-    uint64_t hash;      /* of the native binary; 0: not known */
-    char *text;         /* of .ze_info, without a 0 at its end */
+    uint64_t hash; /* of the native binary; 0: not known */
+    char *text;    /* of .ze_info, without a 0 at its end */
     zt__described_kernel *kernels;
     uint32_t kernel_count;
 } zt__described_module;
@@ -13820,22 +13814,8 @@ ZT__PRIVATE int zt__next_yaml_line(const char **text, const char *end, zt__yaml_
     return 0;
 }
 
-/* Stores a number that is not negative and below 2^31. Others stay unknown. */
-ZT__PRIVATE void zt__read_yaml_number(const zt__yaml_line *line, uint32_t *number) {
-    uint32_t value = 0;
-    size_t i;
-    for (i = 0; i < line->value_length; i++) {
-        if (line->value[i] < '0' || line->value[i] > '9' || value > 0x7fffffff / 10) {
-            return;
-        }
-        value = value * 10 + (uint32_t)(line->value[i] - '0');
-    }
-    if (line->value_length > 0 && value <= 0x7fffffff) {
-        *number = value;
-    }
-}
-
-/* Stores what a line of execution_env states. */
+/* Stores what a line of execution_env states: a number that is not negative and below 2^31. Others stay
+   unknown. */
 ZT__PRIVATE void zt__read_execution_env(const zt__yaml_line *line, zt__kernel_facts *facts) {
     const struct {
         const char *key;
@@ -13847,10 +13827,20 @@ ZT__PRIVATE void zt__read_execution_env(const zt__yaml_line *line, zt__kernel_fa
                    {"spill_size", &facts->spill_bytes},
                    {"barrier_count", &facts->barriers},
                    {"eu_thread_count", &facts->threads_per_eu}};
-    uint32_t i;
+    uint64_t value = 0;
+    size_t i;
+    for (i = 0; i < line->value_length; i++) {
+        if (line->value[i] < '0' || line->value[i] > '9' || value > INT32_MAX) {
+            return;
+        }
+        value = value * 10 + (uint64_t)(line->value[i] - '0');
+    }
+    if (line->value_length == 0 || value > INT32_MAX) {
+        return;
+    }
     for (i = 0; i < ZT__COUNT_OF(members); i++) {
         if (zt__equals(members[i].key, line->key, line->key_length)) {
-            zt__read_yaml_number(line, members[i].number);
+            *members[i].number = (uint32_t)value;
         }
     }
 }
@@ -13921,7 +13911,6 @@ ZT__PRIVATE zt__described_module *zt__describe_module(const zt_allocator *alloca
     if (!module) {
         return NULL;
     }
-    module->handle = handle;
     zt__read_binary(allocator, handle, 0, ZT__MAX_BINARY, &binary);
     if (binary.bytes) {
         module->hash = zt__hash(binary.bytes, binary.size);
@@ -14032,21 +14021,6 @@ ZT__PRIVATE void zt__read_profile_info(ze_kernel_handle_t kernel, zt__kernel_fac
     }
 }
 
-/* Reads all that the driver reports of a kernel. `described` is what its module states. No mutex is held. */
-ZT__PRIVATE zt__kernel_facts zt__read_kernel(const zt_profiler *profiler, ze_kernel_handle_t kernel,
-                                             const zt__kernel_facts *described) {
-    zt__kernel_facts facts = *described;
-    size_t size = 0;
-    zt__read_properties(kernel, &facts);
-    zt__read_profile_info(kernel, &facts);
-    if (profiler->driver.zeKernelGetBinaryExp &&
-        profiler->driver.zeKernelGetBinaryExp(kernel, &size, NULL) == ZE_RESULT_SUCCESS &&
-        size < UINT32_MAX) {
-        facts.code_bytes = (uint32_t)size;
-    }
-    return facts;
-}
-
 /* ---- the kernels of a profiler --------------------------------------------------------------------------- */
 
 /* Returns the kernels of a profiler, or NULL without memory. */
@@ -14083,74 +14057,41 @@ ZT__PRIVATE zt__kernels *zt__kernels_of(zt_profiler *profiler) {
     return zt__load(&profiler->kernels);
 }
 
-/* Makes room for one more kernel. The profiler's mutex is held, but unlocked while memory is allocated.
-   Returns 0 without memory, or if there are too many. */
-ZT__PRIVATE int zt__make_room_for_kernel(zt_profiler *profiler, zt__kernels *kernels) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    while (kernels->count < ZT__MAX_KERNELS &&
-           zt__map_make_room(&kernels->map, allocator, &profiler->mutex)) {
-        uint32_t before = kernels->capacity, capacity = before ? before * 2 : 64;
-        zt__kernel **grown, **unused;
-        if (kernels->count < before) {
-            return 1;
-        }
-        zt__unlock(&profiler->mutex);
-        grown = (zt__kernel **)zt__allocate(allocator, capacity, sizeof *grown);
-        zt__lock(&profiler->mutex);
-        if (!grown) {
-            return 0;
-        }
-        unused = grown;
-        if (kernels->capacity == before) { /* else another thread has grown it */
-            unused = kernels->in_order;
-            if (before) {
-                memcpy(grown, unused, before * sizeof *grown);
-            }
-            kernels->in_order = grown;
-            kernels->capacity = capacity;
-        }
-        zt__unlock(&profiler->mutex);
-        zt__free(allocator, unused);
-        zt__lock(&profiler->mutex);
-    }
-    return 0;
-}
-
-/* Makes a record of a kernel, whose name may be empty if the driver fails. Returns NULL without memory. No
-   mutex is held. */
-ZT__PRIVATE zt__kernel *zt__make_kernel(const zt_profiler *profiler, ze_kernel_handle_t handle,
-                                        const zt__kernel_facts *described) {
-    zt__kernel *kernel = (zt__kernel *)zt__allocate_with_name(&profiler->config.allocator,
-                                                              sizeof *kernel + sizeof kernel->facts, handle);
-    if (kernel) {
-        kernel->name = (const char *)(kernel + 1) + sizeof kernel->facts;
-        kernel->facts = zt__read_kernel(profiler, handle, described);
-        memcpy(kernel + 1, &kernel->facts, sizeof kernel->facts);
-    }
-    return kernel;
-}
-
-/* Returns the record of a kernel, which is added if there is none, or NULL if it cannot be. `described` is
-   NULL if nothing is known of the module. No mutex is held. */
+/* Returns the record of a kernel, for which the driver is queried: the one of the same name and facts, which
+   is added if there is none. `described` is what its module states. The name is empty if the driver fails.
+   Returns NULL without memory, or if there are too many. No mutex is held. */
 ZT__PRIVATE zt__kernel *zt__find_or_add_kernel(zt_profiler *profiler, ze_kernel_handle_t handle,
                                                const zt__kernel_facts *described) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    const zt__kernel_facts unknown = zt__unknown_facts();
     zt__kernels *kernels = zt__kernels_of(profiler);
-    zt__kernel *made = zt__make_kernel(profiler, handle, described ? described : &unknown), *found = NULL;
-    if (kernels && made) {
-        size_t length = sizeof made->facts + strlen(made->name);
-        int has_room;
-        zt__lock(&profiler->mutex);
-        has_room = zt__make_room_for_kernel(profiler, kernels);
-        found = (zt__kernel *)zt__map_find(&kernels->map, made + 1, length);
-        if (!found && has_room) {
-            zt__map_add(&kernels->map, made + 1, length, made);
-            found = kernels->in_order[kernels->count++] = made;
-            made = NULL;
-        }
-        zt__unlock(&profiler->mutex);
+    zt__kernel *found,
+        *made = (zt__kernel *)zt__allocate_with_name(allocator, sizeof *made + sizeof made->facts, handle);
+    size_t size = 0, length;
+    int has_room;
+    if (!kernels || !made) {
+        zt__free(allocator, made);
+        return NULL;
     }
+    made->name = (const char *)(made + 1) + sizeof made->facts;
+    made->facts = *described;
+    zt__read_properties(handle, &made->facts);
+    zt__read_profile_info(handle, &made->facts);
+    if (profiler->driver.zeKernelGetBinaryExp &&
+        profiler->driver.zeKernelGetBinaryExp(handle, &size, NULL) == ZE_RESULT_SUCCESS &&
+        size < UINT32_MAX) {
+        made->facts.code_bytes = (uint32_t)size;
+    }
+    memcpy(made + 1, &made->facts, sizeof made->facts);
+    length = sizeof made->facts + strlen(made->name);
+    zt__lock(&profiler->mutex);
+    has_room = zt__map_make_room(&kernels->map, allocator, &profiler->mutex);
+    found = (zt__kernel *)zt__map_find(&kernels->map, made + 1, length);
+    if (!found && has_room && kernels->count < ZT__MAX_KERNELS) {
+        zt__map_add(&kernels->map, made + 1, length, made);
+        found = kernels->in_order[kernels->count++] = made;
+        made = NULL;
+    }
+    zt__unlock(&profiler->mutex);
     zt__free(allocator, made);
     return found;
 }
@@ -14192,7 +14133,6 @@ ZT__PRIVATE void zt__free_kernels(zt_profiler *profiler) {
         for (i = 0; i < kernels->count; i++) {
             zt__free(allocator, kernels->in_order[i]);
         }
-        zt__free(allocator, kernels->in_order);
         zt__map_free(&kernels->map, allocator);
         zt__free(allocator, kernels);
         profiler->kernels = NULL;
@@ -14210,12 +14150,6 @@ typedef struct zt__filling {
     int slm_limits, barriers_limit, registers_limit; /* why not more fit */
 } zt__filling;
 
-ZT__PRIVATE uint32_t zt__product(const uint32_t sizes[3]) {
-    uint64_t product = (uint64_t)sizes[0] * sizes[1];
-    return product > UINT32_MAX || product * sizes[2] > UINT32_MAX ? UINT32_MAX
-                                                                   : (uint32_t)(product * sizes[2]);
-}
-
 /* Computes how many work-groups fit into a subslice, as OCCUPANCY in the manual describes. Intel's driver
    computes the number of work-groups of a cooperative launch in the same way
    (KernelHelper::getMaxWorkGroupCount of intel/compute-runtime). */
@@ -14223,9 +14157,11 @@ ZT__PRIVATE zt__filling zt__fill_subslice(const zt__device_limits *limits, const
                                           const uint32_t group_size[3]) {
     zt__filling filling;
     uint32_t threads_per_eu = limits->threads_per_eu, groups;
+    uint64_t items = (uint64_t)group_size[0] * group_size[1];
     memset(&filling, 0, sizeof filling);
     filling.groups = UINT32_MAX;
-    filling.items = zt__product(group_size);
+    items = items > UINT32_MAX ? items : items * group_size[2];
+    filling.items = items > UINT32_MAX ? UINT32_MAX : (uint32_t)items;
     filling.slots = limits->threads_per_eu * limits->eus_per_subslice;
     if (facts->simd_width != UINT32_MAX && facts->simd_width > 0) {
         filling.threads = filling.items / facts->simd_width + (filling.items % facts->simd_width != 0);
@@ -14257,22 +14193,6 @@ ZT__PRIVATE zt__filling zt__fill_subslice(const zt__device_limits *limits, const
     return filling;
 }
 
-/* Fills in what a launch allows. */
-ZT__PRIVATE void zt__complete_shape(const zt__device_limits *limits, const zt__kernel_facts *facts,
-                                    zt_kernel_shape *shape) {
-    const zt__filling filling = zt__fill_subslice(limits, facts, shape->group_size);
-    shape->groups_per_subslice = filling.groups;
-    shape->occupancy = shape->waves = zt__nan();
-    if (filling.groups != UINT32_MAX) {
-        double count =
-            (double)shape->group_count[0] * (double)shape->group_count[1] * (double)shape->group_count[2];
-        shape->occupancy = (double)filling.groups * filling.threads / filling.slots;
-        if (count > 0 && limits->subslices) {
-            shape->waves = count / ((double)filling.groups * limits->subslices);
-        }
-    }
-}
-
 /* ---- advice ---------------------------------------------------------------------------------------------- */
 
 typedef enum zt__kernel_figure {
@@ -14280,9 +14200,9 @@ typedef enum zt__kernel_figure {
     ZT__KERNEL_SPILL, /* bytes */
     ZT__KERNEL_PRIVATE,
     ZT__KERNEL_SLM,
-    ZT__KERNEL_EMPTY,      /* percent of the threads of a subslice */
-    ZT__KERNEL_IDLE_LANES, /* percent of the lanes of the threads of a work-group */
-    ZT__KERNEL_ITEMS,      /* of a work-group. Numbers from here on */
+    ZT__KERNEL_EMPTY,           /* percent of the threads of a subslice */
+    ZT__KERNEL_IDLE_SIMD_LANES, /* percent of the SIMD lanes of the threads of a work-group */
+    ZT__KERNEL_ITEMS,           /* of a work-group. Numbers from here on */
     ZT__KERNEL_SIMD,
     ZT__KERNEL_REGISTERS,
     ZT__KERNEL_GROUPS,         /* of a launch */
@@ -14328,11 +14248,11 @@ static const zt__kernel_rule zt__kernel_rules[] = {
      {{"It keeps ", ZT__KERNEL_PRIVATE},
       {" a thread in memory: arrays with indices that the compiler does not know are not in registers.",
        ZT__KERNEL_NOTHING}}},
-    /* [own]: an empty lane is lost for as long as its thread runs */
-    {{{ZT__KERNEL_IDLE_LANES, ZT__AT_LEAST, 20}, {ZT__KERNEL_NOTHING, ZT__NO_CONDITION, 0}},
+    /* [own]: an empty SIMD lane is lost for as long as its thread runs */
+    {{{ZT__KERNEL_IDLE_SIMD_LANES, ZT__AT_LEAST, 20}, {ZT__KERNEL_NOTHING, ZT__NO_CONDITION, 0}},
      {{"Work-groups of ", ZT__KERNEL_ITEMS},
-      {" leave ", ZT__KERNEL_IDLE_LANES},
-      {" of the lanes of their threads empty: use a multiple of ", ZT__KERNEL_SIMD},
+      {" leave ", ZT__KERNEL_IDLE_SIMD_LANES},
+      {" of the SIMD lanes of their threads empty: use a multiple of ", ZT__KERNEL_SIMD},
       {".", ZT__KERNEL_NOTHING}}},
     /* [Gen9], [oneAPI] */
     {{{ZT__KERNEL_EMPTY, ZT__AT_LEAST, 20}, {ZT__KERNEL_BARRIERS_LIMIT, ZT__AT_LEAST, 1}},
@@ -14381,7 +14301,7 @@ ZT__PRIVATE void zt__read_kernel_figures(const zt__device_limits *limits, const 
         figures[known[i].figure] = known[i].value == UINT32_MAX ? zt__nan() : (double)known[i].value;
     }
     if (filling.threads) {
-        figures[ZT__KERNEL_IDLE_LANES] =
+        figures[ZT__KERNEL_IDLE_SIMD_LANES] =
             100 - 100.0 * filling.items / ((double)filling.threads * facts->simd_width);
     }
     figures[ZT__KERNEL_EMPTY] = 100 - 100 * shape->occupancy;
@@ -14395,69 +14315,47 @@ ZT__PRIVATE void zt__read_kernel_figures(const zt__device_limits *limits, const 
     figures[ZT__KERNEL_REGISTERS_LIMIT] = filling.registers_limit;
 }
 
-/* Appends a figure in words: "4 KiB", "75%", "128". */
-ZT__PRIVATE void zt__append_kernel_figure(char *text, size_t room, zt__kernel_figure figure, double value) {
-    if (figure == ZT__KERNEL_NOTHING) {
-        return;
-    }
-    if (figure >= ZT__KERNEL_ITEMS) {
-        zt__append(text, room, "%.0f", value);
-    } else if (figure >= ZT__KERNEL_EMPTY) {
-        zt__append(text, room, "%.0f%%", value);
-    } else if (value < 1024) {
-        zt__append(text, room, "%.0f bytes", value);
-    } else {
-        zt__append(text, room, "%.4g KiB", value / 1024);
-    }
-}
-
-ZT__PRIVATE int zt__kernel_rule_holds(const zt__kernel_rule *rule, const double figures[ZT__KERNEL_FIGURES]) {
-    uint32_t i;
-    for (i = 0; i < ZT__COUNT_OF(rule->conditions); i++) {
-        double figure = figures[rule->conditions[i].figure], threshold = rule->conditions[i].threshold;
-        zt__relation relation = rule->conditions[i].relation;
-        if (relation != ZT__NO_CONDITION &&
-            (zt__is_nan(figure) || (relation == ZT__BELOW ? figure >= threshold : figure < threshold))) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
-/* Applies the rules to a kernel and one of its launches. */
+/* Applies the rules to a kernel and one of its launches. Writes figures in words: "4 KiB", "75%", "128". */
 ZT__PRIVATE void zt__advise_kernel(const zt__device_limits *limits, const zt__kernel_facts *facts,
                                    const zt_kernel_shape *shape, char *text, size_t room) {
     double figures[ZT__KERNEL_FIGURES];
     zt__kernel_figure reported = ZT__KERNEL_NOTHING;
-    uint32_t i, part;
+    uint32_t i, j;
     text[0] = 0;
     zt__read_kernel_figures(limits, facts, shape, figures);
     for (i = 0; i < ZT__COUNT_OF(zt__kernel_rules); i++) {
         const zt__kernel_rule *rule = &zt__kernel_rules[i];
-        if (rule->conditions[0].figure == reported || !zt__kernel_rule_holds(rule, figures)) {
+        int holds = rule->conditions[0].figure != reported;
+        for (j = 0; j < ZT__COUNT_OF(rule->conditions); j++) {
+            double figure = figures[rule->conditions[j].figure], threshold = rule->conditions[j].threshold;
+            zt__relation relation = rule->conditions[j].relation;
+            if (relation != ZT__NO_CONDITION) {
+                holds = holds && !zt__is_nan(figure) &&
+                        (relation == ZT__BELOW ? figure < threshold : figure >= threshold);
+            }
+        }
+        if (!holds) {
             continue;
         }
         reported = rule->conditions[0].figure;
         zt__append(text, room, "%s", text[0] ? " " : "");
-        for (part = 0; part < ZT__COUNT_OF(rule->parts) && rule->parts[part].text; part++) {
-            zt__kernel_figure figure = rule->parts[part].figure;
-            zt__append(text, room, "%s", rule->parts[part].text);
-            zt__append_kernel_figure(text, room, figure, figures[figure]);
+        for (j = 0; j < ZT__COUNT_OF(rule->parts) && rule->parts[j].text; j++) {
+            zt__kernel_figure figure = rule->parts[j].figure;
+            zt__append(text, room, "%s", rule->parts[j].text);
+            if (figure >= ZT__KERNEL_ITEMS) {
+                zt__append(text, room, "%.0f", figures[figure]);
+            } else if (figure >= ZT__KERNEL_EMPTY) {
+                zt__append(text, room, "%.0f%%", figures[figure]);
+            } else if (figure != ZT__KERNEL_NOTHING && figures[figure] < 1024) {
+                zt__append(text, room, "%.0f bytes", figures[figure]);
+            } else if (figure != ZT__KERNEL_NOTHING) {
+                zt__append(text, room, "%.4g KiB", figures[figure] / 1024);
+            }
         }
     }
 }
 
 /* ---- results --------------------------------------------------------------------------------------------- */
-
-ZT__PRIVATE void zt__clear_kernel_info(zt_kernel_info *info) {
-    memset(info, 0, sizeof *info);
-    info->name = "";
-    info->region = UINT32_MAX;
-    info->simd_width = info->registers = info->slm_bytes = info->private_bytes = UINT32_MAX;
-    info->spill_bytes = info->barriers = info->arguments = info->code_bytes = UINT32_MAX;
-    info->profile_flags = info->free_register_bytes = UINT32_MAX;
-    info->occupancy = zt__nan();
-}
 
 /* Copies a kernel, its launches in descending order. */
 ZT__PRIVATE void zt__copy_kernel(const zt__kernel *kernel, zt_kernel_info *info) {
@@ -14508,7 +14406,13 @@ ZT_API ze_result_t zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, z
     if (!info) {
         return profiler ? zt__report_null(&locked->diagnostics, "zt_get_kernel", "info") : ZE_RESULT_SUCCESS;
     }
-    zt__clear_kernel_info(info);
+    memset(info, 0, sizeof *info);
+    info->name = "";
+    info->region = UINT32_MAX;
+    info->simd_width = info->registers = info->slm_bytes = info->private_bytes = UINT32_MAX;
+    info->spill_bytes = info->barriers = info->arguments = info->code_bytes = UINT32_MAX;
+    info->profile_flags = info->free_register_bytes = UINT32_MAX;
+    info->occupancy = zt__nan();
     if (!profiler) {
         return ZE_RESULT_SUCCESS;
     }
@@ -14525,7 +14429,18 @@ ZT_API ze_result_t zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, z
         return zt__report_index(profiler, "zt_get_kernel", "kernel", kernel);
     }
     for (i = 0; i < info->shape_count; i++) {
-        zt__complete_shape(&kernels->limits, &found->facts, &info->shapes[i]);
+        zt_kernel_shape *shape = &info->shapes[i];
+        const zt__filling filling = zt__fill_subslice(&kernels->limits, &found->facts, shape->group_size);
+        double count =
+            (double)shape->group_count[0] * (double)shape->group_count[1] * (double)shape->group_count[2];
+        shape->groups_per_subslice = filling.groups;
+        shape->occupancy = shape->waves = zt__nan();
+        if (filling.groups != UINT32_MAX) {
+            shape->occupancy = (double)filling.groups * filling.threads / filling.slots;
+        }
+        if (filling.groups != UINT32_MAX && count > 0 && kernels->limits.subslices) {
+            shape->waves = count / ((double)filling.groups * kernels->limits.subslices);
+        }
     }
     info->occupancy = info->shapes[0].occupancy;
     zt__advise_kernel(&kernels->limits, &found->facts, &info->shapes[0], info->advice, sizeof info->advice);
@@ -16481,7 +16396,7 @@ ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream) {
    found, and alone. `mutex` guards results and places, and is held briefly. */
 
 enum {
-    ZT__HANDLE_OF_KERNEL = 11,          /* ZEL_HANDLE_KERNEL of the loader's header */
+    ZT__LOADER_HANDLE_KERNEL = 11,      /* ZEL_HANDLE_KERNEL of the loader's header */
     ZT__ADDRESS_SHIFT = 3,              /* the device reports addresses in units of 8 bytes, */
     ZT__MOST_COUNTS = 1 + ZT_MAX_STALLS /* and beside each, counts: Active, and kinds of stall */
 };
@@ -16970,7 +16885,7 @@ ZT__PRIVATE void zt__add_place(zt__hotspots *hotspots, const zt__place *added) {
 }
 
 /* Finds out where a kernel lies, and what its instructions are. Its owner must not destroy it meanwhile. */
-ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_code *loaded) {
+ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_kernel *loaded) {
     const zt__driver *driver = &hotspots->profiler->driver;
     const zt_allocator *allocator = &hotspots->allocator;
     ze_kernel_handle_t kernel = (ze_kernel_handle_t)(uintptr_t)loaded->handle, of_driver;
@@ -16983,7 +16898,8 @@ ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_code 
         return;
     }
     if (driver->zelLoaderTranslateHandle &&
-        driver->zelLoaderTranslateHandle(ZT__HANDLE_OF_KERNEL, kernel, &translated) != ZE_RESULT_SUCCESS) {
+        driver->zelLoaderTranslateHandle(ZT__LOADER_HANDLE_KERNEL, kernel, &translated) !=
+            ZE_RESULT_SUCCESS) {
         return;
     }
     of_driver = (ze_kernel_handle_t)translated;
@@ -17017,23 +16933,23 @@ ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_code 
 /* Places all kernels that the tracer knows. `reading` is held, for which the destruction of a kernel waits
    (zt__before_unload). */
 ZT__PRIVATE void zt__place_loaded(zt__hotspots *hotspots, zt__loaded *loaded) {
-    zt__loaded_code *codes;
+    zt__loaded_kernel *kernels;
     uint32_t i, count = 0, room;
-    zt__lock(&loaded->mutex);
+    zt__lock(loaded->mutex);
     room = loaded->kernels.count;
-    zt__unlock(&loaded->mutex);
-    codes = room ? (zt__loaded_code *)zt__allocate(&hotspots->allocator, room, sizeof *codes) : NULL;
-    zt__lock(&loaded->mutex);
-    for (i = 0; i < loaded->kernels.capacity && codes && count < room; i++) {
+    zt__unlock(loaded->mutex);
+    kernels = room ? (zt__loaded_kernel *)zt__allocate(&hotspots->allocator, room, sizeof *kernels) : NULL;
+    zt__lock(loaded->mutex);
+    for (i = 0; i < loaded->kernels.capacity && kernels && count < room; i++) {
         if (loaded->kernels.entries[i].value) {
-            codes[count++] = *(const zt__loaded_code *)loaded->kernels.entries[i].value;
+            kernels[count++] = *(const zt__loaded_kernel *)loaded->kernels.entries[i].value;
         }
     }
-    zt__unlock(&loaded->mutex);
+    zt__unlock(loaded->mutex);
     for (i = 0; i < count; i++) {
-        ZT__INTERNAL(zt__place_kernel(hotspots, &codes[i]));
+        ZT__INTERNAL(zt__place_kernel(hotspots, &kernels[i]));
     }
-    zt__free(&hotspots->allocator, codes);
+    zt__free(&hotspots->allocator, kernels);
 }
 
 /* Reads the debug information of a module, or of all if that is NULL, where kernels have samples, unless it
@@ -17634,26 +17550,6 @@ typedef struct zt__modules {
     uint64_t replaced;             /* kernels, and pointers to functions. Atomic */
 } zt__modules;
 
-/* Called when a tracer is created. */
-ZT__PRIVATE void zt__open_modules(zt__modules *modules, const zt_allocator *allocator,
-                                  zt__diagnostics *diagnostics, uint64_t wait_timeout_ns) {
-    modules->allocator = *allocator;
-    modules->diagnostics = diagnostics;
-    modules->wait_timeout_ns = wait_timeout_ns;
-    zt__create_mutex(&modules->mutex);
-}
-
-/* Called when a tracer is destroyed. */
-ZT__PRIVATE void zt__close_modules(zt__modules *modules) {
-    while (modules->replacements) {
-        zt__replacement *replacement = modules->replacements;
-        modules->replacements = replacement->next;
-        zt__free(&modules->allocator, replacement);
-    }
-    zt__free(&modules->allocator, modules->directory);
-    zt__destroy_mutex(&modules->mutex);
-}
-
 /* ---- files ----------------------------------------------------------------------------------------------- */
 
 /* Counts a file that is missing, keeps why for reports, and logs the first. */
@@ -17699,20 +17595,37 @@ ZT__PRIVATE void zt__configure_modules(zt__modules *modules, const char *directo
     }
 }
 
-/* Writes a file beside its name and renames it, so that nobody reads an incomplete one. Returns the call that
-   failed, with errno, or NULL. */
-ZT__PRIVATE const char *zt__write_beside(const char *path, const char *beside, const zt__binary *binary) {
+/* Writes a file of a module, unless there is one of this name and size. It is written beside its name and
+   renamed, so that nobody reads an incomplete one. */
+ZT__PRIVATE void zt__save_binary(zt__modules *modules, uint64_t hash, const char *suffix,
+                                 const zt__binary *binary) {
+    size_t room = strlen(modules->directory) + 128;
+    char *path = (char *)zt__allocate(&modules->allocator, 2, room), *beside;
     const char *failed = NULL;
-    int reason = 0;
-    FILE *file = zt__open_file(beside, "wb");
+    zt__file_properties before;
+    int reason;
+    FILE *file;
+    if (!path) {
+        zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "malloc",
+                             "no memory for a path", "Free some.");
+        return;
+    }
+    snprintf(path, room, "%s/%016llx.%s", modules->directory, (unsigned long long)hash, suffix);
+    if (zt__get_file_properties(path, &before) && before.size == binary->size) {
+        zt__free(&modules->allocator, path);
+        return;
+    }
+    beside = path + room;
+    snprintf(beside, room, "%s/%016llx.%ld.%lx.part", modules->directory, (unsigned long long)hash,
+             zt__get_process_id(), (unsigned long)zt__this_thread());
+    file = zt__open_file(beside, "wb");
     if (!file) {
-        return "fopen";
-    }
-    if (fwrite(binary->bytes, 1, binary->size, file) != binary->size) {
+        failed = "fopen";
+    } else if (fwrite(binary->bytes, 1, binary->size, file) != binary->size) {
         failed = "fwrite";
-        reason = errno;
     }
-    if (fclose(file) != 0 && !failed) {
+    reason = errno;
+    if (file && fclose(file) != 0 && !failed) {
         failed = "fclose";
         reason = errno;
     }
@@ -17722,71 +17635,10 @@ ZT__PRIVATE const char *zt__write_beside(const char *path, const char *beside, c
     }
     if (failed) {
         zt__remove_file(beside);
-        errno = reason;
+        zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_UNKNOWN, failed, strerror(reason),
+                             "Check the directory, its permissions and space.");
     }
-    return failed;
-}
-
-/* The path of a file of a module, and the one that it is written to first. */
-typedef struct zt__module_file {
-    char path[4096 + 128];
-    char beside[4096 + 192];
-} zt__module_file;
-
-/* Writes a file of a module, unless there is one of this name and size. */
-ZT__PRIVATE void zt__save_binary(zt__modules *modules, uint64_t hash, const char *suffix,
-                                 const zt__binary *binary) {
-    zt__module_file *file = (zt__module_file *)zt__allocate(&modules->allocator, 1, sizeof *file);
-    const char *failed;
-    zt__file_properties before;
-    if (!file) {
-        zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "malloc",
-                             "no memory for a path", "Free some.");
-        return;
-    }
-    snprintf(file->path, sizeof file->path, "%s/%016llx.%s", modules->directory, (unsigned long long)hash,
-             suffix);
-    if (!zt__get_file_properties(file->path, &before) || before.size != binary->size) {
-        snprintf(file->beside, sizeof file->beside, "%s.%ld.%lx.part", file->path, zt__get_process_id(),
-                 (unsigned long)zt__this_thread());
-        failed = zt__write_beside(file->path, file->beside, binary);
-        if (failed) {
-            zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_UNKNOWN, failed,
-                                 strerror(errno), "Check the directory, its permissions and space.");
-        }
-    }
-    zt__free(&modules->allocator, file);
-}
-
-ZT__PRIVATE const char *zt__suffix_of_binary(const zt__binary *binary) {
-    if (binary->size >= 4 && memcmp(binary->bytes, "\177ELF", 4) == 0) {
-        return "elf";
-    }
-    return binary->size >= 8 && memcmp(binary->bytes, "!<arch>\n", 8) == 0 ? "ar" : "bin";
-}
-
-/* Writes the files of a module. */
-ZT__PRIVATE void zt__save_module(zt__modules *modules, ze_module_handle_t module) {
-    const char *remedy = "Free some memory, or update the driver.";
-    zt__binary binary, debug;
-    uint64_t hash;
-    ze_result_t result = zt__read_binary(&modules->allocator, module, 0, SIZE_MAX, &binary);
-    if (result != ZE_RESULT_SUCCESS || !binary.bytes) {
-        zt__report_not_saved(modules, modules->directory, result, "zeModuleGetNativeBinary",
-                             zt_result_name(result), remedy);
-        return;
-    }
-    hash = zt__hash(binary.bytes, binary.size);
-    zt__save_binary(modules, hash, zt__suffix_of_binary(&binary), &binary);
-    zt__free(&modules->allocator, binary.bytes);
-    result = zt__read_binary(&modules->allocator, module, 1, SIZE_MAX, &debug);
-    if (debug.bytes) {
-        zt__save_binary(modules, hash, "debug", &debug);
-        zt__free(&modules->allocator, debug.bytes);
-    } else if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_ERROR_UNSUPPORTED_FEATURE) {
-        zt__report_not_saved(modules, modules->directory, result, "zetModuleGetDebugInfo",
-                             zt_result_name(result), remedy);
-    }
+    zt__free(&modules->allocator, path);
 }
 
 /* ---- builds with profile flags --------------------------------------------------------------------------- */
@@ -17853,40 +17705,16 @@ ZT__PRIVATE zt__changed_module *zt__change_module(const ze_module_desc_t *desc, 
     return changed;
 }
 
-/* Returns whether the driver builds modules for a device with the profile flags. If the call of the
-   application failed because of them, nothing could be done about that. So the first is built before. */
-ZT__PRIVATE int zt__accepts_flags(zt__modules *modules, const ze_module_create_params_t *parameters,
-                                  const ze_module_desc_t *changed, zt__build *build) {
-    ze_module_handle_t module = NULL;
-    uint32_t i = 0;
-    int is_known;
-    zt__lock(&modules->mutex);
-    while (i < modules->accepting_count && modules->accepting[i] != *parameters->phDevice) {
-        i++;
-    }
-    is_known = i < modules->accepting_count;
-    zt__unlock(&modules->mutex);
-    if (is_known) {
-        return 1;
-    }
-    build->trial = zeModuleCreate(*parameters->phContext, *parameters->phDevice, changed, &module, NULL);
-    if (build->trial != ZE_RESULT_SUCCESS) {
-        return 0;
-    }
-    zt__check(modules->diagnostics, zeModuleDestroy(module), "zeModuleDestroy", "A module is not freed.");
-    zt__lock(&modules->mutex);
-    if (modules->accepting_count < ZT__COUNT_OF(modules->accepting)) {
-        modules->accepting[modules->accepting_count++] = *parameters->phDevice;
-    }
-    zt__unlock(&modules->mutex);
-    return 1;
-}
-
-/* Called before a module is created. Adds the profile flags, unless the application passes some. */
+/* Called before a module is created. Adds the profile flags, unless the application passes some. If its call
+   failed because of them, nothing could be done about that. So the first module for each device is built
+   before, to find out whether the driver accepts them. */
 ZT__PRIVATE void zt__begin_build(zt__modules *modules, const ze_module_create_params_t *parameters,
                                  zt__build *build) {
     const ze_module_desc_t *desc = *parameters->pdesc;
+    ze_module_handle_t module = NULL;
     zt__changed_module *changed;
+    uint32_t i = 0;
+    int is_known;
     char option[64];
     if (!desc || !modules->profile_flags || zt__load(&modules->refuses_flags) ||
         (desc->pBuildFlags && strstr(desc->pBuildFlags, "-zet-profile-flags"))) {
@@ -17896,56 +17724,95 @@ ZT__PRIVATE void zt__begin_build(zt__modules *modules, const ze_module_create_pa
     changed = zt__change_module(desc, option);
     if (!changed) {
         zt__report_no_memory(modules->diagnostics, "zeModuleCreate", "build flags");
-    } else if (zt__accepts_flags(modules, parameters, &changed->desc, build)) {
-        build->place = parameters->pdesc;
-        build->before = desc;
-        build->changed = changed;
-        *parameters->pdesc = &changed->desc;
-    } else {
-        zt__free(&zt__default_allocator, changed);
+        return;
     }
+    zt__lock(&modules->mutex);
+    while (i < modules->accepting_count && modules->accepting[i] != *parameters->phDevice) {
+        i++;
+    }
+    is_known = i < modules->accepting_count;
+    zt__unlock(&modules->mutex);
+    if (!is_known) {
+        build->trial =
+            zeModuleCreate(*parameters->phContext, *parameters->phDevice, &changed->desc, &module, NULL);
+        if (build->trial != ZE_RESULT_SUCCESS) {
+            zt__free(&zt__default_allocator, changed);
+            return;
+        }
+        zt__check(modules->diagnostics, zeModuleDestroy(module), "zeModuleDestroy", "A module is not freed.");
+        zt__lock(&modules->mutex);
+        if (modules->accepting_count < ZT__COUNT_OF(modules->accepting)) {
+            modules->accepting[modules->accepting_count++] = *parameters->phDevice;
+        }
+        zt__unlock(&modules->mutex);
+    }
+    build->place = parameters->pdesc;
+    build->before = desc;
+    build->changed = changed;
+    *parameters->pdesc = &changed->desc;
 }
 
-/* Called after the call, with or without a tracer. */
-ZT__PRIVATE void zt__end_build(zt__build *build) {
-    if (build->place) {
-        *build->place = build->before;
-        zt__free(&zt__default_allocator, build->changed);
-        build->place = NULL;
-    }
-}
-
-/* Called after a module was created. */
+/* Called after a module was created: writes its files. That it was created where the trial was not shows that
+   the driver refuses the flags. */
 ZT__PRIVATE void zt__after_module_create(zt__modules *modules, const ze_module_create_params_t *parameters,
                                          const zt__build *build) {
+    const char *remedy = "Free some memory, or update the driver.", *suffix = "bin";
     ze_module_handle_t module = **parameters->pphModule;
-    if (modules->directory) {
-        zt__save_module(modules, module);
-    }
+    zt__binary binary, debug;
+    uint64_t hash;
+    ze_result_t result;
     if (build->trial != ZE_RESULT_SUCCESS) {
         zt__store(&modules->refuses_flags, 1);
         zt__report(modules->diagnostics, FLAGS_REFUSED, build->trial, zt_result_name(build->trial),
                    (unsigned)modules->profile_flags);
     }
+    if (!modules->directory) {
+        return;
+    }
+    result = zt__read_binary(&modules->allocator, module, 0, SIZE_MAX, &binary);
+    if (result != ZE_RESULT_SUCCESS || !binary.bytes) {
+        zt__report_not_saved(modules, modules->directory, result, "zeModuleGetNativeBinary",
+                             zt_result_name(result), remedy);
+        return;
+    }
+    if (binary.size >= 4 && memcmp(binary.bytes, "\177ELF", 4) == 0) {
+        suffix = "elf";
+    } else if (binary.size >= 8 && memcmp(binary.bytes, "!<arch>\n", 8) == 0) {
+        suffix = "ar";
+    }
+    hash = zt__hash(binary.bytes, binary.size);
+    zt__save_binary(modules, hash, suffix, &binary);
+    zt__free(&modules->allocator, binary.bytes);
+    result = zt__read_binary(&modules->allocator, module, 1, SIZE_MAX, &debug);
+    if (debug.bytes) {
+        zt__save_binary(modules, hash, "debug", &debug);
+        zt__free(&modules->allocator, debug.bytes);
+    } else if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_ERROR_UNSUPPORTED_FEATURE) {
+        zt__report_not_saved(modules, modules->directory, result, "zetModuleGetDebugInfo",
+                             zt_result_name(result), remedy);
+    }
 }
 
 /* ---- kernels in place of others -------------------------------------------------------------------------- */
 
-/* Ends the replacements of these patterns (NULL: any) by this module (NULL: any). The mutex is held. */
-ZT__PRIVATE void zt__end_replacements(zt__modules *modules, const char *kernels, ze_module_handle_t module) {
-    zt__replacement *replacement = modules->replacements;
-    for (; replacement; replacement = replacement->next) {
-        if ((!kernels || strcmp(replacement->kernels, kernels) == 0) &&
-            (!module || replacement->module == module)) {
-            replacement->has_ended = 1;
-        }
-    }
-}
-
-/* Frees the replacements that have ended, each when no thread uses it any more. Returns SUCCESS, or NOT_READY
-   if that takes too long; then the next call frees them. */
-ZT__PRIVATE ze_result_t zt__free_replacements(zt__modules *modules, const char *call) {
+/* Ends the replacements of these patterns (NULL: any) by this module (NULL: any), and adds `added` in their
+   place, unless it is NULL. Frees those that have ended, each when no thread uses it any more. Returns
+   SUCCESS, or NOT_READY if that takes too long; then the next call frees them. */
+ZT__PRIVATE ze_result_t zt__change_replacements(zt__modules *modules, const char *kernels,
+                                                ze_module_handle_t module, zt__replacement *added,
+                                                const char *call) {
     zt__wait wait = zt__wait_until(zt__deadline(modules->wait_timeout_ns));
+    zt__replacement *replacement;
+    zt__lock(&modules->mutex);
+    for (replacement = modules->replacements; replacement; replacement = replacement->next) {
+        replacement->has_ended |= (!kernels || strcmp(replacement->kernels, kernels) == 0) &&
+                                  (!module || replacement->module == module);
+    }
+    if (added) {
+        added->next = modules->replacements;
+        modules->replacements = added;
+    }
+    zt__unlock(&modules->mutex);
     for (;;) {
         zt__replacement **place = &modules->replacements, *ended = NULL;
         int is_used = 1;
@@ -17970,14 +17837,6 @@ ZT__PRIVATE ze_result_t zt__free_replacements(zt__modules *modules, const char *
             return zt__report(modules->diagnostics, REPLACEMENT_IN_USE, ZE_RESULT_NOT_READY, call);
         }
     }
-}
-
-/* Called before a module is destroyed: afterwards the driver may use its handle again. */
-ZT__PRIVATE void zt__end_replacements_by(zt__modules *modules, ze_module_handle_t module) {
-    zt__lock(&modules->mutex);
-    zt__end_replacements(modules, NULL, module);
-    zt__unlock(&modules->mutex);
-    zt__free_replacements(modules, "zeModuleDestroy");
 }
 
 /* A zt__name_fn, for zt__find_nearest. */
@@ -18018,38 +17877,18 @@ ZT__PRIVATE ze_result_t zt__check_kernel_name(zt__modules *modules, ze_module_ha
     return result;
 }
 
-/* Adds a replacement. `kernels` is not NULL. */
-ZT__PRIVATE ze_result_t zt__add_replacement(zt__modules *modules, const char *kernels,
-                                            ze_module_handle_t module, const char *name) {
-    size_t size = strlen(kernels) + 1, name_size = name ? strlen(name) + 1 : 0;
-    zt__replacement *added;
-    ze_result_t result = name ? zt__check_kernel_name(modules, module, name) : ZE_RESULT_SUCCESS;
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    added = (zt__replacement *)zt__allocate(&modules->allocator, 1, sizeof *added + size + name_size);
-    if (!added) {
-        return zt__report_no_memory(modules->diagnostics, "zt_replace", "a replacement");
-    }
-    added->module = module;
-    added->kernels = (char *)memcpy(added + 1, kernels, size);
-    if (name) {
-        added->name = (char *)memcpy(added->kernels + size, name, name_size);
-    }
-    zt__lock(&modules->mutex);
-    zt__end_replacements(modules, kernels, NULL);
-    added->next = modules->replacements;
-    modules->replacements = added;
-    zt__unlock(&modules->mutex);
-    return zt__free_replacements(modules, "zt_replace");
-}
-
 /* Returns what replaces a kernel or function of a module, for zt__end_use, or NULL. */
 ZT__PRIVATE zt__replacement *zt__begin_use(zt__modules *modules, ze_module_handle_t module,
                                            const char *name) {
+    const void *handle = module;
+    const zt__loaded_module *loaded;
     zt__replacement *replacement, *found = NULL;
-    zt__loaded_code code;
-    int is_known = zt__find_loaded(modules->loaded, &modules->loaded->modules, module, &code);
+    int is_elsewhere;
+    zt__lock(modules->loaded->mutex);
+    loaded = (const zt__loaded_module *)zt__map_find(&modules->loaded->modules, &handle, sizeof handle);
+    is_elsewhere = loaded && loaded->context &&
+                   (loaded->context != modules->context || loaded->device != modules->device);
+    zt__unlock(modules->loaded->mutex);
     zt__lock(&modules->mutex);
     for (replacement = modules->replacements; replacement; replacement = replacement->next) {
         if (replacement->module == module) { /* what is of a replacing module stays */
@@ -18060,9 +17899,7 @@ ZT__PRIVATE zt__replacement *zt__begin_use(zt__modules *modules, ze_module_handl
             found = replacement;
         }
     }
-    if (is_known && (code.context != modules->context || code.device != modules->device)) {
-        found = NULL;
-    }
+    found = is_elsewhere ? NULL : found;
     if (found) {
         found->users++;
     }
@@ -18088,66 +17925,47 @@ ZT__PRIVATE void zt__end_use(zt__modules *modules, zt__replacement *replacement,
     }
 }
 
-/* Creates the kernel that takes the place of another, if both have as many arguments. On failure stores NULL,
-   and why: "" if the other module has no kernel of that name, and need not have one. */
-ZT__PRIVATE ze_result_t zt__create_other_kernel(const zt__replacement *replacement, ze_kernel_handle_t kernel,
-                                                const ze_kernel_desc_t *desc, ze_kernel_handle_t *other,
-                                                char *reason, size_t room) {
-    ze_kernel_desc_t other_desc = *desc;
-    ze_kernel_properties_t properties, other_properties;
-    const char *call = "zeKernelCreate";
-    ze_result_t result;
-    memset(&properties, 0, sizeof properties);
-    properties.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES;
-    other_properties = properties;
-    if (replacement->name) {
-        other_desc.pKernelName = replacement->name;
-    }
-    *other = NULL;
-    *reason = 0;
-    result = zeKernelCreate(replacement->module, &other_desc, other);
-    if (result == ZE_RESULT_ERROR_INVALID_KERNEL_NAME && !replacement->name) {
-        return result;
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        call = "zeKernelGetProperties";
-        result = zeKernelGetProperties(kernel, &properties);
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zeKernelGetProperties(*other, &other_properties);
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        snprintf(reason, room, "%s failed: %s", call, zt_result_name(result));
-    } else if (properties.numKernelArgs != other_properties.numKernelArgs) {
-        snprintf(reason, room, "it has %u arguments, and the other one %u",
-                 (unsigned)properties.numKernelArgs, (unsigned)other_properties.numKernelArgs);
-        result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    }
-    if (result != ZE_RESULT_SUCCESS && *other) {
-        zeKernelDestroy(*other);
-        *other = NULL;
-    }
-    return result;
-}
-
-/* Called after a kernel was created. Puts another one in its place, if zt_replace has requested one. The
-   call's module is then that of the other kernel, for the rest of the tracer and for hooks. */
+/* Called after a kernel was created. Puts another one in its place, if zt_replace has requested one and both
+   have as many arguments. The other module need not have a kernel of the same name. The call's module is then
+   that of the other kernel, for the rest of the tracer and for hooks. */
 ZT__PRIVATE void zt__replace_kernel(zt__modules *modules, const ze_kernel_create_params_t *parameters) {
-    const ze_kernel_desc_t *desc = *parameters->pdesc;
-    zt__replacement *replacement = zt__begin_use(modules, *parameters->phModule, desc->pKernelName);
-    ze_kernel_handle_t *kernel = *parameters->pphKernel, replaced = *kernel, other;
-    char reason[128];
+    ze_kernel_desc_t desc = **parameters->pdesc;
+    const char *name = desc.pKernelName, *call = "zeKernelCreate";
+    zt__replacement *replacement = zt__begin_use(modules, *parameters->phModule, name);
+    ze_kernel_handle_t *kernel = *parameters->pphKernel, replaced = *kernel, other = NULL;
+    ze_kernel_properties_t properties, other_properties;
+    char reason[128] = "";
     ze_result_t result;
     if (!replacement) {
         return;
     }
-    result = zt__create_other_kernel(replacement, replaced, desc, &other, reason, sizeof reason);
-    if (other) {
+    memset(&properties, 0, sizeof properties);
+    properties.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES;
+    other_properties = properties;
+    desc.pKernelName = replacement->name ? replacement->name : name;
+    result = zeKernelCreate(replacement->module, &desc, &other);
+    if (result == ZE_RESULT_SUCCESS) {
+        call = "zeKernelGetProperties";
+        result = zeKernelGetProperties(replaced, &properties);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zeKernelGetProperties(other, &other_properties);
+    }
+    if (result == ZE_RESULT_SUCCESS && properties.numKernelArgs == other_properties.numKernelArgs) {
         *kernel = other;
         *parameters->phModule = replacement->module;
+    } else if (result == ZE_RESULT_SUCCESS) {
+        snprintf(reason, sizeof reason, "it has %u arguments, and the other one %u",
+                 (unsigned)properties.numKernelArgs, (unsigned)other_properties.numKernelArgs);
+        result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    } else if (result != ZE_RESULT_ERROR_INVALID_KERNEL_NAME || replacement->name || other) {
+        snprintf(reason, sizeof reason, "%s failed: %s", call, zt_result_name(result));
     }
-    zt__end_use(modules, replacement, desc->pKernelName, result, reason);
-    if (other) {
+    if (other && *kernel != other) { /* while its module is in use */
+        zeKernelDestroy(other);
+    }
+    zt__end_use(modules, replacement, name, result, reason);
+    if (*kernel != replaced) {
         zt__check(modules->diagnostics, zeKernelDestroy(replaced), "zeKernelDestroy",
                   "The kernel that was replaced is not freed.");
     }
@@ -18197,11 +18015,11 @@ ZT__PRIVATE void zt__replace_function(zt__modules *modules,
                                 of the tracer. Its owner is known; waits are bounded
      mutex, of the dispatcher   guards the list of live tracers and that of frames. Held while a frame
                                 changes to CALLBACK or ABANDONED
-     mutex, of a tracer         guards the records of handles, names, counts and times
+     mutex, of a tracer         guards the records of handles, names, counts and times; and the tables of
+                                modules and kernels, see >>loaded
      mutex, of its modules      guards replacements, and devices that accept profile flags; see >>modules
-     mutex, of what is loaded   guards the tables of modules and kernels; see >>loaded
 
-   The four mutexes are held briefly. Under them no other lock is locked, and neither the driver nor a
+   The three mutexes are held briefly. Under them no other lock is locked, and neither the driver nor a
    function of the application is called. What is marked atomic is also read without a lock. */
 
 /* The calls of the core interface (ze...) that loaders can trace. Older loaders lack some of them. Where one
@@ -18637,23 +18455,14 @@ typedef struct zt__kernel_name {
     uint64_t seen, measured; /* launches */
 } zt__kernel_name;
 
-/* What is known of a command list, kernel, event or event pool. */
+/* What is known of a command list, event or event pool. */
 typedef struct zt__known_handle {
-    struct zt__known_handle *next; /* in the list of unused ones */
-    const void *handle;            /* the key */
-    zt__kernel_name *name;         /* of a kernel; NULL: not known yet */
-    uint32_t group_size[3];        /* of a kernel; 0: not known */
-    int has_stamps;                /* of an event, or the events of a pool: kernel time stamps */
+    const void *handle; /* the key */
+    int has_stamps;     /* of an event, or the events of a pool: kernel time stamps */
 
     zt__traced_device *device; /* of a list; NULL: it is not measured */
     zt__list_state kind;       /* UNKNOWN, RECORDED or IMMEDIATE */
     int is_in_order;           /* 0: or not known */
-
-    /* of a kernel, for >>kernels */
-    int is_described; /* what its module states of it is known: */
-    zt__kernel_facts described;
-    zt_profiler *counted_for; /* whose kernel it is, so far; NULL: nobody's */
-    zt__kernel *counted;      /* NULL: there is no room for it */
 
     /* why the commands of a list cannot be measured */
     int is_copy_only;    /* it cannot execute metric queries */
@@ -18718,12 +18527,11 @@ typedef struct zt__tracer {
     zt__timed_mutex opening;
     zt__traced_device *devices; /* atomic; only ever grows */
 
-    zt__mutex mutex;                       /* guards what follows */
-    zt__map kernel_names;                  /* by their text */
-    zt__map described_modules;             /* zt__described_module, by handle */
-    zt__map kernels, lists, pools, events; /* zt__known_handle, by handle */
-    zt__known_handle *unused_handles;
-    uint32_t captures; /* lists that are captured */
+    zt__mutex mutex;              /* guards what follows */
+    zt__loaded loaded;            /* has no mutex of its own */
+    zt__map kernel_names;         /* by their text */
+    zt__map lists, pools, events; /* zt__known_handle, by handle */
+    uint32_t captures;            /* lists that are captured */
     zt_trace_counts counts;
     zt__timed_call *timed_calls[ZT__CALL_COUNT]; /* by zt__call; NULL: not seen yet */
     zt__timed_call *in_order[ZT__CALL_COUNT];    /* the same, in the order of first appearance */
@@ -18734,7 +18542,6 @@ typedef struct zt__tracer {
     zt__message_text open_failure; /* of zt_auto: the first message */
     uint32_t open_failures;        /* how many profilers could not be opened */
 
-    zt__loaded loaded;    /* has a mutex of its own */
     int samples_hotspots; /* of zt_auto: of each device */
 } zt__tracer;
 
@@ -18749,29 +18556,13 @@ ZT__PRIVATE const char *zt__starting_call(const zt__tracer *tracer) {
 /* Returns the record of a handle, which is added if there is none. The mutex is held. Returns NULL
    without memory. */
 ZT__PRIVATE zt__known_handle *zt__remember_handle(zt__tracer *tracer, zt__map *map, const void *handle) {
-    while (zt__map_make_room(map, &tracer->allocator, &tracer->mutex)) {
-        zt__known_handle *known = (zt__known_handle *)zt__map_find(map, &handle, sizeof handle);
-        if (known) {
-            return known;
-        }
-        known = tracer->unused_handles;
-        if (known) {
-            tracer->unused_handles = known->next;
-            memset(known, 0, sizeof *known);
-            known->handle = handle;
-            zt__map_add(map, &known->handle, sizeof known->handle, known);
-            return known;
-        }
-        zt__unlock(&tracer->mutex);
-        known = (zt__known_handle *)zt__allocate(&tracer->allocator, 1, sizeof *known);
-        zt__lock(&tracer->mutex);
-        if (!known) {
-            return NULL;
-        }
-        known->next = tracer->unused_handles;
-        tracer->unused_handles = known;
-    }
-    return NULL;
+    return (zt__known_handle *)zt__find_or_add_record(&tracer->loaded, map, handle, sizeof(zt__known_handle));
+}
+
+/* The same of a kernel. */
+ZT__PRIVATE zt__loaded_kernel *zt__remember_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel) {
+    return (zt__loaded_kernel *)zt__find_or_add_record(&tracer->loaded, &tracer->loaded.kernels, kernel,
+                                                       sizeof(zt__loaded_kernel));
 }
 
 /* Stores whether a capture into a graph has begun on a list. The mutex is held. */
@@ -18784,54 +18575,41 @@ ZT__PRIVATE void zt__set_captured(zt__tracer *tracer, zt__known_handle *list, in
     list->is_captured = is_captured;
 }
 
+/* Frees the record of a handle, if there is one. No mutex is held. */
 ZT__PRIVATE void zt__forget_handle(zt__tracer *tracer, zt__map *map, const void *handle) {
-    zt__known_handle *known;
+    void *record;
     zt__lock(&tracer->mutex);
-    known = (zt__known_handle *)zt__map_find(map, &handle, sizeof handle);
-    if (known) {
-        zt__map_remove(map, &handle, sizeof handle);
-        zt__set_captured(tracer, known, 0);
-        known->next = tracer->unused_handles;
-        tracer->unused_handles = known;
+    record = zt__map_find(map, &handle, sizeof handle);
+    if (record && map == &tracer->lists) {
+        zt__set_captured(tracer, (zt__known_handle *)record, 0);
     }
+    zt__map_remove(map, &handle, sizeof handle);
     zt__unlock(&tracer->mutex);
+    if (record && map == &tracer->loaded.modules) {
+        zt__free_described_module(&tracer->allocator, ((zt__loaded_module *)record)->described);
+    }
+    zt__free(&tracer->allocator, record);
 }
 
 /* Frees what was learned with an earlier configuration. What was not observed since the last stop may have
    changed it. */
 ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer) {
-    zt__map *const maps[] = {&tracer->loaded.kernels, &tracer->loaded.modules, &tracer->lists,
-                             &tracer->kernels,        &tracer->pools,          &tracer->events,
-                             &tracer->kernel_names};
+    zt__map *const maps[] = {&tracer->loaded.modules, &tracer->loaded.kernels, &tracer->lists,
+                             &tracer->pools,          &tracer->events,         &tracer->kernel_names};
     uint32_t i;
+    for (i = 0; i < tracer->loaded.modules.capacity; i++) {
+        const zt__loaded_module *module = (const zt__loaded_module *)tracer->loaded.modules.entries[i].value;
+        zt__free_described_module(&tracer->allocator, module ? module->described : NULL);
+    }
     for (i = 0; i < ZT__COUNT_OF(maps); i++) {
         zt__map_free_values(maps[i], &tracer->allocator);
     }
-    for (i = 0; i < tracer->described_modules.capacity; i++) {
-        zt__free_described_module(&tracer->allocator,
-                                  (zt__described_module *)tracer->described_modules.entries[i].value);
-    }
-    zt__map_free(&tracer->described_modules, &tracer->allocator);
     tracer->captures = 0;
-    while (tracer->unused_handles) {
-        zt__known_handle *unused = tracer->unused_handles;
-        tracer->unused_handles = unused->next;
-        zt__free(&tracer->allocator, unused);
-    }
 }
 
 /* ---- names of kernels ------------------------------------------------------------------------------------ */
 
-/* Returns a record with room for a name of `size` bytes, or NULL without memory. No mutex is held. */
-ZT__PRIVATE zt__kernel_name *zt__make_name(const zt__tracer *tracer, size_t size) {
-    zt__kernel_name *made = (zt__kernel_name *)zt__allocate(&tracer->allocator, 1, sizeof *made + size);
-    if (made) {
-        made->text = (char *)(made + 1);
-    }
-    return made;
-}
-
-/* Adds a record from zt__make_name, or frees it if there is one of this name. Returns the record in use.
+/* Adds a record that was allocated, or frees it if there is one of this name. Returns the record in use.
    The mutex is held. Returns NULL without memory, or if `made` is NULL. */
 ZT__PRIVATE zt__kernel_name *zt__add_name(zt__tracer *tracer, zt__kernel_name *made) {
     zt__kernel_name *name = NULL;
@@ -18850,30 +18628,14 @@ ZT__PRIVATE zt__kernel_name *zt__add_name(zt__tracer *tracer, zt__kernel_name *m
     return name;
 }
 
-/* Returns the record of a name, which is added if there is none. The mutex is held. Returns NULL without
-   memory. */
-ZT__PRIVATE zt__kernel_name *zt__find_or_add_name(zt__tracer *tracer, const char *text) {
-    size_t length = strlen(text);
-    zt__kernel_name *made, *name = (zt__kernel_name *)zt__map_find(&tracer->kernel_names, text, length);
-    if (name) {
-        return name;
-    }
-    zt__unlock(&tracer->mutex);
-    made = zt__make_name(tracer, length + 1);
-    if (made) {
-        memcpy(made->text, text, length);
-    }
-    zt__lock(&tracer->mutex);
-    return zt__add_name(tracer, made);
-}
-
 /* Returns the name of a kernel: the one that is known for its handle, or else, or if `knows_handle` is 0,
    the one that the driver returns. If the driver fails, the name is "", and the next launch queries
    again. The mutex is held. Returns NULL without memory. */
 ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel,
                                                 int knows_handle) {
     const void *handle = kernel;
-    zt__known_handle *known = (zt__known_handle *)zt__map_find(&tracer->kernels, &handle, sizeof handle);
+    zt__loaded_kernel *known =
+        (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
     zt__kernel_name *name;
     if (known && known->name && knows_handle) {
         return known->name;
@@ -18886,7 +18648,7 @@ ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_ha
     zt__lock(&tracer->mutex);
     name = zt__add_name(tracer, name);
     if (name && name->text[0] && knows_handle) {
-        known = zt__remember_handle(tracer, &tracer->kernels, kernel);
+        known = zt__remember_kernel(tracer, kernel);
         if (known) {
             known->name = name;
         }
@@ -18898,27 +18660,31 @@ ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_ha
    the first, and the number of others: "saxpy +2". The mutex is held. Returns NULL without memory. */
 ZT__PRIVATE zt__kernel_name *zt__name_of_command(zt__tracer *tracer, zt__call call,
                                                  const zt__command *command, int knows_handle) {
-    char text[256];
-    zt__kernel_name *first, *made;
-    unsigned others;
-    size_t length;
-    if (!command->kernel) {
-        return zt__find_or_add_name(tracer, zt__call_name(call) + strlen("zeCommandListAppend"));
+    const char *text = zt__call_name(call) + strlen("zeCommandListAppend");
+    char number[16] = "";
+    zt__kernel_name *name, *made;
+    size_t size;
+    if (command->kernel) {
+        name = zt__name_of_kernel(tracer, command->kernel, knows_handle);
+        text = name ? name->text : NULL;
+    } else {
+        name = (zt__kernel_name *)zt__map_find(&tracer->kernel_names, text, strlen(text));
     }
-    first = zt__name_of_kernel(tracer, command->kernel, knows_handle);
-    if (!first || command->kernel_count == 1) {
-        return first;
+    if (command->kernel_count <= 1 && (name || command->kernel)) {
+        return name;
     }
-    others = (unsigned)command->kernel_count - 1;
-    length = (size_t)snprintf(text, sizeof text, "%s +%u", first->text, others);
-    if (length < sizeof text) {
-        return zt__find_or_add_name(tracer, text);
+    if (!text) {
+        return NULL;
     }
-    /* Too long for the buffer. The record is allocated for each such launch, and freed if it exists. */
+    if (command->kernel_count > 1) { /* the record is freed if there is one of this name */
+        snprintf(number, sizeof number, " +%u", (unsigned)command->kernel_count - 1);
+    }
+    size = strlen(text) + strlen(number) + 1;
     zt__unlock(&tracer->mutex);
-    made = zt__make_name(tracer, length + 1);
+    made = (zt__kernel_name *)zt__allocate(&tracer->allocator, 1, sizeof *made + size);
     if (made) {
-        snprintf(made->text, length + 1, "%s +%u", first->text, others);
+        made->text = (char *)(made + 1);
+        snprintf(made->text, size, "%s%s", text, number);
     }
     zt__lock(&tracer->mutex);
     return zt__add_name(tracer, made);
@@ -18926,39 +18692,32 @@ ZT__PRIVATE zt__kernel_name *zt__name_of_command(zt__tracer *tracer, zt__call ca
 
 /* ---- devices and lists ----------------------------------------------------------------------------------- */
 
-/* Returns a bit for each queue group that cannot execute metric queries, that is, for copy engines. */
-ZT__PRIVATE uint32_t zt__find_copy_groups(ze_device_handle_t device) {
-    enum { MOST = 32 };
-    ze_command_queue_group_properties_t groups[MOST];
-    uint32_t i, count = MOST, found = 0;
-    ze_result_t result;
-    memset(groups, 0, sizeof groups);
-    for (i = 0; i < MOST; i++) {
-        groups[i].stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES;
-    }
-    ZT__INTERNAL(result = zeDeviceGetCommandQueueGroupProperties(device, &count, groups));
-    for (i = 0; result == ZE_RESULT_SUCCESS && i < count && i < MOST; i++) {
-        if (!(groups[i].flags & (ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE |
-                                 ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_METRICS))) {
-            found |= UINT32_C(1) << i;
-        }
-    }
-    return found;
-}
-
-/* Adds a device at the end of the tracer's. Called by one thread at a time, while others may read.
-   Returns NULL without memory. */
+/* Adds a device at the end of the tracer's. Copy engines are the queue groups that cannot execute metric
+   queries. Called by one thread at a time, while others may read. Returns NULL without memory. */
 ZT__PRIVATE zt__traced_device *zt__add_device(zt__tracer *tracer, ze_context_handle_t context,
                                               ze_device_handle_t device, zt_profiler *profiler) {
+    ze_command_queue_group_properties_t groups[32];
     zt__traced_device *added = (zt__traced_device *)zt__allocate(&tracer->allocator, 1, sizeof *added);
     zt__traced_device **end = &tracer->devices;
+    uint32_t i, count = ZT__COUNT_OF(groups);
+    ze_result_t result;
     if (!added) {
         return NULL;
     }
     added->context = context;
     added->device = device;
     added->profiler = profiler;
-    added->copy_only_groups = zt__find_copy_groups(device);
+    memset(groups, 0, sizeof groups);
+    for (i = 0; i < count; i++) {
+        groups[i].stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES;
+    }
+    ZT__INTERNAL(result = zeDeviceGetCommandQueueGroupProperties(device, &count, groups));
+    for (i = 0; result == ZE_RESULT_SUCCESS && i < count && i < ZT__COUNT_OF(groups); i++) {
+        if (!(groups[i].flags & (ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE |
+                                 ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_METRICS))) {
+            added->copy_only_groups |= UINT32_C(1) << i;
+        }
+    }
     while (*end) {
         end = &(*end)->next;
     }
@@ -19119,32 +18878,23 @@ ZT__PRIVATE int zt__may_have_stamps(zt__tracer *tracer, ze_event_handle_t event)
 
 /* ---- what is loaded -------------------------------------------------------------------------------------- */
 
-/* Records that a kernel exists, and finds out where it lies if hot spots are sampled. `module` is NULL if it
-   is not known. */
-ZT__PRIVATE void zt__observe_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel,
-                                    ze_module_handle_t module) {
-    zt__loaded *loaded = &tracer->loaded;
-    zt__traced_device *device = zt__next_measured(tracer, NULL);
-    zt__loaded_code code = {NULL, NULL, NULL, NULL};
-    if (module) {
-        zt__find_loaded(loaded, &loaded->modules, module, &code);
+/* Records that a kernel exists, and finds out where it lies if hot spots are sampled. Where their sampling
+   begins later, that finds it in the table. No mutex is held. */
+ZT__PRIVATE void zt__observe_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel) {
+    zt__traced_device *device = NULL;
+    zt__loaded_kernel *record, placed;
+    zt__lock(&tracer->mutex);
+    record = zt__remember_kernel(tracer, kernel);
+    if (record && !record->is_placed && zt__load(&tracer->loaded.is_sampled)) {
+        device = zt__next_measured(tracer, NULL);
+        record->is_placed = 1;
+        placed = *record;
     }
-    code.handle = kernel;
-    code.module = module;
-    zt__add_loaded(loaded, &loaded->kernels, &code);
+    zt__unlock(&tracer->mutex);
     for (; device; device = zt__next_measured(tracer, device)) {
         if (zt__is_sampling(device->profiler)) {
-            zt__place_kernel(zt__hotspots_of(device->profiler), &code);
+            zt__place_kernel(zt__hotspots_of(device->profiler), &placed);
         }
-    }
-}
-
-/* Called at a launch, for kernels that were created before the start. */
-ZT__PRIVATE void zt__observe_launched(zt__tracer *tracer, ze_kernel_handle_t kernel) {
-    zt__loaded *loaded = &tracer->loaded;
-    zt__loaded_code code;
-    if (zt__load(&loaded->is_sampled) && !zt__find_loaded(loaded, &loaded->kernels, kernel, &code)) {
-        zt__observe_kernel(tracer, kernel, NULL);
     }
 }
 
@@ -19152,54 +18902,21 @@ ZT__PRIVATE void zt__observe_launched(zt__tracer *tracer, ze_kernel_handle_t ker
    there. */
 ZT__PRIVATE void zt__observe_unload(zt__tracer *tracer, ze_kernel_handle_t kernel,
                                     ze_module_handle_t module) {
-    zt__loaded *loaded = &tracer->loaded;
     zt__traced_device *device = zt__next_measured(tracer, NULL);
     if (kernel) {
-        zt__remove_loaded(loaded, &loaded->kernels, kernel);
+        zt__forget_handle(tracer, &tracer->loaded.kernels, kernel);
     } else {
-        zt__remove_loaded(loaded, &loaded->modules, module);
+        zt__forget_handle(tracer, &tracer->loaded.modules, module);
     }
     for (; device; device = zt__next_measured(tracer, device)) {
         zt__before_unload(zt__hotspots_of(device->profiler), module);
     }
 }
 
-/* Called before a module is destroyed. */
-ZT__PRIVATE void zt__before_module_destroy(zt__tracer *tracer, ze_module_handle_t module) {
-    const void *handle = module;
-    zt__described_module *described;
-    zt__lock(&tracer->mutex);
-    described = (zt__described_module *)zt__map_find(&tracer->described_modules, &handle, sizeof handle);
-    zt__map_remove(&tracer->described_modules, &handle, sizeof handle);
-    zt__unlock(&tracer->mutex);
-    zt__free_described_module(&tracer->allocator, described);
-    zt__end_replacements_by(&tracer->modules, module);
-    zt__observe_unload(tracer, NULL, module);
-}
-
 /* ---- host times of calls --------------------------------------------------------------------------------- */
 
 static const zt_aggregation zt__call_columns[1] = {ZT_AGGREGATE_SUM};
 static const zt__sample_layout zt__call_layout = {1, ZT__KEPT_CALLS, zt__call_columns};
-
-/* Warnings and answers are no errors. Older headers lack some of their names, hence the numbers. */
-ZT__PRIVATE int zt__is_error(ze_result_t result) {
-    switch ((uint32_t)result) {
-    case ZE_RESULT_SUCCESS:
-    case ZE_RESULT_NOT_READY:
-    case ZE_RESULT_WARNING_DROPPED_DATA:
-    case 0x7800001b: /* WARNING_ACTION_REQUIRED */
-    case 0x7ff00005: /* EXP_RTAS_BUILD_RETRY */
-    case 0x7ff00006: /* EXP_RTAS_BUILD_DEFERRED */
-    case 0x7800001d: /* EXT_RTAS_BUILD_RETRY */
-    case 0x7800001e: /* EXT_RTAS_BUILD_DEFERRED */
-    case 0x78000022: /* QUERY_TRUE */
-    case 0x78000023: /* QUERY_FALSE */
-        return 0;
-    default:
-        return 1;
-    }
-}
 
 ZT__PRIVATE void zt__free_timed_call(const zt_allocator *allocator, zt__timed_call *timed) {
     if (timed) {
@@ -19246,7 +18963,22 @@ ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begi
     timed = zt__find_or_add_timed_call(tracer, call);
     if (timed) {
         zt__add_sample(&zt__call_layout, &timed->statistics, 0, &duration);
-        timed->errors += (uint64_t)zt__is_error(result);
+        switch ((uint32_t)result) {
+        case ZE_RESULT_SUCCESS: /* Warnings and answers are no errors. Older headers lack some names. */
+        case ZE_RESULT_NOT_READY:
+        case ZE_RESULT_WARNING_DROPPED_DATA:
+        case 0x7800001b: /* WARNING_ACTION_REQUIRED */
+        case 0x7ff00005: /* EXP_RTAS_BUILD_RETRY */
+        case 0x7ff00006: /* EXP_RTAS_BUILD_DEFERRED */
+        case 0x7800001d: /* EXT_RTAS_BUILD_RETRY */
+        case 0x7800001e: /* EXT_RTAS_BUILD_DEFERRED */
+        case 0x78000022: /* QUERY_TRUE */
+        case 0x78000023: /* QUERY_FALSE */
+            break;
+        default:
+            timed->errors++;
+            break;
+        }
     }
     if (tracer->spans) {
         zt__host_span *span = &tracer->spans[tracer->span_count++ % tracer->span_capacity];
@@ -19298,15 +19030,22 @@ typedef struct zt__frame {
     ze_module_handle_t module;     /* of a zeKernelCreate that has succeeded: the module of the kernel, */
     ze_kernel_handle_t created;    /* which is this one, unless a hook puts another in its place */
 
-    /* Of a launch: how its first kernel is counted when the driver has appended it. */
+    /* Of a launch: how it is counted when the driver has appended it. */
     zt_profiler *counted_for; /* NULL: it is not */
-    zt__kernel *counted;      /* NULL: not known yet */
     int knows_kernel;         /* the kernel is the application's, and not that of a hook */
-    uint32_t group_size[3];
 } zt__frame;
 
 /* The parameters of the call of a frame. */
 #define ZT__PARAMETERS(frame, type) ((const type *)(frame)->parameters)
+
+/* Returns one of the kernels of a launch. */
+ZT__PRIVATE ze_kernel_handle_t zt__launched_kernel(const zt__frame *frame, const zt__command *command,
+                                                   uint32_t index) {
+    return index == 0
+               ? command->kernel
+               : (*ZT__PARAMETERS(frame, ze_command_list_append_launch_multiple_kernels_indirect_params_t)
+                       ->pphKernels)[index];
+}
 
 /* ---- launches and copies --------------------------------------------------------------------------------- */
 
@@ -19336,6 +19075,7 @@ typedef struct zt__selected_command {
     zt__list_state kind; /* of the list; UNKNOWN: it has to be queried */
     int is_in_order, is_copy_only;
     zt__measurement measurement;
+    zt_profiler *counted_for; /* that of the list, for a launch; NULL: it is not counted */
 } zt__selected_command;
 
 /* Returns how a command is measured. By kernel time stamps, the command signals the event of the slot. If it
@@ -19373,11 +19113,14 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
                                                     int knows_kernel) {
     zt__tracer *tracer = frame->tracer;
     zt__call call = frame->call;
-    zt__selected_command selected = {NULL, NULL, ZT__LIST_UNKNOWN, 0, 0, ZT__BY_COMMANDS};
+    zt__selected_command selected = {NULL, NULL, ZT__LIST_UNKNOWN, 0, 0, ZT__BY_COMMANDS, NULL};
     zt__known_handle *list = command ? zt__find_or_query_list(tracer, command->list) : NULL;
     zt__traced_device *device = list ? list->device : NULL;
     zt__kernel_name *name = NULL;
     int is_order = zt__kind_of_call(call) == ZT__KIND_ORDER;
+    if (zt__is_measured(device) && command->kernel) {
+        selected.counted_for = device->profiler;
+    }
     if (is_order && (!zt__is_measured(device) || device->profiler->passes[0].group_count)) {
         return selected;
     }
@@ -19425,7 +19168,7 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
 ZT__PRIVATE void zt__keep_origin(zt__frame *frame, ze_kernel_handle_t kernel, int knows_handle) {
     zt__slot *slot = (zt__slot *)frame->region.slot;
     const void *handle = kernel;
-    const zt__known_handle *known;
+    const zt__loaded_kernel *known;
     slot->bytes = zt__read_bytes(frame->call, frame->parameters);
     slot->origin.kind = kernel                                           ? ZT__REGION_OF_KERNEL
                         : zt__kind_of_call(frame->call) == ZT__KIND_COPY ? ZT__REGION_OF_COPY
@@ -19434,7 +19177,7 @@ ZT__PRIVATE void zt__keep_origin(zt__frame *frame, ze_kernel_handle_t kernel, in
         return;
     }
     zt__lock(&frame->tracer->mutex);
-    known = (const zt__known_handle *)zt__map_find(&frame->tracer->kernels, &handle, sizeof handle);
+    known = (const zt__loaded_kernel *)zt__map_find(&frame->tracer->loaded.kernels, &handle, sizeof handle);
     if (known && knows_handle) {
         memcpy(slot->origin.group_size, known->group_size, sizeof known->group_size);
     }
@@ -19514,35 +19257,6 @@ ZT__PRIVATE void zt__signal_for_application(zt__frame *frame, ze_result_t result
     }
 }
 
-/* Finds out how a launch is counted when it has been appended: for the profiler of its list, unless
-   zt_trace_config.names leaves the kernel out. The mutex is held. */
-ZT__PRIVATE void zt__prepare_count(zt__frame *frame, const zt__command *command, int knows_kernel) {
-    const zt__tracer *tracer = frame->tracer;
-    const zt__known_handle *list, *kernel = NULL;
-    frame->counted_for = NULL;
-    frame->counted = NULL;
-    frame->knows_kernel = knows_kernel;
-    memset(frame->group_size, 0, sizeof frame->group_size);
-    if (!command || !command->kernel) {
-        return;
-    }
-    list = (const zt__known_handle *)zt__map_find(&tracer->lists, &command->list, sizeof command->list);
-    if (list && zt__is_measured(list->device)) {
-        frame->counted_for = list->device->profiler;
-    }
-    if (knows_kernel) {
-        kernel = (const zt__known_handle *)zt__map_find(&tracer->kernels, &command->kernel,
-                                                        sizeof command->kernel);
-    }
-    if (kernel) {
-        memcpy(frame->group_size, kernel->group_size, sizeof frame->group_size);
-        frame->counted = kernel->counted_for == frame->counted_for ? kernel->counted : NULL;
-        if (kernel->name && !kernel->name->is_selected) {
-            frame->counted_for = NULL;
-        }
-    }
-}
-
 /* Called before a launch or copy, which it may change. `kernel_before_hooks` is the kernel that the
    application has passed. */
 ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_before_hooks) {
@@ -19553,13 +19267,16 @@ ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_b
     /* A hook may destroy a kernel that it has substituted, which is not traced. So its name is queried at
        each launch. */
     int knows_kernel = command.kernel == kernel_before_hooks;
-    if (is_complete && knows_kernel && command.kernel) {
-        zt__observe_launched(tracer, command.kernel);
+    uint32_t i;
+    for (i = knows_kernel ? 0 : 1; is_complete && i < command.kernel_count; i++) {
+        /* It may have been created before the start. */
+        zt__observe_kernel(tracer, zt__launched_kernel(frame, &command, i));
     }
     zt__lock(&tracer->mutex);
     selected = zt__select_command(frame, is_complete ? &command : NULL, knows_kernel);
-    zt__prepare_count(frame, is_complete ? &command : NULL, knows_kernel);
     zt__unlock(&tracer->mutex);
+    frame->counted_for = selected.counted_for;
+    frame->knows_kernel = knows_kernel;
     if (!selected.profiler) {
         return;
     }
@@ -19576,124 +19293,92 @@ ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_b
 
 /* ---- kernels --------------------------------------------------------------------------------------------- */
 
-/* Stores what a module states of a kernel, whose native binary is read for the first of its kernels. Returns
-   0 without memory. */
-ZT__PRIVATE int zt__describe_from_module(zt__tracer *tracer, ze_module_handle_t handle, const char *name,
-                                         zt__kernel_facts *facts) {
-    const void *key = handle;
-    zt__described_module *module, *made = NULL;
-    zt__lock(&tracer->mutex);
-    module = (zt__described_module *)zt__map_find(&tracer->described_modules, &key, sizeof key);
-    if (!module) {
-        zt__unlock(&tracer->mutex);
-        made = zt__describe_module(&tracer->allocator, handle);
-        zt__lock(&tracer->mutex);
-        if (made && zt__map_make_room(&tracer->described_modules, &tracer->allocator, &tracer->mutex)) {
-            module = (zt__described_module *)zt__map_find(&tracer->described_modules, &key, sizeof key);
-            if (!module) {
-                zt__map_add(&tracer->described_modules, &made->handle, sizeof made->handle, made);
-                module = made;
-                made = NULL;
-            }
-        }
-    }
-    if (module) {
-        *facts = zt__describe_kernel(module, name);
-    }
-    zt__unlock(&tracer->mutex);
-    zt__free_described_module(&tracer->allocator, made);
-    return module != NULL;
-}
-
-/* Called after a kernel was created. If a hook has put another in its place, its module is not known. */
+/* Called after a kernel was created. The handle, which an epilogue of a hook may have replaced, may be that
+   of an earlier kernel. If it was replaced, its module is not known. The native binary of a module is read
+   for the first of its kernels. */
 ZT__PRIVATE void zt__after_kernel_create(const zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
-    zt__kernel_facts facts;
-    zt__known_handle *known;
-    zt__kernel_name *name;
-    int is_described;
-    if (!tracer->measured[ZT__CALL_CommandListAppendLaunchKernel] ||
-        **ZT__PARAMETERS(frame, ze_kernel_create_params_t)->pphKernel != frame->created) {
-        return;
+    ze_kernel_handle_t kernel = **ZT__PARAMETERS(frame, ze_kernel_create_params_t)->pphKernel;
+    zt__loaded_module *module = NULL;
+    zt__loaded_kernel *known;
+    int is_read = 1;
+    zt__forget_handle(tracer, &tracer->loaded.kernels, kernel);
+    zt__lock(&tracer->mutex);
+    if (kernel == frame->created) {
+        module = (zt__loaded_module *)zt__find_or_add_record(&tracer->loaded, &tracer->loaded.modules,
+                                                             frame->module, sizeof *module);
     }
-    zt__lock(&tracer->mutex);
-    name = zt__name_of_kernel(tracer, frame->created, 1);
-    zt__unlock(&tracer->mutex);
-    is_described = name && zt__describe_from_module(tracer, frame->module, name->text, &facts);
-    zt__lock(&tracer->mutex);
-    known = zt__remember_handle(tracer, &tracer->kernels, frame->created);
-    if (known && is_described) {
-        known->described = facts;
-        known->is_described = 1;
+    known = zt__remember_kernel(tracer, kernel);
+    if (known && kernel == frame->created) {
+        known->module = frame->module;
+        known->device = module ? module->device : NULL;
+    }
+    if (module && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
+        is_read = module->described != NULL;
+        zt__name_of_kernel(tracer, kernel, 1);
     }
     zt__unlock(&tracer->mutex);
-}
-
-/* Returns the record of a kernel, for which the driver is queried at the first launch of its handle. Stores
-   its group size if that is known and `group_size` is not NULL. Returns NULL if there is no room for the
-   record. No mutex is held. */
-ZT__PRIVATE zt__kernel *zt__find_counted(zt__tracer *tracer, zt_profiler *profiler, ze_kernel_handle_t kernel,
-                                         int knows_handle, uint32_t group_size[3]) {
-    zt__known_handle *known;
-    zt__kernel_facts described;
-    zt__kernel *counted = NULL;
-    int is_described = 0, is_counted = 0;
-    zt__lock(&tracer->mutex);
-    known = knows_handle ? zt__remember_handle(tracer, &tracer->kernels, kernel) : NULL;
-    if (known) {
-        is_described = known->is_described;
-        described = known->described;
-        is_counted = known->counted_for == profiler;
-        counted = known->counted;
-        if (group_size) {
-            memcpy(group_size, known->group_size, sizeof known->group_size);
+    if (!is_read) {
+        zt__described_module *described = zt__describe_module(&tracer->allocator, frame->module);
+        const void *handle = frame->module;
+        zt__lock(&tracer->mutex);
+        module = (zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &handle, sizeof handle);
+        if (module && !module->described) { /* else another thread was faster */
+            module->described = described;
+            described = NULL;
         }
+        zt__unlock(&tracer->mutex);
+        zt__free_described_module(&tracer->allocator, described);
     }
-    zt__unlock(&tracer->mutex);
-    if (is_counted) {
-        return counted;
-    }
-    counted = zt__find_or_add_kernel(profiler, kernel, is_described ? &described : NULL);
-    zt__lock(&tracer->mutex);
-    known = knows_handle ? (zt__known_handle *)zt__map_find(&tracer->kernels, &kernel, sizeof kernel) : NULL;
-    if (known) {
-        known->counted_for = profiler;
-        known->counted = counted;
-    }
-    zt__unlock(&tracer->mutex);
-    return counted;
+    zt__observe_kernel(tracer, kernel);
 }
 
-/* Called after a launch was appended: counts it for each of its kernels. */
-ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
-    zt_profiler *profiler = frame->counted_for;
+/* Counts a launch of a kernel, unless zt_trace_config.names leaves it out. At the first launch of its handle,
+   the driver is queried for what the kernel is made of. No mutex is held. */
+ZT__PRIVATE void zt__count_launch(zt__frame *frame, ze_kernel_handle_t kernel, int knows_handle) {
+    zt__tracer *tracer = frame->tracer;
+    const void *handle = kernel;
+    zt__kernel_facts described = zt__unknown_facts();
+    zt__loaded_kernel *record = NULL, known;
+    const zt__loaded_module *module;
     zt_kernel_shape shape;
     zt__origin origin;
-    uint32_t i;
-    if (!frame->tracer->measured[frame->call] || !profiler) {
+    memset(&known, 0, sizeof known);
+    if (knows_handle) {
+        zt__lock(&tracer->mutex);
+        record = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+        if (record) { /* else it was destroyed, on another thread, when its work was done */
+            known = *record;
+        }
+        module = (const zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &known.module,
+                                                         sizeof known.module);
+        if (module && module->described && known.name && known.counted_for != frame->counted_for) {
+            described = zt__describe_kernel(module->described, known.name->text);
+        }
+        zt__unlock(&tracer->mutex);
+    }
+    if (known.name && !known.name->is_selected) {
         return;
     }
-    memcpy(origin.group_size, frame->group_size, sizeof origin.group_size);
+    if (!knows_handle || (record && known.counted_for != frame->counted_for)) {
+        known.counted = zt__find_or_add_kernel(frame->counted_for, kernel, &described);
+    }
+    if (record && known.counted_for != frame->counted_for) {
+        zt__lock(&tracer->mutex);
+        record = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+        if (record) {
+            record->counted_for = frame->counted_for;
+            record->counted = known.counted;
+        }
+        zt__unlock(&tracer->mutex);
+    }
+    memcpy(origin.group_size, known.group_size, sizeof origin.group_size);
     memset(origin.group_count, 0, sizeof origin.group_count);
     zt__read_geometry(frame->call, frame->parameters, &origin);
     memset(&shape, 0, sizeof shape);
     memcpy(shape.group_size, origin.group_size, sizeof shape.group_size);
     memcpy(shape.group_count, origin.group_count, sizeof shape.group_count);
-    if (!frame->counted) {
-        zt__command command;
-        zt__read_command(frame->call, frame->parameters, &command);
-        frame->counted = zt__find_counted(frame->tracer, profiler, command.kernel, frame->knows_kernel, NULL);
-    }
-    zt__count_kernel(profiler, frame->counted, &shape);
-    if (frame->call == ZT__CALL_CommandListAppendLaunchMultipleKernelsIndirect) {
-        const ze_command_list_append_launch_multiple_kernels_indirect_params_t *p =
-            ZT__PARAMETERS(frame, ze_command_list_append_launch_multiple_kernels_indirect_params_t);
-        for (i = 1; i < *p->pnumKernels; i++) {
-            zt__kernel *kernel =
-                zt__find_counted(frame->tracer, profiler, (*p->pphKernels)[i], 1, shape.group_size);
-            zt__count_kernel(profiler, kernel, &shape);
-        }
-    }
+    zt__count_kernel(frame->counted_for, known.counted, &shape);
 }
 
 /* ---- before and after a call ----------------------------------------------------------------------------- */
@@ -19871,12 +19556,13 @@ ZT__PRIVATE void zt__before_destroy(zt__frame *frame, zt__call_kind kind) {
         break;
     }
     case ZT__KIND_KERNEL_DESTROY:
-        zt__forget_handle(tracer, &tracer->kernels,
-                          *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
         zt__observe_unload(tracer, *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel, NULL);
         break;
     case ZT__KIND_MODULE_DESTROY:
-        zt__before_module_destroy(tracer, *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule);
+        zt__change_replacements(&tracer->modules, NULL,
+                                *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule, NULL,
+                                "zeModuleDestroy");
+        zt__observe_unload(tracer, NULL, *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule);
         break;
     case ZT__KIND_POOL_DESTROY:
         zt__forget_handle(tracer, &tracer->pools,
@@ -19908,9 +19594,7 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
         zt__read_command(frame->call, frame->parameters, &command);
         kernel_before_hooks = command.kernel;
     } else if (kind == ZT__KIND_KERNEL_DESTROY) { /* a hook may destroy another one in its place */
-        zt__forget_handle(tracer, &tracer->kernels,
-                          *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
-        zt__remove_loaded(&tracer->loaded, &tracer->loaded.kernels,
+        zt__forget_handle(tracer, &tracer->loaded.kernels,
                           *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
     }
     for (i = 0; i < tracer->hook_count; i++) {
@@ -19962,9 +19646,17 @@ ZT__PRIVATE void zt__after_create(zt__frame *frame, zt__call_kind kind) {
         break;
     case ZT__KIND_MODULE_CREATE: {
         const ze_module_create_params_t *p = ZT__PARAMETERS(frame, ze_module_create_params_t);
-        zt__loaded_code code = {**p->pphModule, NULL, *p->phContext, *p->phDevice};
+        zt__loaded_module *module;
         zt__after_module_create(&tracer->modules, p, &frame->build);
-        zt__add_loaded(&tracer->loaded, &tracer->loaded.modules, &code);
+        zt__forget_handle(tracer, &tracer->loaded.modules, **p->pphModule); /* that of an earlier one */
+        zt__lock(&tracer->mutex);
+        module = (zt__loaded_module *)zt__find_or_add_record(&tracer->loaded, &tracer->loaded.modules,
+                                                             **p->pphModule, sizeof *module);
+        if (module) {
+            module->context = *p->phContext;
+            module->device = *p->phDevice;
+        }
+        zt__unlock(&tracer->mutex);
         break;
     }
     case ZT__KIND_KERNEL_CREATE: {
@@ -19982,15 +19674,20 @@ ZT__PRIVATE void zt__after_create(zt__frame *frame, zt__call_kind kind) {
 /* What a tracer does after a call that has succeeded. */
 ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
     zt__tracer *tracer = frame->tracer;
+    zt__command command;
+    uint32_t i;
     switch (kind) {
     case ZT__KIND_LAUNCH:
-        zt__after_launch(frame);
+        zt__read_command(frame->call, frame->parameters, &command);
+        for (i = 0; tracer->measured[frame->call] && frame->counted_for && i < command.kernel_count; i++) {
+            zt__count_launch(frame, zt__launched_kernel(frame, &command, i), i > 0 || frame->knows_kernel);
+        }
         break;
     case ZT__KIND_GROUP_SIZE: {
         const ze_kernel_set_group_size_params_t *p = ZT__PARAMETERS(frame, ze_kernel_set_group_size_params_t);
-        zt__known_handle *known;
+        zt__loaded_kernel *known;
         zt__lock(&tracer->mutex);
-        known = zt__remember_handle(tracer, &tracer->kernels, *p->phKernel);
+        known = zt__remember_kernel(tracer, *p->phKernel);
         if (known) {
             known->group_size[0] = *p->pgroupSizeX;
             known->group_size[1] = *p->pgroupSizeY;
@@ -20050,12 +19747,8 @@ ZT__PRIVATE void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t e
             hook->epilogue(frame->parameters, (int)result, hook->user, &frame->instances[i - 1]);
         }
     }
-    /* The handle, which an epilogue may have replaced, may be that of an earlier kernel. */
     if (kind == ZT__KIND_KERNEL_CREATE && result == ZE_RESULT_SUCCESS) {
-        const ze_kernel_create_params_t *p = ZT__PARAMETERS(frame, ze_kernel_create_params_t);
-        zt__forget_handle(tracer, &tracer->kernels, **p->pphKernel);
         zt__after_kernel_create(frame);
-        zt__observe_kernel(tracer, **p->pphKernel, **p->pphKernel == frame->created ? frame->module : NULL);
     }
 }
 
@@ -20103,41 +19796,32 @@ ZT__PRIVATE int zt__is_inside_hook(void) {
     return frame != NULL;
 }
 
-/* Ensures an unused frame for each live tracer. The mutex is held, but unlocked while memory is
-   allocated. Frames come from malloc, because they may outlive the application's allocator. Returns 0
-   without memory. */
-ZT__PRIVATE int zt__reserve_frames(void) {
+/* Begins a call, with a frame for each live tracer that observes it. Frames come from malloc, because they
+   may outlive the application's allocator. While one is allocated, the mutex is unlocked, and tracers may
+   start. Returns the first frame, or NULL if there is none. */
+ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, void *parameters) {
+    zt__frame *first = NULL, *last = NULL, *frame;
+    zt__tracer *tracer;
+    zt__lock(&zt__dispatch_mutex);
     for (;;) {
-        zt__frame *frame;
         uint32_t unused = 0;
         for (frame = zt__dispatch.frames; frame; frame = frame->next_of_all) {
             unused += zt__load(&frame->state) == ZT__FRAME_UNUSED;
         }
         if (unused >= zt__dispatch.tracer_count) {
-            return 1;
+            break;
         }
         zt__unlock(&zt__dispatch_mutex);
         frame = (zt__frame *)zt__allocate(&zt__default_allocator, 1, sizeof *frame);
-        zt__lock(&zt__dispatch_mutex);
         if (!frame) {
-            return 0;
+            return NULL;
         }
+        zt__lock(&zt__dispatch_mutex);
         frame->next_of_all = zt__dispatch.frames;
         zt__dispatch.frames = frame;
     }
-}
-
-/* Begins a call, with a frame for each live tracer that observes it. Returns the first frame, or NULL if
-   there is none. */
-ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, void *parameters) {
-    zt__frame *first = NULL, *last = NULL, *frame;
-    zt__tracer *tracer = NULL;
-    zt__lock(&zt__dispatch_mutex);
-    if (zt__reserve_frames()) {
-        tracer = zt__dispatch.tracers;
-    }
     frame = zt__dispatch.frames;
-    for (; tracer; tracer = tracer->next) {
+    for (tracer = zt__dispatch.tracers; tracer; tracer = tracer->next) {
         if (!tracer->observed[call]) {
             continue;
         }
@@ -20224,7 +19908,10 @@ ZT__PRIVATE void zt__epilogue(ze_result_t result, void **instance) {
         if (frame->wait_count) { /* of the application, so also if the tracer was destroyed */
             *frame->wait_count = frame->waits;
         }
-        zt__end_build(&frame->build);
+        if (frame->build.place) { /* likewise */
+            *frame->build.place = frame->build.before;
+            zt__free(&zt__default_allocator, frame->build.changed);
+        }
         if (frame->state == ZT__FRAME_CALLBACK) {
             zt__after_call(frame, result, end_ns);
         }
@@ -20266,35 +19953,6 @@ static const zt__callbacks zt__callbacks_of[ZT__CALL_COUNT] = {
 
 /* ---- registration with the loader ------------------------------------------------------------------------ */
 
-/* Creates and enables a tracer object of the loader, with callbacks for those of these calls that the loader
-   can trace. If that fails, `*handle` is NULL, or has to be retired or destroyed. */
-ZT__PRIVATE ze_result_t zt__create_registration(const uint8_t *calls, uintptr_t registration,
-                                                zel_tracer_handle_t *handle) {
-    ze_result_t(ZE_APICALL * register_callback)(zel_tracer_handle_t, zel_tracer_reg_t, zt__callback);
-    zel_tracer_desc_t desc;
-    char symbol[128];
-    uint32_t call;
-    ze_result_t result;
-    memset(&desc, 0, sizeof desc);
-    desc.stype = ZEL_STRUCTURE_TYPE_TRACER_DESC;
-    desc.pUserData = (void *)registration;
-    result = zelTracerCreate(&desc, handle);
-    for (call = 0; call < ZT__CALL_COUNT && result == ZE_RESULT_SUCCESS; call++) {
-        if (!calls[call]) {
-            continue;
-        }
-        snprintf(symbol, sizeof symbol, "zelTracer%sRegisterCallback", zt__call_name(call) + strlen("ze"));
-        zt__find_loader_symbol(symbol, (void *)&register_callback);
-        if (register_callback) {
-            result = register_callback(*handle, ZEL_REGISTER_PROLOGUE, zt__callbacks_of[call].before);
-        }
-        if (register_callback && result == ZE_RESULT_SUCCESS) {
-            result = register_callback(*handle, ZEL_REGISTER_EPILOGUE, zt__callbacks_of[call].after);
-        }
-    }
-    return result == ZE_RESULT_SUCCESS ? zelTracerSetEnabled(*handle, 1) : result;
-}
-
 /* Makes a call to find out whether callbacks come. With the tracing layer off, none come, although
    registration succeeds. */
 ZT__PRIVATE int zt__callbacks_come(uintptr_t registration) {
@@ -20315,12 +19973,14 @@ ZT__PRIVATE void zt__retire(zel_tracer_handle_t handle) {
 }
 
 /* Registers callbacks for the calls that live tracers observe, for those that `starting` (or NULL)
-   observes, and for the one that zt__callbacks_come makes. If that fails, the previous registration
-   stays. `setup` is held. */
+   observes, and for the one that zt__callbacks_come makes, as far as the loader can trace them. If that
+   fails, the previous registration stays. `setup` is held. */
 ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting) {
     static uintptr_t last_registration;
+    ze_result_t(ZE_APICALL * register_callback)(zel_tracer_handle_t, zel_tracer_reg_t, zt__callback);
     uint8_t calls[ZT__CALL_COUNT];
     zel_tracer_handle_t handle = NULL;
+    zel_tracer_desc_t desc;
     ze_result_t result;
     uint32_t call;
     for (call = 0; call < ZT__CALL_COUNT; call++) {
@@ -20330,24 +19990,44 @@ ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting) {
     if (zt__dispatch.handle && memcmp(zt__dispatch.registered, calls, sizeof calls) == 0) {
         return zt__callbacks_come(zt__dispatch.registration) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
     }
-    result = zt__create_registration(calls, ++last_registration, &handle);
-    if (result == ZE_RESULT_SUCCESS && zt__callbacks_come(last_registration)) {
+    memset(&desc, 0, sizeof desc);
+    desc.stype = ZEL_STRUCTURE_TYPE_TRACER_DESC;
+    desc.pUserData = (void *)++last_registration;
+    result = zelTracerCreate(&desc, &handle);
+    for (call = 0; call < ZT__CALL_COUNT && result == ZE_RESULT_SUCCESS; call++) {
+        char symbol[128];
+        if (!calls[call]) {
+            continue;
+        }
+        snprintf(symbol, sizeof symbol, "zelTracer%sRegisterCallback", zt__call_name(call) + strlen("ze"));
+        zt__find_loader_symbol(symbol, (void *)&register_callback);
+        if (register_callback) {
+            result = register_callback(handle, ZEL_REGISTER_PROLOGUE, zt__callbacks_of[call].before);
+        }
+        if (register_callback && result == ZE_RESULT_SUCCESS) {
+            result = register_callback(handle, ZEL_REGISTER_EPILOGUE, zt__callbacks_of[call].after);
+        }
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zelTracerSetEnabled(handle, 1);
+    }
+    if (result == ZE_RESULT_SUCCESS && !zt__callbacks_come(last_registration)) {
+        result = ZE_RESULT_NOT_READY;
+    }
+    if (result == ZE_RESULT_SUCCESS) {
         if (zt__dispatch.handle) {
             zt__retire(zt__dispatch.handle);
         }
         zt__dispatch.handle = handle;
         zt__dispatch.registration = last_registration;
         memcpy(zt__dispatch.registered, calls, sizeof calls);
-        return result;
-    }
-    if (handle && (zt__dispatch.handle || zt__dispatch.retired_count)) {
+    } else if (handle && (zt__dispatch.handle || zt__dispatch.retired_count)) {
         zt__retire(handle);
-    } else if (handle) { /* nothing was ever traced, so there is no call that zelTracerDestroy could wait for
-                          */
+    } else if (handle) { /* nothing was traced yet, so there is no call for which zelTracerDestroy waits */
         zelTracerSetEnabled(handle, 0);
         zelTracerDestroy(handle);
     }
-    return result == ZE_RESULT_SUCCESS ? ZE_RESULT_NOT_READY : result;
+    return result;
 }
 
 /* Called when the last tracer stops. If the loader cannot disable the layer, callbacks still come. The
@@ -20374,7 +20054,7 @@ ZT__PRIVATE void zt__forget_tracers(void) {
     zt__dispatch_mutex = unlocked;
     for (tracer = zt__dispatch.tracers; tracer; tracer = tracer->next) {
         tracer->is_live = tracer->loaded.is_observed = 0;
-        tracer->mutex = tracer->loaded.mutex = tracer->modules.mutex = unlocked;
+        tracer->mutex = tracer->modules.mutex = unlocked;
     }
     zt__dispatch.tracers = NULL;
     zt__dispatch.tracer_count = 0;
@@ -20429,28 +20109,6 @@ ZT__PRIVATE ze_result_t zt__report_no_such_call(const zt__tracer *tracer, const 
     nearest = zt__find_nearest(wanted, NULL, ZT__CALL_COUNT, zt__call_name_at);
     return zt__report(tracer->diagnostics, NO_SUCH_CALL, ZE_RESULT_ERROR_INVALID_ARGUMENT,
                       zt__starting_call(tracer), wanted, nearest.text);
-}
-
-/* Stores which calls a list of patterns selects to be timed. Each pattern must match a call. */
-ZT__PRIVATE ze_result_t zt__select_calls(zt__tracer *tracer, const char *list) {
-    const char *rest = list, *pattern;
-    size_t length;
-    uint32_t call;
-    while (list && zt__next_name(&rest, &pattern, &length)) {
-        size_t skipped = *pattern == '!';
-        for (call = 0; call < ZT__CALL_COUNT; call++) {
-            if (zt__matches(pattern + skipped, length - skipped, zt__call_name(call))) {
-                break;
-            }
-        }
-        if (call == ZT__CALL_COUNT) {
-            return zt__report_no_such_call(tracer, pattern + skipped, length - skipped);
-        }
-    }
-    for (call = 0; call < ZT__CALL_COUNT; call++) {
-        tracer->timed[call] = zt__has_names(list) && zt__is_selected(list, zt__call_name(call));
-    }
-    return ZE_RESULT_SUCCESS;
 }
 
 ZT__PRIVATE ze_result_t zt__copy_hooks(zt__tracer *tracer, const zt_hook *hooks, uint32_t count) {
@@ -20516,6 +20174,8 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config 
    have changed them. `timeline` is how many samples the profiler keeps. */
 ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_config *config,
                                              uint32_t timeline) {
+    const char *rest = config->calls, *pattern;
+    size_t length;
     ze_result_t result;
     uint32_t call;
     zt__forget_everything(tracer);
@@ -20534,15 +20194,25 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
     zt__configure_modules(&tracer->modules, config->modules, zt__starting_call(tracer));
     tracer->modules.profile_flags = config->profile_flags;
     tracer->modules.refuses_flags = 0;
-    result = zt__select_calls(tracer, config->calls);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__copy_hooks(tracer, config->hooks, config->hook_count);
+    while (rest && zt__next_name(&rest, &pattern, &length)) { /* each pattern must match a call */
+        size_t skipped = *pattern == '!';
+        for (call = 0; call < ZT__CALL_COUNT; call++) {
+            if (zt__matches(pattern + skipped, length - skipped, zt__call_name(call))) {
+                break;
+            }
+        }
+        if (call == ZT__CALL_COUNT) {
+            return zt__report_no_such_call(tracer, pattern + skipped, length - skipped);
+        }
     }
+    result = zt__copy_hooks(tracer, config->hooks, config->hook_count);
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
     for (call = 0; call < ZT__CALL_COUNT; call++) {
         zt__call_kind kind = zt__kind_of_call((zt__call)call);
+        tracer->timed[call] =
+            zt__has_names(config->calls) && zt__is_selected(config->calls, zt__call_name(call));
         tracer->measured[call] = (kind == ZT__KIND_LAUNCH && !config->no_launches) ||
                                  ((kind == ZT__KIND_COPY || kind == ZT__KIND_ORDER) && config->copies);
         tracer->observed[call] = zt__is_observed(tracer, config, call) != 0;
@@ -20556,14 +20226,6 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
         tracer->span_capacity = timeline;
         zt__unlock(&tracer->mutex);
     }
-    zt__find_loader_symbol("zeCommandListGetContextHandle", (void *)&tracer->get_context);
-    zt__find_loader_symbol("zeCommandListGetDeviceHandle", (void *)&tracer->get_device);
-    zt__find_loader_symbol("zeCommandListGetOrdinal", (void *)&tracer->get_ordinal);
-    zt__find_loader_symbol("zeCommandListGetFlags", (void *)&tracer->get_list_flags);
-    zt__find_loader_symbol("zeCommandListImmediateGetFlags", (void *)&tracer->get_queue_flags);
-    zt__find_loader_symbol("zeEventGetEventPool", (void *)&tracer->get_pool);
-    zt__find_loader_symbol("zeEventPoolGetFlags", (void *)&tracer->get_pool_flags);
-    zt__find_loader_symbol("zeCommandListIsGraphCaptureEnabledExt", (void *)&tracer->query_capture);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -20698,10 +20360,21 @@ ZT__PRIVATE zt__tracer *zt__create_tracer(const zt_allocator *allocator, zt__dia
     tracer->wait_timeout_ns = wait_timeout_ns;
     zt__create_mutex(&tracer->mutex);
     zt__create_mutex(&tracer->opening.mutex);
-    zt__create_mutex(&tracer->loaded.mutex);
     tracer->loaded.allocator = &tracer->allocator;
+    tracer->loaded.mutex = &tracer->mutex;
+    zt__find_loader_symbol("zeCommandListGetContextHandle", (void *)&tracer->get_context);
+    zt__find_loader_symbol("zeCommandListGetDeviceHandle", (void *)&tracer->get_device);
+    zt__find_loader_symbol("zeCommandListGetOrdinal", (void *)&tracer->get_ordinal);
+    zt__find_loader_symbol("zeCommandListGetFlags", (void *)&tracer->get_list_flags);
+    zt__find_loader_symbol("zeCommandListImmediateGetFlags", (void *)&tracer->get_queue_flags);
+    zt__find_loader_symbol("zeEventGetEventPool", (void *)&tracer->get_pool);
+    zt__find_loader_symbol("zeEventPoolGetFlags", (void *)&tracer->get_pool_flags);
+    zt__find_loader_symbol("zeCommandListIsGraphCaptureEnabledExt", (void *)&tracer->query_capture);
+    zt__create_mutex(&tracer->modules.mutex);
+    tracer->modules.allocator = *allocator;
+    tracer->modules.diagnostics = diagnostics;
+    tracer->modules.wait_timeout_ns = wait_timeout_ns;
     tracer->modules.loaded = &tracer->loaded;
-    zt__open_modules(&tracer->modules, allocator, diagnostics, wait_timeout_ns);
     return tracer;
 }
 
@@ -20718,12 +20391,17 @@ ZT__PRIVATE void zt__destroy_tracer(zt__tracer *tracer) {
     for (i = 0; i < tracer->timed_call_count; i++) {
         zt__free_timed_call(&allocator, tracer->in_order[i]);
     }
-    zt__close_modules(&tracer->modules);
+    while (tracer->modules.replacements) {
+        zt__replacement *replacement = tracer->modules.replacements;
+        tracer->modules.replacements = replacement->next;
+        zt__free(&allocator, replacement);
+    }
+    zt__free(&allocator, tracer->modules.directory);
     zt__free(&allocator, tracer->names);
     zt__free(&allocator, tracer->spans);
     zt__destroy_mutex(&tracer->mutex);
     zt__destroy_mutex(&tracer->opening.mutex);
-    zt__destroy_mutex(&tracer->loaded.mutex);
+    zt__destroy_mutex(&tracer->modules.mutex);
     zt__free(&allocator, tracer);
 }
 
@@ -20830,6 +20508,7 @@ ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler) {
 ZT_API ze_result_t zt_replace(zt_profiler *profiler, const char *kernels, ze_module_handle_t module,
                               const char *name) {
     zt__tracer *tracer = profiler ? zt__load(&profiler->tracer) : NULL;
+    zt__replacement *added = NULL;
     if (!profiler || (!tracer && !module)) {
         return ZE_RESULT_SUCCESS;
     }
@@ -20841,12 +20520,23 @@ ZT_API ze_result_t zt_replace(zt_profiler *profiler, const char *kernels, ze_mod
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
     if (module) {
-        return zt__add_replacement(&tracer->modules, kernels ? kernels : "*", module, name);
+        const zt_allocator *allocator = &profiler->config.allocator;
+        size_t size, name_size = name ? strlen(name) + 1 : 0;
+        ze_result_t result = name ? zt__check_kernel_name(&tracer->modules, module, name) : ZE_RESULT_SUCCESS;
+        if (result != ZE_RESULT_SUCCESS) {
+            return result;
+        }
+        kernels = kernels ? kernels : "*";
+        size = strlen(kernels) + 1;
+        added = (zt__replacement *)zt__allocate(allocator, 1, sizeof *added + size + name_size);
+        if (!added) {
+            return zt__report_no_memory(&profiler->diagnostics, "zt_replace", "a replacement");
+        }
+        added->module = module;
+        added->kernels = (char *)memcpy(added + 1, kernels, size);
+        added->name = name ? (char *)memcpy(added->kernels + size, name, name_size) : NULL;
     }
-    zt__lock(&tracer->modules.mutex);
-    zt__end_replacements(&tracer->modules, kernels, NULL);
-    zt__unlock(&tracer->modules.mutex);
-    return zt__free_replacements(&tracer->modules, "zt_replace");
+    return zt__change_replacements(&tracer->modules, kernels, NULL, added, "zt_replace");
 }
 
 /* ---- what was traced ------------------------------------------------------------------------------------- */
@@ -21541,7 +21231,7 @@ ZT__PRIVATE int zt__read_nesting(zt__document *document) {
         nesting->own_ns = info.own_ns;
         nesting->total_ns = info.total_ns;
         for (path = profiler->regions[i]->paths; path; path = path->next) {
-            zt__own_time(path, &estimate);
+            zt__get_own_time(path, &estimate);
             nesting->share += estimate;
             document->is_nested |= path->depth > 1;
         }
@@ -22672,7 +22362,7 @@ ZT__PRIVATE void zt__write_folded(zt__document *document) {
         double own_ns;
         zt__lock(&profiler->mutex);
         path = zt__path_at(profiler, i);
-        is_known = !zt__is_nan(zt__own_time(path, &own_ns));
+        is_known = !zt__is_nan(zt__get_own_time(path, &own_ns));
         for (depth = 0; path->depth > 0; path = path->key.outer) {
             names[depth++] = path->key.region->name;
         }
