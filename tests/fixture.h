@@ -21,6 +21,7 @@ extern "C" { /* cmocka does not say it itself */
 
 #include "softgpu/softgpu_control.h"
 #define ZETOOLS_TRACER
+#define ZETOOLS_DEBUG
 #include "zetools.h"
 
 #ifdef __cplusplus
