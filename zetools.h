@@ -912,9 +912,9 @@
        setenv, no other thread may use the environment during that first call. The number in the name is the
        layout of the shared data: copies with different layouts do not find each other.
 
-       A forked child may open profilers and streams of its own. It must not use those of its parent;
-       zt_close and zt_stream_close do nothing with them in the child. A program that is started by exec
-       shares nothing with the one before it.
+       A forked child may open profilers, streams and debuggers of its own. It must not use those of its
+       parent; zt_close, zt_stream_close and zt_debug_close do nothing with them in the child. A program that
+   is started by exec shares nothing with the one before it.
 
        After zt_close, set the pointer to NULL. A second zt_close with the old pointer does nothing, unless a
        new profiler has the same address: then it closes that one. Any other use of the old pointer is an
@@ -2282,8 +2282,9 @@ ZT_API ze_result_t zt_debug_acknowledge(zt_debugger *debugger);
    timeout_ns  how long it waits for the device at the most, in nanoseconds
    stops       receives how many are stopped; may be NULL
    Returns SUCCESS when the device has answered, even if there was nothing to stop; NOT_READY if it has not:
-   then what stops later is resumed at once; NOT_AVAILABLE if the session is over, or becomes it; otherwise
-   the result of the call that failed. What has happened is also an event. Any thread. Since 0.1. */
+   then what stops later is resumed by the next call that reads the event of this, such as zt_debug_wait;
+   NOT_AVAILABLE if the session is over, or becomes it; otherwise the result of the call that failed. What has
+   happened is also an event. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads, uint64_t timeout_ns,
                                  zt_debug_stops *stops);
 
@@ -5057,6 +5058,8 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(NO_SUCH_PROCESS, "%s failed: %s. There is no process %u. Pass the number of one that runs.")           \
     X(BAD_THREADS, "zeDeviceGetProperties: %u slices of %u subslices of %u EUs of %u threads cannot be. "    \
                    "Update the driver.")                                                                     \
+    X(DEBUGGED_DEVICE_LOST, "%s failed: %s. The device is lost, and what ran on it has ended. Close the "    \
+                            "debugger, and attach again when the device is back.")                           \
     X(DEBUG_OVER, "%s: the session is over, because the driver has detached it, or process %u has ended. "   \
                   "Close the debugger.")                                                                     \
     X(DEBUG_BUSY,                                                                                            \
@@ -5065,7 +5068,7 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
                              "for. Call it elsewhere.")                                                      \
     X(NO_ANSWER,                                                                                             \
       "zt_debug_stop: the device has not answered zetDebugInterrupt in time. What stops later is "           \
-      "resumed at once. Allow more time, or call zt_debug_wait() if events wait to be delivered.")           \
+      "resumed. Allow more time, and call zt_debug_wait() if events wait to be delivered.")                  \
     X(TOO_MANY_STOPS,                                                                                        \
       "zt_debug_stop: %u stops wait for the device to answer. Wait for one of them, or stop "                \
       "all threads at once.")                                                                                \
@@ -5073,8 +5076,8 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
                    "zt_debug_get_register_set() for those that it has.")                                     \
     X(BAD_REGISTERS, "%s: the set '%.32s' has %u registers. Name fewer.")                                    \
     X(SMALL_BUFFER, "%s: %u registers of the set '%.32s' take %u bytes each. Pass a larger buffer.")         \
-    X(MODULE_NOT_READ, "zetDebugReadMemory failed: %s. A module of %llu bytes is not known to "              \
-                       "zt_debug_where(). Raise config.module_limit, or free memory.")                       \
+    X(MODULE_NOT_READ, "%s: a module of %llu bytes is not known to zt_debug_where(): %s. Raise "             \
+                       "config.module_limit if that is lower, or free memory.")                              \
     X(NO_KERNEL_THERE,                                                                                       \
       "zt_debug_where: no module that was loaded has a kernel at 0x%llx. Call it while the "                 \
       "module is loaded, and build modules with symbols.")                                                   \
@@ -16387,8 +16390,18 @@ ZT__PRIVATE void zt__leave_session(zt_debugger *debugger) {
     zt__end_debug_call(debugger);
 }
 
-/* Reports a call of the driver unless it has succeeded. `debugger->session` may be held. */
+/* Lets other threads lock the session. Also limits how often a driver is asked that does not wait. */
+ZT__PRIVATE void zt__give_way(void) {
+    const struct timespec nap = {0, 1000000};
+    nanosleep(&nap, NULL);
+}
+
+/* Reports a call of the driver unless it has succeeded. */
 ZT__PRIVATE ze_result_t zt__check_debug(zt_debugger *debugger, ze_result_t result, const char *call) {
+    if (zt__means_device_loss(result)) {
+        zt__store(&debugger->diagnostics.device_lost, 1);
+        return zt__report(&debugger->diagnostics, DEBUGGED_DEVICE_LOST, result, call, zt_result_name(result));
+    }
     return zt__check(&debugger->diagnostics, result, call, "Try again; if it persists, update the driver.");
 }
 
@@ -16415,8 +16428,8 @@ ZT__PRIVATE void zt__read_debug_module(zt_debugger *debugger, zt__debug_module *
     }
     zt__free(&debugger->config.allocator, module->bytes);
     module->bytes = NULL;
-    zt__report(&debugger->diagnostics, MODULE_NOT_READ, result, zt_result_name(result),
-               (unsigned long long)size);
+    zt__report(&debugger->diagnostics, MODULE_NOT_READ, result, "zetDebugReadMemory",
+               (unsigned long long)size, zt_result_name(result));
 }
 
 /* Removes a module that is unloaded and that nobody uses, the oldest first. Returns 0 if there is none. */
@@ -16479,8 +16492,8 @@ ZT__PRIVATE void zt__add_debug_module(zt_debugger *debugger, const zet_debug_eve
         made->bytes = NULL;
         made->size = 0;
         zt__report(&debugger->diagnostics, MODULE_NOT_READ, ZE_RESULT_ERROR_INVALID_SIZE,
-                   zt_result_name(ZE_RESULT_ERROR_INVALID_SIZE),
-                   (unsigned long long)(place->moduleEnd - place->moduleBegin));
+                   "zetDebugReadMemory", (unsigned long long)(place->moduleEnd - place->moduleBegin),
+                   "others need the room");
     }
 }
 
@@ -16632,23 +16645,26 @@ ZT__PRIVATE zt_debug_event zt__to_debug_event(const zet_debug_event_t *from) {
     return event;
 }
 
-/* Gets the next event, and waits for it until the deadline, for no longer than a few milliseconds. Returns
-   NOT_READY if there is none. `delivering` is held. */
-ZT__PRIVATE ze_result_t zt__next_event(zt_debugger *debugger, uint64_t deadline, zet_debug_event_t *event) {
+/* Returns for how many milliseconds a thread may wait in the driver, with `session` held: until the deadline,
+   but not for long, and not at all if other threads want the session. */
+ZT__PRIVATE uint64_t zt__event_slice(const zt_debugger *debugger, uint64_t deadline) {
     uint64_t now = zt__now_ns(), left = now < deadline ? deadline - now : 0;
     uint64_t milliseconds = left / 1000000 + (left % 1000000 != 0);
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    if (milliseconds > ZT__DEBUG_SLICE_MS) {
-        milliseconds = ZT__DEBUG_SLICE_MS;
-    }
     if (zt__load(&debugger->wanting)) {
-        milliseconds = 0;
+        return 0;
     }
+    return milliseconds < ZT__DEBUG_SLICE_MS ? milliseconds : (uint64_t)ZT__DEBUG_SLICE_MS;
+}
+
+/* Gets the next event, and waits for it until the deadline, but not for long. Returns NOT_READY if there is
+   none. `delivering` is held. */
+ZT__PRIVATE ze_result_t zt__next_event(zt_debugger *debugger, uint64_t deadline, zet_debug_event_t *event) {
+    ze_result_t result = ZE_RESULT_SUCCESS;
     if (!zt__lock_until(&debugger->session, deadline)) {
         return ZE_RESULT_NOT_READY;
     }
     if (debugger->event_count == 0) {
-        result = zt__read_event(debugger, milliseconds);
+        result = zt__read_event(debugger, zt__event_slice(debugger, deadline));
     }
     if (debugger->event_count > 0) {
         *event = debugger->events[debugger->first_event];
@@ -16678,11 +16694,10 @@ ZT__PRIVATE ze_result_t zt__acknowledge_delivered(zt_debugger *debugger, const c
 /* Delivers events until the function stops, an error, or the deadline for the first one. */
 ZT__PRIVATE ze_result_t zt__deliver_events(zt_debugger *debugger, uint64_t deadline, zt_debug_fn function,
                                            void *user) {
-    enum { NAP_NS = 1000000 };
     uint32_t delivered = 0;
     int has_stopped = 0;
     ze_result_t result = ZE_RESULT_SUCCESS;
-    while (!has_stopped && delivered < ZT__DEBUG_EVENTS && result == ZE_RESULT_SUCCESS) {
+    while (!has_stopped && delivered < ZT__DEBUG_EVENTS) {
         zet_debug_event_t event;
         zt_debug_event shown;
         result = zt__next_event(debugger, delivered ? 0 : deadline, &event);
@@ -16695,16 +16710,17 @@ ZT__PRIVATE ze_result_t zt__deliver_events(zt_debugger *debugger, uint64_t deadl
             delivered++;
         } else if (result == ZE_RESULT_NOT_READY && delivered == 0 && zt__now_ns() < deadline &&
                    !zt__load(&debugger->is_closing)) {
-            if (zt__load(&debugger->wanting)) {
-                struct timespec nap = zt__to_timespec(NAP_NS);
-                nanosleep(&nap, NULL);
-            }
-            result = ZE_RESULT_SUCCESS;
+            zt__give_way();
+            continue;
+        }
+        if (result != ZE_RESULT_SUCCESS) {
+            break;
         }
     }
-    return delivered && (result == ZE_RESULT_NOT_READY || result == ZE_RESULT_ERROR_NOT_AVAILABLE)
-               ? ZE_RESULT_SUCCESS
-               : result;
+    if (delivered && (result == ZE_RESULT_NOT_READY || result == ZE_RESULT_ERROR_NOT_AVAILABLE)) {
+        return ZE_RESULT_SUCCESS; /* there are no more, or the last one was that the session is over */
+    }
+    return result;
 }
 
 ZT_API ze_result_t zt_debug_wait(zt_debugger *debugger, uint64_t timeout_ns, zt_debug_fn function,
@@ -16730,6 +16746,8 @@ ZT_API ze_result_t zt_debug_wait(zt_debugger *debugger, uint64_t timeout_ns, zt_
     }
     if (result == ZE_RESULT_ERROR_NOT_AVAILABLE) {
         zt__report_over(debugger, call);
+    } else if (result == ZE_RESULT_NOT_READY && zt__load(&debugger->is_closing)) {
+        result = ZE_RESULT_ERROR_NOT_AVAILABLE;
     }
     zt__end_debug_call(debugger);
     return result;
@@ -16774,10 +16792,13 @@ ZT__PRIVATE ze_result_t zt__read_events(zt_debugger *debugger, const char *call)
    session is over. `session` is held. */
 ZT__PRIVATE ze_result_t zt__check_access(zt_debugger *debugger, ze_result_t result, const char *call,
                                          const char *driver_call, const char *remedy) {
-    if (result == ZE_RESULT_ERROR_NOT_AVAILABLE && zt__read_events(debugger, call) != ZE_RESULT_SUCCESS) {
-        return result;
+    if (result != ZE_RESULT_ERROR_NOT_AVAILABLE) {
+        return zt__check_debug(debugger, result, driver_call);
     }
-    return zt__check(&debugger->diagnostics, result, driver_call, remedy);
+    if (zt__read_events(debugger, call) == ZE_RESULT_SUCCESS) {
+        zt__check(&debugger->diagnostics, result, driver_call, remedy);
+    }
+    return result;
 }
 
 /* Returns the first set that has this type, or NULL. */
@@ -16918,10 +16939,10 @@ ZT__PRIVATE ze_result_t zt__ask_to_stop(zt_debugger *debugger, ze_device_thread_
 /* Waits for the answer of the device. `session` is held, but not all the time. */
 ZT__PRIVATE ze_result_t zt__await_interrupt(zt_debugger *debugger, zt__interrupt *asked, uint64_t deadline) {
     ze_result_t result = ZE_RESULT_SUCCESS;
-    while (!asked->is_answered && result == ZE_RESULT_SUCCESS) {
+    while (!asked->is_answered && (result == ZE_RESULT_SUCCESS || result == ZE_RESULT_NOT_READY)) {
         uint64_t now = zt__now_ns();
-        result = zt__read_event(debugger, now < deadline && zt__load(&debugger->wanting) == 0);
-        if (result != ZE_RESULT_NOT_READY || asked->is_answered) {
+        result = zt__read_event(debugger, zt__event_slice(debugger, deadline));
+        if (result != ZE_RESULT_NOT_READY) {
             continue;
         }
         if (now >= deadline || zt__load(&debugger->is_closing)) {
@@ -16929,7 +16950,7 @@ ZT__PRIVATE ze_result_t zt__await_interrupt(zt_debugger *debugger, zt__interrupt
         }
         /* For others, such as a thread that delivers events when there is no room for more. */
         zt__unlock_timed(&debugger->session);
-        result = ZE_RESULT_SUCCESS;
+        zt__give_way();
         zt__lock_session(debugger, UINT64_MAX);
     }
     asked->waiting--;
@@ -16978,15 +16999,6 @@ ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads,
     return result;
 }
 
-/* Returns whether two patterns may have a thread in common. */
-ZT__PRIVATE int zt__patterns_meet(ze_device_thread_t a, ze_device_thread_t b) {
-    const uint32_t all = ZT_DEBUG_ALL;
-    return (a.slice == b.slice || a.slice == all || b.slice == all) &&
-           (a.subslice == b.subslice || a.subslice == all || b.subslice == all) &&
-           (a.eu == b.eu || a.eu == all || b.eu == all) &&
-           (a.thread == b.thread || a.thread == all || b.thread == all);
-}
-
 ZT_API ze_result_t zt_debug_resume(zt_debugger *debugger, zt_debug_thread threads) {
     const char *call = "zt_debug_resume";
     ze_device_thread_t meant = zt__to_device_thread(threads);
@@ -17020,13 +17032,13 @@ ZT_API ze_result_t zt_debug_resume(zt_debugger *debugger, zt_debug_thread thread
 }
 
 /* Where zt_debug_threads stores what it finds. */
-typedef struct zt__thread_list_out {
+typedef struct zt__stopped_list {
     zt_debug_thread *threads;
     uint32_t room, count;
-} zt__thread_list_out;
+} zt__stopped_list;
 
 ZT__PRIVATE void zt__store_thread(void *user, zt_debug_thread thread) {
-    zt__thread_list_out *out = (zt__thread_list_out *)user;
+    zt__stopped_list *out = (zt__stopped_list *)user;
     if (out->count < out->room) {
         out->threads[out->count] = thread;
     }
@@ -17036,7 +17048,7 @@ ZT__PRIVATE void zt__store_thread(void *user, zt_debug_thread thread) {
 ZT_API ze_result_t zt_debug_threads(zt_debugger *debugger, zt_debug_thread *threads, uint32_t *count) {
     const char *call = "zt_debug_threads";
     const zt_debug_thread all = {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL};
-    zt__thread_list_out out = {threads, 0, 0};
+    zt__stopped_list out = {threads, 0, 0};
     ze_result_t result;
     if (!count) {
         return debugger ? zt__report_null(&debugger->diagnostics, call, "count") : ZE_RESULT_SUCCESS;
@@ -17305,9 +17317,9 @@ ZT_API ze_result_t zt_debug_get_address(zt_debugger *debugger, zt_debug_thread t
     enum { AT = 8, BYTES = 4, MOST = 256 }; /* cr0.2 has the offset from the base */
     const char *call = "zt_debug_get_address";
     const zt_debug_register_set *control, *bases;
-    uint8_t bytes[MOST];
+    uint8_t bytes[MOST] = {0};
     uint64_t base = 0;
-    uint32_t offset, first, count;
+    uint32_t offset = 0, first, count;
     ze_result_t result;
     if (address) {
         *address = 0;
@@ -17475,7 +17487,7 @@ ZT__PRIVATE ze_result_t zt__report_debug_refusal(zt_debugger *debugger, ze_resul
     const char *enabled = getenv("ZET_ENABLE_PROGRAM_DEBUGGING");
     const unsigned pid = debugger->pid;
     char path[96];
-    if (kill((pid_t)pid, 0) != 0 && errno == ESRCH) {
+    if (pid > INT32_MAX || (kill((pid_t)pid, 0) != 0 && errno == ESRCH)) {
         return zt__report(diagnostics, NO_SUCH_PROCESS, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name, pid);
     }
     switch ((uint32_t)result) {
@@ -17602,6 +17614,41 @@ ZT_API zt_debug_config zt_debug_config_default(void) {
     return config;
 }
 
+/* Returns whether the device has not answered a stop yet. */
+ZT__PRIVATE int zt__has_interrupt(const zt_debugger *debugger) {
+    uint32_t i;
+    for (i = 0; i < ZT__DEBUG_INTERRUPTS; i++) {
+        if (debugger->interrupts[i].is_used) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Acknowledges what waits to be delivered. */
+ZT__PRIVATE void zt__acknowledge_all(zt_debugger *debugger) {
+    for (; debugger->event_count > 0; debugger->event_count--) {
+        zt__acknowledge(debugger, &debugger->events[debugger->first_event]);
+        debugger->first_event = (debugger->first_event + 1) % ZT__DEBUG_EVENTS;
+    }
+}
+
+/* Acknowledges all events and resumes all threads, also those that are about to stop, for a limited time. No
+   other thread uses the debugger. */
+ZT__PRIVATE void zt__release_target(zt_debugger *debugger) {
+    uint64_t deadline = zt__deadline(debugger->config.wait_timeout_ns);
+    ze_result_t result;
+    do {
+        zt__acknowledge_all(debugger);
+        result = zt__read_event(debugger, zt__has_interrupt(debugger) ? ZT__DEBUG_SLICE_MS : 0);
+    } while (zt__now_ns() < deadline &&
+             (result == ZE_RESULT_SUCCESS || (result == ZE_RESULT_NOT_READY && zt__has_interrupt(debugger))));
+    zt__acknowledge_all(debugger);
+    if (!debugger->is_over && !zt__is_device_lost(&debugger->diagnostics)) {
+        zt__resume(debugger, zt__all_threads);
+    }
+}
+
 /* Attaches a debugger. */
 ZT__PRIVATE ze_result_t zt__attach_debugger(zt_debugger *debugger) {
     zet_debug_config_t config;
@@ -17619,6 +17666,7 @@ ZT__PRIVATE ze_result_t zt__attach_debugger(zt_debugger *debugger) {
     }
     result = zt__load_register_sets(debugger);
     if (result != ZE_RESULT_SUCCESS) {
+        zt__release_target(debugger);
         zetDebugDetach(debugger->handle);
     }
     return result;
@@ -17656,41 +17704,6 @@ ZT_API ze_result_t zt_debug_open(ze_device_handle_t device, uint32_t pid, const 
     }
     *debugger = opened;
     return result;
-}
-
-/* Returns whether the device has not answered a stop yet. */
-ZT__PRIVATE int zt__has_interrupt(const zt_debugger *debugger) {
-    uint32_t i;
-    for (i = 0; i < ZT__DEBUG_INTERRUPTS; i++) {
-        if (debugger->interrupts[i].is_used) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-/* Acknowledges what waits to be delivered. */
-ZT__PRIVATE void zt__acknowledge_all(zt_debugger *debugger) {
-    for (; debugger->event_count > 0; debugger->event_count--) {
-        zt__acknowledge(debugger, &debugger->events[debugger->first_event]);
-        debugger->first_event = (debugger->first_event + 1) % ZT__DEBUG_EVENTS;
-    }
-}
-
-/* Acknowledges all events and resumes all threads, also those that are about to stop, for a limited time. No
-   other thread uses the debugger. */
-ZT__PRIVATE void zt__release_target(zt_debugger *debugger) {
-    uint64_t deadline = zt__deadline(debugger->config.wait_timeout_ns);
-    ze_result_t result;
-    do {
-        zt__acknowledge_all(debugger);
-        result = zt__read_event(debugger, zt__has_interrupt(debugger) ? ZT__DEBUG_SLICE_MS : 0);
-    } while (zt__now_ns() < deadline &&
-             (result == ZE_RESULT_SUCCESS || (result == ZE_RESULT_NOT_READY && zt__has_interrupt(debugger))));
-    zt__acknowledge_all(debugger);
-    if (!debugger->is_over && !zt__is_device_lost(&debugger->diagnostics)) {
-        zt__resume(debugger, zt__all_threads);
-    }
 }
 
 ZT_API ze_result_t zt_debug_close(zt_debugger *debugger) {
