@@ -3204,6 +3204,11 @@ ZT__PRIVATE long zt__get_process_id(void) {
     return (long)getpid();
 }
 
+/* Returns whether there is no process of this number. */
+ZT__PRIVATE int zt__is_no_process(uint32_t process) {
+    return process > INT32_MAX || (kill((pid_t)process, 0) != 0 && errno == ESRCH);
+}
+
 /* Stores bytes that differ between the programs that one process executes after each other. */
 ZT__PRIVATE void zt__read_program_bytes(uint8_t bytes[16]) {
     const void *random = (const void *)(uintptr_t)getauxval(AT_RANDOM);
@@ -3575,6 +3580,14 @@ ZT__PRIVATE void zt__set_thread_value(zt__thread_key key, void *value) {
 
 ZT__PRIVATE long zt__get_process_id(void) {
     return (long)GetCurrentProcessId();
+}
+
+ZT__PRIVATE int zt__is_no_process(uint32_t process) {
+    HANDLE opened = OpenProcess(SYNCHRONIZE, FALSE, process);
+    if (opened) {
+        CloseHandle(opened);
+    }
+    return !opened && GetLastError() == ERROR_INVALID_PARAMETER;
 }
 
 ZT__PRIVATE void zt__read_program_bytes(uint8_t bytes[16]) {
@@ -17088,9 +17101,9 @@ static const ze_device_thread_t zt__all_threads = {UINT32_MAX, UINT32_MAX, UINT3
    Returns 0 if the deadline has passed. */
 ZT__PRIVATE int zt__lock_session(zt_debugger *debugger, uint64_t deadline) {
     int is_locked;
-    __atomic_add_fetch(&debugger->wanting, 1, __ATOMIC_ACQ_REL);
+    zt__add(&debugger->wanting, 1);
     is_locked = zt__lock_until(&debugger->session, deadline);
-    __atomic_sub_fetch(&debugger->wanting, 1, __ATOMIC_ACQ_REL);
+    zt__add(&debugger->wanting, UINT32_MAX);
     return is_locked;
 }
 
@@ -17101,16 +17114,16 @@ ZT__PRIVATE ze_result_t zt__begin_debug_call(zt_debugger *debugger, const char *
         return zt__report(&debugger->diagnostics, DEBUG_INSIDE_CALLBACK, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
                           call);
     }
-    __atomic_add_fetch(&debugger->users, 1, __ATOMIC_ACQ_REL);
+    zt__add(&debugger->users, 1);
     if (debugger->process != zt__get_process() || zt__load(&debugger->is_closing)) {
-        __atomic_sub_fetch(&debugger->users, 1, __ATOMIC_ACQ_REL);
+        zt__add(&debugger->users, UINT32_MAX);
         return ZE_RESULT_ERROR_NOT_AVAILABLE;
     }
     return ZE_RESULT_SUCCESS;
 }
 
 ZT__PRIVATE void zt__end_debug_call(zt_debugger *debugger) {
-    __atomic_sub_fetch(&debugger->users, 1, __ATOMIC_ACQ_REL);
+    zt__add(&debugger->users, UINT32_MAX);
 }
 
 /* Reports that the session is over. */
@@ -17139,8 +17152,7 @@ ZT__PRIVATE void zt__leave_session(zt_debugger *debugger) {
 
 /* Lets other threads lock the session. Also limits how often a driver is asked that does not wait. */
 ZT__PRIVATE void zt__give_way(void) {
-    const struct timespec nap = {0, 1000000};
-    nanosleep(&nap, NULL);
+    zt__sleep(1000000);
 }
 
 /* Reports a call of the driver unless it has succeeded. */
@@ -18214,7 +18226,7 @@ ZT__PRIVATE int zt__find_debug_switch(char *path, size_t size) {
             FILE *file;
             int value, is_off;
             snprintf(path, size, "/sys/class/drm/card%u/%s", (unsigned)card, names[i]);
-            file = fopen(path, "r");
+            file = zt__open_file(path, "r");
             is_off = file && fscanf(file, "%d", &value) == 1 && value == 0;
             if (file) {
                 fclose(file);
@@ -18234,7 +18246,7 @@ ZT__PRIVATE ze_result_t zt__report_debug_refusal(zt_debugger *debugger, ze_resul
     const char *enabled = getenv("ZET_ENABLE_PROGRAM_DEBUGGING");
     const unsigned pid = debugger->pid;
     char path[96];
-    if (pid > INT32_MAX || (kill((pid_t)pid, 0) != 0 && errno == ESRCH)) {
+    if (zt__is_no_process(pid)) {
         return zt__report(diagnostics, NO_SUCH_PROCESS, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name, pid);
     }
     switch ((uint32_t)result) {
@@ -18314,9 +18326,9 @@ ZT__PRIVATE void zt__destroy_debugger(zt_debugger *debugger) {
     zt__map_free_values(&debugger->texts, &allocator);
     zt__free(&allocator, debugger->events);
     zt__free(&allocator, debugger->sets);
-    pthread_mutex_destroy(&debugger->delivering.mutex);
-    pthread_mutex_destroy(&debugger->session.mutex);
-    pthread_mutex_destroy(&debugger->mutex);
+    zt__destroy_mutex(&debugger->delivering.mutex);
+    zt__destroy_mutex(&debugger->session.mutex);
+    zt__destroy_mutex(&debugger->mutex);
     zt__free(&allocator, debugger);
 }
 
@@ -18331,9 +18343,9 @@ ZT__PRIVATE zt_debugger *zt__create_debugger(ze_device_handle_t device, uint32_t
         zt__free(&config->allocator, events);
         return NULL;
     }
-    pthread_mutex_init(&debugger->mutex, NULL);
-    pthread_mutex_init(&debugger->delivering.mutex, NULL);
-    pthread_mutex_init(&debugger->session.mutex, NULL);
+    zt__create_mutex(&debugger->mutex);
+    zt__create_mutex(&debugger->delivering.mutex);
+    zt__create_mutex(&debugger->session.mutex);
     debugger->process = zt__get_process();
     debugger->config = *config;
     debugger->device = device;
@@ -18439,7 +18451,7 @@ ZT_API ze_result_t zt_debug_open(ze_device_handle_t device, uint32_t pid, const 
     if (!complete.allocator.allocate) {
         complete.allocator = zt__default_allocator;
     }
-    opened = zt__create_debugger(device, pid ? pid : (uint32_t)getpid(), &complete);
+    opened = zt__create_debugger(device, pid ? pid : (uint32_t)zt__get_process_id(), &complete);
     if (!opened) {
         return zt__report_no_memory(NULL, call, "the debugger");
     }
