@@ -2750,8 +2750,8 @@ typedef zt__disabled_scope zt_scope;
        a stream, hot spots or        counts, statistics, rings of rows,
        a debugger                    samples of instructions
        delivering, of a debugger     delivering events                      no      yes        first
-       session, of a debugger        the session with the driver, what      yes     yes        after
-                                     its events have told                                      delivering
+       session, of a debugger        calls of the driver with the session,  yes     yes        after
+                                     events, modules                                           delivering
        mutex, of the process         activation and calculation           yes     no         last
        setup, of a copy of this      finding what all copies share        no      no         last
        header
