@@ -830,7 +830,8 @@
        zt_close               samples and dropped regions on their way      config.wait_timeout_ns
                               threads that match rows with samples          config.wait_timeout_ns
                               the end of the collecting thread              2 seconds
-       zt_trace_stop          calls in progress                             config.wait_timeout_ns
+       zt_trace_stop          calls in progress, and launches that are      config.wait_timeout_ns
+                              followed by commands of the library
        zt_replace             kernels that other threads create             config.wait_timeout_ns
        zt_bench, zt_compare   each of their runs                            config.wait_timeout_ns
        zt_hotspots_stop       a thread that reads samples, and the end of   config.wait_timeout_ns,
@@ -1968,7 +1969,9 @@ ZT_API zt_trace_config zt_trace_config_default(void);
 ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *config);
 
 /* Stops tracing and the sampling of hot spots, and waits for traced calls that other threads have in
-   progress, up to config.wait_timeout_ns. What was measured stays. Lists that were recorded may still be
+   progress, and for launches whose event of the application is followed by commands of the library: the
+   application may destroy their list as soon as it has signalled. It waits up to config.wait_timeout_ns.
+   What was measured stays. Lists that were recorded may still be
    executed, with zt_execute.
    Returns SUCCESS, after which no hook runs any more; NOT_READY if a call did not end in time, which is then
    traced to its end; HANDLE_OBJECT_IN_USE inside a hook. Any thread. Since 0.1. */
@@ -6517,6 +6520,7 @@ struct zt__slot {
     int spans_passes;    /* the region has begun in one pass and ended in another: its sample will be lost */
     int is_dropped;      /* the region was dropped, its commands are incomplete: no sample is ever read */
     zt__measurement measurement;
+    int trails_event;       /* its last commands follow a launch that signals an event of the application */
     int is_unordered;       /* its event may signal before the work that is before it on the list has ended */
     uint64_t submitted_ns;  /* host time; it was begun, or zt_execute was called, at this time or later */
     uint64_t not_before_ns; /* host time; what is read next was submitted at this time or later, also if
@@ -8639,7 +8643,7 @@ ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt
     slot->region = path->key.region;
     slot->is_dropped = slot->needs_reset = slot->shows_end = 0;
     slot->measurement = ZT__BY_COMMANDS;
-    slot->is_unordered = 0;
+    slot->is_unordered = slot->trails_event = 0;
     slot->overwritten = 0;
     slot->bytes = 0;
     /* What a recorded list records is submitted after its first region is begun: one look at the clock serves
@@ -18158,6 +18162,7 @@ typedef struct zt__tracer {
     zt__map kernels, lists, pools, events; /* zt__known_handle, by handle */
     zt__known_handle *unused_handles;
     uint32_t captures; /* lists that are captured */
+    int is_stopping;   /* no more launches are measured */
     zt_trace_counts counts;
     zt__timed_call *timed_calls[ZT__CALL_COUNT]; /* by zt__call; NULL: not seen yet */
     zt__timed_call *in_order[ZT__CALL_COUNT];    /* the same, in the order of first appearance */
@@ -18720,7 +18725,7 @@ typedef struct zt__frame {
 
     /* What zt__begin_command has done, which is ended or undone after the call. */
     zt_region region;
-    int has_region;
+    int has_region;              /* atomic; changes to 1 under the mutex of the tracer */
     uint32_t *wait_count;        /* the call's parameter, if it was set to 0; else NULL */
     uint32_t waits;              /* its value before */
     ze_event_handle_t *signal;   /* the call's parameter, if it was set to the event of the slot; else NULL */
@@ -18812,6 +18817,9 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
     zt__traced_device *device = list ? list->device : NULL;
     zt__kernel_name *name = NULL;
     int is_order = zt__kind_of_call(call) == ZT__KIND_ORDER;
+    if (tracer->is_stopping) {
+        return selected;
+    }
     if (is_order && (!zt__is_measured(device) || device->profiler->passes[0].group_count)) {
         return selected;
     }
@@ -18894,6 +18902,9 @@ ZT__PRIVATE void zt__begin_by_commands(zt__frame *frame, const zt__command *comm
         kind = zt__query_list_kind(selected->profiler, command->list);
     }
     frame->region = zt__begin_on(selected->profiler, command->list, kind, zt__shown_name(selected->region));
+    if (frame->region.slot) {
+        ((zt__slot *)frame->region.slot)->trails_event = command->signal && *command->signal;
+    }
 }
 
 /* Makes a command signal the event of a slot, whose kernel time stamps measure it. */
@@ -18993,11 +19004,11 @@ ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_b
     zt__lock(&tracer->mutex);
     selected = zt__select_command(frame, is_complete ? &command : NULL, knows_kernel);
     zt__prepare_count(frame, is_complete ? &command : NULL, knows_kernel);
+    zt__store(&frame->has_region, selected.profiler != NULL);
     zt__unlock(&tracer->mutex);
     if (!selected.profiler) {
         return;
     }
-    frame->has_region = 1;
     if (selected.measurement == ZT__BY_COMMANDS) {
         zt__begin_by_commands(frame, &command, &selected);
     } else {
@@ -19205,16 +19216,19 @@ ZT__PRIVATE void zt__mark_list_over_everywhere(zt__tracer *tracer, ze_command_li
     }
 }
 
-/* Returns whether commands of the library follow the work on a list, and are not known to be complete. */
+/* Returns whether commands of the library follow a launch that signals an event of the application, and are
+   not known to be complete: on a list, or on any if `handle` is NULL. */
 ZT__PRIVATE int zt__has_trailing_commands(zt_profiler *profiler, ze_command_list_handle_t handle) {
-    const zt__slot *slot;
     const zt__list *list;
     int found = 0;
     zt__lock(&profiler->mutex);
-    list = zt__find_list(profiler, handle);
-    for (slot = list ? list->first : NULL; slot && !found; slot = slot->next) {
-        found = slot->measurement == ZT__BY_COMMANDS &&
-                (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_READING);
+    list = handle ? zt__find_list(profiler, handle) : profiler->lists;
+    for (; list && !found; list = handle ? NULL : list->next) {
+        const zt__slot *slot = list->first;
+        for (; slot && !found; slot = slot->next) {
+            found =
+                slot->trails_event && (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_READING);
+        }
     }
     zt__unlock(&profiler->mutex);
     return found;
@@ -19582,7 +19596,7 @@ ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, void *parameters) {
         frame->tracer = tracer;
         frame->call = call;
         frame->parameters = parameters;
-        frame->has_region = 0;
+        zt__store(&frame->has_region, 0);
         frame->wait_count = NULL;
         frame->build.place = NULL;
         frame->build.trial = ZE_RESULT_SUCCESS;
@@ -19962,6 +19976,7 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
                                         "the names of kernels");
         }
     }
+    tracer->is_stopping = 0;
     tracer->every = config->every ? config->every : 1;
     tracer->limit = config->limit;
     tracer->timeline = timeline;
@@ -20001,14 +20016,16 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
     return ZE_RESULT_SUCCESS;
 }
 
-/* Returns whether a thread is in a call that this tracer observes, in the driver or in a callback. */
-ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer) {
+/* Returns whether a thread is in a call that this tracer observes, in the driver or in a callback; or only in
+   one that it measures. */
+ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer, int only_measured) {
     const zt__frame *frame;
     int found = 0;
     zt__lock(&zt__dispatch_mutex);
     for (frame = zt__dispatch.frames; frame && !found; frame = frame->next_of_all) {
         zt__frame_state state = zt__load(&frame->state);
-        found = frame->tracer == tracer && (state == ZT__FRAME_CALLBACK || state == ZT__FRAME_DRIVER);
+        found = frame->tracer == tracer && (state == ZT__FRAME_CALLBACK || state == ZT__FRAME_DRIVER) &&
+                (!only_measured || zt__load(&frame->has_region));
     }
     zt__unlock(&zt__dispatch_mutex);
     return found;
@@ -20022,7 +20039,7 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     const char *modules = getenv("ZT_MODULES"), *flags = getenv("ZT_PROFILE_FLAGS");
     ze_result_t(ZE_APICALL * enable_layer)(void);
     ze_result_t result;
-    if (zt__has_calls_in_progress(tracer)) {
+    if (zt__has_calls_in_progress(tracer, 0)) {
         return zt__report(tracer->diagnostics, CALLS_IN_PROGRESS, ZE_RESULT_NOT_READY,
                           zt__starting_call(tracer));
     }
@@ -20074,6 +20091,25 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     return result;
 }
 
+/* Waits until nothing is left that needs calls to be observed: launches whose last commands follow an event
+   of the application, after which it may destroy their list. No more of them are begun. */
+ZT__PRIVATE void zt__finish_launches(zt__tracer *tracer, uint64_t deadline) {
+    zt__wait wait = zt__wait_until(deadline);
+    zt__traced_device *device;
+    zt__lock(&tracer->mutex);
+    tracer->is_stopping = 1;
+    zt__unlock(&tracer->mutex);
+    while (zt__has_calls_in_progress(tracer, 1) && zt__wait_again(&wait)) {
+    }
+    for (device = zt__next_measured(tracer, NULL); device; device = zt__next_measured(tracer, device)) {
+        zt_profiler *profiler = device->profiler;
+        while (!zt__is_owner(&profiler->collector) && zt__has_trailing_commands(profiler, NULL) &&
+               zt__wait_again(&wait)) {
+            zt__try_collect(profiler, 1);
+        }
+    }
+}
+
 /* Stops a tracer, and waits for its calls in progress on other threads. Before that, stops the sampling of
    hot spots, which has to know about kernels. */
 ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) {
@@ -20083,6 +20119,9 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
     for (; device; device = zt__next_measured(tracer, device)) {
         ze_result_t stopped = zt__stop_sampling(device->profiler, caller);
         result = stopped == ZE_RESULT_SUCCESS ? result : stopped;
+    }
+    if (zt__load(&tracer->is_live)) {
+        zt__finish_launches(tracer, zt__deadline(tracer->wait_timeout_ns));
     }
     zt__lock(&zt__dispatch_setup);
     if (zt__load(&tracer->is_live)) {
@@ -20095,7 +20134,7 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
         }
     }
     zt__unlock(&zt__dispatch_setup);
-    while (zt__has_calls_in_progress(tracer)) {
+    while (zt__has_calls_in_progress(tracer, 0)) {
         if (!zt__wait_again(&wait)) {
             return zt__report(tracer->diagnostics, CALLS_IN_PROGRESS, ZE_RESULT_NOT_READY, caller);
         }

@@ -4,6 +4,7 @@
 #include "meet.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -698,6 +699,43 @@ static void test_closed_while_a_kernel_runs(void **state) {
     close_rig(&r);
 }
 
+static void *stop_tracing(void *profiler) {
+    ok(zt_trace_stop(profiler));
+    return NULL;
+}
+
+/* Commands of the library follow a launch that metrics measure. While another thread stops tracing, the
+   application destroys the list as soon as its event is signalled. */
+static void test_stopped_while_a_kernel_runs(void **state) {
+    world *w = *state;
+    rig r = open_concurrent(w);
+    ze_event_pool_handle_t pool = create_pool(w, 0);
+    ze_event_handle_t event = event_in(pool, 0);
+    zt_config config = config_of(w);
+    zt_profiler *profiler = open_profiler(w, &config);
+    for (int i = 0; i < OFTEN(200); i++) {
+        pthread_t other;
+        ok(zt_trace_start(profiler, NULL));
+        ze_command_list_handle_t list = immediate_of(w, COMPUTE, 1, 0);
+        clear_words(&r);
+        append_with(&r, list, 0, GO, LONG, event, NULL);
+        await_word(&r, 0);
+        assert_int_equal(pthread_create(&other, NULL, stop_tracing, profiler), 0);
+        for (int n = i % 3; n > 0; n--)
+            nap();
+        set_word(&r, GO);
+        ok(zeEventHostSynchronize(event, A_WHILE));
+        ok(zeCommandListDestroy(list));
+        ok(zeEventHostReset(event));
+        assert_int_equal(pthread_join(other, NULL), 0);
+    }
+    collect_all(profiler);
+    assert_counts(profiler, counted(OFTEN(200), OFTEN(200), 0, 0, 0));
+    ok(zeEventDestroy(event));
+    ok(zeEventPoolDestroy(pool));
+    close_rig(&r);
+}
+
 /* A list is executed again before the first execution has ended, and the tracer does not wait that long: then
    the time stamps may be of either, and no time is made of them. */
 static void test_executions_that_are_overwritten(void **state) {
@@ -1148,6 +1186,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_time_stamps_that_cannot_be_read, open_leaky_world,
                                         abandon_world),
         cmocka_unit_test_setup_teardown(test_closed_while_a_kernel_runs, open_leaky_world, abandon_world),
+        TEST(test_stopped_while_a_kernel_runs),
         TEST(test_executions_that_are_overwritten),
         TEST(test_executions_after_those_that_overlap),
         TEST(test_recorded_lists_after_the_stop),
