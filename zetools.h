@@ -349,28 +349,39 @@
        the device writes with each kernel. It overlaps with others as it does without the tracer:
 
        - A launch without a signal event signals one of the library. Nothing is appended.
-       - A launch with a signal event signals one of the library instead, because few events of applications
-         have kernel time stamps. A command that follows signals the application's event: on a list that is
-         in order, zeCommandListAppendSignalEvent; on a copy engine, which executes one command at a time, a
-         barrier; on another immediate list, zeCommandListAppendQueryKernelTimestamps, which waits for the
-         library's event alone. So the application's event is signalled soon after the kernel has ended. A
-         device that stops at such a wait begins what is appended next later, even if that does not depend on
-         the event.
+       - A launch on a list that is not in order keeps its signal event, whose time stamps are read when it
+   has signalled: before the application resets it, on the host or in a list, destroys it or uses it again.
+         Nothing is appended but, before a reset in the same list, a copy of the time stamps and a barrier.
+         For this, the tracer adds ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP to pools that the host can see; then
+         zeEventPoolGetFlags has it, too.
+       - On a list that is in order, a launch signals an event of the library, and
+         zeCommandListAppendSignalEvent follows, which signals that of the application.
+       - An event cannot be kept if it is counter-based, shared between processes, not visible to the host, of
+         a pool that has extensions or was created before zt_trace_start, or if other commands that signal it
+         may be in flight or are recorded. Then the launch signals an event of the library, too. That of the
+         application is signalled by a barrier on a copy engine, which executes one command at a time; on
+         another immediate list by zeCommandListAppendQueryKernelTimestamps, which waits for the library's
+         event alone: soon after the kernel has ended. A device that stops at such a wait begins what is
+         appended next later, even if that does not depend on the event.
+
+       An event that is kept belongs to one launch at a time. The sample is lost (ZT_LOST_EVENT) if, before
+   the launch has signalled the event, another command is appended that signals it, or the host signals or
+       destroys it, or zt_trace_stop has waited for config.wait_timeout_ns. Host functions, graphs and metric
+       queries that signal an event while a launch does are not seen.
 
        Few launches are measured by time stamps between barriers instead, after a wait for their events:
 
-       - if the application may read kernel time stamps of its event, which must be those of the kernel
-       - with a signal event on a recorded list that is not in order, because the event of the library may
-         still be signalled when the list runs again
-       - if several profilers measure the launch, for all but the first
+       - if the application may read kernel time stamps of its event, and it cannot be kept
+       - with a signal event that cannot be kept, on a recorded list that is not in order, because the event
+   of the library may still be signalled when the list runs again
+       - if several profilers measure the launch, for all but the first, unless they all keep the event
        - where an older loader cannot tell about a list or event that was created before zt_trace_start
 
        On lists that are not in order, these overlap with nothing; zt_trace_counts.serialised counts them.
 
        Copies, fills and barriers are measured in the same ways (zt_trace_config.copies). A wait for events
        signals no event itself. On a list that is in order, it is measured by time stamps before and after it.
-       On other lists it is counted as elsewhere, as is a barrier whose event may have kernel time stamps that
-       the application reads.
+       On other lists it is counted as elsewhere, as is a barrier that could only be measured between others.
 
        On a device with several tiles, the time is from the first begin to the last end on any tile. For the
        timeline, the clock of kernel time stamps is compared with the device's when the profiler is opened,
@@ -1087,7 +1098,8 @@ typedef enum zt_cause {
     ZT_LOST_OTHER_PASS,      /* it ran in another pass than it was begun in */
     ZT_LOST_READ_FAILED,     /* the driver failed to read or calculate the data */
     ZT_LOST_IMPLAUSIBLE,     /* its GPU time is longer than the time since it was submitted */
-    ZT_LOST_DEVICE,          /* the device was lost */
+    ZT_LOST_EVENT,  /* its event was reset, destroyed or used again before its time stamps were read */
+    ZT_LOST_DEVICE, /* the device was lost */
     /* dropped */
     ZT_DROPPED_NO_SLOT,        /* all config.max_slots are in use */
     ZT_DROPPED_NO_MEMORY,      /* no memory for slots or statistics */
@@ -1968,11 +1980,11 @@ ZT_API zt_trace_config zt_trace_config_default(void);
    profiler at once. Since 0.1. */
 ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *config);
 
-/* Stops tracing and the sampling of hot spots, and waits for traced calls that other threads have in
-   progress, and for launches whose event of the application is followed by commands of the library: the
-   application may destroy their list as soon as it has signalled. It waits up to config.wait_timeout_ns.
-   What was measured stays. Lists that were recorded may still be
-   executed, with zt_execute.
+/* Stops tracing and the sampling of hot spots. Waits for traced calls that other threads have in progress, and
+   for launches that are measured by an event of the application, or have one that commands of the library
+   follow: once it has signalled, the application may destroy event and list. It waits up to
+   config.wait_timeout_ns. What was measured stays. Lists that were recorded may still be executed, with
+   zt_execute.
    Returns SUCCESS, after which no hook runs any more; NOT_READY if a call did not end in time, which is then
    traced to its end; HANDLE_OBJECT_IN_USE inside a hook. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler);
@@ -4546,6 +4558,7 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
         "other pass",
         "read failed",
         "implausible GPU time",
+        "event used again",
         "device lost",
         "no slot",
         "no memory",
@@ -6439,10 +6452,12 @@ static const unsigned char zt__transitions[ZT__SLOT_STATE_COUNT][ZT__SLOT_STATE_
 
 /* How a slot is measured. */
 typedef enum zt__measurement {
-    ZT__BY_COMMANDS,    /* queries or time stamps are appended before and after the work */
-    ZT__BY_EVENT,       /* a launch signals the event, which has the time stamps of the kernel */
-    ZT__BY_COPIED_EVENT /* the same, and a command that waits for the event copies its time stamps: until it
-                           has, the event must not be reset */
+    ZT__BY_COMMANDS,     /* queries or time stamps are appended before and after the work */
+    ZT__BY_EVENT,        /* a launch signals the event, which has the time stamps of the kernel */
+    ZT__BY_COPIED_EVENT, /* the same, and a command that waits for the event copies its time stamps: until it
+                            has, the event must not be reset */
+    ZT__BY_KEPT_EVENT,   /* a launch signals an event of the application, which has its time stamps */
+    ZT__BY_COPIED_STAMPS /* the same, and a command copies them before another one resets the event */
 } zt__measurement;
 
 typedef struct zt__path zt__path;
@@ -6520,6 +6535,13 @@ struct zt__slot {
     int spans_passes;    /* the region has begun in one pass and ended in another: its sample will be lost */
     int is_dropped;      /* the region was dropped, its commands are incomplete: no sample is ever read */
     zt__measurement measurement;
+    /* of the application, while its time stamps are to be read: who destroys, resets or signals it reads them
+       before, if it has signalled, and waits while the slot is READING */
+    ze_event_handle_t kept;
+    int was_signalled;      /* it had signalled before the launch, */
+    uint64_t signalled_end; /* with time stamps of which this is the end */
+    int is_captured;        /* they were read, */
+    uint64_t captured[2];   /* and these are begin and end */
     int trails_event;       /* its last commands follow a launch that signals an event of the application */
     int is_unordered;       /* its event may signal before the work that is before it on the list has ended */
     uint64_t submitted_ns;  /* host time; it was begun, or zt_execute was called, at this time or later */
@@ -6599,6 +6621,8 @@ struct zt__list {
     uint64_t destroyed_up_to;     /* the last slot of the list that had this handle before */
     int destroyed_was_unobserved; /* that list was UNOBSERVED, and is counted as such */
 
+    int keeps_events; /* slots of it have kept events of the application */
+
     /* for the last zt_execute */
     int overlaps;         /* it was submitted before the one before it was known to be finished, so events do
                              not show which of them has ended. Until a region is begun, or their queue is
@@ -6651,6 +6675,7 @@ typedef enum zt__outcome {
 typedef struct zt__reading {
     zt__slot *slot;
     zt__slot_state from;
+    ze_event_handle_t kept; /* slot->kept */
     int is_over;
     int is_finished;
     int is_announced; /* this execution was, or its list is immediate */
@@ -7008,6 +7033,7 @@ ZT__PRIVATE zt__slot *zt__pop_free_slot(zt__pass *pass) {
 ZT__PRIVATE void zt__free_slot(zt_profiler *profiler, zt__slot *slot) {
     zt__move_slot(profiler, slot, ZT__SLOT_FREE);
     slot->list = NULL;
+    slot->kept = NULL;
     zt__push_free_slot(profiler, slot);
 }
 
@@ -7778,6 +7804,7 @@ ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection
             batch->pass = &profiler->passes[slot->pass];
             reading->slot = slot;
             reading->from = slot->state;
+            reading->kept = slot->kept;
             reading->is_over = zt__is_over(slot);
             reading->is_finished = zt__is_finished(slot);
             reading->is_announced = slot->state == ZT__SLOT_PENDING ||
@@ -7912,42 +7939,104 @@ ZT__PRIVATE void zt__combine_stamps(const ze_kernel_timestamp_result_t *tiles, u
     times->end_ticks = first + (uint64_t)end;
 }
 
-/* Reads the kernel time stamps of a slot's event. Returns NOT_READY if it has not signalled. */
-ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, zt__reading *reading) {
+/* Reads the kernel time stamps of an event. Returns NOT_READY if it has not signalled. */
+ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, ze_event_handle_t event,
+                                                zt__sample_times *times, const char **call) {
     ze_kernel_timestamp_result_t tiles[ZT__MAX_TILES];
-    ze_event_handle_t event = reading->slot->event;
     uint32_t count = profiler->tiles_stamped;
     ze_result_t result = ZE_RESULT_SUCCESS;
     memset(tiles, 0, sizeof tiles);
     if (count > 1) {
-        reading->call = "zeEventQueryTimestampsExp";
+        *call = "zeEventQueryTimestampsExp";
         result = profiler->driver.zeEventQueryTimestampsExp(event, profiler->device, &count, tiles);
     }
     if (profiler->tiles_stamped == 1 || (result == ZE_RESULT_SUCCESS && count == 0)) {
-        reading->call = "zeEventQueryKernelTimestamp";
+        *call = "zeEventQueryKernelTimestamp";
         result = zeEventQueryKernelTimestamp(event, tiles);
         count = 1;
     }
     if (result == ZE_RESULT_SUCCESS) {
-        zt__combine_stamps(tiles, count, profiler->kernel_tick_mask, &reading->times);
+        zt__combine_stamps(tiles, count, profiler->kernel_tick_mask, times);
     }
     return result;
+}
+
+/* Reads the time stamps of a launch from the event of the application that it signals. If that had signalled
+   before, they are those of the launch once the end is another one; the begin, which was read before the end,
+   may then still be the old one, and is read again. */
+ZT__PRIVATE ze_result_t zt__query_kept_event(const zt_profiler *profiler, const zt__slot *slot,
+                                             ze_event_handle_t event, zt__sample_times *times,
+                                             const char **call) {
+    ze_result_t result = zt__query_kernel_stamps(profiler, event, times, call);
+    if (result != ZE_RESULT_SUCCESS || !slot->was_signalled) {
+        return result;
+    }
+    return times->end_ticks == slot->signalled_end ? ZE_RESULT_NOT_READY
+                                                   : zt__query_kernel_stamps(profiler, event, times, call);
 }
 
 /* Queries whether the device is done with the commands of a slot: SUCCESS or NOT_READY, or an error of
    `reading->call`. */
 ZT__PRIVATE ze_result_t zt__query_slot(const zt_profiler *profiler, zt__reading *reading) {
     zt__slot *slot = reading->slot;
-    if (slot->measurement == ZT__BY_COMMANDS) {
+    zt__sample_times *times = &reading->times;
+    /* Memory that a copy has not written yet has all bits set. */
+    int is_copied =
+        slot->stamps && zt__load(&slot->stamps[0]) != UINT64_MAX && zt__load(&slot->stamps[1]) != UINT64_MAX;
+    switch (slot->measurement) {
+    case ZT__BY_COMMANDS:
         reading->call = "zeEventQueryStatus";
         return zeEventQueryStatus(slot->event);
+    case ZT__BY_COPIED_EVENT:
+        if (!is_copied) {
+            return ZE_RESULT_NOT_READY;
+        }
+        break;
+    case ZT__BY_COPIED_STAMPS:
+        times->begin_ticks = slot->stamps[0];
+        times->end_ticks = slot->stamps[1];
+        return is_copied ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+    case ZT__BY_KEPT_EVENT:
+        if (slot->is_captured) {
+            times->begin_ticks = slot->captured[0];
+            times->end_ticks = slot->captured[1];
+            return ZE_RESULT_SUCCESS;
+        }
+        /* Executions are observed. Before the next one, it is that of the last which has signalled. */
+        return reading->from == ZT__SLOT_PENDING && reading->kept
+                   ? zt__query_kept_event(profiler, slot, reading->kept, times, &reading->call)
+                   : ZE_RESULT_NOT_READY;
+    default:
+        break;
     }
-    /* Memory that the copy has not written yet has all bits set. */
-    if (slot->measurement == ZT__BY_COPIED_EVENT &&
-        (zt__load(&slot->stamps[0]) == UINT64_MAX || zt__load(&slot->stamps[1]) == UINT64_MAX)) {
-        return ZE_RESULT_NOT_READY;
+    return zt__query_kernel_stamps(profiler, slot->event, times, &reading->call);
+}
+
+/* Returns whether the time stamps of a launch that signals an event of the application cannot be read any
+   more. */
+ZT__PRIVATE int zt__has_lost_event(const zt__reading *reading) {
+    const zt__slot *slot = reading->slot;
+    if (reading->from != ZT__SLOT_PENDING) {
+        return 0;
     }
-    return zt__query_kernel_stamps(profiler, reading);
+    return slot->measurement == ZT__BY_KEPT_EVENT
+               ? !reading->kept && !slot->is_captured
+               : slot->measurement == ZT__BY_COPIED_STAMPS && slot->was_signalled;
+}
+
+/* Prepares a slot for its next sample. On failure, `*call` is the call that failed. */
+ZT__PRIVATE ze_result_t zt__reset_slot(const zt__pass *pass, zt__slot *slot, const char **call) {
+    uint32_t i;
+    slot->overdue_since_ns = 0;
+    slot->spans_passes = 0;
+    slot->is_captured = slot->was_signalled = 0;
+    if (slot->measurement < ZT__BY_KEPT_EVENT) {
+        return zt__reset_handles(pass, slot, call);
+    }
+    for (i = 0; i < ZT__STAMPS && slot->measurement == ZT__BY_COPIED_STAMPS; i++) {
+        zt__store(&slot->stamps[i], UINT64_MAX);
+    }
+    return ZE_RESULT_SUCCESS; /* its own event is not used */
 }
 
 /* Queries a slot, and reads its reports if it is ready. */
@@ -7956,6 +8045,10 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
     ze_result_t result;
     if (zt__is_device_lost(&profiler->diagnostics)) {
         zt__lose_to_device(reading);
+        return;
+    }
+    if (zt__has_lost_event(reading)) {
+        zt__lose(reading, ZT_LOST_EVENT);
         return;
     }
     result = zt__query_slot(profiler, reading);
@@ -8020,9 +8113,7 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
         if (reading->outcome != ZT__NOT_READY && reading->outcome != ZT__NEVER_RAN && !reading->is_unusable &&
             !zt__is_device_lost(&profiler->diagnostics)) {
             const char *call;
-            ze_result_t result = zt__reset_handles(batch->pass, slot, &call);
-            slot->overdue_since_ns = 0;
-            slot->spans_passes = 0;
+            ze_result_t result = zt__reset_slot(batch->pass, slot, &call);
             slot->needs_reset = result != ZE_RESULT_SUCCESS;
             if (slot->needs_reset) {
                 reading->result = result;
@@ -8644,6 +8735,7 @@ ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt
     slot->is_dropped = slot->needs_reset = slot->shows_end = 0;
     slot->measurement = ZT__BY_COMMANDS;
     slot->is_unordered = slot->trails_event = 0;
+    slot->was_signalled = slot->is_captured = 0;
     slot->overwritten = 0;
     slot->bytes = 0;
     /* What a recorded list records is submitted after its first region is begun: one look at the clock serves
@@ -9072,6 +9164,93 @@ ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list
     return result;
 }
 
+/* ---- events of the application that slots keep ----------------------------------------------------------- */
+
+/* Called before something else than its launch changes an event of the application that a slot keeps: reads
+   its time stamps, if the launch has signalled it. With `ends`, the slot then gives it up, and its sample is
+   lost if it has not. Returns whether the launch may still signal it. No mutex is held. */
+ZT__PRIVATE int zt__settle_kept_event(zt_profiler *profiler, zt__slot *slot, ze_event_handle_t event,
+                                      int ends) {
+    enum { LONGEST_NS = 1000000000 };
+    zt__wait wait = zt__wait_until(zt__deadline(LONGEST_NS));
+    zt__sample_times times;
+    ze_result_t result = ZE_RESULT_NOT_READY;
+    const char *call;
+    int is_queried = 0, goes_on, may_signal;
+    zt__lock(&profiler->mutex);
+    for (;;) {
+        /* No function of the application runs while slots are READING, so the wait is short. */
+        int is_read = slot->kept == event && slot->state == ZT__SLOT_READING;
+        int is_due = slot->kept == event && slot->state == ZT__SLOT_PENDING &&
+                     slot->measurement == ZT__BY_KEPT_EVENT && !slot->is_captured;
+        if (!is_read && (!is_due || is_queried)) {
+            break;
+        }
+        zt__unlock(&profiler->mutex);
+        if (is_due) {
+            ZT__INTERNAL(result = zt__query_kept_event(profiler, slot, event, &times, &call));
+            is_queried = 1;
+        }
+        goes_on = is_due || zt__wait_again(&wait);
+        zt__lock(&profiler->mutex);
+        if (!goes_on) {
+            break;
+        }
+    }
+    may_signal = slot->kept == event && !slot->is_captured && slot->state != ZT__SLOT_FREE;
+    if (may_signal && slot->state == ZT__SLOT_PENDING && result == ZE_RESULT_SUCCESS) {
+        slot->captured[0] = times.begin_ticks;
+        slot->captured[1] = times.end_ticks;
+        slot->is_captured = 1;
+        may_signal = 0;
+    }
+    if (slot->kept == event && (ends || (slot->is_captured && slot->list->state == ZT__LIST_IMMEDIATE))) {
+        slot->kept = NULL;
+    }
+    zt__unlock(&profiler->mutex);
+    return may_signal;
+}
+
+/* Called before a list is executed: finds out which events of the application that its slots keep have
+   signalled before, and with which time stamps. */
+ZT__PRIVATE void zt__query_kept_events(zt_profiler *profiler, ze_command_list_handle_t handle) {
+    zt__slot *slots[ZT__BATCH], *slot;
+    ze_event_handle_t events[ZT__BATCH];
+    uint64_t done = 0;
+    uint32_t i, count;
+    do {
+        const zt__list *list;
+        count = 0;
+        zt__lock(&profiler->mutex);
+        list = zt__find_list(profiler, handle);
+        for (slot = list && list->keeps_events ? list->first : NULL; slot && count < ZT__BATCH;
+             slot = slot->next) {
+            if (slot->kept && slot->number > done && !zt__is_over(slot)) {
+                slots[count] = slot;
+                events[count++] = slot->kept;
+                done = slot->number;
+            }
+        }
+        zt__unlock(&profiler->mutex);
+        for (i = 0; i < count; i++) {
+            zt__sample_times times;
+            const char *call;
+            ze_result_t result;
+            ZT__INTERNAL(result = zt__query_kernel_stamps(profiler, events[i], &times, &call));
+            zt__lock(&profiler->mutex);
+            if (slots[i]->kept == events[i] &&
+                (slots[i]->state == ZT__SLOT_RECORDED || slots[i]->state == ZT__SLOT_ARMED)) {
+                slots[i]->was_signalled = result != ZE_RESULT_NOT_READY;
+                slots[i]->signalled_end = times.end_ticks;
+                if (slots[i]->was_signalled && (result != ZE_RESULT_SUCCESS || profiler->tiles_stamped > 1)) {
+                    slots[i]->kept = NULL; /* what it signals cannot be told from what was */
+                }
+            }
+            zt__unlock(&profiler->mutex);
+        }
+    } while (count == ZT__BATCH);
+}
+
 /* ---- execution ------------------------------------------------------------------------------------------- */
 
 /* Returns whether a list has regions that are on their way, or that an execution without zt_execute has left.
@@ -9089,7 +9268,7 @@ ZT__PRIVATE int zt__has_unread_regions(zt_profiler *profiler, ze_command_list_ha
     has_unread = list && (zt__is_on_its_way(list) || zt__awaits_ends(list));
     for (slot = list ? list->first : NULL; slot && !has_unread; slot = slot->next) {
         if ((slot->state == ZT__SLOT_RECORDED || slot->state == ZT__SLOT_ARMED || zt__shows_end(slot)) &&
-            !zt__is_over(slot)) {
+            !zt__is_over(slot) && slot->measurement < ZT__BY_KEPT_EVENT) {
             first = first ? first : slot;
             last = slot;
         }
@@ -9284,6 +9463,7 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_ha
     for (i = 0; i < count; i++) {
         zt__finish_list(profiler, lists[i], deadline);
         zt__end_overlap(profiler, queue, lists[i]);
+        zt__query_kept_events(profiler, lists[i]);
     }
     zt__lock_unread_lists(profiler, count, lists);
     now = zt__now_ns();
@@ -17792,7 +17972,10 @@ typedef enum zt__call_kind {
     ZT__KIND_POOL_CREATE,
     ZT__KIND_POOL_DESTROY,
     ZT__KIND_EVENT_CREATE,
-    ZT__KIND_EVENT_DESTROY
+    ZT__KIND_EVENT_DESTROY,
+    ZT__KIND_EVENT_CHANGE, /* on the host */
+    ZT__KIND_EVENT_RESET,  /* in a list */
+    ZT__KIND_SIGNAL        /* a command that is not measured, and signals an event */
 } zt__call_kind;
 
 ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
@@ -17850,6 +18033,15 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
         return ZT__KIND_EVENT_CREATE;
     case ZT__CALL_EventDestroy:
         return ZT__KIND_EVENT_DESTROY;
+    case ZT__CALL_EventHostReset:
+    case ZT__CALL_EventHostSignal:
+        return ZT__KIND_EVENT_CHANGE;
+    case ZT__CALL_CommandListAppendEventReset:
+        return ZT__KIND_EVENT_RESET;
+    case ZT__CALL_CommandListAppendSignalEvent:
+    case ZT__CALL_CommandListAppendQueryKernelTimestamps:
+    case ZT__CALL_CommandListAppendWriteGlobalTimestamp:
+        return ZT__KIND_SIGNAL;
     default:
         return ZT__KIND_OTHER;
     }
@@ -17864,7 +18056,20 @@ typedef struct zt__append_lists_params {
     ze_command_list_handle_t *phCommandListImmediate;
     uint32_t *pnumCommandLists;
     ze_command_list_handle_t **pphCommandLists;
+    ze_event_handle_t *phSignalEvent;
+    uint32_t *pnumWaitEvents;
+    ze_event_handle_t **pphWaitEvents;
 } zt__append_lists_params;
+
+typedef struct zt__append_lists_with_parameters_params {
+    ze_command_list_handle_t *phCommandListImmediate;
+    uint32_t *pnumCommandLists;
+    ze_command_list_handle_t **pphCommandLists;
+    const void **ppNext;
+    ze_event_handle_t *phSignalEvent;
+    uint32_t *pnumWaitEvents;
+    ze_event_handle_t **pphWaitEvents;
+} zt__append_lists_with_parameters_params;
 
 /* Of the calls that begin or end a capture, or query an identifier. */
 typedef struct zt__list_params {
@@ -17930,7 +18135,7 @@ typedef struct zt__fill_with_parameters_params {
     ze_event_handle_t **pphWaitEvents;
 } zt__fill_with_parameters_params;
 
-/* A launch or copy, whichever call appends it. */
+/* A launch or copy, or another command that signals an event, whichever call appends it. */
 typedef struct zt__command {
     ze_command_list_handle_t list;
     ze_kernel_handle_t kernel; /* the first one, or NULL */
@@ -17974,7 +18179,27 @@ ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *c
         ZT__COPIES(X)
         X(CommandListAppendBarrier, ze_command_list_append_barrier_params_t)
         X(CommandListAppendMemoryRangesBarrier, ze_command_list_append_memory_ranges_barrier_params_t)
+        X(CommandListAppendQueryKernelTimestamps, ze_command_list_append_query_kernel_timestamps_params_t)
+        X(CommandListAppendWriteGlobalTimestamp, ze_command_list_append_write_global_timestamp_params_t)
 #undef X
+#define X(name, type)                                                                                        \
+    case ZT__CALL_##name: {                                                                                  \
+        const type *p = (const type *)parameters;                                                            \
+        const zt__command lists = {                                                                          \
+            *p->phCommandListImmediate, NULL, 0, p->pnumWaitEvents, *p->pphWaitEvents, p->phSignalEvent};    \
+        *command = lists;                                                                                    \
+        return command->list != NULL;                                                                        \
+    }
+        X(CommandListImmediateAppendCommandListsExp, zt__append_lists_params)
+        X(CommandListImmediateAppendCommandListsWithParameters, zt__append_lists_with_parameters_params)
+#undef X
+    case ZT__CALL_CommandListAppendSignalEvent: {
+        const ze_command_list_append_signal_event_params_t *p =
+            (const ze_command_list_append_signal_event_params_t *)parameters;
+        const zt__command signal = {*p->phCommandList, NULL, 0, NULL, NULL, p->phEvent};
+        *command = signal;
+        return command->list != NULL;
+    }
     case ZT__CALL_CommandListAppendWaitOnEvents: {
         const ze_command_list_append_wait_on_events_params_t *p =
             (const ze_command_list_append_wait_on_events_params_t *)parameters;
@@ -18051,6 +18276,7 @@ enum {
     ZT__KEPT_CALLS = 512,   /* of each call, for quantiles */
     /* Flags that older headers lack. */
     ZT__LIST_FLAG_IN_ORDER = 1 << 3,  /* ZE_COMMAND_LIST_FLAG_IN_ORDER, since Level Zero 1.9 */
+    ZT__POOL_FLAG_MAPPED = 1 << 3,    /* ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP, since Level Zero 1.4 */
     ZT__LIST_FLAG_CLONEABLE = 1 << 4, /* ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE, since Level Zero 1.9 */
     ZT__QUEUE_FLAG_IN_ORDER = 1 << 1, /* ZE_COMMAND_QUEUE_FLAG_IN_ORDER, since Level Zero 1.9 */
     /* ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP and _HOST_TIMESTAMP */
@@ -18081,7 +18307,15 @@ typedef struct zt__known_handle {
     const void *handle;            /* the key */
     zt__kernel_name *name;         /* of a kernel; NULL: not known yet */
     uint32_t group_size[3];        /* of a kernel; 0: not known */
-    int has_stamps;                /* of an event, or the events of a pool: kernel time stamps */
+
+    /* of an event, or the events of a pool */
+    int has_stamps;            /* kernel time stamps that the application may read */
+    int may_be_kept;           /* the tracer can read its kernel time stamps, and sees who changes it */
+    const void *pool;          /* of an event */
+    zt__slot *keeper;          /* of an event: the slot that keeps it, or kept it last, */
+    zt_profiler *keeper_owner; /* and its profiler */
+    uint32_t other_signals;    /* commands that signal it, and were appended since it was last seen to be
+                                  reset after one such signal; 2 or more: it is never kept */
 
     zt__traced_device *device; /* of a list; NULL: it is not measured */
     zt__list_state kind;       /* UNKNOWN, RECORDED or IMMEDIATE */
@@ -18162,6 +18396,7 @@ typedef struct zt__tracer {
     zt__map kernels, lists, pools, events; /* zt__known_handle, by handle */
     zt__known_handle *unused_handles;
     uint32_t captures; /* lists that are captured */
+    int keeps_events;  /* launches may be measured by events of the application */
     int is_stopping;   /* no more launches are measured */
     zt_trace_counts counts;
     zt__timed_call *timed_calls[ZT__CALL_COUNT]; /* by zt__call; NULL: not seen yet */
@@ -18733,9 +18968,13 @@ typedef struct zt__frame {
     ze_command_list_handle_t list; /* then: the list, */
     int is_in_order;               /* whether it is in order, */
     uint64_t *copied_stamps;       /* and where the time stamps of a ZT__BY_COPIED_EVENT are copied to */
-    zt__build build;               /* of a zeModuleCreate */
-    ze_module_handle_t module;     /* of a zeKernelCreate that has succeeded: the module of the kernel, */
-    ze_kernel_handle_t created;    /* which is this one, unless a hook puts another in its place */
+    int keeps_event;               /* it is measured by the event of the application that it signals */
+    ze_event_pool_desc_t pool;     /* of a zeEventPoolCreate: what the driver gets */
+    const ze_event_pool_desc_t **pool_desc; /* the call's parameter, if it was set to that; else NULL */
+    const ze_event_pool_desc_t *given_pool; /* its value before */
+    zt__build build;                        /* of a zeModuleCreate */
+    ze_module_handle_t module;  /* of a zeKernelCreate that has succeeded: the module of the kernel, */
+    ze_kernel_handle_t created; /* which is this one, unless a hook puts another in its place */
 
     /* Of a launch: how its first kernel is counted when the driver has appended it. */
     zt_profiler *counted_for; /* NULL: it is not */
@@ -18768,6 +19007,174 @@ ZT__PRIVATE int zt__may_be_captured(zt__tracer *tracer, const zt__known_handle *
     return (uint32_t)result == query_true;
 }
 
+/* Reads the time stamps of a launch before something else changes the event of the application that it
+   signals. With `ends`, the event is not kept any longer. Returns whether the launch may still signal it. No
+   mutex is held. */
+ZT__PRIVATE int zt__settle_event(zt__tracer *tracer, ze_event_handle_t event, int ends) {
+    const void *handle = event;
+    zt__known_handle *known;
+    zt__slot *keeper = NULL;
+    zt_profiler *owner = NULL;
+    zt__lock(&tracer->mutex);
+    known = (zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
+    if (known) {
+        keeper = known->keeper;
+        owner = known->keeper_owner;
+        known->keeper = ends ? NULL : keeper;
+    }
+    zt__unlock(&tracer->mutex);
+    return keeper && zt__settle_kept_event(owner, keeper, event, ends);
+}
+
+/* Counts commands that signal an event and are not measured by it. No mutex is held. */
+ZT__PRIVATE void zt__count_signals(zt__tracer *tracer, ze_event_handle_t event, uint32_t count) {
+    const void *handle = event;
+    zt__known_handle *known;
+    zt__lock(&tracer->mutex);
+    known = (zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
+    if (known && known->other_signals < 2) {
+        known->other_signals += count;
+    }
+    zt__unlock(&tracer->mutex);
+}
+
+/* Returns the frame of an outer tracer that has put an event of its own in place of the application's, or
+   NULL. */
+ZT__PRIVATE const zt__frame *zt__find_outer_signal(const zt__frame *frame) {
+    const zt__frame *outer = frame->previous;
+    while (outer && !outer->signal) {
+        outer = outer->previous;
+    }
+    return outer;
+}
+
+/* Returns the event of the application that a command signals, or NULL. */
+ZT__PRIVATE ze_event_handle_t zt__find_signalled(const zt__frame *frame, const zt__command *command) {
+    const zt__frame *outer = zt__find_outer_signal(frame);
+    if (outer) {
+        return outer->signalled;
+    }
+    return frame->signal ? frame->signalled : command->signal ? *command->signal : NULL;
+}
+
+/* Called before a command that signals an event, and before it is chosen how that is measured. */
+ZT__PRIVATE void zt__before_signal(zt__frame *frame) {
+    zt__command command;
+    ze_event_handle_t event;
+    zt__read_command(frame->call, frame->parameters, &command);
+    event = zt__find_signalled(frame, &command);
+    if (event && zt__settle_event(frame->tracer, event, 1)) {
+        zt__count_signals(frame->tracer, event, 2); /* both are in flight, or recorded */
+    }
+}
+
+/* Called before a command that signals an event, and after it was chosen how that is measured. */
+ZT__PRIVATE void zt__after_choice(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    const zt__known_handle *list;
+    zt__command command;
+    ze_event_handle_t event;
+    int is_signalled_once;
+    zt__read_command(frame->call, frame->parameters, &command);
+    event = zt__find_signalled(frame, &command);
+    if (event && !frame->keeps_event) {
+        zt__lock(&tracer->mutex);
+        list = (const zt__known_handle *)zt__map_find(&tracer->lists, &command.list, sizeof command.list);
+        is_signalled_once = list && list->kind == ZT__LIST_IMMEDIATE && !list->is_captured;
+        zt__unlock(&tracer->mutex);
+        zt__count_signals(tracer, event, is_signalled_once ? 1 : 2);
+    }
+}
+
+/* Called before the host resets or signals an event. */
+ZT__PRIVATE void zt__before_event_change(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    ze_event_handle_t event = *ZT__PARAMETERS(frame, ze_event_host_reset_params_t)->phEvent;
+    const void *handle = event;
+    zt__known_handle *known;
+    int is_reset = frame->call == ZT__CALL_EventHostReset, has_other;
+    zt__settle_event(tracer, event, !is_reset);
+    zt__lock(&tracer->mutex);
+    known = (zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
+    has_other = is_reset && known && known->other_signals == 1;
+    zt__unlock(&tracer->mutex);
+    if (has_other && zeEventQueryStatus(event) == ZE_RESULT_SUCCESS) {
+        zt__lock(&tracer->mutex);
+        known = (zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
+        if (known && known->other_signals == 1) {
+            known->other_signals = 0;
+        }
+        zt__unlock(&tracer->mutex);
+    }
+}
+
+/* Called before a reset of an event is appended. If a launch before it on the list is measured by the event,
+   its time stamps are copied before. The copy waits for the event, which has to be signalled by then. */
+ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    const ze_command_list_append_event_reset_params_t *p =
+        ZT__PARAMETERS(frame, ze_command_list_append_event_reset_params_t);
+    ze_event_handle_t event = *p->phEvent;
+    const void *handle = event;
+    const zt__known_handle *known;
+    zt__slot *slot;
+    zt_profiler *profiler;
+    int is_copied = 0;
+    uint32_t i;
+    zt__settle_event(tracer, event, 0);
+    zt__lock(&tracer->mutex);
+    known = (const zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
+    slot = known ? known->keeper : NULL;
+    profiler = known ? known->keeper_owner : NULL;
+    zt__unlock(&tracer->mutex);
+    if (slot) {
+        zt__lock(&profiler->mutex);
+        is_copied = slot->kept == event && slot->measurement == ZT__BY_KEPT_EVENT && !slot->is_captured &&
+                    !slot->was_signalled && slot->list->handle == *p->phCommandList && slot->stamps &&
+                    (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_RECORDED) &&
+                    profiler->tiles_stamped == 1;
+        if (is_copied) {
+            slot->measurement = ZT__BY_COPIED_STAMPS;
+            for (i = 0; i < ZT__STAMPS; i++) {
+                zt__store(&slot->stamps[i], UINT64_MAX);
+            }
+        }
+        zt__unlock(&profiler->mutex);
+    }
+    if (is_copied && zeCommandListAppendQueryKernelTimestamps(*p->phCommandList, 1, &event, slot->stamps,
+                                                              NULL, NULL, 1, &event) == ZE_RESULT_SUCCESS) {
+        zeCommandListAppendBarrier(*p->phCommandList, NULL, 0, NULL);
+    } else {
+        if (is_copied) { /* the copy was refused */
+            zt__lock(&profiler->mutex);
+            slot->measurement = ZT__BY_KEPT_EVENT;
+            zt__unlock(&profiler->mutex);
+        }
+        zt__settle_event(tracer, event, 1);
+    }
+    zt__count_signals(tracer, event, 2);
+}
+
+/* Called before a pool is destroyed, with its events if the application has not destroyed them. */
+ZT__PRIVATE void zt__settle_events_of(zt__tracer *tracer, ze_event_pool_handle_t pool) {
+    const void *handle = pool;
+    uint32_t i, capacity;
+    zt__lock(&tracer->mutex);
+    for (i = 0; i < tracer->events.capacity; i++) {
+        const zt__known_handle *known = (const zt__known_handle *)tracer->events.entries[i].value;
+        if (known && known->keeper && known->pool == handle) {
+            ze_event_handle_t event;
+            memcpy(&event, &known->handle, sizeof event);
+            capacity = tracer->events.capacity;
+            zt__unlock(&tracer->mutex);
+            zt__settle_event(tracer, event, 1);
+            zt__lock(&tracer->mutex);
+            i = tracer->events.capacity == capacity ? i : UINT32_MAX; /* else from the beginning */
+        }
+    }
+    zt__unlock(&tracer->mutex);
+}
+
 /* A launch or copy that is measured. */
 typedef struct zt__selected_command {
     zt_profiler *profiler; /* NULL: it is not */
@@ -18775,25 +19182,68 @@ typedef struct zt__selected_command {
     zt__list_state kind; /* of the list; UNKNOWN: it has to be queried */
     int is_in_order, is_copy_only;
     zt__measurement measurement;
+    int was_signalled;      /* the event of the application, before the launch, */
+    uint64_t signalled_end; /* with time stamps of which this is the end */
 } zt__selected_command;
 
-/* Returns how a command is measured. By kernel time stamps, the command signals the event of the slot. If it
-   has an event of the application, that is signalled next: on a list that is in order, by a command that
-   follows; on a copy engine, which executes one command at a time, by a barrier; on another immediate list,
-   by a command that waits for the event of the slot. On a recorded list, that would find the event signalled
-   by an earlier execution. The mutex is held. */
-ZT__PRIVATE zt__measurement zt__choose_measurement(const zt__frame *frame, const zt_profiler *profiler,
-                                                   const zt__selected_command *selected,
-                                                   const ze_event_handle_t *signal) {
-    const zt__frame *outer = frame->previous;
-    while (outer && !outer->signal) {
-        outer = outer->previous;
+/* Returns whether a launch can be measured by the event of the application that it signals: no other command
+   that signals it may be in flight, nor may the event be on another recorded list. An event that has
+   signalled, and was not reset, has other time stamps after the launch. The mutex is held. */
+ZT__PRIVATE int zt__can_keep_event(zt__tracer *tracer, const zt_profiler *profiler, ze_event_handle_t event,
+                                   zt__selected_command *selected) {
+    const void *handle = event;
+    const zt__known_handle *known =
+        (const zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
+    zt__sample_times times;
+    const char *call;
+    ze_result_t result;
+    if (!known || !known->may_be_kept || known->other_signals || known->keeper ||
+        (selected->is_in_order && !known->has_stamps)) {
+        return 0;
     }
-    if (profiler->passes[0].group_count || selected->kind == ZT__LIST_UNKNOWN || outer || !signal) {
+    if (selected->kind == ZT__LIST_RECORDED) {
+        return 1; /* zt__query_kept_events looks at it before each execution */
+    }
+    zt__unlock(&tracer->mutex);
+    result = zt__query_kernel_stamps(profiler, event, &times, &call);
+    zt__lock(&tracer->mutex);
+    selected->was_signalled = result == ZE_RESULT_SUCCESS;
+    selected->signalled_end = selected->was_signalled ? times.end_ticks : 0;
+    return result == ZE_RESULT_NOT_READY || (result == ZE_RESULT_SUCCESS && profiler->tiles_stamped == 1);
+}
+
+/* Returns how a command is measured: by the first of these that fits. The mutex is held.
+
+     metrics, a list that is not known, no signal     BY_COMMANDS      around the command
+     (a wait), or a tracer before this one has put
+     its event in place of the application's
+     no event of the application                      BY_EVENT         of the slot
+     one with time stamps that can be kept, on a      BY_KEPT_EVENT    nothing is appended
+     list that is not in order, or of a pool with
+     time stamps that the application reads
+     one that has these, and cannot be kept           BY_COMMANDS      the launch has to signal it
+     a list that is in order                          BY_EVENT         a signal follows
+     a copy engine, which executes one command        BY_EVENT         a barrier follows
+     at a time
+     another immediate list                           BY_COPIED_EVENT  a copy of the time stamps follows,
+                                                                       which waits for the event of the slot
+     a recorded list: there, the copy would find      BY_COMMANDS
+     that event signalled by an earlier execution
+
+   What follows signals the event of the application. On a list that is in order it delays nothing, and the
+   launch is measured whatever happens to that event. */
+ZT__PRIVATE zt__measurement zt__choose_measurement(const zt__frame *frame, const zt_profiler *profiler,
+                                                   zt__selected_command *selected,
+                                                   const ze_event_handle_t *signal) {
+    if (profiler->passes[0].group_count || selected->kind == ZT__LIST_UNKNOWN || !signal ||
+        zt__find_outer_signal(frame)) {
         return ZT__BY_COMMANDS;
     }
     if (!*signal) {
         return ZT__BY_EVENT;
+    }
+    if (zt__can_keep_event(frame->tracer, profiler, *signal, selected)) {
+        return ZT__BY_KEPT_EVENT;
     }
     if (zt__may_have_stamps(frame->tracer, *signal)) {
         return ZT__BY_COMMANDS;
@@ -18812,7 +19262,7 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
                                                     int knows_kernel) {
     zt__tracer *tracer = frame->tracer;
     zt__call call = frame->call;
-    zt__selected_command selected = {NULL, NULL, ZT__LIST_UNKNOWN, 0, 0, ZT__BY_COMMANDS};
+    zt__selected_command selected = {NULL, NULL, ZT__LIST_UNKNOWN, 0, 0, ZT__BY_COMMANDS, 0, 0};
     zt__known_handle *list = command ? zt__find_or_query_list(tracer, command->list) : NULL;
     zt__traced_device *device = list ? list->device : NULL;
     zt__kernel_name *name = NULL;
@@ -18907,7 +19357,33 @@ ZT__PRIVATE void zt__begin_by_commands(zt__frame *frame, const zt__command *comm
     }
 }
 
-/* Makes a command signal the event of a slot, whose kernel time stamps measure it. */
+/* Makes a slot keep the event of the application that its command signals. */
+ZT__PRIVATE void zt__keep_event(zt__frame *frame, zt__slot *slot, ze_event_handle_t event,
+                                const zt__selected_command *selected) {
+    zt__tracer *tracer = frame->tracer;
+    zt_profiler *profiler = selected->profiler;
+    const void *handle = event;
+    zt__known_handle *known;
+    int is_kept;
+    zt__lock(&tracer->mutex);
+    known = (zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
+    is_kept = known && !known->keeper; /* else another thread was faster */
+    if (is_kept) {
+        known->keeper = slot;
+        known->keeper_owner = profiler;
+    }
+    zt__unlock(&tracer->mutex);
+    zt__lock(&profiler->mutex);
+    slot->kept = is_kept ? event : NULL;
+    slot->was_signalled = selected->was_signalled;
+    slot->signalled_end = selected->signalled_end;
+    slot->list->keeps_events = 1;
+    zt__unlock(&profiler->mutex);
+    frame->keeps_event = is_kept;
+}
+
+/* Begins a command that kernel time stamps measure: those of the event of the slot, which it is made to
+   signal, or of the application's. */
 ZT__PRIVATE void zt__begin_by_event(zt__frame *frame, const zt__command *command,
                                     const zt__selected_command *selected) {
     zt__slot *slot;
@@ -18920,6 +19396,10 @@ ZT__PRIVATE void zt__begin_by_event(zt__frame *frame, const zt__command *command
     }
     slot->measurement = selected->measurement;
     slot->is_unordered = !selected->is_in_order;
+    if (selected->measurement == ZT__BY_KEPT_EVENT) {
+        zt__keep_event(frame, slot, *command->signal, selected);
+        return;
+    }
     for (i = 0; i < ZT__STAMPS && slot->measurement == ZT__BY_COPIED_EVENT; i++) {
         zt__store(&slot->stamps[i], UINT64_MAX);
     }
@@ -19202,6 +19682,10 @@ ZT__PRIVATE void zt__after_event_create(zt__frame *frame) {
         if (event) {
             pool = (zt__known_handle *)zt__map_find(&tracer->pools, &handle, sizeof handle);
             event->has_stamps = !pool || pool->has_stamps;
+            event->may_be_kept = tracer->keeps_events && pool && pool->may_be_kept;
+            event->pool = handle;
+            event->keeper = NULL;
+            event->other_signals = 0;
         }
     }
     zt__unlock(&tracer->mutex);
@@ -19226,8 +19710,8 @@ ZT__PRIVATE int zt__has_trailing_commands(zt_profiler *profiler, ze_command_list
     for (; list && !found; list = handle ? NULL : list->next) {
         const zt__slot *slot = list->first;
         for (; slot && !found; slot = slot->next) {
-            found =
-                slot->trails_event && (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_READING);
+            found = (slot->trails_event || slot->kept) &&
+                    (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_READING);
         }
     }
     zt__unlock(&profiler->mutex);
@@ -19327,10 +19811,12 @@ ZT__PRIVATE void zt__before_destroy(zt__frame *frame, zt__call_kind kind) {
         zt__before_module_destroy(tracer, *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule);
         break;
     case ZT__KIND_POOL_DESTROY:
+        zt__settle_events_of(tracer, *ZT__PARAMETERS(frame, ze_event_pool_destroy_params_t)->phEventPool);
         zt__forget_handle(tracer, &tracer->pools,
                           *ZT__PARAMETERS(frame, ze_event_pool_destroy_params_t)->phEventPool);
         break;
     case ZT__KIND_EVENT_DESTROY:
+        zt__settle_event(tracer, *ZT__PARAMETERS(frame, ze_event_destroy_params_t)->phEvent, 1);
         zt__forget_handle(tracer, &tracer->events,
                           *ZT__PARAMETERS(frame, ze_event_destroy_params_t)->phEvent);
         break;
@@ -19342,6 +19828,26 @@ ZT__PRIVATE void zt__before_destroy(zt__frame *frame, zt__call_kind kind) {
         break;
     default:
         break;
+    }
+}
+
+/* Returns whether time stamps of events can be read on the host, and every signal of them is seen. */
+ZT__PRIVATE int zt__can_keep_events(const ze_event_pool_desc_t *desc) {
+    return !desc->pNext && (desc->flags & ZE_EVENT_POOL_FLAG_HOST_VISIBLE) &&
+           !(desc->flags & (ZE_EVENT_POOL_FLAG_IPC | ZT__POOL_FLAG_MAPPED));
+}
+
+/* Called before a pool is created: its events get kernel time stamps. */
+ZT__PRIVATE void zt__before_pool_create(zt__frame *frame) {
+    const ze_event_pool_create_params_t *p = ZT__PARAMETERS(frame, ze_event_pool_create_params_t);
+    const ze_event_pool_desc_t *given = *p->pdesc;
+    if (frame->tracer->keeps_events && given && zt__can_keep_events(given) &&
+        !(given->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP)) {
+        frame->pool = *given;
+        frame->pool.flags |= ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
+        frame->pool_desc = p->pdesc;
+        frame->given_pool = given;
+        *p->pdesc = &frame->pool;
     }
 }
 
@@ -19371,12 +19877,32 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     case ZT__KIND_LAUNCH:
     case ZT__KIND_COPY:
     case ZT__KIND_ORDER:
+    case ZT__KIND_SIGNAL:
+        if (tracer->keeps_events) {
+            zt__before_signal(frame);
+        }
         if (tracer->measured[frame->call] || (kind == ZT__KIND_COPY && tracer->automatic)) {
             zt__begin_command(frame, kernel_before_hooks);
         }
+        if (tracer->keeps_events) {
+            zt__after_choice(frame);
+        }
         break;
     case ZT__KIND_EXECUTE:
+        if (tracer->keeps_events) {
+            zt__before_signal(frame);
+            zt__after_choice(frame);
+        }
         zt__observe_execution(frame, NULL);
+        break;
+    case ZT__KIND_POOL_CREATE:
+        zt__before_pool_create(frame);
+        break;
+    case ZT__KIND_EVENT_CHANGE:
+        zt__before_event_change(frame);
+        break;
+    case ZT__KIND_EVENT_RESET:
+        zt__before_event_reset(frame);
         break;
     case ZT__KIND_MODULE_CREATE:
         zt__begin_build(&tracer->modules, ZT__PARAMETERS(frame, ze_module_create_params_t), &frame->build);
@@ -19401,6 +19927,7 @@ ZT__PRIVATE void zt__after_create(zt__frame *frame, zt__call_kind kind) {
         known = zt__remember_handle(tracer, &tracer->pools, **p->pphEventPool);
         if (known) {
             known->has_stamps = ((*p->pdesc)->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP) != 0;
+            known->may_be_kept = zt__can_keep_events(*p->pdesc) && (known->has_stamps || frame->pool_desc);
         }
         zt__unlock(&tracer->mutex);
         break;
@@ -19601,6 +20128,8 @@ ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, void *parameters) {
         frame->build.place = NULL;
         frame->build.trial = ZE_RESULT_SUCCESS;
         frame->signal = NULL;
+        frame->keeps_event = 0;
+        frame->pool_desc = NULL;
         memset(frame->instances, 0, tracer->hook_count * sizeof *frame->instances);
         frame->next = NULL;
         frame->previous = last;
@@ -19671,6 +20200,9 @@ ZT__PRIVATE void zt__epilogue(ze_result_t result, void **instance) {
     for (frame = last; frame; frame = frame->previous) {
         if (frame->wait_count) { /* of the application, so also if the tracer was destroyed */
             *frame->wait_count = frame->waits;
+        }
+        if (frame->pool_desc) {
+            *frame->pool_desc = frame->given_pool;
         }
         zt__end_build(&frame->build);
         if (frame->state == ZT__FRAME_CALLBACK) {
@@ -19939,9 +20471,13 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config 
     }
     switch (zt__kind_of_call((zt__call)call)) {
     case ZT__KIND_OTHER:
+        return 0;
     case ZT__KIND_LAUNCH:
     case ZT__KIND_ORDER:
-        return 0;
+    case ZT__KIND_SIGNAL:
+    case ZT__KIND_EVENT_CHANGE:
+    case ZT__KIND_EVENT_RESET:
+        return tracer->keeps_events;
     case ZT__KIND_GROUP_SIZE:
         return !config->no_launches;
     case ZT__KIND_CAPTURE_BEGIN:
@@ -19953,11 +20489,21 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config 
     case ZT__KIND_EVENT_DESTROY:
         return !config->no_launches || config->copies;
     case ZT__KIND_COPY:
+        return tracer->keeps_events || tracer->automatic != NULL;
     case ZT__KIND_CONTEXT_DESTROY:
         return tracer->automatic != NULL;
     default:
         return 1;
     }
+}
+
+/* Returns whether no metrics are measured. Profilers of zt_auto may not be open yet. */
+ZT__PRIVATE int zt__measures_times_alone(const zt__tracer *tracer) {
+    if (tracer->automatic) {
+        zt_config config = zt__complete_config(tracer->automatic);
+        return config.groups && !zt__has_names(config.groups) && !zt__has_names(config.metrics);
+    }
+    return tracer->devices->profiler->passes[0].group_count == 0;
 }
 
 /* Copies a configuration, and forgets kernels and lists: what was not observed since the last stop may
@@ -19990,6 +20536,7 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
+    tracer->keeps_events = (!config->no_launches || config->copies) && zt__measures_times_alone(tracer);
     for (call = 0; call < ZT__CALL_COUNT; call++) {
         zt__call_kind kind = zt__kind_of_call((zt__call)call);
         tracer->measured[call] = (kind == ZT__KIND_LAUNCH && !config->no_launches) ||
@@ -20091,8 +20638,29 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     return result;
 }
 
+/* Ends the use of events of the application, whose destruction is not observed from now on. Their samples are
+   lost if they have not signalled. */
+ZT__PRIVATE void zt__give_up_events(zt_profiler *profiler) {
+    zt__wait wait = zt__wait_until(zt__deadline(UINT64_C(1000000000)));
+    int is_read;
+    do {
+        const zt__list *list;
+        zt__slot *slot;
+        is_read = 0;
+        zt__lock(&profiler->mutex);
+        for (list = profiler->lists; list; list = list->next) {
+            for (slot = list->keeps_events ? list->first : NULL; slot; slot = slot->next) {
+                slot->kept = NULL;
+                is_read |= slot->state == ZT__SLOT_READING && slot->measurement == ZT__BY_KEPT_EVENT;
+            }
+        }
+        zt__unlock(&profiler->mutex);
+    } while (is_read && zt__wait_again(&wait));
+}
+
 /* Waits until nothing is left that needs calls to be observed: launches whose last commands follow an event
-   of the application, after which it may destroy their list. No more of them are begun. */
+   of the application, after which it may destroy their list; and those that are measured by such an event. No
+   more of them are begun. */
 ZT__PRIVATE void zt__finish_launches(zt__tracer *tracer, uint64_t deadline) {
     zt__wait wait = zt__wait_until(deadline);
     zt__traced_device *device;
@@ -20107,6 +20675,7 @@ ZT__PRIVATE void zt__finish_launches(zt__tracer *tracer, uint64_t deadline) {
                zt__wait_again(&wait)) {
             zt__try_collect(profiler, 1);
         }
+        zt__give_up_events(profiler);
     }
 }
 
@@ -21356,8 +21925,8 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
     if (counts.serialised > 0 && document->profiler->metric_count == 0) {
         snprintf(text, sizeof text,
                  "%llu of %llu launches were measured between barriers, so they did not overlap with others: "
-                 "the program may read time stamps of their events, or their lists are recorded and not in "
-                 "order.",
+                 "the tracer cannot read time stamps of their events, for example because these were created "
+                 "before it was started.",
                  (unsigned long long)counts.serialised, (unsigned long long)counts.launches);
         note(document, text);
     }
