@@ -379,6 +379,11 @@
 
        On lists that are not in order, these overlap with nothing; zt_trace_counts.serialised counts them.
 
+       A recorded list has one event for each launch. If it is executed again before the last execution has
+       ended, nobody waits for that: the earlier execution is lost (ZT_LOST_OVERWRITTEN), and the last one is
+       measured once zeCommandQueueSynchronize or the next execution finds the queue idle. With metrics, the
+       tracer waits up to config.wait_timeout_ns, as zt_execute does.
+
        Copies, fills and barriers are measured in the same ways (zt_trace_config.copies). A wait for events
        signals no event itself. On a list that is in order, it is measured by time stamps before and after it.
        On other lists it is counted as elsewhere, as is a barrier that could only be measured between others.
@@ -1980,8 +1985,8 @@ ZT_API zt_trace_config zt_trace_config_default(void);
    profiler at once. Since 0.1. */
 ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *config);
 
-/* Stops tracing and the sampling of hot spots. Waits for traced calls that other threads have in progress, and
-   for launches that are measured by an event of the application, or have one that commands of the library
+/* Stops tracing and the sampling of hot spots. Waits for traced calls that other threads have in progress,
+   and for launches that are measured by an event of the application, or have one that commands of the library
    follow: once it has signalled, the application may destroy event and list. It waits up to
    config.wait_timeout_ns. What was measured stays. Lists that were recorded may still be executed, with
    zt_execute.
@@ -7811,7 +7816,7 @@ ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection
                                     (slot->state == ZT__SLOT_PARTIAL && zt__is_submitted(slot));
             reading->is_gone = slot->state == ZT__SLOT_PENDING && zt__is_finished(slot) &&
                                collection->list->state != ZT__LIST_IMMEDIATE;
-            reading->is_mixed = slot->measurement != ZT__BY_COMMANDS && collection->list->overlaps;
+            reading->is_mixed = batch->pass->group_count == 0 && collection->list->overlaps;
             reading->cause = ZT_CAUSE_COUNT;
             zt__move_slot(profiler, slot, ZT__SLOT_READING);
         } else if (slot->state == ZT__SLOT_RETIRED && zt__is_over(slot)) {
@@ -9302,17 +9307,21 @@ ZT__PRIVATE int zt__has_unreset_slot(zt_profiler *profiler, ze_command_list_hand
     return slot != NULL;
 }
 
-/* Waits for the samples of earlier executions of a list and reads them, until the deadline. */
-ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t handle, uint64_t deadline) {
+/* Reads the samples of earlier executions of a list. With `waits`, waits for them until the deadline; else
+   only for other threads that collect. */
+ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t handle, uint64_t deadline,
+                                 int waits) {
     int has_unread = zt__has_unread_regions(profiler, handle);
     zt__wait wait = zt__wait_until(deadline);
     while (has_unread) {
         if (zt__begin_collecting(profiler, 1)) {
             zt__run_collection(profiler, handle, 1);
             zt__unlock_timed(&profiler->collector);
+        } else if (!waits) {
+            zt__collect_anew(profiler, deadline);
         }
         has_unread = zt__has_unread_regions(profiler, handle);
-        if (has_unread && !zt__wait_again(&wait)) {
+        if (has_unread && (!waits || !zt__wait_again(&wait))) {
             break;
         }
     }
@@ -9417,34 +9426,43 @@ ZT__PRIVATE int zt__overlaps_on(zt_profiler *profiler, ze_command_queue_handle_t
     return found;
 }
 
-/* If executions of a list have overlapped, finds out whether all have ended: their queue is then idle. What
-   they have left is read, and the next execution is measured. */
-ZT__PRIVATE void zt__end_overlap(zt_profiler *profiler, ze_command_queue_handle_t queue,
-                                 ze_command_list_handle_t handle) {
+/* Called when a queue has been seen to be idle, after the last execution on it: executions of lists that have
+   overlapped there have ended, and what is read next is what the last one has left. */
+ZT__PRIVATE void zt__note_idle_queue(zt_profiler *profiler, ze_command_queue_handle_t queue) {
     zt__list *list;
-    ze_result_t result;
-    int is_read = 0;
-    if (!zt__overlaps_on(profiler, queue, handle)) {
-        return;
-    }
-    ZT__INTERNAL(result = zeCommandQueueSynchronize(queue, 0));
-    if (result == ZE_RESULT_SUCCESS && zt__begin_collecting(profiler, 1)) {
-        zt__run_collection(profiler, handle, 1);
-        zt__unlock_timed(&profiler->collector);
-        is_read = 1;
-    }
     zt__lock(&profiler->mutex);
-    list = is_read ? zt__find_list(profiler, handle) : NULL;
-    if (list && list->queue == queue && !zt__is_on_its_way(list)) {
-        list->overlaps = 0;
+    for (list = profiler->lists; list; list = list->next) {
+        if (list->overlaps && list->queue == queue && list->state == ZT__LIST_OBSERVED) {
+            list->overlaps = 0;
+        }
     }
     zt__unlock(&profiler->mutex);
 }
 
+/* If executions of a list have overlapped, finds out whether all have ended. If so, what the last one has
+   left is read. */
+ZT__PRIVATE void zt__end_overlap(zt_profiler *profiler, ze_command_queue_handle_t queue,
+                                 ze_command_list_handle_t handle) {
+    ze_result_t result;
+    if (!zt__overlaps_on(profiler, queue, handle)) {
+        return;
+    }
+    ZT__INTERNAL(result = zeCommandQueueSynchronize(queue, 0));
+    if (result != ZE_RESULT_SUCCESS) {
+        return;
+    }
+    zt__note_idle_queue(profiler, queue);
+    if (zt__begin_collecting(profiler, 1)) {
+        zt__run_collection(profiler, handle, 1);
+        zt__unlock_timed(&profiler->collector);
+    }
+}
+
 /* Prepares for an execution by zt_execute, or one that a tracer sees: reads the samples of the last execution
-   before this one overwrites them, and moves the slots to PENDING. `queue` is NULL if it is not known. */
+   before this one overwrites them, and moves the slots to PENDING. `queue` is NULL if it is not known. With
+   `waits`, samples that are on their way are waited for. */
 ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
-                                      const ze_command_list_handle_t *lists) {
+                                      const ze_command_list_handle_t *lists, int waits) {
     uint64_t now, deadline = zt__deadline(profiler->config.wait_timeout_ns);
     uint32_t i;
     zt__list *list;
@@ -9461,7 +9479,7 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_ha
         return;
     }
     for (i = 0; i < count; i++) {
-        zt__finish_list(profiler, lists[i], deadline);
+        zt__finish_list(profiler, lists[i], deadline, waits);
         zt__end_overlap(profiler, queue, lists[i]);
         zt__query_kept_events(profiler, lists[i]);
     }
@@ -9559,7 +9577,7 @@ ZT__PRIVATE ze_result_t zt__execute_measured(zt_profiler *profiler, ze_command_q
     const zt_profiler *outer = zt__executing_for; /* a hook may execute lists inside of an execution */
     int wakes_thread;
     ze_result_t result;
-    zt__before_execution(profiler, queue, count, lists);
+    zt__before_execution(profiler, queue, count, lists, 1);
     zt__executing_for = profiler;
     result = zeCommandQueueExecuteCommandLists(queue, count, lists, fence);
     zt__executing_for = outer;
@@ -17956,6 +17974,7 @@ typedef enum zt__call_kind {
     ZT__KIND_LIST_RESET,
     ZT__KIND_LIST_DESTROY,
     ZT__KIND_EXECUTE,
+    ZT__KIND_QUEUE_SYNCHRONIZE,
     ZT__KIND_MODULE_CREATE,
     ZT__KIND_MODULE_DESTROY,
     ZT__KIND_GET_FUNCTION,
@@ -17991,6 +18010,8 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
     case ZT__CALL_CommandListImmediateAppendCommandListsExp:
     case ZT__CALL_CommandListImmediateAppendCommandListsWithParameters:
         return ZT__KIND_EXECUTE;
+    case ZT__CALL_CommandQueueSynchronize:
+        return ZT__KIND_QUEUE_SYNCHRONIZE;
     case ZT__CALL_ModuleCreate:
         return ZT__KIND_MODULE_CREATE;
     case ZT__CALL_ModuleDestroy:
@@ -18395,9 +18416,10 @@ typedef struct zt__tracer {
     zt__map described_modules;             /* zt__described_module, by handle */
     zt__map kernels, lists, pools, events; /* zt__known_handle, by handle */
     zt__known_handle *unused_handles;
-    uint32_t captures; /* lists that are captured */
-    int keeps_events;  /* launches may be measured by events of the application */
-    int is_stopping;   /* no more launches are measured */
+    uint32_t captures;   /* lists that are captured */
+    int keeps_events;    /* launches may be measured by events of the application */
+    uint64_t executions; /* of lists, so far */
+    int is_stopping;     /* no more launches are measured */
     zt_trace_counts counts;
     zt__timed_call *timed_calls[ZT__CALL_COUNT]; /* by zt__call; NULL: not seen yet */
     zt__timed_call *in_order[ZT__CALL_COUNT];    /* the same, in the order of first appearance */
@@ -18968,6 +18990,7 @@ typedef struct zt__frame {
     ze_command_list_handle_t list; /* then: the list, */
     int is_in_order;               /* whether it is in order, */
     uint64_t *copied_stamps;       /* and where the time stamps of a ZT__BY_COPIED_EVENT are copied to */
+    uint64_t executions;           /* of a zeCommandQueueSynchronize: tracer->executions before it */
     int keeps_event;               /* it is measured by the event of the application that it signals */
     ze_event_pool_desc_t pool;     /* of a zeEventPoolCreate: what the driver gets */
     const ze_event_pool_desc_t **pool_desc; /* the call's parameter, if it was set to that; else NULL */
@@ -19725,7 +19748,7 @@ ZT__PRIVATE void zt__await_trailing_commands(zt__tracer *tracer, ze_command_list
     for (; device; device = zt__next_measured(tracer, device)) {
         zt_profiler *profiler = device->profiler;
         if (!zt__is_owner(&profiler->collector) && zt__has_trailing_commands(profiler, list)) {
-            zt__finish_list(profiler, list, zt__deadline(tracer->wait_timeout_ns));
+            zt__finish_list(profiler, list, zt__deadline(tracer->wait_timeout_ns), 1);
         }
     }
 }
@@ -19761,7 +19784,9 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
         if (result) {
             zt__after_execution(device->profiler, count, lists, *result != ZE_RESULT_SUCCESS);
         } else {
-            zt__before_execution(device->profiler, queue, count, lists);
+            /* A wait would keep executions from following each other at once. */
+            zt__before_execution(device->profiler, queue, count, lists,
+                                 device->profiler->passes[0].group_count > 0);
         }
     }
 }
@@ -19893,7 +19918,15 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
             zt__before_signal(frame);
             zt__after_choice(frame);
         }
+        zt__lock(&tracer->mutex);
+        tracer->executions++;
+        zt__unlock(&tracer->mutex);
         zt__observe_execution(frame, NULL);
+        break;
+    case ZT__KIND_QUEUE_SYNCHRONIZE:
+        zt__lock(&tracer->mutex);
+        frame->executions = tracer->executions;
+        zt__unlock(&tracer->mutex);
         break;
     case ZT__KIND_POOL_CREATE:
         zt__before_pool_create(frame);
@@ -19910,6 +19943,20 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     default:
         zt__before_destroy(frame, kind);
         break;
+    }
+}
+
+/* Called after a queue was synchronised: it is idle, unless lists were executed meanwhile. */
+ZT__PRIVATE void zt__after_queue_synchronize(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    zt__traced_device *device = zt__next_measured(tracer, NULL);
+    int is_idle;
+    zt__lock(&tracer->mutex);
+    is_idle = frame->executions == tracer->executions;
+    zt__unlock(&tracer->mutex);
+    for (; device && is_idle; device = zt__next_measured(tracer, device)) {
+        zt__note_idle_queue(device->profiler,
+                            *ZT__PARAMETERS(frame, ze_command_queue_synchronize_params_t)->phCommandQueue);
     }
 }
 
@@ -19974,6 +20021,9 @@ ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
         zt__unlock(&tracer->mutex);
         break;
     }
+    case ZT__KIND_QUEUE_SYNCHRONIZE:
+        zt__after_queue_synchronize(frame);
+        break;
     case ZT__KIND_GET_FUNCTION:
         zt__replace_function(&tracer->modules,
                              ZT__PARAMETERS(frame, ze_module_get_function_pointer_params_t));
@@ -20477,6 +20527,7 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config 
     case ZT__KIND_SIGNAL:
     case ZT__KIND_EVENT_CHANGE:
     case ZT__KIND_EVENT_RESET:
+    case ZT__KIND_QUEUE_SYNCHRONIZE:
         return tracer->keeps_events;
     case ZT__KIND_GROUP_SIZE:
         return !config->no_launches;
