@@ -312,12 +312,12 @@
 
        The tracer observes executions, resets and destructions of lists, so that zt_execute, zt_reset and
        zt_release are not needed. Before a list is executed again, the samples of its last execution are
-       collected; this waits as zt_execute does. If executions overlap all the same, because that took too
-       long or because a call names the list twice, launches that signal an event of the library are lost:
-       the event does not show which execution it is of. They are measured again from the next execution on
-       that finds the queue idle. When a list is reset or destroyed, its slots are freed. For a list that was
-       created before zt_trace_start, the driver is queried for context and device. If it does not report
-       them, the list is assumed to belong to those of the profiler.
+       collected; with metrics, this waits as zt_execute does. If executions overlap all the same, because
+   that took too long or because a call names the list twice, the earlier ones are lost: nothing shows which
+       execution time stamps are of. The last one is measured when the queue is seen to be idle.
+       When a list is reset or destroyed, its slots are freed. For a list that was created before
+       zt_trace_start, the driver is queried for context and device. If it does not report them, the list is
+       assumed to belong to those of the profiler.
 
        zt_trace_counts counts launches when they are appended, however often their list is executed later. A
        launch that the driver refuses is a dropped sample. Launches that cannot be measured are counted as
