@@ -3779,23 +3779,6 @@ ZT__PRIVATE int zt__read_tool(const zt__tool *tool, int output) {
     }
 }
 
-/* Waits until a program has ended, so that it is no zombie, and kills it at the deadline. The application may
-   wait for all of its children, or ignore them; then there is nothing to wait for. */
-ZT__PRIVATE void zt__await_tool(pid_t process, uint64_t deadline) {
-    enum { KILLED_NS = 1000000000 };
-    zt__wait wait = zt__wait_until(deadline);
-    pid_t ended;
-    do {
-        ended = waitpid(process, NULL, WNOHANG);
-    } while ((ended == 0 || (ended < 0 && errno == EINTR)) && zt__wait_again(&wait));
-    if (ended == 0) {
-        kill(process, SIGKILL);
-        wait = zt__wait_until(zt__deadline(KILLED_NS));
-        while (waitpid(process, NULL, WNOHANG) == 0 && zt__wait_again(&wait)) {
-        }
-    }
-}
-
 /* Starts the program with duplicated descriptors, which no other program inherits. It gets few variables of
    the environment: LD_PRELOAD and ZT_AUTO could make it a program that is profiled. Returns 0 if there is no
    such program. */
@@ -3841,9 +3824,11 @@ ZT__PRIVATE int zt__spawn_tool(const zt__tool *tool, int input, int object, int 
    The files must be flushed. */
 ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
     enum { LEAST = ZT__TOOL_DESCRIPTOR + 1 }; /* above those of the program, so that none replaces another */
+    enum { KILLED_NS = 1000000000 };
     int pipes[2], descriptors[3], started = 0;
     uint32_t i;
-    pid_t process = 0;
+    pid_t process = 0, ended;
+    zt__wait wait;
     if (pipe(pipes) != 0) {
         return 0;
     }
@@ -3862,7 +3847,18 @@ ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
         }
     }
     if (started) {
-        zt__await_tool(process, zt__read_tool(tool, pipes[0]) ? tool->deadline : 0);
+        /* It is waited for, so that it is no zombie. The application may wait for all of its children, or
+           ignore them; then waitpid fails. */
+        wait = zt__wait_until(zt__read_tool(tool, pipes[0]) ? tool->deadline : 0);
+        do {
+            ended = waitpid(process, NULL, WNOHANG);
+        } while ((ended == 0 || (ended < 0 && errno == EINTR)) && zt__wait_again(&wait));
+        if (ended == 0) {
+            kill(process, SIGKILL);
+            wait = zt__wait_until(zt__deadline(KILLED_NS));
+            while (waitpid(process, NULL, WNOHANG) == 0 && zt__wait_again(&wait)) {
+            }
+        }
     }
     close(pipes[0]);
     return started;
@@ -5735,32 +5731,12 @@ ZT__PRIVATE void zt__close_catalog(const zt_allocator *allocator, zt__catalog *c
     memset(catalog, 0, sizeof *catalog);
 }
 
-/* Sets `*found` if a group samples instructions: such a group has few metrics, and one of them is the
-   instruction pointer. On failure `*call` is the call that failed. */
-ZT__PRIVATE ze_result_t zt__detect_instruction_sampling(zet_metric_group_handle_t group, uint8_t *found,
-                                                        const char **call) {
-    enum { LOOKED_AT = 16 };
-    zet_metric_handle_t metrics[LOOKED_AT];
-    uint32_t i, count = LOOKED_AT;
-    ze_result_t result;
-    *call = "zetMetricGet";
-    result = zetMetricGet(group, &count, metrics);
-    for (i = 0; i < count && i < LOOKED_AT && result == ZE_RESULT_SUCCESS; i++) {
-        zet_metric_properties_t metric;
-        memset(&metric, 0, sizeof metric);
-        metric.stype = ZET_STRUCTURE_TYPE_METRIC_PROPERTIES;
-        *call = "zetMetricGetProperties";
-        result = zetMetricGetProperties(metrics[i], &metric);
-        *found |= metric.metricType == ZET_METRIC_TYPE_IP_EXP;
-    }
-    return result;
-}
-
 /* Lists a device's groups. Enables metrics if they are disabled and the driver can enable them at run time.
    On failure `*call` is the call that failed, and nothing is left allocated. */
 ZT__PRIVATE ze_result_t zt__open_catalog(const zt_allocator *allocator, const zt__driver *driver,
                                          ze_device_handle_t device, zt__catalog *catalog, const char **call) {
-    uint32_t i;
+    enum { LOOKED_AT = 16 }; /* a group that samples instructions has few metrics */
+    uint32_t i, m, count;
     int is_disabled;
     ze_result_t result;
     memset(catalog, 0, sizeof *catalog);
@@ -5787,13 +5763,24 @@ ZT__PRIVATE ze_result_t zt__open_catalog(const zt_allocator *allocator, const zt
     result = zetMetricGroupGet(device, &catalog->count, catalog->handles);
     for (i = 0; i < catalog->count && result == ZE_RESULT_SUCCESS; i++) {
         zet_metric_group_properties_t *group = &catalog->properties[i];
+        zet_metric_handle_t metrics[LOOKED_AT];
         *call = "zetMetricGroupGetProperties";
         group->stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES;
         result = zetMetricGroupGetProperties(catalog->handles[i], group);
+        count = 0;
         if (result == ZE_RESULT_SUCCESS &&
             (group->samplingType & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED)) {
-            result =
-                zt__detect_instruction_sampling(catalog->handles[i], &catalog->samples_instructions[i], call);
+            count = LOOKED_AT;
+            *call = "zetMetricGet";
+            result = zetMetricGet(catalog->handles[i], &count, metrics);
+        }
+        for (m = 0; m < count && m < LOOKED_AT && result == ZE_RESULT_SUCCESS; m++) {
+            zet_metric_properties_t metric;
+            memset(&metric, 0, sizeof metric);
+            metric.stype = ZET_STRUCTURE_TYPE_METRIC_PROPERTIES;
+            *call = "zetMetricGetProperties";
+            result = zetMetricGetProperties(metrics[m], &metric);
+            catalog->samples_instructions[i] |= metric.metricType == ZET_METRIC_TYPE_IP_EXP;
         }
     }
     if (result != ZE_RESULT_SUCCESS) {
@@ -5960,31 +5947,6 @@ ZT__PRIVATE void zt__describe_metric(const zt__group *group, uint32_t index, zt_
     metric->type = (int)from->metricType;
     metric->aggregation = zt__aggregation_of(from->metricType, from->resultUnits);
     metric->pass = 0;
-}
-
-/* Returns the cause by which a sample is lost if the flag with this name is set; ZT_CAUSE_COUNT if the metric
-   is no such flag. */
-ZT__PRIVATE zt_cause zt__cause_of_flag(const char *metric_name) {
-    static const struct {
-        const char *name;
-        zt_cause cause;
-    } flags[] = {
-        {"ReportError", ZT_LOST_REPORT_ERROR},
-        {"ReportLost", ZT_LOST_REPORT_LOST},
-        {"ReportWithoutWorkload", ZT_LOST_REPORT_WITHOUT_WORKLOAD},
-        {"ReportInconsistent", ZT_LOST_REPORT_INCONSISTENT},
-        {"ReportContextMismatch", ZT_LOST_REPORT_CONTEXT_MISMATCH},
-        {"ReportQueryModeMismatch", ZT_LOST_REPORT_QUERY_MODE_MISMATCH},
-        {"OverrunOccured", ZT_LOST_OVERRUN},
-        {"QuerySplitOccurred", ZT_LOST_QUERY_SPLIT},
-    };
-    uint32_t i;
-    for (i = 0; i < ZT__COUNT_OF(flags); i++) {
-        if (strcmp(metric_name, flags[i].name) == 0) {
-            return flags[i].cause;
-        }
-    }
-    return ZT_CAUSE_COUNT;
 }
 
 /* Returns a value as a number, or NaN. Drivers may return a value of another type than that of its metric. */
@@ -6387,26 +6349,6 @@ ZT__PRIVATE ze_result_t zt__select_by_metrics(zt__selector *selector) {
 
 /* ---- which groups are measured together ------------------------------------------------------------------ */
 
-/* Stores the pass of each group: the first group of a domain is in the first pass, the second one in the
-   second pass, and so on. If a pass is full, the group is in the next one that is not. */
-ZT__PRIVATE void zt__plan_by_domain(const zt__selection *selection, uint32_t *pass_of) {
-    uint32_t together[ZT__MAX_GROUPS] = {0};
-    uint32_t g, earlier;
-    for (g = 0; g < selection->group_count; g++) {
-        pass_of[g] = 0;
-        for (earlier = 0; earlier < g; earlier++) {
-            if (selection->groups[earlier].properties.domain == selection->groups[g].properties.domain &&
-                pass_of[earlier] >= pass_of[g]) {
-                pass_of[g] = pass_of[earlier] + 1;
-            }
-        }
-        while (together[pass_of[g]] == ZT__MAX_GROUPS_IN_PASS) {
-            pass_of[g]++;
-        }
-        together[pass_of[g]]++;
-    }
-}
-
 /* Stores the pass of each group as the driver proposes, which knows of more conflicts than those of domains.
    It reorders `handles` by pass. Returns 0 if its proposal cannot be used. */
 ZT__PRIVATE int zt__plan_by_driver(const zt__selector *selector, uint32_t *pass_of) {
@@ -6443,14 +6385,29 @@ ZT__PRIVATE int zt__plan_by_driver(const zt__selector *selector, uint32_t *pass_
     return found == count;
 }
 
-/* Puts the groups into the order of their passes. On failure the message was reported. */
+/* Puts the groups into the order of their passes: those that the driver proposes, or else the first group of
+   a domain into the first pass, the second one into the second, and so on. If a pass is full, the group is in
+   the next one that is not. On failure the message was reported. */
 ZT__PRIVATE ze_result_t zt__plan_passes(zt__selector *selector) {
     zt__selection *selection = selector->selection;
     zt__group ordered[ZT__MAX_GROUPS];
-    uint32_t pass_of[ZT__MAX_GROUPS] = {0};
-    uint32_t g, pass, needed = 1, placed = 0, most = selector->config->max_passes;
+    uint32_t pass_of[ZT__MAX_GROUPS] = {0}, together[ZT__MAX_GROUPS] = {0};
+    uint32_t g, earlier, pass, needed = 1, placed = 0, most = selector->config->max_passes;
     if (selection->group_count > 1 && !zt__plan_by_driver(selector, pass_of)) {
-        zt__plan_by_domain(selection, pass_of);
+        for (g = 0; g < selection->group_count; g++) {
+            pass = 0;
+            for (earlier = 0; earlier < g; earlier++) {
+                if (selection->groups[earlier].properties.domain == selection->groups[g].properties.domain &&
+                    pass_of[earlier] >= pass) {
+                    pass = pass_of[earlier] + 1;
+                }
+            }
+            while (together[pass] == ZT__MAX_GROUPS_IN_PASS) {
+                pass++;
+            }
+            pass_of[g] = pass;
+            together[pass]++;
+        }
     }
     for (g = 0; g < selection->group_count; g++) {
         if (pass_of[g] >= needed) {
@@ -6623,36 +6580,14 @@ ZT__PRIVATE ze_result_t zt__deactivate_group(ze_context_handle_t context, ze_dev
 
 /* ---- calculation ----------------------------------------------------------------------------------------- */
 
-/* Calculates one report of a root device, which has a header and a set of values for each tile. The last
-   tiles have no set if they had no work: their values get a type that zt__value_of makes NaN. */
-ZT__PRIVATE ze_result_t zt__calculate_tiles_of_report(const zt__driver *driver, const zt__group *group,
-                                                      const uint8_t *raw, zet_typed_value_t *values) {
-    uint32_t counts[ZT__MAX_TILES] = {0};
-    uint32_t sets = group->tiles, room = group->tiles * group->metric_count, total = room, i;
-    ze_result_t result = driver->zetMetricGroupCalculateMultipleMetricValuesExp(
-        group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, group->report_size, raw, &sets,
-        &total, counts, values);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    for (i = 0; i < sets && i < group->tiles; i++) {
-        if (counts[i] != group->metric_count) {
-            return ZE_RESULT_ERROR_INVALID_SIZE;
-        }
-    }
-    for (i = i * group->metric_count; i < room; i++) {
-        values[i].type = ZET_VALUE_TYPE_FORCE_UINT32;
-    }
-    return result;
-}
-
 /* Calculates `count` reports of one group, which follow each other in `raw`. For each report, `values` has
    room for the metrics of each tile. The mutex of the process is locked, because drivers cannot calculate on
    two threads at once, not even different groups. */
 ZT__PRIVATE ze_result_t zt__calculate_reports(const zt__driver *driver, const zt__group *group,
                                               const uint8_t *raw, uint32_t count, zet_typed_value_t *values) {
     zt__process *process = zt__get_process();
-    uint32_t i, wanted = count * group->metric_count, calculated = wanted;
+    uint32_t i, set, room = group->tiles * group->metric_count;
+    uint32_t wanted = count * group->metric_count, calculated = wanted;
     ze_result_t result = ZE_RESULT_SUCCESS;
     if (!process) {
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
@@ -6665,10 +6600,22 @@ ZT__PRIVATE ze_result_t zt__calculate_reports(const zt__driver *driver, const zt
         if (result == ZE_RESULT_SUCCESS && calculated != wanted) {
             result = ZE_RESULT_ERROR_INVALID_SIZE;
         }
-    } else {
-        for (i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
-            result = zt__calculate_tiles_of_report(driver, group, raw + i * group->report_size,
-                                                   values + (size_t)i * group->metric_count * group->tiles);
+        count = 0;
+    }
+    /* A report of a root device has a header and a set of values for each tile, so it is calculated alone. */
+    for (i = 0; i < count && result == ZE_RESULT_SUCCESS; i++, raw += group->report_size, values += room) {
+        uint32_t counts[ZT__MAX_TILES] = {0}, sets = group->tiles, total = room;
+        result = driver->zetMetricGroupCalculateMultipleMetricValuesExp(
+            group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, group->report_size, raw, &sets,
+            &total, counts, values);
+        for (set = 0; set < sets && set < group->tiles; set++) {
+            if (result == ZE_RESULT_SUCCESS && counts[set] != group->metric_count) {
+                result = ZE_RESULT_ERROR_INVALID_SIZE;
+            }
+        }
+        /* Tiles without work are the last, and have no set. zt__value_of makes NaN of this type. */
+        for (set *= group->metric_count; set < room; set++) {
+            values[set].type = ZET_VALUE_TYPE_FORCE_UINT32;
         }
     }
     zt__unlock(&process->mutex);
@@ -6994,33 +6941,6 @@ ZT__PRIVATE double zt__random_fraction(uint64_t *state) {
     return (double)(int64_t)(zt__random(state) >> 11) / 9007199254740992.0;
 }
 
-/* Stores how many kept rows of each of two sets stay when the sets are merged into `room` rows. If both sets
-   have kept all their samples, and there is room, all rows stay. Otherwise samples are drawn from both sets
-   with equal chance, until there is no room left, or no row of the set from which a sample was drawn. */
-ZT__PRIVATE void zt__draw_row_counts(const zt__statistics *a, const zt__statistics *b, uint32_t room,
-                                     uint64_t *state, uint32_t stay[2]) {
-    uint64_t of_a = zt__samples_per_pass(a), of_b = zt__samples_per_pass(b);
-    double left[2], step[2]; /* samples not drawn yet, and for how many samples each kept row stands */
-    stay[0] = a->kept;
-    stay[1] = b->kept;
-    if (of_a + of_b <= room && a->kept == of_a && b->kept == of_b) {
-        return;
-    }
-    left[0] = (double)of_a;
-    left[1] = (double)of_b;
-    step[0] = a->kept ? left[0] / a->kept : 0;
-    step[1] = b->kept ? left[1] / b->kept : 0;
-    stay[0] = stay[1] = 0;
-    while (stay[0] + stay[1] < room) {
-        int drawn = zt__random_fraction(state) * (left[0] + left[1]) >= left[0];
-        if (stay[drawn] == (drawn ? b : a)->kept) {
-            return;
-        }
-        stay[drawn]++;
-        left[drawn] -= step[drawn];
-    }
-}
-
 /* Copies `wanted` of `count` rows, chosen at random with equal chance, in their order. `to` may be `rows`. */
 ZT__PRIVATE void zt__draw_rows(const zt__sample_layout *layout, uint64_t *state, double *to,
                                const double *rows, uint32_t count, uint32_t wanted) {
@@ -7035,21 +6955,44 @@ ZT__PRIVATE void zt__draw_rows(const zt__sample_layout *layout, uint64_t *state,
 }
 
 /* Adds the statistics of other samples, for which room was reserved. The mutex of the owner of `into` is
-   held, and no thread writes to `from`. */
+   held, and no thread writes to `from`.
+
+   If both sets have kept all their samples, and there is room, all rows stay. Otherwise samples are drawn
+   from both sets with equal chance, until there is no room left, or no row of the set from which a sample was
+   drawn. */
 ZT__PRIVATE void zt__merge_statistics(const zt__sample_layout *layout, zt__statistics *into,
                                       const zt__statistics *from) {
-    uint64_t state = zt__random_state(into->seed, zt__samples_per_pass(into) + zt__samples_per_pass(from));
-    uint32_t i, stay[2];
+    uint64_t of_into = zt__samples_per_pass(into), of_from = zt__samples_per_pass(from);
+    uint64_t state = zt__random_state(into->seed, of_into + of_from);
+    uint32_t i, kept[2], stay[2] = {0, 0};
+    double left[2], step[2]; /* samples not drawn yet, and for how many samples each kept row stands */
     if (!from->moments) {
         return;
     }
-    zt__draw_row_counts(into, from, into->capacity, &state, stay);
+    kept[0] = into->kept;
+    kept[1] = from->kept;
+    left[0] = (double)of_into;
+    left[1] = (double)of_from;
+    step[0] = kept[0] ? left[0] / kept[0] : 0;
+    step[1] = kept[1] ? left[1] / kept[1] : 0;
+    if (of_into + of_from <= into->capacity && kept[0] == of_into && kept[1] == of_from) {
+        memcpy(stay, kept, sizeof stay);
+    } else {
+        while (stay[0] + stay[1] < into->capacity) {
+            int drawn = zt__random_fraction(&state) * (left[0] + left[1]) >= left[0];
+            if (stay[drawn] == kept[drawn]) {
+                break;
+            }
+            stay[drawn]++;
+            left[drawn] -= step[drawn];
+        }
+    }
     if (stay[0]) {
-        zt__draw_rows(layout, &state, into->rows, into->rows, into->kept, stay[0]);
+        zt__draw_rows(layout, &state, into->rows, into->rows, kept[0], stay[0]);
     }
     if (stay[1]) {
         zt__draw_rows(layout, &state, into->rows + (size_t)stay[0] * layout->column_count, from->rows,
-                      from->kept, stay[1]);
+                      kept[1], stay[1]);
     }
     into->kept = stay[0] + stay[1];
     for (i = 0; i < layout->column_count; i++) {
@@ -7109,58 +7052,52 @@ ZT__PRIVATE uint32_t zt__copy_column(const zt__sample_layout *layout, const zt__
     return count;
 }
 
-/* Reorders values by Hoare's selection, until the value of this rank, counted from 0, is in its place: none
-   before it is greater, and none after it is less. `count` is not 0. */
-ZT__PRIVATE void zt__select_rank(double *values, uint32_t count, uint32_t rank) {
-    uint32_t low = 0, high = count - 1;
-    while (low < high) {
-        double pivot = values[low + (high - low) / 2];
-        uint32_t i = low, j = high;
-        for (;;) {
-            double swapped;
-            while (values[i] < pivot) {
-                i++;
-            }
-            while (values[j] > pivot) {
-                j--;
-            }
-            if (i >= j) {
-                break;
-            }
-            swapped = values[i];
-            values[i++] = values[j];
-            values[j--] = swapped;
-        }
-        if (rank <= j) {
-            high = j;
-        } else {
-            low = j + 1;
-        }
-    }
-}
-
 /* Returns the quantile below which this share of the values lies, interpolated linearly between the two
    values next to it; NaN if there are no values. Reorders the values, unless they are sorted. */
 ZT__PRIVATE double zt__quantile(double *values, uint32_t count, double share) {
-    double position, low, high;
-    uint32_t rank, i;
+    double position, next;
+    uint32_t rank, first = 0, last = count - 1, i;
     if (count == 0) {
         return zt__nan();
     }
     position = share * (count - 1);
     rank = (uint32_t)position;
-    zt__select_rank(values, count, rank);
-    low = values[rank];
-    if (rank + 1 >= count) {
-        return low;
-    }
-    high = values[rank + 1];
-    for (i = rank + 2; i < count; i++) {
-        if (values[i] < high) {
-            high = values[i];
+    /* Hoare's selection puts the value of this rank, counted from 0, into its place: none before it is
+       greater, and none after it is less. */
+    while (first < last) {
+        double pivot = values[first + (last - first) / 2];
+        uint32_t low = first, high = last;
+        for (;;) {
+            double swapped;
+            while (values[low] < pivot) {
+                low++;
+            }
+            while (values[high] > pivot) {
+                high--;
+            }
+            if (low >= high) {
+                break;
+            }
+            swapped = values[low];
+            values[low++] = values[high];
+            values[high--] = swapped;
+        }
+        if (rank <= high) {
+            last = high;
+        } else {
+            first = high + 1;
         }
     }
-    return low + (high - low) * (position - rank);
+    if (rank + 1 >= count) {
+        return values[rank];
+    }
+    next = values[rank + 1];
+    for (i = rank + 2; i < count; i++) {
+        if (values[i] < next) {
+            next = values[i];
+        }
+    }
+    return values[rank] + (next - values[rank]) * (position - rank);
 }
 
 /* ==== >>profiler: what a profiler is made of: slots, lists, names, passes ================================= */
@@ -9039,6 +8976,14 @@ ZT__PRIVATE void zt__calculate_batch(zt_profiler *profiler) {
 
 /* ---- counting -------------------------------------------------------------------------------------------- */
 
+/* Returns whether the list of a slot also ran without zt_execute. A list that has its handle since then says
+   nothing about it. With the mutex held. */
+ZT__PRIVATE int zt__ran_unobserved(const zt__slot *slot) {
+    const zt__list *list = slot->list;
+    return slot->number > list->destroyed_up_to ? list->state == ZT__LIST_UNOBSERVED
+                                                : list->destroyed_was_unobserved;
+}
+
 /* Updates what is known about a list when the event of a slot has signalled. With the mutex held. */
 ZT__PRIVATE void zt__note_run(zt_profiler *profiler, zt__reading *reading) {
     zt__list *list = reading->slot->list;
@@ -9075,7 +9020,7 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
     reading->region = slot->region;
     /* Where executions overlap, the first may be read before the next begins, and then that is read, too. */
     reading->is_late = reading->from == ZT__SLOT_ARMED && reading->has_signalled && slot->overwritten > 0 &&
-                       slot->list->state == ZT__LIST_OBSERVED;
+                       !zt__ran_unobserved(slot);
     reading->is_announced |= reading->is_late;
     if (reading->has_signalled && reading->outcome != ZT__NOT_READY) {
         zt__note_run(profiler, reading);
@@ -11212,30 +11157,13 @@ ZT__PRIVATE void zt__apply_merge(const zt__merge *merge) {
     zt__unlock(&into->mutex);
 }
 
-/* Locks the collectors of two profilers, so that nothing is collected while one is merged into the other. The
-   order is that of their addresses, so that two threads that merge in opposite directions do not wait for
-   each other. Inside a sample function, this thread holds that of `from`. Returns 0 if a collector is held
-   for too long. */
-ZT__PRIVATE int zt__lock_collectors(zt_profiler *into, zt_profiler *from) {
-    uint64_t deadline = zt__deadline(into->config.wait_timeout_ns);
-    int is_inside = zt__is_owner(&from->collector), into_first = (uintptr_t)into < (uintptr_t)from;
-    zt_profiler *first = into_first || is_inside ? into : from, *second = first == into ? from : into;
-    if (!zt__lock_until(&first->collector, deadline)) {
-        return 0;
-    }
-    if (!is_inside && !zt__lock_until(&second->collector, deadline)) {
-        zt__unlock_timed(&first->collector);
-        return 0;
-    }
-    return 1;
-}
-
 ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
-    zt_profiler *source = zt__mutable(from);
+    zt_profiler *source = zt__mutable(from), *first, *second;
     zt__merge merge = {into, source, 0, 0, NULL, NULL};
     const char *mismatch;
+    uint64_t deadline;
     uint32_t i;
-    int is_inside, has_memory;
+    int is_inside, is_locked, has_memory;
     if (!into || !from) {
         return ZE_RESULT_SUCCESS;
     }
@@ -11250,8 +11178,19 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     if (zt__is_inside_callback(into, "zt_merge")) {
         return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     }
+    /* Nothing is collected meanwhile. The collectors are locked in the order of their addresses, so that two
+       threads that merge in opposite directions do not wait for each other. Inside a sample function, this
+       thread holds that of `from` already. */
     is_inside = zt__is_owner(&source->collector);
-    if (!zt__lock_collectors(into, source)) {
+    first = is_inside || (uintptr_t)into < (uintptr_t)from ? into : source;
+    second = first == into ? source : into;
+    deadline = zt__deadline(into->config.wait_timeout_ns);
+    is_locked = zt__lock_until(&first->collector, deadline);
+    if (is_locked && !is_inside && !zt__lock_until(&second->collector, deadline)) {
+        zt__unlock_timed(&first->collector);
+        is_locked = 0;
+    }
+    if (!is_locked) {
         return zt__report(&into->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "zt_merge");
     }
     has_memory = zt__prepare_merge(&merge);
@@ -11305,7 +11244,6 @@ ZT__PRIVATE int zt__require_more(zt__packer *packer, size_t count, size_t size) 
     return zt__require(packer, (packer->size - packer->used) / size >= count);
 }
 
-/* As zt__allocate. */
 ZT__PRIVATE void *zt__allocate_unpacked(zt__packer *packer, const zt_allocator *allocator, size_t count,
                                         size_t size) {
     void *memory = zt__allocate(allocator, count, size);
@@ -12179,18 +12117,6 @@ ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns) {
     }
 }
 
-/* Returns the unwrapped time of the device for a time stamp of a kernel: the first from `least_ns` on. */
-ZT__PRIVATE uint64_t zt__place_kernel_stamp(const zt__timeline *timeline, uint64_t stamp, uint64_t least_ns) {
-    const zt__clock *clock = &timeline->kernel_clock;
-    uint64_t second = 1000000000u, rate = clock->ticks_per_second;
-    uint64_t ticks = (stamp - timeline->kernel_offset) & clock->mask;
-    uint64_t least = least_ns / second * rate + least_ns % second * rate / second;
-    if (clock->wrap_ns) {
-        ticks = least + ((ticks - least) & clock->mask);
-    }
-    return ticks / rate * second + ticks % rate * second / rate;
-}
-
 /* Finds out how the time stamps of kernels are related to the device's global ones, by a command that has
    such a time stamp, between two readings of the global clock. With most drivers, they have fewer bits of
    the same clock. */
@@ -12214,69 +12140,57 @@ ZT__PRIVATE void zt__relate_kernel_clock(zt_profiler *profiler) {
     }
 }
 
-/* Returns how long a kept sample has waited for the device, and keeps the largest error for its region. It is
-   not known if another execution of the list
-   than the one that was announced may have begun it. */
-ZT__PRIVATE double zt__launch_latency(const zt__timeline *timeline, const zt__reading *reading,
-                                      const zt__timeline_sample *sample) {
-    const zt__slot *slot = reading->slot;
-    uint64_t begin_ns =
-        zt__convert_time(&timeline->clock, sample->begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
-    double error_ns = (double)zt__clock_error(&timeline->clock, begin_ns);
-    const zt__list *list = slot->list;
-    int is_unobserved = slot->number > list->destroyed_up_to ? list->state == ZT__LIST_UNOBSERVED
-                                                             : list->destroyed_was_unobserved;
-    if (reading->from != ZT__SLOT_PENDING || !sample->origin.submitted_by || slot->overwritten ||
-        is_unobserved) {
-        return zt__nan();
+/* Finds when a sample ran, in unwrapped time of the device: between its submission, from which `submitted` is
+   converted, and the moment at which it was seen complete. In that time the device's clock may have wrapped
+   around. Returns 0 if the time stamps fit in two places, or in none. */
+ZT__PRIVATE int zt__place_sample(const zt__timeline *timeline, const zt__sample_times *times,
+                                 uint64_t submitted, zt__timeline_sample *sample) {
+    const zt__clock *clock = times->is_kernel ? &timeline->kernel_clock : &timeline->clock;
+    uint64_t second = 1000000000u, rate = clock->ticks_per_second, tolerance = zt__clock_tolerance(clock);
+    uint64_t least = submitted > tolerance ? submitted - tolerance : 0;
+    uint64_t most =
+        zt__convert_time(&timeline->clock, times->not_after_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK) + tolerance;
+    if (times->is_kernel) {
+        uint64_t ticks = (times->begin_ticks - timeline->kernel_offset) & clock->mask;
+        uint64_t least_ticks = least / second * rate + least % second * rate / second;
+        if (clock->wrap_ns) {
+            ticks = least_ticks + ((ticks - least_ticks) & clock->mask);
+        }
+        sample->begin_ns = ticks / rate * second + ticks % rate * second / rate;
+    } else {
+        sample->begin_ns = zt__unwrap_after(clock, zt__ticks_to_ns(clock, times->begin_ticks), least);
     }
-    if (reading->times.is_kernel) {
-        error_ns += (double)timeline->kernel_error_ns;
-    }
-    if (slot->region->launch_error_ns < error_ns) {
-        slot->region->launch_error_ns = error_ns;
-    }
-    return (double)(int64_t)(begin_ns - sample->submitted_ns);
+    sample->end_ns = sample->begin_ns + zt__ticks_to_ns(clock, times->end_ticks - times->begin_ticks);
+    return !clock->wrap_ns || (sample->end_ns <= most && sample->end_ns + clock->wrap_ns > most);
 }
 
-/* Keeps a sample, and fills in its latencies, with the mutex held. It ran between its submission and the
-   moment at which it was seen complete. In that time the device's clock may have wrapped around: if the time
-   stamps of the sample fit in two places, or in none, it is not kept. */
+/* Keeps a sample, and fills in its latencies, with the mutex held. Does not keep one whose times are
+   uncertain. */
 ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *reading, double *row) {
     enum { CLOCK_ERROR_NS = 1000000 };
     zt__timeline *timeline = profiler->timeline;
-    const zt__sample_times *times = &reading->times;
-    const zt__slot *slot = reading->slot;
     const zt__clock *clock = &timeline->clock;
+    const zt__slot *slot = reading->slot;
     size_t place = (size_t)(timeline->written % timeline->capacity);
     size_t columns = profiler->layout.column_count;
-    const zt__clock *stamp_clock = times->is_kernel ? &timeline->kernel_clock : clock;
-    uint64_t tolerance = zt__clock_tolerance(stamp_clock);
     uint64_t submitted = zt__convert_time(clock, slot->submitted_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK);
-    uint64_t least = submitted > tolerance ? submitted - tolerance : 0;
-    uint64_t most =
-        zt__convert_time(clock, times->not_after_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK) + tolerance;
-    zt__missing missing = {NULL, NULL, NULL, 0, ZT_CAUSE_COUNT, 1, 0};
     zt__timeline_sample sample;
     /* What is executed again does not wait to be executed, and neither does what is on an immediate list. */
     if (reading->from == ZT__SLOT_PENDING && slot->origin.executions == 1) {
         row[zt__latency_column(profiler, ZT_LATENCY_QUEUE)] =
             (double)(slot->submitted_ns - slot->origin.appended_ns);
     }
-    sample.begin_ns = times->is_kernel
-                          ? zt__place_kernel_stamp(timeline, times->begin_ticks, least)
-                          : zt__unwrap_after(clock, zt__ticks_to_ns(clock, times->begin_ticks), least);
-    sample.end_ns = sample.begin_ns + zt__ticks_to_ns(stamp_clock, times->end_ticks - times->begin_ticks);
-    if (stamp_clock->wrap_ns && (sample.end_ns > most || sample.end_ns + stamp_clock->wrap_ns <= most)) {
-        timeline->ambiguous++;
+    if (!zt__place_sample(timeline, &reading->times, submitted, &sample)) {
+        zt__missing missing = {NULL, NULL, NULL, 0, ZT_CAUSE_COUNT, 1, 0};
         missing.region = slot->region;
-        missing.list = times->list;
+        missing.list = reading->times.list;
         missing.list_name = slot->origin.list_name;
         missing.since_ns = slot->submitted_ns;
+        timeline->ambiguous++;
         zt__keep_missing(profiler, &missing, 1);
         return;
     }
-    sample.list = times->list;
+    sample.list = reading->times.list;
     sample.submitted_ns = slot->submitted_ns;
     sample.origin = slot->origin;
     if (reading->from == ZT__SLOT_ARMED ||
@@ -12288,7 +12202,18 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     if (sample.origin.kind == ZT__REGION_OF_APPLICATION && slot->path->inner) {
         sample.origin.kind = ZT__REGION_AROUND_OTHERS;
     }
-    row[zt__latency_column(profiler, ZT_LATENCY_LAUNCH)] = zt__launch_latency(timeline, reading, &sample);
+    /* The launch latency is known if it was the announced execution of the list that began the sample. */
+    if (reading->from == ZT__SLOT_PENDING && sample.origin.submitted_by && !slot->overwritten &&
+        !zt__ran_unobserved(slot)) {
+        uint64_t begin_ns = zt__convert_time(clock, sample.begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
+        double error_ns = (double)zt__clock_error(clock, begin_ns) +
+                          (reading->times.is_kernel ? (double)timeline->kernel_error_ns : 0);
+        row[zt__latency_column(profiler, ZT_LATENCY_LAUNCH)] =
+            (double)(int64_t)(begin_ns - slot->submitted_ns);
+        if (slot->region->launch_error_ns < error_ns) {
+            slot->region->launch_error_ns = error_ns;
+        }
+    }
     if (timeline->written >= timeline->capacity &&
         timeline->samples[place].end_ns > timeline->replaced_until_ns) {
         timeline->replaced_until_ns = timeline->samples[place].end_ns;
@@ -12306,42 +12231,35 @@ ZT__PRIVATE uint64_t zt__middle_of_row(const zt__stream_data *data, uint64_t ind
     return row->begin_ns + (row->end_ns - row->begin_ns) / 2;
 }
 
-/* Returns the first kept row whose middle is not before a time. The mutex of the stream is held. */
-ZT__PRIVATE uint64_t zt__find_row(const zt__stream_data *data, uint64_t time_ns) {
-    uint64_t low = zt__oldest_kept(data->rows_written, data->row_capacity), high = data->rows_written;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (zt__middle_of_row(data, middle) < time_ns) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
 /* Sums the rows whose middle is between two times into `data->sums`. Rows that end at a marker are shorter
    than others, so metrics that are averaged are weighted by the length of the row. All other metrics count
    once a row. Returns 0 if rows of that time may still come. */
 ZT__PRIVATE int zt__sum_rows(zt__stream_data *data, uint64_t begin_ns, uint64_t end_ns) {
     uint32_t metrics = data->group.metric_count, m;
-    uint64_t index;
+    uint64_t low, high;
     int complete;
     memset(data->sums, 0, metrics * sizeof *data->sums);
     zt__lock(&data->mutex);
     complete =
         !data->is_open || (data->rows_written && zt__middle_of_row(data, data->rows_written - 1) >= end_ns);
-    if (complete) {
-        for (index = zt__find_row(data, begin_ns);
-             index < data->rows_written && zt__middle_of_row(data, index) < end_ns; index++) {
-            size_t place = (size_t)(index % data->row_capacity);
-            const double *values = data->row_values + place * metrics;
-            double lasted = (double)(data->rows[place].end_ns - data->rows[place].begin_ns);
-            for (m = 0; m < metrics; m++) {
-                int is_mean = data->metrics[m].aggregation == ZT_AGGREGATE_MEAN;
-                if (!zt__is_nan(values[m])) {
-                    zt__add_value(&data->sums[m], values[m], is_mean ? lasted : 1.0);
-                }
+    low = complete ? zt__oldest_kept(data->rows_written, data->row_capacity) : data->rows_written;
+    high = data->rows_written;
+    while (low < high) { /* finds the first row by bisection */
+        uint64_t between = low + (high - low) / 2;
+        if (zt__middle_of_row(data, between) < begin_ns) {
+            low = between + 1;
+        } else {
+            high = between;
+        }
+    }
+    for (; low < data->rows_written && zt__middle_of_row(data, low) < end_ns; low++) {
+        size_t place = (size_t)(low % data->row_capacity);
+        const double *values = data->row_values + place * metrics;
+        double lasted = (double)(data->rows[place].end_ns - data->rows[place].begin_ns);
+        for (m = 0; m < metrics; m++) {
+            int is_mean = data->metrics[m].aggregation == ZT_AGGREGATE_MEAN;
+            if (!zt__is_nan(values[m])) {
+                zt__add_value(&data->sums[m], values[m], is_mean ? lasted : 1.0);
             }
         }
     }
@@ -12349,33 +12267,12 @@ ZT__PRIVATE int zt__sum_rows(zt__stream_data *data, uint64_t begin_ns, uint64_t 
     return complete;
 }
 
-/* Makes room for the streamed metrics of a region. Streams attach at the end, so existing metrics keep their
-   indices. Returns 0 without memory. */
-ZT__PRIVATE int zt__make_room_for_streamed(zt_profiler *profiler, zt__region_record *region, uint32_t count) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    zt__moments *streamed, *before = region->streamed;
-    if (region->streamed_count >= count) { /* no other thread writes this, so it is read without the mutex */
-        return 1;
-    }
-    streamed = (zt__moments *)zt__allocate(allocator, count, sizeof *streamed);
-    if (!streamed) {
-        return 0;
-    }
-    zt__lock(&profiler->mutex);
-    if (before) {
-        memcpy(streamed, before, region->streamed_count * sizeof *streamed);
-    }
-    region->streamed = streamed;
-    region->streamed_count = count;
-    zt__unlock(&profiler->mutex);
-    zt__free(allocator, before);
-    return 1;
-}
-
 /* Attributes rows to the next sample. Returns 0 if there is no sample, or if its rows may still come. If
    there is no memory, the sample gets no rows. */
 ZT__PRIVATE int zt__attribute_next_sample(zt_profiler *profiler) {
+    const zt_allocator *allocator = &profiler->config.allocator;
     zt__timeline *timeline = profiler->timeline;
+    zt__moments *streamed, *before;
     zt__stream_data *first = NULL, *data;
     zt__region_record *region = NULL;
     uint64_t begin_ns = 0, end_ns = 0, index, oldest;
@@ -12398,8 +12295,23 @@ ZT__PRIVATE int zt__attribute_next_sample(zt_profiler *profiler) {
     if (!region) {
         return 0;
     }
-    if (!zt__make_room_for_streamed(profiler, region, count)) {
-        count = 0;
+    /* Streams attach at the end, so the metrics of others keep their indices. No other thread writes these
+       fields, so they are read without the mutex. */
+    if (region->streamed_count < count) {
+        before = region->streamed;
+        streamed = (zt__moments *)zt__allocate(allocator, count, sizeof *streamed);
+        if (streamed) {
+            zt__lock(&profiler->mutex);
+            if (before) {
+                memcpy(streamed, before, region->streamed_count * sizeof *streamed);
+            }
+            region->streamed = streamed;
+            region->streamed_count = count;
+            zt__unlock(&profiler->mutex);
+            zt__free(allocator, before);
+        } else {
+            count = 0;
+        }
     }
     for (data = first; data && data->first_streamed < count; data = zt__load(&data->next)) {
         if (!zt__sum_rows(data, begin_ns, end_ns)) {
@@ -12663,25 +12575,14 @@ typedef struct zt__intervals {
     zt__interval *of_samples;
     size_t count;
     uint64_t since_ns; /* samples that are not kept any more have ended before this time */
-    uint64_t missing;  /* samples that may have run since then */
+    uint64_t missing;  /* samples that were found missing since then, or are still on their way */
 } zt__intervals;
-
-/* Counts the samples that were found missing since the oldest kept one was kept. The mutex is held. */
-ZT__PRIVATE uint64_t zt__count_missing(const zt__timeline *timeline) {
-    uint64_t first = zt__oldest_kept(timeline->written, timeline->capacity), count = 0;
-    uint64_t i = zt__oldest_kept(timeline->missing_written, ZT__MISSING_KEPT);
-    for (; i < timeline->missing_written; i++) {
-        const zt__missing *missing = &timeline->missing[i % ZT__MISSING_KEPT];
-        count += first == 0 || missing->kept_before > first ? missing->count : 0;
-    }
-    return count;
-}
 
 /* Fills `intervals`, whose array the caller frees. Returns 0 without memory. */
 ZT__PRIVATE int zt__copy_intervals(zt_profiler *profiler, zt__intervals *intervals) {
     enum { AT_ONCE = 1024 };
     const zt__timeline *timeline = profiler->timeline;
-    uint64_t i, end;
+    uint64_t i, end, first, gap;
     memset(intervals, 0, sizeof *intervals);
     zt__lock(&profiler->mutex); /* those that are on their way now may be kept too late to be copied */
     intervals->missing = profiler->state_counts[ZT__SLOT_PENDING] + profiler->state_counts[ZT__SLOT_READING];
@@ -12706,23 +12607,28 @@ ZT__PRIVATE int zt__copy_intervals(zt_profiler *profiler, zt__intervals *interva
             interval->begin_ns = sample->begin_ns;
             interval->end_ns = sample->end_ns;
             interval->kind = sample->origin.kind;
-            intervals->count += interval->kind != ZT__REGION_OF_ORDER; /* the device waits meanwhile */
+            intervals->count++;
         }
         if (i >= end) {
             intervals->since_ns = timeline->replaced_until_ns;
-            intervals->missing += zt__count_missing(timeline);
+            first = zt__oldest_kept(timeline->written, timeline->capacity);
+            gap = zt__oldest_kept(timeline->missing_written, ZT__MISSING_KEPT);
+            for (; gap < timeline->missing_written; gap++) {
+                const zt__missing *missing = &timeline->missing[gap % ZT__MISSING_KEPT];
+                intervals->missing += first == 0 || missing->kept_before > first ? missing->count : 0;
+            }
         }
         zt__unlock(&profiler->mutex);
     }
     return 1;
 }
 
-/* As zt_get_overlap-> Returns 0 without memory. */
+/* As zt_get_overlap. Returns 0 without memory. */
 ZT__PRIVATE int zt__measure_overlap(zt_profiler *profiler, zt_overlap *overlap) {
     zt__cover all, innermost, kernels, copies, either; /* the last is of kernels and copies */
     zt__intervals intervals;
     uint64_t begin_ns = 0, end_ns = 0;
-    size_t i;
+    size_t i, count = 0;
     int has_memory;
     memset(overlap, 0, sizeof *overlap);
     overlap->span_ns = overlap->busy_ns = overlap->kernel_ns = zt__nan();
@@ -12731,8 +12637,13 @@ ZT__PRIVATE int zt__measure_overlap(zt_profiler *profiler, zt_overlap *overlap) 
         return 1;
     }
     has_memory = zt__copy_intervals(profiler, &intervals);
-    if (intervals.count > 0) {
-        qsort(intervals.of_samples, intervals.count, sizeof *intervals.of_samples, zt__compare_intervals);
+    for (i = 0; i < intervals.count; i++) {
+        if (intervals.of_samples[i].kind != ZT__REGION_OF_ORDER) { /* in which the device waits */
+            intervals.of_samples[count++] = intervals.of_samples[i];
+        }
+    }
+    if (count > 0) {
+        qsort(intervals.of_samples, count, sizeof *intervals.of_samples, zt__compare_intervals);
         begin_ns = intervals.of_samples[0].begin_ns;
     }
     if (begin_ns < intervals.since_ns) {
@@ -12741,7 +12652,7 @@ ZT__PRIVATE int zt__measure_overlap(zt_profiler *profiler, zt_overlap *overlap) 
     memset(&all, 0, sizeof all);
     all.until_ns = begin_ns;
     innermost = kernels = copies = either = all;
-    for (i = 0; i < intervals.count; i++) {
+    for (i = 0; i < count; i++) {
         const zt__interval *interval = &intervals.of_samples[i];
         if (interval->end_ns < begin_ns) {
             continue;
@@ -12963,7 +12874,8 @@ typedef struct zt__advice {
     uint32_t streamed[ZT__ROLE_COUNT]; /* of attached streams, shares only; UINT32_MAX: none */
     uint32_t naming;                   /* ZT__NAMES_; ZT__NAMING_COUNT: no metric has a role */
     zt__peaks peaks;                   /* given, or the design bandwidth of the device's memory */
-    double wall_share;                 /* of regions in the wall time, in percent; NaN: not known */
+    double wall_share;                 /* of regions in the wall time, in percent; NaN without a timeline, or
+                                          with fewer than two samples */
 } zt__advice;
 
 ZT__PRIVATE zt__quantity zt__quantity_of(const zt_metric *metric) {
@@ -13042,38 +12954,12 @@ ZT__PRIVATE double zt__get_design_bandwidth(const zt_profiler *profiler) {
                                                                   : extended[0].writeBandwidth;
 }
 
-/* Returns the share of regions in the time from the first kept sample to the last, in percent; NaN without a
-   timeline, or with fewer than two samples. Samples that overlap count twice, so this is an upper bound. */
-ZT__PRIVATE double zt__get_wall_share(zt_profiler *profiler) {
-    enum { AT_ONCE = 1024 };
-    const zt__timeline *timeline = profiler->timeline;
-    uint64_t i, end, begin_ns = UINT64_MAX, end_ns = 0, count = 0;
-    double used = 0;
-    zt__get_kept_samples(profiler, &i, &end);
-    while (i < end) {
-        uint32_t locked;
-        zt__lock(&profiler->mutex);
-        if (i < zt__oldest_kept(timeline->written, timeline->capacity)) {
-            i = zt__oldest_kept(timeline->written, timeline->capacity);
-        }
-        for (locked = 0; locked < AT_ONCE && i < end; locked++, i++) {
-            const zt__timeline_sample *sample = &timeline->samples[i % timeline->capacity];
-            begin_ns = sample->begin_ns < begin_ns ? sample->begin_ns : begin_ns;
-            end_ns = sample->end_ns > end_ns ? sample->end_ns : end_ns;
-            used += (double)(sample->end_ns - sample->begin_ns);
-            count++;
-        }
-        zt__unlock(&profiler->mutex);
-    }
-    if (count < 2 || end_ns <= begin_ns) {
-        return zt__nan();
-    }
-    used = 100 * used / (double)(end_ns - begin_ns);
-    return used < 100 ? used : 100;
-}
-
 ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *advice) {
     uint32_t i, streamed = zt_get_streamed_count(profiler);
+    uint64_t begin_ns = UINT64_MAX, end_ns = 0;
+    double used = 0;
+    zt__intervals intervals;
+    size_t sample;
     memset(advice->metrics, 0xFF, sizeof advice->metrics);
     memset(advice->streamed, 0xFF, sizeof advice->streamed);
     advice->naming = ZT__NAMING_COUNT;
@@ -13093,7 +12979,21 @@ ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *adv
         advice->peaks.bytes = zt__get_design_bandwidth(profiler) * 1e9;
         strcpy(advice->peaks.source, "reported by the driver");
     }
-    advice->wall_share = zt__get_wall_share(zt__mutable(profiler));
+    /* The share of regions in the time from the first kept sample to the last. Samples that overlap count
+       twice, so it is an upper bound. */
+    zt__copy_intervals(zt__mutable(profiler), &intervals);
+    for (sample = 0; sample < intervals.count; sample++) {
+        const zt__interval *interval = &intervals.of_samples[sample];
+        begin_ns = interval->begin_ns < begin_ns ? interval->begin_ns : begin_ns;
+        end_ns = interval->end_ns > end_ns ? interval->end_ns : end_ns;
+        used += (double)(interval->end_ns - interval->begin_ns);
+    }
+    zt__free(&profiler->config.allocator, intervals.of_samples);
+    advice->wall_share = zt__nan();
+    if (intervals.count > 1 && end_ns > begin_ns) {
+        used = 100 * used / (double)(end_ns - begin_ns);
+        advice->wall_share = used < 100 ? used : 100;
+    }
 }
 
 /* ---- figures of a region --------------------------------------------------------------------------------- */
@@ -13151,24 +13051,11 @@ ZT__PRIVATE double zt__first_measured(double first, double second) {
     return zt__is_nan(first) ? second : first;
 }
 
-/* Returns the shortest launch latency of a region in nanoseconds, which is least of all that of work before
-   it; NaN if it is not known. The mutex is held. */
-ZT__PRIVATE double zt__least_launch_latency(const zt_profiler *profiler, const zt__region_record *record) {
-    const zt__moments *moments = record->statistics.moments;
-    zt_stats stats;
-    if (!moments) {
-        return zt__nan();
-    }
-    zt__get_moments(&profiler->layout, &record->statistics, zt__latency_column(profiler, ZT_LATENCY_LAUNCH),
-                    &stats);
-    zt__hide_uncertain(&stats, record->launch_error_ns);
-    return stats.min;
-}
-
 /* Fills in the figure of each role, NaN where it is not known. The mutex is not held. */
 ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advice,
                                   const zt__region_record *record, double figures[ZT__ROLE_COUNT]) {
     double time = zt__nan(), read, written, kernels, busy;
+    zt_stats launch;
     uint32_t role;
     zt__lock(&profiler->mutex);
     for (role = ZT__NO_ROLE; role < ZT__ROLE_COUNT; role++) {
@@ -13178,8 +13065,12 @@ ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advic
     if (record->statistics.moments && record->statistics.moments[0].count) {
         time = record->statistics.moments[0].sum / (double)record->statistics.moments[0].count;
     }
-    figures[ZT__ROLE_LEAST_LAUNCH] = zt__least_launch_latency(profiler, record) / 1000;
+    zt__get_moments(&profiler->layout, &record->statistics, zt__latency_column(profiler, ZT_LATENCY_LAUNCH),
+                    &launch);
+    zt__hide_uncertain(&launch, record->launch_error_ns);
     zt__unlock(&profiler->mutex);
+    figures[ZT__ROLE_LEAST_LAUNCH] =
+        launch.min / 1000; /* it is least of all that of work before the region */
     figures[ZT__ROLE_L3_HIT_SHARE] =
         zt__percent_of(figures[ZT__ROLE_L3_HITS], figures[ZT__ROLE_L3_HITS] + figures[ZT__ROLE_L3_MISSES]);
     figures[ZT__ROLE_LSC_HIT_SHARE] =
@@ -14930,7 +14821,7 @@ ZT__PRIVATE zt__file_path zt__expand_path(const char *name, size_t length) {
     return path;
 }
 
-/* Takes the next path from a list. "table" is a table on standard output. Returns 0 at the end. */
+/* Gets the next path of a list. "table" is a table on standard output. Returns 0 at the end. */
 ZT__PRIVATE int zt__next_path(const char **list, zt__file_path *path) {
     const char *name;
     size_t length;
@@ -14942,21 +14833,6 @@ ZT__PRIVATE int zt__next_path(const char **list, zt__file_path *path) {
         strcpy(path->text, "-");
     }
     return 1;
-}
-
-/* Makes a path that of the n-th profiler of the process: run.csv, run.2.csv, ... Pipes and devices get no
-   number. */
-ZT__PRIVATE void zt__number_path(zt__file_path *path, uint32_t n) {
-    const zt__suffix *suffix = zt__find_suffix(path->text);
-    size_t length = strlen(path->text);
-    size_t tail = suffix ? strlen(suffix->text) : strlen(zt__after_last_dot(path->text));
-    zt__file_properties target;
-    zt__file_path unnumbered = *path;
-    if (n > 1 && !zt__find_standard_stream(path->text) &&
-        (!zt__get_file_properties(path->text, &target) || target.is_regular)) {
-        snprintf(path->text, sizeof path->text, "%.*s.%u%s", (int)(length - tail), unnumbered.text,
-                 (unsigned)n, unnumbered.text + length - tail);
-    }
 }
 
 /* Prints the last message of a profiler, unless its log does. */
@@ -14975,7 +14851,7 @@ ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t 
     }
 }
 
-/* Returns whether a variable asks for nothing. */
+/* Returns whether a variable requests nothing. */
 ZT__PRIVATE int zt__is_off(const char *value) {
     return !zt__has_names(value) || strcmp(value, "0") == 0 || zt__compare_ignoring_case(value, "off") == 0;
 }
@@ -15008,20 +14884,31 @@ ZT__PRIVATE int zt__write_to_file(const void *bytes, size_t size, void *file) {
     return fwrite(bytes, 1, size, (FILE *)file) != size;
 }
 
-/* Writes the reports of a list for the n-th profiler of the process, which is closed next. Messages go to
-   standard error, and to zt_get_last_error(NULL). If a report cannot be written, the table goes to
-   standard error instead. */
+/* Writes the reports of a list for the n-th profiler of the process, which is closed next: run.csv,
+   run.2.csv, ... Pipes and devices get no number. Messages go to standard error, and to
+   zt_get_last_error(NULL). If a report cannot be written, the table goes to standard error instead. */
 ZT__PRIVATE void zt__write_reports(zt_profiler *profiler, const char *list, uint32_t n) {
     zt_log_fn log = profiler->diagnostics.log;
-    zt__file_path path;
+    zt__file_path path, numbered;
     int has_failed = 0;
     if (log == zt__log_to_stderr) {
         profiler->diagnostics.log = NULL; /* it would print the first message of a kind as well */
     }
     while (zt__next_path(&list, &path)) {
+        const zt__suffix *suffix = zt__find_suffix(path.text);
+        const char *tail = zt__after_last_dot(path.text);
+        zt__file_properties target;
         ze_result_t result;
-        zt__number_path(&path, n);
-        result = zt_report(profiler, path.text);
+        if (suffix) {
+            tail = path.text + strlen(path.text) - strlen(suffix->text);
+        }
+        numbered = path;
+        if (n > 1 && !zt__find_standard_stream(path.text) &&
+            (!zt__get_file_properties(path.text, &target) || target.is_regular)) {
+            snprintf(numbered.text, sizeof numbered.text, "%.*s.%u%s", (int)(tail - path.text), path.text,
+                     (unsigned)n, tail);
+        }
+        result = zt_report(profiler, numbered.text);
         if (result != ZE_RESULT_SUCCESS) {
             zt__keep_error(&profiler->diagnostics, result);
             zt__print_error(profiler);
@@ -15053,24 +14940,6 @@ ZT__PRIVATE int zt__read_number(const char **text, double *number) {
     return used > 0 && !*end && zt__is_finite(*number) && *number >= 0;
 }
 
-/* Keeps ZT_PEAKS: bytes a second and, after a comma, operations a second. Returns 0 if it is something
-   else. */
-ZT__PRIVATE int zt__keep_peaks(zt_profiler *profiler, const char *text) {
-    zt__peaks *peaks = &profiler->peaks;
-    int is_valid = zt__read_number(&text, &peaks->bytes);
-    if (is_valid && *text == ',') {
-        text++;
-        is_valid = zt__read_number(&text, &peaks->operations);
-    }
-    if (!is_valid || *text) {
-        peaks->bytes = peaks->operations = 0;
-        return 0;
-    }
-    strcpy(peaks->source, "given by ZT_PEAKS");
-    profiler->peaks_are_overridden = 1;
-    return 1;
-}
-
 /* Reports a variable whose value is wrong. This is also printed, because those who have set it may not see
    the messages of the program. */
 ZT__PRIVATE void zt__report_variable(zt_profiler *profiler, const char *name, const char *value,
@@ -15079,10 +14948,11 @@ ZT__PRIVATE void zt__report_variable(zt_profiler *profiler, const char *name, co
     zt__print_error(profiler);
 }
 
-/* Reads what the environment asks for, and keeps ZT_REPORT for zt_close. */
+/* Reads the variables of the environment that zt_open obeys, and keeps ZT_REPORT for zt_close. */
 ZT__PRIVATE void zt__read_environment(zt_profiler *profiler) {
     const char *list = getenv("ZT_REPORT"), *log = getenv("ZT_LOG"), *timeline = getenv("ZT_TIMELINE");
-    const char *peaks = getenv("ZT_PEAKS");
+    const char *text = getenv("ZT_PEAKS"), *rest = text;
+    zt__peaks *peaks = &profiler->peaks;
     zt__process *process = zt__get_process();
     if (log && !zt__is_off(log) && strcmp(log, "stderr") != 0) {
         zt__report_variable(profiler, "ZT_LOG", log, "'stderr'");
@@ -15090,9 +14960,20 @@ ZT__PRIVATE void zt__read_environment(zt_profiler *profiler) {
     if (timeline && !zt__is_number(timeline)) {
         zt__report_variable(profiler, "ZT_TIMELINE", timeline, "a number of samples");
     }
-    if (peaks && *peaks && !zt__keep_peaks(profiler, peaks)) {
-        zt__report_variable(profiler, "ZT_PEAKS", peaks,
-                            "bytes and operations a second, such as '456e9,14.6e12'");
+    if (text && *text) {
+        int is_valid = zt__read_number(&rest, &peaks->bytes);
+        if (is_valid && *rest == ',') {
+            rest++;
+            is_valid = zt__read_number(&rest, &peaks->operations);
+        }
+        if (is_valid && !*rest) {
+            strcpy(peaks->source, "given by ZT_PEAKS");
+            profiler->peaks_are_overridden = 1;
+        } else {
+            peaks->bytes = peaks->operations = 0;
+            zt__report_variable(profiler, "ZT_PEAKS", text,
+                                "bytes and operations a second, such as '456e9,14.6e12'");
+        }
     }
     if (zt__is_off(list) || !process) {
         return;
@@ -15133,45 +15014,17 @@ ZT__PRIVATE ze_driver_handle_t zt__find_driver(ze_device_handle_t device) {
     return NULL;
 }
 
-/* Fills in what can be found out about device and program. What cannot stays unknown. */
-ZT__PRIVATE void zt__read_facts(zt_profiler *profiler, const ze_device_properties_t *properties) {
+/* Reads the resolution and width of the device's time stamps, and what reports have about device and program.
+   What of the latter cannot be found out stays unknown. */
+ZT__PRIVATE ze_result_t zt__read_device(zt_profiler *profiler) {
     const zt__driver *driver = &profiler->driver;
     zt__facts *facts = &profiler->facts;
-    ze_driver_handle_t handle = zt__find_driver(profiler->device);
+    ze_driver_handle_t handle;
     ze_driver_properties_t of_driver;
-    ze_pci_ext_properties_t pci;
-    uint32_t i, used = 0;
-    time_t now = time(NULL);
-    memset(&of_driver, 0, sizeof of_driver);
-    memset(&pci, 0, sizeof pci);
-    of_driver.stype = ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES;
-    pci.stype = ZE_STRUCTURE_TYPE_PCI_EXT_PROPERTIES;
-    if (handle && zeDriverGetProperties(handle, &of_driver) == ZE_RESULT_SUCCESS) {
-        /* Intel's drivers put major, minor and build into 8, 8 and 16 bits. */
-        uint32_t version = of_driver.driverVersion;
-        snprintf(facts->driver_version, sizeof facts->driver_version, "%u.%u.%u", (unsigned)(version >> 24),
-                 (unsigned)(version >> 16 & 0xFF), (unsigned)(version & 0xFFFF));
-    }
-    if (driver->zeDevicePciGetPropertiesExt &&
-        driver->zeDevicePciGetPropertiesExt(profiler->device, &pci) == ZE_RESULT_SUCCESS) {
-        snprintf(facts->pci_address, sizeof facts->pci_address, "%04x:%02x:%02x.%x",
-                 (unsigned)pci.address.domain, (unsigned)pci.address.bus, (unsigned)pci.address.device,
-                 (unsigned)pci.address.function);
-    }
-    for (i = 0; i < sizeof properties->uuid.id; i++) {
-        used += (uint32_t)snprintf(facts->uuid + used, sizeof facts->uuid - used, "%s%02x",
-                                   i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", properties->uuid.id[i]);
-    }
-    zt__read_program(facts->program, sizeof facts->program);
-    facts->core_clock_mhz = properties->coreClockRate;
-    facts->timer_hz = properties->timerResolution;
-    facts->opened_s = now > 0 ? (uint64_t)now : 0;
-}
-
-/* Reads the device's name, the resolution and width of its time stamps, and the facts for reports. */
-ZT__PRIVATE ze_result_t zt__read_device(zt_profiler *profiler) {
     ze_device_properties_t properties;
-    uint32_t tiles = 0;
+    ze_pci_ext_properties_t pci;
+    uint32_t i, used = 0, tiles = 0;
+    time_t now = time(NULL);
     ze_result_t result;
     memset(&properties, 0, sizeof properties);
     properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* the resolution is in cycles a second */
@@ -15186,12 +15039,36 @@ ZT__PRIVATE ze_result_t zt__read_device(zt_profiler *profiler) {
     profiler->tick_mask = zt__mask_of_bits(properties.timestampValidBits);
     profiler->kernel_tick_mask = zt__mask_of_bits(properties.kernelTimestampValidBits);
     profiler->tiles_stamped = 1;
-    if (profiler->driver.zeEventQueryTimestampsExp &&
+    if (driver->zeEventQueryTimestampsExp &&
         zeDeviceGetSubDevices(profiler->device, &tiles, NULL) == ZE_RESULT_SUCCESS && tiles > 1 &&
         tiles <= ZT__MAX_TILES) {
         profiler->tiles_stamped = tiles;
     }
-    zt__read_facts(profiler, &properties);
+    memset(&of_driver, 0, sizeof of_driver);
+    of_driver.stype = ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES;
+    handle = zt__find_driver(profiler->device);
+    if (handle && zeDriverGetProperties(handle, &of_driver) == ZE_RESULT_SUCCESS) {
+        /* Intel's drivers put major, minor and build into 8, 8 and 16 bits. */
+        uint32_t version = of_driver.driverVersion;
+        snprintf(facts->driver_version, sizeof facts->driver_version, "%u.%u.%u", (unsigned)(version >> 24),
+                 (unsigned)(version >> 16 & 0xFF), (unsigned)(version & 0xFFFF));
+    }
+    memset(&pci, 0, sizeof pci);
+    pci.stype = ZE_STRUCTURE_TYPE_PCI_EXT_PROPERTIES;
+    if (driver->zeDevicePciGetPropertiesExt &&
+        driver->zeDevicePciGetPropertiesExt(profiler->device, &pci) == ZE_RESULT_SUCCESS) {
+        snprintf(facts->pci_address, sizeof facts->pci_address, "%04x:%02x:%02x.%x",
+                 (unsigned)pci.address.domain, (unsigned)pci.address.bus, (unsigned)pci.address.device,
+                 (unsigned)pci.address.function);
+    }
+    for (i = 0; i < sizeof properties.uuid.id; i++) {
+        used += (uint32_t)snprintf(facts->uuid + used, sizeof facts->uuid - used, "%s%02x",
+                                   i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", properties.uuid.id[i]);
+    }
+    zt__read_program(facts->program, sizeof facts->program);
+    facts->core_clock_mhz = properties.coreClockRate;
+    facts->timer_hz = properties.timerResolution;
+    facts->opened_s = now > 0 ? (uint64_t)now : 0;
     return result;
 }
 
@@ -15200,7 +15077,20 @@ ZT__PRIVATE ze_result_t zt__read_device(zt_profiler *profiler) {
 ZT__PRIVATE int zt__describe_selection(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__selection *selection = &profiler->selection;
-    uint32_t pass, g, m, tile, first_group = 0, tiles = selection->groups[0].tiles;
+    static const struct {
+        const char *name;
+        zt_cause cause;
+    } flags[] = {
+        {"ReportError", ZT_LOST_REPORT_ERROR},
+        {"ReportLost", ZT_LOST_REPORT_LOST},
+        {"ReportWithoutWorkload", ZT_LOST_REPORT_WITHOUT_WORKLOAD},
+        {"ReportInconsistent", ZT_LOST_REPORT_INCONSISTENT},
+        {"ReportContextMismatch", ZT_LOST_REPORT_CONTEXT_MISMATCH},
+        {"ReportQueryModeMismatch", ZT_LOST_REPORT_QUERY_MODE_MISMATCH},
+        {"OverrunOccured", ZT_LOST_OVERRUN},
+        {"QuerySplitOccurred", ZT_LOST_QUERY_SPLIT},
+    };
+    uint32_t pass, g, m, i, tile, first_group = 0, tiles = selection->groups[0].tiles;
     profiler->pass_count = selection->pass_count;
     profiler->tile_count = tiles > 1 ? tiles : 0;
     profiler->metric_count = selection->metric_count;
@@ -15231,13 +15121,16 @@ ZT__PRIVATE int zt__describe_selection(zt_profiler *profiler) {
         profiler->is_stamped |= to->time_metric == UINT32_MAX;
     }
     for (m = 0; m < profiler->metric_count; m++) {
-        const zt_metric *metric = &profiler->metrics[m];
-        zt_cause cause =
-            metric->aggregation == ZT_AGGREGATE_FLAG ? zt__cause_of_flag(metric->name) : ZT_CAUSE_COUNT;
-        for (tile = 0; tile < tiles && cause != ZT_CAUSE_COUNT; tile++) {
-            zt__lost_flag *flag = &profiler->lost_flags[profiler->lost_flag_count++];
-            flag->column = profiler->tile_count ? zt__tile_column(profiler, tile, m) : 1 + m;
-            flag->cause = cause;
+        int is_flag = profiler->metrics[m].aggregation == ZT_AGGREGATE_FLAG;
+        for (i = 0; is_flag && i < ZT__COUNT_OF(flags); i++) {
+            if (strcmp(profiler->metrics[m].name, flags[i].name) != 0) {
+                continue;
+            }
+            for (tile = 0; tile < tiles; tile++) {
+                zt__lost_flag *flag = &profiler->lost_flags[profiler->lost_flag_count++];
+                flag->column = profiler->tile_count ? zt__tile_column(profiler, tile, m) : 1 + m;
+                flag->cause = flags[i].cause;
+            }
         }
     }
     return 1;
@@ -15538,28 +15431,27 @@ ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
     }
 }
 
-/* Returns whether regions are known to be on their way, also those that were dropped. */
-ZT__PRIVATE int zt__is_running(zt_profiler *profiler) {
-    const zt__list *list;
-    int is_running;
-    zt__lock(&profiler->mutex);
-    is_running = profiler->state_counts[ZT__SLOT_PENDING] || profiler->state_counts[ZT__SLOT_READING];
-    list = profiler->state_counts[ZT__SLOT_PARTIAL] ? profiler->lists : NULL;
-    for (; list && !is_running; list = list->next) {
-        is_running = zt__awaits_ends(list);
-    }
-    zt__unlock(&profiler->mutex);
-    return is_running;
-}
-
-/* Collects until nothing is on its way, but no longer than the configured time. Recorded regions whose
-   execution is not announced are waited for only briefly, because most likely they will never run. */
+/* Collects until no region is known to be on its way, also none that was dropped, but no longer than the
+   configured time. Recorded regions whose execution is not announced are waited for only briefly, because
+   most likely they will never run. */
 ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler) {
     const uint64_t brief_ns = 20000000;
     uint64_t timeout_ns = profiler->config.wait_timeout_ns;
     zt__wait wait = zt__wait_until(zt__deadline(timeout_ns));
     zt__collect_until(profiler, zt__deadline(timeout_ns < brief_ns ? timeout_ns : brief_ns));
-    while (zt__is_running(profiler) && zt__wait_again(&wait)) {
+    for (;;) {
+        const zt__list *list;
+        int is_running;
+        zt__lock(&profiler->mutex);
+        is_running = profiler->state_counts[ZT__SLOT_PENDING] || profiler->state_counts[ZT__SLOT_READING];
+        list = profiler->state_counts[ZT__SLOT_PARTIAL] ? profiler->lists : NULL;
+        for (; list && !is_running; list = list->next) {
+            is_running = zt__awaits_ends(list);
+        }
+        zt__unlock(&profiler->mutex);
+        if (!is_running || !zt__wait_again(&wait)) {
+            return;
+        }
         zt__try_collect(profiler, 1);
     }
 }
@@ -15740,37 +15632,31 @@ ZT__PRIVATE ze_result_t zt__report_stream_refusal(zt_stream *stream, ze_result_t
     return result;
 }
 
-/* Returns the index of the configured group in the catalog; if none is configured, that of ComputeBasic, or
-   else of the first that is time-based. For >>hotspots, that of the group that samples instructions. Returns
-   UINT32_MAX if there is none. */
-ZT__PRIVATE uint32_t zt__choose_stream_group(const zt_stream *stream, const zt__catalog *catalog) {
-    const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
-    const char *name = stream->config.group ? stream->config.group : "ComputeBasic";
-    uint32_t index = 0;
-    if (stream->is_of_instructions) {
-        while (index < catalog->count && !catalog->samples_instructions[index]) {
-            index++;
-        }
-        return index < catalog->count ? index : UINT32_MAX;
-    }
-    index = zt__find_group(catalog, name, strlen(name), type);
-    return index == UINT32_MAX && !stream->config.group ? zt__find_group(catalog, NULL, 0, type) : index;
-}
-
-/* Finds the group. Refuses a device with several tiles, whose reports have a header, so that only one at a
-   time could be calculated. */
+/* Finds the configured group; if none is configured, ComputeBasic, or else the first that is time-based. For
+   >>hotspots, that which samples instructions. Refuses a device with several tiles, whose reports have a
+   header, so that only one at a time could be calculated. */
 ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
+    const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
     const zt_allocator *allocator = &stream->config.allocator;
-    const char *name = stream->config.group, *call;
+    const char *name = stream->config.group ? stream->config.group : "ComputeBasic", *call;
     zt__group *group = &stream->data->group;
     zt__catalog catalog;
-    uint32_t index, tiles = 0;
+    uint32_t index = 0, tiles = 0;
     ze_result_t result = zt__open_catalog(allocator, &stream->driver, stream->device, &catalog, &call);
     if (result != ZE_RESULT_SUCCESS) {
         return zt__report_stream_refusal(stream, result, call, NULL);
     }
-    index = zt__choose_stream_group(stream, &catalog);
-    if (index != UINT32_MAX) {
+    if (stream->is_of_instructions) {
+        while (index < catalog.count && !catalog.samples_instructions[index]) {
+            index++;
+        }
+    } else {
+        index = zt__find_group(&catalog, name, strlen(name), type);
+        if (index == UINT32_MAX && !stream->config.group) {
+            index = zt__find_group(&catalog, NULL, 0, type);
+        }
+    }
+    if (index < catalog.count) {
         group->handle = catalog.handles[index];
         group->properties = catalog.properties[index];
         group->tiles = 1;
@@ -15779,8 +15665,8 @@ ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
         result = zt__report(stream->diagnostics, NO_INSTRUCTION_SAMPLING, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                             (unsigned)catalog.count);
     } else if (zt__has_counters(&catalog)) {
-        result = zt__report_no_group(stream->diagnostics, stream->opened_by, &catalog, name, strlen(name),
-                                     ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED);
+        result =
+            zt__report_no_group(stream->diagnostics, stream->opened_by, &catalog, name, strlen(name), type);
     } else {
         result = zt__report(stream->diagnostics, METRIC_LIBRARY_MISSING,
                             ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, (unsigned)catalog.count);
@@ -16312,8 +16198,7 @@ ZT__PRIVATE void zt__report_not_calculated(zt_stream *stream, ze_result_t result
 
    Drivers keep state between calls. The first call in a process returns one row less than there are reports.
    The first call for a later capture returns as many, but the first row begins in the capture before; it is
-   discarded
-   (`is_first_row`). */
+   discarded (`is_first_row`). */
 ZT__PRIVATE int zt__calculate_rows(zt_stream *stream) {
     const char *call = "zetMetricGroupCalculateMetricValues";
     const zt__group *group = &stream->data->group;
@@ -16866,7 +16751,7 @@ typedef struct zt__hotspots {
     size_t debug_bytes;
     int has_skipped_debug; /* for config.debug_limit */
     zt__place *places;     /* sorted by the low 32 bits of their bases */
-    uint32_t place_count, place_capacity;
+    uint32_t place_count;
     int places_overlap; /* in these bits */
     zt__map spot_map;   /* by their keys */
     zt__spot **spots;   /* in the order of their first samples */
@@ -16881,32 +16766,6 @@ ZT__PRIVATE zt__hotspots *zt__hotspots_of(const zt_profiler *profiler) {
     return profiler ? (zt__hotspots *)zt__load(&profiler->hotspots) : NULL;
 }
 
-/* Returns the record of a module. If there is none, one without use is used again, or `*made` is added. NULL
-   if that is needed and NULL. The mutex is held. */
-ZT__PRIVATE zt__sampled_module *zt__find_or_add_module(zt__hotspots *hotspots, ze_module_handle_t handle,
-                                                       zt__sampled_module **made) {
-    zt__sampled_module *module, *unused = NULL;
-    for (module = hotspots->modules; module && module->handle != handle; module = module->next) {
-        if (!module->handle && !module->debug && module->kernel_count == 0) {
-            unused = module;
-        }
-    }
-    if (module) {
-        return module;
-    }
-    if (!unused && *made) {
-        unused = *made;
-        *made = NULL;
-        unused->next = hotspots->modules;
-        hotspots->modules = unused;
-    }
-    if (unused) {
-        unused->handle = handle;
-        unused->is_read = 0;
-    }
-    return unused;
-}
-
 /* Sets the module of a kernel, which may be NULL. The mutex is held. */
 ZT__PRIVATE void zt__set_module(zt__sampled_kernel *kernel, zt__sampled_module *module) {
     if (module) {
@@ -16919,11 +16778,11 @@ ZT__PRIVATE void zt__set_module(zt__sampled_kernel *kernel, zt__sampled_module *
 }
 
 /* Returns the record of a kernel, which is added if there is none. `handle` is NULL if its module is not
-   known. NULL without memory. */
+   known. A record of a module that nothing uses any more is used again. NULL without memory. */
 ZT__PRIVATE zt__sampled_kernel *zt__add_sampled_kernel(zt__hotspots *hotspots, const char *name,
                                                        const zt__code *code, ze_module_handle_t handle) {
     size_t size = strlen(name) + 1;
-    zt__sampled_module *module = NULL, *made_module = NULL;
+    zt__sampled_module *module = NULL, *unused = NULL, *made_module = NULL;
     zt__sampled_kernel *kernel;
     zt__sampled_kernel *made =
         (zt__sampled_kernel *)zt__allocate(&hotspots->allocator, 1, sizeof *made + size);
@@ -16945,8 +16804,22 @@ ZT__PRIVATE zt__sampled_kernel *zt__add_sampled_kernel(zt__hotspots *hotspots, c
         kernel->next = hotspots->kernels;
         hotspots->kernels = kernel;
     }
-    if (handle) {
-        module = zt__find_or_add_module(hotspots, handle, &made_module);
+    for (module = handle ? hotspots->modules : NULL; module && module->handle != handle;
+         module = module->next) {
+        if (!module->handle && !module->debug && module->kernel_count == 0) {
+            unused = module;
+        }
+    }
+    if (handle && !module && !unused && made_module) {
+        unused = made_module;
+        made_module = NULL;
+        unused->next = hotspots->modules;
+        hotspots->modules = unused;
+    }
+    if (handle && !module && unused) {
+        module = unused;
+        module->handle = handle;
+        module->is_read = 0;
     }
     if (kernel && module && !(kernel->module && kernel->module->debug)) {
         zt__set_module(kernel, module);
@@ -16999,27 +16872,6 @@ ZT__PRIVATE uint32_t zt__find_place(const zt__hotspots *hotspots, uint32_t addre
 /* Returns whether two kernels cannot both be there: then the later one has replaced the other. */
 ZT__PRIVATE int zt__replaces(const zt__place *later, const zt__place *earlier) {
     return later->base < earlier->base + earlier->size && earlier->base < later->base + later->size;
-}
-
-/* Adds a place, for which there is room, and removes those that it replaces. */
-ZT__PRIVATE void zt__insert_place(zt__hotspots *hotspots, const zt__place *added) {
-    zt__place *places = hotspots->places;
-    uint32_t i, kept = 0;
-    for (i = 0; i < hotspots->place_count; i++) {
-        if (!zt__replaces(added, &places[i])) {
-            places[kept++] = places[i];
-        }
-    }
-    for (i = kept; i > 0 && (uint32_t)places[i - 1].base > (uint32_t)added->base; i--) {
-        places[i] = places[i - 1];
-    }
-    places[i] = *added;
-    hotspots->place_count = kept + 1;
-    /* If any two overlap, so do two neighbours; the last one and the first are that, too. */
-    hotspots->places_overlap = 0;
-    for (i = 0; i <= kept && kept > 0; i++) {
-        hotspots->places_overlap |= zt__has_address(&places[i], (uint32_t)places[i < kept ? i + 1 : 0].base);
-    }
 }
 
 /* ---- samples: with `reading` held ------------------------------------------------------------------------ */
@@ -17132,45 +16984,35 @@ ZT__PRIVATE void zt__count_samples(zt__hotspots *hotspots, const zet_typed_value
     }
 }
 
-/* Calculates reports. Each has one row at the most, for which there is room in the stream's values. Returns
-   how many rows there are, and sets `result` if it fails, or to WARNING_DROPPED_DATA. */
-ZT__PRIVATE uint32_t zt__calculate_addresses(zt_stream *stream, const uint8_t *raw, uint32_t reports,
-                                             ze_result_t *result) {
-    const zt__group *group = &stream->data->group;
-    zt__process *process = zt__get_process();
-    uint32_t counts[ZT__MAX_TILES] = {0};
-    uint32_t i, sets = ZT__MAX_TILES, total = reports * group->metric_count, values = 0;
-    if (!process) {
-        *result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-        return 0;
-    }
-    zt__lock(&process->mutex); /* drivers calculate on one thread at a time */
-    *result = stream->driver.zetMetricGroupCalculateMultipleMetricValuesExp(
-        group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, reports * stream->report_size, raw,
-        &sets, &total, counts, stream->values);
-    zt__unlock(&process->mutex);
-    if (*result != ZE_RESULT_SUCCESS && *result != ZE_RESULT_WARNING_DROPPED_DATA) {
-        return 0;
-    }
-    for (i = 0; i < sets && i < ZT__MAX_TILES; i++) {
-        values += counts[i] < reports * group->metric_count ? counts[i] : reports * group->metric_count;
-    }
-    if (sets > ZT__MAX_TILES || values > reports * group->metric_count || values % group->metric_count != 0) {
-        *result = ZE_RESULT_ERROR_INVALID_SIZE;
-        return 0;
-    }
-    return values / group->metric_count;
-}
-
-/* Adds up what is in the ring. Returns whether the driver has reported that data were dropped. */
+/* Calculates and adds up what is in the ring. A report has one row at the most, for which there is room in
+   the stream's values. Returns whether the driver has reported that data were dropped. */
 ZT__PRIVATE int zt__count_ring(zt__hotspots *hotspots) {
     zt_stream *stream = hotspots->stream;
+    const zt__group *group = &stream->data->group;
+    zt__process *process = zt__get_process();
     const uint8_t *raw;
-    uint32_t i, rows, reports;
+    uint32_t i, reports;
     int is_dropped = 0;
     while ((reports = zt__find_waiting(stream, &raw)) > 0) {
-        ze_result_t result;
-        rows = zt__calculate_addresses(stream, raw, reports, &result);
+        uint32_t counts[ZT__MAX_TILES] = {0};
+        uint32_t sets = ZT__MAX_TILES, values = 0, most = reports * group->metric_count, total = most;
+        ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        if (process) {
+            zt__lock(&process->mutex); /* drivers calculate on one thread at a time */
+            result = stream->driver.zetMetricGroupCalculateMultipleMetricValuesExp(
+                group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, reports * stream->report_size,
+                raw, &sets, &total, counts, stream->values);
+            zt__unlock(&process->mutex);
+        }
+        if (result == ZE_RESULT_SUCCESS || result == ZE_RESULT_WARNING_DROPPED_DATA) {
+            for (i = 0; i < sets && i < ZT__MAX_TILES; i++) {
+                values += counts[i] < most ? counts[i] : most;
+            }
+            if (sets > ZT__MAX_TILES || values > most || values % group->metric_count != 0) {
+                result = ZE_RESULT_ERROR_INVALID_SIZE;
+                values = 0;
+            }
+        }
         is_dropped |= result == ZE_RESULT_WARNING_DROPPED_DATA;
         if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_WARNING_DROPPED_DATA) {
             zt__report_not_calculated(stream, result, "zetMetricGroupCalculateMultipleMetricValuesExp");
@@ -17178,8 +17020,8 @@ ZT__PRIVATE int zt__count_ring(zt__hotspots *hotspots) {
             hotspots->counts.discarded += reports;
             zt__unlock(&hotspots->mutex);
         }
-        for (i = 0; i < rows; i++) {
-            zt__count_samples(hotspots, stream->values + (size_t)i * stream->data->group.metric_count);
+        for (i = 0; i < values / group->metric_count; i++) {
+            zt__count_samples(hotspots, stream->values + (size_t)i * group->metric_count);
         }
         zt__lock(&stream->data->mutex);
         stream->calculated += reports;
@@ -17270,31 +17112,10 @@ ZT__PRIVATE int zt__read_kernel_binary(const zt_allocator *allocator, zt__get_bi
     return is_known;
 }
 
-/* Finds the same by all means. The loader may lack zeKernelGetBinaryExp, or refuse to return a size, and the
-   driver may export it or not; without it, the native binary of the module has the instructions. */
-ZT__PRIVATE int zt__read_code(const zt__hotspots *hotspots, ze_kernel_handle_t kernel,
-                              ze_kernel_handle_t of_driver, ze_module_handle_t module, const char *name,
-                              zt__code *code) {
-    const zt_allocator *allocator = &hotspots->allocator;
-    int is_known =
-        zt__read_kernel_binary(allocator, hotspots->get_binary, of_driver, code) ||
-        zt__read_kernel_binary(allocator, hotspots->profiler->driver.zeKernelGetBinaryExp, kernel, code);
-    zt__binary binary;
-    uint64_t address;
-    zt__elf elf;
-    if (!is_known && module) {
-        zt__read_binary(allocator, module, 0, SIZE_MAX, &binary);
-        is_known = zt__open_elf(binary.bytes, binary.size, &elf) &&
-                   zt__find_in_elf(&elf, name, NULL, &address, code);
-        zt__free(allocator, binary.bytes);
-    }
-    return is_known && code->size > 0 && code->size <= UINT32_MAX;
-}
-
-/* Adds a place, when samples of those that it replaces have been read. */
+/* Adds a place, and removes those that it replaces, when samples of these have been read. */
 ZT__PRIVATE void zt__add_place(zt__hotspots *hotspots, const zt__place *added) {
-    zt__place *larger = NULL;
-    uint32_t i, capacity;
+    zt__place *places = NULL, *before;
+    uint32_t i, room = 0, count = 0;
     int is_replacing = 0;
     zt__lock(&hotspots->mutex);
     for (i = 0; i < hotspots->place_count; i++) {
@@ -17307,40 +17128,48 @@ ZT__PRIVATE void zt__add_place(zt__hotspots *hotspots, const zt__place *added) {
         zt__unlock_timed(&hotspots->reading);
     }
     zt__lock(&hotspots->mutex);
-    while (hotspots->place_count == hotspots->place_capacity) {
-        capacity = hotspots->place_capacity ? 2 * hotspots->place_capacity : 64;
+    while (room <= hotspots->place_count) { /* other threads may add places meanwhile */
+        room = hotspots->place_count + 1;
         zt__unlock(&hotspots->mutex);
-        larger = (zt__place *)zt__allocate(&hotspots->allocator, capacity, sizeof *larger);
-        if (!larger) {
+        zt__free(&hotspots->allocator, places);
+        places = (zt__place *)zt__allocate(&hotspots->allocator, room, sizeof *places);
+        if (!places) {
             return;
         }
         zt__lock(&hotspots->mutex);
-        if (hotspots->place_capacity < capacity) { /* else another thread was faster */
-            zt__place *smaller = hotspots->places;
-            if (smaller) {
-                memcpy(larger, smaller, hotspots->place_count * sizeof *larger);
-            }
-            hotspots->places = larger;
-            hotspots->place_capacity = capacity;
-            larger = smaller;
-        }
-        zt__unlock(&hotspots->mutex);
-        zt__free(&hotspots->allocator, larger);
-        zt__lock(&hotspots->mutex);
     }
+    before = hotspots->places;
+    for (i = 0; i < hotspots->place_count; i++) {
+        if (!zt__replaces(added, &before[i])) {
+            places[count++] = before[i];
+        }
+    }
+    for (i = count++; i > 0 && (uint32_t)places[i - 1].base > (uint32_t)added->base; i--) {
+        places[i] = places[i - 1];
+    }
+    places[i] = *added;
     added->kernel->base = added->base;
-    zt__insert_place(hotspots, added);
+    hotspots->places = places;
+    hotspots->place_count = count;
+    /* If any two overlap, so do two neighbours; the last one and the first are that, too. */
+    hotspots->places_overlap = 0;
+    for (i = 0; i < count && count > 1; i++) {
+        hotspots->places_overlap |= zt__has_address(&places[i], (uint32_t)places[(i + 1) % count].base);
+    }
     zt__unlock(&hotspots->mutex);
+    zt__free(&hotspots->allocator, before);
 }
 
-/* Finds out where a kernel lies. Its owner must not destroy it meanwhile. */
+/* Finds out where a kernel lies, and what its instructions are. Its owner must not destroy it meanwhile. */
 ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_code *loaded) {
     const zt__driver *driver = &hotspots->profiler->driver;
+    const zt_allocator *allocator = &hotspots->allocator;
     ze_kernel_handle_t kernel = (ze_kernel_handle_t)(uintptr_t)loaded->handle, of_driver;
     void *translated = kernel;
     char *name;
     zt__place place = {0, 0, NULL};
-    zt__code code;
+    zt__code code = {0, 0};
+    int is_known;
     if (loaded->device && !zt__share_counters(loaded->device, hotspots->profiler->device)) {
         return;
     }
@@ -17352,15 +17181,28 @@ ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_code 
     if (hotspots->get_base(of_driver, &place.base) != ZE_RESULT_SUCCESS) {
         return;
     }
-    name = (char *)zt__allocate_with_name(&hotspots->allocator, 0, kernel);
-    if (name && zt__read_code(hotspots, kernel, of_driver, loaded->module, name, &code)) {
+    name = (char *)zt__allocate_with_name(allocator, 0, kernel);
+    /* The loader may lack zeKernelGetBinaryExp, or refuse to return a size, and the driver may export it or
+       not; without it, the native binary of the module has the instructions. */
+    is_known = name && (zt__read_kernel_binary(allocator, hotspots->get_binary, of_driver, &code) ||
+                        zt__read_kernel_binary(allocator, driver->zeKernelGetBinaryExp, kernel, &code));
+    if (name && !is_known && loaded->module) {
+        zt__binary binary;
+        uint64_t address;
+        zt__elf elf;
+        zt__read_binary(allocator, loaded->module, 0, SIZE_MAX, &binary);
+        is_known = zt__open_elf(binary.bytes, binary.size, &elf) &&
+                   zt__find_in_elf(&elf, name, NULL, &address, &code);
+        zt__free(allocator, binary.bytes);
+    }
+    if (is_known && code.size > 0 && code.size <= UINT32_MAX) {
         place.size = code.size;
         place.kernel = zt__add_sampled_kernel(hotspots, name, &code, loaded->module);
         if (place.kernel) {
             zt__add_place(hotspots, &place);
         }
     }
-    zt__free(&hotspots->allocator, name);
+    zt__free(allocator, name);
 }
 
 /* Places all kernels that the tracer knows. `reading` is held, for which the destruction of a kernel waits
@@ -17385,25 +17227,8 @@ ZT__PRIVATE void zt__place_loaded(zt__hotspots *hotspots, zt__loaded *loaded) {
     zt__free(&hotspots->allocator, codes);
 }
 
-/* Reads the debug information of a module, unless it is too large. The handle is valid, and `reading` is
- * held.
- */
-ZT__PRIVATE void zt__read_debug_info(zt__hotspots *hotspots, zt__sampled_module *module) {
-    size_t limit = hotspots->config.debug_limit, kept = hotspots->debug_bytes;
-    size_t room = kept < limit ? limit - kept : 0;
-    zt__binary debug;
-    zt__read_binary(&hotspots->allocator, module->handle, 1, room, &debug);
-    zt__lock(&hotspots->mutex);
-    hotspots->has_skipped_debug |= debug.size > room;
-    module->debug = debug.bytes;
-    module->debug_size = debug.bytes ? debug.size : 0;
-    module->is_read = 1;
-    hotspots->debug_bytes += module->debug_size;
-    zt__unlock(&hotspots->mutex);
-}
-
-/* Reads the debug information of a module, or of all if that is NULL, where kernels have samples. With
-   `is_last`, the handles are not valid afterwards. `reading` is held. */
+/* Reads the debug information of a module, or of all if that is NULL, where kernels have samples, unless it
+   is too large. With `is_last`, the handles are not valid afterwards. `reading` is held. */
 ZT__PRIVATE void zt__keep_debug_info(zt__hotspots *hotspots, ze_module_handle_t handle, int is_last) {
     zt__sampled_module *module;
     zt__lock(&hotspots->mutex);
@@ -17419,7 +17244,17 @@ ZT__PRIVATE void zt__keep_debug_info(zt__hotspots *hotspots, ze_module_handle_t 
         }
         zt__unlock(&hotspots->mutex);
         if (is_meant && has_samples && !module->is_read) {
-            zt__read_debug_info(hotspots, module);
+            size_t limit = hotspots->config.debug_limit, kept = hotspots->debug_bytes;
+            size_t room = kept < limit ? limit - kept : 0;
+            zt__binary debug;
+            zt__read_binary(&hotspots->allocator, module->handle, 1, room, &debug);
+            zt__lock(&hotspots->mutex);
+            hotspots->has_skipped_debug |= debug.size > room;
+            module->debug = debug.bytes;
+            module->debug_size = debug.bytes ? debug.size : 0;
+            module->is_read = 1;
+            hotspots->debug_bytes += module->debug_size;
+            zt__unlock(&hotspots->mutex);
         }
         zt__lock(&hotspots->mutex);
         for (kernel = hotspots->kernels; kernel && is_meant && is_last; kernel = kernel->next) {
@@ -17573,28 +17408,7 @@ ZT__PRIVATE ze_result_t zt__find_kernel_functions(zt__hotspots *hotspots) {
     return ZE_RESULT_SUCCESS;
 }
 
-/* Opens the stream. On failure the message was reported. */
-ZT__PRIVATE ze_result_t zt__open_samples(zt__hotspots *hotspots, zt_stream *stream) {
-    zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
-    ze_result_t result;
-    stream->is_of_instructions = 1;
-    stream->opened_by = "zt_hotspots_start";
-    stream->diagnostics = diagnostics;
-    result = zt__find_stream_group(stream);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__load_stream_metrics(stream);
-    }
-    if (result == ZE_RESULT_SUCCESS && !zt__find_sampled_metrics(hotspots, &stream->data->group)) {
-        result = zt__report(diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                            "the metric group has no counts, or others than at the first start");
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__make_room_for_rows(stream);
-    }
-    return result == ZE_RESULT_SUCCESS ? zt__open_streamer(stream) : result;
-}
-
-/* Starts sampling. `reading` is held. */
+/* Starts sampling. `reading` is held. On failure the message was reported. */
 ZT__PRIVATE ze_result_t zt__start_sampling(zt__hotspots *hotspots, zt__loaded *loaded) {
     zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
     zt_stream_config config = zt_stream_config_default();
@@ -17616,7 +17430,23 @@ ZT__PRIVATE ze_result_t zt__start_sampling(zt__hotspots *hotspots, zt__loaded *l
     if (!stream) {
         return zt__report_no_memory(diagnostics, "zt_hotspots_start", "samples");
     }
-    result = zt__open_samples(hotspots, stream);
+    stream->is_of_instructions = 1;
+    stream->opened_by = "zt_hotspots_start";
+    stream->diagnostics = diagnostics;
+    result = zt__find_stream_group(stream);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__load_stream_metrics(stream);
+    }
+    if (result == ZE_RESULT_SUCCESS && !zt__find_sampled_metrics(hotspots, &stream->data->group)) {
+        result = zt__report(diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                            "the metric group has no counts, or others than at the first start");
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__make_room_for_rows(stream);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__open_streamer(stream);
+    }
     if (result != ZE_RESULT_SUCCESS) {
         zt__destroy_stream(stream);
         return result;
@@ -17730,49 +17560,44 @@ typedef struct zt__line_search {
     uint32_t found;
 } zt__line_search;
 
-/* Returns the one copy of the name of a file, which lives as long as the profiler; "" without memory. */
-ZT__PRIVATE const char *zt__keep_file_name(zt__hotspots *hotspots, const char *name) {
-    const char *kept = NULL;
-    char *made = zt__duplicate_text(&hotspots->allocator, name);
-    size_t length = strlen(name);
-    zt__lock(&hotspots->mutex);
-    if (made && zt__map_make_room(&hotspots->files, &hotspots->allocator, &hotspots->mutex)) {
-        kept = (const char *)zt__map_find(&hotspots->files, name, length);
-        if (!kept) {
-            zt__map_add(&hotspots->files, made, length, made);
-            kept = made;
-            made = NULL;
-        }
-    }
-    zt__unlock(&hotspots->mutex);
-    zt__free(&hotspots->allocator, made);
-    return kept ? kept : "";
-}
-
 /* Called with each line that the tool prints, one for each address: "/path/file.cl:12", perhaps followed by a
-   blank and more, or "??:0". */
+   blank and more, or "??:0". There is one copy of the name of each file, which lives as long as the profiler.
+ */
 ZT__PRIVATE void zt__store_line(void *user, const char *text) {
     zt__line_search *search = (zt__line_search *)user;
-    char name[4096];
-    const char *colon = strrchr(text, ':'), *file;
+    zt__hotspots *hotspots = search->hotspots;
+    const char *colon = strrchr(text, ':'), *file = NULL;
     size_t length = colon ? (size_t)(colon - text) : 0;
     unsigned long line = colon ? strtoul(colon + 1, NULL, 10) : 0;
     zt__spot *spot = search->next < search->count ? search->spots[search->next++] : NULL;
+    char *made;
     if (!spot || line == 0 || line > UINT32_MAX || length == 0 || strncmp(text, "??", 2) == 0) {
         return;
     }
-    zt__copy_text(name, sizeof name, text, length);
-    file = zt__keep_file_name(search->hotspots, name);
-    zt__lock(&search->hotspots->mutex);
-    spot->file = file;
-    spot->line = *file ? (uint32_t)line : 0;
-    search->found += *file != 0;
-    zt__unlock(&search->hotspots->mutex);
+    made = (char *)zt__allocate(&hotspots->allocator, length + 1, 1);
+    zt__lock(&hotspots->mutex);
+    if (made && zt__map_make_room(&hotspots->files, &hotspots->allocator, &hotspots->mutex)) {
+        zt__copy_text(made, length + 1, text, length);
+        file = (const char *)zt__map_find(&hotspots->files, made, length);
+        if (!file) {
+            zt__map_add(&hotspots->files, made, length, made);
+            file = made;
+            made = NULL;
+        }
+    }
+    if (file) {
+        spot->file = file;
+        spot->line = (uint32_t)line;
+        search->found++;
+    }
+    zt__unlock(&hotspots->mutex);
+    zt__free(&hotspots->allocator, made);
 }
 
-/* Runs programs on the addresses in `input`, until one of them finds lines: one that exists may not know the
-   device's format. Returns 0 if there is none. */
-ZT__PRIVATE int zt__run_symbolizer(zt__line_search *search, FILE *input, FILE *object) {
+/* Finds the lines of some instructions. The debug information has addresses in its file or, with `of_device`,
+   as some drivers write it, those of the device. Programs are run until one of them finds lines: one that
+   exists may not know the device's format. Returns 0 if there is none, or no room for their files. */
+ZT__PRIVATE int zt__search_lines(zt__line_search *search, const zt__sampled_module *module, int of_device) {
     static const char *const programs[][6] = {
         {"addr2line", "-e", ZT__TOOL_OBJECT, NULL, NULL, NULL},
         {"llvm-addr2line", "-e", ZT__TOOL_OBJECT, NULL, NULL, NULL},
@@ -17780,44 +17605,8 @@ ZT__PRIVATE int zt__run_symbolizer(zt__line_search *search, FILE *input, FILE *o
          "--output-style=GNU", NULL},
     };
     const uint64_t longest_ns = UINT64_C(10000000000);
-    zt__tool tool = {NULL, input, object, 0, zt__store_line, search};
-    uint32_t i;
-    int has_run = 0;
-    tool.deadline = zt__deadline(longest_ns);
-    for (i = 0; i < ZT__COUNT_OF(programs) && search->found == 0; i++) {
-        tool.arguments = programs[i];
-        search->next = 0;
-        has_run |= zt__run_tool(&tool);
-    }
-    return has_run;
-}
-
-/* Finds where the kernels of a module lie in its debug information. */
-ZT__PRIVATE void zt__find_debug_addresses(zt__hotspots *hotspots, const zt__sampled_module *module) {
-    zt__sampled_kernel *kernel;
-    zt__code code;
-    zt__elf elf;
-    int is_elf = zt__open_elf(module->debug, module->debug_size, &elf);
-    zt__lock(&hotspots->mutex);
-    kernel = hotspots->kernels;
-    zt__unlock(&hotspots->mutex);
-    for (; kernel && is_elf; kernel = kernel->next) { /* new ones are added before the first */
-        int is_of_module;
-        zt__lock(&hotspots->mutex);
-        is_of_module = kernel->module == module;
-        zt__unlock(&hotspots->mutex);
-        if (is_of_module && kernel->debug_address == UINT64_MAX &&
-            !zt__find_in_elf(&elf, kernel->name, &kernel->code, &kernel->debug_address, &code)) {
-            kernel->debug_address = UINT64_MAX;
-        }
-    }
-}
-
-/* Finds the lines of some instructions. The debug information has addresses in its file or, with `of_device`,
-   as some drivers write it, those of the device. Returns 0 if there is no program that can do it, or no room
-   for its files. */
-ZT__PRIVATE int zt__search_lines(zt__line_search *search, const zt__sampled_module *module, int of_device) {
     FILE *input = tmpfile(), *object = tmpfile();
+    zt__tool tool = {NULL, input, object, 0, zt__store_line, search};
     int has_run = 0;
     uint32_t i;
     for (i = 0; input && i < search->count; i++) {
@@ -17828,7 +17617,12 @@ ZT__PRIVATE int zt__search_lines(zt__line_search *search, const zt__sampled_modu
     }
     if (input && object && fwrite(module->debug, 1, module->debug_size, object) == module->debug_size &&
         fflush(object) == 0 && fflush(input) == 0) {
-        has_run = zt__run_symbolizer(search, input, object);
+        tool.deadline = zt__deadline(longest_ns);
+        for (i = 0; i < ZT__COUNT_OF(programs) && search->found == 0; i++) {
+            tool.arguments = programs[i];
+            search->next = 0;
+            has_run |= zt__run_tool(&tool);
+        }
     }
     if (input) {
         fclose(input);
@@ -17843,8 +17637,11 @@ ZT__PRIVATE int zt__search_lines(zt__line_search *search, const zt__sampled_modu
    without memory. */
 ZT__PRIVATE int zt__find_lines_of_module(zt__hotspots *hotspots, const zt__sampled_module *module) {
     zt__line_search search = {hotspots, NULL, 0, 0, 0};
+    zt__sampled_kernel *kernel;
     uint32_t i, room;
-    int has_run;
+    zt__code code;
+    zt__elf elf;
+    int is_elf, has_run;
     zt__lock(&hotspots->mutex);
     room = hotspots->spot_count;
     zt__unlock(&hotspots->mutex);
@@ -17862,9 +17659,20 @@ ZT__PRIVATE int zt__find_lines_of_module(zt__hotspots *hotspots, const zt__sampl
             search.spots[search.count++] = spot;
         }
     }
+    kernel = hotspots->kernels;
     zt__unlock(&hotspots->mutex);
     if (search.count > 0) {
-        zt__find_debug_addresses(hotspots, module);
+        is_elf = zt__open_elf(module->debug, module->debug_size, &elf);
+        for (; kernel && is_elf; kernel = kernel->next) { /* new ones are added before the first */
+            int is_of_module;
+            zt__lock(&hotspots->mutex);
+            is_of_module = kernel->module == module;
+            zt__unlock(&hotspots->mutex);
+            if (is_of_module && kernel->debug_address == UINT64_MAX &&
+                !zt__find_in_elf(&elf, kernel->name, &kernel->code, &kernel->debug_address, &code)) {
+                kernel->debug_address = UINT64_MAX;
+            }
+        }
         has_run = zt__search_lines(&search, module, 0);
         if (has_run && search.found == 0) {
             has_run = zt__search_lines(&search, module, 1);
@@ -21936,38 +21744,26 @@ ZT__PRIVATE void zt__append_snake_case(char *name, size_t room, const char *from
     name[used] = 0;
 }
 
-/* Chooses the unit of a family, and the factor to it. Units that are in no base unit keep their name. */
-ZT__PRIVATE void zt__choose_base_unit(zt__family *family, const char *units) {
-    static const struct {
-        const char *units, *base;
-        double factor;
-    } base_units[] = {
-        {"ns", "seconds", 1e-9},
-        {"us", "seconds", 1e-6},
-        {"ms", "seconds", 1e-3},
-        {"s", "seconds", 1},
-        {"percent", "ratio", 0.01},
-        {"%", "ratio", 0.01},
-        {"Hz", "hertz", 1},
-        {"kHz", "hertz", 1e3},
-        {"MHz", "hertz", 1e6},
-        {"GHz", "hertz", 1e9},
-        {"BpS", "bytes_per_second", 1},
-        {"KBpS", "bytes_per_second", 1e3},
-        {"MBpS", "bytes_per_second", 1e6},
-        {"GBpS", "bytes_per_second", 1e9},
-    };
-    uint32_t i;
-    family->factor = 1;
-    family->unit[0] = 0;
-    for (i = 0; i < ZT__COUNT_OF(base_units); i++) {
-        if (strcmp(units, base_units[i].units) == 0) {
-            family->factor = base_units[i].factor;
-            units = base_units[i].base;
-        }
-    }
-    zt__append_snake_case(family->unit, sizeof family->unit, units, strlen(units));
-}
+/* The units of families. Other units keep their name. */
+static const struct {
+    const char *units, *base;
+    double factor;
+} zt__base_units[] = {
+    {"ns", "seconds", 1e-9},
+    {"us", "seconds", 1e-6},
+    {"ms", "seconds", 1e-3},
+    {"s", "seconds", 1},
+    {"percent", "ratio", 0.01},
+    {"%", "ratio", 0.01},
+    {"Hz", "hertz", 1},
+    {"kHz", "hertz", 1e3},
+    {"MHz", "hertz", 1e6},
+    {"GHz", "hertz", 1e9},
+    {"BpS", "bytes_per_second", 1},
+    {"KBpS", "bytes_per_second", 1e3},
+    {"MBpS", "bytes_per_second", 1e6},
+    {"GBpS", "bytes_per_second", 1e9},
+};
 
 /* Whose figures a family has. */
 typedef enum zt__family_kind {
@@ -21985,7 +21781,7 @@ ZT__PRIVATE void zt__describe_family(zt__family *family, zt__family_kind kind, c
     static const char *const reserved[] = {"_total", "_count", "_sum", "_bucket", "_created", "_info"};
     static const char *const prefixes[] = {"zetools_metric_", "zetools_tile_metric_",
                                            "zetools_streamed_mean_", "zetools_streamed_peak_"};
-    const char *units = metric->aggregation == ZT_AGGREGATE_FLAG ? "samples" : metric->units;
+    const char *units = metric->aggregation == ZT_AGGREGATE_FLAG ? "samples" : metric->units, *base = units;
     size_t length = strlen(metric->name);
     int is_streamed = kind >= ZT__STREAMED_MEAN;
     uint32_t i;
@@ -21994,7 +21790,14 @@ ZT__PRIVATE void zt__describe_family(zt__family *family, zt__family_kind kind, c
         (is_streamed && metric->aggregation == ZT_AGGREGATE_FLAG)) {
         return;
     }
-    zt__choose_base_unit(family, units);
+    family->factor = 1;
+    for (i = 0; i < ZT__COUNT_OF(zt__base_units); i++) {
+        if (strcmp(units, zt__base_units[i].units) == 0) {
+            family->factor = zt__base_units[i].factor;
+            base = zt__base_units[i].base;
+        }
+    }
+    zt__append_snake_case(family->unit, sizeof family->unit, base, strlen(base));
     family->type = is_streamed || metric->aggregation == ZT_AGGREGATE_MEAN ? "gauge" : "counter";
     if (*units && zt__ends_with(metric->name, units, strcmp)) {
         length -= strlen(units); /* "FrequencyMHz" in MHz becomes "frequency_hertz" */
@@ -22011,38 +21814,18 @@ ZT__PRIVATE void zt__describe_family(zt__family *family, zt__family_kind kind, c
     }
 }
 
-/* Returns the metric of a family. Streams are attached while reports are written, but never removed. */
-ZT__PRIVATE const zt_metric *zt__metric_of_family(const zt_profiler *profiler, zt__family_kind kind,
-                                                  uint32_t metric) {
-    return kind < ZT__STREAMED_MEAN ? &profiler->metrics[metric] : zt_get_streamed_metric(profiler, metric);
+/* Returns a metric of regions or of streams. These are attached while reports are written, but never
+   removed. */
+ZT__PRIVATE const zt_metric *zt__metric_at(const zt_profiler *profiler, int is_streamed, uint32_t index) {
+    return is_streamed ? zt_get_streamed_metric(profiler, index) : &profiler->metrics[index];
 }
 
-/* Reads the figure of a metric in a region, on a tile. Returns 0 if there is none. */
-ZT__PRIVATE int zt__read_family_figure(zt_profiler *profiler, zt__family_kind kind, uint32_t metric,
-                                       uint32_t region, uint32_t tile, double *figure) {
-    int is_gauge;
-    zt_streamed streamed;
-    zt_stats stats;
-    if (kind >= ZT__STREAMED_MEAN) {
-        zt_get_streamed(profiler, region, metric, &streamed);
-        *figure = kind == ZT__STREAMED_MEAN ? streamed.mean : streamed.peak;
-        return streamed.rows > 0 && zt__is_finite(*figure);
-    }
-    zt__lock(&profiler->mutex);
-    zt__get_moments(&profiler->layout, &profiler->regions[region]->statistics,
-                    kind == ZT__OF_TILES ? zt__tile_column(profiler, tile, metric) : 1 + metric, &stats);
-    zt__unlock(&profiler->mutex);
-    is_gauge = profiler->metrics[metric].aggregation == ZT_AGGREGATE_MEAN;
-    *figure = is_gauge ? stats.mean : stats.sum;
-    return stats.count > 0 && zt__is_finite(*figure) && (is_gauge || *figure >= 0);
-}
-
-/* Writes the figures of a metric in each region. */
+/* Writes the figures of a metric in each region, and on each tile. */
 ZT__PRIVATE void zt__write_metric_samples(zt_profiler *profiler, zt__writer *writer, zt__family_kind kind,
                                           uint32_t metric, const zt__family *family, uint32_t region_count) {
-    const zt_metric *described = zt__metric_of_family(profiler, kind, metric);
+    const zt_metric *described = zt__metric_at(profiler, kind >= ZT__STREAMED_MEAN, metric);
+    int is_gauge = described->aggregation == ZT_AGGREGATE_MEAN;
     uint32_t i, tile, tiles = kind == ZT__OF_TILES ? profiler->tile_count : 1, stream = 0;
-    double figure;
     if (kind >= ZT__STREAMED_MEAN) {
         zt__stream_data *data = NULL;
         do {
@@ -22051,13 +21834,29 @@ ZT__PRIVATE void zt__write_metric_samples(zt_profiler *profiler, zt__writer *wri
         } while (data && metric - data->first_streamed >= data->group.metric_count);
     }
     for (i = 0; i < region_count; i++) {
-        const char *region = zt__record_at(profiler, i)->name;
+        const zt__region_record *record = zt__record_at(profiler, i);
         for (tile = 0; tile < tiles; tile++) {
-            if (!zt__read_family_figure(profiler, kind, metric, i, tile, &figure)) {
+            double figure = zt__nan();
+            if (stream) {
+                zt_streamed streamed;
+                zt_get_streamed(profiler, i, metric, &streamed);
+                if (streamed.rows > 0) {
+                    figure = kind == ZT__STREAMED_MEAN ? streamed.mean : streamed.peak;
+                }
+            } else {
+                zt_stats stats;
+                zt__lock(&profiler->mutex);
+                zt__get_moments(&profiler->layout, &record->statistics,
+                                kind == ZT__OF_TILES ? zt__tile_column(profiler, tile, metric) : 1 + metric,
+                                &stats);
+                zt__unlock(&profiler->mutex);
+                figure = is_gauge ? stats.mean : stats.sum < 0 ? zt__nan() : stats.sum;
+            }
+            if (!zt__is_finite(figure)) {
                 continue;
             }
             zt__begin_labels(writer, family->name, strcmp(family->type, "counter") == 0 ? "_total" : "");
-            zt__write_label(writer, "region", region);
+            zt__write_label(writer, "region", record->name);
             zt__write_label(writer, "metric", described->name);
             zt__write_label(writer, "group", described->group);
             if (profiler->pass_count > 1 && !stream) {
@@ -22098,14 +21897,14 @@ ZT__PRIVATE int zt__write_metric_families(zt_profiler *profiler, zt__writer *wri
         return 0;
     }
     for (i = 0; i < count; i++) {
-        const zt_metric *metric = zt__metric_of_family(profiler, kind, i);
+        const zt_metric *metric = zt__metric_at(profiler, kind >= ZT__STREAMED_MEAN, i);
         zt__describe_family(&families[i], kind, metric, "");
         if (families[zt__first_of_family(families, i)].type != families[i].type) {
             zt__describe_family(&families[i], kind, metric, families[i].type);
         }
     }
     for (i = 0; i < count; i++) {
-        const zt_metric *metric = zt__metric_of_family(profiler, kind, i);
+        const zt_metric *metric = zt__metric_at(profiler, kind >= ZT__STREAMED_MEAN, i);
         if (!*families[i].name || zt__first_of_family(families, i) < i) {
             continue; /* none, or written already */
         }
@@ -22256,23 +22055,7 @@ ZT__PRIVATE void zt__write_count_families(const zt_profiler *profiler, zt__write
 }
 
 #ifdef ZETOOLS_TRACER
-ZT__PRIVATE void zt__write_call_families(const zt_profiler *profiler, zt__writer *writer) {
-    uint32_t i, count = zt__calls_to_report(profiler);
-    zt_call_info call;
-    if (count == 0) {
-        return;
-    }
-    zt__begin_family(writer, "zetools_call_seconds", "summary", "seconds", "Host time of calls");
-    for (i = 0; i < count; i++) {
-        zt_get_call(profiler, i, &call);
-        zt__write_summary(writer, "zetools_call_seconds", "call", call.name, &call.time_ns);
-    }
-    zt__begin_family(writer, "zetools_call_errors", "counter", "errors", "Calls that failed");
-    for (i = 0; i < count; i++) {
-        zt_get_call(profiler, i, &call);
-        zt__write_labelled_count(writer, "zetools_call_errors", "call", call.name, call.errors);
-    }
-}
+
 #endif
 
 /* Returns 0 without memory. */
@@ -22282,6 +22065,10 @@ ZT__PRIVATE int zt__write_openmetrics(zt_profiler *profiler, zt__writer *writer,
         profiler->metric_count, profiler->tile_count ? profiler->metric_count : 0, streamed, streamed};
     uint32_t kind;
     int has_memory = 1;
+#ifdef ZETOOLS_TRACER
+    uint32_t i, calls = zt__calls_to_report(profiler);
+    zt_call_info call;
+#endif
     zt__write_count_families(profiler, writer);
     zt__write_region_families(profiler, writer, region_count);
     for (kind = 0; kind < ZT__FAMILY_KIND_COUNT && has_memory; kind++) {
@@ -22289,7 +22076,18 @@ ZT__PRIVATE int zt__write_openmetrics(zt_profiler *profiler, zt__writer *writer,
             zt__write_metric_families(profiler, writer, (zt__family_kind)kind, counts[kind], region_count);
     }
 #ifdef ZETOOLS_TRACER
-    zt__write_call_families(profiler, writer);
+    if (calls > 0) {
+        zt__begin_family(writer, "zetools_call_seconds", "summary", "seconds", "Host time of calls");
+        for (i = 0; i < calls; i++) {
+            zt_get_call(profiler, i, &call);
+            zt__write_summary(writer, "zetools_call_seconds", "call", call.name, &call.time_ns);
+        }
+        zt__begin_family(writer, "zetools_call_errors", "counter", "errors", "Calls that failed");
+        for (i = 0; i < calls; i++) {
+            zt_get_call(profiler, i, &call);
+            zt__write_labelled_count(writer, "zetools_call_errors", "call", call.name, call.errors);
+        }
+    }
 #endif
     zt__write_text(writer, "# EOF\n");
     return has_memory;
@@ -22489,6 +22287,39 @@ ZT__PRIVATE zt__figures zt__list_figures(const zt_stats *stats) {
     return figures;
 }
 
+/* The names of latencies and of times of zt_overlap: in CSV, and in JSON. */
+static const char *const zt__latency_names[ZT_LATENCY_COUNT][2] = {{"queue latency", "queue_latency_ns"},
+                                                                   {"launch latency", "launch_latency_ns"}};
+static const char *const zt__overlap_names[][2] = {{"overlap: first begin to last end", "span_ns"},
+                                                   {"overlap: busy", "busy_ns"},
+                                                   {"overlap: kernels", "kernel_ns"},
+                                                   {"overlap: copies", "copy_ns"},
+                                                   {"overlap: kernels and copies at once", "both_ns"},
+                                                   {"overlap: idle", "idle_ns"}};
+
+typedef struct zt__overlap_times {
+    double ns[ZT__COUNT_OF(zt__overlap_names)];
+} zt__overlap_times;
+
+ZT__PRIVATE zt__overlap_times zt__list_overlap(const zt_overlap *overlap) {
+    zt__overlap_times times = {{overlap->span_ns, overlap->busy_ns, overlap->kernel_ns, overlap->copy_ns,
+                                overlap->both_ns, overlap->idle_ns}};
+    return times;
+}
+
+/* Returns whether an earlier metric has the same name. Those of streams are compared with each other. */
+ZT__PRIVATE int zt__is_repeated(const zt_profiler *profiler, int is_streamed, uint32_t index) {
+    const zt_metric *metric = zt__metric_at(profiler, is_streamed, index), *earlier;
+    uint32_t i;
+    for (i = 0; i < index && metric; i++) {
+        earlier = zt__metric_at(profiler, is_streamed, i);
+        if (earlier && strcmp(earlier->name, metric->name) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* A time as text: "2026-11-22T03:21:00Z"; "" if it is not known. */
 typedef struct zt__date {
     char text[32];
@@ -22528,6 +22359,19 @@ ZT__PRIVATE zt__kernel_values zt__list_kernel_values(const zt_kernel_info *info)
                                info->spill_bytes, info->barriers, info->arguments, info->code_bytes,
                                info->profile_flags, info->free_register_bytes}};
     return list;
+}
+
+/* The hash of a kernel's module as text; "" if it is not known. */
+typedef struct zt__module_text {
+    char text[24];
+} zt__module_text;
+
+ZT__PRIVATE zt__module_text zt__format_module(const zt_kernel_info *info) {
+    zt__module_text module = {""};
+    if (info->module) {
+        snprintf(module.text, sizeof module.text, "%016llx", (unsigned long long)info->module);
+    }
+    return module;
 }
 
 /* Sizes in three dimensions as text: "256", "16x16"; "" if they are not known. */
@@ -22602,9 +22446,29 @@ ZT__PRIVATE void zt__describe_overlap(const zt_overlap *overlap, char *text, siz
 /* A note is a sentence or two about what a report does not show, why, and what to do. */
 typedef void (*zt__note_fn)(zt__document *document, const char *text);
 
-/* What to do about samples that are lost or dropped by a cause. */
-ZT__PRIVATE const char *zt__remedy_of(zt_cause cause) {
+ZT__PRIVATE ZT__CHECKED_FORMAT(3, 4) void zt__add_note(zt__document *document, zt__note_fn note,
+                                                       const char *format, ...) {
+    char text[sizeof document->profiler->availability_text.text + 128];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    note(document, text);
+}
+
+/* Notes how many of something are missing, and what to do. */
+ZT__PRIVATE void zt__note_missing(zt__document *document, zt__note_fn note, uint64_t count, const char *what,
+                                  const char *remedy) {
+    if (count > 0) {
+        zt__add_note(document, note, "%llu sample%s %s. %s", (unsigned long long)count,
+                     count == 1 ? " is" : "s are", what, remedy);
+    }
+}
+
+/* Notes which samples are not in the report. */
+ZT__PRIVATE void zt__note_missing_samples(zt__document *document, zt__note_fn note) {
     static const char *const remedies[] = {
+        /* of the causes from ZT_LOST_NEVER_DELIVERED on */
         "Wait for the work before zt_close, or raise config.wait_timeout_ns.",
         "Execute recorded lists with zt_execute, or collect after each execution.",
         "Wait for the work inside of ZT_PASSES.",
@@ -22618,23 +22482,6 @@ ZT__PRIVATE const char *zt__remedy_of(zt_cause cause) {
         "Call zt_end before zt_release and zt_close.",
         "Open a new profiler when the device is back.",
     };
-    return cause < ZT_LOST_NEVER_DELIVERED ? "The device flagged the data as unusable."
-                                           : remedies[cause - ZT_LOST_NEVER_DELIVERED];
-}
-
-/* Notes how many of something are missing, and what to do. */
-ZT__PRIVATE void zt__note_missing(zt__document *document, zt__note_fn note, uint64_t count, const char *what,
-                                  const char *remedy) {
-    char text[512];
-    if (count > 0) {
-        snprintf(text, sizeof text, "%llu sample%s %s. %s", (unsigned long long)count,
-                 count == 1 ? " is" : "s are", what, remedy);
-        note(document, text);
-    }
-}
-
-/* Notes which samples are not in the report. */
-ZT__PRIVATE void zt__note_missing_samples(zt__document *document, zt__note_fn note) {
     const zt_profiler *profiler = document->profiler;
     zt_counts counts = zt_get_counts(profiler);
     uint64_t states[ZT__SLOT_STATE_COUNT], waiting;
@@ -22652,15 +22499,15 @@ ZT__PRIVATE void zt__note_missing_samples(zt__document *document, zt__note_fn no
         snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
                  zt_cause_name((zt_cause)i));
         zt__note_missing(document, note, zt_get_cause(profiler, (zt_cause)i), text,
-                         zt__remedy_of((zt_cause)i));
+                         i < ZT_LOST_NEVER_DELIVERED ? "The device flagged the data as unusable."
+                                                     : remedies[i - ZT_LOST_NEVER_DELIVERED]);
     }
     if (counts.unobserved_lists > 0) {
-        snprintf(text, sizeof text,
-                 "%llu %s ran outside of zt_execute: only the last execution before each collection is "
-                 "measured. Execute recorded lists with zt_execute.",
-                 (unsigned long long)counts.unobserved_lists,
-                 counts.unobserved_lists == 1 ? "list" : "lists");
-        note(document, text);
+        zt__add_note(document, note,
+                     "%llu %s ran outside of zt_execute: only the last execution before each collection is "
+                     "measured. Execute recorded lists with zt_execute.",
+                     (unsigned long long)counts.unobserved_lists,
+                     counts.unobserved_lists == 1 ? "list" : "lists");
     }
 }
 
@@ -22670,14 +22517,12 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
     zt__tracer *tracer = zt__load(&document->profiler->tracer);
     zt_trace_counts counts = zt_trace_get_counts(document->profiler);
     const zt__traced_device *device = tracer ? zt__load(&tracer->devices) : NULL;
-    char text[256];
     if (tracer && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
         if (counts.launches > 0) {
-            snprintf(text, sizeof text,
-                     "%llu launches: %llu measured, %llu left out by ZT_KERNELS or zt_trace_config.",
-                     (unsigned long long)counts.launches, (unsigned long long)counts.measured,
-                     (unsigned long long)counts.filtered);
-            note(document, text);
+            zt__add_note(document, note,
+                         "%llu launches: %llu measured, %llu left out by ZT_KERNELS or zt_trace_config.",
+                         (unsigned long long)counts.launches, (unsigned long long)counts.measured,
+                         (unsigned long long)counts.filtered);
         } else {
             note(document, "No kernel was launched while tracing.");
         }
@@ -22685,9 +22530,8 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
             device = zt__load(&device->next);
         }
         if (device && device->copies_seen) {
-            snprintf(text, sizeof text, "%llu copies and fills were not measured: set ZT_COPIES=1.",
-                     (unsigned long long)device->copies_seen);
-            note(document, text);
+            zt__add_note(document, note, "%llu copies and fills were not measured: set ZT_COPIES=1.",
+                         (unsigned long long)device->copies_seen);
         } else if (counts.launches == 0 && !tracer->automatic &&
                    !tracer->measured[ZT__CALL_CommandListAppendMemoryCopy]) {
             note(document, "zt_trace_config.copies measures copies and fills.");
@@ -22705,94 +22549,63 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
     const zt__tracer *tracer = zt__load(&document->profiler->tracer);
     int counts_waits = tracer && tracer->measured[ZT__CALL_CommandListAppendWaitOnEvents] &&
                        document->profiler->metric_count == 0;
-    char text[320];
     if (counts.elsewhere > 0) {
-        snprintf(text, sizeof text,
-                 "%llu of %llu launches could not be measured: their lists are of other contexts or devices, "
-                 "of copy engines, can be cloned or changed, or are captured into graphs%s.",
-                 (unsigned long long)counts.elsewhere, (unsigned long long)counts.launches,
-                 counts_waits ? ", or they are waits on lists that are not in order" : "");
-        note(document, text);
+        zt__add_note(document, note,
+                     "%llu of %llu launches could not be measured: their lists are of other contexts or "
+                     "devices, of copy engines, can be cloned or changed, or are captured into graphs%s.",
+                     (unsigned long long)counts.elsewhere, (unsigned long long)counts.launches,
+                     counts_waits ? ", or they are waits on lists that are not in order" : "");
     }
     if (counts.serialised > 0 && document->profiler->metric_count == 0) {
-        snprintf(text, sizeof text,
-                 "%llu of %llu launches were measured between barriers, so they did not overlap with others: "
-                 "the tracer cannot read time stamps of their events, for example because these were created "
-                 "before it was started.",
-                 (unsigned long long)counts.serialised, (unsigned long long)counts.launches);
-        note(document, text);
+        zt__add_note(document, note,
+                     "%llu of %llu launches were measured between barriers, so they did not overlap with "
+                     "others: the tracer cannot read time stamps of their events, for example because these "
+                     "were created before it was started.",
+                     (unsigned long long)counts.serialised, (unsigned long long)counts.launches);
     }
 #else
     (void)document, (void)note;
 #endif
 }
 
-/* Notes launches of kernels for which there was no room. */
+#ifdef ZETOOLS_TRACER
+
+/* Notes kernels for which there was no room or that were replaced, and failures to write files of modules. */
 ZT__PRIVATE void zt__note_kernels(zt__document *document, zt__note_fn note) {
-#ifdef ZETOOLS_TRACER
     zt_profiler *profiler = document->profiler;
-    uint64_t count;
-    char text[256];
+    zt__tracer *tracer = zt__load(&profiler->tracer);
+    uint64_t unknown, replaced = zt_trace_get_counts(profiler).replaced;
     zt__lock(&profiler->mutex);
-    count = profiler->unknown_launches;
+    unknown = profiler->unknown_launches;
     zt__unlock(&profiler->mutex);
-    if (count > 0) {
-        snprintf(
-            text, sizeof text,
-            "What the kernels of %llu launches are made of is not known: there is no memory, or there are "
-            "more than %u kernels.",
-            (unsigned long long)count, (unsigned)ZT__MAX_KERNELS);
-        note(document, text);
+    if (unknown > 0) {
+        zt__add_note(document, note,
+                     "What the kernels of %llu launches are made of is not known: there is no memory, or "
+                     "there are more than %u kernels.",
+                     (unsigned long long)unknown, (unsigned)ZT__MAX_KERNELS);
     }
-#else
-    (void)document, (void)note;
-#endif
-}
-
-/* Notes kernels that were replaced, and failures to write files of modules. */
-ZT__PRIVATE void zt__note_modules(zt__document *document, zt__note_fn note) {
-#ifdef ZETOOLS_TRACER
-    zt__tracer *tracer = zt__load(&document->profiler->tracer);
-    char text[sizeof tracer->modules.failure.text + 64];
-    uint64_t replaced = zt_trace_get_counts(document->profiler).replaced;
-    if (replaced) {
-        snprintf(text, sizeof text,
-                 "zt_replace has replaced %llu kernel%s: figures are those of the replacements.",
-                 (unsigned long long)replaced, replaced == 1 ? "" : "s");
-        note(document, text);
+    if (replaced > 0) {
+        zt__add_note(document, note,
+                     "zt_replace has replaced %llu kernel%s: figures are those of the replacements.",
+                     (unsigned long long)replaced, replaced == 1 ? "" : "s");
     }
     if (tracer && zt__load(&tracer->modules.failures)) {
+        zt__message_text first;
+        uint32_t failures;
         zt__lock(&tracer->modules.mutex);
-        if (tracer->modules.failures == 1) {
-            snprintf(text, sizeof text, "Writing files of modules has failed. %s",
-                     tracer->modules.failure.text);
-        } else {
-            snprintf(text, sizeof text, "Writing files of modules has failed %u times. The first: %s",
-                     (unsigned)tracer->modules.failures, tracer->modules.failure.text);
-        }
+        failures = tracer->modules.failures;
+        first = tracer->modules.failure;
         zt__unlock(&tracer->modules.mutex);
-        note(document, text);
+        if (failures == 1) {
+            zt__add_note(document, note, "Writing files of modules has failed. %s", first.text);
+        } else {
+            zt__add_note(document, note, "Writing files of modules has failed %u times. The first: %s",
+                         (unsigned)failures, first.text);
+        }
     }
-#else
-    (void)document, (void)note;
-#endif
 }
 
-/* Notes how many own times are not known. */
-ZT__PRIVATE void zt__note_own_times(zt__document *document, zt__note_fn note) {
-    uint32_t i, count = 0;
-    char text[320];
-    for (i = 0; i < document->region_count; i++) {
-        count += (uint32_t)zt__is_nan(document->nesting[i].own_ns);
-    }
-    if (count > 0) {
-        snprintf(text, sizeof text,
-                 "The own time of %u region%s is not known, because samples are missing, regions overlap or "
-                 "lists ran outside of zt_execute. %s share is estimated from what was collected.",
-                 (unsigned)count, count == 1 ? "" : "s", count == 1 ? "Its" : "Their");
-        note(document, text);
-    }
-}
+#endif
 
 /* ---- hot spots ------------------------------------------------------------------------------------------- */
 
@@ -22896,7 +22709,10 @@ ZT__PRIVATE zt__hot_row *zt__read_hot_rows(zt__document *document, int merges, u
         return NULL;
     }
     qsort(rows, room, sizeof *rows, zt__compare_hot_lines);
-    *count = merges ? zt__merge_hot_lines(rows, room) : room;
+    if (merges) {
+        room = zt__merge_hot_lines(rows, room);
+    }
+    *count = room;
     return rows;
 }
 
@@ -22930,38 +22746,36 @@ ZT__PRIVATE uint32_t zt__find_main_stall(const zt__hotspots *hotspots, const zt_
 /* Notes a number of samples, as a share of all. */
 ZT__PRIVATE void zt__note_samples(zt__document *document, zt__note_fn note, uint64_t samples, uint64_t all,
                                   const char *what) {
-    char text[512];
     if (samples > 0) {
-        snprintf(text, sizeof text, "%llu of %llu instruction samples (%.1f%%) %s",
-                 (unsigned long long)samples, (unsigned long long)all, 100.0 * (double)samples / (double)all,
-                 what);
-        note(document, text);
+        zt__add_note(document, note, "%llu of %llu instruction samples (%.1f%%) %s",
+                     (unsigned long long)samples, (unsigned long long)all,
+                     100.0 * (double)samples / (double)all, what);
     }
 }
 
 /* Notes which samples of hot spots are not shown, and why lines are not known. */
 ZT__PRIVATE void zt__note_hotspots(zt__document *document, zt__note_fn note) {
     zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
-    zt_hotspots_counts counts = zt_hotspots_get_counts(document->profiler);
+    zt_hotspots_counts counts;
     const zt__sampled_kernel *kernel;
-    char text[sizeof hotspots->refusal.text + 64];
-    int lacks_debug = 0, lacks_module = 0, lacks_tool, lacks_lines, has_skipped, is_refused;
+    zt__message_text refusal;
+    int lacks_debug = 0, lacks_module = 0, lacks_tool, lacks_lines, has_skipped;
     if (!hotspots) {
         return;
     }
     zt__lock(&hotspots->mutex);
-    snprintf(text, sizeof text, "Hot spots were not sampled: %s", hotspots->refusal.text);
     for (kernel = hotspots->kernels; kernel; kernel = kernel->next) {
         lacks_module |= kernel->samples > 0 && !kernel->module;
         lacks_debug |= kernel->samples > 0 && kernel->module && !kernel->module->debug;
     }
+    counts = hotspots->counts;
+    refusal = hotspots->refusal;
     lacks_tool = hotspots->lacks_tool;
     lacks_lines = hotspots->lacks_lines;
     has_skipped = hotspots->has_skipped_debug;
-    is_refused = hotspots->refusal.text[0] != 0;
     zt__unlock(&hotspots->mutex);
-    if (is_refused) {
-        note(document, text);
+    if (refusal.text[0]) {
+        zt__add_note(document, note, "Hot spots were not sampled: %s", refusal.text);
     }
     zt__note_samples(document, note, counts.outside, counts.samples,
                      "are in no known kernel: they are of other processes, or of kernels that were neither "
@@ -22971,17 +22785,15 @@ ZT__PRIVATE void zt__note_hotspots(zt__document *document, zt__note_fn note) {
     zt__note_samples(document, note, counts.no_room, counts.samples,
                      "are at further addresses. Raise zt_hotspots_config.addresses.");
     if (counts.discarded > 0) {
-        snprintf(text, sizeof text,
-                 "%llu reports of instruction samples could not be used. The log names why.",
-                 (unsigned long long)counts.discarded);
-        note(document, text);
+        zt__add_note(document, note,
+                     "%llu reports of instruction samples could not be used. The log names why.",
+                     (unsigned long long)counts.discarded);
     }
     if (counts.drops > 0) {
-        snprintf(text, sizeof text,
-                 "The device has dropped instruction samples %llu times, because they were not read in time. "
-                 "Raise zt_hotspots_config.period_ns.",
-                 (unsigned long long)counts.drops);
-        note(document, text);
+        zt__add_note(document, note,
+                     "The device has dropped instruction samples %llu times, because they were not read in "
+                     "time. Raise zt_hotspots_config.period_ns.",
+                     (unsigned long long)counts.drops);
     }
     if (counts.matched > 0 && lacks_tool) {
         note(document, "Source lines of hot spots are not known: install addr2line or llvm-symbolizer.");
@@ -23000,30 +22812,33 @@ ZT__PRIVATE void zt__note_hotspots(zt__document *document, zt__note_fn note) {
 
 #endif /* ZETOOLS_TRACER */
 
-ZT__PRIVATE int zt__has_hotspots(const zt__document *document) {
-#ifdef ZETOOLS_TRACER
-    return zt_get_hotspot_count(document->profiler) > 0;
-#else
-    (void)document;
-    return 0;
-#endif
-}
-
 /* Passes what all reports note to a function, when the regions have been read. */
 ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
-    zt_availability availability = zt_get_availability(document->profiler);
-    char text[sizeof document->profiler->availability_text.text + 32];
-    if (document->shown_count == 0 && !zt__has_hotspots(document)) {
+    const zt_profiler *profiler = document->profiler;
+    zt_availability availability = zt_get_availability(profiler);
+    uint32_t i, unknown = 0, hotspots = 0;
+#ifdef ZETOOLS_TRACER
+    hotspots = zt_get_hotspot_count(profiler);
+#endif
+    if (document->shown_count == 0 && hotspots == 0) {
         zt__note_why_empty(document, note);
     }
     zt__note_elsewhere(document, note);
+#ifdef ZETOOLS_TRACER
     zt__note_kernels(document, note);
-    zt__note_modules(document, note);
+#endif
     if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
-        snprintf(text, sizeof text, "There are no metrics: %s", zt_get_availability_text(document->profiler));
-        note(document, text);
+        zt__add_note(document, note, "There are no metrics: %s", zt_get_availability_text(profiler));
     }
-    zt__note_own_times(document, note);
+    for (i = 0; i < document->region_count; i++) {
+        unknown += (uint32_t)zt__is_nan(document->nesting[i].own_ns);
+    }
+    if (unknown > 0) {
+        zt__add_note(document, note,
+                     "The own time of %u region%s is not known, because samples are missing, regions overlap "
+                     "or lists ran outside of zt_execute. %s share is estimated from what was collected.",
+                     (unsigned)unknown, unknown == 1 ? "" : "s", unknown == 1 ? "Its" : "Their");
+    }
     if (document->differs) {
         note(document, "Where passes differ, metrics of different passes are not of the same work. Repeat "
                        "the same work in each pass, or raise config.pass_tolerance.");
@@ -23116,26 +22931,6 @@ ZT__PRIVATE void zt__write_csv_note(zt__document *document, const char *text) {
     zt__write_csv_text(&document->writer, "", "note", "", text);
 }
 
-ZT__PRIVATE void zt__write_csv_facts(zt__document *document) {
-    const zt_profiler *profiler = document->profiler;
-    const zt__facts *facts = &profiler->facts;
-    zt__writer *writer = &document->writer;
-    char number[32];
-    zt__write_csv_text(writer, "", "zetools", "", ZETOOLS_VERSION);
-    zt__write_csv_text(writer, "", "program", "", facts->program);
-    zt__write_csv_text(writer, "", "date", "", zt__format_now().text);
-    zt__write_csv_text(writer, "", "opened", "", zt__format_date(facts->opened_s).text);
-    zt__write_csv_text(writer, "", "device", "", profiler->device_name);
-    zt__write_csv_text(writer, "", "driver version", "", facts->driver_version);
-    zt__write_csv_text(writer, "", "UUID", "", facts->uuid);
-    zt__write_csv_text(writer, "", "PCI address", "", facts->pci_address);
-    snprintf(number, sizeof number, "%u", (unsigned)facts->core_clock_mhz);
-    zt__write_csv_text(writer, "", "core clock", "MHz", facts->core_clock_mhz ? number : "");
-    snprintf(number, sizeof number, "%llu", (unsigned long long)facts->timer_hz);
-    zt__write_csv_text(writer, "", "timer", "Hz", facts->timer_hz ? number : "");
-    zt__write_csv_text(writer, "", "availability", "", zt_get_availability_text(profiler));
-}
-
 /* Writes one figure, which has been summed over `count` samples. */
 ZT__PRIVATE void zt__write_csv_sum(zt__writer *writer, const char *region, const char *name,
                                    const char *units, int type, uint64_t count, double sum) {
@@ -23143,88 +22938,71 @@ ZT__PRIVATE void zt__write_csv_sum(zt__writer *writer, const char *region, const
     zt__write_csv_value(writer, region, &metric, count, sum, NULL);
 }
 
-/* Writes where a region is, and its own time. */
-ZT__PRIVATE void zt__write_csv_nesting(zt__document *document) {
+/* Writes times that are of a region or derived from its samples, and the bytes that were copied, where they
+   are known. */
+ZT__PRIVATE void zt__write_csv_times(zt__document *document) {
+    const zt_region_info *region = &document->region;
     const zt__nesting *nesting = &document->nesting[document->index];
-    const struct {
-        const char *name, *units;
-        int type;
-        double sum;
-    } lines[] = {{"own GPU time", "ns", ZET_METRIC_TYPE_DURATION, nesting->own_ns},
-                 {"total GPU time", "ns", ZET_METRIC_TYPE_DURATION, nesting->total_ns},
-                 {"share", "percent", ZET_METRIC_TYPE_RATIO, 100 * nesting->share}};
+    zt__writer *writer = &document->writer;
+    uint64_t count = document->stats[0].count;
     uint32_t i;
-    for (i = 0; i < ZT__COUNT_OF(lines); i++) {
-        zt__write_csv_sum(&document->writer, document->region.name, lines[i].name, lines[i].units,
-                          lines[i].type, document->stats[0].count, lines[i].sum);
-    }
+    zt__write_csv_sum(writer, region->name, "own GPU time", "ns", ZET_METRIC_TYPE_DURATION, count,
+                      nesting->own_ns);
+    zt__write_csv_sum(writer, region->name, "total GPU time", "ns", ZET_METRIC_TYPE_DURATION, count,
+                      nesting->total_ns);
+    zt__write_csv_sum(writer, region->name, "share", "percent", ZET_METRIC_TYPE_RATIO, count,
+                      100 * nesting->share);
     if (nesting->parent != UINT32_MAX) {
-        zt__write_csv_text(&document->writer, document->region.name, "parent", "",
+        zt__write_csv_text(writer, region->name, "parent", "",
                            zt__record_at(document->profiler, nesting->parent)->name);
     }
-}
-
-/* Writes the metrics of attached streams. A row is what a sample is for other metrics, and the peak is the
-   maximum. */
-ZT__PRIVATE void zt__write_csv_streamed(zt__document *document) {
-    uint32_t metric, count = zt_get_streamed_count(document->profiler);
-    for (metric = 0; metric < count; metric++) {
-        zt_stats stats;
-        zt__csv_line line = {document->region.name, NULL, &stats, "all", "stream", 0, NULL};
-        zt_streamed streamed;
-        line.metric = zt_get_streamed_metric(document->profiler, metric);
-        zt_get_streamed(document->profiler, document->index, metric, &streamed);
-        zt__clear_stats(&stats);
-        stats.count = streamed.rows;
-        stats.mean = streamed.mean;
-        stats.max = streamed.peak;
-        if (line.metric && streamed.rows) {
-            zt__write_csv_line(&document->writer, &line);
-        }
-    }
-}
-
-/* Writes the latencies, and the bytes that were copied, where they are known. */
-ZT__PRIVATE void zt__write_csv_latencies(zt__document *document) {
-    static const char *const names[ZT_LATENCY_COUNT] = {"queue latency", "launch latency"};
-    const zt_region_info *region = &document->region;
-    uint32_t latency;
-    for (latency = 0; latency < ZT_LATENCY_COUNT; latency++) {
-        zt_metric metric = {names[latency], "", "", "ns", "", ZET_METRIC_TYPE_DURATION, ZT_AGGREGATE_SUM, 0};
+    for (i = 0; i < ZT_LATENCY_COUNT; i++) {
+        zt_metric metric = {zt__latency_names[i][0], "", "", "ns", "", ZET_METRIC_TYPE_DURATION,
+                            ZT_AGGREGATE_SUM,        0};
         zt__csv_line line = {region->name, &metric, NULL, "all", "all", 0, NULL};
-        line.stats = &document->stats[zt__latency_column(document->profiler, latency)];
+        line.stats = &document->stats[zt__latency_column(document->profiler, i)];
         if (line.stats->count) {
-            zt__write_csv_line(&document->writer, &line);
+            zt__write_csv_line(writer, &line);
         }
     }
     if (region->bytes) {
-        zt__write_csv_sum(&document->writer, region->name, "copied bytes", "bytes", ZET_METRIC_TYPE_EVENT,
-                          region->count, (double)region->bytes);
-        zt__write_csv_sum(&document->writer, region->name, "copied bytes a second", "bytes/s",
+        zt__write_csv_sum(writer, region->name, "copied bytes", "bytes", ZET_METRIC_TYPE_EVENT, region->count,
+                          (double)region->bytes);
+        zt__write_csv_sum(writer, region->name, "copied bytes a second", "bytes/s",
                           ZET_METRIC_TYPE_THROUGHPUT, region->count, region->bytes_per_second);
     }
 }
 
-/* Writes how samples cover the time of the device, if a timeline is kept. */
-ZT__PRIVATE void zt__write_csv_overlap(zt__document *document) {
+/* Writes what became of all samples, and how they cover the time of the device, if a timeline is kept. */
+ZT__PRIVATE void zt__write_csv_totals(zt__document *document) {
+    const zt_profiler *profiler = document->profiler;
     const zt_overlap *overlap = zt__read_overlap(document);
-    const struct {
-        const char *name;
-        double ns;
-    } lines[] = {{"overlap: first begin to last end", overlap->span_ns},
-                 {"overlap: busy", overlap->busy_ns},
-                 {"overlap: kernels", overlap->kernel_ns},
-                 {"overlap: copies", overlap->copy_ns},
-                 {"overlap: kernels and copies at once", overlap->both_ns},
-                 {"overlap: idle", overlap->idle_ns}};
+    zt__overlap_times times = zt__list_overlap(overlap);
+    zt__writer *writer = &document->writer;
+    zt_counts counts = zt_get_counts(profiler);
     uint32_t i;
-    for (i = 0; i < ZT__COUNT_OF(lines) && overlap->samples > 0; i++) {
-        zt__write_csv_sum(&document->writer, "", lines[i].name, "ns", ZET_METRIC_TYPE_DURATION,
-                          overlap->samples, lines[i].ns);
+    zt__write_csv_count(writer, "", "begun", "samples", counts.begun);
+    zt__write_csv_count(writer, "", "collected", "samples", counts.collected);
+    zt__write_csv_count(writer, "", "lost", "samples", counts.lost);
+    zt__write_csv_count(writer, "", "dropped", "samples", counts.dropped);
+    zt__write_csv_count(writer, "", "in flight", "samples", counts.in_flight);
+    zt__write_csv_count(writer, "", "unobserved lists", "lists", counts.unobserved_lists);
+    for (i = 0; i < ZT__COUNT_OF(times.ns) && overlap->samples > 0; i++) {
+        zt__write_csv_sum(writer, "", zt__overlap_names[i][0], "ns", ZET_METRIC_TYPE_DURATION,
+                          overlap->samples, times.ns[i]);
     }
     if (overlap->samples > 0 && overlap->missing > 0) {
-        zt__write_csv_sum(&document->writer, "", "overlap: missing", "samples", ZET_METRIC_TYPE_EVENT,
-                          overlap->samples, (double)overlap->missing);
+        zt__write_csv_sum(writer, "", "overlap: missing", "samples", ZET_METRIC_TYPE_EVENT, overlap->samples,
+                          (double)overlap->missing);
+    }
+    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
+        uint64_t count = zt_get_cause(profiler, (zt_cause)i);
+        char name[64];
+        if (count) {
+            snprintf(name, sizeof name, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
+                     zt_cause_name((zt_cause)i));
+            zt__write_csv_count(writer, "", name, "samples", count);
+        }
     }
 }
 
@@ -23239,8 +23017,7 @@ ZT__PRIVATE void zt__write_csv_region(zt__document *document) {
     char tile[16] = "all", pass[16] = "all";
     zt_limit_info limit;
     zt__write_csv_line(writer, &line);
-    zt__write_csv_nesting(document);
-    zt__write_csv_latencies(document);
+    zt__write_csv_times(document);
     line.tile = tile;
     line.pass = pass;
     for (part = 0; profiler->pass_count > 1 && part < profiler->pass_count; part++) {
@@ -23260,7 +23037,20 @@ ZT__PRIVATE void zt__write_csv_region(zt__document *document) {
             zt__write_csv_line(writer, &line);
         }
     }
-    zt__write_csv_streamed(document);
+    for (metric = 0; metric < zt_get_streamed_count(profiler); metric++) {
+        zt_stats stats; /* a row is what a sample is for other metrics, and the peak is the maximum */
+        zt__csv_line streamed_line = {name, NULL, &stats, "all", "stream", 0, NULL};
+        zt_streamed streamed;
+        streamed_line.metric = zt_get_streamed_metric(profiler, metric);
+        zt_get_streamed(profiler, document->index, metric, &streamed);
+        zt__clear_stats(&stats);
+        stats.count = streamed.rows;
+        stats.mean = streamed.mean;
+        stats.max = streamed.peak;
+        if (streamed_line.metric && streamed.rows) {
+            zt__write_csv_line(writer, &streamed_line);
+        }
+    }
     zt__write_csv_count(writer, name, "lost", "samples", document->region.lost);
     zt__write_csv_count(writer, name, "dropped", "samples", document->region.dropped);
     zt__find_limit(document->profiler, &document->advice, document->record, &limit);
@@ -23329,11 +23119,10 @@ ZT__PRIVATE void zt__write_csv_kernel(zt__document *document, uint32_t index) {
     zt_get_kernel(document->profiler, index, &info);
     list = zt__list_kernel_values(&info);
     snprintf(group, sizeof group, "kernel %u", (unsigned)index);
-    snprintf(text, sizeof text, "%016llx", (unsigned long long)info.module);
     zt__write_csv_kernel_line(document, info.name, group, launched, info.launches, (double)info.launches,
                               NULL);
     zt__write_csv_kernel_line(document, info.name, group, from, info.launches, zt__nan(),
-                              info.module ? text : "");
+                              zt__format_module(&info).text);
     for (i = 0; i < ZT__COUNT_OF(list.values); i++) {
         zt__write_csv_kernel_line(document, info.name, group, zt__kernel_numbers[i], info.launches,
                                   list.values[i] == UINT32_MAX ? zt__nan() : list.values[i], NULL);
@@ -23354,13 +23143,26 @@ ZT__PRIVATE void zt__write_csv_kernel(zt__document *document, uint32_t index) {
 
 ZT__PRIVATE void zt__write_csv(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
+    const zt__facts *facts = &profiler->facts;
     zt__writer *writer = &document->writer;
-    zt_counts counts = zt_get_counts(profiler);
+    char number[32];
     uint32_t i;
     zt__write_text(writer, "region,metric,group,component,units,type,aggregation,count,"
                            "sum,mean,stddev,min,max,median,p95,tile,pass,differs,text\n");
     /* Lines without a region are of the whole profiler. */
-    zt__write_csv_facts(document);
+    zt__write_csv_text(writer, "", "zetools", "", ZETOOLS_VERSION);
+    zt__write_csv_text(writer, "", "program", "", facts->program);
+    zt__write_csv_text(writer, "", "date", "", zt__format_now().text);
+    zt__write_csv_text(writer, "", "opened", "", zt__format_date(facts->opened_s).text);
+    zt__write_csv_text(writer, "", "device", "", profiler->device_name);
+    zt__write_csv_text(writer, "", "driver version", "", facts->driver_version);
+    zt__write_csv_text(writer, "", "UUID", "", facts->uuid);
+    zt__write_csv_text(writer, "", "PCI address", "", facts->pci_address);
+    snprintf(number, sizeof number, "%u", (unsigned)facts->core_clock_mhz);
+    zt__write_csv_text(writer, "", "core clock", "MHz", facts->core_clock_mhz ? number : "");
+    snprintf(number, sizeof number, "%llu", (unsigned long long)facts->timer_hz);
+    zt__write_csv_text(writer, "", "timer", "Hz", facts->timer_hz ? number : "");
+    zt__write_csv_text(writer, "", "availability", "", zt_get_availability_text(profiler));
     zt__prepare_advice(profiler, &document->advice);
     for (i = 0; i < document->region_count; i++) {
         if (zt__read_region(document, i)) {
@@ -23384,46 +23186,33 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
     }
     zt__write_csv_hotspots(document);
 #endif
-    zt__write_csv_count(writer, "", "begun", "samples", counts.begun);
-    zt__write_csv_count(writer, "", "collected", "samples", counts.collected);
-    zt__write_csv_count(writer, "", "lost", "samples", counts.lost);
-    zt__write_csv_count(writer, "", "dropped", "samples", counts.dropped);
-    zt__write_csv_count(writer, "", "in flight", "samples", counts.in_flight);
-    zt__write_csv_count(writer, "", "unobserved lists", "lists", counts.unobserved_lists);
-    zt__write_csv_overlap(document);
-    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        uint64_t count = zt_get_cause(profiler, (zt_cause)i);
-        char name[64];
-        if (count) {
-            snprintf(name, sizeof name, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
-                     zt_cause_name((zt_cause)i));
-            zt__write_csv_count(writer, "", name, "samples", count);
-        }
-    }
+    zt__write_csv_totals(document);
     zt__list_notes(document, zt__write_csv_note);
 }
 
 /* ---- a row for each sample ------------------------------------------------------------------------------- */
 
-/* Writes the names of the columns as unitrace does: "GpuTime[ns]", "XVE_STALL[%]". */
-ZT__PRIVATE void zt__write_instance_headings(zt__document *document) {
-    const zt_profiler *profiler = document->profiler;
+/* Writes the kept samples in the form of `unitrace -q`, for scripts that read that: one line before a blank
+   one, the names of the columns, such as "GpuTime[ns]" and "XVE_STALL[%]", and a row for each sample and
+   tile. What was not measured is empty. */
+ZT__PRIVATE void zt__write_instances(zt__document *document) {
+    zt_profiler *profiler = document->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
     zt__writer *writer = &document->writer;
-    char heading[1024];
-    uint32_t i, j;
+    uint32_t metric, tile, tiles = profiler->tile_count ? profiler->tile_count : 1;
+    int has_own_time = profiler->passes[0].time_metric == UINT32_MAX; /* no metric is the GPU time */
+    uint64_t i, end;
+    double *values = (double *)zt__allocate(allocator, profiler->layout.column_count, sizeof *values);
+    document->out_of_memory |= !values;
     zt__write_text(writer, "=== Device #0 Metrics ===\n\nKernel,GlobalInstanceId,SubDeviceId");
-    if (profiler->passes[0].time_metric == UINT32_MAX) {
-        zt__write_text(writer, ",GpuTime[ns]");
-    }
-    for (i = 0; i < profiler->metric_count; i++) {
-        const zt_metric *metric = &profiler->metrics[i];
-        const char *units = strcmp(metric->units, "percent") == 0 ? "%" : metric->units;
-        int is_repeated = 0; /* an earlier group has a metric of this name */
-        for (j = 0; j < i; j++) {
-            is_repeated |= strcmp(profiler->metrics[j].name, metric->name) == 0;
-        }
-        snprintf(heading, sizeof heading, "%s%s%s%s%s%s", is_repeated ? metric->group : "",
-                 is_repeated ? "." : "", metric->name, *units ? "[" : "", units, *units ? "]" : "");
+    zt__write_text(writer, has_own_time ? ",GpuTime[ns]" : "");
+    for (metric = 0; metric < profiler->metric_count; metric++) {
+        const zt_metric *named = &profiler->metrics[metric];
+        const char *units = strcmp(named->units, "percent") == 0 ? "%" : named->units;
+        int is_repeated = zt__is_repeated(profiler, 0, metric);
+        char heading[1024];
+        snprintf(heading, sizeof heading, "%s%s%s%s%s%s", is_repeated ? named->group : "",
+                 is_repeated ? "." : "", named->name, *units ? "[" : "", units, *units ? "]" : "");
         zt__write_text(writer, ",");
         if (strpbrk(heading, ",\"\r\n")) { /* unitrace has no quotes */
             zt__write_csv_field(writer, heading);
@@ -23432,19 +23221,6 @@ ZT__PRIVATE void zt__write_instance_headings(zt__document *document) {
         }
     }
     zt__write_text(writer, "\n");
-}
-
-/* Writes the kept samples in the form of `unitrace -q`, for scripts that read that: one line before a blank
-   one, the names, and a row for each sample and tile. What was not measured is empty. */
-ZT__PRIVATE void zt__write_instances(zt__document *document) {
-    zt_profiler *profiler = document->profiler;
-    const zt_allocator *allocator = &profiler->config.allocator;
-    zt__writer *writer = &document->writer;
-    uint32_t metric, tile, tiles = profiler->tile_count ? profiler->tile_count : 1;
-    uint64_t i, end;
-    double *values = (double *)zt__allocate(allocator, profiler->layout.column_count, sizeof *values);
-    document->out_of_memory |= !values;
-    zt__write_instance_headings(document);
     zt__get_kept_samples(profiler, &i, &end);
     for (; i < end && values; i++) {
         zt__timeline_sample sample;
@@ -23454,7 +23230,7 @@ ZT__PRIVATE void zt__write_instances(zt__document *document) {
         for (tile = 0; tile < tiles; tile++) {
             zt__write_csv_field(writer, zt__record_at(profiler, sample.region)->name);
             zt__print(writer, ",%llu,%u", (unsigned long long)i + 1, (unsigned)tile);
-            if (profiler->passes[0].time_metric == UINT32_MAX) {
+            if (has_own_time) {
                 zt__write_text(writer, ",");
                 zt__write_csv_number(writer, values[0]);
             }
@@ -23605,6 +23381,15 @@ ZT__PRIVATE void zt__write_json_count(zt__writer *writer, const char *name, uint
     zt__print(writer, "\"%s\":%llu", name, (unsigned long long)count);
 }
 
+/* Writes what became of the samples of all regions. */
+ZT__PRIVATE void zt__write_json_counts(zt__writer *writer, const zt_counts *counts) {
+    zt__write_json_count(writer, "begun", counts->begun);
+    zt__write_json_count(writer, "collected", counts->collected);
+    zt__write_json_count(writer, "lost", counts->lost);
+    zt__write_json_count(writer, "dropped", counts->dropped);
+    zt__write_json_count(writer, "in_flight", counts->in_flight);
+}
+
 /* Writes `null` in place of what is no finite number. */
 ZT__PRIVATE void zt__write_json_number(zt__writer *writer, double number) {
     if (zt__is_finite(number)) {
@@ -23623,6 +23408,11 @@ ZT__PRIVATE void zt__write_json_figure(zt__writer *writer, const char *name, dou
 /* Writes `null` for UINT32_MAX. */
 ZT__PRIVATE void zt__write_json_index(zt__writer *writer, const char *name, uint32_t index) {
     zt__write_json_figure(writer, name, index == UINT32_MAX ? zt__nan() : index);
+}
+
+/* Writes `null` for what is not known, which is 0. */
+ZT__PRIVATE void zt__write_json_known(zt__writer *writer, const char *name, double figure) {
+    zt__write_json_figure(writer, name, figure > 0 ? figure : zt__nan());
 }
 
 ZT__PRIVATE void zt__write_json_stats(zt__writer *writer, const zt_stats *stats) {
@@ -23670,25 +23460,9 @@ ZT__PRIVATE void zt__write_json_key(zt__writer *writer, const zt_metric *metric,
     zt__write_text(writer, ":");
 }
 
-/* Writes the shares that zt__rank_columns derives from two metrics. Only their means are known. */
-ZT__PRIVATE void zt__write_json_derived(zt__document *document, const zt__json *json) {
-    zt__writer *writer = &document->writer;
-    uint32_t i;
-    for (i = 0; i < json->column_count; i++) {
-        zt_stats stats;
-        if (json->columns[i].metric != UINT32_MAX) {
-            continue;
-        }
-        zt__clear_stats(&stats);
-        stats.mean = zt__ranked_figure(&document->advice, &json->means, document->index, &json->columns[i]);
-        stats.count = zt__is_nan(stats.mean) ? 0 : document->region.count;
-        zt__write_comma(writer);
-        zt__print(writer, "\n\"%s\":", zt__roles[json->columns[i].role].name);
-        zt__write_json_metric(writer, &stats);
-    }
-}
-
-/* Writes a member for each metric, from consecutive columns. */
+/* Writes a member for each metric, from consecutive columns. Those from the first on, which are of all tiles
+   together, are followed by the shares that zt__rank_columns derives from two metrics. Only their means are
+   known. */
 ZT__PRIVATE void zt__write_json_metrics(zt__document *document, const zt__json *json, uint32_t first_column) {
     const zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
@@ -23698,25 +23472,19 @@ ZT__PRIVATE void zt__write_json_metrics(zt__document *document, const zt__json *
         zt__write_json_key(writer, &profiler->metrics[i], json->is_repeated[i]);
         zt__write_json_metric(writer, &document->stats[first_column + i]);
     }
-    if (first_column == 1) {
-        zt__write_json_derived(document, json);
+    for (i = 0; i < json->column_count && first_column == 1; i++) {
+        const zt__ranked_column *column = &json->columns[i];
+        if (column->metric == UINT32_MAX) {
+            zt_stats stats;
+            zt__clear_stats(&stats);
+            stats.mean = zt__ranked_figure(&document->advice, &json->means, document->index, column);
+            stats.count = zt__is_nan(stats.mean) ? 0 : document->region.count;
+            zt__write_comma(writer);
+            zt__print(writer, "\n\"%s\":", zt__roles[column->role].name);
+            zt__write_json_metric(writer, &stats);
+        }
     }
     zt__write_text(writer, "}");
-}
-
-/* Writes how many of the kept samples are in which bucket of GPU time. */
-ZT__PRIVATE void zt__write_json_histogram(zt__document *document) {
-    const zt__histogram *histogram = &document->histogram;
-    zt__writer *writer = &document->writer;
-    uint32_t i;
-    zt__write_text(writer, ",\n\"histogram\":{");
-    zt__write_json_figure(writer, "first_ns", histogram->first);
-    zt__write_json_figure(writer, "ratio", histogram->ratio);
-    zt__write_text(writer, ",\"counts\":[");
-    for (i = 0; i < histogram->used; i++) {
-        zt__print(writer, "%s%u", i ? "," : "", (unsigned)histogram->counts[i]);
-    }
-    zt__write_text(writer, "]}");
 }
 
 /* Writes what limits the region, and what it does a second. */
@@ -23749,132 +23517,101 @@ ZT__PRIVATE void zt__write_json_advice(zt__document *document) {
     }
 }
 
-/* Writes the latencies, and the bytes that were copied, where they are known. */
-ZT__PRIVATE void zt__write_json_latencies(zt__document *document) {
-    static const char *const names[ZT_LATENCY_COUNT] = {"queue_latency_ns", "launch_latency_ns"};
+/* Writes how often a region ran, and how long, and what limits it. */
+ZT__PRIVATE void zt__write_json_times(zt__document *document) {
+    const zt_profiler *profiler = document->profiler;
+    const zt_region_info *region = &document->region;
+    const zt__histogram *histogram = &document->histogram;
     zt__writer *writer = &document->writer;
-    uint32_t latency;
-    for (latency = 0; latency < ZT_LATENCY_COUNT; latency++) {
-        const zt_stats *stats = &document->stats[zt__latency_column(document->profiler, latency)];
+    uint32_t i;
+    zt__write_json_text(writer, "name", region->name);
+    zt__write_json_count(writer, "count", region->count);
+    zt__write_json_count(writer, "lost", region->lost);
+    zt__write_json_count(writer, "dropped", region->dropped);
+    zt__write_json_index(writer, "parent", region->parent);
+    zt__write_json_figure(writer, "own_ns", region->own_ns);
+    zt__write_json_figure(writer, "total_ns", region->total_ns);
+    zt__write_json_figure(writer, "share", document->nesting[document->index].share);
+    zt__write_text(writer, ",\n\"time_ns\":");
+    zt__write_json_stats(writer, &document->stats[0]);
+    if (profiler->pass_count > 1) {
+        zt__write_json_text(writer, "differs", zt__differences[region->differs]);
+        zt__write_text(writer, ",\n\"pass_time_ns\":[");
+        for (i = 0; i < profiler->pass_count; i++) {
+            zt__write_comma(writer);
+            zt__write_json_stats(writer, &document->stats[zt__pass_time_column(profiler, i)]);
+        }
+        zt__write_text(writer, "]");
+    }
+    zt__write_json_advice(document);
+    for (i = 0; i < ZT_LATENCY_COUNT; i++) {
+        const zt_stats *stats = &document->stats[zt__latency_column(profiler, i)];
         if (stats->count) {
-            zt__print(writer, ",\n\"%s\":", names[latency]);
+            zt__print(writer, ",\n\"%s\":", zt__latency_names[i][1]);
             zt__write_json_stats(writer, stats);
         }
     }
-    if (document->region.bytes) {
-        zt__write_json_count(writer, "copied_bytes", document->region.bytes);
-        zt__write_json_figure(writer, "copied_bytes_per_second", document->region.bytes_per_second);
+    if (region->bytes) {
+        zt__write_json_count(writer, "copied_bytes", region->bytes);
+        zt__write_json_figure(writer, "copied_bytes_per_second", region->bytes_per_second);
     }
-}
-
-/* Writes how samples cover the time of the device, if a timeline is kept. */
-ZT__PRIVATE void zt__write_json_overlap(zt__document *document) {
-    const zt_overlap *overlap = zt__read_overlap(document);
-    zt__writer *writer = &document->writer;
-    if (!document->profiler->timeline) {
-        return;
-    }
-    zt__write_text(writer, ",\n\"overlap\":{");
-    zt__write_json_count(writer, "samples", overlap->samples);
-    zt__write_json_count(writer, "missing", overlap->missing);
-    zt__write_json_figure(writer, "span_ns", overlap->span_ns);
-    zt__write_json_figure(writer, "busy_ns", overlap->busy_ns);
-    zt__write_json_figure(writer, "kernel_ns", overlap->kernel_ns);
-    zt__write_json_figure(writer, "copy_ns", overlap->copy_ns);
-    zt__write_json_figure(writer, "both_ns", overlap->both_ns);
-    zt__write_json_figure(writer, "idle_ns", overlap->idle_ns);
-    zt__write_text(writer, "}");
-}
-
-ZT__PRIVATE void zt__write_json_streamed(zt__document *document, const zt__json *json) {
-    zt__writer *writer = &document->writer;
-    uint32_t i;
-    zt__write_text(writer, ",\n\"streamed\":{");
-    for (i = 0; i < json->streamed_count; i++) {
-        const zt_metric *metric = zt_get_streamed_metric(document->profiler, i);
-        zt_streamed streamed;
-        zt_get_streamed(document->profiler, document->index, i, &streamed);
-        if (metric && streamed.rows) {
-            zt__write_json_key(writer, metric, json->is_repeated[document->profiler->metric_count + i]);
-            zt__write_text(writer, "{");
-            zt__write_json_count(writer, "rows", streamed.rows);
-            zt__write_json_figure(writer, "mean", streamed.mean);
-            zt__write_json_figure(writer, "peak", streamed.peak);
-            zt__write_text(writer, "}");
+    if (histogram->used) {
+        zt__write_text(writer, ",\n\"histogram\":{");
+        zt__write_json_figure(writer, "first_ns", histogram->first);
+        zt__write_json_figure(writer, "ratio", histogram->ratio);
+        zt__write_text(writer, ",\"counts\":[");
+        for (i = 0; i < histogram->used; i++) {
+            zt__print(writer, "%s%u", i ? "," : "", (unsigned)histogram->counts[i]);
         }
+        zt__write_text(writer, "]}");
     }
-    zt__write_text(writer, "}");
 }
 
 ZT__PRIVATE void zt__write_json_region(zt__document *document, const zt__json *json) {
     const zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
-    uint32_t tile, pass;
+    uint32_t i;
     zt__write_comma(writer);
     zt__write_text(writer, "\n{");
-    zt__write_json_text(writer, "name", document->region.name);
-    zt__write_json_count(writer, "count", document->region.count);
-    zt__write_json_count(writer, "lost", document->region.lost);
-    zt__write_json_count(writer, "dropped", document->region.dropped);
-    zt__write_json_index(writer, "parent", document->region.parent);
-    zt__write_json_figure(writer, "own_ns", document->region.own_ns);
-    zt__write_json_figure(writer, "total_ns", document->region.total_ns);
-    zt__write_json_figure(writer, "share", document->nesting[document->index].share);
-    zt__write_text(writer, ",\n\"time_ns\":");
-    zt__write_json_stats(writer, &document->stats[0]);
-    if (profiler->pass_count > 1) {
-        zt__write_json_text(writer, "differs", zt__differences[document->region.differs]);
-        zt__write_text(writer, ",\n\"pass_time_ns\":[");
-        for (pass = 0; pass < profiler->pass_count; pass++) {
-            zt__write_comma(writer);
-            zt__write_json_stats(writer, &document->stats[zt__pass_time_column(profiler, pass)]);
-        }
-        zt__write_text(writer, "]");
-    }
-    zt__write_json_advice(document);
-    zt__write_json_latencies(document);
-    if (document->histogram.used) {
-        zt__write_json_histogram(document);
-    }
+    zt__write_json_times(document);
     zt__write_text(writer, ",\n\"metrics\":");
     zt__write_json_metrics(document, json, 1);
     if (json->streamed_count > 0) {
-        zt__write_json_streamed(document, json);
+        zt__write_text(writer, ",\n\"streamed\":{");
+        for (i = 0; i < json->streamed_count; i++) {
+            const zt_metric *metric = zt_get_streamed_metric(profiler, i);
+            zt_streamed streamed;
+            zt_get_streamed(profiler, document->index, i, &streamed);
+            if (metric && streamed.rows) {
+                zt__write_json_key(writer, metric, json->is_repeated[profiler->metric_count + i]);
+                zt__write_text(writer, "{");
+                zt__write_json_count(writer, "rows", streamed.rows);
+                zt__write_json_figure(writer, "mean", streamed.mean);
+                zt__write_json_figure(writer, "peak", streamed.peak);
+                zt__write_text(writer, "}");
+            }
+        }
+        zt__write_text(writer, "}");
     }
     if (profiler->tile_count > 0) {
         zt__write_text(writer, ",\n\"tiles\":[");
-        for (tile = 0; tile < profiler->tile_count; tile++) {
+        for (i = 0; i < profiler->tile_count; i++) {
             zt__write_comma(writer);
-            zt__write_json_metrics(document, json, zt__tile_column(profiler, tile, 0));
+            zt__write_json_metrics(document, json, zt__tile_column(profiler, i, 0));
         }
         zt__write_text(writer, "]");
     }
     zt__write_text(writer, "}");
 }
 
-/* Writes the paths of the regions in the document. */
-ZT__PRIVATE void zt__write_json_paths(zt__document *document) {
-    zt__writer *writer = &document->writer;
-    uint32_t i, count = zt_get_path_count(document->profiler);
-    zt_path_info path;
-    zt__write_text(writer, "],\n\"paths\":[");
-    for (i = 0; i < count; i++) {
-        zt_get_path(document->profiler, i, &path);
-        if (path.region >= document->region_count) {
-            break; /* the region is newer than the report. Paths after this one may be inside it */
-        }
-        zt__write_text(writer, i > 0 ? ",\n{" : "\n{");
-        zt__write_json_index(writer, "region", path.region);
-        zt__write_json_index(writer, "parent", path.parent);
-        zt__write_json_count(writer, "count", path.count);
-        zt__write_json_figure(writer, "total_ns", path.total_ns);
-        zt__write_json_figure(writer, "own_ns", path.own_ns);
-        zt__write_text(writer, "}");
+/* Writes a member with what describes a metric. */
+ZT__PRIVATE void zt__write_json_description(zt__writer *writer, const zt_metric *metric, int is_repeated,
+                                            const char *label) {
+    zt__write_json_key(writer, metric, is_repeated);
+    zt__write_text(writer, "{");
+    if (label) {
+        zt__write_json_text(writer, "label", label);
     }
-}
-
-/* Writes the members that describe a metric. */
-ZT__PRIVATE void zt__write_json_description(zt__writer *writer, const zt_metric *metric) {
     zt__write_json_text(writer, "name", metric->name);
     zt__write_json_text(writer, "group", metric->group);
     zt__write_json_text(writer, "component", metric->component);
@@ -23883,26 +23620,36 @@ ZT__PRIVATE void zt__write_json_description(zt__writer *writer, const zt_metric 
     zt__write_json_text(writer, "aggregation", zt__aggregation_name(metric->aggregation));
     zt__write_json_count(writer, "pass", metric->pass);
     zt__write_json_text(writer, "description", metric->description);
+    zt__write_text(writer, "}");
 }
 
-/* Writes `"name":{...}` with a description of each metric by its name, and of the derived ones. */
+/* Writes the keys of the metrics that tables show, and a description of each metric by its key. */
 ZT__PRIVATE void zt__write_json_descriptions(zt__document *document, const zt__json *json) {
     const zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
-    uint32_t i, j;
-    zt__write_text(writer, ",\n\"metrics\":{");
+    const zt__ranked_column *end = json->columns + json->column_count, *column;
+    uint32_t i;
+    zt__write_text(writer, ",\n\"columns\":[");
+    for (column = json->columns; column < end; column++) {
+        zt__write_comma(writer);
+        if (column->metric == UINT32_MAX) {
+            zt__write_json_string(writer, zt__roles[column->role].name);
+        } else {
+            zt__write_json_key_text(writer, &profiler->metrics[column->metric],
+                                    json->is_repeated[column->metric]);
+        }
+    }
+    zt__write_text(writer, "],\n\"metrics\":{");
     for (i = 0; i < profiler->metric_count; i++) {
-        zt__write_json_key(writer, &profiler->metrics[i], json->is_repeated[i]);
-        zt__write_text(writer, "{");
-        for (j = 0; j < json->column_count; j++) {
-            if (json->columns[j].metric == i && json->columns[j].role != ZT__NO_ROLE) {
-                zt__write_json_text(writer, "label", zt__roles[json->columns[j].role].name);
+        const char *label = NULL;
+        for (column = json->columns; column < end; column++) {
+            if (column->metric == i && column->role != ZT__NO_ROLE) {
+                label = zt__roles[column->role].name;
             }
         }
-        zt__write_json_description(writer, &profiler->metrics[i]);
-        zt__write_text(writer, "}");
+        zt__write_json_description(writer, &profiler->metrics[i], json->is_repeated[i], label);
     }
-    for (i = 0; i < json->column_count; i++) {
+    for (column = json->columns; column < end; column++) {
         zt_metric derived = {"",
                              "",
                              "",
@@ -23911,12 +23658,9 @@ ZT__PRIVATE void zt__write_json_descriptions(zt__document *document, const zt__j
                              ZET_METRIC_TYPE_RATIO,
                              ZT_AGGREGATE_MEAN,
                              0};
-        if (json->columns[i].metric == UINT32_MAX) {
-            derived.name = zt__roles[json->columns[i].role].name;
-            zt__write_json_key(writer, &derived, 0);
-            zt__write_text(writer, "{");
-            zt__write_json_description(writer, &derived);
-            zt__write_text(writer, "}");
+        if (column->metric == UINT32_MAX) {
+            derived.name = zt__roles[column->role].name;
+            zt__write_json_description(writer, &derived, 0, NULL);
         }
     }
     zt__write_text(writer, "}");
@@ -23925,10 +23669,8 @@ ZT__PRIVATE void zt__write_json_descriptions(zt__document *document, const zt__j
         for (i = 0; i < json->streamed_count; i++) {
             const zt_metric *metric = zt_get_streamed_metric(profiler, i);
             if (metric) {
-                zt__write_json_key(writer, metric, json->is_repeated[profiler->metric_count + i]);
-                zt__write_text(writer, "{");
-                zt__write_json_description(writer, metric);
-                zt__write_text(writer, "}");
+                zt__write_json_description(writer, metric, json->is_repeated[profiler->metric_count + i],
+                                           NULL);
             }
         }
         zt__write_text(writer, "}");
@@ -23940,7 +23682,7 @@ ZT__PRIVATE int zt__prepare_json(zt__document *document, zt__json *json) {
     enum { MOST_COLUMNS = 8 }; /* without config.columns */
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
-    uint32_t i, j, metrics = profiler->metric_count;
+    uint32_t i, metrics = profiler->metric_count;
     json->streamed_count = zt_get_streamed_count(profiler);
     json->is_repeated = (uint8_t *)zt__allocate(allocator, (size_t)metrics + json->streamed_count + 1, 1);
     json->figures = zt__read_means(profiler, document->region_count);
@@ -23950,13 +23692,8 @@ ZT__PRIVATE int zt__prepare_json(zt__document *document, zt__json *json) {
         return 0;
     }
     for (i = 0; i < metrics + json->streamed_count; i++) {
-        const zt_metric *metric =
-            i < metrics ? &profiler->metrics[i] : zt_get_streamed_metric(profiler, i - metrics);
-        for (j = i < metrics ? 0 : metrics; j < i && metric && !json->is_repeated[i]; j++) {
-            const zt_metric *other =
-                j < metrics ? &profiler->metrics[j] : zt_get_streamed_metric(profiler, j - metrics);
-            json->is_repeated[i] = other && strcmp(metric->name, other->name) == 0;
-        }
+        int is_streamed = i >= metrics;
+        json->is_repeated[i] = (uint8_t)zt__is_repeated(profiler, is_streamed, is_streamed ? i - metrics : i);
     }
     zt__prepare_advice(profiler, &document->advice);
     json->means.means = json->figures;
@@ -23975,11 +23712,16 @@ ZT__PRIVATE int zt__prepare_json(zt__document *document, zt__json *json) {
     return 1;
 }
 
-/* Writes what a reader needs who sees the file a year later. What is not known is "" or null. */
-ZT__PRIVATE void zt__write_json_facts(zt__document *document) {
+/* Writes what a reader needs who sees the file a year later, and what is of the whole device. What is not
+   known is "" or null. */
+ZT__PRIVATE void zt__write_json_head(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
     const zt__facts *facts = &profiler->facts;
+    const zt__peaks *peaks = &document->advice.peaks; /* 0 without memory */
+    const zt_overlap *overlap = zt__read_overlap(document);
     zt__writer *writer = &document->writer;
+    zt_counts counts = zt_get_counts(profiler);
+    uint32_t i;
     zt__write_text(writer, "{\"zetools\":\"" ZETOOLS_VERSION "\"");
     zt__write_json_text(writer, "program", facts->program);
     zt__write_json_text(writer, "date", zt__format_now().text);
@@ -23989,69 +23731,41 @@ ZT__PRIVATE void zt__write_json_facts(zt__document *document) {
     zt__write_json_text(writer, "driver_version", facts->driver_version);
     zt__write_json_text(writer, "uuid", facts->uuid);
     zt__write_json_text(writer, "pci", facts->pci_address);
-    zt__write_json_figure(writer, "core_clock_mhz",
-                          facts->core_clock_mhz ? facts->core_clock_mhz : zt__nan());
-    zt__write_json_figure(writer, "timer_hz", facts->timer_hz ? (double)facts->timer_hz : zt__nan());
+    zt__write_json_known(writer, "core_clock_mhz", facts->core_clock_mhz);
+    zt__write_json_known(writer, "timer_hz", (double)facts->timer_hz);
     zt__write_text(writer, "}");
     zt__write_json_text(writer, "availability", zt_get_availability_text(profiler));
-}
-
-/* Writes what the device can do at the most, where that is known. */
-ZT__PRIVATE void zt__write_json_peaks(zt__document *document) {
-    const zt__peaks *peaks = &document->advice.peaks;
-    zt__writer *writer = &document->writer;
-    if (peaks->bytes > 0 || peaks->operations > 0) {
-        zt__write_text(writer, ",\n\"peaks\":{");
-        zt__write_json_figure(writer, "bytes_per_second", peaks->bytes > 0 ? peaks->bytes : zt__nan());
-        zt__write_json_figure(writer, "operations_per_second",
-                              peaks->operations > 0 ? peaks->operations : zt__nan());
-        zt__write_json_text(writer, "source", peaks->source);
-        zt__write_text(writer, "}");
-    }
-}
-
-/* Writes how many samples there are, and why others are missing. */
-ZT__PRIVATE void zt__write_json_counts(zt__document *document) {
-    const zt_profiler *profiler = document->profiler;
-    zt__writer *writer = &document->writer;
-    zt_counts counts = zt_get_counts(profiler);
-    uint32_t i;
+    zt__write_json_figure(writer, "gpu_time_ns", document->gpu_time_ns);
     zt__write_text(writer, ",\n\"counts\":{");
-    zt__write_json_count(writer, "begun", counts.begun);
-    zt__write_json_count(writer, "collected", counts.collected);
-    zt__write_json_count(writer, "lost", counts.lost);
-    zt__write_json_count(writer, "dropped", counts.dropped);
-    zt__write_json_count(writer, "in_flight", counts.in_flight);
+    zt__write_json_counts(writer, &counts);
     zt__write_json_count(writer, "unobserved_lists", counts.unobserved_lists);
     zt__write_text(writer, "},\n\"causes\":{");
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         zt__write_json_count(writer, zt_cause_name((zt_cause)i), zt_get_cause(profiler, (zt_cause)i));
     }
     zt__write_text(writer, "}");
+    if (profiler->timeline) {
+        zt__overlap_times times = zt__list_overlap(overlap);
+        zt__write_text(writer, ",\n\"overlap\":{");
+        zt__write_json_count(writer, "samples", overlap->samples);
+        zt__write_json_count(writer, "missing", overlap->missing);
+        for (i = 0; i < ZT__COUNT_OF(times.ns); i++) {
+            zt__write_json_figure(writer, zt__overlap_names[i][1], times.ns[i]);
+        }
+        zt__write_text(writer, "}");
+    }
+    if (peaks->bytes > 0 || peaks->operations > 0) {
+        zt__write_text(writer, ",\n\"peaks\":{");
+        zt__write_json_known(writer, "bytes_per_second", peaks->bytes);
+        zt__write_json_known(writer, "operations_per_second", peaks->operations);
+        zt__write_json_text(writer, "source", peaks->source);
+        zt__write_text(writer, "}");
+    }
 }
 
 ZT__PRIVATE void zt__write_json_note(zt__document *document, const char *text) {
     zt__write_comma(&document->writer);
     zt__write_json_string(&document->writer, text);
-}
-
-/* Writes the keys of the metrics that tables show. */
-ZT__PRIVATE void zt__write_json_columns(zt__document *document, const zt__json *json) {
-    const zt_profiler *profiler = document->profiler;
-    zt__writer *writer = &document->writer;
-    uint32_t i;
-    zt__write_text(writer, ",\n\"columns\":[");
-    for (i = 0; i < json->column_count; i++) {
-        const zt__ranked_column *column = &json->columns[i];
-        zt__write_comma(writer);
-        if (column->metric == UINT32_MAX) {
-            zt__write_json_string(writer, zt__roles[column->role].name);
-        } else {
-            zt__write_json_key_text(writer, &profiler->metrics[column->metric],
-                                    json->is_repeated[column->metric]);
-        }
-    }
-    zt__write_text(writer, "]");
 }
 
 #ifdef ZETOOLS_TRACER
@@ -24067,54 +23781,46 @@ ZT__PRIVATE void zt__write_json_sizes(zt__writer *writer, const char *name, cons
     }
 }
 
-ZT__PRIVATE void zt__write_json_kernel(zt__document *document, uint32_t index) {
+ZT__PRIVATE void zt__write_json_kernels(zt__document *document) {
     zt__writer *writer = &document->writer;
-    zt_kernel_info info;
-    zt__kernel_values list;
-    char module[24] = "";
-    uint32_t i;
-    zt_get_kernel(document->profiler, index, &info);
-    list = zt__list_kernel_values(&info);
-    if (info.module) {
-        snprintf(module, sizeof module, "%016llx", (unsigned long long)info.module);
-    }
-    zt__write_comma(writer);
-    zt__write_text(writer, "\n{");
-    zt__write_json_text(writer, "name", info.name);
-    zt__write_json_text(writer, "module", module);
-    zt__write_json_index(writer, "region", info.region < document->region_count ? info.region : UINT32_MAX);
-    zt__write_json_count(writer, "launches", info.launches);
-    for (i = 0; i < ZT__COUNT_OF(list.values); i++) {
-        zt__write_json_index(writer, zt__kernel_numbers[i][0], list.values[i]);
-    }
-    zt__write_json_sizes(writer, "required_group_size", info.required_group_size);
-    zt__write_text(writer, ",\"shapes\":[");
-    for (i = 0; i < info.shape_count; i++) {
-        const zt_kernel_shape *shape = &info.shapes[i];
+    uint32_t index, i, count = zt_get_kernel_count(document->profiler);
+    zt__write_text(writer, ",\n\"kernels\":[");
+    for (index = 0; index < count; index++) {
+        zt_kernel_info info;
+        zt__kernel_values list;
+        zt_get_kernel(document->profiler, index, &info);
+        list = zt__list_kernel_values(&info);
         zt__write_comma(writer);
-        zt__write_text(writer, "{");
-        zt__write_json_sizes(writer, "group_size", shape->group_size);
-        zt__write_json_sizes(writer, "group_count", shape->group_count);
-        zt__write_json_count(writer, "launches", shape->launches);
-        zt__write_json_index(writer, "groups_per_subslice", shape->groups_per_subslice);
-        zt__write_json_figure(writer, "occupancy", shape->occupancy);
-        zt__write_json_figure(writer, "waves", shape->waves);
+        zt__write_text(writer, "\n{");
+        zt__write_json_text(writer, "name", info.name);
+        zt__write_json_text(writer, "module", zt__format_module(&info).text);
+        zt__write_json_index(writer, "region",
+                             info.region < document->region_count ? info.region : UINT32_MAX);
+        zt__write_json_count(writer, "launches", info.launches);
+        for (i = 0; i < ZT__COUNT_OF(list.values); i++) {
+            zt__write_json_index(writer, zt__kernel_numbers[i][0], list.values[i]);
+        }
+        zt__write_json_sizes(writer, "required_group_size", info.required_group_size);
+        zt__write_text(writer, ",\"shapes\":[");
+        for (i = 0; i < info.shape_count; i++) {
+            const zt_kernel_shape *shape = &info.shapes[i];
+            zt__write_comma(writer);
+            zt__write_text(writer, "{");
+            zt__write_json_sizes(writer, "group_size", shape->group_size);
+            zt__write_json_sizes(writer, "group_count", shape->group_count);
+            zt__write_json_count(writer, "launches", shape->launches);
+            zt__write_json_index(writer, "groups_per_subslice", shape->groups_per_subslice);
+            zt__write_json_figure(writer, "occupancy", shape->occupancy);
+            zt__write_json_figure(writer, "waves", shape->waves);
+            zt__write_text(writer, "}");
+        }
+        zt__write_text(writer, "]");
+        zt__write_json_count(writer, "other_launches", info.other_launches);
+        zt__write_json_figure(writer, "occupancy", info.occupancy);
+        zt__write_json_text(writer, "advice", info.advice);
         zt__write_text(writer, "}");
     }
     zt__write_text(writer, "]");
-    zt__write_json_count(writer, "other_launches", info.other_launches);
-    zt__write_json_figure(writer, "occupancy", info.occupancy);
-    zt__write_json_text(writer, "advice", info.advice);
-    zt__write_text(writer, "}");
-}
-
-ZT__PRIVATE void zt__write_json_kernels(zt__document *document) {
-    uint32_t i, count = zt_get_kernel_count(document->profiler);
-    zt__write_text(&document->writer, ",\n\"kernels\":[");
-    for (i = 0; i < count; i++) {
-        zt__write_json_kernel(document, i);
-    }
-    zt__write_text(&document->writer, "]");
 }
 
 ZT__PRIVATE void zt__write_json_calls(zt__document *document) {
@@ -24168,48 +23874,32 @@ ZT__PRIVATE void zt__write_json_source_line(zt__document *document, uint32_t lin
     zt__write_text(writer, "}");
 }
 
-/* Opens a source file, unless it is something else, or very large. */
-ZT__PRIVATE FILE *zt__open_source(const char *path) {
-    enum { LARGEST = 64 << 20 };
-    zt__file_properties source;
-    if (!zt__get_file_properties(path, &source) || !source.is_regular || source.size > LARGEST) {
-        return NULL;
-    }
-    return zt__open_file(path, "rb");
-}
-
-/* Reads the next line of a source file, without its end; a long one is cut. Returns 0 at the end. */
-ZT__PRIVATE int zt__read_source_line(FILE *file, char *text, size_t room) {
-    size_t length;
-    int letter;
-    if (!fgets(text, (int)room, file)) {
-        return 0;
-    }
-    length = strlen(text);
-    if (length + 1 == room && text[length - 1] != '\n') {
-        do {
-            letter = fgetc(file);
-        } while (letter != EOF && letter != '\n');
-    }
-    text[strcspn(text, "\r\n")] = 0;
-    return 1;
-}
-
 /* Writes the lines of one file that have samples, with the text of these and of those between and around
-   them, if the file can be read and they are not too many. */
+   them, if the file can be read, is not very large, and they are not too many. */
 ZT__PRIVATE void zt__write_json_source(zt__document *document, const zt__hot_row *rows, uint32_t count) {
-    enum { AROUND = 2, MOST_BETWEEN = 500 };
+    enum { AROUND = 2, MOST_BETWEEN = 500, LARGEST = 64 << 20 };
     uint32_t line = 0, next = 0, first = rows[0].line, last = rows[count - 1].line;
-    int is_whole = last - first <= MOST_BETWEEN;
-    FILE *file = zt__open_source(rows[0].file);
+    int is_whole = last - first <= MOST_BETWEEN, is_cut = 0;
+    zt__file_properties source;
+    FILE *file = NULL;
     char text[512];
     zt__writer *writer = &document->writer;
+    if (zt__get_file_properties(rows[0].file, &source) && source.is_regular && source.size <= LARGEST) {
+        file = zt__open_file(rows[0].file, "rb");
+    }
     zt__write_comma(writer);
     zt__write_text(writer, "\n{");
     zt__write_json_text(writer, "file", rows[0].file);
     zt__write_text(writer, ",\"lines\":[");
-    while (file && line < (uint64_t)last + AROUND && zt__read_source_line(file, text, sizeof text)) {
+    while (file && line < (uint64_t)last + AROUND && fgets(text, sizeof text, file)) {
+        size_t length = strlen(text);
+        int is_rest = is_cut; /* of a long line, which is cut */
         int has_samples;
+        is_cut = length + 1 == sizeof text && text[length - 1] != '\n';
+        if (is_rest) {
+            continue;
+        }
+        text[strcspn(text, "\r\n")] = 0;
         line++;
         has_samples = next < count && rows[next].line == line;
         if (has_samples || (is_whole && (uint64_t)line + AROUND >= first)) {
@@ -24226,29 +23916,13 @@ ZT__PRIVATE void zt__write_json_source(zt__document *document, const zt__hot_row
     }
 }
 
-/* Writes the annotated source of a kernel, by file. The rows are of one kernel, merged by line. */
-ZT__PRIVATE void zt__write_json_sources(zt__document *document, const zt__hot_row *rows, uint32_t count) {
-    uint32_t i = 0, end;
-    zt__write_text(&document->writer, ",\"sources\":[");
-    while (i < count) {
-        for (end = i + 1; end < count && strcmp(rows[end].file, rows[i].file) == 0;) {
-            end++;
-        }
-        if (*rows[i].file) {
-            zt__write_json_source(document, &rows[i], end - i);
-        }
-        i = end;
-    }
-    zt__write_text(&document->writer, "]");
-}
-
-/* Writes a kernel: its instructions with samples, which are merged into source lines then. Returns how many
-   rows are of it. */
+/* Writes a kernel: its instructions with samples, and its annotated source by file, for which the
+   instructions are merged into lines. Returns how many rows are of it. */
 ZT__PRIVATE uint32_t zt__write_json_hot_kernel(zt__document *document, zt__hot_row *rows, uint32_t count,
                                                uint64_t all) {
     zt__writer *writer = &document->writer;
     const zt__sampled_kernel *kernel = rows[0].kernel;
-    uint32_t i, end = 0;
+    uint32_t i, last, end = 0, lines;
     while (end < count && rows[end].kernel == kernel) {
         end++;
     }
@@ -24270,9 +23944,17 @@ ZT__PRIVATE uint32_t zt__write_json_hot_kernel(zt__document *document, zt__hot_r
         }
         zt__write_text(writer, "}");
     }
-    zt__write_text(writer, "]");
-    zt__write_json_sources(document, rows, zt__merge_hot_lines(rows, end));
-    zt__write_text(writer, "}");
+    zt__write_text(writer, "],\"sources\":[");
+    lines = zt__merge_hot_lines(rows, end);
+    for (i = 0; i < lines; i = last) {
+        for (last = i + 1; last < lines && strcmp(rows[last].file, rows[i].file) == 0;) {
+            last++;
+        }
+        if (*rows[i].file) {
+            zt__write_json_source(document, &rows[i], last - i);
+        }
+    }
+    zt__write_text(writer, "]}");
     return end;
 }
 
@@ -24362,21 +24044,15 @@ ZT__PRIVATE void zt__write_json_timeline(zt__document *document) {
 
 /* Writes the document. In a page, it also has the timeline, and the figures of metrics are arrays. */
 ZT__PRIVATE void zt__write_json(zt__document *document) {
-    const zt_allocator *allocator = &document->profiler->config.allocator;
+    const zt_profiler *profiler = document->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
     zt__writer *writer = &document->writer;
     zt__json json;
-    uint32_t i;
+    uint32_t i, paths;
     memset(&json, 0, sizeof json);
-    if (!zt__prepare_json(document, &json)) {
-        document->out_of_memory = 1;
-    }
-    zt__write_json_facts(document);
-    zt__write_json_figure(writer, "gpu_time_ns", document->gpu_time_ns);
-    zt__write_json_counts(document);
-    zt__write_json_overlap(document);
+    document->out_of_memory |= !zt__prepare_json(document, &json);
+    zt__write_json_head(document);
     if (!document->out_of_memory) {
-        zt__write_json_peaks(document);
-        zt__write_json_columns(document, &json);
         zt__write_json_descriptions(document, &json);
     }
     zt__write_text(writer, ",\n\"regions\":[");
@@ -24387,7 +24063,23 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
             zt__write_json_region(document, &json);
         }
     }
-    zt__write_json_paths(document);
+    zt__write_text(writer, "],\n\"paths\":[");
+    paths = zt_get_path_count(profiler);
+    for (i = 0; i < paths; i++) {
+        zt_path_info path;
+        zt_get_path(profiler, i, &path);
+        if (path.region >= document->region_count) {
+            break; /* the region is newer than the report. Paths after this one may be inside it */
+        }
+        zt__write_comma(writer);
+        zt__write_text(writer, "\n{");
+        zt__write_json_index(writer, "region", path.region);
+        zt__write_json_index(writer, "parent", path.parent);
+        zt__write_json_count(writer, "count", path.count);
+        zt__write_json_figure(writer, "total_ns", path.total_ns);
+        zt__write_json_figure(writer, "own_ns", path.own_ns);
+        zt__write_text(writer, "}");
+    }
     zt__write_text(writer, "],\n\"notes\":[");
     zt__list_notes(document, zt__write_json_note);
     zt__write_text(writer, "]");
@@ -24446,7 +24138,7 @@ typedef struct zt__region_table {
     double *figures; /* of each row */
     uint32_t figure_count;
     uint32_t left_out; /* metrics with something to show, for which there was no room */
-    int shows_launch;  /* without being asked: launching takes a large part of the time of a region */
+    int shows_launch;  /* though not in config.columns: launching takes much of the time of a region */
 } zt__region_table;
 
 /* Adds the region that was read last. The table shows the mean of a metric; of a flag, in how many
@@ -24504,45 +24196,39 @@ ZT__PRIVATE int zt__compare_rows(const void *a, const void *b) {
     return one->index < other->index ? -1 : one->index > other->index;
 }
 
-/* Finds the rows around each row, and adds its share to theirs. */
-ZT__PRIVATE void zt__place_rows(const zt__document *document, zt__region_table *table,
-                                zt__row_place *places) {
-    const zt__nesting *nesting = document->nesting;
-    uint32_t i, at;
-    memset(places, 0xFF, document->region_count * sizeof *places);
-    for (i = 0; i < table->shown.row_count; i++) {
-        places[table->shown.rows[i].index].row = i;
-    }
-    for (i = 0; i < table->shown.row_count; i++) {
-        uint32_t index = table->shown.rows[i].index;
-        double share = zt__is_positive(nesting[index].share) ? nesting[index].share : 0;
-        for (at = index; at != UINT32_MAX; at = nesting[at].parent) {
-            uint32_t row = places[at].row;
-            if (row != UINT32_MAX) {
-                table->figures[(size_t)row * table->figure_count + ZT__ROW_WITH_INNER] += share;
-                if (at != index && places[index].outer == UINT32_MAX) {
-                    places[index].outer = at;
-                }
-            }
-        }
-    }
-}
-
-/* Orders the rows: largest share first, and regions inside a region below it, indented. Returns 0 without
-   memory. */
+/* Orders the rows: the largest share of a region and those inside it first, and regions inside a region below
+   it, indented. Returns 0 without memory. */
 ZT__PRIVATE int zt__order_rows(const zt__document *document, zt__region_table *table) {
     enum { INDENT = 2, DEEPEST = 8 };
     const zt_allocator *allocator = &document->profiler->config.allocator;
+    const zt__nesting *nesting = document->nesting;
     size_t regions = (size_t)document->region_count + 1; /* at least one */
     zt__row_place *places = (zt__row_place *)zt__allocate(allocator, regions, sizeof *places);
     zt__figure_row *ordered = (zt__figure_row *)zt__allocate(allocator, regions, sizeof *ordered);
     zt__figure_row *rows = table->shown.rows;
-    uint32_t i, at = UINT32_MAX, depth = 0, count = 0;
+    uint32_t i, at, depth = 0, count = 0, row_count = table->shown.row_count;
     int has_memory = places && ordered;
     if (has_memory) {
-        zt__place_rows(document, table, places);
-        qsort(rows, table->shown.row_count, sizeof *rows, zt__compare_rows);
-        for (i = table->shown.row_count; i-- > 0;) {
+        memset(places, 0xFF, regions * sizeof *places);
+        for (i = 0; i < row_count; i++) {
+            places[rows[i].index].row = i;
+        }
+        for (i = 0; i < row_count; i++) {
+            uint32_t index = rows[i].index;
+            double share = zt__is_positive(nesting[index].share) ? nesting[index].share : 0;
+            for (at = index; at != UINT32_MAX; at = nesting[at].parent) {
+                uint32_t row = places[at].row;
+                if (row != UINT32_MAX) {
+                    table->figures[(size_t)row * table->figure_count + ZT__ROW_WITH_INNER] += share;
+                    if (at != index && places[index].outer == UINT32_MAX) {
+                        places[index].outer = at;
+                    }
+                }
+            }
+        }
+        qsort(rows, row_count, sizeof *rows, zt__compare_rows);
+        at = UINT32_MAX;
+        for (i = row_count; i-- > 0;) {
             zt__row_place *place = &places[rows[i].index];
             uint32_t *first = place->outer == UINT32_MAX ? &at : &places[place->outer].first;
             place->row = i;
@@ -24570,18 +24256,6 @@ ZT__PRIVATE int zt__order_rows(const zt__document *document, zt__region_table *t
     return has_memory;
 }
 
-/* Returns whether a comma list has a name. */
-ZT__PRIVATE int zt__lists_name(const char *list, const char *name) {
-    const char *text;
-    size_t length;
-    while (zt__next_name(&list, &text, &length)) {
-        if (zt__equals(name, text, length)) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 ZT__PRIVATE void zt__add_time_columns(const zt__document *document, zt__region_table *table) {
     const zt_profiler *profiler = document->profiler;
     uint32_t i;
@@ -24591,7 +24265,12 @@ ZT__PRIVATE void zt__add_time_columns(const zt__document *document, zt__region_t
         zt__add_texts(&table->shown, ZT__ROW_DIFFERS, "passes differ", zt__differences);
     }
     for (i = 0; i < ZT__COUNT_OF(zt__time_columns); i++) {
-        int is_requested = profiler->columns && zt__lists_name(profiler->columns, zt__time_columns[i].name);
+        const char *list = profiler->columns, *name;
+        int is_requested = 0;
+        size_t length;
+        while (list && zt__next_name(&list, &name, &length)) {
+            is_requested |= zt__equals(zt__time_columns[i].name, name, length);
+        }
         if (zt__time_columns[i].figure == ZT__ROW_OWN && !document->is_nested) {
             continue; /* it is the total */
         }
@@ -24710,39 +24389,47 @@ ZT__PRIVATE void zt__write_title(zt__document *document) {
     zt__write_text(&document->writer, "\n");
 }
 
-/* Finds the rows with samples that have the largest shares. Returns how many there are, up to `most`. */
-ZT__PRIVATE uint32_t zt__find_largest_rows(const zt__figure_table *table, const zt__figure_row **found,
-                                           uint32_t most) {
-    uint32_t i, j, count = 0;
-    for (i = 0; i < table->row_count; i++) {
-        const zt__figure_row *row = &table->rows[i];
-        if (!(row->figures[ZT__ROW_COUNT] > 0)) {
-            continue;
-        }
-        for (j = count; j > 0 && row->figures[ZT__ROW_SHARE] > found[j - 1]->figures[ZT__ROW_SHARE]; j--) {
-            if (j < most) {
-                found[j] = found[j - 1];
-            }
-        }
-        if (j < most) {
-            found[j] = row;
-            count += count < most;
-        }
-    }
-    return count;
+/* Writes a paragraph about a region or kernel. */
+ZT__PRIVATE void zt__write_paragraph_about(zt__document *document, const char *name, const char *text) {
+    zt__paragraph paragraph;
+    zt__writer shortened;
+    zt__begin_writing(&shortened, NULL, NULL);
+    shortened.stopped = 1; /* it only keeps the bytes */
+    zt__write_shortened(&shortened, name, document->room / 2);
+    zt__write_bytes(&shortened, "", 1);
+    paragraph = zt__begin_paragraph(&document->writer, document->room, 2, 4);
+    zt__add_text(&paragraph, shortened.bytes);
+    zt__add_text(&paragraph, ": ");
+    zt__add_text(&paragraph, text);
+    zt__end_paragraph(&paragraph);
 }
 
 /* Writes what limits the regions with the largest shares, a paragraph each. */
 ZT__PRIVATE void zt__write_limits(zt__document *document, const zt__region_table *table) {
     enum { SHOWN = 3 };
     zt_profiler *profiler = document->profiler;
-    const zt__figure_row *rows[SHOWN];
+    const zt__figure_row *largest[SHOWN];
     zt_limit_info infos[SHOWN];
     zt__paragraph paragraph;
-    zt__writer name;
-    uint32_t i, count = zt__find_largest_rows(&table->shown, rows, SHOWN), known = 0;
+    uint32_t i, place, count = 0, known = 0;
+    for (i = 0; i < table->shown.row_count; i++) {
+        const zt__figure_row *row = &table->shown.rows[i];
+        double share = row->figures[ZT__ROW_SHARE];
+        if (!(row->figures[ZT__ROW_COUNT] > 0)) {
+            continue;
+        }
+        for (place = count; place > 0 && share > largest[place - 1]->figures[ZT__ROW_SHARE]; place--) {
+            if (place < SHOWN) {
+                largest[place] = largest[place - 1];
+            }
+        }
+        if (place < SHOWN) {
+            largest[place] = row;
+            count += count < SHOWN;
+        }
+    }
     for (i = 0; i < count; i++) {
-        zt__find_limit(profiler, &table->advice, zt__record_at(profiler, rows[i]->index), &infos[i]);
+        zt__find_limit(profiler, &table->advice, zt__record_at(profiler, largest[i]->index), &infos[i]);
         known += infos[i].limit != ZT_LIMIT_UNKNOWN;
     }
     if (count == 0 || (known == 0 && profiler->metric_count == 0)) {
@@ -24757,15 +24444,7 @@ ZT__PRIVATE void zt__write_limits(zt__document *document, const zt__region_table
     }
     zt__end_paragraph(&paragraph);
     for (i = 0; i < count && known > 0; i++) {
-        zt__begin_writing(&name, NULL, NULL);
-        name.stopped = 1; /* it only keeps the bytes */
-        zt__write_shortened(&name, rows[i]->name, document->room / 2);
-        zt__write_bytes(&name, "", 1);
-        paragraph = zt__begin_paragraph(&document->writer, document->room, 2, 4);
-        zt__add_text(&paragraph, name.bytes);
-        zt__add_text(&paragraph, ": ");
-        zt__add_text(&paragraph, infos[i].text);
-        zt__end_paragraph(&paragraph);
+        zt__write_paragraph_about(document, largest[i]->name, infos[i].text);
     }
 }
 
@@ -24775,47 +24454,19 @@ ZT__PRIVATE void zt__write_table_note(zt__document *document, const char *text) 
     zt__end_paragraph(&paragraph);
 }
 
-/* Explains the columns of latencies, and writes how samples cover the time of the device. */
-ZT__PRIVATE void zt__write_latency_notes(zt__document *document, const zt__region_table *table) {
-    const zt_profiler *profiler = document->profiler;
-    int shows_queue = 0, shows_launch = 0;
-    char text[256];
-    uint32_t i;
-    for (i = 0; i < table->shown.column_count; i++) {
-        shows_queue |= table->shown.columns[i].figure == ZT__ROW_QUEUE;
-        shows_launch |= table->shown.columns[i].figure == ZT__ROW_LAUNCH;
-    }
-    if ((shows_queue || shows_launch) && profiler->device && !profiler->config.timeline) {
-        zt__write_table_note(document,
-                             "Latencies are not measured without a timeline: set ZT_TIMELINE=1000.");
-    } else {
-        if (shows_queue) {
-            zt__write_table_note(document,
-                                 "\"queued\" is the median time from the append to the execution of "
-                                 "the list.");
-        }
-        if (shows_launch) {
-            zt__write_table_note(document,
-                                 "\"launch\" is the median time from the submission by the host to the "
-                                 "begin on the device.");
-        }
-    }
-    zt__describe_overlap(zt__read_overlap(document), text, sizeof text);
-    if (text[0]) {
-        zt__write_table_note(document, text);
-    }
-}
-
-/* Writes what the table does not show, why, and what to do. */
+/* Writes what the table does not show, why, and what to do; what its columns of latencies are; and how
+   samples cover the time of the device. */
 ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table *table) {
     zt_profiler *profiler = document->profiler;
     zt_availability availability = zt_get_availability(profiler);
     const char *list = profiler->columns, *text;
     char name[ZET_MAX_METRIC_NAME], note[ZET_MAX_METRIC_NAME + sizeof(zt__nearest) + 64];
+    int shows_queue = 0, shows_launch = 0;
     zt__nearest nearest;
     size_t length;
+    uint32_t i;
     if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
-        list = NULL; /* the note that says why there are no metrics is enough */
+        list = NULL; /* the note about why there are no metrics is enough */
     }
     while (list && zt__next_name(&list, &text, &length)) {
         zt__copy_text(name, sizeof name, text, length);
@@ -24837,7 +24488,27 @@ ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table
                  (unsigned)table->left_out);
         zt__write_table_note(document, table->left_out ? note : "Metrics are means per sample.");
     }
-    zt__write_latency_notes(document, table);
+    for (i = 0; i < table->shown.column_count; i++) {
+        shows_queue |= table->shown.columns[i].figure == ZT__ROW_QUEUE;
+        shows_launch |= table->shown.columns[i].figure == ZT__ROW_LAUNCH;
+    }
+    if ((shows_queue || shows_launch) && profiler->device && !profiler->config.timeline) {
+        zt__write_table_note(document,
+                             "Latencies are not measured without a timeline: set ZT_TIMELINE=1000.");
+        shows_queue = shows_launch = 0;
+    }
+    if (shows_queue) {
+        zt__write_table_note(document,
+                             "\"queued\" is the median time from the append to the execution of the list.");
+    }
+    if (shows_launch) {
+        zt__write_table_note(document, "\"launch\" is the median time from the submission by the host to the "
+                                       "begin on the device.");
+    }
+    zt__describe_overlap(zt__read_overlap(document), note, sizeof note);
+    if (note[0]) {
+        zt__write_table_note(document, note);
+    }
     zt__list_notes(document, zt__write_table_note);
 }
 
@@ -24858,6 +24529,18 @@ enum {
     ZT__KERNEL_ROW_ARGUMENTS,
     ZT__KERNEL_ROW_FIGURES
 };
+
+static const struct {
+    uint32_t figure;
+    const char *name, *units;
+    int rank;
+} zt__kernel_columns[] = {
+    {ZT__KERNEL_ROW_SHARE, "share", "%", 1},         {ZT__KERNEL_ROW_LAUNCHES, "launches appended", "", 0},
+    {ZT__KERNEL_ROW_MODULE, "module", NULL, 0},      {ZT__KERNEL_ROW_SIZE, "group size", NULL, 0},
+    {ZT__KERNEL_ROW_OCCUPANCY, "occupancy", "%", 1}, {ZT__KERNEL_ROW_SIMD, "SIMD", "", 1},
+    {ZT__KERNEL_ROW_REGISTERS, "registers", "", 1},  {ZT__KERNEL_ROW_SPILL, "spill", "bytes", 1},
+    {ZT__KERNEL_ROW_SLM, "SLM", "bytes", 2},         {ZT__KERNEL_ROW_PRIVATE, "private", "bytes", 2},
+    {ZT__KERNEL_ROW_BARRIERS, "barriers", "", 3},    {ZT__KERNEL_ROW_ARGUMENTS, "arguments", "", 3}};
 
 /* What a table of kernels holds beside its figures. */
 typedef struct zt__kernel_table {
@@ -24898,7 +24581,7 @@ ZT__PRIVATE void zt__read_kernel_row(zt__document *document, zt__kernel_table *t
         strcpy(table->sizes[index].text, "-");
     }
     strcpy(table->modules[index].text, "-");
-    if (info.module) { /* eight digits tell the modules of a program apart */
+    if (info.module) { /* eight digits differ between the modules of a program */
         snprintf(table->modules[index].text, sizeof table->modules[index].text, "%08x",
                  (unsigned)(info.module >> 32));
     }
@@ -24925,43 +24608,11 @@ ZT__PRIVATE int zt__compare_kernel_rows(const void *a, const void *b) {
     return one->index < other->index ? -1 : 1;
 }
 
-ZT__PRIVATE void zt__add_kernel_columns(zt__kernel_table *table) {
-    static const struct {
-        uint32_t figure;
-        const char *name, *units;
-        int rank;
-    } columns[] = {{ZT__KERNEL_ROW_SHARE, "share", "%", 1},
-                   {ZT__KERNEL_ROW_LAUNCHES, "launches appended", "", 0},
-                   {ZT__KERNEL_ROW_SIZE, "group size", "", 0},
-                   {ZT__KERNEL_ROW_OCCUPANCY, "occupancy", "%", 1},
-                   {ZT__KERNEL_ROW_SIMD, "SIMD", "", 1},
-                   {ZT__KERNEL_ROW_REGISTERS, "registers", "", 1},
-                   {ZT__KERNEL_ROW_SPILL, "spill", "bytes", 1},
-                   {ZT__KERNEL_ROW_SLM, "SLM", "bytes", 2},
-                   {ZT__KERNEL_ROW_PRIVATE, "private", "bytes", 2},
-                   {ZT__KERNEL_ROW_BARRIERS, "barriers", "", 3},
-                   {ZT__KERNEL_ROW_ARGUMENTS, "arguments", "", 3}};
-    uint32_t i;
-    for (i = 0; i < ZT__COUNT_OF(columns); i++) {
-        if (columns[i].figure == ZT__KERNEL_ROW_SIZE) {
-            if (table->is_ambiguous) {
-                zt__add_texts(&table->shown, ZT__KERNEL_ROW_MODULE, "module", table->module_texts);
-            }
-            zt__add_texts(&table->shown, ZT__KERNEL_ROW_SIZE, columns[i].name, table->size_texts);
-        } else {
-            zt__add_figures(&table->shown, columns[i].figure, columns[i].name, columns[i].units,
-                            columns[i].units[0] == 'b', columns[i].rank);
-        }
-    }
-}
-
 /* Writes the advice about the kernels, those with the largest shares first, a paragraph each. */
 ZT__PRIVATE void zt__write_kernel_advice(zt__document *document, const zt__figure_table *table) {
     enum { SHOWN = 10 };
     uint32_t i, shown = 0, others = 0;
     zt_kernel_info info;
-    zt__paragraph paragraph;
-    zt__writer name;
     char text[128];
     for (i = 0; i < table->row_count; i++) {
         zt_get_kernel(document->profiler, table->rows[i].index, &info);
@@ -24972,16 +24623,8 @@ ZT__PRIVATE void zt__write_kernel_advice(zt__document *document, const zt__figur
             others++;
             continue;
         }
-        zt__begin_writing(&name, NULL, NULL);
-        name.stopped = 1; /* it only keeps the bytes */
-        zt__write_shortened(&name, table->rows[i].name, document->room / 2);
-        zt__write_bytes(&name, "", 1);
         zt__write_text(&document->writer, shown++ ? "" : "\n");
-        paragraph = zt__begin_paragraph(&document->writer, document->room, 2, 4);
-        zt__add_text(&paragraph, name.bytes);
-        zt__add_text(&paragraph, ": ");
-        zt__add_text(&paragraph, info.advice);
-        zt__end_paragraph(&paragraph);
+        zt__write_paragraph_about(document, table->rows[i].name, info.advice);
     }
     if (others) {
         snprintf(text, sizeof text, "What to do about %u more is in JSON and CSV.", (unsigned)others);
@@ -25012,7 +24655,17 @@ ZT__PRIVATE void zt__write_table_of_kernels(zt__document *document) {
         }
         table.shown.row_count = count;
         qsort(table.shown.rows, count, sizeof *table.shown.rows, zt__compare_kernel_rows);
-        zt__add_kernel_columns(&table);
+        for (i = 0; i < ZT__COUNT_OF(zt__kernel_columns); i++) {
+            uint32_t figure = zt__kernel_columns[i].figure;
+            const char *name = zt__kernel_columns[i].name, *units = zt__kernel_columns[i].units;
+            if (units) {
+                zt__add_figures(&table.shown, figure, name, units, units[0] == 'b',
+                                zt__kernel_columns[i].rank);
+            } else if (figure == ZT__KERNEL_ROW_SIZE || table.is_ambiguous) {
+                zt__add_texts(&table.shown, figure, name,
+                              figure == ZT__KERNEL_ROW_SIZE ? table.size_texts : table.module_texts);
+            }
+        }
         zt__fit_columns(&table.shown, document->room);
         zt__write_text(&document->writer, "\nKernels; group size and occupancy are those of most launches\n");
         zt__write_figures(&document->writer, &table.shown, document->room);
@@ -25072,10 +24725,6 @@ ZT__PRIVATE void zt__write_table_of_calls(zt__document *document) {
     zt__free(allocator, table.rows);
     zt__free(allocator, figures);
 }
-
-#endif
-
-#ifdef ZETOOLS_TRACER
 
 /* Returns the name of a row: the kernel, which is shortened, and the place in it. NULL without memory. */
 ZT__PRIVATE char *zt__name_hot_row(const zt__hotspots *hotspots, const zt__hot_row *row) {
@@ -25374,18 +25023,6 @@ ZT__PRIVATE void zt__compute_columns(const zt__trace_columns *columns, const dou
     }
 }
 
-/* Chooses the arguments of regions. Returns 0 without memory. */
-ZT__PRIVATE int zt__choose_arguments(zt__trace *trace) {
-    zt_profiler *profiler = trace->profiler;
-    uint32_t regions = zt_get_region_count(profiler), metrics = profiler->metric_count;
-    double *means = zt__read_means(profiler, regions);
-    zt__mean_table table = {means, metrics, regions};
-    int has_memory = means && zt__choose_trace_columns(profiler, profiler->metrics, metrics, &table, 0,
-                                                       profiler->selection.group_count > 1, &trace->columns);
-    zt__free(&profiler->config.allocator, means);
-    return has_memory;
-}
-
 /* ---- reading the timeline -------------------------------------------------------------------------------- */
 
 /* For qsort: orders by list and begin, with outer spans before inner ones. */
@@ -25406,19 +25043,27 @@ ZT__PRIVATE int zt__compare_spans(const void *a, const void *b) {
     return one->order > other->order ? -1 : one->order < other->order; /* inner regions end first */
 }
 
-/* Copies the kept samples, with the chosen figures. Returns 0 without memory. */
+/* Copies the kept samples, with the figures that are shown of each. Returns 0 without memory. */
 ZT__PRIVATE int zt__copy_spans(zt__trace *trace) {
     zt_profiler *profiler = trace->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
-    size_t room, width = 1 + (size_t)trace->columns.count;
-    uint64_t first, end, i;
+    uint32_t regions = zt_get_region_count(profiler), metrics = profiler->metric_count;
+    double *means = zt__read_means(profiler, regions);
     double *values = (double *)zt__allocate(allocator, profiler->layout.column_count, sizeof *values);
+    zt__mean_table table = {means, metrics, regions};
+    size_t room, width;
+    uint64_t first, end, i;
+    int has_memory = means && values &&
+                     zt__choose_trace_columns(profiler, profiler->metrics, metrics, &table, 0,
+                                              profiler->selection.group_count > 1, &trace->columns);
     zt__get_kept_samples(profiler, &first, &end);
     trace->replaced = first;
     room = (size_t)(end - first) + 1;
+    width = 1 + (size_t)trace->columns.count;
     trace->spans = (zt__span *)zt__allocate(allocator, room, sizeof *trace->spans);
     trace->figures = (double *)zt__allocate(allocator, room, width * sizeof *trace->figures);
-    for (i = first; i < end && values && trace->spans && trace->figures; i++) {
+    has_memory = has_memory && trace->spans && trace->figures;
+    for (i = first; i < end && has_memory; i++) {
         zt__span *span = &trace->spans[trace->span_count];
         if (zt__copy_kept_sample(profiler, i, &span->sample, values)) {
             double *figures = trace->figures + trace->span_count * width;
@@ -25426,15 +25071,16 @@ ZT__PRIVATE int zt__copy_spans(zt__trace *trace) {
             span->figures = figures;
             figures[0] = zt__is_finite(values[0]) ? values[0] : 0;
             memcpy(span->latencies, values + zt__latency_column(profiler, 0), sizeof span->latencies);
-            zt__compute_columns(&trace->columns, values + 1, profiler->metric_count, 0, figures + 1);
+            zt__compute_columns(&trace->columns, values + 1, metrics, 0, figures + 1);
             trace->span_count++;
         }
     }
+    zt__free(allocator, means);
     zt__free(allocator, values);
     if (trace->span_count) {
         qsort(trace->spans, trace->span_count, sizeof *trace->spans, zt__compare_spans);
     }
-    return values && trace->spans && trace->figures;
+    return has_memory;
 }
 
 /* Copies what is kept of missing samples and of executions. Returns 0 without memory. */
@@ -25481,35 +25127,6 @@ ZT__PRIVATE int zt__is_track_of(const zt__track *track, ze_command_list_handle_t
     return track->list == list && track->list_name == list_name;
 }
 
-/* Adds a span to the first track of its list on which it overlaps no span without being inside it, or to a
-   new track. Tracks of its list begin at `first`. */
-ZT__PRIVATE void zt__add_to_track(zt__trace *trace, uint32_t first, uint32_t index) {
-    zt__span *span = &trace->spans[index];
-    zt__track *track;
-    uint32_t i, outer = UINT32_MAX;
-    for (i = first; i < trace->track_count; i++) {
-        outer = trace->tracks[i].last;
-        while (outer != UINT32_MAX && trace->spans[outer].sample.end_ns <= span->sample.begin_ns) {
-            outer = trace->spans[outer].outer;
-        }
-        if (outer == UINT32_MAX || trace->spans[outer].sample.end_ns >= span->sample.end_ns) {
-            break;
-        }
-    }
-    track = &trace->tracks[i];
-    if (i == trace->track_count) {
-        outer = UINT32_MAX;
-        trace->track_count++;
-        track->list = span->sample.list;
-        track->list_name = span->sample.origin.list_name;
-        track->first_ns = i == first ? span->sample.begin_ns : trace->tracks[first].first_ns;
-        track->overlap = i - first;
-    }
-    track->last = index;
-    span->track = i;
-    span->outer = outer;
-}
-
 ZT__PRIVATE zt__track *zt__find_track(zt__trace *trace, const zt__missing *missing) {
     uint32_t i = 0;
     while (i < trace->track_count && !zt__is_track_of(&trace->tracks[i], missing->list, missing->list_name)) {
@@ -25527,29 +25144,48 @@ ZT__PRIVATE int zt__compare_tracks(const void *a, const void *b) {
     return one < other ? -1 : one > other;
 }
 
-/* Distributes the spans to tracks, and numbers these. Returns 0 without memory. */
+/* Distributes the spans to tracks, and numbers these. A span is added to the first track of its list on which
+   it overlaps no span without being inside it, or to a new track. Returns 0 without memory. */
 ZT__PRIVATE int zt__make_tracks(zt__trace *trace) {
     const zt_allocator *allocator = &trace->profiler->config.allocator;
     size_t room = (size_t)trace->span_count + trace->missing_count + 1;
     zt__track **order = (zt__track **)zt__allocate(allocator, room, sizeof *order);
-    uint32_t i, lists = 0, first = 0;
+    uint32_t i, k, lists = 0, first = 0; /* the first track of a list */
+    zt__track *track;
     trace->tracks = (zt__track *)zt__allocate(allocator, room, sizeof *trace->tracks);
-    if (!order || !trace->tracks) {
-        zt__free(allocator, (void *)order);
-        return 0;
-    }
-    for (i = 0; i < trace->span_count; i++) {
-        const zt__timeline_sample *sample = &trace->spans[i].sample;
+    for (i = 0; i < trace->span_count && order && trace->tracks; i++) {
+        zt__span *span = &trace->spans[i];
+        const zt__timeline_sample *sample = &span->sample;
         if (first < trace->track_count &&
             !zt__is_track_of(&trace->tracks[first], sample->list, sample->origin.list_name)) {
             first = trace->track_count;
         }
-        zt__add_to_track(trace, first, i);
+        span->outer = UINT32_MAX;
+        for (k = first; k < trace->track_count; k++) {
+            uint32_t outer = trace->tracks[k].last;
+            while (outer != UINT32_MAX && trace->spans[outer].sample.end_ns <= sample->begin_ns) {
+                outer = trace->spans[outer].outer;
+            }
+            if (outer == UINT32_MAX || trace->spans[outer].sample.end_ns >= sample->end_ns) {
+                span->outer = outer;
+                break;
+            }
+        }
+        track = &trace->tracks[k];
+        if (k == trace->track_count) {
+            trace->track_count++;
+            track->list = sample->list;
+            track->list_name = sample->origin.list_name;
+            track->first_ns = k == first ? sample->begin_ns : trace->tracks[first].first_ns;
+            track->overlap = k - first;
+        }
+        track->last = i;
+        span->track = k;
     }
-    for (i = 0; i < trace->missing_count; i++) {
+    for (i = 0; i < trace->missing_count && order && trace->tracks; i++) {
         const zt__missing *missing = &trace->missing[i];
         if (missing->list && !zt__find_track(trace, missing)) {
-            zt__track *track = &trace->tracks[trace->track_count++];
+            track = &trace->tracks[trace->track_count++];
             track->list = missing->list;
             track->list_name = missing->list_name;
             track->first_ns = missing->since_ns;
@@ -25558,14 +25194,16 @@ ZT__PRIVATE int zt__make_tracks(zt__trace *trace) {
     for (i = 0; i < trace->track_count; i++) {
         order[i] = &trace->tracks[i];
     }
-    qsort((void *)order, trace->track_count, sizeof *order, zt__compare_tracks);
+    if (trace->track_count) {
+        qsort((void *)order, trace->track_count, sizeof *order, zt__compare_tracks);
+    }
     for (i = 0; i < trace->track_count; i++) {
         lists += order[i]->overlap == 0;
         order[i]->number = i + 1;
         order[i]->list_number = lists;
     }
     zt__free(allocator, (void *)order);
-    return 1;
+    return order && trace->tracks;
 }
 
 /* ---- events ---------------------------------------------------------------------------------------------- */
@@ -25620,23 +25258,6 @@ ZT__PRIVATE void zt__write_remark(zt__trace *trace, const char *name, const char
     zt__write_text(trace->writer, "}}");
 }
 
-ZT__PRIVATE void zt__write_track_names(zt__trace *trace) {
-    uint32_t i;
-    for (i = 0; i < trace->track_count; i++) {
-        const zt__track *track = &trace->tracks[i];
-        char name[64];
-        snprintf(name, sizeof name, "list %u", (unsigned)track->list_number);
-        zt__begin_event(trace->writer, "M", "thread_name", trace->device, track->number);
-        zt__write_text(trace->writer, ",\"args\":{\"name\":\"");
-        zt__write_json_characters(trace->writer, track->list_name ? track->list_name : name);
-        if (track->overlap) {
-            zt__print(trace->writer, ", overlap %u", (unsigned)track->overlap);
-        }
-        zt__write_text(trace->writer, "\"}}");
-        zt__write_place(trace, "thread_sort_index", trace->device, track->number, track->number);
-    }
-}
-
 /* ---- the program ----------------------------------------------------------------------------------------- */
 
 /* For qsort: orders by thread and begin, with outer slices before inner ones. */
@@ -25654,60 +25275,41 @@ ZT__PRIVATE int zt__compare_slices(const void *a, const void *b) {
     return one->kind < other->kind ? -1 : one->kind > other->kind;
 }
 
-/* Returns when the call of a thread that began at a time has returned. If that is not known, the call lasts a
-   nanosecond, so that a flow can begin in it. */
-ZT__PRIVATE uint64_t zt__find_end_of_execution(const zt__trace *trace, uint64_t begin_ns, uint32_t thread) {
-    uint32_t low = 0, high = trace->execution_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (trace->executions[middle].begin_ns < begin_ns) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    if (low < trace->execution_count && trace->executions[low].begin_ns == begin_ns &&
-        trace->executions[low].thread == thread && trace->executions[low].end_ns > begin_ns) {
-        return trace->executions[low].end_ns;
-    }
-    return begin_ns + 1;
+/* For bsearch: whether an execution began at a time. */
+ZT__PRIVATE int zt__compare_begin(const void *key, const void *element) {
+    uint64_t begin_ns = *(const uint64_t *)key;
+    const zt__execution *execution = (const zt__execution *)element;
+    return begin_ns < execution->begin_ns ? -1 : begin_ns > execution->begin_ns;
 }
 
-/* Removes slices that stand for one call: it has executed several regions, or what it has appended has run
-   several times. */
-ZT__PRIVATE void zt__unite_slices(zt__trace *trace) {
-    uint32_t i, count = 0;
-    for (i = 0; i < trace->slice_count; i++) {
-        zt__host_slice *slice = &trace->slices[i], *before = count ? &trace->slices[count - 1] : NULL;
-        if (before && slice->kind != ZT__SLICE_CALL && before->kind == slice->kind &&
-            before->thread == slice->thread && before->begin_ns == slice->begin_ns &&
-            before->name == slice->name) {
-            before->regions++;
-        } else {
-            trace->slices[count++] = *slice;
-        }
-    }
-    trace->slice_count = count;
-}
-
-/* Shortens slices that would end after one that contains their begin: regions of a thread may overlap, and
-   slices of a track must not. */
+/* Makes tracks of the sorted slices. Those that stand for one call become one: it has executed several
+   regions, or what it has appended has run several times. One that would end after another that contains its
+   begin is shortened: regions of a thread may overlap, and slices of a track must not. */
 ZT__PRIVATE void zt__nest_slices(zt__trace *trace) {
-    uint32_t i, outer = UINT32_MAX;
+    uint32_t i, count = 0, outer = UINT32_MAX;
     for (i = 0; i < trace->slice_count; i++) {
-        zt__host_slice *slice = &trace->slices[i];
-        if (i > 0 && trace->slices[i - 1].thread != slice->thread) {
+        zt__host_slice slice = trace->slices[i];
+        zt__host_slice *before = count ? &trace->slices[count - 1] : NULL;
+        if (before && before->thread != slice.thread) {
+            before = NULL;
             outer = UINT32_MAX;
         }
-        while (outer != UINT32_MAX && trace->slices[outer].end_ns <= slice->begin_ns) {
+        if (before && slice.kind != ZT__SLICE_CALL && before->kind == slice.kind &&
+            before->begin_ns == slice.begin_ns && before->name == slice.name) {
+            before->regions++;
+            continue;
+        }
+        while (outer != UINT32_MAX && trace->slices[outer].end_ns <= slice.begin_ns) {
             outer = trace->slices[outer].outer;
         }
-        if (outer != UINT32_MAX && slice->end_ns > trace->slices[outer].end_ns) {
-            slice->end_ns = trace->slices[outer].end_ns;
+        if (outer != UINT32_MAX && slice.end_ns > trace->slices[outer].end_ns) {
+            slice.end_ns = trace->slices[outer].end_ns;
         }
-        slice->outer = outer;
-        outer = i;
+        slice.outer = outer;
+        trace->slices[count] = slice;
+        outer = count++;
     }
+    trace->slice_count = count;
 }
 
 /* Finds what the threads of the program have done. Returns 0 without memory. */
@@ -25734,8 +25336,14 @@ ZT__PRIVATE int zt__make_slices(zt__trace *trace) {
         slice->begin_ns = sample->submitted_ns;
         slice->regions = 1;
         if (sample->origin.executions) {
+            const zt__execution *execution =
+                (const zt__execution *)bsearch(&slice->begin_ns, trace->executions, trace->execution_count,
+                                               sizeof *execution, zt__compare_begin);
             slice->kind = ZT__SLICE_EXECUTE;
-            slice->end_ns = zt__find_end_of_execution(trace, slice->begin_ns, slice->thread);
+            slice->end_ns = slice->begin_ns + 1; /* if it is not known, so that a flow can begin in it */
+            if (execution && execution->thread == slice->thread && execution->end_ns > slice->begin_ns) {
+                slice->end_ns = execution->end_ns;
+            }
         } else {
             slice->kind = ZT__SLICE_APPEND;
             slice->end_ns = slice->begin_ns + sample->origin.append_ns;
@@ -25759,39 +25367,29 @@ ZT__PRIVATE int zt__make_slices(zt__trace *trace) {
     if (trace->slice_count) {
         qsort(trace->slices, trace->slice_count, sizeof *trace->slices, zt__compare_slices);
     }
-    zt__unite_slices(trace);
     zt__nest_slices(trace);
     return 1;
 }
 
-/* Names a thread as the system does, if it still runs. */
-ZT__PRIVATE void zt__write_thread_name(zt__trace *trace, uint32_t thread) {
-    char name[64];
-    zt__read_thread_name(thread, name, sizeof name);
-    zt__write_name(trace, "thread_name", trace->program, thread, name[0] ? name : "thread");
-}
-
-/* Names the program by the file that it was started from. */
-ZT__PRIVATE void zt__write_program_name(zt__trace *trace) {
-    char name[256];
+/* Writes what the threads of the program have done. It is named by the file that it was started from, and a
+   thread as the system names it, if it still runs. */
+ZT__PRIVATE void zt__write_program(zt__trace *trace) {
+    zt__writer *writer = trace->writer;
     const char *program = trace->profiler->facts.program;
     size_t end = strcspn(program, " "), begin = end;
+    char name[256];
+    uint32_t i;
     while (begin > 0 && !zt__is_separator(program[begin - 1])) {
         begin--;
     }
     zt__copy_text(name, sizeof name, program + begin, end - begin);
     zt__write_name(trace, "process_name", trace->program, 0, name[0] ? name : "program");
     zt__write_place(trace, "process_sort_index", trace->program, 0, 0);
-}
-
-ZT__PRIVATE void zt__write_slices(zt__trace *trace) {
-    zt__writer *writer = trace->writer;
-    uint32_t i;
     for (i = 0; i < trace->slice_count; i++) {
         const zt__host_slice *slice = &trace->slices[i];
-        char name[256];
         if (i == 0 || trace->slices[i - 1].thread != slice->thread) {
-            zt__write_thread_name(trace, slice->thread);
+            zt__read_thread_name(slice->thread, name, sizeof name);
+            zt__write_name(trace, "thread_name", trace->program, slice->thread, name[0] ? name : "thread");
         }
         snprintf(name, sizeof name, "append %.240s", slice->name ? slice->name : "");
         zt__begin_event(writer, "X",
@@ -25834,38 +25432,22 @@ ZT__PRIVATE void zt__write_extent(zt__writer *writer, const char *label, const u
     }
 }
 
-/* Writes how long a sample has waited, and what it has copied, as far as known. */
-ZT__PRIVATE void zt__write_waits_and_bytes(zt__trace *trace, const zt__span *span) {
-    const zt__region_record *record = zt__record_at(trace->profiler, span->sample.region);
+/* Writes a region, and the flow that leads to it from the call that has submitted it. What is not known is
+   left out. */
+ZT__PRIVATE void zt__write_span(zt__trace *trace, uint32_t index) {
+    const zt__span *span = &trace->spans[index];
+    const zt__timeline_sample *sample = &span->sample;
+    const zt__origin *origin = &sample->origin;
+    const zt__region_record *record = zt__record_at(trace->profiler, sample->region);
     zt__writer *writer = trace->writer;
+    uint32_t track = trace->tracks[span->track].number, i;
     double error_ns;
     zt__lock(&trace->profiler->mutex);
     error_ns = record->launch_error_ns;
     zt__unlock(&trace->profiler->mutex);
-    if (!zt__is_nan(span->latencies[ZT_LATENCY_QUEUE])) {
-        zt__write_argument(writer, "queue latency [ns]", span->latencies[ZT_LATENCY_QUEUE]);
-    }
-    if (!zt__is_nan(span->latencies[ZT_LATENCY_LAUNCH]) && span->latencies[ZT_LATENCY_LAUNCH] > error_ns) {
-        zt__write_argument(writer, "launch latency [ns]", span->latencies[ZT_LATENCY_LAUNCH]);
-    }
-    if (span->sample.bytes) {
-        zt__write_argument(writer, "bytes", (double)span->sample.bytes);
-    }
-    if (span->sample.bytes && span->figures[0] > 0) {
-        zt__write_argument(writer, "GB/s", (double)span->sample.bytes / span->figures[0]);
-    }
-}
-
-/* Writes a region, and the flow that leads to it from the call that has submitted it. */
-ZT__PRIVATE void zt__write_span(zt__trace *trace, uint32_t index) {
-    const zt__span *span = &trace->spans[index];
-    const zt__origin *origin = &span->sample.origin;
-    zt__writer *writer = trace->writer;
-    const char *name = zt__record_at(trace->profiler, span->sample.region)->name;
-    uint32_t track = trace->tracks[span->track].number, i;
-    zt__begin_event(writer, "X", name, trace->device, track);
-    zt__write_event_time(writer, "ts", span->sample.begin_ns);
-    zt__write_event_time(writer, "dur", span->sample.end_ns - span->sample.begin_ns);
+    zt__begin_event(writer, "X", record->name, trace->device, track);
+    zt__write_event_time(writer, "ts", sample->begin_ns);
+    zt__write_event_time(writer, "dur", sample->end_ns - sample->begin_ns);
     zt__write_text(writer, ",\"cat\":\"region\",\"args\":{");
     zt__write_argument(writer, "GPU time [ns]", span->figures[0]);
     for (i = 0; i < trace->columns.count; i++) {
@@ -25875,43 +25457,72 @@ ZT__PRIVATE void zt__write_span(zt__trace *trace, uint32_t index) {
     }
     zt__write_extent(writer, "groups", origin->group_count);
     zt__write_extent(writer, "group size", origin->group_size);
-    zt__write_waits_and_bytes(trace, span);
+    if (!zt__is_nan(span->latencies[ZT_LATENCY_QUEUE])) {
+        zt__write_argument(writer, "queue latency [ns]", span->latencies[ZT_LATENCY_QUEUE]);
+    }
+    if (!zt__is_nan(span->latencies[ZT_LATENCY_LAUNCH]) && span->latencies[ZT_LATENCY_LAUNCH] > error_ns) {
+        zt__write_argument(writer, "launch latency [ns]", span->latencies[ZT_LATENCY_LAUNCH]);
+    }
+    if (sample->bytes) {
+        zt__write_argument(writer, "bytes", (double)sample->bytes);
+    }
+    if (sample->bytes && span->figures[0] > 0) {
+        zt__write_argument(writer, "GB/s", (double)sample->bytes / span->figures[0]);
+    }
     if (origin->appended_by) {
         zt__print(writer, ",\"appended by thread\":%u", (unsigned)origin->appended_by);
     }
     zt__write_text(writer, "}}");
     if (origin->submitted_by) {
         zt__begin_event(writer, "s", "submit", trace->program, origin->submitted_by);
-        zt__write_event_time(writer, "ts", span->sample.submitted_ns);
+        zt__write_event_time(writer, "ts", sample->submitted_ns);
         zt__print(writer, ",\"cat\":\"flow\",\"id\":%u}", (unsigned)index + 1);
         zt__begin_event(writer, "f", "submit", trace->device, track);
-        zt__write_event_time(writer, "ts", span->sample.begin_ns);
+        zt__write_event_time(writer, "ts", sample->begin_ns);
         zt__print(writer, ",\"cat\":\"flow\",\"id\":%u,\"bp\":\"e\"}", (unsigned)index + 1);
     }
 }
 
-/* Writes what is not on the timeline, at the time when it was submitted. */
-ZT__PRIVATE void zt__write_missing_events(zt__trace *trace) {
+/* Writes what the device has done: the names of tracks, the regions on them, and what is missing there at the
+   time when it was submitted. */
+ZT__PRIVATE void zt__write_device(zt__trace *trace) {
+    zt__writer *writer = trace->writer;
     uint64_t first_ns = UINT64_MAX;
     char name[256];
     uint32_t i;
+    zt__write_name(trace, "process_name", trace->device, 0, trace->profiler->device_name);
+    zt__write_place(trace, "process_sort_index", trace->device, 0, 1);
+    for (i = 0; i < trace->track_count; i++) {
+        const zt__track *track = &trace->tracks[i];
+        snprintf(name, sizeof name, "list %u", (unsigned)track->list_number);
+        zt__begin_event(writer, "M", "thread_name", trace->device, track->number);
+        zt__write_text(writer, ",\"args\":{\"name\":\"");
+        zt__write_json_characters(writer, track->list_name ? track->list_name : name);
+        if (track->overlap) {
+            zt__print(writer, ", overlap %u", (unsigned)track->overlap);
+        }
+        zt__write_text(writer, "\"}}");
+        zt__write_place(trace, "thread_sort_index", trace->device, track->number, track->number);
+    }
+    for (i = 0; i < trace->span_count; i++) {
+        uint64_t begin_ns = trace->spans[i].sample.begin_ns;
+        first_ns = begin_ns < first_ns ? begin_ns : first_ns;
+        zt__write_span(trace, i);
+    }
     for (i = 0; i < trace->missing_count; i++) {
         const zt__missing *missing = &trace->missing[i];
         const zt__track *track = missing->list ? zt__find_track(trace, missing) : NULL;
-        const char *cause = missing->cause == ZT_CAUSE_COUNT ? "the device's clock overflowed"
-                                                             : zt_cause_name(missing->cause);
+        int is_uncertain = missing->cause == ZT_CAUSE_COUNT;
         snprintf(name, sizeof name, "%s: %.200s",
-                 missing->cause == ZT_CAUSE_COUNT      ? "uncertain time"
+                 is_uncertain                          ? "uncertain time"
                  : missing->cause < ZT_DROPPED_NO_SLOT ? "lost"
                                                        : "dropped",
                  missing->region ? missing->region->name : "a region");
         zt__begin_instant(trace, name, "missing", track ? track->number : 0, missing->since_ns);
-        zt__write_json_text(trace->writer, "cause", cause);
-        zt__write_json_count(trace->writer, "samples", missing->count);
-        zt__write_text(trace->writer, "}}");
-    }
-    for (i = 0; i < trace->span_count; i++) {
-        first_ns = trace->spans[i].sample.begin_ns < first_ns ? trace->spans[i].sample.begin_ns : first_ns;
+        zt__write_json_text(writer, "cause",
+                            is_uncertain ? "the device's clock overflowed" : zt_cause_name(missing->cause));
+        zt__write_json_count(writer, "samples", missing->count);
+        zt__write_text(writer, "}}");
     }
     if (trace->replaced && trace->span_count) {
         zt__write_remark(trace, "earlier samples are not kept", "missing", 0, first_ns, "samples",
@@ -25923,6 +25534,10 @@ ZT__PRIVATE void zt__write_missing_events(zt__trace *trace) {
 
 /* A copy of the rows of a stream, with the chosen figures. */
 typedef struct zt__traced_rows {
+    uint64_t first, end; /* in the order of all rows of the stream; older ones are not kept */
+    uint32_t metric_count;
+    double *means; /* of each metric, over so many rows */
+    uint64_t *counts;
     zt__kept_row *rows;
     double *figures; /* of each row */
     uint64_t *last;  /* of each column, the bits of the value that was written last */
@@ -25930,66 +25545,48 @@ typedef struct zt__traced_rows {
     zt__trace_columns columns;
 } zt__traced_rows;
 
-/* Computes the means of all metrics over the kept rows. */
-ZT__PRIVATE void zt__read_row_means(zt__stream_data *data, uint64_t first, uint64_t end, double *means,
-                                    uint64_t *counts) {
-    uint32_t metrics = data->group.metric_count, m;
-    while (first < end) {
-        uint64_t oldest, until = end - first > ZT__COPIED_AT_ONCE ? first + ZT__COPIED_AT_ONCE : end;
-        zt__lock(&data->mutex);
-        oldest = zt__oldest_kept(data->rows_written, data->row_capacity);
-        for (first = first > oldest ? first : oldest; first < until; first++) {
-            const double *values = data->row_values + (size_t)(first % data->row_capacity) * metrics;
-            for (m = 0; m < metrics; m++) {
-                if (zt__is_finite(values[m])) {
-                    means[m] += values[m];
-                    counts[m]++;
-                }
-            }
-        }
-        zt__unlock(&data->mutex);
-    }
-    for (m = 0; m < metrics; m++) {
-        means[m] = counts[m] ? means[m] / (double)counts[m] : zt__nan();
-    }
-}
+/* Called with each kept row of a stream, while its mutex is locked. */
+typedef void (*zt__row_fn)(zt__traced_rows *rows, const zt__kept_row *row, const double *values);
 
-/* Copies the kept rows. */
-ZT__PRIVATE void zt__copy_rows(zt__stream_data *data, uint64_t first, uint64_t end, zt__traced_rows *copy) {
-    uint32_t metrics = data->group.metric_count;
-    while (first < end) {
-        uint64_t oldest, until = end - first > ZT__COPIED_AT_ONCE ? first + ZT__COPIED_AT_ONCE : end;
+ZT__PRIVATE void zt__visit_rows(zt__stream_data *data, zt__row_fn visit, zt__traced_rows *rows) {
+    uint64_t next = rows->first, oldest;
+    while (next < rows->end) {
+        uint64_t until = rows->end - next > ZT__COPIED_AT_ONCE ? next + ZT__COPIED_AT_ONCE : rows->end;
         zt__lock(&data->mutex);
         oldest = zt__oldest_kept(data->rows_written, data->row_capacity);
-        for (first = first > oldest ? first : oldest; first < until; first++) {
-            size_t place = (size_t)(first % data->row_capacity);
-            const zt__kept_row *row = &data->rows[place];
-            copy->rows[copy->count] = *row;
-            zt__compute_columns(&copy->columns, data->row_values + place * metrics, metrics,
-                                (double)(row->end_ns - row->begin_ns),
-                                copy->figures + (size_t)copy->count * copy->columns.count);
-            copy->count++;
+        for (next = next > oldest ? next : oldest; next < until; next++) {
+            size_t place = (size_t)(next % data->row_capacity);
+            visit(rows, &data->rows[place], data->row_values + place * rows->metric_count);
         }
         zt__unlock(&data->mutex);
     }
 }
 
-/* Rounds the value of a counter by less than 0.025 %, more than which no track shows. Values that are rounded
-   differently differ in the first ZT__COUNTER_DIGITS digits. Returns the bits, which tell NaN apart in any
-   mode of a compiler. */
-ZT__PRIVATE uint64_t zt__round_value(double *value) {
-    const uint64_t half = UINT64_C(1) << 40; /* 11 of 52 bits stay */
-    uint64_t bits;
-    memcpy(&bits, value, sizeof bits);
-    bits = (bits + half) & ~(half * 2 - 1);
-    memcpy(value, &bits, sizeof bits);
-    return bits;
+ZT__PRIVATE void zt__add_to_means(zt__traced_rows *rows, const zt__kept_row *row, const double *values) {
+    uint32_t i;
+    (void)row;
+    for (i = 0; i < rows->metric_count; i++) {
+        if (zt__is_finite(values[i])) {
+            rows->means[i] += values[i];
+            rows->counts[i]++;
+        }
+    }
+}
+
+ZT__PRIVATE void zt__copy_row(zt__traced_rows *rows, const zt__kept_row *row, const double *values) {
+    rows->rows[rows->count] = *row;
+    zt__compute_columns(&rows->columns, values, rows->metric_count, (double)(row->end_ns - row->begin_ns),
+                        rows->figures + (size_t)rows->count * rows->columns.count);
+    rows->count++;
 }
 
 /* Goes through the rows, and writes or, without a trace, counts the values that differ from the one before.
- */
+   Values are rounded by less than 0.025 %, more than which no track shows. Those that are rounded differently
+   differ in the first ZT__COUNTER_DIGITS digits. Their bits are compared, which tell NaN apart in any mode of
+   a compiler. */
 ZT__PRIVATE uint32_t zt__write_changes(zt__trace *trace, zt__traced_rows *rows) {
-    const uint64_t none = UINT64_MAX; /* no value is rounded to this */
+    const uint64_t none = UINT64_MAX;        /* no value is rounded to this */
+    const uint64_t half = UINT64_C(1) << 40; /* 11 of 52 bits stay */
     uint32_t columns = rows->columns.count, changes = 0, i, c;
     for (c = 0; c < columns; c++) {
         rows->last[c] = none;
@@ -26000,13 +25597,16 @@ ZT__PRIVATE uint32_t zt__write_changes(zt__trace *trace, zt__traced_rows *rows) 
         const double *figures = rows->figures + (size_t)(is_end ? i - 1 : i) * columns;
         for (c = 0; c < columns; c++) {
             double value = figures[c];
-            uint64_t rounded = zt__round_value(&value);
-            if (!zt__is_finite(figures[c]) || (rounded == rows->last[c] && !row->gap && !is_end)) {
+            uint64_t rounded;
+            memcpy(&rounded, &value, sizeof rounded);
+            rounded = (rounded + half) & ~(half * 2 - 1);
+            if (!zt__is_finite(value) || (rounded == rows->last[c] && !row->gap && !is_end)) {
                 continue;
             }
             rows->last[c] = rounded;
             changes++;
             if (trace) {
+                memcpy(&value, &rounded, sizeof value);
                 zt__begin_event(trace->writer, "C", rows->columns.columns[c].label.text, trace->device, 0);
                 zt__write_event_time(trace->writer, "ts", is_end ? row->end_ns : row->begin_ns);
                 zt__write_text(trace->writer, ",\"args\":{\"value\":");
@@ -26044,46 +25644,53 @@ ZT__PRIVATE void zt__merge_rows(zt__traced_rows *rows) {
     rows->count = to;
 }
 
-/* Writes a gap before a row, which it may follow or contain. */
-ZT__PRIVATE void zt__write_gap(zt__trace *trace, const zt__kept_row *before, const zt__kept_row *row,
-                               uint64_t period_ns, uint32_t track) {
-    int is_contained = row->begin_ns <= before->end_ns;
-    uint64_t begin_ns = is_contained ? row->begin_ns : before->end_ns;
-    uint64_t end_ns = is_contained ? row->end_ns : row->begin_ns;
-    uint64_t periods = (row->end_ns - before->end_ns + period_ns / 2) / period_ns;
-    zt__begin_event(trace->writer, "X", "gap", trace->device, track);
-    zt__write_event_time(trace->writer, "ts", begin_ns);
-    zt__write_event_time(trace->writer, "dur", end_ns - begin_ns);
-    zt__write_text(trace->writer, ",\"cat\":\"missing\",\"args\":{");
-    if (periods > 1) {
-        zt__write_json_count(trace->writer, "missing rows, about", periods - 1);
-    }
-    zt__write_text(trace->writer, "}}");
-}
-
-/* Writes markers as instants, and gaps as spans. */
+/* Writes markers as instants, and gaps as spans: one before a row, which it may follow or contain. */
 ZT__PRIVATE void zt__write_markers_and_gaps(zt__trace *trace, const zt__traced_rows *rows, uint64_t period_ns,
                                             uint32_t track) {
+    zt__writer *writer = trace->writer;
     uint32_t i;
     for (i = 0; i < rows->count; i++) {
         const zt__kept_row *row = &rows->rows[i];
         if (row->gap && i > 0) {
-            zt__write_gap(trace, row - 1, row, period_ns, track);
+            uint64_t before_ns = row[-1].end_ns;
+            int is_contained = row->begin_ns <= before_ns;
+            uint64_t begin_ns = is_contained ? row->begin_ns : before_ns;
+            uint64_t end_ns = is_contained ? row->end_ns : row->begin_ns;
+            uint64_t periods = (row->end_ns - before_ns + period_ns / 2) / period_ns;
+            zt__begin_event(writer, "X", "gap", trace->device, track);
+            zt__write_event_time(writer, "ts", begin_ns);
+            zt__write_event_time(writer, "dur", end_ns - begin_ns);
+            zt__write_text(writer, ",\"cat\":\"missing\",\"args\":{");
+            if (periods > 1) {
+                zt__write_json_count(writer, "missing rows, about", periods - 1);
+            }
+            zt__write_text(writer, "}}");
         } else if (row->gap) {
             zt__begin_instant(trace, "gap before this", "missing", track, row->begin_ns);
-            zt__write_text(trace->writer, "}}");
+            zt__write_text(writer, "}}");
         }
         if (row->marker) {
             zt__begin_instant(trace, row->marker, "marker", track, row->end_ns);
-            zt__write_text(trace->writer, "}}");
+            zt__write_text(writer, "}}");
         }
     }
 }
 
-/* Writes the counters of a stream. `most` is how many values they may have. */
-ZT__PRIVATE void zt__write_counters(zt__trace *trace, zt__traced_rows *rows, uint32_t most, uint32_t track) {
-    uint32_t before = rows->count;
+/* Writes the copied rows of a stream: a track with its gaps and markers, and a counter for each chosen
+   metric. `most` is how many values these may have. */
+ZT__PRIVATE void zt__write_rows(zt__trace *trace, zt__stream_data *data, zt__traced_rows *rows, uint32_t most,
+                                uint32_t track) {
+    char name[ZET_MAX_METRIC_GROUP_NAME + 16];
     uint64_t merged = 1;
+    uint32_t before = rows->count;
+    snprintf(name, sizeof name, "stream %s", data->group.properties.name);
+    zt__write_name(trace, "thread_name", trace->device, track, name);
+    zt__write_place(trace, "thread_sort_index", trace->device, track, track);
+    if (rows->first > 0) {
+        zt__write_remark(trace, "earlier rows are not kept", "missing", track, rows->rows[0].begin_ns, "rows",
+                         rows->first, "raise zt_stream_config.timeline_rows");
+    }
+    zt__write_markers_and_gaps(trace, rows, data->period_ns, track);
     while (zt__write_changes(NULL, rows) > most && rows->count > 1) {
         zt__merge_rows(rows);
         merged *= 2;
@@ -26099,49 +25706,46 @@ ZT__PRIVATE void zt__write_counters(zt__trace *trace, zt__traced_rows *rows, uin
     zt__write_changes(trace, rows);
 }
 
-/* Writes an attached stream: a track with its gaps and markers, and a counter for each chosen metric. Returns
-   0 without memory. */
+/* Reads and writes an attached stream. Returns 0 without memory. */
 ZT__PRIVATE int zt__write_stream(zt__trace *trace, zt__stream_data *data, int several, uint32_t most,
                                  uint32_t track) {
     const zt_allocator *allocator = &trace->profiler->config.allocator;
-    uint32_t metrics = data->group.metric_count;
-    double *means = (double *)zt__allocate(allocator, metrics, sizeof *means);
-    uint64_t *counts = (uint64_t *)zt__allocate(allocator, metrics, sizeof *counts), first, end;
-    zt__mean_table table = {means, metrics, 1};
-    int has_memory = means && counts;
+    uint32_t metrics = data->group.metric_count, i;
     zt__traced_rows rows;
-    char name[ZET_MAX_METRIC_GROUP_NAME + 16];
+    zt__mean_table table;
+    int has_memory;
     memset(&rows, 0, sizeof rows);
-    zt__get_kept_rows(data, &first, &end);
+    rows.metric_count = metrics;
+    rows.means = (double *)zt__allocate(allocator, metrics, sizeof *rows.means);
+    rows.counts = (uint64_t *)zt__allocate(allocator, metrics, sizeof *rows.counts);
+    zt__get_kept_rows(data, &rows.first, &rows.end);
+    has_memory = rows.means && rows.counts;
     if (has_memory) {
-        zt__read_row_means(data, first, end, means, counts);
+        zt__visit_rows(data, zt__add_to_means, &rows);
+        for (i = 0; i < metrics; i++) {
+            rows.means[i] = rows.counts[i] ? rows.means[i] / (double)rows.counts[i] : zt__nan();
+        }
+        table.means = rows.means;
+        table.stride = metrics;
+        table.region_count = 1;
         has_memory = zt__choose_trace_columns(trace->profiler, data->metrics, metrics, &table, 1, several,
                                               &rows.columns);
     }
     if (has_memory) {
-        size_t columns = (size_t)rows.columns.count + 1;
-        rows.rows = (zt__kept_row *)zt__allocate(allocator, (size_t)(end - first) + 1, sizeof *rows.rows);
-        rows.figures =
-            (double *)zt__allocate(allocator, (size_t)(end - first) + 1, columns * sizeof *rows.figures);
+        size_t columns = (size_t)rows.columns.count + 1, room = (size_t)(rows.end - rows.first) + 1;
+        rows.rows = (zt__kept_row *)zt__allocate(allocator, room, sizeof *rows.rows);
+        rows.figures = (double *)zt__allocate(allocator, room, columns * sizeof *rows.figures);
         rows.last = (uint64_t *)zt__allocate(allocator, columns, sizeof *rows.last);
         has_memory = rows.rows && rows.figures && rows.last;
     }
     if (has_memory) {
-        zt__copy_rows(data, first, end, &rows);
+        zt__visit_rows(data, zt__copy_row, &rows);
     }
     if (rows.count > 0) {
-        snprintf(name, sizeof name, "stream %s", data->group.properties.name);
-        zt__write_name(trace, "thread_name", trace->device, track, name);
-        zt__write_place(trace, "thread_sort_index", trace->device, track, track);
-        if (first > 0) {
-            zt__write_remark(trace, "earlier rows are not kept", "missing", track, rows.rows[0].begin_ns,
-                             "rows", first, "raise zt_stream_config.timeline_rows");
-        }
-        zt__write_markers_and_gaps(trace, &rows, data->period_ns, track);
-        zt__write_counters(trace, &rows, most, track);
+        zt__write_rows(trace, data, &rows, most, track);
     }
-    zt__free(allocator, means);
-    zt__free(allocator, counts);
+    zt__free(allocator, rows.means);
+    zt__free(allocator, rows.counts);
     zt__free(allocator, rows.rows);
     zt__free(allocator, rows.figures);
     zt__free(allocator, rows.last);
@@ -26149,67 +25753,42 @@ ZT__PRIVATE int zt__write_stream(zt__trace *trace, zt__stream_data *data, int se
     return has_memory;
 }
 
-/* Writes all attached streams. Returns 0 without memory. */
-ZT__PRIVATE int zt__write_streams(zt__trace *trace) {
-    zt__stream_data *data = NULL;
-    uint32_t count = 0, track = trace->track_count;
-    int has_memory = 1;
-    while ((data = zt__next_attached_stream(trace->profiler, data)) != NULL) {
-        count++;
-    }
-    while (has_memory && (data = zt__next_attached_stream(trace->profiler, data)) != NULL) {
-        has_memory =
-            zt__write_stream(trace, data, count > 1, ZT__COUNTER_EVENTS / (count ? count : 1), ++track);
-    }
-    return has_memory;
-}
-
 /* ---- the trace ------------------------------------------------------------------------------------------- */
-
-ZT__PRIVATE void zt__write_trace_head(zt__trace *trace) {
-    const zt_profiler *profiler = trace->profiler;
-    zt__writer *writer = trace->writer;
-    zt_counts counts = zt_get_counts(profiler);
-    zt__write_text(writer, "{\"displayTimeUnit\":\"ns\",\"otherData\":{");
-    zt__write_json_text(writer, "zetools", ZETOOLS_VERSION);
-    zt__write_json_text(writer, "clock", "CLOCK_MONOTONIC");
-    zt__write_json_text(writer, "program", profiler->facts.program);
-    zt__write_json_text(writer, "device", profiler->device_name);
-    zt__write_json_count(writer, "begun", counts.begun);
-    zt__write_json_count(writer, "collected", counts.collected);
-    zt__write_json_count(writer, "lost", counts.lost);
-    zt__write_json_count(writer, "dropped", counts.dropped);
-    zt__write_json_count(writer, "in_flight", counts.in_flight);
-    zt__write_text(writer, "},\n\"traceEvents\":[");
-}
 
 /* Returns 0 without memory. */
 ZT__PRIVATE int zt__write_trace(zt_profiler *profiler, zt__writer *writer) {
     const zt_allocator *allocator = &profiler->config.allocator;
+    zt_counts counts = zt_get_counts(profiler);
+    zt__stream_data *data = NULL;
     zt__trace trace;
     int has_memory;
-    uint32_t i;
+    uint32_t streams = 0, track;
     memset(&trace, 0, sizeof trace);
     trace.profiler = profiler;
     trace.writer = writer;
     trace.program = zt__get_process_id();
     trace.device = trace.program + (1 + (long)(profiler->id % ZT__MAX_PROFILERS)) * ZT__SYSTEM_NUMBERS;
     zt__relate_clocks(profiler, 1);
-    has_memory = zt__choose_arguments(&trace) && zt__copy_spans(&trace) &&
-                 zt__copy_missing_and_executions(&trace) && zt__make_tracks(&trace) &&
-                 zt__make_slices(&trace);
-    zt__write_trace_head(&trace);
+    has_memory = zt__copy_spans(&trace) && zt__copy_missing_and_executions(&trace) &&
+                 zt__make_tracks(&trace) && zt__make_slices(&trace);
+    zt__write_text(writer, "{\"displayTimeUnit\":\"ns\",\"otherData\":{");
+    zt__write_json_text(writer, "zetools", ZETOOLS_VERSION);
+    zt__write_json_text(writer, "clock", "CLOCK_MONOTONIC");
+    zt__write_json_text(writer, "program", profiler->facts.program);
+    zt__write_json_text(writer, "device", profiler->device_name);
+    zt__write_json_counts(writer, &counts);
+    zt__write_text(writer, "},\n\"traceEvents\":[");
     if (has_memory) {
-        zt__write_program_name(&trace);
-        zt__write_slices(&trace);
-        zt__write_name(&trace, "process_name", trace.device, 0, profiler->device_name);
-        zt__write_place(&trace, "process_sort_index", trace.device, 0, 1);
-        zt__write_track_names(&trace);
-        for (i = 0; i < trace.span_count; i++) {
-            zt__write_span(&trace, i);
-        }
-        zt__write_missing_events(&trace);
-        has_memory = zt__write_streams(&trace);
+        zt__write_program(&trace);
+        zt__write_device(&trace);
+    }
+    while ((data = zt__next_attached_stream(profiler, data)) != NULL) {
+        streams++;
+    }
+    track = trace.track_count;
+    while (has_memory && (data = zt__next_attached_stream(profiler, data)) != NULL) {
+        has_memory = zt__write_stream(&trace, data, streams > 1, ZT__COUNTER_EVENTS / (streams ? streams : 1),
+                                      ++track);
     }
     zt__write_text(writer, "\n]}\n");
     zt__free(allocator, trace.columns.columns);
@@ -27577,49 +27156,46 @@ ZT__PRIVATE int zt__follow_links(zt__target_file *file, const char *path) {
     return 0;
 }
 
-/* Writes a file beside the target and renames it, so that nobody reads an incomplete one. */
-ZT__PRIVATE ze_result_t zt__replace_file(const zt__output *output) {
-    zt__target_file *file = (zt__target_file *)zt__allocate(output->allocator, 1, sizeof *file);
-    zt__file_properties before;
+/* Writes a file beside the target and renames it, so that nobody reads an incomplete one. Pipes, terminals
+   and devices are written to, and not replaced by a file. */
+ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
+    FILE *stream = zt__find_standard_stream(output->path), *part;
+    zt__file_properties target, before;
+    zt__target_file *file;
+    const char *name;
     ze_result_t result;
+    if (stream) {
+        return zt__write_content(output, stream, fflush);
+    }
+    if (zt__get_file_properties(output->path, &target) && !target.is_regular && !target.is_directory) {
+        return zt__write_content(output, zt__open_file(output->path, "wb"), fclose);
+    }
+    file = (zt__target_file *)zt__allocate(output->allocator, 1, sizeof *file);
     if (!file) {
         return zt__report_no_memory(output->diagnostics, output->call, "a path");
     }
     if (!zt__follow_links(file, output->path)) {
         result = zt__report_unwritable(output);
-    } else {
-        const char *name = zt__file_name(file->path);
-        FILE *part;
-        /* A long name is cut, because the name of a file has 255 bytes at the most. */
-        snprintf(file->beside, sizeof file->beside, "%.*s%.128s.%ld.%lx.part", (int)(name - file->path),
-                 file->path, name, zt__get_process_id(), (unsigned long)zt__this_thread());
-        part = zt__open_file(file->beside, "wb");
-        if (part && zt__get_file_properties(file->path, &before)) {
-            zt__set_permissions(file->beside, before.permissions); /* the same people may read it as before */
-        }
-        result = zt__write_content(output, part, fclose);
-        if (result == ZE_RESULT_SUCCESS && !zt__rename_file(file->beside, file->path)) {
-            result = zt__report_unwritable(output);
-        }
-        if (result != ZE_RESULT_SUCCESS) {
-            zt__remove_file(file->beside);
-        }
+        zt__free(output->allocator, file);
+        return result;
+    }
+    name = zt__file_name(file->path);
+    /* A long name is cut, because the name of a file has 255 bytes at the most. */
+    snprintf(file->beside, sizeof file->beside, "%.*s%.128s.%ld.%lx.part", (int)(name - file->path),
+             file->path, name, zt__get_process_id(), (unsigned long)zt__this_thread());
+    part = zt__open_file(file->beside, "wb");
+    if (part && zt__get_file_properties(file->path, &before)) {
+        zt__set_permissions(file->beside, before.permissions); /* the same people may read it as before */
+    }
+    result = zt__write_content(output, part, fclose);
+    if (result == ZE_RESULT_SUCCESS && !zt__rename_file(file->beside, file->path)) {
+        result = zt__report_unwritable(output);
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__remove_file(file->beside);
     }
     zt__free(output->allocator, file);
     return result;
-}
-
-ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
-    FILE *stream = zt__find_standard_stream(output->path);
-    zt__file_properties target;
-    if (stream) {
-        return zt__write_content(output, stream, fflush);
-    }
-    /* Pipes, terminals and devices are written to, and not replaced by a file. */
-    if (zt__get_file_properties(output->path, &target) && !target.is_regular && !target.is_directory) {
-        return zt__write_content(output, zt__open_file(output->path, "wb"), fclose);
-    }
-    return zt__replace_file(output);
 }
 
 typedef struct zt__report_content {
@@ -27704,22 +27280,6 @@ ZT__PRIVATE uint32_t zt__clamp(uint32_t value, uint32_t least, uint32_t most) {
 
 /* The default of zt_bench_config.max_change. */
 #define ZT__MAX_FREQUENCY_CHANGE 0.02
-
-/* Replaces what is 0 by its default. */
-ZT__PRIVATE zt_bench_config zt__fill_in_defaults(const zt_bench_config *given) {
-    enum { LEAST_SAMPLES = 10 };
-    zt_bench_config config = *given;
-    uint32_t max_samples = given->max_samples ? given->max_samples : (uint32_t)ZT_BENCH_SAMPLES;
-    config.warm_up = given->warm_up ? given->warm_up : 3;
-    config.max_samples = zt__clamp(max_samples, LEAST_SAMPLES, ZT_BENCH_SAMPLES);
-    config.min_samples = zt__clamp(given->min_samples, LEAST_SAMPLES, config.max_samples);
-    config.max_time_ns = given->max_time_ns ? given->max_time_ns : UINT64_C(10000000000);
-    config.precision = zt__is_positive(given->precision) ? given->precision : 0.01;
-    config.max_change = zt__is_positive(given->max_change) ? given->max_change : ZT__MAX_FREQUENCY_CHANGE;
-    config.counter_runs = given->counter_runs ? given->counter_runs : 5;
-    config.tolerance = zt__is_positive(given->tolerance) ? given->tolerance : 0.02;
-    return config;
-}
 
 typedef struct zt__stop_rule {
     const zt_bench_config *limits;
@@ -27984,7 +27544,9 @@ ZT__PRIVATE void zt__close_bench(zt__bench *bench) {
 /* Checks the configuration and prepares a benchmark. On failure nothing is left to close. */
 ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_profiler *profiler,
                                        const zt_bench_config *config) {
+    enum { LEAST_SAMPLES = 10 };
     zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
+    zt_bench_config *complete = &bench->config;
     ze_result_t result = ZE_RESULT_SUCCESS;
     if (!config) {
         return zt__report_null(diagnostics, call, "config");
@@ -27994,7 +27556,17 @@ ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_pr
     }
     memset(bench, 0, sizeof *bench);
     bench->call = call;
-    bench->config = zt__fill_in_defaults(config);
+    *complete = *config;
+    complete->warm_up = config->warm_up ? config->warm_up : 3;
+    complete->max_samples = config->max_samples ? config->max_samples : (uint32_t)ZT_BENCH_SAMPLES;
+    complete->max_samples = zt__clamp(complete->max_samples, LEAST_SAMPLES, ZT_BENCH_SAMPLES);
+    complete->min_samples = zt__clamp(config->min_samples, LEAST_SAMPLES, complete->max_samples);
+    complete->max_time_ns = config->max_time_ns ? config->max_time_ns : UINT64_C(10000000000);
+    complete->precision = zt__is_positive(config->precision) ? config->precision : 0.01;
+    complete->max_change =
+        zt__is_positive(config->max_change) ? config->max_change : ZT__MAX_FREQUENCY_CHANGE;
+    complete->counter_runs = config->counter_runs ? config->counter_runs : 5;
+    complete->tolerance = zt__is_positive(config->tolerance) ? config->tolerance : 0.02;
     bench->region = config->region;
     bench->profiler = profiler;
     bench->series = (zt__series *)zt__allocate(zt__allocator_of(profiler), 1, sizeof *bench->series);
@@ -28025,27 +27597,6 @@ ZT__PRIVATE int zt__has_nothing_to_run(const zt_profiler *profiler, const zt_ben
     return (!profiler || !profiler->device) && config && config->run && !config->measure;
 }
 
-/* Runs the work with metrics, several times in each pass of the profiler. These runs are no samples. */
-ZT__PRIVATE void zt__run_with_counters(zt__bench *bench, zt_bench_result *result) {
-    uint32_t i, taken = 0, runs = bench->config.counter_runs;
-    double *samples = bench->series->samples; /* free to use: the samples are in the result */
-    if (bench->config.measure || bench->profiler->metric_count == 0) {
-        return;
-    }
-    for (i = 0; i < runs; i++) {
-        ZT_PASSES(bench->profiler) {
-            double sample = zt__run_work(bench, bench->profiler);
-            if (!zt__is_nan(sample) && taken < ZT_BENCH_SAMPLES) {
-                samples[taken++] = sample;
-            }
-        }
-    }
-    result->counter_runs = runs;
-    result->region = zt__find_region(bench->profiler, bench->region);
-    result->counter_median = zt__quantile(samples, taken, 0.5);
-    result->perturbation = result->counter_median / result->median;
-}
-
 static const char *const zt__bench_ends[] = {"not run", "precise", "noise", "time", "full"};
 
 ZT_API const char *zt_bench_end_name(zt_bench_end end) {
@@ -28056,6 +27607,8 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
     zt__bench bench;
     zt__stop_rule rule;
     ze_result_t opened;
+    double sample;
+    uint32_t i, taken = 0;
     int has_sample;
     if (!result) {
         return zt__report_null(zt__diagnostics_of(profiler), "zt_bench", "result");
@@ -28077,8 +27630,20 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
         }
     } while (has_sample && result->end == ZT_BENCH_NOT_RUN);
     zt__describe_series(result, bench.series, &bench.config);
-    if (has_sample) {
-        zt__run_with_counters(&bench, result);
+    if (has_sample && !bench.config.measure && profiler->metric_count > 0) {
+        double *samples = bench.series->samples; /* free to use: the samples are in the result */
+        for (i = 0; i < bench.config.counter_runs; i++) {
+            ZT_PASSES(profiler) {
+                sample = zt__run_work(&bench, profiler);
+                if (!zt__is_nan(sample) && taken < ZT_BENCH_SAMPLES) {
+                    samples[taken++] = sample;
+                }
+            }
+        }
+        result->counter_runs = bench.config.counter_runs;
+        result->region = zt__find_region(profiler, bench.region);
+        result->counter_median = zt__quantile(samples, taken, 0.5);
+        result->perturbation = result->counter_median / result->median;
     }
     zt__copy_text(result->name, sizeof result->name, zt__bench_name(&bench), strlen(zt__bench_name(&bench)));
     zt__close_bench(&bench);
@@ -28192,22 +27757,6 @@ ZT__PRIVATE void zt__fill_bench_row(const zt_profiler *profiler, const zt_bench_
     }
 }
 
-ZT__PRIVATE void zt__add_bench_columns(zt__figure_table *table, int are_changed) {
-    zt__add_figures(table, ZT__BENCH_MEDIAN, "median", "ns", 1, 0);
-    zt__add_figures(table, ZT__BENCH_INTERVAL, "95% +-", "percent", 0, 0);
-    zt__add_figures(table, ZT__BENCH_MINIMUM, "minimum", "ns", 1, 0);
-    zt__add_figures(table, ZT__BENCH_BYTES, "bytes", "bytes/s", 1, 1);
-    zt__add_figures(table, ZT__BENCH_ITEMS, "items", "/s", 1, 1);
-    zt__add_figures(table, ZT__BENCH_COUNT, "samples", "", 0, 0);
-    zt__add_figures(table, ZT__BENCH_OUTLIERS, "outliers", "", 0, 2);
-    zt__add_texts(table, ZT__BENCH_END, "ended by", zt__bench_ends);
-    zt__add_figures(table, ZT__BENCH_SLOWDOWN, "with counters", "times", 0, 2);
-    zt__add_figures(table, ZT__BENCH_MHZ, "frequency", "MHz", 0, 2);
-    if (are_changed) {
-        zt__add_figures(table, ZT__BENCH_CHANGED, "at another frequency", "", 0, 2);
-    }
-}
-
 /* Writes a table of results, `room` columns wide. Returns 0 without memory. */
 ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *profiler,
                                       const zt_bench_result *results, uint32_t count, size_t room) {
@@ -28235,7 +27784,19 @@ ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *pro
     }
     if (is_complete) {
         zt__choose_time_unit(&table, ZT__BENCH_MINIMUM, ZT__BENCH_MEDIAN);
-        zt__add_bench_columns(&table, are_changed > 0);
+        zt__add_figures(&table, ZT__BENCH_MEDIAN, "median", "ns", 1, 0);
+        zt__add_figures(&table, ZT__BENCH_INTERVAL, "95% +-", "percent", 0, 0);
+        zt__add_figures(&table, ZT__BENCH_MINIMUM, "minimum", "ns", 1, 0);
+        zt__add_figures(&table, ZT__BENCH_BYTES, "bytes", "bytes/s", 1, 1);
+        zt__add_figures(&table, ZT__BENCH_ITEMS, "items", "/s", 1, 1);
+        zt__add_figures(&table, ZT__BENCH_COUNT, "samples", "", 0, 0);
+        zt__add_figures(&table, ZT__BENCH_OUTLIERS, "outliers", "", 0, 2);
+        zt__add_texts(&table, ZT__BENCH_END, "ended by", zt__bench_ends);
+        zt__add_figures(&table, ZT__BENCH_SLOWDOWN, "with counters", "times", 0, 2);
+        zt__add_figures(&table, ZT__BENCH_MHZ, "frequency", "MHz", 0, 2);
+        if (are_changed > 0) {
+            zt__add_figures(&table, ZT__BENCH_CHANGED, "at another frequency", "", 0, 2);
+        }
         if (zt_get_metric_count(profiler) > 0) {
             zt__prepare_advice(profiler, &advice);
             is_complete = zt__add_ranked_columns(profiler, &advice, &table, figures, figure_count,
@@ -28273,12 +27834,23 @@ static const char zt__bench_columns[] =
     "quartile3_ns,min_ns,max_ns,frequency_mhz,bytes_per_second,items_per_second,perturbation,date,device,"
     "driver_version,core_clock_mhz,zetools\n";
 
-/* Writes a line for each result, with the number of all, by which a reader notices that some are missing. */
-ZT__PRIVATE void zt__write_bench_csv(zt__writer *writer, const zt__benches *benches) {
+/* Writes results: a table, `room` columns wide, or CSV with a line for each result and the number of all, by
+   which a reader notices that some are missing. Returns UNKNOWN, without a message, if `write` stopped it. */
+ZT__PRIVATE ze_result_t zt__write_benches(const zt__benches *benches, size_t room, zt_write_fn write,
+                                          void *user) {
     const zt_profiler *profiler = benches->profiler;
     zt__date date = zt__format_now();
+    zt__writer writer;
     uint32_t i, j;
-    zt__write_text(writer, zt__bench_columns);
+    zt__begin_writing(&writer, write, user);
+    if (benches->format == ZT_FORMAT_TABLE) {
+        if (benches->count > 0 &&
+            !zt__write_bench_table(&writer, profiler, benches->results, benches->count, room)) {
+            return zt__report_no_memory(zt__diagnostics_of(profiler), benches->call, "a table");
+        }
+        return zt__end_writing(&writer) ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNKNOWN;
+    }
+    zt__write_text(&writer, zt__bench_columns);
     for (i = 0; i < benches->count; i++) {
         const zt_bench_result *result = &benches->results[i];
         const double figures[] = {result->median,
@@ -28292,39 +27864,21 @@ ZT__PRIVATE void zt__write_bench_csv(zt__writer *writer, const zt__benches *benc
                                   result->bytes_per_second,
                                   result->items_per_second,
                                   result->perturbation};
-        zt__print(writer, "%u,%u,", (unsigned)ZT__BENCH_LAYOUT, (unsigned)benches->count);
-        zt__write_csv_field(writer, result->name);
-        zt__print(writer, ",%u,%u,%u,%s", (unsigned)result->count, (unsigned)result->outliers,
+        zt__print(&writer, "%u,%u,", (unsigned)ZT__BENCH_LAYOUT, (unsigned)benches->count);
+        zt__write_csv_field(&writer, result->name);
+        zt__print(&writer, ",%u,%u,%u,%s", (unsigned)result->count, (unsigned)result->outliers,
                   (unsigned)result->changed, zt_bench_end_name(result->end));
         for (j = 0; j < ZT__COUNT_OF(figures); j++) {
-            zt__write_text(writer, ",");
-            zt__write_csv_number(writer, figures[j]);
+            zt__write_text(&writer, ",");
+            zt__write_csv_number(&writer, figures[j]);
         }
-        zt__print(writer, ",%s,", date.text);
-        zt__write_csv_field(writer, profiler ? profiler->device_name : "");
-        zt__print(writer, ",%s,", profiler ? profiler->facts.driver_version : "");
+        zt__print(&writer, ",%s,", date.text);
+        zt__write_csv_field(&writer, profiler ? profiler->device_name : "");
+        zt__print(&writer, ",%s,", profiler ? profiler->facts.driver_version : "");
         if (profiler && profiler->facts.core_clock_mhz) {
-            zt__print(writer, "%u", (unsigned)profiler->facts.core_clock_mhz);
+            zt__print(&writer, "%u", (unsigned)profiler->facts.core_clock_mhz);
         }
-        zt__write_text(writer, "," ZETOOLS_VERSION "\n");
-    }
-}
-
-/* Writes results; a table is `room` columns wide. Returns UNKNOWN, without a message, if `write` stopped it.
- */
-ZT__PRIVATE ze_result_t zt__write_benches(const zt__benches *benches, size_t room, zt_write_fn write,
-                                          void *user) {
-    zt__writer writer;
-    int is_complete = 1;
-    zt__begin_writing(&writer, write, user);
-    if (benches->format == ZT_FORMAT_CSV) {
-        zt__write_bench_csv(&writer, benches);
-    } else if (benches->count > 0) {
-        is_complete =
-            zt__write_bench_table(&writer, benches->profiler, benches->results, benches->count, room);
-    }
-    if (!is_complete) {
-        return zt__report_no_memory(zt__diagnostics_of(benches->profiler), benches->call, "a table");
+        zt__write_text(&writer, "," ZETOOLS_VERSION "\n");
     }
     return zt__end_writing(&writer) ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNKNOWN;
 }
@@ -28742,45 +28296,15 @@ ZT__PRIVATE ze_result_t zt__compare_with_file(zt__changes *changes, const zt_ben
     return ZE_RESULT_SUCCESS;
 }
 
-/* Writes what is to be known about the table of changes. */
-ZT__PRIVATE void zt__write_change_notes(zt__writer *writer, const zt__changes *changes, size_t room) {
-    const zt_bench_changes *counts = &changes->counts;
-    zt__paragraph note = zt__begin_paragraph(writer, room, 0, 0);
-    zt__add_formatted(&note, "%u slower, %u faster, %u same, %u missing, %u new, compared with ",
-                      (unsigned)counts->slower, (unsigned)counts->faster, (unsigned)counts->same,
-                      (unsigned)counts->missing, (unsigned)counts->added);
-    zt__add_text(&note, changes->file.path);
-    zt__add_formatted(&note, "%s%s.", *changes->file.date ? " of " : "", changes->file.date);
-    zt__end_paragraph(&note);
-    if (changes->greatest_tolerance > 0) {
-        note = zt__begin_paragraph(writer, room, 0, 0);
-        zt__add_text(&note, "Slower or faster are those whose whole interval is beyond the tolerance of ");
-        if (changes->least_tolerance < changes->greatest_tolerance) {
-            zt__add_formatted(&note, "%g%% to ", changes->least_tolerance * 100);
-        }
-        zt__add_formatted(&note, "%g%%.", changes->greatest_tolerance * 100);
-        zt__end_paragraph(&note);
-    }
-    if (counts->other_conditions) {
-        note = zt__begin_paragraph(writer, room, 0, 0);
-        zt__add_text(&note, changes->conditions);
-        if (changes->at_other_frequency > 0) {
-            zt__add_formatted(&note, "%u benchmark%s ran at another frequency; %s",
-                              (unsigned)changes->at_other_frequency,
-                              changes->at_other_frequency == 1 ? "" : "s", changes->first_frequency);
-        }
-        zt__add_text(&note, "So the changes need not be those of the program.");
-        zt__end_paragraph(&note);
-    }
-}
-
 /* Writes the table of changes, and notes below it. */
 ZT__PRIVATE ze_result_t zt__write_changes_to_file(const void *content, FILE *file) {
     static const char *const verdicts[] = {"same", "faster", "slower", "missing", "new"};
     const zt__changes *changes = (const zt__changes *)content;
+    const zt_bench_changes *counts = &changes->counts;
     size_t room = zt__get_room(file == stdout);
     zt__figure_column columns[ZT__CHANGE_FIGURES];
     zt__figure_table table;
+    zt__paragraph note;
     zt__writer writer;
     memset(&table, 0, sizeof table);
     table.heading = "benchmark";
@@ -28798,7 +28322,33 @@ ZT__PRIVATE ze_result_t zt__write_changes_to_file(const void *content, FILE *fil
     zt__fit_columns(&table, room);
     zt__begin_writing(&writer, zt__write_to_file, file);
     zt__write_figures(&writer, &table, room);
-    zt__write_change_notes(&writer, changes, room);
+    note = zt__begin_paragraph(&writer, room, 0, 0);
+    zt__add_formatted(&note, "%u slower, %u faster, %u same, %u missing, %u new, compared with ",
+                      (unsigned)counts->slower, (unsigned)counts->faster, (unsigned)counts->same,
+                      (unsigned)counts->missing, (unsigned)counts->added);
+    zt__add_text(&note, changes->file.path);
+    zt__add_formatted(&note, "%s%s.", *changes->file.date ? " of " : "", changes->file.date);
+    zt__end_paragraph(&note);
+    if (changes->greatest_tolerance > 0) {
+        note = zt__begin_paragraph(&writer, room, 0, 0);
+        zt__add_text(&note, "Slower or faster are those whose whole interval is beyond the tolerance of ");
+        if (changes->least_tolerance < changes->greatest_tolerance) {
+            zt__add_formatted(&note, "%g%% to ", changes->least_tolerance * 100);
+        }
+        zt__add_formatted(&note, "%g%%.", changes->greatest_tolerance * 100);
+        zt__end_paragraph(&note);
+    }
+    if (counts->other_conditions) {
+        note = zt__begin_paragraph(&writer, room, 0, 0);
+        zt__add_text(&note, changes->conditions);
+        if (changes->at_other_frequency > 0) {
+            zt__add_formatted(&note, "%u benchmark%s ran at another frequency; %s",
+                              (unsigned)changes->at_other_frequency,
+                              changes->at_other_frequency == 1 ? "" : "s", changes->first_frequency);
+        }
+        zt__add_text(&note, "So the changes need not be those of the program.");
+        zt__end_paragraph(&note);
+    }
     return zt__end_writing(&writer) ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNKNOWN;
 }
 
