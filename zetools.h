@@ -22467,13 +22467,14 @@ ZT__PRIVATE void zt__note_missing(zt__document *document, zt__note_fn note, uint
 
 /* Notes which samples are not in the report. */
 ZT__PRIVATE void zt__note_missing_samples(zt__document *document, zt__note_fn note) {
-    static const char *const remedies[] = {
+    static const char *const remedies[ZT_CAUSE_COUNT - ZT_LOST_NEVER_DELIVERED] = {
         /* of the causes from ZT_LOST_NEVER_DELIVERED on */
         "Wait for the work before zt_close, or raise config.wait_timeout_ns.",
         "Execute recorded lists with zt_execute, or collect after each execution.",
         "Wait for the work inside of ZT_PASSES.",
         "The log names the call that failed.",
         "Some drivers return a wrong GPU time of a region around others.",
+        "Let no two commands that signal an event be in flight at once.",
         "Open a new profiler when the device is back.",
         "Raise config.max_slots, or call zt_collect more often.",
         "Free memory, or lower config.slots_per_step and config.samples.",

@@ -525,6 +525,7 @@ static void test_an_event_that_others_signal(void **state) {
     set_word(&r, GO);
     finish_and_destroy(w, list);
     expect_lost_event(profiler, 4, 1);
+    assert_contains(written_report(profiler, ZT_FORMAT_TABLE), "lost: event used again. Let no two commands");
     ok(zeEventDestroy(event));
     ok(zeCommandListDestroy(other));
     ok(zeEventPoolDestroy(pool));
