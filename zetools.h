@@ -7155,12 +7155,12 @@ static const unsigned char zt__transitions[ZT__SLOT_STATE_COUNT][ZT__SLOT_STATE_
 
 /* How a slot is measured. */
 typedef enum zt__measurement {
-    ZT__BY_COMMANDS,     /* queries or time stamps are appended before and after the work */
-    ZT__BY_EVENT,        /* a launch signals the event, which has the time stamps of the kernel */
-    ZT__BY_COPIED_EVENT, /* the same, and a command that waits for the event copies its time stamps: until it
+    ZT__SURROUNDING_COMMANDS, /* queries or time stamps are appended before and after the work */
+    ZT__EVENT_STAMPS,         /* a launch signals the event, which has the time stamps of the kernel */
+    ZT__COPIED_STAMPS, /* the same, and a command that waits for the event copies its time stamps: until it
                             has, the event must not be reset */
-    ZT__BY_KEPT_EVENT,   /* a launch signals an event of the application, which has its time stamps */
-    ZT__BY_COPIED_STAMPS /* the same, and a command copies them before another one resets the event */
+    ZT__KEPT_EVENT_STAMPS, /* a launch signals an event of the application, which has its time stamps */
+    ZT__KEPT_EVENT_COPY    /* the same, and a command copies them before another one resets the event */
 } zt__measurement;
 
 typedef struct zt__path zt__path;
@@ -8602,7 +8602,7 @@ ZT__PRIVATE void zt__read_reports(zt_profiler *profiler, zt__reading *reading) {
         reading->report = batch->report_count++;
         reading->times.list = slot->list->handle;
         reading->times.not_before_ns = slot->not_before_ns;
-        reading->times.is_kernel = slot->measurement != ZT__BY_COMMANDS;
+        reading->times.is_kernel = slot->measurement != ZT__SURROUNDING_COMMANDS;
         /* Atomic, because the list may run again without zt_execute. */
         if (slot->stamps && !reading->times.is_kernel) {
             reading->times.begin_ticks = zt__load(&slot->stamps[0]);
@@ -8687,19 +8687,19 @@ ZT__PRIVATE ze_result_t zt__query_slot(const zt_profiler *profiler, zt__reading 
     int is_copied =
         slot->stamps && zt__load(&slot->stamps[0]) != UINT64_MAX && zt__load(&slot->stamps[1]) != UINT64_MAX;
     switch (slot->measurement) {
-    case ZT__BY_COMMANDS:
+    case ZT__SURROUNDING_COMMANDS:
         reading->call = "zeEventQueryStatus";
         return zeEventQueryStatus(slot->event);
-    case ZT__BY_COPIED_EVENT:
+    case ZT__COPIED_STAMPS:
         if (!is_copied) {
             return ZE_RESULT_NOT_READY;
         }
         break;
-    case ZT__BY_COPIED_STAMPS:
+    case ZT__KEPT_EVENT_COPY:
         times->begin_ticks = slot->stamps[0];
         times->end_ticks = slot->stamps[1];
         return is_copied ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
-    case ZT__BY_KEPT_EVENT:
+    case ZT__KEPT_EVENT_STAMPS:
         if (slot->is_captured) {
             times->begin_ticks = slot->captured[0];
             times->end_ticks = slot->captured[1];
@@ -8722,9 +8722,9 @@ ZT__PRIVATE int zt__has_lost_event(const zt__reading *reading) {
     if (reading->from != ZT__SLOT_PENDING) {
         return 0;
     }
-    return slot->measurement == ZT__BY_KEPT_EVENT
+    return slot->measurement == ZT__KEPT_EVENT_STAMPS
                ? !reading->kept && !slot->is_captured
-               : slot->measurement == ZT__BY_COPIED_STAMPS && slot->was_signalled;
+               : slot->measurement == ZT__KEPT_EVENT_COPY && slot->was_signalled;
 }
 
 /* Prepares a slot for its next sample. On failure, `*call` is the call that failed. */
@@ -8733,10 +8733,10 @@ ZT__PRIVATE ze_result_t zt__reset_slot(const zt__pass *pass, zt__slot *slot, con
     slot->overdue_since_ns = 0;
     slot->spans_passes = 0;
     slot->is_captured = slot->was_signalled = 0;
-    if (slot->measurement < ZT__BY_KEPT_EVENT) {
+    if (slot->measurement < ZT__KEPT_EVENT_STAMPS) {
         return zt__reset_handles(pass, slot, call);
     }
-    for (i = 0; i < ZT__STAMPS && slot->measurement == ZT__BY_COPIED_STAMPS; i++) {
+    for (i = 0; i < ZT__STAMPS && slot->measurement == ZT__KEPT_EVENT_COPY; i++) {
         zt__store(&slot->stamps[i], UINT64_MAX);
     }
     return ZE_RESULT_SUCCESS; /* its own event is not used */
@@ -9444,7 +9444,7 @@ ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt
     slot->list = list;
     slot->region = path->key.region;
     slot->is_dropped = slot->needs_reset = slot->shows_end = 0;
-    slot->measurement = ZT__BY_COMMANDS;
+    slot->measurement = ZT__SURROUNDING_COMMANDS;
     slot->is_unordered = slot->trails_event = 0;
     slot->was_signalled = slot->is_captured = 0;
     slot->overwritten = 0;
@@ -9755,7 +9755,7 @@ ZT__PRIVATE void zt__end(zt_region *region, int refused) {
     if (!zt__increment_if(&slot->generation, region->generation)) {
         return; /* it was dropped, or a copy of this zt_region has ended it */
     }
-    has_commands = slot->measurement == ZT__BY_COMMANDS;
+    has_commands = slot->measurement == ZT__SURROUNDING_COMMANDS;
     if (has_commands) {
         result = zt__append_end(profiler, slot);
     }
@@ -9893,7 +9893,7 @@ ZT__PRIVATE int zt__settle_kept_event(zt_profiler *profiler, zt__slot *slot, ze_
         /* No function of the application runs while slots are READING, so the wait is short. */
         int is_read = slot->kept == event && slot->state == ZT__SLOT_READING;
         int is_due = slot->kept == event && slot->state == ZT__SLOT_PENDING &&
-                     slot->measurement == ZT__BY_KEPT_EVENT && !slot->is_captured;
+                     slot->measurement == ZT__KEPT_EVENT_STAMPS && !slot->is_captured;
         if (!is_read && (!is_due || is_queried)) {
             break;
         }
@@ -9979,7 +9979,7 @@ ZT__PRIVATE int zt__has_unread_regions(zt_profiler *profiler, ze_command_list_ha
     has_unread = list && (zt__is_on_its_way(list) || zt__awaits_ends(list));
     for (slot = list ? list->first : NULL; slot && !has_unread; slot = slot->next) {
         if ((slot->state == ZT__SLOT_RECORDED || slot->state == ZT__SLOT_ARMED || zt__shows_end(slot)) &&
-            !zt__is_over(slot) && slot->measurement < ZT__BY_KEPT_EVENT) {
+            !zt__is_over(slot) && slot->measurement < ZT__KEPT_EVENT_STAMPS) {
             first = first ? first : slot;
             last = slot;
         }
@@ -19544,7 +19544,7 @@ typedef struct zt__frame {
     ze_event_handle_t signalled; /* its value before: an event of the application, or NULL */
     ze_command_list_handle_t list; /* then: the list, */
     int is_in_order;               /* whether it is in order, */
-    uint64_t *copied_stamps;       /* and where the time stamps of a ZT__BY_COPIED_EVENT are copied to */
+    uint64_t *copied_stamps;       /* and where the time stamps of a ZT__COPIED_STAMPS are copied to */
     uint64_t executions;           /* of a zeCommandQueueSynchronize: tracer->executions before it */
     int keeps_event;               /* it is measured by the event of the application that it signals */
     ze_event_pool_desc_t pool;     /* of a zeEventPoolCreate: what the driver gets */
@@ -19707,12 +19707,12 @@ ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
     zt__unlock(&tracer->mutex);
     if (slot) {
         zt__lock(&profiler->mutex);
-        is_copied = slot->kept == event && slot->measurement == ZT__BY_KEPT_EVENT && !slot->is_captured &&
+        is_copied = slot->kept == event && slot->measurement == ZT__KEPT_EVENT_STAMPS && !slot->is_captured &&
                     !slot->was_signalled && slot->list->handle == *p->phCommandList && slot->stamps &&
                     (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_RECORDED) &&
                     profiler->tiles_stamped == 1;
         if (is_copied) {
-            slot->measurement = ZT__BY_COPIED_STAMPS;
+            slot->measurement = ZT__KEPT_EVENT_COPY;
             for (i = 0; i < ZT__STAMPS; i++) {
                 zt__store(&slot->stamps[i], UINT64_MAX);
             }
@@ -19725,7 +19725,7 @@ ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
     } else {
         if (is_copied) { /* the copy was refused */
             zt__lock(&profiler->mutex);
-            slot->measurement = ZT__BY_KEPT_EVENT;
+            slot->measurement = ZT__KEPT_EVENT_STAMPS;
             zt__unlock(&profiler->mutex);
         }
         zt__settle_event(tracer, event, 1);
@@ -19815,21 +19815,21 @@ ZT__PRIVATE zt__measurement zt__choose_measurement(const zt__frame *frame, const
                                                    const ze_event_handle_t *signal) {
     if (profiler->passes[0].group_count || selected->kind == ZT__LIST_UNKNOWN || !signal ||
         zt__find_outer_signal(frame)) {
-        return ZT__BY_COMMANDS;
+        return ZT__SURROUNDING_COMMANDS;
     }
     if (!*signal) {
-        return ZT__BY_EVENT;
+        return ZT__EVENT_STAMPS;
     }
     if (zt__can_keep_event(frame->tracer, profiler, *signal, selected)) {
-        return ZT__BY_KEPT_EVENT;
+        return ZT__KEPT_EVENT_STAMPS;
     }
     if (zt__may_have_stamps(frame->tracer, *signal)) {
-        return ZT__BY_COMMANDS;
+        return ZT__SURROUNDING_COMMANDS;
     }
     if (selected->is_in_order || selected->is_copy_only) {
-        return ZT__BY_EVENT;
+        return ZT__EVENT_STAMPS;
     }
-    return selected->kind == ZT__LIST_IMMEDIATE ? ZT__BY_COPIED_EVENT : ZT__BY_COMMANDS;
+    return selected->kind == ZT__LIST_IMMEDIATE ? ZT__COPIED_STAMPS : ZT__SURROUNDING_COMMANDS;
 }
 
 /* Counts a command, and selects whether and how it is measured. The list is checked before the filter, so
@@ -19840,7 +19840,7 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
                                                     int knows_kernel) {
     zt__tracer *tracer = frame->tracer;
     zt__call call = frame->call;
-    zt__selected_command selected = {NULL, NULL, ZT__LIST_UNKNOWN, 0, 0, ZT__BY_COMMANDS, 0, 0};
+    zt__selected_command selected = {NULL, NULL, ZT__LIST_UNKNOWN, 0, 0, ZT__SURROUNDING_COMMANDS, 0, 0};
     zt__known_handle *list = command ? zt__find_or_query_list(tracer, command->list) : NULL;
     zt__traced_device *device = list ? list->device : NULL;
     zt__kernel_name *name = NULL;
@@ -19872,7 +19872,7 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
     }
     tracer->counts.launches++;
     /* Barriers around it would take the place of what they measure. */
-    if (!name || (is_order && selected.measurement == ZT__BY_COMMANDS && !selected.is_in_order)) {
+    if (!name || (is_order && selected.measurement == ZT__SURROUNDING_COMMANDS && !selected.is_in_order)) {
         tracer->counts.elsewhere++;
         return selected;
     }
@@ -19885,7 +19885,7 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
     name->measured++;
     selected.profiler = device->profiler;
     selected.region = name->text;
-    tracer->counts.serialised += selected.measurement == ZT__BY_COMMANDS &&
+    tracer->counts.serialised += selected.measurement == ZT__SURROUNDING_COMMANDS &&
                                  (!selected.is_in_order || selected.profiler->passes[0].group_count);
     return selected;
 }
@@ -19974,16 +19974,16 @@ ZT__PRIVATE void zt__begin_by_event(zt__frame *frame, const zt__command *command
     }
     slot->measurement = selected->measurement;
     slot->is_unordered = !selected->is_in_order;
-    if (selected->measurement == ZT__BY_KEPT_EVENT) {
+    if (selected->measurement == ZT__KEPT_EVENT_STAMPS) {
         zt__keep_event(frame, slot, *command->signal, selected);
         return;
     }
-    for (i = 0; i < ZT__STAMPS && slot->measurement == ZT__BY_COPIED_EVENT; i++) {
+    for (i = 0; i < ZT__STAMPS && slot->measurement == ZT__COPIED_STAMPS; i++) {
         zt__store(&slot->stamps[i], UINT64_MAX);
     }
     frame->list = command->list;
     frame->is_in_order = selected->is_in_order;
-    frame->copied_stamps = slot->measurement == ZT__BY_COPIED_EVENT ? slot->stamps : NULL;
+    frame->copied_stamps = slot->measurement == ZT__COPIED_STAMPS ? slot->stamps : NULL;
     frame->signal = command->signal;
     frame->signalled = *command->signal;
     *command->signal = slot->event;
@@ -20008,7 +20008,7 @@ ZT__PRIVATE void zt__signal_for_application(zt__frame *frame, ze_result_t result
         /* On a copy engine; or the driver has refused the other command, and the application may wait. */
         result = zeCommandListAppendBarrier(frame->list, event, 0, NULL);
         if (zt__load(&frame->state) == ZT__FRAME_CALLBACK && frame->region.slot) {
-            ((zt__slot *)frame->region.slot)->measurement = ZT__BY_EVENT;
+            ((zt__slot *)frame->region.slot)->measurement = ZT__EVENT_STAMPS;
         }
     }
     if (result != ZE_RESULT_SUCCESS && zt__load(&frame->state) == ZT__FRAME_CALLBACK) {
@@ -20067,7 +20067,7 @@ ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_b
     if (!selected.profiler) {
         return;
     }
-    if (selected.measurement == ZT__BY_COMMANDS) {
+    if (selected.measurement == ZT__SURROUNDING_COMMANDS) {
         zt__begin_by_commands(frame, &command, &selected);
     } else {
         zt__begin_by_event(frame, &command, &selected);
@@ -21257,7 +21257,7 @@ ZT__PRIVATE void zt__give_up_events(zt_profiler *profiler) {
         for (list = profiler->lists; list; list = list->next) {
             for (slot = list->keeps_events ? list->first : NULL; slot; slot = slot->next) {
                 slot->kept = NULL;
-                is_read |= slot->state == ZT__SLOT_READING && slot->measurement == ZT__BY_KEPT_EVENT;
+                is_read |= slot->state == ZT__SLOT_READING && slot->measurement == ZT__KEPT_EVENT_STAMPS;
             }
         }
         zt__unlock(&profiler->mutex);
