@@ -65,20 +65,21 @@ SANITIZER_NEEDS = $(patsubst clang%,libclang-rt%-dev,$(filter clang%,$(CC_PACKAG
 PROMTOOL_NEEDS = promtool:prometheus
 MATRIX_NEEDS = gcc g++ clang
 COVERAGE_NEEDS = gcc g++ python3:python3
+ANALYSIS_NEEDS = gcc clang-tidy:clang-tidy cppcheck:cppcheck valgrind:valgrind
 LINT_NEEDS = clang-format shellcheck python3:python3
 
 # All that the goals need is installed in one go, before anything is built.
 GOALS := $(subst demo,run-regions,$(or $(MAKECMDGOALS),help))
 GOAL_EXAMPLES := $(if $(filter deps examples,$(GOALS)),$(EXAMPLES),$(filter $(GOALS:run-%=%),$(EXAMPLES)))
 GOAL_NEEDS = $(sort $(BUILD_NEEDS) $(foreach example,$(GOAL_EXAMPLES),$(NEEDS_$(example))) \
-    $(if $(filter deps test test-% sequence coverage,$(GOALS)),$(TEST_NEEDS)) \
+    $(if $(filter deps test test-% sequence coverage analysis,$(GOALS)),$(TEST_NEEDS)) \
     $(if $(filter deps test test-scoped test-plugins coverage,$(GOALS)),$(CXX_NEEDS)) \
     $(if $(filter deps test,$(GOALS)),$(SANITIZER_NEEDS)) $(if $(filter deps test-page pictures,$(GOALS)),$(PAGE_NEEDS)) \
     $(if $(filter deps test test-openmetrics,$(GOALS)),$(PROMTOOL_NEEDS)) \
     $(if $(filter deps matrix,$(GOALS)),$(TEST_NEEDS) $(MATRIX_NEEDS)) $(if $(filter deps coverage,$(GOALS)),$(COVERAGE_NEEDS)) \
     $(if $(filter deps lint,$(GOALS)),$(LINT_NEEDS)))
 
-.PHONY: deps deps-build deps-cxx deps-test deps-page deps-matrix deps-lint
+.PHONY: deps deps-build deps-cxx deps-test deps-page deps-matrix deps-analysis deps-lint
 deps: deps-build ## install every package that any target needs
 deps-build:
 	tests/deps.sh $(GOAL_NEEDS)
@@ -90,6 +91,8 @@ deps-page: deps-test
 	tests/deps.sh $(PAGE_NEEDS)
 deps-matrix: deps-test
 	tests/deps.sh $(MATRIX_NEEDS)
+deps-analysis: deps-test
+	tests/deps.sh $(ANALYSIS_NEEDS)
 deps-lint:
 	tests/deps.sh $(LINT_NEEDS)
 deps-example-%: deps-build
@@ -295,6 +298,13 @@ build/bench/%: bench/%.c | deps-build
 .PHONY: matrix
 matrix: | deps-matrix ## compile the header in every language, compiler and mode
 	tests/compile/matrix.sh
+
+# Test programs that run under valgrind in a minute together.
+ANALYSIS_PROGRAMS := test_statistics test_merge
+
+.PHONY: analysis
+analysis: $(ANALYSIS_PROGRAMS:%=build/tests/%) build/libze_softgpu.so build/kernels/saxpy.so | deps-analysis ## gcc's and clang's analysers, clang-tidy, cppcheck, valgrind
+	tests/analysis.sh $(ANALYSIS_PROGRAMS)
 
 .PHONY: suites
 suites: ## fetch the headers and loaders of other Debian suites
