@@ -63,6 +63,8 @@ TEST_NEEDS = libcmocka-dev python3:python3
 PAGE_NEEDS = chromium:chromium
 SANITIZER_NEEDS = $(patsubst clang%,libclang-rt%-dev,$(filter clang%,$(CC_PACKAGE)))
 PROMTOOL_NEEDS = promtool:prometheus
+FUZZ_NEEDS = clang:clang libclang-rt-$(CLANG_VERSION)dev
+CLANG_VERSION = $(shell clang -dumpversion 2>/dev/null | sed 's/\..*/-/')
 MATRIX_NEEDS = gcc g++ clang
 LINT_NEEDS = clang-format shellcheck python3:python3
 
@@ -74,9 +76,10 @@ GOAL_NEEDS = $(sort $(BUILD_NEEDS) $(foreach example,$(GOAL_EXAMPLES),$(NEEDS_$(
     $(if $(filter deps test test-scoped test-plugins,$(GOALS)),$(CXX_NEEDS)) \
     $(if $(filter deps test,$(GOALS)),$(SANITIZER_NEEDS)) $(if $(filter deps test-page pictures,$(GOALS)),$(PAGE_NEEDS)) \
     $(if $(filter deps test test-openmetrics,$(GOALS)),$(PROMTOOL_NEEDS)) \
-    $(if $(filter deps matrix,$(GOALS)),$(TEST_NEEDS) $(MATRIX_NEEDS)) $(if $(filter deps lint,$(GOALS)),$(LINT_NEEDS)))
+    $(if $(filter deps matrix,$(GOALS)),$(TEST_NEEDS) $(MATRIX_NEEDS)) $(if $(filter deps lint,$(GOALS)),$(LINT_NEEDS)) \
+    $(if $(filter deps fuzz,$(GOALS)),$(FUZZ_NEEDS) python3:python3))
 
-.PHONY: deps deps-build deps-cxx deps-test deps-page deps-matrix deps-lint
+.PHONY: deps deps-build deps-cxx deps-test deps-page deps-matrix deps-fuzz deps-lint
 deps: deps-build ## install every package that any target needs
 deps-build:
 	tests/deps.sh $(GOAL_NEEDS)
@@ -88,6 +91,8 @@ deps-page: deps-test
 	tests/deps.sh $(PAGE_NEEDS)
 deps-matrix: deps-test
 	tests/deps.sh $(MATRIX_NEEDS)
+deps-fuzz: deps-build
+	tests/deps.sh $(FUZZ_NEEDS)
 deps-lint:
 	tests/deps.sh $(LINT_NEEDS)
 deps-example-%: deps-build
@@ -185,6 +190,30 @@ test-page: build/libze_softgpu.so build/tests/test_page $(KERNEL_BINARIES) | dep
 .PHONY: sequence
 sequence: build/libze_softgpu.so build/tests/test_sequences $(KERNEL_BINARIES) ## one sequence of the model test: SEED=n
 	env $(SEED:%=ZT_SEED=%) tests/run-tests.sh test_sequences
+
+# ---- fuzzing --------------------------------------------------------------------------------------------------
+
+# Always with clang, which brings libFuzzer. The device is the plain one.
+FUZZ_TARGETS := $(filter-out fuzz,$(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c)))
+FUZZ_FLAGS = -std=gnu11 $(WARNINGS) -O1 -g -pthread -MMD -MP -I. -fno-sanitize-recover=all \
+    -fsanitize=fuzzer-no-link,address,undefined,float-cast-overflow
+
+build/fuzz/%.o: tests/fuzz/%.c | deps-fuzz
+	mkdir -p $(@D)
+	clang $(FUZZ_FLAGS) -c -o $@ $<
+
+build/fuzz/%: build/fuzz/%.o build/fuzz/fuzz.o
+	echo "  $@"
+	clang $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(ZE_LIBS)
+
+-include $(wildcard build/fuzz/*.d)
+
+.PHONY: fuzz
+fuzz: $(FUZZ_TARGETS:%=build/fuzz/%) build/libze_softgpu.so build/kernels/saxpy.so ## fuzz each target for FUZZ_SECONDS (10), and read the reports back
+	tests/fuzz/run.sh $(FUZZ_TARGETS)
+
+fuzz-%: build/fuzz/% build/libze_softgpu.so build/kernels/saxpy.so ## fuzz one target
+	tests/fuzz/run.sh $*
 
 # ---- kernels and examples -------------------------------------------------------------------------------------
 

@@ -4474,6 +4474,9 @@ ZT__PRIVATE void zt__copy_text(char *to, size_t room, const char *text, size_t l
     to[length] = 0;
 }
 
+/* Ends a text that a driver has written to an array, which a faulty driver fills to its last byte. */
+#define ZT__END_TEXT(array) ((array)[sizeof(array) - 1] = 0)
+
 /* Returns whether `text` matches the `length` bytes of `pattern`: * stands for any bytes, ? for one. */
 ZT__PRIVATE int zt__matches(const char *pattern, size_t length, const char *text) {
     const char *end = pattern + length, *after_star = NULL, *retry = NULL;
@@ -6136,7 +6139,7 @@ ZT__PRIVATE void zt__close_catalog(const zt_allocator *allocator, zt__catalog *c
 ZT__PRIVATE ze_result_t zt__open_catalog(const zt_allocator *allocator, const zt__driver *driver,
                                          ze_device_handle_t device, zt__catalog *catalog, const char **call) {
     enum { LOOKED_AT = 16 }; /* a group that samples instructions has few metrics */
-    uint32_t i, m, count;
+    uint32_t i, m, count, room;
     int is_disabled;
     ze_result_t result;
     memset(catalog, 0, sizeof *catalog);
@@ -6160,13 +6163,17 @@ ZT__PRIVATE ze_result_t zt__open_catalog(const zt_allocator *allocator, const zt
         zt__close_catalog(allocator, catalog);
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
+    room = catalog->count;
     result = zetMetricGroupGet(device, &catalog->count, catalog->handles);
+    catalog->count = catalog->count < room ? catalog->count : room;
     for (i = 0; i < catalog->count && result == ZE_RESULT_SUCCESS; i++) {
         zet_metric_group_properties_t *group = &catalog->properties[i];
         zet_metric_handle_t metrics[LOOKED_AT];
         *call = "zetMetricGroupGetProperties";
         group->stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES;
         result = zetMetricGroupGetProperties(catalog->handles[i], group);
+        ZT__END_TEXT(group->name);
+        ZT__END_TEXT(group->description);
         count = 0;
         if (result == ZE_RESULT_SUCCESS &&
             (group->samplingType & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED)) {
@@ -6275,7 +6282,7 @@ ZT__PRIVATE void zt__free_group(const zt_allocator *allocator, zt__group *group)
    the group. */
 ZT__PRIVATE ze_result_t zt__load_metrics(const zt_allocator *allocator, zt__group *group, const char **call) {
     zet_metric_handle_t *handles;
-    uint32_t i, count = 0;
+    uint32_t i, room, count = 0;
     ze_result_t result;
     *call = "zetMetricGet";
     result = zetMetricGet(group->handle, &count, NULL);
@@ -6288,12 +6295,18 @@ ZT__PRIVATE ze_result_t zt__load_metrics(const zt_allocator *allocator, zt__grou
         zt__free(allocator, handles);
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
+    room = count;
     result = zetMetricGet(group->handle, &count, handles);
+    count = count < room ? count : room;
     for (i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
         zet_metric_properties_t *metric = &group->metrics[i];
         *call = "zetMetricGetProperties";
         metric->stype = ZET_STRUCTURE_TYPE_METRIC_PROPERTIES;
         result = zetMetricGetProperties(handles[i], metric);
+        ZT__END_TEXT(metric->name);
+        ZT__END_TEXT(metric->description);
+        ZT__END_TEXT(metric->component);
+        ZT__END_TEXT(metric->resultUnits);
         /* Some drivers print a null pointer here. */
         if (strcmp(metric->resultUnits, "(null)") == 0) {
             metric->resultUnits[0] = 0;
@@ -8511,6 +8524,7 @@ ZT__PRIVATE ze_result_t zt__submit_first_query(zt_profiler *profiler, const zt__
     }
     *call = "zeDeviceGetCommandQueueGroupProperties";
     result = zeDeviceGetCommandQueueGroupProperties(profiler->device, &count, groups);
+    count = count < ZT__COUNT_OF(groups) ? count : ZT__COUNT_OF(groups);
     for (i = 0; i < count && !(groups[i].flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE);) {
         i++;
     }
@@ -8907,6 +8921,7 @@ ZT__PRIVATE int zt__ensure_room(const zt_profiler *profiler, void **memory, size
 }
 
 ZT__PRIVATE ze_result_t zt__read_report(zt_profiler *profiler, zt__reading *reading, uint32_t g) {
+    enum { LARGEST_REPORT = 1 << 24 }; /* bytes. Those of Intel's devices have less than 10,000 */
     zt__batch *batch = &profiler->batch;
     zt__group *group = &batch->pass->groups[g];
     zet_metric_query_handle_t query = reading->slot->queries[g];
@@ -8918,6 +8933,9 @@ ZT__PRIVATE ze_result_t zt__read_report(zt_profiler *profiler, zt__reading *read
         result = zetMetricQueryGetData(query, &size, NULL);
         if (result != ZE_RESULT_SUCCESS || size == 0) {
             return result == ZE_RESULT_SUCCESS ? ZE_RESULT_NOT_READY : result;
+        }
+        if (size > LARGEST_REPORT) {
+            return ZE_RESULT_ERROR_INVALID_SIZE;
         }
         group->report_size = size;
     }
@@ -8998,6 +9016,7 @@ ZT__PRIVATE void zt__combine_stamps(const ze_kernel_timestamp_result_t *tiles, u
     uint64_t first = tiles[0].global.kernelStart;
     int64_t begin = 0, end = 0; /* ticks since `first` */
     uint32_t i;
+    mask &= UINT64_MAX >> 2; /* sums of two durations are below 2^63, whatever the time stamps are */
     for (i = 0; i < count; i++) {
         const ze_kernel_timestamp_data_t *tile = &tiles[i].global;
         uint64_t after = (tile->kernelStart - first) & mask;
@@ -9021,6 +9040,7 @@ ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, ze_
     if (count > 1) {
         *call = "zeEventQueryTimestampsExp";
         result = profiler->driver.zeEventQueryTimestampsExp(event, profiler->device, &count, tiles);
+        count = count < profiler->tiles_stamped ? count : profiler->tiles_stamped;
     }
     if (profiler->tiles_stamped == 1 || (result == ZE_RESULT_SUCCESS && count == 0)) {
         *call = "zeEventQueryKernelTimestamp";
@@ -12081,6 +12101,12 @@ typedef struct zt__clock {
     zt__clock_pair pairs[ZT__MAX_CLOCK_PAIRS];
 } zt__clock;
 
+/* Converts a number that is not negative. What is too large, because the clock of a driver jumps, becomes the
+   largest number. */
+ZT__PRIVATE uint64_t zt__saturate(double number) {
+    return number < 18446744073709549568.0 ? (uint64_t)number : UINT64_MAX;
+}
+
 /* Converts seconds and the rest apart from each other, which does not overflow for clocks of up to 18 GHz. */
 ZT__PRIVATE uint64_t zt__ticks_to_ns(const zt__clock *clock, uint64_t ticks) {
     uint64_t rate = clock->ticks_per_second;
@@ -12168,7 +12194,7 @@ ZT__PRIVATE uint64_t zt__convert_time(const zt__clock *clock, uint64_t time_ns, 
                                            : -(double)(nearest->ns[from] - time_ns);
     converted = elapsed * rate;
     if (converted >= 0) {
-        return nearest->ns[to] + (uint64_t)converted;
+        return nearest->ns[to] + zt__saturate(converted);
     }
     return -converted < (double)nearest->ns[to] ? nearest->ns[to] - (uint64_t)-converted : 0;
 }
@@ -12201,7 +12227,7 @@ ZT__PRIVATE uint64_t zt__clock_error(const zt__clock *clock, uint64_t host_ns) {
     } else {
         beyond_ns = first->ns[ZT__HOST_CLOCK] - host_ns;
     }
-    return first->error_ns + tick_ns + (uint64_t)((double)beyond_ns * rate_error);
+    return first->error_ns + tick_ns + zt__saturate((double)beyond_ns * rate_error);
 }
 
 /* Of the unwrapped times that a wrapped time can stand for, returns the one nearest to `about_ns`. */
@@ -12823,7 +12849,7 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     if (!timeline->samples || !timeline->values || !timeline->missing || !timeline->executions) {
         return zt__report_no_memory(&profiler->diagnostics, "zt_open", "the timeline");
     }
-    zt__init_clock(&timeline->clock, profiler->device, NULL, (uint64_t)(1e9 / profiler->ns_per_tick + 0.5),
+    zt__init_clock(&timeline->clock, profiler->device, NULL, zt__saturate(1e9 / profiler->ns_per_tick + 0.5),
                    profiler->tick_mask);
     result = zt__read_clocks(&profiler->driver, &timeline->clock, &pair);
     if (zt__means_device_loss(result)) {
@@ -14030,9 +14056,10 @@ ZT__PRIVATE void *zt__find_or_add_record(const zt__loaded *loaded, zt__map *map,
    without memory. */
 ZT__PRIVATE void *zt__allocate_with_name(const zt_allocator *allocator, size_t size,
                                          ze_kernel_handle_t kernel) {
+    enum { LONGEST_NAME = 1 << 20 };
     size_t name_size = 0;
     char *record;
-    if (zeKernelGetName(kernel, &name_size, NULL) != ZE_RESULT_SUCCESS) {
+    if (zeKernelGetName(kernel, &name_size, NULL) != ZE_RESULT_SUCCESS || name_size > LONGEST_NAME) {
         name_size = 0;
     }
     record = (char *)zt__allocate(allocator, 1, size + name_size + 1);
@@ -15428,6 +15455,7 @@ ZT__PRIVATE ze_result_t zt__read_device(zt_profiler *profiler) {
         return zt__check(&profiler->diagnostics, result, "zeDeviceGetProperties",
                          "Pass a device of an initialised driver.");
     }
+    ZT__END_TEXT(properties.name);
     zt__copy_text(profiler->device_name, sizeof profiler->device_name, properties.name,
                   strlen(properties.name));
     profiler->ns_per_tick = properties.timerResolution ? 1e9 / (double)properties.timerResolution : 1.0;
@@ -16329,7 +16357,10 @@ ZT__PRIVATE ze_result_t zt__read_into_ring(zt_stream *stream, int *more) {
     if (result == ZE_RESULT_NOT_READY) {
         return ZE_RESULT_SUCCESS;
     }
-    if (result != ZE_RESULT_SUCCESS && !dropped) {
+    if (size > room) {
+        result = ZE_RESULT_ERROR_INVALID_SIZE;
+    }
+    if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_WARNING_DROPPED_DATA) {
         return zt__check(stream->diagnostics, result, "zetMetricStreamerReadData", "Update the driver.");
     }
     *more = size == room;
@@ -20054,15 +20085,17 @@ ZT__PRIVATE ze_result_t zt__check_kernel_name(zt__modules *modules, ze_module_ha
                                               const char *name) {
     const char **names;
     void *function;
-    uint32_t i, count = 0;
+    uint32_t i, room, count = 0;
     ze_result_t result;
     ZT__INTERNAL(result = zeModuleGetKernelNames(module, &count, NULL));
+    room = count;
     names = (const char **)zt__allocate(&modules->allocator, (size_t)count + 1, sizeof *names);
     if (!names) {
         return zt__report_no_memory(modules->diagnostics, "zt_replace", "the names of kernels");
     }
     if (result == ZE_RESULT_SUCCESS && count > 0) {
         ZT__INTERNAL(result = zeModuleGetKernelNames(module, &count, names));
+        count = count < room ? count : room;
     }
     if (zt__check(modules->diagnostics, result, "zeModuleGetKernelNames", "Nothing is replaced.") ==
         ZE_RESULT_SUCCESS) {
@@ -29197,7 +29230,7 @@ ZT__PRIVATE void zt__find_frequency_domain(zt__bench *bench) {
                                               domains) != ZE_RESULT_SUCCESS) {
         return;
     }
-    for (i = 0; i < count && !bench->domain; i++) {
+    for (i = 0; i < count && i < ZT__COUNT_OF(domains) && !bench->domain; i++) {
         zes_freq_properties_t properties;
         memset(&properties, 0, sizeof properties);
         properties.stype = ZES_STRUCTURE_TYPE_FREQ_PROPERTIES;
