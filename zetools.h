@@ -119,8 +119,8 @@
        - regions are nested more than 64 deep, or on more than 65,536 paths: those beyond count as not nested
 
        The own time of a region without regions inside is always known. Own time includes what was not
-       measured, such as launches that a tracer left out (zt_trace_config.names, every, limit), and the time
-       that beginning and ending the regions inside took.
+       measured, such as launches that a tracer left out (zt_trace_config.names), and the time that beginning
+       and ending the regions inside took.
 
        Where regions nest on a recorded list that is executed again, some drivers return a wrong GPU time for
        the outer one. Such a sample is lost (ZT_LOST_IMPLAUSIBLE).
@@ -198,6 +198,12 @@
        dropped   it was not measured: there was no slot or memory, or a call failed
 
        Lost and dropped samples are counted by cause (zt_get_cause) and are not in the statistics.
+
+       A collected sample has a GPU time and, where they are measured, metrics. Launches outside of
+       zt_trace_config.every and limit have times alone. zt_region_info.count and time_ns are of all samples
+       of a region, zt_region_info.with_metrics counts those with metrics. A metric is divided by the GPU time
+       of the samples that have it (zt_get_pass), and weighted by it: so rates and averages are those of the
+       launches with metrics, also if others take longer.
 
    AGGREGATION
 
@@ -346,7 +352,8 @@
        does not include the wait. If the driver refuses the launch, the wait stays on the list.
 
        If the profiler measures times alone (config.groups = ""), a launch is measured by the time stamps that
-       the device writes with each kernel. It overlaps with others as it does without the tracer:
+       the device writes with each kernel. So is, with metrics, a launch outside of zt_trace_config.every and
+       limit. It overlaps with others as it does without the tracer:
 
        - A launch without a signal event signals one of the library. Nothing is appended.
        - A launch with a signal event signals one of the library instead, because few events of applications
@@ -374,7 +381,7 @@
 
        On a device with several tiles, the time is from the first begin to the last end on any tile. For the
        timeline, the clock of kernel time stamps is compared with the device's when the profiler is opened,
-       for which a barrier is executed.
+       for which a barrier is executed; with metrics, when it first traces with `every` or `limit`.
 
    AUTOMATIC TRACING, with ZETOOLS_TRACER
 
@@ -395,7 +402,7 @@
        For each kernel that is launched on a list of the profiler, the tracer reports what it is made of, and
        how much of the device its launches can fill: zt_get_kernel, a table below that of the regions,
        "kernels" in JSON, lines of CSV and a part of a page. zt_trace_config.names chooses kernels. Launches
-       count when they are appended, also those that zt_trace_config.every and limit leave out.
+       count when they are appended, also those outside of zt_trace_config.every and limit.
 
        Kernels with the same name and the same properties, in modules with the same native binary, are one.
        Others of the same name are listed apart, and share a region; a table then has the column "module",
@@ -646,15 +653,17 @@
                        "samples", "kinds"}. "kinds" are then counts in the order of the names. Lines without
                        samples are those around others; "text" is missing if the file cannot be read
 
-       A region is {"name", "count", "lost", "dropped", "parent", "own_ns", "total_ns", "share", "time_ns",
-       "limit", "metrics"}. "parent" is an index or null, as in zt_region_info; "share" is from 0 to 1. Where
-       they apply, it also has "differs" and "pass_time_ns" (an array) with several passes; "bytes", the
-       memory traffic a second; "operations" and "instructions" a second (see ROOFLINE); "queue_latency_ns",
-       "launch_latency_ns" (see LATENCY); "copied_bytes" and "copied_bytes_per_second"; "histogram";
-       "streamed", of each key {"rows", "mean", "peak"}; and "tiles", an array with "metrics" of each. "limit"
-       is {"what", "why", "add"} as in zt_limit_info. "histogram" counts the GPU times that are kept for
-       quantiles (see AGGREGATION); bucket i begins at first_ns * ratio^i. Figures are {"count", "sum",
-       "mean", "stddev", "min", "max", "median", "p95"}, and null where they do not apply.
+       A region is {"name", "count", "lost", "dropped", "parent", "own_ns", "total_ns", "share",
+       "with_metrics", "time_ns", "limit", "metrics"}. "parent" is an index or null, as in zt_region_info;
+   "share" is from 0 to 1. Where they apply, it also has "differs" with several passes; "pass_time_ns", an
+   array with the GPU time that metrics of each pass are divided by, with several passes or samples with times
+   alone; "bytes", the memory traffic a second; "operations" and "instructions" a second (see ROOFLINE), of
+   the samples with metrics; "queue_latency_ns", "launch_latency_ns" (see LATENCY); "copied_bytes" and
+       "copied_bytes_per_second"; "histogram"; "streamed", of each key {"rows", "mean", "peak"}; and "tiles",
+       an array with "metrics" of each. "limit" is {"what", "why", "add"} as in zt_limit_info. "histogram"
+       counts the GPU times that are kept for quantiles (see AGGREGATION); bucket i begins at first_ns *
+       ratio^i. Figures are {"count", "sum", "mean", "stddev", "min", "max", "median", "p95"}, and null where
+       they do not apply.
 
            import json
            run = json.load(open("run.json"))
@@ -663,11 +672,13 @@
 
        CSV has lines for the GPU time of each region and the sums "own GPU time", "total GPU time" and "share"
        (in percent), and one for each of its metrics. `tile` and `pass` are "all" or a number; for metrics of
-       attached streams, `pass` is "stream" and `count` is that of rows. Regions that have them also have the
-       lines "queue latency", "launch latency", "copied bytes" and "copied bytes a second". Lines of the
-       component "profiler" have no figures: either a count, or, with the aggregation "none", a text in the
-       last column, such as the "parent". Lines without a region are about the whole profiler: "overlap: ..."
-       are the times of zt_overlap, and there is one with the metric "note" for each of the "notes" of JSON.
+       attached streams, `pass` is "stream" and `count` is that of rows. With several passes or samples with
+       times alone, a line of the GPU time with the number of a pass has what metrics of the pass are to be
+       divided by. Regions that have them also have the lines "queue latency", "launch latency", "copied
+       bytes" and "copied bytes a second". Lines of the component "profiler" have no figures: either a count,
+       or, with the aggregation "none", a text in the last column, such as the "parent". Lines without a
+       region are about the whole profiler: "overlap: ..." are the times of zt_overlap, and there is one with
+       the metric "note" for each of the "notes" of JSON.
 
        Lines of the component "kernel" have the index of the kernel as the group ("kernel 3"), its launches as
        the count, and a figure of it as the mean. There is a line "occupancy" for each shape, with "64 of 256"
@@ -713,7 +724,8 @@
            zetools_region_gpu_time_seconds  a summary by region. The quantiles 0 and 1 are minimum and maximum
            zetools_region_own_gpu_time_seconds_total       by region, outside of regions inside it: these can
                                             be added up. Left out while it is not known; see NESTING
-           zetools_region_pass_gpu_time_seconds_total      by region and pass, if there are several
+           zetools_region_pass_gpu_time_seconds_total      of the samples with metrics, by which these are to
+                                            be divided, by region, and by pass if there are several
            zetools_region_queue_latency_seconds, zetools_region_launch_latency_seconds
                                             summaries by region; see LATENCY
            zetools_region_copied_bytes_total  of traced copies and fills, by region
@@ -738,22 +750,24 @@
        The layout of what zt_pack writes. Little-endian; u32 and u64 are unsigned, f64 is a double of IEEE
        754, text is a u32 length and that many bytes.
 
-           "ZTPK"; u32 layout: 3; u64 size of the whole; u64 checksum: FNV-1a of all that follows
+           "ZTPK"; u32 layout: 4; u64 size of the whole; u64 checksum: FNV-1a of all that follows
            u32 metrics, regions, passes, tiles, config.samples, availability; text of it
            text device, driver version, UUID, PCI address, program; "": not known
            u32 core clock in MHz; u64 timer in Hz, opening in seconds since 1970 (UTC); 0: not known
            u32 causes; that many u64 counts; u64 unobserved lists
            each metric: text name, group, component, units, description; u32 type, aggregation, pass
-           each region: text name; u64 collected, of each pass; u64 lost, dropped, bytes; f64 GPU time of the
-               samples with bytes; f64 largest error of a launch latency
+           each region: text name; u64 collected; u64 collected with metrics, of each pass; u64 lost, dropped,
+               bytes; f64 GPU time of the samples with bytes; f64 largest error of a launch latency;
+               statistics of all samples; statistics of the samples with metrics. Statistics are:
                each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
                u32 kept samples; each: an f64 a column, NaN where there is no value
            u32 paths; each: u32 index of the outer path, or 4294967295; u32 index of the region
                u64 samples with a GPU time; f64 sum of these times; u64 samples without: in flight, lost or
                dropped; u32 1 if it has outlived the outer one; u32 1 if its own time is not known
 
-       The columns are: GPU time; the metrics; with several passes, the GPU time of each; with tiles, the
-       metrics of each; the latencies. All times are in nanoseconds.
+       The columns of all samples are: GPU time; the latencies. Those of samples with metrics are: GPU time;
+       the metrics; with several passes, the GPU time of each; with tiles, the metrics of each. All times are
+       in nanoseconds.
 
    BENCHMARKS
 
@@ -987,7 +1001,7 @@ typedef struct zt_sample {
     uint32_t metric_count; /* as zt_get_metric_count */
     double gpu_time_ns;
     const double *values; /* in the order of zt_get_metric. NaN: not measured */
-    uint32_t pass;        /* from 0. Metrics of other passes are not measured */
+    uint32_t pass;        /* from 0. Metrics of other passes are not measured. 0 with times alone */
 } zt_sample;
 
 /* Called for each collected sample, on the collecting thread. `user` is config.sample_user. See CALLBACKS.
@@ -1034,7 +1048,7 @@ typedef struct zt_config {
                                 recorded lists have more regions than this. Default: 16384. */
     uint32_t samples;        /* Samples kept of each region for median and 95th percentile, up to 1,048,576;
                                 see AGGREGATION. A region needs up to 8 bytes a metric and kept sample, and
-                                56 a metric; GPU time and latencies count as three. Default: 512. */
+                                56 a metric; GPU time and latencies count as four. Default: 512. */
 
     int thread; /* Not 0: a thread of the library's own collects; see COLLECTING. 0: the threads that call the
                    library do. */
@@ -1174,10 +1188,10 @@ enum {
 /* A region. The name lives as long as the profiler. Since 0.1. */
 typedef struct zt_region_info {
     const char *name;
-    uint64_t count; /* samples that were collected, of all passes */
+    uint64_t count; /* samples that were collected, of all passes, with metrics or with times alone */
     uint64_t lost;
     uint64_t dropped;
-    zt_stats time_ns; /* GPU time in nanoseconds, of all passes */
+    zt_stats time_ns; /* GPU time in nanoseconds, of all these samples */
     uint32_t differs; /* ZT_DIFFERS_ bits; 0: the passes do not differ */
     uint32_t parent;  /* the region that it is inside; UINT32_MAX: none, or sometimes another. See NESTING */
     double own_ns;    /* GPU time outside of the regions inside it, of all samples. NaN: not known */
@@ -1185,6 +1199,7 @@ typedef struct zt_region_info {
                          again. NaN: not known */
     uint64_t bytes;   /* that traced copies and fills of this name have moved, as far as known */
     double bytes_per_second; /* the same, a second of their GPU time. NaN: not known */
+    uint64_t with_metrics;   /* samples of `count` that have metrics; see COUNTS */
 } zt_region_info;
 
 /* A region inside certain others; see NESTING. Since 0.1. */
@@ -1318,9 +1333,12 @@ typedef struct zt_hook {
 typedef struct zt_trace_config {
     const char *names; /* Kernels to measure: patterns with * and ?, separated by commas. A pattern after '!'
                           excludes: "gemm*,!*_tail". NULL: all kernels. */
-    uint32_t every;    /* With n, the first launch of each kernel and every n-th after it are measured. A
-                          higher number costs less. Default: 1. */
-    uint64_t limit;    /* The most launches of each kernel that are measured. 0: no limit. */
+    uint32_t every;    /* With n, the first launch of each kernel and every n-th after it are measured with
+                          metrics, and the others with times alone, which costs less and disturbs nothing; see
+                          TRACED LAUNCHES. If the profiler measures no metrics, the others are not measured.
+                          Default: 1. */
+    uint64_t limit;    /* The most launches of each kernel with metrics; further ones are measured as outside
+                          of `every`. 0: no limit. */
     int copies;      /* Not 0: copies and fills are measured, too, as "MemoryCopy", "MemoryFill", ..., and if
                         the profiler measures times alone, barriers and waits for events. */
     int no_launches; /* Not 0: launches are not measured; lists are observed all the same. */
@@ -1345,9 +1363,11 @@ typedef struct zt_trace_counts {
                            engine, unless the profiler measures times alone; that can be cloned or changed;
                            or captured into a graph */
     uint64_t replaced;  /* kernels, and pointers to functions, that zt_replace has replaced */
-    uint64_t serialised; /* of those measured: between queries, or, on a list that is not in order, between
-                            barriers, so that they overlap with nothing. Without metrics, few are; see
-                            TRACED LAUNCHES */
+    uint64_t serialised;  /* of those measured: between queries, or, on a list that is not in order, between
+                             barriers, so that they overlap with nothing. Without metrics, few are; see
+                             TRACED LAUNCHES */
+    uint64_t times_alone; /* of those measured, with a profiler that measures metrics: outside of `every` and
+                             `limit`, so that their samples have times and no metrics */
 } zt_trace_counts;
 
 /* A call that was timed. The name lives as long as the program. Since 0.1. */
@@ -1647,7 +1667,8 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
 /* Returns the number of passes: 1 where nothing has to be repeated. Any thread. Since 0.1. */
 ZT_API uint32_t zt_get_pass_count(const zt_profiler *profiler);
 
-/* Gets the statistics of the GPU time of a region in one pass, counted from 0. Any thread. Since 0.1. */
+/* Gets the statistics of the GPU time of a region in one pass, counted from 0: that of the samples with the
+   metrics of the pass, or of all samples if no metrics are measured. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass,
                                zt_stats *time_ns);
 
@@ -1709,9 +1730,9 @@ ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_pa
 ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
                                 zt_stats *stats);
 
-/* Returns the rate of a metric in a region: the sum divided by the GPU time of the metric's pass, in units a
-   second, or the mean of a metric that is averaged. NaN for others. Rates of different passes can be
-   compared. Any thread. Since 0.1. */
+/* Returns the rate of a metric in a region: the sum divided by the GPU time that zt_get_pass has of the
+   metric's pass, in units a second, or the mean of a metric that is averaged. NaN for others. Rates of
+   different passes can be compared. Any thread. Since 0.1. */
 ZT_API double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric);
 
 /* Finds what probably limits a region, by rules on the metrics that are measured, streamed ones included, and
@@ -6390,6 +6411,7 @@ enum {
     ZT__MAX_PATHS = ZT__MAX_NESTED_PATHS + ZT__MAX_REGIONS,
     ZT__PATHS_PER_BLOCK = 128,
     ZT__MAX_DEPTH = 64,
+    ZT__TIMES_PASS = ZT__MAX_PASSES, /* of slots for times alone, where other slots have metrics */
     ZT__STAMPS = 4 /* of a slot: begin and end of its region, or a ze_kernel_timestamp_result_t */
 };
 
@@ -6450,12 +6472,13 @@ typedef struct zt__region_record {
     uint32_t index;
     zt__path *paths; /* on which it was begun, the newest first */
     uint64_t lost, dropped;
-    double operations;      /* of a sample; 0: not known */
-    uint64_t bytes;         /* that collected samples have copied or filled, */
-    double bytes_ns;        /* and the GPU time of these samples */
-    double launch_error_ns; /* the largest error of a launch latency */
-    zt__statistics statistics;
-    zt__moments *streamed; /* for each metric of attached streams */
+    double operations;         /* of a sample; 0: not known */
+    uint64_t bytes;            /* that collected samples have copied or filled, */
+    double bytes_ns;           /* and the GPU time of these samples */
+    double launch_error_ns;    /* the largest error of a launch latency */
+    zt__statistics times;      /* GPU time and latencies of all samples */
+    zt__statistics statistics; /* all else, of the samples with metrics, and their GPU time */
+    zt__moments *streamed;     /* for each metric of attached streams */
     uint32_t streamed_count;
 } zt__region_record;
 
@@ -6720,14 +6743,16 @@ struct zt_profiler {
     uint32_t lost_flag_count;
     uint32_t pass_count;
     uint32_t tile_count;      /* 0 if the device has no separate tiles */
-    zt__sample_layout layout; /* GPU time; metrics; GPU time of each pass if several; metrics of each tile if
-                                 any; latencies */
+    zt__sample_layout layout; /* of samples with metrics: GPU time; metrics; GPU time of each pass if several;
+                                 metrics of each tile if any */
+    zt__sample_layout times_layout; /* of all samples: GPU time; latencies */
+    uint32_t row_length;            /* values of a sample: the columns of `layout`, and then the latencies */
     zt_aggregation *column_aggregations;
     char *columns;          /* of the table, from the configuration; NULL: as many as fit */
     char *reports;          /* of ZT_REPORT, to be written when the profiler is closed; NULL: none */
     uint32_t report_number; /* 1 for the first profiler that has such reports */
     char *strings;          /* the texts of the metrics, in a profiler from zt_unpack */
-    zt__pass passes[ZT__MAX_PASSES];
+    zt__pass passes[ZT__MAX_PASSES + 1]; /* the last, ZT__TIMES_PASS, has slots without queries */
 
     zt__timed_mutex collector; /* reading, calculating, delivering: one thread at a time */
     zt__batch batch;           /* guarded by the collector, like the next */
@@ -6801,6 +6826,8 @@ ZT__PRIVATE const zt_allocator *zt__allocator_of(const zt_profiler *profiler) {
 
 /* ---- columns --------------------------------------------------------------------------------------------- */
 
+enum { ZT__TIME_COLUMNS = 1 + ZT_LATENCY_COUNT };
+
 /* Returns the column of the GPU time in one pass. */
 ZT__PRIVATE uint32_t zt__pass_time_column(const zt_profiler *profiler, uint32_t pass) {
     return profiler->pass_count == 1 ? 0 : 1 + profiler->metric_count + pass;
@@ -6811,13 +6838,16 @@ ZT__PRIVATE uint32_t zt__tile_column(const zt_profiler *profiler, uint32_t tile,
     return first + tile * profiler->metric_count + metric;
 }
 
+/* Latencies follow the columns of the layout in a row. */
 ZT__PRIVATE uint32_t zt__latency_column(const zt_profiler *profiler, uint32_t latency) {
     return zt__tile_column(profiler, profiler->tile_count, 0) + latency;
 }
 
 /* Sets the layout of a row. The metrics, passes and tiles are known. Returns 0 without memory. */
 ZT__PRIVATE int zt__lay_out_columns(zt_profiler *profiler) {
-    uint32_t metric, tile, pass, latency, count = zt__latency_column(profiler, ZT_LATENCY_COUNT);
+    static const zt_aggregation of_times[ZT__TIME_COLUMNS] = {ZT_AGGREGATE_SUM, ZT_AGGREGATE_SUM,
+                                                              ZT_AGGREGATE_SUM};
+    uint32_t metric, tile, pass, count = zt__latency_column(profiler, 0);
     zt_aggregation *aggregations =
         (zt_aggregation *)zt__allocate(&profiler->config.allocator, count, sizeof *aggregations);
     if (!aggregations) {
@@ -6833,13 +6863,13 @@ ZT__PRIVATE int zt__lay_out_columns(zt_profiler *profiler) {
             aggregations[zt__tile_column(profiler, tile, metric)] = profiler->metrics[metric].aggregation;
         }
     }
-    for (latency = 0; latency < ZT_LATENCY_COUNT; latency++) {
-        aggregations[zt__latency_column(profiler, latency)] = ZT_AGGREGATE_SUM;
-    }
     profiler->column_aggregations = aggregations;
     profiler->layout.column_count = count;
-    profiler->layout.row_limit = profiler->config.samples;
     profiler->layout.aggregations = aggregations;
+    profiler->times_layout.column_count = ZT__TIME_COLUMNS;
+    profiler->times_layout.aggregations = of_times;
+    profiler->layout.row_limit = profiler->times_layout.row_limit = profiler->config.samples;
+    profiler->row_length = count + ZT_LATENCY_COUNT;
     return 1;
 }
 
@@ -7075,7 +7105,7 @@ ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, con
         memcpy(copy, name, length);
         made->name = copy;
         made->index = profiler->region_count;
-        made->statistics.seed = zt__hash(name, length);
+        made->times.seed = made->statistics.seed = zt__hash(name, length);
         zt__map_add(&profiler->names, copy, length, made);
         profiler->regions[profiler->region_count++] = made;
         return made;
@@ -7251,7 +7281,7 @@ ZT__PRIVATE ze_result_t zt__create_pools(zt_profiler *profiler, const zt__pass *
         *call = "zeEventPoolCreate";
         result = zeEventPoolCreate(profiler->context, &event_pool, 1, &profiler->device, &block->event_pool);
     }
-    if (result == ZE_RESULT_SUCCESS && profiler->is_stamped) {
+    if (result == ZE_RESULT_SUCCESS && (profiler->is_stamped || pass->group_count == 0)) {
         memset(&memory, 0, sizeof memory);
         memory.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC;
         *call = "zeMemAllocHost";
@@ -7599,7 +7629,7 @@ ZT__PRIVATE zt_profiler *zt__create_profiler(const zt_config *complete) {
     profiler->diagnostics.log = complete->log;
     profiler->diagnostics.log_user = complete->log_user;
     profiler->pass_count = 1;
-    for (pass = 0; pass < ZT__MAX_PASSES; pass++) {
+    for (pass = 0; pass <= ZT__TIMES_PASS; pass++) {
         profiler->passes[pass].index = pass;
         profiler->passes[pass].time_metric = UINT32_MAX;
     }
@@ -7618,6 +7648,7 @@ ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler) {
     zt_allocator allocator = profiler->config.allocator;
     uint32_t i;
     for (i = 0; i < profiler->region_count; i++) {
+        zt__free_statistics(&allocator, &profiler->regions[i]->times);
         zt__free_statistics(&allocator, &profiler->regions[i]->statistics);
         zt__free(&allocator, profiler->regions[i]->streamed);
         zt__free(&allocator, profiler->regions[i]);
@@ -8119,7 +8150,7 @@ ZT__PRIVATE void zt__fill_row(const zt_profiler *profiler, zt__reading *reading,
     uint64_t ticks = (reading->times.end_ticks - reading->times.begin_ticks) & mask;
     double longest_ns;
     uint32_t g, m, tile, i;
-    for (i = 0; i < profiler->layout.column_count; i++) {
+    for (i = 0; i < profiler->row_length; i++) {
         row[i] = zt__nan();
     }
     for (g = 0; g < pass->group_count; g++) {
@@ -8139,7 +8170,9 @@ ZT__PRIVATE void zt__fill_row(const zt_profiler *profiler, zt__reading *reading,
     }
     row[0] =
         pass->time_metric == UINT32_MAX ? (double)ticks * profiler->ns_per_tick : row[1 + pass->time_metric];
-    row[zt__pass_time_column(profiler, pass->index)] = row[0];
+    if (pass->index != ZT__TIMES_PASS) {
+        row[zt__pass_time_column(profiler, pass->index)] = row[0];
+    }
     for (i = 0; i < profiler->lost_flag_count; i++) {
         if (zt__is_positive(row[profiler->lost_flags[i].column])) {
             zt__lose(reading, profiler->lost_flags[i].cause);
@@ -8151,6 +8184,15 @@ ZT__PRIVATE void zt__fill_row(const zt_profiler *profiler, zt__reading *reading,
     if (reading->outcome == ZT__READ && row[0] > longest_ns) {
         zt__lose(reading, ZT_LOST_IMPLAUSIBLE);
     }
+}
+
+/* Returns 0 without memory. */
+ZT__PRIVATE int zt__make_room_for_samples(zt_profiler *profiler, zt__region_record *region,
+                                          const zt__pass *pass, uint32_t count) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    return zt__reserve_samples(allocator, &profiler->mutex, &profiler->times_layout, &region->times, count) &&
+           (pass->group_count == 0 ||
+            zt__reserve_samples(allocator, &profiler->mutex, &profiler->layout, &region->statistics, count));
 }
 
 /* Calculates the reports of the batch, and fills a row for each. */
@@ -8166,11 +8208,10 @@ ZT__PRIVATE void zt__calculate_batch(zt_profiler *profiler) {
     for (i = 0; i < batch->count; i++) {
         zt__reading *reading = &batch->readings[i];
         if (reading->outcome == ZT__READ) {
-            zt__fill_row(profiler, reading, batch->rows + (size_t)i * profiler->layout.column_count);
+            zt__fill_row(profiler, reading, batch->rows + (size_t)i * profiler->row_length);
         }
         if (reading->outcome == ZT__READ &&
-            !zt__reserve_samples(&profiler->config.allocator, &profiler->mutex, &profiler->layout,
-                                 &reading->slot->region->statistics, batch->count)) {
+            !zt__make_room_for_samples(profiler, reading->slot->region, batch->pass, batch->count)) {
             zt__lose(reading, ZT_DROPPED_NO_MEMORY);
         }
     }
@@ -8207,6 +8248,22 @@ ZT__PRIVATE void zt__note_run(zt_profiler *profiler, zt__reading *reading) {
     }
 }
 
+/* Adds a sample to the statistics of its region. With the mutex held. */
+ZT__PRIVATE void zt__keep_figures(const zt_profiler *profiler, const zt__slot *slot, const double *row) {
+    zt__region_record *region = slot->region;
+    double times[ZT__TIME_COLUMNS];
+    times[0] = row[0];
+    memcpy(times + 1, row + zt__latency_column(profiler, 0), ZT_LATENCY_COUNT * sizeof *row);
+    zt__add_sample(&profiler->times_layout, &region->times, 0, times);
+    if (profiler->passes[slot->pass].group_count) {
+        zt__add_sample(&profiler->layout, &region->statistics, slot->pass, row);
+    }
+    if (slot->bytes) {
+        region->bytes += slot->bytes;
+        region->bytes_ns += row[0];
+    }
+}
+
 /* Counts the sample of a reading. With the mutex held. */
 ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, double *row) {
     zt__slot *slot = reading->slot;
@@ -8234,11 +8291,7 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
         if (profiler->sample_collected) {
             profiler->sample_collected(profiler, reading, row);
         }
-        zt__add_sample(&profiler->layout, &slot->region->statistics, slot->pass, row);
-        if (slot->bytes) {
-            slot->region->bytes += slot->bytes;
-            slot->region->bytes_ns += row[0];
-        }
+        zt__keep_figures(profiler, slot, row);
         if (!zt__is_nan(row[0])) {
             path->count++;
             path->time_ns += row[0];
@@ -8298,14 +8351,14 @@ ZT__PRIVATE void zt__deliver_batch(zt_profiler *profiler) {
                        reading->region->name);
         }
         if (reading->outcome == ZT__READ && profiler->config.sample) {
-            const double *row = batch->rows + (size_t)i * profiler->layout.column_count;
+            const double *row = batch->rows + (size_t)i * profiler->row_length;
             zt_sample sample;
             sample.name = reading->region->name;
             sample.region = reading->region->index;
             sample.metric_count = profiler->metric_count;
             sample.gpu_time_ns = row[0];
             sample.values = row + 1;
-            sample.pass = batch->pass->index;
+            sample.pass = batch->pass->index == ZT__TIMES_PASS ? 0 : batch->pass->index;
             profiler->config.sample(&sample, profiler->config.sample_user);
         }
     }
@@ -8359,7 +8412,7 @@ ZT__PRIVATE void zt__run_collection(zt_profiler *profiler, ze_command_list_handl
             zt__lock(&profiler->mutex);
             for (i = 0; i < batch->count; i++) {
                 zt__count_reading(profiler, &batch->readings[i],
-                                  batch->rows + (size_t)i * profiler->layout.column_count);
+                                  batch->rows + (size_t)i * profiler->row_length);
             }
             for (i = 0; i < batch->count; i++) {
                 zt__move_on(profiler, &batch->readings[i]);
@@ -8622,9 +8675,16 @@ ZT__PRIVATE int zt__note_begin(zt_profiler *profiler, zt__list *list, zt__list_s
     return list->over_up_to > over_before;
 }
 
+/* Returns the pass whose slots a region uses. With the mutex held. */
+ZT__PRIVATE zt__pass *zt__pass_to_measure(zt_profiler *profiler, int times_alone) {
+    int is_extra = times_alone && profiler->metric_count > 0;
+    return &profiler->passes[is_extra ? (uint32_t)ZT__TIMES_PASS : profiler->active_pass];
+}
+
 /* Returns a free slot, which it opens for a region on this path, or NULL. With the mutex held. */
-ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt__path *path) {
-    zt__slot *slot = zt__pop_free_slot(&profiler->passes[profiler->active_pass]);
+ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt__path *path,
+                                       int times_alone) {
+    zt__slot *slot = zt__pop_free_slot(zt__pass_to_measure(profiler, times_alone));
     if (!slot) {
         return NULL;
     }
@@ -8669,7 +8729,8 @@ ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__slot *slot) {
 
 /* Collects when zt_begin finds no free slot. If this shows that slots of the list have run, they are over,
    and collecting once more frees them. Returns whether there are free slots. No mutex is held. */
-ZT__PRIVATE int zt__free_slots_for(zt_profiler *profiler, zt__list *list, zt__list_state kind, int waits) {
+ZT__PRIVATE int zt__free_slots_for(zt_profiler *profiler, zt__list *list, zt__list_state kind,
+                                   int times_alone, int waits) {
     uint64_t deadline = zt__deadline(profiler->config.wait_timeout_ns);
     int has_free, more_are_over;
     do {
@@ -8679,7 +8740,7 @@ ZT__PRIVATE int zt__free_slots_for(zt_profiler *profiler, zt__list *list, zt__li
             zt__try_collect(profiler, 0);
         }
         zt__lock(&profiler->mutex);
-        has_free = profiler->passes[profiler->active_pass].first_free != NULL;
+        has_free = zt__pass_to_measure(profiler, times_alone)->first_free != NULL;
         more_are_over = zt__note_begin(profiler, list, kind);
         zt__unlock(&profiler->mutex);
     } while (!has_free && more_are_over);
@@ -8688,7 +8749,8 @@ ZT__PRIVATE int zt__free_slots_for(zt_profiler *profiler, zt__list *list, zt__li
 
 /* Provides free slots: collects, then makes more slots, and at config.max_slots waits for another collection.
    Returns ZT_CAUSE_COUNT, or the cause if there are still none. No mutex is held. */
-ZT__PRIVATE zt_cause zt__provide_slots(zt_profiler *profiler, zt__list *list, zt__list_state kind) {
+ZT__PRIVATE zt_cause zt__provide_slots(zt_profiler *profiler, zt__list *list, zt__list_state kind,
+                                       int times_alone) {
     static const char remedy[] = "No slots can be added now. Regions that find none are dropped.";
     enum { PAUSE_AFTER_FAILURE_NS = 100000000 };
     uint64_t now = zt__now_ns();
@@ -8696,12 +8758,12 @@ ZT__PRIVATE zt_cause zt__provide_slots(zt_profiler *profiler, zt__list *list, zt
     const char *call;
     int may_grow;
     ze_result_t result;
-    if (zt__free_slots_for(profiler, list, kind, 0)) {
+    if (zt__free_slots_for(profiler, list, kind, times_alone, 0)) {
         return ZT_CAUSE_COUNT;
     }
     zt__lock(&profiler->mutex);
     may_grow = now >= profiler->no_growth_until_ns;
-    pass = &profiler->passes[profiler->active_pass];
+    pass = zt__pass_to_measure(profiler, times_alone);
     zt__unlock(&profiler->mutex);
     if (!may_grow) {
         return ZT_DROPPED_NO_MEMORY;
@@ -8718,12 +8780,12 @@ ZT__PRIVATE zt_cause zt__provide_slots(zt_profiler *profiler, zt__list *list, zt
         return ZT_DROPPED_NO_MEMORY;
     }
     /* There are config.max_slots. */
-    return zt__free_slots_for(profiler, list, kind, 1) ? ZT_CAUSE_COUNT : ZT_DROPPED_NO_SLOT;
+    return zt__free_slots_for(profiler, list, kind, times_alone, 1) ? ZT_CAUSE_COUNT : ZT_DROPPED_NO_SLOT;
 }
 
 /* Opens a slot for a region. If there is none, returns NULL, and counts the region as dropped by `*cause`. */
 ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handle_t handle,
-                                    zt__list_state kind, const char *name, zt_cause *cause) {
+                                    zt__list_state kind, const char *name, int times_alone, zt_cause *cause) {
     enum { TRIES = 4 };
     zt__region_record *region;
     zt__path *path;
@@ -8745,14 +8807,14 @@ ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handl
             /* Each time anew: what zt__provide_slots calls may begin and end regions on the list. */
             path = zt__find_or_add_path(profiler, list->innermost ? list->innermost->path : &profiler->root,
                                         region);
-            slot = path ? zt__acquire_slot(profiler, list, path) : NULL;
+            slot = path ? zt__acquire_slot(profiler, list, path, times_alone) : NULL;
             if (!path) {
                 *cause = ZT_DROPPED_NO_MEMORY;
             } else if (!slot && tries == TRIES) {
                 *cause = ZT_DROPPED_NO_SLOT; /* other threads have taken the new slots */
             } else if (!slot) {
                 zt__unlock(&profiler->mutex);
-                *cause = zt__provide_slots(profiler, list, kind);
+                *cause = zt__provide_slots(profiler, list, kind, times_alone);
                 zt__lock(&profiler->mutex);
             }
         }
@@ -8837,15 +8899,16 @@ ZT__PRIVATE ze_result_t zt__append_begin(zt_profiler *profiler, zt__slot *slot, 
         result = zetCommandListAppendMetricQueryBegin(list, slot->queries[g]);
         *has_commands |= result == ZE_RESULT_SUCCESS;
     }
-    if (profiler->is_stamped && result == ZE_RESULT_SUCCESS) {
+    if (slot->stamps && result == ZE_RESULT_SUCCESS) {
         result = zt__append_stamp(list, &slot->stamps[0], pass->group_count == 0, NULL, has_commands, &call);
     }
     return zt__complete_append(profiler, slot, list, result, call, *has_commands);
 }
 
-/* Opens a region, without commands. If it is dropped, reports that, and `slot` is NULL. */
+/* Opens a region, without commands. With `times_alone`, it has no metrics. If it is dropped, reports that,
+   and `slot` is NULL. */
 ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_handle_t list,
-                                       zt__list_state kind, const char *name) {
+                                       zt__list_state kind, const char *name, int times_alone) {
     zt_region region = {NULL, 0, 0, 0};
     uint64_t states[ZT__SLOT_STATE_COUNT];
     zt__slot *slot;
@@ -8854,7 +8917,7 @@ ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_ha
         zt__drop_at_begin(profiler, ZT_DROPPED_DEVICE_LOST);
         return region;
     }
-    slot = zt__open_slot(profiler, list, kind, name, &cause);
+    slot = zt__open_slot(profiler, list, kind, name, times_alone, &cause);
     if (!slot && cause == ZT_DROPPED_NO_SLOT) {
         zt__count_states(profiler, states);
         zt__report(&profiler->diagnostics, NO_SLOT, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
@@ -8883,8 +8946,8 @@ ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_ha
 
 /* As zt_begin, on a list of this kind. */
 ZT__PRIVATE zt_region zt__begin_on(zt_profiler *profiler, ze_command_list_handle_t list, zt__list_state kind,
-                                   const char *name) {
-    zt_region region = zt__begin_region(profiler, list, kind, name);
+                                   const char *name, int times_alone) {
+    zt_region region = zt__begin_region(profiler, list, kind, name, times_alone);
     zt__slot *slot = (zt__slot *)region.slot;
     int has_commands = 0;
     if (slot && zt__append_begin(profiler, slot, list, &has_commands) != ZE_RESULT_SUCCESS) {
@@ -8909,7 +8972,7 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
         zt__report_null_handle(&profiler->diagnostics, "zt_begin", "list");
         return none;
     }
-    return zt__begin_on(profiler, list, zt__query_list_kind(profiler, list), zt__shown_name(name));
+    return zt__begin_on(profiler, list, zt__query_list_kind(profiler, list), zt__shown_name(name), 0);
 }
 
 /* ---- ending ---------------------------------------------------------------------------------------------- */
@@ -8922,7 +8985,7 @@ ZT__PRIVATE ze_result_t zt__append_end(zt_profiler *profiler, zt__slot *slot) {
     ze_result_t result = ZE_RESULT_SUCCESS;
     int has_commands = 1;
     uint32_t g;
-    if (profiler->is_stamped) {
+    if (slot->stamps) {
         result = zt__append_stamp(list, &slot->stamps[1], 1, pass->group_count ? NULL : slot->event,
                                   &has_commands, &call);
     }
@@ -8964,7 +9027,7 @@ ZT__PRIVATE void zt__end(zt_region *region, int refused) {
             uint64_t append_ns = zt__now_ns() - slot->submitted_ns;
             slot->origin.append_ns = append_ns < UINT32_MAX ? (uint32_t)append_ns : UINT32_MAX;
         }
-        slot->spans_passes = slot->activation != profiler->activation;
+        slot->spans_passes = slot->activation != profiler->activation && slot->pass != ZT__TIMES_PASS;
         zt__leave_nesting(profiler, slot);
         zt__move_slot(profiler, slot, kind == ZT__LIST_IMMEDIATE ? ZT__SLOT_PENDING : ZT__SLOT_RECORDED);
         zt__bind_slot(slot);
@@ -9692,17 +9755,17 @@ ZT__PRIVATE uint64_t zt__collected(const zt_profiler *profiler, const zt__statis
     return collected;
 }
 
-/* Returns room for the kept values of so many columns of a region, with the mutex locked, so that they fit
+/* Returns room for the kept values of so many columns of statistics, with the mutex locked, so that they fit
    until it is unlocked. Each call allocates it, because several threads may call at once. Returns NULL if no
    values are kept, or without memory: then there are no quantiles. */
-ZT__PRIVATE double *zt__lock_with_room(zt_profiler *profiler, const zt__region_record *record,
+ZT__PRIVATE double *zt__lock_with_room(zt_profiler *profiler, const zt__statistics *statistics,
                                        uint32_t columns) {
     const zt_allocator *allocator = &profiler->config.allocator;
     double *values = NULL;
     uint32_t room = 0;
     zt__lock(&profiler->mutex);
-    while (record->statistics.kept > room) {
-        room = record->statistics.capacity;
+    while (statistics->kept > room) {
+        room = statistics->capacity;
         zt__unlock(&profiler->mutex);
         zt__free(allocator, values);
         values = (double *)zt__allocate(allocator, room, columns * sizeof *values);
@@ -9844,8 +9907,8 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     const zt__region_record *record;
     ze_result_t result;
     zt_stats pass_times[ZT__MAX_PASSES];
-    uint32_t pass, kept[ZT__MAX_PASSES], all_kept = 0;
-    double *values, *next;
+    uint32_t pass, kept = 0;
+    double *values;
     if (info) {
         memset(info, 0, sizeof *info);
         info->name = "";
@@ -9857,52 +9920,49 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     if (!record) {
         return result;
     }
-    memset(pass_times, 0, sizeof pass_times);
-    next = values = zt__lock_with_room(locked, record, profiler->pass_count);
+    values = zt__lock_with_room(locked, &record->times, 1);
     info->name = record->name;
     info->lost = record->lost;
     info->dropped = record->dropped;
-    info->count = zt__collected(profiler, &record->statistics);
+    info->count = zt__collected(profiler, &record->times);
+    info->with_metrics = zt__collected(profiler, &record->statistics);
     zt__add_paths(profiler, record, info);
     zt__add_bytes(record, info);
-    zt__get_moments(&profiler->layout, &record->statistics, 0, &info->time_ns);
-    for (pass = 0; pass < profiler->pass_count; pass++) {
-        uint32_t column = zt__pass_time_column(profiler, pass);
-        zt__get_moments(&profiler->layout, &record->statistics, column, &pass_times[pass]);
-        if (values) {
-            kept[pass] = zt__copy_column(&profiler->layout, &record->statistics, column, values + all_kept);
-            all_kept += kept[pass];
-        }
+    zt__get_moments(&profiler->times_layout, &record->times, 0, &info->time_ns);
+    if (values) {
+        kept = zt__copy_column(&profiler->times_layout, &record->times, 0, values);
     }
     zt__unlock(&locked->mutex);
-    for (pass = 0; values && pass < profiler->pass_count; pass++) {
-        zt__add_quantiles(&profiler->layout, 0, next, kept[pass], &pass_times[pass]);
-        next += kept[pass];
-    }
-    info->differs = zt__find_differences(profiler, pass_times);
-    zt__add_quantiles(&profiler->layout, 0, values, all_kept, &info->time_ns);
+    zt__add_quantiles(&profiler->times_layout, 0, values, kept, &info->time_ns);
     zt__free(&profiler->config.allocator, values);
+    for (pass = 0; pass < profiler->pass_count && profiler->pass_count > 1; pass++) {
+        zt_get_pass(profiler, region, pass, &pass_times[pass]);
+    }
+    info->differs = profiler->pass_count > 1 ? zt__find_differences(profiler, pass_times) : 0;
     return result;
 }
 
-/* Gets the statistics of one column. Without memory, median and 95th percentile are NaN. */
+/* Gets the statistics of one column of a layout of the profiler. Without memory, median and 95th percentile
+   are NaN. */
 ZT__PRIVATE ze_result_t zt__get_column(const zt_profiler *profiler, const char *call, uint32_t region,
-                                       uint32_t column, zt_stats *stats) {
+                                       const zt__sample_layout *layout, uint32_t column, zt_stats *stats) {
     zt_profiler *locked = zt__mutable(profiler);
     ze_result_t result;
     const zt__region_record *record = zt__get_record(profiler, call, region, "stats", stats, &result);
+    const zt__statistics *statistics;
     uint32_t kept = 0;
     double *values;
     if (!record) {
         return result;
     }
-    values = zt__lock_with_room(locked, record, 1);
-    zt__get_moments(&profiler->layout, &record->statistics, column, stats);
+    statistics = layout == &profiler->times_layout ? &record->times : &record->statistics;
+    values = zt__lock_with_room(locked, statistics, 1);
+    zt__get_moments(layout, statistics, column, stats);
     if (values) {
-        kept = zt__copy_column(&profiler->layout, &record->statistics, column, values);
+        kept = zt__copy_column(layout, statistics, column, values);
     }
     zt__unlock(&locked->mutex);
-    zt__add_quantiles(&profiler->layout, column, values, kept, stats);
+    zt__add_quantiles(layout, column, values, kept, stats);
     zt__free(&profiler->config.allocator, values);
     return result;
 }
@@ -9915,7 +9975,7 @@ ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, ui
     if (!profiler || metric >= profiler->metric_count) {
         return zt__report_index(profiler, "zt_get_stats", "metric", metric);
     }
-    return zt__get_column(profiler, "zt_get_stats", region, metric + 1, stats);
+    return zt__get_column(profiler, "zt_get_stats", region, &profiler->layout, metric + 1, stats);
 }
 
 ZT_API ze_result_t zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass,
@@ -9926,7 +9986,11 @@ ZT_API ze_result_t zt_get_pass(const zt_profiler *profiler, uint32_t region, uin
     if (!profiler || pass >= profiler->pass_count) {
         return zt__report_index(profiler, "zt_get_pass", "pass", pass);
     }
-    return zt__get_column(profiler, "zt_get_pass", region, zt__pass_time_column(profiler, pass), time_ns);
+    if (profiler->metric_count == 0) {
+        return zt__get_column(profiler, "zt_get_pass", region, &profiler->times_layout, 0, time_ns);
+    }
+    return zt__get_column(profiler, "zt_get_pass", region, &profiler->layout,
+                          zt__pass_time_column(profiler, pass), time_ns);
 }
 
 ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
@@ -9940,8 +10004,8 @@ ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t regio
     if (tile >= profiler->tile_count) {
         return zt__report_index(profiler, "zt_get_tile_stats", "tile", tile);
     }
-    return zt__get_column(profiler, "zt_get_tile_stats", region, zt__tile_column(profiler, tile, metric),
-                          stats);
+    return zt__get_column(profiler, "zt_get_tile_stats", region, &profiler->layout,
+                          zt__tile_column(profiler, tile, metric), stats);
 }
 
 /* Removes figures of the launch latency that are smaller than its error: they may as well be 0. */
@@ -9973,8 +10037,8 @@ ZT_API ze_result_t zt_get_latency(const zt_profiler *profiler, uint32_t region, 
         return zt__report(&locked->diagnostics, BAD_LATENCY, ZE_RESULT_ERROR_INVALID_ENUMERATION,
                           (int)latency);
     }
-    result = zt__get_column(profiler, "zt_get_latency", region,
-                            zt__latency_column(profiler, (uint32_t)latency), stats);
+    result = zt__get_column(profiler, "zt_get_latency", region, &profiler->times_layout,
+                            1 + (uint32_t)latency, stats);
     if (result == ZE_RESULT_SUCCESS && latency == ZT_LATENCY_LAUNCH) {
         zt__lock(&locked->mutex);
         error_ns = profiler->regions[region]->launch_error_ns;
@@ -10009,15 +10073,14 @@ ZT__PRIVATE const zt__region_record *zt__record_at(zt_profiler *profiler, uint32
     return record;
 }
 
-/* Copies the statistics of a region, all of one moment. The copy is freed with zt__free_statistics. Returns 0
-   without memory. */
-ZT__PRIVATE int zt__copy_statistics(zt_profiler *profiler, const zt__region_record *record,
-                                    zt__statistics *copy) {
+/* Copies statistics with this layout, all of one moment. The copy is freed with zt__free_statistics. Returns
+   0 without memory. */
+ZT__PRIVATE int zt__copy_statistics(zt_profiler *profiler, const zt__sample_layout *layout,
+                                    const zt__statistics *from, zt__statistics *copy) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    const zt__statistics *from = &record->statistics;
-    uint32_t columns = profiler->layout.column_count;
+    uint32_t columns = layout->column_count;
     zt__moments *moments = (zt__moments *)zt__allocate(allocator, columns, sizeof *moments);
-    double *rows = zt__lock_with_room(profiler, record, columns);
+    double *rows = zt__lock_with_room(profiler, from, columns);
     int has_room = moments && (rows || from->kept == 0);
     memset(copy, 0, sizeof *copy);
     if (has_room && from->moments) {
@@ -10100,7 +10163,7 @@ ZT__PRIVATE const char *zt__find_mismatch(const zt_profiler *a, const zt_profile
 typedef struct zt__merged_region {
     zt__region_record *into;
     const zt__region_record *from;
-    zt__statistics statistics; /* copies of those of `from` */
+    zt__statistics times, statistics; /* copies of those of `from` */
     uint64_t lost, dropped, bytes;
     double bytes_ns, launch_error_ns;
 } zt__merged_region;
@@ -10111,34 +10174,37 @@ typedef struct zt__merged_path {
     zt__path from;
 } zt__merged_path;
 
+/* Makes room in `to`, which is of the profiler `into`, for the statistics that are added. Returns 0 without
+   memory. */
+ZT__PRIVATE int zt__prepare_statistics(zt_profiler *into, const zt__sample_layout *layout, zt__statistics *to,
+                                       const zt__statistics *added) {
+    uint64_t samples = zt__samples_per_pass(added), rows;
+    if (!added->moments) { /* there are no samples */
+        return 1;
+    }
+    if (!zt__reserve_samples(&into->config.allocator, &into->mutex, layout, to,
+                             samples < UINT32_MAX ? (uint32_t)samples : UINT32_MAX)) {
+        return 0;
+    }
+    /* This also succeeds without memory for rows, but then rows that are kept now would be lost. */
+    rows = (uint64_t)to->kept + added->kept;
+    return to->capacity >= (rows < layout->row_limit ? rows : layout->row_limit);
+}
+
 /* Copies the statistics of a region, and makes room for them in `into`, whose collector is held, so that
    nobody else writes its statistics. Returns 0 without memory. */
 ZT__PRIVATE int zt__prepare_region(zt_profiler *into, zt_profiler *from, zt__merged_region *merged) {
-    uint64_t samples, rows;
     zt_cause cause;
-    if (!zt__copy_statistics(from, merged->from, &merged->statistics)) {
+    if (!zt__copy_statistics(from, &from->times_layout, &merged->from->times, &merged->times) ||
+        !zt__copy_statistics(from, &from->layout, &merged->from->statistics, &merged->statistics)) {
         return 0;
     }
     zt__lock(&into->mutex);
     merged->into = zt__find_or_add_region(into, merged->from->name, &cause);
     zt__unlock(&into->mutex);
-    if (!merged->into) {
-        return 0;
-    }
-    if (!merged->statistics.moments) { /* it has no samples */
-        return 1;
-    }
-    samples = zt__samples_per_pass(&merged->statistics);
-    if (!zt__reserve_samples(&into->config.allocator, &into->mutex, &into->layout, &merged->into->statistics,
-                             samples < UINT32_MAX ? (uint32_t)samples : UINT32_MAX)) {
-        return 0;
-    }
-    /* This also succeeds without memory for rows, but then rows that are kept now would be lost. */
-    rows = (uint64_t)merged->into->statistics.kept + merged->statistics.kept;
-    if (rows > into->layout.row_limit) {
-        rows = into->layout.row_limit;
-    }
-    return merged->into->statistics.capacity >= rows;
+    return merged->into &&
+           zt__prepare_statistics(into, &into->times_layout, &merged->into->times, &merged->times) &&
+           zt__prepare_statistics(into, &into->layout, &merged->into->statistics, &merged->statistics);
 }
 
 /* What zt_merge adds to a profiler, and where. */
@@ -10221,8 +10287,9 @@ ZT__PRIVATE void zt__apply_merge(const zt__merge *merge) {
     zt__unlock(&from->mutex);
     for (i = 0; i < count; i++) {
         const zt__merged_region *merged = &regions[i];
-        uint64_t collected = zt__collected(into, &merged->statistics);
+        uint64_t collected = zt__collected(into, &merged->times);
         zt__lock(&into->mutex);
+        zt__merge_statistics(&into->times_layout, &merged->into->times, &merged->times);
         zt__merge_statistics(&into->layout, &merged->into->statistics, &merged->statistics);
         merged->into->lost += merged->lost;
         merged->into->dropped += merged->dropped;
@@ -10296,6 +10363,7 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
         zt__apply_merge(&merge);
     }
     for (i = 0; merge.regions && i < merge.region_count; i++) {
+        zt__free_statistics(&from->config.allocator, &merge.regions[i].times);
         zt__free_statistics(&from->config.allocator, &merge.regions[i].statistics);
     }
     zt__free(&into->config.allocator, merge.regions);
@@ -10313,7 +10381,7 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
 /* PACKED STATISTICS, in the manual, describes the layout. The same functions write and read it: each
    transfers a value from its variable to the buffer, or from the buffer to its variable. Nothing in a buffer
    that is read is trusted. */
-enum { ZT__PACK_LAYOUT = 3, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
+enum { ZT__PACK_LAYOUT = 4, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
 
 /* The highest count that is accepted, so that sums over all regions do not overflow. */
 #define ZT__MAX_PACKED_COUNT (UINT64_C(1) << 47)
@@ -10515,13 +10583,13 @@ ZT__PRIVATE void zt__transfer_metrics(zt__packer *packer, zt_profiler *profiler)
     }
 }
 
-/* Transfers the moments of all columns, and the kept samples. Counts and weights that are read are checked,
-   because values are divided by them. The values themselves are not: as with those of a driver, reports leave
-   out what is not a number. */
+/* Transfers the moments of all columns of a layout, and the kept samples. Counts and weights that are read
+   are checked, because values are divided by them. The values themselves are not: as with those of a driver,
+   reports leave out what is not a number. */
 ZT__PRIVATE void zt__transfer_statistics(zt__packer *packer, zt_profiler *profiler,
-                                         zt__statistics *statistics) {
+                                         const zt__sample_layout *layout, zt__statistics *statistics) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    uint32_t column, kept = statistics->kept, columns = profiler->layout.column_count;
+    uint32_t column, kept = statistics->kept, columns = layout->column_count;
     uint64_t collected = zt__collected(profiler, statistics);
     size_t i, values;
     zt__moments none;
@@ -10569,11 +10637,10 @@ ZT__PRIVATE void zt__transfer_region(zt__packer *packer, zt_profiler *profiler, 
     zt__region_record *record = packer->is_reading ? NULL : profiler->regions[index];
     const char *name = record ? record->name : "";
     zt_cause cause;
-    uint64_t collected;
     uint32_t pass;
     zt__transfer_text(packer, &name);
     if (packer->is_reading) {
-        if (!zt__require_more(packer, profiler->layout.column_count, ZT__PACKED_MOMENTS_SIZE)) {
+        if (!zt__require_more(packer, profiler->row_length, ZT__PACKED_MOMENTS_SIZE)) {
             return;
         }
         zt__lock(&profiler->mutex);
@@ -10587,8 +10654,9 @@ ZT__PRIVATE void zt__transfer_region(zt__packer *packer, zt_profiler *profiler, 
             return;
         }
     }
+    zt__transfer_u64(packer, &record->times.seen[0], ZT__MAX_PACKED_COUNT);
     for (pass = 0; pass < profiler->pass_count; pass++) {
-        zt__transfer_u64(packer, &record->statistics.seen[pass], ZT__MAX_PACKED_COUNT);
+        zt__transfer_u64(packer, &record->statistics.seen[pass], record->times.seen[0]);
     }
     zt__transfer_u64(packer, &record->lost, ZT__MAX_PACKED_COUNT);
     zt__transfer_u64(packer, &record->dropped, ZT__MAX_PACKED_COUNT);
@@ -10600,11 +10668,12 @@ ZT__PRIVATE void zt__transfer_region(zt__packer *packer, zt_profiler *profiler, 
                                 (zt__is_nan(record->bytes_ns) ||
                                  (zt__is_finite(record->bytes_ns) && record->bytes_ns >= 0)));
     }
-    zt__transfer_statistics(packer, profiler, &record->statistics);
+    zt__transfer_statistics(packer, profiler, &profiler->times_layout, &record->times);
+    zt__transfer_statistics(packer, profiler, &profiler->layout, &record->statistics);
     if (packer->is_reading && packer->result == ZE_RESULT_SUCCESS) {
-        collected = zt__collected(profiler, &record->statistics);
-        profiler->counts.collected += collected;
-        profiler->counts.begun += collected;
+        profiler->counts.collected += record->times.seen[0];
+        profiler->counts.begun += record->times.seen[0];
+        zt__require(packer, zt__collected(profiler, &record->statistics) <= record->times.seen[0]);
         for (pass = 0; pass < profiler->pass_count; pass++) {
             zt__require(packer, record->statistics.moments[zt__pass_time_column(profiler, pass)].count <=
                                     record->statistics.seen[pass]);
@@ -11116,6 +11185,7 @@ typedef struct zt__timeline_sample {
     zt__origin origin;
     uint64_t bytes; /* that it has copied or filled; 0: none, or not known */
     uint32_t region;
+    uint32_t pass; /* ZT__TIMES_PASS: it has times alone */
 } zt__timeline_sample;
 
 enum { ZT__MISSING_KEPT = 1024 };
@@ -11233,13 +11303,13 @@ ZT__PRIVATE uint64_t zt__place_kernel_stamp(const zt__timeline *timeline, uint64
    the same clock. */
 ZT__PRIVATE void zt__relate_kernel_clock(zt_profiler *profiler) {
     zt__timeline *timeline = profiler->timeline;
-    uint64_t mask = profiler->kernel_tick_mask, rate = timeline->clock.ticks_per_second;
+    uint64_t mask = profiler->kernel_tick_mask;
+    zt__pass *pass = &profiler->passes[profiler->metric_count > 0 ? ZT__TIMES_PASS : 0];
     ze_kernel_timestamp_result_t stamps;
-    uint64_t host, before = 0, after = 0, stamp, slack = rate / 10000;
-    zt__init_clock(&timeline->kernel_clock, profiler->device, NULL, rate, mask);
+    uint64_t host, before = 0, after = 0, stamp, slack = timeline->clock.ticks_per_second / 10000;
     memset(&stamps, 0, sizeof stamps);
     if (profiler->driver.zeDeviceGetGlobalTimestamps(profiler->device, &host, &before) != ZE_RESULT_SUCCESS ||
-        !zt__run_first_query(profiler, &profiler->passes[0], &stamps) ||
+        !zt__run_first_query(profiler, pass, &stamps) ||
         profiler->driver.zeDeviceGetGlobalTimestamps(profiler->device, &host, &after) != ZE_RESULT_SUCCESS) {
         return;
     }
@@ -11248,6 +11318,17 @@ ZT__PRIVATE void zt__relate_kernel_clock(zt_profiler *profiler) {
     if (((stamp - before + slack) & mask) > after - before + 2 * slack) {
         timeline->kernel_offset = (stamp - before - (after - before) / 2) & mask;
         timeline->kernel_error_ns = zt__ticks_to_ns(&timeline->clock, (after - before) / 2 + 1);
+    }
+}
+
+/* Prepares a profiler that measures metrics for launches with times alone: makes slots without queries, and
+   relates the clock of kernels. Without memory, the first such launch makes the slots. */
+ZT__PRIVATE void zt__prepare_times_alone(zt_profiler *profiler) {
+    zt__pass *pass = &profiler->passes[ZT__TIMES_PASS];
+    const char *call;
+    if (profiler->metric_count > 0 && pass->slot_count == 0 &&
+        zt__make_slots(profiler, pass, &call) == ZE_RESULT_SUCCESS && profiler->timeline) {
+        ZT__INTERNAL(zt__relate_kernel_clock(profiler));
     }
 }
 
@@ -11286,7 +11367,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     const zt__slot *slot = reading->slot;
     const zt__clock *clock = &timeline->clock;
     size_t place = (size_t)(timeline->written % timeline->capacity);
-    size_t columns = profiler->layout.column_count;
+    size_t columns = profiler->row_length;
     const zt__clock *stamp_clock = times->is_kernel ? &timeline->kernel_clock : clock;
     uint64_t tolerance = zt__clock_tolerance(stamp_clock);
     uint64_t submitted = zt__convert_time(clock, slot->submitted_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK);
@@ -11322,6 +11403,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     }
     sample.bytes = slot->bytes;
     sample.region = slot->region->index;
+    sample.pass = slot->pass;
     if (sample.origin.kind == ZT__REGION_OF_APPLICATION && slot->path->inner) {
         sample.origin.kind = ZT__REGION_AROUND_OTHERS;
     }
@@ -11580,7 +11662,7 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     timeline->samples =
         (zt__timeline_sample *)zt__allocate(allocator, timeline->capacity, sizeof *timeline->samples);
     timeline->values = (double *)zt__allocate(allocator, timeline->capacity,
-                                              profiler->layout.column_count * sizeof *timeline->values);
+                                              profiler->row_length * sizeof *timeline->values);
     timeline->missing = (zt__missing *)zt__allocate(allocator, ZT__MISSING_KEPT, sizeof *timeline->missing);
     timeline->executions =
         (zt__execution *)zt__allocate(allocator, timeline->capacity, sizeof *timeline->executions);
@@ -11599,6 +11681,8 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
         return ZE_RESULT_SUCCESS;
     }
     zt__add_clock_pair(&timeline->clock, pair);
+    zt__init_clock(&timeline->kernel_clock, profiler->device, NULL, timeline->clock.ticks_per_second,
+                   profiler->kernel_tick_mask);
     if (profiler->passes[0].group_count == 0) {
         zt__relate_kernel_clock(profiler);
     }
@@ -11624,12 +11708,12 @@ ZT__PRIVATE void zt__get_kept_samples(zt_profiler *profiler, uint64_t *first, ui
     }
 }
 
-/* Copies a sample, with times of the host, and its values, one for each column of the profiler's layout.
+/* Copies a sample, with times of the host, and its row of values.
    Returns 0 if a newer sample has replaced it. */
 ZT__PRIVATE int zt__copy_kept_sample(zt_profiler *profiler, uint64_t index, zt__timeline_sample *sample,
                                      double *values) {
     const zt__timeline *timeline = profiler->timeline;
-    size_t place = (size_t)(index % timeline->capacity), columns = profiler->layout.column_count;
+    size_t place = (size_t)(index % timeline->capacity), columns = profiler->row_length;
     int is_kept;
     zt__lock(&profiler->mutex);
     is_kept = index >= zt__oldest_kept(timeline->written, timeline->capacity);
@@ -12191,13 +12275,8 @@ ZT__PRIVATE double zt__first_measured(double first, double second) {
 /* Returns the shortest launch latency of a region in nanoseconds, which is least of all that of work before
    it; NaN if it is not known. The mutex is held. */
 ZT__PRIVATE double zt__least_launch_latency(const zt_profiler *profiler, const zt__region_record *record) {
-    const zt__moments *moments = record->statistics.moments;
     zt_stats stats;
-    if (!moments) {
-        return zt__nan();
-    }
-    zt__get_moments(&profiler->layout, &record->statistics, zt__latency_column(profiler, ZT_LATENCY_LAUNCH),
-                    &stats);
+    zt__get_moments(&profiler->times_layout, &record->times, 1 + ZT_LATENCY_LAUNCH, &stats);
     zt__hide_uncertain(&stats, record->launch_error_ns);
     return stats.min;
 }
@@ -12206,14 +12285,18 @@ ZT__PRIVATE double zt__least_launch_latency(const zt_profiler *profiler, const z
 ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advice,
                                   const zt__region_record *record, double figures[ZT__ROLE_COUNT]) {
     double time = zt__nan(), read, written, kernels, busy;
+    const zt__moments *of_time;
     uint32_t role;
     zt__lock(&profiler->mutex);
+    /* Of the samples with metrics, if there are any, because it is multiplied by what these measure. */
+    of_time =
+        zt__collected(profiler, &record->statistics) ? record->statistics.moments : record->times.moments;
     for (role = ZT__NO_ROLE; role < ZT__ROLE_COUNT; role++) {
         double figure = zt__read_figure(profiler, advice, record, (zt__role)role);
         figures[role] = zt__is_finite(figure) ? figure : zt__nan();
     }
-    if (record->statistics.moments && record->statistics.moments[0].count) {
-        time = record->statistics.moments[0].sum / (double)record->statistics.moments[0].count;
+    if (of_time && of_time->count) {
+        time = of_time->sum / (double)of_time->count;
     }
     figures[ZT__ROLE_LEAST_LAUNCH] = zt__least_launch_latency(profiler, record) / 1000;
     zt__unlock(&profiler->mutex);
@@ -14391,9 +14474,9 @@ ZT__PRIVATE ze_result_t zt__open_on_device(zt_profiler *profiler) {
         }
     }
     if (zt__lay_out_columns(profiler)) {
-        profiler->batch.rows = (double *)zt__allocate(&profiler->config.allocator,
-                                                      (size_t)ZT__BATCH * profiler->layout.column_count,
-                                                      sizeof *profiler->batch.rows);
+        profiler->batch.rows =
+            (double *)zt__allocate(&profiler->config.allocator, (size_t)ZT__BATCH * profiler->row_length,
+                                   sizeof *profiler->batch.rows);
     }
     if (!profiler->batch.rows) {
         return zt__report_no_memory(diagnostics, "zt_open", "statistics");
@@ -14419,7 +14502,7 @@ ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
     for (list = profiler->lists; list; list = list->next) {
         list->first = list->last = NULL;
     }
-    for (i = 0; i < ZT__MAX_PASSES; i++) {
+    for (i = 0; i <= ZT__TIMES_PASS; i++) {
         profiler->passes[i].first_free = NULL;
     }
     memset(profiler->state_counts, 0, sizeof profiler->state_counts);
@@ -18442,6 +18525,9 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
     }
     result = zt_open(context, device, tracer->automatic, &profiler);
     if (profiler) {
+        if (tracer->every > 1 || tracer->limit) {
+            zt__prepare_times_alone(profiler);
+        }
         zt__store(&profiler->tracer, tracer);
         zt__store(&profiler->loaded, &tracer->loaded);
         if (tracer->samples_hotspots) {
@@ -18769,6 +18855,7 @@ typedef struct zt__selected_command {
     const char *region;
     zt__list_state kind; /* of the list; UNKNOWN: it has to be queried */
     int is_in_order, is_copy_only;
+    int has_metrics; /* else it is measured with times alone */
     zt__measurement measurement;
 } zt__selected_command;
 
@@ -18777,14 +18864,14 @@ typedef struct zt__selected_command {
    follows; on a copy engine, which executes one command at a time, by a barrier; on another immediate list,
    by a command that waits for the event of the slot. On a recorded list, that would find the event signalled
    by an earlier execution. The mutex is held. */
-ZT__PRIVATE zt__measurement zt__choose_measurement(const zt__frame *frame, const zt_profiler *profiler,
+ZT__PRIVATE zt__measurement zt__choose_measurement(const zt__frame *frame,
                                                    const zt__selected_command *selected,
                                                    const ze_event_handle_t *signal) {
     const zt__frame *outer = frame->previous;
     while (outer && !outer->signal) {
         outer = outer->previous;
     }
-    if (profiler->passes[0].group_count || selected->kind == ZT__LIST_UNKNOWN || outer || !signal) {
+    if (selected->has_metrics || selected->kind == ZT__LIST_UNKNOWN || outer || !signal) {
         return ZT__BY_COMMANDS;
     }
     if (!*signal) {
@@ -18807,11 +18894,11 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
                                                     int knows_kernel) {
     zt__tracer *tracer = frame->tracer;
     zt__call call = frame->call;
-    zt__selected_command selected = {NULL, NULL, ZT__LIST_UNKNOWN, 0, 0, ZT__BY_COMMANDS};
+    zt__selected_command selected = {NULL, NULL, ZT__LIST_UNKNOWN, 0, 0, 0, ZT__BY_COMMANDS};
     zt__known_handle *list = command ? zt__find_or_query_list(tracer, command->list) : NULL;
     zt__traced_device *device = list ? list->device : NULL;
     zt__kernel_name *name = NULL;
-    int is_order = zt__kind_of_call(call) == ZT__KIND_ORDER;
+    int is_order = zt__kind_of_call(call) == ZT__KIND_ORDER, is_within;
     if (is_order && (!zt__is_measured(device) || device->profiler->passes[0].group_count)) {
         return selected;
     }
@@ -18832,7 +18919,8 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
         selected.kind = list->kind;
         selected.is_in_order = list->is_in_order;
         selected.is_copy_only = list->is_copy_only;
-        selected.measurement = zt__choose_measurement(frame, device->profiler, &selected, command->signal);
+        selected.has_metrics = device->profiler->metric_count > 0;
+        selected.measurement = zt__choose_measurement(frame, &selected, command->signal);
     }
     tracer->counts.launches++;
     /* Barriers around it would take the place of what they measure. */
@@ -18840,17 +18928,24 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
         tracer->counts.elsewhere++;
         return selected;
     }
-    if (!name->is_selected || name->seen++ % tracer->every != 0 ||
-        (tracer->limit && name->measured >= tracer->limit)) {
+    is_within = name->is_selected && name->seen++ % tracer->every == 0 &&
+                (!tracer->limit || name->measured < tracer->limit);
+    if (!name->is_selected || (!is_within && !selected.has_metrics)) {
         tracer->counts.filtered++;
         return selected;
     }
     tracer->counts.measured++;
-    name->measured++;
+    if (is_within) {
+        name->measured++;
+    } else {
+        tracer->counts.times_alone++;
+        selected.has_metrics = 0;
+        selected.measurement = zt__choose_measurement(frame, &selected, command->signal);
+    }
     selected.profiler = device->profiler;
     selected.region = name->text;
-    tracer->counts.serialised += selected.measurement == ZT__BY_COMMANDS &&
-                                 (!selected.is_in_order || selected.profiler->passes[0].group_count);
+    tracer->counts.serialised +=
+        selected.measurement == ZT__BY_COMMANDS && (!selected.is_in_order || selected.has_metrics);
     return selected;
 }
 
@@ -18893,7 +18988,8 @@ ZT__PRIVATE void zt__begin_by_commands(zt__frame *frame, const zt__command *comm
     if (kind == ZT__LIST_UNKNOWN) {
         kind = zt__query_list_kind(selected->profiler, command->list);
     }
-    frame->region = zt__begin_on(selected->profiler, command->list, kind, zt__shown_name(selected->region));
+    frame->region = zt__begin_on(selected->profiler, command->list, kind, zt__shown_name(selected->region),
+                                 !selected->has_metrics);
 }
 
 /* Makes a command signal the event of a slot, whose kernel time stamps measure it. */
@@ -18901,8 +18997,8 @@ ZT__PRIVATE void zt__begin_by_event(zt__frame *frame, const zt__command *command
                                     const zt__selected_command *selected) {
     zt__slot *slot;
     uint32_t i;
-    frame->region =
-        zt__begin_region(selected->profiler, command->list, selected->kind, zt__shown_name(selected->region));
+    frame->region = zt__begin_region(selected->profiler, command->list, selected->kind,
+                                     zt__shown_name(selected->region), !selected->has_metrics);
     slot = (zt__slot *)frame->region.slot;
     if (!slot) {
         return;
@@ -20236,6 +20332,9 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
     if (!tracer) {
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
+    if (config && (config->every > 1 || config->limit)) {
+        zt__prepare_times_alone(profiler);
+    }
     return zt__start_tracer(tracer, config, profiler->config.timeline);
 }
 
@@ -20779,8 +20878,9 @@ ZT__PRIVATE void zt__write_region_families(zt_profiler *profiler, zt__writer *wr
             zt__end_sample(writer, region.own_ns * 1e-9);
         }
     }
-    if (profiler->pass_count > 1) {
-        zt__begin_family(writer, pass_time, "counter", "seconds", "GPU time of a region in each pass");
+    if (profiler->metric_count > 0) {
+        zt__begin_family(writer, pass_time, "counter", "seconds",
+                         "GPU time of the samples of a region with metrics, of each pass");
         for (i = 0; i < region_count; i++) {
             for (pass = 0; pass < profiler->pass_count; pass++) {
                 zt_stats stats;
@@ -20788,7 +20888,9 @@ ZT__PRIVATE void zt__write_region_families(zt_profiler *profiler, zt__writer *wr
                 if (zt__is_finite(stats.sum)) {
                     zt__begin_labels(writer, pass_time, "_total");
                     zt__write_label(writer, "region", zt__record_at(profiler, i)->name);
-                    zt__write_number_label(writer, "pass", pass);
+                    if (profiler->pass_count > 1) {
+                        zt__write_number_label(writer, "pass", pass);
+                    }
                     zt__end_sample(writer, stats.sum * 1e-9);
                 }
             }
@@ -20804,7 +20906,7 @@ ZT__PRIVATE void zt__write_region_families(zt_profiler *profiler, zt__writer *wr
             record = profiler->regions[i];
             counts[0] = record->lost;
             counts[1] = record->dropped;
-            collected = zt__collected(profiler, &record->statistics);
+            collected = zt__collected(profiler, &record->times);
             zt__unlock(&profiler->mutex);
             if (collected || counts[0] || counts[1]) {
                 zt__write_labelled_count(writer, missing[kind].family, "region", record->name, counts[kind]);
@@ -20956,7 +21058,8 @@ typedef struct zt__document {
     const zt__region_record *record; /* this and what follows is of that region */
     zt_region_info region;
     double operations; /* of a sample; 0: not known */
-    zt_stats *stats;   /* of each column */
+    zt_stats *stats;   /* of each value of a row: the GPU time and the latencies are those of all samples */
+    zt_stats time_with_metrics; /* the GPU time of the samples with metrics */
     zt__histogram histogram;
     uint32_t shown_count; /* regions so far that have samples, also lost or dropped ones */
     int differs;          /* passes of one of them differ */
@@ -20999,17 +21102,62 @@ ZT__PRIVATE int zt__read_nesting(zt__document *document) {
     return 1;
 }
 
+/* Returns the GPU time of the samples with the metrics of a pass, by which these are divided. */
+ZT__PRIVATE const zt_stats *zt__pass_time(const zt__document *document, uint32_t pass) {
+    uint32_t column = zt__pass_time_column(document->profiler, pass);
+    return column > 0 ? &document->stats[column] : &document->time_with_metrics;
+}
+
+/* Returns whether the region that was read last has samples with times alone, beside those with metrics: then
+   the GPU time of the latter is written, too. */
+ZT__PRIVATE int zt__has_times_alone(const zt__document *document) {
+    return document->profiler->metric_count > 0 && document->region.with_metrics < document->region.count;
+}
+
+/* Reads the statistics of a region that have this layout. */
+ZT__PRIVATE void zt__read_columns(zt__document *document, const zt__sample_layout *layout,
+                                  const zt__statistics *statistics) {
+    zt_profiler *profiler = document->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
+    int are_times = layout == &profiler->times_layout;
+    double *values = NULL;
+    zt__statistics copy;
+    uint32_t column;
+    if (!zt__copy_statistics(profiler, layout, statistics, &copy)) {
+        document->out_of_memory = 1;
+        return;
+    }
+    if (copy.kept > 0) {
+        values = (double *)zt__allocate(allocator, copy.kept, sizeof *values);
+        document->out_of_memory |= !values;
+    }
+    *(are_times ? &document->region.count : &document->region.with_metrics) = zt__collected(profiler, &copy);
+    for (column = 0; column < layout->column_count; column++) {
+        zt_stats *stats = &document->stats[column];
+        uint32_t kept = values ? zt__copy_column(layout, &copy, column, values) : 0;
+        if (are_times && column == 0) {
+            zt__count_times(values, kept, &document->histogram);
+        } else if (are_times) {
+            stats = &document->stats[zt__latency_column(profiler, column - 1)];
+        } else if (column == 0) {
+            stats = &document->time_with_metrics;
+        }
+        zt__get_moments(layout, &copy, column, stats);
+        zt__add_quantiles(layout, column, values, kept, stats);
+    }
+    zt__free(allocator, values);
+    zt__free_statistics(allocator, &copy);
+}
+
 /* Reads a region. Returns 0 if it is not to be written: it has no samples, not even lost or dropped ones,
    or there is no memory. */
 ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
     zt_profiler *profiler = document->profiler;
-    const zt_allocator *allocator = &profiler->config.allocator;
-    const zt__sample_layout *layout = &profiler->layout;
     zt_region_info *region = &document->region;
     const zt__region_record *record;
-    zt__statistics copy;
-    uint32_t column, i;
-    double launch_error_ns, *values = NULL;
+    zt_stats pass_times[ZT__MAX_PASSES];
+    double launch_error_ns;
+    uint32_t pass;
     memset(region, 0, sizeof *region);
     zt__lock(&profiler->mutex);
     record = profiler->regions[index];
@@ -21021,37 +21169,18 @@ ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
     zt__unlock(&profiler->mutex);
     document->index = index;
     document->record = record;
-    if (!zt__copy_statistics(profiler, record, &copy)) {
-        document->out_of_memory = 1;
-        return 0;
-    }
-    if (copy.kept > 0) {
-        values = (double *)zt__allocate(allocator, copy.kept, profiler->pass_count * sizeof *values);
-        document->out_of_memory |= !values;
-    }
+    zt__read_columns(document, &profiler->layout, &record->statistics);
+    zt__read_columns(document, &profiler->times_layout, &record->times);
     region->name = record->name;
-    region->count = zt__collected(profiler, &copy);
     region->parent = document->nesting[index].parent;
     region->own_ns = document->nesting[index].own_ns;
     region->total_ns = document->nesting[index].total_ns;
-    for (column = 0; column < layout->column_count; column++) {
-        /* The values of column 0, the GPU time, are those of the times of all passes. */
-        uint32_t first = column > 0 ? column : zt__pass_time_column(profiler, 0);
-        uint32_t count = column > 0 ? 1 : profiler->pass_count, kept = 0;
-        for (i = 0; values && i < count; i++) {
-            kept += zt__copy_column(layout, &copy, first + i, values + kept);
-        }
-        if (column == 0) {
-            zt__count_times(values, kept, &document->histogram);
-        }
-        zt__get_moments(layout, &copy, column, &document->stats[column]);
-        zt__add_quantiles(layout, column, values, kept, &document->stats[column]);
-    }
     zt__hide_uncertain(&document->stats[zt__latency_column(profiler, ZT_LATENCY_LAUNCH)], launch_error_ns);
     region->time_ns = document->stats[0];
-    region->differs = zt__find_differences(profiler, &document->stats[zt__pass_time_column(profiler, 0)]);
-    zt__free(allocator, values);
-    zt__free_statistics(allocator, &copy);
+    for (pass = 0; pass < profiler->pass_count; pass++) {
+        pass_times[pass] = *zt__pass_time(document, pass);
+    }
+    region->differs = zt__find_differences(profiler, pass_times);
     if (document->out_of_memory || !(region->count || region->lost || region->dropped)) {
         return 0;
     }
@@ -21378,6 +21507,28 @@ ZT__PRIVATE void zt__note_modules(zt__document *document, zt__note_fn note) {
 #endif
 }
 
+/* Notes samples with times alone, where others have metrics. Packed statistics have them, too. */
+ZT__PRIVATE void zt__note_times_alone(zt__document *document, zt__note_fn note) {
+    zt_profiler *profiler = document->profiler;
+    uint64_t all = 0, with_metrics = 0;
+    char text[320];
+    uint32_t i;
+    zt__lock(&profiler->mutex);
+    for (i = 0; i < document->region_count; i++) {
+        all += zt__collected(profiler, &profiler->regions[i]->times);
+        with_metrics += zt__collected(profiler, &profiler->regions[i]->statistics);
+    }
+    zt__unlock(&profiler->mutex);
+    if (profiler->metric_count > 0 && with_metrics < all) {
+        snprintf(
+            text, sizeof text,
+            "%llu of %llu samples have times alone, because their launches are outside of every or limit of "
+            "zt_trace_config. Metrics, and what is calculated from them, are those of the others.",
+            (unsigned long long)(all - with_metrics), (unsigned long long)all);
+        note(document, text);
+    }
+}
+
 /* Notes how many own times are not known. */
 ZT__PRIVATE void zt__note_own_times(zt__document *document, zt__note_fn note) {
     uint32_t i, count = 0;
@@ -21625,6 +21776,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
         snprintf(text, sizeof text, "There are no metrics: %s", zt_get_availability_text(document->profiler));
         note(document, text);
     }
+    zt__note_times_alone(document, note);
     zt__note_own_times(document, note);
     if (document->differs) {
         note(document, "Where passes differ, metrics of different passes are not of the same work. Repeat "
@@ -21839,15 +21991,17 @@ ZT__PRIVATE void zt__write_csv_region(zt__document *document) {
     zt__csv_line line = {name, &gpu_time, &document->stats[0], "all", "all", document->region.differs, NULL};
     uint32_t metric, part;
     char tile[16] = "all", pass[16] = "all";
+    int shows_passes;
     zt_limit_info limit;
     zt__write_csv_line(writer, &line);
     zt__write_csv_nesting(document);
     zt__write_csv_latencies(document);
     line.tile = tile;
     line.pass = pass;
-    for (part = 0; profiler->pass_count > 1 && part < profiler->pass_count; part++) {
+    shows_passes = profiler->pass_count > 1 || zt__has_times_alone(document);
+    for (part = 0; shows_passes && part < profiler->pass_count; part++) {
         snprintf(pass, sizeof pass, "%u", (unsigned)part);
-        line.stats = &document->stats[zt__pass_time_column(profiler, part)];
+        line.stats = zt__pass_time(document, part);
         zt__write_csv_line(writer, &line);
     }
     for (part = 0; part <= profiler->tile_count; part++) { /* all tiles together, and then each */
@@ -22044,7 +22198,7 @@ ZT__PRIVATE void zt__write_instances(zt__document *document) {
     zt__writer *writer = &document->writer;
     uint32_t metric, tile, tiles = profiler->tile_count ? profiler->tile_count : 1;
     uint64_t i, end;
-    double *values = (double *)zt__allocate(allocator, profiler->layout.column_count, sizeof *values);
+    double *values = (double *)zt__allocate(allocator, profiler->row_length, sizeof *values);
     document->out_of_memory |= !values;
     zt__write_instance_headings(document);
     zt__get_kept_samples(profiler, &i, &end);
@@ -22062,8 +22216,10 @@ ZT__PRIVATE void zt__write_instances(zt__document *document) {
             }
             for (metric = 0; metric < profiler->metric_count; metric++) {
                 uint32_t column = profiler->tile_count ? zt__tile_column(profiler, tile, metric) : 1 + metric;
+                /* No metric has measured the GPU time of a sample with times alone. */
+                int is_time = metric == profiler->passes[0].time_metric && sample.pass == ZT__TIMES_PASS;
                 zt__write_text(writer, ",");
-                zt__write_csv_number(writer, values[column]);
+                zt__write_csv_number(writer, is_time ? values[0] : values[column]);
             }
             zt__write_text(writer, "\n");
         }
@@ -22283,7 +22439,7 @@ ZT__PRIVATE void zt__write_json_derived(zt__document *document, const zt__json *
         }
         zt__clear_stats(&stats);
         stats.mean = zt__ranked_figure(&document->advice, &json->means, document->index, &json->columns[i]);
-        stats.count = zt__is_nan(stats.mean) ? 0 : document->region.count;
+        stats.count = zt__is_nan(stats.mean) ? 0 : document->region.with_metrics;
         zt__write_comma(writer);
         zt__print(writer, "\n\"%s\":", zt__roles[json->columns[i].role].name);
         zt__write_json_metric(writer, &stats);
@@ -22324,7 +22480,9 @@ ZT__PRIVATE void zt__write_json_histogram(zt__document *document) {
 /* Writes what limits the region, and what it does a second. */
 ZT__PRIVATE void zt__write_json_advice(zt__document *document) {
     zt__writer *writer = &document->writer;
-    const zt_stats *time = &document->region.time_ns;
+    /* The memory traffic, with which a roofline compares operations, is that of samples with metrics. */
+    const zt_stats *time =
+        document->region.with_metrics ? &document->time_with_metrics : &document->region.time_ns;
     double figures[ZT__ROLE_COUNT];
     zt_limit_info limit;
     memset(&limit, 0, sizeof limit);
@@ -22422,14 +22580,17 @@ ZT__PRIVATE void zt__write_json_region(zt__document *document, const zt__json *j
     zt__write_json_figure(writer, "own_ns", document->region.own_ns);
     zt__write_json_figure(writer, "total_ns", document->region.total_ns);
     zt__write_json_figure(writer, "share", document->nesting[document->index].share);
+    zt__write_json_count(writer, "with_metrics", document->region.with_metrics);
     zt__write_text(writer, ",\n\"time_ns\":");
     zt__write_json_stats(writer, &document->stats[0]);
     if (profiler->pass_count > 1) {
         zt__write_json_text(writer, "differs", zt__differences[document->region.differs]);
+    }
+    if (profiler->pass_count > 1 || zt__has_times_alone(document)) {
         zt__write_text(writer, ",\n\"pass_time_ns\":[");
         for (pass = 0; pass < profiler->pass_count; pass++) {
             zt__write_comma(writer);
-            zt__write_json_stats(writer, &document->stats[zt__pass_time_column(profiler, pass)]);
+            zt__write_json_stats(writer, zt__pass_time(document, pass));
         }
         zt__write_text(writer, "]");
     }
@@ -22937,7 +23098,7 @@ ZT__PRIVATE void zt__write_json_timeline(zt__document *document) {
     }
     first = end - first > MOST_SPANS ? end - MOST_SPANS : first;
     samples = (zt__timeline_sample *)zt__allocate(allocator, (size_t)(end - first), sizeof *samples);
-    values = (double *)zt__allocate(allocator, profiler->layout.column_count, sizeof *values);
+    values = (double *)zt__allocate(allocator, profiler->row_length, sizeof *values);
     document->out_of_memory |= !samples || !values;
     for (i = first; i < end && samples && values; i++) {
         zt__timeline_sample *sample = &samples[count];
@@ -24015,7 +24176,7 @@ ZT__PRIVATE int zt__copy_spans(zt__trace *trace) {
     const zt_allocator *allocator = &profiler->config.allocator;
     size_t room, width = 1 + (size_t)trace->columns.count;
     uint64_t first, end, i;
-    double *values = (double *)zt__allocate(allocator, profiler->layout.column_count, sizeof *values);
+    double *values = (double *)zt__allocate(allocator, profiler->row_length, sizeof *values);
     zt__get_kept_samples(profiler, &first, &end);
     trace->replaced = first;
     room = (size_t)(end - first) + 1;
@@ -25563,6 +25724,12 @@ static const char *const zt__page[] = {
     "    const body = addTable(box, [[\"Metric\"], ...numbers, [\"Unit\"], [\"Sum\", \"number\"], [\"Component\"]]), missing = [];",
     "    const time = {units: \"ns\", description: \"Time from the begin to the end of the region on the device.\"};",
     "    addFigureRow(body, \"GPU time\", time, (figure) => region.time_ns[figure]);",
+    "    const times = region.with_metrics < region.count ? region.pass_time_ns || [] : [];",
+    "    const withMetrics = {units: \"ns\", description: \"GPU time of the samples that have metrics. The others have times alone.\"};",
+    "    times.forEach((ofPass, pass) => {",
+    "        const name = \"GPU time with metrics\" + (times.length > 1 ? \", pass \" + pass : \"\");",
+    "        addFigureRow(body, name, withMetrics, (figure) => ofPass[figure]);",
+    "    });",
     "    for (const name of metricNames) {",
     "        if (figureOf(region, name, \"count\") > 0) {",
     "            addFigureRow(body, name, metrics[name], (figure) => figureOf(region, name, figure));",
@@ -26075,8 +26242,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     document->profiler = zt__mutable(profiler);
     document->region_count = zt_get_region_count(profiler);
     zt__begin_writing(&document->writer, write, user);
-    document->stats =
-        (zt_stats *)zt__allocate(allocator, profiler->layout.column_count, sizeof *document->stats);
+    document->stats = (zt_stats *)zt__allocate(allocator, profiler->row_length, sizeof *document->stats);
     document->out_of_memory = !document->stats || !zt__read_nesting(document);
 #ifdef ZETOOLS_TRACER
     if (format != ZT_FORMAT_TRACE && format != ZT_FORMAT_OPENMETRICS && format != ZT_FORMAT_INSTANCES) {
