@@ -1044,8 +1044,9 @@ typedef struct zt_config {
 
     uint32_t slots_per_step; /* Slots are made as they are needed, this many at a time. A lower number saves
                                 device memory where few regions are in flight. Default: 256. */
-    uint32_t max_slots;      /* The limit of slots in each pass; regions beyond it are dropped. Raise it if
-                                recorded lists have more regions than this. Default: 16384. */
+    uint32_t max_slots;      /* The limit of slots in each pass, and of those for launches with times alone;
+                                regions beyond it are dropped. Raise it if recorded lists have more regions
+                                than this. Default: 16384. */
     uint32_t samples;        /* Samples kept of each region for median and 95th percentile, up to 1,048,576;
                                 see AGGREGATION. A region needs up to 8 bytes a metric and kept sample, and
                                 56 a metric; GPU time and latencies count as four. Default: 512. */
