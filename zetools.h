@@ -3781,23 +3781,6 @@ ZT__PRIVATE int zt__read_tool(const zt__tool *tool, int output) {
     }
 }
 
-/* Waits until a program has ended, so that it is no zombie, and kills it at the deadline. The application may
-   wait for all of its children, or ignore them; then there is nothing to wait for. */
-ZT__PRIVATE void zt__await_tool(pid_t process, uint64_t deadline) {
-    enum { KILLED_NS = 1000000000 };
-    zt__wait wait = zt__wait_until(deadline);
-    pid_t ended;
-    do {
-        ended = waitpid(process, NULL, WNOHANG);
-    } while ((ended == 0 || (ended < 0 && errno == EINTR)) && zt__wait_again(&wait));
-    if (ended == 0) {
-        kill(process, SIGKILL);
-        wait = zt__wait_until(zt__deadline(KILLED_NS));
-        while (waitpid(process, NULL, WNOHANG) == 0 && zt__wait_again(&wait)) {
-        }
-    }
-}
-
 /* Starts the program with duplicated descriptors, which no other program inherits. It gets few variables of
    the environment: LD_PRELOAD and ZT_AUTO could make it a program that is profiled. Returns 0 if there is no
    such program. */
@@ -3843,9 +3826,11 @@ ZT__PRIVATE int zt__spawn_tool(const zt__tool *tool, int input, int object, int 
    The files must be flushed. */
 ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
     enum { LEAST = ZT__TOOL_DESCRIPTOR + 1 }; /* above those of the program, so that none replaces another */
+    enum { KILLED_NS = 1000000000 };
     int pipes[2], descriptors[3], started = 0;
     uint32_t i;
-    pid_t process = 0;
+    pid_t process = 0, ended;
+    zt__wait wait;
     if (pipe(pipes) != 0) {
         return 0;
     }
@@ -3864,7 +3849,18 @@ ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
         }
     }
     if (started) {
-        zt__await_tool(process, zt__read_tool(tool, pipes[0]) ? tool->deadline : 0);
+        /* It is waited for, so that it is no zombie. The application may wait for all of its children, or
+           ignore them; then waitpid fails. */
+        wait = zt__wait_until(zt__read_tool(tool, pipes[0]) ? tool->deadline : 0);
+        do {
+            ended = waitpid(process, NULL, WNOHANG);
+        } while ((ended == 0 || (ended < 0 && errno == EINTR)) && zt__wait_again(&wait));
+        if (ended == 0) {
+            kill(process, SIGKILL);
+            wait = zt__wait_until(zt__deadline(KILLED_NS));
+            while (waitpid(process, NULL, WNOHANG) == 0 && zt__wait_again(&wait)) {
+            }
+        }
     }
     close(pipes[0]);
     return started;
@@ -5736,32 +5732,12 @@ ZT__PRIVATE void zt__close_catalog(const zt_allocator *allocator, zt__catalog *c
     memset(catalog, 0, sizeof *catalog);
 }
 
-/* Sets `*found` if a group samples instructions: such a group has few metrics, and one of them is the
-   instruction pointer. On failure `*call` is the call that failed. */
-ZT__PRIVATE ze_result_t zt__detect_instruction_sampling(zet_metric_group_handle_t group, uint8_t *found,
-                                                        const char **call) {
-    enum { LOOKED_AT = 16 };
-    zet_metric_handle_t metrics[LOOKED_AT];
-    uint32_t i, count = LOOKED_AT;
-    ze_result_t result;
-    *call = "zetMetricGet";
-    result = zetMetricGet(group, &count, metrics);
-    for (i = 0; i < count && i < LOOKED_AT && result == ZE_RESULT_SUCCESS; i++) {
-        zet_metric_properties_t metric;
-        memset(&metric, 0, sizeof metric);
-        metric.stype = ZET_STRUCTURE_TYPE_METRIC_PROPERTIES;
-        *call = "zetMetricGetProperties";
-        result = zetMetricGetProperties(metrics[i], &metric);
-        *found |= metric.metricType == ZET_METRIC_TYPE_IP_EXP;
-    }
-    return result;
-}
-
 /* Lists a device's groups. Enables metrics if they are disabled and the driver can enable them at run time.
    On failure `*call` is the call that failed, and nothing is left allocated. */
 ZT__PRIVATE ze_result_t zt__open_catalog(const zt_allocator *allocator, const zt__driver *driver,
                                          ze_device_handle_t device, zt__catalog *catalog, const char **call) {
-    uint32_t i;
+    enum { LOOKED_AT = 16 }; /* a group that samples instructions has few metrics */
+    uint32_t i, m, count;
     int is_disabled;
     ze_result_t result;
     memset(catalog, 0, sizeof *catalog);
@@ -5788,13 +5764,24 @@ ZT__PRIVATE ze_result_t zt__open_catalog(const zt_allocator *allocator, const zt
     result = zetMetricGroupGet(device, &catalog->count, catalog->handles);
     for (i = 0; i < catalog->count && result == ZE_RESULT_SUCCESS; i++) {
         zet_metric_group_properties_t *group = &catalog->properties[i];
+        zet_metric_handle_t metrics[LOOKED_AT];
         *call = "zetMetricGroupGetProperties";
         group->stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES;
         result = zetMetricGroupGetProperties(catalog->handles[i], group);
+        count = 0;
         if (result == ZE_RESULT_SUCCESS &&
             (group->samplingType & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED)) {
-            result =
-                zt__detect_instruction_sampling(catalog->handles[i], &catalog->samples_instructions[i], call);
+            count = LOOKED_AT;
+            *call = "zetMetricGet";
+            result = zetMetricGet(catalog->handles[i], &count, metrics);
+        }
+        for (m = 0; m < count && m < LOOKED_AT && result == ZE_RESULT_SUCCESS; m++) {
+            zet_metric_properties_t metric;
+            memset(&metric, 0, sizeof metric);
+            metric.stype = ZET_STRUCTURE_TYPE_METRIC_PROPERTIES;
+            *call = "zetMetricGetProperties";
+            result = zetMetricGetProperties(metrics[m], &metric);
+            catalog->samples_instructions[i] |= metric.metricType == ZET_METRIC_TYPE_IP_EXP;
         }
     }
     if (result != ZE_RESULT_SUCCESS) {
@@ -5961,31 +5948,6 @@ ZT__PRIVATE void zt__describe_metric(const zt__group *group, uint32_t index, zt_
     metric->type = (int)from->metricType;
     metric->aggregation = zt__aggregation_of(from->metricType, from->resultUnits);
     metric->pass = 0;
-}
-
-/* Returns the cause by which a sample is lost if the flag with this name is set; ZT_CAUSE_COUNT if the metric
-   is no such flag. */
-ZT__PRIVATE zt_cause zt__cause_of_flag(const char *metric_name) {
-    static const struct {
-        const char *name;
-        zt_cause cause;
-    } flags[] = {
-        {"ReportError", ZT_LOST_REPORT_ERROR},
-        {"ReportLost", ZT_LOST_REPORT_LOST},
-        {"ReportWithoutWorkload", ZT_LOST_REPORT_WITHOUT_WORKLOAD},
-        {"ReportInconsistent", ZT_LOST_REPORT_INCONSISTENT},
-        {"ReportContextMismatch", ZT_LOST_REPORT_CONTEXT_MISMATCH},
-        {"ReportQueryModeMismatch", ZT_LOST_REPORT_QUERY_MODE_MISMATCH},
-        {"OverrunOccured", ZT_LOST_OVERRUN},
-        {"QuerySplitOccurred", ZT_LOST_QUERY_SPLIT},
-    };
-    uint32_t i;
-    for (i = 0; i < ZT__COUNT_OF(flags); i++) {
-        if (strcmp(metric_name, flags[i].name) == 0) {
-            return flags[i].cause;
-        }
-    }
-    return ZT_CAUSE_COUNT;
 }
 
 /* Returns a value as a number, or NaN. Drivers may return a value of another type than that of its metric. */
@@ -6388,26 +6350,6 @@ ZT__PRIVATE ze_result_t zt__select_by_metrics(zt__selector *selector) {
 
 /* ---- which groups are measured together ------------------------------------------------------------------ */
 
-/* Stores the pass of each group: the first group of a domain is in the first pass, the second one in the
-   second pass, and so on. If a pass is full, the group is in the next one that is not. */
-ZT__PRIVATE void zt__plan_by_domain(const zt__selection *selection, uint32_t *pass_of) {
-    uint32_t together[ZT__MAX_GROUPS] = {0};
-    uint32_t g, earlier;
-    for (g = 0; g < selection->group_count; g++) {
-        pass_of[g] = 0;
-        for (earlier = 0; earlier < g; earlier++) {
-            if (selection->groups[earlier].properties.domain == selection->groups[g].properties.domain &&
-                pass_of[earlier] >= pass_of[g]) {
-                pass_of[g] = pass_of[earlier] + 1;
-            }
-        }
-        while (together[pass_of[g]] == ZT__MAX_GROUPS_IN_PASS) {
-            pass_of[g]++;
-        }
-        together[pass_of[g]]++;
-    }
-}
-
 /* Stores the pass of each group as the driver proposes, which knows of more conflicts than those of domains.
    It reorders `handles` by pass. Returns 0 if its proposal cannot be used. */
 ZT__PRIVATE int zt__plan_by_driver(const zt__selector *selector, uint32_t *pass_of) {
@@ -6444,14 +6386,29 @@ ZT__PRIVATE int zt__plan_by_driver(const zt__selector *selector, uint32_t *pass_
     return found == count;
 }
 
-/* Puts the groups into the order of their passes. On failure the message was reported. */
+/* Puts the groups into the order of their passes: those that the driver proposes, or else the first group of
+   a domain into the first pass, the second one into the second, and so on. If a pass is full, the group is in
+   the next one that is not. On failure the message was reported. */
 ZT__PRIVATE ze_result_t zt__plan_passes(zt__selector *selector) {
     zt__selection *selection = selector->selection;
     zt__group ordered[ZT__MAX_GROUPS];
-    uint32_t pass_of[ZT__MAX_GROUPS] = {0};
-    uint32_t g, pass, needed = 1, placed = 0, most = selector->config->max_passes;
+    uint32_t pass_of[ZT__MAX_GROUPS] = {0}, together[ZT__MAX_GROUPS] = {0};
+    uint32_t g, earlier, pass, needed = 1, placed = 0, most = selector->config->max_passes;
     if (selection->group_count > 1 && !zt__plan_by_driver(selector, pass_of)) {
-        zt__plan_by_domain(selection, pass_of);
+        for (g = 0; g < selection->group_count; g++) {
+            pass = 0;
+            for (earlier = 0; earlier < g; earlier++) {
+                if (selection->groups[earlier].properties.domain == selection->groups[g].properties.domain &&
+                    pass_of[earlier] >= pass) {
+                    pass = pass_of[earlier] + 1;
+                }
+            }
+            while (together[pass] == ZT__MAX_GROUPS_IN_PASS) {
+                pass++;
+            }
+            pass_of[g] = pass;
+            together[pass]++;
+        }
     }
     for (g = 0; g < selection->group_count; g++) {
         if (pass_of[g] >= needed) {
@@ -6624,36 +6581,14 @@ ZT__PRIVATE ze_result_t zt__deactivate_group(ze_context_handle_t context, ze_dev
 
 /* ---- calculation ----------------------------------------------------------------------------------------- */
 
-/* Calculates one report of a root device, which has a header and a set of values for each tile. The last
-   tiles have no set if they had no work: their values get a type that zt__value_of makes NaN. */
-ZT__PRIVATE ze_result_t zt__calculate_tiles_of_report(const zt__driver *driver, const zt__group *group,
-                                                      const uint8_t *raw, zet_typed_value_t *values) {
-    uint32_t counts[ZT__MAX_TILES] = {0};
-    uint32_t sets = group->tiles, room = group->tiles * group->metric_count, total = room, i;
-    ze_result_t result = driver->zetMetricGroupCalculateMultipleMetricValuesExp(
-        group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, group->report_size, raw, &sets,
-        &total, counts, values);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    for (i = 0; i < sets && i < group->tiles; i++) {
-        if (counts[i] != group->metric_count) {
-            return ZE_RESULT_ERROR_INVALID_SIZE;
-        }
-    }
-    for (i = i * group->metric_count; i < room; i++) {
-        values[i].type = ZET_VALUE_TYPE_FORCE_UINT32;
-    }
-    return result;
-}
-
 /* Calculates `count` reports of one group, which follow each other in `raw`. For each report, `values` has
    room for the metrics of each tile. The mutex of the process is locked, because drivers cannot calculate on
    two threads at once, not even different groups. */
 ZT__PRIVATE ze_result_t zt__calculate_reports(const zt__driver *driver, const zt__group *group,
                                               const uint8_t *raw, uint32_t count, zet_typed_value_t *values) {
     zt__process *process = zt__get_process();
-    uint32_t i, wanted = count * group->metric_count, calculated = wanted;
+    uint32_t i, set, room = group->tiles * group->metric_count;
+    uint32_t wanted = count * group->metric_count, calculated = wanted;
     ze_result_t result = ZE_RESULT_SUCCESS;
     if (!process) {
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
@@ -6666,10 +6601,22 @@ ZT__PRIVATE ze_result_t zt__calculate_reports(const zt__driver *driver, const zt
         if (result == ZE_RESULT_SUCCESS && calculated != wanted) {
             result = ZE_RESULT_ERROR_INVALID_SIZE;
         }
-    } else {
-        for (i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
-            result = zt__calculate_tiles_of_report(driver, group, raw + i * group->report_size,
-                                                   values + (size_t)i * group->metric_count * group->tiles);
+        count = 0;
+    }
+    /* A report of a root device has a header and a set of values for each tile, so it is calculated alone. */
+    for (i = 0; i < count && result == ZE_RESULT_SUCCESS; i++, raw += group->report_size, values += room) {
+        uint32_t counts[ZT__MAX_TILES] = {0}, sets = group->tiles, total = room;
+        result = driver->zetMetricGroupCalculateMultipleMetricValuesExp(
+            group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, group->report_size, raw, &sets,
+            &total, counts, values);
+        for (set = 0; set < sets && set < group->tiles; set++) {
+            if (result == ZE_RESULT_SUCCESS && counts[set] != group->metric_count) {
+                result = ZE_RESULT_ERROR_INVALID_SIZE;
+            }
+        }
+        /* Tiles without work are the last, and have no set. zt__value_of makes NaN of this type. */
+        for (set *= group->metric_count; set < room; set++) {
+            values[set].type = ZET_VALUE_TYPE_FORCE_UINT32;
         }
     }
     zt__unlock(&process->mutex);
@@ -6995,33 +6942,6 @@ ZT__PRIVATE double zt__random_fraction(uint64_t *state) {
     return (double)(int64_t)(zt__random(state) >> 11) / 9007199254740992.0;
 }
 
-/* Stores how many kept rows of each of two sets stay when the sets are merged into `room` rows. If both sets
-   have kept all their samples, and there is room, all rows stay. Otherwise samples are drawn from both sets
-   with equal chance, until there is no room left, or no row of the set from which a sample was drawn. */
-ZT__PRIVATE void zt__draw_row_counts(const zt__statistics *a, const zt__statistics *b, uint32_t room,
-                                     uint64_t *state, uint32_t stay[2]) {
-    uint64_t of_a = zt__samples_per_pass(a), of_b = zt__samples_per_pass(b);
-    double left[2], step[2]; /* samples not drawn yet, and for how many samples each kept row stands */
-    stay[0] = a->kept;
-    stay[1] = b->kept;
-    if (of_a + of_b <= room && a->kept == of_a && b->kept == of_b) {
-        return;
-    }
-    left[0] = (double)of_a;
-    left[1] = (double)of_b;
-    step[0] = a->kept ? left[0] / a->kept : 0;
-    step[1] = b->kept ? left[1] / b->kept : 0;
-    stay[0] = stay[1] = 0;
-    while (stay[0] + stay[1] < room) {
-        int drawn = zt__random_fraction(state) * (left[0] + left[1]) >= left[0];
-        if (stay[drawn] == (drawn ? b : a)->kept) {
-            return;
-        }
-        stay[drawn]++;
-        left[drawn] -= step[drawn];
-    }
-}
-
 /* Copies `wanted` of `count` rows, chosen at random with equal chance, in their order. `to` may be `rows`. */
 ZT__PRIVATE void zt__draw_rows(const zt__sample_layout *layout, uint64_t *state, double *to,
                                const double *rows, uint32_t count, uint32_t wanted) {
@@ -7036,21 +6956,44 @@ ZT__PRIVATE void zt__draw_rows(const zt__sample_layout *layout, uint64_t *state,
 }
 
 /* Adds the statistics of other samples, for which room was reserved. The mutex of the owner of `into` is
-   held, and no thread writes to `from`. */
+   held, and no thread writes to `from`.
+
+   If both sets have kept all their samples, and there is room, all rows stay. Otherwise samples are drawn
+   from both sets with equal chance, until there is no room left, or no row of the set from which a sample was
+   drawn. */
 ZT__PRIVATE void zt__merge_statistics(const zt__sample_layout *layout, zt__statistics *into,
                                       const zt__statistics *from) {
-    uint64_t state = zt__random_state(into->seed, zt__samples_per_pass(into) + zt__samples_per_pass(from));
-    uint32_t i, stay[2];
+    uint64_t of_into = zt__samples_per_pass(into), of_from = zt__samples_per_pass(from);
+    uint64_t state = zt__random_state(into->seed, of_into + of_from);
+    uint32_t i, kept[2], stay[2] = {0, 0};
+    double left[2], step[2]; /* samples not drawn yet, and for how many samples each kept row stands */
     if (!from->moments) {
         return;
     }
-    zt__draw_row_counts(into, from, into->capacity, &state, stay);
+    kept[0] = into->kept;
+    kept[1] = from->kept;
+    left[0] = (double)of_into;
+    left[1] = (double)of_from;
+    step[0] = kept[0] ? left[0] / kept[0] : 0;
+    step[1] = kept[1] ? left[1] / kept[1] : 0;
+    if (of_into + of_from <= into->capacity && kept[0] == of_into && kept[1] == of_from) {
+        memcpy(stay, kept, sizeof stay);
+    } else {
+        while (stay[0] + stay[1] < into->capacity) {
+            int drawn = zt__random_fraction(&state) * (left[0] + left[1]) >= left[0];
+            if (stay[drawn] == kept[drawn]) {
+                break;
+            }
+            stay[drawn]++;
+            left[drawn] -= step[drawn];
+        }
+    }
     if (stay[0]) {
-        zt__draw_rows(layout, &state, into->rows, into->rows, into->kept, stay[0]);
+        zt__draw_rows(layout, &state, into->rows, into->rows, kept[0], stay[0]);
     }
     if (stay[1]) {
         zt__draw_rows(layout, &state, into->rows + (size_t)stay[0] * layout->column_count, from->rows,
-                      from->kept, stay[1]);
+                      kept[1], stay[1]);
     }
     into->kept = stay[0] + stay[1];
     for (i = 0; i < layout->column_count; i++) {
@@ -7110,58 +7053,52 @@ ZT__PRIVATE uint32_t zt__copy_column(const zt__sample_layout *layout, const zt__
     return count;
 }
 
-/* Reorders values by Hoare's selection, until the value of this rank, counted from 0, is in its place: none
-   before it is greater, and none after it is less. `count` is not 0. */
-ZT__PRIVATE void zt__select_rank(double *values, uint32_t count, uint32_t rank) {
-    uint32_t low = 0, high = count - 1;
-    while (low < high) {
-        double pivot = values[low + (high - low) / 2];
-        uint32_t i = low, j = high;
-        for (;;) {
-            double swapped;
-            while (values[i] < pivot) {
-                i++;
-            }
-            while (values[j] > pivot) {
-                j--;
-            }
-            if (i >= j) {
-                break;
-            }
-            swapped = values[i];
-            values[i++] = values[j];
-            values[j--] = swapped;
-        }
-        if (rank <= j) {
-            high = j;
-        } else {
-            low = j + 1;
-        }
-    }
-}
-
 /* Returns the quantile below which this share of the values lies, interpolated linearly between the two
    values next to it; NaN if there are no values. Reorders the values, unless they are sorted. */
 ZT__PRIVATE double zt__quantile(double *values, uint32_t count, double share) {
-    double position, low, high;
-    uint32_t rank, i;
+    double position, next;
+    uint32_t rank, first = 0, last = count - 1, i;
     if (count == 0) {
         return zt__nan();
     }
     position = share * (count - 1);
     rank = (uint32_t)position;
-    zt__select_rank(values, count, rank);
-    low = values[rank];
-    if (rank + 1 >= count) {
-        return low;
-    }
-    high = values[rank + 1];
-    for (i = rank + 2; i < count; i++) {
-        if (values[i] < high) {
-            high = values[i];
+    /* Hoare's selection puts the value of this rank, counted from 0, into its place: none before it is
+       greater, and none after it is less. */
+    while (first < last) {
+        double pivot = values[first + (last - first) / 2];
+        uint32_t low = first, high = last;
+        for (;;) {
+            double swapped;
+            while (values[low] < pivot) {
+                low++;
+            }
+            while (values[high] > pivot) {
+                high--;
+            }
+            if (low >= high) {
+                break;
+            }
+            swapped = values[low];
+            values[low++] = values[high];
+            values[high--] = swapped;
+        }
+        if (rank <= high) {
+            last = high;
+        } else {
+            first = high + 1;
         }
     }
-    return low + (high - low) * (position - rank);
+    if (rank + 1 >= count) {
+        return values[rank];
+    }
+    next = values[rank + 1];
+    for (i = rank + 2; i < count; i++) {
+        if (values[i] < next) {
+            next = values[i];
+        }
+    }
+    return values[rank] + (next - values[rank]) * (position - rank);
 }
 
 /* ==== >>profiler: what a profiler is made of: slots, lists, names, passes ================================= */
@@ -11078,30 +11015,13 @@ ZT__PRIVATE void zt__apply_merge(const zt__merge *merge) {
     zt__unlock(&into->mutex);
 }
 
-/* Locks the collectors of two profilers, so that nothing is collected while one is merged into the other. The
-   order is that of their addresses, so that two threads that merge in opposite directions do not wait for
-   each other. Inside a sample function, this thread holds that of `from`. Returns 0 if a collector is held
-   for too long. */
-ZT__PRIVATE int zt__lock_collectors(zt_profiler *into, zt_profiler *from) {
-    uint64_t deadline = zt__deadline(into->config.wait_timeout_ns);
-    int is_inside = zt__is_owner(&from->collector), into_first = (uintptr_t)into < (uintptr_t)from;
-    zt_profiler *first = into_first || is_inside ? into : from, *second = first == into ? from : into;
-    if (!zt__lock_until(&first->collector, deadline)) {
-        return 0;
-    }
-    if (!is_inside && !zt__lock_until(&second->collector, deadline)) {
-        zt__unlock_timed(&first->collector);
-        return 0;
-    }
-    return 1;
-}
-
 ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
-    zt_profiler *source = zt__mutable(from);
+    zt_profiler *source = zt__mutable(from), *first, *second;
     zt__merge merge = {into, source, 0, 0, NULL, NULL};
     const char *mismatch;
+    uint64_t deadline;
     uint32_t i;
-    int is_inside, has_memory;
+    int is_inside, is_locked, has_memory;
     if (!into || !from) {
         return ZE_RESULT_SUCCESS;
     }
@@ -11116,8 +11036,19 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     if (zt__is_inside_callback(into, "zt_merge")) {
         return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     }
+    /* Nothing is collected meanwhile. The collectors are locked in the order of their addresses, so that two
+       threads that merge in opposite directions do not wait for each other. Inside a sample function, this
+       thread holds that of `from` already. */
     is_inside = zt__is_owner(&source->collector);
-    if (!zt__lock_collectors(into, source)) {
+    first = is_inside || (uintptr_t)into < (uintptr_t)from ? into : source;
+    second = first == into ? source : into;
+    deadline = zt__deadline(into->config.wait_timeout_ns);
+    is_locked = zt__lock_until(&first->collector, deadline);
+    if (is_locked && !is_inside && !zt__lock_until(&second->collector, deadline)) {
+        zt__unlock_timed(&first->collector);
+        is_locked = 0;
+    }
+    if (!is_locked) {
         return zt__report(&into->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "zt_merge");
     }
     has_memory = zt__prepare_merge(&merge);
@@ -11172,7 +11103,6 @@ ZT__PRIVATE int zt__require_more(zt__packer *packer, size_t count, size_t size) 
     return zt__require(packer, (packer->size - packer->used) / size >= count);
 }
 
-/* As zt__allocate. */
 ZT__PRIVATE void *zt__allocate_unpacked(zt__packer *packer, const zt_allocator *allocator, size_t count,
                                         size_t size) {
     void *memory = zt__allocate(allocator, count, size);
@@ -12048,18 +11978,6 @@ ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns) {
     }
 }
 
-/* Returns the unwrapped time of the device for a time stamp of a kernel: the first from `least_ns` on. */
-ZT__PRIVATE uint64_t zt__place_kernel_stamp(const zt__timeline *timeline, uint64_t stamp, uint64_t least_ns) {
-    const zt__clock *clock = &timeline->kernel_clock;
-    uint64_t second = 1000000000u, rate = clock->ticks_per_second;
-    uint64_t ticks = (stamp - timeline->kernel_offset) & clock->mask;
-    uint64_t least = least_ns / second * rate + least_ns % second * rate / second;
-    if (clock->wrap_ns) {
-        ticks = least + ((ticks - least) & clock->mask);
-    }
-    return ticks / rate * second + ticks % rate * second / rate;
-}
-
 /* Finds out how the time stamps of kernels are related to the device's global ones, by a command that has
    such a time stamp, between two readings of the global clock. With most drivers, they have fewer bits of
    the same clock. */
@@ -12094,69 +12012,60 @@ ZT__PRIVATE void zt__prepare_times_alone(zt_profiler *profiler) {
     }
 }
 
-/* Returns how long a kept sample has waited for the device, and keeps the largest error for its region. It is
-   not known if another execution of the list
-   than the one that was announced may have begun it. */
-ZT__PRIVATE double zt__launch_latency(const zt__timeline *timeline, const zt__reading *reading,
-                                      const zt__timeline_sample *sample) {
-    const zt__slot *slot = reading->slot;
-    uint64_t begin_ns =
-        zt__convert_time(&timeline->clock, sample->begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
-    double error_ns = (double)zt__clock_error(&timeline->clock, begin_ns);
-    const zt__list *list = slot->list;
-    int is_unobserved = slot->number > list->destroyed_up_to ? list->state == ZT__LIST_UNOBSERVED
-                                                             : list->destroyed_was_unobserved;
-    if (reading->from != ZT__SLOT_PENDING || !sample->origin.submitted_by || slot->overwritten ||
-        is_unobserved) {
-        return zt__nan();
+/* Finds when a sample ran, in unwrapped time of the device: between its submission, from which `submitted` is
+   converted, and the moment at which it was seen complete. In that time the device's clock may have wrapped
+   around. Returns 0 if the time stamps fit in two places, or in none. */
+ZT__PRIVATE int zt__place_sample(const zt__timeline *timeline, const zt__sample_times *times,
+                                 uint64_t submitted, zt__timeline_sample *sample) {
+    const zt__clock *clock = times->is_kernel ? &timeline->kernel_clock : &timeline->clock;
+    uint64_t second = 1000000000u, rate = clock->ticks_per_second, tolerance = zt__clock_tolerance(clock);
+    uint64_t least = submitted > tolerance ? submitted - tolerance : 0;
+    uint64_t most =
+        zt__convert_time(&timeline->clock, times->not_after_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK) + tolerance;
+    if (times->is_kernel) {
+        uint64_t ticks = (times->begin_ticks - timeline->kernel_offset) & clock->mask;
+        uint64_t least_ticks = least / second * rate + least % second * rate / second;
+        if (clock->wrap_ns) {
+            ticks = least_ticks + ((ticks - least_ticks) & clock->mask);
+        }
+        sample->begin_ns = ticks / rate * second + ticks % rate * second / rate;
+    } else {
+        sample->begin_ns = zt__unwrap_after(clock, zt__ticks_to_ns(clock, times->begin_ticks), least);
     }
-    if (reading->times.is_kernel) {
-        error_ns += (double)timeline->kernel_error_ns;
-    }
-    if (slot->region->launch_error_ns < error_ns) {
-        slot->region->launch_error_ns = error_ns;
-    }
-    return (double)(int64_t)(begin_ns - sample->submitted_ns);
+    sample->end_ns = sample->begin_ns + zt__ticks_to_ns(clock, times->end_ticks - times->begin_ticks);
+    return !clock->wrap_ns || (sample->end_ns <= most && sample->end_ns + clock->wrap_ns > most);
 }
 
-/* Keeps a sample, and fills in its latencies, with the mutex held. It ran between its submission and the
-   moment at which it was seen complete. In that time the device's clock may have wrapped around: if the time
-   stamps of the sample fit in two places, or in none, it is not kept. */
+/* Keeps a sample, and fills in its latencies, with the mutex held. Does not keep one whose times are
+   uncertain. */
 ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *reading, double *row) {
     enum { CLOCK_ERROR_NS = 1000000 };
     zt__timeline *timeline = profiler->timeline;
-    const zt__sample_times *times = &reading->times;
-    const zt__slot *slot = reading->slot;
     const zt__clock *clock = &timeline->clock;
+    const zt__slot *slot = reading->slot;
+    const zt__list *list = slot->list;
     size_t place = (size_t)(timeline->written % timeline->capacity);
     size_t columns = profiler->row_length;
-    const zt__clock *stamp_clock = times->is_kernel ? &timeline->kernel_clock : clock;
-    uint64_t tolerance = zt__clock_tolerance(stamp_clock);
     uint64_t submitted = zt__convert_time(clock, slot->submitted_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK);
-    uint64_t least = submitted > tolerance ? submitted - tolerance : 0;
-    uint64_t most =
-        zt__convert_time(clock, times->not_after_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK) + tolerance;
-    zt__missing missing = {NULL, NULL, NULL, 0, ZT_CAUSE_COUNT, 1, 0};
+    int is_unobserved = slot->number > list->destroyed_up_to ? list->state == ZT__LIST_UNOBSERVED
+                                                             : list->destroyed_was_unobserved;
     zt__timeline_sample sample;
     /* What is executed again does not wait to be executed, and neither does what is on an immediate list. */
     if (reading->from == ZT__SLOT_PENDING && slot->origin.executions == 1) {
         row[zt__latency_column(profiler, ZT_LATENCY_QUEUE)] =
             (double)(slot->submitted_ns - slot->origin.appended_ns);
     }
-    sample.begin_ns = times->is_kernel
-                          ? zt__place_kernel_stamp(timeline, times->begin_ticks, least)
-                          : zt__unwrap_after(clock, zt__ticks_to_ns(clock, times->begin_ticks), least);
-    sample.end_ns = sample.begin_ns + zt__ticks_to_ns(stamp_clock, times->end_ticks - times->begin_ticks);
-    if (stamp_clock->wrap_ns && (sample.end_ns > most || sample.end_ns + stamp_clock->wrap_ns <= most)) {
-        timeline->ambiguous++;
+    if (!zt__place_sample(timeline, &reading->times, submitted, &sample)) {
+        zt__missing missing = {NULL, NULL, NULL, 0, ZT_CAUSE_COUNT, 1, 0};
         missing.region = slot->region;
-        missing.list = times->list;
+        missing.list = reading->times.list;
         missing.list_name = slot->origin.list_name;
         missing.since_ns = slot->submitted_ns;
+        timeline->ambiguous++;
         zt__keep_missing(profiler, &missing, 1);
         return;
     }
-    sample.list = times->list;
+    sample.list = reading->times.list;
     sample.submitted_ns = slot->submitted_ns;
     sample.origin = slot->origin;
     if (reading->from == ZT__SLOT_ARMED ||
@@ -12169,7 +12078,18 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     if (sample.origin.kind == ZT__REGION_OF_APPLICATION && slot->path->inner) {
         sample.origin.kind = ZT__REGION_AROUND_OTHERS;
     }
-    row[zt__latency_column(profiler, ZT_LATENCY_LAUNCH)] = zt__launch_latency(timeline, reading, &sample);
+    /* The launch latency is known if it was the announced execution of the list that began the sample. */
+    if (reading->from == ZT__SLOT_PENDING && sample.origin.submitted_by && !slot->overwritten &&
+        !is_unobserved) {
+        uint64_t begin_ns = zt__convert_time(clock, sample.begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
+        double error_ns = (double)zt__clock_error(clock, begin_ns) +
+                          (reading->times.is_kernel ? (double)timeline->kernel_error_ns : 0);
+        row[zt__latency_column(profiler, ZT_LATENCY_LAUNCH)] =
+            (double)(int64_t)(begin_ns - slot->submitted_ns);
+        if (slot->region->launch_error_ns < error_ns) {
+            slot->region->launch_error_ns = error_ns;
+        }
+    }
     if (timeline->written >= timeline->capacity &&
         timeline->samples[place].end_ns > timeline->replaced_until_ns) {
         timeline->replaced_until_ns = timeline->samples[place].end_ns;
@@ -12187,42 +12107,35 @@ ZT__PRIVATE uint64_t zt__middle_of_row(const zt__stream_data *data, uint64_t ind
     return row->begin_ns + (row->end_ns - row->begin_ns) / 2;
 }
 
-/* Returns the first kept row whose middle is not before a time. The mutex of the stream is held. */
-ZT__PRIVATE uint64_t zt__find_row(const zt__stream_data *data, uint64_t time_ns) {
-    uint64_t low = zt__oldest_kept(data->rows_written, data->row_capacity), high = data->rows_written;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (zt__middle_of_row(data, middle) < time_ns) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
 /* Sums the rows whose middle is between two times into `data->sums`. Rows that end at a marker are shorter
    than others, so metrics that are averaged are weighted by the length of the row. All other metrics count
    once a row. Returns 0 if rows of that time may still come. */
 ZT__PRIVATE int zt__sum_rows(zt__stream_data *data, uint64_t begin_ns, uint64_t end_ns) {
     uint32_t metrics = data->group.metric_count, m;
-    uint64_t index;
+    uint64_t low, high;
     int complete;
     memset(data->sums, 0, metrics * sizeof *data->sums);
     zt__lock(&data->mutex);
     complete =
         !data->is_open || (data->rows_written && zt__middle_of_row(data, data->rows_written - 1) >= end_ns);
-    if (complete) {
-        for (index = zt__find_row(data, begin_ns);
-             index < data->rows_written && zt__middle_of_row(data, index) < end_ns; index++) {
-            size_t place = (size_t)(index % data->row_capacity);
-            const double *values = data->row_values + place * metrics;
-            double lasted = (double)(data->rows[place].end_ns - data->rows[place].begin_ns);
-            for (m = 0; m < metrics; m++) {
-                int is_mean = data->metrics[m].aggregation == ZT_AGGREGATE_MEAN;
-                if (!zt__is_nan(values[m])) {
-                    zt__add_value(&data->sums[m], values[m], is_mean ? lasted : 1.0);
-                }
+    low = complete ? zt__oldest_kept(data->rows_written, data->row_capacity) : data->rows_written;
+    high = data->rows_written;
+    while (low < high) { /* finds the first row by bisection */
+        uint64_t between = low + (high - low) / 2;
+        if (zt__middle_of_row(data, between) < begin_ns) {
+            low = between + 1;
+        } else {
+            high = between;
+        }
+    }
+    for (; low < data->rows_written && zt__middle_of_row(data, low) < end_ns; low++) {
+        size_t place = (size_t)(low % data->row_capacity);
+        const double *values = data->row_values + place * metrics;
+        double lasted = (double)(data->rows[place].end_ns - data->rows[place].begin_ns);
+        for (m = 0; m < metrics; m++) {
+            int is_mean = data->metrics[m].aggregation == ZT_AGGREGATE_MEAN;
+            if (!zt__is_nan(values[m])) {
+                zt__add_value(&data->sums[m], values[m], is_mean ? lasted : 1.0);
             }
         }
     }
@@ -12230,33 +12143,12 @@ ZT__PRIVATE int zt__sum_rows(zt__stream_data *data, uint64_t begin_ns, uint64_t 
     return complete;
 }
 
-/* Makes room for the streamed metrics of a region. Streams attach at the end, so existing metrics keep their
-   indices. Returns 0 without memory. */
-ZT__PRIVATE int zt__make_room_for_streamed(zt_profiler *profiler, zt__region_record *region, uint32_t count) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    zt__moments *streamed, *before = region->streamed;
-    if (region->streamed_count >= count) { /* no other thread writes this, so it is read without the mutex */
-        return 1;
-    }
-    streamed = (zt__moments *)zt__allocate(allocator, count, sizeof *streamed);
-    if (!streamed) {
-        return 0;
-    }
-    zt__lock(&profiler->mutex);
-    if (before) {
-        memcpy(streamed, before, region->streamed_count * sizeof *streamed);
-    }
-    region->streamed = streamed;
-    region->streamed_count = count;
-    zt__unlock(&profiler->mutex);
-    zt__free(allocator, before);
-    return 1;
-}
-
 /* Attributes rows to the next sample. Returns 0 if there is no sample, or if its rows may still come. If
    there is no memory, the sample gets no rows. */
 ZT__PRIVATE int zt__attribute_next_sample(zt_profiler *profiler) {
+    const zt_allocator *allocator = &profiler->config.allocator;
     zt__timeline *timeline = profiler->timeline;
+    zt__moments *streamed, *before;
     zt__stream_data *first = NULL, *data;
     zt__region_record *region = NULL;
     uint64_t begin_ns = 0, end_ns = 0, index, oldest;
@@ -12279,8 +12171,23 @@ ZT__PRIVATE int zt__attribute_next_sample(zt_profiler *profiler) {
     if (!region) {
         return 0;
     }
-    if (!zt__make_room_for_streamed(profiler, region, count)) {
-        count = 0;
+    /* Streams attach at the end, so the metrics of others keep their indices. No other thread writes these
+       fields, so they are read without the mutex. */
+    if (region->streamed_count < count) {
+        before = region->streamed;
+        streamed = (zt__moments *)zt__allocate(allocator, count, sizeof *streamed);
+        if (streamed) {
+            zt__lock(&profiler->mutex);
+            if (before) {
+                memcpy(streamed, before, region->streamed_count * sizeof *streamed);
+            }
+            region->streamed = streamed;
+            region->streamed_count = count;
+            zt__unlock(&profiler->mutex);
+            zt__free(allocator, before);
+        } else {
+            count = 0;
+        }
     }
     for (data = first; data && data->first_streamed < count; data = zt__load(&data->next)) {
         if (!zt__sum_rows(data, begin_ns, end_ns)) {
@@ -12546,25 +12453,14 @@ typedef struct zt__intervals {
     zt__interval *of_samples;
     size_t count;
     uint64_t since_ns; /* samples that are not kept any more have ended before this time */
-    uint64_t missing;  /* samples that may have run since then */
+    uint64_t missing;  /* samples that were found missing since then, or are still on their way */
 } zt__intervals;
-
-/* Counts the samples that were found missing since the oldest kept one was kept. The mutex is held. */
-ZT__PRIVATE uint64_t zt__count_missing(const zt__timeline *timeline) {
-    uint64_t first = zt__oldest_kept(timeline->written, timeline->capacity), count = 0;
-    uint64_t i = zt__oldest_kept(timeline->missing_written, ZT__MISSING_KEPT);
-    for (; i < timeline->missing_written; i++) {
-        const zt__missing *missing = &timeline->missing[i % ZT__MISSING_KEPT];
-        count += first == 0 || missing->kept_before > first ? missing->count : 0;
-    }
-    return count;
-}
 
 /* Fills `intervals`, whose array the caller frees. Returns 0 without memory. */
 ZT__PRIVATE int zt__copy_intervals(zt_profiler *profiler, zt__intervals *intervals) {
     enum { AT_ONCE = 1024 };
     const zt__timeline *timeline = profiler->timeline;
-    uint64_t i, end;
+    uint64_t i, end, first, gap;
     memset(intervals, 0, sizeof *intervals);
     zt__lock(&profiler->mutex); /* those that are on their way now may be kept too late to be copied */
     intervals->missing = profiler->state_counts[ZT__SLOT_PENDING] + profiler->state_counts[ZT__SLOT_READING];
@@ -12589,23 +12485,28 @@ ZT__PRIVATE int zt__copy_intervals(zt_profiler *profiler, zt__intervals *interva
             interval->begin_ns = sample->begin_ns;
             interval->end_ns = sample->end_ns;
             interval->kind = sample->origin.kind;
-            intervals->count += interval->kind != ZT__REGION_OF_ORDER; /* the device waits meanwhile */
+            intervals->count++;
         }
         if (i >= end) {
             intervals->since_ns = timeline->replaced_until_ns;
-            intervals->missing += zt__count_missing(timeline);
+            first = zt__oldest_kept(timeline->written, timeline->capacity);
+            gap = zt__oldest_kept(timeline->missing_written, ZT__MISSING_KEPT);
+            for (; gap < timeline->missing_written; gap++) {
+                const zt__missing *missing = &timeline->missing[gap % ZT__MISSING_KEPT];
+                intervals->missing += first == 0 || missing->kept_before > first ? missing->count : 0;
+            }
         }
         zt__unlock(&profiler->mutex);
     }
     return 1;
 }
 
-/* As zt_get_overlap-> Returns 0 without memory. */
+/* As zt_get_overlap. Returns 0 without memory. */
 ZT__PRIVATE int zt__measure_overlap(zt_profiler *profiler, zt_overlap *overlap) {
     zt__cover all, innermost, kernels, copies, either; /* the last is of kernels and copies */
     zt__intervals intervals;
     uint64_t begin_ns = 0, end_ns = 0;
-    size_t i;
+    size_t i, count = 0;
     int has_memory;
     memset(overlap, 0, sizeof *overlap);
     overlap->span_ns = overlap->busy_ns = overlap->kernel_ns = zt__nan();
@@ -12614,8 +12515,13 @@ ZT__PRIVATE int zt__measure_overlap(zt_profiler *profiler, zt_overlap *overlap) 
         return 1;
     }
     has_memory = zt__copy_intervals(profiler, &intervals);
-    if (intervals.count > 0) {
-        qsort(intervals.of_samples, intervals.count, sizeof *intervals.of_samples, zt__compare_intervals);
+    for (i = 0; i < intervals.count; i++) {
+        if (intervals.of_samples[i].kind != ZT__REGION_OF_ORDER) { /* in which the device waits */
+            intervals.of_samples[count++] = intervals.of_samples[i];
+        }
+    }
+    if (count > 0) {
+        qsort(intervals.of_samples, count, sizeof *intervals.of_samples, zt__compare_intervals);
         begin_ns = intervals.of_samples[0].begin_ns;
     }
     if (begin_ns < intervals.since_ns) {
@@ -12624,7 +12530,7 @@ ZT__PRIVATE int zt__measure_overlap(zt_profiler *profiler, zt_overlap *overlap) 
     memset(&all, 0, sizeof all);
     all.until_ns = begin_ns;
     innermost = kernels = copies = either = all;
-    for (i = 0; i < intervals.count; i++) {
+    for (i = 0; i < count; i++) {
         const zt__interval *interval = &intervals.of_samples[i];
         if (interval->end_ns < begin_ns) {
             continue;
@@ -12846,7 +12752,8 @@ typedef struct zt__advice {
     uint32_t streamed[ZT__ROLE_COUNT]; /* of attached streams, shares only; UINT32_MAX: none */
     uint32_t naming;                   /* ZT__NAMES_; ZT__NAMING_COUNT: no metric has a role */
     zt__peaks peaks;                   /* given, or the design bandwidth of the device's memory */
-    double wall_share;                 /* of regions in the wall time, in percent; NaN: not known */
+    double wall_share;                 /* of regions in the wall time, in percent; NaN without a timeline, or
+                                          with fewer than two samples */
 } zt__advice;
 
 ZT__PRIVATE zt__quantity zt__quantity_of(const zt_metric *metric) {
@@ -12925,38 +12832,12 @@ ZT__PRIVATE double zt__get_design_bandwidth(const zt_profiler *profiler) {
                                                                   : extended[0].writeBandwidth;
 }
 
-/* Returns the share of regions in the time from the first kept sample to the last, in percent; NaN without a
-   timeline, or with fewer than two samples. Samples that overlap count twice, so this is an upper bound. */
-ZT__PRIVATE double zt__get_wall_share(zt_profiler *profiler) {
-    enum { AT_ONCE = 1024 };
-    const zt__timeline *timeline = profiler->timeline;
-    uint64_t i, end, begin_ns = UINT64_MAX, end_ns = 0, count = 0;
-    double used = 0;
-    zt__get_kept_samples(profiler, &i, &end);
-    while (i < end) {
-        uint32_t locked;
-        zt__lock(&profiler->mutex);
-        if (i < zt__oldest_kept(timeline->written, timeline->capacity)) {
-            i = zt__oldest_kept(timeline->written, timeline->capacity);
-        }
-        for (locked = 0; locked < AT_ONCE && i < end; locked++, i++) {
-            const zt__timeline_sample *sample = &timeline->samples[i % timeline->capacity];
-            begin_ns = sample->begin_ns < begin_ns ? sample->begin_ns : begin_ns;
-            end_ns = sample->end_ns > end_ns ? sample->end_ns : end_ns;
-            used += (double)(sample->end_ns - sample->begin_ns);
-            count++;
-        }
-        zt__unlock(&profiler->mutex);
-    }
-    if (count < 2 || end_ns <= begin_ns) {
-        return zt__nan();
-    }
-    used = 100 * used / (double)(end_ns - begin_ns);
-    return used < 100 ? used : 100;
-}
-
 ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *advice) {
     uint32_t i, streamed = zt_get_streamed_count(profiler);
+    uint64_t begin_ns = UINT64_MAX, end_ns = 0;
+    double used = 0;
+    zt__intervals intervals;
+    size_t sample;
     memset(advice->metrics, 0xFF, sizeof advice->metrics);
     memset(advice->streamed, 0xFF, sizeof advice->streamed);
     advice->naming = ZT__NAMING_COUNT;
@@ -12976,7 +12857,21 @@ ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *adv
         advice->peaks.bytes = zt__get_design_bandwidth(profiler) * 1e9;
         strcpy(advice->peaks.source, "reported by the driver");
     }
-    advice->wall_share = zt__get_wall_share(zt__mutable(profiler));
+    /* The share of regions in the time from the first kept sample to the last. Samples that overlap count
+       twice, so it is an upper bound. */
+    zt__copy_intervals(zt__mutable(profiler), &intervals);
+    for (sample = 0; sample < intervals.count; sample++) {
+        const zt__interval *interval = &intervals.of_samples[sample];
+        begin_ns = interval->begin_ns < begin_ns ? interval->begin_ns : begin_ns;
+        end_ns = interval->end_ns > end_ns ? interval->end_ns : end_ns;
+        used += (double)(interval->end_ns - interval->begin_ns);
+    }
+    zt__free(&profiler->config.allocator, intervals.of_samples);
+    advice->wall_share = zt__nan();
+    if (intervals.count > 1 && end_ns > begin_ns) {
+        used = 100 * used / (double)(end_ns - begin_ns);
+        advice->wall_share = used < 100 ? used : 100;
+    }
 }
 
 /* ---- figures of a region --------------------------------------------------------------------------------- */
@@ -13034,20 +12929,12 @@ ZT__PRIVATE double zt__first_measured(double first, double second) {
     return zt__is_nan(first) ? second : first;
 }
 
-/* Returns the shortest launch latency of a region in nanoseconds, which is least of all that of work before
-   it; NaN if it is not known. The mutex is held. */
-ZT__PRIVATE double zt__least_launch_latency(const zt_profiler *profiler, const zt__region_record *record) {
-    zt_stats stats;
-    zt__get_moments(&profiler->times_layout, &record->times, 1 + ZT_LATENCY_LAUNCH, &stats);
-    zt__hide_uncertain(&stats, record->launch_error_ns);
-    return stats.min;
-}
-
 /* Fills in the figure of each role, NaN where it is not known. The mutex is not held. */
 ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advice,
                                   const zt__region_record *record, double figures[ZT__ROLE_COUNT]) {
     double time = zt__nan(), read, written, kernels, busy;
     const zt__moments *of_time;
+    zt_stats launch;
     uint32_t role;
     zt__lock(&profiler->mutex);
     /* Of the samples with metrics, if there are any, because it is multiplied by what these measure. */
@@ -13060,8 +12947,11 @@ ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advic
     if (of_time && of_time->count) {
         time = of_time->sum / (double)of_time->count;
     }
-    figures[ZT__ROLE_LEAST_LAUNCH] = zt__least_launch_latency(profiler, record) / 1000;
+    zt__get_moments(&profiler->times_layout, &record->times, 1 + ZT_LATENCY_LAUNCH, &launch);
+    zt__hide_uncertain(&launch, record->launch_error_ns);
     zt__unlock(&profiler->mutex);
+    figures[ZT__ROLE_LEAST_LAUNCH] =
+        launch.min / 1000; /* it is least of all that of work before the region */
     figures[ZT__ROLE_L3_HIT_SHARE] =
         zt__percent_of(figures[ZT__ROLE_L3_HITS], figures[ZT__ROLE_L3_HITS] + figures[ZT__ROLE_L3_MISSES]);
     figures[ZT__ROLE_LSC_HIT_SHARE] =
@@ -14812,7 +14702,7 @@ ZT__PRIVATE zt__file_path zt__expand_path(const char *name, size_t length) {
     return path;
 }
 
-/* Takes the next path from a list. "table" is a table on standard output. Returns 0 at the end. */
+/* Gets the next path of a list. "table" is a table on standard output. Returns 0 at the end. */
 ZT__PRIVATE int zt__next_path(const char **list, zt__file_path *path) {
     const char *name;
     size_t length;
@@ -14824,21 +14714,6 @@ ZT__PRIVATE int zt__next_path(const char **list, zt__file_path *path) {
         strcpy(path->text, "-");
     }
     return 1;
-}
-
-/* Makes a path that of the n-th profiler of the process: run.csv, run.2.csv, ... Pipes and devices get no
-   number. */
-ZT__PRIVATE void zt__number_path(zt__file_path *path, uint32_t n) {
-    const zt__suffix *suffix = zt__find_suffix(path->text);
-    size_t length = strlen(path->text);
-    size_t tail = suffix ? strlen(suffix->text) : strlen(zt__after_last_dot(path->text));
-    zt__file_properties target;
-    zt__file_path unnumbered = *path;
-    if (n > 1 && !zt__find_standard_stream(path->text) &&
-        (!zt__get_file_properties(path->text, &target) || target.is_regular)) {
-        snprintf(path->text, sizeof path->text, "%.*s.%u%s", (int)(length - tail), unnumbered.text,
-                 (unsigned)n, unnumbered.text + length - tail);
-    }
 }
 
 /* Prints the last message of a profiler, unless its log does. */
@@ -14857,7 +14732,7 @@ ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t 
     }
 }
 
-/* Returns whether a variable asks for nothing. */
+/* Returns whether a variable requests nothing. */
 ZT__PRIVATE int zt__is_off(const char *value) {
     return !zt__has_names(value) || strcmp(value, "0") == 0 || zt__compare_ignoring_case(value, "off") == 0;
 }
@@ -14890,20 +14765,31 @@ ZT__PRIVATE int zt__write_to_file(const void *bytes, size_t size, void *file) {
     return fwrite(bytes, 1, size, (FILE *)file) != size;
 }
 
-/* Writes the reports of a list for the n-th profiler of the process, which is closed next. Messages go to
-   standard error, and to zt_get_last_error(NULL). If a report cannot be written, the table goes to
-   standard error instead. */
+/* Writes the reports of a list for the n-th profiler of the process, which is closed next: run.csv,
+   run.2.csv, ... Pipes and devices get no number. Messages go to standard error, and to
+   zt_get_last_error(NULL). If a report cannot be written, the table goes to standard error instead. */
 ZT__PRIVATE void zt__write_reports(zt_profiler *profiler, const char *list, uint32_t n) {
     zt_log_fn log = profiler->diagnostics.log;
-    zt__file_path path;
+    zt__file_path path, numbered;
     int has_failed = 0;
     if (log == zt__log_to_stderr) {
         profiler->diagnostics.log = NULL; /* it would print the first message of a kind as well */
     }
     while (zt__next_path(&list, &path)) {
+        const zt__suffix *suffix = zt__find_suffix(path.text);
+        const char *tail = zt__after_last_dot(path.text);
+        zt__file_properties target;
         ze_result_t result;
-        zt__number_path(&path, n);
-        result = zt_report(profiler, path.text);
+        if (suffix) {
+            tail = path.text + strlen(path.text) - strlen(suffix->text);
+        }
+        numbered = path;
+        if (n > 1 && !zt__find_standard_stream(path.text) &&
+            (!zt__get_file_properties(path.text, &target) || target.is_regular)) {
+            snprintf(numbered.text, sizeof numbered.text, "%.*s.%u%s", (int)(tail - path.text), path.text,
+                     (unsigned)n, tail);
+        }
+        result = zt_report(profiler, numbered.text);
         if (result != ZE_RESULT_SUCCESS) {
             zt__keep_error(&profiler->diagnostics, result);
             zt__print_error(profiler);
@@ -14935,24 +14821,6 @@ ZT__PRIVATE int zt__read_number(const char **text, double *number) {
     return used > 0 && !*end && zt__is_finite(*number) && *number >= 0;
 }
 
-/* Keeps ZT_PEAKS: bytes a second and, after a comma, operations a second. Returns 0 if it is something
-   else. */
-ZT__PRIVATE int zt__keep_peaks(zt_profiler *profiler, const char *text) {
-    zt__peaks *peaks = &profiler->peaks;
-    int is_valid = zt__read_number(&text, &peaks->bytes);
-    if (is_valid && *text == ',') {
-        text++;
-        is_valid = zt__read_number(&text, &peaks->operations);
-    }
-    if (!is_valid || *text) {
-        peaks->bytes = peaks->operations = 0;
-        return 0;
-    }
-    strcpy(peaks->source, "given by ZT_PEAKS");
-    profiler->peaks_are_overridden = 1;
-    return 1;
-}
-
 /* Reports a variable whose value is wrong. This is also printed, because those who have set it may not see
    the messages of the program. */
 ZT__PRIVATE void zt__report_variable(zt_profiler *profiler, const char *name, const char *value,
@@ -14961,10 +14829,11 @@ ZT__PRIVATE void zt__report_variable(zt_profiler *profiler, const char *name, co
     zt__print_error(profiler);
 }
 
-/* Reads what the environment asks for, and keeps ZT_REPORT for zt_close. */
+/* Reads the variables of the environment that zt_open obeys, and keeps ZT_REPORT for zt_close. */
 ZT__PRIVATE void zt__read_environment(zt_profiler *profiler) {
     const char *list = getenv("ZT_REPORT"), *log = getenv("ZT_LOG"), *timeline = getenv("ZT_TIMELINE");
-    const char *peaks = getenv("ZT_PEAKS");
+    const char *text = getenv("ZT_PEAKS"), *rest = text;
+    zt__peaks *peaks = &profiler->peaks;
     zt__process *process = zt__get_process();
     if (log && !zt__is_off(log) && strcmp(log, "stderr") != 0) {
         zt__report_variable(profiler, "ZT_LOG", log, "'stderr'");
@@ -14972,9 +14841,20 @@ ZT__PRIVATE void zt__read_environment(zt_profiler *profiler) {
     if (timeline && !zt__is_number(timeline)) {
         zt__report_variable(profiler, "ZT_TIMELINE", timeline, "a number of samples");
     }
-    if (peaks && *peaks && !zt__keep_peaks(profiler, peaks)) {
-        zt__report_variable(profiler, "ZT_PEAKS", peaks,
-                            "bytes and operations a second, such as '456e9,14.6e12'");
+    if (text && *text) {
+        int is_valid = zt__read_number(&rest, &peaks->bytes);
+        if (is_valid && *rest == ',') {
+            rest++;
+            is_valid = zt__read_number(&rest, &peaks->operations);
+        }
+        if (is_valid && !*rest) {
+            strcpy(peaks->source, "given by ZT_PEAKS");
+            profiler->peaks_are_overridden = 1;
+        } else {
+            peaks->bytes = peaks->operations = 0;
+            zt__report_variable(profiler, "ZT_PEAKS", text,
+                                "bytes and operations a second, such as '456e9,14.6e12'");
+        }
     }
     if (zt__is_off(list) || !process) {
         return;
@@ -15015,45 +14895,17 @@ ZT__PRIVATE ze_driver_handle_t zt__find_driver(ze_device_handle_t device) {
     return NULL;
 }
 
-/* Fills in what can be found out about device and program. What cannot stays unknown. */
-ZT__PRIVATE void zt__read_facts(zt_profiler *profiler, const ze_device_properties_t *properties) {
+/* Reads the resolution and width of the device's time stamps, and what reports have about device and program.
+   What of the latter cannot be found out stays unknown. */
+ZT__PRIVATE ze_result_t zt__read_device(zt_profiler *profiler) {
     const zt__driver *driver = &profiler->driver;
     zt__facts *facts = &profiler->facts;
-    ze_driver_handle_t handle = zt__find_driver(profiler->device);
+    ze_driver_handle_t handle;
     ze_driver_properties_t of_driver;
-    ze_pci_ext_properties_t pci;
-    uint32_t i, used = 0;
-    time_t now = time(NULL);
-    memset(&of_driver, 0, sizeof of_driver);
-    memset(&pci, 0, sizeof pci);
-    of_driver.stype = ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES;
-    pci.stype = ZE_STRUCTURE_TYPE_PCI_EXT_PROPERTIES;
-    if (handle && zeDriverGetProperties(handle, &of_driver) == ZE_RESULT_SUCCESS) {
-        /* Intel's drivers put major, minor and build into 8, 8 and 16 bits. */
-        uint32_t version = of_driver.driverVersion;
-        snprintf(facts->driver_version, sizeof facts->driver_version, "%u.%u.%u", (unsigned)(version >> 24),
-                 (unsigned)(version >> 16 & 0xFF), (unsigned)(version & 0xFFFF));
-    }
-    if (driver->zeDevicePciGetPropertiesExt &&
-        driver->zeDevicePciGetPropertiesExt(profiler->device, &pci) == ZE_RESULT_SUCCESS) {
-        snprintf(facts->pci_address, sizeof facts->pci_address, "%04x:%02x:%02x.%x",
-                 (unsigned)pci.address.domain, (unsigned)pci.address.bus, (unsigned)pci.address.device,
-                 (unsigned)pci.address.function);
-    }
-    for (i = 0; i < sizeof properties->uuid.id; i++) {
-        used += (uint32_t)snprintf(facts->uuid + used, sizeof facts->uuid - used, "%s%02x",
-                                   i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", properties->uuid.id[i]);
-    }
-    zt__read_program(facts->program, sizeof facts->program);
-    facts->core_clock_mhz = properties->coreClockRate;
-    facts->timer_hz = properties->timerResolution;
-    facts->opened_s = now > 0 ? (uint64_t)now : 0;
-}
-
-/* Reads the device's name, the resolution and width of its time stamps, and the facts for reports. */
-ZT__PRIVATE ze_result_t zt__read_device(zt_profiler *profiler) {
     ze_device_properties_t properties;
-    uint32_t tiles = 0;
+    ze_pci_ext_properties_t pci;
+    uint32_t i, used = 0, tiles = 0;
+    time_t now = time(NULL);
     ze_result_t result;
     memset(&properties, 0, sizeof properties);
     properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* the resolution is in cycles a second */
@@ -15068,12 +14920,36 @@ ZT__PRIVATE ze_result_t zt__read_device(zt_profiler *profiler) {
     profiler->tick_mask = zt__mask_of_bits(properties.timestampValidBits);
     profiler->kernel_tick_mask = zt__mask_of_bits(properties.kernelTimestampValidBits);
     profiler->tiles_stamped = 1;
-    if (profiler->driver.zeEventQueryTimestampsExp &&
+    if (driver->zeEventQueryTimestampsExp &&
         zeDeviceGetSubDevices(profiler->device, &tiles, NULL) == ZE_RESULT_SUCCESS && tiles > 1 &&
         tiles <= ZT__MAX_TILES) {
         profiler->tiles_stamped = tiles;
     }
-    zt__read_facts(profiler, &properties);
+    memset(&of_driver, 0, sizeof of_driver);
+    of_driver.stype = ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES;
+    handle = zt__find_driver(profiler->device);
+    if (handle && zeDriverGetProperties(handle, &of_driver) == ZE_RESULT_SUCCESS) {
+        /* Intel's drivers put major, minor and build into 8, 8 and 16 bits. */
+        uint32_t version = of_driver.driverVersion;
+        snprintf(facts->driver_version, sizeof facts->driver_version, "%u.%u.%u", (unsigned)(version >> 24),
+                 (unsigned)(version >> 16 & 0xFF), (unsigned)(version & 0xFFFF));
+    }
+    memset(&pci, 0, sizeof pci);
+    pci.stype = ZE_STRUCTURE_TYPE_PCI_EXT_PROPERTIES;
+    if (driver->zeDevicePciGetPropertiesExt &&
+        driver->zeDevicePciGetPropertiesExt(profiler->device, &pci) == ZE_RESULT_SUCCESS) {
+        snprintf(facts->pci_address, sizeof facts->pci_address, "%04x:%02x:%02x.%x",
+                 (unsigned)pci.address.domain, (unsigned)pci.address.bus, (unsigned)pci.address.device,
+                 (unsigned)pci.address.function);
+    }
+    for (i = 0; i < sizeof properties.uuid.id; i++) {
+        used += (uint32_t)snprintf(facts->uuid + used, sizeof facts->uuid - used, "%s%02x",
+                                   i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", properties.uuid.id[i]);
+    }
+    zt__read_program(facts->program, sizeof facts->program);
+    facts->core_clock_mhz = properties.coreClockRate;
+    facts->timer_hz = properties.timerResolution;
+    facts->opened_s = now > 0 ? (uint64_t)now : 0;
     return result;
 }
 
@@ -15082,7 +14958,20 @@ ZT__PRIVATE ze_result_t zt__read_device(zt_profiler *profiler) {
 ZT__PRIVATE int zt__describe_selection(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__selection *selection = &profiler->selection;
-    uint32_t pass, g, m, tile, first_group = 0, tiles = selection->groups[0].tiles;
+    static const struct {
+        const char *name;
+        zt_cause cause;
+    } flags[] = {
+        {"ReportError", ZT_LOST_REPORT_ERROR},
+        {"ReportLost", ZT_LOST_REPORT_LOST},
+        {"ReportWithoutWorkload", ZT_LOST_REPORT_WITHOUT_WORKLOAD},
+        {"ReportInconsistent", ZT_LOST_REPORT_INCONSISTENT},
+        {"ReportContextMismatch", ZT_LOST_REPORT_CONTEXT_MISMATCH},
+        {"ReportQueryModeMismatch", ZT_LOST_REPORT_QUERY_MODE_MISMATCH},
+        {"OverrunOccured", ZT_LOST_OVERRUN},
+        {"QuerySplitOccurred", ZT_LOST_QUERY_SPLIT},
+    };
+    uint32_t pass, g, m, i, tile, first_group = 0, tiles = selection->groups[0].tiles;
     profiler->pass_count = selection->pass_count;
     profiler->tile_count = tiles > 1 ? tiles : 0;
     profiler->metric_count = selection->metric_count;
@@ -15113,13 +15002,16 @@ ZT__PRIVATE int zt__describe_selection(zt_profiler *profiler) {
         profiler->is_stamped |= to->time_metric == UINT32_MAX;
     }
     for (m = 0; m < profiler->metric_count; m++) {
-        const zt_metric *metric = &profiler->metrics[m];
-        zt_cause cause =
-            metric->aggregation == ZT_AGGREGATE_FLAG ? zt__cause_of_flag(metric->name) : ZT_CAUSE_COUNT;
-        for (tile = 0; tile < tiles && cause != ZT_CAUSE_COUNT; tile++) {
-            zt__lost_flag *flag = &profiler->lost_flags[profiler->lost_flag_count++];
-            flag->column = profiler->tile_count ? zt__tile_column(profiler, tile, m) : 1 + m;
-            flag->cause = cause;
+        int is_flag = profiler->metrics[m].aggregation == ZT_AGGREGATE_FLAG;
+        for (i = 0; is_flag && i < ZT__COUNT_OF(flags); i++) {
+            if (strcmp(profiler->metrics[m].name, flags[i].name) != 0) {
+                continue;
+            }
+            for (tile = 0; tile < tiles; tile++) {
+                zt__lost_flag *flag = &profiler->lost_flags[profiler->lost_flag_count++];
+                flag->column = profiler->tile_count ? zt__tile_column(profiler, tile, m) : 1 + m;
+                flag->cause = flags[i].cause;
+            }
         }
     }
     return 1;
@@ -15420,28 +15312,27 @@ ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
     }
 }
 
-/* Returns whether regions are known to be on their way, also those that were dropped. */
-ZT__PRIVATE int zt__is_running(zt_profiler *profiler) {
-    const zt__list *list;
-    int is_running;
-    zt__lock(&profiler->mutex);
-    is_running = profiler->state_counts[ZT__SLOT_PENDING] || profiler->state_counts[ZT__SLOT_READING];
-    list = profiler->state_counts[ZT__SLOT_PARTIAL] ? profiler->lists : NULL;
-    for (; list && !is_running; list = list->next) {
-        is_running = zt__awaits_ends(list);
-    }
-    zt__unlock(&profiler->mutex);
-    return is_running;
-}
-
-/* Collects until nothing is on its way, but no longer than the configured time. Recorded regions whose
-   execution is not announced are waited for only briefly, because most likely they will never run. */
+/* Collects until no region is known to be on its way, also none that was dropped, but no longer than the
+   configured time. Recorded regions whose execution is not announced are waited for only briefly, because
+   most likely they will never run. */
 ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler) {
     const uint64_t brief_ns = 20000000;
     uint64_t timeout_ns = profiler->config.wait_timeout_ns;
     zt__wait wait = zt__wait_until(zt__deadline(timeout_ns));
     zt__collect_until(profiler, zt__deadline(timeout_ns < brief_ns ? timeout_ns : brief_ns));
-    while (zt__is_running(profiler) && zt__wait_again(&wait)) {
+    for (;;) {
+        const zt__list *list;
+        int is_running;
+        zt__lock(&profiler->mutex);
+        is_running = profiler->state_counts[ZT__SLOT_PENDING] || profiler->state_counts[ZT__SLOT_READING];
+        list = profiler->state_counts[ZT__SLOT_PARTIAL] ? profiler->lists : NULL;
+        for (; list && !is_running; list = list->next) {
+            is_running = zt__awaits_ends(list);
+        }
+        zt__unlock(&profiler->mutex);
+        if (!is_running || !zt__wait_again(&wait)) {
+            return;
+        }
         zt__try_collect(profiler, 1);
     }
 }
@@ -15622,37 +15513,31 @@ ZT__PRIVATE ze_result_t zt__report_stream_refusal(zt_stream *stream, ze_result_t
     return result;
 }
 
-/* Returns the index of the configured group in the catalog; if none is configured, that of ComputeBasic, or
-   else of the first that is time-based. For >>hotspots, that of the group that samples instructions. Returns
-   UINT32_MAX if there is none. */
-ZT__PRIVATE uint32_t zt__choose_stream_group(const zt_stream *stream, const zt__catalog *catalog) {
-    const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
-    const char *name = stream->config.group ? stream->config.group : "ComputeBasic";
-    uint32_t index = 0;
-    if (stream->is_of_instructions) {
-        while (index < catalog->count && !catalog->samples_instructions[index]) {
-            index++;
-        }
-        return index < catalog->count ? index : UINT32_MAX;
-    }
-    index = zt__find_group(catalog, name, strlen(name), type);
-    return index == UINT32_MAX && !stream->config.group ? zt__find_group(catalog, NULL, 0, type) : index;
-}
-
-/* Finds the group. Refuses a device with several tiles, whose reports have a header, so that only one at a
-   time could be calculated. */
+/* Finds the configured group; if none is configured, ComputeBasic, or else the first that is time-based. For
+   >>hotspots, that which samples instructions. Refuses a device with several tiles, whose reports have a
+   header, so that only one at a time could be calculated. */
 ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
+    const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
     const zt_allocator *allocator = &stream->config.allocator;
-    const char *name = stream->config.group, *call;
+    const char *name = stream->config.group ? stream->config.group : "ComputeBasic", *call;
     zt__group *group = &stream->data->group;
     zt__catalog catalog;
-    uint32_t index, tiles = 0;
+    uint32_t index = 0, tiles = 0;
     ze_result_t result = zt__open_catalog(allocator, &stream->driver, stream->device, &catalog, &call);
     if (result != ZE_RESULT_SUCCESS) {
         return zt__report_stream_refusal(stream, result, call, NULL);
     }
-    index = zt__choose_stream_group(stream, &catalog);
-    if (index != UINT32_MAX) {
+    if (stream->is_of_instructions) {
+        while (index < catalog.count && !catalog.samples_instructions[index]) {
+            index++;
+        }
+    } else {
+        index = zt__find_group(&catalog, name, strlen(name), type);
+        if (index == UINT32_MAX && !stream->config.group) {
+            index = zt__find_group(&catalog, NULL, 0, type);
+        }
+    }
+    if (index < catalog.count) {
         group->handle = catalog.handles[index];
         group->properties = catalog.properties[index];
         group->tiles = 1;
@@ -15661,8 +15546,8 @@ ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
         result = zt__report(stream->diagnostics, NO_INSTRUCTION_SAMPLING, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                             (unsigned)catalog.count);
     } else if (zt__has_counters(&catalog)) {
-        result = zt__report_no_group(stream->diagnostics, stream->opened_by, &catalog, name, strlen(name),
-                                     ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED);
+        result =
+            zt__report_no_group(stream->diagnostics, stream->opened_by, &catalog, name, strlen(name), type);
     } else {
         result = zt__report(stream->diagnostics, METRIC_LIBRARY_MISSING,
                             ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, (unsigned)catalog.count);
@@ -16194,8 +16079,7 @@ ZT__PRIVATE void zt__report_not_calculated(zt_stream *stream, ze_result_t result
 
    Drivers keep state between calls. The first call in a process returns one row less than there are reports.
    The first call for a later capture returns as many, but the first row begins in the capture before; it is
-   discarded
-   (`is_first_row`). */
+   discarded (`is_first_row`). */
 ZT__PRIVATE int zt__calculate_rows(zt_stream *stream) {
     const char *call = "zetMetricGroupCalculateMetricValues";
     const zt__group *group = &stream->data->group;
@@ -23949,7 +23833,7 @@ typedef struct zt__region_table {
     double *figures; /* of each row */
     uint32_t figure_count;
     uint32_t left_out; /* metrics with something to show, for which there was no room */
-    int shows_launch;  /* without being asked: launching takes a large part of the time of a region */
+    int shows_launch;  /* though not in config.columns: launching takes much of the time of a region */
 } zt__region_table;
 
 /* Adds the region that was read last. The table shows the mean of a metric; of a flag, in how many
@@ -24007,45 +23891,39 @@ ZT__PRIVATE int zt__compare_rows(const void *a, const void *b) {
     return one->index < other->index ? -1 : one->index > other->index;
 }
 
-/* Finds the rows around each row, and adds its share to theirs. */
-ZT__PRIVATE void zt__place_rows(const zt__document *document, zt__region_table *table,
-                                zt__row_place *places) {
-    const zt__nesting *nesting = document->nesting;
-    uint32_t i, at;
-    memset(places, 0xFF, document->region_count * sizeof *places);
-    for (i = 0; i < table->shown.row_count; i++) {
-        places[table->shown.rows[i].index].row = i;
-    }
-    for (i = 0; i < table->shown.row_count; i++) {
-        uint32_t index = table->shown.rows[i].index;
-        double share = zt__is_positive(nesting[index].share) ? nesting[index].share : 0;
-        for (at = index; at != UINT32_MAX; at = nesting[at].parent) {
-            uint32_t row = places[at].row;
-            if (row != UINT32_MAX) {
-                table->figures[(size_t)row * table->figure_count + ZT__ROW_WITH_INNER] += share;
-                if (at != index && places[index].outer == UINT32_MAX) {
-                    places[index].outer = at;
-                }
-            }
-        }
-    }
-}
-
-/* Orders the rows: largest share first, and regions inside a region below it, indented. Returns 0 without
-   memory. */
+/* Orders the rows: the largest share of a region and those inside it first, and regions inside a region below
+   it, indented. Returns 0 without memory. */
 ZT__PRIVATE int zt__order_rows(const zt__document *document, zt__region_table *table) {
     enum { INDENT = 2, DEEPEST = 8 };
     const zt_allocator *allocator = &document->profiler->config.allocator;
+    const zt__nesting *nesting = document->nesting;
     size_t regions = (size_t)document->region_count + 1; /* at least one */
     zt__row_place *places = (zt__row_place *)zt__allocate(allocator, regions, sizeof *places);
     zt__figure_row *ordered = (zt__figure_row *)zt__allocate(allocator, regions, sizeof *ordered);
     zt__figure_row *rows = table->shown.rows;
-    uint32_t i, at = UINT32_MAX, depth = 0, count = 0;
+    uint32_t i, at, depth = 0, count = 0, row_count = table->shown.row_count;
     int has_memory = places && ordered;
     if (has_memory) {
-        zt__place_rows(document, table, places);
-        qsort(rows, table->shown.row_count, sizeof *rows, zt__compare_rows);
-        for (i = table->shown.row_count; i-- > 0;) {
+        memset(places, 0xFF, regions * sizeof *places);
+        for (i = 0; i < row_count; i++) {
+            places[rows[i].index].row = i;
+        }
+        for (i = 0; i < row_count; i++) {
+            uint32_t index = rows[i].index;
+            double share = zt__is_positive(nesting[index].share) ? nesting[index].share : 0;
+            for (at = index; at != UINT32_MAX; at = nesting[at].parent) {
+                uint32_t row = places[at].row;
+                if (row != UINT32_MAX) {
+                    table->figures[(size_t)row * table->figure_count + ZT__ROW_WITH_INNER] += share;
+                    if (at != index && places[index].outer == UINT32_MAX) {
+                        places[index].outer = at;
+                    }
+                }
+            }
+        }
+        qsort(rows, row_count, sizeof *rows, zt__compare_rows);
+        at = UINT32_MAX;
+        for (i = row_count; i-- > 0;) {
             zt__row_place *place = &places[rows[i].index];
             uint32_t *first = place->outer == UINT32_MAX ? &at : &places[place->outer].first;
             place->row = i;
@@ -24073,18 +23951,6 @@ ZT__PRIVATE int zt__order_rows(const zt__document *document, zt__region_table *t
     return has_memory;
 }
 
-/* Returns whether a comma list has a name. */
-ZT__PRIVATE int zt__lists_name(const char *list, const char *name) {
-    const char *text;
-    size_t length;
-    while (zt__next_name(&list, &text, &length)) {
-        if (zt__equals(name, text, length)) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 ZT__PRIVATE void zt__add_time_columns(const zt__document *document, zt__region_table *table) {
     const zt_profiler *profiler = document->profiler;
     uint32_t i;
@@ -24094,7 +23960,12 @@ ZT__PRIVATE void zt__add_time_columns(const zt__document *document, zt__region_t
         zt__add_texts(&table->shown, ZT__ROW_DIFFERS, "passes differ", zt__differences);
     }
     for (i = 0; i < ZT__COUNT_OF(zt__time_columns); i++) {
-        int is_requested = profiler->columns && zt__lists_name(profiler->columns, zt__time_columns[i].name);
+        const char *list = profiler->columns, *name;
+        int is_requested = 0;
+        size_t length;
+        while (list && zt__next_name(&list, &name, &length)) {
+            is_requested |= zt__equals(zt__time_columns[i].name, name, length);
+        }
         if (zt__time_columns[i].figure == ZT__ROW_OWN && !document->is_nested) {
             continue; /* it is the total */
         }
@@ -24213,39 +24084,47 @@ ZT__PRIVATE void zt__write_title(zt__document *document) {
     zt__write_text(&document->writer, "\n");
 }
 
-/* Finds the rows with samples that have the largest shares. Returns how many there are, up to `most`. */
-ZT__PRIVATE uint32_t zt__find_largest_rows(const zt__figure_table *table, const zt__figure_row **found,
-                                           uint32_t most) {
-    uint32_t i, j, count = 0;
-    for (i = 0; i < table->row_count; i++) {
-        const zt__figure_row *row = &table->rows[i];
-        if (!(row->figures[ZT__ROW_COUNT] > 0)) {
-            continue;
-        }
-        for (j = count; j > 0 && row->figures[ZT__ROW_SHARE] > found[j - 1]->figures[ZT__ROW_SHARE]; j--) {
-            if (j < most) {
-                found[j] = found[j - 1];
-            }
-        }
-        if (j < most) {
-            found[j] = row;
-            count += count < most;
-        }
-    }
-    return count;
+/* Writes a paragraph about a region or kernel. */
+ZT__PRIVATE void zt__write_paragraph_about(zt__document *document, const char *name, const char *text) {
+    zt__paragraph paragraph;
+    zt__writer shortened;
+    zt__begin_writing(&shortened, NULL, NULL);
+    shortened.stopped = 1; /* it only keeps the bytes */
+    zt__write_shortened(&shortened, name, document->room / 2);
+    zt__write_bytes(&shortened, "", 1);
+    paragraph = zt__begin_paragraph(&document->writer, document->room, 2, 4);
+    zt__add_text(&paragraph, shortened.bytes);
+    zt__add_text(&paragraph, ": ");
+    zt__add_text(&paragraph, text);
+    zt__end_paragraph(&paragraph);
 }
 
 /* Writes what limits the regions with the largest shares, a paragraph each. */
 ZT__PRIVATE void zt__write_limits(zt__document *document, const zt__region_table *table) {
     enum { SHOWN = 3 };
     zt_profiler *profiler = document->profiler;
-    const zt__figure_row *rows[SHOWN];
+    const zt__figure_row *largest[SHOWN];
     zt_limit_info infos[SHOWN];
     zt__paragraph paragraph;
-    zt__writer name;
-    uint32_t i, count = zt__find_largest_rows(&table->shown, rows, SHOWN), known = 0;
+    uint32_t i, place, count = 0, known = 0;
+    for (i = 0; i < table->shown.row_count; i++) {
+        const zt__figure_row *row = &table->shown.rows[i];
+        double share = row->figures[ZT__ROW_SHARE];
+        if (!(row->figures[ZT__ROW_COUNT] > 0)) {
+            continue;
+        }
+        for (place = count; place > 0 && share > largest[place - 1]->figures[ZT__ROW_SHARE]; place--) {
+            if (place < SHOWN) {
+                largest[place] = largest[place - 1];
+            }
+        }
+        if (place < SHOWN) {
+            largest[place] = row;
+            count += count < SHOWN;
+        }
+    }
     for (i = 0; i < count; i++) {
-        zt__find_limit(profiler, &table->advice, zt__record_at(profiler, rows[i]->index), &infos[i]);
+        zt__find_limit(profiler, &table->advice, zt__record_at(profiler, largest[i]->index), &infos[i]);
         known += infos[i].limit != ZT_LIMIT_UNKNOWN;
     }
     if (count == 0 || (known == 0 && profiler->metric_count == 0)) {
@@ -24260,15 +24139,7 @@ ZT__PRIVATE void zt__write_limits(zt__document *document, const zt__region_table
     }
     zt__end_paragraph(&paragraph);
     for (i = 0; i < count && known > 0; i++) {
-        zt__begin_writing(&name, NULL, NULL);
-        name.stopped = 1; /* it only keeps the bytes */
-        zt__write_shortened(&name, rows[i]->name, document->room / 2);
-        zt__write_bytes(&name, "", 1);
-        paragraph = zt__begin_paragraph(&document->writer, document->room, 2, 4);
-        zt__add_text(&paragraph, name.bytes);
-        zt__add_text(&paragraph, ": ");
-        zt__add_text(&paragraph, infos[i].text);
-        zt__end_paragraph(&paragraph);
+        zt__write_paragraph_about(document, largest[i]->name, infos[i].text);
     }
 }
 
@@ -24278,47 +24149,19 @@ ZT__PRIVATE void zt__write_table_note(zt__document *document, const char *text) 
     zt__end_paragraph(&paragraph);
 }
 
-/* Explains the columns of latencies, and writes how samples cover the time of the device. */
-ZT__PRIVATE void zt__write_latency_notes(zt__document *document, const zt__region_table *table) {
-    const zt_profiler *profiler = document->profiler;
-    int shows_queue = 0, shows_launch = 0;
-    char text[256];
-    uint32_t i;
-    for (i = 0; i < table->shown.column_count; i++) {
-        shows_queue |= table->shown.columns[i].figure == ZT__ROW_QUEUE;
-        shows_launch |= table->shown.columns[i].figure == ZT__ROW_LAUNCH;
-    }
-    if ((shows_queue || shows_launch) && profiler->device && !profiler->config.timeline) {
-        zt__write_table_note(document,
-                             "Latencies are not measured without a timeline: set ZT_TIMELINE=1000.");
-    } else {
-        if (shows_queue) {
-            zt__write_table_note(document,
-                                 "\"queued\" is the median time from the append to the execution of "
-                                 "the list.");
-        }
-        if (shows_launch) {
-            zt__write_table_note(document,
-                                 "\"launch\" is the median time from the submission by the host to the "
-                                 "begin on the device.");
-        }
-    }
-    zt__describe_overlap(zt__read_overlap(document), text, sizeof text);
-    if (text[0]) {
-        zt__write_table_note(document, text);
-    }
-}
-
-/* Writes what the table does not show, why, and what to do. */
+/* Writes what the table does not show, why, and what to do; what its columns of latencies are; and how
+   samples cover the time of the device. */
 ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table *table) {
     zt_profiler *profiler = document->profiler;
     zt_availability availability = zt_get_availability(profiler);
     const char *list = profiler->columns, *text;
     char name[ZET_MAX_METRIC_NAME], note[ZET_MAX_METRIC_NAME + sizeof(zt__nearest) + 64];
+    int shows_queue = 0, shows_launch = 0;
     zt__nearest nearest;
     size_t length;
+    uint32_t i;
     if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
-        list = NULL; /* the note that says why there are no metrics is enough */
+        list = NULL; /* the note about why there are no metrics is enough */
     }
     while (list && zt__next_name(&list, &text, &length)) {
         zt__copy_text(name, sizeof name, text, length);
@@ -24340,7 +24183,27 @@ ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table
                  (unsigned)table->left_out);
         zt__write_table_note(document, table->left_out ? note : "Metrics are means per sample.");
     }
-    zt__write_latency_notes(document, table);
+    for (i = 0; i < table->shown.column_count; i++) {
+        shows_queue |= table->shown.columns[i].figure == ZT__ROW_QUEUE;
+        shows_launch |= table->shown.columns[i].figure == ZT__ROW_LAUNCH;
+    }
+    if ((shows_queue || shows_launch) && profiler->device && !profiler->config.timeline) {
+        zt__write_table_note(document,
+                             "Latencies are not measured without a timeline: set ZT_TIMELINE=1000.");
+        shows_queue = shows_launch = 0;
+    }
+    if (shows_queue) {
+        zt__write_table_note(document,
+                             "\"queued\" is the median time from the append to the execution of the list.");
+    }
+    if (shows_launch) {
+        zt__write_table_note(document, "\"launch\" is the median time from the submission by the host to the "
+                                       "begin on the device.");
+    }
+    zt__describe_overlap(zt__read_overlap(document), note, sizeof note);
+    if (note[0]) {
+        zt__write_table_note(document, note);
+    }
     zt__list_notes(document, zt__write_table_note);
 }
 
@@ -24361,6 +24224,18 @@ enum {
     ZT__KERNEL_ROW_ARGUMENTS,
     ZT__KERNEL_ROW_FIGURES
 };
+
+static const struct {
+    uint32_t figure;
+    const char *name, *units;
+    int rank;
+} zt__kernel_columns[] = {
+    {ZT__KERNEL_ROW_SHARE, "share", "%", 1},         {ZT__KERNEL_ROW_LAUNCHES, "launches appended", "", 0},
+    {ZT__KERNEL_ROW_MODULE, "module", NULL, 0},      {ZT__KERNEL_ROW_SIZE, "group size", NULL, 0},
+    {ZT__KERNEL_ROW_OCCUPANCY, "occupancy", "%", 1}, {ZT__KERNEL_ROW_SIMD, "SIMD", "", 1},
+    {ZT__KERNEL_ROW_REGISTERS, "registers", "", 1},  {ZT__KERNEL_ROW_SPILL, "spill", "bytes", 1},
+    {ZT__KERNEL_ROW_SLM, "SLM", "bytes", 2},         {ZT__KERNEL_ROW_PRIVATE, "private", "bytes", 2},
+    {ZT__KERNEL_ROW_BARRIERS, "barriers", "", 3},    {ZT__KERNEL_ROW_ARGUMENTS, "arguments", "", 3}};
 
 /* What a table of kernels holds beside its figures. */
 typedef struct zt__kernel_table {
@@ -24401,7 +24276,7 @@ ZT__PRIVATE void zt__read_kernel_row(zt__document *document, zt__kernel_table *t
         strcpy(table->sizes[index].text, "-");
     }
     strcpy(table->modules[index].text, "-");
-    if (info.module) { /* eight digits tell the modules of a program apart */
+    if (info.module) { /* eight digits differ between the modules of a program */
         snprintf(table->modules[index].text, sizeof table->modules[index].text, "%08x",
                  (unsigned)(info.module >> 32));
     }
@@ -24428,43 +24303,11 @@ ZT__PRIVATE int zt__compare_kernel_rows(const void *a, const void *b) {
     return one->index < other->index ? -1 : 1;
 }
 
-ZT__PRIVATE void zt__add_kernel_columns(zt__kernel_table *table) {
-    static const struct {
-        uint32_t figure;
-        const char *name, *units;
-        int rank;
-    } columns[] = {{ZT__KERNEL_ROW_SHARE, "share", "%", 1},
-                   {ZT__KERNEL_ROW_LAUNCHES, "launches appended", "", 0},
-                   {ZT__KERNEL_ROW_SIZE, "group size", "", 0},
-                   {ZT__KERNEL_ROW_OCCUPANCY, "occupancy", "%", 1},
-                   {ZT__KERNEL_ROW_SIMD, "SIMD", "", 1},
-                   {ZT__KERNEL_ROW_REGISTERS, "registers", "", 1},
-                   {ZT__KERNEL_ROW_SPILL, "spill", "bytes", 1},
-                   {ZT__KERNEL_ROW_SLM, "SLM", "bytes", 2},
-                   {ZT__KERNEL_ROW_PRIVATE, "private", "bytes", 2},
-                   {ZT__KERNEL_ROW_BARRIERS, "barriers", "", 3},
-                   {ZT__KERNEL_ROW_ARGUMENTS, "arguments", "", 3}};
-    uint32_t i;
-    for (i = 0; i < ZT__COUNT_OF(columns); i++) {
-        if (columns[i].figure == ZT__KERNEL_ROW_SIZE) {
-            if (table->is_ambiguous) {
-                zt__add_texts(&table->shown, ZT__KERNEL_ROW_MODULE, "module", table->module_texts);
-            }
-            zt__add_texts(&table->shown, ZT__KERNEL_ROW_SIZE, columns[i].name, table->size_texts);
-        } else {
-            zt__add_figures(&table->shown, columns[i].figure, columns[i].name, columns[i].units,
-                            columns[i].units[0] == 'b', columns[i].rank);
-        }
-    }
-}
-
 /* Writes the advice about the kernels, those with the largest shares first, a paragraph each. */
 ZT__PRIVATE void zt__write_kernel_advice(zt__document *document, const zt__figure_table *table) {
     enum { SHOWN = 10 };
     uint32_t i, shown = 0, others = 0;
     zt_kernel_info info;
-    zt__paragraph paragraph;
-    zt__writer name;
     char text[128];
     for (i = 0; i < table->row_count; i++) {
         zt_get_kernel(document->profiler, table->rows[i].index, &info);
@@ -24475,16 +24318,8 @@ ZT__PRIVATE void zt__write_kernel_advice(zt__document *document, const zt__figur
             others++;
             continue;
         }
-        zt__begin_writing(&name, NULL, NULL);
-        name.stopped = 1; /* it only keeps the bytes */
-        zt__write_shortened(&name, table->rows[i].name, document->room / 2);
-        zt__write_bytes(&name, "", 1);
         zt__write_text(&document->writer, shown++ ? "" : "\n");
-        paragraph = zt__begin_paragraph(&document->writer, document->room, 2, 4);
-        zt__add_text(&paragraph, name.bytes);
-        zt__add_text(&paragraph, ": ");
-        zt__add_text(&paragraph, info.advice);
-        zt__end_paragraph(&paragraph);
+        zt__write_paragraph_about(document, table->rows[i].name, info.advice);
     }
     if (others) {
         snprintf(text, sizeof text, "What to do about %u more is in JSON and CSV.", (unsigned)others);
@@ -24515,7 +24350,17 @@ ZT__PRIVATE void zt__write_table_of_kernels(zt__document *document) {
         }
         table.shown.row_count = count;
         qsort(table.shown.rows, count, sizeof *table.shown.rows, zt__compare_kernel_rows);
-        zt__add_kernel_columns(&table);
+        for (i = 0; i < ZT__COUNT_OF(zt__kernel_columns); i++) {
+            uint32_t figure = zt__kernel_columns[i].figure;
+            const char *name = zt__kernel_columns[i].name, *units = zt__kernel_columns[i].units;
+            if (units) {
+                zt__add_figures(&table.shown, figure, name, units, units[0] == 'b',
+                                zt__kernel_columns[i].rank);
+            } else if (figure == ZT__KERNEL_ROW_SIZE || table.is_ambiguous) {
+                zt__add_texts(&table.shown, figure, name,
+                              figure == ZT__KERNEL_ROW_SIZE ? table.size_texts : table.module_texts);
+            }
+        }
         zt__fit_columns(&table.shown, document->room);
         zt__write_text(&document->writer, "\nKernels; group size and occupancy are those of most launches\n");
         zt__write_figures(&document->writer, &table.shown, document->room);
@@ -24575,10 +24420,6 @@ ZT__PRIVATE void zt__write_table_of_calls(zt__document *document) {
     zt__free(allocator, table.rows);
     zt__free(allocator, figures);
 }
-
-#endif
-
-#ifdef ZETOOLS_TRACER
 
 /* Returns the name of a row: the kernel, which is shortened, and the place in it. NULL without memory. */
 ZT__PRIVATE char *zt__name_hot_row(const zt__hotspots *hotspots, const zt__hot_row *row) {
@@ -27213,22 +27054,6 @@ ZT__PRIVATE uint32_t zt__clamp(uint32_t value, uint32_t least, uint32_t most) {
 /* The default of zt_bench_config.max_change. */
 #define ZT__MAX_FREQUENCY_CHANGE 0.02
 
-/* Replaces what is 0 by its default. */
-ZT__PRIVATE zt_bench_config zt__fill_in_defaults(const zt_bench_config *given) {
-    enum { LEAST_SAMPLES = 10 };
-    zt_bench_config config = *given;
-    uint32_t max_samples = given->max_samples ? given->max_samples : (uint32_t)ZT_BENCH_SAMPLES;
-    config.warm_up = given->warm_up ? given->warm_up : 3;
-    config.max_samples = zt__clamp(max_samples, LEAST_SAMPLES, ZT_BENCH_SAMPLES);
-    config.min_samples = zt__clamp(given->min_samples, LEAST_SAMPLES, config.max_samples);
-    config.max_time_ns = given->max_time_ns ? given->max_time_ns : UINT64_C(10000000000);
-    config.precision = zt__is_positive(given->precision) ? given->precision : 0.01;
-    config.max_change = zt__is_positive(given->max_change) ? given->max_change : ZT__MAX_FREQUENCY_CHANGE;
-    config.counter_runs = given->counter_runs ? given->counter_runs : 5;
-    config.tolerance = zt__is_positive(given->tolerance) ? given->tolerance : 0.02;
-    return config;
-}
-
 typedef struct zt__stop_rule {
     const zt_bench_config *limits;
     uint64_t deadline;
@@ -27492,7 +27317,9 @@ ZT__PRIVATE void zt__close_bench(zt__bench *bench) {
 /* Checks the configuration and prepares a benchmark. On failure nothing is left to close. */
 ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_profiler *profiler,
                                        const zt_bench_config *config) {
+    enum { LEAST_SAMPLES = 10 };
     zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
+    zt_bench_config *complete = &bench->config;
     ze_result_t result = ZE_RESULT_SUCCESS;
     if (!config) {
         return zt__report_null(diagnostics, call, "config");
@@ -27502,7 +27329,17 @@ ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_pr
     }
     memset(bench, 0, sizeof *bench);
     bench->call = call;
-    bench->config = zt__fill_in_defaults(config);
+    *complete = *config;
+    complete->warm_up = config->warm_up ? config->warm_up : 3;
+    complete->max_samples = config->max_samples ? config->max_samples : (uint32_t)ZT_BENCH_SAMPLES;
+    complete->max_samples = zt__clamp(complete->max_samples, LEAST_SAMPLES, ZT_BENCH_SAMPLES);
+    complete->min_samples = zt__clamp(config->min_samples, LEAST_SAMPLES, complete->max_samples);
+    complete->max_time_ns = config->max_time_ns ? config->max_time_ns : UINT64_C(10000000000);
+    complete->precision = zt__is_positive(config->precision) ? config->precision : 0.01;
+    complete->max_change =
+        zt__is_positive(config->max_change) ? config->max_change : ZT__MAX_FREQUENCY_CHANGE;
+    complete->counter_runs = config->counter_runs ? config->counter_runs : 5;
+    complete->tolerance = zt__is_positive(config->tolerance) ? config->tolerance : 0.02;
     bench->region = config->region;
     bench->profiler = profiler;
     bench->series = (zt__series *)zt__allocate(zt__allocator_of(profiler), 1, sizeof *bench->series);
@@ -27533,27 +27370,6 @@ ZT__PRIVATE int zt__has_nothing_to_run(const zt_profiler *profiler, const zt_ben
     return (!profiler || !profiler->device) && config && config->run && !config->measure;
 }
 
-/* Runs the work with metrics, several times in each pass of the profiler. These runs are no samples. */
-ZT__PRIVATE void zt__run_with_counters(zt__bench *bench, zt_bench_result *result) {
-    uint32_t i, taken = 0, runs = bench->config.counter_runs;
-    double *samples = bench->series->samples; /* free to use: the samples are in the result */
-    if (bench->config.measure || bench->profiler->metric_count == 0) {
-        return;
-    }
-    for (i = 0; i < runs; i++) {
-        ZT_PASSES(bench->profiler) {
-            double sample = zt__run_work(bench, bench->profiler);
-            if (!zt__is_nan(sample) && taken < ZT_BENCH_SAMPLES) {
-                samples[taken++] = sample;
-            }
-        }
-    }
-    result->counter_runs = runs;
-    result->region = zt__find_region(bench->profiler, bench->region);
-    result->counter_median = zt__quantile(samples, taken, 0.5);
-    result->perturbation = result->counter_median / result->median;
-}
-
 static const char *const zt__bench_ends[] = {"not run", "precise", "noise", "time", "full"};
 
 ZT_API const char *zt_bench_end_name(zt_bench_end end) {
@@ -27564,6 +27380,8 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
     zt__bench bench;
     zt__stop_rule rule;
     ze_result_t opened;
+    double sample;
+    uint32_t i, taken = 0;
     int has_sample;
     if (!result) {
         return zt__report_null(zt__diagnostics_of(profiler), "zt_bench", "result");
@@ -27585,8 +27403,20 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
         }
     } while (has_sample && result->end == ZT_BENCH_NOT_RUN);
     zt__describe_series(result, bench.series, &bench.config);
-    if (has_sample) {
-        zt__run_with_counters(&bench, result);
+    if (has_sample && !bench.config.measure && profiler->metric_count > 0) {
+        double *samples = bench.series->samples; /* free to use: the samples are in the result */
+        for (i = 0; i < bench.config.counter_runs; i++) {
+            ZT_PASSES(profiler) {
+                sample = zt__run_work(&bench, profiler);
+                if (!zt__is_nan(sample) && taken < ZT_BENCH_SAMPLES) {
+                    samples[taken++] = sample;
+                }
+            }
+        }
+        result->counter_runs = bench.config.counter_runs;
+        result->region = zt__find_region(profiler, bench.region);
+        result->counter_median = zt__quantile(samples, taken, 0.5);
+        result->perturbation = result->counter_median / result->median;
     }
     zt__copy_text(result->name, sizeof result->name, zt__bench_name(&bench), strlen(zt__bench_name(&bench)));
     zt__close_bench(&bench);
@@ -27700,22 +27530,6 @@ ZT__PRIVATE void zt__fill_bench_row(const zt_profiler *profiler, const zt_bench_
     }
 }
 
-ZT__PRIVATE void zt__add_bench_columns(zt__figure_table *table, int are_changed) {
-    zt__add_figures(table, ZT__BENCH_MEDIAN, "median", "ns", 1, 0);
-    zt__add_figures(table, ZT__BENCH_INTERVAL, "95% +-", "percent", 0, 0);
-    zt__add_figures(table, ZT__BENCH_MINIMUM, "minimum", "ns", 1, 0);
-    zt__add_figures(table, ZT__BENCH_BYTES, "bytes", "bytes/s", 1, 1);
-    zt__add_figures(table, ZT__BENCH_ITEMS, "items", "/s", 1, 1);
-    zt__add_figures(table, ZT__BENCH_COUNT, "samples", "", 0, 0);
-    zt__add_figures(table, ZT__BENCH_OUTLIERS, "outliers", "", 0, 2);
-    zt__add_texts(table, ZT__BENCH_END, "ended by", zt__bench_ends);
-    zt__add_figures(table, ZT__BENCH_SLOWDOWN, "with counters", "times", 0, 2);
-    zt__add_figures(table, ZT__BENCH_MHZ, "frequency", "MHz", 0, 2);
-    if (are_changed) {
-        zt__add_figures(table, ZT__BENCH_CHANGED, "at another frequency", "", 0, 2);
-    }
-}
-
 /* Writes a table of results, `room` columns wide. Returns 0 without memory. */
 ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *profiler,
                                       const zt_bench_result *results, uint32_t count, size_t room) {
@@ -27743,7 +27557,19 @@ ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *pro
     }
     if (is_complete) {
         zt__choose_time_unit(&table, ZT__BENCH_MINIMUM, ZT__BENCH_MEDIAN);
-        zt__add_bench_columns(&table, are_changed > 0);
+        zt__add_figures(&table, ZT__BENCH_MEDIAN, "median", "ns", 1, 0);
+        zt__add_figures(&table, ZT__BENCH_INTERVAL, "95% +-", "percent", 0, 0);
+        zt__add_figures(&table, ZT__BENCH_MINIMUM, "minimum", "ns", 1, 0);
+        zt__add_figures(&table, ZT__BENCH_BYTES, "bytes", "bytes/s", 1, 1);
+        zt__add_figures(&table, ZT__BENCH_ITEMS, "items", "/s", 1, 1);
+        zt__add_figures(&table, ZT__BENCH_COUNT, "samples", "", 0, 0);
+        zt__add_figures(&table, ZT__BENCH_OUTLIERS, "outliers", "", 0, 2);
+        zt__add_texts(&table, ZT__BENCH_END, "ended by", zt__bench_ends);
+        zt__add_figures(&table, ZT__BENCH_SLOWDOWN, "with counters", "times", 0, 2);
+        zt__add_figures(&table, ZT__BENCH_MHZ, "frequency", "MHz", 0, 2);
+        if (are_changed > 0) {
+            zt__add_figures(&table, ZT__BENCH_CHANGED, "at another frequency", "", 0, 2);
+        }
         if (zt_get_metric_count(profiler) > 0) {
             zt__prepare_advice(profiler, &advice);
             is_complete = zt__add_ranked_columns(profiler, &advice, &table, figures, figure_count,
@@ -27781,12 +27607,23 @@ static const char zt__bench_columns[] =
     "quartile3_ns,min_ns,max_ns,frequency_mhz,bytes_per_second,items_per_second,perturbation,date,device,"
     "driver_version,core_clock_mhz,zetools\n";
 
-/* Writes a line for each result, with the number of all, by which a reader notices that some are missing. */
-ZT__PRIVATE void zt__write_bench_csv(zt__writer *writer, const zt__benches *benches) {
+/* Writes results: a table, `room` columns wide, or CSV with a line for each result and the number of all, by
+   which a reader notices that some are missing. Returns UNKNOWN, without a message, if `write` stopped it. */
+ZT__PRIVATE ze_result_t zt__write_benches(const zt__benches *benches, size_t room, zt_write_fn write,
+                                          void *user) {
     const zt_profiler *profiler = benches->profiler;
     zt__date date = zt__format_now();
+    zt__writer writer;
     uint32_t i, j;
-    zt__write_text(writer, zt__bench_columns);
+    zt__begin_writing(&writer, write, user);
+    if (benches->format == ZT_FORMAT_TABLE) {
+        if (benches->count > 0 &&
+            !zt__write_bench_table(&writer, profiler, benches->results, benches->count, room)) {
+            return zt__report_no_memory(zt__diagnostics_of(profiler), benches->call, "a table");
+        }
+        return zt__end_writing(&writer) ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNKNOWN;
+    }
+    zt__write_text(&writer, zt__bench_columns);
     for (i = 0; i < benches->count; i++) {
         const zt_bench_result *result = &benches->results[i];
         const double figures[] = {result->median,
@@ -27800,39 +27637,21 @@ ZT__PRIVATE void zt__write_bench_csv(zt__writer *writer, const zt__benches *benc
                                   result->bytes_per_second,
                                   result->items_per_second,
                                   result->perturbation};
-        zt__print(writer, "%u,%u,", (unsigned)ZT__BENCH_LAYOUT, (unsigned)benches->count);
-        zt__write_csv_field(writer, result->name);
-        zt__print(writer, ",%u,%u,%u,%s", (unsigned)result->count, (unsigned)result->outliers,
+        zt__print(&writer, "%u,%u,", (unsigned)ZT__BENCH_LAYOUT, (unsigned)benches->count);
+        zt__write_csv_field(&writer, result->name);
+        zt__print(&writer, ",%u,%u,%u,%s", (unsigned)result->count, (unsigned)result->outliers,
                   (unsigned)result->changed, zt_bench_end_name(result->end));
         for (j = 0; j < ZT__COUNT_OF(figures); j++) {
-            zt__write_text(writer, ",");
-            zt__write_csv_number(writer, figures[j]);
+            zt__write_text(&writer, ",");
+            zt__write_csv_number(&writer, figures[j]);
         }
-        zt__print(writer, ",%s,", date.text);
-        zt__write_csv_field(writer, profiler ? profiler->device_name : "");
-        zt__print(writer, ",%s,", profiler ? profiler->facts.driver_version : "");
+        zt__print(&writer, ",%s,", date.text);
+        zt__write_csv_field(&writer, profiler ? profiler->device_name : "");
+        zt__print(&writer, ",%s,", profiler ? profiler->facts.driver_version : "");
         if (profiler && profiler->facts.core_clock_mhz) {
-            zt__print(writer, "%u", (unsigned)profiler->facts.core_clock_mhz);
+            zt__print(&writer, "%u", (unsigned)profiler->facts.core_clock_mhz);
         }
-        zt__write_text(writer, "," ZETOOLS_VERSION "\n");
-    }
-}
-
-/* Writes results; a table is `room` columns wide. Returns UNKNOWN, without a message, if `write` stopped it.
- */
-ZT__PRIVATE ze_result_t zt__write_benches(const zt__benches *benches, size_t room, zt_write_fn write,
-                                          void *user) {
-    zt__writer writer;
-    int is_complete = 1;
-    zt__begin_writing(&writer, write, user);
-    if (benches->format == ZT_FORMAT_CSV) {
-        zt__write_bench_csv(&writer, benches);
-    } else if (benches->count > 0) {
-        is_complete =
-            zt__write_bench_table(&writer, benches->profiler, benches->results, benches->count, room);
-    }
-    if (!is_complete) {
-        return zt__report_no_memory(zt__diagnostics_of(benches->profiler), benches->call, "a table");
+        zt__write_text(&writer, "," ZETOOLS_VERSION "\n");
     }
     return zt__end_writing(&writer) ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNKNOWN;
 }
@@ -28250,45 +28069,15 @@ ZT__PRIVATE ze_result_t zt__compare_with_file(zt__changes *changes, const zt_ben
     return ZE_RESULT_SUCCESS;
 }
 
-/* Writes what is to be known about the table of changes. */
-ZT__PRIVATE void zt__write_change_notes(zt__writer *writer, const zt__changes *changes, size_t room) {
-    const zt_bench_changes *counts = &changes->counts;
-    zt__paragraph note = zt__begin_paragraph(writer, room, 0, 0);
-    zt__add_formatted(&note, "%u slower, %u faster, %u same, %u missing, %u new, compared with ",
-                      (unsigned)counts->slower, (unsigned)counts->faster, (unsigned)counts->same,
-                      (unsigned)counts->missing, (unsigned)counts->added);
-    zt__add_text(&note, changes->file.path);
-    zt__add_formatted(&note, "%s%s.", *changes->file.date ? " of " : "", changes->file.date);
-    zt__end_paragraph(&note);
-    if (changes->greatest_tolerance > 0) {
-        note = zt__begin_paragraph(writer, room, 0, 0);
-        zt__add_text(&note, "Slower or faster are those whose whole interval is beyond the tolerance of ");
-        if (changes->least_tolerance < changes->greatest_tolerance) {
-            zt__add_formatted(&note, "%g%% to ", changes->least_tolerance * 100);
-        }
-        zt__add_formatted(&note, "%g%%.", changes->greatest_tolerance * 100);
-        zt__end_paragraph(&note);
-    }
-    if (counts->other_conditions) {
-        note = zt__begin_paragraph(writer, room, 0, 0);
-        zt__add_text(&note, changes->conditions);
-        if (changes->at_other_frequency > 0) {
-            zt__add_formatted(&note, "%u benchmark%s ran at another frequency; %s",
-                              (unsigned)changes->at_other_frequency,
-                              changes->at_other_frequency == 1 ? "" : "s", changes->first_frequency);
-        }
-        zt__add_text(&note, "So the changes need not be those of the program.");
-        zt__end_paragraph(&note);
-    }
-}
-
 /* Writes the table of changes, and notes below it. */
 ZT__PRIVATE ze_result_t zt__write_changes_to_file(const void *content, FILE *file) {
     static const char *const verdicts[] = {"same", "faster", "slower", "missing", "new"};
     const zt__changes *changes = (const zt__changes *)content;
+    const zt_bench_changes *counts = &changes->counts;
     size_t room = zt__get_room(file == stdout);
     zt__figure_column columns[ZT__CHANGE_FIGURES];
     zt__figure_table table;
+    zt__paragraph note;
     zt__writer writer;
     memset(&table, 0, sizeof table);
     table.heading = "benchmark";
@@ -28306,7 +28095,33 @@ ZT__PRIVATE ze_result_t zt__write_changes_to_file(const void *content, FILE *fil
     zt__fit_columns(&table, room);
     zt__begin_writing(&writer, zt__write_to_file, file);
     zt__write_figures(&writer, &table, room);
-    zt__write_change_notes(&writer, changes, room);
+    note = zt__begin_paragraph(&writer, room, 0, 0);
+    zt__add_formatted(&note, "%u slower, %u faster, %u same, %u missing, %u new, compared with ",
+                      (unsigned)counts->slower, (unsigned)counts->faster, (unsigned)counts->same,
+                      (unsigned)counts->missing, (unsigned)counts->added);
+    zt__add_text(&note, changes->file.path);
+    zt__add_formatted(&note, "%s%s.", *changes->file.date ? " of " : "", changes->file.date);
+    zt__end_paragraph(&note);
+    if (changes->greatest_tolerance > 0) {
+        note = zt__begin_paragraph(&writer, room, 0, 0);
+        zt__add_text(&note, "Slower or faster are those whose whole interval is beyond the tolerance of ");
+        if (changes->least_tolerance < changes->greatest_tolerance) {
+            zt__add_formatted(&note, "%g%% to ", changes->least_tolerance * 100);
+        }
+        zt__add_formatted(&note, "%g%%.", changes->greatest_tolerance * 100);
+        zt__end_paragraph(&note);
+    }
+    if (counts->other_conditions) {
+        note = zt__begin_paragraph(&writer, room, 0, 0);
+        zt__add_text(&note, changes->conditions);
+        if (changes->at_other_frequency > 0) {
+            zt__add_formatted(&note, "%u benchmark%s ran at another frequency; %s",
+                              (unsigned)changes->at_other_frequency,
+                              changes->at_other_frequency == 1 ? "" : "s", changes->first_frequency);
+        }
+        zt__add_text(&note, "So the changes need not be those of the program.");
+        zt__end_paragraph(&note);
+    }
     return zt__end_writing(&writer) ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNKNOWN;
 }
 
