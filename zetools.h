@@ -8918,6 +8918,14 @@ ZT__PRIVATE void zt__calculate_batch(zt_profiler *profiler) {
 
 /* ---- counting -------------------------------------------------------------------------------------------- */
 
+/* Returns whether the list of a slot also ran without zt_execute. A list that has its handle since then says
+   nothing about it. With the mutex held. */
+ZT__PRIVATE int zt__ran_unobserved(const zt__slot *slot) {
+    const zt__list *list = slot->list;
+    return slot->number > list->destroyed_up_to ? list->state == ZT__LIST_UNOBSERVED
+                                                : list->destroyed_was_unobserved;
+}
+
 /* Updates what is known about a list when the event of a slot has signalled. With the mutex held. */
 ZT__PRIVATE void zt__note_run(zt_profiler *profiler, zt__reading *reading) {
     zt__list *list = reading->slot->list;
@@ -8970,7 +8978,7 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
     reading->region = slot->region;
     /* Where executions overlap, the first may be read before the next begins, and then that is read, too. */
     reading->is_late = reading->from == ZT__SLOT_ARMED && reading->has_signalled && slot->overwritten > 0 &&
-                       slot->list->state == ZT__LIST_OBSERVED;
+                       !zt__ran_unobserved(slot);
     reading->is_announced |= reading->is_late;
     if (reading->has_signalled && reading->outcome != ZT__NOT_READY) {
         zt__note_run(profiler, reading);
@@ -10522,7 +10530,7 @@ ZT__PRIVATE uint32_t zt__find_differences(const zt_profiler *profiler, const zt_
 /* Returns the time of the samples on a path that is outside of regions inside it, or NaN if that is not
    known. Stores in `estimate`, unless that is NULL, the time outside of those samples inside that were
    collected. The mutex is held. */
-ZT__PRIVATE double zt__own_time(const zt__path *path, double *estimate) {
+ZT__PRIVATE double zt__get_own_time(const zt__path *path, double *estimate) {
     double own_ns = path->time_ns;
     uint64_t missing = path->inner ? path->missing : 0;
     const zt__path *inner;
@@ -10544,7 +10552,7 @@ ZT__PRIVATE void zt__add_paths(const zt_profiler *profiler, const zt__region_rec
     int is_same = 1;
     info->own_ns = info->total_ns = 0;
     for (path = record->paths; path; path = path->next) {
-        info->own_ns += zt__own_time(path, NULL);
+        info->own_ns += zt__get_own_time(path, NULL);
         if (!path->is_repeated) {
             info->total_ns += path->time_ns;
         } else if (path->outlives_outer) {
@@ -10595,7 +10603,7 @@ ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_pa
         info->parent = found->depth > 1 ? found->key.outer->index : UINT32_MAX;
         info->count = found->count;
         info->total_ns = found->time_ns;
-        info->own_ns = zt__own_time(found, NULL);
+        info->own_ns = zt__get_own_time(found, NULL);
     }
     zt__unlock(&locked->mutex);
     return found ? ZE_RESULT_SUCCESS : zt__report_index(profiler, "zt_get_path", "path", path);
@@ -12043,12 +12051,9 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     zt__timeline *timeline = profiler->timeline;
     const zt__clock *clock = &timeline->clock;
     const zt__slot *slot = reading->slot;
-    const zt__list *list = slot->list;
     size_t place = (size_t)(timeline->written % timeline->capacity);
     size_t columns = profiler->row_length;
     uint64_t submitted = zt__convert_time(clock, slot->submitted_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK);
-    int is_unobserved = slot->number > list->destroyed_up_to ? list->state == ZT__LIST_UNOBSERVED
-                                                             : list->destroyed_was_unobserved;
     zt__timeline_sample sample;
     /* What is executed again does not wait to be executed, and neither does what is on an immediate list. */
     if (reading->from == ZT__SLOT_PENDING && slot->origin.executions == 1) {
@@ -12080,7 +12085,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     }
     /* The launch latency is known if it was the announced execution of the list that began the sample. */
     if (reading->from == ZT__SLOT_PENDING && sample.origin.submitted_by && !slot->overwritten &&
-        !is_unobserved) {
+        !zt__ran_unobserved(slot)) {
         uint64_t begin_ns = zt__convert_time(clock, sample.begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
         double error_ns = (double)zt__clock_error(clock, begin_ns) +
                           (reading->times.is_kernel ? (double)timeline->kernel_error_ns : 0);
@@ -13484,69 +13489,64 @@ ZT_API ze_result_t zt_set_operations(zt_profiler *profiler, const char *region, 
 
 #ifdef ZETOOLS_TRACER
 
-/* A tracer records here the modules and kernels whose creation it observes, until they are destroyed. What it
-   knows of a kernel in order to measure it is in >>tracer, and what a module states of its kernels in
-   >>kernels. */
+/* A tracer records here the modules and kernels that it sees, until they are destroyed. */
 
 /* ---- what is loaded -------------------------------------------------------------------------------------- */
 
-/* A kernel or module that exists. */
-typedef struct zt__loaded_code {
+/* A module that exists. */
+typedef struct zt__loaded_module {
     const void *handle;          /* the key */
-    ze_module_handle_t module;   /* of a kernel; NULL: not known */
-    ze_context_handle_t context; /* of the module; NULL: not known, like the next */
+    ze_context_handle_t context; /* NULL: not known, like the next */
     ze_device_handle_t device;
-} zt__loaded_code;
+    struct zt__described_module *described; /* what its binary states of its kernels; NULL: not read */
+} zt__loaded_module;
+
+/* A kernel that exists. */
+typedef struct zt__loaded_kernel {
+    const void *handle;        /* the key */
+    ze_module_handle_t module; /* NULL: not known, like the next */
+    ze_device_handle_t device;
+    int is_placed; /* its address was looked up where hot spots were sampled when it was seen */
+
+    /* for launches */
+    struct zt__kernel_name *name; /* NULL: not known yet */
+    uint32_t group_size[3];       /* 0: not known */
+    zt_profiler *counted_for;     /* whose kernel it is, so far; NULL: nobody's */
+    struct zt__kernel *counted;   /* NULL: there is no room for it */
+} zt__loaded_kernel;
 
 /* All that a tracer has seen, and that still exists. Belongs to the tracer. */
 typedef struct zt__loaded {
     const zt_allocator *allocator;
-    int is_observed; /* the tracer is live. Atomic, like the next */
-    int is_sampled;  /* zt_hotspots_start was called */
-    zt__mutex mutex; /* guards the maps */
-    zt__map kernels, modules;
+    int is_observed;          /* the tracer is live. Atomic, like the next */
+    int is_sampled;           /* zt_hotspots_start was called */
+    zt__mutex *mutex;         /* of the tracer. Guards the maps */
+    zt__map kernels, modules; /* zt__loaded_kernel and zt__loaded_module, by handle */
 } zt__loaded;
 
-/* Records a kernel or module. Without memory, it is not known. */
-ZT__PRIVATE void zt__add_loaded(zt__loaded *loaded, zt__map *map, const zt__loaded_code *code) {
-    zt__loaded_code *made = (zt__loaded_code *)zt__allocate(loaded->allocator, 1, sizeof *made);
-    if (!made) {
-        return;
-    }
-    *made = *code;
-    zt__lock(&loaded->mutex);
-    if (zt__map_make_room(map, loaded->allocator, &loaded->mutex)) {
-        zt__loaded_code *before = (zt__loaded_code *)zt__map_find(map, &made->handle, sizeof made->handle);
-        if (before) { /* its destruction was not seen */
-            *before = *made;
-        } else {
-            zt__map_add(map, &made->handle, sizeof made->handle, made);
-            made = NULL;
-        }
-    }
-    zt__unlock(&loaded->mutex);
-    zt__free(loaded->allocator, made);
-}
-
-/* Returns whether a kernel or module is known, and copies its record. */
-ZT__PRIVATE int zt__find_loaded(zt__loaded *loaded, zt__map *map, const void *handle, zt__loaded_code *code) {
-    const zt__loaded_code *found;
-    zt__lock(&loaded->mutex);
-    found = (const zt__loaded_code *)zt__map_find(map, &handle, sizeof handle);
+/* Returns the record of a handle, which is added if there is none. Records have `size` bytes, and begin with
+   the handle. The mutex is held. It is unlocked while the allocator runs. Returns NULL without memory. */
+ZT__PRIVATE void *zt__find_or_add_record(const zt__loaded *loaded, zt__map *map, const void *handle,
+                                         size_t size) {
+    void *found = zt__map_find(map, &handle, sizeof handle), *made;
+    int has_room;
     if (found) {
-        *code = *found;
+        return found;
     }
-    zt__unlock(&loaded->mutex);
-    return found != NULL;
-}
-
-ZT__PRIVATE void zt__remove_loaded(zt__loaded *loaded, zt__map *map, const void *handle) {
-    zt__loaded_code *code;
-    zt__lock(&loaded->mutex);
-    code = (zt__loaded_code *)zt__map_find(map, &handle, sizeof handle);
-    zt__map_remove(map, &handle, sizeof handle);
-    zt__unlock(&loaded->mutex);
-    zt__free(loaded->allocator, code);
+    zt__unlock(loaded->mutex);
+    made = zt__allocate(loaded->allocator, 1, size);
+    zt__lock(loaded->mutex);
+    has_room = made && zt__map_make_room(map, loaded->allocator, loaded->mutex);
+    found = zt__map_find(map, &handle, sizeof handle); /* another thread may have added it */
+    if (!found && has_room) {
+        memcpy(made, &handle, sizeof handle);
+        zt__map_add(map, made, sizeof handle, made);
+        return made;
+    }
+    zt__unlock(loaded->mutex);
+    zt__free(loaded->allocator, made);
+    zt__lock(loaded->mutex);
+    return found;
 }
 
 /* ---- names and binaries ---------------------------------------------------------------------------------- */
@@ -13814,8 +13814,8 @@ typedef struct zt__device_limits {
 typedef struct zt__kernels {
     zt__device_limits limits;
     zt__map map; /* by their keys */
-    zt__kernel **in_order;
-    uint32_t count, capacity;
+    uint32_t count;
+    zt__kernel *in_order[ZT__MAX_KERNELS];
 } zt__kernels;
 
 ZT__PRIVATE zt__kernel_facts zt__unknown_facts(void) {
@@ -13837,9 +13837,8 @@ typedef struct zt__described_kernel {
 
 /* A module: what is left of its native binary. */
 typedef struct zt__described_module {
-    const void *handle; /* the key */
-    uint64_t hash;      /* of the native binary; 0: not known */
-    char *text;         /* of .ze_info, without a 0 at its end */
+    uint64_t hash; /* of the native binary; 0: not known */
+    char *text;    /* of .ze_info, without a 0 at its end */
     zt__described_kernel *kernels;
     uint32_t kernel_count;
 } zt__described_module;
@@ -13892,22 +13891,8 @@ ZT__PRIVATE int zt__next_yaml_line(const char **text, const char *end, zt__yaml_
     return 0;
 }
 
-/* Stores a number that is not negative and below 2^31. Others stay unknown. */
-ZT__PRIVATE void zt__read_yaml_number(const zt__yaml_line *line, uint32_t *number) {
-    uint32_t value = 0;
-    size_t i;
-    for (i = 0; i < line->value_length; i++) {
-        if (line->value[i] < '0' || line->value[i] > '9' || value > 0x7fffffff / 10) {
-            return;
-        }
-        value = value * 10 + (uint32_t)(line->value[i] - '0');
-    }
-    if (line->value_length > 0 && value <= 0x7fffffff) {
-        *number = value;
-    }
-}
-
-/* Stores what a line of execution_env states. */
+/* Stores what a line of execution_env states: a number that is not negative and below 2^31. Others stay
+   unknown. */
 ZT__PRIVATE void zt__read_execution_env(const zt__yaml_line *line, zt__kernel_facts *facts) {
     const struct {
         const char *key;
@@ -13919,10 +13904,20 @@ ZT__PRIVATE void zt__read_execution_env(const zt__yaml_line *line, zt__kernel_fa
                    {"spill_size", &facts->spill_bytes},
                    {"barrier_count", &facts->barriers},
                    {"eu_thread_count", &facts->threads_per_eu}};
-    uint32_t i;
+    uint64_t value = 0;
+    size_t i;
+    for (i = 0; i < line->value_length; i++) {
+        if (line->value[i] < '0' || line->value[i] > '9' || value > INT32_MAX) {
+            return;
+        }
+        value = value * 10 + (uint64_t)(line->value[i] - '0');
+    }
+    if (line->value_length == 0 || value > INT32_MAX) {
+        return;
+    }
     for (i = 0; i < ZT__COUNT_OF(members); i++) {
         if (zt__equals(members[i].key, line->key, line->key_length)) {
-            zt__read_yaml_number(line, members[i].number);
+            *members[i].number = (uint32_t)value;
         }
     }
 }
@@ -13993,7 +13988,6 @@ ZT__PRIVATE zt__described_module *zt__describe_module(const zt_allocator *alloca
     if (!module) {
         return NULL;
     }
-    module->handle = handle;
     zt__read_binary(allocator, handle, 0, ZT__MAX_BINARY, &binary);
     if (binary.bytes) {
         module->hash = zt__hash(binary.bytes, binary.size);
@@ -14104,21 +14098,6 @@ ZT__PRIVATE void zt__read_profile_info(ze_kernel_handle_t kernel, zt__kernel_fac
     }
 }
 
-/* Reads all that the driver reports of a kernel. `described` is what its module states. No mutex is held. */
-ZT__PRIVATE zt__kernel_facts zt__read_kernel(const zt_profiler *profiler, ze_kernel_handle_t kernel,
-                                             const zt__kernel_facts *described) {
-    zt__kernel_facts facts = *described;
-    size_t size = 0;
-    zt__read_properties(kernel, &facts);
-    zt__read_profile_info(kernel, &facts);
-    if (profiler->driver.zeKernelGetBinaryExp &&
-        profiler->driver.zeKernelGetBinaryExp(kernel, &size, NULL) == ZE_RESULT_SUCCESS &&
-        size < UINT32_MAX) {
-        facts.code_bytes = (uint32_t)size;
-    }
-    return facts;
-}
-
 /* ---- the kernels of a profiler --------------------------------------------------------------------------- */
 
 /* Returns the kernels of a profiler, or NULL without memory. */
@@ -14155,74 +14134,41 @@ ZT__PRIVATE zt__kernels *zt__kernels_of(zt_profiler *profiler) {
     return zt__load(&profiler->kernels);
 }
 
-/* Makes room for one more kernel. The profiler's mutex is held, but unlocked while memory is allocated.
-   Returns 0 without memory, or if there are too many. */
-ZT__PRIVATE int zt__make_room_for_kernel(zt_profiler *profiler, zt__kernels *kernels) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    while (kernels->count < ZT__MAX_KERNELS &&
-           zt__map_make_room(&kernels->map, allocator, &profiler->mutex)) {
-        uint32_t before = kernels->capacity, capacity = before ? before * 2 : 64;
-        zt__kernel **grown, **unused;
-        if (kernels->count < before) {
-            return 1;
-        }
-        zt__unlock(&profiler->mutex);
-        grown = (zt__kernel **)zt__allocate(allocator, capacity, sizeof *grown);
-        zt__lock(&profiler->mutex);
-        if (!grown) {
-            return 0;
-        }
-        unused = grown;
-        if (kernels->capacity == before) { /* else another thread has grown it */
-            unused = kernels->in_order;
-            if (before) {
-                memcpy(grown, unused, before * sizeof *grown);
-            }
-            kernels->in_order = grown;
-            kernels->capacity = capacity;
-        }
-        zt__unlock(&profiler->mutex);
-        zt__free(allocator, unused);
-        zt__lock(&profiler->mutex);
-    }
-    return 0;
-}
-
-/* Makes a record of a kernel, whose name may be empty if the driver fails. Returns NULL without memory. No
-   mutex is held. */
-ZT__PRIVATE zt__kernel *zt__make_kernel(const zt_profiler *profiler, ze_kernel_handle_t handle,
-                                        const zt__kernel_facts *described) {
-    zt__kernel *kernel = (zt__kernel *)zt__allocate_with_name(&profiler->config.allocator,
-                                                              sizeof *kernel + sizeof kernel->facts, handle);
-    if (kernel) {
-        kernel->name = (const char *)(kernel + 1) + sizeof kernel->facts;
-        kernel->facts = zt__read_kernel(profiler, handle, described);
-        memcpy(kernel + 1, &kernel->facts, sizeof kernel->facts);
-    }
-    return kernel;
-}
-
-/* Returns the record of a kernel, which is added if there is none, or NULL if it cannot be. `described` is
-   NULL if nothing is known of the module. No mutex is held. */
+/* Returns the record of a kernel, for which the driver is queried: the one of the same name and facts, which
+   is added if there is none. `described` is what its module states. The name is empty if the driver fails.
+   Returns NULL without memory, or if there are too many. No mutex is held. */
 ZT__PRIVATE zt__kernel *zt__find_or_add_kernel(zt_profiler *profiler, ze_kernel_handle_t handle,
                                                const zt__kernel_facts *described) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    const zt__kernel_facts unknown = zt__unknown_facts();
     zt__kernels *kernels = zt__kernels_of(profiler);
-    zt__kernel *made = zt__make_kernel(profiler, handle, described ? described : &unknown), *found = NULL;
-    if (kernels && made) {
-        size_t length = sizeof made->facts + strlen(made->name);
-        int has_room;
-        zt__lock(&profiler->mutex);
-        has_room = zt__make_room_for_kernel(profiler, kernels);
-        found = (zt__kernel *)zt__map_find(&kernels->map, made + 1, length);
-        if (!found && has_room) {
-            zt__map_add(&kernels->map, made + 1, length, made);
-            found = kernels->in_order[kernels->count++] = made;
-            made = NULL;
-        }
-        zt__unlock(&profiler->mutex);
+    zt__kernel *found,
+        *made = (zt__kernel *)zt__allocate_with_name(allocator, sizeof *made + sizeof made->facts, handle);
+    size_t size = 0, length;
+    int has_room;
+    if (!kernels || !made) {
+        zt__free(allocator, made);
+        return NULL;
     }
+    made->name = (const char *)(made + 1) + sizeof made->facts;
+    made->facts = *described;
+    zt__read_properties(handle, &made->facts);
+    zt__read_profile_info(handle, &made->facts);
+    if (profiler->driver.zeKernelGetBinaryExp &&
+        profiler->driver.zeKernelGetBinaryExp(handle, &size, NULL) == ZE_RESULT_SUCCESS &&
+        size < UINT32_MAX) {
+        made->facts.code_bytes = (uint32_t)size;
+    }
+    memcpy(made + 1, &made->facts, sizeof made->facts);
+    length = sizeof made->facts + strlen(made->name);
+    zt__lock(&profiler->mutex);
+    has_room = zt__map_make_room(&kernels->map, allocator, &profiler->mutex);
+    found = (zt__kernel *)zt__map_find(&kernels->map, made + 1, length);
+    if (!found && has_room && kernels->count < ZT__MAX_KERNELS) {
+        zt__map_add(&kernels->map, made + 1, length, made);
+        found = kernels->in_order[kernels->count++] = made;
+        made = NULL;
+    }
+    zt__unlock(&profiler->mutex);
     zt__free(allocator, made);
     return found;
 }
@@ -14264,7 +14210,6 @@ ZT__PRIVATE void zt__free_kernels(zt_profiler *profiler) {
         for (i = 0; i < kernels->count; i++) {
             zt__free(allocator, kernels->in_order[i]);
         }
-        zt__free(allocator, kernels->in_order);
         zt__map_free(&kernels->map, allocator);
         zt__free(allocator, kernels);
         profiler->kernels = NULL;
@@ -14282,12 +14227,6 @@ typedef struct zt__filling {
     int slm_limits, barriers_limit, registers_limit; /* why not more fit */
 } zt__filling;
 
-ZT__PRIVATE uint32_t zt__product(const uint32_t sizes[3]) {
-    uint64_t product = (uint64_t)sizes[0] * sizes[1];
-    return product > UINT32_MAX || product * sizes[2] > UINT32_MAX ? UINT32_MAX
-                                                                   : (uint32_t)(product * sizes[2]);
-}
-
 /* Computes how many work-groups fit into a subslice, as OCCUPANCY in the manual describes. Intel's driver
    computes the number of work-groups of a cooperative launch in the same way
    (KernelHelper::getMaxWorkGroupCount of intel/compute-runtime). */
@@ -14295,9 +14234,11 @@ ZT__PRIVATE zt__filling zt__fill_subslice(const zt__device_limits *limits, const
                                           const uint32_t group_size[3]) {
     zt__filling filling;
     uint32_t threads_per_eu = limits->threads_per_eu, groups;
+    uint64_t items = (uint64_t)group_size[0] * group_size[1];
     memset(&filling, 0, sizeof filling);
     filling.groups = UINT32_MAX;
-    filling.items = zt__product(group_size);
+    items = items > UINT32_MAX ? items : items * group_size[2];
+    filling.items = items > UINT32_MAX ? UINT32_MAX : (uint32_t)items;
     filling.slots = limits->threads_per_eu * limits->eus_per_subslice;
     if (facts->simd_width != UINT32_MAX && facts->simd_width > 0) {
         filling.threads = filling.items / facts->simd_width + (filling.items % facts->simd_width != 0);
@@ -14329,22 +14270,6 @@ ZT__PRIVATE zt__filling zt__fill_subslice(const zt__device_limits *limits, const
     return filling;
 }
 
-/* Fills in what a launch allows. */
-ZT__PRIVATE void zt__complete_shape(const zt__device_limits *limits, const zt__kernel_facts *facts,
-                                    zt_kernel_shape *shape) {
-    const zt__filling filling = zt__fill_subslice(limits, facts, shape->group_size);
-    shape->groups_per_subslice = filling.groups;
-    shape->occupancy = shape->waves = zt__nan();
-    if (filling.groups != UINT32_MAX) {
-        double count =
-            (double)shape->group_count[0] * (double)shape->group_count[1] * (double)shape->group_count[2];
-        shape->occupancy = (double)filling.groups * filling.threads / filling.slots;
-        if (count > 0 && limits->subslices) {
-            shape->waves = count / ((double)filling.groups * limits->subslices);
-        }
-    }
-}
-
 /* ---- advice ---------------------------------------------------------------------------------------------- */
 
 typedef enum zt__kernel_figure {
@@ -14352,9 +14277,9 @@ typedef enum zt__kernel_figure {
     ZT__KERNEL_SPILL, /* bytes */
     ZT__KERNEL_PRIVATE,
     ZT__KERNEL_SLM,
-    ZT__KERNEL_EMPTY,      /* percent of the threads of a subslice */
-    ZT__KERNEL_IDLE_LANES, /* percent of the lanes of the threads of a work-group */
-    ZT__KERNEL_ITEMS,      /* of a work-group. Numbers from here on */
+    ZT__KERNEL_EMPTY,           /* percent of the threads of a subslice */
+    ZT__KERNEL_IDLE_SIMD_LANES, /* percent of the SIMD lanes of the threads of a work-group */
+    ZT__KERNEL_ITEMS,           /* of a work-group. Numbers from here on */
     ZT__KERNEL_SIMD,
     ZT__KERNEL_REGISTERS,
     ZT__KERNEL_GROUPS,         /* of a launch */
@@ -14400,11 +14325,11 @@ static const zt__kernel_rule zt__kernel_rules[] = {
      {{"It keeps ", ZT__KERNEL_PRIVATE},
       {" a thread in memory: arrays with indices that the compiler does not know are not in registers.",
        ZT__KERNEL_NOTHING}}},
-    /* [own]: an empty lane is lost for as long as its thread runs */
-    {{{ZT__KERNEL_IDLE_LANES, ZT__AT_LEAST, 20}, {ZT__KERNEL_NOTHING, ZT__NO_CONDITION, 0}},
+    /* [own]: an empty SIMD lane is lost for as long as its thread runs */
+    {{{ZT__KERNEL_IDLE_SIMD_LANES, ZT__AT_LEAST, 20}, {ZT__KERNEL_NOTHING, ZT__NO_CONDITION, 0}},
      {{"Work-groups of ", ZT__KERNEL_ITEMS},
-      {" leave ", ZT__KERNEL_IDLE_LANES},
-      {" of the lanes of their threads empty: use a multiple of ", ZT__KERNEL_SIMD},
+      {" leave ", ZT__KERNEL_IDLE_SIMD_LANES},
+      {" of the SIMD lanes of their threads empty: use a multiple of ", ZT__KERNEL_SIMD},
       {".", ZT__KERNEL_NOTHING}}},
     /* [Gen9], [oneAPI] */
     {{{ZT__KERNEL_EMPTY, ZT__AT_LEAST, 20}, {ZT__KERNEL_BARRIERS_LIMIT, ZT__AT_LEAST, 1}},
@@ -14453,7 +14378,7 @@ ZT__PRIVATE void zt__read_kernel_figures(const zt__device_limits *limits, const 
         figures[known[i].figure] = known[i].value == UINT32_MAX ? zt__nan() : (double)known[i].value;
     }
     if (filling.threads) {
-        figures[ZT__KERNEL_IDLE_LANES] =
+        figures[ZT__KERNEL_IDLE_SIMD_LANES] =
             100 - 100.0 * filling.items / ((double)filling.threads * facts->simd_width);
     }
     figures[ZT__KERNEL_EMPTY] = 100 - 100 * shape->occupancy;
@@ -14467,69 +14392,47 @@ ZT__PRIVATE void zt__read_kernel_figures(const zt__device_limits *limits, const 
     figures[ZT__KERNEL_REGISTERS_LIMIT] = filling.registers_limit;
 }
 
-/* Appends a figure in words: "4 KiB", "75%", "128". */
-ZT__PRIVATE void zt__append_kernel_figure(char *text, size_t room, zt__kernel_figure figure, double value) {
-    if (figure == ZT__KERNEL_NOTHING) {
-        return;
-    }
-    if (figure >= ZT__KERNEL_ITEMS) {
-        zt__append(text, room, "%.0f", value);
-    } else if (figure >= ZT__KERNEL_EMPTY) {
-        zt__append(text, room, "%.0f%%", value);
-    } else if (value < 1024) {
-        zt__append(text, room, "%.0f bytes", value);
-    } else {
-        zt__append(text, room, "%.4g KiB", value / 1024);
-    }
-}
-
-ZT__PRIVATE int zt__kernel_rule_holds(const zt__kernel_rule *rule, const double figures[ZT__KERNEL_FIGURES]) {
-    uint32_t i;
-    for (i = 0; i < ZT__COUNT_OF(rule->conditions); i++) {
-        double figure = figures[rule->conditions[i].figure], threshold = rule->conditions[i].threshold;
-        zt__relation relation = rule->conditions[i].relation;
-        if (relation != ZT__NO_CONDITION &&
-            (zt__is_nan(figure) || (relation == ZT__BELOW ? figure >= threshold : figure < threshold))) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
-/* Applies the rules to a kernel and one of its launches. */
+/* Applies the rules to a kernel and one of its launches. Writes figures in words: "4 KiB", "75%", "128". */
 ZT__PRIVATE void zt__advise_kernel(const zt__device_limits *limits, const zt__kernel_facts *facts,
                                    const zt_kernel_shape *shape, char *text, size_t room) {
     double figures[ZT__KERNEL_FIGURES];
     zt__kernel_figure reported = ZT__KERNEL_NOTHING;
-    uint32_t i, part;
+    uint32_t i, j;
     text[0] = 0;
     zt__read_kernel_figures(limits, facts, shape, figures);
     for (i = 0; i < ZT__COUNT_OF(zt__kernel_rules); i++) {
         const zt__kernel_rule *rule = &zt__kernel_rules[i];
-        if (rule->conditions[0].figure == reported || !zt__kernel_rule_holds(rule, figures)) {
+        int holds = rule->conditions[0].figure != reported;
+        for (j = 0; j < ZT__COUNT_OF(rule->conditions); j++) {
+            double figure = figures[rule->conditions[j].figure], threshold = rule->conditions[j].threshold;
+            zt__relation relation = rule->conditions[j].relation;
+            if (relation != ZT__NO_CONDITION) {
+                holds = holds && !zt__is_nan(figure) &&
+                        (relation == ZT__BELOW ? figure < threshold : figure >= threshold);
+            }
+        }
+        if (!holds) {
             continue;
         }
         reported = rule->conditions[0].figure;
         zt__append(text, room, "%s", text[0] ? " " : "");
-        for (part = 0; part < ZT__COUNT_OF(rule->parts) && rule->parts[part].text; part++) {
-            zt__kernel_figure figure = rule->parts[part].figure;
-            zt__append(text, room, "%s", rule->parts[part].text);
-            zt__append_kernel_figure(text, room, figure, figures[figure]);
+        for (j = 0; j < ZT__COUNT_OF(rule->parts) && rule->parts[j].text; j++) {
+            zt__kernel_figure figure = rule->parts[j].figure;
+            zt__append(text, room, "%s", rule->parts[j].text);
+            if (figure >= ZT__KERNEL_ITEMS) {
+                zt__append(text, room, "%.0f", figures[figure]);
+            } else if (figure >= ZT__KERNEL_EMPTY) {
+                zt__append(text, room, "%.0f%%", figures[figure]);
+            } else if (figure != ZT__KERNEL_NOTHING && figures[figure] < 1024) {
+                zt__append(text, room, "%.0f bytes", figures[figure]);
+            } else if (figure != ZT__KERNEL_NOTHING) {
+                zt__append(text, room, "%.4g KiB", figures[figure] / 1024);
+            }
         }
     }
 }
 
 /* ---- results --------------------------------------------------------------------------------------------- */
-
-ZT__PRIVATE void zt__clear_kernel_info(zt_kernel_info *info) {
-    memset(info, 0, sizeof *info);
-    info->name = "";
-    info->region = UINT32_MAX;
-    info->simd_width = info->registers = info->slm_bytes = info->private_bytes = UINT32_MAX;
-    info->spill_bytes = info->barriers = info->arguments = info->code_bytes = UINT32_MAX;
-    info->profile_flags = info->free_register_bytes = UINT32_MAX;
-    info->occupancy = zt__nan();
-}
 
 /* Copies a kernel, its launches in descending order. */
 ZT__PRIVATE void zt__copy_kernel(const zt__kernel *kernel, zt_kernel_info *info) {
@@ -14580,7 +14483,13 @@ ZT_API ze_result_t zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, z
     if (!info) {
         return profiler ? zt__report_null(&locked->diagnostics, "zt_get_kernel", "info") : ZE_RESULT_SUCCESS;
     }
-    zt__clear_kernel_info(info);
+    memset(info, 0, sizeof *info);
+    info->name = "";
+    info->region = UINT32_MAX;
+    info->simd_width = info->registers = info->slm_bytes = info->private_bytes = UINT32_MAX;
+    info->spill_bytes = info->barriers = info->arguments = info->code_bytes = UINT32_MAX;
+    info->profile_flags = info->free_register_bytes = UINT32_MAX;
+    info->occupancy = zt__nan();
     if (!profiler) {
         return ZE_RESULT_SUCCESS;
     }
@@ -14597,7 +14506,18 @@ ZT_API ze_result_t zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, z
         return zt__report_index(profiler, "zt_get_kernel", "kernel", kernel);
     }
     for (i = 0; i < info->shape_count; i++) {
-        zt__complete_shape(&kernels->limits, &found->facts, &info->shapes[i]);
+        zt_kernel_shape *shape = &info->shapes[i];
+        const zt__filling filling = zt__fill_subslice(&kernels->limits, &found->facts, shape->group_size);
+        double count =
+            (double)shape->group_count[0] * (double)shape->group_count[1] * (double)shape->group_count[2];
+        shape->groups_per_subslice = filling.groups;
+        shape->occupancy = shape->waves = zt__nan();
+        if (filling.groups != UINT32_MAX) {
+            shape->occupancy = (double)filling.groups * filling.threads / filling.slots;
+        }
+        if (filling.groups != UINT32_MAX && count > 0 && kernels->limits.subslices) {
+            shape->waves = count / ((double)filling.groups * kernels->limits.subslices);
+        }
     }
     info->occupancy = info->shapes[0].occupancy;
     zt__advise_kernel(&kernels->limits, &found->facts, &info->shapes[0], info->advice, sizeof info->advice);
@@ -16553,7 +16473,7 @@ ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream) {
    found, and alone. `mutex` guards results and places, and is held briefly. */
 
 enum {
-    ZT__HANDLE_OF_KERNEL = 11,          /* ZEL_HANDLE_KERNEL of the loader's header */
+    ZT__LOADER_HANDLE_KERNEL = 11,      /* ZEL_HANDLE_KERNEL of the loader's header */
     ZT__ADDRESS_SHIFT = 3,              /* the device reports addresses in units of 8 bytes, */
     ZT__MOST_COUNTS = 1 + ZT_MAX_STALLS /* and beside each, counts: Active, and kinds of stall */
 };
@@ -16632,7 +16552,7 @@ typedef struct zt__hotspots {
     size_t debug_bytes;
     int has_skipped_debug; /* for config.debug_limit */
     zt__place *places;     /* sorted by the low 32 bits of their bases */
-    uint32_t place_count, place_capacity;
+    uint32_t place_count;
     int places_overlap; /* in these bits */
     zt__map spot_map;   /* by their keys */
     zt__spot **spots;   /* in the order of their first samples */
@@ -16647,32 +16567,6 @@ ZT__PRIVATE zt__hotspots *zt__hotspots_of(const zt_profiler *profiler) {
     return profiler ? (zt__hotspots *)zt__load(&profiler->hotspots) : NULL;
 }
 
-/* Returns the record of a module. If there is none, one without use is used again, or `*made` is added. NULL
-   if that is needed and NULL. The mutex is held. */
-ZT__PRIVATE zt__sampled_module *zt__find_or_add_module(zt__hotspots *hotspots, ze_module_handle_t handle,
-                                                       zt__sampled_module **made) {
-    zt__sampled_module *module, *unused = NULL;
-    for (module = hotspots->modules; module && module->handle != handle; module = module->next) {
-        if (!module->handle && !module->debug && module->kernel_count == 0) {
-            unused = module;
-        }
-    }
-    if (module) {
-        return module;
-    }
-    if (!unused && *made) {
-        unused = *made;
-        *made = NULL;
-        unused->next = hotspots->modules;
-        hotspots->modules = unused;
-    }
-    if (unused) {
-        unused->handle = handle;
-        unused->is_read = 0;
-    }
-    return unused;
-}
-
 /* Sets the module of a kernel, which may be NULL. The mutex is held. */
 ZT__PRIVATE void zt__set_module(zt__sampled_kernel *kernel, zt__sampled_module *module) {
     if (module) {
@@ -16685,11 +16579,11 @@ ZT__PRIVATE void zt__set_module(zt__sampled_kernel *kernel, zt__sampled_module *
 }
 
 /* Returns the record of a kernel, which is added if there is none. `handle` is NULL if its module is not
-   known. NULL without memory. */
+   known. A record of a module that nothing uses any more is used again. NULL without memory. */
 ZT__PRIVATE zt__sampled_kernel *zt__add_sampled_kernel(zt__hotspots *hotspots, const char *name,
                                                        const zt__code *code, ze_module_handle_t handle) {
     size_t size = strlen(name) + 1;
-    zt__sampled_module *module = NULL, *made_module = NULL;
+    zt__sampled_module *module = NULL, *unused = NULL, *made_module = NULL;
     zt__sampled_kernel *kernel;
     zt__sampled_kernel *made =
         (zt__sampled_kernel *)zt__allocate(&hotspots->allocator, 1, sizeof *made + size);
@@ -16711,8 +16605,22 @@ ZT__PRIVATE zt__sampled_kernel *zt__add_sampled_kernel(zt__hotspots *hotspots, c
         kernel->next = hotspots->kernels;
         hotspots->kernels = kernel;
     }
-    if (handle) {
-        module = zt__find_or_add_module(hotspots, handle, &made_module);
+    for (module = handle ? hotspots->modules : NULL; module && module->handle != handle;
+         module = module->next) {
+        if (!module->handle && !module->debug && module->kernel_count == 0) {
+            unused = module;
+        }
+    }
+    if (handle && !module && !unused && made_module) {
+        unused = made_module;
+        made_module = NULL;
+        unused->next = hotspots->modules;
+        hotspots->modules = unused;
+    }
+    if (handle && !module && unused) {
+        module = unused;
+        module->handle = handle;
+        module->is_read = 0;
     }
     if (kernel && module && !(kernel->module && kernel->module->debug)) {
         zt__set_module(kernel, module);
@@ -16765,27 +16673,6 @@ ZT__PRIVATE uint32_t zt__find_place(const zt__hotspots *hotspots, uint32_t addre
 /* Returns whether two kernels cannot both be there: then the later one has replaced the other. */
 ZT__PRIVATE int zt__replaces(const zt__place *later, const zt__place *earlier) {
     return later->base < earlier->base + earlier->size && earlier->base < later->base + later->size;
-}
-
-/* Adds a place, for which there is room, and removes those that it replaces. */
-ZT__PRIVATE void zt__insert_place(zt__hotspots *hotspots, const zt__place *added) {
-    zt__place *places = hotspots->places;
-    uint32_t i, kept = 0;
-    for (i = 0; i < hotspots->place_count; i++) {
-        if (!zt__replaces(added, &places[i])) {
-            places[kept++] = places[i];
-        }
-    }
-    for (i = kept; i > 0 && (uint32_t)places[i - 1].base > (uint32_t)added->base; i--) {
-        places[i] = places[i - 1];
-    }
-    places[i] = *added;
-    hotspots->place_count = kept + 1;
-    /* If any two overlap, so do two neighbours; the last one and the first are that, too. */
-    hotspots->places_overlap = 0;
-    for (i = 0; i <= kept && kept > 0; i++) {
-        hotspots->places_overlap |= zt__has_address(&places[i], (uint32_t)places[i < kept ? i + 1 : 0].base);
-    }
 }
 
 /* ---- samples: with `reading` held ------------------------------------------------------------------------ */
@@ -16898,45 +16785,35 @@ ZT__PRIVATE void zt__count_samples(zt__hotspots *hotspots, const zet_typed_value
     }
 }
 
-/* Calculates reports. Each has one row at the most, for which there is room in the stream's values. Returns
-   how many rows there are, and sets `result` if it fails, or to WARNING_DROPPED_DATA. */
-ZT__PRIVATE uint32_t zt__calculate_addresses(zt_stream *stream, const uint8_t *raw, uint32_t reports,
-                                             ze_result_t *result) {
-    const zt__group *group = &stream->data->group;
-    zt__process *process = zt__get_process();
-    uint32_t counts[ZT__MAX_TILES] = {0};
-    uint32_t i, sets = ZT__MAX_TILES, total = reports * group->metric_count, values = 0;
-    if (!process) {
-        *result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-        return 0;
-    }
-    zt__lock(&process->mutex); /* drivers calculate on one thread at a time */
-    *result = stream->driver.zetMetricGroupCalculateMultipleMetricValuesExp(
-        group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, reports * stream->report_size, raw,
-        &sets, &total, counts, stream->values);
-    zt__unlock(&process->mutex);
-    if (*result != ZE_RESULT_SUCCESS && *result != ZE_RESULT_WARNING_DROPPED_DATA) {
-        return 0;
-    }
-    for (i = 0; i < sets && i < ZT__MAX_TILES; i++) {
-        values += counts[i] < reports * group->metric_count ? counts[i] : reports * group->metric_count;
-    }
-    if (sets > ZT__MAX_TILES || values > reports * group->metric_count || values % group->metric_count != 0) {
-        *result = ZE_RESULT_ERROR_INVALID_SIZE;
-        return 0;
-    }
-    return values / group->metric_count;
-}
-
-/* Adds up what is in the ring. Returns whether the driver has reported that data were dropped. */
+/* Calculates and adds up what is in the ring. A report has one row at the most, for which there is room in
+   the stream's values. Returns whether the driver has reported that data were dropped. */
 ZT__PRIVATE int zt__count_ring(zt__hotspots *hotspots) {
     zt_stream *stream = hotspots->stream;
+    const zt__group *group = &stream->data->group;
+    zt__process *process = zt__get_process();
     const uint8_t *raw;
-    uint32_t i, rows, reports;
+    uint32_t i, reports;
     int is_dropped = 0;
     while ((reports = zt__find_waiting(stream, &raw)) > 0) {
-        ze_result_t result;
-        rows = zt__calculate_addresses(stream, raw, reports, &result);
+        uint32_t counts[ZT__MAX_TILES] = {0};
+        uint32_t sets = ZT__MAX_TILES, values = 0, most = reports * group->metric_count, total = most;
+        ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        if (process) {
+            zt__lock(&process->mutex); /* drivers calculate on one thread at a time */
+            result = stream->driver.zetMetricGroupCalculateMultipleMetricValuesExp(
+                group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, reports * stream->report_size,
+                raw, &sets, &total, counts, stream->values);
+            zt__unlock(&process->mutex);
+        }
+        if (result == ZE_RESULT_SUCCESS || result == ZE_RESULT_WARNING_DROPPED_DATA) {
+            for (i = 0; i < sets && i < ZT__MAX_TILES; i++) {
+                values += counts[i] < most ? counts[i] : most;
+            }
+            if (sets > ZT__MAX_TILES || values > most || values % group->metric_count != 0) {
+                result = ZE_RESULT_ERROR_INVALID_SIZE;
+                values = 0;
+            }
+        }
         is_dropped |= result == ZE_RESULT_WARNING_DROPPED_DATA;
         if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_WARNING_DROPPED_DATA) {
             zt__report_not_calculated(stream, result, "zetMetricGroupCalculateMultipleMetricValuesExp");
@@ -16944,8 +16821,8 @@ ZT__PRIVATE int zt__count_ring(zt__hotspots *hotspots) {
             hotspots->counts.discarded += reports;
             zt__unlock(&hotspots->mutex);
         }
-        for (i = 0; i < rows; i++) {
-            zt__count_samples(hotspots, stream->values + (size_t)i * stream->data->group.metric_count);
+        for (i = 0; i < values / group->metric_count; i++) {
+            zt__count_samples(hotspots, stream->values + (size_t)i * group->metric_count);
         }
         zt__lock(&stream->data->mutex);
         stream->calculated += reports;
@@ -17036,31 +16913,10 @@ ZT__PRIVATE int zt__read_kernel_binary(const zt_allocator *allocator, zt__get_bi
     return is_known;
 }
 
-/* Finds the same by all means. The loader may lack zeKernelGetBinaryExp, or refuse to return a size, and the
-   driver may export it or not; without it, the native binary of the module has the instructions. */
-ZT__PRIVATE int zt__read_code(const zt__hotspots *hotspots, ze_kernel_handle_t kernel,
-                              ze_kernel_handle_t of_driver, ze_module_handle_t module, const char *name,
-                              zt__code *code) {
-    const zt_allocator *allocator = &hotspots->allocator;
-    int is_known =
-        zt__read_kernel_binary(allocator, hotspots->get_binary, of_driver, code) ||
-        zt__read_kernel_binary(allocator, hotspots->profiler->driver.zeKernelGetBinaryExp, kernel, code);
-    zt__binary binary;
-    uint64_t address;
-    zt__elf elf;
-    if (!is_known && module) {
-        zt__read_binary(allocator, module, 0, SIZE_MAX, &binary);
-        is_known = zt__open_elf(binary.bytes, binary.size, &elf) &&
-                   zt__find_in_elf(&elf, name, NULL, &address, code);
-        zt__free(allocator, binary.bytes);
-    }
-    return is_known && code->size > 0 && code->size <= UINT32_MAX;
-}
-
-/* Adds a place, when samples of those that it replaces have been read. */
+/* Adds a place, and removes those that it replaces, when samples of these have been read. */
 ZT__PRIVATE void zt__add_place(zt__hotspots *hotspots, const zt__place *added) {
-    zt__place *larger = NULL;
-    uint32_t i, capacity;
+    zt__place *places = NULL, *before;
+    uint32_t i, room = 0, count = 0;
     int is_replacing = 0;
     zt__lock(&hotspots->mutex);
     for (i = 0; i < hotspots->place_count; i++) {
@@ -17073,103 +16929,108 @@ ZT__PRIVATE void zt__add_place(zt__hotspots *hotspots, const zt__place *added) {
         zt__unlock_timed(&hotspots->reading);
     }
     zt__lock(&hotspots->mutex);
-    while (hotspots->place_count == hotspots->place_capacity) {
-        capacity = hotspots->place_capacity ? 2 * hotspots->place_capacity : 64;
+    while (room <= hotspots->place_count) { /* other threads may add places meanwhile */
+        room = hotspots->place_count + 1;
         zt__unlock(&hotspots->mutex);
-        larger = (zt__place *)zt__allocate(&hotspots->allocator, capacity, sizeof *larger);
-        if (!larger) {
+        zt__free(&hotspots->allocator, places);
+        places = (zt__place *)zt__allocate(&hotspots->allocator, room, sizeof *places);
+        if (!places) {
             return;
         }
         zt__lock(&hotspots->mutex);
-        if (hotspots->place_capacity < capacity) { /* else another thread was faster */
-            zt__place *smaller = hotspots->places;
-            if (smaller) {
-                memcpy(larger, smaller, hotspots->place_count * sizeof *larger);
-            }
-            hotspots->places = larger;
-            hotspots->place_capacity = capacity;
-            larger = smaller;
-        }
-        zt__unlock(&hotspots->mutex);
-        zt__free(&hotspots->allocator, larger);
-        zt__lock(&hotspots->mutex);
     }
+    before = hotspots->places;
+    for (i = 0; i < hotspots->place_count; i++) {
+        if (!zt__replaces(added, &before[i])) {
+            places[count++] = before[i];
+        }
+    }
+    for (i = count++; i > 0 && (uint32_t)places[i - 1].base > (uint32_t)added->base; i--) {
+        places[i] = places[i - 1];
+    }
+    places[i] = *added;
     added->kernel->base = added->base;
-    zt__insert_place(hotspots, added);
+    hotspots->places = places;
+    hotspots->place_count = count;
+    /* If any two overlap, so do two neighbours; the last one and the first are that, too. */
+    hotspots->places_overlap = 0;
+    for (i = 0; i < count && count > 1; i++) {
+        hotspots->places_overlap |= zt__has_address(&places[i], (uint32_t)places[(i + 1) % count].base);
+    }
     zt__unlock(&hotspots->mutex);
+    zt__free(&hotspots->allocator, before);
 }
 
-/* Finds out where a kernel lies. Its owner must not destroy it meanwhile. */
-ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_code *loaded) {
+/* Finds out where a kernel lies, and what its instructions are. Its owner must not destroy it meanwhile. */
+ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_kernel *loaded) {
     const zt__driver *driver = &hotspots->profiler->driver;
+    const zt_allocator *allocator = &hotspots->allocator;
     ze_kernel_handle_t kernel = (ze_kernel_handle_t)(uintptr_t)loaded->handle, of_driver;
     void *translated = kernel;
     char *name;
     zt__place place = {0, 0, NULL};
-    zt__code code;
+    zt__code code = {0, 0};
+    int is_known;
     if (loaded->device && !zt__share_counters(loaded->device, hotspots->profiler->device)) {
         return;
     }
     if (driver->zelLoaderTranslateHandle &&
-        driver->zelLoaderTranslateHandle(ZT__HANDLE_OF_KERNEL, kernel, &translated) != ZE_RESULT_SUCCESS) {
+        driver->zelLoaderTranslateHandle(ZT__LOADER_HANDLE_KERNEL, kernel, &translated) !=
+            ZE_RESULT_SUCCESS) {
         return;
     }
     of_driver = (ze_kernel_handle_t)translated;
     if (hotspots->get_base(of_driver, &place.base) != ZE_RESULT_SUCCESS) {
         return;
     }
-    name = (char *)zt__allocate_with_name(&hotspots->allocator, 0, kernel);
-    if (name && zt__read_code(hotspots, kernel, of_driver, loaded->module, name, &code)) {
+    name = (char *)zt__allocate_with_name(allocator, 0, kernel);
+    /* The loader may lack zeKernelGetBinaryExp, or refuse to return a size, and the driver may export it or
+       not; without it, the native binary of the module has the instructions. */
+    is_known = name && (zt__read_kernel_binary(allocator, hotspots->get_binary, of_driver, &code) ||
+                        zt__read_kernel_binary(allocator, driver->zeKernelGetBinaryExp, kernel, &code));
+    if (name && !is_known && loaded->module) {
+        zt__binary binary;
+        uint64_t address;
+        zt__elf elf;
+        zt__read_binary(allocator, loaded->module, 0, SIZE_MAX, &binary);
+        is_known = zt__open_elf(binary.bytes, binary.size, &elf) &&
+                   zt__find_in_elf(&elf, name, NULL, &address, &code);
+        zt__free(allocator, binary.bytes);
+    }
+    if (is_known && code.size > 0 && code.size <= UINT32_MAX) {
         place.size = code.size;
         place.kernel = zt__add_sampled_kernel(hotspots, name, &code, loaded->module);
         if (place.kernel) {
             zt__add_place(hotspots, &place);
         }
     }
-    zt__free(&hotspots->allocator, name);
+    zt__free(allocator, name);
 }
 
 /* Places all kernels that the tracer knows. `reading` is held, for which the destruction of a kernel waits
    (zt__before_unload). */
 ZT__PRIVATE void zt__place_loaded(zt__hotspots *hotspots, zt__loaded *loaded) {
-    zt__loaded_code *codes;
+    zt__loaded_kernel *kernels;
     uint32_t i, count = 0, room;
-    zt__lock(&loaded->mutex);
+    zt__lock(loaded->mutex);
     room = loaded->kernels.count;
-    zt__unlock(&loaded->mutex);
-    codes = room ? (zt__loaded_code *)zt__allocate(&hotspots->allocator, room, sizeof *codes) : NULL;
-    zt__lock(&loaded->mutex);
-    for (i = 0; i < loaded->kernels.capacity && codes && count < room; i++) {
+    zt__unlock(loaded->mutex);
+    kernels = room ? (zt__loaded_kernel *)zt__allocate(&hotspots->allocator, room, sizeof *kernels) : NULL;
+    zt__lock(loaded->mutex);
+    for (i = 0; i < loaded->kernels.capacity && kernels && count < room; i++) {
         if (loaded->kernels.entries[i].value) {
-            codes[count++] = *(const zt__loaded_code *)loaded->kernels.entries[i].value;
+            kernels[count++] = *(const zt__loaded_kernel *)loaded->kernels.entries[i].value;
         }
     }
-    zt__unlock(&loaded->mutex);
+    zt__unlock(loaded->mutex);
     for (i = 0; i < count; i++) {
-        ZT__INTERNAL(zt__place_kernel(hotspots, &codes[i]));
+        ZT__INTERNAL(zt__place_kernel(hotspots, &kernels[i]));
     }
-    zt__free(&hotspots->allocator, codes);
+    zt__free(&hotspots->allocator, kernels);
 }
 
-/* Reads the debug information of a module, unless it is too large. The handle is valid, and `reading` is
- * held.
- */
-ZT__PRIVATE void zt__read_debug_info(zt__hotspots *hotspots, zt__sampled_module *module) {
-    size_t limit = hotspots->config.debug_limit, kept = hotspots->debug_bytes;
-    size_t room = kept < limit ? limit - kept : 0;
-    zt__binary debug;
-    zt__read_binary(&hotspots->allocator, module->handle, 1, room, &debug);
-    zt__lock(&hotspots->mutex);
-    hotspots->has_skipped_debug |= debug.size > room;
-    module->debug = debug.bytes;
-    module->debug_size = debug.bytes ? debug.size : 0;
-    module->is_read = 1;
-    hotspots->debug_bytes += module->debug_size;
-    zt__unlock(&hotspots->mutex);
-}
-
-/* Reads the debug information of a module, or of all if that is NULL, where kernels have samples. With
-   `is_last`, the handles are not valid afterwards. `reading` is held. */
+/* Reads the debug information of a module, or of all if that is NULL, where kernels have samples, unless it
+   is too large. With `is_last`, the handles are not valid afterwards. `reading` is held. */
 ZT__PRIVATE void zt__keep_debug_info(zt__hotspots *hotspots, ze_module_handle_t handle, int is_last) {
     zt__sampled_module *module;
     zt__lock(&hotspots->mutex);
@@ -17185,7 +17046,17 @@ ZT__PRIVATE void zt__keep_debug_info(zt__hotspots *hotspots, ze_module_handle_t 
         }
         zt__unlock(&hotspots->mutex);
         if (is_meant && has_samples && !module->is_read) {
-            zt__read_debug_info(hotspots, module);
+            size_t limit = hotspots->config.debug_limit, kept = hotspots->debug_bytes;
+            size_t room = kept < limit ? limit - kept : 0;
+            zt__binary debug;
+            zt__read_binary(&hotspots->allocator, module->handle, 1, room, &debug);
+            zt__lock(&hotspots->mutex);
+            hotspots->has_skipped_debug |= debug.size > room;
+            module->debug = debug.bytes;
+            module->debug_size = debug.bytes ? debug.size : 0;
+            module->is_read = 1;
+            hotspots->debug_bytes += module->debug_size;
+            zt__unlock(&hotspots->mutex);
         }
         zt__lock(&hotspots->mutex);
         for (kernel = hotspots->kernels; kernel && is_meant && is_last; kernel = kernel->next) {
@@ -17339,28 +17210,7 @@ ZT__PRIVATE ze_result_t zt__find_kernel_functions(zt__hotspots *hotspots) {
     return ZE_RESULT_SUCCESS;
 }
 
-/* Opens the stream. On failure the message was reported. */
-ZT__PRIVATE ze_result_t zt__open_samples(zt__hotspots *hotspots, zt_stream *stream) {
-    zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
-    ze_result_t result;
-    stream->is_of_instructions = 1;
-    stream->opened_by = "zt_hotspots_start";
-    stream->diagnostics = diagnostics;
-    result = zt__find_stream_group(stream);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__load_stream_metrics(stream);
-    }
-    if (result == ZE_RESULT_SUCCESS && !zt__find_sampled_metrics(hotspots, &stream->data->group)) {
-        result = zt__report(diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                            "the metric group has no counts, or others than at the first start");
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__make_room_for_rows(stream);
-    }
-    return result == ZE_RESULT_SUCCESS ? zt__open_streamer(stream) : result;
-}
-
-/* Starts sampling. `reading` is held. */
+/* Starts sampling. `reading` is held. On failure the message was reported. */
 ZT__PRIVATE ze_result_t zt__start_sampling(zt__hotspots *hotspots, zt__loaded *loaded) {
     zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
     zt_stream_config config = zt_stream_config_default();
@@ -17382,7 +17232,23 @@ ZT__PRIVATE ze_result_t zt__start_sampling(zt__hotspots *hotspots, zt__loaded *l
     if (!stream) {
         return zt__report_no_memory(diagnostics, "zt_hotspots_start", "samples");
     }
-    result = zt__open_samples(hotspots, stream);
+    stream->is_of_instructions = 1;
+    stream->opened_by = "zt_hotspots_start";
+    stream->diagnostics = diagnostics;
+    result = zt__find_stream_group(stream);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__load_stream_metrics(stream);
+    }
+    if (result == ZE_RESULT_SUCCESS && !zt__find_sampled_metrics(hotspots, &stream->data->group)) {
+        result = zt__report(diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                            "the metric group has no counts, or others than at the first start");
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__make_room_for_rows(stream);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__open_streamer(stream);
+    }
     if (result != ZE_RESULT_SUCCESS) {
         zt__destroy_stream(stream);
         return result;
@@ -17496,49 +17362,44 @@ typedef struct zt__line_search {
     uint32_t found;
 } zt__line_search;
 
-/* Returns the one copy of the name of a file, which lives as long as the profiler; "" without memory. */
-ZT__PRIVATE const char *zt__keep_file_name(zt__hotspots *hotspots, const char *name) {
-    const char *kept = NULL;
-    char *made = zt__duplicate_text(&hotspots->allocator, name);
-    size_t length = strlen(name);
-    zt__lock(&hotspots->mutex);
-    if (made && zt__map_make_room(&hotspots->files, &hotspots->allocator, &hotspots->mutex)) {
-        kept = (const char *)zt__map_find(&hotspots->files, name, length);
-        if (!kept) {
-            zt__map_add(&hotspots->files, made, length, made);
-            kept = made;
-            made = NULL;
-        }
-    }
-    zt__unlock(&hotspots->mutex);
-    zt__free(&hotspots->allocator, made);
-    return kept ? kept : "";
-}
-
 /* Called with each line that the tool prints, one for each address: "/path/file.cl:12", perhaps followed by a
-   blank and more, or "??:0". */
+   blank and more, or "??:0". There is one copy of the name of each file, which lives as long as the profiler.
+ */
 ZT__PRIVATE void zt__store_line(void *user, const char *text) {
     zt__line_search *search = (zt__line_search *)user;
-    char name[4096];
-    const char *colon = strrchr(text, ':'), *file;
+    zt__hotspots *hotspots = search->hotspots;
+    const char *colon = strrchr(text, ':'), *file = NULL;
     size_t length = colon ? (size_t)(colon - text) : 0;
     unsigned long line = colon ? strtoul(colon + 1, NULL, 10) : 0;
     zt__spot *spot = search->next < search->count ? search->spots[search->next++] : NULL;
+    char *made;
     if (!spot || line == 0 || line > UINT32_MAX || length == 0 || strncmp(text, "??", 2) == 0) {
         return;
     }
-    zt__copy_text(name, sizeof name, text, length);
-    file = zt__keep_file_name(search->hotspots, name);
-    zt__lock(&search->hotspots->mutex);
-    spot->file = file;
-    spot->line = *file ? (uint32_t)line : 0;
-    search->found += *file != 0;
-    zt__unlock(&search->hotspots->mutex);
+    made = (char *)zt__allocate(&hotspots->allocator, length + 1, 1);
+    zt__lock(&hotspots->mutex);
+    if (made && zt__map_make_room(&hotspots->files, &hotspots->allocator, &hotspots->mutex)) {
+        zt__copy_text(made, length + 1, text, length);
+        file = (const char *)zt__map_find(&hotspots->files, made, length);
+        if (!file) {
+            zt__map_add(&hotspots->files, made, length, made);
+            file = made;
+            made = NULL;
+        }
+    }
+    if (file) {
+        spot->file = file;
+        spot->line = (uint32_t)line;
+        search->found++;
+    }
+    zt__unlock(&hotspots->mutex);
+    zt__free(&hotspots->allocator, made);
 }
 
-/* Runs programs on the addresses in `input`, until one of them finds lines: one that exists may not know the
-   device's format. Returns 0 if there is none. */
-ZT__PRIVATE int zt__run_symbolizer(zt__line_search *search, FILE *input, FILE *object) {
+/* Finds the lines of some instructions. The debug information has addresses in its file or, with `of_device`,
+   as some drivers write it, those of the device. Programs are run until one of them finds lines: one that
+   exists may not know the device's format. Returns 0 if there is none, or no room for their files. */
+ZT__PRIVATE int zt__search_lines(zt__line_search *search, const zt__sampled_module *module, int of_device) {
     static const char *const programs[][6] = {
         {"addr2line", "-e", ZT__TOOL_OBJECT, NULL, NULL, NULL},
         {"llvm-addr2line", "-e", ZT__TOOL_OBJECT, NULL, NULL, NULL},
@@ -17546,44 +17407,8 @@ ZT__PRIVATE int zt__run_symbolizer(zt__line_search *search, FILE *input, FILE *o
          "--output-style=GNU", NULL},
     };
     const uint64_t longest_ns = UINT64_C(10000000000);
-    zt__tool tool = {NULL, input, object, 0, zt__store_line, search};
-    uint32_t i;
-    int has_run = 0;
-    tool.deadline = zt__deadline(longest_ns);
-    for (i = 0; i < ZT__COUNT_OF(programs) && search->found == 0; i++) {
-        tool.arguments = programs[i];
-        search->next = 0;
-        has_run |= zt__run_tool(&tool);
-    }
-    return has_run;
-}
-
-/* Finds where the kernels of a module lie in its debug information. */
-ZT__PRIVATE void zt__find_debug_addresses(zt__hotspots *hotspots, const zt__sampled_module *module) {
-    zt__sampled_kernel *kernel;
-    zt__code code;
-    zt__elf elf;
-    int is_elf = zt__open_elf(module->debug, module->debug_size, &elf);
-    zt__lock(&hotspots->mutex);
-    kernel = hotspots->kernels;
-    zt__unlock(&hotspots->mutex);
-    for (; kernel && is_elf; kernel = kernel->next) { /* new ones are added before the first */
-        int is_of_module;
-        zt__lock(&hotspots->mutex);
-        is_of_module = kernel->module == module;
-        zt__unlock(&hotspots->mutex);
-        if (is_of_module && kernel->debug_address == UINT64_MAX &&
-            !zt__find_in_elf(&elf, kernel->name, &kernel->code, &kernel->debug_address, &code)) {
-            kernel->debug_address = UINT64_MAX;
-        }
-    }
-}
-
-/* Finds the lines of some instructions. The debug information has addresses in its file or, with `of_device`,
-   as some drivers write it, those of the device. Returns 0 if there is no program that can do it, or no room
-   for its files. */
-ZT__PRIVATE int zt__search_lines(zt__line_search *search, const zt__sampled_module *module, int of_device) {
     FILE *input = tmpfile(), *object = tmpfile();
+    zt__tool tool = {NULL, input, object, 0, zt__store_line, search};
     int has_run = 0;
     uint32_t i;
     for (i = 0; input && i < search->count; i++) {
@@ -17594,7 +17419,12 @@ ZT__PRIVATE int zt__search_lines(zt__line_search *search, const zt__sampled_modu
     }
     if (input && object && fwrite(module->debug, 1, module->debug_size, object) == module->debug_size &&
         fflush(object) == 0 && fflush(input) == 0) {
-        has_run = zt__run_symbolizer(search, input, object);
+        tool.deadline = zt__deadline(longest_ns);
+        for (i = 0; i < ZT__COUNT_OF(programs) && search->found == 0; i++) {
+            tool.arguments = programs[i];
+            search->next = 0;
+            has_run |= zt__run_tool(&tool);
+        }
     }
     if (input) {
         fclose(input);
@@ -17609,8 +17439,11 @@ ZT__PRIVATE int zt__search_lines(zt__line_search *search, const zt__sampled_modu
    without memory. */
 ZT__PRIVATE int zt__find_lines_of_module(zt__hotspots *hotspots, const zt__sampled_module *module) {
     zt__line_search search = {hotspots, NULL, 0, 0, 0};
+    zt__sampled_kernel *kernel;
     uint32_t i, room;
-    int has_run;
+    zt__code code;
+    zt__elf elf;
+    int is_elf, has_run;
     zt__lock(&hotspots->mutex);
     room = hotspots->spot_count;
     zt__unlock(&hotspots->mutex);
@@ -17628,9 +17461,20 @@ ZT__PRIVATE int zt__find_lines_of_module(zt__hotspots *hotspots, const zt__sampl
             search.spots[search.count++] = spot;
         }
     }
+    kernel = hotspots->kernels;
     zt__unlock(&hotspots->mutex);
     if (search.count > 0) {
-        zt__find_debug_addresses(hotspots, module);
+        is_elf = zt__open_elf(module->debug, module->debug_size, &elf);
+        for (; kernel && is_elf; kernel = kernel->next) { /* new ones are added before the first */
+            int is_of_module;
+            zt__lock(&hotspots->mutex);
+            is_of_module = kernel->module == module;
+            zt__unlock(&hotspots->mutex);
+            if (is_of_module && kernel->debug_address == UINT64_MAX &&
+                !zt__find_in_elf(&elf, kernel->name, &kernel->code, &kernel->debug_address, &code)) {
+                kernel->debug_address = UINT64_MAX;
+            }
+        }
         has_run = zt__search_lines(&search, module, 0);
         if (has_run && search.found == 0) {
             has_run = zt__search_lines(&search, module, 1);
@@ -17783,26 +17627,6 @@ typedef struct zt__modules {
     uint64_t replaced;             /* kernels, and pointers to functions. Atomic */
 } zt__modules;
 
-/* Called when a tracer is created. */
-ZT__PRIVATE void zt__open_modules(zt__modules *modules, const zt_allocator *allocator,
-                                  zt__diagnostics *diagnostics, uint64_t wait_timeout_ns) {
-    modules->allocator = *allocator;
-    modules->diagnostics = diagnostics;
-    modules->wait_timeout_ns = wait_timeout_ns;
-    zt__create_mutex(&modules->mutex);
-}
-
-/* Called when a tracer is destroyed. */
-ZT__PRIVATE void zt__close_modules(zt__modules *modules) {
-    while (modules->replacements) {
-        zt__replacement *replacement = modules->replacements;
-        modules->replacements = replacement->next;
-        zt__free(&modules->allocator, replacement);
-    }
-    zt__free(&modules->allocator, modules->directory);
-    zt__destroy_mutex(&modules->mutex);
-}
-
 /* ---- files ----------------------------------------------------------------------------------------------- */
 
 /* Counts a file that is missing, keeps why for reports, and logs the first. */
@@ -17848,20 +17672,37 @@ ZT__PRIVATE void zt__configure_modules(zt__modules *modules, const char *directo
     }
 }
 
-/* Writes a file beside its name and renames it, so that nobody reads an incomplete one. Returns the call that
-   failed, with errno, or NULL. */
-ZT__PRIVATE const char *zt__write_beside(const char *path, const char *beside, const zt__binary *binary) {
+/* Writes a file of a module, unless there is one of this name and size. It is written beside its name and
+   renamed, so that nobody reads an incomplete one. */
+ZT__PRIVATE void zt__save_binary(zt__modules *modules, uint64_t hash, const char *suffix,
+                                 const zt__binary *binary) {
+    size_t room = strlen(modules->directory) + 128;
+    char *path = (char *)zt__allocate(&modules->allocator, 2, room), *beside;
     const char *failed = NULL;
-    int reason = 0;
-    FILE *file = zt__open_file(beside, "wb");
+    zt__file_properties before;
+    int reason;
+    FILE *file;
+    if (!path) {
+        zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "malloc",
+                             "no memory for a path", "Free some.");
+        return;
+    }
+    snprintf(path, room, "%s/%016llx.%s", modules->directory, (unsigned long long)hash, suffix);
+    if (zt__get_file_properties(path, &before) && before.size == binary->size) {
+        zt__free(&modules->allocator, path);
+        return;
+    }
+    beside = path + room;
+    snprintf(beside, room, "%s/%016llx.%ld.%lx.part", modules->directory, (unsigned long long)hash,
+             zt__get_process_id(), (unsigned long)zt__this_thread());
+    file = zt__open_file(beside, "wb");
     if (!file) {
-        return "fopen";
-    }
-    if (fwrite(binary->bytes, 1, binary->size, file) != binary->size) {
+        failed = "fopen";
+    } else if (fwrite(binary->bytes, 1, binary->size, file) != binary->size) {
         failed = "fwrite";
-        reason = errno;
     }
-    if (fclose(file) != 0 && !failed) {
+    reason = errno;
+    if (file && fclose(file) != 0 && !failed) {
         failed = "fclose";
         reason = errno;
     }
@@ -17871,71 +17712,10 @@ ZT__PRIVATE const char *zt__write_beside(const char *path, const char *beside, c
     }
     if (failed) {
         zt__remove_file(beside);
-        errno = reason;
+        zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_UNKNOWN, failed, strerror(reason),
+                             "Check the directory, its permissions and space.");
     }
-    return failed;
-}
-
-/* The path of a file of a module, and the one that it is written to first. */
-typedef struct zt__module_file {
-    char path[4096 + 128];
-    char beside[4096 + 192];
-} zt__module_file;
-
-/* Writes a file of a module, unless there is one of this name and size. */
-ZT__PRIVATE void zt__save_binary(zt__modules *modules, uint64_t hash, const char *suffix,
-                                 const zt__binary *binary) {
-    zt__module_file *file = (zt__module_file *)zt__allocate(&modules->allocator, 1, sizeof *file);
-    const char *failed;
-    zt__file_properties before;
-    if (!file) {
-        zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "malloc",
-                             "no memory for a path", "Free some.");
-        return;
-    }
-    snprintf(file->path, sizeof file->path, "%s/%016llx.%s", modules->directory, (unsigned long long)hash,
-             suffix);
-    if (!zt__get_file_properties(file->path, &before) || before.size != binary->size) {
-        snprintf(file->beside, sizeof file->beside, "%s.%ld.%lx.part", file->path, zt__get_process_id(),
-                 (unsigned long)zt__this_thread());
-        failed = zt__write_beside(file->path, file->beside, binary);
-        if (failed) {
-            zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_UNKNOWN, failed,
-                                 strerror(errno), "Check the directory, its permissions and space.");
-        }
-    }
-    zt__free(&modules->allocator, file);
-}
-
-ZT__PRIVATE const char *zt__suffix_of_binary(const zt__binary *binary) {
-    if (binary->size >= 4 && memcmp(binary->bytes, "\177ELF", 4) == 0) {
-        return "elf";
-    }
-    return binary->size >= 8 && memcmp(binary->bytes, "!<arch>\n", 8) == 0 ? "ar" : "bin";
-}
-
-/* Writes the files of a module. */
-ZT__PRIVATE void zt__save_module(zt__modules *modules, ze_module_handle_t module) {
-    const char *remedy = "Free some memory, or update the driver.";
-    zt__binary binary, debug;
-    uint64_t hash;
-    ze_result_t result = zt__read_binary(&modules->allocator, module, 0, SIZE_MAX, &binary);
-    if (result != ZE_RESULT_SUCCESS || !binary.bytes) {
-        zt__report_not_saved(modules, modules->directory, result, "zeModuleGetNativeBinary",
-                             zt_result_name(result), remedy);
-        return;
-    }
-    hash = zt__hash(binary.bytes, binary.size);
-    zt__save_binary(modules, hash, zt__suffix_of_binary(&binary), &binary);
-    zt__free(&modules->allocator, binary.bytes);
-    result = zt__read_binary(&modules->allocator, module, 1, SIZE_MAX, &debug);
-    if (debug.bytes) {
-        zt__save_binary(modules, hash, "debug", &debug);
-        zt__free(&modules->allocator, debug.bytes);
-    } else if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_ERROR_UNSUPPORTED_FEATURE) {
-        zt__report_not_saved(modules, modules->directory, result, "zetModuleGetDebugInfo",
-                             zt_result_name(result), remedy);
-    }
+    zt__free(&modules->allocator, path);
 }
 
 /* ---- builds with profile flags --------------------------------------------------------------------------- */
@@ -18002,40 +17782,16 @@ ZT__PRIVATE zt__changed_module *zt__change_module(const ze_module_desc_t *desc, 
     return changed;
 }
 
-/* Returns whether the driver builds modules for a device with the profile flags. If the call of the
-   application failed because of them, nothing could be done about that. So the first is built before. */
-ZT__PRIVATE int zt__accepts_flags(zt__modules *modules, const ze_module_create_params_t *parameters,
-                                  const ze_module_desc_t *changed, zt__build *build) {
-    ze_module_handle_t module = NULL;
-    uint32_t i = 0;
-    int is_known;
-    zt__lock(&modules->mutex);
-    while (i < modules->accepting_count && modules->accepting[i] != *parameters->phDevice) {
-        i++;
-    }
-    is_known = i < modules->accepting_count;
-    zt__unlock(&modules->mutex);
-    if (is_known) {
-        return 1;
-    }
-    build->trial = zeModuleCreate(*parameters->phContext, *parameters->phDevice, changed, &module, NULL);
-    if (build->trial != ZE_RESULT_SUCCESS) {
-        return 0;
-    }
-    zt__check(modules->diagnostics, zeModuleDestroy(module), "zeModuleDestroy", "A module is not freed.");
-    zt__lock(&modules->mutex);
-    if (modules->accepting_count < ZT__COUNT_OF(modules->accepting)) {
-        modules->accepting[modules->accepting_count++] = *parameters->phDevice;
-    }
-    zt__unlock(&modules->mutex);
-    return 1;
-}
-
-/* Called before a module is created. Adds the profile flags, unless the application passes some. */
+/* Called before a module is created. Adds the profile flags, unless the application passes some. If its call
+   failed because of them, nothing could be done about that. So the first module for each device is built
+   before, to find out whether the driver accepts them. */
 ZT__PRIVATE void zt__begin_build(zt__modules *modules, const ze_module_create_params_t *parameters,
                                  zt__build *build) {
     const ze_module_desc_t *desc = *parameters->pdesc;
+    ze_module_handle_t module = NULL;
     zt__changed_module *changed;
+    uint32_t i = 0;
+    int is_known;
     char option[64];
     if (!desc || !modules->profile_flags || zt__load(&modules->refuses_flags) ||
         (desc->pBuildFlags && strstr(desc->pBuildFlags, "-zet-profile-flags"))) {
@@ -18045,56 +17801,95 @@ ZT__PRIVATE void zt__begin_build(zt__modules *modules, const ze_module_create_pa
     changed = zt__change_module(desc, option);
     if (!changed) {
         zt__report_no_memory(modules->diagnostics, "zeModuleCreate", "build flags");
-    } else if (zt__accepts_flags(modules, parameters, &changed->desc, build)) {
-        build->place = parameters->pdesc;
-        build->before = desc;
-        build->changed = changed;
-        *parameters->pdesc = &changed->desc;
-    } else {
-        zt__free(&zt__default_allocator, changed);
+        return;
     }
+    zt__lock(&modules->mutex);
+    while (i < modules->accepting_count && modules->accepting[i] != *parameters->phDevice) {
+        i++;
+    }
+    is_known = i < modules->accepting_count;
+    zt__unlock(&modules->mutex);
+    if (!is_known) {
+        build->trial =
+            zeModuleCreate(*parameters->phContext, *parameters->phDevice, &changed->desc, &module, NULL);
+        if (build->trial != ZE_RESULT_SUCCESS) {
+            zt__free(&zt__default_allocator, changed);
+            return;
+        }
+        zt__check(modules->diagnostics, zeModuleDestroy(module), "zeModuleDestroy", "A module is not freed.");
+        zt__lock(&modules->mutex);
+        if (modules->accepting_count < ZT__COUNT_OF(modules->accepting)) {
+            modules->accepting[modules->accepting_count++] = *parameters->phDevice;
+        }
+        zt__unlock(&modules->mutex);
+    }
+    build->place = parameters->pdesc;
+    build->before = desc;
+    build->changed = changed;
+    *parameters->pdesc = &changed->desc;
 }
 
-/* Called after the call, with or without a tracer. */
-ZT__PRIVATE void zt__end_build(zt__build *build) {
-    if (build->place) {
-        *build->place = build->before;
-        zt__free(&zt__default_allocator, build->changed);
-        build->place = NULL;
-    }
-}
-
-/* Called after a module was created. */
+/* Called after a module was created: writes its files. That it was created where the trial was not shows that
+   the driver refuses the flags. */
 ZT__PRIVATE void zt__after_module_create(zt__modules *modules, const ze_module_create_params_t *parameters,
                                          const zt__build *build) {
+    const char *remedy = "Free some memory, or update the driver.", *suffix = "bin";
     ze_module_handle_t module = **parameters->pphModule;
-    if (modules->directory) {
-        zt__save_module(modules, module);
-    }
+    zt__binary binary, debug;
+    uint64_t hash;
+    ze_result_t result;
     if (build->trial != ZE_RESULT_SUCCESS) {
         zt__store(&modules->refuses_flags, 1);
         zt__report(modules->diagnostics, FLAGS_REFUSED, build->trial, zt_result_name(build->trial),
                    (unsigned)modules->profile_flags);
     }
+    if (!modules->directory) {
+        return;
+    }
+    result = zt__read_binary(&modules->allocator, module, 0, SIZE_MAX, &binary);
+    if (result != ZE_RESULT_SUCCESS || !binary.bytes) {
+        zt__report_not_saved(modules, modules->directory, result, "zeModuleGetNativeBinary",
+                             zt_result_name(result), remedy);
+        return;
+    }
+    if (binary.size >= 4 && memcmp(binary.bytes, "\177ELF", 4) == 0) {
+        suffix = "elf";
+    } else if (binary.size >= 8 && memcmp(binary.bytes, "!<arch>\n", 8) == 0) {
+        suffix = "ar";
+    }
+    hash = zt__hash(binary.bytes, binary.size);
+    zt__save_binary(modules, hash, suffix, &binary);
+    zt__free(&modules->allocator, binary.bytes);
+    result = zt__read_binary(&modules->allocator, module, 1, SIZE_MAX, &debug);
+    if (debug.bytes) {
+        zt__save_binary(modules, hash, "debug", &debug);
+        zt__free(&modules->allocator, debug.bytes);
+    } else if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_ERROR_UNSUPPORTED_FEATURE) {
+        zt__report_not_saved(modules, modules->directory, result, "zetModuleGetDebugInfo",
+                             zt_result_name(result), remedy);
+    }
 }
 
 /* ---- kernels in place of others -------------------------------------------------------------------------- */
 
-/* Ends the replacements of these patterns (NULL: any) by this module (NULL: any). The mutex is held. */
-ZT__PRIVATE void zt__end_replacements(zt__modules *modules, const char *kernels, ze_module_handle_t module) {
-    zt__replacement *replacement = modules->replacements;
-    for (; replacement; replacement = replacement->next) {
-        if ((!kernels || strcmp(replacement->kernels, kernels) == 0) &&
-            (!module || replacement->module == module)) {
-            replacement->has_ended = 1;
-        }
-    }
-}
-
-/* Frees the replacements that have ended, each when no thread uses it any more. Returns SUCCESS, or NOT_READY
-   if that takes too long; then the next call frees them. */
-ZT__PRIVATE ze_result_t zt__free_replacements(zt__modules *modules, const char *call) {
+/* Ends the replacements of these patterns (NULL: any) by this module (NULL: any), and adds `added` in their
+   place, unless it is NULL. Frees those that have ended, each when no thread uses it any more. Returns
+   SUCCESS, or NOT_READY if that takes too long; then the next call frees them. */
+ZT__PRIVATE ze_result_t zt__change_replacements(zt__modules *modules, const char *kernels,
+                                                ze_module_handle_t module, zt__replacement *added,
+                                                const char *call) {
     zt__wait wait = zt__wait_until(zt__deadline(modules->wait_timeout_ns));
+    zt__replacement *replacement;
+    zt__lock(&modules->mutex);
+    for (replacement = modules->replacements; replacement; replacement = replacement->next) {
+        replacement->has_ended |= (!kernels || strcmp(replacement->kernels, kernels) == 0) &&
+                                  (!module || replacement->module == module);
+    }
+    if (added) {
+        added->next = modules->replacements;
+        modules->replacements = added;
+    }
+    zt__unlock(&modules->mutex);
     for (;;) {
         zt__replacement **place = &modules->replacements, *ended = NULL;
         int is_used = 1;
@@ -18119,14 +17914,6 @@ ZT__PRIVATE ze_result_t zt__free_replacements(zt__modules *modules, const char *
             return zt__report(modules->diagnostics, REPLACEMENT_IN_USE, ZE_RESULT_NOT_READY, call);
         }
     }
-}
-
-/* Called before a module is destroyed: afterwards the driver may use its handle again. */
-ZT__PRIVATE void zt__end_replacements_by(zt__modules *modules, ze_module_handle_t module) {
-    zt__lock(&modules->mutex);
-    zt__end_replacements(modules, NULL, module);
-    zt__unlock(&modules->mutex);
-    zt__free_replacements(modules, "zeModuleDestroy");
 }
 
 /* A zt__name_fn, for zt__find_nearest. */
@@ -18167,38 +17954,18 @@ ZT__PRIVATE ze_result_t zt__check_kernel_name(zt__modules *modules, ze_module_ha
     return result;
 }
 
-/* Adds a replacement. `kernels` is not NULL. */
-ZT__PRIVATE ze_result_t zt__add_replacement(zt__modules *modules, const char *kernels,
-                                            ze_module_handle_t module, const char *name) {
-    size_t size = strlen(kernels) + 1, name_size = name ? strlen(name) + 1 : 0;
-    zt__replacement *added;
-    ze_result_t result = name ? zt__check_kernel_name(modules, module, name) : ZE_RESULT_SUCCESS;
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    added = (zt__replacement *)zt__allocate(&modules->allocator, 1, sizeof *added + size + name_size);
-    if (!added) {
-        return zt__report_no_memory(modules->diagnostics, "zt_replace", "a replacement");
-    }
-    added->module = module;
-    added->kernels = (char *)memcpy(added + 1, kernels, size);
-    if (name) {
-        added->name = (char *)memcpy(added->kernels + size, name, name_size);
-    }
-    zt__lock(&modules->mutex);
-    zt__end_replacements(modules, kernels, NULL);
-    added->next = modules->replacements;
-    modules->replacements = added;
-    zt__unlock(&modules->mutex);
-    return zt__free_replacements(modules, "zt_replace");
-}
-
 /* Returns what replaces a kernel or function of a module, for zt__end_use, or NULL. */
 ZT__PRIVATE zt__replacement *zt__begin_use(zt__modules *modules, ze_module_handle_t module,
                                            const char *name) {
+    const void *handle = module;
+    const zt__loaded_module *loaded;
     zt__replacement *replacement, *found = NULL;
-    zt__loaded_code code;
-    int is_known = zt__find_loaded(modules->loaded, &modules->loaded->modules, module, &code);
+    int is_elsewhere;
+    zt__lock(modules->loaded->mutex);
+    loaded = (const zt__loaded_module *)zt__map_find(&modules->loaded->modules, &handle, sizeof handle);
+    is_elsewhere = loaded && loaded->context &&
+                   (loaded->context != modules->context || loaded->device != modules->device);
+    zt__unlock(modules->loaded->mutex);
     zt__lock(&modules->mutex);
     for (replacement = modules->replacements; replacement; replacement = replacement->next) {
         if (replacement->module == module) { /* what is of a replacing module stays */
@@ -18209,9 +17976,7 @@ ZT__PRIVATE zt__replacement *zt__begin_use(zt__modules *modules, ze_module_handl
             found = replacement;
         }
     }
-    if (is_known && (code.context != modules->context || code.device != modules->device)) {
-        found = NULL;
-    }
+    found = is_elsewhere ? NULL : found;
     if (found) {
         found->users++;
     }
@@ -18237,66 +18002,47 @@ ZT__PRIVATE void zt__end_use(zt__modules *modules, zt__replacement *replacement,
     }
 }
 
-/* Creates the kernel that takes the place of another, if both have as many arguments. On failure stores NULL,
-   and why: "" if the other module has no kernel of that name, and need not have one. */
-ZT__PRIVATE ze_result_t zt__create_other_kernel(const zt__replacement *replacement, ze_kernel_handle_t kernel,
-                                                const ze_kernel_desc_t *desc, ze_kernel_handle_t *other,
-                                                char *reason, size_t room) {
-    ze_kernel_desc_t other_desc = *desc;
-    ze_kernel_properties_t properties, other_properties;
-    const char *call = "zeKernelCreate";
-    ze_result_t result;
-    memset(&properties, 0, sizeof properties);
-    properties.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES;
-    other_properties = properties;
-    if (replacement->name) {
-        other_desc.pKernelName = replacement->name;
-    }
-    *other = NULL;
-    *reason = 0;
-    result = zeKernelCreate(replacement->module, &other_desc, other);
-    if (result == ZE_RESULT_ERROR_INVALID_KERNEL_NAME && !replacement->name) {
-        return result;
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        call = "zeKernelGetProperties";
-        result = zeKernelGetProperties(kernel, &properties);
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zeKernelGetProperties(*other, &other_properties);
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        snprintf(reason, room, "%s failed: %s", call, zt_result_name(result));
-    } else if (properties.numKernelArgs != other_properties.numKernelArgs) {
-        snprintf(reason, room, "it has %u arguments, and the other one %u",
-                 (unsigned)properties.numKernelArgs, (unsigned)other_properties.numKernelArgs);
-        result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    }
-    if (result != ZE_RESULT_SUCCESS && *other) {
-        zeKernelDestroy(*other);
-        *other = NULL;
-    }
-    return result;
-}
-
-/* Called after a kernel was created. Puts another one in its place, if zt_replace has requested one. The
-   call's module is then that of the other kernel, for the rest of the tracer and for hooks. */
+/* Called after a kernel was created. Puts another one in its place, if zt_replace has requested one and both
+   have as many arguments. The other module need not have a kernel of the same name. The call's module is then
+   that of the other kernel, for the rest of the tracer and for hooks. */
 ZT__PRIVATE void zt__replace_kernel(zt__modules *modules, const ze_kernel_create_params_t *parameters) {
-    const ze_kernel_desc_t *desc = *parameters->pdesc;
-    zt__replacement *replacement = zt__begin_use(modules, *parameters->phModule, desc->pKernelName);
-    ze_kernel_handle_t *kernel = *parameters->pphKernel, replaced = *kernel, other;
-    char reason[128];
+    ze_kernel_desc_t desc = **parameters->pdesc;
+    const char *name = desc.pKernelName, *call = "zeKernelCreate";
+    zt__replacement *replacement = zt__begin_use(modules, *parameters->phModule, name);
+    ze_kernel_handle_t *kernel = *parameters->pphKernel, replaced = *kernel, other = NULL;
+    ze_kernel_properties_t properties, other_properties;
+    char reason[128] = "";
     ze_result_t result;
     if (!replacement) {
         return;
     }
-    result = zt__create_other_kernel(replacement, replaced, desc, &other, reason, sizeof reason);
-    if (other) {
+    memset(&properties, 0, sizeof properties);
+    properties.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES;
+    other_properties = properties;
+    desc.pKernelName = replacement->name ? replacement->name : name;
+    result = zeKernelCreate(replacement->module, &desc, &other);
+    if (result == ZE_RESULT_SUCCESS) {
+        call = "zeKernelGetProperties";
+        result = zeKernelGetProperties(replaced, &properties);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zeKernelGetProperties(other, &other_properties);
+    }
+    if (result == ZE_RESULT_SUCCESS && properties.numKernelArgs == other_properties.numKernelArgs) {
         *kernel = other;
         *parameters->phModule = replacement->module;
+    } else if (result == ZE_RESULT_SUCCESS) {
+        snprintf(reason, sizeof reason, "it has %u arguments, and the other one %u",
+                 (unsigned)properties.numKernelArgs, (unsigned)other_properties.numKernelArgs);
+        result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    } else if (result != ZE_RESULT_ERROR_INVALID_KERNEL_NAME || replacement->name || other) {
+        snprintf(reason, sizeof reason, "%s failed: %s", call, zt_result_name(result));
     }
-    zt__end_use(modules, replacement, desc->pKernelName, result, reason);
-    if (other) {
+    if (other && *kernel != other) { /* while its module is in use */
+        zeKernelDestroy(other);
+    }
+    zt__end_use(modules, replacement, name, result, reason);
+    if (*kernel != replaced) {
         zt__check(modules->diagnostics, zeKernelDestroy(replaced), "zeKernelDestroy",
                   "The kernel that was replaced is not freed.");
     }
@@ -18346,11 +18092,11 @@ ZT__PRIVATE void zt__replace_function(zt__modules *modules,
                                 of the tracer. Its owner is known; waits are bounded
      mutex, of the dispatcher   guards the list of live tracers and that of frames. Held while a frame
                                 changes to CALLBACK or ABANDONED
-     mutex, of a tracer         guards the records of handles, names, counts and times
+     mutex, of a tracer         guards the records of handles, names, counts and times; and the tables of
+                                modules and kernels, see >>loaded
      mutex, of its modules      guards replacements, and devices that accept profile flags; see >>modules
-     mutex, of what is loaded   guards the tables of modules and kernels; see >>loaded
 
-   The four mutexes are held briefly. Under them no other lock is locked, and neither the driver nor a
+   The three mutexes are held briefly. Under them no other lock is locked, and neither the driver nor a
    function of the application is called. What is marked atomic is also read without a lock. */
 
 /* The calls of the core interface (ze...) that loaders can trace. Older loaders lack some of them. Where one
@@ -18786,23 +18532,14 @@ typedef struct zt__kernel_name {
     uint64_t seen, measured; /* launches */
 } zt__kernel_name;
 
-/* What is known of a command list, kernel, event or event pool. */
+/* What is known of a command list, event or event pool. */
 typedef struct zt__known_handle {
-    struct zt__known_handle *next; /* in the list of unused ones */
-    const void *handle;            /* the key */
-    zt__kernel_name *name;         /* of a kernel; NULL: not known yet */
-    uint32_t group_size[3];        /* of a kernel; 0: not known */
-    int has_stamps;                /* of an event, or the events of a pool: kernel time stamps */
+    const void *handle; /* the key */
+    int has_stamps;     /* of an event, or the events of a pool: kernel time stamps */
 
     zt__traced_device *device; /* of a list; NULL: it is not measured */
     zt__list_state kind;       /* UNKNOWN, RECORDED or IMMEDIATE */
     int is_in_order;           /* 0: or not known */
-
-    /* of a kernel, for >>kernels */
-    int is_described; /* what its module states of it is known: */
-    zt__kernel_facts described;
-    zt_profiler *counted_for; /* whose kernel it is, so far; NULL: nobody's */
-    zt__kernel *counted;      /* NULL: there is no room for it */
 
     /* why the commands of a list cannot be measured */
     int is_copy_only;    /* it cannot execute metric queries */
@@ -18867,12 +18604,11 @@ typedef struct zt__tracer {
     zt__timed_mutex opening;
     zt__traced_device *devices; /* atomic; only ever grows */
 
-    zt__mutex mutex;                       /* guards what follows */
-    zt__map kernel_names;                  /* by their text */
-    zt__map described_modules;             /* zt__described_module, by handle */
-    zt__map kernels, lists, pools, events; /* zt__known_handle, by handle */
-    zt__known_handle *unused_handles;
-    uint32_t captures; /* lists that are captured */
+    zt__mutex mutex;              /* guards what follows */
+    zt__loaded loaded;            /* has no mutex of its own */
+    zt__map kernel_names;         /* by their text */
+    zt__map lists, pools, events; /* zt__known_handle, by handle */
+    uint32_t captures;            /* lists that are captured */
     zt_trace_counts counts;
     zt__timed_call *timed_calls[ZT__CALL_COUNT]; /* by zt__call; NULL: not seen yet */
     zt__timed_call *in_order[ZT__CALL_COUNT];    /* the same, in the order of first appearance */
@@ -18883,7 +18619,6 @@ typedef struct zt__tracer {
     zt__message_text open_failure; /* of zt_auto: the first message */
     uint32_t open_failures;        /* how many profilers could not be opened */
 
-    zt__loaded loaded;    /* has a mutex of its own */
     int samples_hotspots; /* of zt_auto: of each device */
 } zt__tracer;
 
@@ -18898,29 +18633,13 @@ ZT__PRIVATE const char *zt__starting_call(const zt__tracer *tracer) {
 /* Returns the record of a handle, which is added if there is none. The mutex is held. Returns NULL
    without memory. */
 ZT__PRIVATE zt__known_handle *zt__remember_handle(zt__tracer *tracer, zt__map *map, const void *handle) {
-    while (zt__map_make_room(map, &tracer->allocator, &tracer->mutex)) {
-        zt__known_handle *known = (zt__known_handle *)zt__map_find(map, &handle, sizeof handle);
-        if (known) {
-            return known;
-        }
-        known = tracer->unused_handles;
-        if (known) {
-            tracer->unused_handles = known->next;
-            memset(known, 0, sizeof *known);
-            known->handle = handle;
-            zt__map_add(map, &known->handle, sizeof known->handle, known);
-            return known;
-        }
-        zt__unlock(&tracer->mutex);
-        known = (zt__known_handle *)zt__allocate(&tracer->allocator, 1, sizeof *known);
-        zt__lock(&tracer->mutex);
-        if (!known) {
-            return NULL;
-        }
-        known->next = tracer->unused_handles;
-        tracer->unused_handles = known;
-    }
-    return NULL;
+    return (zt__known_handle *)zt__find_or_add_record(&tracer->loaded, map, handle, sizeof(zt__known_handle));
+}
+
+/* The same of a kernel. */
+ZT__PRIVATE zt__loaded_kernel *zt__remember_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel) {
+    return (zt__loaded_kernel *)zt__find_or_add_record(&tracer->loaded, &tracer->loaded.kernels, kernel,
+                                                       sizeof(zt__loaded_kernel));
 }
 
 /* Stores whether a capture into a graph has begun on a list. The mutex is held. */
@@ -18933,54 +18652,41 @@ ZT__PRIVATE void zt__set_captured(zt__tracer *tracer, zt__known_handle *list, in
     list->is_captured = is_captured;
 }
 
+/* Frees the record of a handle, if there is one. No mutex is held. */
 ZT__PRIVATE void zt__forget_handle(zt__tracer *tracer, zt__map *map, const void *handle) {
-    zt__known_handle *known;
+    void *record;
     zt__lock(&tracer->mutex);
-    known = (zt__known_handle *)zt__map_find(map, &handle, sizeof handle);
-    if (known) {
-        zt__map_remove(map, &handle, sizeof handle);
-        zt__set_captured(tracer, known, 0);
-        known->next = tracer->unused_handles;
-        tracer->unused_handles = known;
+    record = zt__map_find(map, &handle, sizeof handle);
+    if (record && map == &tracer->lists) {
+        zt__set_captured(tracer, (zt__known_handle *)record, 0);
     }
+    zt__map_remove(map, &handle, sizeof handle);
     zt__unlock(&tracer->mutex);
+    if (record && map == &tracer->loaded.modules) {
+        zt__free_described_module(&tracer->allocator, ((zt__loaded_module *)record)->described);
+    }
+    zt__free(&tracer->allocator, record);
 }
 
 /* Frees what was learned with an earlier configuration. What was not observed since the last stop may have
    changed it. */
 ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer) {
-    zt__map *const maps[] = {&tracer->loaded.kernels, &tracer->loaded.modules, &tracer->lists,
-                             &tracer->kernels,        &tracer->pools,          &tracer->events,
-                             &tracer->kernel_names};
+    zt__map *const maps[] = {&tracer->loaded.modules, &tracer->loaded.kernels, &tracer->lists,
+                             &tracer->pools,          &tracer->events,         &tracer->kernel_names};
     uint32_t i;
+    for (i = 0; i < tracer->loaded.modules.capacity; i++) {
+        const zt__loaded_module *module = (const zt__loaded_module *)tracer->loaded.modules.entries[i].value;
+        zt__free_described_module(&tracer->allocator, module ? module->described : NULL);
+    }
     for (i = 0; i < ZT__COUNT_OF(maps); i++) {
         zt__map_free_values(maps[i], &tracer->allocator);
     }
-    for (i = 0; i < tracer->described_modules.capacity; i++) {
-        zt__free_described_module(&tracer->allocator,
-                                  (zt__described_module *)tracer->described_modules.entries[i].value);
-    }
-    zt__map_free(&tracer->described_modules, &tracer->allocator);
     tracer->captures = 0;
-    while (tracer->unused_handles) {
-        zt__known_handle *unused = tracer->unused_handles;
-        tracer->unused_handles = unused->next;
-        zt__free(&tracer->allocator, unused);
-    }
 }
 
 /* ---- names of kernels ------------------------------------------------------------------------------------ */
 
-/* Returns a record with room for a name of `size` bytes, or NULL without memory. No mutex is held. */
-ZT__PRIVATE zt__kernel_name *zt__make_name(const zt__tracer *tracer, size_t size) {
-    zt__kernel_name *made = (zt__kernel_name *)zt__allocate(&tracer->allocator, 1, sizeof *made + size);
-    if (made) {
-        made->text = (char *)(made + 1);
-    }
-    return made;
-}
-
-/* Adds a record from zt__make_name, or frees it if there is one of this name. Returns the record in use.
+/* Adds a record that was allocated, or frees it if there is one of this name. Returns the record in use.
    The mutex is held. Returns NULL without memory, or if `made` is NULL. */
 ZT__PRIVATE zt__kernel_name *zt__add_name(zt__tracer *tracer, zt__kernel_name *made) {
     zt__kernel_name *name = NULL;
@@ -18999,30 +18705,14 @@ ZT__PRIVATE zt__kernel_name *zt__add_name(zt__tracer *tracer, zt__kernel_name *m
     return name;
 }
 
-/* Returns the record of a name, which is added if there is none. The mutex is held. Returns NULL without
-   memory. */
-ZT__PRIVATE zt__kernel_name *zt__find_or_add_name(zt__tracer *tracer, const char *text) {
-    size_t length = strlen(text);
-    zt__kernel_name *made, *name = (zt__kernel_name *)zt__map_find(&tracer->kernel_names, text, length);
-    if (name) {
-        return name;
-    }
-    zt__unlock(&tracer->mutex);
-    made = zt__make_name(tracer, length + 1);
-    if (made) {
-        memcpy(made->text, text, length);
-    }
-    zt__lock(&tracer->mutex);
-    return zt__add_name(tracer, made);
-}
-
 /* Returns the name of a kernel: the one that is known for its handle, or else, or if `knows_handle` is 0,
    the one that the driver returns. If the driver fails, the name is "", and the next launch queries
    again. The mutex is held. Returns NULL without memory. */
 ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel,
                                                 int knows_handle) {
     const void *handle = kernel;
-    zt__known_handle *known = (zt__known_handle *)zt__map_find(&tracer->kernels, &handle, sizeof handle);
+    zt__loaded_kernel *known =
+        (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
     zt__kernel_name *name;
     if (known && known->name && knows_handle) {
         return known->name;
@@ -19035,7 +18725,7 @@ ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_ha
     zt__lock(&tracer->mutex);
     name = zt__add_name(tracer, name);
     if (name && name->text[0] && knows_handle) {
-        known = zt__remember_handle(tracer, &tracer->kernels, kernel);
+        known = zt__remember_kernel(tracer, kernel);
         if (known) {
             known->name = name;
         }
@@ -19047,27 +18737,31 @@ ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_ha
    the first, and the number of others: "saxpy +2". The mutex is held. Returns NULL without memory. */
 ZT__PRIVATE zt__kernel_name *zt__name_of_command(zt__tracer *tracer, zt__call call,
                                                  const zt__command *command, int knows_handle) {
-    char text[256];
-    zt__kernel_name *first, *made;
-    unsigned others;
-    size_t length;
-    if (!command->kernel) {
-        return zt__find_or_add_name(tracer, zt__call_name(call) + strlen("zeCommandListAppend"));
+    const char *text = zt__call_name(call) + strlen("zeCommandListAppend");
+    char number[16] = "";
+    zt__kernel_name *name, *made;
+    size_t size;
+    if (command->kernel) {
+        name = zt__name_of_kernel(tracer, command->kernel, knows_handle);
+        text = name ? name->text : NULL;
+    } else {
+        name = (zt__kernel_name *)zt__map_find(&tracer->kernel_names, text, strlen(text));
     }
-    first = zt__name_of_kernel(tracer, command->kernel, knows_handle);
-    if (!first || command->kernel_count == 1) {
-        return first;
+    if (command->kernel_count <= 1 && (name || command->kernel)) {
+        return name;
     }
-    others = (unsigned)command->kernel_count - 1;
-    length = (size_t)snprintf(text, sizeof text, "%s +%u", first->text, others);
-    if (length < sizeof text) {
-        return zt__find_or_add_name(tracer, text);
+    if (!text) {
+        return NULL;
     }
-    /* Too long for the buffer. The record is allocated for each such launch, and freed if it exists. */
+    if (command->kernel_count > 1) { /* the record is freed if there is one of this name */
+        snprintf(number, sizeof number, " +%u", (unsigned)command->kernel_count - 1);
+    }
+    size = strlen(text) + strlen(number) + 1;
     zt__unlock(&tracer->mutex);
-    made = zt__make_name(tracer, length + 1);
+    made = (zt__kernel_name *)zt__allocate(&tracer->allocator, 1, sizeof *made + size);
     if (made) {
-        snprintf(made->text, length + 1, "%s +%u", first->text, others);
+        made->text = (char *)(made + 1);
+        snprintf(made->text, size, "%s%s", text, number);
     }
     zt__lock(&tracer->mutex);
     return zt__add_name(tracer, made);
@@ -19075,39 +18769,32 @@ ZT__PRIVATE zt__kernel_name *zt__name_of_command(zt__tracer *tracer, zt__call ca
 
 /* ---- devices and lists ----------------------------------------------------------------------------------- */
 
-/* Returns a bit for each queue group that cannot execute metric queries, that is, for copy engines. */
-ZT__PRIVATE uint32_t zt__find_copy_groups(ze_device_handle_t device) {
-    enum { MOST = 32 };
-    ze_command_queue_group_properties_t groups[MOST];
-    uint32_t i, count = MOST, found = 0;
-    ze_result_t result;
-    memset(groups, 0, sizeof groups);
-    for (i = 0; i < MOST; i++) {
-        groups[i].stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES;
-    }
-    ZT__INTERNAL(result = zeDeviceGetCommandQueueGroupProperties(device, &count, groups));
-    for (i = 0; result == ZE_RESULT_SUCCESS && i < count && i < MOST; i++) {
-        if (!(groups[i].flags & (ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE |
-                                 ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_METRICS))) {
-            found |= UINT32_C(1) << i;
-        }
-    }
-    return found;
-}
-
-/* Adds a device at the end of the tracer's. Called by one thread at a time, while others may read.
-   Returns NULL without memory. */
+/* Adds a device at the end of the tracer's. Copy engines are the queue groups that cannot execute metric
+   queries. Called by one thread at a time, while others may read. Returns NULL without memory. */
 ZT__PRIVATE zt__traced_device *zt__add_device(zt__tracer *tracer, ze_context_handle_t context,
                                               ze_device_handle_t device, zt_profiler *profiler) {
+    ze_command_queue_group_properties_t groups[32];
     zt__traced_device *added = (zt__traced_device *)zt__allocate(&tracer->allocator, 1, sizeof *added);
     zt__traced_device **end = &tracer->devices;
+    uint32_t i, count = ZT__COUNT_OF(groups);
+    ze_result_t result;
     if (!added) {
         return NULL;
     }
     added->context = context;
     added->device = device;
     added->profiler = profiler;
-    added->copy_only_groups = zt__find_copy_groups(device);
+    memset(groups, 0, sizeof groups);
+    for (i = 0; i < count; i++) {
+        groups[i].stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES;
+    }
+    ZT__INTERNAL(result = zeDeviceGetCommandQueueGroupProperties(device, &count, groups));
+    for (i = 0; result == ZE_RESULT_SUCCESS && i < count && i < ZT__COUNT_OF(groups); i++) {
+        if (!(groups[i].flags & (ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE |
+                                 ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_METRICS))) {
+            added->copy_only_groups |= UINT32_C(1) << i;
+        }
+    }
     while (*end) {
         end = &(*end)->next;
     }
@@ -19271,32 +18958,23 @@ ZT__PRIVATE int zt__may_have_stamps(zt__tracer *tracer, ze_event_handle_t event)
 
 /* ---- what is loaded -------------------------------------------------------------------------------------- */
 
-/* Records that a kernel exists, and finds out where it lies if hot spots are sampled. `module` is NULL if it
-   is not known. */
-ZT__PRIVATE void zt__observe_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel,
-                                    ze_module_handle_t module) {
-    zt__loaded *loaded = &tracer->loaded;
-    zt__traced_device *device = zt__next_measured(tracer, NULL);
-    zt__loaded_code code = {NULL, NULL, NULL, NULL};
-    if (module) {
-        zt__find_loaded(loaded, &loaded->modules, module, &code);
+/* Records that a kernel exists, and finds out where it lies if hot spots are sampled. Where their sampling
+   begins later, that finds it in the table. No mutex is held. */
+ZT__PRIVATE void zt__observe_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel) {
+    zt__traced_device *device = NULL;
+    zt__loaded_kernel *record, placed;
+    zt__lock(&tracer->mutex);
+    record = zt__remember_kernel(tracer, kernel);
+    if (record && !record->is_placed && zt__load(&tracer->loaded.is_sampled)) {
+        device = zt__next_measured(tracer, NULL);
+        record->is_placed = 1;
+        placed = *record;
     }
-    code.handle = kernel;
-    code.module = module;
-    zt__add_loaded(loaded, &loaded->kernels, &code);
+    zt__unlock(&tracer->mutex);
     for (; device; device = zt__next_measured(tracer, device)) {
         if (zt__is_sampling(device->profiler)) {
-            zt__place_kernel(zt__hotspots_of(device->profiler), &code);
+            zt__place_kernel(zt__hotspots_of(device->profiler), &placed);
         }
-    }
-}
-
-/* Called at a launch, for kernels that were created before the start. */
-ZT__PRIVATE void zt__observe_launched(zt__tracer *tracer, ze_kernel_handle_t kernel) {
-    zt__loaded *loaded = &tracer->loaded;
-    zt__loaded_code code;
-    if (zt__load(&loaded->is_sampled) && !zt__find_loaded(loaded, &loaded->kernels, kernel, &code)) {
-        zt__observe_kernel(tracer, kernel, NULL);
     }
 }
 
@@ -19304,54 +18982,21 @@ ZT__PRIVATE void zt__observe_launched(zt__tracer *tracer, ze_kernel_handle_t ker
    there. */
 ZT__PRIVATE void zt__observe_unload(zt__tracer *tracer, ze_kernel_handle_t kernel,
                                     ze_module_handle_t module) {
-    zt__loaded *loaded = &tracer->loaded;
     zt__traced_device *device = zt__next_measured(tracer, NULL);
     if (kernel) {
-        zt__remove_loaded(loaded, &loaded->kernels, kernel);
+        zt__forget_handle(tracer, &tracer->loaded.kernels, kernel);
     } else {
-        zt__remove_loaded(loaded, &loaded->modules, module);
+        zt__forget_handle(tracer, &tracer->loaded.modules, module);
     }
     for (; device; device = zt__next_measured(tracer, device)) {
         zt__before_unload(zt__hotspots_of(device->profiler), module);
     }
 }
 
-/* Called before a module is destroyed. */
-ZT__PRIVATE void zt__before_module_destroy(zt__tracer *tracer, ze_module_handle_t module) {
-    const void *handle = module;
-    zt__described_module *described;
-    zt__lock(&tracer->mutex);
-    described = (zt__described_module *)zt__map_find(&tracer->described_modules, &handle, sizeof handle);
-    zt__map_remove(&tracer->described_modules, &handle, sizeof handle);
-    zt__unlock(&tracer->mutex);
-    zt__free_described_module(&tracer->allocator, described);
-    zt__end_replacements_by(&tracer->modules, module);
-    zt__observe_unload(tracer, NULL, module);
-}
-
 /* ---- host times of calls --------------------------------------------------------------------------------- */
 
 static const zt_aggregation zt__call_columns[1] = {ZT_AGGREGATE_SUM};
 static const zt__sample_layout zt__call_layout = {1, ZT__KEPT_CALLS, zt__call_columns};
-
-/* Warnings and answers are no errors. Older headers lack some of their names, hence the numbers. */
-ZT__PRIVATE int zt__is_error(ze_result_t result) {
-    switch ((uint32_t)result) {
-    case ZE_RESULT_SUCCESS:
-    case ZE_RESULT_NOT_READY:
-    case ZE_RESULT_WARNING_DROPPED_DATA:
-    case 0x7800001b: /* WARNING_ACTION_REQUIRED */
-    case 0x7ff00005: /* EXP_RTAS_BUILD_RETRY */
-    case 0x7ff00006: /* EXP_RTAS_BUILD_DEFERRED */
-    case 0x7800001d: /* EXT_RTAS_BUILD_RETRY */
-    case 0x7800001e: /* EXT_RTAS_BUILD_DEFERRED */
-    case 0x78000022: /* QUERY_TRUE */
-    case 0x78000023: /* QUERY_FALSE */
-        return 0;
-    default:
-        return 1;
-    }
-}
 
 ZT__PRIVATE void zt__free_timed_call(const zt_allocator *allocator, zt__timed_call *timed) {
     if (timed) {
@@ -19398,7 +19043,22 @@ ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begi
     timed = zt__find_or_add_timed_call(tracer, call);
     if (timed) {
         zt__add_sample(&zt__call_layout, &timed->statistics, 0, &duration);
-        timed->errors += (uint64_t)zt__is_error(result);
+        switch ((uint32_t)result) {
+        case ZE_RESULT_SUCCESS: /* Warnings and answers are no errors. Older headers lack some names. */
+        case ZE_RESULT_NOT_READY:
+        case ZE_RESULT_WARNING_DROPPED_DATA:
+        case 0x7800001b: /* WARNING_ACTION_REQUIRED */
+        case 0x7ff00005: /* EXP_RTAS_BUILD_RETRY */
+        case 0x7ff00006: /* EXP_RTAS_BUILD_DEFERRED */
+        case 0x7800001d: /* EXT_RTAS_BUILD_RETRY */
+        case 0x7800001e: /* EXT_RTAS_BUILD_DEFERRED */
+        case 0x78000022: /* QUERY_TRUE */
+        case 0x78000023: /* QUERY_FALSE */
+            break;
+        default:
+            timed->errors++;
+            break;
+        }
     }
     if (tracer->spans) {
         zt__host_span *span = &tracer->spans[tracer->span_count++ % tracer->span_capacity];
@@ -19450,15 +19110,22 @@ typedef struct zt__frame {
     ze_module_handle_t module;     /* of a zeKernelCreate that has succeeded: the module of the kernel, */
     ze_kernel_handle_t created;    /* which is this one, unless a hook puts another in its place */
 
-    /* Of a launch: how its first kernel is counted when the driver has appended it. */
+    /* Of a launch: how it is counted when the driver has appended it. */
     zt_profiler *counted_for; /* NULL: it is not */
-    zt__kernel *counted;      /* NULL: not known yet */
     int knows_kernel;         /* the kernel is the application's, and not that of a hook */
-    uint32_t group_size[3];
 } zt__frame;
 
 /* The parameters of the call of a frame. */
 #define ZT__PARAMETERS(frame, type) ((const type *)(frame)->parameters)
+
+/* Returns one of the kernels of a launch. */
+ZT__PRIVATE ze_kernel_handle_t zt__launched_kernel(const zt__frame *frame, const zt__command *command,
+                                                   uint32_t index) {
+    return index == 0
+               ? command->kernel
+               : (*ZT__PARAMETERS(frame, ze_command_list_append_launch_multiple_kernels_indirect_params_t)
+                       ->pphKernels)[index];
+}
 
 /* ---- launches and copies --------------------------------------------------------------------------------- */
 
@@ -19489,6 +19156,7 @@ typedef struct zt__selected_command {
     int is_in_order, is_copy_only;
     int has_metrics; /* else it is measured with times alone */
     zt__measurement measurement;
+    zt_profiler *counted_for; /* that of the list, for a launch; NULL: it is not counted */
 } zt__selected_command;
 
 /* Returns how a command is measured. By kernel time stamps, the command signals the event of the slot. If it
@@ -19526,11 +19194,14 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
                                                     int knows_kernel) {
     zt__tracer *tracer = frame->tracer;
     zt__call call = frame->call;
-    zt__selected_command selected = {NULL, NULL, ZT__LIST_UNKNOWN, 0, 0, 0, ZT__BY_COMMANDS};
+    zt__selected_command selected = {NULL, NULL, ZT__LIST_UNKNOWN, 0, 0, 0, ZT__BY_COMMANDS, NULL};
     zt__known_handle *list = command ? zt__find_or_query_list(tracer, command->list) : NULL;
     zt__traced_device *device = list ? list->device : NULL;
     zt__kernel_name *name = NULL;
     int is_order = zt__kind_of_call(call) == ZT__KIND_ORDER, is_within;
+    if (zt__is_measured(device) && command->kernel) {
+        selected.counted_for = device->profiler;
+    }
     if (is_order && (!zt__is_measured(device) || device->profiler->passes[0].group_count)) {
         return selected;
     }
@@ -19586,7 +19257,7 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
 ZT__PRIVATE void zt__keep_origin(zt__frame *frame, ze_kernel_handle_t kernel, int knows_handle) {
     zt__slot *slot = (zt__slot *)frame->region.slot;
     const void *handle = kernel;
-    const zt__known_handle *known;
+    const zt__loaded_kernel *known;
     slot->bytes = zt__read_bytes(frame->call, frame->parameters);
     slot->origin.kind = kernel                                           ? ZT__REGION_OF_KERNEL
                         : zt__kind_of_call(frame->call) == ZT__KIND_COPY ? ZT__REGION_OF_COPY
@@ -19595,7 +19266,7 @@ ZT__PRIVATE void zt__keep_origin(zt__frame *frame, ze_kernel_handle_t kernel, in
         return;
     }
     zt__lock(&frame->tracer->mutex);
-    known = (const zt__known_handle *)zt__map_find(&frame->tracer->kernels, &handle, sizeof handle);
+    known = (const zt__loaded_kernel *)zt__map_find(&frame->tracer->loaded.kernels, &handle, sizeof handle);
     if (known && knows_handle) {
         memcpy(slot->origin.group_size, known->group_size, sizeof known->group_size);
     }
@@ -19676,35 +19347,6 @@ ZT__PRIVATE void zt__signal_for_application(zt__frame *frame, ze_result_t result
     }
 }
 
-/* Finds out how a launch is counted when it has been appended: for the profiler of its list, unless
-   zt_trace_config.names leaves the kernel out. The mutex is held. */
-ZT__PRIVATE void zt__prepare_count(zt__frame *frame, const zt__command *command, int knows_kernel) {
-    const zt__tracer *tracer = frame->tracer;
-    const zt__known_handle *list, *kernel = NULL;
-    frame->counted_for = NULL;
-    frame->counted = NULL;
-    frame->knows_kernel = knows_kernel;
-    memset(frame->group_size, 0, sizeof frame->group_size);
-    if (!command || !command->kernel) {
-        return;
-    }
-    list = (const zt__known_handle *)zt__map_find(&tracer->lists, &command->list, sizeof command->list);
-    if (list && zt__is_measured(list->device)) {
-        frame->counted_for = list->device->profiler;
-    }
-    if (knows_kernel) {
-        kernel = (const zt__known_handle *)zt__map_find(&tracer->kernels, &command->kernel,
-                                                        sizeof command->kernel);
-    }
-    if (kernel) {
-        memcpy(frame->group_size, kernel->group_size, sizeof frame->group_size);
-        frame->counted = kernel->counted_for == frame->counted_for ? kernel->counted : NULL;
-        if (kernel->name && !kernel->name->is_selected) {
-            frame->counted_for = NULL;
-        }
-    }
-}
-
 /* Called before a launch or copy, which it may change. `kernel_before_hooks` is the kernel that the
    application has passed. */
 ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_before_hooks) {
@@ -19715,13 +19357,16 @@ ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_b
     /* A hook may destroy a kernel that it has substituted, which is not traced. So its name is queried at
        each launch. */
     int knows_kernel = command.kernel == kernel_before_hooks;
-    if (is_complete && knows_kernel && command.kernel) {
-        zt__observe_launched(tracer, command.kernel);
+    uint32_t i;
+    for (i = knows_kernel ? 0 : 1; is_complete && i < command.kernel_count; i++) {
+        /* It may have been created before the start. */
+        zt__observe_kernel(tracer, zt__launched_kernel(frame, &command, i));
     }
     zt__lock(&tracer->mutex);
     selected = zt__select_command(frame, is_complete ? &command : NULL, knows_kernel);
-    zt__prepare_count(frame, is_complete ? &command : NULL, knows_kernel);
     zt__unlock(&tracer->mutex);
+    frame->counted_for = selected.counted_for;
+    frame->knows_kernel = knows_kernel;
     if (!selected.profiler) {
         return;
     }
@@ -19738,124 +19383,92 @@ ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_b
 
 /* ---- kernels --------------------------------------------------------------------------------------------- */
 
-/* Stores what a module states of a kernel, whose native binary is read for the first of its kernels. Returns
-   0 without memory. */
-ZT__PRIVATE int zt__describe_from_module(zt__tracer *tracer, ze_module_handle_t handle, const char *name,
-                                         zt__kernel_facts *facts) {
-    const void *key = handle;
-    zt__described_module *module, *made = NULL;
-    zt__lock(&tracer->mutex);
-    module = (zt__described_module *)zt__map_find(&tracer->described_modules, &key, sizeof key);
-    if (!module) {
-        zt__unlock(&tracer->mutex);
-        made = zt__describe_module(&tracer->allocator, handle);
-        zt__lock(&tracer->mutex);
-        if (made && zt__map_make_room(&tracer->described_modules, &tracer->allocator, &tracer->mutex)) {
-            module = (zt__described_module *)zt__map_find(&tracer->described_modules, &key, sizeof key);
-            if (!module) {
-                zt__map_add(&tracer->described_modules, &made->handle, sizeof made->handle, made);
-                module = made;
-                made = NULL;
-            }
-        }
-    }
-    if (module) {
-        *facts = zt__describe_kernel(module, name);
-    }
-    zt__unlock(&tracer->mutex);
-    zt__free_described_module(&tracer->allocator, made);
-    return module != NULL;
-}
-
-/* Called after a kernel was created. If a hook has put another in its place, its module is not known. */
+/* Called after a kernel was created. The handle, which an epilogue of a hook may have replaced, may be that
+   of an earlier kernel. If it was replaced, its module is not known. The native binary of a module is read
+   for the first of its kernels. */
 ZT__PRIVATE void zt__after_kernel_create(const zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
-    zt__kernel_facts facts;
-    zt__known_handle *known;
-    zt__kernel_name *name;
-    int is_described;
-    if (!tracer->measured[ZT__CALL_CommandListAppendLaunchKernel] ||
-        **ZT__PARAMETERS(frame, ze_kernel_create_params_t)->pphKernel != frame->created) {
-        return;
+    ze_kernel_handle_t kernel = **ZT__PARAMETERS(frame, ze_kernel_create_params_t)->pphKernel;
+    zt__loaded_module *module = NULL;
+    zt__loaded_kernel *known;
+    int is_read = 1;
+    zt__forget_handle(tracer, &tracer->loaded.kernels, kernel);
+    zt__lock(&tracer->mutex);
+    if (kernel == frame->created) {
+        module = (zt__loaded_module *)zt__find_or_add_record(&tracer->loaded, &tracer->loaded.modules,
+                                                             frame->module, sizeof *module);
     }
-    zt__lock(&tracer->mutex);
-    name = zt__name_of_kernel(tracer, frame->created, 1);
-    zt__unlock(&tracer->mutex);
-    is_described = name && zt__describe_from_module(tracer, frame->module, name->text, &facts);
-    zt__lock(&tracer->mutex);
-    known = zt__remember_handle(tracer, &tracer->kernels, frame->created);
-    if (known && is_described) {
-        known->described = facts;
-        known->is_described = 1;
+    known = zt__remember_kernel(tracer, kernel);
+    if (known && kernel == frame->created) {
+        known->module = frame->module;
+        known->device = module ? module->device : NULL;
+    }
+    if (module && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
+        is_read = module->described != NULL;
+        zt__name_of_kernel(tracer, kernel, 1);
     }
     zt__unlock(&tracer->mutex);
-}
-
-/* Returns the record of a kernel, for which the driver is queried at the first launch of its handle. Stores
-   its group size if that is known and `group_size` is not NULL. Returns NULL if there is no room for the
-   record. No mutex is held. */
-ZT__PRIVATE zt__kernel *zt__find_counted(zt__tracer *tracer, zt_profiler *profiler, ze_kernel_handle_t kernel,
-                                         int knows_handle, uint32_t group_size[3]) {
-    zt__known_handle *known;
-    zt__kernel_facts described;
-    zt__kernel *counted = NULL;
-    int is_described = 0, is_counted = 0;
-    zt__lock(&tracer->mutex);
-    known = knows_handle ? zt__remember_handle(tracer, &tracer->kernels, kernel) : NULL;
-    if (known) {
-        is_described = known->is_described;
-        described = known->described;
-        is_counted = known->counted_for == profiler;
-        counted = known->counted;
-        if (group_size) {
-            memcpy(group_size, known->group_size, sizeof known->group_size);
+    if (!is_read) {
+        zt__described_module *described = zt__describe_module(&tracer->allocator, frame->module);
+        const void *handle = frame->module;
+        zt__lock(&tracer->mutex);
+        module = (zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &handle, sizeof handle);
+        if (module && !module->described) { /* else another thread was faster */
+            module->described = described;
+            described = NULL;
         }
+        zt__unlock(&tracer->mutex);
+        zt__free_described_module(&tracer->allocator, described);
     }
-    zt__unlock(&tracer->mutex);
-    if (is_counted) {
-        return counted;
-    }
-    counted = zt__find_or_add_kernel(profiler, kernel, is_described ? &described : NULL);
-    zt__lock(&tracer->mutex);
-    known = knows_handle ? (zt__known_handle *)zt__map_find(&tracer->kernels, &kernel, sizeof kernel) : NULL;
-    if (known) {
-        known->counted_for = profiler;
-        known->counted = counted;
-    }
-    zt__unlock(&tracer->mutex);
-    return counted;
+    zt__observe_kernel(tracer, kernel);
 }
 
-/* Called after a launch was appended: counts it for each of its kernels. */
-ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
-    zt_profiler *profiler = frame->counted_for;
+/* Counts a launch of a kernel, unless zt_trace_config.names leaves it out. At the first launch of its handle,
+   the driver is queried for what the kernel is made of. No mutex is held. */
+ZT__PRIVATE void zt__count_launch(zt__frame *frame, ze_kernel_handle_t kernel, int knows_handle) {
+    zt__tracer *tracer = frame->tracer;
+    const void *handle = kernel;
+    zt__kernel_facts described = zt__unknown_facts();
+    zt__loaded_kernel *record = NULL, known;
+    const zt__loaded_module *module;
     zt_kernel_shape shape;
     zt__origin origin;
-    uint32_t i;
-    if (!frame->tracer->measured[frame->call] || !profiler) {
+    memset(&known, 0, sizeof known);
+    if (knows_handle) {
+        zt__lock(&tracer->mutex);
+        record = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+        if (record) { /* else it was destroyed, on another thread, when its work was done */
+            known = *record;
+        }
+        module = (const zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &known.module,
+                                                         sizeof known.module);
+        if (module && module->described && known.name && known.counted_for != frame->counted_for) {
+            described = zt__describe_kernel(module->described, known.name->text);
+        }
+        zt__unlock(&tracer->mutex);
+    }
+    if (known.name && !known.name->is_selected) {
         return;
     }
-    memcpy(origin.group_size, frame->group_size, sizeof origin.group_size);
+    if (!knows_handle || (record && known.counted_for != frame->counted_for)) {
+        known.counted = zt__find_or_add_kernel(frame->counted_for, kernel, &described);
+    }
+    if (record && known.counted_for != frame->counted_for) {
+        zt__lock(&tracer->mutex);
+        record = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+        if (record) {
+            record->counted_for = frame->counted_for;
+            record->counted = known.counted;
+        }
+        zt__unlock(&tracer->mutex);
+    }
+    memcpy(origin.group_size, known.group_size, sizeof origin.group_size);
     memset(origin.group_count, 0, sizeof origin.group_count);
     zt__read_geometry(frame->call, frame->parameters, &origin);
     memset(&shape, 0, sizeof shape);
     memcpy(shape.group_size, origin.group_size, sizeof shape.group_size);
     memcpy(shape.group_count, origin.group_count, sizeof shape.group_count);
-    if (!frame->counted) {
-        zt__command command;
-        zt__read_command(frame->call, frame->parameters, &command);
-        frame->counted = zt__find_counted(frame->tracer, profiler, command.kernel, frame->knows_kernel, NULL);
-    }
-    zt__count_kernel(profiler, frame->counted, &shape);
-    if (frame->call == ZT__CALL_CommandListAppendLaunchMultipleKernelsIndirect) {
-        const ze_command_list_append_launch_multiple_kernels_indirect_params_t *p =
-            ZT__PARAMETERS(frame, ze_command_list_append_launch_multiple_kernels_indirect_params_t);
-        for (i = 1; i < *p->pnumKernels; i++) {
-            zt__kernel *kernel =
-                zt__find_counted(frame->tracer, profiler, (*p->pphKernels)[i], 1, shape.group_size);
-            zt__count_kernel(profiler, kernel, &shape);
-        }
-    }
+    zt__count_kernel(frame->counted_for, known.counted, &shape);
 }
 
 /* ---- before and after a call ----------------------------------------------------------------------------- */
@@ -20033,12 +19646,13 @@ ZT__PRIVATE void zt__before_destroy(zt__frame *frame, zt__call_kind kind) {
         break;
     }
     case ZT__KIND_KERNEL_DESTROY:
-        zt__forget_handle(tracer, &tracer->kernels,
-                          *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
         zt__observe_unload(tracer, *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel, NULL);
         break;
     case ZT__KIND_MODULE_DESTROY:
-        zt__before_module_destroy(tracer, *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule);
+        zt__change_replacements(&tracer->modules, NULL,
+                                *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule, NULL,
+                                "zeModuleDestroy");
+        zt__observe_unload(tracer, NULL, *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule);
         break;
     case ZT__KIND_POOL_DESTROY:
         zt__forget_handle(tracer, &tracer->pools,
@@ -20070,9 +19684,7 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
         zt__read_command(frame->call, frame->parameters, &command);
         kernel_before_hooks = command.kernel;
     } else if (kind == ZT__KIND_KERNEL_DESTROY) { /* a hook may destroy another one in its place */
-        zt__forget_handle(tracer, &tracer->kernels,
-                          *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
-        zt__remove_loaded(&tracer->loaded, &tracer->loaded.kernels,
+        zt__forget_handle(tracer, &tracer->loaded.kernels,
                           *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
     }
     for (i = 0; i < tracer->hook_count; i++) {
@@ -20124,9 +19736,17 @@ ZT__PRIVATE void zt__after_create(zt__frame *frame, zt__call_kind kind) {
         break;
     case ZT__KIND_MODULE_CREATE: {
         const ze_module_create_params_t *p = ZT__PARAMETERS(frame, ze_module_create_params_t);
-        zt__loaded_code code = {**p->pphModule, NULL, *p->phContext, *p->phDevice};
+        zt__loaded_module *module;
         zt__after_module_create(&tracer->modules, p, &frame->build);
-        zt__add_loaded(&tracer->loaded, &tracer->loaded.modules, &code);
+        zt__forget_handle(tracer, &tracer->loaded.modules, **p->pphModule); /* that of an earlier one */
+        zt__lock(&tracer->mutex);
+        module = (zt__loaded_module *)zt__find_or_add_record(&tracer->loaded, &tracer->loaded.modules,
+                                                             **p->pphModule, sizeof *module);
+        if (module) {
+            module->context = *p->phContext;
+            module->device = *p->phDevice;
+        }
+        zt__unlock(&tracer->mutex);
         break;
     }
     case ZT__KIND_KERNEL_CREATE: {
@@ -20144,15 +19764,20 @@ ZT__PRIVATE void zt__after_create(zt__frame *frame, zt__call_kind kind) {
 /* What a tracer does after a call that has succeeded. */
 ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
     zt__tracer *tracer = frame->tracer;
+    zt__command command;
+    uint32_t i;
     switch (kind) {
     case ZT__KIND_LAUNCH:
-        zt__after_launch(frame);
+        zt__read_command(frame->call, frame->parameters, &command);
+        for (i = 0; tracer->measured[frame->call] && frame->counted_for && i < command.kernel_count; i++) {
+            zt__count_launch(frame, zt__launched_kernel(frame, &command, i), i > 0 || frame->knows_kernel);
+        }
         break;
     case ZT__KIND_GROUP_SIZE: {
         const ze_kernel_set_group_size_params_t *p = ZT__PARAMETERS(frame, ze_kernel_set_group_size_params_t);
-        zt__known_handle *known;
+        zt__loaded_kernel *known;
         zt__lock(&tracer->mutex);
-        known = zt__remember_handle(tracer, &tracer->kernels, *p->phKernel);
+        known = zt__remember_kernel(tracer, *p->phKernel);
         if (known) {
             known->group_size[0] = *p->pgroupSizeX;
             known->group_size[1] = *p->pgroupSizeY;
@@ -20212,12 +19837,8 @@ ZT__PRIVATE void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t e
             hook->epilogue(frame->parameters, (int)result, hook->user, &frame->instances[i - 1]);
         }
     }
-    /* The handle, which an epilogue may have replaced, may be that of an earlier kernel. */
     if (kind == ZT__KIND_KERNEL_CREATE && result == ZE_RESULT_SUCCESS) {
-        const ze_kernel_create_params_t *p = ZT__PARAMETERS(frame, ze_kernel_create_params_t);
-        zt__forget_handle(tracer, &tracer->kernels, **p->pphKernel);
         zt__after_kernel_create(frame);
-        zt__observe_kernel(tracer, **p->pphKernel, **p->pphKernel == frame->created ? frame->module : NULL);
     }
 }
 
@@ -20265,41 +19886,32 @@ ZT__PRIVATE int zt__is_inside_hook(void) {
     return frame != NULL;
 }
 
-/* Ensures an unused frame for each live tracer. The mutex is held, but unlocked while memory is
-   allocated. Frames come from malloc, because they may outlive the application's allocator. Returns 0
-   without memory. */
-ZT__PRIVATE int zt__reserve_frames(void) {
+/* Begins a call, with a frame for each live tracer that observes it. Frames come from malloc, because they
+   may outlive the application's allocator. While one is allocated, the mutex is unlocked, and tracers may
+   start. Returns the first frame, or NULL if there is none. */
+ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, void *parameters) {
+    zt__frame *first = NULL, *last = NULL, *frame;
+    zt__tracer *tracer;
+    zt__lock(&zt__dispatch_mutex);
     for (;;) {
-        zt__frame *frame;
         uint32_t unused = 0;
         for (frame = zt__dispatch.frames; frame; frame = frame->next_of_all) {
             unused += zt__load(&frame->state) == ZT__FRAME_UNUSED;
         }
         if (unused >= zt__dispatch.tracer_count) {
-            return 1;
+            break;
         }
         zt__unlock(&zt__dispatch_mutex);
         frame = (zt__frame *)zt__allocate(&zt__default_allocator, 1, sizeof *frame);
-        zt__lock(&zt__dispatch_mutex);
         if (!frame) {
-            return 0;
+            return NULL;
         }
+        zt__lock(&zt__dispatch_mutex);
         frame->next_of_all = zt__dispatch.frames;
         zt__dispatch.frames = frame;
     }
-}
-
-/* Begins a call, with a frame for each live tracer that observes it. Returns the first frame, or NULL if
-   there is none. */
-ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, void *parameters) {
-    zt__frame *first = NULL, *last = NULL, *frame;
-    zt__tracer *tracer = NULL;
-    zt__lock(&zt__dispatch_mutex);
-    if (zt__reserve_frames()) {
-        tracer = zt__dispatch.tracers;
-    }
     frame = zt__dispatch.frames;
-    for (; tracer; tracer = tracer->next) {
+    for (tracer = zt__dispatch.tracers; tracer; tracer = tracer->next) {
         if (!tracer->observed[call]) {
             continue;
         }
@@ -20386,7 +19998,10 @@ ZT__PRIVATE void zt__epilogue(ze_result_t result, void **instance) {
         if (frame->wait_count) { /* of the application, so also if the tracer was destroyed */
             *frame->wait_count = frame->waits;
         }
-        zt__end_build(&frame->build);
+        if (frame->build.place) { /* likewise */
+            *frame->build.place = frame->build.before;
+            zt__free(&zt__default_allocator, frame->build.changed);
+        }
         if (frame->state == ZT__FRAME_CALLBACK) {
             zt__after_call(frame, result, end_ns);
         }
@@ -20428,35 +20043,6 @@ static const zt__callbacks zt__callbacks_of[ZT__CALL_COUNT] = {
 
 /* ---- registration with the loader ------------------------------------------------------------------------ */
 
-/* Creates and enables a tracer object of the loader, with callbacks for those of these calls that the loader
-   can trace. If that fails, `*handle` is NULL, or has to be retired or destroyed. */
-ZT__PRIVATE ze_result_t zt__create_registration(const uint8_t *calls, uintptr_t registration,
-                                                zel_tracer_handle_t *handle) {
-    ze_result_t(ZE_APICALL * register_callback)(zel_tracer_handle_t, zel_tracer_reg_t, zt__callback);
-    zel_tracer_desc_t desc;
-    char symbol[128];
-    uint32_t call;
-    ze_result_t result;
-    memset(&desc, 0, sizeof desc);
-    desc.stype = ZEL_STRUCTURE_TYPE_TRACER_DESC;
-    desc.pUserData = (void *)registration;
-    result = zelTracerCreate(&desc, handle);
-    for (call = 0; call < ZT__CALL_COUNT && result == ZE_RESULT_SUCCESS; call++) {
-        if (!calls[call]) {
-            continue;
-        }
-        snprintf(symbol, sizeof symbol, "zelTracer%sRegisterCallback", zt__call_name(call) + strlen("ze"));
-        zt__find_loader_symbol(symbol, (void *)&register_callback);
-        if (register_callback) {
-            result = register_callback(*handle, ZEL_REGISTER_PROLOGUE, zt__callbacks_of[call].before);
-        }
-        if (register_callback && result == ZE_RESULT_SUCCESS) {
-            result = register_callback(*handle, ZEL_REGISTER_EPILOGUE, zt__callbacks_of[call].after);
-        }
-    }
-    return result == ZE_RESULT_SUCCESS ? zelTracerSetEnabled(*handle, 1) : result;
-}
-
 /* Makes a call to find out whether callbacks come. With the tracing layer off, none come, although
    registration succeeds. */
 ZT__PRIVATE int zt__callbacks_come(uintptr_t registration) {
@@ -20477,12 +20063,14 @@ ZT__PRIVATE void zt__retire(zel_tracer_handle_t handle) {
 }
 
 /* Registers callbacks for the calls that live tracers observe, for those that `starting` (or NULL)
-   observes, and for the one that zt__callbacks_come makes. If that fails, the previous registration
-   stays. `setup` is held. */
+   observes, and for the one that zt__callbacks_come makes, as far as the loader can trace them. If that
+   fails, the previous registration stays. `setup` is held. */
 ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting) {
     static uintptr_t last_registration;
+    ze_result_t(ZE_APICALL * register_callback)(zel_tracer_handle_t, zel_tracer_reg_t, zt__callback);
     uint8_t calls[ZT__CALL_COUNT];
     zel_tracer_handle_t handle = NULL;
+    zel_tracer_desc_t desc;
     ze_result_t result;
     uint32_t call;
     for (call = 0; call < ZT__CALL_COUNT; call++) {
@@ -20492,24 +20080,44 @@ ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting) {
     if (zt__dispatch.handle && memcmp(zt__dispatch.registered, calls, sizeof calls) == 0) {
         return zt__callbacks_come(zt__dispatch.registration) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
     }
-    result = zt__create_registration(calls, ++last_registration, &handle);
-    if (result == ZE_RESULT_SUCCESS && zt__callbacks_come(last_registration)) {
+    memset(&desc, 0, sizeof desc);
+    desc.stype = ZEL_STRUCTURE_TYPE_TRACER_DESC;
+    desc.pUserData = (void *)++last_registration;
+    result = zelTracerCreate(&desc, &handle);
+    for (call = 0; call < ZT__CALL_COUNT && result == ZE_RESULT_SUCCESS; call++) {
+        char symbol[128];
+        if (!calls[call]) {
+            continue;
+        }
+        snprintf(symbol, sizeof symbol, "zelTracer%sRegisterCallback", zt__call_name(call) + strlen("ze"));
+        zt__find_loader_symbol(symbol, (void *)&register_callback);
+        if (register_callback) {
+            result = register_callback(handle, ZEL_REGISTER_PROLOGUE, zt__callbacks_of[call].before);
+        }
+        if (register_callback && result == ZE_RESULT_SUCCESS) {
+            result = register_callback(handle, ZEL_REGISTER_EPILOGUE, zt__callbacks_of[call].after);
+        }
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zelTracerSetEnabled(handle, 1);
+    }
+    if (result == ZE_RESULT_SUCCESS && !zt__callbacks_come(last_registration)) {
+        result = ZE_RESULT_NOT_READY;
+    }
+    if (result == ZE_RESULT_SUCCESS) {
         if (zt__dispatch.handle) {
             zt__retire(zt__dispatch.handle);
         }
         zt__dispatch.handle = handle;
         zt__dispatch.registration = last_registration;
         memcpy(zt__dispatch.registered, calls, sizeof calls);
-        return result;
-    }
-    if (handle && (zt__dispatch.handle || zt__dispatch.retired_count)) {
+    } else if (handle && (zt__dispatch.handle || zt__dispatch.retired_count)) {
         zt__retire(handle);
-    } else if (handle) { /* nothing was ever traced, so there is no call that zelTracerDestroy could wait for
-                          */
+    } else if (handle) { /* nothing was traced yet, so there is no call for which zelTracerDestroy waits */
         zelTracerSetEnabled(handle, 0);
         zelTracerDestroy(handle);
     }
-    return result == ZE_RESULT_SUCCESS ? ZE_RESULT_NOT_READY : result;
+    return result;
 }
 
 /* Called when the last tracer stops. If the loader cannot disable the layer, callbacks still come. The
@@ -20536,7 +20144,7 @@ ZT__PRIVATE void zt__forget_tracers(void) {
     zt__dispatch_mutex = unlocked;
     for (tracer = zt__dispatch.tracers; tracer; tracer = tracer->next) {
         tracer->is_live = tracer->loaded.is_observed = 0;
-        tracer->mutex = tracer->loaded.mutex = tracer->modules.mutex = unlocked;
+        tracer->mutex = tracer->modules.mutex = unlocked;
     }
     zt__dispatch.tracers = NULL;
     zt__dispatch.tracer_count = 0;
@@ -20591,28 +20199,6 @@ ZT__PRIVATE ze_result_t zt__report_no_such_call(const zt__tracer *tracer, const 
     nearest = zt__find_nearest(wanted, NULL, ZT__CALL_COUNT, zt__call_name_at);
     return zt__report(tracer->diagnostics, NO_SUCH_CALL, ZE_RESULT_ERROR_INVALID_ARGUMENT,
                       zt__starting_call(tracer), wanted, nearest.text);
-}
-
-/* Stores which calls a list of patterns selects to be timed. Each pattern must match a call. */
-ZT__PRIVATE ze_result_t zt__select_calls(zt__tracer *tracer, const char *list) {
-    const char *rest = list, *pattern;
-    size_t length;
-    uint32_t call;
-    while (list && zt__next_name(&rest, &pattern, &length)) {
-        size_t skipped = *pattern == '!';
-        for (call = 0; call < ZT__CALL_COUNT; call++) {
-            if (zt__matches(pattern + skipped, length - skipped, zt__call_name(call))) {
-                break;
-            }
-        }
-        if (call == ZT__CALL_COUNT) {
-            return zt__report_no_such_call(tracer, pattern + skipped, length - skipped);
-        }
-    }
-    for (call = 0; call < ZT__CALL_COUNT; call++) {
-        tracer->timed[call] = zt__has_names(list) && zt__is_selected(list, zt__call_name(call));
-    }
-    return ZE_RESULT_SUCCESS;
 }
 
 ZT__PRIVATE ze_result_t zt__copy_hooks(zt__tracer *tracer, const zt_hook *hooks, uint32_t count) {
@@ -20678,6 +20264,8 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config 
    have changed them. `timeline` is how many samples the profiler keeps. */
 ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_config *config,
                                              uint32_t timeline) {
+    const char *rest = config->calls, *pattern;
+    size_t length;
     ze_result_t result;
     uint32_t call;
     zt__forget_everything(tracer);
@@ -20696,15 +20284,25 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
     zt__configure_modules(&tracer->modules, config->modules, zt__starting_call(tracer));
     tracer->modules.profile_flags = config->profile_flags;
     tracer->modules.refuses_flags = 0;
-    result = zt__select_calls(tracer, config->calls);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__copy_hooks(tracer, config->hooks, config->hook_count);
+    while (rest && zt__next_name(&rest, &pattern, &length)) { /* each pattern must match a call */
+        size_t skipped = *pattern == '!';
+        for (call = 0; call < ZT__CALL_COUNT; call++) {
+            if (zt__matches(pattern + skipped, length - skipped, zt__call_name(call))) {
+                break;
+            }
+        }
+        if (call == ZT__CALL_COUNT) {
+            return zt__report_no_such_call(tracer, pattern + skipped, length - skipped);
+        }
     }
+    result = zt__copy_hooks(tracer, config->hooks, config->hook_count);
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
     for (call = 0; call < ZT__CALL_COUNT; call++) {
         zt__call_kind kind = zt__kind_of_call((zt__call)call);
+        tracer->timed[call] =
+            zt__has_names(config->calls) && zt__is_selected(config->calls, zt__call_name(call));
         tracer->measured[call] = (kind == ZT__KIND_LAUNCH && !config->no_launches) ||
                                  ((kind == ZT__KIND_COPY || kind == ZT__KIND_ORDER) && config->copies);
         tracer->observed[call] = zt__is_observed(tracer, config, call) != 0;
@@ -20718,14 +20316,6 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
         tracer->span_capacity = timeline;
         zt__unlock(&tracer->mutex);
     }
-    zt__find_loader_symbol("zeCommandListGetContextHandle", (void *)&tracer->get_context);
-    zt__find_loader_symbol("zeCommandListGetDeviceHandle", (void *)&tracer->get_device);
-    zt__find_loader_symbol("zeCommandListGetOrdinal", (void *)&tracer->get_ordinal);
-    zt__find_loader_symbol("zeCommandListGetFlags", (void *)&tracer->get_list_flags);
-    zt__find_loader_symbol("zeCommandListImmediateGetFlags", (void *)&tracer->get_queue_flags);
-    zt__find_loader_symbol("zeEventGetEventPool", (void *)&tracer->get_pool);
-    zt__find_loader_symbol("zeEventPoolGetFlags", (void *)&tracer->get_pool_flags);
-    zt__find_loader_symbol("zeCommandListIsGraphCaptureEnabledExt", (void *)&tracer->query_capture);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -20860,10 +20450,21 @@ ZT__PRIVATE zt__tracer *zt__create_tracer(const zt_allocator *allocator, zt__dia
     tracer->wait_timeout_ns = wait_timeout_ns;
     zt__create_mutex(&tracer->mutex);
     zt__create_mutex(&tracer->opening.mutex);
-    zt__create_mutex(&tracer->loaded.mutex);
     tracer->loaded.allocator = &tracer->allocator;
+    tracer->loaded.mutex = &tracer->mutex;
+    zt__find_loader_symbol("zeCommandListGetContextHandle", (void *)&tracer->get_context);
+    zt__find_loader_symbol("zeCommandListGetDeviceHandle", (void *)&tracer->get_device);
+    zt__find_loader_symbol("zeCommandListGetOrdinal", (void *)&tracer->get_ordinal);
+    zt__find_loader_symbol("zeCommandListGetFlags", (void *)&tracer->get_list_flags);
+    zt__find_loader_symbol("zeCommandListImmediateGetFlags", (void *)&tracer->get_queue_flags);
+    zt__find_loader_symbol("zeEventGetEventPool", (void *)&tracer->get_pool);
+    zt__find_loader_symbol("zeEventPoolGetFlags", (void *)&tracer->get_pool_flags);
+    zt__find_loader_symbol("zeCommandListIsGraphCaptureEnabledExt", (void *)&tracer->query_capture);
+    zt__create_mutex(&tracer->modules.mutex);
+    tracer->modules.allocator = *allocator;
+    tracer->modules.diagnostics = diagnostics;
+    tracer->modules.wait_timeout_ns = wait_timeout_ns;
     tracer->modules.loaded = &tracer->loaded;
-    zt__open_modules(&tracer->modules, allocator, diagnostics, wait_timeout_ns);
     return tracer;
 }
 
@@ -20880,12 +20481,17 @@ ZT__PRIVATE void zt__destroy_tracer(zt__tracer *tracer) {
     for (i = 0; i < tracer->timed_call_count; i++) {
         zt__free_timed_call(&allocator, tracer->in_order[i]);
     }
-    zt__close_modules(&tracer->modules);
+    while (tracer->modules.replacements) {
+        zt__replacement *replacement = tracer->modules.replacements;
+        tracer->modules.replacements = replacement->next;
+        zt__free(&allocator, replacement);
+    }
+    zt__free(&allocator, tracer->modules.directory);
     zt__free(&allocator, tracer->names);
     zt__free(&allocator, tracer->spans);
     zt__destroy_mutex(&tracer->mutex);
     zt__destroy_mutex(&tracer->opening.mutex);
-    zt__destroy_mutex(&tracer->loaded.mutex);
+    zt__destroy_mutex(&tracer->modules.mutex);
     zt__free(&allocator, tracer);
 }
 
@@ -20995,6 +20601,7 @@ ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler) {
 ZT_API ze_result_t zt_replace(zt_profiler *profiler, const char *kernels, ze_module_handle_t module,
                               const char *name) {
     zt__tracer *tracer = profiler ? zt__load(&profiler->tracer) : NULL;
+    zt__replacement *added = NULL;
     if (!profiler || (!tracer && !module)) {
         return ZE_RESULT_SUCCESS;
     }
@@ -21006,12 +20613,23 @@ ZT_API ze_result_t zt_replace(zt_profiler *profiler, const char *kernels, ze_mod
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
     if (module) {
-        return zt__add_replacement(&tracer->modules, kernels ? kernels : "*", module, name);
+        const zt_allocator *allocator = &profiler->config.allocator;
+        size_t size, name_size = name ? strlen(name) + 1 : 0;
+        ze_result_t result = name ? zt__check_kernel_name(&tracer->modules, module, name) : ZE_RESULT_SUCCESS;
+        if (result != ZE_RESULT_SUCCESS) {
+            return result;
+        }
+        kernels = kernels ? kernels : "*";
+        size = strlen(kernels) + 1;
+        added = (zt__replacement *)zt__allocate(allocator, 1, sizeof *added + size + name_size);
+        if (!added) {
+            return zt__report_no_memory(&profiler->diagnostics, "zt_replace", "a replacement");
+        }
+        added->module = module;
+        added->kernels = (char *)memcpy(added + 1, kernels, size);
+        added->name = name ? (char *)memcpy(added->kernels + size, name, name_size) : NULL;
     }
-    zt__lock(&tracer->modules.mutex);
-    zt__end_replacements(&tracer->modules, kernels, NULL);
-    zt__unlock(&tracer->modules.mutex);
-    return zt__free_replacements(&tracer->modules, "zt_replace");
+    return zt__change_replacements(&tracer->modules, kernels, NULL, added, "zt_replace");
 }
 
 /* ---- what was traced ------------------------------------------------------------------------------------- */
@@ -21261,38 +20879,26 @@ ZT__PRIVATE void zt__append_snake_case(char *name, size_t room, const char *from
     name[used] = 0;
 }
 
-/* Chooses the unit of a family, and the factor to it. Units that are in no base unit keep their name. */
-ZT__PRIVATE void zt__choose_base_unit(zt__family *family, const char *units) {
-    static const struct {
-        const char *units, *base;
-        double factor;
-    } base_units[] = {
-        {"ns", "seconds", 1e-9},
-        {"us", "seconds", 1e-6},
-        {"ms", "seconds", 1e-3},
-        {"s", "seconds", 1},
-        {"percent", "ratio", 0.01},
-        {"%", "ratio", 0.01},
-        {"Hz", "hertz", 1},
-        {"kHz", "hertz", 1e3},
-        {"MHz", "hertz", 1e6},
-        {"GHz", "hertz", 1e9},
-        {"BpS", "bytes_per_second", 1},
-        {"KBpS", "bytes_per_second", 1e3},
-        {"MBpS", "bytes_per_second", 1e6},
-        {"GBpS", "bytes_per_second", 1e9},
-    };
-    uint32_t i;
-    family->factor = 1;
-    family->unit[0] = 0;
-    for (i = 0; i < ZT__COUNT_OF(base_units); i++) {
-        if (strcmp(units, base_units[i].units) == 0) {
-            family->factor = base_units[i].factor;
-            units = base_units[i].base;
-        }
-    }
-    zt__append_snake_case(family->unit, sizeof family->unit, units, strlen(units));
-}
+/* The units of families. Other units keep their name. */
+static const struct {
+    const char *units, *base;
+    double factor;
+} zt__base_units[] = {
+    {"ns", "seconds", 1e-9},
+    {"us", "seconds", 1e-6},
+    {"ms", "seconds", 1e-3},
+    {"s", "seconds", 1},
+    {"percent", "ratio", 0.01},
+    {"%", "ratio", 0.01},
+    {"Hz", "hertz", 1},
+    {"kHz", "hertz", 1e3},
+    {"MHz", "hertz", 1e6},
+    {"GHz", "hertz", 1e9},
+    {"BpS", "bytes_per_second", 1},
+    {"KBpS", "bytes_per_second", 1e3},
+    {"MBpS", "bytes_per_second", 1e6},
+    {"GBpS", "bytes_per_second", 1e9},
+};
 
 /* Whose figures a family has. */
 typedef enum zt__family_kind {
@@ -21310,7 +20916,7 @@ ZT__PRIVATE void zt__describe_family(zt__family *family, zt__family_kind kind, c
     static const char *const reserved[] = {"_total", "_count", "_sum", "_bucket", "_created", "_info"};
     static const char *const prefixes[] = {"zetools_metric_", "zetools_tile_metric_",
                                            "zetools_streamed_mean_", "zetools_streamed_peak_"};
-    const char *units = metric->aggregation == ZT_AGGREGATE_FLAG ? "samples" : metric->units;
+    const char *units = metric->aggregation == ZT_AGGREGATE_FLAG ? "samples" : metric->units, *base = units;
     size_t length = strlen(metric->name);
     int is_streamed = kind >= ZT__STREAMED_MEAN;
     uint32_t i;
@@ -21319,7 +20925,14 @@ ZT__PRIVATE void zt__describe_family(zt__family *family, zt__family_kind kind, c
         (is_streamed && metric->aggregation == ZT_AGGREGATE_FLAG)) {
         return;
     }
-    zt__choose_base_unit(family, units);
+    family->factor = 1;
+    for (i = 0; i < ZT__COUNT_OF(zt__base_units); i++) {
+        if (strcmp(units, zt__base_units[i].units) == 0) {
+            family->factor = zt__base_units[i].factor;
+            base = zt__base_units[i].base;
+        }
+    }
+    zt__append_snake_case(family->unit, sizeof family->unit, base, strlen(base));
     family->type = is_streamed || metric->aggregation == ZT_AGGREGATE_MEAN ? "gauge" : "counter";
     if (*units && zt__ends_with(metric->name, units, strcmp)) {
         length -= strlen(units); /* "FrequencyMHz" in MHz becomes "frequency_hertz" */
@@ -21336,38 +20949,18 @@ ZT__PRIVATE void zt__describe_family(zt__family *family, zt__family_kind kind, c
     }
 }
 
-/* Returns the metric of a family. Streams are attached while reports are written, but never removed. */
-ZT__PRIVATE const zt_metric *zt__metric_of_family(const zt_profiler *profiler, zt__family_kind kind,
-                                                  uint32_t metric) {
-    return kind < ZT__STREAMED_MEAN ? &profiler->metrics[metric] : zt_get_streamed_metric(profiler, metric);
+/* Returns a metric of regions or of streams. These are attached while reports are written, but never
+   removed. */
+ZT__PRIVATE const zt_metric *zt__metric_at(const zt_profiler *profiler, int is_streamed, uint32_t index) {
+    return is_streamed ? zt_get_streamed_metric(profiler, index) : &profiler->metrics[index];
 }
 
-/* Reads the figure of a metric in a region, on a tile. Returns 0 if there is none. */
-ZT__PRIVATE int zt__read_family_figure(zt_profiler *profiler, zt__family_kind kind, uint32_t metric,
-                                       uint32_t region, uint32_t tile, double *figure) {
-    int is_gauge;
-    zt_streamed streamed;
-    zt_stats stats;
-    if (kind >= ZT__STREAMED_MEAN) {
-        zt_get_streamed(profiler, region, metric, &streamed);
-        *figure = kind == ZT__STREAMED_MEAN ? streamed.mean : streamed.peak;
-        return streamed.rows > 0 && zt__is_finite(*figure);
-    }
-    zt__lock(&profiler->mutex);
-    zt__get_moments(&profiler->layout, &profiler->regions[region]->statistics,
-                    kind == ZT__OF_TILES ? zt__tile_column(profiler, tile, metric) : 1 + metric, &stats);
-    zt__unlock(&profiler->mutex);
-    is_gauge = profiler->metrics[metric].aggregation == ZT_AGGREGATE_MEAN;
-    *figure = is_gauge ? stats.mean : stats.sum;
-    return stats.count > 0 && zt__is_finite(*figure) && (is_gauge || *figure >= 0);
-}
-
-/* Writes the figures of a metric in each region. */
+/* Writes the figures of a metric in each region, and on each tile. */
 ZT__PRIVATE void zt__write_metric_samples(zt_profiler *profiler, zt__writer *writer, zt__family_kind kind,
                                           uint32_t metric, const zt__family *family, uint32_t region_count) {
-    const zt_metric *described = zt__metric_of_family(profiler, kind, metric);
+    const zt_metric *described = zt__metric_at(profiler, kind >= ZT__STREAMED_MEAN, metric);
+    int is_gauge = described->aggregation == ZT_AGGREGATE_MEAN;
     uint32_t i, tile, tiles = kind == ZT__OF_TILES ? profiler->tile_count : 1, stream = 0;
-    double figure;
     if (kind >= ZT__STREAMED_MEAN) {
         zt__stream_data *data = NULL;
         do {
@@ -21376,13 +20969,29 @@ ZT__PRIVATE void zt__write_metric_samples(zt_profiler *profiler, zt__writer *wri
         } while (data && metric - data->first_streamed >= data->group.metric_count);
     }
     for (i = 0; i < region_count; i++) {
-        const char *region = zt__record_at(profiler, i)->name;
+        const zt__region_record *record = zt__record_at(profiler, i);
         for (tile = 0; tile < tiles; tile++) {
-            if (!zt__read_family_figure(profiler, kind, metric, i, tile, &figure)) {
+            double figure = zt__nan();
+            if (stream) {
+                zt_streamed streamed;
+                zt_get_streamed(profiler, i, metric, &streamed);
+                if (streamed.rows > 0) {
+                    figure = kind == ZT__STREAMED_MEAN ? streamed.mean : streamed.peak;
+                }
+            } else {
+                zt_stats stats;
+                zt__lock(&profiler->mutex);
+                zt__get_moments(&profiler->layout, &record->statistics,
+                                kind == ZT__OF_TILES ? zt__tile_column(profiler, tile, metric) : 1 + metric,
+                                &stats);
+                zt__unlock(&profiler->mutex);
+                figure = is_gauge ? stats.mean : stats.sum < 0 ? zt__nan() : stats.sum;
+            }
+            if (!zt__is_finite(figure)) {
                 continue;
             }
             zt__begin_labels(writer, family->name, strcmp(family->type, "counter") == 0 ? "_total" : "");
-            zt__write_label(writer, "region", region);
+            zt__write_label(writer, "region", record->name);
             zt__write_label(writer, "metric", described->name);
             zt__write_label(writer, "group", described->group);
             if (profiler->pass_count > 1 && !stream) {
@@ -21423,14 +21032,14 @@ ZT__PRIVATE int zt__write_metric_families(zt_profiler *profiler, zt__writer *wri
         return 0;
     }
     for (i = 0; i < count; i++) {
-        const zt_metric *metric = zt__metric_of_family(profiler, kind, i);
+        const zt_metric *metric = zt__metric_at(profiler, kind >= ZT__STREAMED_MEAN, i);
         zt__describe_family(&families[i], kind, metric, "");
         if (families[zt__first_of_family(families, i)].type != families[i].type) {
             zt__describe_family(&families[i], kind, metric, families[i].type);
         }
     }
     for (i = 0; i < count; i++) {
-        const zt_metric *metric = zt__metric_of_family(profiler, kind, i);
+        const zt_metric *metric = zt__metric_at(profiler, kind >= ZT__STREAMED_MEAN, i);
         if (!*families[i].name || zt__first_of_family(families, i) < i) {
             continue; /* none, or written already */
         }
@@ -21584,23 +21193,7 @@ ZT__PRIVATE void zt__write_count_families(const zt_profiler *profiler, zt__write
 }
 
 #ifdef ZETOOLS_TRACER
-ZT__PRIVATE void zt__write_call_families(const zt_profiler *profiler, zt__writer *writer) {
-    uint32_t i, count = zt__calls_to_report(profiler);
-    zt_call_info call;
-    if (count == 0) {
-        return;
-    }
-    zt__begin_family(writer, "zetools_call_seconds", "summary", "seconds", "Host time of calls");
-    for (i = 0; i < count; i++) {
-        zt_get_call(profiler, i, &call);
-        zt__write_summary(writer, "zetools_call_seconds", "call", call.name, &call.time_ns);
-    }
-    zt__begin_family(writer, "zetools_call_errors", "counter", "errors", "Calls that failed");
-    for (i = 0; i < count; i++) {
-        zt_get_call(profiler, i, &call);
-        zt__write_labelled_count(writer, "zetools_call_errors", "call", call.name, call.errors);
-    }
-}
+
 #endif
 
 /* Returns 0 without memory. */
@@ -21610,6 +21203,10 @@ ZT__PRIVATE int zt__write_openmetrics(zt_profiler *profiler, zt__writer *writer,
         profiler->metric_count, profiler->tile_count ? profiler->metric_count : 0, streamed, streamed};
     uint32_t kind;
     int has_memory = 1;
+#ifdef ZETOOLS_TRACER
+    uint32_t i, calls = zt__calls_to_report(profiler);
+    zt_call_info call;
+#endif
     zt__write_count_families(profiler, writer);
     zt__write_region_families(profiler, writer, region_count);
     for (kind = 0; kind < ZT__FAMILY_KIND_COUNT && has_memory; kind++) {
@@ -21617,7 +21214,18 @@ ZT__PRIVATE int zt__write_openmetrics(zt_profiler *profiler, zt__writer *writer,
             zt__write_metric_families(profiler, writer, (zt__family_kind)kind, counts[kind], region_count);
     }
 #ifdef ZETOOLS_TRACER
-    zt__write_call_families(profiler, writer);
+    if (calls > 0) {
+        zt__begin_family(writer, "zetools_call_seconds", "summary", "seconds", "Host time of calls");
+        for (i = 0; i < calls; i++) {
+            zt_get_call(profiler, i, &call);
+            zt__write_summary(writer, "zetools_call_seconds", "call", call.name, &call.time_ns);
+        }
+        zt__begin_family(writer, "zetools_call_errors", "counter", "errors", "Calls that failed");
+        for (i = 0; i < calls; i++) {
+            zt_get_call(profiler, i, &call);
+            zt__write_labelled_count(writer, "zetools_call_errors", "call", call.name, call.errors);
+        }
+    }
 #endif
     zt__write_text(writer, "# EOF\n");
     return has_memory;
@@ -21720,7 +21328,7 @@ ZT__PRIVATE int zt__read_nesting(zt__document *document) {
         nesting->own_ns = info.own_ns;
         nesting->total_ns = info.total_ns;
         for (path = profiler->regions[i]->paths; path; path = path->next) {
-            zt__own_time(path, &estimate);
+            zt__get_own_time(path, &estimate);
             nesting->share += estimate;
             document->is_nested |= path->depth > 1;
         }
@@ -21844,6 +21452,39 @@ ZT__PRIVATE zt__figures zt__list_figures(const zt_stats *stats) {
     return figures;
 }
 
+/* The names of latencies and of times of zt_overlap: in CSV, and in JSON. */
+static const char *const zt__latency_names[ZT_LATENCY_COUNT][2] = {{"queue latency", "queue_latency_ns"},
+                                                                   {"launch latency", "launch_latency_ns"}};
+static const char *const zt__overlap_names[][2] = {{"overlap: first begin to last end", "span_ns"},
+                                                   {"overlap: busy", "busy_ns"},
+                                                   {"overlap: kernels", "kernel_ns"},
+                                                   {"overlap: copies", "copy_ns"},
+                                                   {"overlap: kernels and copies at once", "both_ns"},
+                                                   {"overlap: idle", "idle_ns"}};
+
+typedef struct zt__overlap_times {
+    double ns[ZT__COUNT_OF(zt__overlap_names)];
+} zt__overlap_times;
+
+ZT__PRIVATE zt__overlap_times zt__list_overlap(const zt_overlap *overlap) {
+    zt__overlap_times times = {{overlap->span_ns, overlap->busy_ns, overlap->kernel_ns, overlap->copy_ns,
+                                overlap->both_ns, overlap->idle_ns}};
+    return times;
+}
+
+/* Returns whether an earlier metric has the same name. Those of streams are compared with each other. */
+ZT__PRIVATE int zt__is_repeated(const zt_profiler *profiler, int is_streamed, uint32_t index) {
+    const zt_metric *metric = zt__metric_at(profiler, is_streamed, index), *earlier;
+    uint32_t i;
+    for (i = 0; i < index && metric; i++) {
+        earlier = zt__metric_at(profiler, is_streamed, i);
+        if (earlier && strcmp(earlier->name, metric->name) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* A time as text: "2026-11-22T03:21:00Z"; "" if it is not known. */
 typedef struct zt__date {
     char text[32];
@@ -21883,6 +21524,19 @@ ZT__PRIVATE zt__kernel_values zt__list_kernel_values(const zt_kernel_info *info)
                                info->spill_bytes, info->barriers, info->arguments, info->code_bytes,
                                info->profile_flags, info->free_register_bytes}};
     return list;
+}
+
+/* The hash of a kernel's module as text; "" if it is not known. */
+typedef struct zt__module_text {
+    char text[24];
+} zt__module_text;
+
+ZT__PRIVATE zt__module_text zt__format_module(const zt_kernel_info *info) {
+    zt__module_text module = {""};
+    if (info->module) {
+        snprintf(module.text, sizeof module.text, "%016llx", (unsigned long long)info->module);
+    }
+    return module;
 }
 
 /* Sizes in three dimensions as text: "256", "16x16"; "" if they are not known. */
@@ -21957,9 +21611,29 @@ ZT__PRIVATE void zt__describe_overlap(const zt_overlap *overlap, char *text, siz
 /* A note is a sentence or two about what a report does not show, why, and what to do. */
 typedef void (*zt__note_fn)(zt__document *document, const char *text);
 
-/* What to do about samples that are lost or dropped by a cause. */
-ZT__PRIVATE const char *zt__remedy_of(zt_cause cause) {
+ZT__PRIVATE ZT__CHECKED_FORMAT(3, 4) void zt__add_note(zt__document *document, zt__note_fn note,
+                                                       const char *format, ...) {
+    char text[sizeof document->profiler->availability_text.text + 128];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    note(document, text);
+}
+
+/* Notes how many of something are missing, and what to do. */
+ZT__PRIVATE void zt__note_missing(zt__document *document, zt__note_fn note, uint64_t count, const char *what,
+                                  const char *remedy) {
+    if (count > 0) {
+        zt__add_note(document, note, "%llu sample%s %s. %s", (unsigned long long)count,
+                     count == 1 ? " is" : "s are", what, remedy);
+    }
+}
+
+/* Notes which samples are not in the report. */
+ZT__PRIVATE void zt__note_missing_samples(zt__document *document, zt__note_fn note) {
     static const char *const remedies[] = {
+        /* of the causes from ZT_LOST_NEVER_DELIVERED on */
         "Wait for the work before zt_close, or raise config.wait_timeout_ns.",
         "Execute recorded lists with zt_execute, or collect after each execution.",
         "Wait for the work inside of ZT_PASSES.",
@@ -21973,23 +21647,6 @@ ZT__PRIVATE const char *zt__remedy_of(zt_cause cause) {
         "Call zt_end before zt_release and zt_close.",
         "Open a new profiler when the device is back.",
     };
-    return cause < ZT_LOST_NEVER_DELIVERED ? "The device flagged the data as unusable."
-                                           : remedies[cause - ZT_LOST_NEVER_DELIVERED];
-}
-
-/* Notes how many of something are missing, and what to do. */
-ZT__PRIVATE void zt__note_missing(zt__document *document, zt__note_fn note, uint64_t count, const char *what,
-                                  const char *remedy) {
-    char text[512];
-    if (count > 0) {
-        snprintf(text, sizeof text, "%llu sample%s %s. %s", (unsigned long long)count,
-                 count == 1 ? " is" : "s are", what, remedy);
-        note(document, text);
-    }
-}
-
-/* Notes which samples are not in the report. */
-ZT__PRIVATE void zt__note_missing_samples(zt__document *document, zt__note_fn note) {
     const zt_profiler *profiler = document->profiler;
     zt_counts counts = zt_get_counts(profiler);
     uint64_t states[ZT__SLOT_STATE_COUNT], waiting;
@@ -22007,15 +21664,15 @@ ZT__PRIVATE void zt__note_missing_samples(zt__document *document, zt__note_fn no
         snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
                  zt_cause_name((zt_cause)i));
         zt__note_missing(document, note, zt_get_cause(profiler, (zt_cause)i), text,
-                         zt__remedy_of((zt_cause)i));
+                         i < ZT_LOST_NEVER_DELIVERED ? "The device flagged the data as unusable."
+                                                     : remedies[i - ZT_LOST_NEVER_DELIVERED]);
     }
     if (counts.unobserved_lists > 0) {
-        snprintf(text, sizeof text,
-                 "%llu %s ran outside of zt_execute: only the last execution before each collection is "
-                 "measured. Execute recorded lists with zt_execute.",
-                 (unsigned long long)counts.unobserved_lists,
-                 counts.unobserved_lists == 1 ? "list" : "lists");
-        note(document, text);
+        zt__add_note(document, note,
+                     "%llu %s ran outside of zt_execute: only the last execution before each collection is "
+                     "measured. Execute recorded lists with zt_execute.",
+                     (unsigned long long)counts.unobserved_lists,
+                     counts.unobserved_lists == 1 ? "list" : "lists");
     }
 }
 
@@ -22025,14 +21682,12 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
     zt__tracer *tracer = zt__load(&document->profiler->tracer);
     zt_trace_counts counts = zt_trace_get_counts(document->profiler);
     const zt__traced_device *device = tracer ? zt__load(&tracer->devices) : NULL;
-    char text[256];
     if (tracer && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
         if (counts.launches > 0) {
-            snprintf(text, sizeof text,
-                     "%llu launches: %llu measured, %llu left out by ZT_KERNELS or zt_trace_config.",
-                     (unsigned long long)counts.launches, (unsigned long long)counts.measured,
-                     (unsigned long long)counts.filtered);
-            note(document, text);
+            zt__add_note(document, note,
+                         "%llu launches: %llu measured, %llu left out by ZT_KERNELS or zt_trace_config.",
+                         (unsigned long long)counts.launches, (unsigned long long)counts.measured,
+                         (unsigned long long)counts.filtered);
         } else {
             note(document, "No kernel was launched while tracing.");
         }
@@ -22040,9 +21695,8 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
             device = zt__load(&device->next);
         }
         if (device && device->copies_seen) {
-            snprintf(text, sizeof text, "%llu copies and fills were not measured: set ZT_COPIES=1.",
-                     (unsigned long long)device->copies_seen);
-            note(document, text);
+            zt__add_note(document, note, "%llu copies and fills were not measured: set ZT_COPIES=1.",
+                         (unsigned long long)device->copies_seen);
         } else if (counts.launches == 0 && !tracer->automatic &&
                    !tracer->measured[ZT__CALL_CommandListAppendMemoryCopy]) {
             note(document, "zt_trace_config.copies measures copies and fills.");
@@ -22060,84 +21714,68 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
     const zt__tracer *tracer = zt__load(&document->profiler->tracer);
     int counts_waits = tracer && tracer->measured[ZT__CALL_CommandListAppendWaitOnEvents] &&
                        document->profiler->metric_count == 0;
-    char text[320];
     if (counts.elsewhere > 0) {
-        snprintf(text, sizeof text,
-                 "%llu of %llu launches could not be measured: their lists are of other contexts or devices, "
-                 "of copy engines, can be cloned or changed, or are captured into graphs%s.",
-                 (unsigned long long)counts.elsewhere, (unsigned long long)counts.launches,
-                 counts_waits ? ", or they are waits on lists that are not in order" : "");
-        note(document, text);
+        zt__add_note(document, note,
+                     "%llu of %llu launches could not be measured: their lists are of other contexts or "
+                     "devices, of copy engines, can be cloned or changed, or are captured into graphs%s.",
+                     (unsigned long long)counts.elsewhere, (unsigned long long)counts.launches,
+                     counts_waits ? ", or they are waits on lists that are not in order" : "");
     }
     if (counts.serialised > 0 && document->profiler->metric_count == 0) {
-        snprintf(text, sizeof text,
-                 "%llu of %llu launches were measured between barriers, so they did not overlap with others: "
-                 "the program may read time stamps of their events, or their lists are recorded and not in "
-                 "order.",
-                 (unsigned long long)counts.serialised, (unsigned long long)counts.launches);
-        note(document, text);
+        zt__add_note(document, note,
+                     "%llu of %llu launches were measured between barriers, so they did not overlap with "
+                     "others: the program may read time stamps of their events, or their lists are recorded "
+                     "and not in order.",
+                     (unsigned long long)counts.serialised, (unsigned long long)counts.launches);
     }
 #else
     (void)document, (void)note;
 #endif
 }
 
-/* Notes launches of kernels for which there was no room. */
+#ifdef ZETOOLS_TRACER
+
+/* Notes kernels for which there was no room or that were replaced, and failures to write files of modules. */
 ZT__PRIVATE void zt__note_kernels(zt__document *document, zt__note_fn note) {
-#ifdef ZETOOLS_TRACER
     zt_profiler *profiler = document->profiler;
-    uint64_t count;
-    char text[256];
+    zt__tracer *tracer = zt__load(&profiler->tracer);
+    uint64_t unknown, replaced = zt_trace_get_counts(profiler).replaced;
     zt__lock(&profiler->mutex);
-    count = profiler->unknown_launches;
+    unknown = profiler->unknown_launches;
     zt__unlock(&profiler->mutex);
-    if (count > 0) {
-        snprintf(
-            text, sizeof text,
-            "What the kernels of %llu launches are made of is not known: there is no memory, or there are "
-            "more than %u kernels.",
-            (unsigned long long)count, (unsigned)ZT__MAX_KERNELS);
-        note(document, text);
+    if (unknown > 0) {
+        zt__add_note(document, note,
+                     "What the kernels of %llu launches are made of is not known: there is no memory, or "
+                     "there are more than %u kernels.",
+                     (unsigned long long)unknown, (unsigned)ZT__MAX_KERNELS);
     }
-#else
-    (void)document, (void)note;
-#endif
-}
-
-/* Notes kernels that were replaced, and failures to write files of modules. */
-ZT__PRIVATE void zt__note_modules(zt__document *document, zt__note_fn note) {
-#ifdef ZETOOLS_TRACER
-    zt__tracer *tracer = zt__load(&document->profiler->tracer);
-    char text[sizeof tracer->modules.failure.text + 64];
-    uint64_t replaced = zt_trace_get_counts(document->profiler).replaced;
-    if (replaced) {
-        snprintf(text, sizeof text,
-                 "zt_replace has replaced %llu kernel%s: figures are those of the replacements.",
-                 (unsigned long long)replaced, replaced == 1 ? "" : "s");
-        note(document, text);
+    if (replaced > 0) {
+        zt__add_note(document, note,
+                     "zt_replace has replaced %llu kernel%s: figures are those of the replacements.",
+                     (unsigned long long)replaced, replaced == 1 ? "" : "s");
     }
     if (tracer && zt__load(&tracer->modules.failures)) {
+        zt__message_text first;
+        uint32_t failures;
         zt__lock(&tracer->modules.mutex);
-        if (tracer->modules.failures == 1) {
-            snprintf(text, sizeof text, "Writing files of modules has failed. %s",
-                     tracer->modules.failure.text);
-        } else {
-            snprintf(text, sizeof text, "Writing files of modules has failed %u times. The first: %s",
-                     (unsigned)tracer->modules.failures, tracer->modules.failure.text);
-        }
+        failures = tracer->modules.failures;
+        first = tracer->modules.failure;
         zt__unlock(&tracer->modules.mutex);
-        note(document, text);
+        if (failures == 1) {
+            zt__add_note(document, note, "Writing files of modules has failed. %s", first.text);
+        } else {
+            zt__add_note(document, note, "Writing files of modules has failed %u times. The first: %s",
+                         (unsigned)failures, first.text);
+        }
     }
-#else
-    (void)document, (void)note;
-#endif
 }
+
+#endif
 
 /* Notes samples with times alone, where others have metrics. Packed statistics have them, too. */
 ZT__PRIVATE void zt__note_times_alone(zt__document *document, zt__note_fn note) {
     zt_profiler *profiler = document->profiler;
     uint64_t all = 0, with_metrics = 0;
-    char text[320];
     uint32_t i;
     zt__lock(&profiler->mutex);
     for (i = 0; i < document->region_count; i++) {
@@ -22146,28 +21784,11 @@ ZT__PRIVATE void zt__note_times_alone(zt__document *document, zt__note_fn note) 
     }
     zt__unlock(&profiler->mutex);
     if (profiler->metric_count > 0 && with_metrics < all) {
-        snprintf(
-            text, sizeof text,
-            "%llu of %llu samples have times alone, because their launches are outside of every or limit of "
-            "zt_trace_config. Metrics, and what is calculated from them, are those of the others.",
-            (unsigned long long)(all - with_metrics), (unsigned long long)all);
-        note(document, text);
-    }
-}
-
-/* Notes how many own times are not known. */
-ZT__PRIVATE void zt__note_own_times(zt__document *document, zt__note_fn note) {
-    uint32_t i, count = 0;
-    char text[320];
-    for (i = 0; i < document->region_count; i++) {
-        count += (uint32_t)zt__is_nan(document->nesting[i].own_ns);
-    }
-    if (count > 0) {
-        snprintf(text, sizeof text,
-                 "The own time of %u region%s is not known, because samples are missing, regions overlap or "
-                 "lists ran outside of zt_execute. %s share is estimated from what was collected.",
-                 (unsigned)count, count == 1 ? "" : "s", count == 1 ? "Its" : "Their");
-        note(document, text);
+        zt__add_note(document, note,
+                     "%llu of %llu samples have times alone, because their launches are outside of every or "
+                     "limit of zt_trace_config. Metrics, and what is calculated from them, are those of the "
+                     "others.",
+                     (unsigned long long)(all - with_metrics), (unsigned long long)all);
     }
 }
 
@@ -22273,7 +21894,10 @@ ZT__PRIVATE zt__hot_row *zt__read_hot_rows(zt__document *document, int merges, u
         return NULL;
     }
     qsort(rows, room, sizeof *rows, zt__compare_hot_lines);
-    *count = merges ? zt__merge_hot_lines(rows, room) : room;
+    if (merges) {
+        room = zt__merge_hot_lines(rows, room);
+    }
+    *count = room;
     return rows;
 }
 
@@ -22307,38 +21931,36 @@ ZT__PRIVATE uint32_t zt__find_main_stall(const zt__hotspots *hotspots, const zt_
 /* Notes a number of samples, as a share of all. */
 ZT__PRIVATE void zt__note_samples(zt__document *document, zt__note_fn note, uint64_t samples, uint64_t all,
                                   const char *what) {
-    char text[512];
     if (samples > 0) {
-        snprintf(text, sizeof text, "%llu of %llu instruction samples (%.1f%%) %s",
-                 (unsigned long long)samples, (unsigned long long)all, 100.0 * (double)samples / (double)all,
-                 what);
-        note(document, text);
+        zt__add_note(document, note, "%llu of %llu instruction samples (%.1f%%) %s",
+                     (unsigned long long)samples, (unsigned long long)all,
+                     100.0 * (double)samples / (double)all, what);
     }
 }
 
 /* Notes which samples of hot spots are not shown, and why lines are not known. */
 ZT__PRIVATE void zt__note_hotspots(zt__document *document, zt__note_fn note) {
     zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
-    zt_hotspots_counts counts = zt_hotspots_get_counts(document->profiler);
+    zt_hotspots_counts counts;
     const zt__sampled_kernel *kernel;
-    char text[sizeof hotspots->refusal.text + 64];
-    int lacks_debug = 0, lacks_module = 0, lacks_tool, lacks_lines, has_skipped, is_refused;
+    zt__message_text refusal;
+    int lacks_debug = 0, lacks_module = 0, lacks_tool, lacks_lines, has_skipped;
     if (!hotspots) {
         return;
     }
     zt__lock(&hotspots->mutex);
-    snprintf(text, sizeof text, "Hot spots were not sampled: %s", hotspots->refusal.text);
     for (kernel = hotspots->kernels; kernel; kernel = kernel->next) {
         lacks_module |= kernel->samples > 0 && !kernel->module;
         lacks_debug |= kernel->samples > 0 && kernel->module && !kernel->module->debug;
     }
+    counts = hotspots->counts;
+    refusal = hotspots->refusal;
     lacks_tool = hotspots->lacks_tool;
     lacks_lines = hotspots->lacks_lines;
     has_skipped = hotspots->has_skipped_debug;
-    is_refused = hotspots->refusal.text[0] != 0;
     zt__unlock(&hotspots->mutex);
-    if (is_refused) {
-        note(document, text);
+    if (refusal.text[0]) {
+        zt__add_note(document, note, "Hot spots were not sampled: %s", refusal.text);
     }
     zt__note_samples(document, note, counts.outside, counts.samples,
                      "are in no known kernel: they are of other processes, or of kernels that were neither "
@@ -22348,17 +21970,15 @@ ZT__PRIVATE void zt__note_hotspots(zt__document *document, zt__note_fn note) {
     zt__note_samples(document, note, counts.no_room, counts.samples,
                      "are at further addresses. Raise zt_hotspots_config.addresses.");
     if (counts.discarded > 0) {
-        snprintf(text, sizeof text,
-                 "%llu reports of instruction samples could not be used. The log names why.",
-                 (unsigned long long)counts.discarded);
-        note(document, text);
+        zt__add_note(document, note,
+                     "%llu reports of instruction samples could not be used. The log names why.",
+                     (unsigned long long)counts.discarded);
     }
     if (counts.drops > 0) {
-        snprintf(text, sizeof text,
-                 "The device has dropped instruction samples %llu times, because they were not read in time. "
-                 "Raise zt_hotspots_config.period_ns.",
-                 (unsigned long long)counts.drops);
-        note(document, text);
+        zt__add_note(document, note,
+                     "The device has dropped instruction samples %llu times, because they were not read in "
+                     "time. Raise zt_hotspots_config.period_ns.",
+                     (unsigned long long)counts.drops);
     }
     if (counts.matched > 0 && lacks_tool) {
         note(document, "Source lines of hot spots are not known: install addr2line or llvm-symbolizer.");
@@ -22377,31 +21997,34 @@ ZT__PRIVATE void zt__note_hotspots(zt__document *document, zt__note_fn note) {
 
 #endif /* ZETOOLS_TRACER */
 
-ZT__PRIVATE int zt__has_hotspots(const zt__document *document) {
-#ifdef ZETOOLS_TRACER
-    return zt_get_hotspot_count(document->profiler) > 0;
-#else
-    (void)document;
-    return 0;
-#endif
-}
-
 /* Passes what all reports note to a function, when the regions have been read. */
 ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
-    zt_availability availability = zt_get_availability(document->profiler);
-    char text[sizeof document->profiler->availability_text.text + 32];
-    if (document->shown_count == 0 && !zt__has_hotspots(document)) {
+    const zt_profiler *profiler = document->profiler;
+    zt_availability availability = zt_get_availability(profiler);
+    uint32_t i, unknown = 0, hotspots = 0;
+#ifdef ZETOOLS_TRACER
+    hotspots = zt_get_hotspot_count(profiler);
+#endif
+    if (document->shown_count == 0 && hotspots == 0) {
         zt__note_why_empty(document, note);
     }
     zt__note_elsewhere(document, note);
+#ifdef ZETOOLS_TRACER
     zt__note_kernels(document, note);
-    zt__note_modules(document, note);
+#endif
     if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
-        snprintf(text, sizeof text, "There are no metrics: %s", zt_get_availability_text(document->profiler));
-        note(document, text);
+        zt__add_note(document, note, "There are no metrics: %s", zt_get_availability_text(profiler));
+    }
+    for (i = 0; i < document->region_count; i++) {
+        unknown += (uint32_t)zt__is_nan(document->nesting[i].own_ns);
+    }
+    if (unknown > 0) {
+        zt__add_note(document, note,
+                     "The own time of %u region%s is not known, because samples are missing, regions overlap "
+                     "or lists ran outside of zt_execute. %s share is estimated from what was collected.",
+                     (unsigned)unknown, unknown == 1 ? "" : "s", unknown == 1 ? "Its" : "Their");
     }
     zt__note_times_alone(document, note);
-    zt__note_own_times(document, note);
     if (document->differs) {
         note(document, "Where passes differ, metrics of different passes are not of the same work. Repeat "
                        "the same work in each pass, or raise config.pass_tolerance.");
@@ -22494,26 +22117,6 @@ ZT__PRIVATE void zt__write_csv_note(zt__document *document, const char *text) {
     zt__write_csv_text(&document->writer, "", "note", "", text);
 }
 
-ZT__PRIVATE void zt__write_csv_facts(zt__document *document) {
-    const zt_profiler *profiler = document->profiler;
-    const zt__facts *facts = &profiler->facts;
-    zt__writer *writer = &document->writer;
-    char number[32];
-    zt__write_csv_text(writer, "", "zetools", "", ZETOOLS_VERSION);
-    zt__write_csv_text(writer, "", "program", "", facts->program);
-    zt__write_csv_text(writer, "", "date", "", zt__format_now().text);
-    zt__write_csv_text(writer, "", "opened", "", zt__format_date(facts->opened_s).text);
-    zt__write_csv_text(writer, "", "device", "", profiler->device_name);
-    zt__write_csv_text(writer, "", "driver version", "", facts->driver_version);
-    zt__write_csv_text(writer, "", "UUID", "", facts->uuid);
-    zt__write_csv_text(writer, "", "PCI address", "", facts->pci_address);
-    snprintf(number, sizeof number, "%u", (unsigned)facts->core_clock_mhz);
-    zt__write_csv_text(writer, "", "core clock", "MHz", facts->core_clock_mhz ? number : "");
-    snprintf(number, sizeof number, "%llu", (unsigned long long)facts->timer_hz);
-    zt__write_csv_text(writer, "", "timer", "Hz", facts->timer_hz ? number : "");
-    zt__write_csv_text(writer, "", "availability", "", zt_get_availability_text(profiler));
-}
-
 /* Writes one figure, which has been summed over `count` samples. */
 ZT__PRIVATE void zt__write_csv_sum(zt__writer *writer, const char *region, const char *name,
                                    const char *units, int type, uint64_t count, double sum) {
@@ -22521,88 +22124,71 @@ ZT__PRIVATE void zt__write_csv_sum(zt__writer *writer, const char *region, const
     zt__write_csv_value(writer, region, &metric, count, sum, NULL);
 }
 
-/* Writes where a region is, and its own time. */
-ZT__PRIVATE void zt__write_csv_nesting(zt__document *document) {
+/* Writes times that are of a region or derived from its samples, and the bytes that were copied, where they
+   are known. */
+ZT__PRIVATE void zt__write_csv_times(zt__document *document) {
+    const zt_region_info *region = &document->region;
     const zt__nesting *nesting = &document->nesting[document->index];
-    const struct {
-        const char *name, *units;
-        int type;
-        double sum;
-    } lines[] = {{"own GPU time", "ns", ZET_METRIC_TYPE_DURATION, nesting->own_ns},
-                 {"total GPU time", "ns", ZET_METRIC_TYPE_DURATION, nesting->total_ns},
-                 {"share", "percent", ZET_METRIC_TYPE_RATIO, 100 * nesting->share}};
+    zt__writer *writer = &document->writer;
+    uint64_t count = document->stats[0].count;
     uint32_t i;
-    for (i = 0; i < ZT__COUNT_OF(lines); i++) {
-        zt__write_csv_sum(&document->writer, document->region.name, lines[i].name, lines[i].units,
-                          lines[i].type, document->stats[0].count, lines[i].sum);
-    }
+    zt__write_csv_sum(writer, region->name, "own GPU time", "ns", ZET_METRIC_TYPE_DURATION, count,
+                      nesting->own_ns);
+    zt__write_csv_sum(writer, region->name, "total GPU time", "ns", ZET_METRIC_TYPE_DURATION, count,
+                      nesting->total_ns);
+    zt__write_csv_sum(writer, region->name, "share", "percent", ZET_METRIC_TYPE_RATIO, count,
+                      100 * nesting->share);
     if (nesting->parent != UINT32_MAX) {
-        zt__write_csv_text(&document->writer, document->region.name, "parent", "",
+        zt__write_csv_text(writer, region->name, "parent", "",
                            zt__record_at(document->profiler, nesting->parent)->name);
     }
-}
-
-/* Writes the metrics of attached streams. A row is what a sample is for other metrics, and the peak is the
-   maximum. */
-ZT__PRIVATE void zt__write_csv_streamed(zt__document *document) {
-    uint32_t metric, count = zt_get_streamed_count(document->profiler);
-    for (metric = 0; metric < count; metric++) {
-        zt_stats stats;
-        zt__csv_line line = {document->region.name, NULL, &stats, "all", "stream", 0, NULL};
-        zt_streamed streamed;
-        line.metric = zt_get_streamed_metric(document->profiler, metric);
-        zt_get_streamed(document->profiler, document->index, metric, &streamed);
-        zt__clear_stats(&stats);
-        stats.count = streamed.rows;
-        stats.mean = streamed.mean;
-        stats.max = streamed.peak;
-        if (line.metric && streamed.rows) {
-            zt__write_csv_line(&document->writer, &line);
-        }
-    }
-}
-
-/* Writes the latencies, and the bytes that were copied, where they are known. */
-ZT__PRIVATE void zt__write_csv_latencies(zt__document *document) {
-    static const char *const names[ZT_LATENCY_COUNT] = {"queue latency", "launch latency"};
-    const zt_region_info *region = &document->region;
-    uint32_t latency;
-    for (latency = 0; latency < ZT_LATENCY_COUNT; latency++) {
-        zt_metric metric = {names[latency], "", "", "ns", "", ZET_METRIC_TYPE_DURATION, ZT_AGGREGATE_SUM, 0};
+    for (i = 0; i < ZT_LATENCY_COUNT; i++) {
+        zt_metric metric = {zt__latency_names[i][0], "", "", "ns", "", ZET_METRIC_TYPE_DURATION,
+                            ZT_AGGREGATE_SUM,        0};
         zt__csv_line line = {region->name, &metric, NULL, "all", "all", 0, NULL};
-        line.stats = &document->stats[zt__latency_column(document->profiler, latency)];
+        line.stats = &document->stats[zt__latency_column(document->profiler, i)];
         if (line.stats->count) {
-            zt__write_csv_line(&document->writer, &line);
+            zt__write_csv_line(writer, &line);
         }
     }
     if (region->bytes) {
-        zt__write_csv_sum(&document->writer, region->name, "copied bytes", "bytes", ZET_METRIC_TYPE_EVENT,
-                          region->count, (double)region->bytes);
-        zt__write_csv_sum(&document->writer, region->name, "copied bytes a second", "bytes/s",
+        zt__write_csv_sum(writer, region->name, "copied bytes", "bytes", ZET_METRIC_TYPE_EVENT, region->count,
+                          (double)region->bytes);
+        zt__write_csv_sum(writer, region->name, "copied bytes a second", "bytes/s",
                           ZET_METRIC_TYPE_THROUGHPUT, region->count, region->bytes_per_second);
     }
 }
 
-/* Writes how samples cover the time of the device, if a timeline is kept. */
-ZT__PRIVATE void zt__write_csv_overlap(zt__document *document) {
+/* Writes what became of all samples, and how they cover the time of the device, if a timeline is kept. */
+ZT__PRIVATE void zt__write_csv_totals(zt__document *document) {
+    const zt_profiler *profiler = document->profiler;
     const zt_overlap *overlap = zt__read_overlap(document);
-    const struct {
-        const char *name;
-        double ns;
-    } lines[] = {{"overlap: first begin to last end", overlap->span_ns},
-                 {"overlap: busy", overlap->busy_ns},
-                 {"overlap: kernels", overlap->kernel_ns},
-                 {"overlap: copies", overlap->copy_ns},
-                 {"overlap: kernels and copies at once", overlap->both_ns},
-                 {"overlap: idle", overlap->idle_ns}};
+    zt__overlap_times times = zt__list_overlap(overlap);
+    zt__writer *writer = &document->writer;
+    zt_counts counts = zt_get_counts(profiler);
     uint32_t i;
-    for (i = 0; i < ZT__COUNT_OF(lines) && overlap->samples > 0; i++) {
-        zt__write_csv_sum(&document->writer, "", lines[i].name, "ns", ZET_METRIC_TYPE_DURATION,
-                          overlap->samples, lines[i].ns);
+    zt__write_csv_count(writer, "", "begun", "samples", counts.begun);
+    zt__write_csv_count(writer, "", "collected", "samples", counts.collected);
+    zt__write_csv_count(writer, "", "lost", "samples", counts.lost);
+    zt__write_csv_count(writer, "", "dropped", "samples", counts.dropped);
+    zt__write_csv_count(writer, "", "in flight", "samples", counts.in_flight);
+    zt__write_csv_count(writer, "", "unobserved lists", "lists", counts.unobserved_lists);
+    for (i = 0; i < ZT__COUNT_OF(times.ns) && overlap->samples > 0; i++) {
+        zt__write_csv_sum(writer, "", zt__overlap_names[i][0], "ns", ZET_METRIC_TYPE_DURATION,
+                          overlap->samples, times.ns[i]);
     }
     if (overlap->samples > 0 && overlap->missing > 0) {
-        zt__write_csv_sum(&document->writer, "", "overlap: missing", "samples", ZET_METRIC_TYPE_EVENT,
-                          overlap->samples, (double)overlap->missing);
+        zt__write_csv_sum(writer, "", "overlap: missing", "samples", ZET_METRIC_TYPE_EVENT, overlap->samples,
+                          (double)overlap->missing);
+    }
+    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
+        uint64_t count = zt_get_cause(profiler, (zt_cause)i);
+        char name[64];
+        if (count) {
+            snprintf(name, sizeof name, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
+                     zt_cause_name((zt_cause)i));
+            zt__write_csv_count(writer, "", name, "samples", count);
+        }
     }
 }
 
@@ -22618,8 +22204,7 @@ ZT__PRIVATE void zt__write_csv_region(zt__document *document) {
     int shows_passes;
     zt_limit_info limit;
     zt__write_csv_line(writer, &line);
-    zt__write_csv_nesting(document);
-    zt__write_csv_latencies(document);
+    zt__write_csv_times(document);
     line.tile = tile;
     line.pass = pass;
     shows_passes = profiler->pass_count > 1 || zt__has_times_alone(document);
@@ -22640,7 +22225,20 @@ ZT__PRIVATE void zt__write_csv_region(zt__document *document) {
             zt__write_csv_line(writer, &line);
         }
     }
-    zt__write_csv_streamed(document);
+    for (metric = 0; metric < zt_get_streamed_count(profiler); metric++) {
+        zt_stats stats; /* a row is what a sample is for other metrics, and the peak is the maximum */
+        zt__csv_line streamed_line = {name, NULL, &stats, "all", "stream", 0, NULL};
+        zt_streamed streamed;
+        streamed_line.metric = zt_get_streamed_metric(profiler, metric);
+        zt_get_streamed(profiler, document->index, metric, &streamed);
+        zt__clear_stats(&stats);
+        stats.count = streamed.rows;
+        stats.mean = streamed.mean;
+        stats.max = streamed.peak;
+        if (streamed_line.metric && streamed.rows) {
+            zt__write_csv_line(writer, &streamed_line);
+        }
+    }
     zt__write_csv_count(writer, name, "lost", "samples", document->region.lost);
     zt__write_csv_count(writer, name, "dropped", "samples", document->region.dropped);
     zt__find_limit(document->profiler, &document->advice, document->record, &limit);
@@ -22709,11 +22307,10 @@ ZT__PRIVATE void zt__write_csv_kernel(zt__document *document, uint32_t index) {
     zt_get_kernel(document->profiler, index, &info);
     list = zt__list_kernel_values(&info);
     snprintf(group, sizeof group, "kernel %u", (unsigned)index);
-    snprintf(text, sizeof text, "%016llx", (unsigned long long)info.module);
     zt__write_csv_kernel_line(document, info.name, group, launched, info.launches, (double)info.launches,
                               NULL);
     zt__write_csv_kernel_line(document, info.name, group, from, info.launches, zt__nan(),
-                              info.module ? text : "");
+                              zt__format_module(&info).text);
     for (i = 0; i < ZT__COUNT_OF(list.values); i++) {
         zt__write_csv_kernel_line(document, info.name, group, zt__kernel_numbers[i], info.launches,
                                   list.values[i] == UINT32_MAX ? zt__nan() : list.values[i], NULL);
@@ -22734,13 +22331,26 @@ ZT__PRIVATE void zt__write_csv_kernel(zt__document *document, uint32_t index) {
 
 ZT__PRIVATE void zt__write_csv(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
+    const zt__facts *facts = &profiler->facts;
     zt__writer *writer = &document->writer;
-    zt_counts counts = zt_get_counts(profiler);
+    char number[32];
     uint32_t i;
     zt__write_text(writer, "region,metric,group,component,units,type,aggregation,count,"
                            "sum,mean,stddev,min,max,median,p95,tile,pass,differs,text\n");
     /* Lines without a region are of the whole profiler. */
-    zt__write_csv_facts(document);
+    zt__write_csv_text(writer, "", "zetools", "", ZETOOLS_VERSION);
+    zt__write_csv_text(writer, "", "program", "", facts->program);
+    zt__write_csv_text(writer, "", "date", "", zt__format_now().text);
+    zt__write_csv_text(writer, "", "opened", "", zt__format_date(facts->opened_s).text);
+    zt__write_csv_text(writer, "", "device", "", profiler->device_name);
+    zt__write_csv_text(writer, "", "driver version", "", facts->driver_version);
+    zt__write_csv_text(writer, "", "UUID", "", facts->uuid);
+    zt__write_csv_text(writer, "", "PCI address", "", facts->pci_address);
+    snprintf(number, sizeof number, "%u", (unsigned)facts->core_clock_mhz);
+    zt__write_csv_text(writer, "", "core clock", "MHz", facts->core_clock_mhz ? number : "");
+    snprintf(number, sizeof number, "%llu", (unsigned long long)facts->timer_hz);
+    zt__write_csv_text(writer, "", "timer", "Hz", facts->timer_hz ? number : "");
+    zt__write_csv_text(writer, "", "availability", "", zt_get_availability_text(profiler));
     zt__prepare_advice(profiler, &document->advice);
     for (i = 0; i < document->region_count; i++) {
         if (zt__read_region(document, i)) {
@@ -22764,46 +22374,33 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
     }
     zt__write_csv_hotspots(document);
 #endif
-    zt__write_csv_count(writer, "", "begun", "samples", counts.begun);
-    zt__write_csv_count(writer, "", "collected", "samples", counts.collected);
-    zt__write_csv_count(writer, "", "lost", "samples", counts.lost);
-    zt__write_csv_count(writer, "", "dropped", "samples", counts.dropped);
-    zt__write_csv_count(writer, "", "in flight", "samples", counts.in_flight);
-    zt__write_csv_count(writer, "", "unobserved lists", "lists", counts.unobserved_lists);
-    zt__write_csv_overlap(document);
-    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        uint64_t count = zt_get_cause(profiler, (zt_cause)i);
-        char name[64];
-        if (count) {
-            snprintf(name, sizeof name, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
-                     zt_cause_name((zt_cause)i));
-            zt__write_csv_count(writer, "", name, "samples", count);
-        }
-    }
+    zt__write_csv_totals(document);
     zt__list_notes(document, zt__write_csv_note);
 }
 
 /* ---- a row for each sample ------------------------------------------------------------------------------- */
 
-/* Writes the names of the columns as unitrace does: "GpuTime[ns]", "XVE_STALL[%]". */
-ZT__PRIVATE void zt__write_instance_headings(zt__document *document) {
-    const zt_profiler *profiler = document->profiler;
+/* Writes the kept samples in the form of `unitrace -q`, for scripts that read that: one line before a blank
+   one, the names of the columns, such as "GpuTime[ns]" and "XVE_STALL[%]", and a row for each sample and
+   tile. What was not measured is empty. */
+ZT__PRIVATE void zt__write_instances(zt__document *document) {
+    zt_profiler *profiler = document->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
     zt__writer *writer = &document->writer;
-    char heading[1024];
-    uint32_t i, j;
+    uint32_t metric, tile, tiles = profiler->tile_count ? profiler->tile_count : 1;
+    int has_own_time = profiler->passes[0].time_metric == UINT32_MAX; /* no metric is the GPU time */
+    uint64_t i, end;
+    double *values = (double *)zt__allocate(allocator, profiler->row_length, sizeof *values);
+    document->out_of_memory |= !values;
     zt__write_text(writer, "=== Device #0 Metrics ===\n\nKernel,GlobalInstanceId,SubDeviceId");
-    if (profiler->passes[0].time_metric == UINT32_MAX) {
-        zt__write_text(writer, ",GpuTime[ns]");
-    }
-    for (i = 0; i < profiler->metric_count; i++) {
-        const zt_metric *metric = &profiler->metrics[i];
-        const char *units = strcmp(metric->units, "percent") == 0 ? "%" : metric->units;
-        int is_repeated = 0; /* an earlier group has a metric of this name */
-        for (j = 0; j < i; j++) {
-            is_repeated |= strcmp(profiler->metrics[j].name, metric->name) == 0;
-        }
-        snprintf(heading, sizeof heading, "%s%s%s%s%s%s", is_repeated ? metric->group : "",
-                 is_repeated ? "." : "", metric->name, *units ? "[" : "", units, *units ? "]" : "");
+    zt__write_text(writer, has_own_time ? ",GpuTime[ns]" : "");
+    for (metric = 0; metric < profiler->metric_count; metric++) {
+        const zt_metric *named = &profiler->metrics[metric];
+        const char *units = strcmp(named->units, "percent") == 0 ? "%" : named->units;
+        int is_repeated = zt__is_repeated(profiler, 0, metric);
+        char heading[1024];
+        snprintf(heading, sizeof heading, "%s%s%s%s%s%s", is_repeated ? named->group : "",
+                 is_repeated ? "." : "", named->name, *units ? "[" : "", units, *units ? "]" : "");
         zt__write_text(writer, ",");
         if (strpbrk(heading, ",\"\r\n")) { /* unitrace has no quotes */
             zt__write_csv_field(writer, heading);
@@ -22812,19 +22409,6 @@ ZT__PRIVATE void zt__write_instance_headings(zt__document *document) {
         }
     }
     zt__write_text(writer, "\n");
-}
-
-/* Writes the kept samples in the form of `unitrace -q`, for scripts that read that: one line before a blank
-   one, the names, and a row for each sample and tile. What was not measured is empty. */
-ZT__PRIVATE void zt__write_instances(zt__document *document) {
-    zt_profiler *profiler = document->profiler;
-    const zt_allocator *allocator = &profiler->config.allocator;
-    zt__writer *writer = &document->writer;
-    uint32_t metric, tile, tiles = profiler->tile_count ? profiler->tile_count : 1;
-    uint64_t i, end;
-    double *values = (double *)zt__allocate(allocator, profiler->row_length, sizeof *values);
-    document->out_of_memory |= !values;
-    zt__write_instance_headings(document);
     zt__get_kept_samples(profiler, &i, &end);
     for (; i < end && values; i++) {
         zt__timeline_sample sample;
@@ -22834,7 +22418,7 @@ ZT__PRIVATE void zt__write_instances(zt__document *document) {
         for (tile = 0; tile < tiles; tile++) {
             zt__write_csv_field(writer, zt__record_at(profiler, sample.region)->name);
             zt__print(writer, ",%llu,%u", (unsigned long long)i + 1, (unsigned)tile);
-            if (profiler->passes[0].time_metric == UINT32_MAX) {
+            if (has_own_time) {
                 zt__write_text(writer, ",");
                 zt__write_csv_number(writer, values[0]);
             }
@@ -22926,7 +22510,7 @@ ZT__PRIVATE void zt__write_folded(zt__document *document) {
         double own_ns;
         zt__lock(&profiler->mutex);
         path = zt__path_at(profiler, i);
-        is_known = !zt__is_nan(zt__own_time(path, &own_ns));
+        is_known = !zt__is_nan(zt__get_own_time(path, &own_ns));
         for (depth = 0; path->depth > 0; path = path->key.outer) {
             names[depth++] = path->key.region->name;
         }
@@ -22987,6 +22571,15 @@ ZT__PRIVATE void zt__write_json_count(zt__writer *writer, const char *name, uint
     zt__print(writer, "\"%s\":%llu", name, (unsigned long long)count);
 }
 
+/* Writes what became of the samples of all regions. */
+ZT__PRIVATE void zt__write_json_counts(zt__writer *writer, const zt_counts *counts) {
+    zt__write_json_count(writer, "begun", counts->begun);
+    zt__write_json_count(writer, "collected", counts->collected);
+    zt__write_json_count(writer, "lost", counts->lost);
+    zt__write_json_count(writer, "dropped", counts->dropped);
+    zt__write_json_count(writer, "in_flight", counts->in_flight);
+}
+
 /* Writes `null` in place of what is no finite number. */
 ZT__PRIVATE void zt__write_json_number(zt__writer *writer, double number) {
     if (zt__is_finite(number)) {
@@ -23005,6 +22598,11 @@ ZT__PRIVATE void zt__write_json_figure(zt__writer *writer, const char *name, dou
 /* Writes `null` for UINT32_MAX. */
 ZT__PRIVATE void zt__write_json_index(zt__writer *writer, const char *name, uint32_t index) {
     zt__write_json_figure(writer, name, index == UINT32_MAX ? zt__nan() : index);
+}
+
+/* Writes `null` for what is not known, which is 0. */
+ZT__PRIVATE void zt__write_json_known(zt__writer *writer, const char *name, double figure) {
+    zt__write_json_figure(writer, name, figure > 0 ? figure : zt__nan());
 }
 
 ZT__PRIVATE void zt__write_json_stats(zt__writer *writer, const zt_stats *stats) {
@@ -23052,25 +22650,9 @@ ZT__PRIVATE void zt__write_json_key(zt__writer *writer, const zt_metric *metric,
     zt__write_text(writer, ":");
 }
 
-/* Writes the shares that zt__rank_columns derives from two metrics. Only their means are known. */
-ZT__PRIVATE void zt__write_json_derived(zt__document *document, const zt__json *json) {
-    zt__writer *writer = &document->writer;
-    uint32_t i;
-    for (i = 0; i < json->column_count; i++) {
-        zt_stats stats;
-        if (json->columns[i].metric != UINT32_MAX) {
-            continue;
-        }
-        zt__clear_stats(&stats);
-        stats.mean = zt__ranked_figure(&document->advice, &json->means, document->index, &json->columns[i]);
-        stats.count = zt__is_nan(stats.mean) ? 0 : document->region.with_metrics;
-        zt__write_comma(writer);
-        zt__print(writer, "\n\"%s\":", zt__roles[json->columns[i].role].name);
-        zt__write_json_metric(writer, &stats);
-    }
-}
-
-/* Writes a member for each metric, from consecutive columns. */
+/* Writes a member for each metric, from consecutive columns. Those from the first on, which are of all tiles
+   together, are followed by the shares that zt__rank_columns derives from two metrics. Only their means are
+   known. */
 ZT__PRIVATE void zt__write_json_metrics(zt__document *document, const zt__json *json, uint32_t first_column) {
     const zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
@@ -23080,25 +22662,19 @@ ZT__PRIVATE void zt__write_json_metrics(zt__document *document, const zt__json *
         zt__write_json_key(writer, &profiler->metrics[i], json->is_repeated[i]);
         zt__write_json_metric(writer, &document->stats[first_column + i]);
     }
-    if (first_column == 1) {
-        zt__write_json_derived(document, json);
+    for (i = 0; i < json->column_count && first_column == 1; i++) {
+        const zt__ranked_column *column = &json->columns[i];
+        if (column->metric == UINT32_MAX) {
+            zt_stats stats;
+            zt__clear_stats(&stats);
+            stats.mean = zt__ranked_figure(&document->advice, &json->means, document->index, column);
+            stats.count = zt__is_nan(stats.mean) ? 0 : document->region.with_metrics;
+            zt__write_comma(writer);
+            zt__print(writer, "\n\"%s\":", zt__roles[column->role].name);
+            zt__write_json_metric(writer, &stats);
+        }
     }
     zt__write_text(writer, "}");
-}
-
-/* Writes how many of the kept samples are in which bucket of GPU time. */
-ZT__PRIVATE void zt__write_json_histogram(zt__document *document) {
-    const zt__histogram *histogram = &document->histogram;
-    zt__writer *writer = &document->writer;
-    uint32_t i;
-    zt__write_text(writer, ",\n\"histogram\":{");
-    zt__write_json_figure(writer, "first_ns", histogram->first);
-    zt__write_json_figure(writer, "ratio", histogram->ratio);
-    zt__write_text(writer, ",\"counts\":[");
-    for (i = 0; i < histogram->used; i++) {
-        zt__print(writer, "%s%u", i ? "," : "", (unsigned)histogram->counts[i]);
-    }
-    zt__write_text(writer, "]}");
 }
 
 /* Writes what limits the region, and what it does a second. */
@@ -23133,135 +22709,104 @@ ZT__PRIVATE void zt__write_json_advice(zt__document *document) {
     }
 }
 
-/* Writes the latencies, and the bytes that were copied, where they are known. */
-ZT__PRIVATE void zt__write_json_latencies(zt__document *document) {
-    static const char *const names[ZT_LATENCY_COUNT] = {"queue_latency_ns", "launch_latency_ns"};
+/* Writes how often a region ran, and how long, and what limits it. */
+ZT__PRIVATE void zt__write_json_times(zt__document *document) {
+    const zt_profiler *profiler = document->profiler;
+    const zt_region_info *region = &document->region;
+    const zt__histogram *histogram = &document->histogram;
     zt__writer *writer = &document->writer;
-    uint32_t latency;
-    for (latency = 0; latency < ZT_LATENCY_COUNT; latency++) {
-        const zt_stats *stats = &document->stats[zt__latency_column(document->profiler, latency)];
+    uint32_t i;
+    zt__write_json_text(writer, "name", region->name);
+    zt__write_json_count(writer, "count", region->count);
+    zt__write_json_count(writer, "lost", region->lost);
+    zt__write_json_count(writer, "dropped", region->dropped);
+    zt__write_json_index(writer, "parent", region->parent);
+    zt__write_json_figure(writer, "own_ns", region->own_ns);
+    zt__write_json_figure(writer, "total_ns", region->total_ns);
+    zt__write_json_figure(writer, "share", document->nesting[document->index].share);
+    zt__write_json_count(writer, "with_metrics", region->with_metrics);
+    zt__write_text(writer, ",\n\"time_ns\":");
+    zt__write_json_stats(writer, &document->stats[0]);
+    if (profiler->pass_count > 1) {
+        zt__write_json_text(writer, "differs", zt__differences[region->differs]);
+    }
+    if (profiler->pass_count > 1 || zt__has_times_alone(document)) {
+        zt__write_text(writer, ",\n\"pass_time_ns\":[");
+        for (i = 0; i < profiler->pass_count; i++) {
+            zt__write_comma(writer);
+            zt__write_json_stats(writer, zt__pass_time(document, i));
+        }
+        zt__write_text(writer, "]");
+    }
+    zt__write_json_advice(document);
+    for (i = 0; i < ZT_LATENCY_COUNT; i++) {
+        const zt_stats *stats = &document->stats[zt__latency_column(profiler, i)];
         if (stats->count) {
-            zt__print(writer, ",\n\"%s\":", names[latency]);
+            zt__print(writer, ",\n\"%s\":", zt__latency_names[i][1]);
             zt__write_json_stats(writer, stats);
         }
     }
-    if (document->region.bytes) {
-        zt__write_json_count(writer, "copied_bytes", document->region.bytes);
-        zt__write_json_figure(writer, "copied_bytes_per_second", document->region.bytes_per_second);
+    if (region->bytes) {
+        zt__write_json_count(writer, "copied_bytes", region->bytes);
+        zt__write_json_figure(writer, "copied_bytes_per_second", region->bytes_per_second);
     }
-}
-
-/* Writes how samples cover the time of the device, if a timeline is kept. */
-ZT__PRIVATE void zt__write_json_overlap(zt__document *document) {
-    const zt_overlap *overlap = zt__read_overlap(document);
-    zt__writer *writer = &document->writer;
-    if (!document->profiler->timeline) {
-        return;
-    }
-    zt__write_text(writer, ",\n\"overlap\":{");
-    zt__write_json_count(writer, "samples", overlap->samples);
-    zt__write_json_count(writer, "missing", overlap->missing);
-    zt__write_json_figure(writer, "span_ns", overlap->span_ns);
-    zt__write_json_figure(writer, "busy_ns", overlap->busy_ns);
-    zt__write_json_figure(writer, "kernel_ns", overlap->kernel_ns);
-    zt__write_json_figure(writer, "copy_ns", overlap->copy_ns);
-    zt__write_json_figure(writer, "both_ns", overlap->both_ns);
-    zt__write_json_figure(writer, "idle_ns", overlap->idle_ns);
-    zt__write_text(writer, "}");
-}
-
-ZT__PRIVATE void zt__write_json_streamed(zt__document *document, const zt__json *json) {
-    zt__writer *writer = &document->writer;
-    uint32_t i;
-    zt__write_text(writer, ",\n\"streamed\":{");
-    for (i = 0; i < json->streamed_count; i++) {
-        const zt_metric *metric = zt_get_streamed_metric(document->profiler, i);
-        zt_streamed streamed;
-        zt_get_streamed(document->profiler, document->index, i, &streamed);
-        if (metric && streamed.rows) {
-            zt__write_json_key(writer, metric, json->is_repeated[document->profiler->metric_count + i]);
-            zt__write_text(writer, "{");
-            zt__write_json_count(writer, "rows", streamed.rows);
-            zt__write_json_figure(writer, "mean", streamed.mean);
-            zt__write_json_figure(writer, "peak", streamed.peak);
-            zt__write_text(writer, "}");
+    if (histogram->used) {
+        zt__write_text(writer, ",\n\"histogram\":{");
+        zt__write_json_figure(writer, "first_ns", histogram->first);
+        zt__write_json_figure(writer, "ratio", histogram->ratio);
+        zt__write_text(writer, ",\"counts\":[");
+        for (i = 0; i < histogram->used; i++) {
+            zt__print(writer, "%s%u", i ? "," : "", (unsigned)histogram->counts[i]);
         }
+        zt__write_text(writer, "]}");
     }
-    zt__write_text(writer, "}");
 }
 
 ZT__PRIVATE void zt__write_json_region(zt__document *document, const zt__json *json) {
     const zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
-    uint32_t tile, pass;
+    uint32_t i;
     zt__write_comma(writer);
     zt__write_text(writer, "\n{");
-    zt__write_json_text(writer, "name", document->region.name);
-    zt__write_json_count(writer, "count", document->region.count);
-    zt__write_json_count(writer, "lost", document->region.lost);
-    zt__write_json_count(writer, "dropped", document->region.dropped);
-    zt__write_json_index(writer, "parent", document->region.parent);
-    zt__write_json_figure(writer, "own_ns", document->region.own_ns);
-    zt__write_json_figure(writer, "total_ns", document->region.total_ns);
-    zt__write_json_figure(writer, "share", document->nesting[document->index].share);
-    zt__write_json_count(writer, "with_metrics", document->region.with_metrics);
-    zt__write_text(writer, ",\n\"time_ns\":");
-    zt__write_json_stats(writer, &document->stats[0]);
-    if (profiler->pass_count > 1) {
-        zt__write_json_text(writer, "differs", zt__differences[document->region.differs]);
-    }
-    if (profiler->pass_count > 1 || zt__has_times_alone(document)) {
-        zt__write_text(writer, ",\n\"pass_time_ns\":[");
-        for (pass = 0; pass < profiler->pass_count; pass++) {
-            zt__write_comma(writer);
-            zt__write_json_stats(writer, zt__pass_time(document, pass));
-        }
-        zt__write_text(writer, "]");
-    }
-    zt__write_json_advice(document);
-    zt__write_json_latencies(document);
-    if (document->histogram.used) {
-        zt__write_json_histogram(document);
-    }
+    zt__write_json_times(document);
     zt__write_text(writer, ",\n\"metrics\":");
     zt__write_json_metrics(document, json, 1);
     if (json->streamed_count > 0) {
-        zt__write_json_streamed(document, json);
+        zt__write_text(writer, ",\n\"streamed\":{");
+        for (i = 0; i < json->streamed_count; i++) {
+            const zt_metric *metric = zt_get_streamed_metric(profiler, i);
+            zt_streamed streamed;
+            zt_get_streamed(profiler, document->index, i, &streamed);
+            if (metric && streamed.rows) {
+                zt__write_json_key(writer, metric, json->is_repeated[profiler->metric_count + i]);
+                zt__write_text(writer, "{");
+                zt__write_json_count(writer, "rows", streamed.rows);
+                zt__write_json_figure(writer, "mean", streamed.mean);
+                zt__write_json_figure(writer, "peak", streamed.peak);
+                zt__write_text(writer, "}");
+            }
+        }
+        zt__write_text(writer, "}");
     }
     if (profiler->tile_count > 0) {
         zt__write_text(writer, ",\n\"tiles\":[");
-        for (tile = 0; tile < profiler->tile_count; tile++) {
+        for (i = 0; i < profiler->tile_count; i++) {
             zt__write_comma(writer);
-            zt__write_json_metrics(document, json, zt__tile_column(profiler, tile, 0));
+            zt__write_json_metrics(document, json, zt__tile_column(profiler, i, 0));
         }
         zt__write_text(writer, "]");
     }
     zt__write_text(writer, "}");
 }
 
-/* Writes the paths of the regions in the document. */
-ZT__PRIVATE void zt__write_json_paths(zt__document *document) {
-    zt__writer *writer = &document->writer;
-    uint32_t i, count = zt_get_path_count(document->profiler);
-    zt_path_info path;
-    zt__write_text(writer, "],\n\"paths\":[");
-    for (i = 0; i < count; i++) {
-        zt_get_path(document->profiler, i, &path);
-        if (path.region >= document->region_count) {
-            break; /* the region is newer than the report. Paths after this one may be inside it */
-        }
-        zt__write_text(writer, i > 0 ? ",\n{" : "\n{");
-        zt__write_json_index(writer, "region", path.region);
-        zt__write_json_index(writer, "parent", path.parent);
-        zt__write_json_count(writer, "count", path.count);
-        zt__write_json_figure(writer, "total_ns", path.total_ns);
-        zt__write_json_figure(writer, "own_ns", path.own_ns);
-        zt__write_text(writer, "}");
+/* Writes a member with what describes a metric. */
+ZT__PRIVATE void zt__write_json_description(zt__writer *writer, const zt_metric *metric, int is_repeated,
+                                            const char *label) {
+    zt__write_json_key(writer, metric, is_repeated);
+    zt__write_text(writer, "{");
+    if (label) {
+        zt__write_json_text(writer, "label", label);
     }
-}
-
-/* Writes the members that describe a metric. */
-ZT__PRIVATE void zt__write_json_description(zt__writer *writer, const zt_metric *metric) {
     zt__write_json_text(writer, "name", metric->name);
     zt__write_json_text(writer, "group", metric->group);
     zt__write_json_text(writer, "component", metric->component);
@@ -23270,26 +22815,36 @@ ZT__PRIVATE void zt__write_json_description(zt__writer *writer, const zt_metric 
     zt__write_json_text(writer, "aggregation", zt__aggregation_name(metric->aggregation));
     zt__write_json_count(writer, "pass", metric->pass);
     zt__write_json_text(writer, "description", metric->description);
+    zt__write_text(writer, "}");
 }
 
-/* Writes `"name":{...}` with a description of each metric by its name, and of the derived ones. */
+/* Writes the keys of the metrics that tables show, and a description of each metric by its key. */
 ZT__PRIVATE void zt__write_json_descriptions(zt__document *document, const zt__json *json) {
     const zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
-    uint32_t i, j;
-    zt__write_text(writer, ",\n\"metrics\":{");
+    const zt__ranked_column *end = json->columns + json->column_count, *column;
+    uint32_t i;
+    zt__write_text(writer, ",\n\"columns\":[");
+    for (column = json->columns; column < end; column++) {
+        zt__write_comma(writer);
+        if (column->metric == UINT32_MAX) {
+            zt__write_json_string(writer, zt__roles[column->role].name);
+        } else {
+            zt__write_json_key_text(writer, &profiler->metrics[column->metric],
+                                    json->is_repeated[column->metric]);
+        }
+    }
+    zt__write_text(writer, "],\n\"metrics\":{");
     for (i = 0; i < profiler->metric_count; i++) {
-        zt__write_json_key(writer, &profiler->metrics[i], json->is_repeated[i]);
-        zt__write_text(writer, "{");
-        for (j = 0; j < json->column_count; j++) {
-            if (json->columns[j].metric == i && json->columns[j].role != ZT__NO_ROLE) {
-                zt__write_json_text(writer, "label", zt__roles[json->columns[j].role].name);
+        const char *label = NULL;
+        for (column = json->columns; column < end; column++) {
+            if (column->metric == i && column->role != ZT__NO_ROLE) {
+                label = zt__roles[column->role].name;
             }
         }
-        zt__write_json_description(writer, &profiler->metrics[i]);
-        zt__write_text(writer, "}");
+        zt__write_json_description(writer, &profiler->metrics[i], json->is_repeated[i], label);
     }
-    for (i = 0; i < json->column_count; i++) {
+    for (column = json->columns; column < end; column++) {
         zt_metric derived = {"",
                              "",
                              "",
@@ -23298,12 +22853,9 @@ ZT__PRIVATE void zt__write_json_descriptions(zt__document *document, const zt__j
                              ZET_METRIC_TYPE_RATIO,
                              ZT_AGGREGATE_MEAN,
                              0};
-        if (json->columns[i].metric == UINT32_MAX) {
-            derived.name = zt__roles[json->columns[i].role].name;
-            zt__write_json_key(writer, &derived, 0);
-            zt__write_text(writer, "{");
-            zt__write_json_description(writer, &derived);
-            zt__write_text(writer, "}");
+        if (column->metric == UINT32_MAX) {
+            derived.name = zt__roles[column->role].name;
+            zt__write_json_description(writer, &derived, 0, NULL);
         }
     }
     zt__write_text(writer, "}");
@@ -23312,10 +22864,8 @@ ZT__PRIVATE void zt__write_json_descriptions(zt__document *document, const zt__j
         for (i = 0; i < json->streamed_count; i++) {
             const zt_metric *metric = zt_get_streamed_metric(profiler, i);
             if (metric) {
-                zt__write_json_key(writer, metric, json->is_repeated[profiler->metric_count + i]);
-                zt__write_text(writer, "{");
-                zt__write_json_description(writer, metric);
-                zt__write_text(writer, "}");
+                zt__write_json_description(writer, metric, json->is_repeated[profiler->metric_count + i],
+                                           NULL);
             }
         }
         zt__write_text(writer, "}");
@@ -23327,7 +22877,7 @@ ZT__PRIVATE int zt__prepare_json(zt__document *document, zt__json *json) {
     enum { MOST_COLUMNS = 8 }; /* without config.columns */
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
-    uint32_t i, j, metrics = profiler->metric_count;
+    uint32_t i, metrics = profiler->metric_count;
     json->streamed_count = zt_get_streamed_count(profiler);
     json->is_repeated = (uint8_t *)zt__allocate(allocator, (size_t)metrics + json->streamed_count + 1, 1);
     json->figures = zt__read_means(profiler, document->region_count);
@@ -23337,13 +22887,8 @@ ZT__PRIVATE int zt__prepare_json(zt__document *document, zt__json *json) {
         return 0;
     }
     for (i = 0; i < metrics + json->streamed_count; i++) {
-        const zt_metric *metric =
-            i < metrics ? &profiler->metrics[i] : zt_get_streamed_metric(profiler, i - metrics);
-        for (j = i < metrics ? 0 : metrics; j < i && metric && !json->is_repeated[i]; j++) {
-            const zt_metric *other =
-                j < metrics ? &profiler->metrics[j] : zt_get_streamed_metric(profiler, j - metrics);
-            json->is_repeated[i] = other && strcmp(metric->name, other->name) == 0;
-        }
+        int is_streamed = i >= metrics;
+        json->is_repeated[i] = (uint8_t)zt__is_repeated(profiler, is_streamed, is_streamed ? i - metrics : i);
     }
     zt__prepare_advice(profiler, &document->advice);
     json->means.means = json->figures;
@@ -23362,11 +22907,16 @@ ZT__PRIVATE int zt__prepare_json(zt__document *document, zt__json *json) {
     return 1;
 }
 
-/* Writes what a reader needs who sees the file a year later. What is not known is "" or null. */
-ZT__PRIVATE void zt__write_json_facts(zt__document *document) {
+/* Writes what a reader needs who sees the file a year later, and what is of the whole device. What is not
+   known is "" or null. */
+ZT__PRIVATE void zt__write_json_head(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
     const zt__facts *facts = &profiler->facts;
+    const zt__peaks *peaks = &document->advice.peaks; /* 0 without memory */
+    const zt_overlap *overlap = zt__read_overlap(document);
     zt__writer *writer = &document->writer;
+    zt_counts counts = zt_get_counts(profiler);
+    uint32_t i;
     zt__write_text(writer, "{\"zetools\":\"" ZETOOLS_VERSION "\"");
     zt__write_json_text(writer, "program", facts->program);
     zt__write_json_text(writer, "date", zt__format_now().text);
@@ -23376,69 +22926,41 @@ ZT__PRIVATE void zt__write_json_facts(zt__document *document) {
     zt__write_json_text(writer, "driver_version", facts->driver_version);
     zt__write_json_text(writer, "uuid", facts->uuid);
     zt__write_json_text(writer, "pci", facts->pci_address);
-    zt__write_json_figure(writer, "core_clock_mhz",
-                          facts->core_clock_mhz ? facts->core_clock_mhz : zt__nan());
-    zt__write_json_figure(writer, "timer_hz", facts->timer_hz ? (double)facts->timer_hz : zt__nan());
+    zt__write_json_known(writer, "core_clock_mhz", facts->core_clock_mhz);
+    zt__write_json_known(writer, "timer_hz", (double)facts->timer_hz);
     zt__write_text(writer, "}");
     zt__write_json_text(writer, "availability", zt_get_availability_text(profiler));
-}
-
-/* Writes what the device can do at the most, where that is known. */
-ZT__PRIVATE void zt__write_json_peaks(zt__document *document) {
-    const zt__peaks *peaks = &document->advice.peaks;
-    zt__writer *writer = &document->writer;
-    if (peaks->bytes > 0 || peaks->operations > 0) {
-        zt__write_text(writer, ",\n\"peaks\":{");
-        zt__write_json_figure(writer, "bytes_per_second", peaks->bytes > 0 ? peaks->bytes : zt__nan());
-        zt__write_json_figure(writer, "operations_per_second",
-                              peaks->operations > 0 ? peaks->operations : zt__nan());
-        zt__write_json_text(writer, "source", peaks->source);
-        zt__write_text(writer, "}");
-    }
-}
-
-/* Writes how many samples there are, and why others are missing. */
-ZT__PRIVATE void zt__write_json_counts(zt__document *document) {
-    const zt_profiler *profiler = document->profiler;
-    zt__writer *writer = &document->writer;
-    zt_counts counts = zt_get_counts(profiler);
-    uint32_t i;
+    zt__write_json_figure(writer, "gpu_time_ns", document->gpu_time_ns);
     zt__write_text(writer, ",\n\"counts\":{");
-    zt__write_json_count(writer, "begun", counts.begun);
-    zt__write_json_count(writer, "collected", counts.collected);
-    zt__write_json_count(writer, "lost", counts.lost);
-    zt__write_json_count(writer, "dropped", counts.dropped);
-    zt__write_json_count(writer, "in_flight", counts.in_flight);
+    zt__write_json_counts(writer, &counts);
     zt__write_json_count(writer, "unobserved_lists", counts.unobserved_lists);
     zt__write_text(writer, "},\n\"causes\":{");
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         zt__write_json_count(writer, zt_cause_name((zt_cause)i), zt_get_cause(profiler, (zt_cause)i));
     }
     zt__write_text(writer, "}");
+    if (profiler->timeline) {
+        zt__overlap_times times = zt__list_overlap(overlap);
+        zt__write_text(writer, ",\n\"overlap\":{");
+        zt__write_json_count(writer, "samples", overlap->samples);
+        zt__write_json_count(writer, "missing", overlap->missing);
+        for (i = 0; i < ZT__COUNT_OF(times.ns); i++) {
+            zt__write_json_figure(writer, zt__overlap_names[i][1], times.ns[i]);
+        }
+        zt__write_text(writer, "}");
+    }
+    if (peaks->bytes > 0 || peaks->operations > 0) {
+        zt__write_text(writer, ",\n\"peaks\":{");
+        zt__write_json_known(writer, "bytes_per_second", peaks->bytes);
+        zt__write_json_known(writer, "operations_per_second", peaks->operations);
+        zt__write_json_text(writer, "source", peaks->source);
+        zt__write_text(writer, "}");
+    }
 }
 
 ZT__PRIVATE void zt__write_json_note(zt__document *document, const char *text) {
     zt__write_comma(&document->writer);
     zt__write_json_string(&document->writer, text);
-}
-
-/* Writes the keys of the metrics that tables show. */
-ZT__PRIVATE void zt__write_json_columns(zt__document *document, const zt__json *json) {
-    const zt_profiler *profiler = document->profiler;
-    zt__writer *writer = &document->writer;
-    uint32_t i;
-    zt__write_text(writer, ",\n\"columns\":[");
-    for (i = 0; i < json->column_count; i++) {
-        const zt__ranked_column *column = &json->columns[i];
-        zt__write_comma(writer);
-        if (column->metric == UINT32_MAX) {
-            zt__write_json_string(writer, zt__roles[column->role].name);
-        } else {
-            zt__write_json_key_text(writer, &profiler->metrics[column->metric],
-                                    json->is_repeated[column->metric]);
-        }
-    }
-    zt__write_text(writer, "]");
 }
 
 #ifdef ZETOOLS_TRACER
@@ -23454,54 +22976,46 @@ ZT__PRIVATE void zt__write_json_sizes(zt__writer *writer, const char *name, cons
     }
 }
 
-ZT__PRIVATE void zt__write_json_kernel(zt__document *document, uint32_t index) {
+ZT__PRIVATE void zt__write_json_kernels(zt__document *document) {
     zt__writer *writer = &document->writer;
-    zt_kernel_info info;
-    zt__kernel_values list;
-    char module[24] = "";
-    uint32_t i;
-    zt_get_kernel(document->profiler, index, &info);
-    list = zt__list_kernel_values(&info);
-    if (info.module) {
-        snprintf(module, sizeof module, "%016llx", (unsigned long long)info.module);
-    }
-    zt__write_comma(writer);
-    zt__write_text(writer, "\n{");
-    zt__write_json_text(writer, "name", info.name);
-    zt__write_json_text(writer, "module", module);
-    zt__write_json_index(writer, "region", info.region < document->region_count ? info.region : UINT32_MAX);
-    zt__write_json_count(writer, "launches", info.launches);
-    for (i = 0; i < ZT__COUNT_OF(list.values); i++) {
-        zt__write_json_index(writer, zt__kernel_numbers[i][0], list.values[i]);
-    }
-    zt__write_json_sizes(writer, "required_group_size", info.required_group_size);
-    zt__write_text(writer, ",\"shapes\":[");
-    for (i = 0; i < info.shape_count; i++) {
-        const zt_kernel_shape *shape = &info.shapes[i];
+    uint32_t index, i, count = zt_get_kernel_count(document->profiler);
+    zt__write_text(writer, ",\n\"kernels\":[");
+    for (index = 0; index < count; index++) {
+        zt_kernel_info info;
+        zt__kernel_values list;
+        zt_get_kernel(document->profiler, index, &info);
+        list = zt__list_kernel_values(&info);
         zt__write_comma(writer);
-        zt__write_text(writer, "{");
-        zt__write_json_sizes(writer, "group_size", shape->group_size);
-        zt__write_json_sizes(writer, "group_count", shape->group_count);
-        zt__write_json_count(writer, "launches", shape->launches);
-        zt__write_json_index(writer, "groups_per_subslice", shape->groups_per_subslice);
-        zt__write_json_figure(writer, "occupancy", shape->occupancy);
-        zt__write_json_figure(writer, "waves", shape->waves);
+        zt__write_text(writer, "\n{");
+        zt__write_json_text(writer, "name", info.name);
+        zt__write_json_text(writer, "module", zt__format_module(&info).text);
+        zt__write_json_index(writer, "region",
+                             info.region < document->region_count ? info.region : UINT32_MAX);
+        zt__write_json_count(writer, "launches", info.launches);
+        for (i = 0; i < ZT__COUNT_OF(list.values); i++) {
+            zt__write_json_index(writer, zt__kernel_numbers[i][0], list.values[i]);
+        }
+        zt__write_json_sizes(writer, "required_group_size", info.required_group_size);
+        zt__write_text(writer, ",\"shapes\":[");
+        for (i = 0; i < info.shape_count; i++) {
+            const zt_kernel_shape *shape = &info.shapes[i];
+            zt__write_comma(writer);
+            zt__write_text(writer, "{");
+            zt__write_json_sizes(writer, "group_size", shape->group_size);
+            zt__write_json_sizes(writer, "group_count", shape->group_count);
+            zt__write_json_count(writer, "launches", shape->launches);
+            zt__write_json_index(writer, "groups_per_subslice", shape->groups_per_subslice);
+            zt__write_json_figure(writer, "occupancy", shape->occupancy);
+            zt__write_json_figure(writer, "waves", shape->waves);
+            zt__write_text(writer, "}");
+        }
+        zt__write_text(writer, "]");
+        zt__write_json_count(writer, "other_launches", info.other_launches);
+        zt__write_json_figure(writer, "occupancy", info.occupancy);
+        zt__write_json_text(writer, "advice", info.advice);
         zt__write_text(writer, "}");
     }
     zt__write_text(writer, "]");
-    zt__write_json_count(writer, "other_launches", info.other_launches);
-    zt__write_json_figure(writer, "occupancy", info.occupancy);
-    zt__write_json_text(writer, "advice", info.advice);
-    zt__write_text(writer, "}");
-}
-
-ZT__PRIVATE void zt__write_json_kernels(zt__document *document) {
-    uint32_t i, count = zt_get_kernel_count(document->profiler);
-    zt__write_text(&document->writer, ",\n\"kernels\":[");
-    for (i = 0; i < count; i++) {
-        zt__write_json_kernel(document, i);
-    }
-    zt__write_text(&document->writer, "]");
 }
 
 ZT__PRIVATE void zt__write_json_calls(zt__document *document) {
@@ -23555,48 +23069,32 @@ ZT__PRIVATE void zt__write_json_source_line(zt__document *document, uint32_t lin
     zt__write_text(writer, "}");
 }
 
-/* Opens a source file, unless it is something else, or very large. */
-ZT__PRIVATE FILE *zt__open_source(const char *path) {
-    enum { LARGEST = 64 << 20 };
-    zt__file_properties source;
-    if (!zt__get_file_properties(path, &source) || !source.is_regular || source.size > LARGEST) {
-        return NULL;
-    }
-    return zt__open_file(path, "rb");
-}
-
-/* Reads the next line of a source file, without its end; a long one is cut. Returns 0 at the end. */
-ZT__PRIVATE int zt__read_source_line(FILE *file, char *text, size_t room) {
-    size_t length;
-    int letter;
-    if (!fgets(text, (int)room, file)) {
-        return 0;
-    }
-    length = strlen(text);
-    if (length + 1 == room && text[length - 1] != '\n') {
-        do {
-            letter = fgetc(file);
-        } while (letter != EOF && letter != '\n');
-    }
-    text[strcspn(text, "\r\n")] = 0;
-    return 1;
-}
-
 /* Writes the lines of one file that have samples, with the text of these and of those between and around
-   them, if the file can be read and they are not too many. */
+   them, if the file can be read, is not very large, and they are not too many. */
 ZT__PRIVATE void zt__write_json_source(zt__document *document, const zt__hot_row *rows, uint32_t count) {
-    enum { AROUND = 2, MOST_BETWEEN = 500 };
+    enum { AROUND = 2, MOST_BETWEEN = 500, LARGEST = 64 << 20 };
     uint32_t line = 0, next = 0, first = rows[0].line, last = rows[count - 1].line;
-    int is_whole = last - first <= MOST_BETWEEN;
-    FILE *file = zt__open_source(rows[0].file);
+    int is_whole = last - first <= MOST_BETWEEN, is_cut = 0;
+    zt__file_properties source;
+    FILE *file = NULL;
     char text[512];
     zt__writer *writer = &document->writer;
+    if (zt__get_file_properties(rows[0].file, &source) && source.is_regular && source.size <= LARGEST) {
+        file = zt__open_file(rows[0].file, "rb");
+    }
     zt__write_comma(writer);
     zt__write_text(writer, "\n{");
     zt__write_json_text(writer, "file", rows[0].file);
     zt__write_text(writer, ",\"lines\":[");
-    while (file && line < (uint64_t)last + AROUND && zt__read_source_line(file, text, sizeof text)) {
+    while (file && line < (uint64_t)last + AROUND && fgets(text, sizeof text, file)) {
+        size_t length = strlen(text);
+        int is_rest = is_cut; /* of a long line, which is cut */
         int has_samples;
+        is_cut = length + 1 == sizeof text && text[length - 1] != '\n';
+        if (is_rest) {
+            continue;
+        }
+        text[strcspn(text, "\r\n")] = 0;
         line++;
         has_samples = next < count && rows[next].line == line;
         if (has_samples || (is_whole && (uint64_t)line + AROUND >= first)) {
@@ -23613,29 +23111,13 @@ ZT__PRIVATE void zt__write_json_source(zt__document *document, const zt__hot_row
     }
 }
 
-/* Writes the annotated source of a kernel, by file. The rows are of one kernel, merged by line. */
-ZT__PRIVATE void zt__write_json_sources(zt__document *document, const zt__hot_row *rows, uint32_t count) {
-    uint32_t i = 0, end;
-    zt__write_text(&document->writer, ",\"sources\":[");
-    while (i < count) {
-        for (end = i + 1; end < count && strcmp(rows[end].file, rows[i].file) == 0;) {
-            end++;
-        }
-        if (*rows[i].file) {
-            zt__write_json_source(document, &rows[i], end - i);
-        }
-        i = end;
-    }
-    zt__write_text(&document->writer, "]");
-}
-
-/* Writes a kernel: its instructions with samples, which are merged into source lines then. Returns how many
-   rows are of it. */
+/* Writes a kernel: its instructions with samples, and its annotated source by file, for which the
+   instructions are merged into lines. Returns how many rows are of it. */
 ZT__PRIVATE uint32_t zt__write_json_hot_kernel(zt__document *document, zt__hot_row *rows, uint32_t count,
                                                uint64_t all) {
     zt__writer *writer = &document->writer;
     const zt__sampled_kernel *kernel = rows[0].kernel;
-    uint32_t i, end = 0;
+    uint32_t i, last, end = 0, lines;
     while (end < count && rows[end].kernel == kernel) {
         end++;
     }
@@ -23657,9 +23139,17 @@ ZT__PRIVATE uint32_t zt__write_json_hot_kernel(zt__document *document, zt__hot_r
         }
         zt__write_text(writer, "}");
     }
-    zt__write_text(writer, "]");
-    zt__write_json_sources(document, rows, zt__merge_hot_lines(rows, end));
-    zt__write_text(writer, "}");
+    zt__write_text(writer, "],\"sources\":[");
+    lines = zt__merge_hot_lines(rows, end);
+    for (i = 0; i < lines; i = last) {
+        for (last = i + 1; last < lines && strcmp(rows[last].file, rows[i].file) == 0;) {
+            last++;
+        }
+        if (*rows[i].file) {
+            zt__write_json_source(document, &rows[i], last - i);
+        }
+    }
+    zt__write_text(writer, "]}");
     return end;
 }
 
@@ -23749,21 +23239,15 @@ ZT__PRIVATE void zt__write_json_timeline(zt__document *document) {
 
 /* Writes the document. In a page, it also has the timeline, and the figures of metrics are arrays. */
 ZT__PRIVATE void zt__write_json(zt__document *document) {
-    const zt_allocator *allocator = &document->profiler->config.allocator;
+    const zt_profiler *profiler = document->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
     zt__writer *writer = &document->writer;
     zt__json json;
-    uint32_t i;
+    uint32_t i, paths;
     memset(&json, 0, sizeof json);
-    if (!zt__prepare_json(document, &json)) {
-        document->out_of_memory = 1;
-    }
-    zt__write_json_facts(document);
-    zt__write_json_figure(writer, "gpu_time_ns", document->gpu_time_ns);
-    zt__write_json_counts(document);
-    zt__write_json_overlap(document);
+    document->out_of_memory |= !zt__prepare_json(document, &json);
+    zt__write_json_head(document);
     if (!document->out_of_memory) {
-        zt__write_json_peaks(document);
-        zt__write_json_columns(document, &json);
         zt__write_json_descriptions(document, &json);
     }
     zt__write_text(writer, ",\n\"regions\":[");
@@ -23774,7 +23258,23 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
             zt__write_json_region(document, &json);
         }
     }
-    zt__write_json_paths(document);
+    zt__write_text(writer, "],\n\"paths\":[");
+    paths = zt_get_path_count(profiler);
+    for (i = 0; i < paths; i++) {
+        zt_path_info path;
+        zt_get_path(profiler, i, &path);
+        if (path.region >= document->region_count) {
+            break; /* the region is newer than the report. Paths after this one may be inside it */
+        }
+        zt__write_comma(writer);
+        zt__write_text(writer, "\n{");
+        zt__write_json_index(writer, "region", path.region);
+        zt__write_json_index(writer, "parent", path.parent);
+        zt__write_json_count(writer, "count", path.count);
+        zt__write_json_figure(writer, "total_ns", path.total_ns);
+        zt__write_json_figure(writer, "own_ns", path.own_ns);
+        zt__write_text(writer, "}");
+    }
     zt__write_text(writer, "],\n\"notes\":[");
     zt__list_notes(document, zt__write_json_note);
     zt__write_text(writer, "]");
@@ -24718,18 +24218,6 @@ ZT__PRIVATE void zt__compute_columns(const zt__trace_columns *columns, const dou
     }
 }
 
-/* Chooses the arguments of regions. Returns 0 without memory. */
-ZT__PRIVATE int zt__choose_arguments(zt__trace *trace) {
-    zt_profiler *profiler = trace->profiler;
-    uint32_t regions = zt_get_region_count(profiler), metrics = profiler->metric_count;
-    double *means = zt__read_means(profiler, regions);
-    zt__mean_table table = {means, metrics, regions};
-    int has_memory = means && zt__choose_trace_columns(profiler, profiler->metrics, metrics, &table, 0,
-                                                       profiler->selection.group_count > 1, &trace->columns);
-    zt__free(&profiler->config.allocator, means);
-    return has_memory;
-}
-
 /* ---- reading the timeline -------------------------------------------------------------------------------- */
 
 /* For qsort: orders by list and begin, with outer spans before inner ones. */
@@ -24750,19 +24238,27 @@ ZT__PRIVATE int zt__compare_spans(const void *a, const void *b) {
     return one->order > other->order ? -1 : one->order < other->order; /* inner regions end first */
 }
 
-/* Copies the kept samples, with the chosen figures. Returns 0 without memory. */
+/* Copies the kept samples, with the figures that are shown of each. Returns 0 without memory. */
 ZT__PRIVATE int zt__copy_spans(zt__trace *trace) {
     zt_profiler *profiler = trace->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
-    size_t room, width = 1 + (size_t)trace->columns.count;
-    uint64_t first, end, i;
+    uint32_t regions = zt_get_region_count(profiler), metrics = profiler->metric_count;
+    double *means = zt__read_means(profiler, regions);
     double *values = (double *)zt__allocate(allocator, profiler->row_length, sizeof *values);
+    zt__mean_table table = {means, metrics, regions};
+    size_t room, width;
+    uint64_t first, end, i;
+    int has_memory = means && values &&
+                     zt__choose_trace_columns(profiler, profiler->metrics, metrics, &table, 0,
+                                              profiler->selection.group_count > 1, &trace->columns);
     zt__get_kept_samples(profiler, &first, &end);
     trace->replaced = first;
     room = (size_t)(end - first) + 1;
+    width = 1 + (size_t)trace->columns.count;
     trace->spans = (zt__span *)zt__allocate(allocator, room, sizeof *trace->spans);
     trace->figures = (double *)zt__allocate(allocator, room, width * sizeof *trace->figures);
-    for (i = first; i < end && values && trace->spans && trace->figures; i++) {
+    has_memory = has_memory && trace->spans && trace->figures;
+    for (i = first; i < end && has_memory; i++) {
         zt__span *span = &trace->spans[trace->span_count];
         if (zt__copy_kept_sample(profiler, i, &span->sample, values)) {
             double *figures = trace->figures + trace->span_count * width;
@@ -24770,15 +24266,16 @@ ZT__PRIVATE int zt__copy_spans(zt__trace *trace) {
             span->figures = figures;
             figures[0] = zt__is_finite(values[0]) ? values[0] : 0;
             memcpy(span->latencies, values + zt__latency_column(profiler, 0), sizeof span->latencies);
-            zt__compute_columns(&trace->columns, values + 1, profiler->metric_count, 0, figures + 1);
+            zt__compute_columns(&trace->columns, values + 1, metrics, 0, figures + 1);
             trace->span_count++;
         }
     }
+    zt__free(allocator, means);
     zt__free(allocator, values);
     if (trace->span_count) {
         qsort(trace->spans, trace->span_count, sizeof *trace->spans, zt__compare_spans);
     }
-    return values && trace->spans && trace->figures;
+    return has_memory;
 }
 
 /* Copies what is kept of missing samples and of executions. Returns 0 without memory. */
@@ -24825,35 +24322,6 @@ ZT__PRIVATE int zt__is_track_of(const zt__track *track, ze_command_list_handle_t
     return track->list == list && track->list_name == list_name;
 }
 
-/* Adds a span to the first track of its list on which it overlaps no span without being inside it, or to a
-   new track. Tracks of its list begin at `first`. */
-ZT__PRIVATE void zt__add_to_track(zt__trace *trace, uint32_t first, uint32_t index) {
-    zt__span *span = &trace->spans[index];
-    zt__track *track;
-    uint32_t i, outer = UINT32_MAX;
-    for (i = first; i < trace->track_count; i++) {
-        outer = trace->tracks[i].last;
-        while (outer != UINT32_MAX && trace->spans[outer].sample.end_ns <= span->sample.begin_ns) {
-            outer = trace->spans[outer].outer;
-        }
-        if (outer == UINT32_MAX || trace->spans[outer].sample.end_ns >= span->sample.end_ns) {
-            break;
-        }
-    }
-    track = &trace->tracks[i];
-    if (i == trace->track_count) {
-        outer = UINT32_MAX;
-        trace->track_count++;
-        track->list = span->sample.list;
-        track->list_name = span->sample.origin.list_name;
-        track->first_ns = i == first ? span->sample.begin_ns : trace->tracks[first].first_ns;
-        track->overlap = i - first;
-    }
-    track->last = index;
-    span->track = i;
-    span->outer = outer;
-}
-
 ZT__PRIVATE zt__track *zt__find_track(zt__trace *trace, const zt__missing *missing) {
     uint32_t i = 0;
     while (i < trace->track_count && !zt__is_track_of(&trace->tracks[i], missing->list, missing->list_name)) {
@@ -24871,29 +24339,48 @@ ZT__PRIVATE int zt__compare_tracks(const void *a, const void *b) {
     return one < other ? -1 : one > other;
 }
 
-/* Distributes the spans to tracks, and numbers these. Returns 0 without memory. */
+/* Distributes the spans to tracks, and numbers these. A span is added to the first track of its list on which
+   it overlaps no span without being inside it, or to a new track. Returns 0 without memory. */
 ZT__PRIVATE int zt__make_tracks(zt__trace *trace) {
     const zt_allocator *allocator = &trace->profiler->config.allocator;
     size_t room = (size_t)trace->span_count + trace->missing_count + 1;
     zt__track **order = (zt__track **)zt__allocate(allocator, room, sizeof *order);
-    uint32_t i, lists = 0, first = 0;
+    uint32_t i, k, lists = 0, first = 0; /* the first track of a list */
+    zt__track *track;
     trace->tracks = (zt__track *)zt__allocate(allocator, room, sizeof *trace->tracks);
-    if (!order || !trace->tracks) {
-        zt__free(allocator, (void *)order);
-        return 0;
-    }
-    for (i = 0; i < trace->span_count; i++) {
-        const zt__timeline_sample *sample = &trace->spans[i].sample;
+    for (i = 0; i < trace->span_count && order && trace->tracks; i++) {
+        zt__span *span = &trace->spans[i];
+        const zt__timeline_sample *sample = &span->sample;
         if (first < trace->track_count &&
             !zt__is_track_of(&trace->tracks[first], sample->list, sample->origin.list_name)) {
             first = trace->track_count;
         }
-        zt__add_to_track(trace, first, i);
+        span->outer = UINT32_MAX;
+        for (k = first; k < trace->track_count; k++) {
+            uint32_t outer = trace->tracks[k].last;
+            while (outer != UINT32_MAX && trace->spans[outer].sample.end_ns <= sample->begin_ns) {
+                outer = trace->spans[outer].outer;
+            }
+            if (outer == UINT32_MAX || trace->spans[outer].sample.end_ns >= sample->end_ns) {
+                span->outer = outer;
+                break;
+            }
+        }
+        track = &trace->tracks[k];
+        if (k == trace->track_count) {
+            trace->track_count++;
+            track->list = sample->list;
+            track->list_name = sample->origin.list_name;
+            track->first_ns = k == first ? sample->begin_ns : trace->tracks[first].first_ns;
+            track->overlap = k - first;
+        }
+        track->last = i;
+        span->track = k;
     }
-    for (i = 0; i < trace->missing_count; i++) {
+    for (i = 0; i < trace->missing_count && order && trace->tracks; i++) {
         const zt__missing *missing = &trace->missing[i];
         if (missing->list && !zt__find_track(trace, missing)) {
-            zt__track *track = &trace->tracks[trace->track_count++];
+            track = &trace->tracks[trace->track_count++];
             track->list = missing->list;
             track->list_name = missing->list_name;
             track->first_ns = missing->since_ns;
@@ -24902,14 +24389,16 @@ ZT__PRIVATE int zt__make_tracks(zt__trace *trace) {
     for (i = 0; i < trace->track_count; i++) {
         order[i] = &trace->tracks[i];
     }
-    qsort((void *)order, trace->track_count, sizeof *order, zt__compare_tracks);
+    if (trace->track_count) {
+        qsort((void *)order, trace->track_count, sizeof *order, zt__compare_tracks);
+    }
     for (i = 0; i < trace->track_count; i++) {
         lists += order[i]->overlap == 0;
         order[i]->number = i + 1;
         order[i]->list_number = lists;
     }
     zt__free(allocator, (void *)order);
-    return 1;
+    return order && trace->tracks;
 }
 
 /* ---- events ---------------------------------------------------------------------------------------------- */
@@ -24964,23 +24453,6 @@ ZT__PRIVATE void zt__write_remark(zt__trace *trace, const char *name, const char
     zt__write_text(trace->writer, "}}");
 }
 
-ZT__PRIVATE void zt__write_track_names(zt__trace *trace) {
-    uint32_t i;
-    for (i = 0; i < trace->track_count; i++) {
-        const zt__track *track = &trace->tracks[i];
-        char name[64];
-        snprintf(name, sizeof name, "list %u", (unsigned)track->list_number);
-        zt__begin_event(trace->writer, "M", "thread_name", trace->device, track->number);
-        zt__write_text(trace->writer, ",\"args\":{\"name\":\"");
-        zt__write_json_characters(trace->writer, track->list_name ? track->list_name : name);
-        if (track->overlap) {
-            zt__print(trace->writer, ", overlap %u", (unsigned)track->overlap);
-        }
-        zt__write_text(trace->writer, "\"}}");
-        zt__write_place(trace, "thread_sort_index", trace->device, track->number, track->number);
-    }
-}
-
 /* ---- the program ----------------------------------------------------------------------------------------- */
 
 /* For qsort: orders by thread and begin, with outer slices before inner ones. */
@@ -24998,60 +24470,41 @@ ZT__PRIVATE int zt__compare_slices(const void *a, const void *b) {
     return one->kind < other->kind ? -1 : one->kind > other->kind;
 }
 
-/* Returns when the call of a thread that began at a time has returned. If that is not known, the call lasts a
-   nanosecond, so that a flow can begin in it. */
-ZT__PRIVATE uint64_t zt__find_end_of_execution(const zt__trace *trace, uint64_t begin_ns, uint32_t thread) {
-    uint32_t low = 0, high = trace->execution_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (trace->executions[middle].begin_ns < begin_ns) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    if (low < trace->execution_count && trace->executions[low].begin_ns == begin_ns &&
-        trace->executions[low].thread == thread && trace->executions[low].end_ns > begin_ns) {
-        return trace->executions[low].end_ns;
-    }
-    return begin_ns + 1;
+/* For bsearch: whether an execution began at a time. */
+ZT__PRIVATE int zt__compare_begin(const void *key, const void *element) {
+    uint64_t begin_ns = *(const uint64_t *)key;
+    const zt__execution *execution = (const zt__execution *)element;
+    return begin_ns < execution->begin_ns ? -1 : begin_ns > execution->begin_ns;
 }
 
-/* Removes slices that stand for one call: it has executed several regions, or what it has appended has run
-   several times. */
-ZT__PRIVATE void zt__unite_slices(zt__trace *trace) {
-    uint32_t i, count = 0;
-    for (i = 0; i < trace->slice_count; i++) {
-        zt__host_slice *slice = &trace->slices[i], *before = count ? &trace->slices[count - 1] : NULL;
-        if (before && slice->kind != ZT__SLICE_CALL && before->kind == slice->kind &&
-            before->thread == slice->thread && before->begin_ns == slice->begin_ns &&
-            before->name == slice->name) {
-            before->regions++;
-        } else {
-            trace->slices[count++] = *slice;
-        }
-    }
-    trace->slice_count = count;
-}
-
-/* Shortens slices that would end after one that contains their begin: regions of a thread may overlap, and
-   slices of a track must not. */
+/* Makes tracks of the sorted slices. Those that stand for one call become one: it has executed several
+   regions, or what it has appended has run several times. One that would end after another that contains its
+   begin is shortened: regions of a thread may overlap, and slices of a track must not. */
 ZT__PRIVATE void zt__nest_slices(zt__trace *trace) {
-    uint32_t i, outer = UINT32_MAX;
+    uint32_t i, count = 0, outer = UINT32_MAX;
     for (i = 0; i < trace->slice_count; i++) {
-        zt__host_slice *slice = &trace->slices[i];
-        if (i > 0 && trace->slices[i - 1].thread != slice->thread) {
+        zt__host_slice slice = trace->slices[i];
+        zt__host_slice *before = count ? &trace->slices[count - 1] : NULL;
+        if (before && before->thread != slice.thread) {
+            before = NULL;
             outer = UINT32_MAX;
         }
-        while (outer != UINT32_MAX && trace->slices[outer].end_ns <= slice->begin_ns) {
+        if (before && slice.kind != ZT__SLICE_CALL && before->kind == slice.kind &&
+            before->begin_ns == slice.begin_ns && before->name == slice.name) {
+            before->regions++;
+            continue;
+        }
+        while (outer != UINT32_MAX && trace->slices[outer].end_ns <= slice.begin_ns) {
             outer = trace->slices[outer].outer;
         }
-        if (outer != UINT32_MAX && slice->end_ns > trace->slices[outer].end_ns) {
-            slice->end_ns = trace->slices[outer].end_ns;
+        if (outer != UINT32_MAX && slice.end_ns > trace->slices[outer].end_ns) {
+            slice.end_ns = trace->slices[outer].end_ns;
         }
-        slice->outer = outer;
-        outer = i;
+        slice.outer = outer;
+        trace->slices[count] = slice;
+        outer = count++;
     }
+    trace->slice_count = count;
 }
 
 /* Finds what the threads of the program have done. Returns 0 without memory. */
@@ -25078,8 +24531,14 @@ ZT__PRIVATE int zt__make_slices(zt__trace *trace) {
         slice->begin_ns = sample->submitted_ns;
         slice->regions = 1;
         if (sample->origin.executions) {
+            const zt__execution *execution =
+                (const zt__execution *)bsearch(&slice->begin_ns, trace->executions, trace->execution_count,
+                                               sizeof *execution, zt__compare_begin);
             slice->kind = ZT__SLICE_EXECUTE;
-            slice->end_ns = zt__find_end_of_execution(trace, slice->begin_ns, slice->thread);
+            slice->end_ns = slice->begin_ns + 1; /* if it is not known, so that a flow can begin in it */
+            if (execution && execution->thread == slice->thread && execution->end_ns > slice->begin_ns) {
+                slice->end_ns = execution->end_ns;
+            }
         } else {
             slice->kind = ZT__SLICE_APPEND;
             slice->end_ns = slice->begin_ns + sample->origin.append_ns;
@@ -25103,39 +24562,29 @@ ZT__PRIVATE int zt__make_slices(zt__trace *trace) {
     if (trace->slice_count) {
         qsort(trace->slices, trace->slice_count, sizeof *trace->slices, zt__compare_slices);
     }
-    zt__unite_slices(trace);
     zt__nest_slices(trace);
     return 1;
 }
 
-/* Names a thread as the system does, if it still runs. */
-ZT__PRIVATE void zt__write_thread_name(zt__trace *trace, uint32_t thread) {
-    char name[64];
-    zt__read_thread_name(thread, name, sizeof name);
-    zt__write_name(trace, "thread_name", trace->program, thread, name[0] ? name : "thread");
-}
-
-/* Names the program by the file that it was started from. */
-ZT__PRIVATE void zt__write_program_name(zt__trace *trace) {
-    char name[256];
+/* Writes what the threads of the program have done. It is named by the file that it was started from, and a
+   thread as the system names it, if it still runs. */
+ZT__PRIVATE void zt__write_program(zt__trace *trace) {
+    zt__writer *writer = trace->writer;
     const char *program = trace->profiler->facts.program;
     size_t end = strcspn(program, " "), begin = end;
+    char name[256];
+    uint32_t i;
     while (begin > 0 && !zt__is_separator(program[begin - 1])) {
         begin--;
     }
     zt__copy_text(name, sizeof name, program + begin, end - begin);
     zt__write_name(trace, "process_name", trace->program, 0, name[0] ? name : "program");
     zt__write_place(trace, "process_sort_index", trace->program, 0, 0);
-}
-
-ZT__PRIVATE void zt__write_slices(zt__trace *trace) {
-    zt__writer *writer = trace->writer;
-    uint32_t i;
     for (i = 0; i < trace->slice_count; i++) {
         const zt__host_slice *slice = &trace->slices[i];
-        char name[256];
         if (i == 0 || trace->slices[i - 1].thread != slice->thread) {
-            zt__write_thread_name(trace, slice->thread);
+            zt__read_thread_name(slice->thread, name, sizeof name);
+            zt__write_name(trace, "thread_name", trace->program, slice->thread, name[0] ? name : "thread");
         }
         snprintf(name, sizeof name, "append %.240s", slice->name ? slice->name : "");
         zt__begin_event(writer, "X",
@@ -25178,38 +24627,22 @@ ZT__PRIVATE void zt__write_extent(zt__writer *writer, const char *label, const u
     }
 }
 
-/* Writes how long a sample has waited, and what it has copied, as far as known. */
-ZT__PRIVATE void zt__write_waits_and_bytes(zt__trace *trace, const zt__span *span) {
-    const zt__region_record *record = zt__record_at(trace->profiler, span->sample.region);
+/* Writes a region, and the flow that leads to it from the call that has submitted it. What is not known is
+   left out. */
+ZT__PRIVATE void zt__write_span(zt__trace *trace, uint32_t index) {
+    const zt__span *span = &trace->spans[index];
+    const zt__timeline_sample *sample = &span->sample;
+    const zt__origin *origin = &sample->origin;
+    const zt__region_record *record = zt__record_at(trace->profiler, sample->region);
     zt__writer *writer = trace->writer;
+    uint32_t track = trace->tracks[span->track].number, i;
     double error_ns;
     zt__lock(&trace->profiler->mutex);
     error_ns = record->launch_error_ns;
     zt__unlock(&trace->profiler->mutex);
-    if (!zt__is_nan(span->latencies[ZT_LATENCY_QUEUE])) {
-        zt__write_argument(writer, "queue latency [ns]", span->latencies[ZT_LATENCY_QUEUE]);
-    }
-    if (!zt__is_nan(span->latencies[ZT_LATENCY_LAUNCH]) && span->latencies[ZT_LATENCY_LAUNCH] > error_ns) {
-        zt__write_argument(writer, "launch latency [ns]", span->latencies[ZT_LATENCY_LAUNCH]);
-    }
-    if (span->sample.bytes) {
-        zt__write_argument(writer, "bytes", (double)span->sample.bytes);
-    }
-    if (span->sample.bytes && span->figures[0] > 0) {
-        zt__write_argument(writer, "GB/s", (double)span->sample.bytes / span->figures[0]);
-    }
-}
-
-/* Writes a region, and the flow that leads to it from the call that has submitted it. */
-ZT__PRIVATE void zt__write_span(zt__trace *trace, uint32_t index) {
-    const zt__span *span = &trace->spans[index];
-    const zt__origin *origin = &span->sample.origin;
-    zt__writer *writer = trace->writer;
-    const char *name = zt__record_at(trace->profiler, span->sample.region)->name;
-    uint32_t track = trace->tracks[span->track].number, i;
-    zt__begin_event(writer, "X", name, trace->device, track);
-    zt__write_event_time(writer, "ts", span->sample.begin_ns);
-    zt__write_event_time(writer, "dur", span->sample.end_ns - span->sample.begin_ns);
+    zt__begin_event(writer, "X", record->name, trace->device, track);
+    zt__write_event_time(writer, "ts", sample->begin_ns);
+    zt__write_event_time(writer, "dur", sample->end_ns - sample->begin_ns);
     zt__write_text(writer, ",\"cat\":\"region\",\"args\":{");
     zt__write_argument(writer, "GPU time [ns]", span->figures[0]);
     for (i = 0; i < trace->columns.count; i++) {
@@ -25219,43 +24652,72 @@ ZT__PRIVATE void zt__write_span(zt__trace *trace, uint32_t index) {
     }
     zt__write_extent(writer, "groups", origin->group_count);
     zt__write_extent(writer, "group size", origin->group_size);
-    zt__write_waits_and_bytes(trace, span);
+    if (!zt__is_nan(span->latencies[ZT_LATENCY_QUEUE])) {
+        zt__write_argument(writer, "queue latency [ns]", span->latencies[ZT_LATENCY_QUEUE]);
+    }
+    if (!zt__is_nan(span->latencies[ZT_LATENCY_LAUNCH]) && span->latencies[ZT_LATENCY_LAUNCH] > error_ns) {
+        zt__write_argument(writer, "launch latency [ns]", span->latencies[ZT_LATENCY_LAUNCH]);
+    }
+    if (sample->bytes) {
+        zt__write_argument(writer, "bytes", (double)sample->bytes);
+    }
+    if (sample->bytes && span->figures[0] > 0) {
+        zt__write_argument(writer, "GB/s", (double)sample->bytes / span->figures[0]);
+    }
     if (origin->appended_by) {
         zt__print(writer, ",\"appended by thread\":%u", (unsigned)origin->appended_by);
     }
     zt__write_text(writer, "}}");
     if (origin->submitted_by) {
         zt__begin_event(writer, "s", "submit", trace->program, origin->submitted_by);
-        zt__write_event_time(writer, "ts", span->sample.submitted_ns);
+        zt__write_event_time(writer, "ts", sample->submitted_ns);
         zt__print(writer, ",\"cat\":\"flow\",\"id\":%u}", (unsigned)index + 1);
         zt__begin_event(writer, "f", "submit", trace->device, track);
-        zt__write_event_time(writer, "ts", span->sample.begin_ns);
+        zt__write_event_time(writer, "ts", sample->begin_ns);
         zt__print(writer, ",\"cat\":\"flow\",\"id\":%u,\"bp\":\"e\"}", (unsigned)index + 1);
     }
 }
 
-/* Writes what is not on the timeline, at the time when it was submitted. */
-ZT__PRIVATE void zt__write_missing_events(zt__trace *trace) {
+/* Writes what the device has done: the names of tracks, the regions on them, and what is missing there at the
+   time when it was submitted. */
+ZT__PRIVATE void zt__write_device(zt__trace *trace) {
+    zt__writer *writer = trace->writer;
     uint64_t first_ns = UINT64_MAX;
     char name[256];
     uint32_t i;
+    zt__write_name(trace, "process_name", trace->device, 0, trace->profiler->device_name);
+    zt__write_place(trace, "process_sort_index", trace->device, 0, 1);
+    for (i = 0; i < trace->track_count; i++) {
+        const zt__track *track = &trace->tracks[i];
+        snprintf(name, sizeof name, "list %u", (unsigned)track->list_number);
+        zt__begin_event(writer, "M", "thread_name", trace->device, track->number);
+        zt__write_text(writer, ",\"args\":{\"name\":\"");
+        zt__write_json_characters(writer, track->list_name ? track->list_name : name);
+        if (track->overlap) {
+            zt__print(writer, ", overlap %u", (unsigned)track->overlap);
+        }
+        zt__write_text(writer, "\"}}");
+        zt__write_place(trace, "thread_sort_index", trace->device, track->number, track->number);
+    }
+    for (i = 0; i < trace->span_count; i++) {
+        uint64_t begin_ns = trace->spans[i].sample.begin_ns;
+        first_ns = begin_ns < first_ns ? begin_ns : first_ns;
+        zt__write_span(trace, i);
+    }
     for (i = 0; i < trace->missing_count; i++) {
         const zt__missing *missing = &trace->missing[i];
         const zt__track *track = missing->list ? zt__find_track(trace, missing) : NULL;
-        const char *cause = missing->cause == ZT_CAUSE_COUNT ? "the device's clock overflowed"
-                                                             : zt_cause_name(missing->cause);
+        int is_uncertain = missing->cause == ZT_CAUSE_COUNT;
         snprintf(name, sizeof name, "%s: %.200s",
-                 missing->cause == ZT_CAUSE_COUNT      ? "uncertain time"
+                 is_uncertain                          ? "uncertain time"
                  : missing->cause < ZT_DROPPED_NO_SLOT ? "lost"
                                                        : "dropped",
                  missing->region ? missing->region->name : "a region");
         zt__begin_instant(trace, name, "missing", track ? track->number : 0, missing->since_ns);
-        zt__write_json_text(trace->writer, "cause", cause);
-        zt__write_json_count(trace->writer, "samples", missing->count);
-        zt__write_text(trace->writer, "}}");
-    }
-    for (i = 0; i < trace->span_count; i++) {
-        first_ns = trace->spans[i].sample.begin_ns < first_ns ? trace->spans[i].sample.begin_ns : first_ns;
+        zt__write_json_text(writer, "cause",
+                            is_uncertain ? "the device's clock overflowed" : zt_cause_name(missing->cause));
+        zt__write_json_count(writer, "samples", missing->count);
+        zt__write_text(writer, "}}");
     }
     if (trace->replaced && trace->span_count) {
         zt__write_remark(trace, "earlier samples are not kept", "missing", 0, first_ns, "samples",
@@ -25267,6 +24729,10 @@ ZT__PRIVATE void zt__write_missing_events(zt__trace *trace) {
 
 /* A copy of the rows of a stream, with the chosen figures. */
 typedef struct zt__traced_rows {
+    uint64_t first, end; /* in the order of all rows of the stream; older ones are not kept */
+    uint32_t metric_count;
+    double *means; /* of each metric, over so many rows */
+    uint64_t *counts;
     zt__kept_row *rows;
     double *figures; /* of each row */
     uint64_t *last;  /* of each column, the bits of the value that was written last */
@@ -25274,66 +24740,48 @@ typedef struct zt__traced_rows {
     zt__trace_columns columns;
 } zt__traced_rows;
 
-/* Computes the means of all metrics over the kept rows. */
-ZT__PRIVATE void zt__read_row_means(zt__stream_data *data, uint64_t first, uint64_t end, double *means,
-                                    uint64_t *counts) {
-    uint32_t metrics = data->group.metric_count, m;
-    while (first < end) {
-        uint64_t oldest, until = end - first > ZT__COPIED_AT_ONCE ? first + ZT__COPIED_AT_ONCE : end;
-        zt__lock(&data->mutex);
-        oldest = zt__oldest_kept(data->rows_written, data->row_capacity);
-        for (first = first > oldest ? first : oldest; first < until; first++) {
-            const double *values = data->row_values + (size_t)(first % data->row_capacity) * metrics;
-            for (m = 0; m < metrics; m++) {
-                if (zt__is_finite(values[m])) {
-                    means[m] += values[m];
-                    counts[m]++;
-                }
-            }
-        }
-        zt__unlock(&data->mutex);
-    }
-    for (m = 0; m < metrics; m++) {
-        means[m] = counts[m] ? means[m] / (double)counts[m] : zt__nan();
-    }
-}
+/* Called with each kept row of a stream, while its mutex is locked. */
+typedef void (*zt__row_fn)(zt__traced_rows *rows, const zt__kept_row *row, const double *values);
 
-/* Copies the kept rows. */
-ZT__PRIVATE void zt__copy_rows(zt__stream_data *data, uint64_t first, uint64_t end, zt__traced_rows *copy) {
-    uint32_t metrics = data->group.metric_count;
-    while (first < end) {
-        uint64_t oldest, until = end - first > ZT__COPIED_AT_ONCE ? first + ZT__COPIED_AT_ONCE : end;
+ZT__PRIVATE void zt__visit_rows(zt__stream_data *data, zt__row_fn visit, zt__traced_rows *rows) {
+    uint64_t next = rows->first, oldest;
+    while (next < rows->end) {
+        uint64_t until = rows->end - next > ZT__COPIED_AT_ONCE ? next + ZT__COPIED_AT_ONCE : rows->end;
         zt__lock(&data->mutex);
         oldest = zt__oldest_kept(data->rows_written, data->row_capacity);
-        for (first = first > oldest ? first : oldest; first < until; first++) {
-            size_t place = (size_t)(first % data->row_capacity);
-            const zt__kept_row *row = &data->rows[place];
-            copy->rows[copy->count] = *row;
-            zt__compute_columns(&copy->columns, data->row_values + place * metrics, metrics,
-                                (double)(row->end_ns - row->begin_ns),
-                                copy->figures + (size_t)copy->count * copy->columns.count);
-            copy->count++;
+        for (next = next > oldest ? next : oldest; next < until; next++) {
+            size_t place = (size_t)(next % data->row_capacity);
+            visit(rows, &data->rows[place], data->row_values + place * rows->metric_count);
         }
         zt__unlock(&data->mutex);
     }
 }
 
-/* Rounds the value of a counter by less than 0.025 %, more than which no track shows. Values that are rounded
-   differently differ in the first ZT__COUNTER_DIGITS digits. Returns the bits, which tell NaN apart in any
-   mode of a compiler. */
-ZT__PRIVATE uint64_t zt__round_value(double *value) {
-    const uint64_t half = UINT64_C(1) << 40; /* 11 of 52 bits stay */
-    uint64_t bits;
-    memcpy(&bits, value, sizeof bits);
-    bits = (bits + half) & ~(half * 2 - 1);
-    memcpy(value, &bits, sizeof bits);
-    return bits;
+ZT__PRIVATE void zt__add_to_means(zt__traced_rows *rows, const zt__kept_row *row, const double *values) {
+    uint32_t i;
+    (void)row;
+    for (i = 0; i < rows->metric_count; i++) {
+        if (zt__is_finite(values[i])) {
+            rows->means[i] += values[i];
+            rows->counts[i]++;
+        }
+    }
+}
+
+ZT__PRIVATE void zt__copy_row(zt__traced_rows *rows, const zt__kept_row *row, const double *values) {
+    rows->rows[rows->count] = *row;
+    zt__compute_columns(&rows->columns, values, rows->metric_count, (double)(row->end_ns - row->begin_ns),
+                        rows->figures + (size_t)rows->count * rows->columns.count);
+    rows->count++;
 }
 
 /* Goes through the rows, and writes or, without a trace, counts the values that differ from the one before.
- */
+   Values are rounded by less than 0.025 %, more than which no track shows. Those that are rounded differently
+   differ in the first ZT__COUNTER_DIGITS digits. Their bits are compared, which tell NaN apart in any mode of
+   a compiler. */
 ZT__PRIVATE uint32_t zt__write_changes(zt__trace *trace, zt__traced_rows *rows) {
-    const uint64_t none = UINT64_MAX; /* no value is rounded to this */
+    const uint64_t none = UINT64_MAX;        /* no value is rounded to this */
+    const uint64_t half = UINT64_C(1) << 40; /* 11 of 52 bits stay */
     uint32_t columns = rows->columns.count, changes = 0, i, c;
     for (c = 0; c < columns; c++) {
         rows->last[c] = none;
@@ -25344,13 +24792,16 @@ ZT__PRIVATE uint32_t zt__write_changes(zt__trace *trace, zt__traced_rows *rows) 
         const double *figures = rows->figures + (size_t)(is_end ? i - 1 : i) * columns;
         for (c = 0; c < columns; c++) {
             double value = figures[c];
-            uint64_t rounded = zt__round_value(&value);
-            if (!zt__is_finite(figures[c]) || (rounded == rows->last[c] && !row->gap && !is_end)) {
+            uint64_t rounded;
+            memcpy(&rounded, &value, sizeof rounded);
+            rounded = (rounded + half) & ~(half * 2 - 1);
+            if (!zt__is_finite(value) || (rounded == rows->last[c] && !row->gap && !is_end)) {
                 continue;
             }
             rows->last[c] = rounded;
             changes++;
             if (trace) {
+                memcpy(&value, &rounded, sizeof value);
                 zt__begin_event(trace->writer, "C", rows->columns.columns[c].label.text, trace->device, 0);
                 zt__write_event_time(trace->writer, "ts", is_end ? row->end_ns : row->begin_ns);
                 zt__write_text(trace->writer, ",\"args\":{\"value\":");
@@ -25388,46 +24839,53 @@ ZT__PRIVATE void zt__merge_rows(zt__traced_rows *rows) {
     rows->count = to;
 }
 
-/* Writes a gap before a row, which it may follow or contain. */
-ZT__PRIVATE void zt__write_gap(zt__trace *trace, const zt__kept_row *before, const zt__kept_row *row,
-                               uint64_t period_ns, uint32_t track) {
-    int is_contained = row->begin_ns <= before->end_ns;
-    uint64_t begin_ns = is_contained ? row->begin_ns : before->end_ns;
-    uint64_t end_ns = is_contained ? row->end_ns : row->begin_ns;
-    uint64_t periods = (row->end_ns - before->end_ns + period_ns / 2) / period_ns;
-    zt__begin_event(trace->writer, "X", "gap", trace->device, track);
-    zt__write_event_time(trace->writer, "ts", begin_ns);
-    zt__write_event_time(trace->writer, "dur", end_ns - begin_ns);
-    zt__write_text(trace->writer, ",\"cat\":\"missing\",\"args\":{");
-    if (periods > 1) {
-        zt__write_json_count(trace->writer, "missing rows, about", periods - 1);
-    }
-    zt__write_text(trace->writer, "}}");
-}
-
-/* Writes markers as instants, and gaps as spans. */
+/* Writes markers as instants, and gaps as spans: one before a row, which it may follow or contain. */
 ZT__PRIVATE void zt__write_markers_and_gaps(zt__trace *trace, const zt__traced_rows *rows, uint64_t period_ns,
                                             uint32_t track) {
+    zt__writer *writer = trace->writer;
     uint32_t i;
     for (i = 0; i < rows->count; i++) {
         const zt__kept_row *row = &rows->rows[i];
         if (row->gap && i > 0) {
-            zt__write_gap(trace, row - 1, row, period_ns, track);
+            uint64_t before_ns = row[-1].end_ns;
+            int is_contained = row->begin_ns <= before_ns;
+            uint64_t begin_ns = is_contained ? row->begin_ns : before_ns;
+            uint64_t end_ns = is_contained ? row->end_ns : row->begin_ns;
+            uint64_t periods = (row->end_ns - before_ns + period_ns / 2) / period_ns;
+            zt__begin_event(writer, "X", "gap", trace->device, track);
+            zt__write_event_time(writer, "ts", begin_ns);
+            zt__write_event_time(writer, "dur", end_ns - begin_ns);
+            zt__write_text(writer, ",\"cat\":\"missing\",\"args\":{");
+            if (periods > 1) {
+                zt__write_json_count(writer, "missing rows, about", periods - 1);
+            }
+            zt__write_text(writer, "}}");
         } else if (row->gap) {
             zt__begin_instant(trace, "gap before this", "missing", track, row->begin_ns);
-            zt__write_text(trace->writer, "}}");
+            zt__write_text(writer, "}}");
         }
         if (row->marker) {
             zt__begin_instant(trace, row->marker, "marker", track, row->end_ns);
-            zt__write_text(trace->writer, "}}");
+            zt__write_text(writer, "}}");
         }
     }
 }
 
-/* Writes the counters of a stream. `most` is how many values they may have. */
-ZT__PRIVATE void zt__write_counters(zt__trace *trace, zt__traced_rows *rows, uint32_t most, uint32_t track) {
-    uint32_t before = rows->count;
+/* Writes the copied rows of a stream: a track with its gaps and markers, and a counter for each chosen
+   metric. `most` is how many values these may have. */
+ZT__PRIVATE void zt__write_rows(zt__trace *trace, zt__stream_data *data, zt__traced_rows *rows, uint32_t most,
+                                uint32_t track) {
+    char name[ZET_MAX_METRIC_GROUP_NAME + 16];
     uint64_t merged = 1;
+    uint32_t before = rows->count;
+    snprintf(name, sizeof name, "stream %s", data->group.properties.name);
+    zt__write_name(trace, "thread_name", trace->device, track, name);
+    zt__write_place(trace, "thread_sort_index", trace->device, track, track);
+    if (rows->first > 0) {
+        zt__write_remark(trace, "earlier rows are not kept", "missing", track, rows->rows[0].begin_ns, "rows",
+                         rows->first, "raise zt_stream_config.timeline_rows");
+    }
+    zt__write_markers_and_gaps(trace, rows, data->period_ns, track);
     while (zt__write_changes(NULL, rows) > most && rows->count > 1) {
         zt__merge_rows(rows);
         merged *= 2;
@@ -25443,49 +24901,46 @@ ZT__PRIVATE void zt__write_counters(zt__trace *trace, zt__traced_rows *rows, uin
     zt__write_changes(trace, rows);
 }
 
-/* Writes an attached stream: a track with its gaps and markers, and a counter for each chosen metric. Returns
-   0 without memory. */
+/* Reads and writes an attached stream. Returns 0 without memory. */
 ZT__PRIVATE int zt__write_stream(zt__trace *trace, zt__stream_data *data, int several, uint32_t most,
                                  uint32_t track) {
     const zt_allocator *allocator = &trace->profiler->config.allocator;
-    uint32_t metrics = data->group.metric_count;
-    double *means = (double *)zt__allocate(allocator, metrics, sizeof *means);
-    uint64_t *counts = (uint64_t *)zt__allocate(allocator, metrics, sizeof *counts), first, end;
-    zt__mean_table table = {means, metrics, 1};
-    int has_memory = means && counts;
+    uint32_t metrics = data->group.metric_count, i;
     zt__traced_rows rows;
-    char name[ZET_MAX_METRIC_GROUP_NAME + 16];
+    zt__mean_table table;
+    int has_memory;
     memset(&rows, 0, sizeof rows);
-    zt__get_kept_rows(data, &first, &end);
+    rows.metric_count = metrics;
+    rows.means = (double *)zt__allocate(allocator, metrics, sizeof *rows.means);
+    rows.counts = (uint64_t *)zt__allocate(allocator, metrics, sizeof *rows.counts);
+    zt__get_kept_rows(data, &rows.first, &rows.end);
+    has_memory = rows.means && rows.counts;
     if (has_memory) {
-        zt__read_row_means(data, first, end, means, counts);
+        zt__visit_rows(data, zt__add_to_means, &rows);
+        for (i = 0; i < metrics; i++) {
+            rows.means[i] = rows.counts[i] ? rows.means[i] / (double)rows.counts[i] : zt__nan();
+        }
+        table.means = rows.means;
+        table.stride = metrics;
+        table.region_count = 1;
         has_memory = zt__choose_trace_columns(trace->profiler, data->metrics, metrics, &table, 1, several,
                                               &rows.columns);
     }
     if (has_memory) {
-        size_t columns = (size_t)rows.columns.count + 1;
-        rows.rows = (zt__kept_row *)zt__allocate(allocator, (size_t)(end - first) + 1, sizeof *rows.rows);
-        rows.figures =
-            (double *)zt__allocate(allocator, (size_t)(end - first) + 1, columns * sizeof *rows.figures);
+        size_t columns = (size_t)rows.columns.count + 1, room = (size_t)(rows.end - rows.first) + 1;
+        rows.rows = (zt__kept_row *)zt__allocate(allocator, room, sizeof *rows.rows);
+        rows.figures = (double *)zt__allocate(allocator, room, columns * sizeof *rows.figures);
         rows.last = (uint64_t *)zt__allocate(allocator, columns, sizeof *rows.last);
         has_memory = rows.rows && rows.figures && rows.last;
     }
     if (has_memory) {
-        zt__copy_rows(data, first, end, &rows);
+        zt__visit_rows(data, zt__copy_row, &rows);
     }
     if (rows.count > 0) {
-        snprintf(name, sizeof name, "stream %s", data->group.properties.name);
-        zt__write_name(trace, "thread_name", trace->device, track, name);
-        zt__write_place(trace, "thread_sort_index", trace->device, track, track);
-        if (first > 0) {
-            zt__write_remark(trace, "earlier rows are not kept", "missing", track, rows.rows[0].begin_ns,
-                             "rows", first, "raise zt_stream_config.timeline_rows");
-        }
-        zt__write_markers_and_gaps(trace, &rows, data->period_ns, track);
-        zt__write_counters(trace, &rows, most, track);
+        zt__write_rows(trace, data, &rows, most, track);
     }
-    zt__free(allocator, means);
-    zt__free(allocator, counts);
+    zt__free(allocator, rows.means);
+    zt__free(allocator, rows.counts);
     zt__free(allocator, rows.rows);
     zt__free(allocator, rows.figures);
     zt__free(allocator, rows.last);
@@ -25493,67 +24948,42 @@ ZT__PRIVATE int zt__write_stream(zt__trace *trace, zt__stream_data *data, int se
     return has_memory;
 }
 
-/* Writes all attached streams. Returns 0 without memory. */
-ZT__PRIVATE int zt__write_streams(zt__trace *trace) {
-    zt__stream_data *data = NULL;
-    uint32_t count = 0, track = trace->track_count;
-    int has_memory = 1;
-    while ((data = zt__next_attached_stream(trace->profiler, data)) != NULL) {
-        count++;
-    }
-    while (has_memory && (data = zt__next_attached_stream(trace->profiler, data)) != NULL) {
-        has_memory =
-            zt__write_stream(trace, data, count > 1, ZT__COUNTER_EVENTS / (count ? count : 1), ++track);
-    }
-    return has_memory;
-}
-
 /* ---- the trace ------------------------------------------------------------------------------------------- */
-
-ZT__PRIVATE void zt__write_trace_head(zt__trace *trace) {
-    const zt_profiler *profiler = trace->profiler;
-    zt__writer *writer = trace->writer;
-    zt_counts counts = zt_get_counts(profiler);
-    zt__write_text(writer, "{\"displayTimeUnit\":\"ns\",\"otherData\":{");
-    zt__write_json_text(writer, "zetools", ZETOOLS_VERSION);
-    zt__write_json_text(writer, "clock", "CLOCK_MONOTONIC");
-    zt__write_json_text(writer, "program", profiler->facts.program);
-    zt__write_json_text(writer, "device", profiler->device_name);
-    zt__write_json_count(writer, "begun", counts.begun);
-    zt__write_json_count(writer, "collected", counts.collected);
-    zt__write_json_count(writer, "lost", counts.lost);
-    zt__write_json_count(writer, "dropped", counts.dropped);
-    zt__write_json_count(writer, "in_flight", counts.in_flight);
-    zt__write_text(writer, "},\n\"traceEvents\":[");
-}
 
 /* Returns 0 without memory. */
 ZT__PRIVATE int zt__write_trace(zt_profiler *profiler, zt__writer *writer) {
     const zt_allocator *allocator = &profiler->config.allocator;
+    zt_counts counts = zt_get_counts(profiler);
+    zt__stream_data *data = NULL;
     zt__trace trace;
     int has_memory;
-    uint32_t i;
+    uint32_t streams = 0, track;
     memset(&trace, 0, sizeof trace);
     trace.profiler = profiler;
     trace.writer = writer;
     trace.program = zt__get_process_id();
     trace.device = trace.program + (1 + (long)(profiler->id % ZT__MAX_PROFILERS)) * ZT__SYSTEM_NUMBERS;
     zt__relate_clocks(profiler, 1);
-    has_memory = zt__choose_arguments(&trace) && zt__copy_spans(&trace) &&
-                 zt__copy_missing_and_executions(&trace) && zt__make_tracks(&trace) &&
-                 zt__make_slices(&trace);
-    zt__write_trace_head(&trace);
+    has_memory = zt__copy_spans(&trace) && zt__copy_missing_and_executions(&trace) &&
+                 zt__make_tracks(&trace) && zt__make_slices(&trace);
+    zt__write_text(writer, "{\"displayTimeUnit\":\"ns\",\"otherData\":{");
+    zt__write_json_text(writer, "zetools", ZETOOLS_VERSION);
+    zt__write_json_text(writer, "clock", "CLOCK_MONOTONIC");
+    zt__write_json_text(writer, "program", profiler->facts.program);
+    zt__write_json_text(writer, "device", profiler->device_name);
+    zt__write_json_counts(writer, &counts);
+    zt__write_text(writer, "},\n\"traceEvents\":[");
     if (has_memory) {
-        zt__write_program_name(&trace);
-        zt__write_slices(&trace);
-        zt__write_name(&trace, "process_name", trace.device, 0, profiler->device_name);
-        zt__write_place(&trace, "process_sort_index", trace.device, 0, 1);
-        zt__write_track_names(&trace);
-        for (i = 0; i < trace.span_count; i++) {
-            zt__write_span(&trace, i);
-        }
-        zt__write_missing_events(&trace);
-        has_memory = zt__write_streams(&trace);
+        zt__write_program(&trace);
+        zt__write_device(&trace);
+    }
+    while ((data = zt__next_attached_stream(profiler, data)) != NULL) {
+        streams++;
+    }
+    track = trace.track_count;
+    while (has_memory && (data = zt__next_attached_stream(profiler, data)) != NULL) {
+        has_memory = zt__write_stream(&trace, data, streams > 1, ZT__COUNTER_EVENTS / (streams ? streams : 1),
+                                      ++track);
     }
     zt__write_text(writer, "\n]}\n");
     zt__free(allocator, trace.columns.columns);
@@ -26926,49 +26356,46 @@ ZT__PRIVATE int zt__follow_links(zt__target_file *file, const char *path) {
     return 0;
 }
 
-/* Writes a file beside the target and renames it, so that nobody reads an incomplete one. */
-ZT__PRIVATE ze_result_t zt__replace_file(const zt__output *output) {
-    zt__target_file *file = (zt__target_file *)zt__allocate(output->allocator, 1, sizeof *file);
-    zt__file_properties before;
+/* Writes a file beside the target and renames it, so that nobody reads an incomplete one. Pipes, terminals
+   and devices are written to, and not replaced by a file. */
+ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
+    FILE *stream = zt__find_standard_stream(output->path), *part;
+    zt__file_properties target, before;
+    zt__target_file *file;
+    const char *name;
     ze_result_t result;
+    if (stream) {
+        return zt__write_content(output, stream, fflush);
+    }
+    if (zt__get_file_properties(output->path, &target) && !target.is_regular && !target.is_directory) {
+        return zt__write_content(output, zt__open_file(output->path, "wb"), fclose);
+    }
+    file = (zt__target_file *)zt__allocate(output->allocator, 1, sizeof *file);
     if (!file) {
         return zt__report_no_memory(output->diagnostics, output->call, "a path");
     }
     if (!zt__follow_links(file, output->path)) {
         result = zt__report_unwritable(output);
-    } else {
-        const char *name = zt__file_name(file->path);
-        FILE *part;
-        /* A long name is cut, because the name of a file has 255 bytes at the most. */
-        snprintf(file->beside, sizeof file->beside, "%.*s%.128s.%ld.%lx.part", (int)(name - file->path),
-                 file->path, name, zt__get_process_id(), (unsigned long)zt__this_thread());
-        part = zt__open_file(file->beside, "wb");
-        if (part && zt__get_file_properties(file->path, &before)) {
-            zt__set_permissions(file->beside, before.permissions); /* the same people may read it as before */
-        }
-        result = zt__write_content(output, part, fclose);
-        if (result == ZE_RESULT_SUCCESS && !zt__rename_file(file->beside, file->path)) {
-            result = zt__report_unwritable(output);
-        }
-        if (result != ZE_RESULT_SUCCESS) {
-            zt__remove_file(file->beside);
-        }
+        zt__free(output->allocator, file);
+        return result;
+    }
+    name = zt__file_name(file->path);
+    /* A long name is cut, because the name of a file has 255 bytes at the most. */
+    snprintf(file->beside, sizeof file->beside, "%.*s%.128s.%ld.%lx.part", (int)(name - file->path),
+             file->path, name, zt__get_process_id(), (unsigned long)zt__this_thread());
+    part = zt__open_file(file->beside, "wb");
+    if (part && zt__get_file_properties(file->path, &before)) {
+        zt__set_permissions(file->beside, before.permissions); /* the same people may read it as before */
+    }
+    result = zt__write_content(output, part, fclose);
+    if (result == ZE_RESULT_SUCCESS && !zt__rename_file(file->beside, file->path)) {
+        result = zt__report_unwritable(output);
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__remove_file(file->beside);
     }
     zt__free(output->allocator, file);
     return result;
-}
-
-ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
-    FILE *stream = zt__find_standard_stream(output->path);
-    zt__file_properties target;
-    if (stream) {
-        return zt__write_content(output, stream, fflush);
-    }
-    /* Pipes, terminals and devices are written to, and not replaced by a file. */
-    if (zt__get_file_properties(output->path, &target) && !target.is_regular && !target.is_directory) {
-        return zt__write_content(output, zt__open_file(output->path, "wb"), fclose);
-    }
-    return zt__replace_file(output);
 }
 
 typedef struct zt__report_content {
