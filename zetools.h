@@ -7155,12 +7155,12 @@ static const unsigned char zt__transitions[ZT__SLOT_STATE_COUNT][ZT__SLOT_STATE_
 };
 /* clang-format on */
 
-/* How a slot is measured. */
+/* What measures a slot. */
 typedef enum zt__measurement {
-    ZT__BY_COMMANDS,    /* queries or time stamps are appended before and after the work */
-    ZT__BY_EVENT,       /* a launch signals the event, which has the time stamps of the kernel */
-    ZT__BY_COPIED_EVENT /* the same, and a command that waits for the event copies its time stamps: until it
-                           has, the event must not be reset */
+    ZT__SURROUNDING_COMMANDS, /* queries or time stamps, appended before and after the work */
+    ZT__EVENT_STAMPS,         /* the time stamps of the kernel in the event that its launch signals */
+    ZT__COPIED_STAMPS         /* the same, copied by a command that waits for the event: until it has run, the
+                                 event must not be reset */
 } zt__measurement;
 
 typedef struct zt__path zt__path;
@@ -7831,28 +7831,12 @@ ZT__PRIVATE zt__path *zt__find_path(const zt_profiler *profiler, zt__path *outer
     return (zt__path *)zt__map_find(&profiler->path_map, &key, sizeof key);
 }
 
-/* Returns 0 without memory. */
-ZT__PRIVATE int zt__make_room_for_path(zt_profiler *profiler) {
-    if (profiler->path_count == profiler->path_capacity) {
-        zt__path *block = (zt__path *)zt__allocate_unlocked(profiler, ZT__PATHS_PER_BLOCK, sizeof *block);
-        if (block &&
-            profiler->path_count == profiler->path_capacity) { /* else another thread has added one */
-            profiler->path_blocks[profiler->path_capacity / ZT__PATHS_PER_BLOCK] = block;
-            profiler->path_capacity += ZT__PATHS_PER_BLOCK;
-            block = NULL;
-        }
-        zt__free_unlocked(profiler, block);
-    }
-    return profiler->path_count < profiler->path_capacity &&
-           zt__map_make_room(&profiler->path_map, &profiler->config.allocator, &profiler->mutex);
-}
-
 /* Returns the path of a region inside another path, added if it is new, or NULL without memory. If regions
    are nested too deeply, such as where many are never ended, or on too many paths, it is that of the region
    inside no other. */
 ZT__PRIVATE zt__path *zt__find_or_add_path(zt_profiler *profiler, zt__path *outer,
                                            zt__region_record *region) {
-    zt__path *path = zt__find_path(profiler, outer, region), *above;
+    zt__path *path = zt__find_path(profiler, outer, region), *above, *block;
     int has_room = 1;
     if (!path && outer->depth > 0 &&
         (outer->depth == ZT__MAX_DEPTH || profiler->path_count >= ZT__MAX_NESTED_PATHS)) {
@@ -7862,7 +7846,19 @@ ZT__PRIVATE zt__path *zt__find_or_add_path(zt_profiler *profiler, zt__path *oute
     }
     while (!path && has_room &&
            (profiler->path_count == profiler->path_capacity || zt__map_is_full(&profiler->path_map))) {
-        has_room = zt__make_room_for_path(profiler);
+        if (profiler->path_count == profiler->path_capacity) {
+            block = (zt__path *)zt__allocate_unlocked(profiler, ZT__PATHS_PER_BLOCK, sizeof *block);
+            has_room = block || profiler->path_count < profiler->path_capacity;
+            if (block &&
+                profiler->path_count == profiler->path_capacity) { /* else another thread added one */
+                profiler->path_blocks[profiler->path_capacity / ZT__PATHS_PER_BLOCK] = block;
+                profiler->path_capacity += ZT__PATHS_PER_BLOCK;
+                block = NULL;
+            }
+            zt__free_unlocked(profiler, block);
+        }
+        has_room =
+            has_room && zt__map_make_room(&profiler->path_map, &profiler->config.allocator, &profiler->mutex);
         path = zt__find_path(profiler, outer, region); /* another thread may have added it */
     }
     if (path || !has_room) {
@@ -7952,13 +7948,15 @@ ZT__PRIVATE void zt__destroy_block(zt_profiler *profiler, zt__slot_block *block)
     zt__free(allocator, block);
 }
 
-/* Makes the pools of a block. On failure, `*call` is the call that failed. */
-ZT__PRIVATE ze_result_t zt__create_pools(zt_profiler *profiler, const zt__pass *pass, zt__slot_block *block,
-                                         const char **call) {
+/* Makes what the slots of a block need. On failure, `*call` is the call that failed, and the block can be
+   destroyed. */
+ZT__PRIVATE ze_result_t zt__fill_block(zt_profiler *profiler, const zt__pass *pass, zt__slot_block *block,
+                                       const char **call) {
     zet_metric_query_pool_desc_t query_pool;
     ze_event_pool_desc_t event_pool;
     ze_host_mem_alloc_desc_t memory;
-    uint32_t g;
+    ze_event_desc_t event;
+    uint32_t i, g;
     ze_result_t result = ZE_RESULT_SUCCESS;
     memset(&query_pool, 0, sizeof query_pool);
     query_pool.stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC;
@@ -7987,16 +7985,6 @@ ZT__PRIVATE ze_result_t zt__create_pools(zt_profiler *profiler, const zt__pass *
         result = zeMemAllocHost(profiler->context, &memory, block->count * ZT__STAMPS * sizeof *block->stamps,
                                 ZT__STAMPS * sizeof *block->stamps, (void **)&block->stamps);
     }
-    return result;
-}
-
-/* Makes what the slots of a block need. On failure, `*call` is the call that failed, and the block can be
-   destroyed. */
-ZT__PRIVATE ze_result_t zt__fill_block(zt_profiler *profiler, const zt__pass *pass, zt__slot_block *block,
-                                       const char **call) {
-    ze_event_desc_t event;
-    uint32_t i, g;
-    ze_result_t result = zt__create_pools(profiler, pass, block, call);
     memset(&event, 0, sizeof event);
     event.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
     event.signal = ZE_EVENT_SCOPE_FLAG_HOST;
@@ -8103,13 +8091,15 @@ ZT__PRIVATE ze_result_t zt__activate_groups(zt_profiler *profiler, const zt__pas
     return ZE_RESULT_SUCCESS;
 }
 
-/* Makes a command queue of the first group that can compute, and a command list for it. */
-ZT__PRIVATE ze_result_t zt__create_own_queue(zt_profiler *profiler, ze_command_queue_handle_t *queue,
-                                             ze_command_list_handle_t *list, const char **call) {
+/* Executes one query of each group, or without groups a barrier, on a command queue of the first group of
+   queues that can compute. The caller destroys the queue and the list. */
+ZT__PRIVATE ze_result_t zt__submit_first_query(zt_profiler *profiler, const zt__pass *pass, zt__slot *slot,
+                                               ze_command_queue_handle_t *queue,
+                                               ze_command_list_handle_t *list, const char **call) {
     ze_command_queue_group_properties_t groups[16];
     ze_command_queue_desc_t queue_desc;
     ze_command_list_desc_t list_desc;
-    uint32_t i, count = ZT__COUNT_OF(groups);
+    uint32_t i, g, count = ZT__COUNT_OF(groups);
     ze_result_t result;
     memset(groups, 0, sizeof groups);
     for (i = 0; i < count; i++) {
@@ -8135,35 +8125,26 @@ ZT__PRIVATE ze_result_t zt__create_own_queue(zt_profiler *profiler, ze_command_q
         *call = "zeCommandListCreate";
         result = zeCommandListCreate(profiler->context, profiler->device, &list_desc, list);
     }
-    return result;
-}
-
-/* Records one query of each group on a command list, or without groups a barrier, and executes it. */
-ZT__PRIVATE ze_result_t zt__submit_first_query(const zt__pass *pass, zt__slot *slot,
-                                               ze_command_queue_handle_t queue, ze_command_list_handle_t list,
-                                               const char **call) {
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    uint32_t g;
-    if (pass->group_count == 0) {
+    if (result == ZE_RESULT_SUCCESS && pass->group_count == 0) {
         *call = "zeCommandListAppendBarrier";
-        result = zeCommandListAppendBarrier(list, slot->event, 0, NULL);
+        result = zeCommandListAppendBarrier(*list, slot->event, 0, NULL);
     }
     for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
         *call = "zetCommandListAppendMetricQueryBegin";
-        result = zetCommandListAppendMetricQueryBegin(list, slot->queries[g]);
+        result = zetCommandListAppendMetricQueryBegin(*list, slot->queries[g]);
     }
     for (g = pass->group_count; g-- > 0 && result == ZE_RESULT_SUCCESS;) {
         *call = "zetCommandListAppendMetricQueryEnd";
-        result = zetCommandListAppendMetricQueryEnd(list, slot->queries[g], g ? NULL : slot->event, 0,
+        result = zetCommandListAppendMetricQueryEnd(*list, slot->queries[g], g ? NULL : slot->event, 0,
                                                     &slot->event);
     }
     if (result == ZE_RESULT_SUCCESS) {
         *call = "zeCommandListClose";
-        result = zeCommandListClose(list);
+        result = zeCommandListClose(*list);
     }
     if (result == ZE_RESULT_SUCCESS) {
         *call = "zeCommandQueueExecuteCommandLists";
-        result = zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL);
+        result = zeCommandQueueExecuteCommandLists(*queue, 1, list, NULL);
     }
     return result;
 }
@@ -8214,10 +8195,7 @@ ZT__PRIVATE int zt__run_first_query(zt_profiler *profiler, zt__pass *pass,
     if (!slot) {
         return 0;
     }
-    result = zt__create_own_queue(profiler, &queue, &list, &call);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__submit_first_query(pass, slot, queue, list, &call);
-    }
+    result = zt__submit_first_query(profiler, pass, slot, &queue, &list, &call);
     if (result == ZE_RESULT_SUCCESS) {
         result = zt__await_first_query(profiler, slot, queue, &call);
         slot->may_be_written = result != ZE_RESULT_SUCCESS;
@@ -8467,33 +8445,24 @@ ZT__PRIVATE void zt__enter_list(zt_profiler *profiler, zt__collection *collectio
     }
 }
 
-/* Returns whether a slot may be ready to be read, or is PARTIAL and can be reset. */
-ZT__PRIVATE int zt__should_read(const zt__collection *collection, const zt__slot *slot) {
-    switch (slot->state) {
-    case ZT__SLOT_PENDING:
-    case ZT__SLOT_RECORDED:
-    case ZT__SLOT_ARMED:
-        return collection->thorough || zt__is_over(slot) || !collection->is_blocked[slot->state];
-    case ZT__SLOT_PARTIAL:
-        return (zt__is_finished(slot) && (slot->needs_reset || zt__is_over(slot))) ||
-               (zt__shows_end(slot) && (collection->thorough || !collection->is_blocked[slot->state]));
-    default:
-        return 0;
-    }
-}
-
 /* Moves up to 64 slots of one pass to READING. Returns 0 if there are none left. */
 ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection) {
     zt__batch *batch = &profiler->batch;
     batch->count = 0;
     while (collection->list && batch->count < ZT__BATCH) {
         zt__slot *slot = collection->slot;
-        int is_read;
+        int is_read = 0; /* it may be ready to be read, or is PARTIAL and can be reset */
         if (!slot) {
             zt__enter_list(profiler, collection, collection->one_list ? NULL : collection->list->next);
             continue;
         }
-        is_read = zt__should_read(collection, slot);
+        if (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_RECORDED ||
+            slot->state == ZT__SLOT_ARMED) {
+            is_read = collection->thorough || zt__is_over(slot) || !collection->is_blocked[slot->state];
+        } else if (slot->state == ZT__SLOT_PARTIAL) {
+            is_read = (zt__is_finished(slot) && (slot->needs_reset || zt__is_over(slot))) ||
+                      (zt__shows_end(slot) && (collection->thorough || !collection->is_blocked[slot->state]));
+        }
         if (is_read && batch->count > 0 && batch->pass != &profiler->passes[slot->pass]) {
             break; /* this slot begins the next batch */
         }
@@ -8510,7 +8479,7 @@ ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection
                                     (slot->state == ZT__SLOT_PARTIAL && zt__is_submitted(slot));
             reading->is_gone = slot->state == ZT__SLOT_PENDING && zt__is_finished(slot) &&
                                collection->list->state != ZT__LIST_IMMEDIATE;
-            reading->is_mixed = slot->measurement != ZT__BY_COMMANDS && collection->list->overlaps;
+            reading->is_mixed = slot->measurement != ZT__SURROUNDING_COMMANDS && collection->list->overlaps;
             reading->cause = ZT_CAUSE_COUNT;
             zt__move_slot(profiler, slot, ZT__SLOT_READING);
         } else if (slot->state == ZT__SLOT_RETIRED && zt__is_over(slot)) {
@@ -8598,7 +8567,7 @@ ZT__PRIVATE void zt__read_reports(zt_profiler *profiler, zt__reading *reading) {
         reading->report = batch->report_count++;
         reading->times.list = slot->list->handle;
         reading->times.not_before_ns = slot->not_before_ns;
-        reading->times.is_kernel = slot->measurement != ZT__BY_COMMANDS;
+        reading->times.is_kernel = slot->measurement != ZT__SURROUNDING_COMMANDS;
         /* Atomic, because the list may run again without zt_execute. */
         if (slot->stamps && !reading->times.is_kernel) {
             reading->times.begin_ticks = zt__load(&slot->stamps[0]);
@@ -8638,42 +8607,36 @@ ZT__PRIVATE void zt__combine_stamps(const ze_kernel_timestamp_result_t *tiles, u
     times->end_ticks = first + (uint64_t)end;
 }
 
-/* Reads the kernel time stamps of a slot's event. Returns NOT_READY if it has not signalled. */
-ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, zt__reading *reading) {
+/* Queries whether the device is done with the commands of a slot, and reads the time stamps of its kernel.
+   Returns SUCCESS or NOT_READY, or an error of `reading->call`. */
+ZT__PRIVATE ze_result_t zt__query_slot(const zt_profiler *profiler, zt__reading *reading) {
     ze_kernel_timestamp_result_t tiles[ZT__MAX_TILES];
-    ze_event_handle_t event = reading->slot->event;
+    const zt__slot *slot = reading->slot;
     uint32_t count = profiler->tiles_stamped;
     ze_result_t result = ZE_RESULT_SUCCESS;
+    if (slot->measurement == ZT__SURROUNDING_COMMANDS) {
+        reading->call = "zeEventQueryStatus";
+        return zeEventQueryStatus(slot->event);
+    }
+    /* Memory that the copy has not written yet has all bits set. */
+    if (slot->measurement == ZT__COPIED_STAMPS &&
+        (zt__load(&slot->stamps[0]) == UINT64_MAX || zt__load(&slot->stamps[1]) == UINT64_MAX)) {
+        return ZE_RESULT_NOT_READY;
+    }
     memset(tiles, 0, sizeof tiles);
     if (count > 1) {
         reading->call = "zeEventQueryTimestampsExp";
-        result = profiler->driver.zeEventQueryTimestampsExp(event, profiler->device, &count, tiles);
+        result = profiler->driver.zeEventQueryTimestampsExp(slot->event, profiler->device, &count, tiles);
     }
     if (profiler->tiles_stamped == 1 || (result == ZE_RESULT_SUCCESS && count == 0)) {
         reading->call = "zeEventQueryKernelTimestamp";
-        result = zeEventQueryKernelTimestamp(event, tiles);
+        result = zeEventQueryKernelTimestamp(slot->event, tiles);
         count = 1;
     }
     if (result == ZE_RESULT_SUCCESS) {
         zt__combine_stamps(tiles, count, profiler->kernel_tick_mask, &reading->times);
     }
     return result;
-}
-
-/* Queries whether the device is done with the commands of a slot: SUCCESS or NOT_READY, or an error of
-   `reading->call`. */
-ZT__PRIVATE ze_result_t zt__query_slot(const zt_profiler *profiler, zt__reading *reading) {
-    zt__slot *slot = reading->slot;
-    if (slot->measurement == ZT__BY_COMMANDS) {
-        reading->call = "zeEventQueryStatus";
-        return zeEventQueryStatus(slot->event);
-    }
-    /* Memory that the copy has not written yet has all bits set. */
-    if (slot->measurement == ZT__BY_COPIED_EVENT &&
-        (zt__load(&slot->stamps[0]) == UINT64_MAX || zt__load(&slot->stamps[1]) == UINT64_MAX)) {
-        return ZE_RESULT_NOT_READY;
-    }
-    return zt__query_kernel_stamps(profiler, reading);
 }
 
 /* Queries a slot, and reads its reports if it is ready. */
@@ -9228,15 +9191,6 @@ ZT__PRIVATE int zt__awaits_samples(const zt_profiler *profiler) {
     return 0;
 }
 
-/* Returns the slot of a region that is not ended, or NULL. With the mutex held. */
-ZT__PRIVATE const zt__slot *zt__find_open_slot(const zt_profiler *profiler) {
-    const zt__list *list = profiler->state_counts[ZT__SLOT_OPEN] ? profiler->lists : NULL;
-    while (list && !list->innermost) {
-        list = list->next;
-    }
-    return list ? list->innermost : NULL;
-}
-
 /* Collects until nothing is on its way. Returns 0 if the deadline passes first. */
 ZT__PRIVATE int zt__collect_until(zt_profiler *profiler, uint64_t deadline) {
     zt__wait wait = zt__wait_until(deadline);
@@ -9264,7 +9218,7 @@ ZT__PRIVATE int zt__is_inside_callback(zt_profiler *profiler, const char *call) 
 ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
     void (*collect_hotspots)(zt_profiler *);
     const char *not_ended = NULL;
-    const zt__slot *open;
+    const zt__list *list;
     int is_complete = 1;
     if (!profiler || !profiler->device) {
         return ZE_RESULT_SUCCESS;
@@ -9286,8 +9240,11 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
     }
     if (timeout_ns && is_complete) {
         zt__lock(&profiler->mutex);
-        open = zt__find_open_slot(profiler);
-        not_ended = open ? open->region->name : NULL;
+        list = profiler->state_counts[ZT__SLOT_OPEN] ? profiler->lists : NULL;
+        while (list && !list->innermost) {
+            list = list->next;
+        }
+        not_ended = list ? list->innermost->region->name : NULL;
         zt__unlock(&profiler->mutex);
     }
     if (not_ended) {
@@ -9405,7 +9362,7 @@ ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt
     slot->list = list;
     slot->region = path->key.region;
     slot->is_dropped = slot->needs_reset = slot->shows_end = 0;
-    slot->measurement = ZT__BY_COMMANDS;
+    slot->measurement = ZT__SURROUNDING_COMMANDS;
     slot->is_unordered = 0;
     slot->overwritten = 0;
     slot->bytes = 0;
@@ -9595,23 +9552,6 @@ ZT__PRIVATE ze_result_t zt__complete_append(zt_profiler *profiler, zt__slot *slo
     return zt__check(&profiler->diagnostics, result, call, ZT__APPEND_REMEDY);
 }
 
-ZT__PRIVATE ze_result_t zt__append_begin(zt_profiler *profiler, zt__slot *slot, ze_command_list_handle_t list,
-                                         int *has_commands) {
-    const zt__pass *pass = &profiler->passes[slot->pass];
-    const char *call = NULL;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    uint32_t g;
-    for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
-        call = "zetCommandListAppendMetricQueryBegin";
-        result = zetCommandListAppendMetricQueryBegin(list, slot->queries[g]);
-        *has_commands |= result == ZE_RESULT_SUCCESS;
-    }
-    if (slot->stamps && result == ZE_RESULT_SUCCESS) {
-        result = zt__append_stamp(list, &slot->stamps[0], pass->group_count == 0, NULL, has_commands, &call);
-    }
-    return zt__complete_append(profiler, slot, list, result, call, *has_commands);
-}
-
 /* Opens a region, without commands. With `times_alone`, it has no metrics. If it is dropped, reports that,
    and `slot` is NULL. */
 ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_handle_t list,
@@ -9656,8 +9596,24 @@ ZT__PRIVATE zt_region zt__begin_on(zt_profiler *profiler, ze_command_list_handle
                                    const char *name, int times_alone) {
     zt_region region = zt__begin_region(profiler, list, kind, name, times_alone);
     zt__slot *slot = (zt__slot *)region.slot;
+    const zt__pass *pass;
+    const char *call = NULL;
     int has_commands = 0;
-    if (slot && zt__append_begin(profiler, slot, list, &has_commands) != ZE_RESULT_SUCCESS) {
+    uint32_t g;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (!slot) {
+        return region;
+    }
+    pass = &profiler->passes[slot->pass];
+    for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
+        call = "zetCommandListAppendMetricQueryBegin";
+        result = zetCommandListAppendMetricQueryBegin(list, slot->queries[g]);
+        has_commands |= result == ZE_RESULT_SUCCESS;
+    }
+    if (slot->stamps && result == ZE_RESULT_SUCCESS) {
+        result = zt__append_stamp(list, &slot->stamps[0], pass->group_count == 0, NULL, &has_commands, &call);
+    }
+    if (zt__complete_append(profiler, slot, list, result, call, has_commands) != ZE_RESULT_SUCCESS) {
         zt__lock(&profiler->mutex);
         /* The log function may have released the list, which has dropped the region. */
         if (slot->state == ZT__SLOT_OPEN && zt__load(&slot->generation) == region.generation) {
@@ -9718,7 +9674,7 @@ ZT__PRIVATE void zt__end(zt_region *region, int refused) {
     if (!zt__increment_if(&slot->generation, region->generation)) {
         return; /* it was dropped, or a copy of this zt_region has ended it */
     }
-    has_commands = slot->measurement == ZT__BY_COMMANDS;
+    has_commands = slot->measurement == ZT__SURROUNDING_COMMANDS;
     if (has_commands) {
         result = zt__append_end(profiler, slot);
     }
@@ -9873,25 +9829,12 @@ ZT__PRIVATE int zt__has_unread_regions(zt_profiler *profiler, ze_command_list_ha
     return has_unread;
 }
 
-/* Returns whether a list has a slot that the next collection resets. */
-ZT__PRIVATE int zt__has_unreset_slot(zt_profiler *profiler, ze_command_list_handle_t handle) {
-    const zt__list *list;
-    const zt__slot *slot = NULL;
-    zt__lock(&profiler->mutex);
-    if (profiler->state_counts[ZT__SLOT_PARTIAL]) {
-        list = zt__find_list(profiler, handle);
-        slot = list ? list->first : NULL;
-    }
-    while (slot && !(slot->state == ZT__SLOT_PARTIAL && slot->needs_reset && zt__is_finished(slot))) {
-        slot = slot->next;
-    }
-    zt__unlock(&profiler->mutex);
-    return slot != NULL;
-}
-
-/* Waits for the samples of earlier executions of a list and reads them, until the deadline. */
+/* Waits for the samples of earlier executions of a list and reads them, until the deadline. Also has the
+   slots of the list reset that are PARTIAL and finished. */
 ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t handle, uint64_t deadline) {
     int has_unread = zt__has_unread_regions(profiler, handle);
+    const zt__list *list;
+    const zt__slot *slot = NULL;
     zt__wait wait = zt__wait_until(deadline);
     while (has_unread) {
         if (zt__begin_collecting(profiler, 1)) {
@@ -9903,7 +9846,16 @@ ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t
             break;
         }
     }
-    if (!has_unread && zt__has_unreset_slot(profiler, handle)) {
+    zt__lock(&profiler->mutex);
+    if (!has_unread && profiler->state_counts[ZT__SLOT_PARTIAL]) {
+        list = zt__find_list(profiler, handle);
+        slot = list ? list->first : NULL;
+    }
+    while (slot && !(slot->state == ZT__SLOT_PARTIAL && slot->needs_reset && zt__is_finished(slot))) {
+        slot = slot->next;
+    }
+    zt__unlock(&profiler->mutex);
+    if (slot) {
         zt__collect_anew(profiler, deadline);
     }
 }
@@ -9992,26 +9944,20 @@ ZT__PRIVATE void zt__announce_list(zt_profiler *profiler, zt__list *list, ze_com
     }
 }
 
-/* Returns whether all executions of a list that overlap were on this queue, as far as can be told. */
-ZT__PRIVATE int zt__overlaps_on(zt_profiler *profiler, ze_command_queue_handle_t queue,
-                                ze_command_list_handle_t handle) {
-    const zt__list *list;
-    int found;
-    zt__lock(&profiler->mutex);
-    list = zt__find_list(profiler, handle);
-    found = list && list->overlaps && queue && list->queue == queue && list->state == ZT__LIST_OBSERVED;
-    zt__unlock(&profiler->mutex);
-    return found;
-}
-
 /* If executions of a list have overlapped, finds out whether all have ended: their queue is then idle. What
    they have left is read, and the next execution is measured. */
 ZT__PRIVATE void zt__end_overlap(zt_profiler *profiler, ze_command_queue_handle_t queue,
                                  ze_command_list_handle_t handle) {
     zt__list *list;
     ze_result_t result;
-    int is_read = 0;
-    if (!zt__overlaps_on(profiler, queue, handle)) {
+    int overlaps_here, is_read = 0;
+    zt__lock(&profiler->mutex);
+    list = zt__find_list(profiler, handle);
+    /* Whether all these executions were on this queue, as far as can be told. */
+    overlaps_here =
+        list && list->overlaps && queue && list->queue == queue && list->state == ZT__LIST_OBSERVED;
+    zt__unlock(&profiler->mutex);
+    if (!overlaps_here) {
         return;
     }
     ZT__INTERNAL(result = zeCommandQueueSynchronize(queue, 0));
@@ -10195,30 +10141,9 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
 
 /* ---- names of lists -------------------------------------------------------------------------------------- */
 
-/* Returns the profiler's copy of a name, or NULL without memory, or if there are too many. The mutex is held,
-   and unlocked while memory is allocated. */
-ZT__PRIVATE const char *zt__find_or_add_list_name(zt_profiler *profiler, const char *name) {
-    enum { MOST_NAMES = 65536 };
-    size_t length = strlen(name);
-    char *made, *found = (char *)zt__map_find(&profiler->list_names, name, length);
-    if (found) {
-        return found;
-    }
-    made = (char *)zt__allocate_unlocked(profiler, length + 1, 1);
-    if (made && zt__map_make_room(&profiler->list_names, &profiler->config.allocator, &profiler->mutex)) {
-        found = (char *)zt__map_find(&profiler->list_names, name, length); /* added meanwhile */
-        if (!found && profiler->list_names.count < MOST_NAMES) {
-            found = (char *)memcpy(made, name, length);
-            made = NULL;
-            zt__map_add(&profiler->list_names, found, length, found);
-        }
-    }
-    zt__free_unlocked(profiler, made);
-    return found;
-}
-
 ZT_API ze_result_t zt_name_list(zt_profiler *profiler, ze_command_list_handle_t handle, const char *name) {
-    const char *copy = NULL;
+    enum { MOST_NAMES = 65536 };
+    char *copy = NULL, *made = NULL; /* the profiler's copy of the name, and a new one */
     zt__list *list;
     int is_named = name && *name;
     if (!profiler || !profiler->device) {
@@ -10229,7 +10154,21 @@ ZT_API ze_result_t zt_name_list(zt_profiler *profiler, ze_command_list_handle_t 
     }
     zt__lock(&profiler->mutex);
     if (is_named) {
-        copy = zt__find_or_add_list_name(profiler, name);
+        copy = (char *)zt__map_find(&profiler->list_names, name, strlen(name));
+    }
+    if (is_named && !copy) {
+        made = (char *)zt__allocate_unlocked(profiler, strlen(name) + 1, 1);
+    }
+    if (made && zt__map_make_room(&profiler->list_names, &profiler->config.allocator, &profiler->mutex)) {
+        copy = (char *)zt__map_find(&profiler->list_names, name, strlen(name)); /* added meanwhile */
+        if (!copy && profiler->list_names.count < MOST_NAMES) {
+            copy = strcpy(made, name);
+            made = NULL;
+            zt__map_add(&profiler->list_names, copy, strlen(copy), copy);
+        }
+    }
+    if (made) {
+        zt__free_unlocked(profiler, made);
     }
     list = zt__find_list(profiler, handle);
     if (copy && !list) {
@@ -11988,24 +11927,35 @@ ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns) {
 
 /* Finds out how the time stamps of kernels are related to the device's global ones, by a command that has
    such a time stamp, between two readings of the global clock. With most drivers, they have fewer bits of
-   the same clock. */
+   the same clock. Otherwise the readings should be close to each other, which a busy machine may need more
+   than one attempt for. */
 ZT__PRIVATE void zt__relate_kernel_clock(zt_profiler *profiler) {
+    enum { MOST_ATTEMPTS = 5, GOOD_ERROR_NS = 100000 };
     zt__timeline *timeline = profiler->timeline;
     uint64_t mask = profiler->kernel_tick_mask;
     zt__pass *pass = &profiler->passes[profiler->metric_count > 0 ? ZT__TIMES_PASS : 0];
     ze_kernel_timestamp_result_t stamps;
-    uint64_t host, before = 0, after = 0, stamp, slack = timeline->clock.ticks_per_second / 10000;
+    uint64_t host, before = 0, after = 0, stamp, error_ns, slack = timeline->clock.ticks_per_second / 10000;
+    uint32_t i;
     memset(&stamps, 0, sizeof stamps);
-    if (profiler->driver.zeDeviceGetGlobalTimestamps(profiler->device, &host, &before) != ZE_RESULT_SUCCESS ||
-        !zt__run_first_query(profiler, pass, &stamps) ||
-        profiler->driver.zeDeviceGetGlobalTimestamps(profiler->device, &host, &after) != ZE_RESULT_SUCCESS) {
-        return;
-    }
-    stamp = stamps.global.kernelEnd;
-    after = before + ((after - before) & profiler->tick_mask);
-    if (((stamp - before + slack) & mask) > after - before + 2 * slack) {
-        timeline->kernel_offset = (stamp - before - (after - before) / 2) & mask;
-        timeline->kernel_error_ns = zt__ticks_to_ns(&timeline->clock, (after - before) / 2 + 1);
+    for (i = 0; i < MOST_ATTEMPTS && (i == 0 || timeline->kernel_error_ns > GOOD_ERROR_NS); i++) {
+        if (profiler->driver.zeDeviceGetGlobalTimestamps(profiler->device, &host, &before) !=
+                ZE_RESULT_SUCCESS ||
+            !zt__run_first_query(profiler, pass, &stamps) ||
+            profiler->driver.zeDeviceGetGlobalTimestamps(profiler->device, &host, &after) !=
+                ZE_RESULT_SUCCESS) {
+            return;
+        }
+        stamp = stamps.global.kernelEnd;
+        after = before + ((after - before) & profiler->tick_mask);
+        if (((stamp - before + slack) & mask) <= after - before + 2 * slack) {
+            return; /* it is the same clock, or as if it were */
+        }
+        error_ns = zt__ticks_to_ns(&timeline->clock, (after - before) / 2 + 1);
+        if (i == 0 || error_ns < timeline->kernel_error_ns) {
+            timeline->kernel_offset = (stamp - before - (after - before) / 2) & mask;
+            timeline->kernel_error_ns = error_ns;
+        }
     }
 }
 
@@ -19105,7 +19055,7 @@ typedef struct zt__frame {
     ze_event_handle_t signalled; /* its value before: an event of the application, or NULL */
     ze_command_list_handle_t list; /* then: the list, */
     int is_in_order;               /* whether it is in order, */
-    uint64_t *copied_stamps;       /* and where the time stamps of a ZT__BY_COPIED_EVENT are copied to */
+    uint64_t *copied_stamps;       /* and where its ZT__COPIED_STAMPS are copied to */
     zt__build build;               /* of a zeModuleCreate */
     ze_module_handle_t module;     /* of a zeKernelCreate that has succeeded: the module of the kernel, */
     ze_kernel_handle_t created;    /* which is this one, unless a hook puts another in its place */
@@ -19172,18 +19122,18 @@ ZT__PRIVATE zt__measurement zt__choose_measurement(const zt__frame *frame,
         outer = outer->previous;
     }
     if (selected->has_metrics || selected->kind == ZT__LIST_UNKNOWN || outer || !signal) {
-        return ZT__BY_COMMANDS;
+        return ZT__SURROUNDING_COMMANDS;
     }
     if (!*signal) {
-        return ZT__BY_EVENT;
+        return ZT__EVENT_STAMPS;
     }
     if (zt__may_have_stamps(frame->tracer, *signal)) {
-        return ZT__BY_COMMANDS;
+        return ZT__SURROUNDING_COMMANDS;
     }
     if (selected->is_in_order || selected->is_copy_only) {
-        return ZT__BY_EVENT;
+        return ZT__EVENT_STAMPS;
     }
-    return selected->kind == ZT__LIST_IMMEDIATE ? ZT__BY_COPIED_EVENT : ZT__BY_COMMANDS;
+    return selected->kind == ZT__LIST_IMMEDIATE ? ZT__COPIED_STAMPS : ZT__SURROUNDING_COMMANDS;
 }
 
 /* Counts a command, and selects whether and how it is measured. The list is checked before the filter, so
@@ -19194,7 +19144,7 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
                                                     int knows_kernel) {
     zt__tracer *tracer = frame->tracer;
     zt__call call = frame->call;
-    zt__selected_command selected = {NULL, NULL, ZT__LIST_UNKNOWN, 0, 0, 0, ZT__BY_COMMANDS, NULL};
+    zt__selected_command selected = {NULL, NULL, ZT__LIST_UNKNOWN, 0, 0, 0, ZT__SURROUNDING_COMMANDS, NULL};
     zt__known_handle *list = command ? zt__find_or_query_list(tracer, command->list) : NULL;
     zt__traced_device *device = list ? list->device : NULL;
     zt__kernel_name *name = NULL;
@@ -19227,7 +19177,7 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
     }
     tracer->counts.launches++;
     /* Barriers around it would take the place of what they measure. */
-    if (!name || (is_order && selected.measurement == ZT__BY_COMMANDS && !selected.is_in_order)) {
+    if (!name || (is_order && selected.measurement == ZT__SURROUNDING_COMMANDS && !selected.is_in_order)) {
         tracer->counts.elsewhere++;
         return selected;
     }
@@ -19248,7 +19198,7 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
     selected.profiler = device->profiler;
     selected.region = name->text;
     tracer->counts.serialised +=
-        selected.measurement == ZT__BY_COMMANDS && (!selected.is_in_order || selected.has_metrics);
+        selected.measurement == ZT__SURROUNDING_COMMANDS && (!selected.is_in_order || selected.has_metrics);
     return selected;
 }
 
@@ -19308,12 +19258,12 @@ ZT__PRIVATE void zt__begin_by_event(zt__frame *frame, const zt__command *command
     }
     slot->measurement = selected->measurement;
     slot->is_unordered = !selected->is_in_order;
-    for (i = 0; i < ZT__STAMPS && slot->measurement == ZT__BY_COPIED_EVENT; i++) {
+    for (i = 0; i < ZT__STAMPS && slot->measurement == ZT__COPIED_STAMPS; i++) {
         zt__store(&slot->stamps[i], UINT64_MAX);
     }
     frame->list = command->list;
     frame->is_in_order = selected->is_in_order;
-    frame->copied_stamps = slot->measurement == ZT__BY_COPIED_EVENT ? slot->stamps : NULL;
+    frame->copied_stamps = slot->measurement == ZT__COPIED_STAMPS ? slot->stamps : NULL;
     frame->signal = command->signal;
     frame->signalled = *command->signal;
     *command->signal = slot->event;
@@ -19338,7 +19288,7 @@ ZT__PRIVATE void zt__signal_for_application(zt__frame *frame, ze_result_t result
         /* On a copy engine; or the driver has refused the other command, and the application may wait. */
         result = zeCommandListAppendBarrier(frame->list, event, 0, NULL);
         if (zt__load(&frame->state) == ZT__FRAME_CALLBACK && frame->region.slot) {
-            ((zt__slot *)frame->region.slot)->measurement = ZT__BY_EVENT;
+            ((zt__slot *)frame->region.slot)->measurement = ZT__EVENT_STAMPS;
         }
     }
     if (result != ZE_RESULT_SUCCESS && zt__load(&frame->state) == ZT__FRAME_CALLBACK) {
@@ -19371,7 +19321,7 @@ ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_b
         return;
     }
     frame->has_region = 1;
-    if (selected.measurement == ZT__BY_COMMANDS) {
+    if (selected.measurement == ZT__SURROUNDING_COMMANDS) {
         zt__begin_by_commands(frame, &command, &selected);
     } else {
         zt__begin_by_event(frame, &command, &selected);
@@ -19554,7 +19504,7 @@ ZT__PRIVATE int zt__has_trailing_commands(zt_profiler *profiler, ze_command_list
     zt__lock(&profiler->mutex);
     list = zt__find_list(profiler, handle);
     for (slot = list ? list->first : NULL; slot && !found; slot = slot->next) {
-        found = slot->measurement == ZT__BY_COMMANDS &&
+        found = slot->measurement == ZT__SURROUNDING_COMMANDS &&
                 (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_READING);
     }
     zt__unlock(&profiler->mutex);
