@@ -137,7 +137,7 @@ $(1)/tests/test_preload: | build/libzt_auto.so build/examples/simulate build/lib
 
 $(1)/tests/test_softgpu_engines $(1)/tests/test_stamps $(1)/tests/test_latency $(1)/tests/test_every: | build/kernels/meet.so
 $(1)/tests/test_softgpu_sampling: | build/kernels/hot.so build/kernels/functions.so
-$(1)/tests/test_softgpu_debug: | build/kernels/endless.so build/kernels/hot.so
+$(1)/tests/test_softgpu_debug $(1)/tests/test_debug: | build/kernels/endless.so build/kernels/hot.so
 # Runs the example, on a device without sanitizers.
 $(1)/tests/test_hotspots: | build/kernels/hot.so build/examples/hotspots build/examples/simulate \
     build/libzt_auto.so build/libze_softgpu.so build/kernels/cbrt.so build/kernels/saxpy.so build/kernels/reduce.so
@@ -190,12 +190,12 @@ sequence: build/libze_softgpu.so build/tests/test_sequences $(KERNEL_BINARIES) #
 
 build/kernels/%.so: examples/kernels/%.cl tests/softgpu/kernel.h | deps-build
 	mkdir -p $(@D)
-	$(CC) -O2 -g -shared -fPIC -include tests/softgpu/kernel.h -x c -o $@ $<
+	$(CC) -O2 -g -shared -fPIC -Wl,--unique='.text.*' -include tests/softgpu/kernel.h -x c -o $@ $<
 
 # Of tests alone.
 build/kernels/%.so: tests/kernels/%.cl tests/softgpu/kernel.h | deps-build
 	mkdir -p $(@D)
-	$(CC) -O2 -g -shared -fPIC -include tests/softgpu/kernel.h -x c -o $@ $<
+	$(CC) -O2 -g -shared -fPIC -Wl,--unique='.text.*' -include tests/softgpu/kernel.h -x c -o $@ $<
 
 # For real devices: SPIR-V, by clang and the translator of its version.
 .PHONY: spirv deps-spirv

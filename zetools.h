@@ -17,6 +17,7 @@
        Streams and time    STREAMS, THE TIMELINE
        The tracer          TRACING, TRACED LAUNCHES, AUTOMATIC TRACING, KERNELS, MODULES, REPLACEMENTS,
                            HOT SPOTS
+       Debugging           PROGRAM DEBUG
        What figures mean   LATENCY, BYTES AND OVERLAP, ROOFLINE
        What is written     REPORTS, OPENMETRICS, PACKED STATISTICS
        Benchmarks          BENCHMARKS
@@ -75,14 +76,16 @@
        tracer         the part of the library that observes calls of the application to Level Zero
        launch         a call that appends a kernel to a list, which may then be executed several times
        hot spot       an instruction of a kernel, with the samples that were taken there
+       debugger       a session with one device and one process that uses it, to stop and examine threads
 
    NAMES
 
-       Functions are named zt_[stream_|trace_|hotspots_]verb[_noun]: zt_get_counts, zt_stream_get_counts.
-       Functions of streams begin with zt_stream_, those that control the tracer with zt_trace_, and those
-       that sample hot spots with zt_hotspots_. What a profiler has measured is returned by zt_get_ functions,
-       also that of its tracer: zt_get_call, zt_get_kernel, zt_get_hotspot. zt_..._name returns the name of a
-       value, and zt_..._config_default a configuration. What begins with zt__ or ZT__ is private.
+       Functions are named zt_[stream_|trace_|hotspots_|debug_]verb[_noun]: zt_get_counts,
+       zt_stream_get_counts. Functions of streams begin with zt_stream_, those that control the tracer with
+       zt_trace_, those that sample hot spots with zt_hotspots_, and those of debuggers with zt_debug_. What a
+   profiler has measured is returned by zt_get_ functions, also that of its tracer: zt_get_call,
+   zt_get_kernel, zt_get_hotspot. zt_..._name returns the name of a value, and zt_..._config_default a
+   configuration. What begins with zt__ or ZT__ is private.
 
    REGIONS
 
@@ -318,12 +321,12 @@
 
        The tracer observes executions, resets and destructions of lists, so that zt_execute, zt_reset and
        zt_release are not needed. Before a list is executed again, the samples of its last execution are
-       collected; this waits as zt_execute does. If executions overlap all the same, because that took too
-       long or because a call names the list twice, launches that signal an event of the library are lost:
-       the event does not show which execution it is of. They are measured again from the next execution on
-       that finds the queue idle. When a list is reset or destroyed, its slots are freed. For a list that was
-       created before zt_trace_start, the driver is queried for context and device. If it does not report
-       them, the list is assumed to belong to those of the profiler.
+       collected; with metrics, this waits as zt_execute does. If executions overlap all the same, because
+   that took too long or because a call names the list twice, the earlier ones are lost: nothing shows which
+       execution time stamps are of. The last one is measured when the queue is seen to be idle.
+       When a list is reset or destroyed, its slots are freed. For a list that was created before
+       zt_trace_start, the driver is queried for context and device. If it does not report them, the list is
+       assumed to belong to those of the profiler.
 
        zt_trace_counts counts launches when they are appended, however often their list is executed later. A
        launch that the driver refuses is a dropped sample. Launches that cannot be measured are counted as
@@ -356,28 +359,44 @@
        limit. It overlaps with others as it does without the tracer:
 
        - A launch without a signal event signals one of the library. Nothing is appended.
-       - A launch with a signal event signals one of the library instead, because few events of applications
-         have kernel time stamps. A command that follows signals the application's event: on a list that is
-         in order, zeCommandListAppendSignalEvent; on a copy engine, which executes one command at a time, a
-         barrier; on another immediate list, zeCommandListAppendQueryKernelTimestamps, which waits for the
-         library's event alone. So the application's event is signalled soon after the kernel has ended. A
-         device that stops at such a wait begins what is appended next later, even if that does not depend on
-         the event.
+       - A launch on a list that is not in order keeps its signal event, whose time stamps are read when it
+   has signalled: before the application resets it, on the host or in a list, destroys it or uses it again.
+         Nothing is appended but, before a reset in the same list, a copy of the time stamps and a barrier.
+         For this, the tracer adds ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP to pools that the host can see; then
+         zeEventPoolGetFlags has it, too.
+       - On a list that is in order, a launch signals an event of the library, and
+         zeCommandListAppendSignalEvent follows, which signals that of the application.
+       - An event cannot be kept if it is counter-based, shared between processes, not visible to the host, of
+         a pool that has extensions or was created before zt_trace_start, or if other commands that signal it
+         may be in flight or are recorded. Then the launch signals an event of the library, too. That of the
+         application is signalled by a barrier on a copy engine, which executes one command at a time; on
+         another immediate list by zeCommandListAppendQueryKernelTimestamps, which waits for the library's
+         event alone: soon after the kernel has ended. A device that stops at such a wait begins what is
+         appended next later, even if that does not depend on the event.
+
+       An event that is kept belongs to one launch at a time. The sample is lost (ZT_LOST_EVENT) if, before
+   the launch has signalled the event, another command is appended that signals it, or the host signals or
+       destroys it, or zt_trace_stop has waited for config.wait_timeout_ns. Host functions, graphs and metric
+       queries that signal an event while a launch does are not seen.
 
        Few launches are measured by time stamps between barriers instead, after a wait for their events:
 
-       - if the application may read kernel time stamps of its event, which must be those of the kernel
-       - with a signal event on a recorded list that is not in order, because the event of the library may
-         still be signalled when the list runs again
-       - if several profilers measure the launch, for all but the first
+       - if the application may read kernel time stamps of its event, and it cannot be kept
+       - with a signal event that cannot be kept, on a recorded list that is not in order, because the event
+   of the library may still be signalled when the list runs again
+       - if several profilers measure the launch, for all but the first, unless they all keep the event
        - where an older loader cannot tell about a list or event that was created before zt_trace_start
 
        On lists that are not in order, these overlap with nothing; zt_trace_counts.serialised counts them.
 
+       A recorded list has one event for each launch. If it is executed again before the last execution has
+       ended, nobody waits for that: the earlier execution is lost (ZT_LOST_OVERWRITTEN), and the last one is
+       measured once zeCommandQueueSynchronize or the next execution finds the queue idle. With metrics, the
+       tracer waits up to config.wait_timeout_ns, as zt_execute does.
+
        Copies, fills and barriers are measured in the same ways (zt_trace_config.copies). A wait for events
        signals no event itself. On a list that is in order, it is measured by time stamps before and after it.
-       On other lists it is counted as elsewhere, as is a barrier whose event may have kernel time stamps that
-       the application reads.
+       On other lists it is counted as elsewhere, as is a barrier that could only be measured between others.
 
        On a device with several tiles, the time is from the first begin to the last end on any tile. For the
        timeline, the clock of kernel time stamps is compared with the device's when the profiler is opened,
@@ -549,6 +568,61 @@
        is divided among its lines in proportion to their samples: "step;gemm;gemm.cl:12 314374". If there is
        no region, the numbers are samples. Hot spots are not in packed statistics, are not merged, and are not
    in OpenMetrics.
+
+   PROGRAM DEBUG, with ZETOOLS_DEBUG
+
+       A debugger stops threads of a device in the middle of a kernel, and shows where they are:
+
+           const zt_debug_thread all = {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL};
+           zt_debug_open(device, pid, NULL, &debugger);
+           zt_debug_stop(debugger, all, 1000000000, &stops);
+           zt_debug_threads(debugger, threads, &count);
+           for (i = 0; i < count; i++) {
+               zt_debug_get_address(debugger, threads[i], &address);
+               zt_debug_where(debugger, address, &place);
+               printf("%s+0x%llx\n", place.kernel, (unsigned long long)place.offset);
+           }
+           zt_debug_close(debugger);
+
+       It attaches to one device, and to one process that uses it: another of the same user, or, where the
+       driver permits it, the process itself. The host code of that process goes on. Set
+       ZET_ENABLE_PROGRAM_DEBUGGING=1 in the environment of both before zeInit. On Linux, the system may also
+       have to be prepared once, as root:
+
+           echo 1 > /sys/class/drm/card0/prelim_enable_eu_debug      i915
+           echo 1 > /sys/class/drm/card0/device/enable_eudebug       xe
+
+       If zt_debug_open cannot attach, its result tells why, and the message what to do. One debugger at a
+       time can attach to a device for a process.
+
+       zt_debug_wait delivers events. A module that is loaded while a debugger is attached does not run until
+       its event is acknowledged, which zt_debug_wait does when the function has returned, or
+       zt_debug_acknowledge before. So call zt_debug_wait now and then, also without a function. Up to 1024
+       events wait to be delivered. Further ones stay in the driver, and a stop does not see its answer until
+       there is room for it.
+
+       A device has many threads, and most are idle. zt_debug_stop counts as unavailable all that it was asked
+       to stop and that have not stopped. A thread that has stopped by itself, because of a page fault or an
+       exception, is listed and resumed like others. The driver does not list stopped threads:
+   zt_debug_threads tries each thread of the device.
+
+       Registers are those of the device. Which sets it has, how many registers and of which size, is what the
+       driver reports; it may differ between devices and versions. Names are those that Intel's driver, its
+       assembler and its debugger use. A vector register has the values of all items of a thread: the manual
+       of the device, or the debug information of the kernel, tells which is which.
+
+       The address of an instruction is the register isabase plus cr0.2. zt_debug_where looks it up in the ELF
+       files of the modules, which are read from the memory of the process when they are loaded, up to
+       zt_debug_config.module_limit bytes. What is unloaded stays known until others need the room.
+
+       Source lines come from the debug information of the same files, which compilers add with -g or
+       -gline-tables-only, by the programs that find those of hot spots. zt_debug_config.no_lines switches
+   this off.
+
+       zt_debug_close acknowledges all events and resumes all threads. If a process ends with an open
+       debugger, however it ends, the driver does that. When the debugged process ends, its debugger gets
+       ZT_DEBUG_DETACHED. From then on its functions return NOT_AVAILABLE at once; zt_debug_where still finds
+       places.
 
    LATENCY
 
@@ -809,6 +883,8 @@
                                                          zt_merge into it, return HANDLE_OBJECT_IN_USE
        row         the thread that reads or closes       all but zt_stream_read and zt_stream_close of
                    the stream                            this stream
+       event       the thread that waits for events      all but zt_debug_wait and zt_debug_close of this
+                                                         debugger
        write       the thread that writes the report     all but closing what is being written
        hook        the thread that makes the call        all but zt_trace_start, zt_trace_stop, zt_close
        allocator   any thread, also several at once      zt_get_counts, zt_get_cause and others that only
@@ -824,11 +900,12 @@
 
    THREADS
 
-       Functions that take a profiler or a stream may be called from several threads at once, with these
-       exceptions:
+       Functions that take a profiler, a stream or a debugger may be called from several threads at once, with
+       these exceptions:
 
-       - Nothing else may use a profiler or a stream while it is closed. But zt_stream_close ends a read that
-         waits, and streams that are attached to a profiler may be read and closed while it is closed.
+       - Nothing else may use a profiler, a stream or a debugger while it is closed. But zt_stream_close and
+         zt_debug_close end calls of other threads that wait, and streams that are attached to a profiler may
+         be read and closed while it is closed.
        - One ZT_PASSES, zt_bench or zt_compare runs on a profiler at a time.
        - A region is begun and ended by threads that may use its list.
 
@@ -844,12 +921,18 @@
        zt_close               samples and dropped regions on their way      config.wait_timeout_ns
                               threads that match rows with samples          config.wait_timeout_ns
                               the end of the collecting thread              2 seconds
-       zt_trace_stop          calls in progress                             config.wait_timeout_ns
+       zt_trace_stop          calls in progress, and launches that are      config.wait_timeout_ns
+                              followed by commands of the library
        zt_replace             kernels that other threads create             config.wait_timeout_ns
        zt_bench, zt_compare   each of their runs                            config.wait_timeout_ns
        zt_hotspots_stop       a thread that reads samples, and the end of   config.wait_timeout_ns,
                               the library's own                             2 seconds
        zt_stream_read         a row                                         its timeout
+       zt_debug_wait          an event                                      its timeout
+       zt_debug_stop          the answer of the device                      its timeout
+       zt_debug_close         calls of other threads, and threads of the    10 seconds,
+                              device that are about to stop                 config.wait_timeout_ns
+       other zt_debug_...     calls of other threads                        config.wait_timeout_ns
        zt_stream_close        reads of other threads                        10 seconds
 
        Threads of the library (config.thread, zt_stream_config.reader, hot spots) run from opening or start to
@@ -864,9 +947,9 @@
        setenv, no other thread may use the environment during that first call. The number in the name is the
        layout of the shared data: copies with different layouts do not find each other.
 
-       A forked child may open profilers and streams of its own. It must not use those of its parent;
-       zt_close and zt_stream_close do nothing with them in the child. A program that is started by exec
-       shares nothing with the one before it.
+       A forked child may open profilers, streams and debuggers of its own. It must not use those of its
+       parent; zt_close, zt_stream_close and zt_debug_close do nothing with them in the child. A program that
+   is started by exec shares nothing with the one before it.
 
        After zt_close, set the pointer to NULL. A second zt_close with the old pointer does nothing, unless a
        new profiler has the same address: then it closes that one. Any other use of the old pointer is an
@@ -912,6 +995,7 @@
                                 profiling.
        ZETOOLS_TRACER           In each file that uses the tracer, and in that of ZETOOLS_IMPLEMENTATION. Off
                                 by default, because it adds code for every call that can be traced.
+       ZETOOLS_DEBUG            In each file that uses program debug, and in that of ZETOOLS_IMPLEMENTATION.
        ZETOOLS_STATIC           In each file that uses the library, with ZETOOLS_IMPLEMENTATION: makes its
                                 functions static, so that a library that contains them does not export them.
        ZETOOLS_NO_THREADS       With ZETOOLS_IMPLEMENTATION, for programs that must not have other threads:
@@ -1101,7 +1185,8 @@ typedef enum zt_cause {
     ZT_LOST_OTHER_PASS,      /* it ran in another pass than it was begun in */
     ZT_LOST_READ_FAILED,     /* the driver failed to read or calculate the data */
     ZT_LOST_IMPLAUSIBLE,     /* its GPU time is longer than the time since it was submitted */
-    ZT_LOST_DEVICE,          /* the device was lost */
+    ZT_LOST_EVENT,  /* its event was reset, destroyed or used again before its time stamps were read */
+    ZT_LOST_DEVICE, /* the device was lost */
     /* dropped */
     ZT_DROPPED_NO_SLOT,        /* all config.max_slots are in use */
     ZT_DROPPED_NO_MEMORY,      /* no memory for slots or statistics */
@@ -1483,6 +1568,112 @@ typedef struct zt_hotspots_counts {
 } zt_hotspots_counts;
 
 #endif /* ZETOOLS_TRACER */
+
+#ifdef ZETOOLS_DEBUG
+#define ZT__DEBUG_DECLARED 1
+
+/* ---- program debug ---- */
+
+/* A debug session: of one device, and of one process that uses it. Since 0.1. */
+typedef struct zt_debugger zt_debugger;
+
+/* All slices, subslices, EUs or threads, in a zt_debug_thread. Since 0.1. */
+#define ZT_DEBUG_ALL UINT32_MAX
+
+/* A thread of the device or, where a member is ZT_DEBUG_ALL, several: {1, ZT_DEBUG_ALL, ZT_DEBUG_ALL,
+   ZT_DEBUG_ALL} is the second slice. Since 0.1. */
+typedef struct zt_debug_thread {
+    uint32_t slice, subslice, eu, thread;
+} zt_debug_thread;
+
+/* What has happened in a debugged process. Since 0.1. */
+typedef enum zt_debug_event_type {
+    ZT_DEBUG_OTHER,               /* what this version of the library does not know */
+    ZT_DEBUG_DETACHED,            /* the session is over: `reason` */
+    ZT_DEBUG_PROCESS_ENTRY,       /* the process has command queues on the device, */
+    ZT_DEBUG_PROCESS_EXIT,        /* and no longer */
+    ZT_DEBUG_MODULE_LOAD,         /* `begin`, `end` and `load` */
+    ZT_DEBUG_MODULE_UNLOAD,       /* likewise: the module is about to be unloaded */
+    ZT_DEBUG_THREADS_STOPPED,     /* `threads`: at least one of them has stopped */
+    ZT_DEBUG_THREADS_UNAVAILABLE, /* `threads`: none of them can be stopped */
+    ZT_DEBUG_PAGE_FAULT,          /* `address`, `mask` and `reason` */
+    ZT_DEBUG_EVENT_COUNT
+} zt_debug_event_type;
+
+/* An event. Members that do not belong to its type are 0. Since 0.1. */
+typedef struct zt_debug_event {
+    zt_debug_event_type type;
+    int is_held;     /* not 0: the device waits with what follows, such as a launch of the module, until
+                        the event is acknowledged */
+    uint32_t reason; /* of DETACHED, a zet_debug_detach_reason_t: 1 if the process has ended. Of
+                        PAGE_FAULT, a zet_debug_page_fault_reason_t: 1 if the address is not mapped, 2 if
+                        the access is not permitted */
+    zt_debug_thread threads; /* what stopped, or cannot */
+    uint64_t begin, end;     /* where the ELF file of the module is in the memory of the device */
+    uint64_t load;           /* where the module is loaded */
+    uint64_t address, mask;  /* the page of the fault: its address, and the bits that count */
+} zt_debug_event;
+
+/* Called with each event, on the thread that waits. `user` is that of the call. Returns 0, or anything else
+   to stop: later events wait for the next call. See CALLBACKS. Since 0.1. */
+typedef int (*zt_debug_fn)(zt_debugger *debugger, const zt_debug_event *event, void *user);
+
+/* How a process is debugged. Start from zt_debug_config_default(). 0 and NULL stand for the default. Since
+   0.1. */
+typedef struct zt_debug_config {
+    uint64_t wait_timeout_ns; /* How long calls wait for other threads, and zt_debug_close for threads of the
+                                 device that are about to stop. Default: 1 second. */
+    size_t module_limit;      /* Bytes of modules that are kept for zt_debug_where. Default: 64 MiB. */
+    int no_lines;             /* Not 0: zt_debug_where runs no program to find source lines. */
+    zt_log_fn log; /* Receives each kind of message once. NULL: none, or standard error with ZT_LOG. */
+    void *log_user;
+    zt_allocator allocator; /* NULL functions: malloc and free. */
+} zt_debug_config;
+
+/* What a zt_debug_stop has done. Since 0.1. */
+typedef struct zt_debug_stops {
+    uint32_t stopped;     /* threads that are stopped now, also those that were before */
+    uint32_t unavailable; /* the others that were meant: they are idle, or cannot be stopped. The device does
+                             not tell which */
+} zt_debug_stops;
+
+/* A kind of memory. Since 0.1. */
+typedef enum zt_debug_space {
+    ZT_DEBUG_MEMORY, /* what pointers point to */
+    ZT_DEBUG_SLM     /* shared local memory of the thread's work-group, from 0 on */
+} zt_debug_space;
+
+/* Registers of one kind. Since 0.1. */
+typedef struct zt_debug_register_set {
+    char name[16];    /* Intel's: "GRF", "ADDR", "FLAG", "CE", "SR", "CR", "TDR", "ACC", "MME", "SP", "SBA",
+                         "DBG", "FC"; for other types "SET 14" */
+    uint32_t type;    /* as the device numbers it */
+    uint32_t version; /* of the set, as the device numbers it */
+    int is_readable;
+    int is_writable;
+    uint32_t count; /* registers. A thread may have fewer */
+    uint32_t bits;  /* of a register */
+    uint32_t bytes; /* that a register takes in a buffer */
+} zt_debug_register_set;
+
+/* A register. Since 0.1. */
+typedef struct zt_debug_register {
+    const char *set; /* lives as long as the debugger */
+    uint32_t index;  /* in its set */
+    uint32_t bytes;
+} zt_debug_register;
+
+/* Where an instruction is. Strings are never NULL, and live as long as the debugger. Since 0.1. */
+typedef struct zt_debug_place {
+    const char *kernel; /* or another function of the module, as its file names it. "": not known */
+    uint64_t offset;    /* from its begin, in bytes */
+    uint64_t size;      /* of its instructions */
+    const char *file;   /* of the source. "": not known */
+    uint32_t line;      /* from 1; 0: not known */
+    int is_unloaded;    /* not 0: the module was unloaded since */
+} zt_debug_place;
+
+#endif /* ZETOOLS_DEBUG */
 
 /* ---- benchmarks ---- */
 
@@ -1989,9 +2180,11 @@ ZT_API zt_trace_config zt_trace_config_default(void);
    profiler at once. Since 0.1. */
 ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *config);
 
-/* Stops tracing and the sampling of hot spots, and waits for traced calls that other threads have in
-   progress, up to config.wait_timeout_ns. What was measured stays. Lists that were recorded may still be
-   executed, with zt_execute.
+/* Stops tracing and the sampling of hot spots. Waits for traced calls that other threads have in progress,
+   and for launches that are measured by an event of the application, or have one that commands of the library
+   follow: once it has signalled, the application may destroy event and list. It waits up to
+   config.wait_timeout_ns. What was measured stays. Lists that were recorded may still be executed, with
+   zt_execute.
    Returns SUCCESS, after which no hook runs any more; NOT_READY if a call did not end in time, which is then
    traced to its end; HANDLE_OBJECT_IN_USE inside a hook. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler);
@@ -2082,6 +2275,135 @@ ZT_API uint32_t zt_get_hotspot_count(const zt_profiler *profiler);
 ZT_API ze_result_t zt_get_hotspot(const zt_profiler *profiler, uint32_t hotspot, zt_hotspot_info *info);
 
 #endif /* ZETOOLS_TRACER */
+
+#ifdef ZETOOLS_DEBUG
+
+/* ==== interface: program debug ============================================================================ */
+
+/* Returns a configuration with every field at its default. Any thread. Since 0.1. */
+ZT_API zt_debug_config zt_debug_config_default(void);
+
+/* Attaches to a device and to a process that uses it, or will; see PROGRAM DEBUG. The driver must be
+   initialised.
+   pid       the number of the process. 0: this one
+   config    NULL: the defaults
+   debugger  receives the debugger; NULL on failure
+   Returns SUCCESS, or why it cannot attach:
+   UNSUPPORTED_FEATURE       the device cannot be debugged
+   DEPENDENCY_UNAVAILABLE    program debug is not enabled, on this system or in one of the processes
+   INSUFFICIENT_PERMISSIONS  this process may not debug the other, or itself
+   NOT_AVAILABLE             another debugger is attached
+   INVALID_ARGUMENT          there is no such process
+   otherwise the result of the call that failed. zt_debug_get_last_error(NULL) has the message. Any thread.
+   Since 0.1. */
+ZT_API ze_result_t zt_debug_open(ze_device_handle_t device, uint32_t pid, const zt_debug_config *config,
+                                 zt_debugger **debugger);
+
+/* Acknowledges all events, resumes all threads, also those that stop meanwhile, detaches, and frees the
+   debugger. Ends calls that wait.
+   Returns SUCCESS, also for NULL and in a forked child, where it does nothing; HANDLE_OBJECT_IN_USE, and the
+   debugger stays open, if a call of another thread does not end in 10 seconds, or inside of one of its own
+   callbacks; otherwise the result of the call that failed: the debugger is freed, and the driver detaches
+   when this process ends. One thread. Since 0.1. */
+ZT_API ze_result_t zt_debug_close(zt_debugger *debugger);
+
+/* Delivers the events that there are, and waits for the first if there is none. When the function has
+   returned, an event that needs it is acknowledged.
+   timeout_ns  how long it waits at the most, in nanoseconds; 0: not at all
+   function    is called with each event and `user`. NULL: events are only acknowledged
+   Returns SUCCESS; NOT_READY if there was no event in time; NOT_AVAILABLE if the session is over, and
+   ZT_DEBUG_DETACHED was delivered, or if the debugger is being closed; DEVICE_LOST; HANDLE_OBJECT_IN_USE
+   inside of a callback of the debugger; otherwise the result of the call that failed. Any thread; one waits
+   while others wait for it. Since 0.1. */
+ZT_API ze_result_t zt_debug_wait(zt_debugger *debugger, uint64_t timeout_ns, zt_debug_fn function,
+                                 void *user);
+
+/* Acknowledges the event that is being delivered, before the function returns. Returns SUCCESS, also if that
+   was done or is not needed; INVALID_ARGUMENT outside of the function; otherwise the result of the call that
+   failed. The thread of the function. Since 0.1. */
+ZT_API ze_result_t zt_debug_acknowledge(zt_debugger *debugger);
+
+/* Stops threads of the device in the middle of what they do.
+   threads     which ones
+   timeout_ns  how long it waits for the device at the most, in nanoseconds
+   stops       receives how many are stopped; may be NULL
+   Returns SUCCESS when the device has answered, even if there was nothing to stop; NOT_READY if it has not:
+   then what stops later is resumed by the next call that reads the event of this, such as zt_debug_wait;
+   NOT_AVAILABLE if the session is over, or becomes it; otherwise the result of the call that failed. What has
+   happened is also an event. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads, uint64_t timeout_ns,
+                                 zt_debug_stops *stops);
+
+/* Resumes threads of the device. Returns SUCCESS if none of them is stopped any more, even if none was;
+   NOT_AVAILABLE if the session is over; otherwise the result of the call that failed. Any thread. Since 0.1.
+ */
+ZT_API ze_result_t zt_debug_resume(zt_debugger *debugger, zt_debug_thread threads);
+
+/* Lists the stopped threads of the device.
+   threads  receives them; may be NULL if there is no room
+   count    the room, and then the number of all stopped threads, which may be more
+   Returns SUCCESS; NOT_AVAILABLE if the session is over; otherwise the result of the call that failed. Any
+   thread. Since 0.1. */
+ZT_API ze_result_t zt_debug_threads(zt_debugger *debugger, zt_debug_thread *threads, uint32_t *count);
+
+/* Reads memory of the process, as a stopped thread sees it. ZT_DEBUG_MEMORY may also be read and written by
+   all threads, {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL}, stopped or not.
+   Returns SUCCESS; NOT_AVAILABLE if the thread is not stopped, if it has no such memory, or if the session is
+   over; otherwise the result of the call that failed. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_debug_read(zt_debugger *debugger, zt_debug_thread thread, zt_debug_space space,
+                                 uint64_t address, void *bytes, size_t size);
+
+/* Writes memory likewise. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_debug_write(zt_debugger *debugger, zt_debug_thread thread, zt_debug_space space,
+                                  uint64_t address, const void *bytes, size_t size);
+
+/* Returns the number of register sets of the device. It does not change. Any thread. Since 0.1. */
+ZT_API uint32_t zt_debug_get_register_set_count(const zt_debugger *debugger);
+
+/* Returns a register set by its index, or NULL if that is too high. It lives as long as the debugger. Any
+   thread. Since 0.1. */
+ZT_API const zt_debug_register_set *zt_debug_get_register_set(const zt_debugger *debugger, uint32_t index);
+
+/* Finds a register by its name, as Intel's assembler and debugger have it: "r12", "a0", "f1", "ce", "sr0",
+   "cr0", "tdr0", "acc3", "mme0", "sp", "dbg0", "fc0"; of SBA "genstbase", "sustbase", "dynbase", "iobase",
+   "isabase", "blsustbase", "blsastbase", "btbase", "scrbase". Returns SUCCESS, or INVALID_ARGUMENT if the
+   device has none. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_debug_find_register(zt_debugger *debugger, const char *name, zt_debug_register *found);
+
+/* Reads registers of a stopped thread.
+   set           the name of the set
+   first, count  which of its registers
+   values, size  receives them, each in as many bytes as the set states
+   Returns SUCCESS; INVALID_ARGUMENT if there is no such set, if it has not as many registers, or if it cannot
+   be read; INVALID_SIZE if `size` is less than these registers take; NOT_AVAILABLE if the thread is not
+   stopped, or the session is over; otherwise the result of the call that failed. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_debug_read_registers(zt_debugger *debugger, zt_debug_thread thread, const char *set,
+                                           uint32_t first, uint32_t count, void *values, size_t size);
+
+/* Writes registers likewise. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_debug_write_registers(zt_debugger *debugger, zt_debug_thread thread, const char *set,
+                                            uint32_t first, uint32_t count, const void *values, size_t size);
+
+/* Gets the address of the instruction at which a thread is stopped. Returns SUCCESS; UNSUPPORTED_FEATURE if
+   the device lacks a register for that; otherwise as zt_debug_read_registers. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_debug_get_address(zt_debugger *debugger, zt_debug_thread thread, uint64_t *address);
+
+/* Finds the kernel and the source line of an instruction, by the modules that the process has loaded. The
+   source line takes a program, as for hot spots, and a few milliseconds at the first time; see PROGRAM DEBUG.
+   Returns SUCCESS if the kernel is known; NOT_AVAILABLE if it is not; OUT_OF_HOST_MEMORY. Also when the
+   session is over. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_debug_where(zt_debugger *debugger, uint64_t address, zt_debug_place *place);
+
+/* Returns "module load" for ZT_DEBUG_MODULE_LOAD, and so on: never NULL. Any thread. Since 0.1. */
+ZT_API const char *zt_debug_event_name(zt_debug_event_type type);
+
+/* As zt_get_last_error. Any thread. Since 0.1. */
+ZT_API const char *zt_debug_get_last_error(const zt_debugger *debugger);
+
+/* As zt_get_last_result. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_debug_get_last_result(const zt_debugger *debugger);
+
+#endif /* ZETOOLS_DEBUG */
 
 #else /* ZETOOLS_DISABLE */
 
@@ -2245,6 +2567,40 @@ ZT__OFF ZT__RESULT zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, z
 ZT__OFF zt_auto_config zt_auto_config_default(void) ZT__EMPTY(zt_auto_config)
 ZT__OFF ZT__RESULT zt_auto(const zt_auto_config *config) { return ZT__SUCCESS; }
 #endif
+#ifdef ZETOOLS_DEBUG
+ZT__OFF zt_debug_config zt_debug_config_default(void) ZT__EMPTY(zt_debug_config)
+ZT__OFF ZT__RESULT zt_debug_open(const void *device, uint32_t pid, const zt_debug_config *config,
+    zt_debugger **debugger) { return ZT__CLEAR(debugger); }
+ZT__OFF ZT__RESULT zt_debug_close(zt_debugger *debugger) { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_debug_wait(zt_debugger *debugger, uint64_t timeout_ns, zt_debug_fn function, void *user)
+    { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_debug_acknowledge(zt_debugger *debugger) { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads, uint64_t timeout_ns,
+    zt_debug_stops *stops) { return ZT__CLEAR(stops); }
+ZT__OFF ZT__RESULT zt_debug_resume(zt_debugger *debugger, zt_debug_thread threads) { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_debug_threads(zt_debugger *debugger, zt_debug_thread *threads, uint32_t *count)
+    { return ZT__CLEAR(count); }
+ZT__OFF ZT__RESULT zt_debug_read(zt_debugger *debugger, zt_debug_thread thread, zt_debug_space space,
+    uint64_t address, void *bytes, size_t size) { return zt__clear(bytes, bytes ? size : 0); }
+ZT__OFF ZT__RESULT zt_debug_write(zt_debugger *debugger, zt_debug_thread thread, zt_debug_space space,
+    uint64_t address, const void *bytes, size_t size) { return ZT__SUCCESS; }
+ZT__OFF uint32_t zt_debug_get_register_set_count(const zt_debugger *debugger) { return 0; }
+ZT__OFF const zt_debug_register_set *zt_debug_get_register_set(const zt_debugger *debugger, uint32_t index)
+    { return NULL; }
+ZT__OFF ZT__RESULT zt_debug_find_register(zt_debugger *debugger, const char *name, zt_debug_register *found)
+    { ZT__CLEAR(found); if (found) { found->set = ""; } return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_debug_read_registers(zt_debugger *debugger, zt_debug_thread thread, const char *set,
+    uint32_t first, uint32_t count, void *values, size_t size) { return zt__clear(values, values ? size : 0); }
+ZT__OFF ZT__RESULT zt_debug_write_registers(zt_debugger *debugger, zt_debug_thread thread, const char *set,
+    uint32_t first, uint32_t count, const void *values, size_t size) { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_debug_get_address(zt_debugger *debugger, zt_debug_thread thread, uint64_t *address)
+    { return ZT__CLEAR(address); }
+ZT__OFF ZT__RESULT zt_debug_where(zt_debugger *debugger, uint64_t address, zt_debug_place *place)
+    { ZT__CLEAR(place); if (place) { place->kernel = place->file = ""; } return ZT__SUCCESS; }
+ZT__OFF const char *zt_debug_event_name(zt_debug_event_type type) { return ""; }
+ZT__OFF const char *zt_debug_get_last_error(const zt_debugger *debugger) { return ""; }
+ZT__OFF ZT__RESULT zt_debug_get_last_result(const zt_debugger *debugger) { return ZT__SUCCESS; }
+#endif
 /* clang-format on */
 
 #define zt_execute(profiler, queue, count, lists, fence)                                                     \
@@ -2398,11 +2754,13 @@ typedef zt__disabled_scope zt_scope;
            >>merging      zt_merge, zt_pack, zt_unpack
            >>timeline     device time and host time, kept samples, streamed metrics of regions
            >>advice       which metrics matter, and what limits a region
-           >>loaded       modules and kernels that exist, their names and binaries; ELF (ZETOOLS_TRACER)
+           >>loaded       modules and kernels that exist, their names and binaries (ZETOOLS_TRACER); ELF,
+   source lines
            >>kernels      what kernels are made of, and how much of the device they can fill (ZETOOLS_TRACER)
            >>requests     ZT_REPORT, and lists of reports
            >>opening      zt_open, zt_close
            >>streams      sampling by the clock
+           >>debug        a device's threads, stopped and examined (ZETOOLS_DEBUG)
            >>hotspots     samples of instructions, added up by address (ZETOOLS_TRACER)
            >>modules      files of the modules of others, and kernels in place of theirs (ZETOOLS_TRACER)
            >>tracer       regions around the launches of others (ZETOOLS_TRACER)
@@ -2431,8 +2789,11 @@ typedef zt__disabled_scope zt_scope;
                                      the addresses of kernels
        finding, of hot spots         looking source lines up              no      yes        first
        mutex, of a profiler,         bookkeeping: names, lists, slots,    no      no         second
-       a stream or hot spots         counts, statistics, rings of rows,
-                                     samples of instructions
+       a stream, hot spots or        counts, statistics, rings of rows,
+       a debugger                    samples of instructions
+       delivering, of a debugger     delivering events                      no      yes        first
+       session, of a debugger        calls of the driver with the session,  yes     yes        after
+                                     events, modules                                           delivering
        mutex, of the process         activation and calculation           yes     no         last
        setup, of a copy of this      finding what all copies share        no      no         last
        header
@@ -2542,6 +2903,10 @@ typedef zt__disabled_scope zt_scope;
 
 #if defined(ZETOOLS_TRACER) && !defined(ZT__TRACER_DECLARED)
 #error "ZETOOLS_TRACER came too late: define it before zetools.h is included for the first time in this file"
+#endif
+
+#if defined(ZETOOLS_DEBUG) && !defined(ZT__DEBUG_DECLARED)
+#error "ZETOOLS_DEBUG came too late: define it before zetools.h is included for the first time in this file"
 #endif
 
 #include <level_zero/zes_api.h>
@@ -2884,6 +3249,11 @@ ZT__PRIVATE void zt__set_thread_value(zt__thread_key key, void *value) {
 
 ZT__PRIVATE long zt__get_process_id(void) {
     return (long)getpid();
+}
+
+/* Returns whether there is no process of this number. */
+ZT__PRIVATE int zt__is_no_process(uint32_t process) {
+    return process > INT32_MAX || (kill((pid_t)process, 0) != 0 && errno == ESRCH);
 }
 
 /* Stores bytes that differ between the programs that one process executes after each other. */
@@ -3257,6 +3627,14 @@ ZT__PRIVATE void zt__set_thread_value(zt__thread_key key, void *value) {
 
 ZT__PRIVATE long zt__get_process_id(void) {
     return (long)GetCurrentProcessId();
+}
+
+ZT__PRIVATE int zt__is_no_process(uint32_t process) {
+    HANDLE opened = OpenProcess(SYNCHRONIZE, FALSE, process);
+    if (opened) {
+        CloseHandle(opened);
+    }
+    return !opened && GetLastError() == ERROR_INVALID_PARAMETER;
 }
 
 ZT__PRIVATE void zt__read_program_bytes(uint8_t bytes[16]) {
@@ -5322,6 +5700,7 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
         "other pass",
         "read failed",
         "implausible GPU time",
+        "event used again",
         "device lost",
         "no slot",
         "no memory",
@@ -5479,6 +5858,48 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
                      "are built without. Set ZET_ENABLE_PROGRAM_INSTRUMENTATION=1 in the environment "       \
                      "before zeInit.")                                                                       \
     X(MODULE_NOT_SAVED, "%s failed: %s. Files of modules are missing in '%.512s'. %s")                       \
+    /* of program debug */                                                                                   \
+    X(DEBUG_UNSUPPORTED,                                                                                     \
+      "zetDeviceGetDebugProperties: this device cannot be debugged. Pass the root device in place of a "     \
+      "sub-device; otherwise this needs another device, or a newer driver.")                                 \
+    X(DEBUG_SWITCHED_OFF, "%s: %s. The system has switched program debug off. As root, write 1 to %s, and "  \
+                          "start the program again.")                                                        \
+    X(DEBUG_NOT_ENABLED,                                                                                     \
+      "%s failed: %s. Program debug is not enabled here or in process %u. Set "                              \
+      "ZET_ENABLE_PROGRAM_DEBUGGING=1 in the environment of both before zeInit (here it %s); on Linux also " \
+      "write 1 to /sys/class/drm/card*/prelim_enable_eu_debug (i915) or device/enable_eudebug (xe).")        \
+    X(DEBUG_FORBIDDEN, "%s failed: %s. This process has no permission to debug process %u. Run as the same " \
+                       "user or with CAP_SYS_PTRACE, allow it in /proc/sys/kernel/yama/ptrace_scope, or, "   \
+                       "if a process may not debug itself, debug it from another.")                          \
+    X(DEBUGGED_ALREADY, "%s failed: %s. Another debugger is attached to the device for process %u. Close "   \
+                        "that one first.")                                                                   \
+    X(NO_SUCH_PROCESS, "%s failed: %s. There is no process %u. Pass the number of one that runs.")           \
+    X(BAD_THREADS, "zeDeviceGetProperties: %u slices of %u subslices of %u EUs of %u threads cannot be. "    \
+                   "Update the driver.")                                                                     \
+    X(DEBUGGED_DEVICE_LOST, "%s failed: %s. The device is lost, and what ran on it has ended. Close the "    \
+                            "debugger, and attach again when the device is back.")                           \
+    X(DEBUG_OVER, "%s: the session is over, because the driver has detached it, or process %u has ended. "   \
+                  "Close the debugger.")                                                                     \
+    X(DEBUG_BUSY,                                                                                            \
+      "%s: another thread was still in a call of this debugger when the time was up. Try again.")            \
+    X(DEBUG_INSIDE_CALLBACK, "%s was called from a callback of the debugger, which it would have to wait "   \
+                             "for. Call it elsewhere.")                                                      \
+    X(NO_ANSWER,                                                                                             \
+      "zt_debug_stop: the device has not answered zetDebugInterrupt in time. What stops later is "           \
+      "resumed. Allow more time, and call zt_debug_wait() if events wait to be delivered.")                  \
+    X(TOO_MANY_STOPS,                                                                                        \
+      "zt_debug_stop: %u stops wait for the device to answer. Wait for one of them, or stop "                \
+      "all threads at once.")                                                                                \
+    X(NO_REGISTER, "%s: the device has no register or set '%.32s' that can be accessed like this. Call "     \
+                   "zt_debug_get_register_set() for those that it has.")                                     \
+    X(BAD_REGISTERS, "%s: the set '%.32s' has %u registers. Name fewer.")                                    \
+    X(SMALL_BUFFER, "%s: %u registers of the set '%.32s' take %u bytes each. Pass a larger buffer.")         \
+    X(MODULE_NOT_READ, "%s: a module of %llu bytes is not known to zt_debug_where(): %s. Raise "             \
+                       "config.module_limit if that is lower, or free memory.")                              \
+    X(NO_KERNEL_THERE,                                                                                       \
+      "zt_debug_where: no module that was loaded has a kernel at 0x%llx. Call it while the "                 \
+      "module is loaded, and build modules with symbols.")                                                   \
+    X(NO_EVENT, "%s: no event is being delivered on this thread. Call it in the function of zt_debug_wait.") \
     /* of zt_bench */                                                                                        \
     X(NOTHING_TO_BENCH, "%s: config.run and config.measure are both NULL. Set one.")                         \
     X(NO_BENCH_SAMPLE, "%s: '%.64s' has no sample: %s. Put a region of the profiler that it receives "       \
@@ -7159,8 +7580,10 @@ static const unsigned char zt__transitions[ZT__SLOT_STATE_COUNT][ZT__SLOT_STATE_
 typedef enum zt__measurement {
     ZT__SURROUNDING_COMMANDS, /* queries or time stamps, appended before and after the work */
     ZT__EVENT_STAMPS,         /* the time stamps of the kernel in the event that its launch signals */
-    ZT__COPIED_STAMPS         /* the same, copied by a command that waits for the event: until it has run, the
+    ZT__COPIED_STAMPS,        /* the same, copied by a command that waits for the event: until it has run, the
                                  event must not be reset */
+    ZT__KEPT_EVENT_STAMPS,    /* the same in an event of the application, which the launch signals */
+    ZT__KEPT_EVENT_COPY       /* the same, copied before a command resets that event */
 } zt__measurement;
 
 typedef struct zt__path zt__path;
@@ -7239,6 +7662,14 @@ struct zt__slot {
     int spans_passes;    /* the region has begun in one pass and ended in another: its sample will be lost */
     int is_dropped;      /* the region was dropped, its commands are incomplete: no sample is ever read */
     zt__measurement measurement;
+    /* of the application, while its time stamps are to be read: who destroys, resets or signals it reads them
+       before, if it has signalled, and waits while the slot is READING */
+    ze_event_handle_t kept;
+    int was_signalled;      /* it had signalled before the launch, */
+    uint64_t signalled_end; /* with time stamps of which this is the end */
+    int is_captured;        /* they were read, */
+    uint64_t captured[2];   /* and these are begin and end */
+    int trails_event;       /* its last commands follow a launch that signals an event of the application */
     int is_unordered;       /* its event may signal before the work that is before it on the list has ended */
     uint64_t submitted_ns;  /* host time; it was begun, or zt_execute was called, at this time or later */
     uint64_t not_before_ns; /* host time; what is read next was submitted at this time or later, also if
@@ -7317,6 +7748,8 @@ struct zt__list {
     uint64_t destroyed_up_to;     /* the last slot of the list that had this handle before */
     int destroyed_was_unobserved; /* that list was UNOBSERVED, and is counted as such */
 
+    int keeps_events; /* slots of it have kept events of the application */
+
     /* for the last zt_execute */
     int overlaps;         /* it was submitted before the one before it was known to be finished, so events do
                              not show which of them has ended. Until a region is begun, or their queue is
@@ -7369,6 +7802,7 @@ typedef enum zt__outcome {
 typedef struct zt__reading {
     zt__slot *slot;
     zt__slot_state from;
+    ze_event_handle_t kept; /* slot->kept */
     int is_over;
     int is_finished;
     int is_announced; /* this execution was, or its list is immediate */
@@ -7733,6 +8167,7 @@ ZT__PRIVATE zt__slot *zt__pop_free_slot(zt__pass *pass) {
 ZT__PRIVATE void zt__free_slot(zt_profiler *profiler, zt__slot *slot) {
     zt__move_slot(profiler, slot, ZT__SLOT_FREE);
     slot->list = NULL;
+    slot->kept = NULL;
     zt__push_free_slot(profiler, slot);
 }
 
@@ -8473,13 +8908,14 @@ ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection
             batch->pass = &profiler->passes[slot->pass];
             reading->slot = slot;
             reading->from = slot->state;
+            reading->kept = slot->kept;
             reading->is_over = zt__is_over(slot);
             reading->is_finished = zt__is_finished(slot);
             reading->is_announced = slot->state == ZT__SLOT_PENDING ||
                                     (slot->state == ZT__SLOT_PARTIAL && zt__is_submitted(slot));
             reading->is_gone = slot->state == ZT__SLOT_PENDING && zt__is_finished(slot) &&
                                collection->list->state != ZT__LIST_IMMEDIATE;
-            reading->is_mixed = slot->measurement != ZT__SURROUNDING_COMMANDS && collection->list->overlaps;
+            reading->is_mixed = batch->pass->group_count == 0 && collection->list->overlaps;
             reading->cause = ZT_CAUSE_COUNT;
             zt__move_slot(profiler, slot, ZT__SLOT_READING);
         } else if (slot->state == ZT__SLOT_RETIRED && zt__is_over(slot)) {
@@ -8607,36 +9043,104 @@ ZT__PRIVATE void zt__combine_stamps(const ze_kernel_timestamp_result_t *tiles, u
     times->end_ticks = first + (uint64_t)end;
 }
 
-/* Queries whether the device is done with the commands of a slot, and reads the time stamps of its kernel.
-   Returns SUCCESS or NOT_READY, or an error of `reading->call`. */
-ZT__PRIVATE ze_result_t zt__query_slot(const zt_profiler *profiler, zt__reading *reading) {
+/* Reads the kernel time stamps of an event. Returns NOT_READY if it has not signalled. */
+ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, ze_event_handle_t event,
+                                                zt__sample_times *times, const char **call) {
     ze_kernel_timestamp_result_t tiles[ZT__MAX_TILES];
-    const zt__slot *slot = reading->slot;
     uint32_t count = profiler->tiles_stamped;
     ze_result_t result = ZE_RESULT_SUCCESS;
-    if (slot->measurement == ZT__SURROUNDING_COMMANDS) {
-        reading->call = "zeEventQueryStatus";
-        return zeEventQueryStatus(slot->event);
-    }
-    /* Memory that the copy has not written yet has all bits set. */
-    if (slot->measurement == ZT__COPIED_STAMPS &&
-        (zt__load(&slot->stamps[0]) == UINT64_MAX || zt__load(&slot->stamps[1]) == UINT64_MAX)) {
-        return ZE_RESULT_NOT_READY;
-    }
     memset(tiles, 0, sizeof tiles);
     if (count > 1) {
-        reading->call = "zeEventQueryTimestampsExp";
-        result = profiler->driver.zeEventQueryTimestampsExp(slot->event, profiler->device, &count, tiles);
+        *call = "zeEventQueryTimestampsExp";
+        result = profiler->driver.zeEventQueryTimestampsExp(event, profiler->device, &count, tiles);
     }
     if (profiler->tiles_stamped == 1 || (result == ZE_RESULT_SUCCESS && count == 0)) {
-        reading->call = "zeEventQueryKernelTimestamp";
-        result = zeEventQueryKernelTimestamp(slot->event, tiles);
+        *call = "zeEventQueryKernelTimestamp";
+        result = zeEventQueryKernelTimestamp(event, tiles);
         count = 1;
     }
     if (result == ZE_RESULT_SUCCESS) {
-        zt__combine_stamps(tiles, count, profiler->kernel_tick_mask, &reading->times);
+        zt__combine_stamps(tiles, count, profiler->kernel_tick_mask, times);
     }
     return result;
+}
+
+/* Reads the time stamps of a launch from the event of the application that it signals. If that had signalled
+   before, they are those of the launch once the end is another one; the begin, which was read before the end,
+   may then still be the old one, and is read again. */
+ZT__PRIVATE ze_result_t zt__query_kept_event(const zt_profiler *profiler, const zt__slot *slot,
+                                             ze_event_handle_t event, zt__sample_times *times,
+                                             const char **call) {
+    ze_result_t result = zt__query_kernel_stamps(profiler, event, times, call);
+    if (result != ZE_RESULT_SUCCESS || !slot->was_signalled) {
+        return result;
+    }
+    return times->end_ticks == slot->signalled_end ? ZE_RESULT_NOT_READY
+                                                   : zt__query_kernel_stamps(profiler, event, times, call);
+}
+
+/* Queries whether the device is done with the commands of a slot: SUCCESS or NOT_READY, or an error of
+   `reading->call`. */
+ZT__PRIVATE ze_result_t zt__query_slot(const zt_profiler *profiler, zt__reading *reading) {
+    zt__slot *slot = reading->slot;
+    zt__sample_times *times = &reading->times;
+    /* Memory that a copy has not written yet has all bits set. */
+    int is_copied =
+        slot->stamps && zt__load(&slot->stamps[0]) != UINT64_MAX && zt__load(&slot->stamps[1]) != UINT64_MAX;
+    switch (slot->measurement) {
+    case ZT__SURROUNDING_COMMANDS:
+        reading->call = "zeEventQueryStatus";
+        return zeEventQueryStatus(slot->event);
+    case ZT__COPIED_STAMPS:
+        if (!is_copied) {
+            return ZE_RESULT_NOT_READY;
+        }
+        break;
+    case ZT__KEPT_EVENT_COPY:
+        times->begin_ticks = slot->stamps[0];
+        times->end_ticks = slot->stamps[1];
+        return is_copied ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+    case ZT__KEPT_EVENT_STAMPS:
+        if (slot->is_captured) {
+            times->begin_ticks = slot->captured[0];
+            times->end_ticks = slot->captured[1];
+            return ZE_RESULT_SUCCESS;
+        }
+        /* Executions are observed. Before the next one, it is that of the last which has signalled. */
+        return reading->from == ZT__SLOT_PENDING && reading->kept
+                   ? zt__query_kept_event(profiler, slot, reading->kept, times, &reading->call)
+                   : ZE_RESULT_NOT_READY;
+    default:
+        break;
+    }
+    return zt__query_kernel_stamps(profiler, slot->event, times, &reading->call);
+}
+
+/* Returns whether the time stamps of a launch that signals an event of the application cannot be read any
+   more. */
+ZT__PRIVATE int zt__has_lost_event(const zt__reading *reading) {
+    const zt__slot *slot = reading->slot;
+    if (reading->from != ZT__SLOT_PENDING) {
+        return 0;
+    }
+    return slot->measurement == ZT__KEPT_EVENT_STAMPS
+               ? !reading->kept && !slot->is_captured
+               : slot->measurement == ZT__KEPT_EVENT_COPY && slot->was_signalled;
+}
+
+/* Prepares a slot for its next sample. On failure, `*call` is the call that failed. */
+ZT__PRIVATE ze_result_t zt__reset_slot(const zt__pass *pass, zt__slot *slot, const char **call) {
+    uint32_t i;
+    slot->overdue_since_ns = 0;
+    slot->spans_passes = 0;
+    slot->is_captured = slot->was_signalled = 0;
+    if (slot->measurement < ZT__KEPT_EVENT_STAMPS) {
+        return zt__reset_handles(pass, slot, call);
+    }
+    for (i = 0; i < ZT__STAMPS && slot->measurement == ZT__KEPT_EVENT_COPY; i++) {
+        zt__store(&slot->stamps[i], UINT64_MAX);
+    }
+    return ZE_RESULT_SUCCESS; /* its own event is not used */
 }
 
 /* Queries a slot, and reads its reports if it is ready. */
@@ -8645,6 +9149,10 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
     ze_result_t result;
     if (zt__is_device_lost(&profiler->diagnostics)) {
         zt__lose_to_device(reading);
+        return;
+    }
+    if (zt__has_lost_event(reading)) {
+        zt__lose(reading, ZT_LOST_EVENT);
         return;
     }
     result = zt__query_slot(profiler, reading);
@@ -8709,9 +9217,7 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
         if (reading->outcome != ZT__NOT_READY && reading->outcome != ZT__NEVER_RAN && !reading->is_unusable &&
             !zt__is_device_lost(&profiler->diagnostics)) {
             const char *call;
-            ze_result_t result = zt__reset_handles(batch->pass, slot, &call);
-            slot->overdue_since_ns = 0;
-            slot->spans_passes = 0;
+            ze_result_t result = zt__reset_slot(batch->pass, slot, &call);
             slot->needs_reset = result != ZE_RESULT_SUCCESS;
             if (slot->needs_reset) {
                 reading->result = result;
@@ -9363,7 +9869,8 @@ ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt
     slot->region = path->key.region;
     slot->is_dropped = slot->needs_reset = slot->shows_end = 0;
     slot->measurement = ZT__SURROUNDING_COMMANDS;
-    slot->is_unordered = 0;
+    slot->is_unordered = slot->trails_event = 0;
+    slot->was_signalled = slot->is_captured = 0;
     slot->overwritten = 0;
     slot->bytes = 0;
     /* What a recorded list records is submitted after its first region is begun: one look at the clock serves
@@ -9794,6 +10301,93 @@ ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list
     return result;
 }
 
+/* ---- events of the application that slots keep ----------------------------------------------------------- */
+
+/* Called before something else than its launch changes an event of the application that a slot keeps: reads
+   its time stamps, if the launch has signalled it. With `ends`, the slot then gives it up, and its sample is
+   lost if it has not. Returns whether the launch may still signal it. No mutex is held. */
+ZT__PRIVATE int zt__settle_kept_event(zt_profiler *profiler, zt__slot *slot, ze_event_handle_t event,
+                                      int ends) {
+    enum { LONGEST_NS = 1000000000 };
+    zt__wait wait = zt__wait_until(zt__deadline(LONGEST_NS));
+    zt__sample_times times;
+    ze_result_t result = ZE_RESULT_NOT_READY;
+    const char *call;
+    int is_queried = 0, goes_on, may_signal;
+    zt__lock(&profiler->mutex);
+    for (;;) {
+        /* No function of the application runs while slots are READING, so the wait is short. */
+        int is_read = slot->kept == event && slot->state == ZT__SLOT_READING;
+        int is_due = slot->kept == event && slot->state == ZT__SLOT_PENDING &&
+                     slot->measurement == ZT__KEPT_EVENT_STAMPS && !slot->is_captured;
+        if (!is_read && (!is_due || is_queried)) {
+            break;
+        }
+        zt__unlock(&profiler->mutex);
+        if (is_due) {
+            ZT__INTERNAL(result = zt__query_kept_event(profiler, slot, event, &times, &call));
+            is_queried = 1;
+        }
+        goes_on = is_due || zt__wait_again(&wait);
+        zt__lock(&profiler->mutex);
+        if (!goes_on) {
+            break;
+        }
+    }
+    may_signal = slot->kept == event && !slot->is_captured && slot->state != ZT__SLOT_FREE;
+    if (may_signal && slot->state == ZT__SLOT_PENDING && result == ZE_RESULT_SUCCESS) {
+        slot->captured[0] = times.begin_ticks;
+        slot->captured[1] = times.end_ticks;
+        slot->is_captured = 1;
+        may_signal = 0;
+    }
+    if (slot->kept == event && (ends || (slot->is_captured && slot->list->state == ZT__LIST_IMMEDIATE))) {
+        slot->kept = NULL;
+    }
+    zt__unlock(&profiler->mutex);
+    return may_signal;
+}
+
+/* Called before a list is executed: finds out which events of the application that its slots keep have
+   signalled before, and with which time stamps. */
+ZT__PRIVATE void zt__query_kept_events(zt_profiler *profiler, ze_command_list_handle_t handle) {
+    zt__slot *slots[ZT__BATCH], *slot;
+    ze_event_handle_t events[ZT__BATCH];
+    uint64_t done = 0;
+    uint32_t i, count;
+    do {
+        const zt__list *list;
+        count = 0;
+        zt__lock(&profiler->mutex);
+        list = zt__find_list(profiler, handle);
+        for (slot = list && list->keeps_events ? list->first : NULL; slot && count < ZT__BATCH;
+             slot = slot->next) {
+            if (slot->kept && slot->number > done && !zt__is_over(slot)) {
+                slots[count] = slot;
+                events[count++] = slot->kept;
+                done = slot->number;
+            }
+        }
+        zt__unlock(&profiler->mutex);
+        for (i = 0; i < count; i++) {
+            zt__sample_times times;
+            const char *call;
+            ze_result_t result;
+            ZT__INTERNAL(result = zt__query_kernel_stamps(profiler, events[i], &times, &call));
+            zt__lock(&profiler->mutex);
+            if (slots[i]->kept == events[i] &&
+                (slots[i]->state == ZT__SLOT_RECORDED || slots[i]->state == ZT__SLOT_ARMED)) {
+                slots[i]->was_signalled = result != ZE_RESULT_NOT_READY;
+                slots[i]->signalled_end = times.end_ticks;
+                if (slots[i]->was_signalled && (result != ZE_RESULT_SUCCESS || profiler->tiles_stamped > 1)) {
+                    slots[i]->kept = NULL; /* what it signals cannot be told from what was */
+                }
+            }
+            zt__unlock(&profiler->mutex);
+        }
+    } while (count == ZT__BATCH);
+}
+
 /* ---- execution ------------------------------------------------------------------------------------------- */
 
 /* Returns whether a list has regions that are on their way, or that an execution without zt_execute has left.
@@ -9811,7 +10405,7 @@ ZT__PRIVATE int zt__has_unread_regions(zt_profiler *profiler, ze_command_list_ha
     has_unread = list && (zt__is_on_its_way(list) || zt__awaits_ends(list));
     for (slot = list ? list->first : NULL; slot && !has_unread; slot = slot->next) {
         if ((slot->state == ZT__SLOT_RECORDED || slot->state == ZT__SLOT_ARMED || zt__shows_end(slot)) &&
-            !zt__is_over(slot)) {
+            !zt__is_over(slot) && slot->measurement < ZT__KEPT_EVENT_STAMPS) {
             first = first ? first : slot;
             last = slot;
         }
@@ -9829,9 +10423,10 @@ ZT__PRIVATE int zt__has_unread_regions(zt_profiler *profiler, ze_command_list_ha
     return has_unread;
 }
 
-/* Waits for the samples of earlier executions of a list and reads them, until the deadline. Also has the
-   slots of the list reset that are PARTIAL and finished. */
-ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t handle, uint64_t deadline) {
+/* Reads the samples of earlier executions of a list. With `waits`, waits for them until the deadline; else
+   only for other threads that collect. Also has the slots of the list reset that are PARTIAL and finished. */
+ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t handle, uint64_t deadline,
+                                 int waits) {
     int has_unread = zt__has_unread_regions(profiler, handle);
     const zt__list *list;
     const zt__slot *slot = NULL;
@@ -9840,9 +10435,11 @@ ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t
         if (zt__begin_collecting(profiler, 1)) {
             zt__run_collection(profiler, handle, 1);
             zt__unlock_timed(&profiler->collector);
+        } else if (!waits) {
+            zt__collect_anew(profiler, deadline);
         }
         has_unread = zt__has_unread_regions(profiler, handle);
-        if (has_unread && !zt__wait_again(&wait)) {
+        if (has_unread && (!waits || !zt__wait_again(&wait))) {
             break;
         }
     }
@@ -9944,40 +10541,55 @@ ZT__PRIVATE void zt__announce_list(zt_profiler *profiler, zt__list *list, ze_com
     }
 }
 
-/* If executions of a list have overlapped, finds out whether all have ended: their queue is then idle. What
-   they have left is read, and the next execution is measured. */
-ZT__PRIVATE void zt__end_overlap(zt_profiler *profiler, ze_command_queue_handle_t queue,
-                                 ze_command_list_handle_t handle) {
-    zt__list *list;
-    ze_result_t result;
-    int overlaps_here, is_read = 0;
+/* Returns whether all executions of a list that overlap were on this queue, as far as can be told. */
+ZT__PRIVATE int zt__overlaps_on(zt_profiler *profiler, ze_command_queue_handle_t queue,
+                                ze_command_list_handle_t handle) {
+    const zt__list *list;
+    int found;
     zt__lock(&profiler->mutex);
     list = zt__find_list(profiler, handle);
-    /* Whether all these executions were on this queue, as far as can be told. */
-    overlaps_here =
-        list && list->overlaps && queue && list->queue == queue && list->state == ZT__LIST_OBSERVED;
+    found = list && list->overlaps && queue && list->queue == queue && list->state == ZT__LIST_OBSERVED;
     zt__unlock(&profiler->mutex);
-    if (!overlaps_here) {
-        return;
-    }
-    ZT__INTERNAL(result = zeCommandQueueSynchronize(queue, 0));
-    if (result == ZE_RESULT_SUCCESS && zt__begin_collecting(profiler, 1)) {
-        zt__run_collection(profiler, handle, 1);
-        zt__unlock_timed(&profiler->collector);
-        is_read = 1;
-    }
+    return found;
+}
+
+/* Called when a queue has been seen to be idle, after the last execution on it: executions of lists that have
+   overlapped there have ended, and what is read next is what the last one has left. */
+ZT__PRIVATE void zt__note_idle_queue(zt_profiler *profiler, ze_command_queue_handle_t queue) {
+    zt__list *list;
     zt__lock(&profiler->mutex);
-    list = is_read ? zt__find_list(profiler, handle) : NULL;
-    if (list && list->queue == queue && !zt__is_on_its_way(list)) {
-        list->overlaps = 0;
+    for (list = profiler->lists; list; list = list->next) {
+        if (list->overlaps && list->queue == queue && list->state == ZT__LIST_OBSERVED) {
+            list->overlaps = 0;
+        }
     }
     zt__unlock(&profiler->mutex);
 }
 
+/* If executions of a list have overlapped, finds out whether all have ended. If so, what the last one has
+   left is read. */
+ZT__PRIVATE void zt__end_overlap(zt_profiler *profiler, ze_command_queue_handle_t queue,
+                                 ze_command_list_handle_t handle) {
+    ze_result_t result;
+    if (!zt__overlaps_on(profiler, queue, handle)) {
+        return;
+    }
+    ZT__INTERNAL(result = zeCommandQueueSynchronize(queue, 0));
+    if (result != ZE_RESULT_SUCCESS) {
+        return;
+    }
+    zt__note_idle_queue(profiler, queue);
+    if (zt__begin_collecting(profiler, 1)) {
+        zt__run_collection(profiler, handle, 1);
+        zt__unlock_timed(&profiler->collector);
+    }
+}
+
 /* Prepares for an execution by zt_execute, or one that a tracer sees: reads the samples of the last execution
-   before this one overwrites them, and moves the slots to PENDING. `queue` is NULL if it is not known. */
+   before this one overwrites them, and moves the slots to PENDING. `queue` is NULL if it is not known. With
+   `waits`, samples that are on their way are waited for. */
 ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
-                                      const ze_command_list_handle_t *lists) {
+                                      const ze_command_list_handle_t *lists, int waits) {
     uint64_t now, deadline = zt__deadline(profiler->config.wait_timeout_ns);
     uint32_t i;
     zt__list *list;
@@ -9994,8 +10606,9 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_ha
         return;
     }
     for (i = 0; i < count; i++) {
-        zt__finish_list(profiler, lists[i], deadline);
+        zt__finish_list(profiler, lists[i], deadline, waits);
         zt__end_overlap(profiler, queue, lists[i]);
+        zt__query_kept_events(profiler, lists[i]);
     }
     zt__lock_unread_lists(profiler, count, lists);
     now = zt__now_ns();
@@ -10091,7 +10704,7 @@ ZT__PRIVATE ze_result_t zt__execute_measured(zt_profiler *profiler, ze_command_q
     const zt_profiler *outer = zt__executing_for; /* a hook may execute lists inside of an execution */
     int wakes_thread;
     ze_result_t result;
-    zt__before_execution(profiler, queue, count, lists);
+    zt__before_execution(profiler, queue, count, lists, 1);
     zt__executing_for = profiler;
     result = zeCommandQueueExecuteCommandLists(queue, count, lists, fence);
     zt__executing_for = outer;
@@ -13560,6 +14173,10 @@ ZT__PRIVATE ze_result_t zt__read_binary(const zt_allocator *allocator, ze_module
     return result;
 }
 
+#endif /* ZETOOLS_TRACER */
+
+#if defined(ZETOOLS_TRACER) || defined(ZETOOLS_DEBUG)
+
 /* ---- ELF ------------------------------------------------------------------------------------------------- */
 
 enum { ZT__ELF_SECTION = 64 }; /* bytes of an entry of the table of sections */
@@ -13711,7 +14328,122 @@ ZT__PRIVATE int zt__find_in_elf(const zt__elf *elf, const char *name, const zt__
     return is_named;
 }
 
-#endif /* ZETOOLS_TRACER */
+/* A function in a file. */
+typedef struct zt__function {
+    const char *name; /* in the bytes of the file */
+    uint64_t address, size;
+} zt__function;
+
+/* Returns a text of a section, which ends inside the file, or NULL. */
+ZT__PRIVATE const char *zt__elf_text(const zt__elf *elf, uint64_t section, uint64_t offset) {
+    zt__elf_section strings = zt__elf_section_at(elf, section);
+    uint64_t at = strings.offset + offset;
+    if (offset >= strings.size || at < offset || at >= elf->size ||
+        !memchr(elf->bytes + at, 0, elf->size - (size_t)at)) {
+        return NULL;
+    }
+    return (const char *)elf->bytes + at;
+}
+
+/* Finds the function that has an address of the file: the section of a kernel, or else a symbol. Returns 0 if
+   there is none. */
+ZT__PRIVATE int zt__find_function_at(const zt__elf *elf, uint64_t address, zt__function *found) {
+    enum { PROGBITS = 1, SYMTAB = 2, DYNSYM = 11, SYMBOL = 24 };
+    static const char prefix[] = ".text.", others[] = ".text.Intel_Symbol_Table_Void_Program";
+    uint64_t i, symbol;
+    memset(found, 0, sizeof *found);
+    for (i = 0; i < elf->section_count; i++) {
+        zt__elf_section section = zt__elf_section_at(elf, i);
+        const char *name = zt__elf_text(elf, elf->names, section.name);
+        if (section.type == PROGBITS && address - section.address < section.size && name &&
+            strncmp(name, prefix, sizeof prefix - 1) == 0 && strcmp(name, others) != 0) {
+            found->name = name + sizeof prefix - 1;
+            found->address = section.address;
+            found->size = section.size;
+            return 1;
+        }
+        if ((section.type != SYMTAB && section.type != DYNSYM) || section.offset > elf->size ||
+            elf->size - section.offset < section.size) {
+            continue;
+        }
+        for (symbol = section.offset; symbol + SYMBOL <= section.offset + section.size; symbol += SYMBOL) {
+            uint64_t begin;
+            zt__code code;
+            if (zt__read_function(elf, symbol, &begin, &code) && address - begin < code.size) {
+                found->name = zt__elf_text(elf, section.link, zt__read_elf(elf, symbol, 4));
+                found->address = begin;
+                found->size = code.size;
+            }
+        }
+    }
+    return found->name != NULL;
+}
+
+/* ---- source lines ---------------------------------------------------------------------------------------- */
+
+/* Called with the source line of an address, by its index. `file` has `length` characters. Returns 0 if it
+   cannot be kept. */
+typedef int (*zt__line_fn)(void *user, uint32_t index, const char *file, size_t length, uint32_t line);
+
+/* Addresses of a file with debug information, whose source lines are looked up. */
+typedef struct zt__line_search {
+    const uint64_t *addresses;
+    uint32_t count, next; /* the address that the next line is for */
+    uint32_t found;
+    zt__line_fn function;
+    void *user;
+} zt__line_search;
+
+/* Called with each line that the tool prints, one for each address: "/path/file.cl:12", perhaps followed by a
+   blank and more, or "??:0". */
+ZT__PRIVATE void zt__read_line(void *user, const char *text) {
+    zt__line_search *search = (zt__line_search *)user;
+    const char *colon = strrchr(text, ':');
+    unsigned long line = colon ? strtoul(colon + 1, NULL, 10) : 0;
+    uint32_t index = search->next < search->count ? search->next++ : UINT32_MAX;
+    if (index != UINT32_MAX && line > 0 && line <= UINT32_MAX && colon > text &&
+        strncmp(text, "??", 2) != 0) {
+        search->found +=
+            search->function(search->user, index, text, (size_t)(colon - text), (uint32_t)line) != 0;
+    }
+}
+
+/* Finds the lines of addresses in debug information. Programs are run until one of them finds lines: one that
+   exists may not know the device's format. Returns 0 if there is none, or no room for their files. */
+ZT__PRIVATE int zt__search_lines(zt__line_search *search, const uint8_t *debug, size_t size) {
+    static const char *const programs[][6] = {
+        {"addr2line", "-e", ZT__TOOL_OBJECT, NULL, NULL, NULL},
+        {"llvm-addr2line", "-e", ZT__TOOL_OBJECT, NULL, NULL, NULL},
+        {"llvm-symbolizer", "--obj=" ZT__TOOL_OBJECT, "--functions=none", "--no-inlines",
+         "--output-style=GNU", NULL},
+    };
+    const uint64_t longest_ns = UINT64_C(10000000000);
+    FILE *input = tmpfile(), *object = tmpfile();
+    zt__tool tool = {NULL, input, object, 0, zt__read_line, search};
+    int has_run = 0;
+    uint32_t i;
+    for (i = 0; input && i < search->count; i++) {
+        fprintf(input, "0x%llx\n", (unsigned long long)search->addresses[i]);
+    }
+    if (input && object && fwrite(debug, 1, size, object) == size && fflush(object) == 0 &&
+        fflush(input) == 0) {
+        tool.deadline = zt__deadline(longest_ns);
+        for (i = 0; i < ZT__COUNT_OF(programs) && search->found == 0; i++) {
+            tool.arguments = programs[i];
+            search->next = 0;
+            has_run |= zt__run_tool(&tool);
+        }
+    }
+    if (input) {
+        fclose(input);
+    }
+    if (object) {
+        fclose(object);
+    }
+    return has_run;
+}
+
+#endif /* ZETOOLS_TRACER or ZETOOLS_DEBUG */
 
 /* ==== >>kernels: what kernels are made of, and how much of the device they can fill ======================= */
 
@@ -16406,6 +17138,1575 @@ ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream) {
     return zt__get_last_result(stream ? stream->diagnostics : NULL);
 }
 
+/* ==== >>debug: the threads of a device, stopped and examined ============================================== */
+
+#ifdef ZETOOLS_DEBUG
+
+/* A debugger has one session with the driver. Level Zero does not promise that the functions of a session may
+   be called by several threads at once, so `session` is locked for each of these calls. A thread that waits
+   for events holds it for a few milliseconds at a time, and not at all while other threads want it.
+
+   Whoever reads an event records what it means for stops and modules, and queues it for zt_debug_wait, which
+   delivers events in their order. So a stop may read the events of others, and zt_debug_where knows modules
+   whose events are not delivered yet.
+
+   Locks: `delivering` is held by the thread that delivers events, also while the application's function runs,
+   and is locked before `session`. `session` guards the session and all that is recorded. Log function and
+   allocator may be called while it is held. `mutex` guards messages. */
+
+enum {
+    ZT__DEBUG_EVENTS = 1024,       /* that wait to be delivered. What does not fit stays in the driver */
+    ZT__DEBUG_INTERRUPTS = 16,     /* patterns of threads that are being stopped */
+    ZT__DEBUG_THREADS = 1 << 20,   /* of a device, by what its driver reports */
+    ZT__DEBUG_REGISTERS = 1 << 16, /* of a set, and bytes of a register, likewise */
+    ZT__DEBUG_SETS = 64,           /* kinds of registers, likewise */
+    ZT__DEBUG_SLICE_MS = 10,       /* the longest time in the driver to wait for an event */
+    ZT__DEBUG_LINES = 64,          /* source lines that are remembered */
+    ZT__DEBUG_TRIES = 3            /* of what must not fail, such as acknowledging an event */
+};
+
+/* A module that was loaded. */
+typedef struct zt__debug_module {
+    struct zt__debug_module *next; /* an older one */
+    zet_debug_event_info_module_t place;
+    uint8_t *bytes; /* its ELF file. NULL: not read */
+    size_t size;
+    uint64_t number;
+    int is_unloaded;
+    uint32_t users; /* threads that look up its source lines: it is not freed. Guarded by `session` */
+} zt__debug_module;
+
+/* A pattern of threads that zt_debug_stop has asked the device to stop. */
+typedef struct zt__interrupt {
+    ze_device_thread_t threads;
+    int is_used;
+    int is_answered;
+    uint32_t waiting; /* threads that wait for the answer. 0: what stops is resumed */
+} zt__interrupt;
+
+/* A source line that was looked up. */
+typedef struct zt__known_line {
+    uint64_t module;  /* its number; 0: none */
+    uint64_t address; /* in its file */
+    const char *file;
+    uint32_t line;
+} zt__known_line;
+
+struct zt_debugger {
+    zt__process *process;
+    zt_debug_config config;
+    ze_device_handle_t device;
+    uint32_t pid;
+    zt_debug_thread size; /* of the device: slices, subslices of a slice, and so on */
+    zt_debug_register_set *sets;
+    uint32_t set_count;
+    uint32_t users;   /* threads in calls. Atomic, like the next two */
+    uint32_t wanting; /* threads that want to lock `session` */
+    int is_closing;
+
+    zt__mutex mutex;
+    zt__diagnostics diagnostics;
+
+    zt__timed_mutex delivering;     /* guards the next */
+    const zet_debug_event_t *event; /* the one that is being delivered, if it is not acknowledged. Or NULL */
+
+    zt__timed_mutex session; /* guards what follows */
+    zet_debug_session_handle_t handle;
+    int is_over;               /* an event has reported that the session is detached */
+    zet_debug_event_t *events; /* a ring */
+    uint32_t first_event, event_count;
+    zt__interrupt interrupts[ZT__DEBUG_INTERRUPTS];
+    zt__debug_module *modules; /* the newest first */
+    size_t module_bytes;
+    uint64_t module_count; /* so far */
+    zt__known_line lines[ZT__DEBUG_LINES];
+    uint32_t line_count; /* so far */
+    zt__map texts;       /* names of kernels and files, to themselves. Guarded by `mutex` */
+};
+
+static const ze_device_thread_t zt__all_threads = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
+
+/* ---- calls ----------------------------------------------------------------------------------------------- */
+
+/* Locks the session until the deadline. Other threads that hold it in order to wait for events give way.
+   Returns 0 if the deadline has passed. */
+ZT__PRIVATE int zt__lock_session(zt_debugger *debugger, uint64_t deadline) {
+    int is_locked;
+    zt__add(&debugger->wanting, 1);
+    is_locked = zt__lock_until(&debugger->session, deadline);
+    zt__add(&debugger->wanting, UINT32_MAX);
+    return is_locked;
+}
+
+/* Begins a call of the application, unless the debugger is being closed or its callback runs on this thread
+   while the session is locked. The call ends with zt__end_debug_call. */
+ZT__PRIVATE ze_result_t zt__begin_debug_call(zt_debugger *debugger, const char *call) {
+    if (zt__is_owner(&debugger->session)) {
+        return zt__report(&debugger->diagnostics, DEBUG_INSIDE_CALLBACK, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                          call);
+    }
+    zt__add(&debugger->users, 1);
+    if (debugger->process != zt__get_process() || zt__load(&debugger->is_closing)) {
+        zt__add(&debugger->users, UINT32_MAX);
+        return ZE_RESULT_ERROR_NOT_AVAILABLE;
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+ZT__PRIVATE void zt__end_debug_call(zt_debugger *debugger) {
+    zt__add(&debugger->users, UINT32_MAX);
+}
+
+/* Reports that the session is over. */
+ZT__PRIVATE ze_result_t zt__report_over(zt_debugger *debugger, const char *call) {
+    return zt__report(&debugger->diagnostics, DEBUG_OVER, ZE_RESULT_ERROR_NOT_AVAILABLE, call,
+                      (unsigned)debugger->pid);
+}
+
+/* Begins a call that needs the session, which is then locked. zt__leave_session ends the call. */
+ZT__PRIVATE ze_result_t zt__enter_session(zt_debugger *debugger, const char *call) {
+    ze_result_t result = zt__begin_debug_call(debugger, call);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    if (!zt__lock_session(debugger, zt__deadline(debugger->config.wait_timeout_ns))) {
+        zt__end_debug_call(debugger);
+        return zt__report(&debugger->diagnostics, DEBUG_BUSY, ZE_RESULT_NOT_READY, call);
+    }
+    return result;
+}
+
+ZT__PRIVATE void zt__leave_session(zt_debugger *debugger) {
+    zt__unlock_timed(&debugger->session);
+    zt__end_debug_call(debugger);
+}
+
+/* Lets other threads lock the session. Also limits how often a driver is asked that does not wait. */
+ZT__PRIVATE void zt__give_way(void) {
+    zt__sleep(1000000);
+}
+
+/* Reports a call of the driver unless it has succeeded. */
+ZT__PRIVATE ze_result_t zt__check_debug(zt_debugger *debugger, ze_result_t result, const char *call) {
+    if (zt__means_device_loss(result)) {
+        zt__store(&debugger->diagnostics.device_lost, 1);
+        return zt__report(&debugger->diagnostics, DEBUGGED_DEVICE_LOST, result, call, zt_result_name(result));
+    }
+    return zt__check(&debugger->diagnostics, result, call, "Try again; if it persists, update the driver.");
+}
+
+/* ---- modules: with `session` held ------------------------------------------------------------------------ */
+
+/* Reads the ELF file of a module from the memory of the process. */
+ZT__PRIVATE void zt__read_debug_module(zt_debugger *debugger, zt__debug_module *module) {
+    const uint64_t size = module->place.moduleEnd - module->place.moduleBegin;
+    zet_debug_memory_space_desc_t desc;
+    ze_result_t result = ZE_RESULT_ERROR_INVALID_SIZE;
+    memset(&desc, 0, sizeof desc);
+    desc.stype = ZET_STRUCTURE_TYPE_DEBUG_MEMORY_SPACE_DESC;
+    desc.type = ZET_DEBUG_MEMORY_SPACE_TYPE_DEFAULT;
+    desc.address = module->place.moduleBegin;
+    if (module->place.moduleBegin < module->place.moduleEnd && size <= debugger->config.module_limit) {
+        module->bytes = (uint8_t *)zt__allocate(&debugger->config.allocator, (size_t)size, 1);
+        result = module->bytes ? zetDebugReadMemory(debugger->handle, zt__all_threads, &desc, (size_t)size,
+                                                    module->bytes)
+                               : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        module->size = (size_t)size;
+        return;
+    }
+    zt__free(&debugger->config.allocator, module->bytes);
+    module->bytes = NULL;
+    zt__report(&debugger->diagnostics, MODULE_NOT_READ, result, "zetDebugReadMemory",
+               (unsigned long long)size, zt_result_name(result));
+}
+
+/* Removes a module that is unloaded and that nobody uses, the oldest first. Returns 0 if there is none. */
+ZT__PRIVATE int zt__remove_debug_module(zt_debugger *debugger) {
+    zt__debug_module **place, **oldest = NULL, *removed;
+    for (place = &debugger->modules; *place; place = &(*place)->next) {
+        if ((*place)->is_unloaded && (*place)->users == 0) {
+            oldest = place;
+        }
+    }
+    if (!oldest) {
+        return 0;
+    }
+    removed = *oldest;
+    *oldest = removed->next;
+    debugger->module_bytes -= sizeof *removed + removed->size;
+    zt__free(&debugger->config.allocator, removed->bytes);
+    zt__free(&debugger->config.allocator, removed);
+    return 1;
+}
+
+/* Returns the record of a module that was at the same place, and had the same bytes. */
+ZT__PRIVATE zt__debug_module *zt__find_debug_module(const zt_debugger *debugger,
+                                                    const zt__debug_module *like) {
+    zt__debug_module *module = debugger->modules;
+    while (module &&
+           (memcmp(&module->place, &like->place, sizeof like->place) != 0 || module->size != like->size ||
+            (like->bytes && memcmp(module->bytes, like->bytes, like->size) != 0))) {
+        module = module->next;
+    }
+    return module;
+}
+
+/* Records a module. Without memory, it is not known. */
+ZT__PRIVATE void zt__add_debug_module(zt_debugger *debugger, const zet_debug_event_info_module_t *place) {
+    const zt_allocator *allocator = &debugger->config.allocator;
+    zt__debug_module *made = (zt__debug_module *)zt__allocate(allocator, 1, sizeof *made), *known;
+    if (!made) {
+        zt__report_no_memory(&debugger->diagnostics, "zetDebugReadEvent", "a module");
+        return;
+    }
+    made->place = *place;
+    zt__read_debug_module(debugger, made);
+    known = zt__find_debug_module(debugger, made);
+    if (known) {
+        known->is_unloaded = 0;
+        zt__free(allocator, made->bytes);
+        zt__free(allocator, made);
+        return;
+    }
+    made->number = ++debugger->module_count;
+    made->next = debugger->modules;
+    debugger->modules = made;
+    debugger->module_bytes += sizeof *made + made->size;
+    while (debugger->module_bytes > debugger->config.module_limit && zt__remove_debug_module(debugger)) {
+    }
+    if (debugger->module_bytes > debugger->config.module_limit && made->bytes) {
+        zt__free(allocator, made->bytes);
+        debugger->module_bytes -= made->size;
+        made->bytes = NULL;
+        made->size = 0;
+        zt__report(&debugger->diagnostics, MODULE_NOT_READ, ZE_RESULT_ERROR_INVALID_SIZE,
+                   "zetDebugReadMemory", (unsigned long long)(place->moduleEnd - place->moduleBegin),
+                   "others need the room");
+    }
+}
+
+/* Records that modules at a place are unloaded. Their threads may still be stopped there. */
+ZT__PRIVATE void zt__unload_debug_module(zt_debugger *debugger, const zet_debug_event_info_module_t *place) {
+    zt__debug_module *module;
+    for (module = debugger->modules; module; module = module->next) {
+        if (memcmp(&module->place, place, sizeof *place) == 0) {
+            module->is_unloaded = 1;
+        }
+    }
+}
+
+/* ---- events: with `session` held -------------------------------------------------------------------------- */
+
+/* Acknowledges an event that needs it. */
+ZT__PRIVATE ze_result_t zt__acknowledge(zt_debugger *debugger, const zet_debug_event_t *event) {
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    int tries;
+    if (!(event->flags & ZET_DEBUG_EVENT_FLAG_NEED_ACK) || debugger->is_over) {
+        return result;
+    }
+    for (tries = 0; tries < ZT__DEBUG_TRIES; tries++) {
+        result = zetDebugAcknowledgeEvent(debugger->handle, event);
+        if (result == ZE_RESULT_SUCCESS || zt__means_device_loss(result)) {
+            break;
+        }
+    }
+    return zt__check_debug(debugger, result, "zetDebugAcknowledgeEvent");
+}
+
+/* Resumes threads. Returns SUCCESS if none was stopped. */
+ZT__PRIVATE ze_result_t zt__resume(zt_debugger *debugger, ze_device_thread_t threads) {
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    int tries;
+    for (tries = 0; tries < ZT__DEBUG_TRIES; tries++) {
+        result = zetDebugResume(debugger->handle, threads);
+        if (result == ZE_RESULT_ERROR_NOT_AVAILABLE) {
+            return ZE_RESULT_SUCCESS;
+        }
+        if (result == ZE_RESULT_SUCCESS || zt__means_device_loss(result)) {
+            break;
+        }
+    }
+    return zt__check_debug(debugger, result, "zetDebugResume");
+}
+
+/* Records that threads have stopped, or cannot. */
+ZT__PRIVATE void zt__answer_interrupt(zt_debugger *debugger, const zet_debug_event_t *event) {
+    uint32_t i;
+    for (i = 0; i < ZT__DEBUG_INTERRUPTS; i++) {
+        zt__interrupt *interrupt = &debugger->interrupts[i];
+        if (!interrupt->is_used ||
+            memcmp(&interrupt->threads, &event->info.thread.thread, sizeof interrupt->threads) != 0) {
+            continue;
+        }
+        interrupt->is_answered = 1;
+        if (interrupt->waiting == 0) {
+            interrupt->is_used = 0;
+            if (event->type == ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED) {
+                zt__resume(debugger, interrupt->threads);
+            }
+        }
+    }
+}
+
+/* Reads an event and queues it, after `milliseconds` at the most. Returns NOT_READY if there is none, or no
+   room for it. */
+ZT__PRIVATE ze_result_t zt__read_event(zt_debugger *debugger, uint64_t milliseconds) {
+    zet_debug_event_t event;
+    ze_result_t result;
+    if (debugger->is_over) {
+        return ZE_RESULT_ERROR_NOT_AVAILABLE;
+    }
+    if (debugger->event_count == ZT__DEBUG_EVENTS) {
+        return ZE_RESULT_NOT_READY;
+    }
+    memset(&event, 0, sizeof event);
+    result = zetDebugReadEvent(debugger->handle, milliseconds, &event);
+    if (result == ZE_RESULT_NOT_READY) {
+        return result;
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__check_debug(debugger, result, "zetDebugReadEvent");
+    }
+    if (event.type == ZET_DEBUG_EVENT_TYPE_DETACHED) {
+        debugger->is_over = 1;
+    } else if (event.type == ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED ||
+               event.type == ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE) {
+        zt__answer_interrupt(debugger, &event);
+    } else if (event.type == ZET_DEBUG_EVENT_TYPE_MODULE_LOAD) {
+        zt__add_debug_module(debugger, &event.info.module);
+    } else if (event.type == ZET_DEBUG_EVENT_TYPE_MODULE_UNLOAD) {
+        zt__unload_debug_module(debugger, &event.info.module);
+    }
+    debugger->events[(debugger->first_event + debugger->event_count++) % ZT__DEBUG_EVENTS] = event;
+    return result;
+}
+
+/* ---- delivering ------------------------------------------------------------------------------------------ */
+
+ZT__PRIVATE zt_debug_thread zt__to_debug_thread(ze_device_thread_t from) {
+    zt_debug_thread thread;
+    thread.slice = from.slice;
+    thread.subslice = from.subslice;
+    thread.eu = from.eu;
+    thread.thread = from.thread;
+    return thread;
+}
+
+ZT__PRIVATE zt_debug_event zt__to_debug_event(const zet_debug_event_t *from) {
+    zt_debug_event event;
+    memset(&event, 0, sizeof event);
+    event.is_held = (from->flags & ZET_DEBUG_EVENT_FLAG_NEED_ACK) != 0;
+    switch ((uint32_t)from->type) {
+    case ZET_DEBUG_EVENT_TYPE_DETACHED:
+        event.type = ZT_DEBUG_DETACHED;
+        event.reason = (uint32_t)from->info.detached.reason;
+        break;
+    case ZET_DEBUG_EVENT_TYPE_PROCESS_ENTRY:
+        event.type = ZT_DEBUG_PROCESS_ENTRY;
+        break;
+    case ZET_DEBUG_EVENT_TYPE_PROCESS_EXIT:
+        event.type = ZT_DEBUG_PROCESS_EXIT;
+        break;
+    case ZET_DEBUG_EVENT_TYPE_MODULE_LOAD:
+    case ZET_DEBUG_EVENT_TYPE_MODULE_UNLOAD:
+        event.type =
+            from->type == ZET_DEBUG_EVENT_TYPE_MODULE_LOAD ? ZT_DEBUG_MODULE_LOAD : ZT_DEBUG_MODULE_UNLOAD;
+        event.begin = from->info.module.moduleBegin;
+        event.end = from->info.module.moduleEnd;
+        event.load = from->info.module.load;
+        break;
+    case ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED:
+    case ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE:
+        event.type = from->type == ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED ? ZT_DEBUG_THREADS_STOPPED
+                                                                       : ZT_DEBUG_THREADS_UNAVAILABLE;
+        event.threads = zt__to_debug_thread(from->info.thread.thread);
+        break;
+    case ZET_DEBUG_EVENT_TYPE_PAGE_FAULT:
+        event.type = ZT_DEBUG_PAGE_FAULT;
+        event.address = from->info.page_fault.address;
+        event.mask = from->info.page_fault.mask;
+        event.reason = (uint32_t)from->info.page_fault.reason;
+        break;
+    default:
+        event.type = ZT_DEBUG_OTHER;
+    }
+    return event;
+}
+
+/* Returns for how many milliseconds a thread may wait in the driver, with `session` held: until the deadline,
+   but not for long, and not at all if other threads want the session. */
+ZT__PRIVATE uint64_t zt__event_slice(const zt_debugger *debugger, uint64_t deadline) {
+    uint64_t now = zt__now_ns(), left = now < deadline ? deadline - now : 0;
+    uint64_t milliseconds = left / 1000000 + (left % 1000000 != 0);
+    if (zt__load(&debugger->wanting)) {
+        return 0;
+    }
+    return milliseconds < ZT__DEBUG_SLICE_MS ? milliseconds : (uint64_t)ZT__DEBUG_SLICE_MS;
+}
+
+/* Gets the next event, and waits for it until the deadline, but not for long. Returns NOT_READY if there is
+   none. `delivering` is held. */
+ZT__PRIVATE ze_result_t zt__next_event(zt_debugger *debugger, uint64_t deadline, zet_debug_event_t *event) {
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (!zt__lock_until(&debugger->session, deadline)) {
+        return ZE_RESULT_NOT_READY;
+    }
+    if (debugger->event_count == 0) {
+        result = zt__read_event(debugger, zt__event_slice(debugger, deadline));
+    }
+    if (debugger->event_count > 0) {
+        *event = debugger->events[debugger->first_event];
+        debugger->first_event = (debugger->first_event + 1) % ZT__DEBUG_EVENTS;
+        debugger->event_count--;
+        result = ZE_RESULT_SUCCESS;
+    }
+    zt__unlock_timed(&debugger->session);
+    return result;
+}
+
+/* Acknowledges the event that is being delivered, unless that was done. */
+ZT__PRIVATE ze_result_t zt__acknowledge_delivered(zt_debugger *debugger, const char *call) {
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (!debugger->event) {
+        return result;
+    }
+    if (!zt__lock_session(debugger, zt__deadline(debugger->config.wait_timeout_ns))) {
+        return zt__report(&debugger->diagnostics, DEBUG_BUSY, ZE_RESULT_NOT_READY, call);
+    }
+    result = zt__acknowledge(debugger, debugger->event);
+    zt__unlock_timed(&debugger->session);
+    debugger->event = NULL;
+    return result;
+}
+
+/* Delivers events until the function stops, an error, or the deadline for the first one. */
+ZT__PRIVATE ze_result_t zt__deliver_events(zt_debugger *debugger, uint64_t deadline, zt_debug_fn function,
+                                           void *user) {
+    uint32_t delivered = 0;
+    int has_stopped = 0;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    while (!has_stopped && delivered < ZT__DEBUG_EVENTS) {
+        zet_debug_event_t event;
+        zt_debug_event shown;
+        result = zt__next_event(debugger, delivered ? 0 : deadline, &event);
+        if (result == ZE_RESULT_SUCCESS) {
+            shown = zt__to_debug_event(&event);
+            debugger->event = &event;
+            has_stopped = function && function(debugger, &shown, user) != 0;
+            result = zt__acknowledge_delivered(debugger, "zt_debug_wait");
+            debugger->event = NULL;
+            delivered++;
+        } else if (result == ZE_RESULT_NOT_READY && delivered == 0 && zt__now_ns() < deadline &&
+                   !zt__load(&debugger->is_closing)) {
+            zt__give_way();
+            continue;
+        }
+        if (result != ZE_RESULT_SUCCESS) {
+            break;
+        }
+    }
+    if (delivered && (result == ZE_RESULT_NOT_READY || result == ZE_RESULT_ERROR_NOT_AVAILABLE)) {
+        return ZE_RESULT_SUCCESS; /* there are no more, or the last one was that the session is over */
+    }
+    return result;
+}
+
+ZT_API ze_result_t zt_debug_wait(zt_debugger *debugger, uint64_t timeout_ns, zt_debug_fn function,
+                                 void *user) {
+    const char *call = "zt_debug_wait";
+    uint64_t deadline = zt__deadline(timeout_ns);
+    ze_result_t result;
+    if (!debugger) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (zt__is_owner(&debugger->delivering)) {
+        return zt__report(&debugger->diagnostics, DEBUG_INSIDE_CALLBACK, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                          call);
+    }
+    result = zt__begin_debug_call(debugger, call);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    result = ZE_RESULT_NOT_READY;
+    if (zt__lock_until(&debugger->delivering, deadline)) {
+        result = zt__deliver_events(debugger, deadline, function, user);
+        zt__unlock_timed(&debugger->delivering);
+    }
+    if (result == ZE_RESULT_ERROR_NOT_AVAILABLE) {
+        zt__report_over(debugger, call);
+    } else if (result == ZE_RESULT_NOT_READY && zt__load(&debugger->is_closing)) {
+        result = ZE_RESULT_ERROR_NOT_AVAILABLE;
+    }
+    zt__end_debug_call(debugger);
+    return result;
+}
+
+ZT_API ze_result_t zt_debug_acknowledge(zt_debugger *debugger) {
+    const char *call = "zt_debug_acknowledge";
+    if (!debugger) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!zt__is_owner(&debugger->delivering)) {
+        return zt__report(&debugger->diagnostics, NO_EVENT, ZE_RESULT_ERROR_INVALID_ARGUMENT, call);
+    }
+    return zt__acknowledge_delivered(debugger, call);
+}
+
+/* ---- threads --------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE ze_device_thread_t zt__to_device_thread(zt_debug_thread from) {
+    ze_device_thread_t thread;
+    thread.slice = from.slice;
+    thread.subslice = from.subslice;
+    thread.eu = from.eu;
+    thread.thread = from.thread;
+    return thread;
+}
+
+/* Reads the events that there are, so that what the device has reported is known. Returns NOT_AVAILABLE if
+   the session is over, which is reported. `session` is held. */
+ZT__PRIVATE ze_result_t zt__read_events(zt_debugger *debugger, const char *call) {
+    ze_result_t result;
+    do {
+        result = zt__read_event(debugger, 0);
+    } while (result == ZE_RESULT_SUCCESS);
+    if (debugger->is_over) {
+        return zt__report_over(debugger, call);
+    }
+    return result == ZE_RESULT_NOT_READY ? ZE_RESULT_SUCCESS : result;
+}
+
+/* Reports a call of the driver about threads, which returns NOT_AVAILABLE if they are not stopped, or if the
+   session is over. `session` is held. */
+ZT__PRIVATE ze_result_t zt__check_access(zt_debugger *debugger, ze_result_t result, const char *call,
+                                         const char *driver_call, const char *remedy) {
+    if (result != ZE_RESULT_ERROR_NOT_AVAILABLE) {
+        return zt__check_debug(debugger, result, driver_call);
+    }
+    if (zt__read_events(debugger, call) == ZE_RESULT_SUCCESS) {
+        zt__check(&debugger->diagnostics, result, driver_call, remedy);
+    }
+    return result;
+}
+
+/* Returns the first set that has this type, or NULL. */
+ZT__PRIVATE const zt_debug_register_set *zt__find_set(const zt_debugger *debugger, uint32_t type) {
+    uint32_t i;
+    for (i = 0; i < debugger->set_count; i++) {
+        if (debugger->sets[i].type == type) {
+            return &debugger->sets[i];
+        }
+    }
+    return NULL;
+}
+
+/* The register by which a thread shows that it is stopped: of the smallest set that can be read. */
+ZT__PRIVATE const zt_debug_register_set *zt__find_probe(const zt_debugger *debugger) {
+    const zt_debug_register_set *smallest = NULL;
+    uint32_t i;
+    for (i = 0; i < debugger->set_count; i++) {
+        const zt_debug_register_set *set = &debugger->sets[i];
+        if (set->is_readable && (!smallest || set->bytes < smallest->bytes)) {
+            smallest = set;
+        }
+    }
+    return smallest;
+}
+
+/* Called with each stopped thread. */
+typedef void (*zt__thread_fn)(void *user, zt_debug_thread thread);
+
+ZT__PRIVATE void zt__set_range(uint32_t wanted, uint32_t size, uint32_t *first, uint32_t *end) {
+    *first = wanted == ZT_DEBUG_ALL ? 0 : wanted;
+    *end = wanted == ZT_DEBUG_ALL || wanted >= size ? size : wanted + 1;
+}
+
+/* Finds the stopped ones of some threads. The driver does not list them, so each is tried by reading a
+   register. `session` is held. */
+ZT__PRIVATE ze_result_t zt__each_stopped(zt_debugger *debugger, zt_debug_thread threads,
+                                         zt__thread_fn function, void *user) {
+    const zt_debug_register_set *probe = zt__find_probe(debugger);
+    void *bytes = probe ? zt__allocate(&debugger->config.allocator, 1, probe->bytes) : NULL;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    zt_debug_thread first, end, at;
+    if (!probe) {
+        return zt__report(&debugger->diagnostics, NO_REGISTER, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "zt_debug_threads", "that can be read");
+    }
+    if (!bytes) {
+        return zt__report_no_memory(&debugger->diagnostics, "zt_debug_threads", "a register");
+    }
+    zt__set_range(threads.slice, debugger->size.slice, &first.slice, &end.slice);
+    zt__set_range(threads.subslice, debugger->size.subslice, &first.subslice, &end.subslice);
+    zt__set_range(threads.eu, debugger->size.eu, &first.eu, &end.eu);
+    zt__set_range(threads.thread, debugger->size.thread, &first.thread, &end.thread);
+    for (at.slice = first.slice; at.slice < end.slice; at.slice++) {
+        for (at.subslice = first.subslice; at.subslice < end.subslice; at.subslice++) {
+            for (at.eu = first.eu; at.eu < end.eu; at.eu++) {
+                for (at.thread = first.thread; at.thread < end.thread && result == ZE_RESULT_SUCCESS;
+                     at.thread++) {
+                    ze_result_t read = zetDebugReadRegisters(debugger->handle, zt__to_device_thread(at),
+                                                             probe->type, 0, 1, bytes);
+                    if (read == ZE_RESULT_SUCCESS) {
+                        function(user, at);
+                    } else if (read != ZE_RESULT_ERROR_NOT_AVAILABLE &&
+                               read != ZE_RESULT_ERROR_INVALID_ARGUMENT) { /* a subslice that is missing */
+                        result = zt__check_debug(debugger, read, "zetDebugReadRegisters");
+                    }
+                }
+            }
+        }
+    }
+    zt__free(&debugger->config.allocator, bytes);
+    return result;
+}
+
+/* Adds one to a number. */
+ZT__PRIVATE void zt__count_thread(void *user, zt_debug_thread thread) {
+    (void)thread;
+    ++*(uint32_t *)user;
+}
+
+/* How many of a number of things are meant. */
+ZT__PRIVATE uint32_t zt__count_range(uint32_t wanted, uint32_t size) {
+    return wanted == ZT_DEBUG_ALL ? size : wanted < size;
+}
+
+/* Returns the record of a pattern that the device is asked to stop, which is made if there is none, or NULL
+   if there are too many. `*is_new` is then 1. `session` is held. */
+ZT__PRIVATE zt__interrupt *zt__find_interrupt(zt_debugger *debugger, ze_device_thread_t threads,
+                                              int *is_new) {
+    zt__interrupt *unused = NULL;
+    uint32_t i;
+    *is_new = 0;
+    for (i = 0; i < ZT__DEBUG_INTERRUPTS; i++) {
+        zt__interrupt *interrupt = &debugger->interrupts[i];
+        if (!interrupt->is_used) {
+            unused = interrupt;
+        } else if (!interrupt->is_answered && memcmp(&interrupt->threads, &threads, sizeof threads) == 0) {
+            return interrupt;
+        }
+    }
+    if (unused) {
+        memset(unused, 0, sizeof *unused);
+        unused->threads = threads;
+        unused->is_used = *is_new = 1;
+    }
+    return unused;
+}
+
+/* Asks the device to stop threads. `*asked` receives the record to wait for; NULL: the device has nothing to
+   stop. `session` is held. */
+ZT__PRIVATE ze_result_t zt__ask_to_stop(zt_debugger *debugger, ze_device_thread_t threads,
+                                        zt__interrupt **asked) {
+    const char *call = "zetDebugInterrupt";
+    ze_result_t result = zt__read_events(debugger, "zt_debug_stop");
+    int is_new;
+    *asked = NULL;
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    *asked = zt__find_interrupt(debugger, threads, &is_new);
+    if (!*asked) {
+        return zt__report(&debugger->diagnostics, TOO_MANY_STOPS, ZE_RESULT_ERROR_NOT_AVAILABLE,
+                          (unsigned)ZT__DEBUG_INTERRUPTS);
+    }
+    if (is_new) {
+        result = zetDebugInterrupt(debugger->handle, threads);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        (*asked)->waiting++;
+        return result;
+    }
+    (*asked)->is_used = 0;
+    *asked = NULL;
+    return result == ZE_RESULT_ERROR_NOT_AVAILABLE ? zt__read_events(debugger, "zt_debug_stop")
+                                                   : zt__check_debug(debugger, result, call);
+}
+
+/* Waits for the answer of the device. `session` is held, but not all the time. */
+ZT__PRIVATE ze_result_t zt__await_interrupt(zt_debugger *debugger, zt__interrupt *asked, uint64_t deadline) {
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    while (!asked->is_answered && (result == ZE_RESULT_SUCCESS || result == ZE_RESULT_NOT_READY)) {
+        uint64_t now = zt__now_ns();
+        result = zt__read_event(debugger, zt__event_slice(debugger, deadline));
+        if (result != ZE_RESULT_NOT_READY) {
+            continue;
+        }
+        if (now >= deadline || zt__load(&debugger->is_closing)) {
+            break;
+        }
+        /* For others, such as a thread that delivers events when there is no room for more. */
+        zt__unlock_timed(&debugger->session);
+        zt__give_way();
+        zt__lock_session(debugger, UINT64_MAX);
+    }
+    asked->waiting--;
+    if (asked->is_answered && asked->waiting == 0) {
+        asked->is_used = 0;
+    }
+    if (asked->is_answered) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (debugger->is_over) {
+        return zt__report_over(debugger, "zt_debug_stop");
+    }
+    return result == ZE_RESULT_NOT_READY ? zt__report(&debugger->diagnostics, NO_ANSWER, result) : result;
+}
+
+ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads, uint64_t timeout_ns,
+                                 zt_debug_stops *stops) {
+    uint64_t deadline = zt__deadline(timeout_ns);
+    zt__interrupt *asked;
+    uint32_t stopped = 0, meant;
+    ze_result_t result;
+    if (stops) {
+        memset(stops, 0, sizeof *stops);
+    }
+    if (!debugger) {
+        return ZE_RESULT_SUCCESS;
+    }
+    result = zt__enter_session(debugger, "zt_debug_stop");
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    result = zt__ask_to_stop(debugger, zt__to_device_thread(threads), &asked);
+    if (result == ZE_RESULT_SUCCESS && asked) {
+        result = zt__await_interrupt(debugger, asked, deadline);
+    }
+    if (result == ZE_RESULT_SUCCESS && stops) {
+        result = zt__each_stopped(debugger, threads, zt__count_thread, &stopped);
+        meant = zt__count_range(threads.slice, debugger->size.slice) *
+                zt__count_range(threads.subslice, debugger->size.subslice) *
+                zt__count_range(threads.eu, debugger->size.eu) *
+                zt__count_range(threads.thread, debugger->size.thread);
+        stops->stopped = stopped;
+        stops->unavailable = meant > stopped ? meant - stopped : 0;
+    }
+    zt__leave_session(debugger);
+    return result;
+}
+
+ZT_API ze_result_t zt_debug_resume(zt_debugger *debugger, zt_debug_thread threads) {
+    const char *call = "zt_debug_resume";
+    ze_device_thread_t meant = zt__to_device_thread(threads);
+    uint32_t stopped = 0;
+    ze_result_t result;
+    if (!debugger) {
+        return ZE_RESULT_SUCCESS;
+    }
+    result = zt__enter_session(debugger, call);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    result = zt__read_events(debugger, call);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zetDebugResume(debugger->handle, meant);
+        if (result == ZE_RESULT_ERROR_NOT_AVAILABLE) {
+            /* None of them was stopped, or the driver could not resume those that are. */
+            result = zt__read_events(debugger, call);
+            if (result == ZE_RESULT_SUCCESS) {
+                result = zt__each_stopped(debugger, threads, zt__count_thread, &stopped);
+            }
+            if (stopped > 0) {
+                result = zt__check_debug(debugger, ZE_RESULT_ERROR_NOT_AVAILABLE, "zetDebugResume");
+            }
+        } else {
+            zt__check_debug(debugger, result, "zetDebugResume");
+        }
+    }
+    zt__leave_session(debugger);
+    return result;
+}
+
+/* Where zt_debug_threads stores what it finds. */
+typedef struct zt__stopped_list {
+    zt_debug_thread *threads;
+    uint32_t room, count;
+} zt__stopped_list;
+
+ZT__PRIVATE void zt__store_thread(void *user, zt_debug_thread thread) {
+    zt__stopped_list *out = (zt__stopped_list *)user;
+    if (out->count < out->room) {
+        out->threads[out->count] = thread;
+    }
+    out->count++;
+}
+
+ZT_API ze_result_t zt_debug_threads(zt_debugger *debugger, zt_debug_thread *threads, uint32_t *count) {
+    const char *call = "zt_debug_threads";
+    const zt_debug_thread all = {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL};
+    zt__stopped_list out = {threads, 0, 0};
+    ze_result_t result;
+    if (!count) {
+        return debugger ? zt__report_null(&debugger->diagnostics, call, "count") : ZE_RESULT_SUCCESS;
+    }
+    out.room = threads ? *count : 0;
+    *count = 0;
+    if (!debugger) {
+        return ZE_RESULT_SUCCESS;
+    }
+    result = zt__enter_session(debugger, call);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    result = zt__read_events(debugger, call);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__each_stopped(debugger, all, zt__store_thread, &out);
+    }
+    zt__leave_session(debugger);
+    *count = result == ZE_RESULT_SUCCESS ? out.count : 0;
+    return result;
+}
+
+/* ---- memory ---------------------------------------------------------------------------------------------- */
+
+/* Reads or writes: one of the two pointers is NULL. */
+ZT__PRIVATE ze_result_t zt__access_memory(zt_debugger *debugger, const char *call, zt_debug_thread thread,
+                                          zt_debug_space space, uint64_t address, void *to, const void *from,
+                                          size_t size) {
+    const char *driver_call = to ? "zetDebugReadMemory" : "zetDebugWriteMemory";
+    zet_debug_memory_space_desc_t desc;
+    ze_result_t result;
+    memset(&desc, 0, sizeof desc);
+    desc.stype = ZET_STRUCTURE_TYPE_DEBUG_MEMORY_SPACE_DESC;
+    desc.type = space == ZT_DEBUG_SLM ? ZET_DEBUG_MEMORY_SPACE_TYPE_SLM : ZET_DEBUG_MEMORY_SPACE_TYPE_DEFAULT;
+    desc.address = address;
+    if (!debugger || (size == 0 && (to || from))) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!to && !from) {
+        return zt__report_null(&debugger->diagnostics, call, "bytes");
+    }
+    result = zt__enter_session(debugger, call);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    result = zt__read_events(debugger, call);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = to ? zetDebugReadMemory(debugger->handle, zt__to_device_thread(thread), &desc, size, to)
+                    : zetDebugWriteMemory(debugger->handle, zt__to_device_thread(thread), &desc, size, from);
+        result = zt__check_access(debugger, result, call, driver_call,
+                                  "The thread is not stopped, or has no memory at this address. Stop it "
+                                  "first, and check the address.");
+    }
+    zt__leave_session(debugger);
+    return result;
+}
+
+ZT_API ze_result_t zt_debug_read(zt_debugger *debugger, zt_debug_thread thread, zt_debug_space space,
+                                 uint64_t address, void *bytes, size_t size) {
+    return zt__access_memory(debugger, "zt_debug_read", thread, space, address, bytes, NULL, size);
+}
+
+ZT_API ze_result_t zt_debug_write(zt_debugger *debugger, zt_debug_thread thread, zt_debug_space space,
+                                  uint64_t address, const void *bytes, size_t size) {
+    return zt__access_memory(debugger, "zt_debug_write", thread, space, address, NULL, bytes, size);
+}
+
+/* ---- registers ------------------------------------------------------------------------------------------- */
+
+/* Types of sets, as Intel's drivers number them (zet_intel_gpu_debug.h). */
+enum { ZT__REGISTERS_CONTROL = 6, ZT__REGISTERS_BASE = 11 };
+
+/* The names of sets by their types, and of their registers: a prefix, and the number if there are several. */
+static const struct {
+    const char *set, *prefix;
+} zt__set_names[] = {
+    {"", ""},       {"GRF", "r"},   {"ADDR", "a"},  {"FLAG", "f"}, {"CE", "ce"}, {"SR", "sr"},   {"CR", "cr"},
+    {"TDR", "tdr"}, {"ACC", "acc"}, {"MME", "mme"}, {"SP", "sp"},  {"SBA", ""},  {"DBG", "dbg"}, {"FC", "fc"},
+};
+
+/* The registers of SBA, from the first. That of instructions is the fifth. */
+static const char *const zt__base_names[] = {"genstbase",  "sustbase",   "dynbase", "iobase", "isabase",
+                                             "blsustbase", "blsastbase", "btbase",  "scrbase"};
+enum { ZT__INSTRUCTION_BASE = 4 };
+
+/* Loads what registers the device has. A set whose numbers cannot be is left out. */
+ZT__PRIVATE ze_result_t zt__load_register_sets(zt_debugger *debugger) {
+    const char *call = "zetDebugGetRegisterSetProperties";
+    zet_device_handle_t device = (zet_device_handle_t)debugger->device;
+    zet_debug_regset_properties_t properties[ZT__DEBUG_SETS];
+    uint32_t i, count = 0;
+    ze_result_t result = zetDebugGetRegisterSetProperties(device, &count, NULL);
+    if (result != ZE_RESULT_SUCCESS || count == 0) {
+        return zt__check_debug(debugger, result, call);
+    }
+    count = count < ZT__COUNT_OF(properties) ? count : ZT__COUNT_OF(properties);
+    memset(properties, 0, sizeof properties);
+    for (i = 0; i < count; i++) {
+        properties[i].stype = ZET_STRUCTURE_TYPE_DEBUG_REGSET_PROPERTIES;
+    }
+    result = zetDebugGetRegisterSetProperties(device, &count, properties);
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__check_debug(debugger, result, call);
+    }
+    count = count < ZT__COUNT_OF(properties) ? count : ZT__COUNT_OF(properties);
+    debugger->sets =
+        (zt_debug_register_set *)zt__allocate(&debugger->config.allocator, count, sizeof *debugger->sets);
+    if (!debugger->sets) {
+        return count ? zt__report_no_memory(&debugger->diagnostics, "zt_debug_open", "register sets")
+                     : result;
+    }
+    for (i = 0; i < count; i++) {
+        const zet_debug_regset_properties_t *from = &properties[i];
+        zt_debug_register_set *set = &debugger->sets[debugger->set_count];
+        if (from->count == 0 || from->count > ZT__DEBUG_REGISTERS || from->byteSize == 0 ||
+            from->byteSize > ZT__DEBUG_REGISTERS || zt__find_set(debugger, from->type)) {
+            continue;
+        }
+        if (from->type > 0 && from->type < ZT__COUNT_OF(zt__set_names)) {
+            snprintf(set->name, sizeof set->name, "%s", zt__set_names[from->type].set);
+        } else {
+            snprintf(set->name, sizeof set->name, "SET %u", (unsigned)from->type);
+        }
+        set->type = from->type;
+        set->version = from->version;
+        set->is_readable = (from->generalFlags & ZET_DEBUG_REGSET_FLAG_READABLE) != 0;
+        set->is_writable = (from->generalFlags & ZET_DEBUG_REGSET_FLAG_WRITEABLE) != 0;
+        set->count = from->count;
+        set->bits = from->bitSize;
+        set->bytes = from->byteSize;
+        debugger->set_count++;
+    }
+    return result;
+}
+
+ZT_API uint32_t zt_debug_get_register_set_count(const zt_debugger *debugger) {
+    return debugger ? debugger->set_count : 0;
+}
+
+ZT_API const zt_debug_register_set *zt_debug_get_register_set(const zt_debugger *debugger, uint32_t index) {
+    return debugger && index < debugger->set_count ? &debugger->sets[index] : NULL;
+}
+
+/* Returns the index of a register in a set, or UINT32_MAX. */
+ZT__PRIVATE uint32_t zt__find_in_set(const zt_debug_register_set *set, const char *name) {
+    const char *prefix;
+    size_t length;
+    uint32_t i;
+    if (set->type == ZT__REGISTERS_BASE) {
+        for (i = 0; i < set->count && i < ZT__COUNT_OF(zt__base_names); i++) {
+            if (strcmp(name, zt__base_names[i]) == 0) {
+                return i;
+            }
+        }
+        return UINT32_MAX;
+    }
+    if (set->type == 0 || set->type >= ZT__COUNT_OF(zt__set_names)) {
+        return UINT32_MAX;
+    }
+    prefix = zt__set_names[set->type].prefix;
+    length = strlen(prefix);
+    if (strncmp(name, prefix, length) != 0) {
+        return UINT32_MAX;
+    }
+    name += length;
+    if (*name == 0) {
+        return set->count == 1 ? 0 : UINT32_MAX;
+    }
+    for (i = 0; *name >= '0' && *name <= '9' && i < set->count; name++) {
+        i = i * 10 + (uint32_t)(*name - '0');
+    }
+    return *name == 0 && i < set->count ? i : UINT32_MAX;
+}
+
+ZT_API ze_result_t zt_debug_find_register(zt_debugger *debugger, const char *name, zt_debug_register *found) {
+    const char *call = "zt_debug_find_register";
+    uint32_t i;
+    if (found) {
+        memset(found, 0, sizeof *found);
+        found->set = "";
+    }
+    if (!debugger) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!name || !found) {
+        return zt__report_null(&debugger->diagnostics, call, name ? "found" : "name");
+    }
+    for (i = 0; i < debugger->set_count; i++) {
+        const zt_debug_register_set *set = &debugger->sets[i];
+        uint32_t index = zt__find_in_set(set, name);
+        if (index != UINT32_MAX) {
+            found->set = set->name;
+            found->index = index;
+            found->bytes = set->bytes;
+            return ZE_RESULT_SUCCESS;
+        }
+    }
+    return zt__report(&debugger->diagnostics, NO_REGISTER, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name);
+}
+
+/* Reads or writes registers that were checked. `session` is held, and its events are read. */
+ZT__PRIVATE ze_result_t zt__access_set(zt_debugger *debugger, const char *call, zt_debug_thread thread,
+                                       const zt_debug_register_set *set, uint32_t first, uint32_t count,
+                                       void *values, int is_write) {
+    ze_device_thread_t one = zt__to_device_thread(thread);
+    ze_result_t result = is_write
+                             ? zetDebugWriteRegisters(debugger->handle, one, set->type, first, count, values)
+                             : zetDebugReadRegisters(debugger->handle, one, set->type, first, count, values);
+    return zt__check_access(debugger, result, call,
+                            is_write ? "zetDebugWriteRegisters" : "zetDebugReadRegisters",
+                            "The thread is not stopped. Stop it first, and name one thread.");
+}
+
+/* As zt_debug_read_registers or, with `is_write`, zt_debug_write_registers. */
+ZT__PRIVATE ze_result_t zt__access_registers(zt_debugger *debugger, const char *call, zt_debug_thread thread,
+                                             const char *name, uint32_t first, uint32_t count, void *values,
+                                             size_t size, int is_write) {
+    const zt_debug_register_set *set = NULL;
+    ze_result_t result;
+    uint32_t i;
+    if (!debugger) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!name || !values) {
+        return zt__report_null(&debugger->diagnostics, call, name ? "values" : "set");
+    }
+    for (i = 0; i < debugger->set_count && !set; i++) {
+        set = strcmp(debugger->sets[i].name, name) == 0 ? &debugger->sets[i] : NULL;
+    }
+    if (!set || !(is_write ? set->is_writable : set->is_readable)) {
+        return zt__report(&debugger->diagnostics, NO_REGISTER, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name);
+    }
+    if (first >= set->count || count > set->count - first) {
+        return zt__report(&debugger->diagnostics, BAD_REGISTERS, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name,
+                          (unsigned)set->count);
+    }
+    if (size / set->bytes < count) {
+        return zt__report(&debugger->diagnostics, SMALL_BUFFER, ZE_RESULT_ERROR_INVALID_SIZE, call,
+                          (unsigned)count, name, (unsigned)set->bytes);
+    }
+    result = count ? zt__enter_session(debugger, call) : ZE_RESULT_SUCCESS;
+    if (result != ZE_RESULT_SUCCESS || count == 0) {
+        return result;
+    }
+    result = zt__read_events(debugger, call);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__access_set(debugger, call, thread, set, first, count, values, is_write);
+    }
+    zt__leave_session(debugger);
+    return result;
+}
+
+ZT_API ze_result_t zt_debug_read_registers(zt_debugger *debugger, zt_debug_thread thread, const char *set,
+                                           uint32_t first, uint32_t count, void *values, size_t size) {
+    return zt__access_registers(debugger, "zt_debug_read_registers", thread, set, first, count, values, size,
+                                0);
+}
+
+ZT_API ze_result_t zt_debug_write_registers(zt_debugger *debugger, zt_debug_thread thread, const char *set,
+                                            uint32_t first, uint32_t count, const void *values, size_t size) {
+    return zt__access_registers(debugger, "zt_debug_write_registers", thread, set, first, count,
+                                (void *)(uintptr_t)values, size, 1);
+}
+
+ZT_API ze_result_t zt_debug_get_address(zt_debugger *debugger, zt_debug_thread thread, uint64_t *address) {
+    enum { AT = 8, BYTES = 4, MOST = 256 }; /* cr0.2 has the offset from the base */
+    const char *call = "zt_debug_get_address";
+    const zt_debug_register_set *control, *bases;
+    uint8_t bytes[MOST] = {0};
+    uint64_t base = 0;
+    uint32_t offset = 0, first, count;
+    ze_result_t result;
+    if (address) {
+        *address = 0;
+    }
+    if (!debugger) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!address) {
+        return zt__report_null(&debugger->diagnostics, call, "address");
+    }
+    control = zt__find_set(debugger, ZT__REGISTERS_CONTROL);
+    bases = zt__find_set(debugger, ZT__REGISTERS_BASE);
+    if (!control || !bases || !control->is_readable || !bases->is_readable ||
+        (uint64_t)control->bytes * control->count < AT + BYTES || bases->count <= ZT__INSTRUCTION_BASE ||
+        control->bytes > MOST || bases->bytes < sizeof base || bases->bytes > MOST) {
+        return zt__report(&debugger->diagnostics, NO_REGISTER, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, call,
+                          "cr0.2 or isabase");
+    }
+    result = zt__enter_session(debugger, call);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    first = AT / control->bytes;
+    count = (AT + BYTES - 1) / control->bytes - first + 1;
+    result = zt__read_events(debugger, call);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__access_set(debugger, call, thread, control, first, count, bytes, 0);
+        memcpy(&offset, bytes + (AT - first * control->bytes), sizeof offset);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__access_set(debugger, call, thread, bases, ZT__INSTRUCTION_BASE, 1, bytes, 0);
+        memcpy(&base, bytes, sizeof base);
+    }
+    zt__leave_session(debugger);
+    if (result == ZE_RESULT_SUCCESS) {
+        *address = base + offset;
+    }
+    return result;
+}
+
+/* ---- places ---------------------------------------------------------------------------------------------- */
+
+/* Returns the one copy of a text, which lives as long as the debugger; "" without memory. `session` is held.
+ */
+ZT__PRIVATE const char *zt__keep_debug_text(zt_debugger *debugger, const char *text) {
+    const zt_allocator *allocator = &debugger->config.allocator;
+    size_t length = strlen(text);
+    const char *kept = NULL;
+    char *made = zt__duplicate_text(allocator, text);
+    zt__lock(&debugger->mutex);
+    if (made && zt__map_make_room(&debugger->texts, allocator, &debugger->mutex)) {
+        kept = (const char *)zt__map_find(&debugger->texts, text, length);
+        if (!kept) {
+            zt__map_add(&debugger->texts, made, length, made);
+            kept = made;
+            made = NULL;
+        }
+    }
+    zt__unlock(&debugger->mutex);
+    zt__free(allocator, made);
+    return kept ? kept : "";
+}
+
+/* Finds the function at an address in a module: the file has the addresses of the device, or those from where
+   it is loaded. Returns 0 if there is none. */
+ZT__PRIVATE int zt__find_in_module(const zt__debug_module *module, uint64_t address, zt__function *found,
+                                   uint64_t *in_file) {
+    zt__elf elf;
+    if (!zt__open_elf(module->bytes, module->size, &elf)) {
+        return 0;
+    }
+    *in_file = address;
+    if (zt__find_function_at(&elf, address, found)) {
+        return 1;
+    }
+    *in_file = address - module->place.load;
+    return module->place.load && zt__find_function_at(&elf, *in_file, found);
+}
+
+/* Finds the module of an address, and a kernel there: of those that are loaded, else of those that were. The
+   newest comes first. `session` is held. */
+ZT__PRIVATE zt__debug_module *zt__find_module_at(zt_debugger *debugger, uint64_t address, zt__function *found,
+                                                 uint64_t *in_file) {
+    zt__debug_module *module;
+    int is_unloaded;
+    for (is_unloaded = 0; is_unloaded < 2; is_unloaded++) {
+        for (module = debugger->modules; module; module = module->next) {
+            if (module->is_unloaded == is_unloaded && zt__find_in_module(module, address, found, in_file)) {
+                return module;
+            }
+        }
+    }
+    return NULL;
+}
+
+/* A place whose source line is looked up. */
+typedef struct zt__place_line {
+    zt_debugger *debugger;
+    zt_debug_place *place;
+} zt__place_line;
+
+/* Stores the line of the one place. */
+ZT__PRIVATE int zt__store_place_line(void *user, uint32_t index, const char *name, size_t length,
+                                     uint32_t line) {
+    zt__place_line *found = (zt__place_line *)user;
+    char file[4096];
+    (void)index;
+    zt__copy_text(file, sizeof file, name, length);
+    found->place->file = zt__keep_debug_text(found->debugger, file);
+    found->place->line = *found->place->file ? line : 0;
+    return *found->place->file != 0;
+}
+
+/* Finds the source line of a place, by a program. What was found before is remembered, as threads often are
+   at the same place. `session` is held, but not while the program runs: the module is in use then. */
+ZT__PRIVATE void zt__find_place_line(zt_debugger *debugger, zt__debug_module *module, uint64_t in_file,
+                                     zt_debug_place *place) {
+    zt__place_line found = {debugger, place};
+    zt__line_search search = {&in_file, 1, 0, 0, zt__store_place_line, &found};
+    zt__known_line *known;
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(debugger->lines); i++) {
+        known = &debugger->lines[i];
+        if (known->module == module->number && known->address == in_file) {
+            place->file = known->file;
+            place->line = known->line;
+            return;
+        }
+    }
+    module->users++;
+    zt__unlock_timed(&debugger->session);
+    zt__search_lines(&search, module->bytes, module->size);
+    zt__lock_session(debugger, UINT64_MAX);
+    module->users--;
+    known = &debugger->lines[debugger->line_count++ % ZT__COUNT_OF(debugger->lines)];
+    known->module = module->number;
+    known->address = in_file;
+    known->file = place->file;
+    known->line = place->line;
+}
+
+ZT_API ze_result_t zt_debug_where(zt_debugger *debugger, uint64_t address, zt_debug_place *place) {
+    const char *call = "zt_debug_where";
+    zt__debug_module *module;
+    zt__function function;
+    uint64_t in_file;
+    ze_result_t result;
+    if (place) {
+        memset(place, 0, sizeof *place);
+        place->kernel = place->file = "";
+    }
+    if (!debugger) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!place) {
+        return zt__report_null(&debugger->diagnostics, call, "place");
+    }
+    result = zt__enter_session(debugger, call);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    while (zt__read_event(debugger, 0) == ZE_RESULT_SUCCESS) {
+    }
+    module = zt__find_module_at(debugger, address, &function, &in_file);
+    if (module) {
+        place->kernel = zt__keep_debug_text(debugger, function.name);
+        place->offset = in_file - function.address;
+        place->size = function.size;
+        place->is_unloaded = module->is_unloaded;
+        if (!*place->kernel) {
+            result = zt__report_no_memory(&debugger->diagnostics, call, "a name");
+        } else if (!debugger->config.no_lines) {
+            zt__find_place_line(debugger, module, in_file, place);
+        }
+    } else {
+        result = zt__report(&debugger->diagnostics, NO_KERNEL_THERE, ZE_RESULT_ERROR_NOT_AVAILABLE,
+                            (unsigned long long)address);
+    }
+    zt__leave_session(debugger);
+    return result;
+}
+
+/* ---- opening and closing --------------------------------------------------------------------------------- */
+
+/* Finds the file by which Linux switches program debug off for all processes. Returns 0 if none does. */
+ZT__PRIVATE int zt__find_debug_switch(char *path, size_t size) {
+    static const char *const names[] = {"prelim_enable_eu_debug", "device/enable_eudebug",
+                                        "device/prelim_enable_eudebug"}; /* i915, xe, xe of Intel's */
+    enum { CARDS = 64 };
+    uint32_t card, i;
+    for (card = 0; card < CARDS; card++) {
+        for (i = 0; i < ZT__COUNT_OF(names); i++) {
+            FILE *file;
+            int value, is_off;
+            snprintf(path, size, "/sys/class/drm/card%u/%s", (unsigned)card, names[i]);
+            file = zt__open_file(path, "r");
+            is_off = file && fscanf(file, "%d", &value) == 1 && value == 0;
+            if (file) {
+                fclose(file);
+            }
+            if (is_off) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
+/* Reports why a call for attaching has failed. Returns a result that tells the reasons apart. */
+ZT__PRIVATE ze_result_t zt__report_debug_refusal(zt_debugger *debugger, ze_result_t result) {
+    zt__diagnostics *diagnostics = &debugger->diagnostics;
+    const char *call = "zetDebugAttach", *name = zt_result_name(result);
+    const char *enabled = getenv("ZET_ENABLE_PROGRAM_DEBUGGING");
+    const unsigned pid = debugger->pid;
+    char path[96];
+    if (zt__is_no_process(pid)) {
+        return zt__report(diagnostics, NO_SUCH_PROCESS, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name, pid);
+    }
+    switch ((uint32_t)result) {
+    case ZE_RESULT_ERROR_UNSUPPORTED_FEATURE:
+        if (zt__find_debug_switch(path, sizeof path)) {
+            return zt__report(diagnostics, DEBUG_SWITCHED_OFF, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, call,
+                              name, path);
+        }
+        return zt__report(diagnostics, DEBUG_NOT_ENABLED, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, call, name,
+                          pid, enabled && strcmp(enabled, "1") == 0 ? "is set" : "is not set");
+    case ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS:
+        return zt__report(diagnostics, DEBUG_FORBIDDEN, result, call, name, pid);
+    case ZE_RESULT_ERROR_NOT_AVAILABLE:
+        return zt__report(diagnostics, DEBUGGED_ALREADY, result, call, name, pid);
+    default:
+        return zt__check_debug(debugger, result, call);
+    }
+}
+
+/* Asks the device whether it can be debugged. */
+ZT__PRIVATE ze_result_t zt__check_debug_properties(zt_debugger *debugger) {
+    zet_device_debug_properties_t properties;
+    char path[96];
+    ze_result_t result;
+    memset(&properties, 0, sizeof properties);
+    properties.stype = ZET_STRUCTURE_TYPE_DEVICE_DEBUG_PROPERTIES;
+    result = zetDeviceGetDebugProperties((zet_device_handle_t)debugger->device, &properties);
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__check_debug(debugger, result, "zetDeviceGetDebugProperties");
+    }
+    if (properties.flags & ZET_DEVICE_DEBUG_PROPERTY_FLAG_ATTACH) {
+        return result;
+    }
+    if (zt__find_debug_switch(path, sizeof path)) {
+        return zt__report(&debugger->diagnostics, DEBUG_SWITCHED_OFF, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
+                          "zetDeviceGetDebugProperties", "no ATTACH", path);
+    }
+    return zt__report(&debugger->diagnostics, DEBUG_UNSUPPORTED, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+}
+
+/* Gets the size of the device in threads. */
+ZT__PRIVATE ze_result_t zt__load_debug_size(zt_debugger *debugger) {
+    ze_device_properties_t properties;
+    zt_debug_thread *size = &debugger->size;
+    uint64_t threads;
+    ze_result_t result;
+    memset(&properties, 0, sizeof properties);
+    properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
+    ZT__INTERNAL(result = zeDeviceGetProperties(debugger->device, &properties));
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__check_debug(debugger, result, "zeDeviceGetProperties");
+    }
+    size->slice = properties.numSlices;
+    size->subslice = properties.numSubslicesPerSlice;
+    size->eu = properties.numEUsPerSubslice;
+    size->thread = properties.numThreadsPerEU;
+    threads = size->slice <= ZT__DEBUG_THREADS ? size->slice : UINT32_MAX;
+    threads *= size->subslice <= ZT__DEBUG_THREADS ? size->subslice : UINT32_MAX;
+    threads = threads <= ZT__DEBUG_THREADS ? threads * size->eu : UINT32_MAX;
+    threads = threads <= ZT__DEBUG_THREADS ? threads * size->thread : UINT32_MAX;
+    if (threads == 0 || threads > ZT__DEBUG_THREADS) {
+        return zt__report(&debugger->diagnostics, BAD_THREADS, ZE_RESULT_ERROR_INVALID_SIZE,
+                          (unsigned)size->slice, (unsigned)size->subslice, (unsigned)size->eu,
+                          (unsigned)size->thread);
+    }
+    return result;
+}
+
+ZT__PRIVATE void zt__destroy_debugger(zt_debugger *debugger) {
+    const zt_allocator allocator = debugger->config.allocator;
+    while (debugger->modules) {
+        zt__debug_module *module = debugger->modules;
+        debugger->modules = module->next;
+        zt__free(&allocator, module->bytes);
+        zt__free(&allocator, module);
+    }
+    zt__map_free_values(&debugger->texts, &allocator);
+    zt__free(&allocator, debugger->events);
+    zt__free(&allocator, debugger->sets);
+    zt__destroy_mutex(&debugger->delivering.mutex);
+    zt__destroy_mutex(&debugger->session.mutex);
+    zt__destroy_mutex(&debugger->mutex);
+    zt__free(&allocator, debugger);
+}
+
+/* Creates a debugger without a session. Returns NULL without memory. */
+ZT__PRIVATE zt_debugger *zt__create_debugger(ze_device_handle_t device, uint32_t pid,
+                                             const zt_debug_config *config) {
+    zt_debugger *debugger = (zt_debugger *)zt__allocate(&config->allocator, 1, sizeof *debugger);
+    zet_debug_event_t *events =
+        (zet_debug_event_t *)zt__allocate(&config->allocator, ZT__DEBUG_EVENTS, sizeof *events);
+    if (!debugger || !events) {
+        zt__free(&config->allocator, debugger);
+        zt__free(&config->allocator, events);
+        return NULL;
+    }
+    zt__create_mutex(&debugger->mutex);
+    zt__create_mutex(&debugger->delivering.mutex);
+    zt__create_mutex(&debugger->session.mutex);
+    debugger->process = zt__get_process();
+    debugger->config = *config;
+    debugger->device = device;
+    debugger->pid = pid;
+    debugger->events = events;
+    debugger->diagnostics.mutex = &debugger->mutex;
+    debugger->diagnostics.log = config->log ? config->log : zt__default_log();
+    debugger->diagnostics.log_user = config->log_user;
+    return debugger;
+}
+
+ZT__PRIVATE void zt__fill_debug_config(zt_debug_config *config) {
+    if (!config->wait_timeout_ns) {
+        config->wait_timeout_ns = 1000000000;
+    }
+    if (!config->module_limit) {
+        config->module_limit = (size_t)64 << 20;
+    }
+}
+
+ZT_API zt_debug_config zt_debug_config_default(void) {
+    zt_debug_config config;
+    memset(&config, 0, sizeof config);
+    zt__fill_debug_config(&config);
+    return config;
+}
+
+/* Returns whether the device has not answered a stop yet. */
+ZT__PRIVATE int zt__has_interrupt(const zt_debugger *debugger) {
+    uint32_t i;
+    for (i = 0; i < ZT__DEBUG_INTERRUPTS; i++) {
+        if (debugger->interrupts[i].is_used) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Acknowledges what waits to be delivered. */
+ZT__PRIVATE void zt__acknowledge_all(zt_debugger *debugger) {
+    for (; debugger->event_count > 0; debugger->event_count--) {
+        zt__acknowledge(debugger, &debugger->events[debugger->first_event]);
+        debugger->first_event = (debugger->first_event + 1) % ZT__DEBUG_EVENTS;
+    }
+}
+
+/* Acknowledges all events and resumes all threads, also those that are about to stop, for a limited time. No
+   other thread uses the debugger. */
+ZT__PRIVATE void zt__release_target(zt_debugger *debugger) {
+    uint64_t deadline = zt__deadline(debugger->config.wait_timeout_ns);
+    ze_result_t result;
+    do {
+        zt__acknowledge_all(debugger);
+        result = zt__read_event(debugger, zt__has_interrupt(debugger) ? ZT__DEBUG_SLICE_MS : 0);
+    } while (zt__now_ns() < deadline &&
+             (result == ZE_RESULT_SUCCESS || (result == ZE_RESULT_NOT_READY && zt__has_interrupt(debugger))));
+    zt__acknowledge_all(debugger);
+    if (!debugger->is_over && !zt__is_device_lost(&debugger->diagnostics)) {
+        zt__resume(debugger, zt__all_threads);
+    }
+}
+
+/* Attaches a debugger. */
+ZT__PRIVATE ze_result_t zt__attach_debugger(zt_debugger *debugger) {
+    zet_debug_config_t config;
+    ze_result_t result = zt__check_debug_properties(debugger);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__load_debug_size(debugger);
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    config.pid = debugger->pid;
+    result = zetDebugAttach((zet_device_handle_t)debugger->device, &config, &debugger->handle);
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__report_debug_refusal(debugger, result);
+    }
+    result = zt__load_register_sets(debugger);
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__release_target(debugger);
+        zetDebugDetach(debugger->handle);
+    }
+    return result;
+}
+
+ZT_API ze_result_t zt_debug_open(ze_device_handle_t device, uint32_t pid, const zt_debug_config *config,
+                                 zt_debugger **debugger) {
+    const char *call = "zt_debug_open";
+    zt_debug_config complete = config ? *config : zt_debug_config_default();
+    zt_debugger *opened;
+    ze_result_t result;
+    if (!debugger) {
+        return zt__report_null(NULL, call, "debugger");
+    }
+    *debugger = NULL;
+    if (!device) {
+        return zt__report_null_handle(NULL, call, "device");
+    }
+    if (!complete.allocator.allocate != !complete.allocator.release) {
+        return zt__report(NULL, BAD_ALLOCATOR, ZE_RESULT_ERROR_INVALID_ARGUMENT, call);
+    }
+    zt__fill_debug_config(&complete);
+    if (!complete.allocator.allocate) {
+        complete.allocator = zt__default_allocator;
+    }
+    opened = zt__create_debugger(device, pid ? pid : (uint32_t)zt__get_process_id(), &complete);
+    if (!opened) {
+        return zt__report_no_memory(NULL, call, "the debugger");
+    }
+    result = zt__attach_debugger(opened);
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__keep_error(&opened->diagnostics, result);
+        zt__destroy_debugger(opened);
+        return result;
+    }
+    *debugger = opened;
+    return result;
+}
+
+ZT_API ze_result_t zt_debug_close(zt_debugger *debugger) {
+    enum { LONGEST_S = 10 };
+    const char *call = "zt_debug_close";
+    zt__wait wait = zt__wait_until(zt__deadline(LONGEST_S * UINT64_C(1000000000)));
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    int tries;
+    uint32_t i;
+    /* In a forked child, threads that do not exist there may hold the locks. */
+    if (!debugger || debugger->process != zt__get_process()) {
+        return result;
+    }
+    if (zt__is_inside_log(&debugger->diagnostics, call)) {
+        return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
+    }
+    if (zt__is_owner(&debugger->delivering) || zt__is_owner(&debugger->session)) {
+        return zt__report(&debugger->diagnostics, DEBUG_INSIDE_CALLBACK, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                          call);
+    }
+    zt__store(&debugger->is_closing, 1); /* ends calls that wait */
+    while (zt__load(&debugger->users)) {
+        if (!zt__wait_again(&wait)) {
+            zt__store(&debugger->is_closing, 0);
+            return zt__report(&debugger->diagnostics, DEBUG_BUSY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, call);
+        }
+    }
+    zt__try_lock(&debugger->session); /* no other thread does; a callback of this one must not */
+    for (i = 0; i < ZT__DEBUG_INTERRUPTS; i++) {
+        debugger->interrupts[i].waiting = 0;
+    }
+    zt__release_target(debugger);
+    for (tries = 0; tries < ZT__DEBUG_TRIES; tries++) {
+        result = zetDebugDetach(debugger->handle);
+        if (result == ZE_RESULT_SUCCESS || zt__means_device_loss(result)) {
+            break;
+        }
+    }
+    zt__check_debug(debugger, result, "zetDebugDetach");
+    zt__unlock_timed(&debugger->session);
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__keep_error(&debugger->diagnostics, result);
+    }
+    zt__destroy_debugger(debugger);
+    return result;
+}
+
+ZT_API const char *zt_debug_event_name(zt_debug_event_type type) {
+    static const char *const names[ZT_DEBUG_EVENT_COUNT] = {
+        "other",         "detached",        "process entry",       "process exit", "module load",
+        "module unload", "threads stopped", "threads unavailable", "page fault",
+    };
+    return (unsigned)type < ZT_DEBUG_EVENT_COUNT ? names[type] : "unknown";
+}
+
+ZT_API const char *zt_debug_get_last_error(const zt_debugger *debugger) {
+    return zt__get_last_error(debugger ? &((zt_debugger *)(uintptr_t)debugger)->diagnostics : NULL);
+}
+
+ZT_API ze_result_t zt_debug_get_last_result(const zt_debugger *debugger) {
+    return zt__get_last_result(debugger ? &((zt_debugger *)(uintptr_t)debugger)->diagnostics : NULL);
+}
+
+#endif /* ZETOOLS_DEBUG */
+
 /* ==== >>hotspots: samples of instructions, added up by address ============================================ */
 
 #ifdef ZETOOLS_TRACER
@@ -17305,31 +19606,22 @@ ZT_API ze_result_t zt_hotspots_stop(zt_profiler *profiler) {
 /* ---- source lines ---------------------------------------------------------------------------------------- */
 
 /* The instructions of a module whose lines are looked up. */
-typedef struct zt__line_search {
+typedef struct zt__spot_lines {
     zt__hotspots *hotspots;
     zt__spot **spots;
-    uint32_t count, next; /* the spot that the next line is for */
-    uint32_t found;
-} zt__line_search;
+} zt__spot_lines;
 
-/* Called with each line that the tool prints, one for each address: "/path/file.cl:12", perhaps followed by a
-   blank and more, or "??:0". There is one copy of the name of each file, which lives as long as the profiler.
- */
-ZT__PRIVATE void zt__store_line(void *user, const char *text) {
-    zt__line_search *search = (zt__line_search *)user;
-    zt__hotspots *hotspots = search->hotspots;
-    const char *colon = strrchr(text, ':'), *file = NULL;
-    size_t length = colon ? (size_t)(colon - text) : 0;
-    unsigned long line = colon ? strtoul(colon + 1, NULL, 10) : 0;
-    zt__spot *spot = search->next < search->count ? search->spots[search->next++] : NULL;
-    char *made;
-    if (!spot || line == 0 || line > UINT32_MAX || length == 0 || strncmp(text, "??", 2) == 0) {
-        return;
-    }
-    made = (char *)zt__allocate(&hotspots->allocator, length + 1, 1);
+/* Stores the line of an instruction. There is one copy of the name of each file, which lives as long as the
+   profiler. */
+ZT__PRIVATE int zt__store_line(void *user, uint32_t index, const char *name, size_t length, uint32_t line) {
+    zt__spot_lines *lines = (zt__spot_lines *)user;
+    zt__hotspots *hotspots = lines->hotspots;
+    zt__spot *spot = lines->spots[index];
+    const char *file = NULL;
+    char *made = (char *)zt__allocate(&hotspots->allocator, length + 1, 1);
     zt__lock(&hotspots->mutex);
     if (made && zt__map_make_room(&hotspots->files, &hotspots->allocator, &hotspots->mutex)) {
-        zt__copy_text(made, length + 1, text, length);
+        zt__copy_text(made, length + 1, name, length);
         file = (const char *)zt__map_find(&hotspots->files, made, length);
         if (!file) {
             zt__map_add(&hotspots->files, made, length, made);
@@ -17339,76 +19631,43 @@ ZT__PRIVATE void zt__store_line(void *user, const char *text) {
     }
     if (file) {
         spot->file = file;
-        spot->line = (uint32_t)line;
-        search->found++;
+        spot->line = line;
     }
     zt__unlock(&hotspots->mutex);
     zt__free(&hotspots->allocator, made);
-}
-
-/* Finds the lines of some instructions. The debug information has addresses in its file or, with `of_device`,
-   as some drivers write it, those of the device. Programs are run until one of them finds lines: one that
-   exists may not know the device's format. Returns 0 if there is none, or no room for their files. */
-ZT__PRIVATE int zt__search_lines(zt__line_search *search, const zt__sampled_module *module, int of_device) {
-    static const char *const programs[][6] = {
-        {"addr2line", "-e", ZT__TOOL_OBJECT, NULL, NULL, NULL},
-        {"llvm-addr2line", "-e", ZT__TOOL_OBJECT, NULL, NULL, NULL},
-        {"llvm-symbolizer", "--obj=" ZT__TOOL_OBJECT, "--functions=none", "--no-inlines",
-         "--output-style=GNU", NULL},
-    };
-    const uint64_t longest_ns = UINT64_C(10000000000);
-    FILE *input = tmpfile(), *object = tmpfile();
-    zt__tool tool = {NULL, input, object, 0, zt__store_line, search};
-    int has_run = 0;
-    uint32_t i;
-    for (i = 0; input && i < search->count; i++) {
-        const zt__spot_key *key = &search->spots[i]->key;
-        uint64_t address = of_device ? key->kernel->base : key->kernel->debug_address;
-        fprintf(input, "0x%llx\n",
-                (unsigned long long)(address == UINT64_MAX ? address : address + key->offset));
-    }
-    if (input && object && fwrite(module->debug, 1, module->debug_size, object) == module->debug_size &&
-        fflush(object) == 0 && fflush(input) == 0) {
-        tool.deadline = zt__deadline(longest_ns);
-        for (i = 0; i < ZT__COUNT_OF(programs) && search->found == 0; i++) {
-            tool.arguments = programs[i];
-            search->next = 0;
-            has_run |= zt__run_tool(&tool);
-        }
-    }
-    if (input) {
-        fclose(input);
-    }
-    if (object) {
-        fclose(object);
-    }
-    return has_run;
+    return file != NULL;
 }
 
 /* Finds the lines of the instructions of a module that were not looked up yet. `finding` is held. Returns 0
    without memory. */
 ZT__PRIVATE int zt__find_lines_of_module(zt__hotspots *hotspots, const zt__sampled_module *module) {
-    zt__line_search search = {hotspots, NULL, 0, 0, 0};
+    zt__spot_lines lines = {hotspots, NULL};
+    zt__line_search search = {NULL, 0, 0, 0, zt__store_line, &lines};
+    uint64_t *addresses;
     zt__sampled_kernel *kernel;
     uint32_t i, room;
     zt__code code;
     zt__elf elf;
-    int is_elf, has_run;
+    int is_elf, has_run, of_device;
     zt__lock(&hotspots->mutex);
     room = hotspots->spot_count;
     zt__unlock(&hotspots->mutex);
     if (room == 0) {
         return 1;
     }
-    search.spots = (zt__spot **)zt__allocate(&hotspots->allocator, room, sizeof *search.spots);
-    if (!search.spots) {
+    lines.spots = (zt__spot **)zt__allocate(&hotspots->allocator, room, sizeof *lines.spots);
+    addresses = (uint64_t *)zt__allocate(&hotspots->allocator, room, sizeof *addresses);
+    if (!lines.spots || !addresses) {
+        zt__free(&hotspots->allocator, (void *)lines.spots);
+        zt__free(&hotspots->allocator, addresses);
         return 0;
     }
+    search.addresses = addresses;
     zt__lock(&hotspots->mutex);
     for (i = 0; i < room; i++) {
         zt__spot *spot = hotspots->spots[i];
         if (spot->key.kernel->module == module && !spot->is_looked_up) {
-            search.spots[search.count++] = spot;
+            lines.spots[search.count++] = spot;
         }
     }
     kernel = hotspots->kernels;
@@ -17425,19 +19684,26 @@ ZT__PRIVATE int zt__find_lines_of_module(zt__hotspots *hotspots, const zt__sampl
                 kernel->debug_address = UINT64_MAX;
             }
         }
-        has_run = zt__search_lines(&search, module, 0);
-        if (has_run && search.found == 0) {
-            has_run = zt__search_lines(&search, module, 1);
+        /* The debug information has addresses in its file or, as some drivers write it, those of the device.
+         */
+        for (of_device = 0, has_run = 1; of_device < 2 && has_run && search.found == 0; of_device++) {
+            for (i = 0; i < search.count; i++) {
+                const zt__spot_key *key = &lines.spots[i]->key;
+                uint64_t address = of_device ? key->kernel->base : key->kernel->debug_address;
+                addresses[i] = address == UINT64_MAX ? address : address + key->offset;
+            }
+            has_run = zt__search_lines(&search, module->debug, module->debug_size);
         }
         zt__lock(&hotspots->mutex);
         hotspots->lacks_tool = !has_run;
         hotspots->lacks_lines |= has_run && search.found == 0;
         for (i = 0; i < search.count && has_run; i++) {
-            search.spots[i]->is_looked_up = 1;
+            lines.spots[i]->is_looked_up = 1;
         }
         zt__unlock(&hotspots->mutex);
     }
-    zt__free(&hotspots->allocator, (void *)search.spots);
+    zt__free(&hotspots->allocator, (void *)lines.spots);
+    zt__free(&hotspots->allocator, addresses);
     return 1;
 }
 
@@ -18183,6 +20449,7 @@ typedef enum zt__call_kind {
     ZT__KIND_LIST_RESET,
     ZT__KIND_LIST_DESTROY,
     ZT__KIND_EXECUTE,
+    ZT__KIND_QUEUE_SYNCHRONIZE,
     ZT__KIND_MODULE_CREATE,
     ZT__KIND_MODULE_DESTROY,
     ZT__KIND_GET_FUNCTION,
@@ -18199,7 +20466,10 @@ typedef enum zt__call_kind {
     ZT__KIND_POOL_CREATE,
     ZT__KIND_POOL_DESTROY,
     ZT__KIND_EVENT_CREATE,
-    ZT__KIND_EVENT_DESTROY
+    ZT__KIND_EVENT_DESTROY,
+    ZT__KIND_EVENT_CHANGE, /* on the host */
+    ZT__KIND_EVENT_RESET,  /* in a list */
+    ZT__KIND_SIGNAL        /* a command that is not measured, and signals an event */
 } zt__call_kind;
 
 ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
@@ -18215,6 +20485,8 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
     case ZT__CALL_CommandListImmediateAppendCommandListsExp:
     case ZT__CALL_CommandListImmediateAppendCommandListsWithParameters:
         return ZT__KIND_EXECUTE;
+    case ZT__CALL_CommandQueueSynchronize:
+        return ZT__KIND_QUEUE_SYNCHRONIZE;
     case ZT__CALL_ModuleCreate:
         return ZT__KIND_MODULE_CREATE;
     case ZT__CALL_ModuleDestroy:
@@ -18257,6 +20529,15 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
         return ZT__KIND_EVENT_CREATE;
     case ZT__CALL_EventDestroy:
         return ZT__KIND_EVENT_DESTROY;
+    case ZT__CALL_EventHostReset:
+    case ZT__CALL_EventHostSignal:
+        return ZT__KIND_EVENT_CHANGE;
+    case ZT__CALL_CommandListAppendEventReset:
+        return ZT__KIND_EVENT_RESET;
+    case ZT__CALL_CommandListAppendSignalEvent:
+    case ZT__CALL_CommandListAppendQueryKernelTimestamps:
+    case ZT__CALL_CommandListAppendWriteGlobalTimestamp:
+        return ZT__KIND_SIGNAL;
     default:
         return ZT__KIND_OTHER;
     }
@@ -18271,7 +20552,20 @@ typedef struct zt__append_lists_params {
     ze_command_list_handle_t *phCommandListImmediate;
     uint32_t *pnumCommandLists;
     ze_command_list_handle_t **pphCommandLists;
+    ze_event_handle_t *phSignalEvent;
+    uint32_t *pnumWaitEvents;
+    ze_event_handle_t **pphWaitEvents;
 } zt__append_lists_params;
+
+typedef struct zt__append_lists_with_parameters_params {
+    ze_command_list_handle_t *phCommandListImmediate;
+    uint32_t *pnumCommandLists;
+    ze_command_list_handle_t **pphCommandLists;
+    const void **ppNext;
+    ze_event_handle_t *phSignalEvent;
+    uint32_t *pnumWaitEvents;
+    ze_event_handle_t **pphWaitEvents;
+} zt__append_lists_with_parameters_params;
 
 /* Of the calls that begin or end a capture, or query an identifier. */
 typedef struct zt__list_params {
@@ -18337,7 +20631,7 @@ typedef struct zt__fill_with_parameters_params {
     ze_event_handle_t **pphWaitEvents;
 } zt__fill_with_parameters_params;
 
-/* A launch or copy, whichever call appends it. */
+/* A launch or copy, or another command that signals an event, whichever call appends it. */
 typedef struct zt__command {
     ze_command_list_handle_t list;
     ze_kernel_handle_t kernel; /* the first one, or NULL */
@@ -18381,7 +20675,27 @@ ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *c
         ZT__COPIES(X)
         X(CommandListAppendBarrier, ze_command_list_append_barrier_params_t)
         X(CommandListAppendMemoryRangesBarrier, ze_command_list_append_memory_ranges_barrier_params_t)
+        X(CommandListAppendQueryKernelTimestamps, ze_command_list_append_query_kernel_timestamps_params_t)
+        X(CommandListAppendWriteGlobalTimestamp, ze_command_list_append_write_global_timestamp_params_t)
 #undef X
+#define X(name, type)                                                                                        \
+    case ZT__CALL_##name: {                                                                                  \
+        const type *p = (const type *)parameters;                                                            \
+        const zt__command lists = {                                                                          \
+            *p->phCommandListImmediate, NULL, 0, p->pnumWaitEvents, *p->pphWaitEvents, p->phSignalEvent};    \
+        *command = lists;                                                                                    \
+        return command->list != NULL;                                                                        \
+    }
+        X(CommandListImmediateAppendCommandListsExp, zt__append_lists_params)
+        X(CommandListImmediateAppendCommandListsWithParameters, zt__append_lists_with_parameters_params)
+#undef X
+    case ZT__CALL_CommandListAppendSignalEvent: {
+        const ze_command_list_append_signal_event_params_t *p =
+            (const ze_command_list_append_signal_event_params_t *)parameters;
+        const zt__command signal = {*p->phCommandList, NULL, 0, NULL, NULL, p->phEvent};
+        *command = signal;
+        return command->list != NULL;
+    }
     case ZT__CALL_CommandListAppendWaitOnEvents: {
         const ze_command_list_append_wait_on_events_params_t *p =
             (const ze_command_list_append_wait_on_events_params_t *)parameters;
@@ -18458,6 +20772,7 @@ enum {
     ZT__KEPT_CALLS = 512,   /* of each call, for quantiles */
     /* Flags that older headers lack. */
     ZT__LIST_FLAG_IN_ORDER = 1 << 3,  /* ZE_COMMAND_LIST_FLAG_IN_ORDER, since Level Zero 1.9 */
+    ZT__POOL_FLAG_MAPPED = 1 << 3,    /* ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP, since Level Zero 1.4 */
     ZT__LIST_FLAG_CLONEABLE = 1 << 4, /* ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE, since Level Zero 1.9 */
     ZT__QUEUE_FLAG_IN_ORDER = 1 << 1, /* ZE_COMMAND_QUEUE_FLAG_IN_ORDER, since Level Zero 1.9 */
     /* ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP and _HOST_TIMESTAMP */
@@ -18485,7 +20800,15 @@ typedef struct zt__kernel_name {
 /* What is known of a command list, event or event pool. */
 typedef struct zt__known_handle {
     const void *handle; /* the key */
-    int has_stamps;     /* of an event, or the events of a pool: kernel time stamps */
+
+    /* of an event, or the events of a pool */
+    int has_stamps;            /* kernel time stamps that the application may read */
+    int may_be_kept;           /* the tracer can read its kernel time stamps, and sees who changes it */
+    const void *pool;          /* of an event */
+    zt__slot *keeper;          /* of an event: the slot that keeps it, or kept it last, */
+    zt_profiler *keeper_owner; /* and its profiler */
+    uint32_t other_signals;    /* commands that signal it, and were appended since it was last seen to be
+                                  reset after one such signal; 2 or more: it is never kept */
 
     zt__traced_device *device; /* of a list; NULL: it is not measured */
     zt__list_state kind;       /* UNKNOWN, RECORDED or IMMEDIATE */
@@ -18559,6 +20882,9 @@ typedef struct zt__tracer {
     zt__map kernel_names;         /* by their text */
     zt__map lists, pools, events; /* zt__known_handle, by handle */
     uint32_t captures;            /* lists that are captured */
+    int keeps_events;             /* launches may be measured by events of the application */
+    uint64_t executions;          /* of lists, so far */
+    int is_stopping;              /* no more launches are measured */
     zt_trace_counts counts;
     zt__timed_call *timed_calls[ZT__CALL_COUNT]; /* by zt__call; NULL: not seen yet */
     zt__timed_call *in_order[ZT__CALL_COUNT];    /* the same, in the order of first appearance */
@@ -19048,17 +21374,22 @@ typedef struct zt__frame {
 
     /* What zt__begin_command has done, which is ended or undone after the call. */
     zt_region region;
-    int has_region;
+    int has_region;              /* atomic; changes to 1 under the mutex of the tracer */
     uint32_t *wait_count;        /* the call's parameter, if it was set to 0; else NULL */
     uint32_t waits;              /* its value before */
     ze_event_handle_t *signal;   /* the call's parameter, if it was set to the event of the slot; else NULL */
     ze_event_handle_t signalled; /* its value before: an event of the application, or NULL */
     ze_command_list_handle_t list; /* then: the list, */
     int is_in_order;               /* whether it is in order, */
-    uint64_t *copied_stamps;       /* and where its ZT__COPIED_STAMPS are copied to */
-    zt__build build;               /* of a zeModuleCreate */
-    ze_module_handle_t module;     /* of a zeKernelCreate that has succeeded: the module of the kernel, */
-    ze_kernel_handle_t created;    /* which is this one, unless a hook puts another in its place */
+    uint64_t *copied_stamps;       /* and where the time stamps of a ZT__COPIED_STAMPS are copied to */
+    uint64_t executions;           /* of a zeCommandQueueSynchronize: tracer->executions before it */
+    int keeps_event;               /* it is measured by the event of the application that it signals */
+    ze_event_pool_desc_t pool;     /* of a zeEventPoolCreate: what the driver gets */
+    const ze_event_pool_desc_t **pool_desc; /* the call's parameter, if it was set to that; else NULL */
+    const ze_event_pool_desc_t *given_pool; /* its value before */
+    zt__build build;                        /* of a zeModuleCreate */
+    ze_module_handle_t module;  /* of a zeKernelCreate that has succeeded: the module of the kernel, */
+    ze_kernel_handle_t created; /* which is this one, unless a hook puts another in its place */
 
     /* Of a launch: how it is counted when the driver has appended it. */
     zt_profiler *counted_for; /* NULL: it is not */
@@ -19098,6 +21429,174 @@ ZT__PRIVATE int zt__may_be_captured(zt__tracer *tracer, const zt__known_handle *
     return (uint32_t)result == query_true;
 }
 
+/* Reads the time stamps of a launch before something else changes the event of the application that it
+   signals. With `ends`, the event is not kept any longer. Returns whether the launch may still signal it. No
+   mutex is held. */
+ZT__PRIVATE int zt__settle_event(zt__tracer *tracer, ze_event_handle_t event, int ends) {
+    const void *handle = event;
+    zt__known_handle *known;
+    zt__slot *keeper = NULL;
+    zt_profiler *owner = NULL;
+    zt__lock(&tracer->mutex);
+    known = (zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
+    if (known) {
+        keeper = known->keeper;
+        owner = known->keeper_owner;
+        known->keeper = ends ? NULL : keeper;
+    }
+    zt__unlock(&tracer->mutex);
+    return keeper && zt__settle_kept_event(owner, keeper, event, ends);
+}
+
+/* Counts commands that signal an event and are not measured by it. No mutex is held. */
+ZT__PRIVATE void zt__count_signals(zt__tracer *tracer, ze_event_handle_t event, uint32_t count) {
+    const void *handle = event;
+    zt__known_handle *known;
+    zt__lock(&tracer->mutex);
+    known = (zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
+    if (known && known->other_signals < 2) {
+        known->other_signals += count;
+    }
+    zt__unlock(&tracer->mutex);
+}
+
+/* Returns the frame of an outer tracer that has put an event of its own in place of the application's, or
+   NULL. */
+ZT__PRIVATE const zt__frame *zt__find_outer_signal(const zt__frame *frame) {
+    const zt__frame *outer = frame->previous;
+    while (outer && !outer->signal) {
+        outer = outer->previous;
+    }
+    return outer;
+}
+
+/* Returns the event of the application that a command signals, or NULL. */
+ZT__PRIVATE ze_event_handle_t zt__find_signalled(const zt__frame *frame, const zt__command *command) {
+    const zt__frame *outer = zt__find_outer_signal(frame);
+    if (outer) {
+        return outer->signalled;
+    }
+    return frame->signal ? frame->signalled : command->signal ? *command->signal : NULL;
+}
+
+/* Called before a command that signals an event, and before it is chosen how that is measured. */
+ZT__PRIVATE void zt__before_signal(zt__frame *frame) {
+    zt__command command;
+    ze_event_handle_t event;
+    zt__read_command(frame->call, frame->parameters, &command);
+    event = zt__find_signalled(frame, &command);
+    if (event && zt__settle_event(frame->tracer, event, 1)) {
+        zt__count_signals(frame->tracer, event, 2); /* both are in flight, or recorded */
+    }
+}
+
+/* Called before a command that signals an event, and after it was chosen how that is measured. */
+ZT__PRIVATE void zt__after_choice(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    const zt__known_handle *list;
+    zt__command command;
+    ze_event_handle_t event;
+    int is_signalled_once;
+    zt__read_command(frame->call, frame->parameters, &command);
+    event = zt__find_signalled(frame, &command);
+    if (event && !frame->keeps_event) {
+        zt__lock(&tracer->mutex);
+        list = (const zt__known_handle *)zt__map_find(&tracer->lists, &command.list, sizeof command.list);
+        is_signalled_once = list && list->kind == ZT__LIST_IMMEDIATE && !list->is_captured;
+        zt__unlock(&tracer->mutex);
+        zt__count_signals(tracer, event, is_signalled_once ? 1 : 2);
+    }
+}
+
+/* Called before the host resets or signals an event. */
+ZT__PRIVATE void zt__before_event_change(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    ze_event_handle_t event = *ZT__PARAMETERS(frame, ze_event_host_reset_params_t)->phEvent;
+    const void *handle = event;
+    zt__known_handle *known;
+    int is_reset = frame->call == ZT__CALL_EventHostReset, has_other;
+    zt__settle_event(tracer, event, !is_reset);
+    zt__lock(&tracer->mutex);
+    known = (zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
+    has_other = is_reset && known && known->other_signals == 1;
+    zt__unlock(&tracer->mutex);
+    if (has_other && zeEventQueryStatus(event) == ZE_RESULT_SUCCESS) {
+        zt__lock(&tracer->mutex);
+        known = (zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
+        if (known && known->other_signals == 1) {
+            known->other_signals = 0;
+        }
+        zt__unlock(&tracer->mutex);
+    }
+}
+
+/* Called before a reset of an event is appended. If a launch before it on the list is measured by the event,
+   its time stamps are copied before. The copy waits for the event, which has to be signalled by then. */
+ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    const ze_command_list_append_event_reset_params_t *p =
+        ZT__PARAMETERS(frame, ze_command_list_append_event_reset_params_t);
+    ze_event_handle_t event = *p->phEvent;
+    const void *handle = event;
+    const zt__known_handle *known;
+    zt__slot *slot;
+    zt_profiler *profiler;
+    int is_copied = 0;
+    uint32_t i;
+    zt__settle_event(tracer, event, 0);
+    zt__lock(&tracer->mutex);
+    known = (const zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
+    slot = known ? known->keeper : NULL;
+    profiler = known ? known->keeper_owner : NULL;
+    zt__unlock(&tracer->mutex);
+    if (slot) {
+        zt__lock(&profiler->mutex);
+        is_copied = slot->kept == event && slot->measurement == ZT__KEPT_EVENT_STAMPS && !slot->is_captured &&
+                    !slot->was_signalled && slot->list->handle == *p->phCommandList && slot->stamps &&
+                    (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_RECORDED) &&
+                    profiler->tiles_stamped == 1;
+        if (is_copied) {
+            slot->measurement = ZT__KEPT_EVENT_COPY;
+            for (i = 0; i < ZT__STAMPS; i++) {
+                zt__store(&slot->stamps[i], UINT64_MAX);
+            }
+        }
+        zt__unlock(&profiler->mutex);
+    }
+    if (is_copied && zeCommandListAppendQueryKernelTimestamps(*p->phCommandList, 1, &event, slot->stamps,
+                                                              NULL, NULL, 1, &event) == ZE_RESULT_SUCCESS) {
+        zeCommandListAppendBarrier(*p->phCommandList, NULL, 0, NULL);
+    } else {
+        if (is_copied) { /* the copy was refused */
+            zt__lock(&profiler->mutex);
+            slot->measurement = ZT__KEPT_EVENT_STAMPS;
+            zt__unlock(&profiler->mutex);
+        }
+        zt__settle_event(tracer, event, 1);
+    }
+    zt__count_signals(tracer, event, 2);
+}
+
+/* Called before a pool is destroyed, with its events if the application has not destroyed them. */
+ZT__PRIVATE void zt__settle_events_of(zt__tracer *tracer, ze_event_pool_handle_t pool) {
+    const void *handle = pool;
+    uint32_t i, capacity;
+    zt__lock(&tracer->mutex);
+    for (i = 0; i < tracer->events.capacity; i++) {
+        const zt__known_handle *known = (const zt__known_handle *)tracer->events.entries[i].value;
+        if (known && known->keeper && known->pool == handle) {
+            ze_event_handle_t event;
+            memcpy(&event, &known->handle, sizeof event);
+            capacity = tracer->events.capacity;
+            zt__unlock(&tracer->mutex);
+            zt__settle_event(tracer, event, 1);
+            zt__lock(&tracer->mutex);
+            i = tracer->events.capacity == capacity ? i : UINT32_MAX; /* else from the beginning */
+        }
+    }
+    zt__unlock(&tracer->mutex);
+}
+
 /* A launch or copy that is measured. */
 typedef struct zt__selected_command {
     zt_profiler *profiler; /* NULL: it is not */
@@ -19107,25 +21606,68 @@ typedef struct zt__selected_command {
     int has_metrics; /* else it is measured with times alone */
     zt__measurement measurement;
     zt_profiler *counted_for; /* that of the list, for a launch; NULL: it is not counted */
+    int was_signalled;        /* the event of the application, before the launch, */
+    uint64_t signalled_end;   /* with time stamps of which this is the end */
 } zt__selected_command;
 
-/* Returns how a command is measured. By kernel time stamps, the command signals the event of the slot. If it
-   has an event of the application, that is signalled next: on a list that is in order, by a command that
-   follows; on a copy engine, which executes one command at a time, by a barrier; on another immediate list,
-   by a command that waits for the event of the slot. On a recorded list, that would find the event signalled
-   by an earlier execution. The mutex is held. */
-ZT__PRIVATE zt__measurement zt__choose_measurement(const zt__frame *frame,
-                                                   const zt__selected_command *selected,
-                                                   const ze_event_handle_t *signal) {
-    const zt__frame *outer = frame->previous;
-    while (outer && !outer->signal) {
-        outer = outer->previous;
+/* Returns whether a launch can be measured by the event of the application that it signals: no other command
+   that signals it may be in flight, nor may the event be on another recorded list. An event that has
+   signalled, and was not reset, has other time stamps after the launch. The mutex is held. */
+ZT__PRIVATE int zt__can_keep_event(zt__tracer *tracer, const zt_profiler *profiler, ze_event_handle_t event,
+                                   zt__selected_command *selected) {
+    const void *handle = event;
+    const zt__known_handle *known =
+        (const zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
+    zt__sample_times times;
+    const char *call;
+    ze_result_t result;
+    if (!known || !known->may_be_kept || known->other_signals || known->keeper ||
+        (selected->is_in_order && !known->has_stamps)) {
+        return 0;
     }
-    if (selected->has_metrics || selected->kind == ZT__LIST_UNKNOWN || outer || !signal) {
+    if (selected->kind == ZT__LIST_RECORDED) {
+        return 1; /* zt__query_kept_events looks at it before each execution */
+    }
+    zt__unlock(&tracer->mutex);
+    result = zt__query_kernel_stamps(profiler, event, &times, &call);
+    zt__lock(&tracer->mutex);
+    selected->was_signalled = result == ZE_RESULT_SUCCESS;
+    selected->signalled_end = selected->was_signalled ? times.end_ticks : 0;
+    return result == ZE_RESULT_NOT_READY || (result == ZE_RESULT_SUCCESS && profiler->tiles_stamped == 1);
+}
+
+/* Returns how a command is measured: by the first of these that fits. The mutex is held.
+
+     metrics, a list that is not known, no signal     SURROUNDING_COMMANDS
+     (a wait), or a tracer before this one has put
+     its event in place of the application's
+     no event of the application                      EVENT_STAMPS, of the event of the slot
+     one with time stamps that can be kept, on a      KEPT_EVENT_STAMPS: nothing is appended
+     list that is not in order, or of a pool with
+     time stamps that the application reads
+     one that has these, and cannot be kept           SURROUNDING_COMMANDS: the launch has to signal it
+     a list that is in order                          EVENT_STAMPS: a signal follows
+     a copy engine, which executes one command        EVENT_STAMPS: a barrier follows
+     at a time
+     another immediate list                           COPIED_STAMPS: a copy of the time stamps follows, which
+                                                      waits for the event of the slot
+     a recorded list: there, the copy would find      SURROUNDING_COMMANDS
+     that event signalled by an earlier execution
+
+   What follows signals the event of the application. On a list that is in order it delays nothing, and the
+   launch is measured whatever happens to that event. */
+ZT__PRIVATE zt__measurement zt__choose_measurement(const zt__frame *frame, const zt_profiler *profiler,
+                                                   zt__selected_command *selected,
+                                                   const ze_event_handle_t *signal) {
+    if (selected->has_metrics || selected->kind == ZT__LIST_UNKNOWN || !signal ||
+        zt__find_outer_signal(frame)) {
         return ZT__SURROUNDING_COMMANDS;
     }
     if (!*signal) {
         return ZT__EVENT_STAMPS;
+    }
+    if (zt__can_keep_event(frame->tracer, profiler, *signal, selected)) {
+        return ZT__KEPT_EVENT_STAMPS;
     }
     if (zt__may_have_stamps(frame->tracer, *signal)) {
         return ZT__SURROUNDING_COMMANDS;
@@ -19144,13 +21686,17 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
                                                     int knows_kernel) {
     zt__tracer *tracer = frame->tracer;
     zt__call call = frame->call;
-    zt__selected_command selected = {NULL, NULL, ZT__LIST_UNKNOWN, 0, 0, 0, ZT__SURROUNDING_COMMANDS, NULL};
+    zt__selected_command selected = {NULL, NULL, ZT__LIST_UNKNOWN, 0, 0, 0, ZT__SURROUNDING_COMMANDS, NULL,
+                                     0,    0};
     zt__known_handle *list = command ? zt__find_or_query_list(tracer, command->list) : NULL;
     zt__traced_device *device = list ? list->device : NULL;
     zt__kernel_name *name = NULL;
     int is_order = zt__kind_of_call(call) == ZT__KIND_ORDER, is_within;
     if (zt__is_measured(device) && command->kernel) {
         selected.counted_for = device->profiler;
+    }
+    if (tracer->is_stopping) {
+        return selected;
     }
     if (is_order && (!zt__is_measured(device) || device->profiler->passes[0].group_count)) {
         return selected;
@@ -19173,7 +21719,7 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
         selected.is_in_order = list->is_in_order;
         selected.is_copy_only = list->is_copy_only;
         selected.has_metrics = device->profiler->metric_count > 0;
-        selected.measurement = zt__choose_measurement(frame, &selected, command->signal);
+        selected.measurement = zt__choose_measurement(frame, device->profiler, &selected, command->signal);
     }
     tracer->counts.launches++;
     /* Barriers around it would take the place of what they measure. */
@@ -19193,7 +21739,7 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
     } else {
         tracer->counts.times_alone++;
         selected.has_metrics = 0;
-        selected.measurement = zt__choose_measurement(frame, &selected, command->signal);
+        selected.measurement = zt__choose_measurement(frame, device->profiler, &selected, command->signal);
     }
     selected.profiler = device->profiler;
     selected.region = name->text;
@@ -19243,9 +21789,38 @@ ZT__PRIVATE void zt__begin_by_commands(zt__frame *frame, const zt__command *comm
     }
     frame->region = zt__begin_on(selected->profiler, command->list, kind, zt__shown_name(selected->region),
                                  !selected->has_metrics);
+    if (frame->region.slot) {
+        ((zt__slot *)frame->region.slot)->trails_event = command->signal && *command->signal;
+    }
 }
 
-/* Makes a command signal the event of a slot, whose kernel time stamps measure it. */
+/* Makes a slot keep the event of the application that its command signals. */
+ZT__PRIVATE void zt__keep_event(zt__frame *frame, zt__slot *slot, ze_event_handle_t event,
+                                const zt__selected_command *selected) {
+    zt__tracer *tracer = frame->tracer;
+    zt_profiler *profiler = selected->profiler;
+    const void *handle = event;
+    zt__known_handle *known;
+    int is_kept;
+    zt__lock(&tracer->mutex);
+    known = (zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
+    is_kept = known && !known->keeper; /* else another thread was faster */
+    if (is_kept) {
+        known->keeper = slot;
+        known->keeper_owner = profiler;
+    }
+    zt__unlock(&tracer->mutex);
+    zt__lock(&profiler->mutex);
+    slot->kept = is_kept ? event : NULL;
+    slot->was_signalled = selected->was_signalled;
+    slot->signalled_end = selected->signalled_end;
+    slot->list->keeps_events = 1;
+    zt__unlock(&profiler->mutex);
+    frame->keeps_event = is_kept;
+}
+
+/* Begins a command that kernel time stamps measure: those of the event of the slot, which it is made to
+   signal, or of the application's. */
 ZT__PRIVATE void zt__begin_by_event(zt__frame *frame, const zt__command *command,
                                     const zt__selected_command *selected) {
     zt__slot *slot;
@@ -19258,6 +21833,10 @@ ZT__PRIVATE void zt__begin_by_event(zt__frame *frame, const zt__command *command
     }
     slot->measurement = selected->measurement;
     slot->is_unordered = !selected->is_in_order;
+    if (selected->measurement == ZT__KEPT_EVENT_STAMPS) {
+        zt__keep_event(frame, slot, *command->signal, selected);
+        return;
+    }
     for (i = 0; i < ZT__STAMPS && slot->measurement == ZT__COPIED_STAMPS; i++) {
         zt__store(&slot->stamps[i], UINT64_MAX);
     }
@@ -19314,13 +21893,13 @@ ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_b
     }
     zt__lock(&tracer->mutex);
     selected = zt__select_command(frame, is_complete ? &command : NULL, knows_kernel);
+    zt__store(&frame->has_region, selected.profiler != NULL);
     zt__unlock(&tracer->mutex);
     frame->counted_for = selected.counted_for;
     frame->knows_kernel = knows_kernel;
     if (!selected.profiler) {
         return;
     }
-    frame->has_region = 1;
     if (selected.measurement == ZT__SURROUNDING_COMMANDS) {
         zt__begin_by_commands(frame, &command, &selected);
     } else {
@@ -19482,6 +22061,10 @@ ZT__PRIVATE void zt__after_event_create(zt__frame *frame) {
         if (event) {
             pool = (zt__known_handle *)zt__map_find(&tracer->pools, &handle, sizeof handle);
             event->has_stamps = !pool || pool->has_stamps;
+            event->may_be_kept = tracer->keeps_events && pool && pool->may_be_kept;
+            event->pool = handle;
+            event->keeper = NULL;
+            event->other_signals = 0;
         }
     }
     zt__unlock(&tracer->mutex);
@@ -19496,16 +22079,19 @@ ZT__PRIVATE void zt__mark_list_over_everywhere(zt__tracer *tracer, ze_command_li
     }
 }
 
-/* Returns whether commands of the library follow the work on a list, and are not known to be complete. */
+/* Returns whether commands of the library follow a launch that signals an event of the application, and are
+   not known to be complete: on a list, or on any if `handle` is NULL. */
 ZT__PRIVATE int zt__has_trailing_commands(zt_profiler *profiler, ze_command_list_handle_t handle) {
-    const zt__slot *slot;
     const zt__list *list;
     int found = 0;
     zt__lock(&profiler->mutex);
-    list = zt__find_list(profiler, handle);
-    for (slot = list ? list->first : NULL; slot && !found; slot = slot->next) {
-        found = slot->measurement == ZT__SURROUNDING_COMMANDS &&
-                (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_READING);
+    list = handle ? zt__find_list(profiler, handle) : profiler->lists;
+    for (; list && !found; list = handle ? NULL : list->next) {
+        const zt__slot *slot = list->first;
+        for (; slot && !found; slot = slot->next) {
+            found = (slot->trails_event || slot->kept) &&
+                    (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_READING);
+        }
     }
     zt__unlock(&profiler->mutex);
     return found;
@@ -19518,7 +22104,7 @@ ZT__PRIVATE void zt__await_trailing_commands(zt__tracer *tracer, ze_command_list
     for (; device; device = zt__next_measured(tracer, device)) {
         zt_profiler *profiler = device->profiler;
         if (!zt__is_owner(&profiler->collector) && zt__has_trailing_commands(profiler, list)) {
-            zt__finish_list(profiler, list, zt__deadline(tracer->wait_timeout_ns));
+            zt__finish_list(profiler, list, zt__deadline(tracer->wait_timeout_ns), 1);
         }
     }
 }
@@ -19554,7 +22140,9 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
         if (result) {
             zt__after_execution(device->profiler, count, lists, *result != ZE_RESULT_SUCCESS);
         } else {
-            zt__before_execution(device->profiler, queue, count, lists);
+            /* A wait would keep executions from following each other at once. */
+            zt__before_execution(device->profiler, queue, count, lists,
+                                 device->profiler->passes[0].group_count > 0);
         }
     }
 }
@@ -19605,10 +22193,12 @@ ZT__PRIVATE void zt__before_destroy(zt__frame *frame, zt__call_kind kind) {
         zt__observe_unload(tracer, NULL, *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule);
         break;
     case ZT__KIND_POOL_DESTROY:
+        zt__settle_events_of(tracer, *ZT__PARAMETERS(frame, ze_event_pool_destroy_params_t)->phEventPool);
         zt__forget_handle(tracer, &tracer->pools,
                           *ZT__PARAMETERS(frame, ze_event_pool_destroy_params_t)->phEventPool);
         break;
     case ZT__KIND_EVENT_DESTROY:
+        zt__settle_event(tracer, *ZT__PARAMETERS(frame, ze_event_destroy_params_t)->phEvent, 1);
         zt__forget_handle(tracer, &tracer->events,
                           *ZT__PARAMETERS(frame, ze_event_destroy_params_t)->phEvent);
         break;
@@ -19620,6 +22210,26 @@ ZT__PRIVATE void zt__before_destroy(zt__frame *frame, zt__call_kind kind) {
         break;
     default:
         break;
+    }
+}
+
+/* Returns whether time stamps of events can be read on the host, and every signal of them is seen. */
+ZT__PRIVATE int zt__can_keep_events(const ze_event_pool_desc_t *desc) {
+    return !desc->pNext && (desc->flags & ZE_EVENT_POOL_FLAG_HOST_VISIBLE) &&
+           !(desc->flags & (ZE_EVENT_POOL_FLAG_IPC | ZT__POOL_FLAG_MAPPED));
+}
+
+/* Called before a pool is created: its events get kernel time stamps. */
+ZT__PRIVATE void zt__before_pool_create(zt__frame *frame) {
+    const ze_event_pool_create_params_t *p = ZT__PARAMETERS(frame, ze_event_pool_create_params_t);
+    const ze_event_pool_desc_t *given = *p->pdesc;
+    if (frame->tracer->keeps_events && given && zt__can_keep_events(given) &&
+        !(given->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP)) {
+        frame->pool = *given;
+        frame->pool.flags |= ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
+        frame->pool_desc = p->pdesc;
+        frame->given_pool = given;
+        *p->pdesc = &frame->pool;
     }
 }
 
@@ -19647,12 +22257,40 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     case ZT__KIND_LAUNCH:
     case ZT__KIND_COPY:
     case ZT__KIND_ORDER:
+    case ZT__KIND_SIGNAL:
+        if (tracer->keeps_events) {
+            zt__before_signal(frame);
+        }
         if (tracer->measured[frame->call] || (kind == ZT__KIND_COPY && tracer->automatic)) {
             zt__begin_command(frame, kernel_before_hooks);
         }
+        if (tracer->keeps_events) {
+            zt__after_choice(frame);
+        }
         break;
     case ZT__KIND_EXECUTE:
+        if (tracer->keeps_events) {
+            zt__before_signal(frame);
+            zt__after_choice(frame);
+        }
+        zt__lock(&tracer->mutex);
+        tracer->executions++;
+        zt__unlock(&tracer->mutex);
         zt__observe_execution(frame, NULL);
+        break;
+    case ZT__KIND_QUEUE_SYNCHRONIZE:
+        zt__lock(&tracer->mutex);
+        frame->executions = tracer->executions;
+        zt__unlock(&tracer->mutex);
+        break;
+    case ZT__KIND_POOL_CREATE:
+        zt__before_pool_create(frame);
+        break;
+    case ZT__KIND_EVENT_CHANGE:
+        zt__before_event_change(frame);
+        break;
+    case ZT__KIND_EVENT_RESET:
+        zt__before_event_reset(frame);
         break;
     case ZT__KIND_MODULE_CREATE:
         zt__begin_build(&tracer->modules, ZT__PARAMETERS(frame, ze_module_create_params_t), &frame->build);
@@ -19660,6 +22298,20 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     default:
         zt__before_destroy(frame, kind);
         break;
+    }
+}
+
+/* Called after a queue was synchronised: it is idle, unless lists were executed meanwhile. */
+ZT__PRIVATE void zt__after_queue_synchronize(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    zt__traced_device *device = zt__next_measured(tracer, NULL);
+    int is_idle;
+    zt__lock(&tracer->mutex);
+    is_idle = frame->executions == tracer->executions;
+    zt__unlock(&tracer->mutex);
+    for (; device && is_idle; device = zt__next_measured(tracer, device)) {
+        zt__note_idle_queue(device->profiler,
+                            *ZT__PARAMETERS(frame, ze_command_queue_synchronize_params_t)->phCommandQueue);
     }
 }
 
@@ -19677,6 +22329,7 @@ ZT__PRIVATE void zt__after_create(zt__frame *frame, zt__call_kind kind) {
         known = zt__remember_handle(tracer, &tracer->pools, **p->pphEventPool);
         if (known) {
             known->has_stamps = ((*p->pdesc)->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP) != 0;
+            known->may_be_kept = zt__can_keep_events(*p->pdesc) && (known->has_stamps || frame->pool_desc);
         }
         zt__unlock(&tracer->mutex);
         break;
@@ -19736,6 +22389,9 @@ ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
         zt__unlock(&tracer->mutex);
         break;
     }
+    case ZT__KIND_QUEUE_SYNCHRONIZE:
+        zt__after_queue_synchronize(frame);
+        break;
     case ZT__KIND_GET_FUNCTION:
         zt__replace_function(&tracer->modules,
                              ZT__PARAMETERS(frame, ze_module_get_function_pointer_params_t));
@@ -19872,11 +22528,13 @@ ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, void *parameters) {
         frame->tracer = tracer;
         frame->call = call;
         frame->parameters = parameters;
-        frame->has_region = 0;
+        zt__store(&frame->has_region, 0);
         frame->wait_count = NULL;
         frame->build.place = NULL;
         frame->build.trial = ZE_RESULT_SUCCESS;
         frame->signal = NULL;
+        frame->keeps_event = 0;
+        frame->pool_desc = NULL;
         memset(frame->instances, 0, tracer->hook_count * sizeof *frame->instances);
         frame->next = NULL;
         frame->previous = last;
@@ -19947,6 +22605,9 @@ ZT__PRIVATE void zt__epilogue(ze_result_t result, void **instance) {
     for (frame = last; frame; frame = frame->previous) {
         if (frame->wait_count) { /* of the application, so also if the tracer was destroyed */
             *frame->wait_count = frame->waits;
+        }
+        if (frame->pool_desc) {
+            *frame->pool_desc = frame->given_pool;
         }
         if (frame->build.place) { /* likewise */
             *frame->build.place = frame->build.before;
@@ -20189,9 +22850,14 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config 
     }
     switch (zt__kind_of_call((zt__call)call)) {
     case ZT__KIND_OTHER:
+        return 0;
     case ZT__KIND_LAUNCH:
     case ZT__KIND_ORDER:
-        return 0;
+    case ZT__KIND_SIGNAL:
+    case ZT__KIND_EVENT_CHANGE:
+    case ZT__KIND_EVENT_RESET:
+    case ZT__KIND_QUEUE_SYNCHRONIZE:
+        return tracer->keeps_events;
     case ZT__KIND_GROUP_SIZE:
         return !config->no_launches;
     case ZT__KIND_CAPTURE_BEGIN:
@@ -20203,11 +22869,21 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config 
     case ZT__KIND_EVENT_DESTROY:
         return !config->no_launches || config->copies;
     case ZT__KIND_COPY:
+        return tracer->keeps_events || tracer->automatic != NULL;
     case ZT__KIND_CONTEXT_DESTROY:
         return tracer->automatic != NULL;
     default:
         return 1;
     }
+}
+
+/* Returns whether no metrics are measured. Profilers of zt_auto may not be open yet. */
+ZT__PRIVATE int zt__measures_times_alone(const zt__tracer *tracer) {
+    if (tracer->automatic) {
+        zt_config config = zt__complete_config(tracer->automatic);
+        return config.groups && !zt__has_names(config.groups) && !zt__has_names(config.metrics);
+    }
+    return tracer->devices->profiler->passes[0].group_count == 0;
 }
 
 /* Copies a configuration, and forgets kernels and lists: what was not observed since the last stop may
@@ -20228,6 +22904,7 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
                                         "the names of kernels");
         }
     }
+    tracer->is_stopping = 0;
     tracer->every = config->every ? config->every : 1;
     tracer->limit = config->limit;
     tracer->timeline = timeline;
@@ -20249,6 +22926,8 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
+    tracer->keeps_events = (!config->no_launches || config->copies) &&
+                           (config->every > 1 || config->limit || zt__measures_times_alone(tracer));
     for (call = 0; call < ZT__CALL_COUNT; call++) {
         zt__call_kind kind = zt__kind_of_call((zt__call)call);
         tracer->timed[call] =
@@ -20269,14 +22948,16 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
     return ZE_RESULT_SUCCESS;
 }
 
-/* Returns whether a thread is in a call that this tracer observes, in the driver or in a callback. */
-ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer) {
+/* Returns whether a thread is in a call that this tracer observes, in the driver or in a callback; or only in
+   one that it measures. */
+ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer, int only_measured) {
     const zt__frame *frame;
     int found = 0;
     zt__lock(&zt__dispatch_mutex);
     for (frame = zt__dispatch.frames; frame && !found; frame = frame->next_of_all) {
         zt__frame_state state = zt__load(&frame->state);
-        found = frame->tracer == tracer && (state == ZT__FRAME_CALLBACK || state == ZT__FRAME_DRIVER);
+        found = frame->tracer == tracer && (state == ZT__FRAME_CALLBACK || state == ZT__FRAME_DRIVER) &&
+                (!only_measured || zt__load(&frame->has_region));
     }
     zt__unlock(&zt__dispatch_mutex);
     return found;
@@ -20290,7 +22971,7 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     const char *modules = getenv("ZT_MODULES"), *flags = getenv("ZT_PROFILE_FLAGS");
     ze_result_t(ZE_APICALL * enable_layer)(void);
     ze_result_t result;
-    if (zt__has_calls_in_progress(tracer)) {
+    if (zt__has_calls_in_progress(tracer, 0)) {
         return zt__report(tracer->diagnostics, CALLS_IN_PROGRESS, ZE_RESULT_NOT_READY,
                           zt__starting_call(tracer));
     }
@@ -20342,6 +23023,47 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     return result;
 }
 
+/* Ends the use of events of the application, whose destruction is not observed from now on. Their samples are
+   lost if they have not signalled. */
+ZT__PRIVATE void zt__give_up_events(zt_profiler *profiler) {
+    zt__wait wait = zt__wait_until(zt__deadline(UINT64_C(1000000000)));
+    int is_read;
+    do {
+        const zt__list *list;
+        zt__slot *slot;
+        is_read = 0;
+        zt__lock(&profiler->mutex);
+        for (list = profiler->lists; list; list = list->next) {
+            for (slot = list->keeps_events ? list->first : NULL; slot; slot = slot->next) {
+                slot->kept = NULL;
+                is_read |= slot->state == ZT__SLOT_READING && slot->measurement == ZT__KEPT_EVENT_STAMPS;
+            }
+        }
+        zt__unlock(&profiler->mutex);
+    } while (is_read && zt__wait_again(&wait));
+}
+
+/* Waits until nothing is left that needs calls to be observed: launches whose last commands follow an event
+   of the application, after which it may destroy their list; and those that are measured by such an event. No
+   more of them are begun. */
+ZT__PRIVATE void zt__finish_launches(zt__tracer *tracer, uint64_t deadline) {
+    zt__wait wait = zt__wait_until(deadline);
+    zt__traced_device *device;
+    zt__lock(&tracer->mutex);
+    tracer->is_stopping = 1;
+    zt__unlock(&tracer->mutex);
+    while (zt__has_calls_in_progress(tracer, 1) && zt__wait_again(&wait)) {
+    }
+    for (device = zt__next_measured(tracer, NULL); device; device = zt__next_measured(tracer, device)) {
+        zt_profiler *profiler = device->profiler;
+        while (!zt__is_owner(&profiler->collector) && zt__has_trailing_commands(profiler, NULL) &&
+               zt__wait_again(&wait)) {
+            zt__try_collect(profiler, 1);
+        }
+        zt__give_up_events(profiler);
+    }
+}
+
 /* Stops a tracer, and waits for its calls in progress on other threads. Before that, stops the sampling of
    hot spots, which has to know about kernels. */
 ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) {
@@ -20351,6 +23073,9 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
     for (; device; device = zt__next_measured(tracer, device)) {
         ze_result_t stopped = zt__stop_sampling(device->profiler, caller);
         result = stopped == ZE_RESULT_SUCCESS ? result : stopped;
+    }
+    if (zt__load(&tracer->is_live)) {
+        zt__finish_launches(tracer, zt__deadline(tracer->wait_timeout_ns));
     }
     zt__lock(&zt__dispatch_setup);
     if (zt__load(&tracer->is_live)) {
@@ -20363,7 +23088,7 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
         }
     }
     zt__unlock(&zt__dispatch_setup);
-    while (zt__has_calls_in_progress(tracer)) {
+    while (zt__has_calls_in_progress(tracer, 0)) {
         if (!zt__wait_again(&wait)) {
             return zt__report(tracer->diagnostics, CALLS_IN_PROGRESS, ZE_RESULT_NOT_READY, caller);
         }
@@ -21582,13 +24307,14 @@ ZT__PRIVATE void zt__note_missing(zt__document *document, zt__note_fn note, uint
 
 /* Notes which samples are not in the report. */
 ZT__PRIVATE void zt__note_missing_samples(zt__document *document, zt__note_fn note) {
-    static const char *const remedies[] = {
+    static const char *const remedies[ZT_CAUSE_COUNT - ZT_LOST_NEVER_DELIVERED] = {
         /* of the causes from ZT_LOST_NEVER_DELIVERED on */
         "Wait for the work before zt_close, or raise config.wait_timeout_ns.",
         "Execute recorded lists with zt_execute, or collect after each execution.",
         "Wait for the work inside of ZT_PASSES.",
         "The log names the call that failed.",
         "Some drivers return a wrong GPU time of a region around others.",
+        "Let no two commands that signal an event be in flight at once.",
         "Open a new profiler when the device is back.",
         "Raise config.max_slots, or call zt_collect more often.",
         "Free memory, or lower config.slots_per_step and config.samples.",
@@ -21674,8 +24400,8 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
     if (counts.serialised > 0 && document->profiler->metric_count == 0) {
         zt__add_note(document, note,
                      "%llu of %llu launches were measured between barriers, so they did not overlap with "
-                     "others: the program may read time stamps of their events, or their lists are recorded "
-                     "and not in order.",
+                     "others: the tracer cannot read time stamps of their events, for example because these "
+                     "were created before it was started.",
                      (unsigned long long)counts.serialised, (unsigned long long)counts.launches);
     }
 #else

@@ -225,6 +225,38 @@ static void test_regions_by_hand(void **state) {
     check_work(w);
 }
 
+/* A launch that signals an event of the application keeps it, as with times alone. */
+static void test_events_are_kept(void **state) {
+    world *w = *state;
+    ze_group_count_t groups = {WORK_GROUPS, 1, 1};
+    ze_event_pool_desc_t desc = {ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, NULL, ZE_EVENT_POOL_FLAG_HOST_VISIBLE, 1};
+    ze_event_desc_t event_desc = {ZE_STRUCTURE_TYPE_EVENT_DESC, NULL, 0, ZE_EVENT_SCOPE_FLAG_HOST, 0};
+    ze_event_pool_handle_t pool;
+    ze_event_handle_t event;
+    zt_config config = config_of(w);
+    config.groups = "ComputeBasic";
+    zt_profiler *profiler = trace_every(w, &config, 0, 1);
+    ze_command_list_handle_t list = immediate_of(w, COMPUTE, 0, 0);
+    ok(zeEventPoolCreate(w->context, &desc, 1, &w->device, &pool));
+    ok(zeEventCreate(pool, &event_desc, &event));
+    launch(w, list);
+    finish_immediate(w, list);
+    gpu.reset_calls();
+    ok(zeCommandListAppendLaunchKernel(list, w->kernel, &groups, event, 0, NULL));
+    w->launches++;
+    assert_int_equal(calls("zeCommandListAppendBarrier") + calls("zeCommandListAppendSignalEvent") +
+                         calls("zeCommandListAppendQueryKernelTimestamps"),
+                     0);
+    ok(zeEventHostSynchronize(event, A_WHILE));
+    ok(zeEventDestroy(event));
+    ok(zeEventPoolDestroy(pool));
+    finish_and_destroy(w, list);
+    collect_all(profiler);
+    expect_launches(profiler, 2, 1);
+    assert_int_equal(region_info(profiler, "saxpy").time_ns.count, 2);
+    check_work(w);
+}
+
 /* Of two profilers, one measures by its event, and the other has to by time stamps between barriers. */
 static void test_two_profilers(void **state) {
     world *w = *state;
@@ -444,6 +476,7 @@ int main(void) {
         TEST(test_recorded_lists),
         TEST(test_passes),
         TEST(test_regions_by_hand),
+        TEST(test_events_are_kept),
         TEST(test_two_profilers),
         TEST(test_csv),
         TEST(test_json_and_page),
