@@ -137,7 +137,7 @@ $(1)/tests/test_preload: | build/libzt_auto.so build/examples/simulate build/lib
 
 $(1)/tests/test_softgpu_engines $(1)/tests/test_stamps $(1)/tests/test_latency: | build/kernels/meet.so
 $(1)/tests/test_softgpu_sampling: | build/kernels/hot.so build/kernels/functions.so
-$(1)/tests/test_softgpu_debug $(1)/tests/test_debug: | build/kernels/endless.so build/kernels/hot.so
+$(1)/tests/test_softgpu_debug $(1)/tests/test_debug $(1)/tests/test_watch: | build/kernels/endless.so build/kernels/hot.so
 # Runs the example, on a device without sanitizers.
 $(1)/tests/test_hotspots: | build/kernels/hot.so build/examples/hotspots build/examples/simulate \
     build/libzt_auto.so build/libze_softgpu.so build/kernels/cbrt.so build/kernels/saxpy.so build/kernels/reduce.so
