@@ -190,12 +190,12 @@ sequence: build/libze_softgpu.so build/tests/test_sequences $(KERNEL_BINARIES) #
 
 build/kernels/%.so: examples/kernels/%.cl tests/softgpu/kernel.h | deps-build
 	mkdir -p $(@D)
-	$(CC) -O2 -g -shared -fPIC -include tests/softgpu/kernel.h -x c -o $@ $<
+	$(CC) -O2 -g -shared -fPIC -Wl,--unique='.text.*' -include tests/softgpu/kernel.h -x c -o $@ $<
 
 # Of tests alone.
 build/kernels/%.so: tests/kernels/%.cl tests/softgpu/kernel.h | deps-build
 	mkdir -p $(@D)
-	$(CC) -O2 -g -shared -fPIC -include tests/softgpu/kernel.h -x c -o $@ $<
+	$(CC) -O2 -g -shared -fPIC -Wl,--unique='.text.*' -include tests/softgpu/kernel.h -x c -o $@ $<
 
 # For real devices: SPIR-V, by clang and the translator of its version.
 .PHONY: spirv deps-spirv

@@ -605,17 +605,17 @@
            ...
            zt_close(profiler);
 
-       A thread of the library's own looks at the regions and traced launches that were submitted. When one has
-       run longer than zt_watch_config.hang_ns, or when the device reports a fault, it stops all threads of the
-       device once, adds up at which instructions they are, and resumes them. The report has the region and how
-       long it has run, the kernels with the number of threads at each instruction, threads that could not be
-       stopped, and who has debugged the process. It goes to the log function, to zt_watch_config.function and
-       to a file. With leave_stopped, threads stay stopped until zt_watch_stop or zt_close: for a look at the
-       memory of the program with a debugger of the host.
+       A thread of the library's own looks at the regions and traced launches that were submitted. When one
+       has run longer than zt_watch_config.hang_ns, or when the device reports a fault, it stops all threads
+       of the device once, adds up at which instructions they are, and resumes them. The report has the region
+       and how long it has run, the kernels with the number of threads at each instruction, threads that could
+       not be stopped, and who has debugged the process. It goes to the log function, to
+       zt_watch_config.function and to a file. With leave_stopped, threads stay stopped until zt_watch_stop or
+       zt_close: for a look at the memory of the program with a debugger of the host.
 
-       The time is counted from the moment when the watch finds that a region was submitted and that all before
-       it on its list have ended: up to an eighth of hang_ns, or a second, late. So it includes waits for events
-       and for other lists. Not seen are
+       The time is counted from the moment when the watch finds that a region was submitted and that all
+       before it on its list have ended: up to an eighth of hang_ns, or a second, late. So it includes waits
+       for events and for other lists. Not seen are
 
        - regions that are begun and not ended. Of nested regions, the innermost is reported
        - recorded lists that are executed without zt_execute while nothing traces
@@ -626,17 +626,19 @@
        of the others begin anew. Faults are always reported. After a fault most drivers lose the device.
 
        While it watches, the library is attached as a debugger of this process: see PROGRAM DEBUG for what has
-       to be enabled. It acknowledges events at once, so modules run as without it. If the process may not debug
-       itself, the library starts a helper: the same program once more, in which a constructor of this header
-       serves instead of main, talking through a socket that nobody else can open. If the header is in a shared
-       library, the dynamic linker starts that library as if it were a program. Other constructors and static
-       objects of the program and its libraries may run in the helper: those of shared libraries, and such with
-       a priority below 101. The helper ends with the watch, or when the program ends, however that happens; what
-       it had stopped is resumed. It is no child of the program. If neither can debug, hangs are reported without
-       places; the reason is logged, in the report and in zt_watch_get_info, and the next hang tries again.
+       to be enabled. It acknowledges events at once, so modules run as without it. If the process may not
+       debug itself, the library starts a helper: the same program once more, in which a constructor of this
+       header serves instead of main, talking through a socket that nobody else can open. If the header is in
+       a shared library, the dynamic linker starts that library as if it were a program. Other constructors
+       and static objects of the program and its libraries may run in the helper: those of shared libraries,
+       and such with a priority below 101. The helper ends with the watch, or when the program ends, however
+       that happens; what it had stopped is resumed. It is no child of the program. If neither can debug,
+       hangs are reported without places; the reason is logged, in the report and in zt_watch_get_info, and
+       the next hang tries again.
 
-       While no region hangs, the watch wakes up eight times in hang_ns, at least once a second and, while it is
-       attached, ten times. It queries one event of each list that has work, and locks the profiler briefly.
+       While no region hangs, the watch wakes up eight times in hang_ns, at least once a second and, while it
+       is attached, ten times. It queries one event of each list that has work, and locks the profiler
+       briefly.
 
    LATENCY
 
@@ -936,8 +938,8 @@
        zt_hotspots_stop       a thread that reads samples, and the end of   config.wait_timeout_ns,
                               the library's own                             2 seconds
        zt_watch               a helper process                              15 seconds
-       zt_watch_stop          the end of its thread                         2 seconds; 24 while it looks source
-                                                                            lines up
+       zt_watch_stop          the end of its thread; programs that look     2 seconds, 24 seconds
+                              source lines up
        zt_stream_read         a row                                         its timeout
        zt_debug_wait          an event                                      its timeout
        zt_debug_stop          the answer of the device                      its timeout
@@ -946,8 +948,8 @@
        other zt_debug_...     calls of other threads                        config.wait_timeout_ns
        zt_stream_close        reads of other threads                        10 seconds
 
-       Threads of the library (config.thread, zt_stream_config.reader, hot spots, zt_watch) run from opening or start to
-       closing or stop, block all signals, and end before the process exits.
+       Threads of the library (config.thread, zt_stream_config.reader, hot spots, zt_watch) run from opening
+       or start to closing or stop, block all signals, and end before the process exits.
 
    PROCESSES
 
@@ -958,9 +960,9 @@
        setenv, no other thread may use the environment during that first call. The number in the name is the
        layout of the shared data: copies with different layouts do not find each other.
 
-       A forked child may open profilers and streams of its own. It must not use those of its parent;
-       zt_close and zt_stream_close do nothing with them in the child. A program that is started by exec
-       shares nothing with the one before it.
+       A forked child may open profilers, streams and debuggers of its own. It must not use those of its
+       parent; zt_close, zt_stream_close and zt_debug_close do nothing with them in the child. A program that
+   is started by exec shares nothing with the one before it.
 
        After zt_close, set the pointer to NULL. A second zt_close with the old pointer does nothing, unless a
        new profiler has the same address: then it closes that one. Any other use of the old pointer is an
@@ -2396,8 +2398,9 @@ ZT_API ze_result_t zt_debug_acknowledge(zt_debugger *debugger);
    timeout_ns  how long it waits for the device at the most, in nanoseconds
    stops       receives how many are stopped; may be NULL
    Returns SUCCESS when the device has answered, even if there was nothing to stop; NOT_READY if it has not:
-   then what stops later is resumed at once; NOT_AVAILABLE if the session is over, or becomes it; otherwise
-   the result of the call that failed. What has happened is also an event. Any thread. Since 0.1. */
+   then what stops later is resumed by the next call that reads the event of this, such as zt_debug_wait;
+   NOT_AVAILABLE if the session is over, or becomes it; otherwise the result of the call that failed. What has
+   happened is also an event. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads, uint64_t timeout_ns,
                                  zt_debug_stops *stops);
 
@@ -3008,21 +3011,39 @@ typedef zt__disabled_scope zt_scope;
 #include <level_zero/layers/zel_tracing_register_cb.h>
 #endif
 
-#ifdef ZETOOLS_DEBUG
-#include <dirent.h>
-#endif
-#include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
-#include <poll.h>
-#include <pthread.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#ifdef _WIN32
+#ifndef WIN32_LEAN_AND_MEAN
+#define WIN32_LEAN_AND_MEAN
+#endif
+#ifndef NOMINMAX
+#define NOMINMAX
+#endif
+#include <windows.h>
+
+#include <direct.h>
+#include <intrin.h>
+#include <io.h>
+#include <process.h>
+#if defined(_MSC_VER) && defined(__cplusplus)
+#include <type_traits>
+#endif
+#else
+#ifdef ZETOOLS_DEBUG
+#include <dirent.h>
+#endif
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
 #include <strings.h>
 #include <sys/auxv.h>
 #include <sys/ioctl.h>
@@ -3031,8 +3052,8 @@ typedef zt__disabled_scope zt_scope;
 #endif
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+#endif
 
 /* NaN stands for what was not measured. With -ffast-math the compiler assumes that there is none. For gcc it
    is enough that zt__is_nan() tests the bits; clang also needs the pragma below. From version 18 on, clang
@@ -3055,9 +3076,84 @@ extern "C" {
 /* Private functions carry this attribute, because no configuration uses all of them. */
 #define ZT__PRIVATE static ZT__UNUSED
 
-#define ZT__THREAD_LOCAL __thread
-
 #define ZT__COUNT_OF(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
+
+/* ---- compilers ------------------------------------------------------------------------------------------- */
+
+/* zt__load() acquires and zt__store() releases. zt__add() returns the sum, and zt__exchange() what was there.
+   zt__increment_if() increments a number if it is `expected`, and returns whether it did: of several threads
+   that try, one succeeds. */
+#if defined(__GNUC__) || defined(__clang__)
+
+#define ZT__THREAD_LOCAL __thread
+#define zt__load(pointer) __atomic_load_n(pointer, __ATOMIC_ACQUIRE)
+#define zt__store(pointer, value) __atomic_store_n(pointer, value, __ATOMIC_RELEASE)
+
+ZT__PRIVATE uint32_t zt__add(uint32_t *number, uint32_t summand) {
+    return __atomic_add_fetch(number, summand, __ATOMIC_ACQ_REL);
+}
+
+ZT__PRIVATE uint32_t zt__exchange(uint32_t *number, uint32_t value) {
+    return __atomic_exchange_n(number, value, __ATOMIC_ACQ_REL);
+}
+
+ZT__PRIVATE int zt__increment_if(uint32_t *number, uint32_t expected) {
+    return __atomic_compare_exchange_n(number, &expected, expected + 1, 0, __ATOMIC_ACQ_REL,
+                                       __ATOMIC_ACQUIRE);
+}
+
+ZT__PRIVATE int zt__count_bits(uint64_t bits) {
+    return __builtin_popcountll(bits);
+}
+
+#if defined(__MINGW32__) && !defined(__clang__)
+#define ZT__CHECKED_FORMAT(text, first) __attribute__((format(gnu_printf, text, first)))
+#else
+#define ZT__CHECKED_FORMAT(text, first) __attribute__((format(printf, text, first)))
+#endif
+
+#elif defined(_MSC_VER) && _MSC_VER >= 1939 && defined(_M_X64)
+
+/* On this processor cl reads a volatile number with acquire, and writes it with release. */
+#ifdef __cplusplus
+#define ZT__VOLATILE(pointer) ((volatile std::remove_reference<decltype(*(pointer))>::type *)(pointer))
+#else
+#define ZT__VOLATILE(pointer) ((volatile __typeof__(*(pointer)) *)(pointer))
+#endif
+#define ZT__THREAD_LOCAL __declspec(thread)
+#define zt__load(pointer) (*ZT__VOLATILE(pointer))
+#define zt__store(pointer, value) ((void)(*ZT__VOLATILE(pointer) = (value)))
+
+ZT__PRIVATE uint32_t zt__add(uint32_t *number, uint32_t summand) {
+    return (uint32_t)_InterlockedExchangeAdd((volatile long *)number, (long)summand) + summand;
+}
+
+ZT__PRIVATE uint32_t zt__exchange(uint32_t *number, uint32_t value) {
+    return (uint32_t)_InterlockedExchange((volatile long *)number, (long)value);
+}
+
+ZT__PRIVATE int zt__increment_if(uint32_t *number, uint32_t expected) {
+    return (uint32_t)_InterlockedCompareExchange((volatile long *)number, (long)(expected + 1),
+                                                 (long)expected) == expected;
+}
+
+ZT__PRIVATE int zt__count_bits(uint64_t bits) {
+    int count = 0;
+    for (; bits; bits &= bits - 1) {
+        count++;
+    }
+    return count;
+}
+
+#define ZT__CHECKED_FORMAT(text, first)
+
+#else
+#error "zetools.h needs gcc, clang, or Visual Studio 2022 17.9 for x64 where ZETOOLS_IMPLEMENTATION is"
+#endif
+
+#ifndef _WIN32
+
+/* ---- POSIX ----------------------------------------------------------------------------------------------- */
 
 /* In strict ISO modes, or for an early POSIX, the C library does not declare what follows. C++ compilers
    always define _GNU_SOURCE. */
@@ -3089,20 +3185,26 @@ int kill(int process, int signal);
 int fileno(FILE *file);
 int pthread_sigmask(int how, const zt__signal_set *set, zt__signal_set *before);
 ssize_t readlink(const char *path, char *target, size_t size);
+struct tm *gmtime_r(const time_t *seconds, struct tm *utc);
 int unsetenv(const char *name);
 extern char **environ;
 #endif
 
-/* ---- time ------------------------------------------------------------------------------------------------ */
+/* Time */
 
-ZT__PRIVATE uint64_t zt__clock_ns(int clock) {
+ZT__PRIVATE uint64_t zt__read_clock(int clock) {
     struct timespec now;
     clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 ZT__PRIVATE uint64_t zt__now_ns(void) {
-    return zt__clock_ns(CLOCK_MONOTONIC);
+    return zt__read_clock(CLOCK_MONOTONIC);
+}
+
+/* Returns how long the calling thread has used a processor. */
+ZT__PRIVATE uint64_t zt__get_thread_cpu_ns(void) {
+    return zt__read_clock(CLOCK_THREAD_CPUTIME_ID);
 }
 
 ZT__PRIVATE struct timespec zt__to_timespec(uint64_t ns) {
@@ -3111,6 +3213,709 @@ ZT__PRIVATE struct timespec zt__to_timespec(uint64_t ns) {
     time.tv_nsec = (long)(ns % 1000000000u);
     return time;
 }
+
+ZT__PRIVATE void zt__sleep(uint64_t ns) {
+    struct timespec time = zt__to_timespec(ns);
+    nanosleep(&time, NULL);
+}
+
+/* Stores a date in UTC. Returns 0 if it has none. */
+ZT__PRIVATE int zt__convert_to_utc(time_t seconds, struct tm *utc) {
+    return gmtime_r(&seconds, utc) != NULL;
+}
+
+/* Threads */
+
+typedef pthread_mutex_t zt__mutex;
+#define ZT__MUTEX_INITIALIZER PTHREAD_MUTEX_INITIALIZER
+
+ZT__PRIVATE void zt__create_mutex(zt__mutex *mutex) {
+    pthread_mutex_init(mutex, NULL);
+}
+
+ZT__PRIVATE void zt__destroy_mutex(zt__mutex *mutex) {
+    pthread_mutex_destroy(mutex);
+}
+
+ZT__PRIVATE void zt__lock(zt__mutex *mutex) {
+    pthread_mutex_lock(mutex);
+}
+
+ZT__PRIVATE int zt__lock_if_free(zt__mutex *mutex) {
+    return pthread_mutex_trylock(mutex) == 0;
+}
+
+ZT__PRIVATE void zt__unlock(zt__mutex *mutex) {
+    pthread_mutex_unlock(mutex);
+}
+
+typedef pthread_cond_t zt__condition;
+
+ZT__PRIVATE void zt__create_condition(zt__condition *condition) {
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(condition, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+ZT__PRIVATE void zt__destroy_condition(zt__condition *condition) {
+    pthread_cond_destroy(condition);
+}
+
+ZT__PRIVATE void zt__signal_condition(zt__condition *condition) {
+    pthread_cond_signal(condition);
+}
+
+/* Sleeps with the mutex unlocked, until the condition is signalled or zt__now_ns() is `deadline`. */
+ZT__PRIVATE void zt__await_condition(zt__condition *condition, zt__mutex *mutex, uint64_t deadline) {
+    struct timespec until = zt__to_timespec(deadline);
+    pthread_cond_timedwait(condition, mutex, &until);
+}
+
+/* A function that a thread runs is defined as ZT__PRIVATE ZT__THREAD_RESULT ZT__THREAD_CALL name(void *). */
+typedef pthread_t zt__system_thread;
+#define ZT__THREAD_RESULT void *
+#define ZT__THREAD_CALL
+
+/* Starts a thread, to which no signals of the application are delivered. Returns 0 if the system refuses. */
+ZT__PRIVATE int zt__create_thread(zt__system_thread *thread, ZT__THREAD_RESULT (*function)(void *),
+                                  void *argument) {
+    zt__signal_set all, before;
+    int is_created;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    is_created = pthread_create(thread, NULL, function, argument) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return is_created;
+}
+
+ZT__PRIVATE void zt__join_system_thread(zt__system_thread thread) {
+    pthread_join(thread, NULL);
+}
+
+ZT__PRIVATE int zt__is_calling_thread(zt__system_thread thread) {
+    return pthread_equal(thread, pthread_self());
+}
+
+/* Identifies the calling thread, in the same way in every copy of this header. */
+ZT__PRIVATE uintptr_t zt__this_thread(void) {
+    return (uintptr_t)pthread_self();
+}
+
+/* Reads the number that the system gives the calling thread. Returns 0 if /proc is not there. */
+ZT__PRIVATE uint32_t zt__read_thread_number(void) {
+    char path[64]; /* "PROCESS/task/THREAD" */
+    ssize_t length = readlink("/proc/thread-self", path, sizeof path - 1);
+    const char *number;
+    path[length > 0 ? length : 0] = 0;
+    number = strrchr(path, '/');
+    return number ? (uint32_t)strtoul(number + 1, NULL, 10) : 0;
+}
+
+/* Stores the name that the system shows for a thread of this process; "" if it has ended. */
+ZT__PRIVATE void zt__read_thread_name(uint32_t thread, char *name, size_t size) {
+    char path[64];
+    FILE *file;
+    name[0] = 0;
+    snprintf(path, sizeof path, "/proc/self/task/%u/comm", (unsigned)thread);
+    file = fopen(path, "r");
+    if (file) {
+        if (!fgets(name, (int)size, file)) {
+            name[0] = 0;
+        }
+        name[strcspn(name, "\n")] = 0;
+        fclose(file);
+    }
+}
+
+/* Values that each thread has of its own. When a thread ends, free() is called for its value. */
+typedef pthread_key_t zt__thread_key;
+
+ZT__PRIVATE int zt__create_key(zt__thread_key *key, int frees_values) {
+    return pthread_key_create(key, frees_values ? free : NULL) == 0;
+}
+
+ZT__PRIVATE void zt__delete_key(zt__thread_key key) {
+    pthread_key_delete(key);
+}
+
+ZT__PRIVATE void *zt__get_thread_value(zt__thread_key key) {
+    return pthread_getspecific(key);
+}
+
+ZT__PRIVATE void zt__set_thread_value(zt__thread_key key, void *value) {
+    pthread_setspecific(key, value);
+}
+
+/* The process */
+
+ZT__PRIVATE long zt__get_process_id(void) {
+    return (long)getpid();
+}
+
+/* Stores bytes that differ between the programs that one process executes after each other. */
+ZT__PRIVATE void zt__read_program_bytes(uint8_t bytes[16]) {
+    const void *random = (const void *)(uintptr_t)getauxval(AT_RANDOM);
+    memset(bytes, 0, 16);
+    if (random) {
+        memcpy(bytes, random, 16);
+    }
+}
+
+/* Has the function called in each forked child. Returns 0 without memory. */
+ZT__PRIVATE int zt__call_after_fork(void (*function)(void)) {
+    return pthread_atfork(NULL, NULL, function) == 0;
+}
+
+/* Stores a variable of the environment as other libraries of the process see it; a long one is cut. Returns 0
+   if it is not set. */
+ZT__PRIVATE int zt__read_variable(const char *name, char *text, size_t size) {
+    const char *value = getenv(name);
+    if (value) {
+        snprintf(text, size, "%s", value);
+    }
+    return value != NULL;
+}
+
+ZT__PRIVATE void zt__set_variable(const char *name, const char *value, int replaces) {
+    setenv(name, value, replaces);
+}
+
+/* Returns whether the user may do what is reserved for privileged ones. */
+ZT__PRIVATE int zt__is_privileged(void) {
+    return geteuid() == 0;
+}
+
+/* Stores the command line, with blanks between the arguments. */
+ZT__PRIVATE void zt__read_program(char *program, size_t room) {
+    FILE *file = fopen("/proc/self/cmdline", "rb");
+    size_t i, size = 0;
+    if (file) {
+        size = fread(program, 1, room - 1, file);
+        fclose(file);
+    }
+    program[size] = 0;
+    for (i = 0; i + 1 < size; i++) {
+        program[i] = program[i] ? program[i] : ' ';
+    }
+}
+
+ZT__PRIVATE int zt__compare_ignoring_case(const char *a, const char *b) {
+    return strcasecmp(a, b);
+}
+
+/* Files. Paths are UTF-8. What fails sets errno. */
+
+ZT__PRIVATE int zt__is_separator(char character) {
+    return character == '/';
+}
+
+ZT__PRIVATE int zt__is_absolute(const char *path) {
+    return *path == '/';
+}
+
+ZT__PRIVATE FILE *zt__open_file(const char *path, const char *mode) {
+    return fopen(path, mode);
+}
+
+typedef struct zt__file_properties {
+    uint64_t size;
+    unsigned permissions;
+    int is_regular, is_directory;
+} zt__file_properties;
+
+/* Returns 0 if there is no such file. */
+ZT__PRIVATE int zt__get_file_properties(const char *path, zt__file_properties *properties) {
+    struct stat status;
+    if (stat(path, &status) != 0) {
+        return 0;
+    }
+    properties->size = (uint64_t)status.st_size;
+    properties->permissions = status.st_mode & 0777;
+    properties->is_regular = S_ISREG(status.st_mode);
+    properties->is_directory = S_ISDIR(status.st_mode);
+    return 1;
+}
+
+ZT__PRIVATE void zt__set_permissions(const char *path, unsigned permissions) {
+    chmod(path, (mode_t)permissions);
+}
+
+/* Renames a file; one that has that name is replaced. Returns 0 if it fails. */
+ZT__PRIVATE int zt__rename_file(const char *from, const char *to) {
+    return rename(from, to) == 0;
+}
+
+ZT__PRIVATE void zt__remove_file(const char *path) {
+    remove(path);
+}
+
+/* Returns 0 if the directory is not there and cannot be made. */
+ZT__PRIVATE int zt__make_directory(const char *path) {
+    return mkdir(path, 0777) == 0 || errno == EEXIST;
+}
+
+/* Stores the working directory. Returns 0 if that fails. */
+ZT__PRIVATE int zt__get_working_directory(char *path, size_t size) {
+    return getcwd(path, size) != NULL;
+}
+
+/* Stores what a symbolic link contains. Returns its length, or 0 if the path is no link. */
+ZT__PRIVATE size_t zt__read_link(const char *path, char *target, size_t size) {
+    ssize_t length = readlink(path, target, size - 1);
+    target[length > 0 ? length : 0] = 0;
+    return length > 0 ? (size_t)length : 0;
+}
+
+/* Returns the width of the terminal that standard output is, or 0. */
+ZT__PRIVATE int zt__get_terminal_width(void) {
+    struct winsize size;
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+/* Prepares a file that may be a terminal for UTF-8. Returns what zt__end_utf8() needs. */
+ZT__PRIVATE unsigned zt__begin_utf8(FILE *file) {
+    (void)file;
+    return 0;
+}
+
+ZT__PRIVATE void zt__end_utf8(unsigned before) {
+    (void)before;
+}
+
+#define ZT__LOADER "libze_loader.so.1"
+#define ZT__CXX_LIBRARIES "libstdc++.so.6", "libc++abi.so.1"
+
+/* Stores the address of a function, or NULL, in the function pointer at `function`. NULL as library is the
+   program itself and, with it, the global scope. Returns 0 if the library is not loaded. */
+ZT__PRIVATE int zt__find_symbol(const char *library, const char *name, void *function) {
+    void *handle = dlopen(library, library ? RTLD_LAZY | RTLD_NOLOAD : RTLD_LAZY);
+    void *symbol = handle ? dlsym(handle, name) : NULL;
+    memcpy(function, &symbol, sizeof symbol); /* ISO C has no cast from object to function */
+    if (handle) {
+        dlclose(handle);
+    }
+    return handle != NULL;
+}
+
+/* Returns whether the system has ended all other threads, because the process ends. */
+ZT__PRIVATE int zt__has_lost_threads(void) {
+    return 0;
+}
+
+#else
+
+/* ---- Windows --------------------------------------------------------------------------------------------- */
+
+/* The functions of this branch are those of the other one, where they are described. */
+
+/* Time */
+
+ZT__PRIVATE uint64_t zt__now_ns(void) {
+    LARGE_INTEGER frequency, ticks;
+    uint64_t hz, now;
+    QueryPerformanceFrequency(&frequency);
+    QueryPerformanceCounter(&ticks);
+    hz = (uint64_t)frequency.QuadPart;
+    now = (uint64_t)ticks.QuadPart;
+    return now / hz * 1000000000u + now % hz * 1000000000u / hz;
+}
+
+ZT__PRIVATE uint64_t zt__to_number(FILETIME time) {
+    return (uint64_t)time.dwHighDateTime << 32 | time.dwLowDateTime;
+}
+
+ZT__PRIVATE uint64_t zt__get_thread_cpu_ns(void) {
+    FILETIME created, ended, kernel, user;
+    if (!GetThreadTimes(GetCurrentThread(), &created, &ended, &kernel, &user)) {
+        return 0;
+    }
+    return (zt__to_number(kernel) + zt__to_number(user)) * 100;
+}
+
+/* Returns a time in milliseconds, rounded up. */
+ZT__PRIVATE DWORD zt__to_milliseconds(uint64_t ns) {
+    uint64_t ms = ns / 1000000 + (ns % 1000000 != 0);
+    return ms < 0x7fffffff ? (DWORD)ms : 0x7fffffff;
+}
+
+/* A sleep of less than a millisecond only yields the processor. */
+ZT__PRIVATE void zt__sleep(uint64_t ns) {
+    Sleep((DWORD)(ns / 1000000));
+}
+
+ZT__PRIVATE int zt__convert_to_utc(time_t seconds, struct tm *utc) {
+    return gmtime_s(utc, &seconds) == 0;
+}
+
+/* Threads */
+
+typedef SRWLOCK zt__mutex;
+#define ZT__MUTEX_INITIALIZER SRWLOCK_INIT
+
+ZT__PRIVATE void zt__create_mutex(zt__mutex *mutex) {
+    InitializeSRWLock(mutex);
+}
+
+ZT__PRIVATE void zt__destroy_mutex(zt__mutex *mutex) {
+    (void)mutex;
+}
+
+ZT__PRIVATE void zt__lock(zt__mutex *mutex) {
+    AcquireSRWLockExclusive(mutex);
+}
+
+ZT__PRIVATE int zt__lock_if_free(zt__mutex *mutex) {
+    return TryAcquireSRWLockExclusive(mutex) != 0;
+}
+
+ZT__PRIVATE void zt__unlock(zt__mutex *mutex) {
+    ReleaseSRWLockExclusive(mutex);
+}
+
+typedef CONDITION_VARIABLE zt__condition;
+
+ZT__PRIVATE void zt__create_condition(zt__condition *condition) {
+    InitializeConditionVariable(condition);
+}
+
+ZT__PRIVATE void zt__destroy_condition(zt__condition *condition) {
+    (void)condition;
+}
+
+ZT__PRIVATE void zt__signal_condition(zt__condition *condition) {
+    WakeConditionVariable(condition);
+}
+
+ZT__PRIVATE void zt__await_condition(zt__condition *condition, zt__mutex *mutex, uint64_t deadline) {
+    uint64_t now = zt__now_ns();
+    if (now < deadline) {
+        SleepConditionVariableSRW(condition, mutex, zt__to_milliseconds(deadline - now), 0);
+    }
+}
+
+/* While a thread runs, the DLL that has its code stays loaded, even if the program unloads it. */
+typedef HANDLE zt__system_thread;
+#define ZT__THREAD_RESULT unsigned
+#define ZT__THREAD_CALL __stdcall
+
+typedef struct zt__thread_start {
+    ZT__THREAD_RESULT(ZT__THREAD_CALL *function)(void *);
+    void *argument;
+    HMODULE module;
+} zt__thread_start;
+
+ZT__PRIVATE unsigned __stdcall zt__start_of_thread(void *argument) {
+    zt__thread_start start = *(zt__thread_start *)argument;
+    free(argument);
+    start.function(start.argument);
+    FreeLibraryAndExitThread(start.module, 0);
+}
+
+ZT__PRIVATE int zt__create_thread(zt__system_thread *thread,
+                                  ZT__THREAD_RESULT(ZT__THREAD_CALL *function)(void *), void *argument) {
+    zt__thread_start *start = (zt__thread_start *)calloc(1, sizeof *start);
+    uintptr_t handle = 0;
+    if (start) {
+        start->function = function;
+        start->argument = argument;
+        if (GetModuleHandleExA(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS, (LPCSTR)(uintptr_t)zt__start_of_thread,
+                               &start->module)) {
+            handle = _beginthreadex(NULL, 0, zt__start_of_thread, start, 0, NULL);
+            if (!handle) {
+                FreeLibrary(start->module);
+            }
+        }
+    }
+    if (!handle) {
+        free(start);
+    }
+    *thread = (HANDLE)handle;
+    return handle != 0;
+}
+
+ZT__PRIVATE void zt__join_system_thread(zt__system_thread thread) {
+    WaitForSingleObject(thread, INFINITE);
+    CloseHandle(thread);
+}
+
+ZT__PRIVATE int zt__is_calling_thread(zt__system_thread thread) {
+    return GetThreadId(thread) == GetCurrentThreadId();
+}
+
+ZT__PRIVATE uintptr_t zt__this_thread(void) {
+    return GetCurrentThreadId();
+}
+
+ZT__PRIVATE uint32_t zt__read_thread_number(void) {
+    return GetCurrentThreadId();
+}
+
+typedef struct zt__wide_path {
+    wchar_t text[5120];
+} zt__wide_path;
+
+/* Returns 0, and sets errno, if the text is no UTF-8 or too long. */
+ZT__PRIVATE int zt__to_wide(const char *text, zt__wide_path *wide) {
+    if (!MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, text, -1, wide->text,
+                             (int)ZT__COUNT_OF(wide->text))) {
+        errno = GetLastError() == ERROR_INSUFFICIENT_BUFFER ? ENAMETOOLONG : EINVAL;
+        return 0;
+    }
+    return 1;
+}
+
+/* Stores UTF-8; "" if there is no room. */
+ZT__PRIVATE void zt__from_wide(const wchar_t *wide, char *text, size_t size) {
+    if (!WideCharToMultiByte(CP_UTF8, 0, wide, -1, text, (int)size, NULL, NULL)) {
+        text[0] = 0;
+    }
+}
+
+#define ZT__LOADER "ze_loader.dll"
+#define ZT__CXX_LIBRARIES "libstdc++-6.dll", "libc++.dll"
+
+ZT__PRIVATE int zt__find_symbol(const char *library, const char *name, void *function) {
+    HMODULE module = GetModuleHandleA(library);
+    FARPROC symbol = module ? GetProcAddress(module, name) : NULL;
+    memcpy(function, &symbol, sizeof symbol);
+    return module != NULL;
+}
+
+ZT__PRIVATE void zt__read_thread_name(uint32_t thread, char *name, size_t size) {
+    HRESULT(WINAPI * get_description)(HANDLE, PWSTR *);
+    HANDLE handle = OpenThread(THREAD_QUERY_LIMITED_INFORMATION, FALSE, thread);
+    wchar_t *description = NULL;
+    name[0] = 0;
+    zt__find_symbol("kernelbase.dll", "GetThreadDescription", (void *)&get_description);
+    if (handle && get_description && get_description(handle, &description) >= 0) {
+        zt__from_wide(description, name, size);
+        LocalFree(description);
+    }
+    if (handle) {
+        CloseHandle(handle);
+    }
+}
+
+typedef DWORD zt__thread_key;
+
+ZT__PRIVATE void NTAPI zt__free_thread_value(void *value) {
+    free(value);
+}
+
+ZT__PRIVATE int zt__create_key(zt__thread_key *key, int frees_values) {
+    *key = FlsAlloc(frees_values ? zt__free_thread_value : NULL);
+    return *key != FLS_OUT_OF_INDEXES;
+}
+
+ZT__PRIVATE void zt__delete_key(zt__thread_key key) {
+    FlsFree(key);
+}
+
+ZT__PRIVATE void *zt__get_thread_value(zt__thread_key key) {
+    return FlsGetValue(key);
+}
+
+ZT__PRIVATE void zt__set_thread_value(zt__thread_key key, void *value) {
+    FlsSetValue(key, value);
+}
+
+/* The process */
+
+ZT__PRIVATE long zt__get_process_id(void) {
+    return (long)GetCurrentProcessId();
+}
+
+ZT__PRIVATE void zt__read_program_bytes(uint8_t bytes[16]) {
+    FILETIME created, ended, kernel, user;
+    memset(bytes, 0, 16);
+    if (GetProcessTimes(GetCurrentProcess(), &created, &ended, &kernel, &user)) {
+        memcpy(bytes, &created, sizeof created);
+    }
+}
+
+ZT__PRIVATE int zt__call_after_fork(void (*function)(void)) {
+    (void)function; /* there is no fork */
+    return 1;
+}
+
+/* Each C library of the process has an environment of its own. The system's is the common one. */
+ZT__PRIVATE int zt__read_variable(const char *name, char *text, size_t size) {
+    DWORD length;
+    text[0] = 0;
+    SetLastError(ERROR_SUCCESS);
+    length = GetEnvironmentVariableA(name, text, (DWORD)size);
+    if (length >= size) {
+        text[0] = 0;
+    }
+    return length > 0 || GetLastError() != ERROR_ENVVAR_NOT_FOUND;
+}
+
+ZT__PRIVATE void zt__set_variable(const char *name, const char *value, int replaces) {
+    char before[1];
+    if (replaces || !zt__read_variable(name, before, sizeof before)) {
+        SetEnvironmentVariableA(name, value);
+    }
+}
+
+ZT__PRIVATE int zt__is_privileged(void) {
+    TOKEN_ELEVATION elevation = {0};
+    DWORD size = 0;
+    HANDLE token;
+    if (OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &token)) {
+        GetTokenInformation(token, TokenElevation, &elevation, sizeof elevation, &size);
+        CloseHandle(token);
+    }
+    return elevation.TokenIsElevated != 0;
+}
+
+ZT__PRIVATE void zt__read_program(char *program, size_t room) {
+    zt__from_wide(GetCommandLineW(), program, room);
+}
+
+ZT__PRIVATE int zt__compare_ignoring_case(const char *a, const char *b) {
+    return _stricmp(a, b);
+}
+
+/* Files */
+
+ZT__PRIVATE int zt__is_separator(char character) {
+    return character == '/' || character == '\\';
+}
+
+ZT__PRIVATE int zt__is_absolute(const char *path) {
+    return zt__is_separator(*path) || (*path && path[1] == ':');
+}
+
+ZT__PRIVATE FILE *zt__open_file(const char *path, const char *mode) {
+    zt__wide_path wide, wide_mode;
+    return zt__to_wide(path, &wide) && zt__to_wide(mode, &wide_mode) ? _wfopen(wide.text, wide_mode.text)
+                                                                     : NULL;
+}
+
+typedef struct zt__file_properties {
+    uint64_t size;
+    unsigned permissions; /* 0: files have those of their directory */
+    int is_regular, is_directory;
+} zt__file_properties;
+
+ZT__PRIVATE int zt__get_file_properties(const char *path, zt__file_properties *properties) {
+    zt__wide_path wide;
+    BY_HANDLE_FILE_INFORMATION information;
+    HANDLE file;
+    int is_on_disk;
+    if (!zt__to_wide(path, &wide)) {
+        return 0;
+    }
+    file = CreateFileW(wide.text, 0, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL,
+                       OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, NULL);
+    if (file == INVALID_HANDLE_VALUE) {
+        errno = GetLastError() == ERROR_ACCESS_DENIED ? EACCES : ENOENT;
+        return 0;
+    }
+    is_on_disk = GetFileType(file) == FILE_TYPE_DISK && GetFileInformationByHandle(file, &information);
+    CloseHandle(file);
+    memset(properties, 0, sizeof *properties);
+    if (is_on_disk) {
+        properties->size = (uint64_t)information.nFileSizeHigh << 32 | information.nFileSizeLow;
+        properties->is_directory = (information.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) != 0;
+        properties->is_regular = !properties->is_directory;
+    }
+    return 1;
+}
+
+ZT__PRIVATE void zt__set_permissions(const char *path, unsigned permissions) {
+    (void)path, (void)permissions;
+}
+
+ZT__PRIVATE int zt__rename_file(const char *from, const char *to) {
+    zt__wide_path wide_from, wide_to;
+    if (!zt__to_wide(from, &wide_from) || !zt__to_wide(to, &wide_to)) {
+        return 0;
+    }
+    if (!MoveFileExW(wide_from.text, wide_to.text, MOVEFILE_REPLACE_EXISTING)) {
+        DWORD error = GetLastError();
+        errno = error == ERROR_DISK_FULL ? ENOSPC : error == ERROR_PATH_NOT_FOUND ? ENOENT : EACCES;
+        return 0;
+    }
+    return 1;
+}
+
+ZT__PRIVATE void zt__remove_file(const char *path) {
+    zt__wide_path wide;
+    if (zt__to_wide(path, &wide)) {
+        _wremove(wide.text);
+    }
+}
+
+ZT__PRIVATE int zt__make_directory(const char *path) {
+    zt__wide_path wide;
+    return zt__to_wide(path, &wide) && (_wmkdir(wide.text) == 0 || errno == EEXIST);
+}
+
+ZT__PRIVATE int zt__get_working_directory(char *path, size_t size) {
+    zt__wide_path wide;
+    DWORD length = GetCurrentDirectoryW((DWORD)ZT__COUNT_OF(wide.text), wide.text);
+    if (!length || length >= ZT__COUNT_OF(wide.text)) {
+        return 0;
+    }
+    zt__from_wide(wide.text, path, size);
+    return *path != 0;
+}
+
+/* The system follows links itself when a file is replaced. */
+ZT__PRIVATE size_t zt__read_link(const char *path, char *target, size_t size) {
+    (void)path, (void)target, (void)size;
+    return 0;
+}
+
+ZT__PRIVATE int zt__get_terminal_width(void) {
+    CONSOLE_SCREEN_BUFFER_INFO information;
+    if (!GetConsoleScreenBufferInfo(GetStdHandle(STD_OUTPUT_HANDLE), &information)) {
+        return 0;
+    }
+    return information.srWindow.Right - information.srWindow.Left + 1;
+}
+
+/* A console shows bytes in a code page that it has for all programs. */
+ZT__PRIVATE unsigned zt__begin_utf8(FILE *file) {
+    unsigned before = (file == stdout || file == stderr) && _isatty(_fileno(file)) ? GetConsoleOutputCP() : 0;
+    if (before) {
+        SetConsoleOutputCP(CP_UTF8);
+    }
+    return before;
+}
+
+ZT__PRIVATE void zt__end_utf8(unsigned before) {
+    if (before) {
+        SetConsoleOutputCP(before);
+    }
+}
+
+/* When the process ends, DLLs are told last. A lock of theirs may then be held by a thread that is gone. */
+ZT__PRIVATE int zt__has_lost_threads(void) {
+    BOOLEAN(NTAPI * is_ending)(void);
+    return zt__find_symbol("ntdll.dll", "RtlDllShutdownInProgress", (void *)&is_ending) && is_ending &&
+           is_ending();
+}
+
+#endif
+
+/* ---- names of files -------------------------------------------------------------------------------------- */
+
+/* Returns what follows the last separator of a path. */
+ZT__PRIVATE const char *zt__file_name(const char *path) {
+    const char *name = path;
+    for (; *path; path++) {
+        if (zt__is_separator(*path)) {
+            name = path + 1;
+        }
+    }
+    return name;
+}
+
+/* ---- waits ----------------------------------------------------------------------------------------------- */
 
 /* The time `timeout_ns` from now, without overflow. */
 ZT__PRIVATE uint64_t zt__deadline(uint64_t timeout_ns) {
@@ -3135,7 +3940,6 @@ ZT__PRIVATE zt__wait zt__wait_until(uint64_t deadline) {
 ZT__PRIVATE int zt__wait_again(zt__wait *wait) {
     enum { SPIN_NS = 40000, LONGEST_SLEEP_NS = 1000000 };
     uint64_t now = zt__now_ns(), left;
-    struct timespec sleep;
     if (now >= wait->deadline) {
         return 0;
     }
@@ -3146,8 +3950,7 @@ ZT__PRIVATE int zt__wait_again(zt__wait *wait) {
         return 1;
     }
     left = wait->deadline - now;
-    sleep = zt__to_timespec(wait->sleep_ns < left ? wait->sleep_ns : left);
-    nanosleep(&sleep, NULL);
+    zt__sleep(wait->sleep_ns < left ? wait->sleep_ns : left);
     wait->sleep_ns *= 2;
     if (wait->sleep_ns > LONGEST_SLEEP_NS) {
         wait->sleep_ns = LONGEST_SLEEP_NS;
@@ -3155,27 +3958,16 @@ ZT__PRIVATE int zt__wait_again(zt__wait *wait) {
     return 1;
 }
 
-/* ---- locks ----------------------------------------------------------------------------------------------- */
+/* This thread's number in the system; 0: not read yet. */
+static ZT__THREAD_LOCAL uint32_t zt__thread_number;
 
-typedef pthread_mutex_t zt__mutex;
-
-ZT__PRIVATE void zt__lock(zt__mutex *mutex) {
-    pthread_mutex_lock(mutex);
-}
-
-ZT__PRIVATE void zt__unlock(zt__mutex *mutex) {
-    pthread_mutex_unlock(mutex);
-}
-
-#define zt__load(pointer) __atomic_load_n(pointer, __ATOMIC_ACQUIRE)
-#define zt__store(pointer, value) __atomic_store_n(pointer, value, __ATOMIC_RELEASE)
-#define zt__increment(pointer) ((void)__atomic_add_fetch(pointer, 1, __ATOMIC_RELEASE))
-
-/* Increments a number if it is `expected`. Of several threads that try, one succeeds. Returns whether it did.
+/* Returns the number that the system gives the calling thread, which debuggers and other tracers show, or 0.
  */
-ZT__PRIVATE int zt__increment_if(uint32_t *number, uint32_t expected) {
-    return __atomic_compare_exchange_n(number, &expected, expected + 1, 0, __ATOMIC_ACQ_REL,
-                                       __ATOMIC_ACQUIRE);
+ZT__PRIVATE uint32_t zt__get_thread_number(void) {
+    if (!zt__thread_number) {
+        zt__thread_number = zt__read_thread_number();
+    }
+    return zt__thread_number;
 }
 
 /* A mutex that can be locked with a deadline, and that knows which thread holds it: callbacks run while it is
@@ -3185,35 +3977,13 @@ typedef struct zt__timed_mutex {
     uintptr_t owner; /* the thread, or 0. Atomic */
 } zt__timed_mutex;
 
-/* Identifies the calling thread, in the same way in every copy of this header. */
-ZT__PRIVATE uintptr_t zt__this_thread(void) {
-    return (uintptr_t)pthread_self();
-}
-
-/* This thread's number in the system; 0: not read yet. */
-static ZT__THREAD_LOCAL uint32_t zt__system_thread;
-
-/* Returns the number that the system gives the calling thread, which debuggers and other tracers show.
-   Returns 0 if /proc is not there. */
-ZT__PRIVATE uint32_t zt__get_system_thread(void) {
-    if (!zt__system_thread) {
-        char path[64]; /* "PROCESS/task/THREAD" */
-        ssize_t length = readlink("/proc/thread-self", path, sizeof path - 1);
-        const char *number;
-        path[length > 0 ? length : 0] = 0;
-        number = strrchr(path, '/');
-        zt__system_thread = number ? (uint32_t)strtoul(number + 1, NULL, 10) : 0;
-    }
-    return zt__system_thread;
-}
-
 ZT__PRIVATE int zt__is_owner(const zt__timed_mutex *timed) {
     return zt__load(&timed->owner) == zt__this_thread();
 }
 
 /* Returns 0 if any thread holds it, this one included. */
 ZT__PRIVATE int zt__try_lock(zt__timed_mutex *timed) {
-    if (zt__is_owner(timed) || pthread_mutex_trylock(&timed->mutex) != 0) {
+    if (zt__is_owner(timed) || !zt__lock_if_free(&timed->mutex)) {
         return 0;
     }
     zt__store(&timed->owner, zt__this_thread());
@@ -3222,7 +3992,7 @@ ZT__PRIVATE int zt__try_lock(zt__timed_mutex *timed) {
 
 ZT__PRIVATE void zt__unlock_timed(zt__timed_mutex *timed) {
     zt__store(&timed->owner, (uintptr_t)0);
-    pthread_mutex_unlock(&timed->mutex);
+    zt__unlock(&timed->mutex);
 }
 
 /* Waits for other threads to unlock it. Returns 0 if the deadline passes first, or this thread holds it. */
@@ -3247,9 +4017,9 @@ typedef struct zt__thread {
     struct zt__thread *next;
     int (*step)(void *user);
     void *user;
-    pthread_t handle;
+    zt__system_thread handle;
     zt__mutex mutex; /* guards `woken` */
-    pthread_cond_t wake;
+    zt__condition wake;
     int woken;
 } zt__thread;
 
@@ -3262,29 +4032,29 @@ typedef struct zt__thread_list {
     int is_exiting; /* no more threads are started */
 } zt__thread_list;
 
-static zt__thread_list zt__threads = {PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0};
+static zt__thread_list zt__threads = {ZT__MUTEX_INITIALIZER, NULL, 0, 0};
 
-ZT__PRIVATE void *zt__run_thread(void *argument) {
+ZT__PRIVATE ZT__THREAD_RESULT ZT__THREAD_CALL zt__run_thread(void *argument) {
     zt__thread *thread = (zt__thread *)argument;
     while (!zt__load(&thread->stop_requested) && thread->step(thread->user)) {
     }
     zt__store(&thread->ended, 1);
-    return NULL;
+    return 0;
 }
 
 ZT__PRIVATE void zt__wake_thread(zt__thread *thread) {
     zt__lock(&thread->mutex);
     thread->woken = 1;
-    pthread_cond_signal(&thread->wake);
+    zt__signal_condition(&thread->wake);
     zt__unlock(&thread->mutex);
 }
 
 /* Called by the thread itself: sleeps until it is woken, but no longer than `timeout_ns`. */
 ZT__PRIVATE void zt__sleep_thread(zt__thread *thread, uint64_t timeout_ns) {
-    struct timespec until = zt__to_timespec(zt__deadline(timeout_ns));
+    uint64_t deadline = zt__deadline(timeout_ns);
     zt__lock(&thread->mutex);
     if (!thread->woken && !zt__load(&thread->stop_requested)) {
-        pthread_cond_timedwait(&thread->wake, &thread->mutex, &until);
+        zt__await_condition(&thread->wake, &thread->mutex, deadline);
     }
     thread->woken = 0;
     zt__unlock(&thread->mutex);
@@ -3320,7 +4090,7 @@ ZT__PRIVATE void zt__remove_thread(zt__thread *thread) {
 /* Joins a thread that has ended, unless it is joined already. The mutex of its list is held. */
 ZT__PRIVATE void zt__join_thread(zt__thread *thread) {
     if (zt__load(&thread->running)) {
-        pthread_join(thread->handle, NULL);
+        zt__join_system_thread(thread->handle);
         zt__remove_thread(thread);
         zt__store(&thread->running, 0);
     }
@@ -3337,8 +4107,8 @@ ZT__PRIVATE int zt__stop_thread(zt__thread *thread) {
     zt__lock(&thread->list->mutex);
     zt__join_thread(thread);
     zt__unlock(&thread->list->mutex);
-    pthread_mutex_destroy(&thread->mutex);
-    pthread_cond_destroy(&thread->wake);
+    zt__destroy_mutex(&thread->mutex);
+    zt__destroy_condition(&thread->wake);
     return 1;
 }
 
@@ -3346,11 +4116,14 @@ ZT__PRIVATE int zt__stop_thread(zt__thread *thread) {
    stays locked meanwhile, so that zt__stop_thread does not return on another thread, which would then free
    what is used here. */
 ZT__PRIVATE void zt__stop_threads_at_exit(void) {
+    if (zt__has_lost_threads()) {
+        return;
+    }
     zt__lock(&zt__threads.mutex);
     zt__threads.is_exiting = 1;
     while (zt__threads.first) {
         zt__thread *thread = zt__threads.first;
-        if (!pthread_equal(thread->handle, pthread_self()) && zt__await_thread(thread)) {
+        if (!zt__is_calling_thread(thread->handle) && zt__await_thread(thread)) {
             zt__join_thread(thread);
         } else {
             zt__remove_thread(thread);
@@ -3365,36 +4138,27 @@ ZT__PRIVATE int zt__start_thread(zt__thread *thread, int (*step)(void *user), vo
 #ifdef ZETOOLS_NO_THREADS
     (void)thread, (void)step, (void)user;
 #else
-    zt__signal_set all, before;
-    pthread_condattr_t attributes;
     thread->step = step;
     thread->user = user;
     thread->list = &zt__threads;
     thread->stop_requested = thread->ended = thread->woken = 0;
-    pthread_mutex_init(&thread->mutex, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&thread->wake, &attributes);
-    pthread_condattr_destroy(&attributes);
+    zt__create_mutex(&thread->mutex);
+    zt__create_condition(&thread->wake);
     zt__lock(&zt__threads.mutex);
     if (!zt__threads.ends_at_exit) {
         zt__threads.ends_at_exit = atexit(zt__stop_threads_at_exit) == 0;
     }
     if (zt__threads.ends_at_exit && !zt__threads.is_exiting) {
-        /* The application's signals must not be delivered to this thread. */
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &before);
         zt__store(&thread->running, 1);
-        started = pthread_create(&thread->handle, NULL, zt__run_thread, thread) == 0;
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        started = zt__create_thread(&thread->handle, zt__run_thread, thread);
     }
     if (started) {
         thread->next = zt__threads.first;
         zt__threads.first = thread;
     } else {
         zt__store(&thread->running, 0);
-        pthread_mutex_destroy(&thread->mutex);
-        pthread_cond_destroy(&thread->wake);
+        zt__destroy_mutex(&thread->mutex);
+        zt__destroy_condition(&thread->wake);
     }
     zt__unlock(&zt__threads.mutex);
 #endif
@@ -3407,37 +4171,23 @@ ZT__PRIVATE int zt__start_thread(zt__thread *thread, int (*step)(void *user), vo
    The loader is looked up by its file name, because its symbols are not in the global scope if it came with a
    library that was opened with RTLD_LOCAL. The symbols of a statically linked loader are in that scope. */
 ZT__PRIVATE void zt__find_loader_symbol(const char *name, void *function) {
-    void *loader = dlopen("libze_loader.so.1", RTLD_LAZY | RTLD_NOLOAD);
-    void *symbol;
-    if (!loader) {
-        loader = dlopen(NULL, RTLD_LAZY);
-    }
-    symbol = loader ? dlsym(loader, name) : NULL;
-    memcpy(function, &symbol, sizeof symbol); /* ISO C has no cast from object to function */
-    if (loader) {
-        dlclose(loader);
+    if (!zt__find_symbol(ZT__LOADER, name, function)) {
+        zt__find_symbol(NULL, name, function);
     }
 }
 
 /* Returns a mangled name of C++ as it is written in the source, to be freed with free(). NULL if the name is
    not mangled, or the process has no C++ library. */
 ZT__PRIVATE char *zt__demangle(const char *name) {
-    static const char *const libraries[] = {NULL, "libstdc++.so.6", "libc++abi.so.1"};
+    static const char *const libraries[] = {NULL, ZT__CXX_LIBRARIES};
     static const char type[] = "typeinfo name for "; /* before the type that names a SYCL kernel */
     char *(*demangle)(const char *, char *, size_t *, int *);
     char *text = NULL;
     uint32_t i;
     for (i = 0; strncmp(name, "_Z", 2) == 0 && i < ZT__COUNT_OF(libraries) && !text; i++) {
-        void *library = dlopen(libraries[i], libraries[i] ? RTLD_LAZY | RTLD_NOLOAD : RTLD_LAZY);
-        void *symbol = library ? dlsym(library, "__cxa_demangle") : NULL;
         int status;
-        memcpy(&demangle, &symbol, sizeof symbol);
-        if (symbol) {
-            text = demangle(name, NULL, NULL, &status);
-        }
-        if (library) {
-            dlclose(library);
-        }
+        zt__find_symbol(libraries[i], "__cxa_demangle", (void *)&demangle);
+        text = demangle ? demangle(name, NULL, NULL, &status) : NULL;
     }
     if (text && strncmp(text, type, sizeof type - 1) == 0) {
         memmove(text, text + sizeof type - 1, strlen(text) - (sizeof type - 1) + 1);
@@ -3455,6 +4205,8 @@ typedef struct zt__tool {
     void (*line)(void *user, const char *text); /* called for each line that it prints */
     void *user;
 } zt__tool;
+
+#ifndef _WIN32
 
 /* The descriptor of `object` in the program, and its path. */
 enum { ZT__TOOL_DESCRIPTOR = 9 };
@@ -3586,6 +4338,17 @@ ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
     return started;
 }
 
+#else
+
+#define ZT__TOOL_OBJECT ""
+
+ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
+    (void)tool; /* not on this system yet */
+    return 0;
+}
+
+#endif
+
 /* ---- numbers --------------------------------------------------------------------------------------------- */
 
 /* These functions test the bits, because with -ffast-math a comparison does not recognise NaN. */
@@ -3674,10 +4437,10 @@ typedef struct zt__map {
 
 /* FNV-1a. */
 ZT__PRIVATE uint64_t zt__hash(const void *key, size_t length) {
-    const unsigned char *byte = (const unsigned char *)key, *end = byte + length;
+    const unsigned char *next = (const unsigned char *)key, *end = next + length;
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (; byte < end; byte++) {
-        hash = (hash ^ *byte) * UINT64_C(0x100000001b3);
+    for (; next < end; next++) {
+        hash = (hash ^ *next) * UINT64_C(0x100000001b3);
     }
     return hash;
 }
@@ -4037,8 +4800,6 @@ ZT__PRIVATE size_t zt__shown_width(const char *text) {
 }
 
 /* ---- the writer ------------------------------------------------------------------------------------------ */
-
-#define ZT__CHECKED_FORMAT(text, first) __attribute__((format(printf, text, first)))
 
 /* Buffers bytes and passes them to `write` in blocks. `write` is a callback: no mutex may be held. */
 typedef struct zt__writer {
@@ -4496,21 +5257,21 @@ ZT__PRIVATE size_t zt__find_break(const char *text, int in_names, size_t *narrow
 }
 
 /* Returns whether a byte is not the first of a character of UTF-8. */
-ZT__PRIVATE int zt__continues_character(char byte) {
-    return ((unsigned char)byte & 0xC0) == 0x80;
+ZT__PRIVATE int zt__continues_character(char next) {
+    return ((unsigned char)next & 0xC0) == 0x80;
 }
 
 /* Makes a heading of a name and its units, in at most two lines. What is too long for that is shortened in
    the middle. Returns 0 if the heading is hard to read: shortened, or broken inside of a word. */
 ZT__PRIVATE int zt__make_heading(char heading[64], const char *name, const char *units) {
-    enum { SHORT = 12, LONGEST = 18 };
+    enum { SHORTEST = 12, LONGEST = 18 };
     char text[512];
     size_t length, narrowest, width, cut, i;
     int is_shortened = 0;
     snprintf(text, sizeof text, "%.400s%s%.40s", name, *units ? " " : "", units);
     length = strlen(text);
     cut = zt__find_break(text, 0, &narrowest);
-    if (narrowest > SHORT) {
+    if (narrowest > SHORTEST) {
         cut = zt__find_break(text, 1, &narrowest);
     }
     if (cut == 0 && length <= LONGEST) {
@@ -4620,7 +5381,7 @@ ZT__PRIVATE int zt__add_figures(zt__figure_table *table, uint32_t figure, const 
     column->scale = 1;
     column->rank = rank;
     snprintf(unit, sizeof unit, "%.40s", is_share ? "%" : units);
-    if (length > 3 && strcasecmp(units + length - 3, "Bps") == 0) { /* GBpS */
+    if (length > 3 && zt__compare_ignoring_case(units + length - 3, "Bps") == 0) { /* GBpS */
         snprintf(unit, sizeof unit, "%.*s/s", (int)length - 2 < 40 ? (int)length - 2 : 40, units);
     }
     for (i = 0; i < table->row_count; i++) {
@@ -4784,9 +5545,9 @@ typedef struct zt__active_group {
 } zt__active_group;
 
 typedef struct zt__process {
-    zt__mutex mutex;        /* guards what follows, and activation and calculation in the driver */
-    pthread_key_t depth;    /* how many ZT__INTERNAL sections a thread is in */
-    pthread_key_t messages; /* a zt__thread_messages, or NULL */
+    zt__mutex mutex;         /* guards what follows, and activation and calculation in the driver */
+    zt__thread_key depth;    /* how many ZT__INTERNAL sections a thread is in */
+    zt__thread_key messages; /* a zt__thread_messages, or NULL */
     zt__active_group active_groups[ZT__MAX_ACTIVE_GROUPS];
     zt_profiler *profilers[ZT__MAX_PROFILERS]; /* those that are open. Atomic: found without the mutex */
     uint32_t profiler_ids[ZT__MAX_PROFILERS];  /* of each. Atomic, for the same reason */
@@ -4796,25 +5557,26 @@ typedef struct zt__process {
 
 #define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_3"
 
-static zt__process *zt__known_process;                          /* atomic */
-static zt__mutex zt__process_setup = PTHREAD_MUTEX_INITIALIZER; /* held until the block is known */
+static zt__process *zt__known_process;                      /* atomic */
+static zt__mutex zt__process_setup = ZT__MUTEX_INITIALIZER; /* held until the block is known */
 
 /* A forked child creates a new block, because a thread of the parent may hold the mutex of the old one. None
    of the parent's threads is in the child. */
 ZT__PRIVATE void zt__after_fork(void) {
     zt__store(&zt__known_process, (zt__process *)NULL);
-    zt__system_thread = 0;
-    pthread_mutex_init(&zt__process_setup, NULL);
-    pthread_mutex_init(&zt__threads.mutex, NULL);
+    zt__thread_number = 0;
+    zt__create_mutex(&zt__process_setup);
+    zt__create_mutex(&zt__threads.mutex);
     zt__threads.first = NULL;
 }
 
 /* Returns the block at the address in the variable, or NULL if the variable is of another process. */
 ZT__PRIVATE zt__process *zt__read_process_variable(const char *identity) {
-    const char *value = getenv(ZT__PROCESS_VARIABLE);
+    char value[128];
     size_t length = strlen(identity);
     void *address = NULL;
-    if (!value || strncmp(value, identity, length) != 0 || sscanf(value + length, "%p", &address) != 1) {
+    if (!zt__read_variable(ZT__PROCESS_VARIABLE, value, sizeof value) ||
+        strncmp(value, identity, length) != 0 || sscanf(value + length, "%p", &address) != 1) {
         return NULL;
     }
     return (zt__process *)address;
@@ -4822,38 +5584,40 @@ ZT__PRIVATE zt__process *zt__read_process_variable(const char *identity) {
 
 /* Returns the block whose address is in the variable. The first copy creates it. NULL without memory. */
 ZT__PRIVATE zt__process *zt__find_or_create_process(void) {
-    const void *image = (const void *)(uintptr_t)getauxval(AT_RANDOM); /* random bytes, which exec changes */
-    char identity[64], value[128];
+    uint8_t program[16];
+    char identity[64], value[128], inherited[1];
     zt__process *process, *created;
     int has_depth, has_messages;
-    snprintf(identity, sizeof identity, "%ld.%016llx.", (long)getpid(),
-             (unsigned long long)(image ? zt__hash(image, 16) : 0));
+    zt__read_program_bytes(program);
+    snprintf(identity, sizeof identity, "%ld.%016llx.", zt__get_process_id(),
+             (unsigned long long)zt__hash(program, sizeof program));
     process = zt__read_process_variable(identity);
     created = process ? NULL : (zt__process *)calloc(1, sizeof *created);
     if (!created) {
         return process;
     }
-    has_depth = pthread_key_create(&created->depth, NULL) == 0;
-    has_messages = has_depth && pthread_key_create(&created->messages, free) == 0;
+    has_depth = zt__create_key(&created->depth, 0);
+    has_messages = has_depth && zt__create_key(&created->messages, 1);
     if (has_messages) {
-        pthread_mutex_init(&created->mutex, NULL);
+        zt__create_mutex(&created->mutex);
         /* A forked child has other numbers than its parent, and so ignores regions that the parent has begun.
          */
-        created->serial = (uint32_t)getpid() * 2654435761u;
+        created->serial = (uint32_t)zt__get_process_id() * 2654435761u;
         snprintf(value, sizeof value, "%s%p", identity, (void *)created);
-        if (getenv(ZT__PROCESS_VARIABLE) && !zt__read_process_variable(identity)) {
-            setenv(ZT__PROCESS_VARIABLE, value, 1); /* it was inherited from another process */
+        if (zt__read_variable(ZT__PROCESS_VARIABLE, inherited, sizeof inherited) &&
+            !zt__read_process_variable(identity)) {
+            zt__set_variable(ZT__PROCESS_VARIABLE, value, 1); /* it was inherited from another process */
         }
-        setenv(ZT__PROCESS_VARIABLE, value, 0); /* has no effect if another copy has just set it */
+        zt__set_variable(ZT__PROCESS_VARIABLE, value, 0); /* has no effect if another copy has just set it */
         process = zt__read_process_variable(identity);
         if (process == created) {
             return process;
         }
-        pthread_mutex_destroy(&created->mutex);
-        pthread_key_delete(created->messages);
+        zt__destroy_mutex(&created->mutex);
+        zt__delete_key(created->messages);
     }
     if (has_depth) {
-        pthread_key_delete(created->depth);
+        zt__delete_key(created->depth);
     }
     free(created);
     return process;
@@ -4861,13 +5625,13 @@ ZT__PRIVATE zt__process *zt__find_or_create_process(void) {
 
 /* Returns the block of this process, or NULL without memory. */
 ZT__PRIVATE zt__process *zt__get_process(void) {
-    static int handles_fork; /* atomic */
+    static uint32_t handles_fork; /* atomic */
     zt__process *process = zt__load(&zt__known_process);
     if (process) {
         return process;
     }
-    if (!__atomic_exchange_n(&handles_fork, 1, __ATOMIC_RELAXED)) {
-        pthread_atfork(NULL, NULL, zt__after_fork);
+    if (!zt__exchange(&handles_fork, 1)) {
+        zt__call_after_fork(zt__after_fork);
     }
     zt__lock(&zt__process_setup);
     process = zt__load(&zt__known_process);
@@ -4884,14 +5648,14 @@ ZT__PRIVATE zt__process *zt__get_process(void) {
 /* Returns how many ZT__INTERNAL sections this thread is in. */
 ZT__PRIVATE uintptr_t zt__get_depth(void) {
     zt__process *process = zt__get_process();
-    return process ? (uintptr_t)pthread_getspecific(process->depth) : 0;
+    return process ? (uintptr_t)zt__get_thread_value(process->depth) : 0;
 }
 
 ZT__PRIVATE void zt__change_depth(int by) {
     zt__process *process = zt__get_process();
     if (process) {
-        uintptr_t depth = (uintptr_t)pthread_getspecific(process->depth) + (uintptr_t)(intptr_t)by;
-        pthread_setspecific(process->depth, (void *)depth);
+        uintptr_t depth = (uintptr_t)zt__get_thread_value(process->depth) + (uintptr_t)(intptr_t)by;
+        zt__set_thread_value(process->depth, (void *)depth);
     }
 }
 
@@ -4923,11 +5687,11 @@ ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
     if (!process) {
         return NULL;
     }
-    messages = (zt__thread_messages *)pthread_getspecific(process->messages);
+    messages = (zt__thread_messages *)zt__get_thread_value(process->messages);
     if (!messages) {
         messages = (zt__thread_messages *)calloc(1, sizeof *messages);
         if (messages) {
-            pthread_setspecific(process->messages, messages);
+            zt__set_thread_value(process->messages, messages);
         }
     }
     return messages;
@@ -5205,6 +5969,8 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(NO_SUCH_PROCESS, "%s failed: %s. There is no process %u. Pass the number of one that runs.")           \
     X(BAD_THREADS, "zeDeviceGetProperties: %u slices of %u subslices of %u EUs of %u threads cannot be. "    \
                    "Update the driver.")                                                                     \
+    X(DEBUGGED_DEVICE_LOST, "%s failed: %s. The device is lost, and what ran on it has ended. Close the "    \
+                            "debugger, and attach again when the device is back.")                           \
     X(DEBUG_OVER, "%s: the session is over, because the driver has detached it, or process %u has ended. "   \
                   "Close the debugger.")                                                                     \
     X(DEBUG_BUSY,                                                                                            \
@@ -5213,7 +5979,7 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
                              "for. Call it elsewhere.")                                                      \
     X(NO_ANSWER,                                                                                             \
       "zt_debug_stop: the device has not answered zetDebugInterrupt in time. What stops later is "           \
-      "resumed at once. Allow more time, or call zt_debug_wait() if events wait to be delivered.")           \
+      "resumed. Allow more time, and call zt_debug_wait() if events wait to be delivered.")                  \
     X(TOO_MANY_STOPS,                                                                                        \
       "zt_debug_stop: %u stops wait for the device to answer. Wait for one of them, or stop "                \
       "all threads at once.")                                                                                \
@@ -5221,8 +5987,8 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
                    "zt_debug_get_register_set() for those that it has.")                                     \
     X(BAD_REGISTERS, "%s: the set '%.32s' has %u registers. Name fewer.")                                    \
     X(SMALL_BUFFER, "%s: %u registers of the set '%.32s' take %u bytes each. Pass a larger buffer.")         \
-    X(MODULE_NOT_READ, "zetDebugReadMemory failed: %s. A module of %llu bytes is not known to "              \
-                       "zt_debug_where(). Raise config.module_limit, or free memory.")                       \
+    X(MODULE_NOT_READ, "%s: a module of %llu bytes is not known to zt_debug_where(): %s. Raise "             \
+                       "config.module_limit if that is lower, or free memory.")                              \
     X(NO_KERNEL_THERE,                                                                                       \
       "zt_debug_where: no module that was loaded has a kernel at 0x%llx. Call it while the "                 \
       "module is loaded, and build modules with symbols.")                                                   \
@@ -5799,7 +6565,7 @@ ZT__PRIVATE int zt__read_paranoid_files(char *text, size_t size) {
     int all_may = 1;
     snprintf(text, size, "%s (xe) or %s (i915), whichever there is", paths[0], paths[1]);
     for (i = 0; i < ZT__COUNT_OF(paths); i++) {
-        FILE *file = fopen(paths[i], "r");
+        FILE *file = zt__open_file(paths[i], "r");
         int value, is_number;
         if (!file) {
             continue;
@@ -5864,7 +6630,7 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
         zt__report(diagnostics, METRICS_NOT_ENABLED, result, call, name);
         return ZT_NOT_ENABLED;
     }
-    if (may_be_forbidden && !zt__read_paranoid_files(files, sizeof files) && geteuid() != 0) {
+    if (may_be_forbidden && !zt__read_paranoid_files(files, sizeof files) && !zt__is_privileged()) {
         zt__report(diagnostics, NO_PERMISSION, result, call, name, files);
         return ZT_NO_PERMISSION;
     }
@@ -6076,7 +6842,7 @@ ZT__PRIVATE uint32_t zt__find_next_group(const zt__selector *selector, const zt_
         }
     }
     for (i = 0; i < cover->group_count; i++) {
-        count = __builtin_popcountll(cover->has[i] & cover->missing);
+        count = zt__count_bits(cover->has[i] & cover->missing);
         if ((cover->has[i] & rarest) && count > highest && zt__domain_has_room(selector, i, most)) {
             highest = count;
             next = i;
@@ -8133,8 +8899,8 @@ ZT__PRIVATE zt_profiler *zt__create_profiler(const zt_config *complete) {
         return NULL;
     }
     profiler->config = *complete;
-    pthread_mutex_init(&profiler->collector.mutex, NULL);
-    pthread_mutex_init(&profiler->mutex, NULL);
+    zt__create_mutex(&profiler->collector.mutex);
+    zt__create_mutex(&profiler->mutex);
     profiler->diagnostics.mutex = &profiler->mutex;
     profiler->diagnostics.log = complete->log;
     profiler->diagnostics.log_user = complete->log_user;
@@ -8189,8 +8955,8 @@ ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler) {
     zt__free(&allocator, profiler->columns);
     zt__free(&allocator, profiler->reports);
     zt__free(&allocator, profiler->strings);
-    pthread_mutex_destroy(&profiler->collector.mutex);
-    pthread_mutex_destroy(&profiler->mutex);
+    zt__destroy_mutex(&profiler->collector.mutex);
+    zt__destroy_mutex(&profiler->mutex);
     zt__free(&allocator, profiler);
 }
 
@@ -9323,7 +10089,7 @@ ZT__PRIVATE void zt__drop_at_begin(zt_profiler *profiler, zt_cause cause) {
 ZT__PRIVATE void zt__drop_open_slot(zt_profiler *profiler, zt__slot *slot, zt_cause cause, int has_commands) {
     zt__count_dropped(profiler, slot->region, slot->list, slot->submitted_ns, cause);
     zt__leave_nesting(profiler, slot);
-    zt__increment(&slot->generation);
+    zt__add(&slot->generation, 1);
     slot->is_dropped = slot->needs_reset = 1;
     if (has_commands) {
         zt__move_slot(profiler, slot, ZT__SLOT_PARTIAL);
@@ -9412,7 +10178,7 @@ ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_ha
     if (profiler->timeline) {
         memset(&slot->origin, 0, sizeof slot->origin);
         slot->origin.list_name = slot->list->name;
-        slot->origin.appended_by = slot->origin.submitted_by = zt__get_system_thread();
+        slot->origin.appended_by = slot->origin.submitted_by = zt__get_thread_number();
         slot->origin.appended_ns = slot->submitted_ns;
     }
     region.generation = zt__load(&slot->generation);
@@ -9712,7 +10478,7 @@ ZT__PRIVATE zt_cause zt__loss_by_execution(zt__slot_state state) {
 /* Moves the slots of a list that is about to be executed to PENDING. With the mutex held. */
 ZT__PRIVATE void zt__announce_list(zt_profiler *profiler, zt__list *list, ze_command_queue_handle_t queue,
                                    uint64_t now) {
-    uint32_t thread = profiler->timeline ? zt__get_system_thread() : 0;
+    uint32_t thread = profiler->timeline ? zt__get_thread_number() : 0;
     zt__slot *slot = list->first;
     list->overwritten = 0;
     list->ran_before = list->ran_up_to;
@@ -11438,28 +12204,28 @@ ZT__PRIVATE ze_result_t zt__read_clocks(const zt__driver *driver, const zt__cloc
    after the last, the mean rate of all pairs holds. The conversion is monotonic, so regions that are nested
    stay nested. There is at least one pair. */
 ZT__PRIVATE uint64_t zt__convert_time(const zt__clock *clock, uint64_t time_ns, int from, int to) {
-    const zt__clock_pair *pairs = clock->pairs, *near, *begin = &pairs[0];
+    const zt__clock_pair *pairs = clock->pairs, *nearest, *begin = &pairs[0];
     const zt__clock_pair *end = &pairs[clock->pair_count - 1];
     uint32_t i = clock->pair_count - 1;
     double rate = 1, elapsed, converted;
     while (i > 0 && pairs[i].ns[from] > time_ns) {
         i--;
     }
-    near = &pairs[i];
-    if (time_ns >= near->ns[from] && i + 1 < clock->pair_count) {
-        begin = near;
-        end = near + 1;
+    nearest = &pairs[i];
+    if (time_ns >= nearest->ns[from] && i + 1 < clock->pair_count) {
+        begin = nearest;
+        end = nearest + 1;
     }
     if (begin != end) {
         rate = (double)(end->ns[to] - begin->ns[to]) / (double)(end->ns[from] - begin->ns[from]);
     }
-    elapsed =
-        time_ns >= near->ns[from] ? (double)(time_ns - near->ns[from]) : -(double)(near->ns[from] - time_ns);
+    elapsed = time_ns >= nearest->ns[from] ? (double)(time_ns - nearest->ns[from])
+                                           : -(double)(nearest->ns[from] - time_ns);
     converted = elapsed * rate;
     if (converted >= 0) {
-        return near->ns[to] + (uint64_t)converted;
+        return nearest->ns[to] + (uint64_t)converted;
     }
-    return -converted < (double)near->ns[to] ? near->ns[to] - (uint64_t)-converted : 0;
+    return -converted < (double)nearest->ns[to] ? nearest->ns[to] - (uint64_t)-converted : 0;
 }
 
 /* Returns the most by which a converted time can be wrong, about a time of the host. Between two pairs, that
@@ -11634,7 +12400,7 @@ ZT__PRIVATE void zt__release_stream_data(zt__stream_data *data) {
     zt__free(&allocator, data->sums);
     zt__free(&allocator, data->metrics);
     zt__free_group(&allocator, &data->group);
-    pthread_mutex_destroy(&data->mutex);
+    zt__destroy_mutex(&data->mutex);
     zt__free(&allocator, data);
 }
 
@@ -11737,7 +12503,7 @@ ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *miss
    hooks may execute lists inside of a call. The mutex is held. */
 ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns) {
     zt__timeline *timeline = profiler->timeline;
-    uint32_t thread = zt__get_system_thread();
+    uint32_t thread = zt__get_thread_number();
     uint64_t i = timeline->executions_written;
     zt__execution *execution;
     if (begin_ns) {
@@ -14494,7 +15260,7 @@ ZT__PRIVATE const zt__suffix *zt__find_suffix(const char *path) {
     };
     uint32_t i;
     for (i = 0; i < ZT__COUNT_OF(suffixes); i++) {
-        if (zt__ends_with(path, suffixes[i].text, strcasecmp)) {
+        if (zt__ends_with(path, suffixes[i].text, zt__compare_ignoring_case)) {
             return &suffixes[i];
         }
     }
@@ -14503,8 +15269,8 @@ ZT__PRIVATE const zt__suffix *zt__find_suffix(const char *path) {
 
 /* Returns the end of a path from its last dot, or "". */
 ZT__PRIVATE const char *zt__after_last_dot(const char *path) {
-    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
-    return dot && (!slash || dot > slash) ? dot : path + strlen(path);
+    const char *name = zt__file_name(path), *dot = strrchr(name, '.');
+    return dot ? dot : path + strlen(path);
 }
 
 /* Finds the format that the suffix of a path stands for. Returns 0 if it stands for none. Without a
@@ -14541,7 +15307,7 @@ ZT__PRIVATE zt__file_path zt__expand_path(const char *name, size_t length) {
         const char *inserted = name, *brace = (const char *)memchr(name, '}', (size_t)(end - name));
         size_t size = 1;
         if (end - name >= 2 && memcmp(name, "%p", 2) == 0) {
-            size = (size_t)snprintf(number, sizeof number, "%ld", (long)getpid());
+            size = (size_t)snprintf(number, sizeof number, "%ld", zt__get_process_id());
             inserted = number;
             name += 2;
         } else if (brace && brace - name >= 3 && memcmp(name, "%q{", 3) == 0) {
@@ -14570,7 +15336,7 @@ ZT__PRIVATE int zt__next_path(const char **list, zt__file_path *path) {
         return 0;
     }
     *path = zt__expand_path(name, length);
-    if (strcasecmp(path->text, "table") == 0) {
+    if (zt__compare_ignoring_case(path->text, "table") == 0) {
         strcpy(path->text, "-");
     }
     return 1;
@@ -14582,10 +15348,10 @@ ZT__PRIVATE void zt__number_path(zt__file_path *path, uint32_t n) {
     const zt__suffix *suffix = zt__find_suffix(path->text);
     size_t length = strlen(path->text);
     size_t tail = suffix ? strlen(suffix->text) : strlen(zt__after_last_dot(path->text));
-    struct stat target;
+    zt__file_properties target;
     zt__file_path unnumbered = *path;
     if (n > 1 && !zt__find_standard_stream(path->text) &&
-        (stat(path->text, &target) != 0 || S_ISREG(target.st_mode))) {
+        (!zt__get_file_properties(path->text, &target) || target.is_regular)) {
         snprintf(path->text, sizeof path->text, "%.*s.%u%s", (int)(length - tail), unnumbered.text,
                  (unsigned)n, unnumbered.text + length - tail);
     }
@@ -14609,7 +15375,7 @@ ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t 
 
 /* Returns whether a variable asks for nothing. */
 ZT__PRIVATE int zt__is_off(const char *value) {
-    return !zt__has_names(value) || strcmp(value, "0") == 0 || strcasecmp(value, "off") == 0;
+    return !zt__has_names(value) || strcmp(value, "0") == 0 || zt__compare_ignoring_case(value, "off") == 0;
 }
 
 /* Returns whether a list has a report that shows the timeline. */
@@ -14729,7 +15495,7 @@ ZT__PRIVATE void zt__read_environment(zt_profiler *profiler) {
     if (zt__is_off(list) || !process) {
         return;
     }
-    profiler->report_number = __atomic_add_fetch(&process->reporting, 1, __ATOMIC_RELAXED);
+    profiler->report_number = zt__add(&process->reporting, 1);
     profiler->reports = zt__duplicate_text(&profiler->config.allocator, list);
     if (!profiler->reports) {
         zt__report_no_memory(&profiler->diagnostics, "zt_open", "the paths of reports");
@@ -14763,20 +15529,6 @@ ZT__PRIVATE ze_driver_handle_t zt__find_driver(ze_device_handle_t device) {
         }
     }
     return NULL;
-}
-
-/* Reads the command line of the process, with blanks between the arguments. */
-ZT__PRIVATE void zt__read_program(char *program, size_t room) {
-    FILE *file = fopen("/proc/self/cmdline", "rb");
-    size_t i, size = 0;
-    if (file) {
-        size = fread(program, 1, room - 1, file);
-        fclose(file);
-    }
-    program[size] = 0;
-    for (i = 0; i + 1 < size; i++) {
-        program[i] = program[i] ? program[i] : ' ';
-    }
 }
 
 /* Fills in what can be found out about device and program. What cannot stays unknown. */
@@ -15148,7 +15900,7 @@ ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
                 zt__count_dropped(profiler, slot->region, slot->list, slot->submitted_ns,
                                   ZT_DROPPED_NOT_CLOSED);
                 zt__leave_nesting(profiler, slot);
-                zt__increment(&slot->generation);
+                zt__add(&slot->generation, 1);
                 break;
             case ZT__SLOT_PENDING:
                 unfinished++;
@@ -15357,7 +16109,7 @@ ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_
         zt__free(&config.allocator, data);
         return NULL;
     }
-    pthread_mutex_init(&data->mutex, NULL);
+    zt__create_mutex(&data->mutex);
     data->allocator = config.allocator;
     data->owners = 1;
     stream->data = data;
@@ -15375,7 +16127,7 @@ ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_
     stream->marker_metric = stream->reason_metric = UINT32_MAX;
     stream->marker_reason = stream->other_reason = zt__nan();
     stream->gap_first = UINT64_MAX;
-    pthread_mutex_init(&stream->reader.mutex, NULL);
+    zt__create_mutex(&stream->reader.mutex);
     zt__load_driver(&stream->driver);
     /* The device also stores small numbers with another meaning in StreamMarker, so markers have large ones.
      */
@@ -15780,7 +16532,7 @@ ZT__PRIVATE void zt__sleep_until_notified(zt_stream *stream) {
 ZT__PRIVATE int zt__run_reader_thread(void *user) {
     zt_stream *stream = (zt_stream *)user;
     zt__fill_ring(stream);
-    zt__store(&stream->reader_cpu_ns, zt__clock_ns(CLOCK_THREAD_CPUTIME_ID));
+    zt__store(&stream->reader_cpu_ns, zt__get_thread_cpu_ns());
     zt__sleep_until_notified(stream);
     return !zt__is_device_lost(stream->diagnostics);
 }
@@ -16223,7 +16975,7 @@ ZT__PRIVATE void zt__destroy_stream(zt_stream *stream) {
     /* The last samples need not wait for more rows. */
     zt__attribute_rows_of_stream(stream->data);
     zt__release_stream_data(stream->data);
-    pthread_mutex_destroy(&stream->reader.mutex);
+    zt__destroy_mutex(&stream->reader.mutex);
     zt__free(&allocator, stream);
 }
 
@@ -16303,12 +17055,12 @@ ZT_API ze_result_t zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row
         return zt__report(stream->diagnostics, STREAM_BUSY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
                           "zt_stream_read");
     }
-    __atomic_add_fetch(&stream->users, 1, __ATOMIC_ACQ_REL);
+    zt__add(&stream->users, 1);
     if (zt__lock_until(&stream->reader, deadline)) {
         result = zt__read_rows(stream, &receiver, deadline);
         zt__unlock_timed(&stream->reader);
     }
-    __atomic_sub_fetch(&stream->users, 1, __ATOMIC_ACQ_REL);
+    zt__add(&stream->users, UINT32_MAX); /* one less */
     return result;
 }
 
@@ -16554,8 +17306,18 @@ ZT__PRIVATE void zt__leave_session(zt_debugger *debugger) {
     zt__end_debug_call(debugger);
 }
 
-/* Reports a call of the driver unless it has succeeded. `debugger->session` may be held. */
+/* Lets other threads lock the session. Also limits how often a driver is asked that does not wait. */
+ZT__PRIVATE void zt__give_way(void) {
+    const struct timespec nap = {0, 1000000};
+    nanosleep(&nap, NULL);
+}
+
+/* Reports a call of the driver unless it has succeeded. */
 ZT__PRIVATE ze_result_t zt__check_debug(zt_debugger *debugger, ze_result_t result, const char *call) {
+    if (zt__means_device_loss(result)) {
+        zt__store(&debugger->diagnostics.device_lost, 1);
+        return zt__report(&debugger->diagnostics, DEBUGGED_DEVICE_LOST, result, call, zt_result_name(result));
+    }
     return zt__check(&debugger->diagnostics, result, call, "Try again; if it persists, update the driver.");
 }
 
@@ -16582,8 +17344,8 @@ ZT__PRIVATE void zt__read_debug_module(zt_debugger *debugger, zt__debug_module *
     }
     zt__free(&debugger->config.allocator, module->bytes);
     module->bytes = NULL;
-    zt__report(&debugger->diagnostics, MODULE_NOT_READ, result, zt_result_name(result),
-               (unsigned long long)size);
+    zt__report(&debugger->diagnostics, MODULE_NOT_READ, result, "zetDebugReadMemory",
+               (unsigned long long)size, zt_result_name(result));
 }
 
 /* Removes a module that is unloaded and that nobody uses, the oldest first. Returns 0 if there is none. */
@@ -16646,8 +17408,8 @@ ZT__PRIVATE void zt__add_debug_module(zt_debugger *debugger, const zet_debug_eve
         made->bytes = NULL;
         made->size = 0;
         zt__report(&debugger->diagnostics, MODULE_NOT_READ, ZE_RESULT_ERROR_INVALID_SIZE,
-                   zt_result_name(ZE_RESULT_ERROR_INVALID_SIZE),
-                   (unsigned long long)(place->moduleEnd - place->moduleBegin));
+                   "zetDebugReadMemory", (unsigned long long)(place->moduleEnd - place->moduleBegin),
+                   "others need the room");
     }
 }
 
@@ -16799,23 +17561,26 @@ ZT__PRIVATE zt_debug_event zt__to_debug_event(const zet_debug_event_t *from) {
     return event;
 }
 
-/* Gets the next event, and waits for it until the deadline, for no longer than a few milliseconds. Returns
-   NOT_READY if there is none. `delivering` is held. */
-ZT__PRIVATE ze_result_t zt__next_event(zt_debugger *debugger, uint64_t deadline, zet_debug_event_t *event) {
+/* Returns for how many milliseconds a thread may wait in the driver, with `session` held: until the deadline,
+   but not for long, and not at all if other threads want the session. */
+ZT__PRIVATE uint64_t zt__event_slice(const zt_debugger *debugger, uint64_t deadline) {
     uint64_t now = zt__now_ns(), left = now < deadline ? deadline - now : 0;
     uint64_t milliseconds = left / 1000000 + (left % 1000000 != 0);
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    if (milliseconds > ZT__DEBUG_SLICE_MS) {
-        milliseconds = ZT__DEBUG_SLICE_MS;
-    }
     if (zt__load(&debugger->wanting)) {
-        milliseconds = 0;
+        return 0;
     }
+    return milliseconds < ZT__DEBUG_SLICE_MS ? milliseconds : (uint64_t)ZT__DEBUG_SLICE_MS;
+}
+
+/* Gets the next event, and waits for it until the deadline, but not for long. Returns NOT_READY if there is
+   none. `delivering` is held. */
+ZT__PRIVATE ze_result_t zt__next_event(zt_debugger *debugger, uint64_t deadline, zet_debug_event_t *event) {
+    ze_result_t result = ZE_RESULT_SUCCESS;
     if (!zt__lock_until(&debugger->session, deadline)) {
         return ZE_RESULT_NOT_READY;
     }
     if (debugger->event_count == 0) {
-        result = zt__read_event(debugger, milliseconds);
+        result = zt__read_event(debugger, zt__event_slice(debugger, deadline));
     }
     if (debugger->event_count > 0) {
         *event = debugger->events[debugger->first_event];
@@ -16845,11 +17610,10 @@ ZT__PRIVATE ze_result_t zt__acknowledge_delivered(zt_debugger *debugger, const c
 /* Delivers events until the function stops, an error, or the deadline for the first one. */
 ZT__PRIVATE ze_result_t zt__deliver_events(zt_debugger *debugger, uint64_t deadline, zt_debug_fn function,
                                            void *user) {
-    enum { NAP_NS = 1000000 };
     uint32_t delivered = 0;
     int has_stopped = 0;
     ze_result_t result = ZE_RESULT_SUCCESS;
-    while (!has_stopped && delivered < ZT__DEBUG_EVENTS && result == ZE_RESULT_SUCCESS) {
+    while (!has_stopped && delivered < ZT__DEBUG_EVENTS) {
         zet_debug_event_t event;
         zt_debug_event shown;
         result = zt__next_event(debugger, delivered ? 0 : deadline, &event);
@@ -16862,16 +17626,17 @@ ZT__PRIVATE ze_result_t zt__deliver_events(zt_debugger *debugger, uint64_t deadl
             delivered++;
         } else if (result == ZE_RESULT_NOT_READY && delivered == 0 && zt__now_ns() < deadline &&
                    !zt__load(&debugger->is_closing)) {
-            if (zt__load(&debugger->wanting)) {
-                struct timespec nap = zt__to_timespec(NAP_NS);
-                nanosleep(&nap, NULL);
-            }
-            result = ZE_RESULT_SUCCESS;
+            zt__give_way();
+            continue;
+        }
+        if (result != ZE_RESULT_SUCCESS) {
+            break;
         }
     }
-    return delivered && (result == ZE_RESULT_NOT_READY || result == ZE_RESULT_ERROR_NOT_AVAILABLE)
-               ? ZE_RESULT_SUCCESS
-               : result;
+    if (delivered && (result == ZE_RESULT_NOT_READY || result == ZE_RESULT_ERROR_NOT_AVAILABLE)) {
+        return ZE_RESULT_SUCCESS; /* there are no more, or the last one was that the session is over */
+    }
+    return result;
 }
 
 ZT_API ze_result_t zt_debug_wait(zt_debugger *debugger, uint64_t timeout_ns, zt_debug_fn function,
@@ -16897,6 +17662,8 @@ ZT_API ze_result_t zt_debug_wait(zt_debugger *debugger, uint64_t timeout_ns, zt_
     }
     if (result == ZE_RESULT_ERROR_NOT_AVAILABLE) {
         zt__report_over(debugger, call);
+    } else if (result == ZE_RESULT_NOT_READY && zt__load(&debugger->is_closing)) {
+        result = ZE_RESULT_ERROR_NOT_AVAILABLE;
     }
     zt__end_debug_call(debugger);
     return result;
@@ -16941,10 +17708,13 @@ ZT__PRIVATE ze_result_t zt__read_events(zt_debugger *debugger, const char *call)
    session is over. `session` is held. */
 ZT__PRIVATE ze_result_t zt__check_access(zt_debugger *debugger, ze_result_t result, const char *call,
                                          const char *driver_call, const char *remedy) {
-    if (result == ZE_RESULT_ERROR_NOT_AVAILABLE && zt__read_events(debugger, call) != ZE_RESULT_SUCCESS) {
-        return result;
+    if (result != ZE_RESULT_ERROR_NOT_AVAILABLE) {
+        return zt__check_debug(debugger, result, driver_call);
     }
-    return zt__check(&debugger->diagnostics, result, driver_call, remedy);
+    if (zt__read_events(debugger, call) == ZE_RESULT_SUCCESS) {
+        zt__check(&debugger->diagnostics, result, driver_call, remedy);
+    }
+    return result;
 }
 
 /* Returns the first set that has this type, or NULL. */
@@ -17085,10 +17855,10 @@ ZT__PRIVATE ze_result_t zt__ask_to_stop(zt_debugger *debugger, ze_device_thread_
 /* Waits for the answer of the device. `session` is held, but not all the time. */
 ZT__PRIVATE ze_result_t zt__await_interrupt(zt_debugger *debugger, zt__interrupt *asked, uint64_t deadline) {
     ze_result_t result = ZE_RESULT_SUCCESS;
-    while (!asked->is_answered && result == ZE_RESULT_SUCCESS) {
+    while (!asked->is_answered && (result == ZE_RESULT_SUCCESS || result == ZE_RESULT_NOT_READY)) {
         uint64_t now = zt__now_ns();
-        result = zt__read_event(debugger, now < deadline && zt__load(&debugger->wanting) == 0);
-        if (result != ZE_RESULT_NOT_READY || asked->is_answered) {
+        result = zt__read_event(debugger, zt__event_slice(debugger, deadline));
+        if (result != ZE_RESULT_NOT_READY) {
             continue;
         }
         if (now >= deadline || zt__load(&debugger->is_closing)) {
@@ -17096,7 +17866,7 @@ ZT__PRIVATE ze_result_t zt__await_interrupt(zt_debugger *debugger, zt__interrupt
         }
         /* For others, such as a thread that delivers events when there is no room for more. */
         zt__unlock_timed(&debugger->session);
-        result = ZE_RESULT_SUCCESS;
+        zt__give_way();
         zt__lock_session(debugger, UINT64_MAX);
     }
     asked->waiting--;
@@ -17145,15 +17915,6 @@ ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads,
     return result;
 }
 
-/* Returns whether two patterns may have a thread in common. */
-ZT__PRIVATE int zt__patterns_meet(ze_device_thread_t a, ze_device_thread_t b) {
-    const uint32_t all = ZT_DEBUG_ALL;
-    return (a.slice == b.slice || a.slice == all || b.slice == all) &&
-           (a.subslice == b.subslice || a.subslice == all || b.subslice == all) &&
-           (a.eu == b.eu || a.eu == all || b.eu == all) &&
-           (a.thread == b.thread || a.thread == all || b.thread == all);
-}
-
 ZT_API ze_result_t zt_debug_resume(zt_debugger *debugger, zt_debug_thread threads) {
     const char *call = "zt_debug_resume";
     ze_device_thread_t meant = zt__to_device_thread(threads);
@@ -17187,13 +17948,13 @@ ZT_API ze_result_t zt_debug_resume(zt_debugger *debugger, zt_debug_thread thread
 }
 
 /* Where zt_debug_threads stores what it finds. */
-typedef struct zt__thread_list_out {
+typedef struct zt__stopped_list {
     zt_debug_thread *threads;
     uint32_t room, count;
-} zt__thread_list_out;
+} zt__stopped_list;
 
 ZT__PRIVATE void zt__store_thread(void *user, zt_debug_thread thread) {
-    zt__thread_list_out *out = (zt__thread_list_out *)user;
+    zt__stopped_list *out = (zt__stopped_list *)user;
     if (out->count < out->room) {
         out->threads[out->count] = thread;
     }
@@ -17203,7 +17964,7 @@ ZT__PRIVATE void zt__store_thread(void *user, zt_debug_thread thread) {
 ZT_API ze_result_t zt_debug_threads(zt_debugger *debugger, zt_debug_thread *threads, uint32_t *count) {
     const char *call = "zt_debug_threads";
     const zt_debug_thread all = {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL};
-    zt__thread_list_out out = {threads, 0, 0};
+    zt__stopped_list out = {threads, 0, 0};
     ze_result_t result;
     if (!count) {
         return debugger ? zt__report_null(&debugger->diagnostics, call, "count") : ZE_RESULT_SUCCESS;
@@ -17472,9 +18233,9 @@ ZT_API ze_result_t zt_debug_get_address(zt_debugger *debugger, zt_debug_thread t
     enum { AT = 8, BYTES = 4, MOST = 256 }; /* cr0.2 has the offset from the base */
     const char *call = "zt_debug_get_address";
     const zt_debug_register_set *control, *bases;
-    uint8_t bytes[MOST];
+    uint8_t bytes[MOST] = {0};
     uint64_t base = 0;
-    uint32_t offset, first, count;
+    uint32_t offset = 0, first, count;
     ze_result_t result;
     if (address) {
         *address = 0;
@@ -17642,7 +18403,7 @@ ZT__PRIVATE ze_result_t zt__report_debug_refusal(zt_debugger *debugger, ze_resul
     const char *enabled = getenv("ZET_ENABLE_PROGRAM_DEBUGGING");
     const unsigned pid = debugger->pid;
     char path[96];
-    if (kill((pid_t)pid, 0) != 0 && errno == ESRCH) {
+    if (pid > INT32_MAX || (kill((pid_t)pid, 0) != 0 && errno == ESRCH)) {
         return zt__report(diagnostics, NO_SUCH_PROCESS, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name, pid);
     }
     switch ((uint32_t)result) {
@@ -17769,6 +18530,41 @@ ZT_API zt_debug_config zt_debug_config_default(void) {
     return config;
 }
 
+/* Returns whether the device has not answered a stop yet. */
+ZT__PRIVATE int zt__has_interrupt(const zt_debugger *debugger) {
+    uint32_t i;
+    for (i = 0; i < ZT__DEBUG_INTERRUPTS; i++) {
+        if (debugger->interrupts[i].is_used) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Acknowledges what waits to be delivered. */
+ZT__PRIVATE void zt__acknowledge_all(zt_debugger *debugger) {
+    for (; debugger->event_count > 0; debugger->event_count--) {
+        zt__acknowledge(debugger, &debugger->events[debugger->first_event]);
+        debugger->first_event = (debugger->first_event + 1) % ZT__DEBUG_EVENTS;
+    }
+}
+
+/* Acknowledges all events and resumes all threads, also those that are about to stop, for a limited time. No
+   other thread uses the debugger. */
+ZT__PRIVATE void zt__release_target(zt_debugger *debugger) {
+    uint64_t deadline = zt__deadline(debugger->config.wait_timeout_ns);
+    ze_result_t result;
+    do {
+        zt__acknowledge_all(debugger);
+        result = zt__read_event(debugger, zt__has_interrupt(debugger) ? ZT__DEBUG_SLICE_MS : 0);
+    } while (zt__now_ns() < deadline &&
+             (result == ZE_RESULT_SUCCESS || (result == ZE_RESULT_NOT_READY && zt__has_interrupt(debugger))));
+    zt__acknowledge_all(debugger);
+    if (!debugger->is_over && !zt__is_device_lost(&debugger->diagnostics)) {
+        zt__resume(debugger, zt__all_threads);
+    }
+}
+
 /* Attaches a debugger. */
 ZT__PRIVATE ze_result_t zt__attach_debugger(zt_debugger *debugger) {
     zet_debug_config_t config;
@@ -17786,6 +18582,7 @@ ZT__PRIVATE ze_result_t zt__attach_debugger(zt_debugger *debugger) {
     }
     result = zt__load_register_sets(debugger);
     if (result != ZE_RESULT_SUCCESS) {
+        zt__release_target(debugger);
         zetDebugDetach(debugger->handle);
     }
     return result;
@@ -17823,41 +18620,6 @@ ZT_API ze_result_t zt_debug_open(ze_device_handle_t device, uint32_t pid, const 
     }
     *debugger = opened;
     return result;
-}
-
-/* Returns whether the device has not answered a stop yet. */
-ZT__PRIVATE int zt__has_interrupt(const zt_debugger *debugger) {
-    uint32_t i;
-    for (i = 0; i < ZT__DEBUG_INTERRUPTS; i++) {
-        if (debugger->interrupts[i].is_used) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-/* Acknowledges what waits to be delivered. */
-ZT__PRIVATE void zt__acknowledge_all(zt_debugger *debugger) {
-    for (; debugger->event_count > 0; debugger->event_count--) {
-        zt__acknowledge(debugger, &debugger->events[debugger->first_event]);
-        debugger->first_event = (debugger->first_event + 1) % ZT__DEBUG_EVENTS;
-    }
-}
-
-/* Acknowledges all events and resumes all threads, also those that are about to stop, for a limited time. No
-   other thread uses the debugger. */
-ZT__PRIVATE void zt__release_target(zt_debugger *debugger) {
-    uint64_t deadline = zt__deadline(debugger->config.wait_timeout_ns);
-    ze_result_t result;
-    do {
-        zt__acknowledge_all(debugger);
-        result = zt__read_event(debugger, zt__has_interrupt(debugger) ? ZT__DEBUG_SLICE_MS : 0);
-    } while (zt__now_ns() < deadline &&
-             (result == ZE_RESULT_SUCCESS || (result == ZE_RESULT_NOT_READY && zt__has_interrupt(debugger))));
-    zt__acknowledge_all(debugger);
-    if (!debugger->is_over && !zt__is_device_lost(&debugger->diagnostics)) {
-        zt__resume(debugger, zt__all_threads);
-    }
 }
 
 ZT_API ze_result_t zt_debug_close(zt_debugger *debugger) {
@@ -18191,7 +18953,7 @@ ZT__PRIVATE int zt__find_sampled_metrics(zt__hotspots *hotspots, const zt__group
         if (metric->metricType == ZET_METRIC_TYPE_IP_EXP) {
             hotspots->address_metric = i;
         } else if (metric->metricType == ZET_METRIC_TYPE_EVENT && count < ZT__MOST_COUNTS &&
-                   strcasecmp(metric->resultUnits, "events") == 0) {
+                   zt__compare_ignoring_case(metric->resultUnits, "events") == 0) {
             char *name = hotspots->count_names[count];
             if (!known) {
                 zt__copy_text(name, sizeof hotspots->count_names[count], metric->name, strlen(metric->name));
@@ -18637,9 +19399,9 @@ ZT__PRIVATE void zt__destroy_hotspots(zt__hotspots *hotspots) {
     zt__map_free(&hotspots->spot_map, &allocator);
     zt__free(&allocator, (void *)hotspots->spots);
     zt__free(&allocator, hotspots->places);
-    pthread_mutex_destroy(&hotspots->reading.mutex);
-    pthread_mutex_destroy(&hotspots->finding.mutex);
-    pthread_mutex_destroy(&hotspots->mutex);
+    zt__destroy_mutex(&hotspots->reading.mutex);
+    zt__destroy_mutex(&hotspots->finding.mutex);
+    zt__destroy_mutex(&hotspots->mutex);
     zt__free(&allocator, hotspots);
 }
 
@@ -18660,9 +19422,9 @@ ZT__PRIVATE zt__hotspots *zt__create_hotspots(zt_profiler *profiler) {
     }
     created->profiler = profiler;
     created->allocator = profiler->config.allocator;
-    pthread_mutex_init(&created->reading.mutex, NULL);
-    pthread_mutex_init(&created->finding.mutex, NULL);
-    pthread_mutex_init(&created->mutex, NULL);
+    zt__create_mutex(&created->reading.mutex);
+    zt__create_mutex(&created->finding.mutex);
+    zt__create_mutex(&created->mutex);
     zt__lock(&profiler->mutex);
     if (!profiler->hotspots) {
         profiler->free_hotspots = zt__free_hotspots;
@@ -19176,7 +19938,7 @@ ZT__PRIVATE void zt__open_modules(zt__modules *modules, const zt_allocator *allo
     modules->allocator = *allocator;
     modules->diagnostics = diagnostics;
     modules->wait_timeout_ns = wait_timeout_ns;
-    pthread_mutex_init(&modules->mutex, NULL);
+    zt__create_mutex(&modules->mutex);
 }
 
 /* Called when a tracer is destroyed. */
@@ -19187,7 +19949,7 @@ ZT__PRIVATE void zt__close_modules(zt__modules *modules) {
         zt__free(&modules->allocator, replacement);
     }
     zt__free(&modules->allocator, modules->directory);
-    pthread_mutex_destroy(&modules->mutex);
+    zt__destroy_mutex(&modules->mutex);
 }
 
 /* ---- files ----------------------------------------------------------------------------------------------- */
@@ -19219,7 +19981,7 @@ ZT__PRIVATE void zt__configure_modules(zt__modules *modules, const char *directo
     if (size <= 1) {
         return;
     }
-    if (mkdir(directory, 0777) != 0 && errno != EEXIST) {
+    if (!zt__make_directory(directory)) {
         zt__report_not_saved(modules, directory, ZE_RESULT_ERROR_UNKNOWN, "mkdir", strerror(errno),
                              "Make the directory, or the one that it is in.");
         return;
@@ -19227,7 +19989,7 @@ ZT__PRIVATE void zt__configure_modules(zt__modules *modules, const char *directo
     modules->directory = (char *)zt__allocate(&modules->allocator, LONGEST + size, 1);
     if (!modules->directory) {
         zt__report_no_memory(modules->diagnostics, call, "the name of a directory");
-    } else if (*directory != '/' && getcwd(modules->directory, LONGEST)) {
+    } else if (!zt__is_absolute(directory) && zt__get_working_directory(modules->directory, LONGEST)) {
         strcat(modules->directory, "/");
     }
     if (modules->directory) {
@@ -19240,7 +20002,7 @@ ZT__PRIVATE void zt__configure_modules(zt__modules *modules, const char *directo
 ZT__PRIVATE const char *zt__write_beside(const char *path, const char *beside, const zt__binary *binary) {
     const char *failed = NULL;
     int reason = 0;
-    FILE *file = fopen(beside, "wb");
+    FILE *file = zt__open_file(beside, "wb");
     if (!file) {
         return "fopen";
     }
@@ -19252,12 +20014,12 @@ ZT__PRIVATE const char *zt__write_beside(const char *path, const char *beside, c
         failed = "fclose";
         reason = errno;
     }
-    if (!failed && rename(beside, path) != 0) {
+    if (!failed && !zt__rename_file(beside, path)) {
         failed = "rename";
         reason = errno;
     }
     if (failed) {
-        remove(beside);
+        zt__remove_file(beside);
         errno = reason;
     }
     return failed;
@@ -19274,7 +20036,7 @@ ZT__PRIVATE void zt__save_binary(zt__modules *modules, uint64_t hash, const char
                                  const zt__binary *binary) {
     zt__module_file *file = (zt__module_file *)zt__allocate(&modules->allocator, 1, sizeof *file);
     const char *failed;
-    struct stat before;
+    zt__file_properties before;
     if (!file) {
         zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "malloc",
                              "no memory for a path", "Free some.");
@@ -19282,8 +20044,8 @@ ZT__PRIVATE void zt__save_binary(zt__modules *modules, uint64_t hash, const char
     }
     snprintf(file->path, sizeof file->path, "%s/%016llx.%s", modules->directory, (unsigned long long)hash,
              suffix);
-    if (stat(file->path, &before) != 0 || before.st_size != (off_t)binary->size) {
-        snprintf(file->beside, sizeof file->beside, "%s.%ld.%lx.part", file->path, (long)getpid(),
+    if (!zt__get_file_properties(file->path, &before) || before.size != binary->size) {
+        snprintf(file->beside, sizeof file->beside, "%s.%ld.%lx.part", file->path, zt__get_process_id(),
                  (unsigned long)zt__this_thread());
         failed = zt__write_beside(file->path, file->beside, binary);
         if (failed) {
@@ -20789,7 +21551,7 @@ ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begi
         span->begin_ns = begin_ns;
         span->duration_ns = end_ns - begin_ns;
         span->call = call;
-        span->thread = zt__get_system_thread();
+        span->thread = zt__get_thread_number();
     }
     zt__unlock(&tracer->mutex);
 }
@@ -21621,8 +22383,8 @@ typedef struct zt__dispatcher {
 } zt__dispatcher;
 
 static zt__dispatcher zt__dispatch;
-static zt__mutex zt__dispatch_setup = PTHREAD_MUTEX_INITIALIZER;
-static zt__mutex zt__dispatch_mutex = PTHREAD_MUTEX_INITIALIZER;
+static zt__mutex zt__dispatch_setup = ZT__MUTEX_INITIALIZER;
+static zt__mutex zt__dispatch_mutex = ZT__MUTEX_INITIALIZER;
 
 /* The first frame of the traced call that this thread is in, or NULL. */
 static ZT__THREAD_LOCAL zt__frame *zt__current_call;
@@ -21903,7 +22665,7 @@ ZT__PRIVATE void zt__disable_layer(void) {
 /* Called in a forked child, which traces nothing because the driver does not work there. The threads that
    may have held the locks do not exist in it. */
 ZT__PRIVATE void zt__forget_tracers(void) {
-    static const zt__mutex unlocked = PTHREAD_MUTEX_INITIALIZER;
+    static const zt__mutex unlocked = ZT__MUTEX_INITIALIZER;
     zt__frame *frame;
     zt__tracer *tracer;
     zt__dispatch_setup = unlocked;
@@ -22154,7 +22916,7 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     }
     zt__lock(&zt__dispatch_setup);
     if (!zt__dispatch.handles_fork) {
-        zt__dispatch.handles_fork = pthread_atfork(NULL, NULL, zt__forget_tracers) == 0;
+        zt__dispatch.handles_fork = zt__call_after_fork(zt__forget_tracers);
     }
     if (!zt__dispatch.tracers) {
         zt__find_loader_symbol("zelEnableTracingLayer", (void *)&enable_layer);
@@ -22232,9 +22994,9 @@ ZT__PRIVATE zt__tracer *zt__create_tracer(const zt_allocator *allocator, zt__dia
     tracer->allocator = *allocator;
     tracer->diagnostics = diagnostics;
     tracer->wait_timeout_ns = wait_timeout_ns;
-    pthread_mutex_init(&tracer->mutex, NULL);
-    pthread_mutex_init(&tracer->opening.mutex, NULL);
-    pthread_mutex_init(&tracer->loaded.mutex, NULL);
+    zt__create_mutex(&tracer->mutex);
+    zt__create_mutex(&tracer->opening.mutex);
+    zt__create_mutex(&tracer->loaded.mutex);
     tracer->loaded.allocator = &tracer->allocator;
     tracer->modules.loaded = &tracer->loaded;
     zt__open_modules(&tracer->modules, allocator, diagnostics, wait_timeout_ns);
@@ -22257,9 +23019,9 @@ ZT__PRIVATE void zt__destroy_tracer(zt__tracer *tracer) {
     zt__close_modules(&tracer->modules);
     zt__free(&allocator, tracer->names);
     zt__free(&allocator, tracer->spans);
-    pthread_mutex_destroy(&tracer->mutex);
-    pthread_mutex_destroy(&tracer->opening.mutex);
-    pthread_mutex_destroy(&tracer->loaded.mutex);
+    zt__destroy_mutex(&tracer->mutex);
+    zt__destroy_mutex(&tracer->opening.mutex);
+    zt__destroy_mutex(&tracer->loaded.mutex);
     zt__free(&allocator, tracer);
 }
 
@@ -23185,22 +23947,16 @@ ZT__PRIVATE zt__figures zt__list_figures(const zt_stats *stats) {
     return figures;
 }
 
-/* The C library hides it in strict ISO modes. C++ compilers always define _GNU_SOURCE. */
-#ifndef __cplusplus
-struct tm *gmtime_r(const time_t *seconds, struct tm *utc);
-#endif
-
 /* A time as text: "2026-11-22T03:21:00Z"; "" if it is not known. */
 typedef struct zt__date {
     char text[32];
 } zt__date;
 
 ZT__PRIVATE zt__date zt__format_date(uint64_t seconds) {
-    time_t time = (time_t)seconds;
     struct tm utc;
     zt__date date;
     date.text[0] = 0;
-    if (seconds && gmtime_r(&time, &utc)) {
+    if (seconds && zt__convert_to_utc((time_t)seconds, &utc)) {
         date.text[strftime(date.text, sizeof date.text, "%Y-%m-%dT%H:%M:%SZ", &utc)] = 0;
     }
     return date;
@@ -23608,11 +24364,9 @@ typedef struct zt__hot_place {
 } zt__hot_place;
 
 ZT__PRIVATE zt__hot_place zt__describe_hot_place(const zt__hot_row *row) {
-    const char *slash = strrchr(row->file, '/');
     zt__hot_place place;
     if (*row->file) {
-        snprintf(place.text, sizeof place.text, "%.280s:%u", slash ? slash + 1 : row->file,
-                 (unsigned)row->line);
+        snprintf(place.text, sizeof place.text, "%.280s:%u", zt__file_name(row->file), (unsigned)row->line);
     } else {
         snprintf(place.text, sizeof place.text, "+0x%llx", (unsigned long long)row->offset);
     }
@@ -24875,11 +25629,11 @@ ZT__PRIVATE void zt__write_json_source_line(zt__document *document, uint32_t lin
 /* Opens a source file, unless it is something else, or very large. */
 ZT__PRIVATE FILE *zt__open_source(const char *path) {
     enum { LARGEST = 64 << 20 };
-    struct stat source;
-    if (stat(path, &source) != 0 || !S_ISREG(source.st_mode) || source.st_size > LARGEST) {
+    zt__file_properties source;
+    if (!zt__get_file_properties(path, &source) || !source.is_regular || source.size > LARGEST) {
         return NULL;
     }
-    return fopen(path, "rb");
+    return zt__open_file(path, "rb");
 }
 
 /* Reads the next line of a source file, without its end; a long one is cut. Returns 0 at the end. */
@@ -25385,10 +26139,9 @@ ZT__PRIVATE uint32_t zt__count_metric_columns(const zt__figure_table *table) {
 ZT__PRIVATE size_t zt__get_room(int to_standard_output) {
     enum { DEFAULT = 80, LEAST = 40 };
     const char *columns = getenv("COLUMNS");
-    struct winsize size;
-    int room = DEFAULT;
-    if (to_standard_output && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
-        room = size.ws_col;
+    int room = DEFAULT, width = to_standard_output ? zt__get_terminal_width() : 0;
+    if (width > 0) {
+        room = width;
     } else if (to_standard_output && columns && atoi(columns) > 0) {
         room = atoi(columns);
     }
@@ -26471,17 +27224,8 @@ ZT__PRIVATE int zt__make_slices(zt__trace *trace) {
 
 /* Names a thread as the system does, if it still runs. */
 ZT__PRIVATE void zt__write_thread_name(zt__trace *trace, uint32_t thread) {
-    char path[64], name[64] = "";
-    FILE *file;
-    snprintf(path, sizeof path, "/proc/self/task/%u/comm", (unsigned)thread);
-    file = fopen(path, "r");
-    if (file) {
-        if (!fgets(name, sizeof name, file)) {
-            name[0] = 0;
-        }
-        name[strcspn(name, "\n")] = 0;
-        fclose(file);
-    }
+    char name[64];
+    zt__read_thread_name(thread, name, sizeof name);
     zt__write_name(trace, "thread_name", trace->program, thread, name[0] ? name : "thread");
 }
 
@@ -26490,7 +27234,7 @@ ZT__PRIVATE void zt__write_program_name(zt__trace *trace) {
     char name[256];
     const char *program = trace->profiler->facts.program;
     size_t end = strcspn(program, " "), begin = end;
-    while (begin > 0 && program[begin - 1] != '/') {
+    while (begin > 0 && !zt__is_separator(program[begin - 1])) {
         begin--;
     }
     zt__copy_text(name, sizeof name, program + begin, end - begin);
@@ -26906,7 +27650,7 @@ ZT__PRIVATE int zt__write_trace(zt_profiler *profiler, zt__writer *writer) {
     memset(&trace, 0, sizeof trace);
     trace.profiler = profiler;
     trace.writer = writer;
-    trace.program = (long)getpid();
+    trace.program = zt__get_process_id();
     trace.device = trace.program + (1 + (long)(profiler->id % ZT__MAX_PROFILERS)) * ZT__SYSTEM_NUMBERS;
     zt__relate_clocks(profiler, 1);
     has_memory = zt__choose_arguments(&trace) && zt__copy_spans(&trace) &&
@@ -28267,34 +29011,25 @@ typedef struct zt__target_file {
     char beside[4096 + 64];
 } zt__target_file;
 
-/* The C library hides it in strict ISO modes. C++ compilers always define _GNU_SOURCE. */
-#ifndef __cplusplus
-ssize_t readlink(const char *path, char *target, size_t size);
-#endif
-
 /* Stores what `path` leads to through symbolic links; it need not exist. Returns 0, with errno, if there
    are too many links or the path is too long. */
 ZT__PRIVATE int zt__follow_links(zt__target_file *file, const char *path) {
     enum { MOST_LINKS = 40 };
-    const char *next = path, *slash;
+    const char *next = path;
     size_t directory = 0; /* length of the directory that `next` is relative to */
     uint32_t i;
     for (i = 0; i <= MOST_LINKS; i++) {
         size_t length = strlen(next);
-        ssize_t link_length;
         if (directory + length >= sizeof file->path) {
             errno = ENAMETOOLONG;
             return 0;
         }
         memcpy(file->path + directory, next, length + 1);
-        link_length = readlink(file->path, file->link, sizeof file->link - 1);
-        if (link_length <= 0) {
+        if (!zt__read_link(file->path, file->link, sizeof file->link)) {
             return 1;
         }
-        file->link[link_length] = 0;
         next = file->link;
-        slash = strrchr(file->path, '/');
-        directory = slash && *next != '/' ? (size_t)(slash + 1 - file->path) : 0;
+        directory = zt__is_absolute(next) ? 0 : (size_t)(zt__file_name(file->path) - file->path);
     }
     errno = ELOOP;
     return 0;
@@ -28303,7 +29038,7 @@ ZT__PRIVATE int zt__follow_links(zt__target_file *file, const char *path) {
 /* Writes a file beside the target and renames it, so that nobody reads an incomplete one. */
 ZT__PRIVATE ze_result_t zt__replace_file(const zt__output *output) {
     zt__target_file *file = (zt__target_file *)zt__allocate(output->allocator, 1, sizeof *file);
-    struct stat before;
+    zt__file_properties before;
     ze_result_t result;
     if (!file) {
         return zt__report_no_memory(output->diagnostics, output->call, "a path");
@@ -28311,21 +29046,21 @@ ZT__PRIVATE ze_result_t zt__replace_file(const zt__output *output) {
     if (!zt__follow_links(file, output->path)) {
         result = zt__report_unwritable(output);
     } else {
-        const char *slash = strrchr(file->path, '/'), *name = slash ? slash + 1 : file->path;
+        const char *name = zt__file_name(file->path);
         FILE *part;
         /* A long name is cut, because the name of a file has 255 bytes at the most. */
         snprintf(file->beside, sizeof file->beside, "%.*s%.128s.%ld.%lx.part", (int)(name - file->path),
-                 file->path, name, (long)getpid(), (unsigned long)zt__this_thread());
-        part = fopen(file->beside, "wb");
-        if (part && stat(file->path, &before) == 0) {
-            chmod(file->beside, before.st_mode & 0777); /* the same people may read the report as before */
+                 file->path, name, zt__get_process_id(), (unsigned long)zt__this_thread());
+        part = zt__open_file(file->beside, "wb");
+        if (part && zt__get_file_properties(file->path, &before)) {
+            zt__set_permissions(file->beside, before.permissions); /* the same people may read it as before */
         }
         result = zt__write_content(output, part, fclose);
-        if (result == ZE_RESULT_SUCCESS && rename(file->beside, file->path) != 0) {
+        if (result == ZE_RESULT_SUCCESS && !zt__rename_file(file->beside, file->path)) {
             result = zt__report_unwritable(output);
         }
         if (result != ZE_RESULT_SUCCESS) {
-            remove(file->beside);
+            zt__remove_file(file->beside);
         }
     }
     zt__free(output->allocator, file);
@@ -28334,13 +29069,13 @@ ZT__PRIVATE ze_result_t zt__replace_file(const zt__output *output) {
 
 ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
     FILE *stream = zt__find_standard_stream(output->path);
-    struct stat target;
+    zt__file_properties target;
     if (stream) {
         return zt__write_content(output, stream, fflush);
     }
     /* Pipes, terminals and devices are written to, and not replaced by a file. */
-    if (stat(output->path, &target) == 0 && !S_ISREG(target.st_mode) && !S_ISDIR(target.st_mode)) {
-        return zt__write_content(output, fopen(output->path, "wb"), fclose);
+    if (zt__get_file_properties(output->path, &target) && !target.is_regular && !target.is_directory) {
+        return zt__write_content(output, zt__open_file(output->path, "wb"), fclose);
     }
     return zt__replace_file(output);
 }
@@ -29351,7 +30086,7 @@ ZT__PRIVATE void zt__save_hang(zt__watch *watch, zt__file_path *path) {
         return;
     }
     *path = zt__expand_path(watch->path, strlen(watch->path));
-    zt__number_path(path, __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED));
+    zt__number_path(path, zt__add(&count, 1));
     memset(&output, 0, sizeof output);
     output.call = "zt_watch";
     output.path = path->text;
@@ -29368,7 +30103,9 @@ ZT__PRIVATE void zt__save_hang(zt__watch *watch, zt__file_path *path) {
 ZT__PRIVATE void zt__add_places(zt__watch *watch, zt_hang *hang) {
     const zt__watch_answer *answer = &watch->answer;
     uint32_t i;
-    hang->reason = answer->reason;
+    if (*answer->reason) {
+        hang->reason = answer->reason;
+    }
     hang->stopped = answer->stopped;
     hang->unstopped = answer->unavailable;
     hang->threads_elsewhere = answer->elsewhere;
@@ -30483,24 +31220,24 @@ ZT__PRIVATE double zt__number_of(const char *field) {
 /* Reads the text of a file, and makes room for as many benchmarks as it has lines. */
 ZT__PRIVATE ze_result_t zt__read_bench_file(zt__bench_file *file) {
     enum { MOST_BYTES = 1 << 26 };
-    struct stat properties;
+    zt__file_properties properties;
     const char *why = NULL, *feed;
     FILE *stream = NULL;
     size_t size = 0, lines = 1;
-    if (stat(file->path, &properties) != 0) {
+    if (!zt__get_file_properties(file->path, &properties)) {
         why = strerror(errno);
-    } else if (!S_ISREG(properties.st_mode)) {
+    } else if (!properties.is_regular) {
         why = "it is no regular file";
-    } else if (properties.st_size > MOST_BYTES) {
+    } else if (properties.size > MOST_BYTES) {
         why = "it is too large";
     } else {
-        stream = fopen(file->path, "rb");
+        stream = zt__open_file(file->path, "rb");
         why = stream ? NULL : strerror(errno);
     }
     if (stream) {
-        file->text = (char *)zt__allocate(file->allocator, 1, (size_t)properties.st_size + 1);
+        file->text = (char *)zt__allocate(file->allocator, 1, (size_t)properties.size + 1);
         if (file->text) {
-            size = fread(file->text, 1, (size_t)properties.st_size, stream);
+            size = fread(file->text, 1, (size_t)properties.size, stream);
             file->text[size] = 0;
             why = ferror(stream) ? strerror(errno) : NULL;
         }
@@ -30869,7 +31606,7 @@ ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_benc
 /* What zt_auto keeps until exit. The strings of `config` and `report` are copies. */
 typedef struct zt__auto {
     zt__tracer *tracer; /* NULL: nothing is traced */
-    pid_t process;      /* that called zt_auto: a forked child reports nothing */
+    long process;       /* that called zt_auto: a forked child reports nothing */
     zt_config config;   /* of each profiler */
     const char *report; /* the path of the first report, or "-" */
 } zt__auto;
@@ -30923,7 +31660,7 @@ ZT__PRIVATE void zt__end_auto(void) {
     zt__process *process = zt__get_process();
     zt__traced_device *device;
     int is_sampling = 0;
-    if (!tracer || zt__automatic.process != getpid()) {
+    if (!tracer || zt__automatic.process != zt__get_process_id()) {
         return;
     }
     if (zt__is_inside_hook()) {
@@ -30939,7 +31676,7 @@ ZT__PRIVATE void zt__end_auto(void) {
                 zt_collect(device->profiler, tracer->wait_timeout_ns);
             }
             zt__write_reports(device->profiler, zt__automatic.report,
-                              process ? __atomic_add_fetch(&process->automatic, 1, __ATOMIC_RELAXED) : 1);
+                              process ? zt__add(&process->automatic, 1) : 1);
             if (zt_get_region_count(device->profiler) == 0) {
                 zt__explain_empty_report(device->profiler);
             }
@@ -30972,7 +31709,7 @@ ZT__PRIVATE ze_result_t zt__init_with_tracing(void) {
     ze_result_t result;
     zt__find_loader_symbol("zelEnableTracingLayer", (void *)&enable_layer);
     if (!enable_layer) {
-        setenv("ZE_ENABLE_TRACING_LAYER", "1", 0);
+        zt__set_variable("ZE_ENABLE_TRACING_LAYER", "1", 0);
     }
     result = zeInit(0);
     if (result == ZE_RESULT_SUCCESS) {
@@ -31005,12 +31742,12 @@ ZT__PRIVATE ze_result_t zt__start_auto(const zt_auto_config *given) {
     if (!path || strcmp(path, "1") == 0) {
         path = config.report && *config.report ? config.report : "-";
     }
-    if (zt__is_off(path) || (zt__automatic.tracer && zt__automatic.process == getpid())) {
+    if (zt__is_off(path) || (zt__automatic.tracer && zt__automatic.process == zt__get_process_id())) {
         return ZE_RESULT_SUCCESS;
     }
     result = zt__check_reports(NULL, "zt_auto", path);
     if (config.trace.profile_flags || getenv("ZT_PROFILE_FLAGS")) { /* the driver looks for it in zeInit */
-        setenv("ZET_ENABLE_PROGRAM_INSTRUMENTATION", "1", 0);
+        zt__set_variable("ZET_ENABLE_PROGRAM_INSTRUMENTATION", "1", 0);
     }
     if (result == ZE_RESULT_SUCCESS) {
         result = zt__init_with_tracing();
@@ -31043,7 +31780,7 @@ ZT__PRIVATE ze_result_t zt__start_auto(const zt_auto_config *given) {
         zt__clear_auto();
         return result;
     }
-    zt__automatic.process = getpid();
+    zt__automatic.process = zt__get_process_id();
     zt__automatic.tracer = tracer;
     if (!ends_at_exit) {
         ends_at_exit = atexit(zt__end_auto) == 0;
