@@ -3354,6 +3354,11 @@ ZT__PRIVATE long zt__get_process_id(void) {
     return (long)getpid();
 }
 
+/* Returns whether there is no process of this number. */
+ZT__PRIVATE int zt__is_no_process(uint32_t process) {
+    return process > INT32_MAX || (kill((pid_t)process, 0) != 0 && errno == ESRCH);
+}
+
 /* Stores bytes that differ between the programs that one process executes after each other. */
 ZT__PRIVATE void zt__read_program_bytes(uint8_t bytes[16]) {
     const void *random = (const void *)(uintptr_t)getauxval(AT_RANDOM);
@@ -3725,6 +3730,14 @@ ZT__PRIVATE void zt__set_thread_value(zt__thread_key key, void *value) {
 
 ZT__PRIVATE long zt__get_process_id(void) {
     return (long)GetCurrentProcessId();
+}
+
+ZT__PRIVATE int zt__is_no_process(uint32_t process) {
+    HANDLE opened = OpenProcess(SYNCHRONIZE, FALSE, process);
+    if (opened) {
+        CloseHandle(opened);
+    }
+    return !opened && GetLastError() == ERROR_INVALID_PARAMETER;
 }
 
 ZT__PRIVATE void zt__read_program_bytes(uint8_t bytes[16]) {
@@ -17257,9 +17270,9 @@ static const ze_device_thread_t zt__all_threads = {UINT32_MAX, UINT32_MAX, UINT3
    Returns 0 if the deadline has passed. */
 ZT__PRIVATE int zt__lock_session(zt_debugger *debugger, uint64_t deadline) {
     int is_locked;
-    __atomic_add_fetch(&debugger->wanting, 1, __ATOMIC_ACQ_REL);
+    zt__add(&debugger->wanting, 1);
     is_locked = zt__lock_until(&debugger->session, deadline);
-    __atomic_sub_fetch(&debugger->wanting, 1, __ATOMIC_ACQ_REL);
+    zt__add(&debugger->wanting, UINT32_MAX);
     return is_locked;
 }
 
@@ -17270,16 +17283,16 @@ ZT__PRIVATE ze_result_t zt__begin_debug_call(zt_debugger *debugger, const char *
         return zt__report(&debugger->diagnostics, DEBUG_INSIDE_CALLBACK, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
                           call);
     }
-    __atomic_add_fetch(&debugger->users, 1, __ATOMIC_ACQ_REL);
+    zt__add(&debugger->users, 1);
     if (debugger->process != zt__get_process() || zt__load(&debugger->is_closing)) {
-        __atomic_sub_fetch(&debugger->users, 1, __ATOMIC_ACQ_REL);
+        zt__add(&debugger->users, UINT32_MAX);
         return ZE_RESULT_ERROR_NOT_AVAILABLE;
     }
     return ZE_RESULT_SUCCESS;
 }
 
 ZT__PRIVATE void zt__end_debug_call(zt_debugger *debugger) {
-    __atomic_sub_fetch(&debugger->users, 1, __ATOMIC_ACQ_REL);
+    zt__add(&debugger->users, UINT32_MAX);
 }
 
 /* Reports that the session is over. */
@@ -17308,8 +17321,7 @@ ZT__PRIVATE void zt__leave_session(zt_debugger *debugger) {
 
 /* Lets other threads lock the session. Also limits how often a driver is asked that does not wait. */
 ZT__PRIVATE void zt__give_way(void) {
-    const struct timespec nap = {0, 1000000};
-    nanosleep(&nap, NULL);
+    zt__sleep(1000000);
 }
 
 /* Reports a call of the driver unless it has succeeded. */
@@ -18383,7 +18395,7 @@ ZT__PRIVATE int zt__find_debug_switch(char *path, size_t size) {
             FILE *file;
             int value, is_off;
             snprintf(path, size, "/sys/class/drm/card%u/%s", (unsigned)card, names[i]);
-            file = fopen(path, "r");
+            file = zt__open_file(path, "r");
             is_off = file && fscanf(file, "%d", &value) == 1 && value == 0;
             if (file) {
                 fclose(file);
@@ -18403,7 +18415,7 @@ ZT__PRIVATE ze_result_t zt__report_debug_refusal(zt_debugger *debugger, ze_resul
     const char *enabled = getenv("ZET_ENABLE_PROGRAM_DEBUGGING");
     const unsigned pid = debugger->pid;
     char path[96];
-    if (pid > INT32_MAX || (kill((pid_t)pid, 0) != 0 && errno == ESRCH)) {
+    if (zt__is_no_process(pid)) {
         return zt__report(diagnostics, NO_SUCH_PROCESS, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name, pid);
     }
     switch ((uint32_t)result) {
@@ -18483,9 +18495,9 @@ ZT__PRIVATE void zt__destroy_debugger(zt_debugger *debugger) {
     zt__map_free_values(&debugger->texts, &allocator);
     zt__free(&allocator, debugger->events);
     zt__free(&allocator, debugger->sets);
-    pthread_mutex_destroy(&debugger->delivering.mutex);
-    pthread_mutex_destroy(&debugger->session.mutex);
-    pthread_mutex_destroy(&debugger->mutex);
+    zt__destroy_mutex(&debugger->delivering.mutex);
+    zt__destroy_mutex(&debugger->session.mutex);
+    zt__destroy_mutex(&debugger->mutex);
     zt__free(&allocator, debugger);
 }
 
@@ -18500,9 +18512,9 @@ ZT__PRIVATE zt_debugger *zt__create_debugger(ze_device_handle_t device, uint32_t
         zt__free(&config->allocator, events);
         return NULL;
     }
-    pthread_mutex_init(&debugger->mutex, NULL);
-    pthread_mutex_init(&debugger->delivering.mutex, NULL);
-    pthread_mutex_init(&debugger->session.mutex, NULL);
+    zt__create_mutex(&debugger->mutex);
+    zt__create_mutex(&debugger->delivering.mutex);
+    zt__create_mutex(&debugger->session.mutex);
     debugger->process = zt__get_process();
     debugger->config = *config;
     debugger->device = device;
@@ -18608,7 +18620,7 @@ ZT_API ze_result_t zt_debug_open(ze_device_handle_t device, uint32_t pid, const 
     if (!complete.allocator.allocate) {
         complete.allocator = zt__default_allocator;
     }
-    opened = zt__create_debugger(device, pid ? pid : (uint32_t)getpid(), &complete);
+    opened = zt__create_debugger(device, pid ? pid : (uint32_t)zt__get_process_id(), &complete);
     if (!opened) {
         return zt__report_no_memory(NULL, call, "the debugger");
     }
@@ -18781,7 +18793,7 @@ typedef struct zt__hotspots {
     size_t debug_bytes;
     int has_skipped_debug; /* for config.debug_limit */
     zt__place *places;     /* sorted by the low 32 bits of their bases */
-    uint32_t place_count, place_capacity;
+    uint32_t place_count;
     int places_overlap; /* in these bits */
     zt__map spot_map;   /* by their keys */
     zt__spot **spots;   /* in the order of their first samples */
@@ -18796,32 +18808,6 @@ ZT__PRIVATE zt__hotspots *zt__hotspots_of(const zt_profiler *profiler) {
     return profiler ? (zt__hotspots *)zt__load(&profiler->hotspots) : NULL;
 }
 
-/* Returns the record of a module. If there is none, one without use is used again, or `*made` is added. NULL
-   if that is needed and NULL. The mutex is held. */
-ZT__PRIVATE zt__sampled_module *zt__find_or_add_module(zt__hotspots *hotspots, ze_module_handle_t handle,
-                                                       zt__sampled_module **made) {
-    zt__sampled_module *module, *unused = NULL;
-    for (module = hotspots->modules; module && module->handle != handle; module = module->next) {
-        if (!module->handle && !module->debug && module->kernel_count == 0) {
-            unused = module;
-        }
-    }
-    if (module) {
-        return module;
-    }
-    if (!unused && *made) {
-        unused = *made;
-        *made = NULL;
-        unused->next = hotspots->modules;
-        hotspots->modules = unused;
-    }
-    if (unused) {
-        unused->handle = handle;
-        unused->is_read = 0;
-    }
-    return unused;
-}
-
 /* Sets the module of a kernel, which may be NULL. The mutex is held. */
 ZT__PRIVATE void zt__set_module(zt__sampled_kernel *kernel, zt__sampled_module *module) {
     if (module) {
@@ -18834,11 +18820,11 @@ ZT__PRIVATE void zt__set_module(zt__sampled_kernel *kernel, zt__sampled_module *
 }
 
 /* Returns the record of a kernel, which is added if there is none. `handle` is NULL if its module is not
-   known. NULL without memory. */
+   known. A record of a module that nothing uses any more is used again. NULL without memory. */
 ZT__PRIVATE zt__sampled_kernel *zt__add_sampled_kernel(zt__hotspots *hotspots, const char *name,
                                                        const zt__code *code, ze_module_handle_t handle) {
     size_t size = strlen(name) + 1;
-    zt__sampled_module *module = NULL, *made_module = NULL;
+    zt__sampled_module *module = NULL, *unused = NULL, *made_module = NULL;
     zt__sampled_kernel *kernel;
     zt__sampled_kernel *made =
         (zt__sampled_kernel *)zt__allocate(&hotspots->allocator, 1, sizeof *made + size);
@@ -18860,8 +18846,22 @@ ZT__PRIVATE zt__sampled_kernel *zt__add_sampled_kernel(zt__hotspots *hotspots, c
         kernel->next = hotspots->kernels;
         hotspots->kernels = kernel;
     }
-    if (handle) {
-        module = zt__find_or_add_module(hotspots, handle, &made_module);
+    for (module = handle ? hotspots->modules : NULL; module && module->handle != handle;
+         module = module->next) {
+        if (!module->handle && !module->debug && module->kernel_count == 0) {
+            unused = module;
+        }
+    }
+    if (handle && !module && !unused && made_module) {
+        unused = made_module;
+        made_module = NULL;
+        unused->next = hotspots->modules;
+        hotspots->modules = unused;
+    }
+    if (handle && !module && unused) {
+        module = unused;
+        module->handle = handle;
+        module->is_read = 0;
     }
     if (kernel && module && !(kernel->module && kernel->module->debug)) {
         zt__set_module(kernel, module);
@@ -18914,27 +18914,6 @@ ZT__PRIVATE uint32_t zt__find_place(const zt__hotspots *hotspots, uint32_t addre
 /* Returns whether two kernels cannot both be there: then the later one has replaced the other. */
 ZT__PRIVATE int zt__replaces(const zt__place *later, const zt__place *earlier) {
     return later->base < earlier->base + earlier->size && earlier->base < later->base + later->size;
-}
-
-/* Adds a place, for which there is room, and removes those that it replaces. */
-ZT__PRIVATE void zt__insert_place(zt__hotspots *hotspots, const zt__place *added) {
-    zt__place *places = hotspots->places;
-    uint32_t i, kept = 0;
-    for (i = 0; i < hotspots->place_count; i++) {
-        if (!zt__replaces(added, &places[i])) {
-            places[kept++] = places[i];
-        }
-    }
-    for (i = kept; i > 0 && (uint32_t)places[i - 1].base > (uint32_t)added->base; i--) {
-        places[i] = places[i - 1];
-    }
-    places[i] = *added;
-    hotspots->place_count = kept + 1;
-    /* If any two overlap, so do two neighbours; the last one and the first are that, too. */
-    hotspots->places_overlap = 0;
-    for (i = 0; i <= kept && kept > 0; i++) {
-        hotspots->places_overlap |= zt__has_address(&places[i], (uint32_t)places[i < kept ? i + 1 : 0].base);
-    }
 }
 
 /* ---- samples: with `reading` held ------------------------------------------------------------------------ */
@@ -19047,45 +19026,35 @@ ZT__PRIVATE void zt__count_samples(zt__hotspots *hotspots, const zet_typed_value
     }
 }
 
-/* Calculates reports. Each has one row at the most, for which there is room in the stream's values. Returns
-   how many rows there are, and sets `result` if it fails, or to WARNING_DROPPED_DATA. */
-ZT__PRIVATE uint32_t zt__calculate_addresses(zt_stream *stream, const uint8_t *raw, uint32_t reports,
-                                             ze_result_t *result) {
-    const zt__group *group = &stream->data->group;
-    zt__process *process = zt__get_process();
-    uint32_t counts[ZT__MAX_TILES] = {0};
-    uint32_t i, sets = ZT__MAX_TILES, total = reports * group->metric_count, values = 0;
-    if (!process) {
-        *result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-        return 0;
-    }
-    zt__lock(&process->mutex); /* drivers calculate on one thread at a time */
-    *result = stream->driver.zetMetricGroupCalculateMultipleMetricValuesExp(
-        group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, reports * stream->report_size, raw,
-        &sets, &total, counts, stream->values);
-    zt__unlock(&process->mutex);
-    if (*result != ZE_RESULT_SUCCESS && *result != ZE_RESULT_WARNING_DROPPED_DATA) {
-        return 0;
-    }
-    for (i = 0; i < sets && i < ZT__MAX_TILES; i++) {
-        values += counts[i] < reports * group->metric_count ? counts[i] : reports * group->metric_count;
-    }
-    if (sets > ZT__MAX_TILES || values > reports * group->metric_count || values % group->metric_count != 0) {
-        *result = ZE_RESULT_ERROR_INVALID_SIZE;
-        return 0;
-    }
-    return values / group->metric_count;
-}
-
-/* Adds up what is in the ring. Returns whether the driver has reported that data were dropped. */
+/* Calculates and adds up what is in the ring. A report has one row at the most, for which there is room in
+   the stream's values. Returns whether the driver has reported that data were dropped. */
 ZT__PRIVATE int zt__count_ring(zt__hotspots *hotspots) {
     zt_stream *stream = hotspots->stream;
+    const zt__group *group = &stream->data->group;
+    zt__process *process = zt__get_process();
     const uint8_t *raw;
-    uint32_t i, rows, reports;
+    uint32_t i, reports;
     int is_dropped = 0;
     while ((reports = zt__find_waiting(stream, &raw)) > 0) {
-        ze_result_t result;
-        rows = zt__calculate_addresses(stream, raw, reports, &result);
+        uint32_t counts[ZT__MAX_TILES] = {0};
+        uint32_t sets = ZT__MAX_TILES, values = 0, most = reports * group->metric_count, total = most;
+        ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        if (process) {
+            zt__lock(&process->mutex); /* drivers calculate on one thread at a time */
+            result = stream->driver.zetMetricGroupCalculateMultipleMetricValuesExp(
+                group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, reports * stream->report_size,
+                raw, &sets, &total, counts, stream->values);
+            zt__unlock(&process->mutex);
+        }
+        if (result == ZE_RESULT_SUCCESS || result == ZE_RESULT_WARNING_DROPPED_DATA) {
+            for (i = 0; i < sets && i < ZT__MAX_TILES; i++) {
+                values += counts[i] < most ? counts[i] : most;
+            }
+            if (sets > ZT__MAX_TILES || values > most || values % group->metric_count != 0) {
+                result = ZE_RESULT_ERROR_INVALID_SIZE;
+                values = 0;
+            }
+        }
         is_dropped |= result == ZE_RESULT_WARNING_DROPPED_DATA;
         if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_WARNING_DROPPED_DATA) {
             zt__report_not_calculated(stream, result, "zetMetricGroupCalculateMultipleMetricValuesExp");
@@ -19093,8 +19062,8 @@ ZT__PRIVATE int zt__count_ring(zt__hotspots *hotspots) {
             hotspots->counts.discarded += reports;
             zt__unlock(&hotspots->mutex);
         }
-        for (i = 0; i < rows; i++) {
-            zt__count_samples(hotspots, stream->values + (size_t)i * stream->data->group.metric_count);
+        for (i = 0; i < values / group->metric_count; i++) {
+            zt__count_samples(hotspots, stream->values + (size_t)i * group->metric_count);
         }
         zt__lock(&stream->data->mutex);
         stream->calculated += reports;
@@ -19185,31 +19154,10 @@ ZT__PRIVATE int zt__read_kernel_binary(const zt_allocator *allocator, zt__get_bi
     return is_known;
 }
 
-/* Finds the same by all means. The loader may lack zeKernelGetBinaryExp, or refuse to return a size, and the
-   driver may export it or not; without it, the native binary of the module has the instructions. */
-ZT__PRIVATE int zt__read_code(const zt__hotspots *hotspots, ze_kernel_handle_t kernel,
-                              ze_kernel_handle_t of_driver, ze_module_handle_t module, const char *name,
-                              zt__code *code) {
-    const zt_allocator *allocator = &hotspots->allocator;
-    int is_known =
-        zt__read_kernel_binary(allocator, hotspots->get_binary, of_driver, code) ||
-        zt__read_kernel_binary(allocator, hotspots->profiler->driver.zeKernelGetBinaryExp, kernel, code);
-    zt__binary binary;
-    uint64_t address;
-    zt__elf elf;
-    if (!is_known && module) {
-        zt__read_binary(allocator, module, 0, SIZE_MAX, &binary);
-        is_known = zt__open_elf(binary.bytes, binary.size, &elf) &&
-                   zt__find_in_elf(&elf, name, NULL, &address, code);
-        zt__free(allocator, binary.bytes);
-    }
-    return is_known && code->size > 0 && code->size <= UINT32_MAX;
-}
-
-/* Adds a place, when samples of those that it replaces have been read. */
+/* Adds a place, and removes those that it replaces, when samples of these have been read. */
 ZT__PRIVATE void zt__add_place(zt__hotspots *hotspots, const zt__place *added) {
-    zt__place *larger = NULL;
-    uint32_t i, capacity;
+    zt__place *places = NULL, *before;
+    uint32_t i, room = 0, count = 0;
     int is_replacing = 0;
     zt__lock(&hotspots->mutex);
     for (i = 0; i < hotspots->place_count; i++) {
@@ -19222,40 +19170,48 @@ ZT__PRIVATE void zt__add_place(zt__hotspots *hotspots, const zt__place *added) {
         zt__unlock_timed(&hotspots->reading);
     }
     zt__lock(&hotspots->mutex);
-    while (hotspots->place_count == hotspots->place_capacity) {
-        capacity = hotspots->place_capacity ? 2 * hotspots->place_capacity : 64;
+    while (room <= hotspots->place_count) { /* other threads may add places meanwhile */
+        room = hotspots->place_count + 1;
         zt__unlock(&hotspots->mutex);
-        larger = (zt__place *)zt__allocate(&hotspots->allocator, capacity, sizeof *larger);
-        if (!larger) {
+        zt__free(&hotspots->allocator, places);
+        places = (zt__place *)zt__allocate(&hotspots->allocator, room, sizeof *places);
+        if (!places) {
             return;
         }
         zt__lock(&hotspots->mutex);
-        if (hotspots->place_capacity < capacity) { /* else another thread was faster */
-            zt__place *smaller = hotspots->places;
-            if (smaller) {
-                memcpy(larger, smaller, hotspots->place_count * sizeof *larger);
-            }
-            hotspots->places = larger;
-            hotspots->place_capacity = capacity;
-            larger = smaller;
-        }
-        zt__unlock(&hotspots->mutex);
-        zt__free(&hotspots->allocator, larger);
-        zt__lock(&hotspots->mutex);
     }
+    before = hotspots->places;
+    for (i = 0; i < hotspots->place_count; i++) {
+        if (!zt__replaces(added, &before[i])) {
+            places[count++] = before[i];
+        }
+    }
+    for (i = count++; i > 0 && (uint32_t)places[i - 1].base > (uint32_t)added->base; i--) {
+        places[i] = places[i - 1];
+    }
+    places[i] = *added;
     added->kernel->base = added->base;
-    zt__insert_place(hotspots, added);
+    hotspots->places = places;
+    hotspots->place_count = count;
+    /* If any two overlap, so do two neighbours; the last one and the first are that, too. */
+    hotspots->places_overlap = 0;
+    for (i = 0; i < count && count > 1; i++) {
+        hotspots->places_overlap |= zt__has_address(&places[i], (uint32_t)places[(i + 1) % count].base);
+    }
     zt__unlock(&hotspots->mutex);
+    zt__free(&hotspots->allocator, before);
 }
 
-/* Finds out where a kernel lies. Its owner must not destroy it meanwhile. */
+/* Finds out where a kernel lies, and what its instructions are. Its owner must not destroy it meanwhile. */
 ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_code *loaded) {
     const zt__driver *driver = &hotspots->profiler->driver;
+    const zt_allocator *allocator = &hotspots->allocator;
     ze_kernel_handle_t kernel = (ze_kernel_handle_t)(uintptr_t)loaded->handle, of_driver;
     void *translated = kernel;
     char *name;
     zt__place place = {0, 0, NULL};
-    zt__code code;
+    zt__code code = {0, 0};
+    int is_known;
     if (loaded->device && !zt__share_counters(loaded->device, hotspots->profiler->device)) {
         return;
     }
@@ -19267,15 +19223,28 @@ ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_code 
     if (hotspots->get_base(of_driver, &place.base) != ZE_RESULT_SUCCESS) {
         return;
     }
-    name = (char *)zt__allocate_with_name(&hotspots->allocator, 0, kernel);
-    if (name && zt__read_code(hotspots, kernel, of_driver, loaded->module, name, &code)) {
+    name = (char *)zt__allocate_with_name(allocator, 0, kernel);
+    /* The loader may lack zeKernelGetBinaryExp, or refuse to return a size, and the driver may export it or
+       not; without it, the native binary of the module has the instructions. */
+    is_known = name && (zt__read_kernel_binary(allocator, hotspots->get_binary, of_driver, &code) ||
+                        zt__read_kernel_binary(allocator, driver->zeKernelGetBinaryExp, kernel, &code));
+    if (name && !is_known && loaded->module) {
+        zt__binary binary;
+        uint64_t address;
+        zt__elf elf;
+        zt__read_binary(allocator, loaded->module, 0, SIZE_MAX, &binary);
+        is_known = zt__open_elf(binary.bytes, binary.size, &elf) &&
+                   zt__find_in_elf(&elf, name, NULL, &address, &code);
+        zt__free(allocator, binary.bytes);
+    }
+    if (is_known && code.size > 0 && code.size <= UINT32_MAX) {
         place.size = code.size;
         place.kernel = zt__add_sampled_kernel(hotspots, name, &code, loaded->module);
         if (place.kernel) {
             zt__add_place(hotspots, &place);
         }
     }
-    zt__free(&hotspots->allocator, name);
+    zt__free(allocator, name);
 }
 
 /* Places all kernels that the tracer knows. `reading` is held, for which the destruction of a kernel waits
@@ -19300,25 +19269,8 @@ ZT__PRIVATE void zt__place_loaded(zt__hotspots *hotspots, zt__loaded *loaded) {
     zt__free(&hotspots->allocator, codes);
 }
 
-/* Reads the debug information of a module, unless it is too large. The handle is valid, and `reading` is
- * held.
- */
-ZT__PRIVATE void zt__read_debug_info(zt__hotspots *hotspots, zt__sampled_module *module) {
-    size_t limit = hotspots->config.debug_limit, kept = hotspots->debug_bytes;
-    size_t room = kept < limit ? limit - kept : 0;
-    zt__binary debug;
-    zt__read_binary(&hotspots->allocator, module->handle, 1, room, &debug);
-    zt__lock(&hotspots->mutex);
-    hotspots->has_skipped_debug |= debug.size > room;
-    module->debug = debug.bytes;
-    module->debug_size = debug.bytes ? debug.size : 0;
-    module->is_read = 1;
-    hotspots->debug_bytes += module->debug_size;
-    zt__unlock(&hotspots->mutex);
-}
-
-/* Reads the debug information of a module, or of all if that is NULL, where kernels have samples. With
-   `is_last`, the handles are not valid afterwards. `reading` is held. */
+/* Reads the debug information of a module, or of all if that is NULL, where kernels have samples, unless it
+   is too large. With `is_last`, the handles are not valid afterwards. `reading` is held. */
 ZT__PRIVATE void zt__keep_debug_info(zt__hotspots *hotspots, ze_module_handle_t handle, int is_last) {
     zt__sampled_module *module;
     zt__lock(&hotspots->mutex);
@@ -19334,7 +19286,17 @@ ZT__PRIVATE void zt__keep_debug_info(zt__hotspots *hotspots, ze_module_handle_t 
         }
         zt__unlock(&hotspots->mutex);
         if (is_meant && has_samples && !module->is_read) {
-            zt__read_debug_info(hotspots, module);
+            size_t limit = hotspots->config.debug_limit, kept = hotspots->debug_bytes;
+            size_t room = kept < limit ? limit - kept : 0;
+            zt__binary debug;
+            zt__read_binary(&hotspots->allocator, module->handle, 1, room, &debug);
+            zt__lock(&hotspots->mutex);
+            hotspots->has_skipped_debug |= debug.size > room;
+            module->debug = debug.bytes;
+            module->debug_size = debug.bytes ? debug.size : 0;
+            module->is_read = 1;
+            hotspots->debug_bytes += module->debug_size;
+            zt__unlock(&hotspots->mutex);
         }
         zt__lock(&hotspots->mutex);
         for (kernel = hotspots->kernels; kernel && is_meant && is_last; kernel = kernel->next) {
@@ -19488,28 +19450,7 @@ ZT__PRIVATE ze_result_t zt__find_kernel_functions(zt__hotspots *hotspots) {
     return ZE_RESULT_SUCCESS;
 }
 
-/* Opens the stream. On failure the message was reported. */
-ZT__PRIVATE ze_result_t zt__open_samples(zt__hotspots *hotspots, zt_stream *stream) {
-    zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
-    ze_result_t result;
-    stream->is_of_instructions = 1;
-    stream->opened_by = "zt_hotspots_start";
-    stream->diagnostics = diagnostics;
-    result = zt__find_stream_group(stream);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__load_stream_metrics(stream);
-    }
-    if (result == ZE_RESULT_SUCCESS && !zt__find_sampled_metrics(hotspots, &stream->data->group)) {
-        result = zt__report(diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                            "the metric group has no counts, or others than at the first start");
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__make_room_for_rows(stream);
-    }
-    return result == ZE_RESULT_SUCCESS ? zt__open_streamer(stream) : result;
-}
-
-/* Starts sampling. `reading` is held. */
+/* Starts sampling. `reading` is held. On failure the message was reported. */
 ZT__PRIVATE ze_result_t zt__start_sampling(zt__hotspots *hotspots, zt__loaded *loaded) {
     zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
     zt_stream_config config = zt_stream_config_default();
@@ -19531,7 +19472,23 @@ ZT__PRIVATE ze_result_t zt__start_sampling(zt__hotspots *hotspots, zt__loaded *l
     if (!stream) {
         return zt__report_no_memory(diagnostics, "zt_hotspots_start", "samples");
     }
-    result = zt__open_samples(hotspots, stream);
+    stream->is_of_instructions = 1;
+    stream->opened_by = "zt_hotspots_start";
+    stream->diagnostics = diagnostics;
+    result = zt__find_stream_group(stream);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__load_stream_metrics(stream);
+    }
+    if (result == ZE_RESULT_SUCCESS && !zt__find_sampled_metrics(hotspots, &stream->data->group)) {
+        result = zt__report(diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                            "the metric group has no counts, or others than at the first start");
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__make_room_for_rows(stream);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__open_streamer(stream);
+    }
     if (result != ZE_RESULT_SUCCESS) {
         zt__destroy_stream(stream);
         return result;
@@ -19645,49 +19602,44 @@ typedef struct zt__line_search {
     uint32_t found;
 } zt__line_search;
 
-/* Returns the one copy of the name of a file, which lives as long as the profiler; "" without memory. */
-ZT__PRIVATE const char *zt__keep_file_name(zt__hotspots *hotspots, const char *name) {
-    const char *kept = NULL;
-    char *made = zt__duplicate_text(&hotspots->allocator, name);
-    size_t length = strlen(name);
-    zt__lock(&hotspots->mutex);
-    if (made && zt__map_make_room(&hotspots->files, &hotspots->allocator, &hotspots->mutex)) {
-        kept = (const char *)zt__map_find(&hotspots->files, name, length);
-        if (!kept) {
-            zt__map_add(&hotspots->files, made, length, made);
-            kept = made;
-            made = NULL;
-        }
-    }
-    zt__unlock(&hotspots->mutex);
-    zt__free(&hotspots->allocator, made);
-    return kept ? kept : "";
-}
-
 /* Called with each line that the tool prints, one for each address: "/path/file.cl:12", perhaps followed by a
-   blank and more, or "??:0". */
+   blank and more, or "??:0". There is one copy of the name of each file, which lives as long as the profiler.
+ */
 ZT__PRIVATE void zt__store_line(void *user, const char *text) {
     zt__line_search *search = (zt__line_search *)user;
-    char name[4096];
-    const char *colon = strrchr(text, ':'), *file;
+    zt__hotspots *hotspots = search->hotspots;
+    const char *colon = strrchr(text, ':'), *file = NULL;
     size_t length = colon ? (size_t)(colon - text) : 0;
     unsigned long line = colon ? strtoul(colon + 1, NULL, 10) : 0;
     zt__spot *spot = search->next < search->count ? search->spots[search->next++] : NULL;
+    char *made;
     if (!spot || line == 0 || line > UINT32_MAX || length == 0 || strncmp(text, "??", 2) == 0) {
         return;
     }
-    zt__copy_text(name, sizeof name, text, length);
-    file = zt__keep_file_name(search->hotspots, name);
-    zt__lock(&search->hotspots->mutex);
-    spot->file = file;
-    spot->line = *file ? (uint32_t)line : 0;
-    search->found += *file != 0;
-    zt__unlock(&search->hotspots->mutex);
+    made = (char *)zt__allocate(&hotspots->allocator, length + 1, 1);
+    zt__lock(&hotspots->mutex);
+    if (made && zt__map_make_room(&hotspots->files, &hotspots->allocator, &hotspots->mutex)) {
+        zt__copy_text(made, length + 1, text, length);
+        file = (const char *)zt__map_find(&hotspots->files, made, length);
+        if (!file) {
+            zt__map_add(&hotspots->files, made, length, made);
+            file = made;
+            made = NULL;
+        }
+    }
+    if (file) {
+        spot->file = file;
+        spot->line = (uint32_t)line;
+        search->found++;
+    }
+    zt__unlock(&hotspots->mutex);
+    zt__free(&hotspots->allocator, made);
 }
 
-/* Runs programs on the addresses in `input`, until one of them finds lines: one that exists may not know the
-   device's format. Returns 0 if there is none. */
-ZT__PRIVATE int zt__run_symbolizer(zt__line_search *search, FILE *input, FILE *object) {
+/* Finds the lines of some instructions. The debug information has addresses in its file or, with `of_device`,
+   as some drivers write it, those of the device. Programs are run until one of them finds lines: one that
+   exists may not know the device's format. Returns 0 if there is none, or no room for their files. */
+ZT__PRIVATE int zt__search_lines(zt__line_search *search, const zt__sampled_module *module, int of_device) {
     static const char *const programs[][6] = {
         {"addr2line", "-e", ZT__TOOL_OBJECT, NULL, NULL, NULL},
         {"llvm-addr2line", "-e", ZT__TOOL_OBJECT, NULL, NULL, NULL},
@@ -19695,44 +19647,8 @@ ZT__PRIVATE int zt__run_symbolizer(zt__line_search *search, FILE *input, FILE *o
          "--output-style=GNU", NULL},
     };
     const uint64_t longest_ns = UINT64_C(10000000000);
-    zt__tool tool = {NULL, input, object, 0, zt__store_line, search};
-    uint32_t i;
-    int has_run = 0;
-    tool.deadline = zt__deadline(longest_ns);
-    for (i = 0; i < ZT__COUNT_OF(programs) && search->found == 0; i++) {
-        tool.arguments = programs[i];
-        search->next = 0;
-        has_run |= zt__run_tool(&tool);
-    }
-    return has_run;
-}
-
-/* Finds where the kernels of a module lie in its debug information. */
-ZT__PRIVATE void zt__find_debug_addresses(zt__hotspots *hotspots, const zt__sampled_module *module) {
-    zt__sampled_kernel *kernel;
-    zt__code code;
-    zt__elf elf;
-    int is_elf = zt__open_elf(module->debug, module->debug_size, &elf);
-    zt__lock(&hotspots->mutex);
-    kernel = hotspots->kernels;
-    zt__unlock(&hotspots->mutex);
-    for (; kernel && is_elf; kernel = kernel->next) { /* new ones are added before the first */
-        int is_of_module;
-        zt__lock(&hotspots->mutex);
-        is_of_module = kernel->module == module;
-        zt__unlock(&hotspots->mutex);
-        if (is_of_module && kernel->debug_address == UINT64_MAX &&
-            !zt__find_in_elf(&elf, kernel->name, &kernel->code, &kernel->debug_address, &code)) {
-            kernel->debug_address = UINT64_MAX;
-        }
-    }
-}
-
-/* Finds the lines of some instructions. The debug information has addresses in its file or, with `of_device`,
-   as some drivers write it, those of the device. Returns 0 if there is no program that can do it, or no room
-   for its files. */
-ZT__PRIVATE int zt__search_lines(zt__line_search *search, const zt__sampled_module *module, int of_device) {
     FILE *input = tmpfile(), *object = tmpfile();
+    zt__tool tool = {NULL, input, object, 0, zt__store_line, search};
     int has_run = 0;
     uint32_t i;
     for (i = 0; input && i < search->count; i++) {
@@ -19743,7 +19659,12 @@ ZT__PRIVATE int zt__search_lines(zt__line_search *search, const zt__sampled_modu
     }
     if (input && object && fwrite(module->debug, 1, module->debug_size, object) == module->debug_size &&
         fflush(object) == 0 && fflush(input) == 0) {
-        has_run = zt__run_symbolizer(search, input, object);
+        tool.deadline = zt__deadline(longest_ns);
+        for (i = 0; i < ZT__COUNT_OF(programs) && search->found == 0; i++) {
+            tool.arguments = programs[i];
+            search->next = 0;
+            has_run |= zt__run_tool(&tool);
+        }
     }
     if (input) {
         fclose(input);
@@ -19758,8 +19679,11 @@ ZT__PRIVATE int zt__search_lines(zt__line_search *search, const zt__sampled_modu
    without memory. */
 ZT__PRIVATE int zt__find_lines_of_module(zt__hotspots *hotspots, const zt__sampled_module *module) {
     zt__line_search search = {hotspots, NULL, 0, 0, 0};
+    zt__sampled_kernel *kernel;
     uint32_t i, room;
-    int has_run;
+    zt__code code;
+    zt__elf elf;
+    int is_elf, has_run;
     zt__lock(&hotspots->mutex);
     room = hotspots->spot_count;
     zt__unlock(&hotspots->mutex);
@@ -19777,9 +19701,20 @@ ZT__PRIVATE int zt__find_lines_of_module(zt__hotspots *hotspots, const zt__sampl
             search.spots[search.count++] = spot;
         }
     }
+    kernel = hotspots->kernels;
     zt__unlock(&hotspots->mutex);
     if (search.count > 0) {
-        zt__find_debug_addresses(hotspots, module);
+        is_elf = zt__open_elf(module->debug, module->debug_size, &elf);
+        for (; kernel && is_elf; kernel = kernel->next) { /* new ones are added before the first */
+            int is_of_module;
+            zt__lock(&hotspots->mutex);
+            is_of_module = kernel->module == module;
+            zt__unlock(&hotspots->mutex);
+            if (is_of_module && kernel->debug_address == UINT64_MAX &&
+                !zt__find_in_elf(&elf, kernel->name, &kernel->code, &kernel->debug_address, &code)) {
+                kernel->debug_address = UINT64_MAX;
+            }
+        }
         has_run = zt__search_lines(&search, module, 0);
         if (has_run && search.found == 0) {
             has_run = zt__search_lines(&search, module, 1);
@@ -23394,38 +23329,26 @@ ZT__PRIVATE void zt__append_snake_case(char *name, size_t room, const char *from
     name[used] = 0;
 }
 
-/* Chooses the unit of a family, and the factor to it. Units that are in no base unit keep their name. */
-ZT__PRIVATE void zt__choose_base_unit(zt__family *family, const char *units) {
-    static const struct {
-        const char *units, *base;
-        double factor;
-    } base_units[] = {
-        {"ns", "seconds", 1e-9},
-        {"us", "seconds", 1e-6},
-        {"ms", "seconds", 1e-3},
-        {"s", "seconds", 1},
-        {"percent", "ratio", 0.01},
-        {"%", "ratio", 0.01},
-        {"Hz", "hertz", 1},
-        {"kHz", "hertz", 1e3},
-        {"MHz", "hertz", 1e6},
-        {"GHz", "hertz", 1e9},
-        {"BpS", "bytes_per_second", 1},
-        {"KBpS", "bytes_per_second", 1e3},
-        {"MBpS", "bytes_per_second", 1e6},
-        {"GBpS", "bytes_per_second", 1e9},
-    };
-    uint32_t i;
-    family->factor = 1;
-    family->unit[0] = 0;
-    for (i = 0; i < ZT__COUNT_OF(base_units); i++) {
-        if (strcmp(units, base_units[i].units) == 0) {
-            family->factor = base_units[i].factor;
-            units = base_units[i].base;
-        }
-    }
-    zt__append_snake_case(family->unit, sizeof family->unit, units, strlen(units));
-}
+/* The units of families. Other units keep their name. */
+static const struct {
+    const char *units, *base;
+    double factor;
+} zt__base_units[] = {
+    {"ns", "seconds", 1e-9},
+    {"us", "seconds", 1e-6},
+    {"ms", "seconds", 1e-3},
+    {"s", "seconds", 1},
+    {"percent", "ratio", 0.01},
+    {"%", "ratio", 0.01},
+    {"Hz", "hertz", 1},
+    {"kHz", "hertz", 1e3},
+    {"MHz", "hertz", 1e6},
+    {"GHz", "hertz", 1e9},
+    {"BpS", "bytes_per_second", 1},
+    {"KBpS", "bytes_per_second", 1e3},
+    {"MBpS", "bytes_per_second", 1e6},
+    {"GBpS", "bytes_per_second", 1e9},
+};
 
 /* Whose figures a family has. */
 typedef enum zt__family_kind {
@@ -23443,7 +23366,7 @@ ZT__PRIVATE void zt__describe_family(zt__family *family, zt__family_kind kind, c
     static const char *const reserved[] = {"_total", "_count", "_sum", "_bucket", "_created", "_info"};
     static const char *const prefixes[] = {"zetools_metric_", "zetools_tile_metric_",
                                            "zetools_streamed_mean_", "zetools_streamed_peak_"};
-    const char *units = metric->aggregation == ZT_AGGREGATE_FLAG ? "samples" : metric->units;
+    const char *units = metric->aggregation == ZT_AGGREGATE_FLAG ? "samples" : metric->units, *base = units;
     size_t length = strlen(metric->name);
     int is_streamed = kind >= ZT__STREAMED_MEAN;
     uint32_t i;
@@ -23452,7 +23375,14 @@ ZT__PRIVATE void zt__describe_family(zt__family *family, zt__family_kind kind, c
         (is_streamed && metric->aggregation == ZT_AGGREGATE_FLAG)) {
         return;
     }
-    zt__choose_base_unit(family, units);
+    family->factor = 1;
+    for (i = 0; i < ZT__COUNT_OF(zt__base_units); i++) {
+        if (strcmp(units, zt__base_units[i].units) == 0) {
+            family->factor = zt__base_units[i].factor;
+            base = zt__base_units[i].base;
+        }
+    }
+    zt__append_snake_case(family->unit, sizeof family->unit, base, strlen(base));
     family->type = is_streamed || metric->aggregation == ZT_AGGREGATE_MEAN ? "gauge" : "counter";
     if (*units && zt__ends_with(metric->name, units, strcmp)) {
         length -= strlen(units); /* "FrequencyMHz" in MHz becomes "frequency_hertz" */
@@ -23469,38 +23399,18 @@ ZT__PRIVATE void zt__describe_family(zt__family *family, zt__family_kind kind, c
     }
 }
 
-/* Returns the metric of a family. Streams are attached while reports are written, but never removed. */
-ZT__PRIVATE const zt_metric *zt__metric_of_family(const zt_profiler *profiler, zt__family_kind kind,
-                                                  uint32_t metric) {
-    return kind < ZT__STREAMED_MEAN ? &profiler->metrics[metric] : zt_get_streamed_metric(profiler, metric);
+/* Returns a metric of regions or of streams. These are attached while reports are written, but never
+   removed. */
+ZT__PRIVATE const zt_metric *zt__metric_at(const zt_profiler *profiler, int is_streamed, uint32_t index) {
+    return is_streamed ? zt_get_streamed_metric(profiler, index) : &profiler->metrics[index];
 }
 
-/* Reads the figure of a metric in a region, on a tile. Returns 0 if there is none. */
-ZT__PRIVATE int zt__read_family_figure(zt_profiler *profiler, zt__family_kind kind, uint32_t metric,
-                                       uint32_t region, uint32_t tile, double *figure) {
-    int is_gauge;
-    zt_streamed streamed;
-    zt_stats stats;
-    if (kind >= ZT__STREAMED_MEAN) {
-        zt_get_streamed(profiler, region, metric, &streamed);
-        *figure = kind == ZT__STREAMED_MEAN ? streamed.mean : streamed.peak;
-        return streamed.rows > 0 && zt__is_finite(*figure);
-    }
-    zt__lock(&profiler->mutex);
-    zt__get_moments(&profiler->layout, &profiler->regions[region]->statistics,
-                    kind == ZT__OF_TILES ? zt__tile_column(profiler, tile, metric) : 1 + metric, &stats);
-    zt__unlock(&profiler->mutex);
-    is_gauge = profiler->metrics[metric].aggregation == ZT_AGGREGATE_MEAN;
-    *figure = is_gauge ? stats.mean : stats.sum;
-    return stats.count > 0 && zt__is_finite(*figure) && (is_gauge || *figure >= 0);
-}
-
-/* Writes the figures of a metric in each region. */
+/* Writes the figures of a metric in each region, and on each tile. */
 ZT__PRIVATE void zt__write_metric_samples(zt_profiler *profiler, zt__writer *writer, zt__family_kind kind,
                                           uint32_t metric, const zt__family *family, uint32_t region_count) {
-    const zt_metric *described = zt__metric_of_family(profiler, kind, metric);
+    const zt_metric *described = zt__metric_at(profiler, kind >= ZT__STREAMED_MEAN, metric);
+    int is_gauge = described->aggregation == ZT_AGGREGATE_MEAN;
     uint32_t i, tile, tiles = kind == ZT__OF_TILES ? profiler->tile_count : 1, stream = 0;
-    double figure;
     if (kind >= ZT__STREAMED_MEAN) {
         zt__stream_data *data = NULL;
         do {
@@ -23509,13 +23419,29 @@ ZT__PRIVATE void zt__write_metric_samples(zt_profiler *profiler, zt__writer *wri
         } while (data && metric - data->first_streamed >= data->group.metric_count);
     }
     for (i = 0; i < region_count; i++) {
-        const char *region = zt__record_at(profiler, i)->name;
+        const zt__region_record *record = zt__record_at(profiler, i);
         for (tile = 0; tile < tiles; tile++) {
-            if (!zt__read_family_figure(profiler, kind, metric, i, tile, &figure)) {
+            double figure = zt__nan();
+            if (stream) {
+                zt_streamed streamed;
+                zt_get_streamed(profiler, i, metric, &streamed);
+                if (streamed.rows > 0) {
+                    figure = kind == ZT__STREAMED_MEAN ? streamed.mean : streamed.peak;
+                }
+            } else {
+                zt_stats stats;
+                zt__lock(&profiler->mutex);
+                zt__get_moments(&profiler->layout, &record->statistics,
+                                kind == ZT__OF_TILES ? zt__tile_column(profiler, tile, metric) : 1 + metric,
+                                &stats);
+                zt__unlock(&profiler->mutex);
+                figure = is_gauge ? stats.mean : stats.sum < 0 ? zt__nan() : stats.sum;
+            }
+            if (!zt__is_finite(figure)) {
                 continue;
             }
             zt__begin_labels(writer, family->name, strcmp(family->type, "counter") == 0 ? "_total" : "");
-            zt__write_label(writer, "region", region);
+            zt__write_label(writer, "region", record->name);
             zt__write_label(writer, "metric", described->name);
             zt__write_label(writer, "group", described->group);
             if (profiler->pass_count > 1 && !stream) {
@@ -23556,14 +23482,14 @@ ZT__PRIVATE int zt__write_metric_families(zt_profiler *profiler, zt__writer *wri
         return 0;
     }
     for (i = 0; i < count; i++) {
-        const zt_metric *metric = zt__metric_of_family(profiler, kind, i);
+        const zt_metric *metric = zt__metric_at(profiler, kind >= ZT__STREAMED_MEAN, i);
         zt__describe_family(&families[i], kind, metric, "");
         if (families[zt__first_of_family(families, i)].type != families[i].type) {
             zt__describe_family(&families[i], kind, metric, families[i].type);
         }
     }
     for (i = 0; i < count; i++) {
-        const zt_metric *metric = zt__metric_of_family(profiler, kind, i);
+        const zt_metric *metric = zt__metric_at(profiler, kind >= ZT__STREAMED_MEAN, i);
         if (!*families[i].name || zt__first_of_family(families, i) < i) {
             continue; /* none, or written already */
         }
@@ -23714,23 +23640,7 @@ ZT__PRIVATE void zt__write_count_families(const zt_profiler *profiler, zt__write
 }
 
 #ifdef ZETOOLS_TRACER
-ZT__PRIVATE void zt__write_call_families(const zt_profiler *profiler, zt__writer *writer) {
-    uint32_t i, count = zt__calls_to_report(profiler);
-    zt_call_info call;
-    if (count == 0) {
-        return;
-    }
-    zt__begin_family(writer, "zetools_call_seconds", "summary", "seconds", "Host time of calls");
-    for (i = 0; i < count; i++) {
-        zt_get_call(profiler, i, &call);
-        zt__write_summary(writer, "zetools_call_seconds", "call", call.name, &call.time_ns);
-    }
-    zt__begin_family(writer, "zetools_call_errors", "counter", "errors", "Calls that failed");
-    for (i = 0; i < count; i++) {
-        zt_get_call(profiler, i, &call);
-        zt__write_labelled_count(writer, "zetools_call_errors", "call", call.name, call.errors);
-    }
-}
+
 #endif
 
 /* Returns 0 without memory. */
@@ -23740,6 +23650,10 @@ ZT__PRIVATE int zt__write_openmetrics(zt_profiler *profiler, zt__writer *writer,
         profiler->metric_count, profiler->tile_count ? profiler->metric_count : 0, streamed, streamed};
     uint32_t kind;
     int has_memory = 1;
+#ifdef ZETOOLS_TRACER
+    uint32_t i, calls = zt__calls_to_report(profiler);
+    zt_call_info call;
+#endif
     zt__write_count_families(profiler, writer);
     zt__write_region_families(profiler, writer, region_count);
     for (kind = 0; kind < ZT__FAMILY_KIND_COUNT && has_memory; kind++) {
@@ -23747,7 +23661,18 @@ ZT__PRIVATE int zt__write_openmetrics(zt_profiler *profiler, zt__writer *writer,
             zt__write_metric_families(profiler, writer, (zt__family_kind)kind, counts[kind], region_count);
     }
 #ifdef ZETOOLS_TRACER
-    zt__write_call_families(profiler, writer);
+    if (calls > 0) {
+        zt__begin_family(writer, "zetools_call_seconds", "summary", "seconds", "Host time of calls");
+        for (i = 0; i < calls; i++) {
+            zt_get_call(profiler, i, &call);
+            zt__write_summary(writer, "zetools_call_seconds", "call", call.name, &call.time_ns);
+        }
+        zt__begin_family(writer, "zetools_call_errors", "counter", "errors", "Calls that failed");
+        for (i = 0; i < calls; i++) {
+            zt_get_call(profiler, i, &call);
+            zt__write_labelled_count(writer, "zetools_call_errors", "call", call.name, call.errors);
+        }
+    }
 #endif
     zt__write_text(writer, "# EOF\n");
     return has_memory;
@@ -23947,6 +23872,39 @@ ZT__PRIVATE zt__figures zt__list_figures(const zt_stats *stats) {
     return figures;
 }
 
+/* The names of latencies and of times of zt_overlap: in CSV, and in JSON. */
+static const char *const zt__latency_names[ZT_LATENCY_COUNT][2] = {{"queue latency", "queue_latency_ns"},
+                                                                   {"launch latency", "launch_latency_ns"}};
+static const char *const zt__overlap_names[][2] = {{"overlap: first begin to last end", "span_ns"},
+                                                   {"overlap: busy", "busy_ns"},
+                                                   {"overlap: kernels", "kernel_ns"},
+                                                   {"overlap: copies", "copy_ns"},
+                                                   {"overlap: kernels and copies at once", "both_ns"},
+                                                   {"overlap: idle", "idle_ns"}};
+
+typedef struct zt__overlap_times {
+    double ns[ZT__COUNT_OF(zt__overlap_names)];
+} zt__overlap_times;
+
+ZT__PRIVATE zt__overlap_times zt__list_overlap(const zt_overlap *overlap) {
+    zt__overlap_times times = {{overlap->span_ns, overlap->busy_ns, overlap->kernel_ns, overlap->copy_ns,
+                                overlap->both_ns, overlap->idle_ns}};
+    return times;
+}
+
+/* Returns whether an earlier metric has the same name. Those of streams are compared with each other. */
+ZT__PRIVATE int zt__is_repeated(const zt_profiler *profiler, int is_streamed, uint32_t index) {
+    const zt_metric *metric = zt__metric_at(profiler, is_streamed, index), *earlier;
+    uint32_t i;
+    for (i = 0; i < index && metric; i++) {
+        earlier = zt__metric_at(profiler, is_streamed, i);
+        if (earlier && strcmp(earlier->name, metric->name) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* A time as text: "2026-11-22T03:21:00Z"; "" if it is not known. */
 typedef struct zt__date {
     char text[32];
@@ -23986,6 +23944,19 @@ ZT__PRIVATE zt__kernel_values zt__list_kernel_values(const zt_kernel_info *info)
                                info->spill_bytes, info->barriers, info->arguments, info->code_bytes,
                                info->profile_flags, info->free_register_bytes}};
     return list;
+}
+
+/* The hash of a kernel's module as text; "" if it is not known. */
+typedef struct zt__module_text {
+    char text[24];
+} zt__module_text;
+
+ZT__PRIVATE zt__module_text zt__format_module(const zt_kernel_info *info) {
+    zt__module_text module = {""};
+    if (info->module) {
+        snprintf(module.text, sizeof module.text, "%016llx", (unsigned long long)info->module);
+    }
+    return module;
 }
 
 /* Sizes in three dimensions as text: "256", "16x16"; "" if they are not known. */
@@ -24060,9 +24031,29 @@ ZT__PRIVATE void zt__describe_overlap(const zt_overlap *overlap, char *text, siz
 /* A note is a sentence or two about what a report does not show, why, and what to do. */
 typedef void (*zt__note_fn)(zt__document *document, const char *text);
 
-/* What to do about samples that are lost or dropped by a cause. */
-ZT__PRIVATE const char *zt__remedy_of(zt_cause cause) {
+ZT__PRIVATE ZT__CHECKED_FORMAT(3, 4) void zt__add_note(zt__document *document, zt__note_fn note,
+                                                       const char *format, ...) {
+    char text[sizeof document->profiler->availability_text.text + 128];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    note(document, text);
+}
+
+/* Notes how many of something are missing, and what to do. */
+ZT__PRIVATE void zt__note_missing(zt__document *document, zt__note_fn note, uint64_t count, const char *what,
+                                  const char *remedy) {
+    if (count > 0) {
+        zt__add_note(document, note, "%llu sample%s %s. %s", (unsigned long long)count,
+                     count == 1 ? " is" : "s are", what, remedy);
+    }
+}
+
+/* Notes which samples are not in the report. */
+ZT__PRIVATE void zt__note_missing_samples(zt__document *document, zt__note_fn note) {
     static const char *const remedies[] = {
+        /* of the causes from ZT_LOST_NEVER_DELIVERED on */
         "Wait for the work before zt_close, or raise config.wait_timeout_ns.",
         "Execute recorded lists with zt_execute, or collect after each execution.",
         "Wait for the work inside of ZT_PASSES.",
@@ -24076,23 +24067,6 @@ ZT__PRIVATE const char *zt__remedy_of(zt_cause cause) {
         "Call zt_end before zt_release and zt_close.",
         "Open a new profiler when the device is back.",
     };
-    return cause < ZT_LOST_NEVER_DELIVERED ? "The device flagged the data as unusable."
-                                           : remedies[cause - ZT_LOST_NEVER_DELIVERED];
-}
-
-/* Notes how many of something are missing, and what to do. */
-ZT__PRIVATE void zt__note_missing(zt__document *document, zt__note_fn note, uint64_t count, const char *what,
-                                  const char *remedy) {
-    char text[512];
-    if (count > 0) {
-        snprintf(text, sizeof text, "%llu sample%s %s. %s", (unsigned long long)count,
-                 count == 1 ? " is" : "s are", what, remedy);
-        note(document, text);
-    }
-}
-
-/* Notes which samples are not in the report. */
-ZT__PRIVATE void zt__note_missing_samples(zt__document *document, zt__note_fn note) {
     const zt_profiler *profiler = document->profiler;
     zt_counts counts = zt_get_counts(profiler);
     uint64_t states[ZT__SLOT_STATE_COUNT], waiting;
@@ -24110,15 +24084,15 @@ ZT__PRIVATE void zt__note_missing_samples(zt__document *document, zt__note_fn no
         snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
                  zt_cause_name((zt_cause)i));
         zt__note_missing(document, note, zt_get_cause(profiler, (zt_cause)i), text,
-                         zt__remedy_of((zt_cause)i));
+                         i < ZT_LOST_NEVER_DELIVERED ? "The device flagged the data as unusable."
+                                                     : remedies[i - ZT_LOST_NEVER_DELIVERED]);
     }
     if (counts.unobserved_lists > 0) {
-        snprintf(text, sizeof text,
-                 "%llu %s ran outside of zt_execute: only the last execution before each collection is "
-                 "measured. Execute recorded lists with zt_execute.",
-                 (unsigned long long)counts.unobserved_lists,
-                 counts.unobserved_lists == 1 ? "list" : "lists");
-        note(document, text);
+        zt__add_note(document, note,
+                     "%llu %s ran outside of zt_execute: only the last execution before each collection is "
+                     "measured. Execute recorded lists with zt_execute.",
+                     (unsigned long long)counts.unobserved_lists,
+                     counts.unobserved_lists == 1 ? "list" : "lists");
     }
 }
 
@@ -24128,14 +24102,12 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
     zt__tracer *tracer = zt__load(&document->profiler->tracer);
     zt_trace_counts counts = zt_trace_get_counts(document->profiler);
     const zt__traced_device *device = tracer ? zt__load(&tracer->devices) : NULL;
-    char text[256];
     if (tracer && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
         if (counts.launches > 0) {
-            snprintf(text, sizeof text,
-                     "%llu launches: %llu measured, %llu left out by ZT_KERNELS or zt_trace_config.",
-                     (unsigned long long)counts.launches, (unsigned long long)counts.measured,
-                     (unsigned long long)counts.filtered);
-            note(document, text);
+            zt__add_note(document, note,
+                         "%llu launches: %llu measured, %llu left out by ZT_KERNELS or zt_trace_config.",
+                         (unsigned long long)counts.launches, (unsigned long long)counts.measured,
+                         (unsigned long long)counts.filtered);
         } else {
             note(document, "No kernel was launched while tracing.");
         }
@@ -24143,9 +24115,8 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
             device = zt__load(&device->next);
         }
         if (device && device->copies_seen) {
-            snprintf(text, sizeof text, "%llu copies and fills were not measured: set ZT_COPIES=1.",
-                     (unsigned long long)device->copies_seen);
-            note(document, text);
+            zt__add_note(document, note, "%llu copies and fills were not measured: set ZT_COPIES=1.",
+                         (unsigned long long)device->copies_seen);
         } else if (counts.launches == 0 && !tracer->automatic &&
                    !tracer->measured[ZT__CALL_CommandListAppendMemoryCopy]) {
             note(document, "zt_trace_config.copies measures copies and fills.");
@@ -24163,94 +24134,63 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
     const zt__tracer *tracer = zt__load(&document->profiler->tracer);
     int counts_waits = tracer && tracer->measured[ZT__CALL_CommandListAppendWaitOnEvents] &&
                        document->profiler->metric_count == 0;
-    char text[320];
     if (counts.elsewhere > 0) {
-        snprintf(text, sizeof text,
-                 "%llu of %llu launches could not be measured: their lists are of other contexts or devices, "
-                 "of copy engines, can be cloned or changed, or are captured into graphs%s.",
-                 (unsigned long long)counts.elsewhere, (unsigned long long)counts.launches,
-                 counts_waits ? ", or they are waits on lists that are not in order" : "");
-        note(document, text);
+        zt__add_note(document, note,
+                     "%llu of %llu launches could not be measured: their lists are of other contexts or "
+                     "devices, of copy engines, can be cloned or changed, or are captured into graphs%s.",
+                     (unsigned long long)counts.elsewhere, (unsigned long long)counts.launches,
+                     counts_waits ? ", or they are waits on lists that are not in order" : "");
     }
     if (counts.serialised > 0 && document->profiler->metric_count == 0) {
-        snprintf(text, sizeof text,
-                 "%llu of %llu launches were measured between barriers, so they did not overlap with others: "
-                 "the program may read time stamps of their events, or their lists are recorded and not in "
-                 "order.",
-                 (unsigned long long)counts.serialised, (unsigned long long)counts.launches);
-        note(document, text);
+        zt__add_note(document, note,
+                     "%llu of %llu launches were measured between barriers, so they did not overlap with "
+                     "others: the program may read time stamps of their events, or their lists are recorded "
+                     "and not in order.",
+                     (unsigned long long)counts.serialised, (unsigned long long)counts.launches);
     }
 #else
     (void)document, (void)note;
 #endif
 }
 
-/* Notes launches of kernels for which there was no room. */
+#ifdef ZETOOLS_TRACER
+
+/* Notes kernels for which there was no room or that were replaced, and failures to write files of modules. */
 ZT__PRIVATE void zt__note_kernels(zt__document *document, zt__note_fn note) {
-#ifdef ZETOOLS_TRACER
     zt_profiler *profiler = document->profiler;
-    uint64_t count;
-    char text[256];
+    zt__tracer *tracer = zt__load(&profiler->tracer);
+    uint64_t unknown, replaced = zt_trace_get_counts(profiler).replaced;
     zt__lock(&profiler->mutex);
-    count = profiler->unknown_launches;
+    unknown = profiler->unknown_launches;
     zt__unlock(&profiler->mutex);
-    if (count > 0) {
-        snprintf(
-            text, sizeof text,
-            "What the kernels of %llu launches are made of is not known: there is no memory, or there are "
-            "more than %u kernels.",
-            (unsigned long long)count, (unsigned)ZT__MAX_KERNELS);
-        note(document, text);
+    if (unknown > 0) {
+        zt__add_note(document, note,
+                     "What the kernels of %llu launches are made of is not known: there is no memory, or "
+                     "there are more than %u kernels.",
+                     (unsigned long long)unknown, (unsigned)ZT__MAX_KERNELS);
     }
-#else
-    (void)document, (void)note;
-#endif
-}
-
-/* Notes kernels that were replaced, and failures to write files of modules. */
-ZT__PRIVATE void zt__note_modules(zt__document *document, zt__note_fn note) {
-#ifdef ZETOOLS_TRACER
-    zt__tracer *tracer = zt__load(&document->profiler->tracer);
-    char text[sizeof tracer->modules.failure.text + 64];
-    uint64_t replaced = zt_trace_get_counts(document->profiler).replaced;
-    if (replaced) {
-        snprintf(text, sizeof text,
-                 "zt_replace has replaced %llu kernel%s: figures are those of the replacements.",
-                 (unsigned long long)replaced, replaced == 1 ? "" : "s");
-        note(document, text);
+    if (replaced > 0) {
+        zt__add_note(document, note,
+                     "zt_replace has replaced %llu kernel%s: figures are those of the replacements.",
+                     (unsigned long long)replaced, replaced == 1 ? "" : "s");
     }
     if (tracer && zt__load(&tracer->modules.failures)) {
+        zt__message_text first;
+        uint32_t failures;
         zt__lock(&tracer->modules.mutex);
-        if (tracer->modules.failures == 1) {
-            snprintf(text, sizeof text, "Writing files of modules has failed. %s",
-                     tracer->modules.failure.text);
-        } else {
-            snprintf(text, sizeof text, "Writing files of modules has failed %u times. The first: %s",
-                     (unsigned)tracer->modules.failures, tracer->modules.failure.text);
-        }
+        failures = tracer->modules.failures;
+        first = tracer->modules.failure;
         zt__unlock(&tracer->modules.mutex);
-        note(document, text);
+        if (failures == 1) {
+            zt__add_note(document, note, "Writing files of modules has failed. %s", first.text);
+        } else {
+            zt__add_note(document, note, "Writing files of modules has failed %u times. The first: %s",
+                         (unsigned)failures, first.text);
+        }
     }
-#else
-    (void)document, (void)note;
-#endif
 }
 
-/* Notes how many own times are not known. */
-ZT__PRIVATE void zt__note_own_times(zt__document *document, zt__note_fn note) {
-    uint32_t i, count = 0;
-    char text[320];
-    for (i = 0; i < document->region_count; i++) {
-        count += (uint32_t)zt__is_nan(document->nesting[i].own_ns);
-    }
-    if (count > 0) {
-        snprintf(text, sizeof text,
-                 "The own time of %u region%s is not known, because samples are missing, regions overlap or "
-                 "lists ran outside of zt_execute. %s share is estimated from what was collected.",
-                 (unsigned)count, count == 1 ? "" : "s", count == 1 ? "Its" : "Their");
-        note(document, text);
-    }
-}
+#endif
 
 /* ---- hot spots ------------------------------------------------------------------------------------------- */
 
@@ -24354,7 +24294,10 @@ ZT__PRIVATE zt__hot_row *zt__read_hot_rows(zt__document *document, int merges, u
         return NULL;
     }
     qsort(rows, room, sizeof *rows, zt__compare_hot_lines);
-    *count = merges ? zt__merge_hot_lines(rows, room) : room;
+    if (merges) {
+        room = zt__merge_hot_lines(rows, room);
+    }
+    *count = room;
     return rows;
 }
 
@@ -24388,38 +24331,36 @@ ZT__PRIVATE uint32_t zt__find_main_stall(const zt__hotspots *hotspots, const zt_
 /* Notes a number of samples, as a share of all. */
 ZT__PRIVATE void zt__note_samples(zt__document *document, zt__note_fn note, uint64_t samples, uint64_t all,
                                   const char *what) {
-    char text[512];
     if (samples > 0) {
-        snprintf(text, sizeof text, "%llu of %llu instruction samples (%.1f%%) %s",
-                 (unsigned long long)samples, (unsigned long long)all, 100.0 * (double)samples / (double)all,
-                 what);
-        note(document, text);
+        zt__add_note(document, note, "%llu of %llu instruction samples (%.1f%%) %s",
+                     (unsigned long long)samples, (unsigned long long)all,
+                     100.0 * (double)samples / (double)all, what);
     }
 }
 
 /* Notes which samples of hot spots are not shown, and why lines are not known. */
 ZT__PRIVATE void zt__note_hotspots(zt__document *document, zt__note_fn note) {
     zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
-    zt_hotspots_counts counts = zt_hotspots_get_counts(document->profiler);
+    zt_hotspots_counts counts;
     const zt__sampled_kernel *kernel;
-    char text[sizeof hotspots->refusal.text + 64];
-    int lacks_debug = 0, lacks_module = 0, lacks_tool, lacks_lines, has_skipped, is_refused;
+    zt__message_text refusal;
+    int lacks_debug = 0, lacks_module = 0, lacks_tool, lacks_lines, has_skipped;
     if (!hotspots) {
         return;
     }
     zt__lock(&hotspots->mutex);
-    snprintf(text, sizeof text, "Hot spots were not sampled: %s", hotspots->refusal.text);
     for (kernel = hotspots->kernels; kernel; kernel = kernel->next) {
         lacks_module |= kernel->samples > 0 && !kernel->module;
         lacks_debug |= kernel->samples > 0 && kernel->module && !kernel->module->debug;
     }
+    counts = hotspots->counts;
+    refusal = hotspots->refusal;
     lacks_tool = hotspots->lacks_tool;
     lacks_lines = hotspots->lacks_lines;
     has_skipped = hotspots->has_skipped_debug;
-    is_refused = hotspots->refusal.text[0] != 0;
     zt__unlock(&hotspots->mutex);
-    if (is_refused) {
-        note(document, text);
+    if (refusal.text[0]) {
+        zt__add_note(document, note, "Hot spots were not sampled: %s", refusal.text);
     }
     zt__note_samples(document, note, counts.outside, counts.samples,
                      "are in no known kernel: they are of other processes, or of kernels that were neither "
@@ -24429,17 +24370,15 @@ ZT__PRIVATE void zt__note_hotspots(zt__document *document, zt__note_fn note) {
     zt__note_samples(document, note, counts.no_room, counts.samples,
                      "are at further addresses. Raise zt_hotspots_config.addresses.");
     if (counts.discarded > 0) {
-        snprintf(text, sizeof text,
-                 "%llu reports of instruction samples could not be used. The log names why.",
-                 (unsigned long long)counts.discarded);
-        note(document, text);
+        zt__add_note(document, note,
+                     "%llu reports of instruction samples could not be used. The log names why.",
+                     (unsigned long long)counts.discarded);
     }
     if (counts.drops > 0) {
-        snprintf(text, sizeof text,
-                 "The device has dropped instruction samples %llu times, because they were not read in time. "
-                 "Raise zt_hotspots_config.period_ns.",
-                 (unsigned long long)counts.drops);
-        note(document, text);
+        zt__add_note(document, note,
+                     "The device has dropped instruction samples %llu times, because they were not read in "
+                     "time. Raise zt_hotspots_config.period_ns.",
+                     (unsigned long long)counts.drops);
     }
     if (counts.matched > 0 && lacks_tool) {
         note(document, "Source lines of hot spots are not known: install addr2line or llvm-symbolizer.");
@@ -24458,30 +24397,33 @@ ZT__PRIVATE void zt__note_hotspots(zt__document *document, zt__note_fn note) {
 
 #endif /* ZETOOLS_TRACER */
 
-ZT__PRIVATE int zt__has_hotspots(const zt__document *document) {
-#ifdef ZETOOLS_TRACER
-    return zt_get_hotspot_count(document->profiler) > 0;
-#else
-    (void)document;
-    return 0;
-#endif
-}
-
 /* Passes what all reports note to a function, when the regions have been read. */
 ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
-    zt_availability availability = zt_get_availability(document->profiler);
-    char text[sizeof document->profiler->availability_text.text + 32];
-    if (document->shown_count == 0 && !zt__has_hotspots(document)) {
+    const zt_profiler *profiler = document->profiler;
+    zt_availability availability = zt_get_availability(profiler);
+    uint32_t i, unknown = 0, hotspots = 0;
+#ifdef ZETOOLS_TRACER
+    hotspots = zt_get_hotspot_count(profiler);
+#endif
+    if (document->shown_count == 0 && hotspots == 0) {
         zt__note_why_empty(document, note);
     }
     zt__note_elsewhere(document, note);
+#ifdef ZETOOLS_TRACER
     zt__note_kernels(document, note);
-    zt__note_modules(document, note);
+#endif
     if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
-        snprintf(text, sizeof text, "There are no metrics: %s", zt_get_availability_text(document->profiler));
-        note(document, text);
+        zt__add_note(document, note, "There are no metrics: %s", zt_get_availability_text(profiler));
     }
-    zt__note_own_times(document, note);
+    for (i = 0; i < document->region_count; i++) {
+        unknown += (uint32_t)zt__is_nan(document->nesting[i].own_ns);
+    }
+    if (unknown > 0) {
+        zt__add_note(document, note,
+                     "The own time of %u region%s is not known, because samples are missing, regions overlap "
+                     "or lists ran outside of zt_execute. %s share is estimated from what was collected.",
+                     (unsigned)unknown, unknown == 1 ? "" : "s", unknown == 1 ? "Its" : "Their");
+    }
     if (document->differs) {
         note(document, "Where passes differ, metrics of different passes are not of the same work. Repeat "
                        "the same work in each pass, or raise config.pass_tolerance.");
@@ -24574,26 +24516,6 @@ ZT__PRIVATE void zt__write_csv_note(zt__document *document, const char *text) {
     zt__write_csv_text(&document->writer, "", "note", "", text);
 }
 
-ZT__PRIVATE void zt__write_csv_facts(zt__document *document) {
-    const zt_profiler *profiler = document->profiler;
-    const zt__facts *facts = &profiler->facts;
-    zt__writer *writer = &document->writer;
-    char number[32];
-    zt__write_csv_text(writer, "", "zetools", "", ZETOOLS_VERSION);
-    zt__write_csv_text(writer, "", "program", "", facts->program);
-    zt__write_csv_text(writer, "", "date", "", zt__format_now().text);
-    zt__write_csv_text(writer, "", "opened", "", zt__format_date(facts->opened_s).text);
-    zt__write_csv_text(writer, "", "device", "", profiler->device_name);
-    zt__write_csv_text(writer, "", "driver version", "", facts->driver_version);
-    zt__write_csv_text(writer, "", "UUID", "", facts->uuid);
-    zt__write_csv_text(writer, "", "PCI address", "", facts->pci_address);
-    snprintf(number, sizeof number, "%u", (unsigned)facts->core_clock_mhz);
-    zt__write_csv_text(writer, "", "core clock", "MHz", facts->core_clock_mhz ? number : "");
-    snprintf(number, sizeof number, "%llu", (unsigned long long)facts->timer_hz);
-    zt__write_csv_text(writer, "", "timer", "Hz", facts->timer_hz ? number : "");
-    zt__write_csv_text(writer, "", "availability", "", zt_get_availability_text(profiler));
-}
-
 /* Writes one figure, which has been summed over `count` samples. */
 ZT__PRIVATE void zt__write_csv_sum(zt__writer *writer, const char *region, const char *name,
                                    const char *units, int type, uint64_t count, double sum) {
@@ -24601,88 +24523,71 @@ ZT__PRIVATE void zt__write_csv_sum(zt__writer *writer, const char *region, const
     zt__write_csv_value(writer, region, &metric, count, sum, NULL);
 }
 
-/* Writes where a region is, and its own time. */
-ZT__PRIVATE void zt__write_csv_nesting(zt__document *document) {
+/* Writes times that are of a region or derived from its samples, and the bytes that were copied, where they
+   are known. */
+ZT__PRIVATE void zt__write_csv_times(zt__document *document) {
+    const zt_region_info *region = &document->region;
     const zt__nesting *nesting = &document->nesting[document->index];
-    const struct {
-        const char *name, *units;
-        int type;
-        double sum;
-    } lines[] = {{"own GPU time", "ns", ZET_METRIC_TYPE_DURATION, nesting->own_ns},
-                 {"total GPU time", "ns", ZET_METRIC_TYPE_DURATION, nesting->total_ns},
-                 {"share", "percent", ZET_METRIC_TYPE_RATIO, 100 * nesting->share}};
+    zt__writer *writer = &document->writer;
+    uint64_t count = document->stats[0].count;
     uint32_t i;
-    for (i = 0; i < ZT__COUNT_OF(lines); i++) {
-        zt__write_csv_sum(&document->writer, document->region.name, lines[i].name, lines[i].units,
-                          lines[i].type, document->stats[0].count, lines[i].sum);
-    }
+    zt__write_csv_sum(writer, region->name, "own GPU time", "ns", ZET_METRIC_TYPE_DURATION, count,
+                      nesting->own_ns);
+    zt__write_csv_sum(writer, region->name, "total GPU time", "ns", ZET_METRIC_TYPE_DURATION, count,
+                      nesting->total_ns);
+    zt__write_csv_sum(writer, region->name, "share", "percent", ZET_METRIC_TYPE_RATIO, count,
+                      100 * nesting->share);
     if (nesting->parent != UINT32_MAX) {
-        zt__write_csv_text(&document->writer, document->region.name, "parent", "",
+        zt__write_csv_text(writer, region->name, "parent", "",
                            zt__record_at(document->profiler, nesting->parent)->name);
     }
-}
-
-/* Writes the metrics of attached streams. A row is what a sample is for other metrics, and the peak is the
-   maximum. */
-ZT__PRIVATE void zt__write_csv_streamed(zt__document *document) {
-    uint32_t metric, count = zt_get_streamed_count(document->profiler);
-    for (metric = 0; metric < count; metric++) {
-        zt_stats stats;
-        zt__csv_line line = {document->region.name, NULL, &stats, "all", "stream", 0, NULL};
-        zt_streamed streamed;
-        line.metric = zt_get_streamed_metric(document->profiler, metric);
-        zt_get_streamed(document->profiler, document->index, metric, &streamed);
-        zt__clear_stats(&stats);
-        stats.count = streamed.rows;
-        stats.mean = streamed.mean;
-        stats.max = streamed.peak;
-        if (line.metric && streamed.rows) {
-            zt__write_csv_line(&document->writer, &line);
-        }
-    }
-}
-
-/* Writes the latencies, and the bytes that were copied, where they are known. */
-ZT__PRIVATE void zt__write_csv_latencies(zt__document *document) {
-    static const char *const names[ZT_LATENCY_COUNT] = {"queue latency", "launch latency"};
-    const zt_region_info *region = &document->region;
-    uint32_t latency;
-    for (latency = 0; latency < ZT_LATENCY_COUNT; latency++) {
-        zt_metric metric = {names[latency], "", "", "ns", "", ZET_METRIC_TYPE_DURATION, ZT_AGGREGATE_SUM, 0};
+    for (i = 0; i < ZT_LATENCY_COUNT; i++) {
+        zt_metric metric = {zt__latency_names[i][0], "", "", "ns", "", ZET_METRIC_TYPE_DURATION,
+                            ZT_AGGREGATE_SUM,        0};
         zt__csv_line line = {region->name, &metric, NULL, "all", "all", 0, NULL};
-        line.stats = &document->stats[zt__latency_column(document->profiler, latency)];
+        line.stats = &document->stats[zt__latency_column(document->profiler, i)];
         if (line.stats->count) {
-            zt__write_csv_line(&document->writer, &line);
+            zt__write_csv_line(writer, &line);
         }
     }
     if (region->bytes) {
-        zt__write_csv_sum(&document->writer, region->name, "copied bytes", "bytes", ZET_METRIC_TYPE_EVENT,
-                          region->count, (double)region->bytes);
-        zt__write_csv_sum(&document->writer, region->name, "copied bytes a second", "bytes/s",
+        zt__write_csv_sum(writer, region->name, "copied bytes", "bytes", ZET_METRIC_TYPE_EVENT, region->count,
+                          (double)region->bytes);
+        zt__write_csv_sum(writer, region->name, "copied bytes a second", "bytes/s",
                           ZET_METRIC_TYPE_THROUGHPUT, region->count, region->bytes_per_second);
     }
 }
 
-/* Writes how samples cover the time of the device, if a timeline is kept. */
-ZT__PRIVATE void zt__write_csv_overlap(zt__document *document) {
+/* Writes what became of all samples, and how they cover the time of the device, if a timeline is kept. */
+ZT__PRIVATE void zt__write_csv_totals(zt__document *document) {
+    const zt_profiler *profiler = document->profiler;
     const zt_overlap *overlap = zt__read_overlap(document);
-    const struct {
-        const char *name;
-        double ns;
-    } lines[] = {{"overlap: first begin to last end", overlap->span_ns},
-                 {"overlap: busy", overlap->busy_ns},
-                 {"overlap: kernels", overlap->kernel_ns},
-                 {"overlap: copies", overlap->copy_ns},
-                 {"overlap: kernels and copies at once", overlap->both_ns},
-                 {"overlap: idle", overlap->idle_ns}};
+    zt__overlap_times times = zt__list_overlap(overlap);
+    zt__writer *writer = &document->writer;
+    zt_counts counts = zt_get_counts(profiler);
     uint32_t i;
-    for (i = 0; i < ZT__COUNT_OF(lines) && overlap->samples > 0; i++) {
-        zt__write_csv_sum(&document->writer, "", lines[i].name, "ns", ZET_METRIC_TYPE_DURATION,
-                          overlap->samples, lines[i].ns);
+    zt__write_csv_count(writer, "", "begun", "samples", counts.begun);
+    zt__write_csv_count(writer, "", "collected", "samples", counts.collected);
+    zt__write_csv_count(writer, "", "lost", "samples", counts.lost);
+    zt__write_csv_count(writer, "", "dropped", "samples", counts.dropped);
+    zt__write_csv_count(writer, "", "in flight", "samples", counts.in_flight);
+    zt__write_csv_count(writer, "", "unobserved lists", "lists", counts.unobserved_lists);
+    for (i = 0; i < ZT__COUNT_OF(times.ns) && overlap->samples > 0; i++) {
+        zt__write_csv_sum(writer, "", zt__overlap_names[i][0], "ns", ZET_METRIC_TYPE_DURATION,
+                          overlap->samples, times.ns[i]);
     }
     if (overlap->samples > 0 && overlap->missing > 0) {
-        zt__write_csv_sum(&document->writer, "", "overlap: missing", "samples", ZET_METRIC_TYPE_EVENT,
-                          overlap->samples, (double)overlap->missing);
+        zt__write_csv_sum(writer, "", "overlap: missing", "samples", ZET_METRIC_TYPE_EVENT, overlap->samples,
+                          (double)overlap->missing);
+    }
+    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
+        uint64_t count = zt_get_cause(profiler, (zt_cause)i);
+        char name[64];
+        if (count) {
+            snprintf(name, sizeof name, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
+                     zt_cause_name((zt_cause)i));
+            zt__write_csv_count(writer, "", name, "samples", count);
+        }
     }
 }
 
@@ -24697,8 +24602,7 @@ ZT__PRIVATE void zt__write_csv_region(zt__document *document) {
     char tile[16] = "all", pass[16] = "all";
     zt_limit_info limit;
     zt__write_csv_line(writer, &line);
-    zt__write_csv_nesting(document);
-    zt__write_csv_latencies(document);
+    zt__write_csv_times(document);
     line.tile = tile;
     line.pass = pass;
     for (part = 0; profiler->pass_count > 1 && part < profiler->pass_count; part++) {
@@ -24718,7 +24622,20 @@ ZT__PRIVATE void zt__write_csv_region(zt__document *document) {
             zt__write_csv_line(writer, &line);
         }
     }
-    zt__write_csv_streamed(document);
+    for (metric = 0; metric < zt_get_streamed_count(profiler); metric++) {
+        zt_stats stats; /* a row is what a sample is for other metrics, and the peak is the maximum */
+        zt__csv_line streamed_line = {name, NULL, &stats, "all", "stream", 0, NULL};
+        zt_streamed streamed;
+        streamed_line.metric = zt_get_streamed_metric(profiler, metric);
+        zt_get_streamed(profiler, document->index, metric, &streamed);
+        zt__clear_stats(&stats);
+        stats.count = streamed.rows;
+        stats.mean = streamed.mean;
+        stats.max = streamed.peak;
+        if (streamed_line.metric && streamed.rows) {
+            zt__write_csv_line(writer, &streamed_line);
+        }
+    }
     zt__write_csv_count(writer, name, "lost", "samples", document->region.lost);
     zt__write_csv_count(writer, name, "dropped", "samples", document->region.dropped);
     zt__find_limit(document->profiler, &document->advice, document->record, &limit);
@@ -24787,11 +24704,10 @@ ZT__PRIVATE void zt__write_csv_kernel(zt__document *document, uint32_t index) {
     zt_get_kernel(document->profiler, index, &info);
     list = zt__list_kernel_values(&info);
     snprintf(group, sizeof group, "kernel %u", (unsigned)index);
-    snprintf(text, sizeof text, "%016llx", (unsigned long long)info.module);
     zt__write_csv_kernel_line(document, info.name, group, launched, info.launches, (double)info.launches,
                               NULL);
     zt__write_csv_kernel_line(document, info.name, group, from, info.launches, zt__nan(),
-                              info.module ? text : "");
+                              zt__format_module(&info).text);
     for (i = 0; i < ZT__COUNT_OF(list.values); i++) {
         zt__write_csv_kernel_line(document, info.name, group, zt__kernel_numbers[i], info.launches,
                                   list.values[i] == UINT32_MAX ? zt__nan() : list.values[i], NULL);
@@ -24812,13 +24728,26 @@ ZT__PRIVATE void zt__write_csv_kernel(zt__document *document, uint32_t index) {
 
 ZT__PRIVATE void zt__write_csv(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
+    const zt__facts *facts = &profiler->facts;
     zt__writer *writer = &document->writer;
-    zt_counts counts = zt_get_counts(profiler);
+    char number[32];
     uint32_t i;
     zt__write_text(writer, "region,metric,group,component,units,type,aggregation,count,"
                            "sum,mean,stddev,min,max,median,p95,tile,pass,differs,text\n");
     /* Lines without a region are of the whole profiler. */
-    zt__write_csv_facts(document);
+    zt__write_csv_text(writer, "", "zetools", "", ZETOOLS_VERSION);
+    zt__write_csv_text(writer, "", "program", "", facts->program);
+    zt__write_csv_text(writer, "", "date", "", zt__format_now().text);
+    zt__write_csv_text(writer, "", "opened", "", zt__format_date(facts->opened_s).text);
+    zt__write_csv_text(writer, "", "device", "", profiler->device_name);
+    zt__write_csv_text(writer, "", "driver version", "", facts->driver_version);
+    zt__write_csv_text(writer, "", "UUID", "", facts->uuid);
+    zt__write_csv_text(writer, "", "PCI address", "", facts->pci_address);
+    snprintf(number, sizeof number, "%u", (unsigned)facts->core_clock_mhz);
+    zt__write_csv_text(writer, "", "core clock", "MHz", facts->core_clock_mhz ? number : "");
+    snprintf(number, sizeof number, "%llu", (unsigned long long)facts->timer_hz);
+    zt__write_csv_text(writer, "", "timer", "Hz", facts->timer_hz ? number : "");
+    zt__write_csv_text(writer, "", "availability", "", zt_get_availability_text(profiler));
     zt__prepare_advice(profiler, &document->advice);
     for (i = 0; i < document->region_count; i++) {
         if (zt__read_region(document, i)) {
@@ -24842,46 +24771,33 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
     }
     zt__write_csv_hotspots(document);
 #endif
-    zt__write_csv_count(writer, "", "begun", "samples", counts.begun);
-    zt__write_csv_count(writer, "", "collected", "samples", counts.collected);
-    zt__write_csv_count(writer, "", "lost", "samples", counts.lost);
-    zt__write_csv_count(writer, "", "dropped", "samples", counts.dropped);
-    zt__write_csv_count(writer, "", "in flight", "samples", counts.in_flight);
-    zt__write_csv_count(writer, "", "unobserved lists", "lists", counts.unobserved_lists);
-    zt__write_csv_overlap(document);
-    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        uint64_t count = zt_get_cause(profiler, (zt_cause)i);
-        char name[64];
-        if (count) {
-            snprintf(name, sizeof name, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
-                     zt_cause_name((zt_cause)i));
-            zt__write_csv_count(writer, "", name, "samples", count);
-        }
-    }
+    zt__write_csv_totals(document);
     zt__list_notes(document, zt__write_csv_note);
 }
 
 /* ---- a row for each sample ------------------------------------------------------------------------------- */
 
-/* Writes the names of the columns as unitrace does: "GpuTime[ns]", "XVE_STALL[%]". */
-ZT__PRIVATE void zt__write_instance_headings(zt__document *document) {
-    const zt_profiler *profiler = document->profiler;
+/* Writes the kept samples in the form of `unitrace -q`, for scripts that read that: one line before a blank
+   one, the names of the columns, such as "GpuTime[ns]" and "XVE_STALL[%]", and a row for each sample and
+   tile. What was not measured is empty. */
+ZT__PRIVATE void zt__write_instances(zt__document *document) {
+    zt_profiler *profiler = document->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
     zt__writer *writer = &document->writer;
-    char heading[1024];
-    uint32_t i, j;
+    uint32_t metric, tile, tiles = profiler->tile_count ? profiler->tile_count : 1;
+    int has_own_time = profiler->passes[0].time_metric == UINT32_MAX; /* no metric is the GPU time */
+    uint64_t i, end;
+    double *values = (double *)zt__allocate(allocator, profiler->layout.column_count, sizeof *values);
+    document->out_of_memory |= !values;
     zt__write_text(writer, "=== Device #0 Metrics ===\n\nKernel,GlobalInstanceId,SubDeviceId");
-    if (profiler->passes[0].time_metric == UINT32_MAX) {
-        zt__write_text(writer, ",GpuTime[ns]");
-    }
-    for (i = 0; i < profiler->metric_count; i++) {
-        const zt_metric *metric = &profiler->metrics[i];
-        const char *units = strcmp(metric->units, "percent") == 0 ? "%" : metric->units;
-        int is_repeated = 0; /* an earlier group has a metric of this name */
-        for (j = 0; j < i; j++) {
-            is_repeated |= strcmp(profiler->metrics[j].name, metric->name) == 0;
-        }
-        snprintf(heading, sizeof heading, "%s%s%s%s%s%s", is_repeated ? metric->group : "",
-                 is_repeated ? "." : "", metric->name, *units ? "[" : "", units, *units ? "]" : "");
+    zt__write_text(writer, has_own_time ? ",GpuTime[ns]" : "");
+    for (metric = 0; metric < profiler->metric_count; metric++) {
+        const zt_metric *named = &profiler->metrics[metric];
+        const char *units = strcmp(named->units, "percent") == 0 ? "%" : named->units;
+        int is_repeated = zt__is_repeated(profiler, 0, metric);
+        char heading[1024];
+        snprintf(heading, sizeof heading, "%s%s%s%s%s%s", is_repeated ? named->group : "",
+                 is_repeated ? "." : "", named->name, *units ? "[" : "", units, *units ? "]" : "");
         zt__write_text(writer, ",");
         if (strpbrk(heading, ",\"\r\n")) { /* unitrace has no quotes */
             zt__write_csv_field(writer, heading);
@@ -24890,19 +24806,6 @@ ZT__PRIVATE void zt__write_instance_headings(zt__document *document) {
         }
     }
     zt__write_text(writer, "\n");
-}
-
-/* Writes the kept samples in the form of `unitrace -q`, for scripts that read that: one line before a blank
-   one, the names, and a row for each sample and tile. What was not measured is empty. */
-ZT__PRIVATE void zt__write_instances(zt__document *document) {
-    zt_profiler *profiler = document->profiler;
-    const zt_allocator *allocator = &profiler->config.allocator;
-    zt__writer *writer = &document->writer;
-    uint32_t metric, tile, tiles = profiler->tile_count ? profiler->tile_count : 1;
-    uint64_t i, end;
-    double *values = (double *)zt__allocate(allocator, profiler->layout.column_count, sizeof *values);
-    document->out_of_memory |= !values;
-    zt__write_instance_headings(document);
     zt__get_kept_samples(profiler, &i, &end);
     for (; i < end && values; i++) {
         zt__timeline_sample sample;
@@ -24912,7 +24815,7 @@ ZT__PRIVATE void zt__write_instances(zt__document *document) {
         for (tile = 0; tile < tiles; tile++) {
             zt__write_csv_field(writer, zt__record_at(profiler, sample.region)->name);
             zt__print(writer, ",%llu,%u", (unsigned long long)i + 1, (unsigned)tile);
-            if (profiler->passes[0].time_metric == UINT32_MAX) {
+            if (has_own_time) {
                 zt__write_text(writer, ",");
                 zt__write_csv_number(writer, values[0]);
             }
@@ -25063,6 +24966,15 @@ ZT__PRIVATE void zt__write_json_count(zt__writer *writer, const char *name, uint
     zt__print(writer, "\"%s\":%llu", name, (unsigned long long)count);
 }
 
+/* Writes what became of the samples of all regions. */
+ZT__PRIVATE void zt__write_json_counts(zt__writer *writer, const zt_counts *counts) {
+    zt__write_json_count(writer, "begun", counts->begun);
+    zt__write_json_count(writer, "collected", counts->collected);
+    zt__write_json_count(writer, "lost", counts->lost);
+    zt__write_json_count(writer, "dropped", counts->dropped);
+    zt__write_json_count(writer, "in_flight", counts->in_flight);
+}
+
 /* Writes `null` in place of what is no finite number. */
 ZT__PRIVATE void zt__write_json_number(zt__writer *writer, double number) {
     if (zt__is_finite(number)) {
@@ -25081,6 +24993,11 @@ ZT__PRIVATE void zt__write_json_figure(zt__writer *writer, const char *name, dou
 /* Writes `null` for UINT32_MAX. */
 ZT__PRIVATE void zt__write_json_index(zt__writer *writer, const char *name, uint32_t index) {
     zt__write_json_figure(writer, name, index == UINT32_MAX ? zt__nan() : index);
+}
+
+/* Writes `null` for what is not known, which is 0. */
+ZT__PRIVATE void zt__write_json_known(zt__writer *writer, const char *name, double figure) {
+    zt__write_json_figure(writer, name, figure > 0 ? figure : zt__nan());
 }
 
 ZT__PRIVATE void zt__write_json_stats(zt__writer *writer, const zt_stats *stats) {
@@ -25128,25 +25045,9 @@ ZT__PRIVATE void zt__write_json_key(zt__writer *writer, const zt_metric *metric,
     zt__write_text(writer, ":");
 }
 
-/* Writes the shares that zt__rank_columns derives from two metrics. Only their means are known. */
-ZT__PRIVATE void zt__write_json_derived(zt__document *document, const zt__json *json) {
-    zt__writer *writer = &document->writer;
-    uint32_t i;
-    for (i = 0; i < json->column_count; i++) {
-        zt_stats stats;
-        if (json->columns[i].metric != UINT32_MAX) {
-            continue;
-        }
-        zt__clear_stats(&stats);
-        stats.mean = zt__ranked_figure(&document->advice, &json->means, document->index, &json->columns[i]);
-        stats.count = zt__is_nan(stats.mean) ? 0 : document->region.count;
-        zt__write_comma(writer);
-        zt__print(writer, "\n\"%s\":", zt__roles[json->columns[i].role].name);
-        zt__write_json_metric(writer, &stats);
-    }
-}
-
-/* Writes a member for each metric, from consecutive columns. */
+/* Writes a member for each metric, from consecutive columns. Those from the first on, which are of all tiles
+   together, are followed by the shares that zt__rank_columns derives from two metrics. Only their means are
+   known. */
 ZT__PRIVATE void zt__write_json_metrics(zt__document *document, const zt__json *json, uint32_t first_column) {
     const zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
@@ -25156,25 +25057,19 @@ ZT__PRIVATE void zt__write_json_metrics(zt__document *document, const zt__json *
         zt__write_json_key(writer, &profiler->metrics[i], json->is_repeated[i]);
         zt__write_json_metric(writer, &document->stats[first_column + i]);
     }
-    if (first_column == 1) {
-        zt__write_json_derived(document, json);
+    for (i = 0; i < json->column_count && first_column == 1; i++) {
+        const zt__ranked_column *column = &json->columns[i];
+        if (column->metric == UINT32_MAX) {
+            zt_stats stats;
+            zt__clear_stats(&stats);
+            stats.mean = zt__ranked_figure(&document->advice, &json->means, document->index, column);
+            stats.count = zt__is_nan(stats.mean) ? 0 : document->region.count;
+            zt__write_comma(writer);
+            zt__print(writer, "\n\"%s\":", zt__roles[column->role].name);
+            zt__write_json_metric(writer, &stats);
+        }
     }
     zt__write_text(writer, "}");
-}
-
-/* Writes how many of the kept samples are in which bucket of GPU time. */
-ZT__PRIVATE void zt__write_json_histogram(zt__document *document) {
-    const zt__histogram *histogram = &document->histogram;
-    zt__writer *writer = &document->writer;
-    uint32_t i;
-    zt__write_text(writer, ",\n\"histogram\":{");
-    zt__write_json_figure(writer, "first_ns", histogram->first);
-    zt__write_json_figure(writer, "ratio", histogram->ratio);
-    zt__write_text(writer, ",\"counts\":[");
-    for (i = 0; i < histogram->used; i++) {
-        zt__print(writer, "%s%u", i ? "," : "", (unsigned)histogram->counts[i]);
-    }
-    zt__write_text(writer, "]}");
 }
 
 /* Writes what limits the region, and what it does a second. */
@@ -25207,132 +25102,101 @@ ZT__PRIVATE void zt__write_json_advice(zt__document *document) {
     }
 }
 
-/* Writes the latencies, and the bytes that were copied, where they are known. */
-ZT__PRIVATE void zt__write_json_latencies(zt__document *document) {
-    static const char *const names[ZT_LATENCY_COUNT] = {"queue_latency_ns", "launch_latency_ns"};
+/* Writes how often a region ran, and how long, and what limits it. */
+ZT__PRIVATE void zt__write_json_times(zt__document *document) {
+    const zt_profiler *profiler = document->profiler;
+    const zt_region_info *region = &document->region;
+    const zt__histogram *histogram = &document->histogram;
     zt__writer *writer = &document->writer;
-    uint32_t latency;
-    for (latency = 0; latency < ZT_LATENCY_COUNT; latency++) {
-        const zt_stats *stats = &document->stats[zt__latency_column(document->profiler, latency)];
+    uint32_t i;
+    zt__write_json_text(writer, "name", region->name);
+    zt__write_json_count(writer, "count", region->count);
+    zt__write_json_count(writer, "lost", region->lost);
+    zt__write_json_count(writer, "dropped", region->dropped);
+    zt__write_json_index(writer, "parent", region->parent);
+    zt__write_json_figure(writer, "own_ns", region->own_ns);
+    zt__write_json_figure(writer, "total_ns", region->total_ns);
+    zt__write_json_figure(writer, "share", document->nesting[document->index].share);
+    zt__write_text(writer, ",\n\"time_ns\":");
+    zt__write_json_stats(writer, &document->stats[0]);
+    if (profiler->pass_count > 1) {
+        zt__write_json_text(writer, "differs", zt__differences[region->differs]);
+        zt__write_text(writer, ",\n\"pass_time_ns\":[");
+        for (i = 0; i < profiler->pass_count; i++) {
+            zt__write_comma(writer);
+            zt__write_json_stats(writer, &document->stats[zt__pass_time_column(profiler, i)]);
+        }
+        zt__write_text(writer, "]");
+    }
+    zt__write_json_advice(document);
+    for (i = 0; i < ZT_LATENCY_COUNT; i++) {
+        const zt_stats *stats = &document->stats[zt__latency_column(profiler, i)];
         if (stats->count) {
-            zt__print(writer, ",\n\"%s\":", names[latency]);
+            zt__print(writer, ",\n\"%s\":", zt__latency_names[i][1]);
             zt__write_json_stats(writer, stats);
         }
     }
-    if (document->region.bytes) {
-        zt__write_json_count(writer, "copied_bytes", document->region.bytes);
-        zt__write_json_figure(writer, "copied_bytes_per_second", document->region.bytes_per_second);
+    if (region->bytes) {
+        zt__write_json_count(writer, "copied_bytes", region->bytes);
+        zt__write_json_figure(writer, "copied_bytes_per_second", region->bytes_per_second);
     }
-}
-
-/* Writes how samples cover the time of the device, if a timeline is kept. */
-ZT__PRIVATE void zt__write_json_overlap(zt__document *document) {
-    const zt_overlap *overlap = zt__read_overlap(document);
-    zt__writer *writer = &document->writer;
-    if (!document->profiler->timeline) {
-        return;
-    }
-    zt__write_text(writer, ",\n\"overlap\":{");
-    zt__write_json_count(writer, "samples", overlap->samples);
-    zt__write_json_count(writer, "missing", overlap->missing);
-    zt__write_json_figure(writer, "span_ns", overlap->span_ns);
-    zt__write_json_figure(writer, "busy_ns", overlap->busy_ns);
-    zt__write_json_figure(writer, "kernel_ns", overlap->kernel_ns);
-    zt__write_json_figure(writer, "copy_ns", overlap->copy_ns);
-    zt__write_json_figure(writer, "both_ns", overlap->both_ns);
-    zt__write_json_figure(writer, "idle_ns", overlap->idle_ns);
-    zt__write_text(writer, "}");
-}
-
-ZT__PRIVATE void zt__write_json_streamed(zt__document *document, const zt__json *json) {
-    zt__writer *writer = &document->writer;
-    uint32_t i;
-    zt__write_text(writer, ",\n\"streamed\":{");
-    for (i = 0; i < json->streamed_count; i++) {
-        const zt_metric *metric = zt_get_streamed_metric(document->profiler, i);
-        zt_streamed streamed;
-        zt_get_streamed(document->profiler, document->index, i, &streamed);
-        if (metric && streamed.rows) {
-            zt__write_json_key(writer, metric, json->is_repeated[document->profiler->metric_count + i]);
-            zt__write_text(writer, "{");
-            zt__write_json_count(writer, "rows", streamed.rows);
-            zt__write_json_figure(writer, "mean", streamed.mean);
-            zt__write_json_figure(writer, "peak", streamed.peak);
-            zt__write_text(writer, "}");
+    if (histogram->used) {
+        zt__write_text(writer, ",\n\"histogram\":{");
+        zt__write_json_figure(writer, "first_ns", histogram->first);
+        zt__write_json_figure(writer, "ratio", histogram->ratio);
+        zt__write_text(writer, ",\"counts\":[");
+        for (i = 0; i < histogram->used; i++) {
+            zt__print(writer, "%s%u", i ? "," : "", (unsigned)histogram->counts[i]);
         }
+        zt__write_text(writer, "]}");
     }
-    zt__write_text(writer, "}");
 }
 
 ZT__PRIVATE void zt__write_json_region(zt__document *document, const zt__json *json) {
     const zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
-    uint32_t tile, pass;
+    uint32_t i;
     zt__write_comma(writer);
     zt__write_text(writer, "\n{");
-    zt__write_json_text(writer, "name", document->region.name);
-    zt__write_json_count(writer, "count", document->region.count);
-    zt__write_json_count(writer, "lost", document->region.lost);
-    zt__write_json_count(writer, "dropped", document->region.dropped);
-    zt__write_json_index(writer, "parent", document->region.parent);
-    zt__write_json_figure(writer, "own_ns", document->region.own_ns);
-    zt__write_json_figure(writer, "total_ns", document->region.total_ns);
-    zt__write_json_figure(writer, "share", document->nesting[document->index].share);
-    zt__write_text(writer, ",\n\"time_ns\":");
-    zt__write_json_stats(writer, &document->stats[0]);
-    if (profiler->pass_count > 1) {
-        zt__write_json_text(writer, "differs", zt__differences[document->region.differs]);
-        zt__write_text(writer, ",\n\"pass_time_ns\":[");
-        for (pass = 0; pass < profiler->pass_count; pass++) {
-            zt__write_comma(writer);
-            zt__write_json_stats(writer, &document->stats[zt__pass_time_column(profiler, pass)]);
-        }
-        zt__write_text(writer, "]");
-    }
-    zt__write_json_advice(document);
-    zt__write_json_latencies(document);
-    if (document->histogram.used) {
-        zt__write_json_histogram(document);
-    }
+    zt__write_json_times(document);
     zt__write_text(writer, ",\n\"metrics\":");
     zt__write_json_metrics(document, json, 1);
     if (json->streamed_count > 0) {
-        zt__write_json_streamed(document, json);
+        zt__write_text(writer, ",\n\"streamed\":{");
+        for (i = 0; i < json->streamed_count; i++) {
+            const zt_metric *metric = zt_get_streamed_metric(profiler, i);
+            zt_streamed streamed;
+            zt_get_streamed(profiler, document->index, i, &streamed);
+            if (metric && streamed.rows) {
+                zt__write_json_key(writer, metric, json->is_repeated[profiler->metric_count + i]);
+                zt__write_text(writer, "{");
+                zt__write_json_count(writer, "rows", streamed.rows);
+                zt__write_json_figure(writer, "mean", streamed.mean);
+                zt__write_json_figure(writer, "peak", streamed.peak);
+                zt__write_text(writer, "}");
+            }
+        }
+        zt__write_text(writer, "}");
     }
     if (profiler->tile_count > 0) {
         zt__write_text(writer, ",\n\"tiles\":[");
-        for (tile = 0; tile < profiler->tile_count; tile++) {
+        for (i = 0; i < profiler->tile_count; i++) {
             zt__write_comma(writer);
-            zt__write_json_metrics(document, json, zt__tile_column(profiler, tile, 0));
+            zt__write_json_metrics(document, json, zt__tile_column(profiler, i, 0));
         }
         zt__write_text(writer, "]");
     }
     zt__write_text(writer, "}");
 }
 
-/* Writes the paths of the regions in the document. */
-ZT__PRIVATE void zt__write_json_paths(zt__document *document) {
-    zt__writer *writer = &document->writer;
-    uint32_t i, count = zt_get_path_count(document->profiler);
-    zt_path_info path;
-    zt__write_text(writer, "],\n\"paths\":[");
-    for (i = 0; i < count; i++) {
-        zt_get_path(document->profiler, i, &path);
-        if (path.region >= document->region_count) {
-            break; /* the region is newer than the report. Paths after this one may be inside it */
-        }
-        zt__write_text(writer, i > 0 ? ",\n{" : "\n{");
-        zt__write_json_index(writer, "region", path.region);
-        zt__write_json_index(writer, "parent", path.parent);
-        zt__write_json_count(writer, "count", path.count);
-        zt__write_json_figure(writer, "total_ns", path.total_ns);
-        zt__write_json_figure(writer, "own_ns", path.own_ns);
-        zt__write_text(writer, "}");
+/* Writes a member with what describes a metric. */
+ZT__PRIVATE void zt__write_json_description(zt__writer *writer, const zt_metric *metric, int is_repeated,
+                                            const char *label) {
+    zt__write_json_key(writer, metric, is_repeated);
+    zt__write_text(writer, "{");
+    if (label) {
+        zt__write_json_text(writer, "label", label);
     }
-}
-
-/* Writes the members that describe a metric. */
-ZT__PRIVATE void zt__write_json_description(zt__writer *writer, const zt_metric *metric) {
     zt__write_json_text(writer, "name", metric->name);
     zt__write_json_text(writer, "group", metric->group);
     zt__write_json_text(writer, "component", metric->component);
@@ -25341,26 +25205,36 @@ ZT__PRIVATE void zt__write_json_description(zt__writer *writer, const zt_metric 
     zt__write_json_text(writer, "aggregation", zt__aggregation_name(metric->aggregation));
     zt__write_json_count(writer, "pass", metric->pass);
     zt__write_json_text(writer, "description", metric->description);
+    zt__write_text(writer, "}");
 }
 
-/* Writes `"name":{...}` with a description of each metric by its name, and of the derived ones. */
+/* Writes the keys of the metrics that tables show, and a description of each metric by its key. */
 ZT__PRIVATE void zt__write_json_descriptions(zt__document *document, const zt__json *json) {
     const zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
-    uint32_t i, j;
-    zt__write_text(writer, ",\n\"metrics\":{");
+    const zt__ranked_column *end = json->columns + json->column_count, *column;
+    uint32_t i;
+    zt__write_text(writer, ",\n\"columns\":[");
+    for (column = json->columns; column < end; column++) {
+        zt__write_comma(writer);
+        if (column->metric == UINT32_MAX) {
+            zt__write_json_string(writer, zt__roles[column->role].name);
+        } else {
+            zt__write_json_key_text(writer, &profiler->metrics[column->metric],
+                                    json->is_repeated[column->metric]);
+        }
+    }
+    zt__write_text(writer, "],\n\"metrics\":{");
     for (i = 0; i < profiler->metric_count; i++) {
-        zt__write_json_key(writer, &profiler->metrics[i], json->is_repeated[i]);
-        zt__write_text(writer, "{");
-        for (j = 0; j < json->column_count; j++) {
-            if (json->columns[j].metric == i && json->columns[j].role != ZT__NO_ROLE) {
-                zt__write_json_text(writer, "label", zt__roles[json->columns[j].role].name);
+        const char *label = NULL;
+        for (column = json->columns; column < end; column++) {
+            if (column->metric == i && column->role != ZT__NO_ROLE) {
+                label = zt__roles[column->role].name;
             }
         }
-        zt__write_json_description(writer, &profiler->metrics[i]);
-        zt__write_text(writer, "}");
+        zt__write_json_description(writer, &profiler->metrics[i], json->is_repeated[i], label);
     }
-    for (i = 0; i < json->column_count; i++) {
+    for (column = json->columns; column < end; column++) {
         zt_metric derived = {"",
                              "",
                              "",
@@ -25369,12 +25243,9 @@ ZT__PRIVATE void zt__write_json_descriptions(zt__document *document, const zt__j
                              ZET_METRIC_TYPE_RATIO,
                              ZT_AGGREGATE_MEAN,
                              0};
-        if (json->columns[i].metric == UINT32_MAX) {
-            derived.name = zt__roles[json->columns[i].role].name;
-            zt__write_json_key(writer, &derived, 0);
-            zt__write_text(writer, "{");
-            zt__write_json_description(writer, &derived);
-            zt__write_text(writer, "}");
+        if (column->metric == UINT32_MAX) {
+            derived.name = zt__roles[column->role].name;
+            zt__write_json_description(writer, &derived, 0, NULL);
         }
     }
     zt__write_text(writer, "}");
@@ -25383,10 +25254,8 @@ ZT__PRIVATE void zt__write_json_descriptions(zt__document *document, const zt__j
         for (i = 0; i < json->streamed_count; i++) {
             const zt_metric *metric = zt_get_streamed_metric(profiler, i);
             if (metric) {
-                zt__write_json_key(writer, metric, json->is_repeated[profiler->metric_count + i]);
-                zt__write_text(writer, "{");
-                zt__write_json_description(writer, metric);
-                zt__write_text(writer, "}");
+                zt__write_json_description(writer, metric, json->is_repeated[profiler->metric_count + i],
+                                           NULL);
             }
         }
         zt__write_text(writer, "}");
@@ -25398,7 +25267,7 @@ ZT__PRIVATE int zt__prepare_json(zt__document *document, zt__json *json) {
     enum { MOST_COLUMNS = 8 }; /* without config.columns */
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
-    uint32_t i, j, metrics = profiler->metric_count;
+    uint32_t i, metrics = profiler->metric_count;
     json->streamed_count = zt_get_streamed_count(profiler);
     json->is_repeated = (uint8_t *)zt__allocate(allocator, (size_t)metrics + json->streamed_count + 1, 1);
     json->figures = zt__read_means(profiler, document->region_count);
@@ -25408,13 +25277,8 @@ ZT__PRIVATE int zt__prepare_json(zt__document *document, zt__json *json) {
         return 0;
     }
     for (i = 0; i < metrics + json->streamed_count; i++) {
-        const zt_metric *metric =
-            i < metrics ? &profiler->metrics[i] : zt_get_streamed_metric(profiler, i - metrics);
-        for (j = i < metrics ? 0 : metrics; j < i && metric && !json->is_repeated[i]; j++) {
-            const zt_metric *other =
-                j < metrics ? &profiler->metrics[j] : zt_get_streamed_metric(profiler, j - metrics);
-            json->is_repeated[i] = other && strcmp(metric->name, other->name) == 0;
-        }
+        int is_streamed = i >= metrics;
+        json->is_repeated[i] = (uint8_t)zt__is_repeated(profiler, is_streamed, is_streamed ? i - metrics : i);
     }
     zt__prepare_advice(profiler, &document->advice);
     json->means.means = json->figures;
@@ -25433,11 +25297,16 @@ ZT__PRIVATE int zt__prepare_json(zt__document *document, zt__json *json) {
     return 1;
 }
 
-/* Writes what a reader needs who sees the file a year later. What is not known is "" or null. */
-ZT__PRIVATE void zt__write_json_facts(zt__document *document) {
+/* Writes what a reader needs who sees the file a year later, and what is of the whole device. What is not
+   known is "" or null. */
+ZT__PRIVATE void zt__write_json_head(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
     const zt__facts *facts = &profiler->facts;
+    const zt__peaks *peaks = &document->advice.peaks; /* 0 without memory */
+    const zt_overlap *overlap = zt__read_overlap(document);
     zt__writer *writer = &document->writer;
+    zt_counts counts = zt_get_counts(profiler);
+    uint32_t i;
     zt__write_text(writer, "{\"zetools\":\"" ZETOOLS_VERSION "\"");
     zt__write_json_text(writer, "program", facts->program);
     zt__write_json_text(writer, "date", zt__format_now().text);
@@ -25447,69 +25316,41 @@ ZT__PRIVATE void zt__write_json_facts(zt__document *document) {
     zt__write_json_text(writer, "driver_version", facts->driver_version);
     zt__write_json_text(writer, "uuid", facts->uuid);
     zt__write_json_text(writer, "pci", facts->pci_address);
-    zt__write_json_figure(writer, "core_clock_mhz",
-                          facts->core_clock_mhz ? facts->core_clock_mhz : zt__nan());
-    zt__write_json_figure(writer, "timer_hz", facts->timer_hz ? (double)facts->timer_hz : zt__nan());
+    zt__write_json_known(writer, "core_clock_mhz", facts->core_clock_mhz);
+    zt__write_json_known(writer, "timer_hz", (double)facts->timer_hz);
     zt__write_text(writer, "}");
     zt__write_json_text(writer, "availability", zt_get_availability_text(profiler));
-}
-
-/* Writes what the device can do at the most, where that is known. */
-ZT__PRIVATE void zt__write_json_peaks(zt__document *document) {
-    const zt__peaks *peaks = &document->advice.peaks;
-    zt__writer *writer = &document->writer;
-    if (peaks->bytes > 0 || peaks->operations > 0) {
-        zt__write_text(writer, ",\n\"peaks\":{");
-        zt__write_json_figure(writer, "bytes_per_second", peaks->bytes > 0 ? peaks->bytes : zt__nan());
-        zt__write_json_figure(writer, "operations_per_second",
-                              peaks->operations > 0 ? peaks->operations : zt__nan());
-        zt__write_json_text(writer, "source", peaks->source);
-        zt__write_text(writer, "}");
-    }
-}
-
-/* Writes how many samples there are, and why others are missing. */
-ZT__PRIVATE void zt__write_json_counts(zt__document *document) {
-    const zt_profiler *profiler = document->profiler;
-    zt__writer *writer = &document->writer;
-    zt_counts counts = zt_get_counts(profiler);
-    uint32_t i;
+    zt__write_json_figure(writer, "gpu_time_ns", document->gpu_time_ns);
     zt__write_text(writer, ",\n\"counts\":{");
-    zt__write_json_count(writer, "begun", counts.begun);
-    zt__write_json_count(writer, "collected", counts.collected);
-    zt__write_json_count(writer, "lost", counts.lost);
-    zt__write_json_count(writer, "dropped", counts.dropped);
-    zt__write_json_count(writer, "in_flight", counts.in_flight);
+    zt__write_json_counts(writer, &counts);
     zt__write_json_count(writer, "unobserved_lists", counts.unobserved_lists);
     zt__write_text(writer, "},\n\"causes\":{");
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         zt__write_json_count(writer, zt_cause_name((zt_cause)i), zt_get_cause(profiler, (zt_cause)i));
     }
     zt__write_text(writer, "}");
+    if (profiler->timeline) {
+        zt__overlap_times times = zt__list_overlap(overlap);
+        zt__write_text(writer, ",\n\"overlap\":{");
+        zt__write_json_count(writer, "samples", overlap->samples);
+        zt__write_json_count(writer, "missing", overlap->missing);
+        for (i = 0; i < ZT__COUNT_OF(times.ns); i++) {
+            zt__write_json_figure(writer, zt__overlap_names[i][1], times.ns[i]);
+        }
+        zt__write_text(writer, "}");
+    }
+    if (peaks->bytes > 0 || peaks->operations > 0) {
+        zt__write_text(writer, ",\n\"peaks\":{");
+        zt__write_json_known(writer, "bytes_per_second", peaks->bytes);
+        zt__write_json_known(writer, "operations_per_second", peaks->operations);
+        zt__write_json_text(writer, "source", peaks->source);
+        zt__write_text(writer, "}");
+    }
 }
 
 ZT__PRIVATE void zt__write_json_note(zt__document *document, const char *text) {
     zt__write_comma(&document->writer);
     zt__write_json_string(&document->writer, text);
-}
-
-/* Writes the keys of the metrics that tables show. */
-ZT__PRIVATE void zt__write_json_columns(zt__document *document, const zt__json *json) {
-    const zt_profiler *profiler = document->profiler;
-    zt__writer *writer = &document->writer;
-    uint32_t i;
-    zt__write_text(writer, ",\n\"columns\":[");
-    for (i = 0; i < json->column_count; i++) {
-        const zt__ranked_column *column = &json->columns[i];
-        zt__write_comma(writer);
-        if (column->metric == UINT32_MAX) {
-            zt__write_json_string(writer, zt__roles[column->role].name);
-        } else {
-            zt__write_json_key_text(writer, &profiler->metrics[column->metric],
-                                    json->is_repeated[column->metric]);
-        }
-    }
-    zt__write_text(writer, "]");
 }
 
 #ifdef ZETOOLS_TRACER
@@ -25525,54 +25366,46 @@ ZT__PRIVATE void zt__write_json_sizes(zt__writer *writer, const char *name, cons
     }
 }
 
-ZT__PRIVATE void zt__write_json_kernel(zt__document *document, uint32_t index) {
+ZT__PRIVATE void zt__write_json_kernels(zt__document *document) {
     zt__writer *writer = &document->writer;
-    zt_kernel_info info;
-    zt__kernel_values list;
-    char module[24] = "";
-    uint32_t i;
-    zt_get_kernel(document->profiler, index, &info);
-    list = zt__list_kernel_values(&info);
-    if (info.module) {
-        snprintf(module, sizeof module, "%016llx", (unsigned long long)info.module);
-    }
-    zt__write_comma(writer);
-    zt__write_text(writer, "\n{");
-    zt__write_json_text(writer, "name", info.name);
-    zt__write_json_text(writer, "module", module);
-    zt__write_json_index(writer, "region", info.region < document->region_count ? info.region : UINT32_MAX);
-    zt__write_json_count(writer, "launches", info.launches);
-    for (i = 0; i < ZT__COUNT_OF(list.values); i++) {
-        zt__write_json_index(writer, zt__kernel_numbers[i][0], list.values[i]);
-    }
-    zt__write_json_sizes(writer, "required_group_size", info.required_group_size);
-    zt__write_text(writer, ",\"shapes\":[");
-    for (i = 0; i < info.shape_count; i++) {
-        const zt_kernel_shape *shape = &info.shapes[i];
+    uint32_t index, i, count = zt_get_kernel_count(document->profiler);
+    zt__write_text(writer, ",\n\"kernels\":[");
+    for (index = 0; index < count; index++) {
+        zt_kernel_info info;
+        zt__kernel_values list;
+        zt_get_kernel(document->profiler, index, &info);
+        list = zt__list_kernel_values(&info);
         zt__write_comma(writer);
-        zt__write_text(writer, "{");
-        zt__write_json_sizes(writer, "group_size", shape->group_size);
-        zt__write_json_sizes(writer, "group_count", shape->group_count);
-        zt__write_json_count(writer, "launches", shape->launches);
-        zt__write_json_index(writer, "groups_per_subslice", shape->groups_per_subslice);
-        zt__write_json_figure(writer, "occupancy", shape->occupancy);
-        zt__write_json_figure(writer, "waves", shape->waves);
+        zt__write_text(writer, "\n{");
+        zt__write_json_text(writer, "name", info.name);
+        zt__write_json_text(writer, "module", zt__format_module(&info).text);
+        zt__write_json_index(writer, "region",
+                             info.region < document->region_count ? info.region : UINT32_MAX);
+        zt__write_json_count(writer, "launches", info.launches);
+        for (i = 0; i < ZT__COUNT_OF(list.values); i++) {
+            zt__write_json_index(writer, zt__kernel_numbers[i][0], list.values[i]);
+        }
+        zt__write_json_sizes(writer, "required_group_size", info.required_group_size);
+        zt__write_text(writer, ",\"shapes\":[");
+        for (i = 0; i < info.shape_count; i++) {
+            const zt_kernel_shape *shape = &info.shapes[i];
+            zt__write_comma(writer);
+            zt__write_text(writer, "{");
+            zt__write_json_sizes(writer, "group_size", shape->group_size);
+            zt__write_json_sizes(writer, "group_count", shape->group_count);
+            zt__write_json_count(writer, "launches", shape->launches);
+            zt__write_json_index(writer, "groups_per_subslice", shape->groups_per_subslice);
+            zt__write_json_figure(writer, "occupancy", shape->occupancy);
+            zt__write_json_figure(writer, "waves", shape->waves);
+            zt__write_text(writer, "}");
+        }
+        zt__write_text(writer, "]");
+        zt__write_json_count(writer, "other_launches", info.other_launches);
+        zt__write_json_figure(writer, "occupancy", info.occupancy);
+        zt__write_json_text(writer, "advice", info.advice);
         zt__write_text(writer, "}");
     }
     zt__write_text(writer, "]");
-    zt__write_json_count(writer, "other_launches", info.other_launches);
-    zt__write_json_figure(writer, "occupancy", info.occupancy);
-    zt__write_json_text(writer, "advice", info.advice);
-    zt__write_text(writer, "}");
-}
-
-ZT__PRIVATE void zt__write_json_kernels(zt__document *document) {
-    uint32_t i, count = zt_get_kernel_count(document->profiler);
-    zt__write_text(&document->writer, ",\n\"kernels\":[");
-    for (i = 0; i < count; i++) {
-        zt__write_json_kernel(document, i);
-    }
-    zt__write_text(&document->writer, "]");
 }
 
 ZT__PRIVATE void zt__write_json_calls(zt__document *document) {
@@ -25626,48 +25459,32 @@ ZT__PRIVATE void zt__write_json_source_line(zt__document *document, uint32_t lin
     zt__write_text(writer, "}");
 }
 
-/* Opens a source file, unless it is something else, or very large. */
-ZT__PRIVATE FILE *zt__open_source(const char *path) {
-    enum { LARGEST = 64 << 20 };
-    zt__file_properties source;
-    if (!zt__get_file_properties(path, &source) || !source.is_regular || source.size > LARGEST) {
-        return NULL;
-    }
-    return zt__open_file(path, "rb");
-}
-
-/* Reads the next line of a source file, without its end; a long one is cut. Returns 0 at the end. */
-ZT__PRIVATE int zt__read_source_line(FILE *file, char *text, size_t room) {
-    size_t length;
-    int letter;
-    if (!fgets(text, (int)room, file)) {
-        return 0;
-    }
-    length = strlen(text);
-    if (length + 1 == room && text[length - 1] != '\n') {
-        do {
-            letter = fgetc(file);
-        } while (letter != EOF && letter != '\n');
-    }
-    text[strcspn(text, "\r\n")] = 0;
-    return 1;
-}
-
 /* Writes the lines of one file that have samples, with the text of these and of those between and around
-   them, if the file can be read and they are not too many. */
+   them, if the file can be read, is not very large, and they are not too many. */
 ZT__PRIVATE void zt__write_json_source(zt__document *document, const zt__hot_row *rows, uint32_t count) {
-    enum { AROUND = 2, MOST_BETWEEN = 500 };
+    enum { AROUND = 2, MOST_BETWEEN = 500, LARGEST = 64 << 20 };
     uint32_t line = 0, next = 0, first = rows[0].line, last = rows[count - 1].line;
-    int is_whole = last - first <= MOST_BETWEEN;
-    FILE *file = zt__open_source(rows[0].file);
+    int is_whole = last - first <= MOST_BETWEEN, is_cut = 0;
+    zt__file_properties source;
+    FILE *file = NULL;
     char text[512];
     zt__writer *writer = &document->writer;
+    if (zt__get_file_properties(rows[0].file, &source) && source.is_regular && source.size <= LARGEST) {
+        file = zt__open_file(rows[0].file, "rb");
+    }
     zt__write_comma(writer);
     zt__write_text(writer, "\n{");
     zt__write_json_text(writer, "file", rows[0].file);
     zt__write_text(writer, ",\"lines\":[");
-    while (file && line < (uint64_t)last + AROUND && zt__read_source_line(file, text, sizeof text)) {
+    while (file && line < (uint64_t)last + AROUND && fgets(text, sizeof text, file)) {
+        size_t length = strlen(text);
+        int is_rest = is_cut; /* of a long line, which is cut */
         int has_samples;
+        is_cut = length + 1 == sizeof text && text[length - 1] != '\n';
+        if (is_rest) {
+            continue;
+        }
+        text[strcspn(text, "\r\n")] = 0;
         line++;
         has_samples = next < count && rows[next].line == line;
         if (has_samples || (is_whole && (uint64_t)line + AROUND >= first)) {
@@ -25684,29 +25501,13 @@ ZT__PRIVATE void zt__write_json_source(zt__document *document, const zt__hot_row
     }
 }
 
-/* Writes the annotated source of a kernel, by file. The rows are of one kernel, merged by line. */
-ZT__PRIVATE void zt__write_json_sources(zt__document *document, const zt__hot_row *rows, uint32_t count) {
-    uint32_t i = 0, end;
-    zt__write_text(&document->writer, ",\"sources\":[");
-    while (i < count) {
-        for (end = i + 1; end < count && strcmp(rows[end].file, rows[i].file) == 0;) {
-            end++;
-        }
-        if (*rows[i].file) {
-            zt__write_json_source(document, &rows[i], end - i);
-        }
-        i = end;
-    }
-    zt__write_text(&document->writer, "]");
-}
-
-/* Writes a kernel: its instructions with samples, which are merged into source lines then. Returns how many
-   rows are of it. */
+/* Writes a kernel: its instructions with samples, and its annotated source by file, for which the
+   instructions are merged into lines. Returns how many rows are of it. */
 ZT__PRIVATE uint32_t zt__write_json_hot_kernel(zt__document *document, zt__hot_row *rows, uint32_t count,
                                                uint64_t all) {
     zt__writer *writer = &document->writer;
     const zt__sampled_kernel *kernel = rows[0].kernel;
-    uint32_t i, end = 0;
+    uint32_t i, last, end = 0, lines;
     while (end < count && rows[end].kernel == kernel) {
         end++;
     }
@@ -25728,9 +25529,17 @@ ZT__PRIVATE uint32_t zt__write_json_hot_kernel(zt__document *document, zt__hot_r
         }
         zt__write_text(writer, "}");
     }
-    zt__write_text(writer, "]");
-    zt__write_json_sources(document, rows, zt__merge_hot_lines(rows, end));
-    zt__write_text(writer, "}");
+    zt__write_text(writer, "],\"sources\":[");
+    lines = zt__merge_hot_lines(rows, end);
+    for (i = 0; i < lines; i = last) {
+        for (last = i + 1; last < lines && strcmp(rows[last].file, rows[i].file) == 0;) {
+            last++;
+        }
+        if (*rows[i].file) {
+            zt__write_json_source(document, &rows[i], last - i);
+        }
+    }
+    zt__write_text(writer, "]}");
     return end;
 }
 
@@ -25820,21 +25629,15 @@ ZT__PRIVATE void zt__write_json_timeline(zt__document *document) {
 
 /* Writes the document. In a page, it also has the timeline, and the figures of metrics are arrays. */
 ZT__PRIVATE void zt__write_json(zt__document *document) {
-    const zt_allocator *allocator = &document->profiler->config.allocator;
+    const zt_profiler *profiler = document->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
     zt__writer *writer = &document->writer;
     zt__json json;
-    uint32_t i;
+    uint32_t i, paths;
     memset(&json, 0, sizeof json);
-    if (!zt__prepare_json(document, &json)) {
-        document->out_of_memory = 1;
-    }
-    zt__write_json_facts(document);
-    zt__write_json_figure(writer, "gpu_time_ns", document->gpu_time_ns);
-    zt__write_json_counts(document);
-    zt__write_json_overlap(document);
+    document->out_of_memory |= !zt__prepare_json(document, &json);
+    zt__write_json_head(document);
     if (!document->out_of_memory) {
-        zt__write_json_peaks(document);
-        zt__write_json_columns(document, &json);
         zt__write_json_descriptions(document, &json);
     }
     zt__write_text(writer, ",\n\"regions\":[");
@@ -25845,7 +25648,23 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
             zt__write_json_region(document, &json);
         }
     }
-    zt__write_json_paths(document);
+    zt__write_text(writer, "],\n\"paths\":[");
+    paths = zt_get_path_count(profiler);
+    for (i = 0; i < paths; i++) {
+        zt_path_info path;
+        zt_get_path(profiler, i, &path);
+        if (path.region >= document->region_count) {
+            break; /* the region is newer than the report. Paths after this one may be inside it */
+        }
+        zt__write_comma(writer);
+        zt__write_text(writer, "\n{");
+        zt__write_json_index(writer, "region", path.region);
+        zt__write_json_index(writer, "parent", path.parent);
+        zt__write_json_count(writer, "count", path.count);
+        zt__write_json_figure(writer, "total_ns", path.total_ns);
+        zt__write_json_figure(writer, "own_ns", path.own_ns);
+        zt__write_text(writer, "}");
+    }
     zt__write_text(writer, "],\n\"notes\":[");
     zt__list_notes(document, zt__write_json_note);
     zt__write_text(writer, "]");
@@ -26832,18 +26651,6 @@ ZT__PRIVATE void zt__compute_columns(const zt__trace_columns *columns, const dou
     }
 }
 
-/* Chooses the arguments of regions. Returns 0 without memory. */
-ZT__PRIVATE int zt__choose_arguments(zt__trace *trace) {
-    zt_profiler *profiler = trace->profiler;
-    uint32_t regions = zt_get_region_count(profiler), metrics = profiler->metric_count;
-    double *means = zt__read_means(profiler, regions);
-    zt__mean_table table = {means, metrics, regions};
-    int has_memory = means && zt__choose_trace_columns(profiler, profiler->metrics, metrics, &table, 0,
-                                                       profiler->selection.group_count > 1, &trace->columns);
-    zt__free(&profiler->config.allocator, means);
-    return has_memory;
-}
-
 /* ---- reading the timeline -------------------------------------------------------------------------------- */
 
 /* For qsort: orders by list and begin, with outer spans before inner ones. */
@@ -26864,19 +26671,27 @@ ZT__PRIVATE int zt__compare_spans(const void *a, const void *b) {
     return one->order > other->order ? -1 : one->order < other->order; /* inner regions end first */
 }
 
-/* Copies the kept samples, with the chosen figures. Returns 0 without memory. */
+/* Copies the kept samples, with the figures that are shown of each. Returns 0 without memory. */
 ZT__PRIVATE int zt__copy_spans(zt__trace *trace) {
     zt_profiler *profiler = trace->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
-    size_t room, width = 1 + (size_t)trace->columns.count;
-    uint64_t first, end, i;
+    uint32_t regions = zt_get_region_count(profiler), metrics = profiler->metric_count;
+    double *means = zt__read_means(profiler, regions);
     double *values = (double *)zt__allocate(allocator, profiler->layout.column_count, sizeof *values);
+    zt__mean_table table = {means, metrics, regions};
+    size_t room, width;
+    uint64_t first, end, i;
+    int has_memory = means && values &&
+                     zt__choose_trace_columns(profiler, profiler->metrics, metrics, &table, 0,
+                                              profiler->selection.group_count > 1, &trace->columns);
     zt__get_kept_samples(profiler, &first, &end);
     trace->replaced = first;
     room = (size_t)(end - first) + 1;
+    width = 1 + (size_t)trace->columns.count;
     trace->spans = (zt__span *)zt__allocate(allocator, room, sizeof *trace->spans);
     trace->figures = (double *)zt__allocate(allocator, room, width * sizeof *trace->figures);
-    for (i = first; i < end && values && trace->spans && trace->figures; i++) {
+    has_memory = has_memory && trace->spans && trace->figures;
+    for (i = first; i < end && has_memory; i++) {
         zt__span *span = &trace->spans[trace->span_count];
         if (zt__copy_kept_sample(profiler, i, &span->sample, values)) {
             double *figures = trace->figures + trace->span_count * width;
@@ -26884,15 +26699,16 @@ ZT__PRIVATE int zt__copy_spans(zt__trace *trace) {
             span->figures = figures;
             figures[0] = zt__is_finite(values[0]) ? values[0] : 0;
             memcpy(span->latencies, values + zt__latency_column(profiler, 0), sizeof span->latencies);
-            zt__compute_columns(&trace->columns, values + 1, profiler->metric_count, 0, figures + 1);
+            zt__compute_columns(&trace->columns, values + 1, metrics, 0, figures + 1);
             trace->span_count++;
         }
     }
+    zt__free(allocator, means);
     zt__free(allocator, values);
     if (trace->span_count) {
         qsort(trace->spans, trace->span_count, sizeof *trace->spans, zt__compare_spans);
     }
-    return values && trace->spans && trace->figures;
+    return has_memory;
 }
 
 /* Copies what is kept of missing samples and of executions. Returns 0 without memory. */
@@ -26939,35 +26755,6 @@ ZT__PRIVATE int zt__is_track_of(const zt__track *track, ze_command_list_handle_t
     return track->list == list && track->list_name == list_name;
 }
 
-/* Adds a span to the first track of its list on which it overlaps no span without being inside it, or to a
-   new track. Tracks of its list begin at `first`. */
-ZT__PRIVATE void zt__add_to_track(zt__trace *trace, uint32_t first, uint32_t index) {
-    zt__span *span = &trace->spans[index];
-    zt__track *track;
-    uint32_t i, outer = UINT32_MAX;
-    for (i = first; i < trace->track_count; i++) {
-        outer = trace->tracks[i].last;
-        while (outer != UINT32_MAX && trace->spans[outer].sample.end_ns <= span->sample.begin_ns) {
-            outer = trace->spans[outer].outer;
-        }
-        if (outer == UINT32_MAX || trace->spans[outer].sample.end_ns >= span->sample.end_ns) {
-            break;
-        }
-    }
-    track = &trace->tracks[i];
-    if (i == trace->track_count) {
-        outer = UINT32_MAX;
-        trace->track_count++;
-        track->list = span->sample.list;
-        track->list_name = span->sample.origin.list_name;
-        track->first_ns = i == first ? span->sample.begin_ns : trace->tracks[first].first_ns;
-        track->overlap = i - first;
-    }
-    track->last = index;
-    span->track = i;
-    span->outer = outer;
-}
-
 ZT__PRIVATE zt__track *zt__find_track(zt__trace *trace, const zt__missing *missing) {
     uint32_t i = 0;
     while (i < trace->track_count && !zt__is_track_of(&trace->tracks[i], missing->list, missing->list_name)) {
@@ -26985,29 +26772,48 @@ ZT__PRIVATE int zt__compare_tracks(const void *a, const void *b) {
     return one < other ? -1 : one > other;
 }
 
-/* Distributes the spans to tracks, and numbers these. Returns 0 without memory. */
+/* Distributes the spans to tracks, and numbers these. A span is added to the first track of its list on which
+   it overlaps no span without being inside it, or to a new track. Returns 0 without memory. */
 ZT__PRIVATE int zt__make_tracks(zt__trace *trace) {
     const zt_allocator *allocator = &trace->profiler->config.allocator;
     size_t room = (size_t)trace->span_count + trace->missing_count + 1;
     zt__track **order = (zt__track **)zt__allocate(allocator, room, sizeof *order);
-    uint32_t i, lists = 0, first = 0;
+    uint32_t i, k, lists = 0, first = 0; /* the first track of a list */
+    zt__track *track;
     trace->tracks = (zt__track *)zt__allocate(allocator, room, sizeof *trace->tracks);
-    if (!order || !trace->tracks) {
-        zt__free(allocator, (void *)order);
-        return 0;
-    }
-    for (i = 0; i < trace->span_count; i++) {
-        const zt__timeline_sample *sample = &trace->spans[i].sample;
+    for (i = 0; i < trace->span_count && order && trace->tracks; i++) {
+        zt__span *span = &trace->spans[i];
+        const zt__timeline_sample *sample = &span->sample;
         if (first < trace->track_count &&
             !zt__is_track_of(&trace->tracks[first], sample->list, sample->origin.list_name)) {
             first = trace->track_count;
         }
-        zt__add_to_track(trace, first, i);
+        span->outer = UINT32_MAX;
+        for (k = first; k < trace->track_count; k++) {
+            uint32_t outer = trace->tracks[k].last;
+            while (outer != UINT32_MAX && trace->spans[outer].sample.end_ns <= sample->begin_ns) {
+                outer = trace->spans[outer].outer;
+            }
+            if (outer == UINT32_MAX || trace->spans[outer].sample.end_ns >= sample->end_ns) {
+                span->outer = outer;
+                break;
+            }
+        }
+        track = &trace->tracks[k];
+        if (k == trace->track_count) {
+            trace->track_count++;
+            track->list = sample->list;
+            track->list_name = sample->origin.list_name;
+            track->first_ns = k == first ? sample->begin_ns : trace->tracks[first].first_ns;
+            track->overlap = k - first;
+        }
+        track->last = i;
+        span->track = k;
     }
-    for (i = 0; i < trace->missing_count; i++) {
+    for (i = 0; i < trace->missing_count && order && trace->tracks; i++) {
         const zt__missing *missing = &trace->missing[i];
         if (missing->list && !zt__find_track(trace, missing)) {
-            zt__track *track = &trace->tracks[trace->track_count++];
+            track = &trace->tracks[trace->track_count++];
             track->list = missing->list;
             track->list_name = missing->list_name;
             track->first_ns = missing->since_ns;
@@ -27016,14 +26822,16 @@ ZT__PRIVATE int zt__make_tracks(zt__trace *trace) {
     for (i = 0; i < trace->track_count; i++) {
         order[i] = &trace->tracks[i];
     }
-    qsort((void *)order, trace->track_count, sizeof *order, zt__compare_tracks);
+    if (trace->track_count) {
+        qsort((void *)order, trace->track_count, sizeof *order, zt__compare_tracks);
+    }
     for (i = 0; i < trace->track_count; i++) {
         lists += order[i]->overlap == 0;
         order[i]->number = i + 1;
         order[i]->list_number = lists;
     }
     zt__free(allocator, (void *)order);
-    return 1;
+    return order && trace->tracks;
 }
 
 /* ---- events ---------------------------------------------------------------------------------------------- */
@@ -27078,23 +26886,6 @@ ZT__PRIVATE void zt__write_remark(zt__trace *trace, const char *name, const char
     zt__write_text(trace->writer, "}}");
 }
 
-ZT__PRIVATE void zt__write_track_names(zt__trace *trace) {
-    uint32_t i;
-    for (i = 0; i < trace->track_count; i++) {
-        const zt__track *track = &trace->tracks[i];
-        char name[64];
-        snprintf(name, sizeof name, "list %u", (unsigned)track->list_number);
-        zt__begin_event(trace->writer, "M", "thread_name", trace->device, track->number);
-        zt__write_text(trace->writer, ",\"args\":{\"name\":\"");
-        zt__write_json_characters(trace->writer, track->list_name ? track->list_name : name);
-        if (track->overlap) {
-            zt__print(trace->writer, ", overlap %u", (unsigned)track->overlap);
-        }
-        zt__write_text(trace->writer, "\"}}");
-        zt__write_place(trace, "thread_sort_index", trace->device, track->number, track->number);
-    }
-}
-
 /* ---- the program ----------------------------------------------------------------------------------------- */
 
 /* For qsort: orders by thread and begin, with outer slices before inner ones. */
@@ -27112,60 +26903,41 @@ ZT__PRIVATE int zt__compare_slices(const void *a, const void *b) {
     return one->kind < other->kind ? -1 : one->kind > other->kind;
 }
 
-/* Returns when the call of a thread that began at a time has returned. If that is not known, the call lasts a
-   nanosecond, so that a flow can begin in it. */
-ZT__PRIVATE uint64_t zt__find_end_of_execution(const zt__trace *trace, uint64_t begin_ns, uint32_t thread) {
-    uint32_t low = 0, high = trace->execution_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (trace->executions[middle].begin_ns < begin_ns) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    if (low < trace->execution_count && trace->executions[low].begin_ns == begin_ns &&
-        trace->executions[low].thread == thread && trace->executions[low].end_ns > begin_ns) {
-        return trace->executions[low].end_ns;
-    }
-    return begin_ns + 1;
+/* For bsearch: whether an execution began at a time. */
+ZT__PRIVATE int zt__compare_begin(const void *key, const void *element) {
+    uint64_t begin_ns = *(const uint64_t *)key;
+    const zt__execution *execution = (const zt__execution *)element;
+    return begin_ns < execution->begin_ns ? -1 : begin_ns > execution->begin_ns;
 }
 
-/* Removes slices that stand for one call: it has executed several regions, or what it has appended has run
-   several times. */
-ZT__PRIVATE void zt__unite_slices(zt__trace *trace) {
-    uint32_t i, count = 0;
-    for (i = 0; i < trace->slice_count; i++) {
-        zt__host_slice *slice = &trace->slices[i], *before = count ? &trace->slices[count - 1] : NULL;
-        if (before && slice->kind != ZT__SLICE_CALL && before->kind == slice->kind &&
-            before->thread == slice->thread && before->begin_ns == slice->begin_ns &&
-            before->name == slice->name) {
-            before->regions++;
-        } else {
-            trace->slices[count++] = *slice;
-        }
-    }
-    trace->slice_count = count;
-}
-
-/* Shortens slices that would end after one that contains their begin: regions of a thread may overlap, and
-   slices of a track must not. */
+/* Makes tracks of the sorted slices. Those that stand for one call become one: it has executed several
+   regions, or what it has appended has run several times. One that would end after another that contains its
+   begin is shortened: regions of a thread may overlap, and slices of a track must not. */
 ZT__PRIVATE void zt__nest_slices(zt__trace *trace) {
-    uint32_t i, outer = UINT32_MAX;
+    uint32_t i, count = 0, outer = UINT32_MAX;
     for (i = 0; i < trace->slice_count; i++) {
-        zt__host_slice *slice = &trace->slices[i];
-        if (i > 0 && trace->slices[i - 1].thread != slice->thread) {
+        zt__host_slice slice = trace->slices[i];
+        zt__host_slice *before = count ? &trace->slices[count - 1] : NULL;
+        if (before && before->thread != slice.thread) {
+            before = NULL;
             outer = UINT32_MAX;
         }
-        while (outer != UINT32_MAX && trace->slices[outer].end_ns <= slice->begin_ns) {
+        if (before && slice.kind != ZT__SLICE_CALL && before->kind == slice.kind &&
+            before->begin_ns == slice.begin_ns && before->name == slice.name) {
+            before->regions++;
+            continue;
+        }
+        while (outer != UINT32_MAX && trace->slices[outer].end_ns <= slice.begin_ns) {
             outer = trace->slices[outer].outer;
         }
-        if (outer != UINT32_MAX && slice->end_ns > trace->slices[outer].end_ns) {
-            slice->end_ns = trace->slices[outer].end_ns;
+        if (outer != UINT32_MAX && slice.end_ns > trace->slices[outer].end_ns) {
+            slice.end_ns = trace->slices[outer].end_ns;
         }
-        slice->outer = outer;
-        outer = i;
+        slice.outer = outer;
+        trace->slices[count] = slice;
+        outer = count++;
     }
+    trace->slice_count = count;
 }
 
 /* Finds what the threads of the program have done. Returns 0 without memory. */
@@ -27192,8 +26964,14 @@ ZT__PRIVATE int zt__make_slices(zt__trace *trace) {
         slice->begin_ns = sample->submitted_ns;
         slice->regions = 1;
         if (sample->origin.executions) {
+            const zt__execution *execution =
+                (const zt__execution *)bsearch(&slice->begin_ns, trace->executions, trace->execution_count,
+                                               sizeof *execution, zt__compare_begin);
             slice->kind = ZT__SLICE_EXECUTE;
-            slice->end_ns = zt__find_end_of_execution(trace, slice->begin_ns, slice->thread);
+            slice->end_ns = slice->begin_ns + 1; /* if it is not known, so that a flow can begin in it */
+            if (execution && execution->thread == slice->thread && execution->end_ns > slice->begin_ns) {
+                slice->end_ns = execution->end_ns;
+            }
         } else {
             slice->kind = ZT__SLICE_APPEND;
             slice->end_ns = slice->begin_ns + sample->origin.append_ns;
@@ -27217,39 +26995,29 @@ ZT__PRIVATE int zt__make_slices(zt__trace *trace) {
     if (trace->slice_count) {
         qsort(trace->slices, trace->slice_count, sizeof *trace->slices, zt__compare_slices);
     }
-    zt__unite_slices(trace);
     zt__nest_slices(trace);
     return 1;
 }
 
-/* Names a thread as the system does, if it still runs. */
-ZT__PRIVATE void zt__write_thread_name(zt__trace *trace, uint32_t thread) {
-    char name[64];
-    zt__read_thread_name(thread, name, sizeof name);
-    zt__write_name(trace, "thread_name", trace->program, thread, name[0] ? name : "thread");
-}
-
-/* Names the program by the file that it was started from. */
-ZT__PRIVATE void zt__write_program_name(zt__trace *trace) {
-    char name[256];
+/* Writes what the threads of the program have done. It is named by the file that it was started from, and a
+   thread as the system names it, if it still runs. */
+ZT__PRIVATE void zt__write_program(zt__trace *trace) {
+    zt__writer *writer = trace->writer;
     const char *program = trace->profiler->facts.program;
     size_t end = strcspn(program, " "), begin = end;
+    char name[256];
+    uint32_t i;
     while (begin > 0 && !zt__is_separator(program[begin - 1])) {
         begin--;
     }
     zt__copy_text(name, sizeof name, program + begin, end - begin);
     zt__write_name(trace, "process_name", trace->program, 0, name[0] ? name : "program");
     zt__write_place(trace, "process_sort_index", trace->program, 0, 0);
-}
-
-ZT__PRIVATE void zt__write_slices(zt__trace *trace) {
-    zt__writer *writer = trace->writer;
-    uint32_t i;
     for (i = 0; i < trace->slice_count; i++) {
         const zt__host_slice *slice = &trace->slices[i];
-        char name[256];
         if (i == 0 || trace->slices[i - 1].thread != slice->thread) {
-            zt__write_thread_name(trace, slice->thread);
+            zt__read_thread_name(slice->thread, name, sizeof name);
+            zt__write_name(trace, "thread_name", trace->program, slice->thread, name[0] ? name : "thread");
         }
         snprintf(name, sizeof name, "append %.240s", slice->name ? slice->name : "");
         zt__begin_event(writer, "X",
@@ -27292,38 +27060,22 @@ ZT__PRIVATE void zt__write_extent(zt__writer *writer, const char *label, const u
     }
 }
 
-/* Writes how long a sample has waited, and what it has copied, as far as known. */
-ZT__PRIVATE void zt__write_waits_and_bytes(zt__trace *trace, const zt__span *span) {
-    const zt__region_record *record = zt__record_at(trace->profiler, span->sample.region);
+/* Writes a region, and the flow that leads to it from the call that has submitted it. What is not known is
+   left out. */
+ZT__PRIVATE void zt__write_span(zt__trace *trace, uint32_t index) {
+    const zt__span *span = &trace->spans[index];
+    const zt__timeline_sample *sample = &span->sample;
+    const zt__origin *origin = &sample->origin;
+    const zt__region_record *record = zt__record_at(trace->profiler, sample->region);
     zt__writer *writer = trace->writer;
+    uint32_t track = trace->tracks[span->track].number, i;
     double error_ns;
     zt__lock(&trace->profiler->mutex);
     error_ns = record->launch_error_ns;
     zt__unlock(&trace->profiler->mutex);
-    if (!zt__is_nan(span->latencies[ZT_LATENCY_QUEUE])) {
-        zt__write_argument(writer, "queue latency [ns]", span->latencies[ZT_LATENCY_QUEUE]);
-    }
-    if (!zt__is_nan(span->latencies[ZT_LATENCY_LAUNCH]) && span->latencies[ZT_LATENCY_LAUNCH] > error_ns) {
-        zt__write_argument(writer, "launch latency [ns]", span->latencies[ZT_LATENCY_LAUNCH]);
-    }
-    if (span->sample.bytes) {
-        zt__write_argument(writer, "bytes", (double)span->sample.bytes);
-    }
-    if (span->sample.bytes && span->figures[0] > 0) {
-        zt__write_argument(writer, "GB/s", (double)span->sample.bytes / span->figures[0]);
-    }
-}
-
-/* Writes a region, and the flow that leads to it from the call that has submitted it. */
-ZT__PRIVATE void zt__write_span(zt__trace *trace, uint32_t index) {
-    const zt__span *span = &trace->spans[index];
-    const zt__origin *origin = &span->sample.origin;
-    zt__writer *writer = trace->writer;
-    const char *name = zt__record_at(trace->profiler, span->sample.region)->name;
-    uint32_t track = trace->tracks[span->track].number, i;
-    zt__begin_event(writer, "X", name, trace->device, track);
-    zt__write_event_time(writer, "ts", span->sample.begin_ns);
-    zt__write_event_time(writer, "dur", span->sample.end_ns - span->sample.begin_ns);
+    zt__begin_event(writer, "X", record->name, trace->device, track);
+    zt__write_event_time(writer, "ts", sample->begin_ns);
+    zt__write_event_time(writer, "dur", sample->end_ns - sample->begin_ns);
     zt__write_text(writer, ",\"cat\":\"region\",\"args\":{");
     zt__write_argument(writer, "GPU time [ns]", span->figures[0]);
     for (i = 0; i < trace->columns.count; i++) {
@@ -27333,43 +27085,72 @@ ZT__PRIVATE void zt__write_span(zt__trace *trace, uint32_t index) {
     }
     zt__write_extent(writer, "groups", origin->group_count);
     zt__write_extent(writer, "group size", origin->group_size);
-    zt__write_waits_and_bytes(trace, span);
+    if (!zt__is_nan(span->latencies[ZT_LATENCY_QUEUE])) {
+        zt__write_argument(writer, "queue latency [ns]", span->latencies[ZT_LATENCY_QUEUE]);
+    }
+    if (!zt__is_nan(span->latencies[ZT_LATENCY_LAUNCH]) && span->latencies[ZT_LATENCY_LAUNCH] > error_ns) {
+        zt__write_argument(writer, "launch latency [ns]", span->latencies[ZT_LATENCY_LAUNCH]);
+    }
+    if (sample->bytes) {
+        zt__write_argument(writer, "bytes", (double)sample->bytes);
+    }
+    if (sample->bytes && span->figures[0] > 0) {
+        zt__write_argument(writer, "GB/s", (double)sample->bytes / span->figures[0]);
+    }
     if (origin->appended_by) {
         zt__print(writer, ",\"appended by thread\":%u", (unsigned)origin->appended_by);
     }
     zt__write_text(writer, "}}");
     if (origin->submitted_by) {
         zt__begin_event(writer, "s", "submit", trace->program, origin->submitted_by);
-        zt__write_event_time(writer, "ts", span->sample.submitted_ns);
+        zt__write_event_time(writer, "ts", sample->submitted_ns);
         zt__print(writer, ",\"cat\":\"flow\",\"id\":%u}", (unsigned)index + 1);
         zt__begin_event(writer, "f", "submit", trace->device, track);
-        zt__write_event_time(writer, "ts", span->sample.begin_ns);
+        zt__write_event_time(writer, "ts", sample->begin_ns);
         zt__print(writer, ",\"cat\":\"flow\",\"id\":%u,\"bp\":\"e\"}", (unsigned)index + 1);
     }
 }
 
-/* Writes what is not on the timeline, at the time when it was submitted. */
-ZT__PRIVATE void zt__write_missing_events(zt__trace *trace) {
+/* Writes what the device has done: the names of tracks, the regions on them, and what is missing there at the
+   time when it was submitted. */
+ZT__PRIVATE void zt__write_device(zt__trace *trace) {
+    zt__writer *writer = trace->writer;
     uint64_t first_ns = UINT64_MAX;
     char name[256];
     uint32_t i;
+    zt__write_name(trace, "process_name", trace->device, 0, trace->profiler->device_name);
+    zt__write_place(trace, "process_sort_index", trace->device, 0, 1);
+    for (i = 0; i < trace->track_count; i++) {
+        const zt__track *track = &trace->tracks[i];
+        snprintf(name, sizeof name, "list %u", (unsigned)track->list_number);
+        zt__begin_event(writer, "M", "thread_name", trace->device, track->number);
+        zt__write_text(writer, ",\"args\":{\"name\":\"");
+        zt__write_json_characters(writer, track->list_name ? track->list_name : name);
+        if (track->overlap) {
+            zt__print(writer, ", overlap %u", (unsigned)track->overlap);
+        }
+        zt__write_text(writer, "\"}}");
+        zt__write_place(trace, "thread_sort_index", trace->device, track->number, track->number);
+    }
+    for (i = 0; i < trace->span_count; i++) {
+        uint64_t begin_ns = trace->spans[i].sample.begin_ns;
+        first_ns = begin_ns < first_ns ? begin_ns : first_ns;
+        zt__write_span(trace, i);
+    }
     for (i = 0; i < trace->missing_count; i++) {
         const zt__missing *missing = &trace->missing[i];
         const zt__track *track = missing->list ? zt__find_track(trace, missing) : NULL;
-        const char *cause = missing->cause == ZT_CAUSE_COUNT ? "the device's clock overflowed"
-                                                             : zt_cause_name(missing->cause);
+        int is_uncertain = missing->cause == ZT_CAUSE_COUNT;
         snprintf(name, sizeof name, "%s: %.200s",
-                 missing->cause == ZT_CAUSE_COUNT      ? "uncertain time"
+                 is_uncertain                          ? "uncertain time"
                  : missing->cause < ZT_DROPPED_NO_SLOT ? "lost"
                                                        : "dropped",
                  missing->region ? missing->region->name : "a region");
         zt__begin_instant(trace, name, "missing", track ? track->number : 0, missing->since_ns);
-        zt__write_json_text(trace->writer, "cause", cause);
-        zt__write_json_count(trace->writer, "samples", missing->count);
-        zt__write_text(trace->writer, "}}");
-    }
-    for (i = 0; i < trace->span_count; i++) {
-        first_ns = trace->spans[i].sample.begin_ns < first_ns ? trace->spans[i].sample.begin_ns : first_ns;
+        zt__write_json_text(writer, "cause",
+                            is_uncertain ? "the device's clock overflowed" : zt_cause_name(missing->cause));
+        zt__write_json_count(writer, "samples", missing->count);
+        zt__write_text(writer, "}}");
     }
     if (trace->replaced && trace->span_count) {
         zt__write_remark(trace, "earlier samples are not kept", "missing", 0, first_ns, "samples",
@@ -27381,6 +27162,10 @@ ZT__PRIVATE void zt__write_missing_events(zt__trace *trace) {
 
 /* A copy of the rows of a stream, with the chosen figures. */
 typedef struct zt__traced_rows {
+    uint64_t first, end; /* in the order of all rows of the stream; older ones are not kept */
+    uint32_t metric_count;
+    double *means; /* of each metric, over so many rows */
+    uint64_t *counts;
     zt__kept_row *rows;
     double *figures; /* of each row */
     uint64_t *last;  /* of each column, the bits of the value that was written last */
@@ -27388,66 +27173,48 @@ typedef struct zt__traced_rows {
     zt__trace_columns columns;
 } zt__traced_rows;
 
-/* Computes the means of all metrics over the kept rows. */
-ZT__PRIVATE void zt__read_row_means(zt__stream_data *data, uint64_t first, uint64_t end, double *means,
-                                    uint64_t *counts) {
-    uint32_t metrics = data->group.metric_count, m;
-    while (first < end) {
-        uint64_t oldest, until = end - first > ZT__COPIED_AT_ONCE ? first + ZT__COPIED_AT_ONCE : end;
-        zt__lock(&data->mutex);
-        oldest = zt__oldest_kept(data->rows_written, data->row_capacity);
-        for (first = first > oldest ? first : oldest; first < until; first++) {
-            const double *values = data->row_values + (size_t)(first % data->row_capacity) * metrics;
-            for (m = 0; m < metrics; m++) {
-                if (zt__is_finite(values[m])) {
-                    means[m] += values[m];
-                    counts[m]++;
-                }
-            }
-        }
-        zt__unlock(&data->mutex);
-    }
-    for (m = 0; m < metrics; m++) {
-        means[m] = counts[m] ? means[m] / (double)counts[m] : zt__nan();
-    }
-}
+/* Called with each kept row of a stream, while its mutex is locked. */
+typedef void (*zt__row_fn)(zt__traced_rows *rows, const zt__kept_row *row, const double *values);
 
-/* Copies the kept rows. */
-ZT__PRIVATE void zt__copy_rows(zt__stream_data *data, uint64_t first, uint64_t end, zt__traced_rows *copy) {
-    uint32_t metrics = data->group.metric_count;
-    while (first < end) {
-        uint64_t oldest, until = end - first > ZT__COPIED_AT_ONCE ? first + ZT__COPIED_AT_ONCE : end;
+ZT__PRIVATE void zt__visit_rows(zt__stream_data *data, zt__row_fn visit, zt__traced_rows *rows) {
+    uint64_t next = rows->first, oldest;
+    while (next < rows->end) {
+        uint64_t until = rows->end - next > ZT__COPIED_AT_ONCE ? next + ZT__COPIED_AT_ONCE : rows->end;
         zt__lock(&data->mutex);
         oldest = zt__oldest_kept(data->rows_written, data->row_capacity);
-        for (first = first > oldest ? first : oldest; first < until; first++) {
-            size_t place = (size_t)(first % data->row_capacity);
-            const zt__kept_row *row = &data->rows[place];
-            copy->rows[copy->count] = *row;
-            zt__compute_columns(&copy->columns, data->row_values + place * metrics, metrics,
-                                (double)(row->end_ns - row->begin_ns),
-                                copy->figures + (size_t)copy->count * copy->columns.count);
-            copy->count++;
+        for (next = next > oldest ? next : oldest; next < until; next++) {
+            size_t place = (size_t)(next % data->row_capacity);
+            visit(rows, &data->rows[place], data->row_values + place * rows->metric_count);
         }
         zt__unlock(&data->mutex);
     }
 }
 
-/* Rounds the value of a counter by less than 0.025 %, more than which no track shows. Values that are rounded
-   differently differ in the first ZT__COUNTER_DIGITS digits. Returns the bits, which tell NaN apart in any
-   mode of a compiler. */
-ZT__PRIVATE uint64_t zt__round_value(double *value) {
-    const uint64_t half = UINT64_C(1) << 40; /* 11 of 52 bits stay */
-    uint64_t bits;
-    memcpy(&bits, value, sizeof bits);
-    bits = (bits + half) & ~(half * 2 - 1);
-    memcpy(value, &bits, sizeof bits);
-    return bits;
+ZT__PRIVATE void zt__add_to_means(zt__traced_rows *rows, const zt__kept_row *row, const double *values) {
+    uint32_t i;
+    (void)row;
+    for (i = 0; i < rows->metric_count; i++) {
+        if (zt__is_finite(values[i])) {
+            rows->means[i] += values[i];
+            rows->counts[i]++;
+        }
+    }
+}
+
+ZT__PRIVATE void zt__copy_row(zt__traced_rows *rows, const zt__kept_row *row, const double *values) {
+    rows->rows[rows->count] = *row;
+    zt__compute_columns(&rows->columns, values, rows->metric_count, (double)(row->end_ns - row->begin_ns),
+                        rows->figures + (size_t)rows->count * rows->columns.count);
+    rows->count++;
 }
 
 /* Goes through the rows, and writes or, without a trace, counts the values that differ from the one before.
- */
+   Values are rounded by less than 0.025 %, more than which no track shows. Those that are rounded differently
+   differ in the first ZT__COUNTER_DIGITS digits. Their bits are compared, which tell NaN apart in any mode of
+   a compiler. */
 ZT__PRIVATE uint32_t zt__write_changes(zt__trace *trace, zt__traced_rows *rows) {
-    const uint64_t none = UINT64_MAX; /* no value is rounded to this */
+    const uint64_t none = UINT64_MAX;        /* no value is rounded to this */
+    const uint64_t half = UINT64_C(1) << 40; /* 11 of 52 bits stay */
     uint32_t columns = rows->columns.count, changes = 0, i, c;
     for (c = 0; c < columns; c++) {
         rows->last[c] = none;
@@ -27458,13 +27225,16 @@ ZT__PRIVATE uint32_t zt__write_changes(zt__trace *trace, zt__traced_rows *rows) 
         const double *figures = rows->figures + (size_t)(is_end ? i - 1 : i) * columns;
         for (c = 0; c < columns; c++) {
             double value = figures[c];
-            uint64_t rounded = zt__round_value(&value);
-            if (!zt__is_finite(figures[c]) || (rounded == rows->last[c] && !row->gap && !is_end)) {
+            uint64_t rounded;
+            memcpy(&rounded, &value, sizeof rounded);
+            rounded = (rounded + half) & ~(half * 2 - 1);
+            if (!zt__is_finite(value) || (rounded == rows->last[c] && !row->gap && !is_end)) {
                 continue;
             }
             rows->last[c] = rounded;
             changes++;
             if (trace) {
+                memcpy(&value, &rounded, sizeof value);
                 zt__begin_event(trace->writer, "C", rows->columns.columns[c].label.text, trace->device, 0);
                 zt__write_event_time(trace->writer, "ts", is_end ? row->end_ns : row->begin_ns);
                 zt__write_text(trace->writer, ",\"args\":{\"value\":");
@@ -27502,46 +27272,53 @@ ZT__PRIVATE void zt__merge_rows(zt__traced_rows *rows) {
     rows->count = to;
 }
 
-/* Writes a gap before a row, which it may follow or contain. */
-ZT__PRIVATE void zt__write_gap(zt__trace *trace, const zt__kept_row *before, const zt__kept_row *row,
-                               uint64_t period_ns, uint32_t track) {
-    int is_contained = row->begin_ns <= before->end_ns;
-    uint64_t begin_ns = is_contained ? row->begin_ns : before->end_ns;
-    uint64_t end_ns = is_contained ? row->end_ns : row->begin_ns;
-    uint64_t periods = (row->end_ns - before->end_ns + period_ns / 2) / period_ns;
-    zt__begin_event(trace->writer, "X", "gap", trace->device, track);
-    zt__write_event_time(trace->writer, "ts", begin_ns);
-    zt__write_event_time(trace->writer, "dur", end_ns - begin_ns);
-    zt__write_text(trace->writer, ",\"cat\":\"missing\",\"args\":{");
-    if (periods > 1) {
-        zt__write_json_count(trace->writer, "missing rows, about", periods - 1);
-    }
-    zt__write_text(trace->writer, "}}");
-}
-
-/* Writes markers as instants, and gaps as spans. */
+/* Writes markers as instants, and gaps as spans: one before a row, which it may follow or contain. */
 ZT__PRIVATE void zt__write_markers_and_gaps(zt__trace *trace, const zt__traced_rows *rows, uint64_t period_ns,
                                             uint32_t track) {
+    zt__writer *writer = trace->writer;
     uint32_t i;
     for (i = 0; i < rows->count; i++) {
         const zt__kept_row *row = &rows->rows[i];
         if (row->gap && i > 0) {
-            zt__write_gap(trace, row - 1, row, period_ns, track);
+            uint64_t before_ns = row[-1].end_ns;
+            int is_contained = row->begin_ns <= before_ns;
+            uint64_t begin_ns = is_contained ? row->begin_ns : before_ns;
+            uint64_t end_ns = is_contained ? row->end_ns : row->begin_ns;
+            uint64_t periods = (row->end_ns - before_ns + period_ns / 2) / period_ns;
+            zt__begin_event(writer, "X", "gap", trace->device, track);
+            zt__write_event_time(writer, "ts", begin_ns);
+            zt__write_event_time(writer, "dur", end_ns - begin_ns);
+            zt__write_text(writer, ",\"cat\":\"missing\",\"args\":{");
+            if (periods > 1) {
+                zt__write_json_count(writer, "missing rows, about", periods - 1);
+            }
+            zt__write_text(writer, "}}");
         } else if (row->gap) {
             zt__begin_instant(trace, "gap before this", "missing", track, row->begin_ns);
-            zt__write_text(trace->writer, "}}");
+            zt__write_text(writer, "}}");
         }
         if (row->marker) {
             zt__begin_instant(trace, row->marker, "marker", track, row->end_ns);
-            zt__write_text(trace->writer, "}}");
+            zt__write_text(writer, "}}");
         }
     }
 }
 
-/* Writes the counters of a stream. `most` is how many values they may have. */
-ZT__PRIVATE void zt__write_counters(zt__trace *trace, zt__traced_rows *rows, uint32_t most, uint32_t track) {
-    uint32_t before = rows->count;
+/* Writes the copied rows of a stream: a track with its gaps and markers, and a counter for each chosen
+   metric. `most` is how many values these may have. */
+ZT__PRIVATE void zt__write_rows(zt__trace *trace, zt__stream_data *data, zt__traced_rows *rows, uint32_t most,
+                                uint32_t track) {
+    char name[ZET_MAX_METRIC_GROUP_NAME + 16];
     uint64_t merged = 1;
+    uint32_t before = rows->count;
+    snprintf(name, sizeof name, "stream %s", data->group.properties.name);
+    zt__write_name(trace, "thread_name", trace->device, track, name);
+    zt__write_place(trace, "thread_sort_index", trace->device, track, track);
+    if (rows->first > 0) {
+        zt__write_remark(trace, "earlier rows are not kept", "missing", track, rows->rows[0].begin_ns, "rows",
+                         rows->first, "raise zt_stream_config.timeline_rows");
+    }
+    zt__write_markers_and_gaps(trace, rows, data->period_ns, track);
     while (zt__write_changes(NULL, rows) > most && rows->count > 1) {
         zt__merge_rows(rows);
         merged *= 2;
@@ -27557,49 +27334,46 @@ ZT__PRIVATE void zt__write_counters(zt__trace *trace, zt__traced_rows *rows, uin
     zt__write_changes(trace, rows);
 }
 
-/* Writes an attached stream: a track with its gaps and markers, and a counter for each chosen metric. Returns
-   0 without memory. */
+/* Reads and writes an attached stream. Returns 0 without memory. */
 ZT__PRIVATE int zt__write_stream(zt__trace *trace, zt__stream_data *data, int several, uint32_t most,
                                  uint32_t track) {
     const zt_allocator *allocator = &trace->profiler->config.allocator;
-    uint32_t metrics = data->group.metric_count;
-    double *means = (double *)zt__allocate(allocator, metrics, sizeof *means);
-    uint64_t *counts = (uint64_t *)zt__allocate(allocator, metrics, sizeof *counts), first, end;
-    zt__mean_table table = {means, metrics, 1};
-    int has_memory = means && counts;
+    uint32_t metrics = data->group.metric_count, i;
     zt__traced_rows rows;
-    char name[ZET_MAX_METRIC_GROUP_NAME + 16];
+    zt__mean_table table;
+    int has_memory;
     memset(&rows, 0, sizeof rows);
-    zt__get_kept_rows(data, &first, &end);
+    rows.metric_count = metrics;
+    rows.means = (double *)zt__allocate(allocator, metrics, sizeof *rows.means);
+    rows.counts = (uint64_t *)zt__allocate(allocator, metrics, sizeof *rows.counts);
+    zt__get_kept_rows(data, &rows.first, &rows.end);
+    has_memory = rows.means && rows.counts;
     if (has_memory) {
-        zt__read_row_means(data, first, end, means, counts);
+        zt__visit_rows(data, zt__add_to_means, &rows);
+        for (i = 0; i < metrics; i++) {
+            rows.means[i] = rows.counts[i] ? rows.means[i] / (double)rows.counts[i] : zt__nan();
+        }
+        table.means = rows.means;
+        table.stride = metrics;
+        table.region_count = 1;
         has_memory = zt__choose_trace_columns(trace->profiler, data->metrics, metrics, &table, 1, several,
                                               &rows.columns);
     }
     if (has_memory) {
-        size_t columns = (size_t)rows.columns.count + 1;
-        rows.rows = (zt__kept_row *)zt__allocate(allocator, (size_t)(end - first) + 1, sizeof *rows.rows);
-        rows.figures =
-            (double *)zt__allocate(allocator, (size_t)(end - first) + 1, columns * sizeof *rows.figures);
+        size_t columns = (size_t)rows.columns.count + 1, room = (size_t)(rows.end - rows.first) + 1;
+        rows.rows = (zt__kept_row *)zt__allocate(allocator, room, sizeof *rows.rows);
+        rows.figures = (double *)zt__allocate(allocator, room, columns * sizeof *rows.figures);
         rows.last = (uint64_t *)zt__allocate(allocator, columns, sizeof *rows.last);
         has_memory = rows.rows && rows.figures && rows.last;
     }
     if (has_memory) {
-        zt__copy_rows(data, first, end, &rows);
+        zt__visit_rows(data, zt__copy_row, &rows);
     }
     if (rows.count > 0) {
-        snprintf(name, sizeof name, "stream %s", data->group.properties.name);
-        zt__write_name(trace, "thread_name", trace->device, track, name);
-        zt__write_place(trace, "thread_sort_index", trace->device, track, track);
-        if (first > 0) {
-            zt__write_remark(trace, "earlier rows are not kept", "missing", track, rows.rows[0].begin_ns,
-                             "rows", first, "raise zt_stream_config.timeline_rows");
-        }
-        zt__write_markers_and_gaps(trace, &rows, data->period_ns, track);
-        zt__write_counters(trace, &rows, most, track);
+        zt__write_rows(trace, data, &rows, most, track);
     }
-    zt__free(allocator, means);
-    zt__free(allocator, counts);
+    zt__free(allocator, rows.means);
+    zt__free(allocator, rows.counts);
     zt__free(allocator, rows.rows);
     zt__free(allocator, rows.figures);
     zt__free(allocator, rows.last);
@@ -27607,67 +27381,42 @@ ZT__PRIVATE int zt__write_stream(zt__trace *trace, zt__stream_data *data, int se
     return has_memory;
 }
 
-/* Writes all attached streams. Returns 0 without memory. */
-ZT__PRIVATE int zt__write_streams(zt__trace *trace) {
-    zt__stream_data *data = NULL;
-    uint32_t count = 0, track = trace->track_count;
-    int has_memory = 1;
-    while ((data = zt__next_attached_stream(trace->profiler, data)) != NULL) {
-        count++;
-    }
-    while (has_memory && (data = zt__next_attached_stream(trace->profiler, data)) != NULL) {
-        has_memory =
-            zt__write_stream(trace, data, count > 1, ZT__COUNTER_EVENTS / (count ? count : 1), ++track);
-    }
-    return has_memory;
-}
-
 /* ---- the trace ------------------------------------------------------------------------------------------- */
-
-ZT__PRIVATE void zt__write_trace_head(zt__trace *trace) {
-    const zt_profiler *profiler = trace->profiler;
-    zt__writer *writer = trace->writer;
-    zt_counts counts = zt_get_counts(profiler);
-    zt__write_text(writer, "{\"displayTimeUnit\":\"ns\",\"otherData\":{");
-    zt__write_json_text(writer, "zetools", ZETOOLS_VERSION);
-    zt__write_json_text(writer, "clock", "CLOCK_MONOTONIC");
-    zt__write_json_text(writer, "program", profiler->facts.program);
-    zt__write_json_text(writer, "device", profiler->device_name);
-    zt__write_json_count(writer, "begun", counts.begun);
-    zt__write_json_count(writer, "collected", counts.collected);
-    zt__write_json_count(writer, "lost", counts.lost);
-    zt__write_json_count(writer, "dropped", counts.dropped);
-    zt__write_json_count(writer, "in_flight", counts.in_flight);
-    zt__write_text(writer, "},\n\"traceEvents\":[");
-}
 
 /* Returns 0 without memory. */
 ZT__PRIVATE int zt__write_trace(zt_profiler *profiler, zt__writer *writer) {
     const zt_allocator *allocator = &profiler->config.allocator;
+    zt_counts counts = zt_get_counts(profiler);
+    zt__stream_data *data = NULL;
     zt__trace trace;
     int has_memory;
-    uint32_t i;
+    uint32_t streams = 0, track;
     memset(&trace, 0, sizeof trace);
     trace.profiler = profiler;
     trace.writer = writer;
     trace.program = zt__get_process_id();
     trace.device = trace.program + (1 + (long)(profiler->id % ZT__MAX_PROFILERS)) * ZT__SYSTEM_NUMBERS;
     zt__relate_clocks(profiler, 1);
-    has_memory = zt__choose_arguments(&trace) && zt__copy_spans(&trace) &&
-                 zt__copy_missing_and_executions(&trace) && zt__make_tracks(&trace) &&
-                 zt__make_slices(&trace);
-    zt__write_trace_head(&trace);
+    has_memory = zt__copy_spans(&trace) && zt__copy_missing_and_executions(&trace) &&
+                 zt__make_tracks(&trace) && zt__make_slices(&trace);
+    zt__write_text(writer, "{\"displayTimeUnit\":\"ns\",\"otherData\":{");
+    zt__write_json_text(writer, "zetools", ZETOOLS_VERSION);
+    zt__write_json_text(writer, "clock", "CLOCK_MONOTONIC");
+    zt__write_json_text(writer, "program", profiler->facts.program);
+    zt__write_json_text(writer, "device", profiler->device_name);
+    zt__write_json_counts(writer, &counts);
+    zt__write_text(writer, "},\n\"traceEvents\":[");
     if (has_memory) {
-        zt__write_program_name(&trace);
-        zt__write_slices(&trace);
-        zt__write_name(&trace, "process_name", trace.device, 0, profiler->device_name);
-        zt__write_place(&trace, "process_sort_index", trace.device, 0, 1);
-        zt__write_track_names(&trace);
-        for (i = 0; i < trace.span_count; i++) {
-            zt__write_span(&trace, i);
-        }
-        zt__write_missing_events(&trace);
-        has_memory = zt__write_streams(&trace);
+        zt__write_program(&trace);
+        zt__write_device(&trace);
+    }
+    while ((data = zt__next_attached_stream(profiler, data)) != NULL) {
+        streams++;
+    }
+    track = trace.track_count;
+    while (has_memory && (data = zt__next_attached_stream(profiler, data)) != NULL) {
+        has_memory = zt__write_stream(&trace, data, streams > 1, ZT__COUNTER_EVENTS / (streams ? streams : 1),
+                                      ++track);
     }
     zt__write_text(writer, "\n]}\n");
     zt__free(allocator, trace.columns.columns);
@@ -29035,49 +28784,46 @@ ZT__PRIVATE int zt__follow_links(zt__target_file *file, const char *path) {
     return 0;
 }
 
-/* Writes a file beside the target and renames it, so that nobody reads an incomplete one. */
-ZT__PRIVATE ze_result_t zt__replace_file(const zt__output *output) {
-    zt__target_file *file = (zt__target_file *)zt__allocate(output->allocator, 1, sizeof *file);
-    zt__file_properties before;
+/* Writes a file beside the target and renames it, so that nobody reads an incomplete one. Pipes, terminals
+   and devices are written to, and not replaced by a file. */
+ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
+    FILE *stream = zt__find_standard_stream(output->path), *part;
+    zt__file_properties target, before;
+    zt__target_file *file;
+    const char *name;
     ze_result_t result;
+    if (stream) {
+        return zt__write_content(output, stream, fflush);
+    }
+    if (zt__get_file_properties(output->path, &target) && !target.is_regular && !target.is_directory) {
+        return zt__write_content(output, zt__open_file(output->path, "wb"), fclose);
+    }
+    file = (zt__target_file *)zt__allocate(output->allocator, 1, sizeof *file);
     if (!file) {
         return zt__report_no_memory(output->diagnostics, output->call, "a path");
     }
     if (!zt__follow_links(file, output->path)) {
         result = zt__report_unwritable(output);
-    } else {
-        const char *name = zt__file_name(file->path);
-        FILE *part;
-        /* A long name is cut, because the name of a file has 255 bytes at the most. */
-        snprintf(file->beside, sizeof file->beside, "%.*s%.128s.%ld.%lx.part", (int)(name - file->path),
-                 file->path, name, zt__get_process_id(), (unsigned long)zt__this_thread());
-        part = zt__open_file(file->beside, "wb");
-        if (part && zt__get_file_properties(file->path, &before)) {
-            zt__set_permissions(file->beside, before.permissions); /* the same people may read it as before */
-        }
-        result = zt__write_content(output, part, fclose);
-        if (result == ZE_RESULT_SUCCESS && !zt__rename_file(file->beside, file->path)) {
-            result = zt__report_unwritable(output);
-        }
-        if (result != ZE_RESULT_SUCCESS) {
-            zt__remove_file(file->beside);
-        }
+        zt__free(output->allocator, file);
+        return result;
+    }
+    name = zt__file_name(file->path);
+    /* A long name is cut, because the name of a file has 255 bytes at the most. */
+    snprintf(file->beside, sizeof file->beside, "%.*s%.128s.%ld.%lx.part", (int)(name - file->path),
+             file->path, name, zt__get_process_id(), (unsigned long)zt__this_thread());
+    part = zt__open_file(file->beside, "wb");
+    if (part && zt__get_file_properties(file->path, &before)) {
+        zt__set_permissions(file->beside, before.permissions); /* the same people may read it as before */
+    }
+    result = zt__write_content(output, part, fclose);
+    if (result == ZE_RESULT_SUCCESS && !zt__rename_file(file->beside, file->path)) {
+        result = zt__report_unwritable(output);
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__remove_file(file->beside);
     }
     zt__free(output->allocator, file);
     return result;
-}
-
-ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
-    FILE *stream = zt__find_standard_stream(output->path);
-    zt__file_properties target;
-    if (stream) {
-        return zt__write_content(output, stream, fflush);
-    }
-    /* Pipes, terminals and devices are written to, and not replaced by a file. */
-    if (zt__get_file_properties(output->path, &target) && !target.is_regular && !target.is_directory) {
-        return zt__write_content(output, zt__open_file(output->path, "wb"), fclose);
-    }
-    return zt__replace_file(output);
 }
 
 typedef struct zt__report_content {

@@ -41,7 +41,7 @@ static void a_minute_of_samples(zt_profiler *profiler, ze_command_list_handle_t 
     slot.list = &list;
     slot.path = &path;
     slot.region = profiler->regions[0];
-    slot.origin.appended_by = slot.origin.submitted_by = zt__get_system_thread();
+    slot.origin.appended_by = slot.origin.submitted_by = zt__get_thread_number();
     slot.origin.append_ns = 20000;
     reading.slot = &slot;
     reading.from = ZT__SLOT_PENDING;
