@@ -29133,7 +29133,7 @@ ZT__PRIVATE void zt__serve_stop(zt__watch_server *server, const zt__watch_reques
 ZT__PRIVATE void zt__serve_watch(zt__watch_server *server, const zt__watch_request *request,
                                  zt__watch_answer *answer) {
     memset(answer, 0, offsetof(zt__watch_answer, places));
-    answer->process = (uint32_t)getpid();
+    answer->process = (uint32_t)zt__get_process_id();
     server->answer = answer;
     if (request->call == ZT__WATCH_ATTACH) {
         zt__serve_attach(server, request);
@@ -29148,6 +29148,8 @@ ZT__PRIVATE void zt__serve_watch(zt__watch_server *server, const zt__watch_reque
 }
 
 /* ---- the helper ------------------------------------------------------------------------------------------ */
+
+#ifndef _WIN32
 
 /* The helper is the program once more: the file that has this code is started with a variable of the
    environment, by which a constructor knows that it is to serve, before main is called. It talks through a
@@ -29211,7 +29213,7 @@ ZT__PRIVATE void zt__run_helper(int socket, long program) {
     zt__watch_answer *answer = (zt__watch_answer *)calloc(1, sizeof *answer);
     int is_asked = answer != NULL;
     if (answer) {
-        answer->process = (uint32_t)getpid();
+        answer->process = (uint32_t)zt__get_process_id();
     }
     while (is_asked && send(socket, answer, zt__answer_size(answer), MSG_NOSIGNAL) > 0) {
         struct pollfd readable = {socket, POLLIN, 0};
@@ -29312,6 +29314,8 @@ ZT__PRIVATE int zt__find_helper(zt__helper_command *command) {
     }
     return 1;
 }
+#endif /* not _WIN32 */
+
 /* ---- the watch ------------------------------------------------------------------------------------------- */
 
 enum { ZT__WATCH_TEXT = 1 << 15 };
@@ -29336,8 +29340,8 @@ typedef struct zt__watch {
 
     /* used by the thread alone, while it runs */
     zt__watch_server server;
-    int socket;   /* to the helper, or -1 */
-    pid_t helper; /* 0: it has not reported yet */
+    int socket;  /* to the helper, or -1 */
+    long helper; /* 0: it has not reported yet */
     ze_command_list_handle_t *lists;
     uint32_t list_capacity;
     uint64_t not_before_ns; /* what runs is counted from this time on: a hang has ended then */
@@ -29354,6 +29358,8 @@ ZT__PRIVATE int zt__is_ending(zt__watch *watch) {
 }
 
 /* ---- asking the helper ----------------------------------------------------------------------------------- */
+
+#ifndef _WIN32
 
 enum { ZT__WATCH_LOOK_MS = 50 };
 
@@ -29383,7 +29389,7 @@ ZT__PRIVATE int zt__spawn_helper(zt__helper_command *command, int end, pid_t *pr
             environment[used++] = environ[i];
         }
     }
-    snprintf(variable, sizeof variable, ZT__HELPER_VARIABLE "=%ld", (long)getpid());
+    snprintf(variable, sizeof variable, ZT__HELPER_VARIABLE "=%ld", zt__get_process_id());
     environment[used] = variable;
     failed = posix_spawn_file_actions_init(&actions) != 0;
     if (!failed) {
@@ -29436,7 +29442,7 @@ ZT__PRIVATE void zt__dismiss_helper(zt__watch *watch) {
         }
     }
     if (size != 0 && watch->helper > 1) {
-        kill(watch->helper, SIGKILL);
+        kill((pid_t)watch->helper, SIGKILL);
     }
     close(watch->socket);
     watch->socket = -1;
@@ -29466,7 +29472,7 @@ ZT__PRIVATE const char *zt__start_helper(zt__watch *watch, uint64_t deadline) {
         zt__await_tool(child, zt__deadline(CHILD_NS)); /* it leaves the helper behind, and ends */
         watch->socket = ends[0];
         if (zt__await_answer(watch, deadline)) {
-            watch->helper = (pid_t)watch->answer.process;
+            watch->helper = (long)watch->answer.process;
             return NULL;
         }
         zt__dismiss_helper(watch);
@@ -29478,15 +29484,38 @@ ZT__PRIVATE const char *zt__start_helper(zt__watch *watch, uint64_t deadline) {
     return failure;
 }
 
+/* Sends a request to the helper. Returns 0 if there is no answer before the deadline. */
+ZT__PRIVATE int zt__ask_helper(zt__watch *watch, const zt__watch_request *request, uint64_t deadline) {
+    return send(watch->socket, request, sizeof *request, MSG_NOSIGNAL) == (ssize_t)sizeof *request &&
+           zt__await_answer(watch, deadline);
+}
+
+#else
+
+ZT__PRIVATE int zt__ask_helper(zt__watch *watch, const zt__watch_request *request, uint64_t deadline) {
+    (void)watch, (void)request, (void)deadline;
+    return 0;
+}
+
+ZT__PRIVATE void zt__dismiss_helper(zt__watch *watch) {
+    (void)watch;
+}
+
+ZT__PRIVATE const char *zt__start_helper(zt__watch *watch, uint64_t deadline) {
+    (void)watch, (void)deadline;
+    return "not on this system";
+}
+
+#endif
+
 /* Serves a request in this process or in the helper, which may take `timeout_ns`. Returns 0 if the helper
    does not answer. */
 ZT__PRIVATE int zt__ask(zt__watch *watch, const zt__watch_request *request, uint64_t timeout_ns) {
-    if (watch->socket < 0) {
-        zt__serve_watch(&watch->server, request, &watch->answer);
-        return 1;
+    if (watch->socket >= 0) {
+        return zt__ask_helper(watch, request, zt__deadline(timeout_ns));
     }
-    return send(watch->socket, request, sizeof *request, MSG_NOSIGNAL) == (ssize_t)sizeof *request &&
-           zt__await_answer(watch, zt__deadline(timeout_ns));
+    zt__serve_watch(&watch->server, request, &watch->answer);
+    return 1;
 }
 
 /* Ends debugging. Threads that are stopped are resumed. */
@@ -29516,7 +29545,7 @@ ZT__PRIVATE void zt__begin_debugging(zt__watch *watch) {
     char reason[512] = "";
     memset(&request, 0, sizeof request);
     request.call = ZT__WATCH_ATTACH;
-    request.process = (uint32_t)getpid();
+    request.process = (uint32_t)zt__get_process_id();
     zt__ask(watch, &request, 0);
     if (watch->answer.result == ZE_RESULT_SUCCESS) {
         by = ZT_DEBUGGED_BY_ITSELF;
@@ -29726,10 +29755,10 @@ ZT__PRIVATE void zt__describe_hang(const zt_hang *hang, char *text, size_t room)
         if (hang->fault_address) {
             zt__append(text, room, " (0x%llx)", (unsigned long long)hang->fault_address);
         }
-        zt__append(text, room, ". ");
+        zt__append(text, room, ".%s", *hang->region ? " " : "");
     }
     if (*hang->region) {
-        zt__append(text, room, "'%.256s' %s %.3g s%s. ", hang->region,
+        zt__append(text, room, "'%.256s' %s %.3g s%s.", hang->region,
                    hang->is_fault ? "was running, for" : "has run for", (double)hang->running_ns / 1e9,
                    hang->is_fault    ? ""
                    : hang->has_ended ? ", and ended while threads were being stopped"
@@ -29754,9 +29783,9 @@ ZT__PRIVATE void zt__log_hang(zt__watch *watch, const zt_hang *hang, const char 
     uint32_t i;
     zt__describe_hang(hang, text, sizeof text);
     if (hang->debugged_by == ZT_DEBUGGED_BY_NOBODY) {
-        zt__append(text, sizeof text, "Where is not known: %.300s ", hang->reason);
+        zt__append(text, sizeof text, " Where is not known: %.300s ", hang->reason);
     } else {
-        zt__append(text, sizeof text, "%u threads were stopped by %s", (unsigned)hang->stopped,
+        zt__append(text, sizeof text, " %u threads were stopped by %s", (unsigned)hang->stopped,
                    zt__debugged_by_name(hang->debugged_by));
     }
     for (i = 0; i < hang->place_count && i < SHOWN; i++) {
@@ -29771,7 +29800,9 @@ ZT__PRIVATE void zt__log_hang(zt__watch *watch, const zt_hang *hang, const char 
         zt__append(text, sizeof text, "%s. ", hang->place_count > SHOWN ? " and elsewhere" : "");
     }
     zt__append(text, sizeof text, "%s", hang->is_left_stopped ? "They are left stopped. " : "");
-    zt__append(text, sizeof text, *path ? "The report is in %.128s." : "See it in the debugger.", path);
+    if (*path) {
+        zt__append(text, sizeof text, "The report is in %.256s.", path);
+    }
     zt__lock(&watch->profiler->mutex);
     diagnostics->logged[ZT__HANG] = 0; /* each one is logged */
     zt__unlock(&watch->profiler->mutex);
