@@ -592,6 +592,10 @@
        files of the modules, which are read from the memory of the process when they are loaded, up to
        zt_debug_config.module_limit bytes. What is unloaded stays known until others need the room.
 
+       Source lines come from the debug information of the same files, which compilers add with -g or
+       -gline-tables-only, by the programs that find those of hot spots. zt_debug_config.no_lines switches
+   this off.
+
        zt_debug_close acknowledges all events and resumes all threads. If a process ends with an open
        debugger, however it ends, the driver does that. When the debugged process ends, its debugger gets
        ZT_DEBUG_DETACHED. From then on its functions return NOT_AVAILABLE at once; zt_debug_where still finds
@@ -2849,7 +2853,8 @@ typedef zt__disabled_scope zt_scope;
            >>merging      zt_merge, zt_pack, zt_unpack
            >>timeline     device time and host time, kept samples, streamed metrics of regions
            >>advice       which metrics matter, and what limits a region
-           >>loaded       modules and kernels that exist, their names and binaries; ELF (ZETOOLS_TRACER)
+           >>loaded       modules and kernels that exist, their names and binaries (ZETOOLS_TRACER); ELF,
+   source lines
            >>kernels      what kernels are made of, and how much of the device they can fill (ZETOOLS_TRACER)
            >>requests     ZT_REPORT, and lists of reports
            >>opening      zt_open, zt_close
@@ -14400,6 +14405,70 @@ ZT__PRIVATE int zt__find_function_at(const zt__elf *elf, uint64_t address, zt__f
     return found->name != NULL;
 }
 
+/* ---- source lines ---------------------------------------------------------------------------------------- */
+
+/* Called with the source line of an address, by its index. `file` has `length` characters. Returns 0 if it
+   cannot be kept. */
+typedef int (*zt__line_fn)(void *user, uint32_t index, const char *file, size_t length, uint32_t line);
+
+/* Addresses of a file with debug information, whose source lines are looked up. */
+typedef struct zt__line_search {
+    const uint64_t *addresses;
+    uint32_t count, next; /* the address that the next line is for */
+    uint32_t found;
+    zt__line_fn function;
+    void *user;
+} zt__line_search;
+
+/* Called with each line that the tool prints, one for each address: "/path/file.cl:12", perhaps followed by a
+   blank and more, or "??:0". */
+ZT__PRIVATE void zt__read_line(void *user, const char *text) {
+    zt__line_search *search = (zt__line_search *)user;
+    const char *colon = strrchr(text, ':');
+    unsigned long line = colon ? strtoul(colon + 1, NULL, 10) : 0;
+    uint32_t index = search->next < search->count ? search->next++ : UINT32_MAX;
+    if (index != UINT32_MAX && line > 0 && line <= UINT32_MAX && colon > text &&
+        strncmp(text, "??", 2) != 0) {
+        search->found +=
+            search->function(search->user, index, text, (size_t)(colon - text), (uint32_t)line) != 0;
+    }
+}
+
+/* Finds the lines of addresses in debug information. Programs are run until one of them finds lines: one that
+   exists may not know the device's format. Returns 0 if there is none, or no room for their files. */
+ZT__PRIVATE int zt__search_lines(zt__line_search *search, const uint8_t *debug, size_t size) {
+    static const char *const programs[][6] = {
+        {"addr2line", "-e", ZT__TOOL_OBJECT, NULL, NULL, NULL},
+        {"llvm-addr2line", "-e", ZT__TOOL_OBJECT, NULL, NULL, NULL},
+        {"llvm-symbolizer", "--obj=" ZT__TOOL_OBJECT, "--functions=none", "--no-inlines",
+         "--output-style=GNU", NULL},
+    };
+    const uint64_t longest_ns = UINT64_C(10000000000);
+    FILE *input = tmpfile(), *object = tmpfile();
+    zt__tool tool = {NULL, input, object, 0, zt__read_line, search};
+    int has_run = 0;
+    uint32_t i;
+    for (i = 0; input && i < search->count; i++) {
+        fprintf(input, "0x%llx\n", (unsigned long long)search->addresses[i]);
+    }
+    if (input && object && fwrite(debug, 1, size, object) == size && fflush(object) == 0 &&
+        fflush(input) == 0) {
+        tool.deadline = zt__deadline(longest_ns);
+        for (i = 0; i < ZT__COUNT_OF(programs) && search->found == 0; i++) {
+            tool.arguments = programs[i];
+            search->next = 0;
+            has_run |= zt__run_tool(&tool);
+        }
+    }
+    if (input) {
+        fclose(input);
+    }
+    if (object) {
+        fclose(object);
+    }
+    return has_run;
+}
+
 #endif /* ZETOOLS_TRACER or ZETOOLS_DEBUG */
 
 /* ==== >>kernels: what kernels are made of, and how much of the device they can fill ======================= */
@@ -17210,6 +17279,7 @@ enum {
     ZT__DEBUG_REGISTERS = 1 << 16, /* of a set, and bytes of a register, likewise */
     ZT__DEBUG_SETS = 64,           /* kinds of registers, likewise */
     ZT__DEBUG_SLICE_MS = 10,       /* the longest time in the driver to wait for an event */
+    ZT__DEBUG_LINES = 64,          /* source lines that are remembered */
     ZT__DEBUG_TRIES = 3            /* of what must not fail, such as acknowledging an event */
 };
 
@@ -17231,6 +17301,14 @@ typedef struct zt__interrupt {
     int is_answered;
     uint32_t waiting; /* threads that wait for the answer. 0: what stops is resumed */
 } zt__interrupt;
+
+/* A source line that was looked up. */
+typedef struct zt__known_line {
+    uint64_t module;  /* its number; 0: none */
+    uint64_t address; /* in its file */
+    const char *file;
+    uint32_t line;
+} zt__known_line;
 
 struct zt_debugger {
     zt__process *process;
@@ -17259,7 +17337,9 @@ struct zt_debugger {
     zt__debug_module *modules; /* the newest first */
     size_t module_bytes;
     uint64_t module_count; /* so far */
-    zt__map texts;         /* names of kernels and files, to themselves. Guarded by `mutex` */
+    zt__known_line lines[ZT__DEBUG_LINES];
+    uint32_t line_count; /* so far */
+    zt__map texts;       /* names of kernels and files, to themselves. Guarded by `mutex` */
 };
 
 static const ze_device_thread_t zt__all_threads = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
@@ -18343,6 +18423,52 @@ ZT__PRIVATE zt__debug_module *zt__find_module_at(zt_debugger *debugger, uint64_t
     return NULL;
 }
 
+/* A place whose source line is looked up. */
+typedef struct zt__place_line {
+    zt_debugger *debugger;
+    zt_debug_place *place;
+} zt__place_line;
+
+/* Stores the line of the one place. */
+ZT__PRIVATE int zt__store_place_line(void *user, uint32_t index, const char *name, size_t length,
+                                     uint32_t line) {
+    zt__place_line *found = (zt__place_line *)user;
+    char file[4096];
+    (void)index;
+    zt__copy_text(file, sizeof file, name, length);
+    found->place->file = zt__keep_debug_text(found->debugger, file);
+    found->place->line = *found->place->file ? line : 0;
+    return *found->place->file != 0;
+}
+
+/* Finds the source line of a place, by a program. What was found before is remembered, as threads often are
+   at the same place. `session` is held, but not while the program runs: the module is in use then. */
+ZT__PRIVATE void zt__find_place_line(zt_debugger *debugger, zt__debug_module *module, uint64_t in_file,
+                                     zt_debug_place *place) {
+    zt__place_line found = {debugger, place};
+    zt__line_search search = {&in_file, 1, 0, 0, zt__store_place_line, &found};
+    zt__known_line *known;
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(debugger->lines); i++) {
+        known = &debugger->lines[i];
+        if (known->module == module->number && known->address == in_file) {
+            place->file = known->file;
+            place->line = known->line;
+            return;
+        }
+    }
+    module->users++;
+    zt__unlock_timed(&debugger->session);
+    zt__search_lines(&search, module->bytes, module->size);
+    zt__lock_session(debugger, UINT64_MAX);
+    module->users--;
+    known = &debugger->lines[debugger->line_count++ % ZT__COUNT_OF(debugger->lines)];
+    known->module = module->number;
+    known->address = in_file;
+    known->file = place->file;
+    known->line = place->line;
+}
+
 ZT_API ze_result_t zt_debug_where(zt_debugger *debugger, uint64_t address, zt_debug_place *place) {
     const char *call = "zt_debug_where";
     zt__debug_module *module;
@@ -18373,6 +18499,8 @@ ZT_API ze_result_t zt_debug_where(zt_debugger *debugger, uint64_t address, zt_de
         place->is_unloaded = module->is_unloaded;
         if (!*place->kernel) {
             result = zt__report_no_memory(&debugger->diagnostics, call, "a name");
+        } else if (!debugger->config.no_lines) {
+            zt__find_place_line(debugger, module, in_file, place);
         }
     } else {
         result = zt__report(&debugger->diagnostics, NO_KERNEL_THERE, ZE_RESULT_ERROR_NOT_AVAILABLE,
@@ -19595,31 +19723,22 @@ ZT_API ze_result_t zt_hotspots_stop(zt_profiler *profiler) {
 /* ---- source lines ---------------------------------------------------------------------------------------- */
 
 /* The instructions of a module whose lines are looked up. */
-typedef struct zt__line_search {
+typedef struct zt__spot_lines {
     zt__hotspots *hotspots;
     zt__spot **spots;
-    uint32_t count, next; /* the spot that the next line is for */
-    uint32_t found;
-} zt__line_search;
+} zt__spot_lines;
 
-/* Called with each line that the tool prints, one for each address: "/path/file.cl:12", perhaps followed by a
-   blank and more, or "??:0". There is one copy of the name of each file, which lives as long as the profiler.
- */
-ZT__PRIVATE void zt__store_line(void *user, const char *text) {
-    zt__line_search *search = (zt__line_search *)user;
-    zt__hotspots *hotspots = search->hotspots;
-    const char *colon = strrchr(text, ':'), *file = NULL;
-    size_t length = colon ? (size_t)(colon - text) : 0;
-    unsigned long line = colon ? strtoul(colon + 1, NULL, 10) : 0;
-    zt__spot *spot = search->next < search->count ? search->spots[search->next++] : NULL;
-    char *made;
-    if (!spot || line == 0 || line > UINT32_MAX || length == 0 || strncmp(text, "??", 2) == 0) {
-        return;
-    }
-    made = (char *)zt__allocate(&hotspots->allocator, length + 1, 1);
+/* Stores the line of an instruction. There is one copy of the name of each file, which lives as long as the
+   profiler. */
+ZT__PRIVATE int zt__store_line(void *user, uint32_t index, const char *name, size_t length, uint32_t line) {
+    zt__spot_lines *lines = (zt__spot_lines *)user;
+    zt__hotspots *hotspots = lines->hotspots;
+    zt__spot *spot = lines->spots[index];
+    const char *file = NULL;
+    char *made = (char *)zt__allocate(&hotspots->allocator, length + 1, 1);
     zt__lock(&hotspots->mutex);
     if (made && zt__map_make_room(&hotspots->files, &hotspots->allocator, &hotspots->mutex)) {
-        zt__copy_text(made, length + 1, text, length);
+        zt__copy_text(made, length + 1, name, length);
         file = (const char *)zt__map_find(&hotspots->files, made, length);
         if (!file) {
             zt__map_add(&hotspots->files, made, length, made);
@@ -19629,76 +19748,43 @@ ZT__PRIVATE void zt__store_line(void *user, const char *text) {
     }
     if (file) {
         spot->file = file;
-        spot->line = (uint32_t)line;
-        search->found++;
+        spot->line = line;
     }
     zt__unlock(&hotspots->mutex);
     zt__free(&hotspots->allocator, made);
-}
-
-/* Finds the lines of some instructions. The debug information has addresses in its file or, with `of_device`,
-   as some drivers write it, those of the device. Programs are run until one of them finds lines: one that
-   exists may not know the device's format. Returns 0 if there is none, or no room for their files. */
-ZT__PRIVATE int zt__search_lines(zt__line_search *search, const zt__sampled_module *module, int of_device) {
-    static const char *const programs[][6] = {
-        {"addr2line", "-e", ZT__TOOL_OBJECT, NULL, NULL, NULL},
-        {"llvm-addr2line", "-e", ZT__TOOL_OBJECT, NULL, NULL, NULL},
-        {"llvm-symbolizer", "--obj=" ZT__TOOL_OBJECT, "--functions=none", "--no-inlines",
-         "--output-style=GNU", NULL},
-    };
-    const uint64_t longest_ns = UINT64_C(10000000000);
-    FILE *input = tmpfile(), *object = tmpfile();
-    zt__tool tool = {NULL, input, object, 0, zt__store_line, search};
-    int has_run = 0;
-    uint32_t i;
-    for (i = 0; input && i < search->count; i++) {
-        const zt__spot_key *key = &search->spots[i]->key;
-        uint64_t address = of_device ? key->kernel->base : key->kernel->debug_address;
-        fprintf(input, "0x%llx\n",
-                (unsigned long long)(address == UINT64_MAX ? address : address + key->offset));
-    }
-    if (input && object && fwrite(module->debug, 1, module->debug_size, object) == module->debug_size &&
-        fflush(object) == 0 && fflush(input) == 0) {
-        tool.deadline = zt__deadline(longest_ns);
-        for (i = 0; i < ZT__COUNT_OF(programs) && search->found == 0; i++) {
-            tool.arguments = programs[i];
-            search->next = 0;
-            has_run |= zt__run_tool(&tool);
-        }
-    }
-    if (input) {
-        fclose(input);
-    }
-    if (object) {
-        fclose(object);
-    }
-    return has_run;
+    return file != NULL;
 }
 
 /* Finds the lines of the instructions of a module that were not looked up yet. `finding` is held. Returns 0
    without memory. */
 ZT__PRIVATE int zt__find_lines_of_module(zt__hotspots *hotspots, const zt__sampled_module *module) {
-    zt__line_search search = {hotspots, NULL, 0, 0, 0};
+    zt__spot_lines lines = {hotspots, NULL};
+    zt__line_search search = {NULL, 0, 0, 0, zt__store_line, &lines};
+    uint64_t *addresses;
     zt__sampled_kernel *kernel;
     uint32_t i, room;
     zt__code code;
     zt__elf elf;
-    int is_elf, has_run;
+    int is_elf, has_run, of_device;
     zt__lock(&hotspots->mutex);
     room = hotspots->spot_count;
     zt__unlock(&hotspots->mutex);
     if (room == 0) {
         return 1;
     }
-    search.spots = (zt__spot **)zt__allocate(&hotspots->allocator, room, sizeof *search.spots);
-    if (!search.spots) {
+    lines.spots = (zt__spot **)zt__allocate(&hotspots->allocator, room, sizeof *lines.spots);
+    addresses = (uint64_t *)zt__allocate(&hotspots->allocator, room, sizeof *addresses);
+    if (!lines.spots || !addresses) {
+        zt__free(&hotspots->allocator, (void *)lines.spots);
+        zt__free(&hotspots->allocator, addresses);
         return 0;
     }
+    search.addresses = addresses;
     zt__lock(&hotspots->mutex);
     for (i = 0; i < room; i++) {
         zt__spot *spot = hotspots->spots[i];
         if (spot->key.kernel->module == module && !spot->is_looked_up) {
-            search.spots[search.count++] = spot;
+            lines.spots[search.count++] = spot;
         }
     }
     kernel = hotspots->kernels;
@@ -19715,19 +19801,26 @@ ZT__PRIVATE int zt__find_lines_of_module(zt__hotspots *hotspots, const zt__sampl
                 kernel->debug_address = UINT64_MAX;
             }
         }
-        has_run = zt__search_lines(&search, module, 0);
-        if (has_run && search.found == 0) {
-            has_run = zt__search_lines(&search, module, 1);
+        /* The debug information has addresses in its file or, as some drivers write it, those of the device.
+         */
+        for (of_device = 0, has_run = 1; of_device < 2 && has_run && search.found == 0; of_device++) {
+            for (i = 0; i < search.count; i++) {
+                const zt__spot_key *key = &lines.spots[i]->key;
+                uint64_t address = of_device ? key->kernel->base : key->kernel->debug_address;
+                addresses[i] = address == UINT64_MAX ? address : address + key->offset;
+            }
+            has_run = zt__search_lines(&search, module->debug, module->debug_size);
         }
         zt__lock(&hotspots->mutex);
         hotspots->lacks_tool = !has_run;
         hotspots->lacks_lines |= has_run && search.found == 0;
         for (i = 0; i < search.count && has_run; i++) {
-            search.spots[i]->is_looked_up = 1;
+            lines.spots[i]->is_looked_up = 1;
         }
         zt__unlock(&hotspots->mutex);
     }
-    zt__free(&hotspots->allocator, (void *)search.spots);
+    zt__free(&hotspots->allocator, (void *)lines.spots);
+    zt__free(&hotspots->allocator, addresses);
     return 1;
 }
 

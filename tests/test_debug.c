@@ -450,13 +450,47 @@ static void test_where_a_thread_is(void **state) {
     assert_string_equal(place.kernel, "count");
     assert_in_range(place.offset, 0, place.size - 1);
     assert_false(place.is_unloaded);
-    ok(zt_debug_where(debugger, address - place.offset + place.size - 1, &place));
+    const uint64_t begin = address - place.offset;
+    ok(zt_debug_where(debugger, begin + place.size - 1, &place));
     assert_string_equal(place.kernel, "count");
     assert_int_equal(place.offset, place.size - 1);
+    assert_contains(place.file, "endless.cl");
+    assert_in_range(place.line, 5, 9); /* of the source of "count" */
+    zt_debug_place again;
+    char *path = strdup(getenv("PATH"));
+    setenv("PATH", "/nonexistent", 1); /* what was looked up is known */
+    ok(zt_debug_where(debugger, begin + place.size - 1, &again));
+    assert_ptr_equal(again.kernel, place.kernel);
+    assert_ptr_equal(again.file, place.file);
+    assert_int_equal(again.line, place.line);
+    ok(zt_debug_where(debugger, begin, &again)); /* and the rest has no line */
+    assert_string_equal(again.kernel, "count");
+    assert_string_equal(again.file, "");
+    assert_int_equal(again.line, 0);
+    setenv("PATH", path, 1);
+    free(path);
     assert_result(zt_debug_where(debugger, 64, &place), ZE_RESULT_ERROR_NOT_AVAILABLE);
     assert_string_equal(place.kernel, "");
     ok(zt_debug_close(debugger));
     assert_counts_on(&of);
+    finish_work(w, &of);
+}
+
+static void test_no_program_for_lines(void **state) {
+    world *w = *state;
+    zt_debug_config config = debug_config(w);
+    work of = begin_counting(w);
+    zt_debugger *debugger;
+    uint64_t address;
+    zt_debug_place place;
+    config.no_lines = 1;
+    ok(zt_debug_open(w->device, 0, &config, &debugger));
+    stop_one(debugger, all_threads);
+    ok(zt_debug_get_address(debugger, first_thread, &address));
+    ok(zt_debug_where(debugger, address, &place));
+    assert_string_equal(place.kernel, "count");
+    assert_string_equal(place.file, "");
+    ok(zt_debug_close(debugger));
     finish_work(w, &of);
 }
 
@@ -1078,6 +1112,7 @@ int main(void) {
         TEST(test_a_late_answer),
         TEST(test_too_many_stops_at_once),
         TEST(test_where_a_thread_is),
+        TEST(test_no_program_for_lines),
         TEST(test_a_module_goes_while_its_kernel_is_stopped),
         TEST(test_modules_are_kept_up_to_a_limit),
         TEST(test_a_page_fault),

@@ -195,7 +195,10 @@ static void assert_place(const char *kernel) {
     assert_int_equal(heard_hang.place.threads, 1);
     assert_contains(heard_hang.kernel, kernel);
     assert_true(heard_hang.place.address != 0);
+    assert_contains(heard_hang.file, "endless.cl");
+    assert_true(heard_hang.place.line > 0);
     assert_contains(heard_hang.text, kernel);
+    assert_contains(heard_hang.text, "endless.cl:");
 }
 
 /* ==== hangs =============================================================================================== */
