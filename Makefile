@@ -146,6 +146,9 @@ $(1)/tests/test_softgpu_modules: | build/kernels/functions.so build/kernels/impo
 $(1)/tests/test_modules: | build/kernels/functions.so build/kernels/matmul.so build/kernels/reduce.so \
     build/kernels/replacements.so build/kernels/saxpy.so
 
+# Loads a library that watches; runs the example, on a device without sanitizers.
+$(1)/tests/test_watch: | build/tests/plugins/watching.so build/examples/hang build/libze_softgpu.so build/kernels/spin.so
+
 # Programs of several files with a copy of the library each.
 $(1)/tests/test_process: $(1)/tests/plugins/other_file.o
 
@@ -160,6 +163,10 @@ endef
 $(eval $(call variant,build,))
 $(eval $(call variant,build/asan,-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer))
 $(eval $(call variant,build/tsan,-fsanitize=thread))
+
+build/tests/plugins/watching.so: tests/plugins/watching.c | deps-test
+	mkdir -p $(@D)
+	$(CC) $(C_FLAGS) -fPIC -shared -o $@ $< $(ZE_LIBS)
 
 # Programs that tell the compiler that no value is NaN.
 # Newer clang takes NaN for impossible even where it is asked about.

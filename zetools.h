@@ -633,7 +633,7 @@
        to be enabled. It acknowledges events at once, so modules run as without it. If the process may not
        debug itself, the library starts a helper: the same program once more, in which a constructor of this
        header serves instead of main, talking through a socket that nobody else can open. If the header is in
-       a shared library, the dynamic linker starts that library as if it were a program. Other constructors
+       a shared library, that library is preloaded into a shell instead. Other constructors
        and static objects of the program and its libraries may run in the helper: those of shared libraries,
        and such with a priority below 101. The helper ends with the watch, or when the program ends, however
        that happens; what it had stopped is resumed. It is no child of the program. If neither can debug,
@@ -3192,6 +3192,7 @@ int pthread_sigmask(int how, const zt__signal_set *set, zt__signal_set *before);
 ssize_t readlink(const char *path, char *target, size_t size);
 struct tm *gmtime_r(const time_t *seconds, struct tm *utc);
 int unsetenv(const char *name);
+char *realpath(const char *path, char *resolved);
 extern char **environ;
 #endif
 
@@ -29278,11 +29279,7 @@ ZT__PRIVATE int zt__is_from_parent(int descriptor, long parent, uid_t *user) {
 /* Closes what the program has open, so that the helper does not keep its files and ports in use. */
 ZT__PRIVATE void zt__close_others(int kept) {
     DIR *directory = opendir("/proc/self/fd");
-    int i, null = open("/dev/null", O_RDWR);
     const struct dirent *entry;
-    for (i = 0; null >= 0 && i <= STDERR_FILENO; i++) {
-        dup2(null, i);
-    }
     while (directory && (entry = readdir(directory))) {
         int descriptor = atoi(entry->d_name);
         if (descriptor > STDERR_FILENO && descriptor != kept && descriptor != dirfd(directory)) {
@@ -29360,53 +29357,73 @@ ZT__PRIVATE int zt__find_mapped_file(uintptr_t address, char *path, size_t size)
 
 /* The command line of a helper. */
 typedef struct zt__helper_command {
-    char file[4096 + 64], linker[4096 + 64], arguments_of_program[8192];
-    const char *program;
-    const char *arguments[5];
+    char file[4096 + 64], linker[4096 + 64], program[4096 + 64], arguments_of_program[8192];
+    const char *arguments[10];
 } zt__helper_command;
 
-/* Finds what has to be started for the constructor above to run. A shared library that contains it is started
-   by the dynamic linker, as if it were a program: main is never called, whatever else happens. So is a
-   program that was itself started by naming the dynamic linker. Returns 0 if that is not known. */
+/* Finds how the program was started by naming the dynamic linker: "ld.so [--library-path PATH] PROGRAM".
+   Returns how many of these arguments are before the program. */
+ZT__PRIVATE uint32_t zt__find_linker_options(zt__helper_command *command) {
+    char *text = command->arguments_of_program, *next;
+    FILE *file = fopen("/proc/self/cmdline", "r");
+    size_t used = file ? fread(text, 1, sizeof command->arguments_of_program - 4, file) : 0;
+    uint32_t count = 0;
+    if (file) {
+        fclose(file);
+    }
+    memset(text + used, 0, 4);
+    command->arguments[count++] = command->linker;
+    next = text + strlen(text) + 1;
+    if (strcmp(next, "--library-path") == 0) {
+        command->arguments[count++] = next;
+        next += strlen(next) + 1;
+        command->arguments[count++] = next;
+        next += strlen(next) + 1;
+    }
+    if (!realpath(next, command->program)) {
+        command->program[0] = 0;
+    }
+    return count;
+}
+
+/* Finds what has to be started for the constructor above to run. A program that contains it is started again.
+   A shared library that contains it is preloaded into a shell that has nothing to do: the program must not
+   run again, whatever else happens. Returns 0 if that is not known. */
 ZT__PRIVATE int zt__find_helper(zt__helper_command *command) {
     uintptr_t base = (uintptr_t)getauxval(AT_BASE);
-    char *line = command->arguments_of_program, *option;
     ssize_t length = readlink("/proc/self/exe", command->linker, sizeof command->linker - 1);
-    size_t used = 0;
-    FILE *file;
+    static const char *const shell[] = {"/bin/sh", "-c", ":"};
+    uint32_t i, count = 1;
     if (length <= 0 ||
         !zt__find_mapped_file((uintptr_t)&zt__become_helper, command->file, sizeof command->file)) {
         return 0;
     }
     command->linker[length] = 0;
     command->arguments[0] = command->file;
-    command->program = "/proc/self/exe";
+    strcpy(command->program, "/proc/self/exe");
     if (strcmp(command->linker, command->file) == 0) {
         return 1;
     }
-    if (base != 0) {
-        command->program = command->linker;
-        command->arguments[0] = command->linker;
-        command->arguments[1] = command->file;
-        return zt__find_mapped_file(base, command->linker, sizeof command->linker);
+    if (base == 0) {
+        count = zt__find_linker_options(command);
+        if (strcmp(command->program, command->file) == 0) {
+            command->arguments[count] = command->file;
+            strcpy(command->program, "/proc/self/exe");
+            return 1;
+        }
+    } else if (!zt__find_mapped_file(base, command->linker, sizeof command->linker)) {
+        return 0;
     }
-    /* This program was started as "ld.so [--library-path PATH] PROGRAM". */
-    file = fopen("/proc/self/cmdline", "r");
-    if (file) {
-        used = fread(line, 1, sizeof command->arguments_of_program - 2, file);
-        fclose(file);
-    }
-    line[used] = line[used + 1] = 0;
-    option = line + strlen(line) + 1;
+    strcpy(command->program, command->linker);
     command->arguments[0] = command->linker;
-    command->arguments[1] = command->file;
-    if (used > 0 && strcmp(option, "--library-path") == 0) {
-        command->arguments[1] = option;
-        command->arguments[2] = option + strlen(option) + 1;
-        command->arguments[3] = command->file;
+    command->arguments[count++] = "--preload";
+    command->arguments[count++] = command->file;
+    for (i = 0; i < ZT__COUNT_OF(shell); i++) {
+        command->arguments[count++] = shell[i];
     }
-    return 1;
+    return strpbrk(command->file, " :") == NULL; /* these would separate several libraries */
 }
+
 #endif /* not _WIN32 */
 
 /* ---- the watch ------------------------------------------------------------------------------------------- */
@@ -29492,6 +29509,9 @@ ZT__PRIVATE int zt__spawn_helper(zt__helper_command *command, int end, pid_t *pr
             failed = posix_spawnattr_setsigmask(&attributes, (const sigset_t *)(const void *)&none) != 0;
             failed |= posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK) != 0;
             failed |= posix_spawn_file_actions_adddup2(&actions, end, ZT__HELPER_DESCRIPTOR) != 0;
+            for (i = 0; i <= STDERR_FILENO; i++) {
+                failed |= posix_spawn_file_actions_addopen(&actions, (int)i, "/dev/null", O_RDWR, 0) != 0;
+            }
             failed = failed || posix_spawn(process, command->program, &actions, &attributes,
                                            (char *const *)(uintptr_t)command->arguments, environment) != 0;
             posix_spawnattr_destroy(&attributes);
@@ -29569,7 +29589,7 @@ ZT__PRIVATE const char *zt__start_helper(zt__watch *watch, uint64_t deadline) {
             return NULL;
         }
         zt__dismiss_helper(watch);
-        return "it did not answer. A library that needs symbols of the program cannot be started by itself";
+        return "it did not answer. A library that needs symbols of the program cannot be loaded without it";
     }
     if (ends[0] >= 0) {
         close(ends[0]);
@@ -29995,7 +30015,7 @@ ZT__PRIVATE void zt__add_places(zt__watch *watch, zt_hang *hang) {
 /* Stops the threads of the device, and finds where they are. Attaches first where that was not possible
    before. */
 ZT__PRIVATE void zt__explain_hang(zt__watch *watch, zt_hang *hang, char *reason, size_t room) {
-    enum { STOP_S = 1, ANSWER_S = 20 };
+    enum { STOP_S = 5, ANSWER_S = 20 };
     zt_profiler *profiler = watch->profiler;
     zt__watch_request request;
     zt__store(&watch->is_explaining, 1);

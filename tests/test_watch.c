@@ -834,6 +834,50 @@ static void the_variable_stands_there_by_accident(void **state) {
     assert_int_equal(WEXITSTATUS(status), 42);
 }
 
+/* The library is started as a program, so that main is not called again. */
+static void a_shared_library_has_a_helper(void **state) {
+    world *w = (world *)*state;
+    void (*watch)(ze_context_handle_t, ze_device_handle_t, zt_watch_info *);
+    char path[PATH_MAX];
+    zt_watch_info info;
+    if (INSTRUMENTED) /* a shell cannot load a device with sanitizers */
+        skip();
+    find_file("build/tests/plugins/watching.so", path, sizeof path);
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        fail_msg("%s", dlerror());
+    *(void **)&watch = dlsym(library, "watch_from_library");
+    assert_non_null(watch);
+    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+    gpu.behave(SOFTGPU_DEBUG_NOT_ITSELF, 1);
+    watch(w->context, w->device, &info);
+    if (info.debugged_by != ZT_DEBUGGED_BY_HELPER)
+        fail_msg("%s", info.reason);
+    await_no_helper(getpid());
+    dlclose(library);
+}
+
+/* On a device without sanitizers. */
+static void the_example_finds_its_line(void **state) {
+    char program[PATH_MAX], device[PATH_MAX], command[4 * PATH_MAX];
+    static char text[1 << 15];
+    (void)state;
+    find_file("build/examples/hang", program, sizeof program);
+    find_file("build/libze_softgpu.so", device, sizeof device);
+    snprintf(command, sizeof command,
+             "cd '%s' && exec env ZE_ENABLE_ALT_DRIVERS='%s' ZET_ENABLE_METRICS=1 '%s' >output 2>&1",
+             test_directory, device, program);
+    int status = system(command);
+    read_file(in_directory("output"), text, sizeof text);
+    if (status != 0)
+        fail_msg("status 0x%x:\n%s", (unsigned)status, text);
+    assert_contains(text, "'wait for the flag' has run for 0.");
+    assert_contains(text, "spin.cl:6");
+    assert_contains(text, "results: right");
+    read_file(in_directory("run.hang.txt"), text, sizeof text);
+    assert_contains(text, "spin.cl:6");
+}
+
 /* ==== rules =============================================================================================== */
 
 static void inert_and_refused(void **state) {
@@ -913,6 +957,8 @@ int main(int argc, char **argv) {
         HANG_TEST(the_process_exits_while_it_hangs),
         HANG_TEST(a_child_is_forked),
         HANG_TEST(the_variable_stands_there_by_accident),
+        HANG_TEST(a_shared_library_has_a_helper),
+        HANG_TEST(the_example_finds_its_line),
         HANG_TEST(inert_and_refused),
         HANG_TEST(the_function_must_not_end_the_watch),
     };
