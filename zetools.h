@@ -4268,23 +4268,6 @@ ZT__PRIVATE int zt__read_tool(const zt__tool *tool, int output) {
     }
 }
 
-/* Waits until a program has ended, so that it is no zombie, and kills it at the deadline. The application may
-   wait for all of its children, or ignore them; then there is nothing to wait for. */
-ZT__PRIVATE void zt__await_tool(pid_t process, uint64_t deadline) {
-    enum { KILLED_NS = 1000000000 };
-    zt__wait wait = zt__wait_until(deadline);
-    pid_t ended;
-    do {
-        ended = waitpid(process, NULL, WNOHANG);
-    } while ((ended == 0 || (ended < 0 && errno == EINTR)) && zt__wait_again(&wait));
-    if (ended == 0) {
-        kill(process, SIGKILL);
-        wait = zt__wait_until(zt__deadline(KILLED_NS));
-        while (waitpid(process, NULL, WNOHANG) == 0 && zt__wait_again(&wait)) {
-        }
-    }
-}
-
 /* Starts the program with duplicated descriptors, which no other program inherits. It gets few variables of
    the environment: LD_PRELOAD and ZT_AUTO could make it a program that is profiled. Returns 0 if there is no
    such program. */
@@ -4330,9 +4313,11 @@ ZT__PRIVATE int zt__spawn_tool(const zt__tool *tool, int input, int object, int 
    The files must be flushed. */
 ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
     enum { LEAST = ZT__TOOL_DESCRIPTOR + 1 }; /* above those of the program, so that none replaces another */
+    enum { KILLED_NS = 1000000000 };
     int pipes[2], descriptors[3], started = 0;
     uint32_t i;
-    pid_t process = 0;
+    pid_t process = 0, ended;
+    zt__wait wait;
     if (pipe(pipes) != 0) {
         return 0;
     }
@@ -4351,7 +4336,18 @@ ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
         }
     }
     if (started) {
-        zt__await_tool(process, zt__read_tool(tool, pipes[0]) ? tool->deadline : 0);
+        /* It is waited for, so that it is no zombie. The application may wait for all of its children, or
+           ignore them; then waitpid fails. */
+        wait = zt__wait_until(zt__read_tool(tool, pipes[0]) ? tool->deadline : 0);
+        do {
+            ended = waitpid(process, NULL, WNOHANG);
+        } while ((ended == 0 || (ended < 0 && errno == EINTR)) && zt__wait_again(&wait));
+        if (ended == 0) {
+            kill(process, SIGKILL);
+            wait = zt__wait_until(zt__deadline(KILLED_NS));
+            while (waitpid(process, NULL, WNOHANG) == 0 && zt__wait_again(&wait)) {
+            }
+        }
     }
     close(pipes[0]);
     return started;
@@ -6271,32 +6267,12 @@ ZT__PRIVATE void zt__close_catalog(const zt_allocator *allocator, zt__catalog *c
     memset(catalog, 0, sizeof *catalog);
 }
 
-/* Sets `*found` if a group samples instructions: such a group has few metrics, and one of them is the
-   instruction pointer. On failure `*call` is the call that failed. */
-ZT__PRIVATE ze_result_t zt__detect_instruction_sampling(zet_metric_group_handle_t group, uint8_t *found,
-                                                        const char **call) {
-    enum { LOOKED_AT = 16 };
-    zet_metric_handle_t metrics[LOOKED_AT];
-    uint32_t i, count = LOOKED_AT;
-    ze_result_t result;
-    *call = "zetMetricGet";
-    result = zetMetricGet(group, &count, metrics);
-    for (i = 0; i < count && i < LOOKED_AT && result == ZE_RESULT_SUCCESS; i++) {
-        zet_metric_properties_t metric;
-        memset(&metric, 0, sizeof metric);
-        metric.stype = ZET_STRUCTURE_TYPE_METRIC_PROPERTIES;
-        *call = "zetMetricGetProperties";
-        result = zetMetricGetProperties(metrics[i], &metric);
-        *found |= metric.metricType == ZET_METRIC_TYPE_IP_EXP;
-    }
-    return result;
-}
-
 /* Lists a device's groups. Enables metrics if they are disabled and the driver can enable them at run time.
    On failure `*call` is the call that failed, and nothing is left allocated. */
 ZT__PRIVATE ze_result_t zt__open_catalog(const zt_allocator *allocator, const zt__driver *driver,
                                          ze_device_handle_t device, zt__catalog *catalog, const char **call) {
-    uint32_t i;
+    enum { LOOKED_AT = 16 }; /* a group that samples instructions has few metrics */
+    uint32_t i, m, count;
     int is_disabled;
     ze_result_t result;
     memset(catalog, 0, sizeof *catalog);
@@ -6323,13 +6299,24 @@ ZT__PRIVATE ze_result_t zt__open_catalog(const zt_allocator *allocator, const zt
     result = zetMetricGroupGet(device, &catalog->count, catalog->handles);
     for (i = 0; i < catalog->count && result == ZE_RESULT_SUCCESS; i++) {
         zet_metric_group_properties_t *group = &catalog->properties[i];
+        zet_metric_handle_t metrics[LOOKED_AT];
         *call = "zetMetricGroupGetProperties";
         group->stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES;
         result = zetMetricGroupGetProperties(catalog->handles[i], group);
+        count = 0;
         if (result == ZE_RESULT_SUCCESS &&
             (group->samplingType & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED)) {
-            result =
-                zt__detect_instruction_sampling(catalog->handles[i], &catalog->samples_instructions[i], call);
+            count = LOOKED_AT;
+            *call = "zetMetricGet";
+            result = zetMetricGet(catalog->handles[i], &count, metrics);
+        }
+        for (m = 0; m < count && m < LOOKED_AT && result == ZE_RESULT_SUCCESS; m++) {
+            zet_metric_properties_t metric;
+            memset(&metric, 0, sizeof metric);
+            metric.stype = ZET_STRUCTURE_TYPE_METRIC_PROPERTIES;
+            *call = "zetMetricGetProperties";
+            result = zetMetricGetProperties(metrics[m], &metric);
+            catalog->samples_instructions[i] |= metric.metricType == ZET_METRIC_TYPE_IP_EXP;
         }
     }
     if (result != ZE_RESULT_SUCCESS) {
@@ -6496,31 +6483,6 @@ ZT__PRIVATE void zt__describe_metric(const zt__group *group, uint32_t index, zt_
     metric->type = (int)from->metricType;
     metric->aggregation = zt__aggregation_of(from->metricType, from->resultUnits);
     metric->pass = 0;
-}
-
-/* Returns the cause by which a sample is lost if the flag with this name is set; ZT_CAUSE_COUNT if the metric
-   is no such flag. */
-ZT__PRIVATE zt_cause zt__cause_of_flag(const char *metric_name) {
-    static const struct {
-        const char *name;
-        zt_cause cause;
-    } flags[] = {
-        {"ReportError", ZT_LOST_REPORT_ERROR},
-        {"ReportLost", ZT_LOST_REPORT_LOST},
-        {"ReportWithoutWorkload", ZT_LOST_REPORT_WITHOUT_WORKLOAD},
-        {"ReportInconsistent", ZT_LOST_REPORT_INCONSISTENT},
-        {"ReportContextMismatch", ZT_LOST_REPORT_CONTEXT_MISMATCH},
-        {"ReportQueryModeMismatch", ZT_LOST_REPORT_QUERY_MODE_MISMATCH},
-        {"OverrunOccured", ZT_LOST_OVERRUN},
-        {"QuerySplitOccurred", ZT_LOST_QUERY_SPLIT},
-    };
-    uint32_t i;
-    for (i = 0; i < ZT__COUNT_OF(flags); i++) {
-        if (strcmp(metric_name, flags[i].name) == 0) {
-            return flags[i].cause;
-        }
-    }
-    return ZT_CAUSE_COUNT;
 }
 
 /* Returns a value as a number, or NaN. Drivers may return a value of another type than that of its metric. */
@@ -6923,26 +6885,6 @@ ZT__PRIVATE ze_result_t zt__select_by_metrics(zt__selector *selector) {
 
 /* ---- which groups are measured together ------------------------------------------------------------------ */
 
-/* Stores the pass of each group: the first group of a domain is in the first pass, the second one in the
-   second pass, and so on. If a pass is full, the group is in the next one that is not. */
-ZT__PRIVATE void zt__plan_by_domain(const zt__selection *selection, uint32_t *pass_of) {
-    uint32_t together[ZT__MAX_GROUPS] = {0};
-    uint32_t g, earlier;
-    for (g = 0; g < selection->group_count; g++) {
-        pass_of[g] = 0;
-        for (earlier = 0; earlier < g; earlier++) {
-            if (selection->groups[earlier].properties.domain == selection->groups[g].properties.domain &&
-                pass_of[earlier] >= pass_of[g]) {
-                pass_of[g] = pass_of[earlier] + 1;
-            }
-        }
-        while (together[pass_of[g]] == ZT__MAX_GROUPS_IN_PASS) {
-            pass_of[g]++;
-        }
-        together[pass_of[g]]++;
-    }
-}
-
 /* Stores the pass of each group as the driver proposes, which knows of more conflicts than those of domains.
    It reorders `handles` by pass. Returns 0 if its proposal cannot be used. */
 ZT__PRIVATE int zt__plan_by_driver(const zt__selector *selector, uint32_t *pass_of) {
@@ -6979,14 +6921,29 @@ ZT__PRIVATE int zt__plan_by_driver(const zt__selector *selector, uint32_t *pass_
     return found == count;
 }
 
-/* Puts the groups into the order of their passes. On failure the message was reported. */
+/* Puts the groups into the order of their passes: those that the driver proposes, or else the first group of
+   a domain into the first pass, the second one into the second, and so on. If a pass is full, the group is in
+   the next one that is not. On failure the message was reported. */
 ZT__PRIVATE ze_result_t zt__plan_passes(zt__selector *selector) {
     zt__selection *selection = selector->selection;
     zt__group ordered[ZT__MAX_GROUPS];
-    uint32_t pass_of[ZT__MAX_GROUPS] = {0};
-    uint32_t g, pass, needed = 1, placed = 0, most = selector->config->max_passes;
+    uint32_t pass_of[ZT__MAX_GROUPS] = {0}, together[ZT__MAX_GROUPS] = {0};
+    uint32_t g, earlier, pass, needed = 1, placed = 0, most = selector->config->max_passes;
     if (selection->group_count > 1 && !zt__plan_by_driver(selector, pass_of)) {
-        zt__plan_by_domain(selection, pass_of);
+        for (g = 0; g < selection->group_count; g++) {
+            pass = 0;
+            for (earlier = 0; earlier < g; earlier++) {
+                if (selection->groups[earlier].properties.domain == selection->groups[g].properties.domain &&
+                    pass_of[earlier] >= pass) {
+                    pass = pass_of[earlier] + 1;
+                }
+            }
+            while (together[pass] == ZT__MAX_GROUPS_IN_PASS) {
+                pass++;
+            }
+            pass_of[g] = pass;
+            together[pass]++;
+        }
     }
     for (g = 0; g < selection->group_count; g++) {
         if (pass_of[g] >= needed) {
@@ -7159,36 +7116,14 @@ ZT__PRIVATE ze_result_t zt__deactivate_group(ze_context_handle_t context, ze_dev
 
 /* ---- calculation ----------------------------------------------------------------------------------------- */
 
-/* Calculates one report of a root device, which has a header and a set of values for each tile. The last
-   tiles have no set if they had no work: their values get a type that zt__value_of makes NaN. */
-ZT__PRIVATE ze_result_t zt__calculate_tiles_of_report(const zt__driver *driver, const zt__group *group,
-                                                      const uint8_t *raw, zet_typed_value_t *values) {
-    uint32_t counts[ZT__MAX_TILES] = {0};
-    uint32_t sets = group->tiles, room = group->tiles * group->metric_count, total = room, i;
-    ze_result_t result = driver->zetMetricGroupCalculateMultipleMetricValuesExp(
-        group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, group->report_size, raw, &sets,
-        &total, counts, values);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    for (i = 0; i < sets && i < group->tiles; i++) {
-        if (counts[i] != group->metric_count) {
-            return ZE_RESULT_ERROR_INVALID_SIZE;
-        }
-    }
-    for (i = i * group->metric_count; i < room; i++) {
-        values[i].type = ZET_VALUE_TYPE_FORCE_UINT32;
-    }
-    return result;
-}
-
 /* Calculates `count` reports of one group, which follow each other in `raw`. For each report, `values` has
    room for the metrics of each tile. The mutex of the process is locked, because drivers cannot calculate on
    two threads at once, not even different groups. */
 ZT__PRIVATE ze_result_t zt__calculate_reports(const zt__driver *driver, const zt__group *group,
                                               const uint8_t *raw, uint32_t count, zet_typed_value_t *values) {
     zt__process *process = zt__get_process();
-    uint32_t i, wanted = count * group->metric_count, calculated = wanted;
+    uint32_t i, set, room = group->tiles * group->metric_count;
+    uint32_t wanted = count * group->metric_count, calculated = wanted;
     ze_result_t result = ZE_RESULT_SUCCESS;
     if (!process) {
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
@@ -7201,10 +7136,22 @@ ZT__PRIVATE ze_result_t zt__calculate_reports(const zt__driver *driver, const zt
         if (result == ZE_RESULT_SUCCESS && calculated != wanted) {
             result = ZE_RESULT_ERROR_INVALID_SIZE;
         }
-    } else {
-        for (i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
-            result = zt__calculate_tiles_of_report(driver, group, raw + i * group->report_size,
-                                                   values + (size_t)i * group->metric_count * group->tiles);
+        count = 0;
+    }
+    /* A report of a root device has a header and a set of values for each tile, so it is calculated alone. */
+    for (i = 0; i < count && result == ZE_RESULT_SUCCESS; i++, raw += group->report_size, values += room) {
+        uint32_t counts[ZT__MAX_TILES] = {0}, sets = group->tiles, total = room;
+        result = driver->zetMetricGroupCalculateMultipleMetricValuesExp(
+            group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, group->report_size, raw, &sets,
+            &total, counts, values);
+        for (set = 0; set < sets && set < group->tiles; set++) {
+            if (result == ZE_RESULT_SUCCESS && counts[set] != group->metric_count) {
+                result = ZE_RESULT_ERROR_INVALID_SIZE;
+            }
+        }
+        /* Tiles without work are the last, and have no set. zt__value_of makes NaN of this type. */
+        for (set *= group->metric_count; set < room; set++) {
+            values[set].type = ZET_VALUE_TYPE_FORCE_UINT32;
         }
     }
     zt__unlock(&process->mutex);
@@ -7530,33 +7477,6 @@ ZT__PRIVATE double zt__random_fraction(uint64_t *state) {
     return (double)(int64_t)(zt__random(state) >> 11) / 9007199254740992.0;
 }
 
-/* Stores how many kept rows of each of two sets stay when the sets are merged into `room` rows. If both sets
-   have kept all their samples, and there is room, all rows stay. Otherwise samples are drawn from both sets
-   with equal chance, until there is no room left, or no row of the set from which a sample was drawn. */
-ZT__PRIVATE void zt__draw_row_counts(const zt__statistics *a, const zt__statistics *b, uint32_t room,
-                                     uint64_t *state, uint32_t stay[2]) {
-    uint64_t of_a = zt__samples_per_pass(a), of_b = zt__samples_per_pass(b);
-    double left[2], step[2]; /* samples not drawn yet, and for how many samples each kept row stands */
-    stay[0] = a->kept;
-    stay[1] = b->kept;
-    if (of_a + of_b <= room && a->kept == of_a && b->kept == of_b) {
-        return;
-    }
-    left[0] = (double)of_a;
-    left[1] = (double)of_b;
-    step[0] = a->kept ? left[0] / a->kept : 0;
-    step[1] = b->kept ? left[1] / b->kept : 0;
-    stay[0] = stay[1] = 0;
-    while (stay[0] + stay[1] < room) {
-        int drawn = zt__random_fraction(state) * (left[0] + left[1]) >= left[0];
-        if (stay[drawn] == (drawn ? b : a)->kept) {
-            return;
-        }
-        stay[drawn]++;
-        left[drawn] -= step[drawn];
-    }
-}
-
 /* Copies `wanted` of `count` rows, chosen at random with equal chance, in their order. `to` may be `rows`. */
 ZT__PRIVATE void zt__draw_rows(const zt__sample_layout *layout, uint64_t *state, double *to,
                                const double *rows, uint32_t count, uint32_t wanted) {
@@ -7571,21 +7491,44 @@ ZT__PRIVATE void zt__draw_rows(const zt__sample_layout *layout, uint64_t *state,
 }
 
 /* Adds the statistics of other samples, for which room was reserved. The mutex of the owner of `into` is
-   held, and no thread writes to `from`. */
+   held, and no thread writes to `from`.
+
+   If both sets have kept all their samples, and there is room, all rows stay. Otherwise samples are drawn
+   from both sets with equal chance, until there is no room left, or no row of the set from which a sample was
+   drawn. */
 ZT__PRIVATE void zt__merge_statistics(const zt__sample_layout *layout, zt__statistics *into,
                                       const zt__statistics *from) {
-    uint64_t state = zt__random_state(into->seed, zt__samples_per_pass(into) + zt__samples_per_pass(from));
-    uint32_t i, stay[2];
+    uint64_t of_into = zt__samples_per_pass(into), of_from = zt__samples_per_pass(from);
+    uint64_t state = zt__random_state(into->seed, of_into + of_from);
+    uint32_t i, kept[2], stay[2] = {0, 0};
+    double left[2], step[2]; /* samples not drawn yet, and for how many samples each kept row stands */
     if (!from->moments) {
         return;
     }
-    zt__draw_row_counts(into, from, into->capacity, &state, stay);
+    kept[0] = into->kept;
+    kept[1] = from->kept;
+    left[0] = (double)of_into;
+    left[1] = (double)of_from;
+    step[0] = kept[0] ? left[0] / kept[0] : 0;
+    step[1] = kept[1] ? left[1] / kept[1] : 0;
+    if (of_into + of_from <= into->capacity && kept[0] == of_into && kept[1] == of_from) {
+        memcpy(stay, kept, sizeof stay);
+    } else {
+        while (stay[0] + stay[1] < into->capacity) {
+            int drawn = zt__random_fraction(&state) * (left[0] + left[1]) >= left[0];
+            if (stay[drawn] == kept[drawn]) {
+                break;
+            }
+            stay[drawn]++;
+            left[drawn] -= step[drawn];
+        }
+    }
     if (stay[0]) {
-        zt__draw_rows(layout, &state, into->rows, into->rows, into->kept, stay[0]);
+        zt__draw_rows(layout, &state, into->rows, into->rows, kept[0], stay[0]);
     }
     if (stay[1]) {
         zt__draw_rows(layout, &state, into->rows + (size_t)stay[0] * layout->column_count, from->rows,
-                      from->kept, stay[1]);
+                      kept[1], stay[1]);
     }
     into->kept = stay[0] + stay[1];
     for (i = 0; i < layout->column_count; i++) {
@@ -7645,58 +7588,52 @@ ZT__PRIVATE uint32_t zt__copy_column(const zt__sample_layout *layout, const zt__
     return count;
 }
 
-/* Reorders values by Hoare's selection, until the value of this rank, counted from 0, is in its place: none
-   before it is greater, and none after it is less. `count` is not 0. */
-ZT__PRIVATE void zt__select_rank(double *values, uint32_t count, uint32_t rank) {
-    uint32_t low = 0, high = count - 1;
-    while (low < high) {
-        double pivot = values[low + (high - low) / 2];
-        uint32_t i = low, j = high;
-        for (;;) {
-            double swapped;
-            while (values[i] < pivot) {
-                i++;
-            }
-            while (values[j] > pivot) {
-                j--;
-            }
-            if (i >= j) {
-                break;
-            }
-            swapped = values[i];
-            values[i++] = values[j];
-            values[j--] = swapped;
-        }
-        if (rank <= j) {
-            high = j;
-        } else {
-            low = j + 1;
-        }
-    }
-}
-
 /* Returns the quantile below which this share of the values lies, interpolated linearly between the two
    values next to it; NaN if there are no values. Reorders the values, unless they are sorted. */
 ZT__PRIVATE double zt__quantile(double *values, uint32_t count, double share) {
-    double position, low, high;
-    uint32_t rank, i;
+    double position, next;
+    uint32_t rank, first = 0, last = count - 1, i;
     if (count == 0) {
         return zt__nan();
     }
     position = share * (count - 1);
     rank = (uint32_t)position;
-    zt__select_rank(values, count, rank);
-    low = values[rank];
-    if (rank + 1 >= count) {
-        return low;
-    }
-    high = values[rank + 1];
-    for (i = rank + 2; i < count; i++) {
-        if (values[i] < high) {
-            high = values[i];
+    /* Hoare's selection puts the value of this rank, counted from 0, into its place: none before it is
+       greater, and none after it is less. */
+    while (first < last) {
+        double pivot = values[first + (last - first) / 2];
+        uint32_t low = first, high = last;
+        for (;;) {
+            double swapped;
+            while (values[low] < pivot) {
+                low++;
+            }
+            while (values[high] > pivot) {
+                high--;
+            }
+            if (low >= high) {
+                break;
+            }
+            swapped = values[low];
+            values[low++] = values[high];
+            values[high--] = swapped;
+        }
+        if (rank <= high) {
+            last = high;
+        } else {
+            first = high + 1;
         }
     }
-    return low + (high - low) * (position - rank);
+    if (rank + 1 >= count) {
+        return values[rank];
+    }
+    next = values[rank + 1];
+    for (i = rank + 2; i < count; i++) {
+        if (values[i] < next) {
+            next = values[i];
+        }
+    }
+    return values[rank] + (next - values[rank]) * (position - rank);
 }
 
 /* ==== >>profiler: what a profiler is made of: slots, lists, names, passes ================================= */
@@ -7752,12 +7689,12 @@ static const unsigned char zt__transitions[ZT__SLOT_STATE_COUNT][ZT__SLOT_STATE_
 };
 /* clang-format on */
 
-/* How a slot is measured. */
+/* What measures a slot. */
 typedef enum zt__measurement {
-    ZT__BY_COMMANDS,    /* queries or time stamps are appended before and after the work */
-    ZT__BY_EVENT,       /* a launch signals the event, which has the time stamps of the kernel */
-    ZT__BY_COPIED_EVENT /* the same, and a command that waits for the event copies its time stamps: until it
-                           has, the event must not be reset */
+    ZT__SURROUNDING_COMMANDS, /* queries or time stamps, appended before and after the work */
+    ZT__EVENT_STAMPS,         /* the time stamps of the kernel in the event that its launch signals */
+    ZT__COPIED_STAMPS         /* the same, copied by a command that waits for the event: until it has run, the
+                                 event must not be reset */
 } zt__measurement;
 
 typedef struct zt__path zt__path;
@@ -8427,28 +8364,12 @@ ZT__PRIVATE zt__path *zt__find_path(const zt_profiler *profiler, zt__path *outer
     return (zt__path *)zt__map_find(&profiler->path_map, &key, sizeof key);
 }
 
-/* Returns 0 without memory. */
-ZT__PRIVATE int zt__make_room_for_path(zt_profiler *profiler) {
-    if (profiler->path_count == profiler->path_capacity) {
-        zt__path *block = (zt__path *)zt__allocate_unlocked(profiler, ZT__PATHS_PER_BLOCK, sizeof *block);
-        if (block &&
-            profiler->path_count == profiler->path_capacity) { /* else another thread has added one */
-            profiler->path_blocks[profiler->path_capacity / ZT__PATHS_PER_BLOCK] = block;
-            profiler->path_capacity += ZT__PATHS_PER_BLOCK;
-            block = NULL;
-        }
-        zt__free_unlocked(profiler, block);
-    }
-    return profiler->path_count < profiler->path_capacity &&
-           zt__map_make_room(&profiler->path_map, &profiler->config.allocator, &profiler->mutex);
-}
-
 /* Returns the path of a region inside another path, added if it is new, or NULL without memory. If regions
    are nested too deeply, such as where many are never ended, or on too many paths, it is that of the region
    inside no other. */
 ZT__PRIVATE zt__path *zt__find_or_add_path(zt_profiler *profiler, zt__path *outer,
                                            zt__region_record *region) {
-    zt__path *path = zt__find_path(profiler, outer, region), *above;
+    zt__path *path = zt__find_path(profiler, outer, region), *above, *block;
     int has_room = 1;
     if (!path && outer->depth > 0 &&
         (outer->depth == ZT__MAX_DEPTH || profiler->path_count >= ZT__MAX_NESTED_PATHS)) {
@@ -8458,7 +8379,19 @@ ZT__PRIVATE zt__path *zt__find_or_add_path(zt_profiler *profiler, zt__path *oute
     }
     while (!path && has_room &&
            (profiler->path_count == profiler->path_capacity || zt__map_is_full(&profiler->path_map))) {
-        has_room = zt__make_room_for_path(profiler);
+        if (profiler->path_count == profiler->path_capacity) {
+            block = (zt__path *)zt__allocate_unlocked(profiler, ZT__PATHS_PER_BLOCK, sizeof *block);
+            has_room = block || profiler->path_count < profiler->path_capacity;
+            if (block &&
+                profiler->path_count == profiler->path_capacity) { /* else another thread added one */
+                profiler->path_blocks[profiler->path_capacity / ZT__PATHS_PER_BLOCK] = block;
+                profiler->path_capacity += ZT__PATHS_PER_BLOCK;
+                block = NULL;
+            }
+            zt__free_unlocked(profiler, block);
+        }
+        has_room =
+            has_room && zt__map_make_room(&profiler->path_map, &profiler->config.allocator, &profiler->mutex);
         path = zt__find_path(profiler, outer, region); /* another thread may have added it */
     }
     if (path || !has_room) {
@@ -8548,13 +8481,15 @@ ZT__PRIVATE void zt__destroy_block(zt_profiler *profiler, zt__slot_block *block)
     zt__free(allocator, block);
 }
 
-/* Makes the pools of a block. On failure, `*call` is the call that failed. */
-ZT__PRIVATE ze_result_t zt__create_pools(zt_profiler *profiler, const zt__pass *pass, zt__slot_block *block,
-                                         const char **call) {
+/* Makes what the slots of a block need. On failure, `*call` is the call that failed, and the block can be
+   destroyed. */
+ZT__PRIVATE ze_result_t zt__fill_block(zt_profiler *profiler, const zt__pass *pass, zt__slot_block *block,
+                                       const char **call) {
     zet_metric_query_pool_desc_t query_pool;
     ze_event_pool_desc_t event_pool;
     ze_host_mem_alloc_desc_t memory;
-    uint32_t g;
+    ze_event_desc_t event;
+    uint32_t i, g;
     ze_result_t result = ZE_RESULT_SUCCESS;
     memset(&query_pool, 0, sizeof query_pool);
     query_pool.stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC;
@@ -8583,16 +8518,6 @@ ZT__PRIVATE ze_result_t zt__create_pools(zt_profiler *profiler, const zt__pass *
         result = zeMemAllocHost(profiler->context, &memory, block->count * ZT__STAMPS * sizeof *block->stamps,
                                 ZT__STAMPS * sizeof *block->stamps, (void **)&block->stamps);
     }
-    return result;
-}
-
-/* Makes what the slots of a block need. On failure, `*call` is the call that failed, and the block can be
-   destroyed. */
-ZT__PRIVATE ze_result_t zt__fill_block(zt_profiler *profiler, const zt__pass *pass, zt__slot_block *block,
-                                       const char **call) {
-    ze_event_desc_t event;
-    uint32_t i, g;
-    ze_result_t result = zt__create_pools(profiler, pass, block, call);
     memset(&event, 0, sizeof event);
     event.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
     event.signal = ZE_EVENT_SCOPE_FLAG_HOST;
@@ -8699,13 +8624,15 @@ ZT__PRIVATE ze_result_t zt__activate_groups(zt_profiler *profiler, const zt__pas
     return ZE_RESULT_SUCCESS;
 }
 
-/* Makes a command queue of the first group that can compute, and a command list for it. */
-ZT__PRIVATE ze_result_t zt__create_own_queue(zt_profiler *profiler, ze_command_queue_handle_t *queue,
-                                             ze_command_list_handle_t *list, const char **call) {
+/* Executes one query of each group, or without groups a barrier, on a command queue of the first group of
+   queues that can compute. The caller destroys the queue and the list. */
+ZT__PRIVATE ze_result_t zt__submit_first_query(zt_profiler *profiler, const zt__pass *pass, zt__slot *slot,
+                                               ze_command_queue_handle_t *queue,
+                                               ze_command_list_handle_t *list, const char **call) {
     ze_command_queue_group_properties_t groups[16];
     ze_command_queue_desc_t queue_desc;
     ze_command_list_desc_t list_desc;
-    uint32_t i, count = ZT__COUNT_OF(groups);
+    uint32_t i, g, count = ZT__COUNT_OF(groups);
     ze_result_t result;
     memset(groups, 0, sizeof groups);
     for (i = 0; i < count; i++) {
@@ -8731,35 +8658,26 @@ ZT__PRIVATE ze_result_t zt__create_own_queue(zt_profiler *profiler, ze_command_q
         *call = "zeCommandListCreate";
         result = zeCommandListCreate(profiler->context, profiler->device, &list_desc, list);
     }
-    return result;
-}
-
-/* Records one query of each group on a command list, or without groups a barrier, and executes it. */
-ZT__PRIVATE ze_result_t zt__submit_first_query(const zt__pass *pass, zt__slot *slot,
-                                               ze_command_queue_handle_t queue, ze_command_list_handle_t list,
-                                               const char **call) {
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    uint32_t g;
-    if (pass->group_count == 0) {
+    if (result == ZE_RESULT_SUCCESS && pass->group_count == 0) {
         *call = "zeCommandListAppendBarrier";
-        result = zeCommandListAppendBarrier(list, slot->event, 0, NULL);
+        result = zeCommandListAppendBarrier(*list, slot->event, 0, NULL);
     }
     for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
         *call = "zetCommandListAppendMetricQueryBegin";
-        result = zetCommandListAppendMetricQueryBegin(list, slot->queries[g]);
+        result = zetCommandListAppendMetricQueryBegin(*list, slot->queries[g]);
     }
     for (g = pass->group_count; g-- > 0 && result == ZE_RESULT_SUCCESS;) {
         *call = "zetCommandListAppendMetricQueryEnd";
-        result = zetCommandListAppendMetricQueryEnd(list, slot->queries[g], g ? NULL : slot->event, 0,
+        result = zetCommandListAppendMetricQueryEnd(*list, slot->queries[g], g ? NULL : slot->event, 0,
                                                     &slot->event);
     }
     if (result == ZE_RESULT_SUCCESS) {
         *call = "zeCommandListClose";
-        result = zeCommandListClose(list);
+        result = zeCommandListClose(*list);
     }
     if (result == ZE_RESULT_SUCCESS) {
         *call = "zeCommandQueueExecuteCommandLists";
-        result = zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL);
+        result = zeCommandQueueExecuteCommandLists(*queue, 1, list, NULL);
     }
     return result;
 }
@@ -8810,10 +8728,7 @@ ZT__PRIVATE int zt__run_first_query(zt_profiler *profiler, zt__pass *pass,
     if (!slot) {
         return 0;
     }
-    result = zt__create_own_queue(profiler, &queue, &list, &call);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__submit_first_query(pass, slot, queue, list, &call);
-    }
+    result = zt__submit_first_query(profiler, pass, slot, &queue, &list, &call);
     if (result == ZE_RESULT_SUCCESS) {
         result = zt__await_first_query(profiler, slot, queue, &call);
         slot->may_be_written = result != ZE_RESULT_SUCCESS;
@@ -9062,33 +8977,24 @@ ZT__PRIVATE void zt__enter_list(zt_profiler *profiler, zt__collection *collectio
     }
 }
 
-/* Returns whether a slot may be ready to be read, or is PARTIAL and can be reset. */
-ZT__PRIVATE int zt__should_read(const zt__collection *collection, const zt__slot *slot) {
-    switch (slot->state) {
-    case ZT__SLOT_PENDING:
-    case ZT__SLOT_RECORDED:
-    case ZT__SLOT_ARMED:
-        return collection->thorough || zt__is_over(slot) || !collection->is_blocked[slot->state];
-    case ZT__SLOT_PARTIAL:
-        return (zt__is_finished(slot) && (slot->needs_reset || zt__is_over(slot))) ||
-               (zt__shows_end(slot) && (collection->thorough || !collection->is_blocked[slot->state]));
-    default:
-        return 0;
-    }
-}
-
 /* Moves up to 64 slots of one pass to READING. Returns 0 if there are none left. */
 ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection) {
     zt__batch *batch = &profiler->batch;
     batch->count = 0;
     while (collection->list && batch->count < ZT__BATCH) {
         zt__slot *slot = collection->slot;
-        int is_read;
+        int is_read = 0; /* it may be ready to be read, or is PARTIAL and can be reset */
         if (!slot) {
             zt__enter_list(profiler, collection, collection->one_list ? NULL : collection->list->next);
             continue;
         }
-        is_read = zt__should_read(collection, slot);
+        if (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_RECORDED ||
+            slot->state == ZT__SLOT_ARMED) {
+            is_read = collection->thorough || zt__is_over(slot) || !collection->is_blocked[slot->state];
+        } else if (slot->state == ZT__SLOT_PARTIAL) {
+            is_read = (zt__is_finished(slot) && (slot->needs_reset || zt__is_over(slot))) ||
+                      (zt__shows_end(slot) && (collection->thorough || !collection->is_blocked[slot->state]));
+        }
         if (is_read && batch->count > 0 && batch->pass != &profiler->passes[slot->pass]) {
             break; /* this slot begins the next batch */
         }
@@ -9105,7 +9011,7 @@ ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection
                                     (slot->state == ZT__SLOT_PARTIAL && zt__is_submitted(slot));
             reading->is_gone = slot->state == ZT__SLOT_PENDING && zt__is_finished(slot) &&
                                collection->list->state != ZT__LIST_IMMEDIATE;
-            reading->is_mixed = slot->measurement != ZT__BY_COMMANDS && collection->list->overlaps;
+            reading->is_mixed = slot->measurement != ZT__SURROUNDING_COMMANDS && collection->list->overlaps;
             reading->cause = ZT_CAUSE_COUNT;
             zt__move_slot(profiler, slot, ZT__SLOT_READING);
         } else if (slot->state == ZT__SLOT_RETIRED && zt__is_over(slot)) {
@@ -9193,7 +9099,7 @@ ZT__PRIVATE void zt__read_reports(zt_profiler *profiler, zt__reading *reading) {
         reading->report = batch->report_count++;
         reading->times.list = slot->list->handle;
         reading->times.not_before_ns = slot->not_before_ns;
-        reading->times.is_kernel = slot->measurement != ZT__BY_COMMANDS;
+        reading->times.is_kernel = slot->measurement != ZT__SURROUNDING_COMMANDS;
         /* Atomic, because the list may run again without zt_execute. */
         if (slot->stamps && !reading->times.is_kernel) {
             reading->times.begin_ticks = zt__load(&slot->stamps[0]);
@@ -9233,42 +9139,36 @@ ZT__PRIVATE void zt__combine_stamps(const ze_kernel_timestamp_result_t *tiles, u
     times->end_ticks = first + (uint64_t)end;
 }
 
-/* Reads the kernel time stamps of a slot's event. Returns NOT_READY if it has not signalled. */
-ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, zt__reading *reading) {
+/* Queries whether the device is done with the commands of a slot, and reads the time stamps of its kernel.
+   Returns SUCCESS or NOT_READY, or an error of `reading->call`. */
+ZT__PRIVATE ze_result_t zt__query_slot(const zt_profiler *profiler, zt__reading *reading) {
     ze_kernel_timestamp_result_t tiles[ZT__MAX_TILES];
-    ze_event_handle_t event = reading->slot->event;
+    const zt__slot *slot = reading->slot;
     uint32_t count = profiler->tiles_stamped;
     ze_result_t result = ZE_RESULT_SUCCESS;
+    if (slot->measurement == ZT__SURROUNDING_COMMANDS) {
+        reading->call = "zeEventQueryStatus";
+        return zeEventQueryStatus(slot->event);
+    }
+    /* Memory that the copy has not written yet has all bits set. */
+    if (slot->measurement == ZT__COPIED_STAMPS &&
+        (zt__load(&slot->stamps[0]) == UINT64_MAX || zt__load(&slot->stamps[1]) == UINT64_MAX)) {
+        return ZE_RESULT_NOT_READY;
+    }
     memset(tiles, 0, sizeof tiles);
     if (count > 1) {
         reading->call = "zeEventQueryTimestampsExp";
-        result = profiler->driver.zeEventQueryTimestampsExp(event, profiler->device, &count, tiles);
+        result = profiler->driver.zeEventQueryTimestampsExp(slot->event, profiler->device, &count, tiles);
     }
     if (profiler->tiles_stamped == 1 || (result == ZE_RESULT_SUCCESS && count == 0)) {
         reading->call = "zeEventQueryKernelTimestamp";
-        result = zeEventQueryKernelTimestamp(event, tiles);
+        result = zeEventQueryKernelTimestamp(slot->event, tiles);
         count = 1;
     }
     if (result == ZE_RESULT_SUCCESS) {
         zt__combine_stamps(tiles, count, profiler->kernel_tick_mask, &reading->times);
     }
     return result;
-}
-
-/* Queries whether the device is done with the commands of a slot: SUCCESS or NOT_READY, or an error of
-   `reading->call`. */
-ZT__PRIVATE ze_result_t zt__query_slot(const zt_profiler *profiler, zt__reading *reading) {
-    zt__slot *slot = reading->slot;
-    if (slot->measurement == ZT__BY_COMMANDS) {
-        reading->call = "zeEventQueryStatus";
-        return zeEventQueryStatus(slot->event);
-    }
-    /* Memory that the copy has not written yet has all bits set. */
-    if (slot->measurement == ZT__BY_COPIED_EVENT &&
-        (zt__load(&slot->stamps[0]) == UINT64_MAX || zt__load(&slot->stamps[1]) == UINT64_MAX)) {
-        return ZE_RESULT_NOT_READY;
-    }
-    return zt__query_kernel_stamps(profiler, reading);
 }
 
 /* Queries a slot, and reads its reports if it is ready. */
@@ -9503,6 +9403,14 @@ ZT__PRIVATE void zt__calculate_batch(zt_profiler *profiler) {
 
 /* ---- counting -------------------------------------------------------------------------------------------- */
 
+/* Returns whether the list of a slot also ran without zt_execute. A list that has its handle since then says
+   nothing about it. With the mutex held. */
+ZT__PRIVATE int zt__ran_unobserved(const zt__slot *slot) {
+    const zt__list *list = slot->list;
+    return slot->number > list->destroyed_up_to ? list->state == ZT__LIST_UNOBSERVED
+                                                : list->destroyed_was_unobserved;
+}
+
 /* Updates what is known about a list when the event of a slot has signalled. With the mutex held. */
 ZT__PRIVATE void zt__note_run(zt_profiler *profiler, zt__reading *reading) {
     zt__list *list = reading->slot->list;
@@ -9539,7 +9447,7 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
     reading->region = slot->region;
     /* Where executions overlap, the first may be read before the next begins, and then that is read, too. */
     reading->is_late = reading->from == ZT__SLOT_ARMED && reading->has_signalled && slot->overwritten > 0 &&
-                       slot->list->state == ZT__LIST_OBSERVED;
+                       !zt__ran_unobserved(slot);
     reading->is_announced |= reading->is_late;
     if (reading->has_signalled && reading->outcome != ZT__NOT_READY) {
         zt__note_run(profiler, reading);
@@ -9793,15 +9701,6 @@ ZT__PRIVATE int zt__awaits_samples(const zt_profiler *profiler) {
     return 0;
 }
 
-/* Returns the slot of a region that is not ended, or NULL. With the mutex held. */
-ZT__PRIVATE const zt__slot *zt__find_open_slot(const zt_profiler *profiler) {
-    const zt__list *list = profiler->state_counts[ZT__SLOT_OPEN] ? profiler->lists : NULL;
-    while (list && !list->innermost) {
-        list = list->next;
-    }
-    return list ? list->innermost : NULL;
-}
-
 /* Collects until nothing is on its way. Returns 0 if the deadline passes first. */
 ZT__PRIVATE int zt__collect_until(zt_profiler *profiler, uint64_t deadline) {
     zt__wait wait = zt__wait_until(deadline);
@@ -9829,7 +9728,7 @@ ZT__PRIVATE int zt__is_inside_callback(zt_profiler *profiler, const char *call) 
 ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
     void (*collect_hotspots)(zt_profiler *);
     const char *not_ended = NULL;
-    const zt__slot *open;
+    const zt__list *list;
     int is_complete = 1;
     if (!profiler || !profiler->device) {
         return ZE_RESULT_SUCCESS;
@@ -9851,8 +9750,11 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
     }
     if (timeout_ns && is_complete) {
         zt__lock(&profiler->mutex);
-        open = zt__find_open_slot(profiler);
-        not_ended = open ? open->region->name : NULL;
+        list = profiler->state_counts[ZT__SLOT_OPEN] ? profiler->lists : NULL;
+        while (list && !list->innermost) {
+            list = list->next;
+        }
+        not_ended = list ? list->innermost->region->name : NULL;
         zt__unlock(&profiler->mutex);
     }
     if (not_ended) {
@@ -9963,7 +9865,7 @@ ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt
     slot->list = list;
     slot->region = path->key.region;
     slot->is_dropped = slot->needs_reset = slot->shows_end = 0;
-    slot->measurement = ZT__BY_COMMANDS;
+    slot->measurement = ZT__SURROUNDING_COMMANDS;
     slot->is_unordered = 0;
     slot->overwritten = 0;
     slot->bytes = 0;
@@ -10151,23 +10053,6 @@ ZT__PRIVATE ze_result_t zt__complete_append(zt_profiler *profiler, zt__slot *slo
     return zt__check(&profiler->diagnostics, result, call, ZT__APPEND_REMEDY);
 }
 
-ZT__PRIVATE ze_result_t zt__append_begin(zt_profiler *profiler, zt__slot *slot, ze_command_list_handle_t list,
-                                         int *has_commands) {
-    const zt__pass *pass = &profiler->passes[slot->pass];
-    const char *call = NULL;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    uint32_t g;
-    for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
-        call = "zetCommandListAppendMetricQueryBegin";
-        result = zetCommandListAppendMetricQueryBegin(list, slot->queries[g]);
-        *has_commands |= result == ZE_RESULT_SUCCESS;
-    }
-    if (profiler->is_stamped && result == ZE_RESULT_SUCCESS) {
-        result = zt__append_stamp(list, &slot->stamps[0], pass->group_count == 0, NULL, has_commands, &call);
-    }
-    return zt__complete_append(profiler, slot, list, result, call, *has_commands);
-}
-
 /* Opens a region, without commands. If it is dropped, reports that, and `slot` is NULL. */
 ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_handle_t list,
                                        zt__list_state kind, const char *name) {
@@ -10211,8 +10096,24 @@ ZT__PRIVATE zt_region zt__begin_on(zt_profiler *profiler, ze_command_list_handle
                                    const char *name) {
     zt_region region = zt__begin_region(profiler, list, kind, name);
     zt__slot *slot = (zt__slot *)region.slot;
+    const zt__pass *pass;
+    const char *call = NULL;
     int has_commands = 0;
-    if (slot && zt__append_begin(profiler, slot, list, &has_commands) != ZE_RESULT_SUCCESS) {
+    uint32_t g;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (!slot) {
+        return region;
+    }
+    pass = &profiler->passes[slot->pass];
+    for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
+        call = "zetCommandListAppendMetricQueryBegin";
+        result = zetCommandListAppendMetricQueryBegin(list, slot->queries[g]);
+        has_commands |= result == ZE_RESULT_SUCCESS;
+    }
+    if (profiler->is_stamped && result == ZE_RESULT_SUCCESS) {
+        result = zt__append_stamp(list, &slot->stamps[0], pass->group_count == 0, NULL, &has_commands, &call);
+    }
+    if (zt__complete_append(profiler, slot, list, result, call, has_commands) != ZE_RESULT_SUCCESS) {
         zt__lock(&profiler->mutex);
         /* The log function may have released the list, which has dropped the region. */
         if (slot->state == ZT__SLOT_OPEN && zt__load(&slot->generation) == region.generation) {
@@ -10273,7 +10174,7 @@ ZT__PRIVATE void zt__end(zt_region *region, int refused) {
     if (!zt__increment_if(&slot->generation, region->generation)) {
         return; /* it was dropped, or a copy of this zt_region has ended it */
     }
-    has_commands = slot->measurement == ZT__BY_COMMANDS;
+    has_commands = slot->measurement == ZT__SURROUNDING_COMMANDS;
     if (has_commands) {
         result = zt__append_end(profiler, slot);
     }
@@ -10428,25 +10329,12 @@ ZT__PRIVATE int zt__has_unread_regions(zt_profiler *profiler, ze_command_list_ha
     return has_unread;
 }
 
-/* Returns whether a list has a slot that the next collection resets. */
-ZT__PRIVATE int zt__has_unreset_slot(zt_profiler *profiler, ze_command_list_handle_t handle) {
-    const zt__list *list;
-    const zt__slot *slot = NULL;
-    zt__lock(&profiler->mutex);
-    if (profiler->state_counts[ZT__SLOT_PARTIAL]) {
-        list = zt__find_list(profiler, handle);
-        slot = list ? list->first : NULL;
-    }
-    while (slot && !(slot->state == ZT__SLOT_PARTIAL && slot->needs_reset && zt__is_finished(slot))) {
-        slot = slot->next;
-    }
-    zt__unlock(&profiler->mutex);
-    return slot != NULL;
-}
-
-/* Waits for the samples of earlier executions of a list and reads them, until the deadline. */
+/* Waits for the samples of earlier executions of a list and reads them, until the deadline. Also has the
+   slots of the list reset that are PARTIAL and finished. */
 ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t handle, uint64_t deadline) {
     int has_unread = zt__has_unread_regions(profiler, handle);
+    const zt__list *list;
+    const zt__slot *slot = NULL;
     zt__wait wait = zt__wait_until(deadline);
     while (has_unread) {
         if (zt__begin_collecting(profiler, 1)) {
@@ -10458,7 +10346,16 @@ ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t
             break;
         }
     }
-    if (!has_unread && zt__has_unreset_slot(profiler, handle)) {
+    zt__lock(&profiler->mutex);
+    if (!has_unread && profiler->state_counts[ZT__SLOT_PARTIAL]) {
+        list = zt__find_list(profiler, handle);
+        slot = list ? list->first : NULL;
+    }
+    while (slot && !(slot->state == ZT__SLOT_PARTIAL && slot->needs_reset && zt__is_finished(slot))) {
+        slot = slot->next;
+    }
+    zt__unlock(&profiler->mutex);
+    if (slot) {
         zt__collect_anew(profiler, deadline);
     }
 }
@@ -10547,26 +10444,20 @@ ZT__PRIVATE void zt__announce_list(zt_profiler *profiler, zt__list *list, ze_com
     }
 }
 
-/* Returns whether all executions of a list that overlap were on this queue, as far as can be told. */
-ZT__PRIVATE int zt__overlaps_on(zt_profiler *profiler, ze_command_queue_handle_t queue,
-                                ze_command_list_handle_t handle) {
-    const zt__list *list;
-    int found;
-    zt__lock(&profiler->mutex);
-    list = zt__find_list(profiler, handle);
-    found = list && list->overlaps && queue && list->queue == queue && list->state == ZT__LIST_OBSERVED;
-    zt__unlock(&profiler->mutex);
-    return found;
-}
-
 /* If executions of a list have overlapped, finds out whether all have ended: their queue is then idle. What
    they have left is read, and the next execution is measured. */
 ZT__PRIVATE void zt__end_overlap(zt_profiler *profiler, ze_command_queue_handle_t queue,
                                  ze_command_list_handle_t handle) {
     zt__list *list;
     ze_result_t result;
-    int is_read = 0;
-    if (!zt__overlaps_on(profiler, queue, handle)) {
+    int overlaps_here, is_read = 0;
+    zt__lock(&profiler->mutex);
+    list = zt__find_list(profiler, handle);
+    /* Whether all these executions were on this queue, as far as can be told. */
+    overlaps_here =
+        list && list->overlaps && queue && list->queue == queue && list->state == ZT__LIST_OBSERVED;
+    zt__unlock(&profiler->mutex);
+    if (!overlaps_here) {
         return;
     }
     ZT__INTERNAL(result = zeCommandQueueSynchronize(queue, 0));
@@ -10750,30 +10641,9 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
 
 /* ---- names of lists -------------------------------------------------------------------------------------- */
 
-/* Returns the profiler's copy of a name, or NULL without memory, or if there are too many. The mutex is held,
-   and unlocked while memory is allocated. */
-ZT__PRIVATE const char *zt__find_or_add_list_name(zt_profiler *profiler, const char *name) {
-    enum { MOST_NAMES = 65536 };
-    size_t length = strlen(name);
-    char *made, *found = (char *)zt__map_find(&profiler->list_names, name, length);
-    if (found) {
-        return found;
-    }
-    made = (char *)zt__allocate_unlocked(profiler, length + 1, 1);
-    if (made && zt__map_make_room(&profiler->list_names, &profiler->config.allocator, &profiler->mutex)) {
-        found = (char *)zt__map_find(&profiler->list_names, name, length); /* added meanwhile */
-        if (!found && profiler->list_names.count < MOST_NAMES) {
-            found = (char *)memcpy(made, name, length);
-            made = NULL;
-            zt__map_add(&profiler->list_names, found, length, found);
-        }
-    }
-    zt__free_unlocked(profiler, made);
-    return found;
-}
-
 ZT_API ze_result_t zt_name_list(zt_profiler *profiler, ze_command_list_handle_t handle, const char *name) {
-    const char *copy = NULL;
+    enum { MOST_NAMES = 65536 };
+    char *copy = NULL, *made = NULL; /* the profiler's copy of the name, and a new one */
     zt__list *list;
     int is_named = name && *name;
     if (!profiler || !profiler->device) {
@@ -10784,7 +10654,21 @@ ZT_API ze_result_t zt_name_list(zt_profiler *profiler, ze_command_list_handle_t 
     }
     zt__lock(&profiler->mutex);
     if (is_named) {
-        copy = zt__find_or_add_list_name(profiler, name);
+        copy = (char *)zt__map_find(&profiler->list_names, name, strlen(name));
+    }
+    if (is_named && !copy) {
+        made = (char *)zt__allocate_unlocked(profiler, strlen(name) + 1, 1);
+    }
+    if (made && zt__map_make_room(&profiler->list_names, &profiler->config.allocator, &profiler->mutex)) {
+        copy = (char *)zt__map_find(&profiler->list_names, name, strlen(name)); /* added meanwhile */
+        if (!copy && profiler->list_names.count < MOST_NAMES) {
+            copy = strcpy(made, name);
+            made = NULL;
+            zt__map_add(&profiler->list_names, copy, strlen(copy), copy);
+        }
+    }
+    if (made) {
+        zt__free_unlocked(profiler, made);
     }
     list = zt__find_list(profiler, handle);
     if (copy && !list) {
@@ -11085,7 +10969,7 @@ ZT__PRIVATE uint32_t zt__find_differences(const zt_profiler *profiler, const zt_
 /* Returns the time of the samples on a path that is outside of regions inside it, or NaN if that is not
    known. Stores in `estimate`, unless that is NULL, the time outside of those samples inside that were
    collected. The mutex is held. */
-ZT__PRIVATE double zt__own_time(const zt__path *path, double *estimate) {
+ZT__PRIVATE double zt__get_own_time(const zt__path *path, double *estimate) {
     double own_ns = path->time_ns;
     uint64_t missing = path->inner ? path->missing : 0;
     const zt__path *inner;
@@ -11107,7 +10991,7 @@ ZT__PRIVATE void zt__add_paths(const zt_profiler *profiler, const zt__region_rec
     int is_same = 1;
     info->own_ns = info->total_ns = 0;
     for (path = record->paths; path; path = path->next) {
-        info->own_ns += zt__own_time(path, NULL);
+        info->own_ns += zt__get_own_time(path, NULL);
         if (!path->is_repeated) {
             info->total_ns += path->time_ns;
         } else if (path->outlives_outer) {
@@ -11158,7 +11042,7 @@ ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_pa
         info->parent = found->depth > 1 ? found->key.outer->index : UINT32_MAX;
         info->count = found->count;
         info->total_ns = found->time_ns;
-        info->own_ns = zt__own_time(found, NULL);
+        info->own_ns = zt__get_own_time(found, NULL);
     }
     zt__unlock(&locked->mutex);
     return found ? ZE_RESULT_SUCCESS : zt__report_index(profiler, "zt_get_path", "path", path);
@@ -11574,30 +11458,13 @@ ZT__PRIVATE void zt__apply_merge(const zt__merge *merge) {
     zt__unlock(&into->mutex);
 }
 
-/* Locks the collectors of two profilers, so that nothing is collected while one is merged into the other. The
-   order is that of their addresses, so that two threads that merge in opposite directions do not wait for
-   each other. Inside a sample function, this thread holds that of `from`. Returns 0 if a collector is held
-   for too long. */
-ZT__PRIVATE int zt__lock_collectors(zt_profiler *into, zt_profiler *from) {
-    uint64_t deadline = zt__deadline(into->config.wait_timeout_ns);
-    int is_inside = zt__is_owner(&from->collector), into_first = (uintptr_t)into < (uintptr_t)from;
-    zt_profiler *first = into_first || is_inside ? into : from, *second = first == into ? from : into;
-    if (!zt__lock_until(&first->collector, deadline)) {
-        return 0;
-    }
-    if (!is_inside && !zt__lock_until(&second->collector, deadline)) {
-        zt__unlock_timed(&first->collector);
-        return 0;
-    }
-    return 1;
-}
-
 ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
-    zt_profiler *source = zt__mutable(from);
+    zt_profiler *source = zt__mutable(from), *first, *second;
     zt__merge merge = {into, source, 0, 0, NULL, NULL};
     const char *mismatch;
+    uint64_t deadline;
     uint32_t i;
-    int is_inside, has_memory;
+    int is_inside, is_locked, has_memory;
     if (!into || !from) {
         return ZE_RESULT_SUCCESS;
     }
@@ -11612,8 +11479,19 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     if (zt__is_inside_callback(into, "zt_merge")) {
         return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     }
+    /* Nothing is collected meanwhile. The collectors are locked in the order of their addresses, so that two
+       threads that merge in opposite directions do not wait for each other. Inside a sample function, this
+       thread holds that of `from` already. */
     is_inside = zt__is_owner(&source->collector);
-    if (!zt__lock_collectors(into, source)) {
+    first = is_inside || (uintptr_t)into < (uintptr_t)from ? into : source;
+    second = first == into ? source : into;
+    deadline = zt__deadline(into->config.wait_timeout_ns);
+    is_locked = zt__lock_until(&first->collector, deadline);
+    if (is_locked && !is_inside && !zt__lock_until(&second->collector, deadline)) {
+        zt__unlock_timed(&first->collector);
+        is_locked = 0;
+    }
+    if (!is_locked) {
         return zt__report(&into->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "zt_merge");
     }
     has_memory = zt__prepare_merge(&merge);
@@ -11667,7 +11545,6 @@ ZT__PRIVATE int zt__require_more(zt__packer *packer, size_t count, size_t size) 
     return zt__require(packer, (packer->size - packer->used) / size >= count);
 }
 
-/* As zt__allocate. */
 ZT__PRIVATE void *zt__allocate_unpacked(zt__packer *packer, const zt_allocator *allocator, size_t count,
                                         size_t size) {
     void *memory = zt__allocate(allocator, count, size);
@@ -12541,104 +12418,91 @@ ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns) {
     }
 }
 
-/* Returns the unwrapped time of the device for a time stamp of a kernel: the first from `least_ns` on. */
-ZT__PRIVATE uint64_t zt__place_kernel_stamp(const zt__timeline *timeline, uint64_t stamp, uint64_t least_ns) {
-    const zt__clock *clock = &timeline->kernel_clock;
-    uint64_t second = 1000000000u, rate = clock->ticks_per_second;
-    uint64_t ticks = (stamp - timeline->kernel_offset) & clock->mask;
-    uint64_t least = least_ns / second * rate + least_ns % second * rate / second;
-    if (clock->wrap_ns) {
-        ticks = least + ((ticks - least) & clock->mask);
-    }
-    return ticks / rate * second + ticks % rate * second / rate;
-}
-
 /* Finds out how the time stamps of kernels are related to the device's global ones, by a command that has
    such a time stamp, between two readings of the global clock. With most drivers, they have fewer bits of
-   the same clock. */
+   the same clock. Otherwise the readings should be close to each other, which a busy machine may need more
+   than one attempt for. */
 ZT__PRIVATE void zt__relate_kernel_clock(zt_profiler *profiler) {
+    enum { MOST_ATTEMPTS = 5, GOOD_ERROR_NS = 100000 };
     zt__timeline *timeline = profiler->timeline;
     uint64_t mask = profiler->kernel_tick_mask, rate = timeline->clock.ticks_per_second;
     ze_kernel_timestamp_result_t stamps;
-    uint64_t host, before = 0, after = 0, stamp, slack = rate / 10000;
+    uint64_t host, before = 0, after = 0, stamp, error_ns, slack = rate / 10000;
+    uint32_t i;
     zt__init_clock(&timeline->kernel_clock, profiler->device, NULL, rate, mask);
     memset(&stamps, 0, sizeof stamps);
-    if (profiler->driver.zeDeviceGetGlobalTimestamps(profiler->device, &host, &before) != ZE_RESULT_SUCCESS ||
-        !zt__run_first_query(profiler, &profiler->passes[0], &stamps) ||
-        profiler->driver.zeDeviceGetGlobalTimestamps(profiler->device, &host, &after) != ZE_RESULT_SUCCESS) {
-        return;
-    }
-    stamp = stamps.global.kernelEnd;
-    after = before + ((after - before) & profiler->tick_mask);
-    if (((stamp - before + slack) & mask) > after - before + 2 * slack) {
-        timeline->kernel_offset = (stamp - before - (after - before) / 2) & mask;
-        timeline->kernel_error_ns = zt__ticks_to_ns(&timeline->clock, (after - before) / 2 + 1);
+    for (i = 0; i < MOST_ATTEMPTS && (i == 0 || timeline->kernel_error_ns > GOOD_ERROR_NS); i++) {
+        if (profiler->driver.zeDeviceGetGlobalTimestamps(profiler->device, &host, &before) !=
+                ZE_RESULT_SUCCESS ||
+            !zt__run_first_query(profiler, &profiler->passes[0], &stamps) ||
+            profiler->driver.zeDeviceGetGlobalTimestamps(profiler->device, &host, &after) !=
+                ZE_RESULT_SUCCESS) {
+            return;
+        }
+        stamp = stamps.global.kernelEnd;
+        after = before + ((after - before) & profiler->tick_mask);
+        if (((stamp - before + slack) & mask) <= after - before + 2 * slack) {
+            return; /* it is the same clock, or as if it were */
+        }
+        error_ns = zt__ticks_to_ns(&timeline->clock, (after - before) / 2 + 1);
+        if (i == 0 || error_ns < timeline->kernel_error_ns) {
+            timeline->kernel_offset = (stamp - before - (after - before) / 2) & mask;
+            timeline->kernel_error_ns = error_ns;
+        }
     }
 }
 
-/* Returns how long a kept sample has waited for the device, and keeps the largest error for its region. It is
-   not known if another execution of the list
-   than the one that was announced may have begun it. */
-ZT__PRIVATE double zt__launch_latency(const zt__timeline *timeline, const zt__reading *reading,
-                                      const zt__timeline_sample *sample) {
-    const zt__slot *slot = reading->slot;
-    uint64_t begin_ns =
-        zt__convert_time(&timeline->clock, sample->begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
-    double error_ns = (double)zt__clock_error(&timeline->clock, begin_ns);
-    const zt__list *list = slot->list;
-    int is_unobserved = slot->number > list->destroyed_up_to ? list->state == ZT__LIST_UNOBSERVED
-                                                             : list->destroyed_was_unobserved;
-    if (reading->from != ZT__SLOT_PENDING || !sample->origin.submitted_by || slot->overwritten ||
-        is_unobserved) {
-        return zt__nan();
+/* Finds when a sample ran, in unwrapped time of the device: between its submission, from which `submitted` is
+   converted, and the moment at which it was seen complete. In that time the device's clock may have wrapped
+   around. Returns 0 if the time stamps fit in two places, or in none. */
+ZT__PRIVATE int zt__place_sample(const zt__timeline *timeline, const zt__sample_times *times,
+                                 uint64_t submitted, zt__timeline_sample *sample) {
+    const zt__clock *clock = times->is_kernel ? &timeline->kernel_clock : &timeline->clock;
+    uint64_t second = 1000000000u, rate = clock->ticks_per_second, tolerance = zt__clock_tolerance(clock);
+    uint64_t least = submitted > tolerance ? submitted - tolerance : 0;
+    uint64_t most =
+        zt__convert_time(&timeline->clock, times->not_after_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK) + tolerance;
+    if (times->is_kernel) {
+        uint64_t ticks = (times->begin_ticks - timeline->kernel_offset) & clock->mask;
+        uint64_t least_ticks = least / second * rate + least % second * rate / second;
+        if (clock->wrap_ns) {
+            ticks = least_ticks + ((ticks - least_ticks) & clock->mask);
+        }
+        sample->begin_ns = ticks / rate * second + ticks % rate * second / rate;
+    } else {
+        sample->begin_ns = zt__unwrap_after(clock, zt__ticks_to_ns(clock, times->begin_ticks), least);
     }
-    if (reading->times.is_kernel) {
-        error_ns += (double)timeline->kernel_error_ns;
-    }
-    if (slot->region->launch_error_ns < error_ns) {
-        slot->region->launch_error_ns = error_ns;
-    }
-    return (double)(int64_t)(begin_ns - sample->submitted_ns);
+    sample->end_ns = sample->begin_ns + zt__ticks_to_ns(clock, times->end_ticks - times->begin_ticks);
+    return !clock->wrap_ns || (sample->end_ns <= most && sample->end_ns + clock->wrap_ns > most);
 }
 
-/* Keeps a sample, and fills in its latencies, with the mutex held. It ran between its submission and the
-   moment at which it was seen complete. In that time the device's clock may have wrapped around: if the time
-   stamps of the sample fit in two places, or in none, it is not kept. */
+/* Keeps a sample, and fills in its latencies, with the mutex held. Does not keep one whose times are
+   uncertain. */
 ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *reading, double *row) {
     enum { CLOCK_ERROR_NS = 1000000 };
     zt__timeline *timeline = profiler->timeline;
-    const zt__sample_times *times = &reading->times;
-    const zt__slot *slot = reading->slot;
     const zt__clock *clock = &timeline->clock;
+    const zt__slot *slot = reading->slot;
     size_t place = (size_t)(timeline->written % timeline->capacity);
     size_t columns = profiler->layout.column_count;
-    const zt__clock *stamp_clock = times->is_kernel ? &timeline->kernel_clock : clock;
-    uint64_t tolerance = zt__clock_tolerance(stamp_clock);
     uint64_t submitted = zt__convert_time(clock, slot->submitted_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK);
-    uint64_t least = submitted > tolerance ? submitted - tolerance : 0;
-    uint64_t most =
-        zt__convert_time(clock, times->not_after_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK) + tolerance;
-    zt__missing missing = {NULL, NULL, NULL, 0, ZT_CAUSE_COUNT, 1, 0};
     zt__timeline_sample sample;
     /* What is executed again does not wait to be executed, and neither does what is on an immediate list. */
     if (reading->from == ZT__SLOT_PENDING && slot->origin.executions == 1) {
         row[zt__latency_column(profiler, ZT_LATENCY_QUEUE)] =
             (double)(slot->submitted_ns - slot->origin.appended_ns);
     }
-    sample.begin_ns = times->is_kernel
-                          ? zt__place_kernel_stamp(timeline, times->begin_ticks, least)
-                          : zt__unwrap_after(clock, zt__ticks_to_ns(clock, times->begin_ticks), least);
-    sample.end_ns = sample.begin_ns + zt__ticks_to_ns(stamp_clock, times->end_ticks - times->begin_ticks);
-    if (stamp_clock->wrap_ns && (sample.end_ns > most || sample.end_ns + stamp_clock->wrap_ns <= most)) {
-        timeline->ambiguous++;
+    if (!zt__place_sample(timeline, &reading->times, submitted, &sample)) {
+        zt__missing missing = {NULL, NULL, NULL, 0, ZT_CAUSE_COUNT, 1, 0};
         missing.region = slot->region;
-        missing.list = times->list;
+        missing.list = reading->times.list;
         missing.list_name = slot->origin.list_name;
         missing.since_ns = slot->submitted_ns;
+        timeline->ambiguous++;
         zt__keep_missing(profiler, &missing, 1);
         return;
     }
-    sample.list = times->list;
+    sample.list = reading->times.list;
     sample.submitted_ns = slot->submitted_ns;
     sample.origin = slot->origin;
     if (reading->from == ZT__SLOT_ARMED ||
@@ -12650,7 +12514,18 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     if (sample.origin.kind == ZT__REGION_OF_APPLICATION && slot->path->inner) {
         sample.origin.kind = ZT__REGION_AROUND_OTHERS;
     }
-    row[zt__latency_column(profiler, ZT_LATENCY_LAUNCH)] = zt__launch_latency(timeline, reading, &sample);
+    /* The launch latency is known if it was the announced execution of the list that began the sample. */
+    if (reading->from == ZT__SLOT_PENDING && sample.origin.submitted_by && !slot->overwritten &&
+        !zt__ran_unobserved(slot)) {
+        uint64_t begin_ns = zt__convert_time(clock, sample.begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
+        double error_ns = (double)zt__clock_error(clock, begin_ns) +
+                          (reading->times.is_kernel ? (double)timeline->kernel_error_ns : 0);
+        row[zt__latency_column(profiler, ZT_LATENCY_LAUNCH)] =
+            (double)(int64_t)(begin_ns - slot->submitted_ns);
+        if (slot->region->launch_error_ns < error_ns) {
+            slot->region->launch_error_ns = error_ns;
+        }
+    }
     if (timeline->written >= timeline->capacity &&
         timeline->samples[place].end_ns > timeline->replaced_until_ns) {
         timeline->replaced_until_ns = timeline->samples[place].end_ns;
@@ -12668,42 +12543,35 @@ ZT__PRIVATE uint64_t zt__middle_of_row(const zt__stream_data *data, uint64_t ind
     return row->begin_ns + (row->end_ns - row->begin_ns) / 2;
 }
 
-/* Returns the first kept row whose middle is not before a time. The mutex of the stream is held. */
-ZT__PRIVATE uint64_t zt__find_row(const zt__stream_data *data, uint64_t time_ns) {
-    uint64_t low = zt__oldest_kept(data->rows_written, data->row_capacity), high = data->rows_written;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (zt__middle_of_row(data, middle) < time_ns) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
 /* Sums the rows whose middle is between two times into `data->sums`. Rows that end at a marker are shorter
    than others, so metrics that are averaged are weighted by the length of the row. All other metrics count
    once a row. Returns 0 if rows of that time may still come. */
 ZT__PRIVATE int zt__sum_rows(zt__stream_data *data, uint64_t begin_ns, uint64_t end_ns) {
     uint32_t metrics = data->group.metric_count, m;
-    uint64_t index;
+    uint64_t low, high;
     int complete;
     memset(data->sums, 0, metrics * sizeof *data->sums);
     zt__lock(&data->mutex);
     complete =
         !data->is_open || (data->rows_written && zt__middle_of_row(data, data->rows_written - 1) >= end_ns);
-    if (complete) {
-        for (index = zt__find_row(data, begin_ns);
-             index < data->rows_written && zt__middle_of_row(data, index) < end_ns; index++) {
-            size_t place = (size_t)(index % data->row_capacity);
-            const double *values = data->row_values + place * metrics;
-            double lasted = (double)(data->rows[place].end_ns - data->rows[place].begin_ns);
-            for (m = 0; m < metrics; m++) {
-                int is_mean = data->metrics[m].aggregation == ZT_AGGREGATE_MEAN;
-                if (!zt__is_nan(values[m])) {
-                    zt__add_value(&data->sums[m], values[m], is_mean ? lasted : 1.0);
-                }
+    low = complete ? zt__oldest_kept(data->rows_written, data->row_capacity) : data->rows_written;
+    high = data->rows_written;
+    while (low < high) { /* finds the first row by bisection */
+        uint64_t between = low + (high - low) / 2;
+        if (zt__middle_of_row(data, between) < begin_ns) {
+            low = between + 1;
+        } else {
+            high = between;
+        }
+    }
+    for (; low < data->rows_written && zt__middle_of_row(data, low) < end_ns; low++) {
+        size_t place = (size_t)(low % data->row_capacity);
+        const double *values = data->row_values + place * metrics;
+        double lasted = (double)(data->rows[place].end_ns - data->rows[place].begin_ns);
+        for (m = 0; m < metrics; m++) {
+            int is_mean = data->metrics[m].aggregation == ZT_AGGREGATE_MEAN;
+            if (!zt__is_nan(values[m])) {
+                zt__add_value(&data->sums[m], values[m], is_mean ? lasted : 1.0);
             }
         }
     }
@@ -12711,33 +12579,12 @@ ZT__PRIVATE int zt__sum_rows(zt__stream_data *data, uint64_t begin_ns, uint64_t 
     return complete;
 }
 
-/* Makes room for the streamed metrics of a region. Streams attach at the end, so existing metrics keep their
-   indices. Returns 0 without memory. */
-ZT__PRIVATE int zt__make_room_for_streamed(zt_profiler *profiler, zt__region_record *region, uint32_t count) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    zt__moments *streamed, *before = region->streamed;
-    if (region->streamed_count >= count) { /* no other thread writes this, so it is read without the mutex */
-        return 1;
-    }
-    streamed = (zt__moments *)zt__allocate(allocator, count, sizeof *streamed);
-    if (!streamed) {
-        return 0;
-    }
-    zt__lock(&profiler->mutex);
-    if (before) {
-        memcpy(streamed, before, region->streamed_count * sizeof *streamed);
-    }
-    region->streamed = streamed;
-    region->streamed_count = count;
-    zt__unlock(&profiler->mutex);
-    zt__free(allocator, before);
-    return 1;
-}
-
 /* Attributes rows to the next sample. Returns 0 if there is no sample, or if its rows may still come. If
    there is no memory, the sample gets no rows. */
 ZT__PRIVATE int zt__attribute_next_sample(zt_profiler *profiler) {
+    const zt_allocator *allocator = &profiler->config.allocator;
     zt__timeline *timeline = profiler->timeline;
+    zt__moments *streamed, *before;
     zt__stream_data *first = NULL, *data;
     zt__region_record *region = NULL;
     uint64_t begin_ns = 0, end_ns = 0, index, oldest;
@@ -12760,8 +12607,23 @@ ZT__PRIVATE int zt__attribute_next_sample(zt_profiler *profiler) {
     if (!region) {
         return 0;
     }
-    if (!zt__make_room_for_streamed(profiler, region, count)) {
-        count = 0;
+    /* Streams attach at the end, so the metrics of others keep their indices. No other thread writes these
+       fields, so they are read without the mutex. */
+    if (region->streamed_count < count) {
+        before = region->streamed;
+        streamed = (zt__moments *)zt__allocate(allocator, count, sizeof *streamed);
+        if (streamed) {
+            zt__lock(&profiler->mutex);
+            if (before) {
+                memcpy(streamed, before, region->streamed_count * sizeof *streamed);
+            }
+            region->streamed = streamed;
+            region->streamed_count = count;
+            zt__unlock(&profiler->mutex);
+            zt__free(allocator, before);
+        } else {
+            count = 0;
+        }
     }
     for (data = first; data && data->first_streamed < count; data = zt__load(&data->next)) {
         if (!zt__sum_rows(data, begin_ns, end_ns)) {
@@ -13025,25 +12887,14 @@ typedef struct zt__intervals {
     zt__interval *of_samples;
     size_t count;
     uint64_t since_ns; /* samples that are not kept any more have ended before this time */
-    uint64_t missing;  /* samples that may have run since then */
+    uint64_t missing;  /* samples that were found missing since then, or are still on their way */
 } zt__intervals;
-
-/* Counts the samples that were found missing since the oldest kept one was kept. The mutex is held. */
-ZT__PRIVATE uint64_t zt__count_missing(const zt__timeline *timeline) {
-    uint64_t first = zt__oldest_kept(timeline->written, timeline->capacity), count = 0;
-    uint64_t i = zt__oldest_kept(timeline->missing_written, ZT__MISSING_KEPT);
-    for (; i < timeline->missing_written; i++) {
-        const zt__missing *missing = &timeline->missing[i % ZT__MISSING_KEPT];
-        count += first == 0 || missing->kept_before > first ? missing->count : 0;
-    }
-    return count;
-}
 
 /* Fills `intervals`, whose array the caller frees. Returns 0 without memory. */
 ZT__PRIVATE int zt__copy_intervals(zt_profiler *profiler, zt__intervals *intervals) {
     enum { AT_ONCE = 1024 };
     const zt__timeline *timeline = profiler->timeline;
-    uint64_t i, end;
+    uint64_t i, end, first, gap;
     memset(intervals, 0, sizeof *intervals);
     zt__lock(&profiler->mutex); /* those that are on their way now may be kept too late to be copied */
     intervals->missing = profiler->state_counts[ZT__SLOT_PENDING] + profiler->state_counts[ZT__SLOT_READING];
@@ -13068,23 +12919,28 @@ ZT__PRIVATE int zt__copy_intervals(zt_profiler *profiler, zt__intervals *interva
             interval->begin_ns = sample->begin_ns;
             interval->end_ns = sample->end_ns;
             interval->kind = sample->origin.kind;
-            intervals->count += interval->kind != ZT__REGION_OF_ORDER; /* the device waits meanwhile */
+            intervals->count++;
         }
         if (i >= end) {
             intervals->since_ns = timeline->replaced_until_ns;
-            intervals->missing += zt__count_missing(timeline);
+            first = zt__oldest_kept(timeline->written, timeline->capacity);
+            gap = zt__oldest_kept(timeline->missing_written, ZT__MISSING_KEPT);
+            for (; gap < timeline->missing_written; gap++) {
+                const zt__missing *missing = &timeline->missing[gap % ZT__MISSING_KEPT];
+                intervals->missing += first == 0 || missing->kept_before > first ? missing->count : 0;
+            }
         }
         zt__unlock(&profiler->mutex);
     }
     return 1;
 }
 
-/* As zt_get_overlap-> Returns 0 without memory. */
+/* As zt_get_overlap. Returns 0 without memory. */
 ZT__PRIVATE int zt__measure_overlap(zt_profiler *profiler, zt_overlap *overlap) {
     zt__cover all, innermost, kernels, copies, either; /* the last is of kernels and copies */
     zt__intervals intervals;
     uint64_t begin_ns = 0, end_ns = 0;
-    size_t i;
+    size_t i, count = 0;
     int has_memory;
     memset(overlap, 0, sizeof *overlap);
     overlap->span_ns = overlap->busy_ns = overlap->kernel_ns = zt__nan();
@@ -13093,8 +12949,13 @@ ZT__PRIVATE int zt__measure_overlap(zt_profiler *profiler, zt_overlap *overlap) 
         return 1;
     }
     has_memory = zt__copy_intervals(profiler, &intervals);
-    if (intervals.count > 0) {
-        qsort(intervals.of_samples, intervals.count, sizeof *intervals.of_samples, zt__compare_intervals);
+    for (i = 0; i < intervals.count; i++) {
+        if (intervals.of_samples[i].kind != ZT__REGION_OF_ORDER) { /* in which the device waits */
+            intervals.of_samples[count++] = intervals.of_samples[i];
+        }
+    }
+    if (count > 0) {
+        qsort(intervals.of_samples, count, sizeof *intervals.of_samples, zt__compare_intervals);
         begin_ns = intervals.of_samples[0].begin_ns;
     }
     if (begin_ns < intervals.since_ns) {
@@ -13103,7 +12964,7 @@ ZT__PRIVATE int zt__measure_overlap(zt_profiler *profiler, zt_overlap *overlap) 
     memset(&all, 0, sizeof all);
     all.until_ns = begin_ns;
     innermost = kernels = copies = either = all;
-    for (i = 0; i < intervals.count; i++) {
+    for (i = 0; i < count; i++) {
         const zt__interval *interval = &intervals.of_samples[i];
         if (interval->end_ns < begin_ns) {
             continue;
@@ -13325,7 +13186,8 @@ typedef struct zt__advice {
     uint32_t streamed[ZT__ROLE_COUNT]; /* of attached streams, shares only; UINT32_MAX: none */
     uint32_t naming;                   /* ZT__NAMES_; ZT__NAMING_COUNT: no metric has a role */
     zt__peaks peaks;                   /* given, or the design bandwidth of the device's memory */
-    double wall_share;                 /* of regions in the wall time, in percent; NaN: not known */
+    double wall_share;                 /* of regions in the wall time, in percent; NaN without a timeline, or
+                                          with fewer than two samples */
 } zt__advice;
 
 ZT__PRIVATE zt__quantity zt__quantity_of(const zt_metric *metric) {
@@ -13404,38 +13266,12 @@ ZT__PRIVATE double zt__get_design_bandwidth(const zt_profiler *profiler) {
                                                                   : extended[0].writeBandwidth;
 }
 
-/* Returns the share of regions in the time from the first kept sample to the last, in percent; NaN without a
-   timeline, or with fewer than two samples. Samples that overlap count twice, so this is an upper bound. */
-ZT__PRIVATE double zt__get_wall_share(zt_profiler *profiler) {
-    enum { AT_ONCE = 1024 };
-    const zt__timeline *timeline = profiler->timeline;
-    uint64_t i, end, begin_ns = UINT64_MAX, end_ns = 0, count = 0;
-    double used = 0;
-    zt__get_kept_samples(profiler, &i, &end);
-    while (i < end) {
-        uint32_t locked;
-        zt__lock(&profiler->mutex);
-        if (i < zt__oldest_kept(timeline->written, timeline->capacity)) {
-            i = zt__oldest_kept(timeline->written, timeline->capacity);
-        }
-        for (locked = 0; locked < AT_ONCE && i < end; locked++, i++) {
-            const zt__timeline_sample *sample = &timeline->samples[i % timeline->capacity];
-            begin_ns = sample->begin_ns < begin_ns ? sample->begin_ns : begin_ns;
-            end_ns = sample->end_ns > end_ns ? sample->end_ns : end_ns;
-            used += (double)(sample->end_ns - sample->begin_ns);
-            count++;
-        }
-        zt__unlock(&profiler->mutex);
-    }
-    if (count < 2 || end_ns <= begin_ns) {
-        return zt__nan();
-    }
-    used = 100 * used / (double)(end_ns - begin_ns);
-    return used < 100 ? used : 100;
-}
-
 ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *advice) {
     uint32_t i, streamed = zt_get_streamed_count(profiler);
+    uint64_t begin_ns = UINT64_MAX, end_ns = 0;
+    double used = 0;
+    zt__intervals intervals;
+    size_t sample;
     memset(advice->metrics, 0xFF, sizeof advice->metrics);
     memset(advice->streamed, 0xFF, sizeof advice->streamed);
     advice->naming = ZT__NAMING_COUNT;
@@ -13455,7 +13291,21 @@ ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *adv
         advice->peaks.bytes = zt__get_design_bandwidth(profiler) * 1e9;
         strcpy(advice->peaks.source, "reported by the driver");
     }
-    advice->wall_share = zt__get_wall_share(zt__mutable(profiler));
+    /* The share of regions in the time from the first kept sample to the last. Samples that overlap count
+       twice, so it is an upper bound. */
+    zt__copy_intervals(zt__mutable(profiler), &intervals);
+    for (sample = 0; sample < intervals.count; sample++) {
+        const zt__interval *interval = &intervals.of_samples[sample];
+        begin_ns = interval->begin_ns < begin_ns ? interval->begin_ns : begin_ns;
+        end_ns = interval->end_ns > end_ns ? interval->end_ns : end_ns;
+        used += (double)(interval->end_ns - interval->begin_ns);
+    }
+    zt__free(&profiler->config.allocator, intervals.of_samples);
+    advice->wall_share = zt__nan();
+    if (intervals.count > 1 && end_ns > begin_ns) {
+        used = 100 * used / (double)(end_ns - begin_ns);
+        advice->wall_share = used < 100 ? used : 100;
+    }
 }
 
 /* ---- figures of a region --------------------------------------------------------------------------------- */
@@ -13513,24 +13363,11 @@ ZT__PRIVATE double zt__first_measured(double first, double second) {
     return zt__is_nan(first) ? second : first;
 }
 
-/* Returns the shortest launch latency of a region in nanoseconds, which is least of all that of work before
-   it; NaN if it is not known. The mutex is held. */
-ZT__PRIVATE double zt__least_launch_latency(const zt_profiler *profiler, const zt__region_record *record) {
-    const zt__moments *moments = record->statistics.moments;
-    zt_stats stats;
-    if (!moments) {
-        return zt__nan();
-    }
-    zt__get_moments(&profiler->layout, &record->statistics, zt__latency_column(profiler, ZT_LATENCY_LAUNCH),
-                    &stats);
-    zt__hide_uncertain(&stats, record->launch_error_ns);
-    return stats.min;
-}
-
 /* Fills in the figure of each role, NaN where it is not known. The mutex is not held. */
 ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advice,
                                   const zt__region_record *record, double figures[ZT__ROLE_COUNT]) {
     double time = zt__nan(), read, written, kernels, busy;
+    zt_stats launch;
     uint32_t role;
     zt__lock(&profiler->mutex);
     for (role = ZT__NO_ROLE; role < ZT__ROLE_COUNT; role++) {
@@ -13540,8 +13377,12 @@ ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advic
     if (record->statistics.moments && record->statistics.moments[0].count) {
         time = record->statistics.moments[0].sum / (double)record->statistics.moments[0].count;
     }
-    figures[ZT__ROLE_LEAST_LAUNCH] = zt__least_launch_latency(profiler, record) / 1000;
+    zt__get_moments(&profiler->layout, &record->statistics, zt__latency_column(profiler, ZT_LATENCY_LAUNCH),
+                    &launch);
+    zt__hide_uncertain(&launch, record->launch_error_ns);
     zt__unlock(&profiler->mutex);
+    figures[ZT__ROLE_LEAST_LAUNCH] =
+        launch.min / 1000; /* it is least of all that of work before the region */
     figures[ZT__ROLE_L3_HIT_SHARE] =
         zt__percent_of(figures[ZT__ROLE_L3_HITS], figures[ZT__ROLE_L3_HITS] + figures[ZT__ROLE_L3_MISSES]);
     figures[ZT__ROLE_LSC_HIT_SHARE] =
@@ -14074,69 +13915,64 @@ ZT_API ze_result_t zt_set_operations(zt_profiler *profiler, const char *region, 
 
 #ifdef ZETOOLS_TRACER
 
-/* A tracer records here the modules and kernels whose creation it observes, until they are destroyed. What it
-   knows of a kernel in order to measure it is in >>tracer, and what a module states of its kernels in
-   >>kernels. */
+/* A tracer records here the modules and kernels that it sees, until they are destroyed. */
 
 /* ---- what is loaded -------------------------------------------------------------------------------------- */
 
-/* A kernel or module that exists. */
-typedef struct zt__loaded_code {
+/* A module that exists. */
+typedef struct zt__loaded_module {
     const void *handle;          /* the key */
-    ze_module_handle_t module;   /* of a kernel; NULL: not known */
-    ze_context_handle_t context; /* of the module; NULL: not known, like the next */
+    ze_context_handle_t context; /* NULL: not known, like the next */
     ze_device_handle_t device;
-} zt__loaded_code;
+    struct zt__described_module *described; /* what its binary states of its kernels; NULL: not read */
+} zt__loaded_module;
+
+/* A kernel that exists. */
+typedef struct zt__loaded_kernel {
+    const void *handle;        /* the key */
+    ze_module_handle_t module; /* NULL: not known, like the next */
+    ze_device_handle_t device;
+    int is_placed; /* its address was looked up where hot spots were sampled when it was seen */
+
+    /* for launches */
+    struct zt__kernel_name *name; /* NULL: not known yet */
+    uint32_t group_size[3];       /* 0: not known */
+    zt_profiler *counted_for;     /* whose kernel it is, so far; NULL: nobody's */
+    struct zt__kernel *counted;   /* NULL: there is no room for it */
+} zt__loaded_kernel;
 
 /* All that a tracer has seen, and that still exists. Belongs to the tracer. */
 typedef struct zt__loaded {
     const zt_allocator *allocator;
-    int is_observed; /* the tracer is live. Atomic, like the next */
-    int is_sampled;  /* zt_hotspots_start was called */
-    zt__mutex mutex; /* guards the maps */
-    zt__map kernels, modules;
+    int is_observed;          /* the tracer is live. Atomic, like the next */
+    int is_sampled;           /* zt_hotspots_start was called */
+    zt__mutex *mutex;         /* of the tracer. Guards the maps */
+    zt__map kernels, modules; /* zt__loaded_kernel and zt__loaded_module, by handle */
 } zt__loaded;
 
-/* Records a kernel or module. Without memory, it is not known. */
-ZT__PRIVATE void zt__add_loaded(zt__loaded *loaded, zt__map *map, const zt__loaded_code *code) {
-    zt__loaded_code *made = (zt__loaded_code *)zt__allocate(loaded->allocator, 1, sizeof *made);
-    if (!made) {
-        return;
-    }
-    *made = *code;
-    zt__lock(&loaded->mutex);
-    if (zt__map_make_room(map, loaded->allocator, &loaded->mutex)) {
-        zt__loaded_code *before = (zt__loaded_code *)zt__map_find(map, &made->handle, sizeof made->handle);
-        if (before) { /* its destruction was not seen */
-            *before = *made;
-        } else {
-            zt__map_add(map, &made->handle, sizeof made->handle, made);
-            made = NULL;
-        }
-    }
-    zt__unlock(&loaded->mutex);
-    zt__free(loaded->allocator, made);
-}
-
-/* Returns whether a kernel or module is known, and copies its record. */
-ZT__PRIVATE int zt__find_loaded(zt__loaded *loaded, zt__map *map, const void *handle, zt__loaded_code *code) {
-    const zt__loaded_code *found;
-    zt__lock(&loaded->mutex);
-    found = (const zt__loaded_code *)zt__map_find(map, &handle, sizeof handle);
+/* Returns the record of a handle, which is added if there is none. Records have `size` bytes, and begin with
+   the handle. The mutex is held. It is unlocked while the allocator runs. Returns NULL without memory. */
+ZT__PRIVATE void *zt__find_or_add_record(const zt__loaded *loaded, zt__map *map, const void *handle,
+                                         size_t size) {
+    void *found = zt__map_find(map, &handle, sizeof handle), *made;
+    int has_room;
     if (found) {
-        *code = *found;
+        return found;
     }
-    zt__unlock(&loaded->mutex);
-    return found != NULL;
-}
-
-ZT__PRIVATE void zt__remove_loaded(zt__loaded *loaded, zt__map *map, const void *handle) {
-    zt__loaded_code *code;
-    zt__lock(&loaded->mutex);
-    code = (zt__loaded_code *)zt__map_find(map, &handle, sizeof handle);
-    zt__map_remove(map, &handle, sizeof handle);
-    zt__unlock(&loaded->mutex);
-    zt__free(loaded->allocator, code);
+    zt__unlock(loaded->mutex);
+    made = zt__allocate(loaded->allocator, 1, size);
+    zt__lock(loaded->mutex);
+    has_room = made && zt__map_make_room(map, loaded->allocator, loaded->mutex);
+    found = zt__map_find(map, &handle, sizeof handle); /* another thread may have added it */
+    if (!found && has_room) {
+        memcpy(made, &handle, sizeof handle);
+        zt__map_add(map, made, sizeof handle, made);
+        return made;
+    }
+    zt__unlock(loaded->mutex);
+    zt__free(loaded->allocator, made);
+    zt__lock(loaded->mutex);
+    return found;
 }
 
 /* ---- names and binaries ---------------------------------------------------------------------------------- */
@@ -14523,8 +14359,8 @@ typedef struct zt__device_limits {
 typedef struct zt__kernels {
     zt__device_limits limits;
     zt__map map; /* by their keys */
-    zt__kernel **in_order;
-    uint32_t count, capacity;
+    uint32_t count;
+    zt__kernel *in_order[ZT__MAX_KERNELS];
 } zt__kernels;
 
 ZT__PRIVATE zt__kernel_facts zt__unknown_facts(void) {
@@ -14546,9 +14382,8 @@ typedef struct zt__described_kernel {
 
 /* A module: what is left of its native binary. */
 typedef struct zt__described_module {
-    const void *handle; /* the key */
-    uint64_t hash;      /* of the native binary; 0: not known */
-    char *text;         /* of .ze_info, without a 0 at its end */
+    uint64_t hash; /* of the native binary; 0: not known */
+    char *text;    /* of .ze_info, without a 0 at its end */
     zt__described_kernel *kernels;
     uint32_t kernel_count;
 } zt__described_module;
@@ -14601,22 +14436,8 @@ ZT__PRIVATE int zt__next_yaml_line(const char **text, const char *end, zt__yaml_
     return 0;
 }
 
-/* Stores a number that is not negative and below 2^31. Others stay unknown. */
-ZT__PRIVATE void zt__read_yaml_number(const zt__yaml_line *line, uint32_t *number) {
-    uint32_t value = 0;
-    size_t i;
-    for (i = 0; i < line->value_length; i++) {
-        if (line->value[i] < '0' || line->value[i] > '9' || value > 0x7fffffff / 10) {
-            return;
-        }
-        value = value * 10 + (uint32_t)(line->value[i] - '0');
-    }
-    if (line->value_length > 0 && value <= 0x7fffffff) {
-        *number = value;
-    }
-}
-
-/* Stores what a line of execution_env states. */
+/* Stores what a line of execution_env states: a number that is not negative and below 2^31. Others stay
+   unknown. */
 ZT__PRIVATE void zt__read_execution_env(const zt__yaml_line *line, zt__kernel_facts *facts) {
     const struct {
         const char *key;
@@ -14628,10 +14449,20 @@ ZT__PRIVATE void zt__read_execution_env(const zt__yaml_line *line, zt__kernel_fa
                    {"spill_size", &facts->spill_bytes},
                    {"barrier_count", &facts->barriers},
                    {"eu_thread_count", &facts->threads_per_eu}};
-    uint32_t i;
+    uint64_t value = 0;
+    size_t i;
+    for (i = 0; i < line->value_length; i++) {
+        if (line->value[i] < '0' || line->value[i] > '9' || value > INT32_MAX) {
+            return;
+        }
+        value = value * 10 + (uint64_t)(line->value[i] - '0');
+    }
+    if (line->value_length == 0 || value > INT32_MAX) {
+        return;
+    }
     for (i = 0; i < ZT__COUNT_OF(members); i++) {
         if (zt__equals(members[i].key, line->key, line->key_length)) {
-            zt__read_yaml_number(line, members[i].number);
+            *members[i].number = (uint32_t)value;
         }
     }
 }
@@ -14702,7 +14533,6 @@ ZT__PRIVATE zt__described_module *zt__describe_module(const zt_allocator *alloca
     if (!module) {
         return NULL;
     }
-    module->handle = handle;
     zt__read_binary(allocator, handle, 0, ZT__MAX_BINARY, &binary);
     if (binary.bytes) {
         module->hash = zt__hash(binary.bytes, binary.size);
@@ -14813,21 +14643,6 @@ ZT__PRIVATE void zt__read_profile_info(ze_kernel_handle_t kernel, zt__kernel_fac
     }
 }
 
-/* Reads all that the driver reports of a kernel. `described` is what its module states. No mutex is held. */
-ZT__PRIVATE zt__kernel_facts zt__read_kernel(const zt_profiler *profiler, ze_kernel_handle_t kernel,
-                                             const zt__kernel_facts *described) {
-    zt__kernel_facts facts = *described;
-    size_t size = 0;
-    zt__read_properties(kernel, &facts);
-    zt__read_profile_info(kernel, &facts);
-    if (profiler->driver.zeKernelGetBinaryExp &&
-        profiler->driver.zeKernelGetBinaryExp(kernel, &size, NULL) == ZE_RESULT_SUCCESS &&
-        size < UINT32_MAX) {
-        facts.code_bytes = (uint32_t)size;
-    }
-    return facts;
-}
-
 /* ---- the kernels of a profiler --------------------------------------------------------------------------- */
 
 /* Returns the kernels of a profiler, or NULL without memory. */
@@ -14864,74 +14679,41 @@ ZT__PRIVATE zt__kernels *zt__kernels_of(zt_profiler *profiler) {
     return zt__load(&profiler->kernels);
 }
 
-/* Makes room for one more kernel. The profiler's mutex is held, but unlocked while memory is allocated.
-   Returns 0 without memory, or if there are too many. */
-ZT__PRIVATE int zt__make_room_for_kernel(zt_profiler *profiler, zt__kernels *kernels) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    while (kernels->count < ZT__MAX_KERNELS &&
-           zt__map_make_room(&kernels->map, allocator, &profiler->mutex)) {
-        uint32_t before = kernels->capacity, capacity = before ? before * 2 : 64;
-        zt__kernel **grown, **unused;
-        if (kernels->count < before) {
-            return 1;
-        }
-        zt__unlock(&profiler->mutex);
-        grown = (zt__kernel **)zt__allocate(allocator, capacity, sizeof *grown);
-        zt__lock(&profiler->mutex);
-        if (!grown) {
-            return 0;
-        }
-        unused = grown;
-        if (kernels->capacity == before) { /* else another thread has grown it */
-            unused = kernels->in_order;
-            if (before) {
-                memcpy(grown, unused, before * sizeof *grown);
-            }
-            kernels->in_order = grown;
-            kernels->capacity = capacity;
-        }
-        zt__unlock(&profiler->mutex);
-        zt__free(allocator, unused);
-        zt__lock(&profiler->mutex);
-    }
-    return 0;
-}
-
-/* Makes a record of a kernel, whose name may be empty if the driver fails. Returns NULL without memory. No
-   mutex is held. */
-ZT__PRIVATE zt__kernel *zt__make_kernel(const zt_profiler *profiler, ze_kernel_handle_t handle,
-                                        const zt__kernel_facts *described) {
-    zt__kernel *kernel = (zt__kernel *)zt__allocate_with_name(&profiler->config.allocator,
-                                                              sizeof *kernel + sizeof kernel->facts, handle);
-    if (kernel) {
-        kernel->name = (const char *)(kernel + 1) + sizeof kernel->facts;
-        kernel->facts = zt__read_kernel(profiler, handle, described);
-        memcpy(kernel + 1, &kernel->facts, sizeof kernel->facts);
-    }
-    return kernel;
-}
-
-/* Returns the record of a kernel, which is added if there is none, or NULL if it cannot be. `described` is
-   NULL if nothing is known of the module. No mutex is held. */
+/* Returns the record of a kernel, for which the driver is queried: the one of the same name and facts, which
+   is added if there is none. `described` is what its module states. The name is empty if the driver fails.
+   Returns NULL without memory, or if there are too many. No mutex is held. */
 ZT__PRIVATE zt__kernel *zt__find_or_add_kernel(zt_profiler *profiler, ze_kernel_handle_t handle,
                                                const zt__kernel_facts *described) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    const zt__kernel_facts unknown = zt__unknown_facts();
     zt__kernels *kernels = zt__kernels_of(profiler);
-    zt__kernel *made = zt__make_kernel(profiler, handle, described ? described : &unknown), *found = NULL;
-    if (kernels && made) {
-        size_t length = sizeof made->facts + strlen(made->name);
-        int has_room;
-        zt__lock(&profiler->mutex);
-        has_room = zt__make_room_for_kernel(profiler, kernels);
-        found = (zt__kernel *)zt__map_find(&kernels->map, made + 1, length);
-        if (!found && has_room) {
-            zt__map_add(&kernels->map, made + 1, length, made);
-            found = kernels->in_order[kernels->count++] = made;
-            made = NULL;
-        }
-        zt__unlock(&profiler->mutex);
+    zt__kernel *found,
+        *made = (zt__kernel *)zt__allocate_with_name(allocator, sizeof *made + sizeof made->facts, handle);
+    size_t size = 0, length;
+    int has_room;
+    if (!kernels || !made) {
+        zt__free(allocator, made);
+        return NULL;
     }
+    made->name = (const char *)(made + 1) + sizeof made->facts;
+    made->facts = *described;
+    zt__read_properties(handle, &made->facts);
+    zt__read_profile_info(handle, &made->facts);
+    if (profiler->driver.zeKernelGetBinaryExp &&
+        profiler->driver.zeKernelGetBinaryExp(handle, &size, NULL) == ZE_RESULT_SUCCESS &&
+        size < UINT32_MAX) {
+        made->facts.code_bytes = (uint32_t)size;
+    }
+    memcpy(made + 1, &made->facts, sizeof made->facts);
+    length = sizeof made->facts + strlen(made->name);
+    zt__lock(&profiler->mutex);
+    has_room = zt__map_make_room(&kernels->map, allocator, &profiler->mutex);
+    found = (zt__kernel *)zt__map_find(&kernels->map, made + 1, length);
+    if (!found && has_room && kernels->count < ZT__MAX_KERNELS) {
+        zt__map_add(&kernels->map, made + 1, length, made);
+        found = kernels->in_order[kernels->count++] = made;
+        made = NULL;
+    }
+    zt__unlock(&profiler->mutex);
     zt__free(allocator, made);
     return found;
 }
@@ -14973,7 +14755,6 @@ ZT__PRIVATE void zt__free_kernels(zt_profiler *profiler) {
         for (i = 0; i < kernels->count; i++) {
             zt__free(allocator, kernels->in_order[i]);
         }
-        zt__free(allocator, kernels->in_order);
         zt__map_free(&kernels->map, allocator);
         zt__free(allocator, kernels);
         profiler->kernels = NULL;
@@ -14991,12 +14772,6 @@ typedef struct zt__filling {
     int slm_limits, barriers_limit, registers_limit; /* why not more fit */
 } zt__filling;
 
-ZT__PRIVATE uint32_t zt__product(const uint32_t sizes[3]) {
-    uint64_t product = (uint64_t)sizes[0] * sizes[1];
-    return product > UINT32_MAX || product * sizes[2] > UINT32_MAX ? UINT32_MAX
-                                                                   : (uint32_t)(product * sizes[2]);
-}
-
 /* Computes how many work-groups fit into a subslice, as OCCUPANCY in the manual describes. Intel's driver
    computes the number of work-groups of a cooperative launch in the same way
    (KernelHelper::getMaxWorkGroupCount of intel/compute-runtime). */
@@ -15004,9 +14779,11 @@ ZT__PRIVATE zt__filling zt__fill_subslice(const zt__device_limits *limits, const
                                           const uint32_t group_size[3]) {
     zt__filling filling;
     uint32_t threads_per_eu = limits->threads_per_eu, groups;
+    uint64_t items = (uint64_t)group_size[0] * group_size[1];
     memset(&filling, 0, sizeof filling);
     filling.groups = UINT32_MAX;
-    filling.items = zt__product(group_size);
+    items = items > UINT32_MAX ? items : items * group_size[2];
+    filling.items = items > UINT32_MAX ? UINT32_MAX : (uint32_t)items;
     filling.slots = limits->threads_per_eu * limits->eus_per_subslice;
     if (facts->simd_width != UINT32_MAX && facts->simd_width > 0) {
         filling.threads = filling.items / facts->simd_width + (filling.items % facts->simd_width != 0);
@@ -15038,22 +14815,6 @@ ZT__PRIVATE zt__filling zt__fill_subslice(const zt__device_limits *limits, const
     return filling;
 }
 
-/* Fills in what a launch allows. */
-ZT__PRIVATE void zt__complete_shape(const zt__device_limits *limits, const zt__kernel_facts *facts,
-                                    zt_kernel_shape *shape) {
-    const zt__filling filling = zt__fill_subslice(limits, facts, shape->group_size);
-    shape->groups_per_subslice = filling.groups;
-    shape->occupancy = shape->waves = zt__nan();
-    if (filling.groups != UINT32_MAX) {
-        double count =
-            (double)shape->group_count[0] * (double)shape->group_count[1] * (double)shape->group_count[2];
-        shape->occupancy = (double)filling.groups * filling.threads / filling.slots;
-        if (count > 0 && limits->subslices) {
-            shape->waves = count / ((double)filling.groups * limits->subslices);
-        }
-    }
-}
-
 /* ---- advice ---------------------------------------------------------------------------------------------- */
 
 typedef enum zt__kernel_figure {
@@ -15061,9 +14822,9 @@ typedef enum zt__kernel_figure {
     ZT__KERNEL_SPILL, /* bytes */
     ZT__KERNEL_PRIVATE,
     ZT__KERNEL_SLM,
-    ZT__KERNEL_EMPTY,      /* percent of the threads of a subslice */
-    ZT__KERNEL_IDLE_LANES, /* percent of the lanes of the threads of a work-group */
-    ZT__KERNEL_ITEMS,      /* of a work-group. Numbers from here on */
+    ZT__KERNEL_EMPTY,           /* percent of the threads of a subslice */
+    ZT__KERNEL_IDLE_SIMD_LANES, /* percent of the SIMD lanes of the threads of a work-group */
+    ZT__KERNEL_ITEMS,           /* of a work-group. Numbers from here on */
     ZT__KERNEL_SIMD,
     ZT__KERNEL_REGISTERS,
     ZT__KERNEL_GROUPS,         /* of a launch */
@@ -15109,11 +14870,11 @@ static const zt__kernel_rule zt__kernel_rules[] = {
      {{"It keeps ", ZT__KERNEL_PRIVATE},
       {" a thread in memory: arrays with indices that the compiler does not know are not in registers.",
        ZT__KERNEL_NOTHING}}},
-    /* [own]: an empty lane is lost for as long as its thread runs */
-    {{{ZT__KERNEL_IDLE_LANES, ZT__AT_LEAST, 20}, {ZT__KERNEL_NOTHING, ZT__NO_CONDITION, 0}},
+    /* [own]: an empty SIMD lane is lost for as long as its thread runs */
+    {{{ZT__KERNEL_IDLE_SIMD_LANES, ZT__AT_LEAST, 20}, {ZT__KERNEL_NOTHING, ZT__NO_CONDITION, 0}},
      {{"Work-groups of ", ZT__KERNEL_ITEMS},
-      {" leave ", ZT__KERNEL_IDLE_LANES},
-      {" of the lanes of their threads empty: use a multiple of ", ZT__KERNEL_SIMD},
+      {" leave ", ZT__KERNEL_IDLE_SIMD_LANES},
+      {" of the SIMD lanes of their threads empty: use a multiple of ", ZT__KERNEL_SIMD},
       {".", ZT__KERNEL_NOTHING}}},
     /* [Gen9], [oneAPI] */
     {{{ZT__KERNEL_EMPTY, ZT__AT_LEAST, 20}, {ZT__KERNEL_BARRIERS_LIMIT, ZT__AT_LEAST, 1}},
@@ -15162,7 +14923,7 @@ ZT__PRIVATE void zt__read_kernel_figures(const zt__device_limits *limits, const 
         figures[known[i].figure] = known[i].value == UINT32_MAX ? zt__nan() : (double)known[i].value;
     }
     if (filling.threads) {
-        figures[ZT__KERNEL_IDLE_LANES] =
+        figures[ZT__KERNEL_IDLE_SIMD_LANES] =
             100 - 100.0 * filling.items / ((double)filling.threads * facts->simd_width);
     }
     figures[ZT__KERNEL_EMPTY] = 100 - 100 * shape->occupancy;
@@ -15176,69 +14937,47 @@ ZT__PRIVATE void zt__read_kernel_figures(const zt__device_limits *limits, const 
     figures[ZT__KERNEL_REGISTERS_LIMIT] = filling.registers_limit;
 }
 
-/* Appends a figure in words: "4 KiB", "75%", "128". */
-ZT__PRIVATE void zt__append_kernel_figure(char *text, size_t room, zt__kernel_figure figure, double value) {
-    if (figure == ZT__KERNEL_NOTHING) {
-        return;
-    }
-    if (figure >= ZT__KERNEL_ITEMS) {
-        zt__append(text, room, "%.0f", value);
-    } else if (figure >= ZT__KERNEL_EMPTY) {
-        zt__append(text, room, "%.0f%%", value);
-    } else if (value < 1024) {
-        zt__append(text, room, "%.0f bytes", value);
-    } else {
-        zt__append(text, room, "%.4g KiB", value / 1024);
-    }
-}
-
-ZT__PRIVATE int zt__kernel_rule_holds(const zt__kernel_rule *rule, const double figures[ZT__KERNEL_FIGURES]) {
-    uint32_t i;
-    for (i = 0; i < ZT__COUNT_OF(rule->conditions); i++) {
-        double figure = figures[rule->conditions[i].figure], threshold = rule->conditions[i].threshold;
-        zt__relation relation = rule->conditions[i].relation;
-        if (relation != ZT__NO_CONDITION &&
-            (zt__is_nan(figure) || (relation == ZT__BELOW ? figure >= threshold : figure < threshold))) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
-/* Applies the rules to a kernel and one of its launches. */
+/* Applies the rules to a kernel and one of its launches. Writes figures in words: "4 KiB", "75%", "128". */
 ZT__PRIVATE void zt__advise_kernel(const zt__device_limits *limits, const zt__kernel_facts *facts,
                                    const zt_kernel_shape *shape, char *text, size_t room) {
     double figures[ZT__KERNEL_FIGURES];
     zt__kernel_figure reported = ZT__KERNEL_NOTHING;
-    uint32_t i, part;
+    uint32_t i, j;
     text[0] = 0;
     zt__read_kernel_figures(limits, facts, shape, figures);
     for (i = 0; i < ZT__COUNT_OF(zt__kernel_rules); i++) {
         const zt__kernel_rule *rule = &zt__kernel_rules[i];
-        if (rule->conditions[0].figure == reported || !zt__kernel_rule_holds(rule, figures)) {
+        int holds = rule->conditions[0].figure != reported;
+        for (j = 0; j < ZT__COUNT_OF(rule->conditions); j++) {
+            double figure = figures[rule->conditions[j].figure], threshold = rule->conditions[j].threshold;
+            zt__relation relation = rule->conditions[j].relation;
+            if (relation != ZT__NO_CONDITION) {
+                holds = holds && !zt__is_nan(figure) &&
+                        (relation == ZT__BELOW ? figure < threshold : figure >= threshold);
+            }
+        }
+        if (!holds) {
             continue;
         }
         reported = rule->conditions[0].figure;
         zt__append(text, room, "%s", text[0] ? " " : "");
-        for (part = 0; part < ZT__COUNT_OF(rule->parts) && rule->parts[part].text; part++) {
-            zt__kernel_figure figure = rule->parts[part].figure;
-            zt__append(text, room, "%s", rule->parts[part].text);
-            zt__append_kernel_figure(text, room, figure, figures[figure]);
+        for (j = 0; j < ZT__COUNT_OF(rule->parts) && rule->parts[j].text; j++) {
+            zt__kernel_figure figure = rule->parts[j].figure;
+            zt__append(text, room, "%s", rule->parts[j].text);
+            if (figure >= ZT__KERNEL_ITEMS) {
+                zt__append(text, room, "%.0f", figures[figure]);
+            } else if (figure >= ZT__KERNEL_EMPTY) {
+                zt__append(text, room, "%.0f%%", figures[figure]);
+            } else if (figure != ZT__KERNEL_NOTHING && figures[figure] < 1024) {
+                zt__append(text, room, "%.0f bytes", figures[figure]);
+            } else if (figure != ZT__KERNEL_NOTHING) {
+                zt__append(text, room, "%.4g KiB", figures[figure] / 1024);
+            }
         }
     }
 }
 
 /* ---- results --------------------------------------------------------------------------------------------- */
-
-ZT__PRIVATE void zt__clear_kernel_info(zt_kernel_info *info) {
-    memset(info, 0, sizeof *info);
-    info->name = "";
-    info->region = UINT32_MAX;
-    info->simd_width = info->registers = info->slm_bytes = info->private_bytes = UINT32_MAX;
-    info->spill_bytes = info->barriers = info->arguments = info->code_bytes = UINT32_MAX;
-    info->profile_flags = info->free_register_bytes = UINT32_MAX;
-    info->occupancy = zt__nan();
-}
 
 /* Copies a kernel, its launches in descending order. */
 ZT__PRIVATE void zt__copy_kernel(const zt__kernel *kernel, zt_kernel_info *info) {
@@ -15289,7 +15028,13 @@ ZT_API ze_result_t zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, z
     if (!info) {
         return profiler ? zt__report_null(&locked->diagnostics, "zt_get_kernel", "info") : ZE_RESULT_SUCCESS;
     }
-    zt__clear_kernel_info(info);
+    memset(info, 0, sizeof *info);
+    info->name = "";
+    info->region = UINT32_MAX;
+    info->simd_width = info->registers = info->slm_bytes = info->private_bytes = UINT32_MAX;
+    info->spill_bytes = info->barriers = info->arguments = info->code_bytes = UINT32_MAX;
+    info->profile_flags = info->free_register_bytes = UINT32_MAX;
+    info->occupancy = zt__nan();
     if (!profiler) {
         return ZE_RESULT_SUCCESS;
     }
@@ -15306,7 +15051,18 @@ ZT_API ze_result_t zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, z
         return zt__report_index(profiler, "zt_get_kernel", "kernel", kernel);
     }
     for (i = 0; i < info->shape_count; i++) {
-        zt__complete_shape(&kernels->limits, &found->facts, &info->shapes[i]);
+        zt_kernel_shape *shape = &info->shapes[i];
+        const zt__filling filling = zt__fill_subslice(&kernels->limits, &found->facts, shape->group_size);
+        double count =
+            (double)shape->group_count[0] * (double)shape->group_count[1] * (double)shape->group_count[2];
+        shape->groups_per_subslice = filling.groups;
+        shape->occupancy = shape->waves = zt__nan();
+        if (filling.groups != UINT32_MAX) {
+            shape->occupancy = (double)filling.groups * filling.threads / filling.slots;
+        }
+        if (filling.groups != UINT32_MAX && count > 0 && kernels->limits.subslices) {
+            shape->waves = count / ((double)filling.groups * kernels->limits.subslices);
+        }
     }
     info->occupancy = info->shapes[0].occupancy;
     zt__advise_kernel(&kernels->limits, &found->facts, &info->shapes[0], info->advice, sizeof info->advice);
@@ -15411,7 +15167,7 @@ ZT__PRIVATE zt__file_path zt__expand_path(const char *name, size_t length) {
     return path;
 }
 
-/* Takes the next path from a list. "table" is a table on standard output. Returns 0 at the end. */
+/* Gets the next path of a list. "table" is a table on standard output. Returns 0 at the end. */
 ZT__PRIVATE int zt__next_path(const char **list, zt__file_path *path) {
     const char *name;
     size_t length;
@@ -15423,21 +15179,6 @@ ZT__PRIVATE int zt__next_path(const char **list, zt__file_path *path) {
         strcpy(path->text, "-");
     }
     return 1;
-}
-
-/* Makes a path that of the n-th profiler of the process: run.csv, run.2.csv, ... Pipes and devices get no
-   number. */
-ZT__PRIVATE void zt__number_path(zt__file_path *path, uint32_t n) {
-    const zt__suffix *suffix = zt__find_suffix(path->text);
-    size_t length = strlen(path->text);
-    size_t tail = suffix ? strlen(suffix->text) : strlen(zt__after_last_dot(path->text));
-    zt__file_properties target;
-    zt__file_path unnumbered = *path;
-    if (n > 1 && !zt__find_standard_stream(path->text) &&
-        (!zt__get_file_properties(path->text, &target) || target.is_regular)) {
-        snprintf(path->text, sizeof path->text, "%.*s.%u%s", (int)(length - tail), unnumbered.text,
-                 (unsigned)n, unnumbered.text + length - tail);
-    }
 }
 
 /* Prints the last message of a profiler, unless its log does. */
@@ -15456,7 +15197,7 @@ ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t 
     }
 }
 
-/* Returns whether a variable asks for nothing. */
+/* Returns whether a variable requests nothing. */
 ZT__PRIVATE int zt__is_off(const char *value) {
     return !zt__has_names(value) || strcmp(value, "0") == 0 || zt__compare_ignoring_case(value, "off") == 0;
 }
@@ -15489,20 +15230,31 @@ ZT__PRIVATE int zt__write_to_file(const void *bytes, size_t size, void *file) {
     return fwrite(bytes, 1, size, (FILE *)file) != size;
 }
 
-/* Writes the reports of a list for the n-th profiler of the process, which is closed next. Messages go to
-   standard error, and to zt_get_last_error(NULL). If a report cannot be written, the table goes to
-   standard error instead. */
+/* Writes the reports of a list for the n-th profiler of the process, which is closed next: run.csv,
+   run.2.csv, ... Pipes and devices get no number. Messages go to standard error, and to
+   zt_get_last_error(NULL). If a report cannot be written, the table goes to standard error instead. */
 ZT__PRIVATE void zt__write_reports(zt_profiler *profiler, const char *list, uint32_t n) {
     zt_log_fn log = profiler->diagnostics.log;
-    zt__file_path path;
+    zt__file_path path, numbered;
     int has_failed = 0;
     if (log == zt__log_to_stderr) {
         profiler->diagnostics.log = NULL; /* it would print the first message of a kind as well */
     }
     while (zt__next_path(&list, &path)) {
+        const zt__suffix *suffix = zt__find_suffix(path.text);
+        const char *tail = zt__after_last_dot(path.text);
+        zt__file_properties target;
         ze_result_t result;
-        zt__number_path(&path, n);
-        result = zt_report(profiler, path.text);
+        if (suffix) {
+            tail = path.text + strlen(path.text) - strlen(suffix->text);
+        }
+        numbered = path;
+        if (n > 1 && !zt__find_standard_stream(path.text) &&
+            (!zt__get_file_properties(path.text, &target) || target.is_regular)) {
+            snprintf(numbered.text, sizeof numbered.text, "%.*s.%u%s", (int)(tail - path.text), path.text,
+                     (unsigned)n, tail);
+        }
+        result = zt_report(profiler, numbered.text);
         if (result != ZE_RESULT_SUCCESS) {
             zt__keep_error(&profiler->diagnostics, result);
             zt__print_error(profiler);
@@ -15534,24 +15286,6 @@ ZT__PRIVATE int zt__read_number(const char **text, double *number) {
     return used > 0 && !*end && zt__is_finite(*number) && *number >= 0;
 }
 
-/* Keeps ZT_PEAKS: bytes a second and, after a comma, operations a second. Returns 0 if it is something
-   else. */
-ZT__PRIVATE int zt__keep_peaks(zt_profiler *profiler, const char *text) {
-    zt__peaks *peaks = &profiler->peaks;
-    int is_valid = zt__read_number(&text, &peaks->bytes);
-    if (is_valid && *text == ',') {
-        text++;
-        is_valid = zt__read_number(&text, &peaks->operations);
-    }
-    if (!is_valid || *text) {
-        peaks->bytes = peaks->operations = 0;
-        return 0;
-    }
-    strcpy(peaks->source, "given by ZT_PEAKS");
-    profiler->peaks_are_overridden = 1;
-    return 1;
-}
-
 /* Reports a variable whose value is wrong. This is also printed, because those who have set it may not see
    the messages of the program. */
 ZT__PRIVATE void zt__report_variable(zt_profiler *profiler, const char *name, const char *value,
@@ -15560,10 +15294,11 @@ ZT__PRIVATE void zt__report_variable(zt_profiler *profiler, const char *name, co
     zt__print_error(profiler);
 }
 
-/* Reads what the environment asks for, and keeps ZT_REPORT for zt_close. */
+/* Reads the variables of the environment that zt_open obeys, and keeps ZT_REPORT for zt_close. */
 ZT__PRIVATE void zt__read_environment(zt_profiler *profiler) {
     const char *list = getenv("ZT_REPORT"), *log = getenv("ZT_LOG"), *timeline = getenv("ZT_TIMELINE");
-    const char *peaks = getenv("ZT_PEAKS");
+    const char *text = getenv("ZT_PEAKS"), *rest = text;
+    zt__peaks *peaks = &profiler->peaks;
     zt__process *process = zt__get_process();
     if (log && !zt__is_off(log) && strcmp(log, "stderr") != 0) {
         zt__report_variable(profiler, "ZT_LOG", log, "'stderr'");
@@ -15571,9 +15306,20 @@ ZT__PRIVATE void zt__read_environment(zt_profiler *profiler) {
     if (timeline && !zt__is_number(timeline)) {
         zt__report_variable(profiler, "ZT_TIMELINE", timeline, "a number of samples");
     }
-    if (peaks && *peaks && !zt__keep_peaks(profiler, peaks)) {
-        zt__report_variable(profiler, "ZT_PEAKS", peaks,
-                            "bytes and operations a second, such as '456e9,14.6e12'");
+    if (text && *text) {
+        int is_valid = zt__read_number(&rest, &peaks->bytes);
+        if (is_valid && *rest == ',') {
+            rest++;
+            is_valid = zt__read_number(&rest, &peaks->operations);
+        }
+        if (is_valid && !*rest) {
+            strcpy(peaks->source, "given by ZT_PEAKS");
+            profiler->peaks_are_overridden = 1;
+        } else {
+            peaks->bytes = peaks->operations = 0;
+            zt__report_variable(profiler, "ZT_PEAKS", text,
+                                "bytes and operations a second, such as '456e9,14.6e12'");
+        }
     }
     if (zt__is_off(list) || !process) {
         return;
@@ -15614,45 +15360,17 @@ ZT__PRIVATE ze_driver_handle_t zt__find_driver(ze_device_handle_t device) {
     return NULL;
 }
 
-/* Fills in what can be found out about device and program. What cannot stays unknown. */
-ZT__PRIVATE void zt__read_facts(zt_profiler *profiler, const ze_device_properties_t *properties) {
+/* Reads the resolution and width of the device's time stamps, and what reports have about device and program.
+   What of the latter cannot be found out stays unknown. */
+ZT__PRIVATE ze_result_t zt__read_device(zt_profiler *profiler) {
     const zt__driver *driver = &profiler->driver;
     zt__facts *facts = &profiler->facts;
-    ze_driver_handle_t handle = zt__find_driver(profiler->device);
+    ze_driver_handle_t handle;
     ze_driver_properties_t of_driver;
-    ze_pci_ext_properties_t pci;
-    uint32_t i, used = 0;
-    time_t now = time(NULL);
-    memset(&of_driver, 0, sizeof of_driver);
-    memset(&pci, 0, sizeof pci);
-    of_driver.stype = ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES;
-    pci.stype = ZE_STRUCTURE_TYPE_PCI_EXT_PROPERTIES;
-    if (handle && zeDriverGetProperties(handle, &of_driver) == ZE_RESULT_SUCCESS) {
-        /* Intel's drivers put major, minor and build into 8, 8 and 16 bits. */
-        uint32_t version = of_driver.driverVersion;
-        snprintf(facts->driver_version, sizeof facts->driver_version, "%u.%u.%u", (unsigned)(version >> 24),
-                 (unsigned)(version >> 16 & 0xFF), (unsigned)(version & 0xFFFF));
-    }
-    if (driver->zeDevicePciGetPropertiesExt &&
-        driver->zeDevicePciGetPropertiesExt(profiler->device, &pci) == ZE_RESULT_SUCCESS) {
-        snprintf(facts->pci_address, sizeof facts->pci_address, "%04x:%02x:%02x.%x",
-                 (unsigned)pci.address.domain, (unsigned)pci.address.bus, (unsigned)pci.address.device,
-                 (unsigned)pci.address.function);
-    }
-    for (i = 0; i < sizeof properties->uuid.id; i++) {
-        used += (uint32_t)snprintf(facts->uuid + used, sizeof facts->uuid - used, "%s%02x",
-                                   i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", properties->uuid.id[i]);
-    }
-    zt__read_program(facts->program, sizeof facts->program);
-    facts->core_clock_mhz = properties->coreClockRate;
-    facts->timer_hz = properties->timerResolution;
-    facts->opened_s = now > 0 ? (uint64_t)now : 0;
-}
-
-/* Reads the device's name, the resolution and width of its time stamps, and the facts for reports. */
-ZT__PRIVATE ze_result_t zt__read_device(zt_profiler *profiler) {
     ze_device_properties_t properties;
-    uint32_t tiles = 0;
+    ze_pci_ext_properties_t pci;
+    uint32_t i, used = 0, tiles = 0;
+    time_t now = time(NULL);
     ze_result_t result;
     memset(&properties, 0, sizeof properties);
     properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* the resolution is in cycles a second */
@@ -15667,12 +15385,36 @@ ZT__PRIVATE ze_result_t zt__read_device(zt_profiler *profiler) {
     profiler->tick_mask = zt__mask_of_bits(properties.timestampValidBits);
     profiler->kernel_tick_mask = zt__mask_of_bits(properties.kernelTimestampValidBits);
     profiler->tiles_stamped = 1;
-    if (profiler->driver.zeEventQueryTimestampsExp &&
+    if (driver->zeEventQueryTimestampsExp &&
         zeDeviceGetSubDevices(profiler->device, &tiles, NULL) == ZE_RESULT_SUCCESS && tiles > 1 &&
         tiles <= ZT__MAX_TILES) {
         profiler->tiles_stamped = tiles;
     }
-    zt__read_facts(profiler, &properties);
+    memset(&of_driver, 0, sizeof of_driver);
+    of_driver.stype = ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES;
+    handle = zt__find_driver(profiler->device);
+    if (handle && zeDriverGetProperties(handle, &of_driver) == ZE_RESULT_SUCCESS) {
+        /* Intel's drivers put major, minor and build into 8, 8 and 16 bits. */
+        uint32_t version = of_driver.driverVersion;
+        snprintf(facts->driver_version, sizeof facts->driver_version, "%u.%u.%u", (unsigned)(version >> 24),
+                 (unsigned)(version >> 16 & 0xFF), (unsigned)(version & 0xFFFF));
+    }
+    memset(&pci, 0, sizeof pci);
+    pci.stype = ZE_STRUCTURE_TYPE_PCI_EXT_PROPERTIES;
+    if (driver->zeDevicePciGetPropertiesExt &&
+        driver->zeDevicePciGetPropertiesExt(profiler->device, &pci) == ZE_RESULT_SUCCESS) {
+        snprintf(facts->pci_address, sizeof facts->pci_address, "%04x:%02x:%02x.%x",
+                 (unsigned)pci.address.domain, (unsigned)pci.address.bus, (unsigned)pci.address.device,
+                 (unsigned)pci.address.function);
+    }
+    for (i = 0; i < sizeof properties.uuid.id; i++) {
+        used += (uint32_t)snprintf(facts->uuid + used, sizeof facts->uuid - used, "%s%02x",
+                                   i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", properties.uuid.id[i]);
+    }
+    zt__read_program(facts->program, sizeof facts->program);
+    facts->core_clock_mhz = properties.coreClockRate;
+    facts->timer_hz = properties.timerResolution;
+    facts->opened_s = now > 0 ? (uint64_t)now : 0;
     return result;
 }
 
@@ -15681,7 +15423,20 @@ ZT__PRIVATE ze_result_t zt__read_device(zt_profiler *profiler) {
 ZT__PRIVATE int zt__describe_selection(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__selection *selection = &profiler->selection;
-    uint32_t pass, g, m, tile, first_group = 0, tiles = selection->groups[0].tiles;
+    static const struct {
+        const char *name;
+        zt_cause cause;
+    } flags[] = {
+        {"ReportError", ZT_LOST_REPORT_ERROR},
+        {"ReportLost", ZT_LOST_REPORT_LOST},
+        {"ReportWithoutWorkload", ZT_LOST_REPORT_WITHOUT_WORKLOAD},
+        {"ReportInconsistent", ZT_LOST_REPORT_INCONSISTENT},
+        {"ReportContextMismatch", ZT_LOST_REPORT_CONTEXT_MISMATCH},
+        {"ReportQueryModeMismatch", ZT_LOST_REPORT_QUERY_MODE_MISMATCH},
+        {"OverrunOccured", ZT_LOST_OVERRUN},
+        {"QuerySplitOccurred", ZT_LOST_QUERY_SPLIT},
+    };
+    uint32_t pass, g, m, i, tile, first_group = 0, tiles = selection->groups[0].tiles;
     profiler->pass_count = selection->pass_count;
     profiler->tile_count = tiles > 1 ? tiles : 0;
     profiler->metric_count = selection->metric_count;
@@ -15712,13 +15467,16 @@ ZT__PRIVATE int zt__describe_selection(zt_profiler *profiler) {
         profiler->is_stamped |= to->time_metric == UINT32_MAX;
     }
     for (m = 0; m < profiler->metric_count; m++) {
-        const zt_metric *metric = &profiler->metrics[m];
-        zt_cause cause =
-            metric->aggregation == ZT_AGGREGATE_FLAG ? zt__cause_of_flag(metric->name) : ZT_CAUSE_COUNT;
-        for (tile = 0; tile < tiles && cause != ZT_CAUSE_COUNT; tile++) {
-            zt__lost_flag *flag = &profiler->lost_flags[profiler->lost_flag_count++];
-            flag->column = profiler->tile_count ? zt__tile_column(profiler, tile, m) : 1 + m;
-            flag->cause = cause;
+        int is_flag = profiler->metrics[m].aggregation == ZT_AGGREGATE_FLAG;
+        for (i = 0; is_flag && i < ZT__COUNT_OF(flags); i++) {
+            if (strcmp(profiler->metrics[m].name, flags[i].name) != 0) {
+                continue;
+            }
+            for (tile = 0; tile < tiles; tile++) {
+                zt__lost_flag *flag = &profiler->lost_flags[profiler->lost_flag_count++];
+                flag->column = profiler->tile_count ? zt__tile_column(profiler, tile, m) : 1 + m;
+                flag->cause = flags[i].cause;
+            }
         }
     }
     return 1;
@@ -16022,28 +15780,27 @@ ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
     }
 }
 
-/* Returns whether regions are known to be on their way, also those that were dropped. */
-ZT__PRIVATE int zt__is_running(zt_profiler *profiler) {
-    const zt__list *list;
-    int is_running;
-    zt__lock(&profiler->mutex);
-    is_running = profiler->state_counts[ZT__SLOT_PENDING] || profiler->state_counts[ZT__SLOT_READING];
-    list = profiler->state_counts[ZT__SLOT_PARTIAL] ? profiler->lists : NULL;
-    for (; list && !is_running; list = list->next) {
-        is_running = zt__awaits_ends(list);
-    }
-    zt__unlock(&profiler->mutex);
-    return is_running;
-}
-
-/* Collects until nothing is on its way, but no longer than the configured time. Recorded regions whose
-   execution is not announced are waited for only briefly, because most likely they will never run. */
+/* Collects until no region is known to be on its way, also none that was dropped, but no longer than the
+   configured time. Recorded regions whose execution is not announced are waited for only briefly, because
+   most likely they will never run. */
 ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler) {
     const uint64_t brief_ns = 20000000;
     uint64_t timeout_ns = profiler->config.wait_timeout_ns;
     zt__wait wait = zt__wait_until(zt__deadline(timeout_ns));
     zt__collect_until(profiler, zt__deadline(timeout_ns < brief_ns ? timeout_ns : brief_ns));
-    while (zt__is_running(profiler) && zt__wait_again(&wait)) {
+    for (;;) {
+        const zt__list *list;
+        int is_running;
+        zt__lock(&profiler->mutex);
+        is_running = profiler->state_counts[ZT__SLOT_PENDING] || profiler->state_counts[ZT__SLOT_READING];
+        list = profiler->state_counts[ZT__SLOT_PARTIAL] ? profiler->lists : NULL;
+        for (; list && !is_running; list = list->next) {
+            is_running = zt__awaits_ends(list);
+        }
+        zt__unlock(&profiler->mutex);
+        if (!is_running || !zt__wait_again(&wait)) {
+            return;
+        }
         zt__try_collect(profiler, 1);
     }
 }
@@ -16227,37 +15984,31 @@ ZT__PRIVATE ze_result_t zt__report_stream_refusal(zt_stream *stream, ze_result_t
     return result;
 }
 
-/* Returns the index of the configured group in the catalog; if none is configured, that of ComputeBasic, or
-   else of the first that is time-based. For >>hotspots, that of the group that samples instructions. Returns
-   UINT32_MAX if there is none. */
-ZT__PRIVATE uint32_t zt__choose_stream_group(const zt_stream *stream, const zt__catalog *catalog) {
-    const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
-    const char *name = stream->config.group ? stream->config.group : "ComputeBasic";
-    uint32_t index = 0;
-    if (stream->is_of_instructions) {
-        while (index < catalog->count && !catalog->samples_instructions[index]) {
-            index++;
-        }
-        return index < catalog->count ? index : UINT32_MAX;
-    }
-    index = zt__find_group(catalog, name, strlen(name), type);
-    return index == UINT32_MAX && !stream->config.group ? zt__find_group(catalog, NULL, 0, type) : index;
-}
-
-/* Finds the group. Refuses a device with several tiles, whose reports have a header, so that only one at a
-   time could be calculated. */
+/* Finds the configured group; if none is configured, ComputeBasic, or else the first that is time-based. For
+   >>hotspots, that which samples instructions. Refuses a device with several tiles, whose reports have a
+   header, so that only one at a time could be calculated. */
 ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
+    const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
     const zt_allocator *allocator = &stream->config.allocator;
-    const char *name = stream->config.group, *call;
+    const char *name = stream->config.group ? stream->config.group : "ComputeBasic", *call;
     zt__group *group = &stream->data->group;
     zt__catalog catalog;
-    uint32_t index, tiles = 0;
+    uint32_t index = 0, tiles = 0;
     ze_result_t result = zt__open_catalog(allocator, &stream->driver, stream->device, &catalog, &call);
     if (result != ZE_RESULT_SUCCESS) {
         return zt__report_stream_refusal(stream, result, call, NULL);
     }
-    index = zt__choose_stream_group(stream, &catalog);
-    if (index != UINT32_MAX) {
+    if (stream->is_of_instructions) {
+        while (index < catalog.count && !catalog.samples_instructions[index]) {
+            index++;
+        }
+    } else {
+        index = zt__find_group(&catalog, name, strlen(name), type);
+        if (index == UINT32_MAX && !stream->config.group) {
+            index = zt__find_group(&catalog, NULL, 0, type);
+        }
+    }
+    if (index < catalog.count) {
         group->handle = catalog.handles[index];
         group->properties = catalog.properties[index];
         group->tiles = 1;
@@ -16266,8 +16017,8 @@ ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
         result = zt__report(stream->diagnostics, NO_INSTRUCTION_SAMPLING, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                             (unsigned)catalog.count);
     } else if (zt__has_counters(&catalog)) {
-        result = zt__report_no_group(stream->diagnostics, stream->opened_by, &catalog, name, strlen(name),
-                                     ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED);
+        result =
+            zt__report_no_group(stream->diagnostics, stream->opened_by, &catalog, name, strlen(name), type);
     } else {
         result = zt__report(stream->diagnostics, METRIC_LIBRARY_MISSING,
                             ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, (unsigned)catalog.count);
@@ -16799,8 +16550,7 @@ ZT__PRIVATE void zt__report_not_calculated(zt_stream *stream, ze_result_t result
 
    Drivers keep state between calls. The first call in a process returns one row less than there are reports.
    The first call for a later capture returns as many, but the first row begins in the capture before; it is
-   discarded
-   (`is_first_row`). */
+   discarded (`is_first_row`). */
 ZT__PRIVATE int zt__calculate_rows(zt_stream *stream) {
     const char *call = "zetMetricGroupCalculateMetricValues";
     const zt__group *group = &stream->data->group;
@@ -18843,7 +18593,7 @@ ZT_API ze_result_t zt_debug_get_last_result(const zt_debugger *debugger) {
    found, and alone. `mutex` guards results and places, and is held briefly. */
 
 enum {
-    ZT__HANDLE_OF_KERNEL = 11,          /* ZEL_HANDLE_KERNEL of the loader's header */
+    ZT__LOADER_HANDLE_KERNEL = 11,      /* ZEL_HANDLE_KERNEL of the loader's header */
     ZT__ADDRESS_SHIFT = 3,              /* the device reports addresses in units of 8 bytes, */
     ZT__MOST_COUNTS = 1 + ZT_MAX_STALLS /* and beside each, counts: Active, and kinds of stall */
 };
@@ -19332,7 +19082,7 @@ ZT__PRIVATE void zt__add_place(zt__hotspots *hotspots, const zt__place *added) {
 }
 
 /* Finds out where a kernel lies, and what its instructions are. Its owner must not destroy it meanwhile. */
-ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_code *loaded) {
+ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_kernel *loaded) {
     const zt__driver *driver = &hotspots->profiler->driver;
     const zt_allocator *allocator = &hotspots->allocator;
     ze_kernel_handle_t kernel = (ze_kernel_handle_t)(uintptr_t)loaded->handle, of_driver;
@@ -19345,7 +19095,8 @@ ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_code 
         return;
     }
     if (driver->zelLoaderTranslateHandle &&
-        driver->zelLoaderTranslateHandle(ZT__HANDLE_OF_KERNEL, kernel, &translated) != ZE_RESULT_SUCCESS) {
+        driver->zelLoaderTranslateHandle(ZT__LOADER_HANDLE_KERNEL, kernel, &translated) !=
+            ZE_RESULT_SUCCESS) {
         return;
     }
     of_driver = (ze_kernel_handle_t)translated;
@@ -19379,23 +19130,23 @@ ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_code 
 /* Places all kernels that the tracer knows. `reading` is held, for which the destruction of a kernel waits
    (zt__before_unload). */
 ZT__PRIVATE void zt__place_loaded(zt__hotspots *hotspots, zt__loaded *loaded) {
-    zt__loaded_code *codes;
+    zt__loaded_kernel *kernels;
     uint32_t i, count = 0, room;
-    zt__lock(&loaded->mutex);
+    zt__lock(loaded->mutex);
     room = loaded->kernels.count;
-    zt__unlock(&loaded->mutex);
-    codes = room ? (zt__loaded_code *)zt__allocate(&hotspots->allocator, room, sizeof *codes) : NULL;
-    zt__lock(&loaded->mutex);
-    for (i = 0; i < loaded->kernels.capacity && codes && count < room; i++) {
+    zt__unlock(loaded->mutex);
+    kernels = room ? (zt__loaded_kernel *)zt__allocate(&hotspots->allocator, room, sizeof *kernels) : NULL;
+    zt__lock(loaded->mutex);
+    for (i = 0; i < loaded->kernels.capacity && kernels && count < room; i++) {
         if (loaded->kernels.entries[i].value) {
-            codes[count++] = *(const zt__loaded_code *)loaded->kernels.entries[i].value;
+            kernels[count++] = *(const zt__loaded_kernel *)loaded->kernels.entries[i].value;
         }
     }
-    zt__unlock(&loaded->mutex);
+    zt__unlock(loaded->mutex);
     for (i = 0; i < count; i++) {
-        ZT__INTERNAL(zt__place_kernel(hotspots, &codes[i]));
+        ZT__INTERNAL(zt__place_kernel(hotspots, &kernels[i]));
     }
-    zt__free(&hotspots->allocator, codes);
+    zt__free(&hotspots->allocator, kernels);
 }
 
 /* Reads the debug information of a module, or of all if that is NULL, where kernels have samples, unless it
@@ -19961,26 +19712,6 @@ typedef struct zt__modules {
     uint64_t replaced;             /* kernels, and pointers to functions. Atomic */
 } zt__modules;
 
-/* Called when a tracer is created. */
-ZT__PRIVATE void zt__open_modules(zt__modules *modules, const zt_allocator *allocator,
-                                  zt__diagnostics *diagnostics, uint64_t wait_timeout_ns) {
-    modules->allocator = *allocator;
-    modules->diagnostics = diagnostics;
-    modules->wait_timeout_ns = wait_timeout_ns;
-    zt__create_mutex(&modules->mutex);
-}
-
-/* Called when a tracer is destroyed. */
-ZT__PRIVATE void zt__close_modules(zt__modules *modules) {
-    while (modules->replacements) {
-        zt__replacement *replacement = modules->replacements;
-        modules->replacements = replacement->next;
-        zt__free(&modules->allocator, replacement);
-    }
-    zt__free(&modules->allocator, modules->directory);
-    zt__destroy_mutex(&modules->mutex);
-}
-
 /* ---- files ----------------------------------------------------------------------------------------------- */
 
 /* Counts a file that is missing, keeps why for reports, and logs the first. */
@@ -20026,20 +19757,37 @@ ZT__PRIVATE void zt__configure_modules(zt__modules *modules, const char *directo
     }
 }
 
-/* Writes a file beside its name and renames it, so that nobody reads an incomplete one. Returns the call that
-   failed, with errno, or NULL. */
-ZT__PRIVATE const char *zt__write_beside(const char *path, const char *beside, const zt__binary *binary) {
+/* Writes a file of a module, unless there is one of this name and size. It is written beside its name and
+   renamed, so that nobody reads an incomplete one. */
+ZT__PRIVATE void zt__save_binary(zt__modules *modules, uint64_t hash, const char *suffix,
+                                 const zt__binary *binary) {
+    size_t room = strlen(modules->directory) + 128;
+    char *path = (char *)zt__allocate(&modules->allocator, 2, room), *beside;
     const char *failed = NULL;
-    int reason = 0;
-    FILE *file = zt__open_file(beside, "wb");
+    zt__file_properties before;
+    int reason;
+    FILE *file;
+    if (!path) {
+        zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "malloc",
+                             "no memory for a path", "Free some.");
+        return;
+    }
+    snprintf(path, room, "%s/%016llx.%s", modules->directory, (unsigned long long)hash, suffix);
+    if (zt__get_file_properties(path, &before) && before.size == binary->size) {
+        zt__free(&modules->allocator, path);
+        return;
+    }
+    beside = path + room;
+    snprintf(beside, room, "%s/%016llx.%ld.%lx.part", modules->directory, (unsigned long long)hash,
+             zt__get_process_id(), (unsigned long)zt__this_thread());
+    file = zt__open_file(beside, "wb");
     if (!file) {
-        return "fopen";
-    }
-    if (fwrite(binary->bytes, 1, binary->size, file) != binary->size) {
+        failed = "fopen";
+    } else if (fwrite(binary->bytes, 1, binary->size, file) != binary->size) {
         failed = "fwrite";
-        reason = errno;
     }
-    if (fclose(file) != 0 && !failed) {
+    reason = errno;
+    if (file && fclose(file) != 0 && !failed) {
         failed = "fclose";
         reason = errno;
     }
@@ -20049,71 +19797,10 @@ ZT__PRIVATE const char *zt__write_beside(const char *path, const char *beside, c
     }
     if (failed) {
         zt__remove_file(beside);
-        errno = reason;
+        zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_UNKNOWN, failed, strerror(reason),
+                             "Check the directory, its permissions and space.");
     }
-    return failed;
-}
-
-/* The path of a file of a module, and the one that it is written to first. */
-typedef struct zt__module_file {
-    char path[4096 + 128];
-    char beside[4096 + 192];
-} zt__module_file;
-
-/* Writes a file of a module, unless there is one of this name and size. */
-ZT__PRIVATE void zt__save_binary(zt__modules *modules, uint64_t hash, const char *suffix,
-                                 const zt__binary *binary) {
-    zt__module_file *file = (zt__module_file *)zt__allocate(&modules->allocator, 1, sizeof *file);
-    const char *failed;
-    zt__file_properties before;
-    if (!file) {
-        zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "malloc",
-                             "no memory for a path", "Free some.");
-        return;
-    }
-    snprintf(file->path, sizeof file->path, "%s/%016llx.%s", modules->directory, (unsigned long long)hash,
-             suffix);
-    if (!zt__get_file_properties(file->path, &before) || before.size != binary->size) {
-        snprintf(file->beside, sizeof file->beside, "%s.%ld.%lx.part", file->path, zt__get_process_id(),
-                 (unsigned long)zt__this_thread());
-        failed = zt__write_beside(file->path, file->beside, binary);
-        if (failed) {
-            zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_UNKNOWN, failed,
-                                 strerror(errno), "Check the directory, its permissions and space.");
-        }
-    }
-    zt__free(&modules->allocator, file);
-}
-
-ZT__PRIVATE const char *zt__suffix_of_binary(const zt__binary *binary) {
-    if (binary->size >= 4 && memcmp(binary->bytes, "\177ELF", 4) == 0) {
-        return "elf";
-    }
-    return binary->size >= 8 && memcmp(binary->bytes, "!<arch>\n", 8) == 0 ? "ar" : "bin";
-}
-
-/* Writes the files of a module. */
-ZT__PRIVATE void zt__save_module(zt__modules *modules, ze_module_handle_t module) {
-    const char *remedy = "Free some memory, or update the driver.";
-    zt__binary binary, debug;
-    uint64_t hash;
-    ze_result_t result = zt__read_binary(&modules->allocator, module, 0, SIZE_MAX, &binary);
-    if (result != ZE_RESULT_SUCCESS || !binary.bytes) {
-        zt__report_not_saved(modules, modules->directory, result, "zeModuleGetNativeBinary",
-                             zt_result_name(result), remedy);
-        return;
-    }
-    hash = zt__hash(binary.bytes, binary.size);
-    zt__save_binary(modules, hash, zt__suffix_of_binary(&binary), &binary);
-    zt__free(&modules->allocator, binary.bytes);
-    result = zt__read_binary(&modules->allocator, module, 1, SIZE_MAX, &debug);
-    if (debug.bytes) {
-        zt__save_binary(modules, hash, "debug", &debug);
-        zt__free(&modules->allocator, debug.bytes);
-    } else if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_ERROR_UNSUPPORTED_FEATURE) {
-        zt__report_not_saved(modules, modules->directory, result, "zetModuleGetDebugInfo",
-                             zt_result_name(result), remedy);
-    }
+    zt__free(&modules->allocator, path);
 }
 
 /* ---- builds with profile flags --------------------------------------------------------------------------- */
@@ -20180,40 +19867,16 @@ ZT__PRIVATE zt__changed_module *zt__change_module(const ze_module_desc_t *desc, 
     return changed;
 }
 
-/* Returns whether the driver builds modules for a device with the profile flags. If the call of the
-   application failed because of them, nothing could be done about that. So the first is built before. */
-ZT__PRIVATE int zt__accepts_flags(zt__modules *modules, const ze_module_create_params_t *parameters,
-                                  const ze_module_desc_t *changed, zt__build *build) {
-    ze_module_handle_t module = NULL;
-    uint32_t i = 0;
-    int is_known;
-    zt__lock(&modules->mutex);
-    while (i < modules->accepting_count && modules->accepting[i] != *parameters->phDevice) {
-        i++;
-    }
-    is_known = i < modules->accepting_count;
-    zt__unlock(&modules->mutex);
-    if (is_known) {
-        return 1;
-    }
-    build->trial = zeModuleCreate(*parameters->phContext, *parameters->phDevice, changed, &module, NULL);
-    if (build->trial != ZE_RESULT_SUCCESS) {
-        return 0;
-    }
-    zt__check(modules->diagnostics, zeModuleDestroy(module), "zeModuleDestroy", "A module is not freed.");
-    zt__lock(&modules->mutex);
-    if (modules->accepting_count < ZT__COUNT_OF(modules->accepting)) {
-        modules->accepting[modules->accepting_count++] = *parameters->phDevice;
-    }
-    zt__unlock(&modules->mutex);
-    return 1;
-}
-
-/* Called before a module is created. Adds the profile flags, unless the application passes some. */
+/* Called before a module is created. Adds the profile flags, unless the application passes some. If its call
+   failed because of them, nothing could be done about that. So the first module for each device is built
+   before, to find out whether the driver accepts them. */
 ZT__PRIVATE void zt__begin_build(zt__modules *modules, const ze_module_create_params_t *parameters,
                                  zt__build *build) {
     const ze_module_desc_t *desc = *parameters->pdesc;
+    ze_module_handle_t module = NULL;
     zt__changed_module *changed;
+    uint32_t i = 0;
+    int is_known;
     char option[64];
     if (!desc || !modules->profile_flags || zt__load(&modules->refuses_flags) ||
         (desc->pBuildFlags && strstr(desc->pBuildFlags, "-zet-profile-flags"))) {
@@ -20223,56 +19886,95 @@ ZT__PRIVATE void zt__begin_build(zt__modules *modules, const ze_module_create_pa
     changed = zt__change_module(desc, option);
     if (!changed) {
         zt__report_no_memory(modules->diagnostics, "zeModuleCreate", "build flags");
-    } else if (zt__accepts_flags(modules, parameters, &changed->desc, build)) {
-        build->place = parameters->pdesc;
-        build->before = desc;
-        build->changed = changed;
-        *parameters->pdesc = &changed->desc;
-    } else {
-        zt__free(&zt__default_allocator, changed);
+        return;
     }
+    zt__lock(&modules->mutex);
+    while (i < modules->accepting_count && modules->accepting[i] != *parameters->phDevice) {
+        i++;
+    }
+    is_known = i < modules->accepting_count;
+    zt__unlock(&modules->mutex);
+    if (!is_known) {
+        build->trial =
+            zeModuleCreate(*parameters->phContext, *parameters->phDevice, &changed->desc, &module, NULL);
+        if (build->trial != ZE_RESULT_SUCCESS) {
+            zt__free(&zt__default_allocator, changed);
+            return;
+        }
+        zt__check(modules->diagnostics, zeModuleDestroy(module), "zeModuleDestroy", "A module is not freed.");
+        zt__lock(&modules->mutex);
+        if (modules->accepting_count < ZT__COUNT_OF(modules->accepting)) {
+            modules->accepting[modules->accepting_count++] = *parameters->phDevice;
+        }
+        zt__unlock(&modules->mutex);
+    }
+    build->place = parameters->pdesc;
+    build->before = desc;
+    build->changed = changed;
+    *parameters->pdesc = &changed->desc;
 }
 
-/* Called after the call, with or without a tracer. */
-ZT__PRIVATE void zt__end_build(zt__build *build) {
-    if (build->place) {
-        *build->place = build->before;
-        zt__free(&zt__default_allocator, build->changed);
-        build->place = NULL;
-    }
-}
-
-/* Called after a module was created. */
+/* Called after a module was created: writes its files. That it was created where the trial was not shows that
+   the driver refuses the flags. */
 ZT__PRIVATE void zt__after_module_create(zt__modules *modules, const ze_module_create_params_t *parameters,
                                          const zt__build *build) {
+    const char *remedy = "Free some memory, or update the driver.", *suffix = "bin";
     ze_module_handle_t module = **parameters->pphModule;
-    if (modules->directory) {
-        zt__save_module(modules, module);
-    }
+    zt__binary binary, debug;
+    uint64_t hash;
+    ze_result_t result;
     if (build->trial != ZE_RESULT_SUCCESS) {
         zt__store(&modules->refuses_flags, 1);
         zt__report(modules->diagnostics, FLAGS_REFUSED, build->trial, zt_result_name(build->trial),
                    (unsigned)modules->profile_flags);
     }
+    if (!modules->directory) {
+        return;
+    }
+    result = zt__read_binary(&modules->allocator, module, 0, SIZE_MAX, &binary);
+    if (result != ZE_RESULT_SUCCESS || !binary.bytes) {
+        zt__report_not_saved(modules, modules->directory, result, "zeModuleGetNativeBinary",
+                             zt_result_name(result), remedy);
+        return;
+    }
+    if (binary.size >= 4 && memcmp(binary.bytes, "\177ELF", 4) == 0) {
+        suffix = "elf";
+    } else if (binary.size >= 8 && memcmp(binary.bytes, "!<arch>\n", 8) == 0) {
+        suffix = "ar";
+    }
+    hash = zt__hash(binary.bytes, binary.size);
+    zt__save_binary(modules, hash, suffix, &binary);
+    zt__free(&modules->allocator, binary.bytes);
+    result = zt__read_binary(&modules->allocator, module, 1, SIZE_MAX, &debug);
+    if (debug.bytes) {
+        zt__save_binary(modules, hash, "debug", &debug);
+        zt__free(&modules->allocator, debug.bytes);
+    } else if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_ERROR_UNSUPPORTED_FEATURE) {
+        zt__report_not_saved(modules, modules->directory, result, "zetModuleGetDebugInfo",
+                             zt_result_name(result), remedy);
+    }
 }
 
 /* ---- kernels in place of others -------------------------------------------------------------------------- */
 
-/* Ends the replacements of these patterns (NULL: any) by this module (NULL: any). The mutex is held. */
-ZT__PRIVATE void zt__end_replacements(zt__modules *modules, const char *kernels, ze_module_handle_t module) {
-    zt__replacement *replacement = modules->replacements;
-    for (; replacement; replacement = replacement->next) {
-        if ((!kernels || strcmp(replacement->kernels, kernels) == 0) &&
-            (!module || replacement->module == module)) {
-            replacement->has_ended = 1;
-        }
-    }
-}
-
-/* Frees the replacements that have ended, each when no thread uses it any more. Returns SUCCESS, or NOT_READY
-   if that takes too long; then the next call frees them. */
-ZT__PRIVATE ze_result_t zt__free_replacements(zt__modules *modules, const char *call) {
+/* Ends the replacements of these patterns (NULL: any) by this module (NULL: any), and adds `added` in their
+   place, unless it is NULL. Frees those that have ended, each when no thread uses it any more. Returns
+   SUCCESS, or NOT_READY if that takes too long; then the next call frees them. */
+ZT__PRIVATE ze_result_t zt__change_replacements(zt__modules *modules, const char *kernels,
+                                                ze_module_handle_t module, zt__replacement *added,
+                                                const char *call) {
     zt__wait wait = zt__wait_until(zt__deadline(modules->wait_timeout_ns));
+    zt__replacement *replacement;
+    zt__lock(&modules->mutex);
+    for (replacement = modules->replacements; replacement; replacement = replacement->next) {
+        replacement->has_ended |= (!kernels || strcmp(replacement->kernels, kernels) == 0) &&
+                                  (!module || replacement->module == module);
+    }
+    if (added) {
+        added->next = modules->replacements;
+        modules->replacements = added;
+    }
+    zt__unlock(&modules->mutex);
     for (;;) {
         zt__replacement **place = &modules->replacements, *ended = NULL;
         int is_used = 1;
@@ -20297,14 +19999,6 @@ ZT__PRIVATE ze_result_t zt__free_replacements(zt__modules *modules, const char *
             return zt__report(modules->diagnostics, REPLACEMENT_IN_USE, ZE_RESULT_NOT_READY, call);
         }
     }
-}
-
-/* Called before a module is destroyed: afterwards the driver may use its handle again. */
-ZT__PRIVATE void zt__end_replacements_by(zt__modules *modules, ze_module_handle_t module) {
-    zt__lock(&modules->mutex);
-    zt__end_replacements(modules, NULL, module);
-    zt__unlock(&modules->mutex);
-    zt__free_replacements(modules, "zeModuleDestroy");
 }
 
 /* A zt__name_fn, for zt__find_nearest. */
@@ -20345,38 +20039,18 @@ ZT__PRIVATE ze_result_t zt__check_kernel_name(zt__modules *modules, ze_module_ha
     return result;
 }
 
-/* Adds a replacement. `kernels` is not NULL. */
-ZT__PRIVATE ze_result_t zt__add_replacement(zt__modules *modules, const char *kernels,
-                                            ze_module_handle_t module, const char *name) {
-    size_t size = strlen(kernels) + 1, name_size = name ? strlen(name) + 1 : 0;
-    zt__replacement *added;
-    ze_result_t result = name ? zt__check_kernel_name(modules, module, name) : ZE_RESULT_SUCCESS;
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    added = (zt__replacement *)zt__allocate(&modules->allocator, 1, sizeof *added + size + name_size);
-    if (!added) {
-        return zt__report_no_memory(modules->diagnostics, "zt_replace", "a replacement");
-    }
-    added->module = module;
-    added->kernels = (char *)memcpy(added + 1, kernels, size);
-    if (name) {
-        added->name = (char *)memcpy(added->kernels + size, name, name_size);
-    }
-    zt__lock(&modules->mutex);
-    zt__end_replacements(modules, kernels, NULL);
-    added->next = modules->replacements;
-    modules->replacements = added;
-    zt__unlock(&modules->mutex);
-    return zt__free_replacements(modules, "zt_replace");
-}
-
 /* Returns what replaces a kernel or function of a module, for zt__end_use, or NULL. */
 ZT__PRIVATE zt__replacement *zt__begin_use(zt__modules *modules, ze_module_handle_t module,
                                            const char *name) {
+    const void *handle = module;
+    const zt__loaded_module *loaded;
     zt__replacement *replacement, *found = NULL;
-    zt__loaded_code code;
-    int is_known = zt__find_loaded(modules->loaded, &modules->loaded->modules, module, &code);
+    int is_elsewhere;
+    zt__lock(modules->loaded->mutex);
+    loaded = (const zt__loaded_module *)zt__map_find(&modules->loaded->modules, &handle, sizeof handle);
+    is_elsewhere = loaded && loaded->context &&
+                   (loaded->context != modules->context || loaded->device != modules->device);
+    zt__unlock(modules->loaded->mutex);
     zt__lock(&modules->mutex);
     for (replacement = modules->replacements; replacement; replacement = replacement->next) {
         if (replacement->module == module) { /* what is of a replacing module stays */
@@ -20387,9 +20061,7 @@ ZT__PRIVATE zt__replacement *zt__begin_use(zt__modules *modules, ze_module_handl
             found = replacement;
         }
     }
-    if (is_known && (code.context != modules->context || code.device != modules->device)) {
-        found = NULL;
-    }
+    found = is_elsewhere ? NULL : found;
     if (found) {
         found->users++;
     }
@@ -20415,66 +20087,47 @@ ZT__PRIVATE void zt__end_use(zt__modules *modules, zt__replacement *replacement,
     }
 }
 
-/* Creates the kernel that takes the place of another, if both have as many arguments. On failure stores NULL,
-   and why: "" if the other module has no kernel of that name, and need not have one. */
-ZT__PRIVATE ze_result_t zt__create_other_kernel(const zt__replacement *replacement, ze_kernel_handle_t kernel,
-                                                const ze_kernel_desc_t *desc, ze_kernel_handle_t *other,
-                                                char *reason, size_t room) {
-    ze_kernel_desc_t other_desc = *desc;
-    ze_kernel_properties_t properties, other_properties;
-    const char *call = "zeKernelCreate";
-    ze_result_t result;
-    memset(&properties, 0, sizeof properties);
-    properties.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES;
-    other_properties = properties;
-    if (replacement->name) {
-        other_desc.pKernelName = replacement->name;
-    }
-    *other = NULL;
-    *reason = 0;
-    result = zeKernelCreate(replacement->module, &other_desc, other);
-    if (result == ZE_RESULT_ERROR_INVALID_KERNEL_NAME && !replacement->name) {
-        return result;
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        call = "zeKernelGetProperties";
-        result = zeKernelGetProperties(kernel, &properties);
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zeKernelGetProperties(*other, &other_properties);
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        snprintf(reason, room, "%s failed: %s", call, zt_result_name(result));
-    } else if (properties.numKernelArgs != other_properties.numKernelArgs) {
-        snprintf(reason, room, "it has %u arguments, and the other one %u",
-                 (unsigned)properties.numKernelArgs, (unsigned)other_properties.numKernelArgs);
-        result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    }
-    if (result != ZE_RESULT_SUCCESS && *other) {
-        zeKernelDestroy(*other);
-        *other = NULL;
-    }
-    return result;
-}
-
-/* Called after a kernel was created. Puts another one in its place, if zt_replace has requested one. The
-   call's module is then that of the other kernel, for the rest of the tracer and for hooks. */
+/* Called after a kernel was created. Puts another one in its place, if zt_replace has requested one and both
+   have as many arguments. The other module need not have a kernel of the same name. The call's module is then
+   that of the other kernel, for the rest of the tracer and for hooks. */
 ZT__PRIVATE void zt__replace_kernel(zt__modules *modules, const ze_kernel_create_params_t *parameters) {
-    const ze_kernel_desc_t *desc = *parameters->pdesc;
-    zt__replacement *replacement = zt__begin_use(modules, *parameters->phModule, desc->pKernelName);
-    ze_kernel_handle_t *kernel = *parameters->pphKernel, replaced = *kernel, other;
-    char reason[128];
+    ze_kernel_desc_t desc = **parameters->pdesc;
+    const char *name = desc.pKernelName, *call = "zeKernelCreate";
+    zt__replacement *replacement = zt__begin_use(modules, *parameters->phModule, name);
+    ze_kernel_handle_t *kernel = *parameters->pphKernel, replaced = *kernel, other = NULL;
+    ze_kernel_properties_t properties, other_properties;
+    char reason[128] = "";
     ze_result_t result;
     if (!replacement) {
         return;
     }
-    result = zt__create_other_kernel(replacement, replaced, desc, &other, reason, sizeof reason);
-    if (other) {
+    memset(&properties, 0, sizeof properties);
+    properties.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES;
+    other_properties = properties;
+    desc.pKernelName = replacement->name ? replacement->name : name;
+    result = zeKernelCreate(replacement->module, &desc, &other);
+    if (result == ZE_RESULT_SUCCESS) {
+        call = "zeKernelGetProperties";
+        result = zeKernelGetProperties(replaced, &properties);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zeKernelGetProperties(other, &other_properties);
+    }
+    if (result == ZE_RESULT_SUCCESS && properties.numKernelArgs == other_properties.numKernelArgs) {
         *kernel = other;
         *parameters->phModule = replacement->module;
+    } else if (result == ZE_RESULT_SUCCESS) {
+        snprintf(reason, sizeof reason, "it has %u arguments, and the other one %u",
+                 (unsigned)properties.numKernelArgs, (unsigned)other_properties.numKernelArgs);
+        result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    } else if (result != ZE_RESULT_ERROR_INVALID_KERNEL_NAME || replacement->name || other) {
+        snprintf(reason, sizeof reason, "%s failed: %s", call, zt_result_name(result));
     }
-    zt__end_use(modules, replacement, desc->pKernelName, result, reason);
-    if (other) {
+    if (other && *kernel != other) { /* while its module is in use */
+        zeKernelDestroy(other);
+    }
+    zt__end_use(modules, replacement, name, result, reason);
+    if (*kernel != replaced) {
         zt__check(modules->diagnostics, zeKernelDestroy(replaced), "zeKernelDestroy",
                   "The kernel that was replaced is not freed.");
     }
@@ -20524,11 +20177,11 @@ ZT__PRIVATE void zt__replace_function(zt__modules *modules,
                                 of the tracer. Its owner is known; waits are bounded
      mutex, of the dispatcher   guards the list of live tracers and that of frames. Held while a frame
                                 changes to CALLBACK or ABANDONED
-     mutex, of a tracer         guards the records of handles, names, counts and times
+     mutex, of a tracer         guards the records of handles, names, counts and times; and the tables of
+                                modules and kernels, see >>loaded
      mutex, of its modules      guards replacements, and devices that accept profile flags; see >>modules
-     mutex, of what is loaded   guards the tables of modules and kernels; see >>loaded
 
-   The four mutexes are held briefly. Under them no other lock is locked, and neither the driver nor a
+   The three mutexes are held briefly. Under them no other lock is locked, and neither the driver nor a
    function of the application is called. What is marked atomic is also read without a lock. */
 
 /* The calls of the core interface (ze...) that loaders can trace. Older loaders lack some of them. Where one
@@ -20964,23 +20617,14 @@ typedef struct zt__kernel_name {
     uint64_t seen, measured; /* launches */
 } zt__kernel_name;
 
-/* What is known of a command list, kernel, event or event pool. */
+/* What is known of a command list, event or event pool. */
 typedef struct zt__known_handle {
-    struct zt__known_handle *next; /* in the list of unused ones */
-    const void *handle;            /* the key */
-    zt__kernel_name *name;         /* of a kernel; NULL: not known yet */
-    uint32_t group_size[3];        /* of a kernel; 0: not known */
-    int has_stamps;                /* of an event, or the events of a pool: kernel time stamps */
+    const void *handle; /* the key */
+    int has_stamps;     /* of an event, or the events of a pool: kernel time stamps */
 
     zt__traced_device *device; /* of a list; NULL: it is not measured */
     zt__list_state kind;       /* UNKNOWN, RECORDED or IMMEDIATE */
     int is_in_order;           /* 0: or not known */
-
-    /* of a kernel, for >>kernels */
-    int is_described; /* what its module states of it is known: */
-    zt__kernel_facts described;
-    zt_profiler *counted_for; /* whose kernel it is, so far; NULL: nobody's */
-    zt__kernel *counted;      /* NULL: there is no room for it */
 
     /* why the commands of a list cannot be measured */
     int is_copy_only;    /* it cannot execute metric queries */
@@ -21045,12 +20689,11 @@ typedef struct zt__tracer {
     zt__timed_mutex opening;
     zt__traced_device *devices; /* atomic; only ever grows */
 
-    zt__mutex mutex;                       /* guards what follows */
-    zt__map kernel_names;                  /* by their text */
-    zt__map described_modules;             /* zt__described_module, by handle */
-    zt__map kernels, lists, pools, events; /* zt__known_handle, by handle */
-    zt__known_handle *unused_handles;
-    uint32_t captures; /* lists that are captured */
+    zt__mutex mutex;              /* guards what follows */
+    zt__loaded loaded;            /* has no mutex of its own */
+    zt__map kernel_names;         /* by their text */
+    zt__map lists, pools, events; /* zt__known_handle, by handle */
+    uint32_t captures;            /* lists that are captured */
     zt_trace_counts counts;
     zt__timed_call *timed_calls[ZT__CALL_COUNT]; /* by zt__call; NULL: not seen yet */
     zt__timed_call *in_order[ZT__CALL_COUNT];    /* the same, in the order of first appearance */
@@ -21061,7 +20704,6 @@ typedef struct zt__tracer {
     zt__message_text open_failure; /* of zt_auto: the first message */
     uint32_t open_failures;        /* how many profilers could not be opened */
 
-    zt__loaded loaded;    /* has a mutex of its own */
     int samples_hotspots; /* of zt_auto: of each device */
 } zt__tracer;
 
@@ -21076,29 +20718,13 @@ ZT__PRIVATE const char *zt__starting_call(const zt__tracer *tracer) {
 /* Returns the record of a handle, which is added if there is none. The mutex is held. Returns NULL
    without memory. */
 ZT__PRIVATE zt__known_handle *zt__remember_handle(zt__tracer *tracer, zt__map *map, const void *handle) {
-    while (zt__map_make_room(map, &tracer->allocator, &tracer->mutex)) {
-        zt__known_handle *known = (zt__known_handle *)zt__map_find(map, &handle, sizeof handle);
-        if (known) {
-            return known;
-        }
-        known = tracer->unused_handles;
-        if (known) {
-            tracer->unused_handles = known->next;
-            memset(known, 0, sizeof *known);
-            known->handle = handle;
-            zt__map_add(map, &known->handle, sizeof known->handle, known);
-            return known;
-        }
-        zt__unlock(&tracer->mutex);
-        known = (zt__known_handle *)zt__allocate(&tracer->allocator, 1, sizeof *known);
-        zt__lock(&tracer->mutex);
-        if (!known) {
-            return NULL;
-        }
-        known->next = tracer->unused_handles;
-        tracer->unused_handles = known;
-    }
-    return NULL;
+    return (zt__known_handle *)zt__find_or_add_record(&tracer->loaded, map, handle, sizeof(zt__known_handle));
+}
+
+/* The same of a kernel. */
+ZT__PRIVATE zt__loaded_kernel *zt__remember_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel) {
+    return (zt__loaded_kernel *)zt__find_or_add_record(&tracer->loaded, &tracer->loaded.kernels, kernel,
+                                                       sizeof(zt__loaded_kernel));
 }
 
 /* Stores whether a capture into a graph has begun on a list. The mutex is held. */
@@ -21111,54 +20737,41 @@ ZT__PRIVATE void zt__set_captured(zt__tracer *tracer, zt__known_handle *list, in
     list->is_captured = is_captured;
 }
 
+/* Frees the record of a handle, if there is one. No mutex is held. */
 ZT__PRIVATE void zt__forget_handle(zt__tracer *tracer, zt__map *map, const void *handle) {
-    zt__known_handle *known;
+    void *record;
     zt__lock(&tracer->mutex);
-    known = (zt__known_handle *)zt__map_find(map, &handle, sizeof handle);
-    if (known) {
-        zt__map_remove(map, &handle, sizeof handle);
-        zt__set_captured(tracer, known, 0);
-        known->next = tracer->unused_handles;
-        tracer->unused_handles = known;
+    record = zt__map_find(map, &handle, sizeof handle);
+    if (record && map == &tracer->lists) {
+        zt__set_captured(tracer, (zt__known_handle *)record, 0);
     }
+    zt__map_remove(map, &handle, sizeof handle);
     zt__unlock(&tracer->mutex);
+    if (record && map == &tracer->loaded.modules) {
+        zt__free_described_module(&tracer->allocator, ((zt__loaded_module *)record)->described);
+    }
+    zt__free(&tracer->allocator, record);
 }
 
 /* Frees what was learned with an earlier configuration. What was not observed since the last stop may have
    changed it. */
 ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer) {
-    zt__map *const maps[] = {&tracer->loaded.kernels, &tracer->loaded.modules, &tracer->lists,
-                             &tracer->kernels,        &tracer->pools,          &tracer->events,
-                             &tracer->kernel_names};
+    zt__map *const maps[] = {&tracer->loaded.modules, &tracer->loaded.kernels, &tracer->lists,
+                             &tracer->pools,          &tracer->events,         &tracer->kernel_names};
     uint32_t i;
+    for (i = 0; i < tracer->loaded.modules.capacity; i++) {
+        const zt__loaded_module *module = (const zt__loaded_module *)tracer->loaded.modules.entries[i].value;
+        zt__free_described_module(&tracer->allocator, module ? module->described : NULL);
+    }
     for (i = 0; i < ZT__COUNT_OF(maps); i++) {
         zt__map_free_values(maps[i], &tracer->allocator);
     }
-    for (i = 0; i < tracer->described_modules.capacity; i++) {
-        zt__free_described_module(&tracer->allocator,
-                                  (zt__described_module *)tracer->described_modules.entries[i].value);
-    }
-    zt__map_free(&tracer->described_modules, &tracer->allocator);
     tracer->captures = 0;
-    while (tracer->unused_handles) {
-        zt__known_handle *unused = tracer->unused_handles;
-        tracer->unused_handles = unused->next;
-        zt__free(&tracer->allocator, unused);
-    }
 }
 
 /* ---- names of kernels ------------------------------------------------------------------------------------ */
 
-/* Returns a record with room for a name of `size` bytes, or NULL without memory. No mutex is held. */
-ZT__PRIVATE zt__kernel_name *zt__make_name(const zt__tracer *tracer, size_t size) {
-    zt__kernel_name *made = (zt__kernel_name *)zt__allocate(&tracer->allocator, 1, sizeof *made + size);
-    if (made) {
-        made->text = (char *)(made + 1);
-    }
-    return made;
-}
-
-/* Adds a record from zt__make_name, or frees it if there is one of this name. Returns the record in use.
+/* Adds a record that was allocated, or frees it if there is one of this name. Returns the record in use.
    The mutex is held. Returns NULL without memory, or if `made` is NULL. */
 ZT__PRIVATE zt__kernel_name *zt__add_name(zt__tracer *tracer, zt__kernel_name *made) {
     zt__kernel_name *name = NULL;
@@ -21177,30 +20790,14 @@ ZT__PRIVATE zt__kernel_name *zt__add_name(zt__tracer *tracer, zt__kernel_name *m
     return name;
 }
 
-/* Returns the record of a name, which is added if there is none. The mutex is held. Returns NULL without
-   memory. */
-ZT__PRIVATE zt__kernel_name *zt__find_or_add_name(zt__tracer *tracer, const char *text) {
-    size_t length = strlen(text);
-    zt__kernel_name *made, *name = (zt__kernel_name *)zt__map_find(&tracer->kernel_names, text, length);
-    if (name) {
-        return name;
-    }
-    zt__unlock(&tracer->mutex);
-    made = zt__make_name(tracer, length + 1);
-    if (made) {
-        memcpy(made->text, text, length);
-    }
-    zt__lock(&tracer->mutex);
-    return zt__add_name(tracer, made);
-}
-
 /* Returns the name of a kernel: the one that is known for its handle, or else, or if `knows_handle` is 0,
    the one that the driver returns. If the driver fails, the name is "", and the next launch queries
    again. The mutex is held. Returns NULL without memory. */
 ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel,
                                                 int knows_handle) {
     const void *handle = kernel;
-    zt__known_handle *known = (zt__known_handle *)zt__map_find(&tracer->kernels, &handle, sizeof handle);
+    zt__loaded_kernel *known =
+        (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
     zt__kernel_name *name;
     if (known && known->name && knows_handle) {
         return known->name;
@@ -21213,7 +20810,7 @@ ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_ha
     zt__lock(&tracer->mutex);
     name = zt__add_name(tracer, name);
     if (name && name->text[0] && knows_handle) {
-        known = zt__remember_handle(tracer, &tracer->kernels, kernel);
+        known = zt__remember_kernel(tracer, kernel);
         if (known) {
             known->name = name;
         }
@@ -21225,27 +20822,31 @@ ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_ha
    the first, and the number of others: "saxpy +2". The mutex is held. Returns NULL without memory. */
 ZT__PRIVATE zt__kernel_name *zt__name_of_command(zt__tracer *tracer, zt__call call,
                                                  const zt__command *command, int knows_handle) {
-    char text[256];
-    zt__kernel_name *first, *made;
-    unsigned others;
-    size_t length;
-    if (!command->kernel) {
-        return zt__find_or_add_name(tracer, zt__call_name(call) + strlen("zeCommandListAppend"));
+    const char *text = zt__call_name(call) + strlen("zeCommandListAppend");
+    char number[16] = "";
+    zt__kernel_name *name, *made;
+    size_t size;
+    if (command->kernel) {
+        name = zt__name_of_kernel(tracer, command->kernel, knows_handle);
+        text = name ? name->text : NULL;
+    } else {
+        name = (zt__kernel_name *)zt__map_find(&tracer->kernel_names, text, strlen(text));
     }
-    first = zt__name_of_kernel(tracer, command->kernel, knows_handle);
-    if (!first || command->kernel_count == 1) {
-        return first;
+    if (command->kernel_count <= 1 && (name || command->kernel)) {
+        return name;
     }
-    others = (unsigned)command->kernel_count - 1;
-    length = (size_t)snprintf(text, sizeof text, "%s +%u", first->text, others);
-    if (length < sizeof text) {
-        return zt__find_or_add_name(tracer, text);
+    if (!text) {
+        return NULL;
     }
-    /* Too long for the buffer. The record is allocated for each such launch, and freed if it exists. */
+    if (command->kernel_count > 1) { /* the record is freed if there is one of this name */
+        snprintf(number, sizeof number, " +%u", (unsigned)command->kernel_count - 1);
+    }
+    size = strlen(text) + strlen(number) + 1;
     zt__unlock(&tracer->mutex);
-    made = zt__make_name(tracer, length + 1);
+    made = (zt__kernel_name *)zt__allocate(&tracer->allocator, 1, sizeof *made + size);
     if (made) {
-        snprintf(made->text, length + 1, "%s +%u", first->text, others);
+        made->text = (char *)(made + 1);
+        snprintf(made->text, size, "%s%s", text, number);
     }
     zt__lock(&tracer->mutex);
     return zt__add_name(tracer, made);
@@ -21253,39 +20854,32 @@ ZT__PRIVATE zt__kernel_name *zt__name_of_command(zt__tracer *tracer, zt__call ca
 
 /* ---- devices and lists ----------------------------------------------------------------------------------- */
 
-/* Returns a bit for each queue group that cannot execute metric queries, that is, for copy engines. */
-ZT__PRIVATE uint32_t zt__find_copy_groups(ze_device_handle_t device) {
-    enum { MOST = 32 };
-    ze_command_queue_group_properties_t groups[MOST];
-    uint32_t i, count = MOST, found = 0;
-    ze_result_t result;
-    memset(groups, 0, sizeof groups);
-    for (i = 0; i < MOST; i++) {
-        groups[i].stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES;
-    }
-    ZT__INTERNAL(result = zeDeviceGetCommandQueueGroupProperties(device, &count, groups));
-    for (i = 0; result == ZE_RESULT_SUCCESS && i < count && i < MOST; i++) {
-        if (!(groups[i].flags & (ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE |
-                                 ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_METRICS))) {
-            found |= UINT32_C(1) << i;
-        }
-    }
-    return found;
-}
-
-/* Adds a device at the end of the tracer's. Called by one thread at a time, while others may read.
-   Returns NULL without memory. */
+/* Adds a device at the end of the tracer's. Copy engines are the queue groups that cannot execute metric
+   queries. Called by one thread at a time, while others may read. Returns NULL without memory. */
 ZT__PRIVATE zt__traced_device *zt__add_device(zt__tracer *tracer, ze_context_handle_t context,
                                               ze_device_handle_t device, zt_profiler *profiler) {
+    ze_command_queue_group_properties_t groups[32];
     zt__traced_device *added = (zt__traced_device *)zt__allocate(&tracer->allocator, 1, sizeof *added);
     zt__traced_device **end = &tracer->devices;
+    uint32_t i, count = ZT__COUNT_OF(groups);
+    ze_result_t result;
     if (!added) {
         return NULL;
     }
     added->context = context;
     added->device = device;
     added->profiler = profiler;
-    added->copy_only_groups = zt__find_copy_groups(device);
+    memset(groups, 0, sizeof groups);
+    for (i = 0; i < count; i++) {
+        groups[i].stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES;
+    }
+    ZT__INTERNAL(result = zeDeviceGetCommandQueueGroupProperties(device, &count, groups));
+    for (i = 0; result == ZE_RESULT_SUCCESS && i < count && i < ZT__COUNT_OF(groups); i++) {
+        if (!(groups[i].flags & (ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE |
+                                 ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_METRICS))) {
+            added->copy_only_groups |= UINT32_C(1) << i;
+        }
+    }
     while (*end) {
         end = &(*end)->next;
     }
@@ -21446,32 +21040,23 @@ ZT__PRIVATE int zt__may_have_stamps(zt__tracer *tracer, ze_event_handle_t event)
 
 /* ---- what is loaded -------------------------------------------------------------------------------------- */
 
-/* Records that a kernel exists, and finds out where it lies if hot spots are sampled. `module` is NULL if it
-   is not known. */
-ZT__PRIVATE void zt__observe_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel,
-                                    ze_module_handle_t module) {
-    zt__loaded *loaded = &tracer->loaded;
-    zt__traced_device *device = zt__next_measured(tracer, NULL);
-    zt__loaded_code code = {NULL, NULL, NULL, NULL};
-    if (module) {
-        zt__find_loaded(loaded, &loaded->modules, module, &code);
+/* Records that a kernel exists, and finds out where it lies if hot spots are sampled. Where their sampling
+   begins later, that finds it in the table. No mutex is held. */
+ZT__PRIVATE void zt__observe_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel) {
+    zt__traced_device *device = NULL;
+    zt__loaded_kernel *record, placed;
+    zt__lock(&tracer->mutex);
+    record = zt__remember_kernel(tracer, kernel);
+    if (record && !record->is_placed && zt__load(&tracer->loaded.is_sampled)) {
+        device = zt__next_measured(tracer, NULL);
+        record->is_placed = 1;
+        placed = *record;
     }
-    code.handle = kernel;
-    code.module = module;
-    zt__add_loaded(loaded, &loaded->kernels, &code);
+    zt__unlock(&tracer->mutex);
     for (; device; device = zt__next_measured(tracer, device)) {
         if (zt__is_sampling(device->profiler)) {
-            zt__place_kernel(zt__hotspots_of(device->profiler), &code);
+            zt__place_kernel(zt__hotspots_of(device->profiler), &placed);
         }
-    }
-}
-
-/* Called at a launch, for kernels that were created before the start. */
-ZT__PRIVATE void zt__observe_launched(zt__tracer *tracer, ze_kernel_handle_t kernel) {
-    zt__loaded *loaded = &tracer->loaded;
-    zt__loaded_code code;
-    if (zt__load(&loaded->is_sampled) && !zt__find_loaded(loaded, &loaded->kernels, kernel, &code)) {
-        zt__observe_kernel(tracer, kernel, NULL);
     }
 }
 
@@ -21479,54 +21064,21 @@ ZT__PRIVATE void zt__observe_launched(zt__tracer *tracer, ze_kernel_handle_t ker
    there. */
 ZT__PRIVATE void zt__observe_unload(zt__tracer *tracer, ze_kernel_handle_t kernel,
                                     ze_module_handle_t module) {
-    zt__loaded *loaded = &tracer->loaded;
     zt__traced_device *device = zt__next_measured(tracer, NULL);
     if (kernel) {
-        zt__remove_loaded(loaded, &loaded->kernels, kernel);
+        zt__forget_handle(tracer, &tracer->loaded.kernels, kernel);
     } else {
-        zt__remove_loaded(loaded, &loaded->modules, module);
+        zt__forget_handle(tracer, &tracer->loaded.modules, module);
     }
     for (; device; device = zt__next_measured(tracer, device)) {
         zt__before_unload(zt__hotspots_of(device->profiler), module);
     }
 }
 
-/* Called before a module is destroyed. */
-ZT__PRIVATE void zt__before_module_destroy(zt__tracer *tracer, ze_module_handle_t module) {
-    const void *handle = module;
-    zt__described_module *described;
-    zt__lock(&tracer->mutex);
-    described = (zt__described_module *)zt__map_find(&tracer->described_modules, &handle, sizeof handle);
-    zt__map_remove(&tracer->described_modules, &handle, sizeof handle);
-    zt__unlock(&tracer->mutex);
-    zt__free_described_module(&tracer->allocator, described);
-    zt__end_replacements_by(&tracer->modules, module);
-    zt__observe_unload(tracer, NULL, module);
-}
-
 /* ---- host times of calls --------------------------------------------------------------------------------- */
 
 static const zt_aggregation zt__call_columns[1] = {ZT_AGGREGATE_SUM};
 static const zt__sample_layout zt__call_layout = {1, ZT__KEPT_CALLS, zt__call_columns};
-
-/* Warnings and answers are no errors. Older headers lack some of their names, hence the numbers. */
-ZT__PRIVATE int zt__is_error(ze_result_t result) {
-    switch ((uint32_t)result) {
-    case ZE_RESULT_SUCCESS:
-    case ZE_RESULT_NOT_READY:
-    case ZE_RESULT_WARNING_DROPPED_DATA:
-    case 0x7800001b: /* WARNING_ACTION_REQUIRED */
-    case 0x7ff00005: /* EXP_RTAS_BUILD_RETRY */
-    case 0x7ff00006: /* EXP_RTAS_BUILD_DEFERRED */
-    case 0x7800001d: /* EXT_RTAS_BUILD_RETRY */
-    case 0x7800001e: /* EXT_RTAS_BUILD_DEFERRED */
-    case 0x78000022: /* QUERY_TRUE */
-    case 0x78000023: /* QUERY_FALSE */
-        return 0;
-    default:
-        return 1;
-    }
-}
 
 ZT__PRIVATE void zt__free_timed_call(const zt_allocator *allocator, zt__timed_call *timed) {
     if (timed) {
@@ -21573,7 +21125,22 @@ ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begi
     timed = zt__find_or_add_timed_call(tracer, call);
     if (timed) {
         zt__add_sample(&zt__call_layout, &timed->statistics, 0, &duration);
-        timed->errors += (uint64_t)zt__is_error(result);
+        switch ((uint32_t)result) {
+        case ZE_RESULT_SUCCESS: /* Warnings and answers are no errors. Older headers lack some names. */
+        case ZE_RESULT_NOT_READY:
+        case ZE_RESULT_WARNING_DROPPED_DATA:
+        case 0x7800001b: /* WARNING_ACTION_REQUIRED */
+        case 0x7ff00005: /* EXP_RTAS_BUILD_RETRY */
+        case 0x7ff00006: /* EXP_RTAS_BUILD_DEFERRED */
+        case 0x7800001d: /* EXT_RTAS_BUILD_RETRY */
+        case 0x7800001e: /* EXT_RTAS_BUILD_DEFERRED */
+        case 0x78000022: /* QUERY_TRUE */
+        case 0x78000023: /* QUERY_FALSE */
+            break;
+        default:
+            timed->errors++;
+            break;
+        }
     }
     if (tracer->spans) {
         zt__host_span *span = &tracer->spans[tracer->span_count++ % tracer->span_capacity];
@@ -21620,20 +21187,27 @@ typedef struct zt__frame {
     ze_event_handle_t signalled; /* its value before: an event of the application, or NULL */
     ze_command_list_handle_t list; /* then: the list, */
     int is_in_order;               /* whether it is in order, */
-    uint64_t *copied_stamps;       /* and where the time stamps of a ZT__BY_COPIED_EVENT are copied to */
+    uint64_t *copied_stamps;       /* and where its ZT__COPIED_STAMPS are copied to */
     zt__build build;               /* of a zeModuleCreate */
     ze_module_handle_t module;     /* of a zeKernelCreate that has succeeded: the module of the kernel, */
     ze_kernel_handle_t created;    /* which is this one, unless a hook puts another in its place */
 
-    /* Of a launch: how its first kernel is counted when the driver has appended it. */
+    /* Of a launch: how it is counted when the driver has appended it. */
     zt_profiler *counted_for; /* NULL: it is not */
-    zt__kernel *counted;      /* NULL: not known yet */
     int knows_kernel;         /* the kernel is the application's, and not that of a hook */
-    uint32_t group_size[3];
 } zt__frame;
 
 /* The parameters of the call of a frame. */
 #define ZT__PARAMETERS(frame, type) ((const type *)(frame)->parameters)
+
+/* Returns one of the kernels of a launch. */
+ZT__PRIVATE ze_kernel_handle_t zt__launched_kernel(const zt__frame *frame, const zt__command *command,
+                                                   uint32_t index) {
+    return index == 0
+               ? command->kernel
+               : (*ZT__PARAMETERS(frame, ze_command_list_append_launch_multiple_kernels_indirect_params_t)
+                       ->pphKernels)[index];
+}
 
 /* ---- launches and copies --------------------------------------------------------------------------------- */
 
@@ -21663,6 +21237,7 @@ typedef struct zt__selected_command {
     zt__list_state kind; /* of the list; UNKNOWN: it has to be queried */
     int is_in_order, is_copy_only;
     zt__measurement measurement;
+    zt_profiler *counted_for; /* that of the list, for a launch; NULL: it is not counted */
 } zt__selected_command;
 
 /* Returns how a command is measured. By kernel time stamps, the command signals the event of the slot. If it
@@ -21678,18 +21253,18 @@ ZT__PRIVATE zt__measurement zt__choose_measurement(const zt__frame *frame, const
         outer = outer->previous;
     }
     if (profiler->passes[0].group_count || selected->kind == ZT__LIST_UNKNOWN || outer || !signal) {
-        return ZT__BY_COMMANDS;
+        return ZT__SURROUNDING_COMMANDS;
     }
     if (!*signal) {
-        return ZT__BY_EVENT;
+        return ZT__EVENT_STAMPS;
     }
     if (zt__may_have_stamps(frame->tracer, *signal)) {
-        return ZT__BY_COMMANDS;
+        return ZT__SURROUNDING_COMMANDS;
     }
     if (selected->is_in_order || selected->is_copy_only) {
-        return ZT__BY_EVENT;
+        return ZT__EVENT_STAMPS;
     }
-    return selected->kind == ZT__LIST_IMMEDIATE ? ZT__BY_COPIED_EVENT : ZT__BY_COMMANDS;
+    return selected->kind == ZT__LIST_IMMEDIATE ? ZT__COPIED_STAMPS : ZT__SURROUNDING_COMMANDS;
 }
 
 /* Counts a command, and selects whether and how it is measured. The list is checked before the filter, so
@@ -21700,11 +21275,14 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
                                                     int knows_kernel) {
     zt__tracer *tracer = frame->tracer;
     zt__call call = frame->call;
-    zt__selected_command selected = {NULL, NULL, ZT__LIST_UNKNOWN, 0, 0, ZT__BY_COMMANDS};
+    zt__selected_command selected = {NULL, NULL, ZT__LIST_UNKNOWN, 0, 0, ZT__SURROUNDING_COMMANDS, NULL};
     zt__known_handle *list = command ? zt__find_or_query_list(tracer, command->list) : NULL;
     zt__traced_device *device = list ? list->device : NULL;
     zt__kernel_name *name = NULL;
     int is_order = zt__kind_of_call(call) == ZT__KIND_ORDER;
+    if (zt__is_measured(device) && command->kernel) {
+        selected.counted_for = device->profiler;
+    }
     if (is_order && (!zt__is_measured(device) || device->profiler->passes[0].group_count)) {
         return selected;
     }
@@ -21729,7 +21307,7 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
     }
     tracer->counts.launches++;
     /* Barriers around it would take the place of what they measure. */
-    if (!name || (is_order && selected.measurement == ZT__BY_COMMANDS && !selected.is_in_order)) {
+    if (!name || (is_order && selected.measurement == ZT__SURROUNDING_COMMANDS && !selected.is_in_order)) {
         tracer->counts.elsewhere++;
         return selected;
     }
@@ -21742,7 +21320,7 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
     name->measured++;
     selected.profiler = device->profiler;
     selected.region = name->text;
-    tracer->counts.serialised += selected.measurement == ZT__BY_COMMANDS &&
+    tracer->counts.serialised += selected.measurement == ZT__SURROUNDING_COMMANDS &&
                                  (!selected.is_in_order || selected.profiler->passes[0].group_count);
     return selected;
 }
@@ -21752,7 +21330,7 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
 ZT__PRIVATE void zt__keep_origin(zt__frame *frame, ze_kernel_handle_t kernel, int knows_handle) {
     zt__slot *slot = (zt__slot *)frame->region.slot;
     const void *handle = kernel;
-    const zt__known_handle *known;
+    const zt__loaded_kernel *known;
     slot->bytes = zt__read_bytes(frame->call, frame->parameters);
     slot->origin.kind = kernel                                           ? ZT__REGION_OF_KERNEL
                         : zt__kind_of_call(frame->call) == ZT__KIND_COPY ? ZT__REGION_OF_COPY
@@ -21761,7 +21339,7 @@ ZT__PRIVATE void zt__keep_origin(zt__frame *frame, ze_kernel_handle_t kernel, in
         return;
     }
     zt__lock(&frame->tracer->mutex);
-    known = (const zt__known_handle *)zt__map_find(&frame->tracer->kernels, &handle, sizeof handle);
+    known = (const zt__loaded_kernel *)zt__map_find(&frame->tracer->loaded.kernels, &handle, sizeof handle);
     if (known && knows_handle) {
         memcpy(slot->origin.group_size, known->group_size, sizeof known->group_size);
     }
@@ -21802,12 +21380,12 @@ ZT__PRIVATE void zt__begin_by_event(zt__frame *frame, const zt__command *command
     }
     slot->measurement = selected->measurement;
     slot->is_unordered = !selected->is_in_order;
-    for (i = 0; i < ZT__STAMPS && slot->measurement == ZT__BY_COPIED_EVENT; i++) {
+    for (i = 0; i < ZT__STAMPS && slot->measurement == ZT__COPIED_STAMPS; i++) {
         zt__store(&slot->stamps[i], UINT64_MAX);
     }
     frame->list = command->list;
     frame->is_in_order = selected->is_in_order;
-    frame->copied_stamps = slot->measurement == ZT__BY_COPIED_EVENT ? slot->stamps : NULL;
+    frame->copied_stamps = slot->measurement == ZT__COPIED_STAMPS ? slot->stamps : NULL;
     frame->signal = command->signal;
     frame->signalled = *command->signal;
     *command->signal = slot->event;
@@ -21832,41 +21410,12 @@ ZT__PRIVATE void zt__signal_for_application(zt__frame *frame, ze_result_t result
         /* On a copy engine; or the driver has refused the other command, and the application may wait. */
         result = zeCommandListAppendBarrier(frame->list, event, 0, NULL);
         if (zt__load(&frame->state) == ZT__FRAME_CALLBACK && frame->region.slot) {
-            ((zt__slot *)frame->region.slot)->measurement = ZT__BY_EVENT;
+            ((zt__slot *)frame->region.slot)->measurement = ZT__EVENT_STAMPS;
         }
     }
     if (result != ZE_RESULT_SUCCESS && zt__load(&frame->state) == ZT__FRAME_CALLBACK) {
         zt__check(frame->tracer->diagnostics, result, "zeCommandListAppendBarrier",
                   "An event of the application will not be signalled.");
-    }
-}
-
-/* Finds out how a launch is counted when it has been appended: for the profiler of its list, unless
-   zt_trace_config.names leaves the kernel out. The mutex is held. */
-ZT__PRIVATE void zt__prepare_count(zt__frame *frame, const zt__command *command, int knows_kernel) {
-    const zt__tracer *tracer = frame->tracer;
-    const zt__known_handle *list, *kernel = NULL;
-    frame->counted_for = NULL;
-    frame->counted = NULL;
-    frame->knows_kernel = knows_kernel;
-    memset(frame->group_size, 0, sizeof frame->group_size);
-    if (!command || !command->kernel) {
-        return;
-    }
-    list = (const zt__known_handle *)zt__map_find(&tracer->lists, &command->list, sizeof command->list);
-    if (list && zt__is_measured(list->device)) {
-        frame->counted_for = list->device->profiler;
-    }
-    if (knows_kernel) {
-        kernel = (const zt__known_handle *)zt__map_find(&tracer->kernels, &command->kernel,
-                                                        sizeof command->kernel);
-    }
-    if (kernel) {
-        memcpy(frame->group_size, kernel->group_size, sizeof frame->group_size);
-        frame->counted = kernel->counted_for == frame->counted_for ? kernel->counted : NULL;
-        if (kernel->name && !kernel->name->is_selected) {
-            frame->counted_for = NULL;
-        }
     }
 }
 
@@ -21880,18 +21429,21 @@ ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_b
     /* A hook may destroy a kernel that it has substituted, which is not traced. So its name is queried at
        each launch. */
     int knows_kernel = command.kernel == kernel_before_hooks;
-    if (is_complete && knows_kernel && command.kernel) {
-        zt__observe_launched(tracer, command.kernel);
+    uint32_t i;
+    for (i = knows_kernel ? 0 : 1; is_complete && i < command.kernel_count; i++) {
+        /* It may have been created before the start. */
+        zt__observe_kernel(tracer, zt__launched_kernel(frame, &command, i));
     }
     zt__lock(&tracer->mutex);
     selected = zt__select_command(frame, is_complete ? &command : NULL, knows_kernel);
-    zt__prepare_count(frame, is_complete ? &command : NULL, knows_kernel);
     zt__unlock(&tracer->mutex);
+    frame->counted_for = selected.counted_for;
+    frame->knows_kernel = knows_kernel;
     if (!selected.profiler) {
         return;
     }
     frame->has_region = 1;
-    if (selected.measurement == ZT__BY_COMMANDS) {
+    if (selected.measurement == ZT__SURROUNDING_COMMANDS) {
         zt__begin_by_commands(frame, &command, &selected);
     } else {
         zt__begin_by_event(frame, &command, &selected);
@@ -21903,124 +21455,92 @@ ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_b
 
 /* ---- kernels --------------------------------------------------------------------------------------------- */
 
-/* Stores what a module states of a kernel, whose native binary is read for the first of its kernels. Returns
-   0 without memory. */
-ZT__PRIVATE int zt__describe_from_module(zt__tracer *tracer, ze_module_handle_t handle, const char *name,
-                                         zt__kernel_facts *facts) {
-    const void *key = handle;
-    zt__described_module *module, *made = NULL;
-    zt__lock(&tracer->mutex);
-    module = (zt__described_module *)zt__map_find(&tracer->described_modules, &key, sizeof key);
-    if (!module) {
-        zt__unlock(&tracer->mutex);
-        made = zt__describe_module(&tracer->allocator, handle);
-        zt__lock(&tracer->mutex);
-        if (made && zt__map_make_room(&tracer->described_modules, &tracer->allocator, &tracer->mutex)) {
-            module = (zt__described_module *)zt__map_find(&tracer->described_modules, &key, sizeof key);
-            if (!module) {
-                zt__map_add(&tracer->described_modules, &made->handle, sizeof made->handle, made);
-                module = made;
-                made = NULL;
-            }
-        }
-    }
-    if (module) {
-        *facts = zt__describe_kernel(module, name);
-    }
-    zt__unlock(&tracer->mutex);
-    zt__free_described_module(&tracer->allocator, made);
-    return module != NULL;
-}
-
-/* Called after a kernel was created. If a hook has put another in its place, its module is not known. */
+/* Called after a kernel was created. The handle, which an epilogue of a hook may have replaced, may be that
+   of an earlier kernel. If it was replaced, its module is not known. The native binary of a module is read
+   for the first of its kernels. */
 ZT__PRIVATE void zt__after_kernel_create(const zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
-    zt__kernel_facts facts;
-    zt__known_handle *known;
-    zt__kernel_name *name;
-    int is_described;
-    if (!tracer->measured[ZT__CALL_CommandListAppendLaunchKernel] ||
-        **ZT__PARAMETERS(frame, ze_kernel_create_params_t)->pphKernel != frame->created) {
-        return;
+    ze_kernel_handle_t kernel = **ZT__PARAMETERS(frame, ze_kernel_create_params_t)->pphKernel;
+    zt__loaded_module *module = NULL;
+    zt__loaded_kernel *known;
+    int is_read = 1;
+    zt__forget_handle(tracer, &tracer->loaded.kernels, kernel);
+    zt__lock(&tracer->mutex);
+    if (kernel == frame->created) {
+        module = (zt__loaded_module *)zt__find_or_add_record(&tracer->loaded, &tracer->loaded.modules,
+                                                             frame->module, sizeof *module);
     }
-    zt__lock(&tracer->mutex);
-    name = zt__name_of_kernel(tracer, frame->created, 1);
-    zt__unlock(&tracer->mutex);
-    is_described = name && zt__describe_from_module(tracer, frame->module, name->text, &facts);
-    zt__lock(&tracer->mutex);
-    known = zt__remember_handle(tracer, &tracer->kernels, frame->created);
-    if (known && is_described) {
-        known->described = facts;
-        known->is_described = 1;
+    known = zt__remember_kernel(tracer, kernel);
+    if (known && kernel == frame->created) {
+        known->module = frame->module;
+        known->device = module ? module->device : NULL;
+    }
+    if (module && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
+        is_read = module->described != NULL;
+        zt__name_of_kernel(tracer, kernel, 1);
     }
     zt__unlock(&tracer->mutex);
-}
-
-/* Returns the record of a kernel, for which the driver is queried at the first launch of its handle. Stores
-   its group size if that is known and `group_size` is not NULL. Returns NULL if there is no room for the
-   record. No mutex is held. */
-ZT__PRIVATE zt__kernel *zt__find_counted(zt__tracer *tracer, zt_profiler *profiler, ze_kernel_handle_t kernel,
-                                         int knows_handle, uint32_t group_size[3]) {
-    zt__known_handle *known;
-    zt__kernel_facts described;
-    zt__kernel *counted = NULL;
-    int is_described = 0, is_counted = 0;
-    zt__lock(&tracer->mutex);
-    known = knows_handle ? zt__remember_handle(tracer, &tracer->kernels, kernel) : NULL;
-    if (known) {
-        is_described = known->is_described;
-        described = known->described;
-        is_counted = known->counted_for == profiler;
-        counted = known->counted;
-        if (group_size) {
-            memcpy(group_size, known->group_size, sizeof known->group_size);
+    if (!is_read) {
+        zt__described_module *described = zt__describe_module(&tracer->allocator, frame->module);
+        const void *handle = frame->module;
+        zt__lock(&tracer->mutex);
+        module = (zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &handle, sizeof handle);
+        if (module && !module->described) { /* else another thread was faster */
+            module->described = described;
+            described = NULL;
         }
+        zt__unlock(&tracer->mutex);
+        zt__free_described_module(&tracer->allocator, described);
     }
-    zt__unlock(&tracer->mutex);
-    if (is_counted) {
-        return counted;
-    }
-    counted = zt__find_or_add_kernel(profiler, kernel, is_described ? &described : NULL);
-    zt__lock(&tracer->mutex);
-    known = knows_handle ? (zt__known_handle *)zt__map_find(&tracer->kernels, &kernel, sizeof kernel) : NULL;
-    if (known) {
-        known->counted_for = profiler;
-        known->counted = counted;
-    }
-    zt__unlock(&tracer->mutex);
-    return counted;
+    zt__observe_kernel(tracer, kernel);
 }
 
-/* Called after a launch was appended: counts it for each of its kernels. */
-ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
-    zt_profiler *profiler = frame->counted_for;
+/* Counts a launch of a kernel, unless zt_trace_config.names leaves it out. At the first launch of its handle,
+   the driver is queried for what the kernel is made of. No mutex is held. */
+ZT__PRIVATE void zt__count_launch(zt__frame *frame, ze_kernel_handle_t kernel, int knows_handle) {
+    zt__tracer *tracer = frame->tracer;
+    const void *handle = kernel;
+    zt__kernel_facts described = zt__unknown_facts();
+    zt__loaded_kernel *record = NULL, known;
+    const zt__loaded_module *module;
     zt_kernel_shape shape;
     zt__origin origin;
-    uint32_t i;
-    if (!frame->tracer->measured[frame->call] || !profiler) {
+    memset(&known, 0, sizeof known);
+    if (knows_handle) {
+        zt__lock(&tracer->mutex);
+        record = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+        if (record) { /* else it was destroyed, on another thread, when its work was done */
+            known = *record;
+        }
+        module = (const zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &known.module,
+                                                         sizeof known.module);
+        if (module && module->described && known.name && known.counted_for != frame->counted_for) {
+            described = zt__describe_kernel(module->described, known.name->text);
+        }
+        zt__unlock(&tracer->mutex);
+    }
+    if (known.name && !known.name->is_selected) {
         return;
     }
-    memcpy(origin.group_size, frame->group_size, sizeof origin.group_size);
+    if (!knows_handle || (record && known.counted_for != frame->counted_for)) {
+        known.counted = zt__find_or_add_kernel(frame->counted_for, kernel, &described);
+    }
+    if (record && known.counted_for != frame->counted_for) {
+        zt__lock(&tracer->mutex);
+        record = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+        if (record) {
+            record->counted_for = frame->counted_for;
+            record->counted = known.counted;
+        }
+        zt__unlock(&tracer->mutex);
+    }
+    memcpy(origin.group_size, known.group_size, sizeof origin.group_size);
     memset(origin.group_count, 0, sizeof origin.group_count);
     zt__read_geometry(frame->call, frame->parameters, &origin);
     memset(&shape, 0, sizeof shape);
     memcpy(shape.group_size, origin.group_size, sizeof shape.group_size);
     memcpy(shape.group_count, origin.group_count, sizeof shape.group_count);
-    if (!frame->counted) {
-        zt__command command;
-        zt__read_command(frame->call, frame->parameters, &command);
-        frame->counted = zt__find_counted(frame->tracer, profiler, command.kernel, frame->knows_kernel, NULL);
-    }
-    zt__count_kernel(profiler, frame->counted, &shape);
-    if (frame->call == ZT__CALL_CommandListAppendLaunchMultipleKernelsIndirect) {
-        const ze_command_list_append_launch_multiple_kernels_indirect_params_t *p =
-            ZT__PARAMETERS(frame, ze_command_list_append_launch_multiple_kernels_indirect_params_t);
-        for (i = 1; i < *p->pnumKernels; i++) {
-            zt__kernel *kernel =
-                zt__find_counted(frame->tracer, profiler, (*p->pphKernels)[i], 1, shape.group_size);
-            zt__count_kernel(profiler, kernel, &shape);
-        }
-    }
+    zt__count_kernel(frame->counted_for, known.counted, &shape);
 }
 
 /* ---- before and after a call ----------------------------------------------------------------------------- */
@@ -22106,7 +21626,7 @@ ZT__PRIVATE int zt__has_trailing_commands(zt_profiler *profiler, ze_command_list
     zt__lock(&profiler->mutex);
     list = zt__find_list(profiler, handle);
     for (slot = list ? list->first : NULL; slot && !found; slot = slot->next) {
-        found = slot->measurement == ZT__BY_COMMANDS &&
+        found = slot->measurement == ZT__SURROUNDING_COMMANDS &&
                 (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_READING);
     }
     zt__unlock(&profiler->mutex);
@@ -22198,12 +21718,13 @@ ZT__PRIVATE void zt__before_destroy(zt__frame *frame, zt__call_kind kind) {
         break;
     }
     case ZT__KIND_KERNEL_DESTROY:
-        zt__forget_handle(tracer, &tracer->kernels,
-                          *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
         zt__observe_unload(tracer, *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel, NULL);
         break;
     case ZT__KIND_MODULE_DESTROY:
-        zt__before_module_destroy(tracer, *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule);
+        zt__change_replacements(&tracer->modules, NULL,
+                                *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule, NULL,
+                                "zeModuleDestroy");
+        zt__observe_unload(tracer, NULL, *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule);
         break;
     case ZT__KIND_POOL_DESTROY:
         zt__forget_handle(tracer, &tracer->pools,
@@ -22235,9 +21756,7 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
         zt__read_command(frame->call, frame->parameters, &command);
         kernel_before_hooks = command.kernel;
     } else if (kind == ZT__KIND_KERNEL_DESTROY) { /* a hook may destroy another one in its place */
-        zt__forget_handle(tracer, &tracer->kernels,
-                          *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
-        zt__remove_loaded(&tracer->loaded, &tracer->loaded.kernels,
+        zt__forget_handle(tracer, &tracer->loaded.kernels,
                           *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
     }
     for (i = 0; i < tracer->hook_count; i++) {
@@ -22289,9 +21808,17 @@ ZT__PRIVATE void zt__after_create(zt__frame *frame, zt__call_kind kind) {
         break;
     case ZT__KIND_MODULE_CREATE: {
         const ze_module_create_params_t *p = ZT__PARAMETERS(frame, ze_module_create_params_t);
-        zt__loaded_code code = {**p->pphModule, NULL, *p->phContext, *p->phDevice};
+        zt__loaded_module *module;
         zt__after_module_create(&tracer->modules, p, &frame->build);
-        zt__add_loaded(&tracer->loaded, &tracer->loaded.modules, &code);
+        zt__forget_handle(tracer, &tracer->loaded.modules, **p->pphModule); /* that of an earlier one */
+        zt__lock(&tracer->mutex);
+        module = (zt__loaded_module *)zt__find_or_add_record(&tracer->loaded, &tracer->loaded.modules,
+                                                             **p->pphModule, sizeof *module);
+        if (module) {
+            module->context = *p->phContext;
+            module->device = *p->phDevice;
+        }
+        zt__unlock(&tracer->mutex);
         break;
     }
     case ZT__KIND_KERNEL_CREATE: {
@@ -22309,15 +21836,20 @@ ZT__PRIVATE void zt__after_create(zt__frame *frame, zt__call_kind kind) {
 /* What a tracer does after a call that has succeeded. */
 ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
     zt__tracer *tracer = frame->tracer;
+    zt__command command;
+    uint32_t i;
     switch (kind) {
     case ZT__KIND_LAUNCH:
-        zt__after_launch(frame);
+        zt__read_command(frame->call, frame->parameters, &command);
+        for (i = 0; tracer->measured[frame->call] && frame->counted_for && i < command.kernel_count; i++) {
+            zt__count_launch(frame, zt__launched_kernel(frame, &command, i), i > 0 || frame->knows_kernel);
+        }
         break;
     case ZT__KIND_GROUP_SIZE: {
         const ze_kernel_set_group_size_params_t *p = ZT__PARAMETERS(frame, ze_kernel_set_group_size_params_t);
-        zt__known_handle *known;
+        zt__loaded_kernel *known;
         zt__lock(&tracer->mutex);
-        known = zt__remember_handle(tracer, &tracer->kernels, *p->phKernel);
+        known = zt__remember_kernel(tracer, *p->phKernel);
         if (known) {
             known->group_size[0] = *p->pgroupSizeX;
             known->group_size[1] = *p->pgroupSizeY;
@@ -22377,12 +21909,8 @@ ZT__PRIVATE void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t e
             hook->epilogue(frame->parameters, (int)result, hook->user, &frame->instances[i - 1]);
         }
     }
-    /* The handle, which an epilogue may have replaced, may be that of an earlier kernel. */
     if (kind == ZT__KIND_KERNEL_CREATE && result == ZE_RESULT_SUCCESS) {
-        const ze_kernel_create_params_t *p = ZT__PARAMETERS(frame, ze_kernel_create_params_t);
-        zt__forget_handle(tracer, &tracer->kernels, **p->pphKernel);
         zt__after_kernel_create(frame);
-        zt__observe_kernel(tracer, **p->pphKernel, **p->pphKernel == frame->created ? frame->module : NULL);
     }
 }
 
@@ -22430,41 +21958,32 @@ ZT__PRIVATE int zt__is_inside_hook(void) {
     return frame != NULL;
 }
 
-/* Ensures an unused frame for each live tracer. The mutex is held, but unlocked while memory is
-   allocated. Frames come from malloc, because they may outlive the application's allocator. Returns 0
-   without memory. */
-ZT__PRIVATE int zt__reserve_frames(void) {
+/* Begins a call, with a frame for each live tracer that observes it. Frames come from malloc, because they
+   may outlive the application's allocator. While one is allocated, the mutex is unlocked, and tracers may
+   start. Returns the first frame, or NULL if there is none. */
+ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, void *parameters) {
+    zt__frame *first = NULL, *last = NULL, *frame;
+    zt__tracer *tracer;
+    zt__lock(&zt__dispatch_mutex);
     for (;;) {
-        zt__frame *frame;
         uint32_t unused = 0;
         for (frame = zt__dispatch.frames; frame; frame = frame->next_of_all) {
             unused += zt__load(&frame->state) == ZT__FRAME_UNUSED;
         }
         if (unused >= zt__dispatch.tracer_count) {
-            return 1;
+            break;
         }
         zt__unlock(&zt__dispatch_mutex);
         frame = (zt__frame *)zt__allocate(&zt__default_allocator, 1, sizeof *frame);
-        zt__lock(&zt__dispatch_mutex);
         if (!frame) {
-            return 0;
+            return NULL;
         }
+        zt__lock(&zt__dispatch_mutex);
         frame->next_of_all = zt__dispatch.frames;
         zt__dispatch.frames = frame;
     }
-}
-
-/* Begins a call, with a frame for each live tracer that observes it. Returns the first frame, or NULL if
-   there is none. */
-ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, void *parameters) {
-    zt__frame *first = NULL, *last = NULL, *frame;
-    zt__tracer *tracer = NULL;
-    zt__lock(&zt__dispatch_mutex);
-    if (zt__reserve_frames()) {
-        tracer = zt__dispatch.tracers;
-    }
     frame = zt__dispatch.frames;
-    for (; tracer; tracer = tracer->next) {
+    for (tracer = zt__dispatch.tracers; tracer; tracer = tracer->next) {
         if (!tracer->observed[call]) {
             continue;
         }
@@ -22551,7 +22070,10 @@ ZT__PRIVATE void zt__epilogue(ze_result_t result, void **instance) {
         if (frame->wait_count) { /* of the application, so also if the tracer was destroyed */
             *frame->wait_count = frame->waits;
         }
-        zt__end_build(&frame->build);
+        if (frame->build.place) { /* likewise */
+            *frame->build.place = frame->build.before;
+            zt__free(&zt__default_allocator, frame->build.changed);
+        }
         if (frame->state == ZT__FRAME_CALLBACK) {
             zt__after_call(frame, result, end_ns);
         }
@@ -22593,35 +22115,6 @@ static const zt__callbacks zt__callbacks_of[ZT__CALL_COUNT] = {
 
 /* ---- registration with the loader ------------------------------------------------------------------------ */
 
-/* Creates and enables a tracer object of the loader, with callbacks for those of these calls that the loader
-   can trace. If that fails, `*handle` is NULL, or has to be retired or destroyed. */
-ZT__PRIVATE ze_result_t zt__create_registration(const uint8_t *calls, uintptr_t registration,
-                                                zel_tracer_handle_t *handle) {
-    ze_result_t(ZE_APICALL * register_callback)(zel_tracer_handle_t, zel_tracer_reg_t, zt__callback);
-    zel_tracer_desc_t desc;
-    char symbol[128];
-    uint32_t call;
-    ze_result_t result;
-    memset(&desc, 0, sizeof desc);
-    desc.stype = ZEL_STRUCTURE_TYPE_TRACER_DESC;
-    desc.pUserData = (void *)registration;
-    result = zelTracerCreate(&desc, handle);
-    for (call = 0; call < ZT__CALL_COUNT && result == ZE_RESULT_SUCCESS; call++) {
-        if (!calls[call]) {
-            continue;
-        }
-        snprintf(symbol, sizeof symbol, "zelTracer%sRegisterCallback", zt__call_name(call) + strlen("ze"));
-        zt__find_loader_symbol(symbol, (void *)&register_callback);
-        if (register_callback) {
-            result = register_callback(*handle, ZEL_REGISTER_PROLOGUE, zt__callbacks_of[call].before);
-        }
-        if (register_callback && result == ZE_RESULT_SUCCESS) {
-            result = register_callback(*handle, ZEL_REGISTER_EPILOGUE, zt__callbacks_of[call].after);
-        }
-    }
-    return result == ZE_RESULT_SUCCESS ? zelTracerSetEnabled(*handle, 1) : result;
-}
-
 /* Makes a call to find out whether callbacks come. With the tracing layer off, none come, although
    registration succeeds. */
 ZT__PRIVATE int zt__callbacks_come(uintptr_t registration) {
@@ -22642,12 +22135,14 @@ ZT__PRIVATE void zt__retire(zel_tracer_handle_t handle) {
 }
 
 /* Registers callbacks for the calls that live tracers observe, for those that `starting` (or NULL)
-   observes, and for the one that zt__callbacks_come makes. If that fails, the previous registration
-   stays. `setup` is held. */
+   observes, and for the one that zt__callbacks_come makes, as far as the loader can trace them. If that
+   fails, the previous registration stays. `setup` is held. */
 ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting) {
     static uintptr_t last_registration;
+    ze_result_t(ZE_APICALL * register_callback)(zel_tracer_handle_t, zel_tracer_reg_t, zt__callback);
     uint8_t calls[ZT__CALL_COUNT];
     zel_tracer_handle_t handle = NULL;
+    zel_tracer_desc_t desc;
     ze_result_t result;
     uint32_t call;
     for (call = 0; call < ZT__CALL_COUNT; call++) {
@@ -22657,24 +22152,44 @@ ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting) {
     if (zt__dispatch.handle && memcmp(zt__dispatch.registered, calls, sizeof calls) == 0) {
         return zt__callbacks_come(zt__dispatch.registration) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
     }
-    result = zt__create_registration(calls, ++last_registration, &handle);
-    if (result == ZE_RESULT_SUCCESS && zt__callbacks_come(last_registration)) {
+    memset(&desc, 0, sizeof desc);
+    desc.stype = ZEL_STRUCTURE_TYPE_TRACER_DESC;
+    desc.pUserData = (void *)++last_registration;
+    result = zelTracerCreate(&desc, &handle);
+    for (call = 0; call < ZT__CALL_COUNT && result == ZE_RESULT_SUCCESS; call++) {
+        char symbol[128];
+        if (!calls[call]) {
+            continue;
+        }
+        snprintf(symbol, sizeof symbol, "zelTracer%sRegisterCallback", zt__call_name(call) + strlen("ze"));
+        zt__find_loader_symbol(symbol, (void *)&register_callback);
+        if (register_callback) {
+            result = register_callback(handle, ZEL_REGISTER_PROLOGUE, zt__callbacks_of[call].before);
+        }
+        if (register_callback && result == ZE_RESULT_SUCCESS) {
+            result = register_callback(handle, ZEL_REGISTER_EPILOGUE, zt__callbacks_of[call].after);
+        }
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zelTracerSetEnabled(handle, 1);
+    }
+    if (result == ZE_RESULT_SUCCESS && !zt__callbacks_come(last_registration)) {
+        result = ZE_RESULT_NOT_READY;
+    }
+    if (result == ZE_RESULT_SUCCESS) {
         if (zt__dispatch.handle) {
             zt__retire(zt__dispatch.handle);
         }
         zt__dispatch.handle = handle;
         zt__dispatch.registration = last_registration;
         memcpy(zt__dispatch.registered, calls, sizeof calls);
-        return result;
-    }
-    if (handle && (zt__dispatch.handle || zt__dispatch.retired_count)) {
+    } else if (handle && (zt__dispatch.handle || zt__dispatch.retired_count)) {
         zt__retire(handle);
-    } else if (handle) { /* nothing was ever traced, so there is no call that zelTracerDestroy could wait for
-                          */
+    } else if (handle) { /* nothing was traced yet, so there is no call for which zelTracerDestroy waits */
         zelTracerSetEnabled(handle, 0);
         zelTracerDestroy(handle);
     }
-    return result == ZE_RESULT_SUCCESS ? ZE_RESULT_NOT_READY : result;
+    return result;
 }
 
 /* Called when the last tracer stops. If the loader cannot disable the layer, callbacks still come. The
@@ -22701,7 +22216,7 @@ ZT__PRIVATE void zt__forget_tracers(void) {
     zt__dispatch_mutex = unlocked;
     for (tracer = zt__dispatch.tracers; tracer; tracer = tracer->next) {
         tracer->is_live = tracer->loaded.is_observed = 0;
-        tracer->mutex = tracer->loaded.mutex = tracer->modules.mutex = unlocked;
+        tracer->mutex = tracer->modules.mutex = unlocked;
     }
     zt__dispatch.tracers = NULL;
     zt__dispatch.tracer_count = 0;
@@ -22756,28 +22271,6 @@ ZT__PRIVATE ze_result_t zt__report_no_such_call(const zt__tracer *tracer, const 
     nearest = zt__find_nearest(wanted, NULL, ZT__CALL_COUNT, zt__call_name_at);
     return zt__report(tracer->diagnostics, NO_SUCH_CALL, ZE_RESULT_ERROR_INVALID_ARGUMENT,
                       zt__starting_call(tracer), wanted, nearest.text);
-}
-
-/* Stores which calls a list of patterns selects to be timed. Each pattern must match a call. */
-ZT__PRIVATE ze_result_t zt__select_calls(zt__tracer *tracer, const char *list) {
-    const char *rest = list, *pattern;
-    size_t length;
-    uint32_t call;
-    while (list && zt__next_name(&rest, &pattern, &length)) {
-        size_t skipped = *pattern == '!';
-        for (call = 0; call < ZT__CALL_COUNT; call++) {
-            if (zt__matches(pattern + skipped, length - skipped, zt__call_name(call))) {
-                break;
-            }
-        }
-        if (call == ZT__CALL_COUNT) {
-            return zt__report_no_such_call(tracer, pattern + skipped, length - skipped);
-        }
-    }
-    for (call = 0; call < ZT__CALL_COUNT; call++) {
-        tracer->timed[call] = zt__has_names(list) && zt__is_selected(list, zt__call_name(call));
-    }
-    return ZE_RESULT_SUCCESS;
 }
 
 ZT__PRIVATE ze_result_t zt__copy_hooks(zt__tracer *tracer, const zt_hook *hooks, uint32_t count) {
@@ -22843,6 +22336,8 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config 
    have changed them. `timeline` is how many samples the profiler keeps. */
 ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_config *config,
                                              uint32_t timeline) {
+    const char *rest = config->calls, *pattern;
+    size_t length;
     ze_result_t result;
     uint32_t call;
     zt__forget_everything(tracer);
@@ -22861,15 +22356,25 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
     zt__configure_modules(&tracer->modules, config->modules, zt__starting_call(tracer));
     tracer->modules.profile_flags = config->profile_flags;
     tracer->modules.refuses_flags = 0;
-    result = zt__select_calls(tracer, config->calls);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__copy_hooks(tracer, config->hooks, config->hook_count);
+    while (rest && zt__next_name(&rest, &pattern, &length)) { /* each pattern must match a call */
+        size_t skipped = *pattern == '!';
+        for (call = 0; call < ZT__CALL_COUNT; call++) {
+            if (zt__matches(pattern + skipped, length - skipped, zt__call_name(call))) {
+                break;
+            }
+        }
+        if (call == ZT__CALL_COUNT) {
+            return zt__report_no_such_call(tracer, pattern + skipped, length - skipped);
+        }
     }
+    result = zt__copy_hooks(tracer, config->hooks, config->hook_count);
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
     for (call = 0; call < ZT__CALL_COUNT; call++) {
         zt__call_kind kind = zt__kind_of_call((zt__call)call);
+        tracer->timed[call] =
+            zt__has_names(config->calls) && zt__is_selected(config->calls, zt__call_name(call));
         tracer->measured[call] = (kind == ZT__KIND_LAUNCH && !config->no_launches) ||
                                  ((kind == ZT__KIND_COPY || kind == ZT__KIND_ORDER) && config->copies);
         tracer->observed[call] = zt__is_observed(tracer, config, call) != 0;
@@ -22883,14 +22388,6 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
         tracer->span_capacity = timeline;
         zt__unlock(&tracer->mutex);
     }
-    zt__find_loader_symbol("zeCommandListGetContextHandle", (void *)&tracer->get_context);
-    zt__find_loader_symbol("zeCommandListGetDeviceHandle", (void *)&tracer->get_device);
-    zt__find_loader_symbol("zeCommandListGetOrdinal", (void *)&tracer->get_ordinal);
-    zt__find_loader_symbol("zeCommandListGetFlags", (void *)&tracer->get_list_flags);
-    zt__find_loader_symbol("zeCommandListImmediateGetFlags", (void *)&tracer->get_queue_flags);
-    zt__find_loader_symbol("zeEventGetEventPool", (void *)&tracer->get_pool);
-    zt__find_loader_symbol("zeEventPoolGetFlags", (void *)&tracer->get_pool_flags);
-    zt__find_loader_symbol("zeCommandListIsGraphCaptureEnabledExt", (void *)&tracer->query_capture);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -23025,10 +22522,21 @@ ZT__PRIVATE zt__tracer *zt__create_tracer(const zt_allocator *allocator, zt__dia
     tracer->wait_timeout_ns = wait_timeout_ns;
     zt__create_mutex(&tracer->mutex);
     zt__create_mutex(&tracer->opening.mutex);
-    zt__create_mutex(&tracer->loaded.mutex);
     tracer->loaded.allocator = &tracer->allocator;
+    tracer->loaded.mutex = &tracer->mutex;
+    zt__find_loader_symbol("zeCommandListGetContextHandle", (void *)&tracer->get_context);
+    zt__find_loader_symbol("zeCommandListGetDeviceHandle", (void *)&tracer->get_device);
+    zt__find_loader_symbol("zeCommandListGetOrdinal", (void *)&tracer->get_ordinal);
+    zt__find_loader_symbol("zeCommandListGetFlags", (void *)&tracer->get_list_flags);
+    zt__find_loader_symbol("zeCommandListImmediateGetFlags", (void *)&tracer->get_queue_flags);
+    zt__find_loader_symbol("zeEventGetEventPool", (void *)&tracer->get_pool);
+    zt__find_loader_symbol("zeEventPoolGetFlags", (void *)&tracer->get_pool_flags);
+    zt__find_loader_symbol("zeCommandListIsGraphCaptureEnabledExt", (void *)&tracer->query_capture);
+    zt__create_mutex(&tracer->modules.mutex);
+    tracer->modules.allocator = *allocator;
+    tracer->modules.diagnostics = diagnostics;
+    tracer->modules.wait_timeout_ns = wait_timeout_ns;
     tracer->modules.loaded = &tracer->loaded;
-    zt__open_modules(&tracer->modules, allocator, diagnostics, wait_timeout_ns);
     return tracer;
 }
 
@@ -23045,12 +22553,17 @@ ZT__PRIVATE void zt__destroy_tracer(zt__tracer *tracer) {
     for (i = 0; i < tracer->timed_call_count; i++) {
         zt__free_timed_call(&allocator, tracer->in_order[i]);
     }
-    zt__close_modules(&tracer->modules);
+    while (tracer->modules.replacements) {
+        zt__replacement *replacement = tracer->modules.replacements;
+        tracer->modules.replacements = replacement->next;
+        zt__free(&allocator, replacement);
+    }
+    zt__free(&allocator, tracer->modules.directory);
     zt__free(&allocator, tracer->names);
     zt__free(&allocator, tracer->spans);
     zt__destroy_mutex(&tracer->mutex);
     zt__destroy_mutex(&tracer->opening.mutex);
-    zt__destroy_mutex(&tracer->loaded.mutex);
+    zt__destroy_mutex(&tracer->modules.mutex);
     zt__free(&allocator, tracer);
 }
 
@@ -23157,6 +22670,7 @@ ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler) {
 ZT_API ze_result_t zt_replace(zt_profiler *profiler, const char *kernels, ze_module_handle_t module,
                               const char *name) {
     zt__tracer *tracer = profiler ? zt__load(&profiler->tracer) : NULL;
+    zt__replacement *added = NULL;
     if (!profiler || (!tracer && !module)) {
         return ZE_RESULT_SUCCESS;
     }
@@ -23168,12 +22682,23 @@ ZT_API ze_result_t zt_replace(zt_profiler *profiler, const char *kernels, ze_mod
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
     if (module) {
-        return zt__add_replacement(&tracer->modules, kernels ? kernels : "*", module, name);
+        const zt_allocator *allocator = &profiler->config.allocator;
+        size_t size, name_size = name ? strlen(name) + 1 : 0;
+        ze_result_t result = name ? zt__check_kernel_name(&tracer->modules, module, name) : ZE_RESULT_SUCCESS;
+        if (result != ZE_RESULT_SUCCESS) {
+            return result;
+        }
+        kernels = kernels ? kernels : "*";
+        size = strlen(kernels) + 1;
+        added = (zt__replacement *)zt__allocate(allocator, 1, sizeof *added + size + name_size);
+        if (!added) {
+            return zt__report_no_memory(&profiler->diagnostics, "zt_replace", "a replacement");
+        }
+        added->module = module;
+        added->kernels = (char *)memcpy(added + 1, kernels, size);
+        added->name = name ? (char *)memcpy(added->kernels + size, name, name_size) : NULL;
     }
-    zt__lock(&tracer->modules.mutex);
-    zt__end_replacements(&tracer->modules, kernels, NULL);
-    zt__unlock(&tracer->modules.mutex);
-    return zt__free_replacements(&tracer->modules, "zt_replace");
+    return zt__change_replacements(&tracer->modules, kernels, NULL, added, "zt_replace");
 }
 
 /* ---- what was traced ------------------------------------------------------------------------------------- */
@@ -23868,7 +23393,7 @@ ZT__PRIVATE int zt__read_nesting(zt__document *document) {
         nesting->own_ns = info.own_ns;
         nesting->total_ns = info.total_ns;
         for (path = profiler->regions[i]->paths; path; path = path->next) {
-            zt__own_time(path, &estimate);
+            zt__get_own_time(path, &estimate);
             nesting->share += estimate;
             document->is_nested |= path->depth > 1;
         }
@@ -24999,7 +24524,7 @@ ZT__PRIVATE void zt__write_folded(zt__document *document) {
         double own_ns;
         zt__lock(&profiler->mutex);
         path = zt__path_at(profiler, i);
-        is_known = !zt__is_nan(zt__own_time(path, &own_ns));
+        is_known = !zt__is_nan(zt__get_own_time(path, &own_ns));
         for (depth = 0; path->depth > 0; path = path->key.outer) {
             names[depth++] = path->key.region->name;
         }
@@ -25817,7 +25342,7 @@ typedef struct zt__region_table {
     double *figures; /* of each row */
     uint32_t figure_count;
     uint32_t left_out; /* metrics with something to show, for which there was no room */
-    int shows_launch;  /* without being asked: launching takes a large part of the time of a region */
+    int shows_launch;  /* though not in config.columns: launching takes much of the time of a region */
 } zt__region_table;
 
 /* Adds the region that was read last. The table shows the mean of a metric; of a flag, in how many
@@ -25875,45 +25400,39 @@ ZT__PRIVATE int zt__compare_rows(const void *a, const void *b) {
     return one->index < other->index ? -1 : one->index > other->index;
 }
 
-/* Finds the rows around each row, and adds its share to theirs. */
-ZT__PRIVATE void zt__place_rows(const zt__document *document, zt__region_table *table,
-                                zt__row_place *places) {
-    const zt__nesting *nesting = document->nesting;
-    uint32_t i, at;
-    memset(places, 0xFF, document->region_count * sizeof *places);
-    for (i = 0; i < table->shown.row_count; i++) {
-        places[table->shown.rows[i].index].row = i;
-    }
-    for (i = 0; i < table->shown.row_count; i++) {
-        uint32_t index = table->shown.rows[i].index;
-        double share = zt__is_positive(nesting[index].share) ? nesting[index].share : 0;
-        for (at = index; at != UINT32_MAX; at = nesting[at].parent) {
-            uint32_t row = places[at].row;
-            if (row != UINT32_MAX) {
-                table->figures[(size_t)row * table->figure_count + ZT__ROW_WITH_INNER] += share;
-                if (at != index && places[index].outer == UINT32_MAX) {
-                    places[index].outer = at;
-                }
-            }
-        }
-    }
-}
-
-/* Orders the rows: largest share first, and regions inside a region below it, indented. Returns 0 without
-   memory. */
+/* Orders the rows: the largest share of a region and those inside it first, and regions inside a region below
+   it, indented. Returns 0 without memory. */
 ZT__PRIVATE int zt__order_rows(const zt__document *document, zt__region_table *table) {
     enum { INDENT = 2, DEEPEST = 8 };
     const zt_allocator *allocator = &document->profiler->config.allocator;
+    const zt__nesting *nesting = document->nesting;
     size_t regions = (size_t)document->region_count + 1; /* at least one */
     zt__row_place *places = (zt__row_place *)zt__allocate(allocator, regions, sizeof *places);
     zt__figure_row *ordered = (zt__figure_row *)zt__allocate(allocator, regions, sizeof *ordered);
     zt__figure_row *rows = table->shown.rows;
-    uint32_t i, at = UINT32_MAX, depth = 0, count = 0;
+    uint32_t i, at, depth = 0, count = 0, row_count = table->shown.row_count;
     int has_memory = places && ordered;
     if (has_memory) {
-        zt__place_rows(document, table, places);
-        qsort(rows, table->shown.row_count, sizeof *rows, zt__compare_rows);
-        for (i = table->shown.row_count; i-- > 0;) {
+        memset(places, 0xFF, regions * sizeof *places);
+        for (i = 0; i < row_count; i++) {
+            places[rows[i].index].row = i;
+        }
+        for (i = 0; i < row_count; i++) {
+            uint32_t index = rows[i].index;
+            double share = zt__is_positive(nesting[index].share) ? nesting[index].share : 0;
+            for (at = index; at != UINT32_MAX; at = nesting[at].parent) {
+                uint32_t row = places[at].row;
+                if (row != UINT32_MAX) {
+                    table->figures[(size_t)row * table->figure_count + ZT__ROW_WITH_INNER] += share;
+                    if (at != index && places[index].outer == UINT32_MAX) {
+                        places[index].outer = at;
+                    }
+                }
+            }
+        }
+        qsort(rows, row_count, sizeof *rows, zt__compare_rows);
+        at = UINT32_MAX;
+        for (i = row_count; i-- > 0;) {
             zt__row_place *place = &places[rows[i].index];
             uint32_t *first = place->outer == UINT32_MAX ? &at : &places[place->outer].first;
             place->row = i;
@@ -25941,18 +25460,6 @@ ZT__PRIVATE int zt__order_rows(const zt__document *document, zt__region_table *t
     return has_memory;
 }
 
-/* Returns whether a comma list has a name. */
-ZT__PRIVATE int zt__lists_name(const char *list, const char *name) {
-    const char *text;
-    size_t length;
-    while (zt__next_name(&list, &text, &length)) {
-        if (zt__equals(name, text, length)) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 ZT__PRIVATE void zt__add_time_columns(const zt__document *document, zt__region_table *table) {
     const zt_profiler *profiler = document->profiler;
     uint32_t i;
@@ -25962,7 +25469,12 @@ ZT__PRIVATE void zt__add_time_columns(const zt__document *document, zt__region_t
         zt__add_texts(&table->shown, ZT__ROW_DIFFERS, "passes differ", zt__differences);
     }
     for (i = 0; i < ZT__COUNT_OF(zt__time_columns); i++) {
-        int is_requested = profiler->columns && zt__lists_name(profiler->columns, zt__time_columns[i].name);
+        const char *list = profiler->columns, *name;
+        int is_requested = 0;
+        size_t length;
+        while (list && zt__next_name(&list, &name, &length)) {
+            is_requested |= zt__equals(zt__time_columns[i].name, name, length);
+        }
         if (zt__time_columns[i].figure == ZT__ROW_OWN && !document->is_nested) {
             continue; /* it is the total */
         }
@@ -26081,39 +25593,47 @@ ZT__PRIVATE void zt__write_title(zt__document *document) {
     zt__write_text(&document->writer, "\n");
 }
 
-/* Finds the rows with samples that have the largest shares. Returns how many there are, up to `most`. */
-ZT__PRIVATE uint32_t zt__find_largest_rows(const zt__figure_table *table, const zt__figure_row **found,
-                                           uint32_t most) {
-    uint32_t i, j, count = 0;
-    for (i = 0; i < table->row_count; i++) {
-        const zt__figure_row *row = &table->rows[i];
-        if (!(row->figures[ZT__ROW_COUNT] > 0)) {
-            continue;
-        }
-        for (j = count; j > 0 && row->figures[ZT__ROW_SHARE] > found[j - 1]->figures[ZT__ROW_SHARE]; j--) {
-            if (j < most) {
-                found[j] = found[j - 1];
-            }
-        }
-        if (j < most) {
-            found[j] = row;
-            count += count < most;
-        }
-    }
-    return count;
+/* Writes a paragraph about a region or kernel. */
+ZT__PRIVATE void zt__write_paragraph_about(zt__document *document, const char *name, const char *text) {
+    zt__paragraph paragraph;
+    zt__writer shortened;
+    zt__begin_writing(&shortened, NULL, NULL);
+    shortened.stopped = 1; /* it only keeps the bytes */
+    zt__write_shortened(&shortened, name, document->room / 2);
+    zt__write_bytes(&shortened, "", 1);
+    paragraph = zt__begin_paragraph(&document->writer, document->room, 2, 4);
+    zt__add_text(&paragraph, shortened.bytes);
+    zt__add_text(&paragraph, ": ");
+    zt__add_text(&paragraph, text);
+    zt__end_paragraph(&paragraph);
 }
 
 /* Writes what limits the regions with the largest shares, a paragraph each. */
 ZT__PRIVATE void zt__write_limits(zt__document *document, const zt__region_table *table) {
     enum { SHOWN = 3 };
     zt_profiler *profiler = document->profiler;
-    const zt__figure_row *rows[SHOWN];
+    const zt__figure_row *largest[SHOWN];
     zt_limit_info infos[SHOWN];
     zt__paragraph paragraph;
-    zt__writer name;
-    uint32_t i, count = zt__find_largest_rows(&table->shown, rows, SHOWN), known = 0;
+    uint32_t i, place, count = 0, known = 0;
+    for (i = 0; i < table->shown.row_count; i++) {
+        const zt__figure_row *row = &table->shown.rows[i];
+        double share = row->figures[ZT__ROW_SHARE];
+        if (!(row->figures[ZT__ROW_COUNT] > 0)) {
+            continue;
+        }
+        for (place = count; place > 0 && share > largest[place - 1]->figures[ZT__ROW_SHARE]; place--) {
+            if (place < SHOWN) {
+                largest[place] = largest[place - 1];
+            }
+        }
+        if (place < SHOWN) {
+            largest[place] = row;
+            count += count < SHOWN;
+        }
+    }
     for (i = 0; i < count; i++) {
-        zt__find_limit(profiler, &table->advice, zt__record_at(profiler, rows[i]->index), &infos[i]);
+        zt__find_limit(profiler, &table->advice, zt__record_at(profiler, largest[i]->index), &infos[i]);
         known += infos[i].limit != ZT_LIMIT_UNKNOWN;
     }
     if (count == 0 || (known == 0 && profiler->metric_count == 0)) {
@@ -26128,15 +25648,7 @@ ZT__PRIVATE void zt__write_limits(zt__document *document, const zt__region_table
     }
     zt__end_paragraph(&paragraph);
     for (i = 0; i < count && known > 0; i++) {
-        zt__begin_writing(&name, NULL, NULL);
-        name.stopped = 1; /* it only keeps the bytes */
-        zt__write_shortened(&name, rows[i]->name, document->room / 2);
-        zt__write_bytes(&name, "", 1);
-        paragraph = zt__begin_paragraph(&document->writer, document->room, 2, 4);
-        zt__add_text(&paragraph, name.bytes);
-        zt__add_text(&paragraph, ": ");
-        zt__add_text(&paragraph, infos[i].text);
-        zt__end_paragraph(&paragraph);
+        zt__write_paragraph_about(document, largest[i]->name, infos[i].text);
     }
 }
 
@@ -26146,47 +25658,19 @@ ZT__PRIVATE void zt__write_table_note(zt__document *document, const char *text) 
     zt__end_paragraph(&paragraph);
 }
 
-/* Explains the columns of latencies, and writes how samples cover the time of the device. */
-ZT__PRIVATE void zt__write_latency_notes(zt__document *document, const zt__region_table *table) {
-    const zt_profiler *profiler = document->profiler;
-    int shows_queue = 0, shows_launch = 0;
-    char text[256];
-    uint32_t i;
-    for (i = 0; i < table->shown.column_count; i++) {
-        shows_queue |= table->shown.columns[i].figure == ZT__ROW_QUEUE;
-        shows_launch |= table->shown.columns[i].figure == ZT__ROW_LAUNCH;
-    }
-    if ((shows_queue || shows_launch) && profiler->device && !profiler->config.timeline) {
-        zt__write_table_note(document,
-                             "Latencies are not measured without a timeline: set ZT_TIMELINE=1000.");
-    } else {
-        if (shows_queue) {
-            zt__write_table_note(document,
-                                 "\"queued\" is the median time from the append to the execution of "
-                                 "the list.");
-        }
-        if (shows_launch) {
-            zt__write_table_note(document,
-                                 "\"launch\" is the median time from the submission by the host to the "
-                                 "begin on the device.");
-        }
-    }
-    zt__describe_overlap(zt__read_overlap(document), text, sizeof text);
-    if (text[0]) {
-        zt__write_table_note(document, text);
-    }
-}
-
-/* Writes what the table does not show, why, and what to do. */
+/* Writes what the table does not show, why, and what to do; what its columns of latencies are; and how
+   samples cover the time of the device. */
 ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table *table) {
     zt_profiler *profiler = document->profiler;
     zt_availability availability = zt_get_availability(profiler);
     const char *list = profiler->columns, *text;
     char name[ZET_MAX_METRIC_NAME], note[ZET_MAX_METRIC_NAME + sizeof(zt__nearest) + 64];
+    int shows_queue = 0, shows_launch = 0;
     zt__nearest nearest;
     size_t length;
+    uint32_t i;
     if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
-        list = NULL; /* the note that says why there are no metrics is enough */
+        list = NULL; /* the note about why there are no metrics is enough */
     }
     while (list && zt__next_name(&list, &text, &length)) {
         zt__copy_text(name, sizeof name, text, length);
@@ -26208,7 +25692,27 @@ ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table
                  (unsigned)table->left_out);
         zt__write_table_note(document, table->left_out ? note : "Metrics are means per sample.");
     }
-    zt__write_latency_notes(document, table);
+    for (i = 0; i < table->shown.column_count; i++) {
+        shows_queue |= table->shown.columns[i].figure == ZT__ROW_QUEUE;
+        shows_launch |= table->shown.columns[i].figure == ZT__ROW_LAUNCH;
+    }
+    if ((shows_queue || shows_launch) && profiler->device && !profiler->config.timeline) {
+        zt__write_table_note(document,
+                             "Latencies are not measured without a timeline: set ZT_TIMELINE=1000.");
+        shows_queue = shows_launch = 0;
+    }
+    if (shows_queue) {
+        zt__write_table_note(document,
+                             "\"queued\" is the median time from the append to the execution of the list.");
+    }
+    if (shows_launch) {
+        zt__write_table_note(document, "\"launch\" is the median time from the submission by the host to the "
+                                       "begin on the device.");
+    }
+    zt__describe_overlap(zt__read_overlap(document), note, sizeof note);
+    if (note[0]) {
+        zt__write_table_note(document, note);
+    }
     zt__list_notes(document, zt__write_table_note);
 }
 
@@ -26229,6 +25733,18 @@ enum {
     ZT__KERNEL_ROW_ARGUMENTS,
     ZT__KERNEL_ROW_FIGURES
 };
+
+static const struct {
+    uint32_t figure;
+    const char *name, *units;
+    int rank;
+} zt__kernel_columns[] = {
+    {ZT__KERNEL_ROW_SHARE, "share", "%", 1},         {ZT__KERNEL_ROW_LAUNCHES, "launches appended", "", 0},
+    {ZT__KERNEL_ROW_MODULE, "module", NULL, 0},      {ZT__KERNEL_ROW_SIZE, "group size", NULL, 0},
+    {ZT__KERNEL_ROW_OCCUPANCY, "occupancy", "%", 1}, {ZT__KERNEL_ROW_SIMD, "SIMD", "", 1},
+    {ZT__KERNEL_ROW_REGISTERS, "registers", "", 1},  {ZT__KERNEL_ROW_SPILL, "spill", "bytes", 1},
+    {ZT__KERNEL_ROW_SLM, "SLM", "bytes", 2},         {ZT__KERNEL_ROW_PRIVATE, "private", "bytes", 2},
+    {ZT__KERNEL_ROW_BARRIERS, "barriers", "", 3},    {ZT__KERNEL_ROW_ARGUMENTS, "arguments", "", 3}};
 
 /* What a table of kernels holds beside its figures. */
 typedef struct zt__kernel_table {
@@ -26269,7 +25785,7 @@ ZT__PRIVATE void zt__read_kernel_row(zt__document *document, zt__kernel_table *t
         strcpy(table->sizes[index].text, "-");
     }
     strcpy(table->modules[index].text, "-");
-    if (info.module) { /* eight digits tell the modules of a program apart */
+    if (info.module) { /* eight digits differ between the modules of a program */
         snprintf(table->modules[index].text, sizeof table->modules[index].text, "%08x",
                  (unsigned)(info.module >> 32));
     }
@@ -26296,43 +25812,11 @@ ZT__PRIVATE int zt__compare_kernel_rows(const void *a, const void *b) {
     return one->index < other->index ? -1 : 1;
 }
 
-ZT__PRIVATE void zt__add_kernel_columns(zt__kernel_table *table) {
-    static const struct {
-        uint32_t figure;
-        const char *name, *units;
-        int rank;
-    } columns[] = {{ZT__KERNEL_ROW_SHARE, "share", "%", 1},
-                   {ZT__KERNEL_ROW_LAUNCHES, "launches appended", "", 0},
-                   {ZT__KERNEL_ROW_SIZE, "group size", "", 0},
-                   {ZT__KERNEL_ROW_OCCUPANCY, "occupancy", "%", 1},
-                   {ZT__KERNEL_ROW_SIMD, "SIMD", "", 1},
-                   {ZT__KERNEL_ROW_REGISTERS, "registers", "", 1},
-                   {ZT__KERNEL_ROW_SPILL, "spill", "bytes", 1},
-                   {ZT__KERNEL_ROW_SLM, "SLM", "bytes", 2},
-                   {ZT__KERNEL_ROW_PRIVATE, "private", "bytes", 2},
-                   {ZT__KERNEL_ROW_BARRIERS, "barriers", "", 3},
-                   {ZT__KERNEL_ROW_ARGUMENTS, "arguments", "", 3}};
-    uint32_t i;
-    for (i = 0; i < ZT__COUNT_OF(columns); i++) {
-        if (columns[i].figure == ZT__KERNEL_ROW_SIZE) {
-            if (table->is_ambiguous) {
-                zt__add_texts(&table->shown, ZT__KERNEL_ROW_MODULE, "module", table->module_texts);
-            }
-            zt__add_texts(&table->shown, ZT__KERNEL_ROW_SIZE, columns[i].name, table->size_texts);
-        } else {
-            zt__add_figures(&table->shown, columns[i].figure, columns[i].name, columns[i].units,
-                            columns[i].units[0] == 'b', columns[i].rank);
-        }
-    }
-}
-
 /* Writes the advice about the kernels, those with the largest shares first, a paragraph each. */
 ZT__PRIVATE void zt__write_kernel_advice(zt__document *document, const zt__figure_table *table) {
     enum { SHOWN = 10 };
     uint32_t i, shown = 0, others = 0;
     zt_kernel_info info;
-    zt__paragraph paragraph;
-    zt__writer name;
     char text[128];
     for (i = 0; i < table->row_count; i++) {
         zt_get_kernel(document->profiler, table->rows[i].index, &info);
@@ -26343,16 +25827,8 @@ ZT__PRIVATE void zt__write_kernel_advice(zt__document *document, const zt__figur
             others++;
             continue;
         }
-        zt__begin_writing(&name, NULL, NULL);
-        name.stopped = 1; /* it only keeps the bytes */
-        zt__write_shortened(&name, table->rows[i].name, document->room / 2);
-        zt__write_bytes(&name, "", 1);
         zt__write_text(&document->writer, shown++ ? "" : "\n");
-        paragraph = zt__begin_paragraph(&document->writer, document->room, 2, 4);
-        zt__add_text(&paragraph, name.bytes);
-        zt__add_text(&paragraph, ": ");
-        zt__add_text(&paragraph, info.advice);
-        zt__end_paragraph(&paragraph);
+        zt__write_paragraph_about(document, table->rows[i].name, info.advice);
     }
     if (others) {
         snprintf(text, sizeof text, "What to do about %u more is in JSON and CSV.", (unsigned)others);
@@ -26383,7 +25859,17 @@ ZT__PRIVATE void zt__write_table_of_kernels(zt__document *document) {
         }
         table.shown.row_count = count;
         qsort(table.shown.rows, count, sizeof *table.shown.rows, zt__compare_kernel_rows);
-        zt__add_kernel_columns(&table);
+        for (i = 0; i < ZT__COUNT_OF(zt__kernel_columns); i++) {
+            uint32_t figure = zt__kernel_columns[i].figure;
+            const char *name = zt__kernel_columns[i].name, *units = zt__kernel_columns[i].units;
+            if (units) {
+                zt__add_figures(&table.shown, figure, name, units, units[0] == 'b',
+                                zt__kernel_columns[i].rank);
+            } else if (figure == ZT__KERNEL_ROW_SIZE || table.is_ambiguous) {
+                zt__add_texts(&table.shown, figure, name,
+                              figure == ZT__KERNEL_ROW_SIZE ? table.size_texts : table.module_texts);
+            }
+        }
         zt__fit_columns(&table.shown, document->room);
         zt__write_text(&document->writer, "\nKernels; group size and occupancy are those of most launches\n");
         zt__write_figures(&document->writer, &table.shown, document->room);
@@ -26443,10 +25929,6 @@ ZT__PRIVATE void zt__write_table_of_calls(zt__document *document) {
     zt__free(allocator, table.rows);
     zt__free(allocator, figures);
 }
-
-#endif
-
-#ifdef ZETOOLS_TRACER
 
 /* Returns the name of a row: the kernel, which is shortened, and the place in it. NULL without memory. */
 ZT__PRIVATE char *zt__name_hot_row(const zt__hotspots *hotspots, const zt__hot_row *row) {
@@ -30345,22 +29827,6 @@ ZT__PRIVATE uint32_t zt__clamp(uint32_t value, uint32_t least, uint32_t most) {
 /* The default of zt_bench_config.max_change. */
 #define ZT__MAX_FREQUENCY_CHANGE 0.02
 
-/* Replaces what is 0 by its default. */
-ZT__PRIVATE zt_bench_config zt__fill_in_defaults(const zt_bench_config *given) {
-    enum { LEAST_SAMPLES = 10 };
-    zt_bench_config config = *given;
-    uint32_t max_samples = given->max_samples ? given->max_samples : (uint32_t)ZT_BENCH_SAMPLES;
-    config.warm_up = given->warm_up ? given->warm_up : 3;
-    config.max_samples = zt__clamp(max_samples, LEAST_SAMPLES, ZT_BENCH_SAMPLES);
-    config.min_samples = zt__clamp(given->min_samples, LEAST_SAMPLES, config.max_samples);
-    config.max_time_ns = given->max_time_ns ? given->max_time_ns : UINT64_C(10000000000);
-    config.precision = zt__is_positive(given->precision) ? given->precision : 0.01;
-    config.max_change = zt__is_positive(given->max_change) ? given->max_change : ZT__MAX_FREQUENCY_CHANGE;
-    config.counter_runs = given->counter_runs ? given->counter_runs : 5;
-    config.tolerance = zt__is_positive(given->tolerance) ? given->tolerance : 0.02;
-    return config;
-}
-
 typedef struct zt__stop_rule {
     const zt_bench_config *limits;
     uint64_t deadline;
@@ -30624,7 +30090,9 @@ ZT__PRIVATE void zt__close_bench(zt__bench *bench) {
 /* Checks the configuration and prepares a benchmark. On failure nothing is left to close. */
 ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_profiler *profiler,
                                        const zt_bench_config *config) {
+    enum { LEAST_SAMPLES = 10 };
     zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
+    zt_bench_config *complete = &bench->config;
     ze_result_t result = ZE_RESULT_SUCCESS;
     if (!config) {
         return zt__report_null(diagnostics, call, "config");
@@ -30634,7 +30102,17 @@ ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_pr
     }
     memset(bench, 0, sizeof *bench);
     bench->call = call;
-    bench->config = zt__fill_in_defaults(config);
+    *complete = *config;
+    complete->warm_up = config->warm_up ? config->warm_up : 3;
+    complete->max_samples = config->max_samples ? config->max_samples : (uint32_t)ZT_BENCH_SAMPLES;
+    complete->max_samples = zt__clamp(complete->max_samples, LEAST_SAMPLES, ZT_BENCH_SAMPLES);
+    complete->min_samples = zt__clamp(config->min_samples, LEAST_SAMPLES, complete->max_samples);
+    complete->max_time_ns = config->max_time_ns ? config->max_time_ns : UINT64_C(10000000000);
+    complete->precision = zt__is_positive(config->precision) ? config->precision : 0.01;
+    complete->max_change =
+        zt__is_positive(config->max_change) ? config->max_change : ZT__MAX_FREQUENCY_CHANGE;
+    complete->counter_runs = config->counter_runs ? config->counter_runs : 5;
+    complete->tolerance = zt__is_positive(config->tolerance) ? config->tolerance : 0.02;
     bench->region = config->region;
     bench->profiler = profiler;
     bench->series = (zt__series *)zt__allocate(zt__allocator_of(profiler), 1, sizeof *bench->series);
@@ -30665,27 +30143,6 @@ ZT__PRIVATE int zt__has_nothing_to_run(const zt_profiler *profiler, const zt_ben
     return (!profiler || !profiler->device) && config && config->run && !config->measure;
 }
 
-/* Runs the work with metrics, several times in each pass of the profiler. These runs are no samples. */
-ZT__PRIVATE void zt__run_with_counters(zt__bench *bench, zt_bench_result *result) {
-    uint32_t i, taken = 0, runs = bench->config.counter_runs;
-    double *samples = bench->series->samples; /* free to use: the samples are in the result */
-    if (bench->config.measure || bench->profiler->metric_count == 0) {
-        return;
-    }
-    for (i = 0; i < runs; i++) {
-        ZT_PASSES(bench->profiler) {
-            double sample = zt__run_work(bench, bench->profiler);
-            if (!zt__is_nan(sample) && taken < ZT_BENCH_SAMPLES) {
-                samples[taken++] = sample;
-            }
-        }
-    }
-    result->counter_runs = runs;
-    result->region = zt__find_region(bench->profiler, bench->region);
-    result->counter_median = zt__quantile(samples, taken, 0.5);
-    result->perturbation = result->counter_median / result->median;
-}
-
 static const char *const zt__bench_ends[] = {"not run", "precise", "noise", "time", "full"};
 
 ZT_API const char *zt_bench_end_name(zt_bench_end end) {
@@ -30696,6 +30153,8 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
     zt__bench bench;
     zt__stop_rule rule;
     ze_result_t opened;
+    double sample;
+    uint32_t i, taken = 0;
     int has_sample;
     if (!result) {
         return zt__report_null(zt__diagnostics_of(profiler), "zt_bench", "result");
@@ -30717,8 +30176,20 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
         }
     } while (has_sample && result->end == ZT_BENCH_NOT_RUN);
     zt__describe_series(result, bench.series, &bench.config);
-    if (has_sample) {
-        zt__run_with_counters(&bench, result);
+    if (has_sample && !bench.config.measure && profiler->metric_count > 0) {
+        double *samples = bench.series->samples; /* free to use: the samples are in the result */
+        for (i = 0; i < bench.config.counter_runs; i++) {
+            ZT_PASSES(profiler) {
+                sample = zt__run_work(&bench, profiler);
+                if (!zt__is_nan(sample) && taken < ZT_BENCH_SAMPLES) {
+                    samples[taken++] = sample;
+                }
+            }
+        }
+        result->counter_runs = bench.config.counter_runs;
+        result->region = zt__find_region(profiler, bench.region);
+        result->counter_median = zt__quantile(samples, taken, 0.5);
+        result->perturbation = result->counter_median / result->median;
     }
     zt__copy_text(result->name, sizeof result->name, zt__bench_name(&bench), strlen(zt__bench_name(&bench)));
     zt__close_bench(&bench);
@@ -30832,22 +30303,6 @@ ZT__PRIVATE void zt__fill_bench_row(const zt_profiler *profiler, const zt_bench_
     }
 }
 
-ZT__PRIVATE void zt__add_bench_columns(zt__figure_table *table, int are_changed) {
-    zt__add_figures(table, ZT__BENCH_MEDIAN, "median", "ns", 1, 0);
-    zt__add_figures(table, ZT__BENCH_INTERVAL, "95% +-", "percent", 0, 0);
-    zt__add_figures(table, ZT__BENCH_MINIMUM, "minimum", "ns", 1, 0);
-    zt__add_figures(table, ZT__BENCH_BYTES, "bytes", "bytes/s", 1, 1);
-    zt__add_figures(table, ZT__BENCH_ITEMS, "items", "/s", 1, 1);
-    zt__add_figures(table, ZT__BENCH_COUNT, "samples", "", 0, 0);
-    zt__add_figures(table, ZT__BENCH_OUTLIERS, "outliers", "", 0, 2);
-    zt__add_texts(table, ZT__BENCH_END, "ended by", zt__bench_ends);
-    zt__add_figures(table, ZT__BENCH_SLOWDOWN, "with counters", "times", 0, 2);
-    zt__add_figures(table, ZT__BENCH_MHZ, "frequency", "MHz", 0, 2);
-    if (are_changed) {
-        zt__add_figures(table, ZT__BENCH_CHANGED, "at another frequency", "", 0, 2);
-    }
-}
-
 /* Writes a table of results, `room` columns wide. Returns 0 without memory. */
 ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *profiler,
                                       const zt_bench_result *results, uint32_t count, size_t room) {
@@ -30875,7 +30330,19 @@ ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *pro
     }
     if (is_complete) {
         zt__choose_time_unit(&table, ZT__BENCH_MINIMUM, ZT__BENCH_MEDIAN);
-        zt__add_bench_columns(&table, are_changed > 0);
+        zt__add_figures(&table, ZT__BENCH_MEDIAN, "median", "ns", 1, 0);
+        zt__add_figures(&table, ZT__BENCH_INTERVAL, "95% +-", "percent", 0, 0);
+        zt__add_figures(&table, ZT__BENCH_MINIMUM, "minimum", "ns", 1, 0);
+        zt__add_figures(&table, ZT__BENCH_BYTES, "bytes", "bytes/s", 1, 1);
+        zt__add_figures(&table, ZT__BENCH_ITEMS, "items", "/s", 1, 1);
+        zt__add_figures(&table, ZT__BENCH_COUNT, "samples", "", 0, 0);
+        zt__add_figures(&table, ZT__BENCH_OUTLIERS, "outliers", "", 0, 2);
+        zt__add_texts(&table, ZT__BENCH_END, "ended by", zt__bench_ends);
+        zt__add_figures(&table, ZT__BENCH_SLOWDOWN, "with counters", "times", 0, 2);
+        zt__add_figures(&table, ZT__BENCH_MHZ, "frequency", "MHz", 0, 2);
+        if (are_changed > 0) {
+            zt__add_figures(&table, ZT__BENCH_CHANGED, "at another frequency", "", 0, 2);
+        }
         if (zt_get_metric_count(profiler) > 0) {
             zt__prepare_advice(profiler, &advice);
             is_complete = zt__add_ranked_columns(profiler, &advice, &table, figures, figure_count,
@@ -30913,12 +30380,23 @@ static const char zt__bench_columns[] =
     "quartile3_ns,min_ns,max_ns,frequency_mhz,bytes_per_second,items_per_second,perturbation,date,device,"
     "driver_version,core_clock_mhz,zetools\n";
 
-/* Writes a line for each result, with the number of all, by which a reader notices that some are missing. */
-ZT__PRIVATE void zt__write_bench_csv(zt__writer *writer, const zt__benches *benches) {
+/* Writes results: a table, `room` columns wide, or CSV with a line for each result and the number of all, by
+   which a reader notices that some are missing. Returns UNKNOWN, without a message, if `write` stopped it. */
+ZT__PRIVATE ze_result_t zt__write_benches(const zt__benches *benches, size_t room, zt_write_fn write,
+                                          void *user) {
     const zt_profiler *profiler = benches->profiler;
     zt__date date = zt__format_now();
+    zt__writer writer;
     uint32_t i, j;
-    zt__write_text(writer, zt__bench_columns);
+    zt__begin_writing(&writer, write, user);
+    if (benches->format == ZT_FORMAT_TABLE) {
+        if (benches->count > 0 &&
+            !zt__write_bench_table(&writer, profiler, benches->results, benches->count, room)) {
+            return zt__report_no_memory(zt__diagnostics_of(profiler), benches->call, "a table");
+        }
+        return zt__end_writing(&writer) ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNKNOWN;
+    }
+    zt__write_text(&writer, zt__bench_columns);
     for (i = 0; i < benches->count; i++) {
         const zt_bench_result *result = &benches->results[i];
         const double figures[] = {result->median,
@@ -30932,39 +30410,21 @@ ZT__PRIVATE void zt__write_bench_csv(zt__writer *writer, const zt__benches *benc
                                   result->bytes_per_second,
                                   result->items_per_second,
                                   result->perturbation};
-        zt__print(writer, "%u,%u,", (unsigned)ZT__BENCH_LAYOUT, (unsigned)benches->count);
-        zt__write_csv_field(writer, result->name);
-        zt__print(writer, ",%u,%u,%u,%s", (unsigned)result->count, (unsigned)result->outliers,
+        zt__print(&writer, "%u,%u,", (unsigned)ZT__BENCH_LAYOUT, (unsigned)benches->count);
+        zt__write_csv_field(&writer, result->name);
+        zt__print(&writer, ",%u,%u,%u,%s", (unsigned)result->count, (unsigned)result->outliers,
                   (unsigned)result->changed, zt_bench_end_name(result->end));
         for (j = 0; j < ZT__COUNT_OF(figures); j++) {
-            zt__write_text(writer, ",");
-            zt__write_csv_number(writer, figures[j]);
+            zt__write_text(&writer, ",");
+            zt__write_csv_number(&writer, figures[j]);
         }
-        zt__print(writer, ",%s,", date.text);
-        zt__write_csv_field(writer, profiler ? profiler->device_name : "");
-        zt__print(writer, ",%s,", profiler ? profiler->facts.driver_version : "");
+        zt__print(&writer, ",%s,", date.text);
+        zt__write_csv_field(&writer, profiler ? profiler->device_name : "");
+        zt__print(&writer, ",%s,", profiler ? profiler->facts.driver_version : "");
         if (profiler && profiler->facts.core_clock_mhz) {
-            zt__print(writer, "%u", (unsigned)profiler->facts.core_clock_mhz);
+            zt__print(&writer, "%u", (unsigned)profiler->facts.core_clock_mhz);
         }
-        zt__write_text(writer, "," ZETOOLS_VERSION "\n");
-    }
-}
-
-/* Writes results; a table is `room` columns wide. Returns UNKNOWN, without a message, if `write` stopped it.
- */
-ZT__PRIVATE ze_result_t zt__write_benches(const zt__benches *benches, size_t room, zt_write_fn write,
-                                          void *user) {
-    zt__writer writer;
-    int is_complete = 1;
-    zt__begin_writing(&writer, write, user);
-    if (benches->format == ZT_FORMAT_CSV) {
-        zt__write_bench_csv(&writer, benches);
-    } else if (benches->count > 0) {
-        is_complete =
-            zt__write_bench_table(&writer, benches->profiler, benches->results, benches->count, room);
-    }
-    if (!is_complete) {
-        return zt__report_no_memory(zt__diagnostics_of(benches->profiler), benches->call, "a table");
+        zt__write_text(&writer, "," ZETOOLS_VERSION "\n");
     }
     return zt__end_writing(&writer) ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNKNOWN;
 }
@@ -31382,45 +30842,15 @@ ZT__PRIVATE ze_result_t zt__compare_with_file(zt__changes *changes, const zt_ben
     return ZE_RESULT_SUCCESS;
 }
 
-/* Writes what is to be known about the table of changes. */
-ZT__PRIVATE void zt__write_change_notes(zt__writer *writer, const zt__changes *changes, size_t room) {
-    const zt_bench_changes *counts = &changes->counts;
-    zt__paragraph note = zt__begin_paragraph(writer, room, 0, 0);
-    zt__add_formatted(&note, "%u slower, %u faster, %u same, %u missing, %u new, compared with ",
-                      (unsigned)counts->slower, (unsigned)counts->faster, (unsigned)counts->same,
-                      (unsigned)counts->missing, (unsigned)counts->added);
-    zt__add_text(&note, changes->file.path);
-    zt__add_formatted(&note, "%s%s.", *changes->file.date ? " of " : "", changes->file.date);
-    zt__end_paragraph(&note);
-    if (changes->greatest_tolerance > 0) {
-        note = zt__begin_paragraph(writer, room, 0, 0);
-        zt__add_text(&note, "Slower or faster are those whose whole interval is beyond the tolerance of ");
-        if (changes->least_tolerance < changes->greatest_tolerance) {
-            zt__add_formatted(&note, "%g%% to ", changes->least_tolerance * 100);
-        }
-        zt__add_formatted(&note, "%g%%.", changes->greatest_tolerance * 100);
-        zt__end_paragraph(&note);
-    }
-    if (counts->other_conditions) {
-        note = zt__begin_paragraph(writer, room, 0, 0);
-        zt__add_text(&note, changes->conditions);
-        if (changes->at_other_frequency > 0) {
-            zt__add_formatted(&note, "%u benchmark%s ran at another frequency; %s",
-                              (unsigned)changes->at_other_frequency,
-                              changes->at_other_frequency == 1 ? "" : "s", changes->first_frequency);
-        }
-        zt__add_text(&note, "So the changes need not be those of the program.");
-        zt__end_paragraph(&note);
-    }
-}
-
 /* Writes the table of changes, and notes below it. */
 ZT__PRIVATE ze_result_t zt__write_changes_to_file(const void *content, FILE *file) {
     static const char *const verdicts[] = {"same", "faster", "slower", "missing", "new"};
     const zt__changes *changes = (const zt__changes *)content;
+    const zt_bench_changes *counts = &changes->counts;
     size_t room = zt__get_room(file == stdout);
     zt__figure_column columns[ZT__CHANGE_FIGURES];
     zt__figure_table table;
+    zt__paragraph note;
     zt__writer writer;
     memset(&table, 0, sizeof table);
     table.heading = "benchmark";
@@ -31438,7 +30868,33 @@ ZT__PRIVATE ze_result_t zt__write_changes_to_file(const void *content, FILE *fil
     zt__fit_columns(&table, room);
     zt__begin_writing(&writer, zt__write_to_file, file);
     zt__write_figures(&writer, &table, room);
-    zt__write_change_notes(&writer, changes, room);
+    note = zt__begin_paragraph(&writer, room, 0, 0);
+    zt__add_formatted(&note, "%u slower, %u faster, %u same, %u missing, %u new, compared with ",
+                      (unsigned)counts->slower, (unsigned)counts->faster, (unsigned)counts->same,
+                      (unsigned)counts->missing, (unsigned)counts->added);
+    zt__add_text(&note, changes->file.path);
+    zt__add_formatted(&note, "%s%s.", *changes->file.date ? " of " : "", changes->file.date);
+    zt__end_paragraph(&note);
+    if (changes->greatest_tolerance > 0) {
+        note = zt__begin_paragraph(&writer, room, 0, 0);
+        zt__add_text(&note, "Slower or faster are those whose whole interval is beyond the tolerance of ");
+        if (changes->least_tolerance < changes->greatest_tolerance) {
+            zt__add_formatted(&note, "%g%% to ", changes->least_tolerance * 100);
+        }
+        zt__add_formatted(&note, "%g%%.", changes->greatest_tolerance * 100);
+        zt__end_paragraph(&note);
+    }
+    if (counts->other_conditions) {
+        note = zt__begin_paragraph(&writer, room, 0, 0);
+        zt__add_text(&note, changes->conditions);
+        if (changes->at_other_frequency > 0) {
+            zt__add_formatted(&note, "%u benchmark%s ran at another frequency; %s",
+                              (unsigned)changes->at_other_frequency,
+                              changes->at_other_frequency == 1 ? "" : "s", changes->first_frequency);
+        }
+        zt__add_text(&note, "So the changes need not be those of the program.");
+        zt__end_paragraph(&note);
+    }
     return zt__end_writing(&writer) ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNKNOWN;
 }
 

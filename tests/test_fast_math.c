@@ -114,7 +114,8 @@ static void test_what_is_not_there(void **state) {
     measure(w, profiler, 20);
     for (uint32_t metric = 0; metric < zt_get_metric_count(profiler); metric++)
         check_figures(profiler, metric, 20);
-    assert_contains(written_here(profiler, ZT_FORMAT_TABLE), " us "); /* units stand over the figures */
+    const char *table = written_here(profiler, ZT_FORMAT_TABLE); /* units stand over the figures */
+    assert_true(strstr(table, " us ") || strstr(table, " ms "));
     assert_int_not_equal(zt_get_stats(profiler, 1, 0, &stats), ZE_RESULT_SUCCESS);
     assert_true(is_missing(stats.sum) && is_missing(stats.median));
     zt_close(profiler);

@@ -284,9 +284,9 @@ static void test_overwritten(void **state) {
     check_work(w);
 }
 
-/* The first of two executions that overlap is read before the second begins: then neither was overwritten. */
-static void test_read_before_it_is_overwritten(void **state) {
-    world *w = *state;
+/* The first of two executions that overlap is read before the second begins: then neither was overwritten.
+   `end` ends the recording before the second is read. */
+static void read_before_it_is_overwritten(world *w, void (*end)(world *w, zt_profiler *profiler)) {
     ze_event_handle_t gate;
     create_event(w, 1, &gate);
     zt_config config = config_of(w);
@@ -301,19 +301,48 @@ static void test_read_before_it_is_overwritten(void **state) {
     assert_int_equal(zt_get_cause(profiler, ZT_LOST_OVERWRITTEN), 1);
     for (uint64_t i = 1; i <= 2; i++) {
         ok(zeEventHostSignal(gate));
+        if (i == 2) {
+            finish_queue(w);
+            end(w, profiler);
+        }
         while (zt_get_counts(profiler).collected < i) {
             zt_collect(profiler, 0);
             nap();
         }
         check_identity(profiler);
     }
-    finish_queue(w);
     assert_counts(profiler, counted(2, 2, 0, 0, 0));
     assert_int_equal(zt_get_cause(profiler, ZT_LOST_OVERWRITTEN), 0);
     assert_int_equal(zt_get_counts(profiler).unobserved_lists, 0);
     w->launches += 2;
     ok(zeEventDestroy(gate));
     check_work(w);
+}
+
+static void keep_recording(world *w, zt_profiler *profiler) {
+    (void)w, (void)profiler;
+}
+
+static void reset_recording(world *w, zt_profiler *profiler) {
+    ok(zt_reset(profiler, w->list));
+}
+
+static void destroy_recording(world *w, zt_profiler *profiler) {
+    zt_release(profiler, w->list);
+    ok(zeCommandListDestroy(w->list));
+    create_list(w, &w->list);
+}
+
+static void test_read_before_it_is_overwritten(void **state) {
+    read_before_it_is_overwritten(*state, keep_recording);
+}
+
+static void test_read_after_a_reset(void **state) {
+    read_before_it_is_overwritten(*state, reset_recording);
+}
+
+static void test_read_after_a_release(void **state) {
+    read_before_it_is_overwritten(*state, destroy_recording);
 }
 
 /* Collects without waiting by the clock, until so many samples were measured or lost. */
@@ -860,6 +889,8 @@ int main(void) {
         TEST(test_batch_not_calculated),
         TEST(test_overwritten),
         TEST(test_read_before_it_is_overwritten),
+        TEST(test_read_after_a_reset),
+        TEST(test_read_after_a_release),
         TEST(test_begun_before_it_was_announced),
         TEST(test_refused_while_the_last_execution_runs),
         TEST(test_execution_of_an_immediate_list_is_refused),

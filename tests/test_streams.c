@@ -915,6 +915,9 @@ static void test_refusals_say_why(void **state) {
     gpu.behave(SOFTGPU_NO_PERMISSION, 1);
     expect_refusal(w, NULL, ZE_RESULT_ERROR_UNKNOWN, "zetMetricStreamerOpen failed");
     gpu.reset();
+    gpu.behave(SOFTGPU_ONLY_EVENT_BASED, 1);
+    expect_refusal(w, NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, "NO_SUCH_GROUP");
+    gpu.reset();
     gpu.behave(SOFTGPU_NO_METRIC_LIBRARY, 1);
     expect_refusal(w, NULL, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, "libigdmd");
     gpu.reset();

@@ -342,7 +342,8 @@ static uint32_t list_groups(sg_metrics *metrics, zet_metric_group_handle_t liste
     uint32_t count = 0;
     for (uint32_t i = 0; i < SG_SETS; i++)
         for (uint32_t k = 0; k < SG_SAMPLINGS; k++)
-            if (metrics->groups[i][k] && is_listed(&sets[i]))
+            if (metrics->groups[i][k] && is_listed(&sets[i]) &&
+                !(metrics->groups[i][k]->sampling == TIME && sg_behaviour_is_on(SOFTGPU_ONLY_EVENT_BASED)))
                 listed[count++] = (zet_metric_group_handle_t)metrics->groups[i][k];
     return count;
 }

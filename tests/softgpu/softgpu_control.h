@@ -21,6 +21,7 @@ extern "C" {
     X(METRICS_NOT_ENABLED)        /* groups: DEPENDENCY_UNAVAILABLE until they are enabled; see below */     \
     X(NO_METRIC_LIBRARY)          /* no metric group is listed */                                            \
     X(ONLY_STALL_SAMPLING)        /* one IP-sampling group is all that is listed */                          \
+    X(ONLY_EVENT_BASED)           /* no time-based group is listed */                                        \
     X(STALL_SAMPLING)             /* EuStallSampling is listed beside the others: see sampling.c */          \
     X(NO_PERMISSION)              /* groups list and activate, streamers and query pools fail */             \
     X(COUNTERS_HELD)              /* by another process: the same results as without permission */           \
