@@ -4309,15 +4309,30 @@ ZT__PRIVATE int zt__spawn_tool(const zt__tool *tool, int input, int object, int 
     return !failed;
 }
 
+/* Waits until a child has ended, so that it is no zombie, and kills it at the deadline. The application may
+   wait for all of its children, or ignore them; then waitpid fails. */
+ZT__PRIVATE void zt__await_child(pid_t process, uint64_t deadline) {
+    enum { KILLED_NS = 1000000000 };
+    zt__wait wait = zt__wait_until(deadline);
+    pid_t ended;
+    do {
+        ended = waitpid(process, NULL, WNOHANG);
+    } while ((ended == 0 || (ended < 0 && errno == EINTR)) && zt__wait_again(&wait));
+    if (ended == 0) {
+        kill(process, SIGKILL);
+        wait = zt__wait_until(zt__deadline(KILLED_NS));
+        while (waitpid(process, NULL, WNOHANG) == 0 && zt__wait_again(&wait)) {
+        }
+    }
+}
+
 /* Runs a program, and passes the lines that it prints to a function. Returns 0 if there is no such program.
    The files must be flushed. */
 ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
     enum { LEAST = ZT__TOOL_DESCRIPTOR + 1 }; /* above those of the program, so that none replaces another */
-    enum { KILLED_NS = 1000000000 };
     int pipes[2], descriptors[3], started = 0;
     uint32_t i;
-    pid_t process = 0, ended;
-    zt__wait wait;
+    pid_t process = 0;
     if (pipe(pipes) != 0) {
         return 0;
     }
@@ -4336,18 +4351,7 @@ ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
         }
     }
     if (started) {
-        /* It is waited for, so that it is no zombie. The application may wait for all of its children, or
-           ignore them; then waitpid fails. */
-        wait = zt__wait_until(zt__read_tool(tool, pipes[0]) ? tool->deadline : 0);
-        do {
-            ended = waitpid(process, NULL, WNOHANG);
-        } while ((ended == 0 || (ended < 0 && errno == EINTR)) && zt__wait_again(&wait));
-        if (ended == 0) {
-            kill(process, SIGKILL);
-            wait = zt__wait_until(zt__deadline(KILLED_NS));
-            while (waitpid(process, NULL, WNOHANG) == 0 && zt__wait_again(&wait)) {
-            }
-        }
+        zt__await_child(process, zt__read_tool(tool, pipes[0]) ? tool->deadline : 0);
     }
     close(pipes[0]);
     return started;
@@ -15230,31 +15234,38 @@ ZT__PRIVATE int zt__write_to_file(const void *bytes, size_t size, void *file) {
     return fwrite(bytes, 1, size, (FILE *)file) != size;
 }
 
-/* Writes the reports of a list for the n-th profiler of the process, which is closed next: run.csv,
-   run.2.csv, ... Pipes and devices get no number. Messages go to standard error, and to
-   zt_get_last_error(NULL). If a report cannot be written, the table goes to standard error instead. */
+/* Makes a path that of the n-th report of its kind: run.csv, run.2.csv, ... Pipes and devices get no number.
+ */
+ZT__PRIVATE void zt__number_path(zt__file_path *path, uint32_t n) {
+    const zt__suffix *suffix = zt__find_suffix(path->text);
+    const char *tail = zt__after_last_dot(path->text);
+    zt__file_path given = *path;
+    zt__file_properties target;
+    if (suffix) {
+        tail = path->text + strlen(path->text) - strlen(suffix->text);
+    }
+    if (n > 1 && !zt__find_standard_stream(path->text) &&
+        (!zt__get_file_properties(path->text, &target) || target.is_regular)) {
+        size_t length = (size_t)(tail - path->text);
+        snprintf(path->text, sizeof path->text, "%.*s.%u%s", (int)length, given.text, (unsigned)n,
+                 given.text + length);
+    }
+}
+
+/* Writes the reports of a list for the n-th profiler of the process, which is closed next. Messages go to
+   standard error, and to zt_get_last_error(NULL). If a report cannot be written, the table goes to standard
+   error instead. */
 ZT__PRIVATE void zt__write_reports(zt_profiler *profiler, const char *list, uint32_t n) {
     zt_log_fn log = profiler->diagnostics.log;
-    zt__file_path path, numbered;
+    zt__file_path path;
     int has_failed = 0;
     if (log == zt__log_to_stderr) {
         profiler->diagnostics.log = NULL; /* it would print the first message of a kind as well */
     }
     while (zt__next_path(&list, &path)) {
-        const zt__suffix *suffix = zt__find_suffix(path.text);
-        const char *tail = zt__after_last_dot(path.text);
-        zt__file_properties target;
         ze_result_t result;
-        if (suffix) {
-            tail = path.text + strlen(path.text) - strlen(suffix->text);
-        }
-        numbered = path;
-        if (n > 1 && !zt__find_standard_stream(path.text) &&
-            (!zt__get_file_properties(path.text, &target) || target.is_regular)) {
-            snprintf(numbered.text, sizeof numbered.text, "%.*s.%u%s", (int)(tail - path.text), path.text,
-                     (unsigned)n, tail);
-        }
-        result = zt_report(profiler, numbered.text);
+        zt__number_path(&path, n);
+        result = zt_report(profiler, path.text);
         if (result != ZE_RESULT_SUCCESS) {
             zt__keep_error(&profiler->diagnostics, result);
             zt__print_error(profiler);
@@ -29064,7 +29075,7 @@ ZT__PRIVATE const char *zt__start_helper(zt__watch *watch, uint64_t deadline) {
         close(end);
     }
     if (started) {
-        zt__await_tool(child, zt__deadline(CHILD_NS)); /* it leaves the helper behind, and ends */
+        zt__await_child(child, zt__deadline(CHILD_NS)); /* it leaves the helper behind, and ends */
         watch->socket = ends[0];
         if (zt__await_answer(watch, deadline)) {
             watch->helper = (long)watch->answer.process;

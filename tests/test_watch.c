@@ -236,7 +236,11 @@ static void a_hang_is_found_once(void **state) {
     let_it_look();
     assert_int_equal(hangs_heard(), 1);
     assert_int_equal(heard(w, "[HANG] zt_watch: 'stuck' has run for"), 1);
+    zt_watch_info info = zt_watch_get_info(profiler);
+    assert_int_equal(info.hangs, 1);
+    assert_int_equal(info.faults, 0);
     assert_counts_on(&of);
+    ok(zt_watch_stop(profiler)); /* what is behind may be slow on a busy machine */
     let_go(&of);
     finish_queue(w);
     collect_all(profiler);
@@ -245,9 +249,6 @@ static void a_hang_is_found_once(void **state) {
     w->launches += 60;
     unload_work(w, profiler, &of);
     ok(zt_release(profiler, w->list));
-    zt_watch_info info = zt_watch_get_info(profiler);
-    assert_int_equal(info.hangs, 1);
-    assert_int_equal(info.faults, 0);
     close_profiler(w, profiler);
     check_work(w);
 }
@@ -311,6 +312,7 @@ static void regions_of_immediate_lists_hang(void **state) {
     zt_watch_config config = config_of_watch();
     if (!can_tell_immediate())
         skip();
+    config.hang_ns = 500 * MS; /* what is behind may be slow on a busy machine */
     zt_profiler *profiler = open_watched(w, &config);
     for (int i = 1; i <= 2; i++) {
         work of = load_work(w, "count");
@@ -595,12 +597,12 @@ static void a_page_fault_is_reported(void **state) {
             assert_true(now_ns() < end);
         assert_int_equal(zt_watch_get_info(profiler).faults, 1);
         assert_int_equal(hangs_heard(), 1);
-        close_profiler(w, profiler);
         gpu.restore_device();
-        unload_work(w, NULL, &of);
-        munmap(page, (size_t)getpagesize());
         launch(w, w->immediate);
         finish_immediate(w, w->immediate);
+        close_profiler(w, profiler);
+        unload_work(w, NULL, &of);
+        munmap(page, (size_t)getpagesize());
     }
     check_work(w);
 }
