@@ -315,12 +315,12 @@
 
        The tracer observes executions, resets and destructions of lists, so that zt_execute, zt_reset and
        zt_release are not needed. Before a list is executed again, the samples of its last execution are
-       collected; this waits as zt_execute does. If executions overlap all the same, because that took too
-       long or because a call names the list twice, launches that signal an event of the library are lost:
-       the event does not show which execution it is of. They are measured again from the next execution on
-       that finds the queue idle. When a list is reset or destroyed, its slots are freed. For a list that was
-       created before zt_trace_start, the driver is queried for context and device. If it does not report
-       them, the list is assumed to belong to those of the profiler.
+       collected; with metrics, this waits as zt_execute does. If executions overlap all the same, because
+   that took too long or because a call names the list twice, the earlier ones are lost: nothing shows which
+       execution time stamps are of. The last one is measured when the queue is seen to be idle.
+       When a list is reset or destroyed, its slots are freed. For a list that was created before
+       zt_trace_start, the driver is queried for context and device. If it does not report them, the list is
+       assumed to belong to those of the profiler.
 
        zt_trace_counts counts launches when they are appended, however often their list is executed later. A
        launch that the driver refuses is a dropped sample. Launches that cannot be measured are counted as
@@ -352,28 +352,44 @@
        the device writes with each kernel. It overlaps with others as it does without the tracer:
 
        - A launch without a signal event signals one of the library. Nothing is appended.
-       - A launch with a signal event signals one of the library instead, because few events of applications
-         have kernel time stamps. A command that follows signals the application's event: on a list that is
-         in order, zeCommandListAppendSignalEvent; on a copy engine, which executes one command at a time, a
-         barrier; on another immediate list, zeCommandListAppendQueryKernelTimestamps, which waits for the
-         library's event alone. So the application's event is signalled soon after the kernel has ended. A
-         device that stops at such a wait begins what is appended next later, even if that does not depend on
-         the event.
+       - A launch on a list that is not in order keeps its signal event, whose time stamps are read when it
+   has signalled: before the application resets it, on the host or in a list, destroys it or uses it again.
+         Nothing is appended but, before a reset in the same list, a copy of the time stamps and a barrier.
+         For this, the tracer adds ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP to pools that the host can see; then
+         zeEventPoolGetFlags has it, too.
+       - On a list that is in order, a launch signals an event of the library, and
+         zeCommandListAppendSignalEvent follows, which signals that of the application.
+       - An event cannot be kept if it is counter-based, shared between processes, not visible to the host, of
+         a pool that has extensions or was created before zt_trace_start, or if other commands that signal it
+         may be in flight or are recorded. Then the launch signals an event of the library, too. That of the
+         application is signalled by a barrier on a copy engine, which executes one command at a time; on
+         another immediate list by zeCommandListAppendQueryKernelTimestamps, which waits for the library's
+         event alone: soon after the kernel has ended. A device that stops at such a wait begins what is
+         appended next later, even if that does not depend on the event.
+
+       An event that is kept belongs to one launch at a time. The sample is lost (ZT_LOST_EVENT) if, before
+   the launch has signalled the event, another command is appended that signals it, or the host signals or
+       destroys it, or zt_trace_stop has waited for config.wait_timeout_ns. Host functions, graphs and metric
+       queries that signal an event while a launch does are not seen.
 
        Few launches are measured by time stamps between barriers instead, after a wait for their events:
 
-       - if the application may read kernel time stamps of its event, which must be those of the kernel
-       - with a signal event on a recorded list that is not in order, because the event of the library may
-         still be signalled when the list runs again
-       - if several profilers measure the launch, for all but the first
+       - if the application may read kernel time stamps of its event, and it cannot be kept
+       - with a signal event that cannot be kept, on a recorded list that is not in order, because the event
+   of the library may still be signalled when the list runs again
+       - if several profilers measure the launch, for all but the first, unless they all keep the event
        - where an older loader cannot tell about a list or event that was created before zt_trace_start
 
        On lists that are not in order, these overlap with nothing; zt_trace_counts.serialised counts them.
 
+       A recorded list has one event for each launch. If it is executed again before the last execution has
+       ended, nobody waits for that: the earlier execution is lost (ZT_LOST_OVERWRITTEN), and the last one is
+       measured once zeCommandQueueSynchronize or the next execution finds the queue idle. With metrics, the
+       tracer waits up to config.wait_timeout_ns, as zt_execute does.
+
        Copies, fills and barriers are measured in the same ways (zt_trace_config.copies). A wait for events
        signals no event itself. On a list that is in order, it is measured by time stamps before and after it.
-       On other lists it is counted as elsewhere, as is a barrier whose event may have kernel time stamps that
-       the application reads.
+       On other lists it is counted as elsewhere, as is a barrier that could only be measured between others.
 
        On a device with several tiles, the time is from the first begin to the last end on any tile. For the
        timeline, the clock of kernel time stamps is compared with the device's when the profiler is opened,
@@ -936,7 +952,8 @@
                               samples and dropped regions on their way      config.wait_timeout_ns
                               threads that match rows with samples          config.wait_timeout_ns
                               the end of the collecting thread              2 seconds
-       zt_trace_stop          calls in progress                             config.wait_timeout_ns
+       zt_trace_stop          calls in progress, and launches that are      config.wait_timeout_ns
+                              followed by commands of the library
        zt_replace             kernels that other threads create             config.wait_timeout_ns
        zt_bench, zt_compare   each of their runs                            config.wait_timeout_ns
        zt_hotspots_stop       a thread that reads samples, and the end of   config.wait_timeout_ns,
@@ -1202,7 +1219,8 @@ typedef enum zt_cause {
     ZT_LOST_OTHER_PASS,      /* it ran in another pass than it was begun in */
     ZT_LOST_READ_FAILED,     /* the driver failed to read or calculate the data */
     ZT_LOST_IMPLAUSIBLE,     /* its GPU time is longer than the time since it was submitted */
-    ZT_LOST_DEVICE,          /* the device was lost */
+    ZT_LOST_EVENT,  /* its event was reset, destroyed or used again before its time stamps were read */
+    ZT_LOST_DEVICE, /* the device was lost */
     /* dropped */
     ZT_DROPPED_NO_SLOT,        /* all config.max_slots are in use */
     ZT_DROPPED_NO_MEMORY,      /* no memory for slots or statistics */
@@ -2256,9 +2274,11 @@ ZT_API zt_trace_config zt_trace_config_default(void);
    profiler at once. Since 0.1. */
 ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *config);
 
-/* Stops tracing and the sampling of hot spots, and waits for traced calls that other threads have in
-   progress, up to config.wait_timeout_ns. What was measured stays. Lists that were recorded may still be
-   executed, with zt_execute.
+/* Stops tracing and the sampling of hot spots. Waits for traced calls that other threads have in progress,
+   and for launches that are measured by an event of the application, or have one that commands of the library
+   follow: once it has signalled, the application may destroy event and list. It waits up to
+   config.wait_timeout_ns. What was measured stays. Lists that were recorded may still be executed, with
+   zt_execute.
    Returns SUCCESS, after which no hook runs any more; NOT_READY if a call did not end in time, which is then
    traced to its end; HANDLE_OBJECT_IN_USE inside a hook. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler);
@@ -2892,8 +2912,8 @@ typedef zt__disabled_scope zt_scope;
        a stream, hot spots or        counts, statistics, rings of rows,
        a debugger                    samples of instructions
        delivering, of a debugger     delivering events                      no      yes        first
-       session, of a debugger        the session with the driver, what      yes     yes        after
-                                     its events have told                                      delivering
+       session, of a debugger        calls of the driver with the session,  yes     yes        after
+                                     events, modules                                           delivering
        mutex, of the process         activation and calculation           yes     no         last
        setup, of a copy of this      finding what all copies share        no      no         last
        header
@@ -5813,6 +5833,7 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
         "other pass",
         "read failed",
         "implausible GPU time",
+        "event used again",
         "device lost",
         "no slot",
         "no memory",
@@ -7697,8 +7718,10 @@ static const unsigned char zt__transitions[ZT__SLOT_STATE_COUNT][ZT__SLOT_STATE_
 typedef enum zt__measurement {
     ZT__SURROUNDING_COMMANDS, /* queries or time stamps, appended before and after the work */
     ZT__EVENT_STAMPS,         /* the time stamps of the kernel in the event that its launch signals */
-    ZT__COPIED_STAMPS         /* the same, copied by a command that waits for the event: until it has run, the
+    ZT__COPIED_STAMPS,        /* the same, copied by a command that waits for the event: until it has run, the
                                  event must not be reset */
+    ZT__KEPT_EVENT_STAMPS,    /* the same in an event of the application, which the launch signals */
+    ZT__KEPT_EVENT_COPY       /* the same, copied before a command resets that event */
 } zt__measurement;
 
 typedef struct zt__path zt__path;
@@ -7776,6 +7799,14 @@ struct zt__slot {
     int spans_passes;    /* the region has begun in one pass and ended in another: its sample will be lost */
     int is_dropped;      /* the region was dropped, its commands are incomplete: no sample is ever read */
     zt__measurement measurement;
+    /* of the application, while its time stamps are to be read: who destroys, resets or signals it reads them
+       before, if it has signalled, and waits while the slot is READING */
+    ze_event_handle_t kept;
+    int was_signalled;      /* it had signalled before the launch, */
+    uint64_t signalled_end; /* with time stamps of which this is the end */
+    int is_captured;        /* they were read, */
+    uint64_t captured[2];   /* and these are begin and end */
+    int trails_event;       /* its last commands follow a launch that signals an event of the application */
     int is_unordered;       /* its event may signal before the work that is before it on the list has ended */
     uint64_t submitted_ns;  /* host time; it was begun, or zt_execute was called, at this time or later */
     uint64_t not_before_ns; /* host time; what is read next was submitted at this time or later, also if
@@ -7854,6 +7885,8 @@ struct zt__list {
     uint64_t destroyed_up_to;     /* the last slot of the list that had this handle before */
     int destroyed_was_unobserved; /* that list was UNOBSERVED, and is counted as such */
 
+    int keeps_events; /* slots of it have kept events of the application */
+
     /* for the last zt_execute */
     int overlaps;         /* it was submitted before the one before it was known to be finished, so events do
                              not show which of them has ended. Until a region is begun, or their queue is
@@ -7910,6 +7943,7 @@ typedef enum zt__outcome {
 typedef struct zt__reading {
     zt__slot *slot;
     zt__slot_state from;
+    ze_event_handle_t kept; /* slot->kept */
     int is_over;
     int is_finished;
     int is_announced; /* this execution was, or its list is immediate */
@@ -8270,6 +8304,7 @@ ZT__PRIVATE zt__slot *zt__pop_free_slot(zt__pass *pass) {
 ZT__PRIVATE void zt__free_slot(zt_profiler *profiler, zt__slot *slot) {
     zt__move_slot(profiler, slot, ZT__SLOT_FREE);
     slot->list = NULL;
+    slot->kept = NULL;
     zt__push_free_slot(profiler, slot);
 }
 
@@ -9009,13 +9044,14 @@ ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection
             batch->pass = &profiler->passes[slot->pass];
             reading->slot = slot;
             reading->from = slot->state;
+            reading->kept = slot->kept;
             reading->is_over = zt__is_over(slot);
             reading->is_finished = zt__is_finished(slot);
             reading->is_announced = slot->state == ZT__SLOT_PENDING ||
                                     (slot->state == ZT__SLOT_PARTIAL && zt__is_submitted(slot));
             reading->is_gone = slot->state == ZT__SLOT_PENDING && zt__is_finished(slot) &&
                                collection->list->state != ZT__LIST_IMMEDIATE;
-            reading->is_mixed = slot->measurement != ZT__SURROUNDING_COMMANDS && collection->list->overlaps;
+            reading->is_mixed = batch->pass->group_count == 0 && collection->list->overlaps;
             reading->cause = ZT_CAUSE_COUNT;
             zt__move_slot(profiler, slot, ZT__SLOT_READING);
         } else if (slot->state == ZT__SLOT_RETIRED && zt__is_over(slot)) {
@@ -9143,36 +9179,104 @@ ZT__PRIVATE void zt__combine_stamps(const ze_kernel_timestamp_result_t *tiles, u
     times->end_ticks = first + (uint64_t)end;
 }
 
-/* Queries whether the device is done with the commands of a slot, and reads the time stamps of its kernel.
-   Returns SUCCESS or NOT_READY, or an error of `reading->call`. */
-ZT__PRIVATE ze_result_t zt__query_slot(const zt_profiler *profiler, zt__reading *reading) {
+/* Reads the kernel time stamps of an event. Returns NOT_READY if it has not signalled. */
+ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, ze_event_handle_t event,
+                                                zt__sample_times *times, const char **call) {
     ze_kernel_timestamp_result_t tiles[ZT__MAX_TILES];
-    const zt__slot *slot = reading->slot;
     uint32_t count = profiler->tiles_stamped;
     ze_result_t result = ZE_RESULT_SUCCESS;
-    if (slot->measurement == ZT__SURROUNDING_COMMANDS) {
-        reading->call = "zeEventQueryStatus";
-        return zeEventQueryStatus(slot->event);
-    }
-    /* Memory that the copy has not written yet has all bits set. */
-    if (slot->measurement == ZT__COPIED_STAMPS &&
-        (zt__load(&slot->stamps[0]) == UINT64_MAX || zt__load(&slot->stamps[1]) == UINT64_MAX)) {
-        return ZE_RESULT_NOT_READY;
-    }
     memset(tiles, 0, sizeof tiles);
     if (count > 1) {
-        reading->call = "zeEventQueryTimestampsExp";
-        result = profiler->driver.zeEventQueryTimestampsExp(slot->event, profiler->device, &count, tiles);
+        *call = "zeEventQueryTimestampsExp";
+        result = profiler->driver.zeEventQueryTimestampsExp(event, profiler->device, &count, tiles);
     }
     if (profiler->tiles_stamped == 1 || (result == ZE_RESULT_SUCCESS && count == 0)) {
-        reading->call = "zeEventQueryKernelTimestamp";
-        result = zeEventQueryKernelTimestamp(slot->event, tiles);
+        *call = "zeEventQueryKernelTimestamp";
+        result = zeEventQueryKernelTimestamp(event, tiles);
         count = 1;
     }
     if (result == ZE_RESULT_SUCCESS) {
-        zt__combine_stamps(tiles, count, profiler->kernel_tick_mask, &reading->times);
+        zt__combine_stamps(tiles, count, profiler->kernel_tick_mask, times);
     }
     return result;
+}
+
+/* Reads the time stamps of a launch from the event of the application that it signals. If that had signalled
+   before, they are those of the launch once the end is another one; the begin, which was read before the end,
+   may then still be the old one, and is read again. */
+ZT__PRIVATE ze_result_t zt__query_kept_event(const zt_profiler *profiler, const zt__slot *slot,
+                                             ze_event_handle_t event, zt__sample_times *times,
+                                             const char **call) {
+    ze_result_t result = zt__query_kernel_stamps(profiler, event, times, call);
+    if (result != ZE_RESULT_SUCCESS || !slot->was_signalled) {
+        return result;
+    }
+    return times->end_ticks == slot->signalled_end ? ZE_RESULT_NOT_READY
+                                                   : zt__query_kernel_stamps(profiler, event, times, call);
+}
+
+/* Queries whether the device is done with the commands of a slot: SUCCESS or NOT_READY, or an error of
+   `reading->call`. */
+ZT__PRIVATE ze_result_t zt__query_slot(const zt_profiler *profiler, zt__reading *reading) {
+    zt__slot *slot = reading->slot;
+    zt__sample_times *times = &reading->times;
+    /* Memory that a copy has not written yet has all bits set. */
+    int is_copied =
+        slot->stamps && zt__load(&slot->stamps[0]) != UINT64_MAX && zt__load(&slot->stamps[1]) != UINT64_MAX;
+    switch (slot->measurement) {
+    case ZT__SURROUNDING_COMMANDS:
+        reading->call = "zeEventQueryStatus";
+        return zeEventQueryStatus(slot->event);
+    case ZT__COPIED_STAMPS:
+        if (!is_copied) {
+            return ZE_RESULT_NOT_READY;
+        }
+        break;
+    case ZT__KEPT_EVENT_COPY:
+        times->begin_ticks = slot->stamps[0];
+        times->end_ticks = slot->stamps[1];
+        return is_copied ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+    case ZT__KEPT_EVENT_STAMPS:
+        if (slot->is_captured) {
+            times->begin_ticks = slot->captured[0];
+            times->end_ticks = slot->captured[1];
+            return ZE_RESULT_SUCCESS;
+        }
+        /* Executions are observed. Before the next one, it is that of the last which has signalled. */
+        return reading->from == ZT__SLOT_PENDING && reading->kept
+                   ? zt__query_kept_event(profiler, slot, reading->kept, times, &reading->call)
+                   : ZE_RESULT_NOT_READY;
+    default:
+        break;
+    }
+    return zt__query_kernel_stamps(profiler, slot->event, times, &reading->call);
+}
+
+/* Returns whether the time stamps of a launch that signals an event of the application cannot be read any
+   more. */
+ZT__PRIVATE int zt__has_lost_event(const zt__reading *reading) {
+    const zt__slot *slot = reading->slot;
+    if (reading->from != ZT__SLOT_PENDING) {
+        return 0;
+    }
+    return slot->measurement == ZT__KEPT_EVENT_STAMPS
+               ? !reading->kept && !slot->is_captured
+               : slot->measurement == ZT__KEPT_EVENT_COPY && slot->was_signalled;
+}
+
+/* Prepares a slot for its next sample. On failure, `*call` is the call that failed. */
+ZT__PRIVATE ze_result_t zt__reset_slot(const zt__pass *pass, zt__slot *slot, const char **call) {
+    uint32_t i;
+    slot->overdue_since_ns = 0;
+    slot->spans_passes = 0;
+    slot->is_captured = slot->was_signalled = 0;
+    if (slot->measurement < ZT__KEPT_EVENT_STAMPS) {
+        return zt__reset_handles(pass, slot, call);
+    }
+    for (i = 0; i < ZT__STAMPS && slot->measurement == ZT__KEPT_EVENT_COPY; i++) {
+        zt__store(&slot->stamps[i], UINT64_MAX);
+    }
+    return ZE_RESULT_SUCCESS; /* its own event is not used */
 }
 
 /* Queries a slot, and reads its reports if it is ready. */
@@ -9181,6 +9285,10 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
     ze_result_t result;
     if (zt__is_device_lost(&profiler->diagnostics)) {
         zt__lose_to_device(reading);
+        return;
+    }
+    if (zt__has_lost_event(reading)) {
+        zt__lose(reading, ZT_LOST_EVENT);
         return;
     }
     result = zt__query_slot(profiler, reading);
@@ -9245,9 +9353,7 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
         if (reading->outcome != ZT__NOT_READY && reading->outcome != ZT__NEVER_RAN && !reading->is_unusable &&
             !zt__is_device_lost(&profiler->diagnostics)) {
             const char *call;
-            ze_result_t result = zt__reset_handles(batch->pass, slot, &call);
-            slot->overdue_since_ns = 0;
-            slot->spans_passes = 0;
+            ze_result_t result = zt__reset_slot(batch->pass, slot, &call);
             slot->needs_reset = result != ZE_RESULT_SUCCESS;
             if (slot->needs_reset) {
                 reading->result = result;
@@ -9870,7 +9976,8 @@ ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt
     slot->region = path->key.region;
     slot->is_dropped = slot->needs_reset = slot->shows_end = 0;
     slot->measurement = ZT__SURROUNDING_COMMANDS;
-    slot->is_unordered = 0;
+    slot->is_unordered = slot->trails_event = 0;
+    slot->was_signalled = slot->is_captured = 0;
     slot->overwritten = 0;
     slot->bytes = 0;
     /* What a recorded list records is submitted after its first region is begun: one look at the clock serves
@@ -10298,6 +10405,93 @@ ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list
     return result;
 }
 
+/* ---- events of the application that slots keep ----------------------------------------------------------- */
+
+/* Called before something else than its launch changes an event of the application that a slot keeps: reads
+   its time stamps, if the launch has signalled it. With `ends`, the slot then gives it up, and its sample is
+   lost if it has not. Returns whether the launch may still signal it. No mutex is held. */
+ZT__PRIVATE int zt__settle_kept_event(zt_profiler *profiler, zt__slot *slot, ze_event_handle_t event,
+                                      int ends) {
+    enum { LONGEST_NS = 1000000000 };
+    zt__wait wait = zt__wait_until(zt__deadline(LONGEST_NS));
+    zt__sample_times times;
+    ze_result_t result = ZE_RESULT_NOT_READY;
+    const char *call;
+    int is_queried = 0, goes_on, may_signal;
+    zt__lock(&profiler->mutex);
+    for (;;) {
+        /* No function of the application runs while slots are READING, so the wait is short. */
+        int is_read = slot->kept == event && slot->state == ZT__SLOT_READING;
+        int is_due = slot->kept == event && slot->state == ZT__SLOT_PENDING &&
+                     slot->measurement == ZT__KEPT_EVENT_STAMPS && !slot->is_captured;
+        if (!is_read && (!is_due || is_queried)) {
+            break;
+        }
+        zt__unlock(&profiler->mutex);
+        if (is_due) {
+            ZT__INTERNAL(result = zt__query_kept_event(profiler, slot, event, &times, &call));
+            is_queried = 1;
+        }
+        goes_on = is_due || zt__wait_again(&wait);
+        zt__lock(&profiler->mutex);
+        if (!goes_on) {
+            break;
+        }
+    }
+    may_signal = slot->kept == event && !slot->is_captured && slot->state != ZT__SLOT_FREE;
+    if (may_signal && slot->state == ZT__SLOT_PENDING && result == ZE_RESULT_SUCCESS) {
+        slot->captured[0] = times.begin_ticks;
+        slot->captured[1] = times.end_ticks;
+        slot->is_captured = 1;
+        may_signal = 0;
+    }
+    if (slot->kept == event && (ends || (slot->is_captured && slot->list->state == ZT__LIST_IMMEDIATE))) {
+        slot->kept = NULL;
+    }
+    zt__unlock(&profiler->mutex);
+    return may_signal;
+}
+
+/* Called before a list is executed: finds out which events of the application that its slots keep have
+   signalled before, and with which time stamps. */
+ZT__PRIVATE void zt__query_kept_events(zt_profiler *profiler, ze_command_list_handle_t handle) {
+    zt__slot *slots[ZT__BATCH], *slot;
+    ze_event_handle_t events[ZT__BATCH];
+    uint64_t done = 0;
+    uint32_t i, count;
+    do {
+        const zt__list *list;
+        count = 0;
+        zt__lock(&profiler->mutex);
+        list = zt__find_list(profiler, handle);
+        for (slot = list && list->keeps_events ? list->first : NULL; slot && count < ZT__BATCH;
+             slot = slot->next) {
+            if (slot->kept && slot->number > done && !zt__is_over(slot)) {
+                slots[count] = slot;
+                events[count++] = slot->kept;
+                done = slot->number;
+            }
+        }
+        zt__unlock(&profiler->mutex);
+        for (i = 0; i < count; i++) {
+            zt__sample_times times;
+            const char *call;
+            ze_result_t result;
+            ZT__INTERNAL(result = zt__query_kernel_stamps(profiler, events[i], &times, &call));
+            zt__lock(&profiler->mutex);
+            if (slots[i]->kept == events[i] &&
+                (slots[i]->state == ZT__SLOT_RECORDED || slots[i]->state == ZT__SLOT_ARMED)) {
+                slots[i]->was_signalled = result != ZE_RESULT_NOT_READY;
+                slots[i]->signalled_end = times.end_ticks;
+                if (slots[i]->was_signalled && (result != ZE_RESULT_SUCCESS || profiler->tiles_stamped > 1)) {
+                    slots[i]->kept = NULL; /* what it signals cannot be told from what was */
+                }
+            }
+            zt__unlock(&profiler->mutex);
+        }
+    } while (count == ZT__BATCH);
+}
+
 /* ---- execution ------------------------------------------------------------------------------------------- */
 
 /* Returns whether a list has regions that are on their way, or that an execution without zt_execute has left.
@@ -10315,7 +10509,7 @@ ZT__PRIVATE int zt__has_unread_regions(zt_profiler *profiler, ze_command_list_ha
     has_unread = list && (zt__is_on_its_way(list) || zt__awaits_ends(list));
     for (slot = list ? list->first : NULL; slot && !has_unread; slot = slot->next) {
         if ((slot->state == ZT__SLOT_RECORDED || slot->state == ZT__SLOT_ARMED || zt__shows_end(slot)) &&
-            !zt__is_over(slot)) {
+            !zt__is_over(slot) && slot->measurement < ZT__KEPT_EVENT_STAMPS) {
             first = first ? first : slot;
             last = slot;
         }
@@ -10333,9 +10527,10 @@ ZT__PRIVATE int zt__has_unread_regions(zt_profiler *profiler, ze_command_list_ha
     return has_unread;
 }
 
-/* Waits for the samples of earlier executions of a list and reads them, until the deadline. Also has the
-   slots of the list reset that are PARTIAL and finished. */
-ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t handle, uint64_t deadline) {
+/* Reads the samples of earlier executions of a list. With `waits`, waits for them until the deadline; else
+   only for other threads that collect. Also has the slots of the list reset that are PARTIAL and finished. */
+ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t handle, uint64_t deadline,
+                                 int waits) {
     int has_unread = zt__has_unread_regions(profiler, handle);
     const zt__list *list;
     const zt__slot *slot = NULL;
@@ -10344,9 +10539,11 @@ ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t
         if (zt__begin_collecting(profiler, 1)) {
             zt__run_collection(profiler, handle, 1);
             zt__unlock_timed(&profiler->collector);
+        } else if (!waits) {
+            zt__collect_anew(profiler, deadline);
         }
         has_unread = zt__has_unread_regions(profiler, handle);
-        if (has_unread && !zt__wait_again(&wait)) {
+        if (has_unread && (!waits || !zt__wait_again(&wait))) {
             break;
         }
     }
@@ -10448,40 +10645,55 @@ ZT__PRIVATE void zt__announce_list(zt_profiler *profiler, zt__list *list, ze_com
     }
 }
 
-/* If executions of a list have overlapped, finds out whether all have ended: their queue is then idle. What
-   they have left is read, and the next execution is measured. */
-ZT__PRIVATE void zt__end_overlap(zt_profiler *profiler, ze_command_queue_handle_t queue,
-                                 ze_command_list_handle_t handle) {
-    zt__list *list;
-    ze_result_t result;
-    int overlaps_here, is_read = 0;
+/* Returns whether all executions of a list that overlap were on this queue, as far as can be told. */
+ZT__PRIVATE int zt__overlaps_on(zt_profiler *profiler, ze_command_queue_handle_t queue,
+                                ze_command_list_handle_t handle) {
+    const zt__list *list;
+    int found;
     zt__lock(&profiler->mutex);
     list = zt__find_list(profiler, handle);
-    /* Whether all these executions were on this queue, as far as can be told. */
-    overlaps_here =
-        list && list->overlaps && queue && list->queue == queue && list->state == ZT__LIST_OBSERVED;
+    found = list && list->overlaps && queue && list->queue == queue && list->state == ZT__LIST_OBSERVED;
     zt__unlock(&profiler->mutex);
-    if (!overlaps_here) {
-        return;
-    }
-    ZT__INTERNAL(result = zeCommandQueueSynchronize(queue, 0));
-    if (result == ZE_RESULT_SUCCESS && zt__begin_collecting(profiler, 1)) {
-        zt__run_collection(profiler, handle, 1);
-        zt__unlock_timed(&profiler->collector);
-        is_read = 1;
-    }
+    return found;
+}
+
+/* Called when a queue has been seen to be idle, after the last execution on it: executions of lists that have
+   overlapped there have ended, and what is read next is what the last one has left. */
+ZT__PRIVATE void zt__note_idle_queue(zt_profiler *profiler, ze_command_queue_handle_t queue) {
+    zt__list *list;
     zt__lock(&profiler->mutex);
-    list = is_read ? zt__find_list(profiler, handle) : NULL;
-    if (list && list->queue == queue && !zt__is_on_its_way(list)) {
-        list->overlaps = 0;
+    for (list = profiler->lists; list; list = list->next) {
+        if (list->overlaps && list->queue == queue && list->state == ZT__LIST_OBSERVED) {
+            list->overlaps = 0;
+        }
     }
     zt__unlock(&profiler->mutex);
 }
 
+/* If executions of a list have overlapped, finds out whether all have ended. If so, what the last one has
+   left is read. */
+ZT__PRIVATE void zt__end_overlap(zt_profiler *profiler, ze_command_queue_handle_t queue,
+                                 ze_command_list_handle_t handle) {
+    ze_result_t result;
+    if (!zt__overlaps_on(profiler, queue, handle)) {
+        return;
+    }
+    ZT__INTERNAL(result = zeCommandQueueSynchronize(queue, 0));
+    if (result != ZE_RESULT_SUCCESS) {
+        return;
+    }
+    zt__note_idle_queue(profiler, queue);
+    if (zt__begin_collecting(profiler, 1)) {
+        zt__run_collection(profiler, handle, 1);
+        zt__unlock_timed(&profiler->collector);
+    }
+}
+
 /* Prepares for an execution by zt_execute, or one that a tracer sees: reads the samples of the last execution
-   before this one overwrites them, and moves the slots to PENDING. `queue` is NULL if it is not known. */
+   before this one overwrites them, and moves the slots to PENDING. `queue` is NULL if it is not known. With
+   `waits`, samples that are on their way are waited for. */
 ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
-                                      const ze_command_list_handle_t *lists) {
+                                      const ze_command_list_handle_t *lists, int waits) {
     uint64_t now, deadline = zt__deadline(profiler->config.wait_timeout_ns);
     uint32_t i;
     zt__list *list;
@@ -10498,8 +10710,9 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_ha
         return;
     }
     for (i = 0; i < count; i++) {
-        zt__finish_list(profiler, lists[i], deadline);
+        zt__finish_list(profiler, lists[i], deadline, waits);
         zt__end_overlap(profiler, queue, lists[i]);
+        zt__query_kept_events(profiler, lists[i]);
     }
     zt__lock_unread_lists(profiler, count, lists);
     now = zt__now_ns();
@@ -10595,7 +10808,7 @@ ZT__PRIVATE ze_result_t zt__execute_measured(zt_profiler *profiler, ze_command_q
     const zt_profiler *outer = zt__executing_for; /* a hook may execute lists inside of an execution */
     int wakes_thread;
     ze_result_t result;
-    zt__before_execution(profiler, queue, count, lists);
+    zt__before_execution(profiler, queue, count, lists, 1);
     zt__executing_for = profiler;
     result = zeCommandQueueExecuteCommandLists(queue, count, lists, fence);
     zt__executing_for = outer;
@@ -20329,6 +20542,7 @@ typedef enum zt__call_kind {
     ZT__KIND_LIST_RESET,
     ZT__KIND_LIST_DESTROY,
     ZT__KIND_EXECUTE,
+    ZT__KIND_QUEUE_SYNCHRONIZE,
     ZT__KIND_MODULE_CREATE,
     ZT__KIND_MODULE_DESTROY,
     ZT__KIND_GET_FUNCTION,
@@ -20345,7 +20559,10 @@ typedef enum zt__call_kind {
     ZT__KIND_POOL_CREATE,
     ZT__KIND_POOL_DESTROY,
     ZT__KIND_EVENT_CREATE,
-    ZT__KIND_EVENT_DESTROY
+    ZT__KIND_EVENT_DESTROY,
+    ZT__KIND_EVENT_CHANGE, /* on the host */
+    ZT__KIND_EVENT_RESET,  /* in a list */
+    ZT__KIND_SIGNAL        /* a command that is not measured, and signals an event */
 } zt__call_kind;
 
 ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
@@ -20361,6 +20578,8 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
     case ZT__CALL_CommandListImmediateAppendCommandListsExp:
     case ZT__CALL_CommandListImmediateAppendCommandListsWithParameters:
         return ZT__KIND_EXECUTE;
+    case ZT__CALL_CommandQueueSynchronize:
+        return ZT__KIND_QUEUE_SYNCHRONIZE;
     case ZT__CALL_ModuleCreate:
         return ZT__KIND_MODULE_CREATE;
     case ZT__CALL_ModuleDestroy:
@@ -20403,6 +20622,15 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
         return ZT__KIND_EVENT_CREATE;
     case ZT__CALL_EventDestroy:
         return ZT__KIND_EVENT_DESTROY;
+    case ZT__CALL_EventHostReset:
+    case ZT__CALL_EventHostSignal:
+        return ZT__KIND_EVENT_CHANGE;
+    case ZT__CALL_CommandListAppendEventReset:
+        return ZT__KIND_EVENT_RESET;
+    case ZT__CALL_CommandListAppendSignalEvent:
+    case ZT__CALL_CommandListAppendQueryKernelTimestamps:
+    case ZT__CALL_CommandListAppendWriteGlobalTimestamp:
+        return ZT__KIND_SIGNAL;
     default:
         return ZT__KIND_OTHER;
     }
@@ -20417,7 +20645,20 @@ typedef struct zt__append_lists_params {
     ze_command_list_handle_t *phCommandListImmediate;
     uint32_t *pnumCommandLists;
     ze_command_list_handle_t **pphCommandLists;
+    ze_event_handle_t *phSignalEvent;
+    uint32_t *pnumWaitEvents;
+    ze_event_handle_t **pphWaitEvents;
 } zt__append_lists_params;
+
+typedef struct zt__append_lists_with_parameters_params {
+    ze_command_list_handle_t *phCommandListImmediate;
+    uint32_t *pnumCommandLists;
+    ze_command_list_handle_t **pphCommandLists;
+    const void **ppNext;
+    ze_event_handle_t *phSignalEvent;
+    uint32_t *pnumWaitEvents;
+    ze_event_handle_t **pphWaitEvents;
+} zt__append_lists_with_parameters_params;
 
 /* Of the calls that begin or end a capture, or query an identifier. */
 typedef struct zt__list_params {
@@ -20483,7 +20724,7 @@ typedef struct zt__fill_with_parameters_params {
     ze_event_handle_t **pphWaitEvents;
 } zt__fill_with_parameters_params;
 
-/* A launch or copy, whichever call appends it. */
+/* A launch or copy, or another command that signals an event, whichever call appends it. */
 typedef struct zt__command {
     ze_command_list_handle_t list;
     ze_kernel_handle_t kernel; /* the first one, or NULL */
@@ -20527,7 +20768,27 @@ ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *c
         ZT__COPIES(X)
         X(CommandListAppendBarrier, ze_command_list_append_barrier_params_t)
         X(CommandListAppendMemoryRangesBarrier, ze_command_list_append_memory_ranges_barrier_params_t)
+        X(CommandListAppendQueryKernelTimestamps, ze_command_list_append_query_kernel_timestamps_params_t)
+        X(CommandListAppendWriteGlobalTimestamp, ze_command_list_append_write_global_timestamp_params_t)
 #undef X
+#define X(name, type)                                                                                        \
+    case ZT__CALL_##name: {                                                                                  \
+        const type *p = (const type *)parameters;                                                            \
+        const zt__command lists = {                                                                          \
+            *p->phCommandListImmediate, NULL, 0, p->pnumWaitEvents, *p->pphWaitEvents, p->phSignalEvent};    \
+        *command = lists;                                                                                    \
+        return command->list != NULL;                                                                        \
+    }
+        X(CommandListImmediateAppendCommandListsExp, zt__append_lists_params)
+        X(CommandListImmediateAppendCommandListsWithParameters, zt__append_lists_with_parameters_params)
+#undef X
+    case ZT__CALL_CommandListAppendSignalEvent: {
+        const ze_command_list_append_signal_event_params_t *p =
+            (const ze_command_list_append_signal_event_params_t *)parameters;
+        const zt__command signal = {*p->phCommandList, NULL, 0, NULL, NULL, p->phEvent};
+        *command = signal;
+        return command->list != NULL;
+    }
     case ZT__CALL_CommandListAppendWaitOnEvents: {
         const ze_command_list_append_wait_on_events_params_t *p =
             (const ze_command_list_append_wait_on_events_params_t *)parameters;
@@ -20604,6 +20865,7 @@ enum {
     ZT__KEPT_CALLS = 512,   /* of each call, for quantiles */
     /* Flags that older headers lack. */
     ZT__LIST_FLAG_IN_ORDER = 1 << 3,  /* ZE_COMMAND_LIST_FLAG_IN_ORDER, since Level Zero 1.9 */
+    ZT__POOL_FLAG_MAPPED = 1 << 3,    /* ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP, since Level Zero 1.4 */
     ZT__LIST_FLAG_CLONEABLE = 1 << 4, /* ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE, since Level Zero 1.9 */
     ZT__QUEUE_FLAG_IN_ORDER = 1 << 1, /* ZE_COMMAND_QUEUE_FLAG_IN_ORDER, since Level Zero 1.9 */
     /* ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP and _HOST_TIMESTAMP */
@@ -20631,7 +20893,15 @@ typedef struct zt__kernel_name {
 /* What is known of a command list, event or event pool. */
 typedef struct zt__known_handle {
     const void *handle; /* the key */
-    int has_stamps;     /* of an event, or the events of a pool: kernel time stamps */
+
+    /* of an event, or the events of a pool */
+    int has_stamps;            /* kernel time stamps that the application may read */
+    int may_be_kept;           /* the tracer can read its kernel time stamps, and sees who changes it */
+    const void *pool;          /* of an event */
+    zt__slot *keeper;          /* of an event: the slot that keeps it, or kept it last, */
+    zt_profiler *keeper_owner; /* and its profiler */
+    uint32_t other_signals;    /* commands that signal it, and were appended since it was last seen to be
+                                  reset after one such signal; 2 or more: it is never kept */
 
     zt__traced_device *device; /* of a list; NULL: it is not measured */
     zt__list_state kind;       /* UNKNOWN, RECORDED or IMMEDIATE */
@@ -20705,6 +20975,9 @@ typedef struct zt__tracer {
     zt__map kernel_names;         /* by their text */
     zt__map lists, pools, events; /* zt__known_handle, by handle */
     uint32_t captures;            /* lists that are captured */
+    int keeps_events;             /* launches may be measured by events of the application */
+    uint64_t executions;          /* of lists, so far */
+    int is_stopping;              /* no more launches are measured */
     zt_trace_counts counts;
     zt__timed_call *timed_calls[ZT__CALL_COUNT]; /* by zt__call; NULL: not seen yet */
     zt__timed_call *in_order[ZT__CALL_COUNT];    /* the same, in the order of first appearance */
@@ -21191,17 +21464,22 @@ typedef struct zt__frame {
 
     /* What zt__begin_command has done, which is ended or undone after the call. */
     zt_region region;
-    int has_region;
+    int has_region;              /* atomic; changes to 1 under the mutex of the tracer */
     uint32_t *wait_count;        /* the call's parameter, if it was set to 0; else NULL */
     uint32_t waits;              /* its value before */
     ze_event_handle_t *signal;   /* the call's parameter, if it was set to the event of the slot; else NULL */
     ze_event_handle_t signalled; /* its value before: an event of the application, or NULL */
     ze_command_list_handle_t list; /* then: the list, */
     int is_in_order;               /* whether it is in order, */
-    uint64_t *copied_stamps;       /* and where its ZT__COPIED_STAMPS are copied to */
-    zt__build build;               /* of a zeModuleCreate */
-    ze_module_handle_t module;     /* of a zeKernelCreate that has succeeded: the module of the kernel, */
-    ze_kernel_handle_t created;    /* which is this one, unless a hook puts another in its place */
+    uint64_t *copied_stamps;       /* and where the time stamps of a ZT__COPIED_STAMPS are copied to */
+    uint64_t executions;           /* of a zeCommandQueueSynchronize: tracer->executions before it */
+    int keeps_event;               /* it is measured by the event of the application that it signals */
+    ze_event_pool_desc_t pool;     /* of a zeEventPoolCreate: what the driver gets */
+    const ze_event_pool_desc_t **pool_desc; /* the call's parameter, if it was set to that; else NULL */
+    const ze_event_pool_desc_t *given_pool; /* its value before */
+    zt__build build;                        /* of a zeModuleCreate */
+    ze_module_handle_t module;  /* of a zeKernelCreate that has succeeded: the module of the kernel, */
+    ze_kernel_handle_t created; /* which is this one, unless a hook puts another in its place */
 
     /* Of a launch: how it is counted when the driver has appended it. */
     zt_profiler *counted_for; /* NULL: it is not */
@@ -21241,6 +21519,174 @@ ZT__PRIVATE int zt__may_be_captured(zt__tracer *tracer, const zt__known_handle *
     return (uint32_t)result == query_true;
 }
 
+/* Reads the time stamps of a launch before something else changes the event of the application that it
+   signals. With `ends`, the event is not kept any longer. Returns whether the launch may still signal it. No
+   mutex is held. */
+ZT__PRIVATE int zt__settle_event(zt__tracer *tracer, ze_event_handle_t event, int ends) {
+    const void *handle = event;
+    zt__known_handle *known;
+    zt__slot *keeper = NULL;
+    zt_profiler *owner = NULL;
+    zt__lock(&tracer->mutex);
+    known = (zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
+    if (known) {
+        keeper = known->keeper;
+        owner = known->keeper_owner;
+        known->keeper = ends ? NULL : keeper;
+    }
+    zt__unlock(&tracer->mutex);
+    return keeper && zt__settle_kept_event(owner, keeper, event, ends);
+}
+
+/* Counts commands that signal an event and are not measured by it. No mutex is held. */
+ZT__PRIVATE void zt__count_signals(zt__tracer *tracer, ze_event_handle_t event, uint32_t count) {
+    const void *handle = event;
+    zt__known_handle *known;
+    zt__lock(&tracer->mutex);
+    known = (zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
+    if (known && known->other_signals < 2) {
+        known->other_signals += count;
+    }
+    zt__unlock(&tracer->mutex);
+}
+
+/* Returns the frame of an outer tracer that has put an event of its own in place of the application's, or
+   NULL. */
+ZT__PRIVATE const zt__frame *zt__find_outer_signal(const zt__frame *frame) {
+    const zt__frame *outer = frame->previous;
+    while (outer && !outer->signal) {
+        outer = outer->previous;
+    }
+    return outer;
+}
+
+/* Returns the event of the application that a command signals, or NULL. */
+ZT__PRIVATE ze_event_handle_t zt__find_signalled(const zt__frame *frame, const zt__command *command) {
+    const zt__frame *outer = zt__find_outer_signal(frame);
+    if (outer) {
+        return outer->signalled;
+    }
+    return frame->signal ? frame->signalled : command->signal ? *command->signal : NULL;
+}
+
+/* Called before a command that signals an event, and before it is chosen how that is measured. */
+ZT__PRIVATE void zt__before_signal(zt__frame *frame) {
+    zt__command command;
+    ze_event_handle_t event;
+    zt__read_command(frame->call, frame->parameters, &command);
+    event = zt__find_signalled(frame, &command);
+    if (event && zt__settle_event(frame->tracer, event, 1)) {
+        zt__count_signals(frame->tracer, event, 2); /* both are in flight, or recorded */
+    }
+}
+
+/* Called before a command that signals an event, and after it was chosen how that is measured. */
+ZT__PRIVATE void zt__after_choice(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    const zt__known_handle *list;
+    zt__command command;
+    ze_event_handle_t event;
+    int is_signalled_once;
+    zt__read_command(frame->call, frame->parameters, &command);
+    event = zt__find_signalled(frame, &command);
+    if (event && !frame->keeps_event) {
+        zt__lock(&tracer->mutex);
+        list = (const zt__known_handle *)zt__map_find(&tracer->lists, &command.list, sizeof command.list);
+        is_signalled_once = list && list->kind == ZT__LIST_IMMEDIATE && !list->is_captured;
+        zt__unlock(&tracer->mutex);
+        zt__count_signals(tracer, event, is_signalled_once ? 1 : 2);
+    }
+}
+
+/* Called before the host resets or signals an event. */
+ZT__PRIVATE void zt__before_event_change(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    ze_event_handle_t event = *ZT__PARAMETERS(frame, ze_event_host_reset_params_t)->phEvent;
+    const void *handle = event;
+    zt__known_handle *known;
+    int is_reset = frame->call == ZT__CALL_EventHostReset, has_other;
+    zt__settle_event(tracer, event, !is_reset);
+    zt__lock(&tracer->mutex);
+    known = (zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
+    has_other = is_reset && known && known->other_signals == 1;
+    zt__unlock(&tracer->mutex);
+    if (has_other && zeEventQueryStatus(event) == ZE_RESULT_SUCCESS) {
+        zt__lock(&tracer->mutex);
+        known = (zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
+        if (known && known->other_signals == 1) {
+            known->other_signals = 0;
+        }
+        zt__unlock(&tracer->mutex);
+    }
+}
+
+/* Called before a reset of an event is appended. If a launch before it on the list is measured by the event,
+   its time stamps are copied before. The copy waits for the event, which has to be signalled by then. */
+ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    const ze_command_list_append_event_reset_params_t *p =
+        ZT__PARAMETERS(frame, ze_command_list_append_event_reset_params_t);
+    ze_event_handle_t event = *p->phEvent;
+    const void *handle = event;
+    const zt__known_handle *known;
+    zt__slot *slot;
+    zt_profiler *profiler;
+    int is_copied = 0;
+    uint32_t i;
+    zt__settle_event(tracer, event, 0);
+    zt__lock(&tracer->mutex);
+    known = (const zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
+    slot = known ? known->keeper : NULL;
+    profiler = known ? known->keeper_owner : NULL;
+    zt__unlock(&tracer->mutex);
+    if (slot) {
+        zt__lock(&profiler->mutex);
+        is_copied = slot->kept == event && slot->measurement == ZT__KEPT_EVENT_STAMPS && !slot->is_captured &&
+                    !slot->was_signalled && slot->list->handle == *p->phCommandList && slot->stamps &&
+                    (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_RECORDED) &&
+                    profiler->tiles_stamped == 1;
+        if (is_copied) {
+            slot->measurement = ZT__KEPT_EVENT_COPY;
+            for (i = 0; i < ZT__STAMPS; i++) {
+                zt__store(&slot->stamps[i], UINT64_MAX);
+            }
+        }
+        zt__unlock(&profiler->mutex);
+    }
+    if (is_copied && zeCommandListAppendQueryKernelTimestamps(*p->phCommandList, 1, &event, slot->stamps,
+                                                              NULL, NULL, 1, &event) == ZE_RESULT_SUCCESS) {
+        zeCommandListAppendBarrier(*p->phCommandList, NULL, 0, NULL);
+    } else {
+        if (is_copied) { /* the copy was refused */
+            zt__lock(&profiler->mutex);
+            slot->measurement = ZT__KEPT_EVENT_STAMPS;
+            zt__unlock(&profiler->mutex);
+        }
+        zt__settle_event(tracer, event, 1);
+    }
+    zt__count_signals(tracer, event, 2);
+}
+
+/* Called before a pool is destroyed, with its events if the application has not destroyed them. */
+ZT__PRIVATE void zt__settle_events_of(zt__tracer *tracer, ze_event_pool_handle_t pool) {
+    const void *handle = pool;
+    uint32_t i, capacity;
+    zt__lock(&tracer->mutex);
+    for (i = 0; i < tracer->events.capacity; i++) {
+        const zt__known_handle *known = (const zt__known_handle *)tracer->events.entries[i].value;
+        if (known && known->keeper && known->pool == handle) {
+            ze_event_handle_t event;
+            memcpy(&event, &known->handle, sizeof event);
+            capacity = tracer->events.capacity;
+            zt__unlock(&tracer->mutex);
+            zt__settle_event(tracer, event, 1);
+            zt__lock(&tracer->mutex);
+            i = tracer->events.capacity == capacity ? i : UINT32_MAX; /* else from the beginning */
+        }
+    }
+    zt__unlock(&tracer->mutex);
+}
+
 /* A launch or copy that is measured. */
 typedef struct zt__selected_command {
     zt_profiler *profiler; /* NULL: it is not */
@@ -21249,25 +21695,68 @@ typedef struct zt__selected_command {
     int is_in_order, is_copy_only;
     zt__measurement measurement;
     zt_profiler *counted_for; /* that of the list, for a launch; NULL: it is not counted */
+    int was_signalled;        /* the event of the application, before the launch, */
+    uint64_t signalled_end;   /* with time stamps of which this is the end */
 } zt__selected_command;
 
-/* Returns how a command is measured. By kernel time stamps, the command signals the event of the slot. If it
-   has an event of the application, that is signalled next: on a list that is in order, by a command that
-   follows; on a copy engine, which executes one command at a time, by a barrier; on another immediate list,
-   by a command that waits for the event of the slot. On a recorded list, that would find the event signalled
-   by an earlier execution. The mutex is held. */
-ZT__PRIVATE zt__measurement zt__choose_measurement(const zt__frame *frame, const zt_profiler *profiler,
-                                                   const zt__selected_command *selected,
-                                                   const ze_event_handle_t *signal) {
-    const zt__frame *outer = frame->previous;
-    while (outer && !outer->signal) {
-        outer = outer->previous;
+/* Returns whether a launch can be measured by the event of the application that it signals: no other command
+   that signals it may be in flight, nor may the event be on another recorded list. An event that has
+   signalled, and was not reset, has other time stamps after the launch. The mutex is held. */
+ZT__PRIVATE int zt__can_keep_event(zt__tracer *tracer, const zt_profiler *profiler, ze_event_handle_t event,
+                                   zt__selected_command *selected) {
+    const void *handle = event;
+    const zt__known_handle *known =
+        (const zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
+    zt__sample_times times;
+    const char *call;
+    ze_result_t result;
+    if (!known || !known->may_be_kept || known->other_signals || known->keeper ||
+        (selected->is_in_order && !known->has_stamps)) {
+        return 0;
     }
-    if (profiler->passes[0].group_count || selected->kind == ZT__LIST_UNKNOWN || outer || !signal) {
+    if (selected->kind == ZT__LIST_RECORDED) {
+        return 1; /* zt__query_kept_events looks at it before each execution */
+    }
+    zt__unlock(&tracer->mutex);
+    result = zt__query_kernel_stamps(profiler, event, &times, &call);
+    zt__lock(&tracer->mutex);
+    selected->was_signalled = result == ZE_RESULT_SUCCESS;
+    selected->signalled_end = selected->was_signalled ? times.end_ticks : 0;
+    return result == ZE_RESULT_NOT_READY || (result == ZE_RESULT_SUCCESS && profiler->tiles_stamped == 1);
+}
+
+/* Returns how a command is measured: by the first of these that fits. The mutex is held.
+
+     metrics, a list that is not known, no signal     SURROUNDING_COMMANDS
+     (a wait), or a tracer before this one has put
+     its event in place of the application's
+     no event of the application                      EVENT_STAMPS, of the event of the slot
+     one with time stamps that can be kept, on a      KEPT_EVENT_STAMPS: nothing is appended
+     list that is not in order, or of a pool with
+     time stamps that the application reads
+     one that has these, and cannot be kept           SURROUNDING_COMMANDS: the launch has to signal it
+     a list that is in order                          EVENT_STAMPS: a signal follows
+     a copy engine, which executes one command        EVENT_STAMPS: a barrier follows
+     at a time
+     another immediate list                           COPIED_STAMPS: a copy of the time stamps follows, which
+                                                      waits for the event of the slot
+     a recorded list: there, the copy would find      SURROUNDING_COMMANDS
+     that event signalled by an earlier execution
+
+   What follows signals the event of the application. On a list that is in order it delays nothing, and the
+   launch is measured whatever happens to that event. */
+ZT__PRIVATE zt__measurement zt__choose_measurement(const zt__frame *frame, const zt_profiler *profiler,
+                                                   zt__selected_command *selected,
+                                                   const ze_event_handle_t *signal) {
+    if (profiler->passes[0].group_count || selected->kind == ZT__LIST_UNKNOWN || !signal ||
+        zt__find_outer_signal(frame)) {
         return ZT__SURROUNDING_COMMANDS;
     }
     if (!*signal) {
         return ZT__EVENT_STAMPS;
+    }
+    if (zt__can_keep_event(frame->tracer, profiler, *signal, selected)) {
+        return ZT__KEPT_EVENT_STAMPS;
     }
     if (zt__may_have_stamps(frame->tracer, *signal)) {
         return ZT__SURROUNDING_COMMANDS;
@@ -21286,13 +21775,17 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
                                                     int knows_kernel) {
     zt__tracer *tracer = frame->tracer;
     zt__call call = frame->call;
-    zt__selected_command selected = {NULL, NULL, ZT__LIST_UNKNOWN, 0, 0, ZT__SURROUNDING_COMMANDS, NULL};
+    zt__selected_command selected = {NULL, NULL, ZT__LIST_UNKNOWN, 0, 0, ZT__SURROUNDING_COMMANDS, NULL,
+                                     0,    0};
     zt__known_handle *list = command ? zt__find_or_query_list(tracer, command->list) : NULL;
     zt__traced_device *device = list ? list->device : NULL;
     zt__kernel_name *name = NULL;
     int is_order = zt__kind_of_call(call) == ZT__KIND_ORDER;
     if (zt__is_measured(device) && command->kernel) {
         selected.counted_for = device->profiler;
+    }
+    if (tracer->is_stopping) {
+        return selected;
     }
     if (is_order && (!zt__is_measured(device) || device->profiler->passes[0].group_count)) {
         return selected;
@@ -21376,9 +21869,38 @@ ZT__PRIVATE void zt__begin_by_commands(zt__frame *frame, const zt__command *comm
         kind = zt__query_list_kind(selected->profiler, command->list);
     }
     frame->region = zt__begin_on(selected->profiler, command->list, kind, zt__shown_name(selected->region));
+    if (frame->region.slot) {
+        ((zt__slot *)frame->region.slot)->trails_event = command->signal && *command->signal;
+    }
 }
 
-/* Makes a command signal the event of a slot, whose kernel time stamps measure it. */
+/* Makes a slot keep the event of the application that its command signals. */
+ZT__PRIVATE void zt__keep_event(zt__frame *frame, zt__slot *slot, ze_event_handle_t event,
+                                const zt__selected_command *selected) {
+    zt__tracer *tracer = frame->tracer;
+    zt_profiler *profiler = selected->profiler;
+    const void *handle = event;
+    zt__known_handle *known;
+    int is_kept;
+    zt__lock(&tracer->mutex);
+    known = (zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
+    is_kept = known && !known->keeper; /* else another thread was faster */
+    if (is_kept) {
+        known->keeper = slot;
+        known->keeper_owner = profiler;
+    }
+    zt__unlock(&tracer->mutex);
+    zt__lock(&profiler->mutex);
+    slot->kept = is_kept ? event : NULL;
+    slot->was_signalled = selected->was_signalled;
+    slot->signalled_end = selected->signalled_end;
+    slot->list->keeps_events = 1;
+    zt__unlock(&profiler->mutex);
+    frame->keeps_event = is_kept;
+}
+
+/* Begins a command that kernel time stamps measure: those of the event of the slot, which it is made to
+   signal, or of the application's. */
 ZT__PRIVATE void zt__begin_by_event(zt__frame *frame, const zt__command *command,
                                     const zt__selected_command *selected) {
     zt__slot *slot;
@@ -21391,6 +21913,10 @@ ZT__PRIVATE void zt__begin_by_event(zt__frame *frame, const zt__command *command
     }
     slot->measurement = selected->measurement;
     slot->is_unordered = !selected->is_in_order;
+    if (selected->measurement == ZT__KEPT_EVENT_STAMPS) {
+        zt__keep_event(frame, slot, *command->signal, selected);
+        return;
+    }
     for (i = 0; i < ZT__STAMPS && slot->measurement == ZT__COPIED_STAMPS; i++) {
         zt__store(&slot->stamps[i], UINT64_MAX);
     }
@@ -21447,13 +21973,13 @@ ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_b
     }
     zt__lock(&tracer->mutex);
     selected = zt__select_command(frame, is_complete ? &command : NULL, knows_kernel);
+    zt__store(&frame->has_region, selected.profiler != NULL);
     zt__unlock(&tracer->mutex);
     frame->counted_for = selected.counted_for;
     frame->knows_kernel = knows_kernel;
     if (!selected.profiler) {
         return;
     }
-    frame->has_region = 1;
     if (selected.measurement == ZT__SURROUNDING_COMMANDS) {
         zt__begin_by_commands(frame, &command, &selected);
     } else {
@@ -21615,6 +22141,10 @@ ZT__PRIVATE void zt__after_event_create(zt__frame *frame) {
         if (event) {
             pool = (zt__known_handle *)zt__map_find(&tracer->pools, &handle, sizeof handle);
             event->has_stamps = !pool || pool->has_stamps;
+            event->may_be_kept = tracer->keeps_events && pool && pool->may_be_kept;
+            event->pool = handle;
+            event->keeper = NULL;
+            event->other_signals = 0;
         }
     }
     zt__unlock(&tracer->mutex);
@@ -21629,16 +22159,19 @@ ZT__PRIVATE void zt__mark_list_over_everywhere(zt__tracer *tracer, ze_command_li
     }
 }
 
-/* Returns whether commands of the library follow the work on a list, and are not known to be complete. */
+/* Returns whether commands of the library follow a launch that signals an event of the application, and are
+   not known to be complete: on a list, or on any if `handle` is NULL. */
 ZT__PRIVATE int zt__has_trailing_commands(zt_profiler *profiler, ze_command_list_handle_t handle) {
-    const zt__slot *slot;
     const zt__list *list;
     int found = 0;
     zt__lock(&profiler->mutex);
-    list = zt__find_list(profiler, handle);
-    for (slot = list ? list->first : NULL; slot && !found; slot = slot->next) {
-        found = slot->measurement == ZT__SURROUNDING_COMMANDS &&
-                (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_READING);
+    list = handle ? zt__find_list(profiler, handle) : profiler->lists;
+    for (; list && !found; list = handle ? NULL : list->next) {
+        const zt__slot *slot = list->first;
+        for (; slot && !found; slot = slot->next) {
+            found = (slot->trails_event || slot->kept) &&
+                    (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_READING);
+        }
     }
     zt__unlock(&profiler->mutex);
     return found;
@@ -21651,7 +22184,7 @@ ZT__PRIVATE void zt__await_trailing_commands(zt__tracer *tracer, ze_command_list
     for (; device; device = zt__next_measured(tracer, device)) {
         zt_profiler *profiler = device->profiler;
         if (!zt__is_owner(&profiler->collector) && zt__has_trailing_commands(profiler, list)) {
-            zt__finish_list(profiler, list, zt__deadline(tracer->wait_timeout_ns));
+            zt__finish_list(profiler, list, zt__deadline(tracer->wait_timeout_ns), 1);
         }
     }
 }
@@ -21687,7 +22220,9 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
         if (result) {
             zt__after_execution(device->profiler, count, lists, *result != ZE_RESULT_SUCCESS);
         } else {
-            zt__before_execution(device->profiler, queue, count, lists);
+            /* A wait would keep executions from following each other at once. */
+            zt__before_execution(device->profiler, queue, count, lists,
+                                 device->profiler->passes[0].group_count > 0);
         }
     }
 }
@@ -21738,10 +22273,12 @@ ZT__PRIVATE void zt__before_destroy(zt__frame *frame, zt__call_kind kind) {
         zt__observe_unload(tracer, NULL, *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule);
         break;
     case ZT__KIND_POOL_DESTROY:
+        zt__settle_events_of(tracer, *ZT__PARAMETERS(frame, ze_event_pool_destroy_params_t)->phEventPool);
         zt__forget_handle(tracer, &tracer->pools,
                           *ZT__PARAMETERS(frame, ze_event_pool_destroy_params_t)->phEventPool);
         break;
     case ZT__KIND_EVENT_DESTROY:
+        zt__settle_event(tracer, *ZT__PARAMETERS(frame, ze_event_destroy_params_t)->phEvent, 1);
         zt__forget_handle(tracer, &tracer->events,
                           *ZT__PARAMETERS(frame, ze_event_destroy_params_t)->phEvent);
         break;
@@ -21753,6 +22290,26 @@ ZT__PRIVATE void zt__before_destroy(zt__frame *frame, zt__call_kind kind) {
         break;
     default:
         break;
+    }
+}
+
+/* Returns whether time stamps of events can be read on the host, and every signal of them is seen. */
+ZT__PRIVATE int zt__can_keep_events(const ze_event_pool_desc_t *desc) {
+    return !desc->pNext && (desc->flags & ZE_EVENT_POOL_FLAG_HOST_VISIBLE) &&
+           !(desc->flags & (ZE_EVENT_POOL_FLAG_IPC | ZT__POOL_FLAG_MAPPED));
+}
+
+/* Called before a pool is created: its events get kernel time stamps. */
+ZT__PRIVATE void zt__before_pool_create(zt__frame *frame) {
+    const ze_event_pool_create_params_t *p = ZT__PARAMETERS(frame, ze_event_pool_create_params_t);
+    const ze_event_pool_desc_t *given = *p->pdesc;
+    if (frame->tracer->keeps_events && given && zt__can_keep_events(given) &&
+        !(given->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP)) {
+        frame->pool = *given;
+        frame->pool.flags |= ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
+        frame->pool_desc = p->pdesc;
+        frame->given_pool = given;
+        *p->pdesc = &frame->pool;
     }
 }
 
@@ -21780,12 +22337,40 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     case ZT__KIND_LAUNCH:
     case ZT__KIND_COPY:
     case ZT__KIND_ORDER:
+    case ZT__KIND_SIGNAL:
+        if (tracer->keeps_events) {
+            zt__before_signal(frame);
+        }
         if (tracer->measured[frame->call] || (kind == ZT__KIND_COPY && tracer->automatic)) {
             zt__begin_command(frame, kernel_before_hooks);
         }
+        if (tracer->keeps_events) {
+            zt__after_choice(frame);
+        }
         break;
     case ZT__KIND_EXECUTE:
+        if (tracer->keeps_events) {
+            zt__before_signal(frame);
+            zt__after_choice(frame);
+        }
+        zt__lock(&tracer->mutex);
+        tracer->executions++;
+        zt__unlock(&tracer->mutex);
         zt__observe_execution(frame, NULL);
+        break;
+    case ZT__KIND_QUEUE_SYNCHRONIZE:
+        zt__lock(&tracer->mutex);
+        frame->executions = tracer->executions;
+        zt__unlock(&tracer->mutex);
+        break;
+    case ZT__KIND_POOL_CREATE:
+        zt__before_pool_create(frame);
+        break;
+    case ZT__KIND_EVENT_CHANGE:
+        zt__before_event_change(frame);
+        break;
+    case ZT__KIND_EVENT_RESET:
+        zt__before_event_reset(frame);
         break;
     case ZT__KIND_MODULE_CREATE:
         zt__begin_build(&tracer->modules, ZT__PARAMETERS(frame, ze_module_create_params_t), &frame->build);
@@ -21793,6 +22378,20 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     default:
         zt__before_destroy(frame, kind);
         break;
+    }
+}
+
+/* Called after a queue was synchronised: it is idle, unless lists were executed meanwhile. */
+ZT__PRIVATE void zt__after_queue_synchronize(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    zt__traced_device *device = zt__next_measured(tracer, NULL);
+    int is_idle;
+    zt__lock(&tracer->mutex);
+    is_idle = frame->executions == tracer->executions;
+    zt__unlock(&tracer->mutex);
+    for (; device && is_idle; device = zt__next_measured(tracer, device)) {
+        zt__note_idle_queue(device->profiler,
+                            *ZT__PARAMETERS(frame, ze_command_queue_synchronize_params_t)->phCommandQueue);
     }
 }
 
@@ -21810,6 +22409,7 @@ ZT__PRIVATE void zt__after_create(zt__frame *frame, zt__call_kind kind) {
         known = zt__remember_handle(tracer, &tracer->pools, **p->pphEventPool);
         if (known) {
             known->has_stamps = ((*p->pdesc)->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP) != 0;
+            known->may_be_kept = zt__can_keep_events(*p->pdesc) && (known->has_stamps || frame->pool_desc);
         }
         zt__unlock(&tracer->mutex);
         break;
@@ -21869,6 +22469,9 @@ ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
         zt__unlock(&tracer->mutex);
         break;
     }
+    case ZT__KIND_QUEUE_SYNCHRONIZE:
+        zt__after_queue_synchronize(frame);
+        break;
     case ZT__KIND_GET_FUNCTION:
         zt__replace_function(&tracer->modules,
                              ZT__PARAMETERS(frame, ze_module_get_function_pointer_params_t));
@@ -22005,11 +22608,13 @@ ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, void *parameters) {
         frame->tracer = tracer;
         frame->call = call;
         frame->parameters = parameters;
-        frame->has_region = 0;
+        zt__store(&frame->has_region, 0);
         frame->wait_count = NULL;
         frame->build.place = NULL;
         frame->build.trial = ZE_RESULT_SUCCESS;
         frame->signal = NULL;
+        frame->keeps_event = 0;
+        frame->pool_desc = NULL;
         memset(frame->instances, 0, tracer->hook_count * sizeof *frame->instances);
         frame->next = NULL;
         frame->previous = last;
@@ -22080,6 +22685,9 @@ ZT__PRIVATE void zt__epilogue(ze_result_t result, void **instance) {
     for (frame = last; frame; frame = frame->previous) {
         if (frame->wait_count) { /* of the application, so also if the tracer was destroyed */
             *frame->wait_count = frame->waits;
+        }
+        if (frame->pool_desc) {
+            *frame->pool_desc = frame->given_pool;
         }
         if (frame->build.place) { /* likewise */
             *frame->build.place = frame->build.before;
@@ -22322,9 +22930,14 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config 
     }
     switch (zt__kind_of_call((zt__call)call)) {
     case ZT__KIND_OTHER:
+        return 0;
     case ZT__KIND_LAUNCH:
     case ZT__KIND_ORDER:
-        return 0;
+    case ZT__KIND_SIGNAL:
+    case ZT__KIND_EVENT_CHANGE:
+    case ZT__KIND_EVENT_RESET:
+    case ZT__KIND_QUEUE_SYNCHRONIZE:
+        return tracer->keeps_events;
     case ZT__KIND_GROUP_SIZE:
         return !config->no_launches;
     case ZT__KIND_CAPTURE_BEGIN:
@@ -22336,11 +22949,21 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config 
     case ZT__KIND_EVENT_DESTROY:
         return !config->no_launches || config->copies;
     case ZT__KIND_COPY:
+        return tracer->keeps_events || tracer->automatic != NULL;
     case ZT__KIND_CONTEXT_DESTROY:
         return tracer->automatic != NULL;
     default:
         return 1;
     }
+}
+
+/* Returns whether no metrics are measured. Profilers of zt_auto may not be open yet. */
+ZT__PRIVATE int zt__measures_times_alone(const zt__tracer *tracer) {
+    if (tracer->automatic) {
+        zt_config config = zt__complete_config(tracer->automatic);
+        return config.groups && !zt__has_names(config.groups) && !zt__has_names(config.metrics);
+    }
+    return tracer->devices->profiler->passes[0].group_count == 0;
 }
 
 /* Copies a configuration, and forgets kernels and lists: what was not observed since the last stop may
@@ -22361,6 +22984,7 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
                                         "the names of kernels");
         }
     }
+    tracer->is_stopping = 0;
     tracer->every = config->every ? config->every : 1;
     tracer->limit = config->limit;
     tracer->timeline = timeline;
@@ -22382,6 +23006,7 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
+    tracer->keeps_events = (!config->no_launches || config->copies) && zt__measures_times_alone(tracer);
     for (call = 0; call < ZT__CALL_COUNT; call++) {
         zt__call_kind kind = zt__kind_of_call((zt__call)call);
         tracer->timed[call] =
@@ -22402,14 +23027,16 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
     return ZE_RESULT_SUCCESS;
 }
 
-/* Returns whether a thread is in a call that this tracer observes, in the driver or in a callback. */
-ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer) {
+/* Returns whether a thread is in a call that this tracer observes, in the driver or in a callback; or only in
+   one that it measures. */
+ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer, int only_measured) {
     const zt__frame *frame;
     int found = 0;
     zt__lock(&zt__dispatch_mutex);
     for (frame = zt__dispatch.frames; frame && !found; frame = frame->next_of_all) {
         zt__frame_state state = zt__load(&frame->state);
-        found = frame->tracer == tracer && (state == ZT__FRAME_CALLBACK || state == ZT__FRAME_DRIVER);
+        found = frame->tracer == tracer && (state == ZT__FRAME_CALLBACK || state == ZT__FRAME_DRIVER) &&
+                (!only_measured || zt__load(&frame->has_region));
     }
     zt__unlock(&zt__dispatch_mutex);
     return found;
@@ -22423,7 +23050,7 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     const char *modules = getenv("ZT_MODULES"), *flags = getenv("ZT_PROFILE_FLAGS");
     ze_result_t(ZE_APICALL * enable_layer)(void);
     ze_result_t result;
-    if (zt__has_calls_in_progress(tracer)) {
+    if (zt__has_calls_in_progress(tracer, 0)) {
         return zt__report(tracer->diagnostics, CALLS_IN_PROGRESS, ZE_RESULT_NOT_READY,
                           zt__starting_call(tracer));
     }
@@ -22475,6 +23102,47 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     return result;
 }
 
+/* Ends the use of events of the application, whose destruction is not observed from now on. Their samples are
+   lost if they have not signalled. */
+ZT__PRIVATE void zt__give_up_events(zt_profiler *profiler) {
+    zt__wait wait = zt__wait_until(zt__deadline(UINT64_C(1000000000)));
+    int is_read;
+    do {
+        const zt__list *list;
+        zt__slot *slot;
+        is_read = 0;
+        zt__lock(&profiler->mutex);
+        for (list = profiler->lists; list; list = list->next) {
+            for (slot = list->keeps_events ? list->first : NULL; slot; slot = slot->next) {
+                slot->kept = NULL;
+                is_read |= slot->state == ZT__SLOT_READING && slot->measurement == ZT__KEPT_EVENT_STAMPS;
+            }
+        }
+        zt__unlock(&profiler->mutex);
+    } while (is_read && zt__wait_again(&wait));
+}
+
+/* Waits until nothing is left that needs calls to be observed: launches whose last commands follow an event
+   of the application, after which it may destroy their list; and those that are measured by such an event. No
+   more of them are begun. */
+ZT__PRIVATE void zt__finish_launches(zt__tracer *tracer, uint64_t deadline) {
+    zt__wait wait = zt__wait_until(deadline);
+    zt__traced_device *device;
+    zt__lock(&tracer->mutex);
+    tracer->is_stopping = 1;
+    zt__unlock(&tracer->mutex);
+    while (zt__has_calls_in_progress(tracer, 1) && zt__wait_again(&wait)) {
+    }
+    for (device = zt__next_measured(tracer, NULL); device; device = zt__next_measured(tracer, device)) {
+        zt_profiler *profiler = device->profiler;
+        while (!zt__is_owner(&profiler->collector) && zt__has_trailing_commands(profiler, NULL) &&
+               zt__wait_again(&wait)) {
+            zt__try_collect(profiler, 1);
+        }
+        zt__give_up_events(profiler);
+    }
+}
+
 /* Stops a tracer, and waits for its calls in progress on other threads. Before that, stops the sampling of
    hot spots, which has to know about kernels. */
 ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) {
@@ -22484,6 +23152,9 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
     for (; device; device = zt__next_measured(tracer, device)) {
         ze_result_t stopped = zt__stop_sampling(device->profiler, caller);
         result = stopped == ZE_RESULT_SUCCESS ? result : stopped;
+    }
+    if (zt__load(&tracer->is_live)) {
+        zt__finish_launches(tracer, zt__deadline(tracer->wait_timeout_ns));
     }
     zt__lock(&zt__dispatch_setup);
     if (zt__load(&tracer->is_live)) {
@@ -22496,7 +23167,7 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
         }
     }
     zt__unlock(&zt__dispatch_setup);
-    while (zt__has_calls_in_progress(tracer)) {
+    while (zt__has_calls_in_progress(tracer, 0)) {
         if (!zt__wait_again(&wait)) {
             return zt__report(tracer->diagnostics, CALLS_IN_PROGRESS, ZE_RESULT_NOT_READY, caller);
         }
@@ -23682,13 +24353,14 @@ ZT__PRIVATE void zt__note_missing(zt__document *document, zt__note_fn note, uint
 
 /* Notes which samples are not in the report. */
 ZT__PRIVATE void zt__note_missing_samples(zt__document *document, zt__note_fn note) {
-    static const char *const remedies[] = {
+    static const char *const remedies[ZT_CAUSE_COUNT - ZT_LOST_NEVER_DELIVERED] = {
         /* of the causes from ZT_LOST_NEVER_DELIVERED on */
         "Wait for the work before zt_close, or raise config.wait_timeout_ns.",
         "Execute recorded lists with zt_execute, or collect after each execution.",
         "Wait for the work inside of ZT_PASSES.",
         "The log names the call that failed.",
         "Some drivers return a wrong GPU time of a region around others.",
+        "Let no two commands that signal an event be in flight at once.",
         "Open a new profiler when the device is back.",
         "Raise config.max_slots, or call zt_collect more often.",
         "Free memory, or lower config.slots_per_step and config.samples.",
@@ -23774,8 +24446,8 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
     if (counts.serialised > 0 && document->profiler->metric_count == 0) {
         zt__add_note(document, note,
                      "%llu of %llu launches were measured between barriers, so they did not overlap with "
-                     "others: the program may read time stamps of their events, or their lists are recorded "
-                     "and not in order.",
+                     "others: the tracer cannot read time stamps of their events, for example because these "
+                     "were created before it was started.",
                      (unsigned long long)counts.serialised, (unsigned long long)counts.launches);
     }
 #else
