@@ -137,7 +137,7 @@ $(1)/tests/test_preload: | build/libzt_auto.so build/examples/simulate build/lib
 
 $(1)/tests/test_softgpu_engines $(1)/tests/test_stamps $(1)/tests/test_latency $(1)/tests/test_every: | build/kernels/meet.so
 $(1)/tests/test_softgpu_sampling: | build/kernels/hot.so build/kernels/functions.so
-$(1)/tests/test_softgpu_debug $(1)/tests/test_debug: | build/kernels/endless.so build/kernels/hot.so
+$(1)/tests/test_softgpu_debug $(1)/tests/test_debug $(1)/tests/test_watch: | build/kernels/endless.so build/kernels/hot.so
 # Runs the example, on a device without sanitizers.
 $(1)/tests/test_hotspots: | build/kernels/hot.so build/examples/hotspots build/examples/simulate \
     build/libzt_auto.so build/libze_softgpu.so build/kernels/cbrt.so build/kernels/saxpy.so build/kernels/reduce.so
@@ -145,6 +145,9 @@ $(1)/tests/test_softgpu_modules: | build/kernels/functions.so build/kernels/impo
     build/kernels/replacements.so
 $(1)/tests/test_modules: | build/kernels/functions.so build/kernels/matmul.so build/kernels/reduce.so \
     build/kernels/replacements.so build/kernels/saxpy.so
+
+# Loads a library that watches; runs the example, on a device without sanitizers.
+$(1)/tests/test_watch: | build/tests/plugins/watching.so build/examples/hang build/libze_softgpu.so build/kernels/spin.so
 
 # Programs of several files with a copy of the library each.
 $(1)/tests/test_process: $(1)/tests/plugins/other_file.o
@@ -160,6 +163,10 @@ endef
 $(eval $(call variant,build,))
 $(eval $(call variant,build/asan,-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer))
 $(eval $(call variant,build/tsan,-fsanitize=thread))
+
+build/tests/plugins/watching.so: tests/plugins/watching.c | deps-test
+	mkdir -p $(@D)
+	$(CC) $(C_FLAGS) -fPIC -shared -o $@ $< $(ZE_LIBS)
 
 # Programs that tell the compiler that no value is NaN.
 # Newer clang takes NaN for impossible even where it is asked about.

@@ -17,7 +17,7 @@
        Streams and time    STREAMS, THE TIMELINE
        The tracer          TRACING, TRACED LAUNCHES, AUTOMATIC TRACING, KERNELS, MODULES, REPLACEMENTS,
                            HOT SPOTS
-       Debugging           PROGRAM DEBUG
+       Debugging           PROGRAM DEBUG, WATCHING
        What figures mean   LATENCY, BYTES AND OVERLAP, ROOFLINE
        What is written     REPORTS, OPENMETRICS, PACKED STATISTICS
        Benchmarks          BENCHMARKS
@@ -624,6 +624,49 @@
        ZT_DEBUG_DETACHED. From then on its functions return NOT_AVAILABLE at once; zt_debug_where still finds
        places.
 
+   WATCHING, with ZETOOLS_DEBUG
+
+       zt_watch answers where a kernel hangs, in two lines:
+
+           zt_watch(profiler, NULL);
+           ...
+           zt_close(profiler);
+
+       A thread of the library's own looks at the regions and traced launches that were submitted. When one
+       has run longer than zt_watch_config.hang_ns, or when the device reports a fault, it stops all threads
+       of the device once, adds up at which instructions they are, and resumes them. The report has the region
+       and how long it has run, the kernels with the number of threads at each instruction, threads that could
+       not be stopped, and who has debugged the process. It goes to the log function, to
+       zt_watch_config.function and to a file. With leave_stopped, threads stay stopped until zt_watch_stop or
+       zt_close: for a look at the memory of the program with a debugger of the host.
+
+       The time is counted from the moment when the watch finds that a region was submitted and that all
+       before it on its list have ended: up to an eighth of hang_ns, or a second, late. So it includes waits
+       for events and for other lists. Not seen are
+
+       - regions that are begun and not ended. Of nested regions, the innermost is reported
+       - recorded lists that are executed without zt_execute while nothing traces
+       - on loaders before 1.16, immediate lists, unless they were created while tracing
+       - regions that were dropped, launches that zt_trace_config leaves out, and all other work
+
+       While a hang lasts, no other is reported, because what is behind it waits. When it has ended, the times
+       of the others begin anew. Faults are always reported. After a fault most drivers lose the device.
+
+       While it watches, the library is attached as a debugger of this process: see PROGRAM DEBUG for what has
+       to be enabled. It acknowledges events at once, so modules run as without it. If the process may not
+       debug itself, the library starts a helper: the same program once more, in which a constructor of this
+       header serves instead of main, talking through a socket that nobody else can open. If the header is in
+       a shared library, that library is preloaded into a shell instead. Other constructors
+       and static objects of the program and its libraries may run in the helper: those of shared libraries,
+       and such with a priority below 101. The helper ends with the watch, or when the program ends, however
+       that happens; what it had stopped is resumed. It is no child of the program. If neither can debug,
+       hangs are reported without places; the reason is logged, in the report and in zt_watch_get_info, and
+       the next hang tries again.
+
+       While no region hangs, the watch wakes up eight times in hang_ns, at least once a second and, while it
+       is attached, ten times. It queries one event of each list that has work, and locks the profiler
+       briefly.
+
    LATENCY
 
        With config.timeline, zt_get_latency returns how long regions and traced launches have waited:
@@ -886,6 +929,7 @@
        event       the thread that waits for events      all but zt_debug_wait and zt_debug_close of this
                                                          debugger
        write       the thread that writes the report     all but closing what is being written
+       hang        the thread of the watch               all but zt_watch, zt_watch_stop and zt_close
        hook        the thread that makes the call        all but zt_trace_start, zt_trace_stop, zt_close
        allocator   any thread, also several at once      zt_get_counts, zt_get_cause and others that only
                                                          return a value
@@ -918,7 +962,8 @@
        zt_open                the first metric query                        config.wait_timeout_ns
        ZT_PASSES              the work of each pass                         config.wait_timeout_ns
        zt_merge, zt_pack      a thread that collects                        config.wait_timeout_ns
-       zt_close               samples and dropped regions on their way      config.wait_timeout_ns
+       zt_close               the end of a watch                            as zt_watch_stop
+                              samples and dropped regions on their way      config.wait_timeout_ns
                               threads that match rows with samples          config.wait_timeout_ns
                               the end of the collecting thread              2 seconds
        zt_trace_stop          calls in progress, and launches that are      config.wait_timeout_ns
@@ -927,6 +972,9 @@
        zt_bench, zt_compare   each of their runs                            config.wait_timeout_ns
        zt_hotspots_stop       a thread that reads samples, and the end of   config.wait_timeout_ns,
                               the library's own                             2 seconds
+       zt_watch               a helper process                              15 seconds
+       zt_watch_stop          the end of its thread; programs that look     2 seconds, 24 seconds
+                              source lines up
        zt_stream_read         a row                                         its timeout
        zt_debug_wait          an event                                      its timeout
        zt_debug_stop          the answer of the device                      its timeout
@@ -935,8 +983,8 @@
        other zt_debug_...     calls of other threads                        config.wait_timeout_ns
        zt_stream_close        reads of other threads                        10 seconds
 
-       Threads of the library (config.thread, zt_stream_config.reader, hot spots) run from opening or start to
-       closing or stop, block all signals, and end before the process exits.
+       Threads of the library (config.thread, zt_stream_config.reader, hot spots, zt_watch) run from opening
+       or start to closing or stop, block all signals, and end before the process exits.
 
    PROCESSES
 
@@ -1000,7 +1048,8 @@
                                 functions static, so that a library that contains them does not export them.
        ZETOOLS_NO_THREADS       With ZETOOLS_IMPLEMENTATION, for programs that must not have other threads:
                                 the library starts none. config.thread has no effect,
-                                zt_stream_config.reader is refused, and zt_collect reads samples of hot spots.
+                                zt_stream_config.reader and zt_watch are refused, and zt_collect reads samples
+                                of hot spots.
 */
 #ifndef ZETOOLS_H
 #define ZETOOLS_H
@@ -1672,6 +1721,73 @@ typedef struct zt_debug_place {
     uint32_t line;      /* from 1; 0: not known */
     int is_unloaded;    /* not 0: the module was unloaded since */
 } zt_debug_place;
+
+/* ---- watching ---- */
+
+/* The most places in a report of a watch. Since 0.1. */
+enum { ZT_MAX_PLACES = 32 };
+
+/* Who debugs a process for zt_watch. Since 0.1. */
+typedef enum zt_debugged_by {
+    ZT_DEBUGGED_BY_NOBODY, /* what hangs is reported, but not where */
+    ZT_DEBUGGED_BY_ITSELF,
+    ZT_DEBUGGED_BY_HELPER /* a process that the library has started */
+} zt_debugged_by;
+
+/* Where threads of the device were when they were stopped. Strings are never NULL. Since 0.1. */
+typedef struct zt_hang_place {
+    const char *kernel; /* "": not known */
+    uint64_t address;   /* of the instruction, */
+    uint64_t offset;    /* and from the begin of the kernel; 0 if the kernel is not known */
+    uint32_t threads;
+    const char *file; /* of the source. "": not known */
+    uint32_t line;    /* from 1; 0: not known */
+} zt_hang_place;
+
+/* What hangs or has faulted, and where. Strings are never NULL. Since 0.1. */
+typedef struct zt_hang {
+    int is_fault;           /* the device has reported a fault, or threads have stopped by themselves */
+    uint64_t fault_address; /* of a page fault; else 0 */
+    const char *fault;      /* what it was, in words. "": no fault */
+    const char *region;     /* that runs for too long; of a fault, one that was running. "": not known */
+    uint64_t running_ns;    /* how long it has run */
+    uint32_t others;        /* other lists with regions that run, or wait for what hangs */
+    int has_ended;          /* the region ended while the threads were being stopped */
+    zt_debugged_by debugged_by;
+    const char *reason;          /* why nobody debugs, or why threads could not be stopped or found */
+    uint32_t stopped;            /* threads that were stopped, */
+    uint32_t unstopped;          /* and those that could not be, as far as the device reports them */
+    uint32_t place_count;        /* up to ZT_MAX_PLACES */
+    const zt_hang_place *places; /* those with most threads first */
+    uint32_t threads_elsewhere;  /* stopped at other places */
+    int is_left_stopped;         /* see zt_watch_config.leave_stopped */
+    const char *text;            /* the whole report, as in the file */
+} zt_hang;
+
+/* Called with each hang and each fault, on the thread of the watch, after the work was resumed or left
+   stopped. Pointers are valid during the call. `user` is zt_watch_config.user. See CALLBACKS. Since 0.1. */
+typedef void (*zt_hang_fn)(const zt_hang *hang, void *user);
+
+/* How regions are watched. Start from zt_watch_config_default(). 0 and NULL stand for the default. Strings
+   need not outlive zt_watch. Since 0.1. */
+typedef struct zt_watch_config {
+    uint64_t hang_ns; /* A region that runs longer hangs; see WATCHING. At least 1 ms. Default: 10 seconds. */
+    const char *path; /* The file of the report; %p is the number of the process. The second report goes to
+                         hang.%p.2.txt, and so on. "": none. Default: "hang.%p.txt". */
+    zt_hang_fn function; /* NULL: none is called. */
+    void *user;
+    int leave_stopped; /* Not 0: threads stay stopped until zt_watch_stop or zt_close. */
+    int no_helper;     /* Not 0: no other process is started to debug this one. */
+} zt_watch_config;
+
+/* What a watch does, and what it has found. Since 0.1. */
+typedef struct zt_watch_info {
+    int is_watching;
+    zt_debugged_by debugged_by;
+    char reason[512];       /* why the process does not debug itself, or why nobody debugs it; else "" */
+    uint32_t hangs, faults; /* that were reported */
+    int is_stopped;         /* threads of the device are left stopped */
+} zt_watch_info;
 
 #endif /* ZETOOLS_DEBUG */
 
@@ -2403,6 +2519,27 @@ ZT_API const char *zt_debug_get_last_error(const zt_debugger *debugger);
 /* As zt_get_last_result. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_debug_get_last_result(const zt_debugger *debugger);
 
+/* ---- watching -------------------------------------------------------------------------------------------- */
+
+/* Returns a configuration with every field at its default. Any thread. Since 0.1. */
+ZT_API zt_watch_config zt_watch_config_default(void);
+
+/* Watches the regions of a profiler, and its device; see WATCHING. Where debugging is not possible, hangs are
+   reported without places: zt_watch_get_info returns why. A second call replaces the configuration.
+   config  NULL: the defaults
+   Returns SUCCESS; INVALID_NULL_HANDLE for a profiler from zt_unpack; OUT_OF_HOST_MEMORY; UNSUPPORTED_FEATURE
+   if no thread can be started; NOT_READY if the thread of an earlier watch does not end; HANDLE_OBJECT_IN_USE
+   inside of a callback. One thread. Since 0.1. */
+ZT_API ze_result_t zt_watch(zt_profiler *profiler, const zt_watch_config *config);
+
+/* Ends the watch, and resumes threads that were left stopped. zt_close does the same before all else.
+   Returns SUCCESS, also if nothing is watched; NOT_READY if its thread does not end; HANDLE_OBJECT_IN_USE
+   inside of a callback. One thread. Since 0.1. */
+ZT_API ze_result_t zt_watch_stop(zt_profiler *profiler);
+
+/* Returns what the watch does, and what it has found. Any thread. Since 0.1. */
+ZT_API zt_watch_info zt_watch_get_info(const zt_profiler *profiler);
+
 #endif /* ZETOOLS_DEBUG */
 
 #else /* ZETOOLS_DISABLE */
@@ -2600,6 +2737,10 @@ ZT__OFF ZT__RESULT zt_debug_where(zt_debugger *debugger, uint64_t address, zt_de
 ZT__OFF const char *zt_debug_event_name(zt_debug_event_type type) { return ""; }
 ZT__OFF const char *zt_debug_get_last_error(const zt_debugger *debugger) { return ""; }
 ZT__OFF ZT__RESULT zt_debug_get_last_result(const zt_debugger *debugger) { return ZT__SUCCESS; }
+ZT__OFF zt_watch_config zt_watch_config_default(void) ZT__EMPTY(zt_watch_config)
+ZT__OFF ZT__RESULT zt_watch(zt_profiler *profiler, const zt_watch_config *config) { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_watch_stop(zt_profiler *profiler) { return ZT__SUCCESS; }
+ZT__OFF zt_watch_info zt_watch_get_info(const zt_profiler *profiler) ZT__EMPTY(zt_watch_info)
 #endif
 /* clang-format on */
 
@@ -2773,6 +2914,7 @@ typedef zt__disabled_scope zt_scope;
            >>trace_file   run.trace.json, for Perfetto and Chrome
            >>page         the page that run.html is
            >>writing      zt_write, zt_report: formats and files
+           >>watch        zt_watch: regions that hang, and where (ZETOOLS_DEBUG)
            >>bench        zt_bench, zt_compare, zt_compare_benches
            >>automatic    zt_auto: tracing that reports at exit (ZETOOLS_TRACER)
 
@@ -2940,6 +3082,9 @@ typedef zt__disabled_scope zt_scope;
 #include <type_traits>
 #endif
 #else
+#ifdef ZETOOLS_DEBUG
+#include <dirent.h>
+#endif
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -2949,6 +3094,9 @@ typedef zt__disabled_scope zt_scope;
 #include <strings.h>
 #include <sys/auxv.h>
 #include <sys/ioctl.h>
+#ifdef ZETOOLS_DEBUG
+#include <sys/socket.h>
+#endif
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -3085,6 +3233,9 @@ int fileno(FILE *file);
 int pthread_sigmask(int how, const zt__signal_set *set, zt__signal_set *before);
 ssize_t readlink(const char *path, char *target, size_t size);
 struct tm *gmtime_r(const time_t *seconds, struct tm *utc);
+int unsetenv(const char *name);
+char *realpath(const char *path, char *resolved);
+extern char **environ;
 #endif
 
 /* Time */
@@ -4200,15 +4351,30 @@ ZT__PRIVATE int zt__spawn_tool(const zt__tool *tool, int input, int object, int 
     return !failed;
 }
 
+/* Waits until a child has ended, so that it is no zombie, and kills it at the deadline. The application may
+   wait for all of its children, or ignore them; then waitpid fails. */
+ZT__PRIVATE void zt__await_child(pid_t process, uint64_t deadline) {
+    enum { KILLED_NS = 1000000000 };
+    zt__wait wait = zt__wait_until(deadline);
+    pid_t ended;
+    do {
+        ended = waitpid(process, NULL, WNOHANG);
+    } while ((ended == 0 || (ended < 0 && errno == EINTR)) && zt__wait_again(&wait));
+    if (ended == 0) {
+        kill(process, SIGKILL);
+        wait = zt__wait_until(zt__deadline(KILLED_NS));
+        while (waitpid(process, NULL, WNOHANG) == 0 && zt__wait_again(&wait)) {
+        }
+    }
+}
+
 /* Runs a program, and passes the lines that it prints to a function. Returns 0 if there is no such program.
    The files must be flushed. */
 ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
     enum { LEAST = ZT__TOOL_DESCRIPTOR + 1 }; /* above those of the program, so that none replaces another */
-    enum { KILLED_NS = 1000000000 };
     int pipes[2], descriptors[3], started = 0;
     uint32_t i;
-    pid_t process = 0, ended;
-    zt__wait wait;
+    pid_t process = 0;
     if (pipe(pipes) != 0) {
         return 0;
     }
@@ -4227,18 +4393,7 @@ ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
         }
     }
     if (started) {
-        /* It is waited for, so that it is no zombie. The application may wait for all of its children, or
-           ignore them; then waitpid fails. */
-        wait = zt__wait_until(zt__read_tool(tool, pipes[0]) ? tool->deadline : 0);
-        do {
-            ended = waitpid(process, NULL, WNOHANG);
-        } while ((ended == 0 || (ended < 0 && errno == EINTR)) && zt__wait_again(&wait));
-        if (ended == 0) {
-            kill(process, SIGKILL);
-            wait = zt__wait_until(zt__deadline(KILLED_NS));
-            while (waitpid(process, NULL, WNOHANG) == 0 && zt__wait_again(&wait)) {
-            }
-        }
+        zt__await_child(process, zt__read_tool(tool, pipes[0]) ? tool->deadline : 0);
     }
     close(pipes[0]);
     return started;
@@ -5900,6 +6055,12 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
       "zt_debug_where: no module that was loaded has a kernel at 0x%llx. Call it while the "                 \
       "module is loaded, and build modules with symbols.")                                                   \
     X(NO_EVENT, "%s: no event is being delivered on this thread. Call it in the function of zt_debug_wait.") \
+    /* of watching */                                                                                        \
+    X(HANG, "zt_watch: %s")                                                                                  \
+    X(NOT_DEBUGGED, "zt_watch: hangs are reported without places, as nobody can debug this process. %s")     \
+    X(NO_WATCH_THREAD, "zt_watch: no thread can be started%s. Watching needs one.")                          \
+    X(WATCH_HANGS, "%s: the thread of the watch does not return from the driver, or from config.function. "  \
+                   "Call it again later.")                                                                   \
     /* of zt_bench */                                                                                        \
     X(NOTHING_TO_BENCH, "%s: config.run and config.measure are both NULL. Set one.")                         \
     X(NO_BENCH_SAMPLE, "%s: '%.64s' has no sample: %s. Put a region of the profiler that it receives "       \
@@ -7759,6 +7920,10 @@ struct zt__list {
     int overlapped_before;
     ze_command_queue_handle_t queue; /* of the last execution and, if executions overlap, of all of these.
                                         NULL: not known, or not the same */
+
+    /* for >>watch, when it last looked: the first slot that had not signalled, its submission, and since when
+       it is known to be the first; and the last submission of slots that had */
+    uint64_t watched_number, watched_submission_ns, watched_since_ns, watched_signalled_ns;
 };
 
 /* ---- the profiler ---------------------------------------------------------------------------------------- */
@@ -7942,6 +8107,9 @@ struct zt_profiler {
     void (*free_hotspots)(zt_profiler *profiler);
     struct zt__kernels *kernels; /* NULL: none is known. Atomic */
     uint64_t unknown_launches;   /* of kernels for which there was no room; guarded by the mutex */
+    struct zt__watch *watch;     /* from the first zt_watch on. Atomic */
+    int (*end_watch)(zt_profiler *profiler); /* returns 0 if its thread hangs */
+    void (*free_watch)(zt_profiler *profiler);
 };
 
 /* Public functions that only read take a constant profiler, but have to lock it. */
@@ -15367,31 +15535,38 @@ ZT__PRIVATE int zt__write_to_file(const void *bytes, size_t size, void *file) {
     return fwrite(bytes, 1, size, (FILE *)file) != size;
 }
 
-/* Writes the reports of a list for the n-th profiler of the process, which is closed next: run.csv,
-   run.2.csv, ... Pipes and devices get no number. Messages go to standard error, and to
-   zt_get_last_error(NULL). If a report cannot be written, the table goes to standard error instead. */
+/* Makes a path that of the n-th report of its kind: run.csv, run.2.csv, ... Pipes and devices get no number.
+ */
+ZT__PRIVATE void zt__number_path(zt__file_path *path, uint32_t n) {
+    const zt__suffix *suffix = zt__find_suffix(path->text);
+    const char *tail = zt__after_last_dot(path->text);
+    zt__file_path given = *path;
+    zt__file_properties target;
+    if (suffix) {
+        tail = path->text + strlen(path->text) - strlen(suffix->text);
+    }
+    if (n > 1 && !zt__find_standard_stream(path->text) &&
+        (!zt__get_file_properties(path->text, &target) || target.is_regular)) {
+        size_t length = (size_t)(tail - path->text);
+        snprintf(path->text, sizeof path->text, "%.*s.%u%s", (int)length, given.text, (unsigned)n,
+                 given.text + length);
+    }
+}
+
+/* Writes the reports of a list for the n-th profiler of the process, which is closed next. Messages go to
+   standard error, and to zt_get_last_error(NULL). If a report cannot be written, the table goes to standard
+   error instead. */
 ZT__PRIVATE void zt__write_reports(zt_profiler *profiler, const char *list, uint32_t n) {
     zt_log_fn log = profiler->diagnostics.log;
-    zt__file_path path, numbered;
+    zt__file_path path;
     int has_failed = 0;
     if (log == zt__log_to_stderr) {
         profiler->diagnostics.log = NULL; /* it would print the first message of a kind as well */
     }
     while (zt__next_path(&list, &path)) {
-        const zt__suffix *suffix = zt__find_suffix(path.text);
-        const char *tail = zt__after_last_dot(path.text);
-        zt__file_properties target;
         ze_result_t result;
-        if (suffix) {
-            tail = path.text + strlen(path.text) - strlen(suffix->text);
-        }
-        numbered = path;
-        if (n > 1 && !zt__find_standard_stream(path.text) &&
-            (!zt__get_file_properties(path.text, &target) || target.is_regular)) {
-            snprintf(numbered.text, sizeof numbered.text, "%.*s.%u%s", (int)(tail - path.text), path.text,
-                     (unsigned)n, tail);
-        }
-        result = zt_report(profiler, numbered.text);
+        zt__number_path(&path, n);
+        result = zt_report(profiler, path.text);
         if (result != ZE_RESULT_SUCCESS) {
             zt__keep_error(&profiler->diagnostics, result);
             zt__print_error(profiler);
@@ -15757,6 +15932,9 @@ ZT__PRIVATE void zt__destroy_profiler(zt_profiler *profiler) {
     zt__detach_profiler(profiler);
     zt__unregister_profiler(profiler);
     zt__close_timeline(profiler);
+    if (profiler->free_watch) {
+        profiler->free_watch(profiler);
+    }
     if (profiler->free_hotspots) {
         profiler->free_hotspots(profiler);
     }
@@ -15943,6 +16121,9 @@ ZT_API void zt_close(zt_profiler *profiler) {
     /* A profiler that is not registered is closed already, or belongs to the parent process of a fork. */
     if (!profiler || !zt__is_registered(profiler) || zt__is_inside_callback(profiler, "zt_close") ||
         zt__is_inside_log(&profiler->diagnostics, "zt_close")) {
+        return;
+    }
+    if (profiler->end_watch && !profiler->end_watch(profiler)) {
         return;
     }
     if (profiler->stop_tracing && !profiler->stop_tracing(profiler)) {
@@ -29101,6 +29282,1348 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
     output.allocator = &profiler->config.allocator;
     return zt__write_output(&output);
 }
+
+/* ==== >>watch: regions that hang and faults of the device, and where they are ============================== */
+
+#ifdef ZETOOLS_DEBUG
+
+/* A watch has a thread. It looks which regions the device does not finish, and has a debugger by which it
+   stops the threads of the device when one hangs. That debugger is served by functions that run on the same
+   thread or, where a process may not debug itself, in a helper process. */
+
+/* ---- what a watch wants of a debugger -------------------------------------------------------------------- */
+
+typedef enum zt__watch_call {
+    ZT__WATCH_ATTACH,
+    ZT__WATCH_AWAIT, /* waits for a fault. Meanwhile events are acknowledged */
+    ZT__WATCH_STOP   /* stops all threads and finds where they are. Resumes them, unless they are to stay */
+} zt__watch_call;
+
+typedef struct zt__watch_request {
+    zt__watch_call call;
+    uint32_t process; /* to attach to */
+    uint8_t device[ZE_MAX_DEVICE_UUID_SIZE];
+    uint64_t timeout_ns;
+    int is_fault; /* the threads are stopped because of one */
+    int leave_stopped;
+} zt__watch_request;
+
+/* An instruction at which threads were. */
+typedef struct zt__found_place {
+    uint64_t address, offset;
+    uint32_t threads, line;
+    char kernel[256], file[256];
+} zt__found_place;
+
+typedef struct zt__watch_answer {
+    ze_result_t result;
+    uint32_t process; /* that answers */
+    char reason[512]; /* if `result` is not SUCCESS */
+    int is_over;      /* the session: somebody else has detached it, or it was lost */
+
+    /* what the device has reported since the last request */
+    int has_faulted, has_page_fault;
+    uint64_t fault_address;
+    uint32_t fault_reason;
+
+    /* of ZT__WATCH_STOP */
+    uint32_t stopped, unavailable, elsewhere;
+    uint64_t stopped_ns; /* how long the threads were stopped */
+    uint32_t place_count;
+    zt__found_place places[ZT_MAX_PLACES]; /* the last member: a message has those that are there */
+} zt__watch_answer;
+
+typedef struct zt__watch_server {
+    zt_debugger *debugger;
+    const zt_allocator *allocator;
+    ze_device_handle_t device;
+    zt__watch_answer *answer; /* of the request that is being served */
+    int has_pending_fault;    /* a page fault while other threads were being stopped, */
+    uint64_t pending_address; /* its address, */
+    uint32_t pending_reason;  /* and its reason */
+} zt__watch_server;
+
+/* Finds a device or sub-device by its UUID, as another process has it. Returns NULL if there is none. */
+ZT__PRIVATE ze_device_handle_t zt__find_watched_device(const uint8_t uuid[ZE_MAX_DEVICE_UUID_SIZE]) {
+    enum { MOST_DRIVERS = 16, MOST_DEVICES = 64, MOST_TILES = 16 };
+    ze_driver_handle_t drivers[MOST_DRIVERS];
+    ze_device_handle_t found[MOST_TILES + 1];
+    uint32_t i, j, k, driver_count = MOST_DRIVERS;
+    if (zeDriverGet(&driver_count, drivers) != ZE_RESULT_SUCCESS) {
+        return NULL;
+    }
+    for (i = 0; i < driver_count; i++) {
+        ze_device_handle_t devices[MOST_DEVICES];
+        uint32_t device_count = MOST_DEVICES;
+        if (zeDeviceGet(drivers[i], &device_count, devices) != ZE_RESULT_SUCCESS) {
+            continue;
+        }
+        for (j = 0; j < device_count; j++) {
+            uint32_t tile_count = MOST_TILES;
+            found[0] = devices[j];
+            if (zeDeviceGetSubDevices(devices[j], &tile_count, found + 1) != ZE_RESULT_SUCCESS) {
+                tile_count = 0;
+            }
+            for (k = 0; k <= tile_count; k++) {
+                ze_device_properties_t properties;
+                memset(&properties, 0, sizeof properties);
+                properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
+                if (zeDeviceGetProperties(found[k], &properties) == ZE_RESULT_SUCCESS &&
+                    memcmp(properties.uuid.id, uuid, ZE_MAX_DEVICE_UUID_SIZE) == 0) {
+                    return found[k];
+                }
+            }
+        }
+    }
+    return NULL;
+}
+
+/* Copies the last message of the debugger, without its identifier. */
+ZT__PRIVATE void zt__copy_debug_error(const zt__watch_server *server) {
+    const char *text = zt_debug_get_last_error(server->debugger), *end = strstr(text, "] ");
+    text = end ? end + 2 : text;
+    zt__copy_text(server->answer->reason, sizeof server->answer->reason, text, strlen(text));
+}
+
+ZT__PRIVATE void zt__serve_attach(zt__watch_server *server, const zt__watch_request *request) {
+    zt__watch_answer *answer = server->answer;
+    zt_debug_config config = zt_debug_config_default();
+    config.allocator = *server->allocator;
+    if (!server->device) { /* in a helper */
+        answer->result = zeInit(0);
+        server->device =
+            answer->result == ZE_RESULT_SUCCESS ? zt__find_watched_device(request->device) : NULL;
+        if (!server->device) {
+            snprintf(answer->reason, sizeof answer->reason,
+                     "the helper does not find the device (zeInit: %s)", zt_result_name(answer->result));
+            answer->result = ZE_RESULT_ERROR_NOT_AVAILABLE;
+            return;
+        }
+    }
+    answer->result = zt_debug_open(server->device, request->process, &config, &server->debugger);
+    if (answer->result != ZE_RESULT_SUCCESS) {
+        zt__copy_debug_error(server);
+    }
+}
+
+/* Called with each event. */
+ZT__PRIVATE int zt__note_event(zt_debugger *debugger, const zt_debug_event *event, void *user) {
+    zt__watch_answer *answer = ((zt__watch_server *)user)->answer;
+    (void)debugger;
+    if (event->type == ZT_DEBUG_PAGE_FAULT) {
+        answer->has_faulted = answer->has_page_fault = 1;
+        answer->fault_address = event->address;
+        answer->fault_reason = event->reason;
+    } else if (event->type == ZT_DEBUG_DETACHED) {
+        answer->is_over = 1;
+    } else if (event->type == ZT_DEBUG_THREADS_STOPPED) {
+        answer->has_faulted = 1;
+    }
+    return answer->has_faulted;
+}
+
+ZT__PRIVATE void zt__serve_await(zt__watch_server *server, const zt__watch_request *request) {
+    zt__watch_answer *answer = server->answer;
+    uint32_t stopped = 0;
+    ze_result_t result;
+    if (server->has_pending_fault) {
+        server->has_pending_fault = 0;
+        answer->has_faulted = answer->has_page_fault = 1;
+        answer->fault_address = server->pending_address;
+        answer->fault_reason = server->pending_reason;
+        return;
+    }
+    result = zt_debug_wait(server->debugger, request->timeout_ns, zt__note_event, server);
+    if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_NOT_READY) {
+        answer->is_over = 1;
+        zt__copy_debug_error(server);
+    }
+    if (answer->has_faulted && !answer->has_page_fault) {
+        /* A thread that stops after zt_debug_stop has given up is resumed at once: it is no fault. */
+        zt_debug_threads(server->debugger, NULL, &stopped);
+        answer->has_faulted = stopped > 0;
+    }
+}
+
+ZT__PRIVATE int zt__compare_addresses(const void *a, const void *b) {
+    const uint64_t *first = (const uint64_t *)a, *second = (const uint64_t *)b;
+    return *first < *second ? -1 : *first > *second;
+}
+
+/* Adds an instruction to those that are kept, in the order of their threads. If there are too many, the one
+   with fewest threads is counted as elsewhere. */
+ZT__PRIVATE void zt__add_found_place(zt__watch_answer *answer, uint64_t address, uint32_t threads) {
+    uint32_t i = answer->place_count;
+    if (i == ZT_MAX_PLACES) {
+        i--;
+        if (answer->places[i].threads >= threads) {
+            answer->elsewhere += threads;
+            return;
+        }
+        answer->elsewhere += answer->places[i].threads;
+    } else {
+        answer->place_count++;
+    }
+    for (; i > 0 && answer->places[i - 1].threads < threads; i--) {
+        answer->places[i] = answer->places[i - 1];
+    }
+    memset(&answer->places[i], 0, sizeof answer->places[i]);
+    answer->places[i].address = address;
+    answer->places[i].threads = threads;
+}
+
+/* Finds at which instructions the stopped threads are. */
+ZT__PRIVATE void zt__find_stopped(zt__watch_server *server) {
+    zt__watch_answer *answer = server->answer;
+    zt_debug_thread *threads = NULL;
+    uint64_t *addresses = NULL;
+    uint32_t i, count = 0, room, known = 0, same;
+    answer->result = zt_debug_threads(server->debugger, NULL, &count);
+    room = count;
+    if (answer->result == ZE_RESULT_SUCCESS && count > 0) {
+        threads = (zt_debug_thread *)zt__allocate(server->allocator, count, sizeof *threads);
+        addresses = (uint64_t *)zt__allocate(server->allocator, count, sizeof *addresses);
+        answer->result = threads && addresses ? zt_debug_threads(server->debugger, threads, &count)
+                                              : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    answer->stopped = count;
+    for (i = 0; answer->result == ZE_RESULT_SUCCESS && i < count && i < room; i++) {
+        ze_result_t result = zt_debug_get_address(server->debugger, threads[i], &addresses[known]);
+        known += result == ZE_RESULT_SUCCESS;
+    }
+    answer->elsewhere = count - known;
+    if (known > 0) {
+        qsort(addresses, known, sizeof *addresses, zt__compare_addresses);
+    }
+    for (i = 0; i < known; i += same) {
+        for (same = 1; i + same < known && addresses[i + same] == addresses[i];) {
+            same++;
+        }
+        zt__add_found_place(answer, addresses[i], same);
+    }
+    zt__free(server->allocator, threads);
+    zt__free(server->allocator, addresses);
+}
+
+/* Finds kernels and source lines. The threads are resumed already, as this may run a program. */
+ZT__PRIVATE void zt__name_places(zt__watch_server *server) {
+    zt__watch_answer *answer = server->answer;
+    uint32_t i;
+    for (i = 0; i < answer->place_count; i++) {
+        zt__found_place *place = &answer->places[i];
+        zt_debug_place found;
+        if (zt_debug_where(server->debugger, place->address, &found) == ZE_RESULT_SUCCESS) {
+            place->offset = found.offset;
+            place->line = found.line;
+            zt__copy_text(place->kernel, sizeof place->kernel, found.kernel, strlen(found.kernel));
+            zt__copy_text(place->file, sizeof place->file, found.file, strlen(found.file));
+        }
+    }
+}
+
+/* Takes the events of a stop, which are no faults of the device. A page fault is kept for later. */
+ZT__PRIVATE void zt__take_stop_events(zt__watch_server *server, int is_fault) {
+    zt__watch_answer *answer = server->answer;
+    while (zt_debug_wait(server->debugger, 0, zt__note_event, server) == ZE_RESULT_SUCCESS) {
+        if (answer->has_page_fault && !is_fault) {
+            server->has_pending_fault = 1;
+            server->pending_address = answer->fault_address;
+            server->pending_reason = answer->fault_reason;
+        }
+        answer->has_faulted = answer->has_page_fault = 0;
+    }
+}
+
+ZT__PRIVATE void zt__serve_stop(zt__watch_server *server, const zt__watch_request *request) {
+    zt_debugger *debugger = server->debugger;
+    zt__watch_answer *answer = server->answer;
+    const zt_debug_thread all = {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL};
+    zt_debug_stops stops = {0, 0};
+    uint64_t begin = zt__now_ns();
+    ze_result_t stop_result = zt_debug_stop(debugger, all, request->timeout_ns, &stops), result;
+    answer->unavailable = stops.unavailable;
+    if (stop_result != ZE_RESULT_SUCCESS) {
+        zt__copy_debug_error(server);
+    }
+    zt__find_stopped(server);
+    zt__take_stop_events(server, request->is_fault);
+    if (!request->leave_stopped) {
+        result = zt_debug_resume(debugger, all);
+        answer->result = answer->result == ZE_RESULT_SUCCESS ? result : answer->result;
+    }
+    answer->stopped_ns = zt__now_ns() - begin;
+    if (stop_result == ZE_RESULT_SUCCESS && answer->result != ZE_RESULT_SUCCESS) {
+        zt__copy_debug_error(server);
+    }
+    zt__name_places(server);
+}
+
+/* Serves a request. */
+ZT__PRIVATE void zt__serve_watch(zt__watch_server *server, const zt__watch_request *request,
+                                 zt__watch_answer *answer) {
+    memset(answer, 0, offsetof(zt__watch_answer, places));
+    answer->process = (uint32_t)zt__get_process_id();
+    server->answer = answer;
+    if (request->call == ZT__WATCH_ATTACH) {
+        zt__serve_attach(server, request);
+    } else if (!server->debugger) {
+        answer->result = ZE_RESULT_ERROR_NOT_AVAILABLE;
+        answer->is_over = 1;
+    } else if (request->call == ZT__WATCH_AWAIT) {
+        zt__serve_await(server, request);
+    } else {
+        zt__serve_stop(server, request);
+    }
+}
+
+/* ---- the helper ------------------------------------------------------------------------------------------ */
+
+#ifndef _WIN32
+
+/* The helper is the program once more: the file that has this code is started with a variable of the
+   environment, by which a constructor knows that it is to serve, before main is called. It talks through a
+   socket that it inherits, and that nobody else can open. */
+
+enum { ZT__HELPER_DESCRIPTOR = 9, ZT__HELPER_LOOK_MS = 500 };
+#define ZT__HELPER_VARIABLE "ZETOOLS_HELPER_1"
+#ifndef SO_PEERCRED
+#define SO_PEERCRED 17 /* hidden in strict ISO modes */
+#endif
+
+/* What SO_PEERCRED returns. The C library hides the type. */
+typedef struct zt__peer {
+    pid_t process;
+    uid_t user;
+    gid_t group;
+} zt__peer;
+
+/* Returns whether a descriptor is a socket that the parent of this process has made. `*user` receives its
+   user. */
+ZT__PRIVATE int zt__is_from_parent(int descriptor, long parent, uid_t *user) {
+    zt__peer peer;
+    socklen_t size = sizeof peer;
+    memset(&peer, 0, sizeof peer);
+    if (parent <= 1 || getppid() != parent ||
+        getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || size != sizeof peer) {
+        return 0;
+    }
+    *user = peer.user;
+    return peer.process == parent;
+}
+
+/* Closes what the program has open, so that the helper does not keep its files and ports in use. */
+ZT__PRIVATE void zt__close_others(int kept) {
+    DIR *directory = opendir("/proc/self/fd");
+    const struct dirent *entry;
+    while (directory && (entry = readdir(directory))) {
+        int descriptor = atoi(entry->d_name);
+        if (descriptor > STDERR_FILENO && descriptor != kept && descriptor != dirfd(directory)) {
+            close(descriptor);
+        }
+    }
+    if (directory) {
+        closedir(directory);
+    }
+}
+
+/* Returns the bytes of a message that are there. */
+ZT__PRIVATE size_t zt__answer_size(const zt__watch_answer *answer) {
+    return offsetof(zt__watch_answer, places) + answer->place_count * sizeof *answer->places;
+}
+
+/* Serves until the program has closed its end, or has ended while a child of it keeps that end open. */
+ZT__PRIVATE void zt__run_helper(int socket, long program) {
+    zt__watch_server server = {NULL, &zt__default_allocator, NULL, NULL, 0, 0, 0};
+    zt__watch_request request;
+    zt__watch_answer *answer = (zt__watch_answer *)calloc(1, sizeof *answer);
+    int is_asked = answer != NULL;
+    if (answer) {
+        answer->process = (uint32_t)zt__get_process_id();
+    }
+    while (is_asked && send(socket, answer, zt__answer_size(answer), MSG_NOSIGNAL) > 0) {
+        struct pollfd readable = {socket, POLLIN, 0};
+        while (poll(&readable, 1, ZT__HELPER_LOOK_MS) <= 0 && kill((pid_t)program, 0) == 0) {
+        }
+        is_asked = readable.revents && recv(socket, &request, sizeof request, 0) == (ssize_t)sizeof request;
+        if (is_asked) {
+            zt__serve_watch(&server, &request, answer);
+        }
+    }
+    zt_debug_close(server.debugger);
+}
+
+/* Runs before main, in every process that has this code. Unless its parent has started it to help, it does
+   nothing. Else main is never called. The helper is no child of the program, so that programs which wait for
+   all their children do not wait for it. */
+__attribute__((constructor(101))) ZT__PRIVATE void zt__become_helper(void) {
+    const char *value = getenv(ZT__HELPER_VARIABLE);
+    long parent;
+    uid_t user;
+    if (!value || getauxval(AT_SECURE) || sscanf(value, "%ld", &parent) != 1 ||
+        !zt__is_from_parent(ZT__HELPER_DESCRIPTOR, parent, &user)) {
+        return;
+    }
+    if (user == getuid() && fork() == 0) {
+        unsetenv(ZT__HELPER_VARIABLE);
+        zt__close_others(ZT__HELPER_DESCRIPTOR);
+        zt__run_helper(ZT__HELPER_DESCRIPTOR, parent);
+    }
+    _exit(0);
+}
+
+/* Finds the file from which an address of this process is loaded. Returns 0 if it is from none. */
+ZT__PRIVATE int zt__find_mapped_file(uintptr_t address, char *path, size_t size) {
+    FILE *maps = fopen("/proc/self/maps", "r");
+    char line[4096 + 256];
+    int is_found = 0;
+    while (maps && !is_found && fgets(line, sizeof line, maps)) {
+        unsigned long long begin, end;
+        const char *slash = strchr(line, '/');
+        if (slash && sscanf(line, "%llx-%llx", &begin, &end) == 2 && address >= begin && address < end) {
+            zt__copy_text(path, size, slash, strcspn(slash, "\n"));
+            is_found = 1;
+        }
+    }
+    if (maps) {
+        fclose(maps);
+    }
+    return is_found;
+}
+
+/* The command line of a helper. */
+typedef struct zt__helper_command {
+    char file[4096 + 64], linker[4096 + 64], program[4096 + 64], arguments_of_program[8192];
+    const char *arguments[10];
+} zt__helper_command;
+
+/* Finds how the program was started by naming the dynamic linker: "ld.so [--library-path PATH] PROGRAM".
+   Returns how many of these arguments are before the program. */
+ZT__PRIVATE uint32_t zt__find_linker_options(zt__helper_command *command) {
+    char *text = command->arguments_of_program, *next;
+    FILE *file = fopen("/proc/self/cmdline", "r");
+    size_t used = file ? fread(text, 1, sizeof command->arguments_of_program - 4, file) : 0;
+    uint32_t count = 0;
+    if (file) {
+        fclose(file);
+    }
+    memset(text + used, 0, 4);
+    command->arguments[count++] = command->linker;
+    next = text + strlen(text) + 1;
+    if (strcmp(next, "--library-path") == 0) {
+        command->arguments[count++] = next;
+        next += strlen(next) + 1;
+        command->arguments[count++] = next;
+        next += strlen(next) + 1;
+    }
+    if (!realpath(next, command->program)) {
+        command->program[0] = 0;
+    }
+    return count;
+}
+
+/* Finds what has to be started for the constructor above to run. A program that contains it is started again.
+   A shared library that contains it is preloaded into a shell that has nothing to do: the program must not
+   run again, whatever else happens. Returns 0 if that is not known. */
+ZT__PRIVATE int zt__find_helper(zt__helper_command *command) {
+    uintptr_t base = (uintptr_t)getauxval(AT_BASE);
+    ssize_t length = readlink("/proc/self/exe", command->linker, sizeof command->linker - 1);
+    static const char *const shell[] = {"/bin/sh", "-c", ":"};
+    uint32_t i, count = 1;
+    if (length <= 0 ||
+        !zt__find_mapped_file((uintptr_t)&zt__become_helper, command->file, sizeof command->file)) {
+        return 0;
+    }
+    command->linker[length] = 0;
+    command->arguments[0] = command->file;
+    strcpy(command->program, "/proc/self/exe");
+    if (strcmp(command->linker, command->file) == 0) {
+        return 1;
+    }
+    if (base == 0) {
+        count = zt__find_linker_options(command);
+        if (strcmp(command->program, command->file) == 0) {
+            command->arguments[count] = command->file;
+            strcpy(command->program, "/proc/self/exe");
+            return 1;
+        }
+    } else if (!zt__find_mapped_file(base, command->linker, sizeof command->linker)) {
+        return 0;
+    }
+    strcpy(command->program, command->linker);
+    command->arguments[0] = command->linker;
+    command->arguments[count++] = "--preload";
+    command->arguments[count++] = command->file;
+    for (i = 0; i < ZT__COUNT_OF(shell); i++) {
+        command->arguments[count++] = shell[i];
+    }
+    return strpbrk(command->file, " :") == NULL; /* these would separate several libraries */
+}
+
+#endif /* not _WIN32 */
+
+/* ---- the watch ------------------------------------------------------------------------------------------- */
+
+enum { ZT__WATCH_TEXT = 1 << 15 };
+
+/* The first region of a list that the device has not finished. */
+typedef struct zt__running {
+    const zt__region_record *region;
+    ze_command_list_handle_t list;
+    uint64_t number, submission_ns; /* of its slot: they tell its executions apart */
+    uint64_t since_ns;              /* host time at which it was found to be the first of its list */
+    ze_event_handle_t event;
+} zt__running;
+
+typedef struct zt__watch {
+    zt_profiler *profiler;
+    zt_watch_config config;
+    char *path; /* of the file; NULL: none */
+    zt__thread thread;
+    int is_attached;    /* the first attempt to attach is over. Atomic, like the next */
+    int is_explaining;  /* threads are being stopped, or their places looked up */
+    zt_watch_info info; /* guarded by the profiler's mutex */
+
+    /* used by the thread alone, while it runs */
+    zt__watch_server server;
+    int socket;  /* to the helper, or -1 */
+    long helper; /* 0: it has not reported yet */
+    ze_command_list_handle_t *lists;
+    uint32_t list_capacity;
+    uint64_t not_before_ns; /* what runs is counted from this time on: a hang has ended then */
+    int is_hanging;         /* `hang` was reported, and has not ended */
+    zt__running hang;
+    uint64_t last_fault; /* the address of the last page fault; 0: there was none */
+    zt__watch_answer answer;
+    zt_hang_place places[ZT_MAX_PLACES];
+    char text[ZT__WATCH_TEXT];
+} zt__watch;
+
+ZT__PRIVATE int zt__is_ending(zt__watch *watch) {
+    return zt__load(&watch->thread.stop_requested);
+}
+
+/* ---- asking the helper ----------------------------------------------------------------------------------- */
+
+#ifndef _WIN32
+
+enum { ZT__WATCH_LOOK_MS = 50 };
+
+/* Starts a helper with its end of the socket. Returns 0 if that fails. */
+ZT__PRIVATE int zt__spawn_helper(zt__helper_command *command, int end, pid_t *process) {
+    static const char *const left_out[] = {"LD_PRELOAD=", "ZT_AUTO=", ZT__HELPER_VARIABLE "="};
+    char variable[64];
+    char **environment;
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    zt__signal_set none;
+    uint32_t i, j, count = 0, used = 0;
+    int failed;
+    while (environ[count]) {
+        count++;
+    }
+    environment = (char **)calloc(count + 2, sizeof *environment);
+    if (!environment) {
+        return 0;
+    }
+    for (i = 0; i < count; i++) {
+        for (j = 0;
+             j < ZT__COUNT_OF(left_out) && strncmp(environ[i], left_out[j], strlen(left_out[j])) != 0;) {
+            j++;
+        }
+        if (j == ZT__COUNT_OF(left_out)) {
+            environment[used++] = environ[i];
+        }
+    }
+    snprintf(variable, sizeof variable, ZT__HELPER_VARIABLE "=%ld", zt__get_process_id());
+    environment[used] = variable;
+    failed = posix_spawn_file_actions_init(&actions) != 0;
+    if (!failed) {
+        failed = posix_spawnattr_init(&attributes) != 0;
+        if (!failed) {
+            sigemptyset(&none); /* threads of the library block all signals */
+            failed = posix_spawnattr_setsigmask(&attributes, (const sigset_t *)(const void *)&none) != 0;
+            failed |= posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK) != 0;
+            failed |= posix_spawn_file_actions_adddup2(&actions, end, ZT__HELPER_DESCRIPTOR) != 0;
+            for (i = 0; i <= STDERR_FILENO; i++) {
+                failed |= posix_spawn_file_actions_addopen(&actions, (int)i, "/dev/null", O_RDWR, 0) != 0;
+            }
+            failed = failed || posix_spawn(process, command->program, &actions, &attributes,
+                                           (char *const *)(uintptr_t)command->arguments, environment) != 0;
+            posix_spawnattr_destroy(&attributes);
+        }
+        posix_spawn_file_actions_destroy(&actions);
+    }
+    free(environment);
+    return !failed;
+}
+
+/* Waits for an answer of the helper until the deadline, or until the watch is to end. Returns 0 if there is
+   none. */
+ZT__PRIVATE int zt__await_answer(zt__watch *watch, uint64_t deadline) {
+    struct pollfd readable = {watch->socket, POLLIN, 0};
+    ssize_t size;
+    while (poll(&readable, 1, ZT__WATCH_LOOK_MS) <= 0) {
+        if (zt__is_ending(watch) || zt__now_ns() >= deadline) {
+            return 0;
+        }
+    }
+    size = recv(watch->socket, &watch->answer, sizeof watch->answer, MSG_DONTWAIT);
+    return size >= (ssize_t)offsetof(zt__watch_answer, places) &&
+           watch->answer.place_count <= ZT_MAX_PLACES && (size_t)size == zt__answer_size(&watch->answer);
+}
+
+/* Closes the connection. The helper ends then, and its debugger resumes what is stopped. One that does not
+   end is killed: while its end of the socket is open, its number belongs to it. */
+ZT__PRIVATE void zt__dismiss_helper(zt__watch *watch) {
+    enum { LONGEST_NS = 1000000000 };
+    uint64_t deadline = zt__deadline(LONGEST_NS);
+    ssize_t size = 1;
+    if (watch->socket < 0) {
+        return;
+    }
+    shutdown(watch->socket, SHUT_WR);
+    while (size != 0 && zt__now_ns() < deadline) {
+        struct pollfd readable = {watch->socket, POLLIN, 0};
+        if (poll(&readable, 1, ZT__WATCH_LOOK_MS) > 0) {
+            size = recv(watch->socket, &watch->answer, sizeof watch->answer, MSG_DONTWAIT);
+            size = size < 0 && errno != EAGAIN && errno != EINTR ? 0 : size;
+        }
+    }
+    if (size != 0 && watch->helper > 1) {
+        kill((pid_t)watch->helper, SIGKILL);
+    }
+    close(watch->socket);
+    watch->socket = -1;
+    watch->helper = 0;
+}
+
+/* Starts a helper, and waits until it is there. Returns NULL, or why there is none. */
+ZT__PRIVATE const char *zt__start_helper(zt__watch *watch, uint64_t deadline) {
+    enum { LEAST = ZT__HELPER_DESCRIPTOR + 1, CHILD_NS = 2000000000 };
+    zt__helper_command *command = (zt__helper_command *)calloc(1, sizeof *command);
+    int ends[2] = {-1, -1}, end = -1, started = 0;
+    const char *failure = "the file that it would be started from is not known";
+    pid_t child = 0;
+    if (command && !getenv(ZT__HELPER_VARIABLE) && zt__find_helper(command)) {
+        failure = "no process could be started";
+        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0) {
+            end = fcntl(ends[1], F_DUPFD_CLOEXEC, LEAST); /* above that of the helper */
+            close(ends[1]);
+            started = end >= 0 && zt__spawn_helper(command, end, &child);
+        }
+    }
+    free(command);
+    if (end >= 0) {
+        close(end);
+    }
+    if (started) {
+        zt__await_child(child, zt__deadline(CHILD_NS)); /* it leaves the helper behind, and ends */
+        watch->socket = ends[0];
+        if (zt__await_answer(watch, deadline)) {
+            watch->helper = (long)watch->answer.process;
+            return NULL;
+        }
+        zt__dismiss_helper(watch);
+        return "it did not answer. A library that needs symbols of the program cannot be loaded without it";
+    }
+    if (ends[0] >= 0) {
+        close(ends[0]);
+    }
+    return failure;
+}
+
+/* Sends a request to the helper. Returns 0 if there is no answer before the deadline. */
+ZT__PRIVATE int zt__ask_helper(zt__watch *watch, const zt__watch_request *request, uint64_t deadline) {
+    return send(watch->socket, request, sizeof *request, MSG_NOSIGNAL) == (ssize_t)sizeof *request &&
+           zt__await_answer(watch, deadline);
+}
+
+#else
+
+ZT__PRIVATE int zt__ask_helper(zt__watch *watch, const zt__watch_request *request, uint64_t deadline) {
+    (void)watch, (void)request, (void)deadline;
+    return 0;
+}
+
+ZT__PRIVATE void zt__dismiss_helper(zt__watch *watch) {
+    (void)watch;
+}
+
+ZT__PRIVATE const char *zt__start_helper(zt__watch *watch, uint64_t deadline) {
+    (void)watch, (void)deadline;
+    return "not on this system";
+}
+
+#endif
+
+/* Serves a request in this process or in the helper, which may take `timeout_ns`. Returns 0 if the helper
+   does not answer. */
+ZT__PRIVATE int zt__ask(zt__watch *watch, const zt__watch_request *request, uint64_t timeout_ns) {
+    if (watch->socket >= 0) {
+        return zt__ask_helper(watch, request, zt__deadline(timeout_ns));
+    }
+    zt__serve_watch(&watch->server, request, &watch->answer);
+    return 1;
+}
+
+/* Ends debugging. Threads that are stopped are resumed. */
+ZT__PRIVATE void zt__end_debugging(zt__watch *watch, const char *reason) {
+    zt_profiler *profiler = watch->profiler;
+    char copy[sizeof watch->info.reason]; /* the answer of the helper may have it */
+    snprintf(copy, sizeof copy, "%s", reason);
+    zt_debug_close(watch->server.debugger);
+    watch->server.debugger = NULL;
+    zt__dismiss_helper(watch);
+    zt__lock(&profiler->mutex);
+    watch->info.debugged_by = ZT_DEBUGGED_BY_NOBODY;
+    watch->info.is_stopped = 0;
+    memcpy(watch->info.reason, copy, sizeof copy);
+    zt__unlock(&profiler->mutex);
+}
+
+/* Attaches, in this process or in a helper, and records which. */
+ZT__PRIVATE void zt__begin_debugging(zt__watch *watch) {
+    enum { HELPER_S = 10 };
+    const uint64_t timeout_ns = HELPER_S * UINT64_C(1000000000);
+    zt_profiler *profiler = watch->profiler;
+    zt_debugged_by by = ZT_DEBUGGED_BY_NOBODY;
+    ze_device_properties_t properties;
+    zt__watch_request request;
+    const char *failure = "config.no_helper is set";
+    char reason[512] = "";
+    memset(&request, 0, sizeof request);
+    request.call = ZT__WATCH_ATTACH;
+    request.process = (uint32_t)zt__get_process_id();
+    zt__ask(watch, &request, 0);
+    if (watch->answer.result == ZE_RESULT_SUCCESS) {
+        by = ZT_DEBUGGED_BY_ITSELF;
+    } else {
+        snprintf(reason, sizeof reason, "%.300s", watch->answer.reason);
+    }
+    if (watch->answer.result == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE ||
+        watch->answer.result == ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE) {
+        failure = "would find the same";
+    } else if (by == ZT_DEBUGGED_BY_NOBODY && !watch->config.no_helper && !zt__is_ending(watch)) {
+        failure = zt__start_helper(watch, zt__deadline(timeout_ns));
+        if (!failure) {
+            memset(&properties, 0, sizeof properties);
+            properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
+            ZT__INTERNAL(zeDeviceGetProperties(profiler->device, &properties));
+            memcpy(request.device, properties.uuid.id, sizeof request.device);
+            if (zt__ask(watch, &request, timeout_ns)) {
+                by = watch->answer.result == ZE_RESULT_SUCCESS ? ZT_DEBUGGED_BY_HELPER : by;
+                failure = watch->answer.reason;
+            } else {
+                failure = "it did not answer in time";
+            }
+        }
+    }
+    if (by == ZT_DEBUGGED_BY_NOBODY) {
+        zt__append(reason, sizeof reason, " A helper process: %.180s.", failure);
+        zt__dismiss_helper(watch);
+        zt__report(&profiler->diagnostics, NOT_DEBUGGED, ZE_RESULT_ERROR_NOT_AVAILABLE, reason);
+    }
+    zt__lock(&profiler->mutex);
+    watch->info.debugged_by = by;
+    memcpy(watch->info.reason, reason, sizeof reason);
+    zt__unlock(&profiler->mutex);
+}
+
+/* ---- regions that run ------------------------------------------------------------------------------------ */
+
+/* Copies what is known of the first slots of a list that are PENDING and have not been seen to signal. The
+   mutex is held. Returns how many there are, up to ZT__BATCH. */
+ZT__PRIVATE uint32_t zt__copy_pending(const zt__list *list, zt__running pending[ZT__BATCH]) {
+    const zt__slot *slot;
+    uint32_t count = 0;
+    for (slot = list->first; slot && count < ZT__BATCH; slot = slot->next) {
+        int has_signalled =
+            slot->number < list->watched_number && slot->submitted_ns <= list->watched_signalled_ns;
+        if (slot->state == ZT__SLOT_PENDING && !has_signalled) {
+            zt__running *copy = &pending[count++];
+            copy->region = slot->region;
+            copy->list = list->handle;
+            copy->number = slot->number;
+            copy->submission_ns = slot->submitted_ns;
+            copy->event = slot->event;
+        }
+    }
+    return count;
+}
+
+/* Records which of these slots was the first that had not signalled. `first` is their number if all have. */
+ZT__PRIVATE void zt__record_pending(zt_profiler *profiler, zt__running *pending, uint32_t count,
+                                    uint32_t first, uint64_t now) {
+    zt__list *list;
+    uint32_t i;
+    zt__lock(&profiler->mutex);
+    list = zt__find_list(profiler, pending[0].list);
+    for (i = 0; list && i < first; i++) {
+        list->watched_number = pending[i].number + 1;
+        if (list->watched_signalled_ns < pending[i].submission_ns) {
+            list->watched_signalled_ns = pending[i].submission_ns;
+        }
+    }
+    if (list && first < count) {
+        zt__running *running = &pending[first];
+        if (list->watched_number != running->number ||
+            list->watched_submission_ns != running->submission_ns) {
+            list->watched_number = running->number;
+            list->watched_submission_ns = running->submission_ns;
+            list->watched_since_ns = now;
+        }
+        running->since_ns = list->watched_since_ns;
+    }
+    zt__unlock(&profiler->mutex);
+}
+
+/* Finds the first region of a list that the device has not finished. Events are queried without the mutex: a
+   slot may be collected and used again meanwhile, but its event lives until zt_close. Returns 0 if there is
+   none. */
+ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t handle,
+                                 zt__running *running) {
+    zt__running pending[ZT__BATCH];
+    uint32_t count, first;
+    do {
+        const zt__list *list;
+        ze_result_t result = ZE_RESULT_SUCCESS;
+        zt__lock(&profiler->mutex);
+        list = zt__find_list(profiler, handle);
+        count = list ? zt__copy_pending(list, pending) : 0;
+        zt__unlock(&profiler->mutex);
+        if (count == 0) {
+            return 0;
+        }
+        for (first = 0; first < count; first++) {
+            ZT__INTERNAL(result = zeEventQueryStatus(pending[first].event));
+            if (result == ZE_RESULT_NOT_READY) {
+                break;
+            }
+        }
+        zt__record_pending(profiler, pending, count, first, zt__now_ns());
+    } while (first == count && count == ZT__BATCH);
+    *running = pending[first < count ? first : 0];
+    return first < count;
+}
+
+/* Stores the lists that have slots on their way. Returns their number; 0 without memory. */
+ZT__PRIVATE uint32_t zt__find_busy_lists(zt__watch *watch) {
+    zt_profiler *profiler = watch->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
+    for (;;) {
+        const zt__list *list;
+        uint32_t count = 0;
+        zt__lock(&profiler->mutex);
+        list = profiler->state_counts[ZT__SLOT_PENDING] ? profiler->lists : NULL;
+        for (; list; list = list->next) {
+            if (zt__is_on_its_way(list)) {
+                if (count < watch->list_capacity) {
+                    watch->lists[count] = list->handle;
+                }
+                count++;
+            }
+        }
+        zt__unlock(&profiler->mutex);
+        if (count <= watch->list_capacity) {
+            return count;
+        }
+        zt__free(allocator, (void *)watch->lists);
+        watch->list_capacity = count * 2;
+        watch->lists =
+            (ze_command_list_handle_t *)zt__allocate(allocator, watch->list_capacity, sizeof *watch->lists);
+        if (!watch->lists) {
+            watch->list_capacity = 0;
+            return 0;
+        }
+    }
+}
+
+/* Returns whether a region has run too long. */
+ZT__PRIVATE int zt__has_hung(const zt__watch *watch, const zt__running *running, uint64_t now) {
+    return now > running->since_ns && now - running->since_ns >= watch->config.hang_ns;
+}
+
+/* Finds the region to report, and on how many other lists regions run: of those that have run too long, or
+   else of all, the one that was submitted first. Returns 0 if none runs. */
+ZT__PRIVATE int zt__find_suspect(zt__watch *watch, zt__running *suspect, uint32_t *others, uint64_t now) {
+    uint32_t i, count = zt__find_busy_lists(watch), found = 0;
+    for (i = 0; i < count; i++) {
+        zt__running running;
+        int is_overdue, is_suspect_overdue;
+        if (!zt__find_running(watch->profiler, watch->lists[i], &running)) {
+            continue;
+        }
+        if (running.since_ns < watch->not_before_ns) {
+            running.since_ns = watch->not_before_ns; /* it has waited for what hung */
+        }
+        is_overdue = zt__has_hung(watch, &running, now);
+        is_suspect_overdue = found > 0 && zt__has_hung(watch, suspect, now);
+        if (found++ == 0 || is_overdue > is_suspect_overdue ||
+            (is_overdue == is_suspect_overdue && running.submission_ns < suspect->submission_ns)) {
+            *suspect = running;
+        }
+    }
+    *others = found ? found - 1 : 0;
+    return found > 0;
+}
+
+ZT__PRIVATE int zt__still_runs(zt__watch *watch, const zt__running *running) {
+    zt__running now;
+    return zt__find_running(watch->profiler, running->list, &now) && now.number == running->number &&
+           now.submission_ns == running->submission_ns;
+}
+
+/* ---- reports --------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE const char *zt__debugged_by_name(zt_debugged_by by) {
+    static const char *const names[] = {"nobody", "the process itself", "a helper process"};
+    return names[by];
+}
+
+/* Returns what the fault of an answer was; "" if it has none. */
+ZT__PRIVATE const char *zt__fault_name(const zt__watch_answer *answer) {
+    if (!answer->has_faulted) {
+        return "";
+    }
+    if (!answer->has_page_fault) {
+        return "threads stopped by themselves, as at an exception or a breakpoint";
+    }
+    return answer->fault_reason == ZET_DEBUG_PAGE_FAULT_REASON_MAPPING_ERROR
+               ? "page fault: nothing is mapped there"
+           : answer->fault_reason == ZET_DEBUG_PAGE_FAULT_REASON_PERMISSION_ERROR
+               ? "page fault: the access is not permitted"
+               : "page fault";
+}
+
+/* Writes what hangs or has faulted, in a sentence. */
+ZT__PRIVATE void zt__describe_hang(const zt_hang *hang, char *text, size_t room) {
+    text[0] = 0;
+    if (hang->is_fault) {
+        zt__append(text, room, "The device has reported a fault: %s", hang->fault);
+        if (hang->fault_address) {
+            zt__append(text, room, " (0x%llx)", (unsigned long long)hang->fault_address);
+        }
+        zt__append(text, room, ".%s", *hang->region ? " " : "");
+    }
+    if (*hang->region) {
+        zt__append(text, room, "'%.256s' %s %.3g s%s.", hang->region,
+                   hang->is_fault ? "was running, for" : "has run for", (double)hang->running_ns / 1e9,
+                   hang->is_fault    ? ""
+                   : hang->has_ended ? ", and ended while threads were being stopped"
+                                     : ", and has not ended");
+    }
+}
+
+/* Writes where threads were, as "7 in solve+0x40 (solve.cl:12)". */
+ZT__PRIVATE void zt__describe_place(const zt_hang_place *place, char *text, size_t room) {
+    if (*place->kernel) {
+        zt__append(text, room, "%.128s+0x%llx", place->kernel, (unsigned long long)place->offset);
+    } else {
+        zt__append(text, room, "0x%llx", (unsigned long long)place->address);
+    }
+}
+
+/* Writes the message for the log: the first places alone. */
+ZT__PRIVATE void zt__log_hang(zt__watch *watch, const zt_hang *hang, const char *path) {
+    enum { SHOWN = 3 };
+    zt__diagnostics *diagnostics = &watch->profiler->diagnostics;
+    char text[900];
+    uint32_t i;
+    zt__describe_hang(hang, text, sizeof text);
+    if (hang->debugged_by == ZT_DEBUGGED_BY_NOBODY) {
+        zt__append(text, sizeof text, " Where is not known: %.300s ", hang->reason);
+    } else {
+        zt__append(text, sizeof text, " %u threads were stopped by %s", (unsigned)hang->stopped,
+                   zt__debugged_by_name(hang->debugged_by));
+    }
+    for (i = 0; i < hang->place_count && i < SHOWN; i++) {
+        const zt_hang_place *place = &hang->places[i];
+        zt__append(text, sizeof text, "%s%u in ", i ? ", " : ": ", (unsigned)place->threads);
+        zt__describe_place(place, text, sizeof text);
+        if (place->line) {
+            zt__append(text, sizeof text, " (%.128s:%u)", place->file, (unsigned)place->line);
+        }
+    }
+    if (hang->debugged_by != ZT_DEBUGGED_BY_NOBODY) {
+        zt__append(text, sizeof text, "%s. ", hang->place_count > SHOWN ? " and elsewhere" : "");
+    }
+    zt__append(text, sizeof text, "%s", hang->is_left_stopped ? "They are left stopped. " : "");
+    if (*path) {
+        zt__append(text, sizeof text, "The report is in %.256s.", path);
+    }
+    zt__lock(&watch->profiler->mutex);
+    diagnostics->logged[ZT__HANG] = 0; /* each one is logged */
+    zt__unlock(&watch->profiler->mutex);
+    zt__report(diagnostics, HANG, ZE_RESULT_NOT_READY, text);
+}
+
+/* Writes the report. */
+ZT__PRIVATE void zt__write_hang(zt__watch *watch, const zt_hang *hang) {
+    const zt_profiler *profiler = watch->profiler;
+    char *text = watch->text, sentence[700];
+    const size_t room = sizeof watch->text;
+    zt__date now = zt__format_now();
+    uint32_t i;
+    zt__describe_hang(hang, sentence, sizeof sentence);
+    text[0] = 0;
+    zt__append(text, room, "%s\n", sentence);
+    if (hang->others) {
+        zt__append(text, room, "On %u other lists regions run, or wait for it.\n", (unsigned)hang->others);
+    }
+    zt__append(text, room, "\ndevice       %s\nprogram      %s\ndate         %s\ndebugged by  %s\n",
+               profiler->device_name, profiler->facts.program, now.text,
+               zt__debugged_by_name(hang->debugged_by));
+    if (*hang->reason) {
+        zt__append(text, room, "             %s\n", hang->reason);
+    }
+    if (hang->debugged_by != ZT_DEBUGGED_BY_NOBODY) {
+        zt__append(text, room, "threads      %u stopped, %u idle or could not be stopped. %s\n",
+                   (unsigned)hang->stopped, (unsigned)hang->unstopped,
+                   hang->is_left_stopped ? "They are left stopped" : "The work was resumed");
+        zt__append(text, room, "stopped for  %.3g ms\n", (double)watch->answer.stopped_ns / 1e6);
+        zt__append(text, room, "\nthreads  where\n");
+    }
+    for (i = 0; i < hang->place_count; i++) {
+        const zt_hang_place *place = &hang->places[i];
+        zt__append(text, room, "%7u  ", (unsigned)place->threads);
+        zt__describe_place(place, text, room);
+        if (place->line) {
+            zt__append(text, room, "  %s:%u", place->file, (unsigned)place->line);
+        }
+        zt__append(text, room, "\n");
+    }
+    if (hang->threads_elsewhere) {
+        zt__append(text, room, "%7u  elsewhere\n", (unsigned)hang->threads_elsewhere);
+    }
+}
+
+ZT__PRIVATE ze_result_t zt__write_hang_text(const void *text, FILE *file) {
+    return fputs((const char *)text, file) < 0 ? ZE_RESULT_ERROR_UNKNOWN : ZE_RESULT_SUCCESS;
+}
+
+/* Writes the file. `*path` receives its name, or "". */
+ZT__PRIVATE void zt__save_hang(zt__watch *watch, zt__file_path *path) {
+    static uint32_t count; /* of all watches. Atomic */
+    zt_profiler *profiler = watch->profiler;
+    zt__output output;
+    path->text[0] = 0;
+    if (!watch->path) {
+        return;
+    }
+    *path = zt__expand_path(watch->path, strlen(watch->path));
+    zt__number_path(path, zt__add(&count, 1));
+    memset(&output, 0, sizeof output);
+    output.call = "zt_watch";
+    output.path = path->text;
+    output.diagnostics = &profiler->diagnostics;
+    output.allocator = &profiler->config.allocator;
+    output.write_content = zt__write_hang_text;
+    output.content = watch->text;
+    if (zt__write_output(&output) != ZE_RESULT_SUCCESS) {
+        path->text[0] = 0;
+    }
+}
+
+/* Fills in what was found by stopping the threads. */
+ZT__PRIVATE void zt__add_places(zt__watch *watch, zt_hang *hang) {
+    const zt__watch_answer *answer = &watch->answer;
+    uint32_t i;
+    if (*answer->reason) {
+        hang->reason = answer->reason;
+    }
+    hang->stopped = answer->stopped;
+    hang->unstopped = answer->unavailable;
+    hang->threads_elsewhere = answer->elsewhere;
+    hang->place_count = answer->place_count;
+    for (i = 0; i < answer->place_count; i++) {
+        const zt__found_place *found = &answer->places[i];
+        zt_hang_place *place = &watch->places[i];
+        place->kernel = found->kernel;
+        place->address = found->address;
+        place->offset = found->offset;
+        place->threads = found->threads;
+        place->file = found->file;
+        place->line = found->line;
+    }
+}
+
+/* Stops the threads of the device, and finds where they are. Attaches first where that was not possible
+   before. */
+ZT__PRIVATE void zt__explain_hang(zt__watch *watch, zt_hang *hang, char *reason, size_t room) {
+    enum { STOP_S = 5, ANSWER_S = 20 };
+    zt_profiler *profiler = watch->profiler;
+    zt__watch_request request;
+    zt__store(&watch->is_explaining, 1);
+    if (watch->info.debugged_by == ZT_DEBUGGED_BY_NOBODY) {
+        zt__begin_debugging(watch);
+    }
+    hang->debugged_by = watch->info.debugged_by;
+    snprintf(reason, room, "%s", watch->info.reason);
+    hang->reason = reason;
+    if (hang->debugged_by != ZT_DEBUGGED_BY_NOBODY) {
+        memset(&request, 0, sizeof request);
+        request.call = ZT__WATCH_STOP;
+        request.timeout_ns = STOP_S * UINT64_C(1000000000);
+        request.is_fault = hang->is_fault;
+        request.leave_stopped = watch->config.leave_stopped;
+        if (zt__ask(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
+            zt__add_places(watch, hang);
+            hang->is_left_stopped = request.leave_stopped && hang->stopped > 0;
+            zt__lock(&profiler->mutex);
+            watch->info.is_stopped = hang->is_left_stopped;
+            zt__unlock(&profiler->mutex);
+        } else {
+            zt__end_debugging(watch, "the helper process does not answer");
+            hang->debugged_by = ZT_DEBUGGED_BY_NOBODY;
+            snprintf(reason, room, "the helper process does not answer");
+        }
+    }
+    zt__store(&watch->is_explaining, 0);
+}
+
+/* Reports that a region hangs, or that the device has faulted. `running` may be NULL. */
+ZT__PRIVATE void zt__report_hang(zt__watch *watch, const zt__running *running, uint32_t others) {
+    zt_profiler *profiler = watch->profiler;
+    zt__log_call call;
+    zt_hang hang;
+    zt__file_path path;
+    char reason[512];
+    memset(&hang, 0, sizeof hang);
+    hang.is_fault = watch->answer.has_faulted;
+    hang.fault_address = watch->answer.fault_address;
+    hang.fault = zt__fault_name(&watch->answer);
+    hang.region = running ? running->region->name : "";
+    hang.running_ns = running ? zt__now_ns() - running->since_ns : 0;
+    hang.others = others;
+    hang.places = watch->places;
+    zt__explain_hang(watch, &hang, reason, sizeof reason);
+    hang.has_ended = running && !hang.is_fault && !zt__still_runs(watch, running);
+    zt__write_hang(watch, &hang);
+    hang.text = watch->text;
+    zt__save_hang(watch, &path);
+    zt__lock(&profiler->mutex);
+    watch->info.hangs += hang.is_fault ? 0 : 1;
+    watch->info.faults += hang.is_fault ? 1 : 0;
+    zt__unlock(&profiler->mutex);
+    zt__log_hang(watch, &hang, path.text);
+    if (watch->config.function) {
+        call.diagnostics = &profiler->diagnostics; /* it must not do what a log function must not */
+        call.outer = zt__log_calls;
+        zt__log_calls = &call;
+        watch->config.function(&hang, watch->config.user);
+        zt__log_calls = call.outer;
+    }
+}
+
+/* ---- the thread ------------------------------------------------------------------------------------------ */
+
+/* Waits until it is time to look at regions again, or the device reports a fault. */
+ZT__PRIVATE void zt__await_fault(zt__watch *watch) {
+    enum { LEAST_NS = 1000000, MOST_ATTACHED_NS = 100000000, MOST_NS = 1000000000, ANSWER_S = 5 };
+    int is_attached = watch->info.debugged_by != ZT_DEBUGGED_BY_NOBODY;
+    uint64_t period_ns = watch->config.hang_ns / 8, most_ns = is_attached ? MOST_ATTACHED_NS : MOST_NS;
+    zt__watch_request request;
+    if (period_ns > most_ns) {
+        period_ns = most_ns;
+    }
+    if (period_ns < LEAST_NS) {
+        period_ns = LEAST_NS;
+    }
+    watch->answer.has_faulted = watch->answer.has_page_fault = 0;
+    if (!is_attached) {
+        zt__sleep_thread(&watch->thread, period_ns);
+        return;
+    }
+    memset(&request, 0, sizeof request);
+    request.call = ZT__WATCH_AWAIT;
+    request.timeout_ns = period_ns;
+    if (!zt__ask(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
+        watch->answer.has_faulted = watch->answer.has_page_fault = 0;
+        if (!zt__is_ending(watch)) {
+            zt__end_debugging(watch, "the helper process has ended, or does not answer");
+        }
+    } else if (watch->answer.is_over && !watch->answer.has_faulted) {
+        zt__end_debugging(watch, *watch->answer.reason ? watch->answer.reason
+                                                       : "the debug session was ended by somebody else");
+    }
+}
+
+/* Looks at regions, and reports the one that has run too long, or a fault. Until a hang has ended, no other
+   is reported, because whatever is behind it waits. */
+ZT__PRIVATE void zt__look_at_regions(zt__watch *watch) {
+    zt__running suspect;
+    uint32_t others = 0;
+    uint64_t now = zt__now_ns();
+    int runs;
+    if (watch->is_hanging && !zt__still_runs(watch, &watch->hang)) {
+        watch->is_hanging = 0;
+        watch->not_before_ns = now;
+    }
+    runs = zt__find_suspect(watch, &suspect, &others, now);
+    if (watch->answer.has_page_fault && watch->answer.fault_address == watch->last_fault) {
+        zt__end_debugging(watch, "the same page fault came again when the work was resumed");
+    } else if (watch->answer.has_faulted) {
+        watch->last_fault = watch->answer.fault_address;
+        zt__report_hang(watch, runs ? &suspect : NULL, others);
+        watch->not_before_ns = zt__now_ns();
+    } else if (runs && !watch->is_hanging && zt__has_hung(watch, &suspect, now)) {
+        watch->is_hanging = 1;
+        watch->hang = suspect;
+        zt__report_hang(watch, &suspect, others);
+    }
+}
+
+/* What the thread does, from its begin to its end: it alone uses the debugger. */
+ZT__PRIVATE int zt__run_watch(void *user) {
+    zt__watch *watch = (zt__watch *)user;
+    zt__begin_debugging(watch);
+    zt__store(&watch->is_attached, 1);
+    while (!zt__is_ending(watch)) {
+        zt__await_fault(watch);
+        if (!zt__is_ending(watch) && !zt__is_device_lost(&watch->profiler->diagnostics)) {
+            zt__look_at_regions(watch);
+        }
+    }
+    zt__end_debugging(watch, "");
+    return 0;
+}
+
+/* Ends the watch. Returns 0 if its thread does not end. */
+ZT__PRIVATE int zt__end_watch(zt_profiler *profiler) {
+    enum { MOST_TRIES = 12 }; /* of 2 seconds each, while programs look source lines up */
+    zt__watch *watch = zt__load(&profiler->watch);
+    uint32_t i;
+    for (i = 0; i < MOST_TRIES; i++) {
+        if (zt__stop_thread(&watch->thread)) {
+            zt__lock(&profiler->mutex);
+            watch->info.is_watching = 0;
+            zt__unlock(&profiler->mutex);
+            return 1;
+        }
+        if (!zt__load(&watch->is_explaining)) {
+            break;
+        }
+    }
+    zt__report(&profiler->diagnostics, WATCH_HANGS, ZE_RESULT_NOT_READY, "zt_watch");
+    return 0;
+}
+
+ZT__PRIVATE void zt__free_watch(zt_profiler *profiler) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__free(allocator, profiler->watch->path);
+    zt__free(allocator, (void *)profiler->watch->lists);
+    zt__free(allocator, profiler->watch);
+}
+
+/* ---- public functions ------------------------------------------------------------------------------------ */
+
+ZT__PRIVATE void zt__fill_watch_config(zt_watch_config *config) {
+    const uint64_t least_ns = 1000000, default_ns = UINT64_C(10000000000);
+    if (!config->hang_ns) {
+        config->hang_ns = default_ns;
+    }
+    if (config->hang_ns < least_ns) {
+        config->hang_ns = least_ns;
+    }
+    if (!config->path) {
+        config->path = "hang.%p.txt";
+    }
+}
+
+ZT_API zt_watch_config zt_watch_config_default(void) {
+    zt_watch_config config;
+    memset(&config, 0, sizeof config);
+    zt__fill_watch_config(&config);
+    return config;
+}
+
+/* Returns the watch of a profiler, made if there is none; or NULL without memory. */
+ZT__PRIVATE zt__watch *zt__create_watch(zt_profiler *profiler) {
+    zt__watch *watch = zt__load(&profiler->watch), *made;
+    if (watch) {
+        return watch;
+    }
+    made = (zt__watch *)zt__allocate(&profiler->config.allocator, 1, sizeof *made);
+    if (!made) {
+        return NULL;
+    }
+    made->profiler = profiler;
+    made->socket = -1;
+    made->server.allocator = &profiler->config.allocator;
+    made->server.device = profiler->device;
+    profiler->end_watch = zt__end_watch;
+    profiler->free_watch = zt__free_watch;
+    zt__store(&profiler->watch, made);
+    return made;
+}
+
+ZT_API ze_result_t zt_watch(zt_profiler *profiler, const zt_watch_config *config) {
+    enum { ATTACH_S = 15 };
+    const char *call = "zt_watch";
+    zt_watch_config complete = config ? *config : zt_watch_config_default();
+    zt__watch *watch;
+    zt__wait wait;
+    if (!profiler) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!profiler->device) {
+        return zt__report_null_handle(&profiler->diagnostics, call, "the device of the profiler");
+    }
+    if (zt__is_inside_callback(profiler, call) || zt__is_inside_log(&profiler->diagnostics, call)) {
+        return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
+    }
+    zt__fill_watch_config(&complete);
+    watch = zt__create_watch(profiler);
+    if (!watch) {
+        return zt__report_no_memory(&profiler->diagnostics, call, "the watch");
+    }
+    if (!zt__end_watch(profiler)) {
+        return ZE_RESULT_NOT_READY;
+    }
+    zt__free(&profiler->config.allocator, watch->path);
+    watch->path = *complete.path ? zt__duplicate_text(&profiler->config.allocator, complete.path) : NULL;
+    if (*complete.path && !watch->path) {
+        return zt__report_no_memory(&profiler->diagnostics, call, "the path of the report");
+    }
+    watch->config = complete;
+    watch->config.path = NULL;
+    watch->is_attached = watch->is_hanging = 0;
+    watch->not_before_ns = zt__now_ns();
+    if (!zt__start_thread(&watch->thread, zt__run_watch, watch)) {
+        return zt__report(&profiler->diagnostics, NO_WATCH_THREAD, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "");
+    }
+    zt__lock(&profiler->mutex);
+    watch->info.is_watching = 1;
+    zt__unlock(&profiler->mutex);
+    wait = zt__wait_until(zt__deadline(ATTACH_S * UINT64_C(1000000000)));
+    while (!zt__load(&watch->is_attached) && zt__wait_again(&wait)) {
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+ZT_API ze_result_t zt_watch_stop(zt_profiler *profiler) {
+    if (!profiler || !zt__load(&profiler->watch) || !zt__is_registered(profiler)) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (zt__is_inside_log(&profiler->diagnostics, "zt_watch_stop")) {
+        return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
+    }
+    return zt__end_watch(profiler) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+}
+
+ZT_API zt_watch_info zt_watch_get_info(const zt_profiler *profiler) {
+    zt_watch_info info;
+    const zt__watch *watch = profiler ? zt__load(&profiler->watch) : NULL;
+    memset(&info, 0, sizeof info);
+    if (watch) {
+        zt__lock(&zt__mutable(profiler)->mutex);
+        info = watch->info;
+        zt__unlock(&zt__mutable(profiler)->mutex);
+    }
+    return info;
+}
+
+#endif /* ZETOOLS_DEBUG */
 
 /* ==== >>bench: samples until their median is known well, and comparisons ================================== */
 
