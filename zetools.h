@@ -18071,9 +18071,10 @@ ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads,
 }
 
 ZT_API ze_result_t zt_debug_resume(zt_debugger *debugger, zt_debug_thread threads) {
+    enum { MOST_ATTEMPTS = 3 };
     const char *call = "zt_debug_resume";
     ze_device_thread_t meant = zt__to_device_thread(threads);
-    uint32_t stopped = 0;
+    uint32_t stopped, attempts = 0;
     ze_result_t result;
     if (!debugger) {
         return ZE_RESULT_SUCCESS;
@@ -18083,19 +18084,24 @@ ZT_API ze_result_t zt_debug_resume(zt_debugger *debugger, zt_debug_thread thread
         return result;
     }
     result = zt__read_events(debugger, call);
-    if (result == ZE_RESULT_SUCCESS) {
+    while (result == ZE_RESULT_SUCCESS) {
         result = zetDebugResume(debugger->handle, meant);
-        if (result == ZE_RESULT_ERROR_NOT_AVAILABLE) {
-            /* None of them was stopped, or the driver could not resume those that are. */
-            result = zt__read_events(debugger, call);
-            if (result == ZE_RESULT_SUCCESS) {
-                result = zt__each_stopped(debugger, threads, zt__count_thread, &stopped);
-            }
-            if (stopped > 0) {
-                result = zt__check_debug(debugger, ZE_RESULT_ERROR_NOT_AVAILABLE, "zetDebugResume");
-            }
-        } else {
+        if (result != ZE_RESULT_ERROR_NOT_AVAILABLE) {
             zt__check_debug(debugger, result, "zetDebugResume");
+            break;
+        }
+        /* None of them was stopped, or the driver could not resume those that are. What has stopped since
+           then, for another thread of this program, is resumed by the next attempt. */
+        stopped = 0;
+        result = zt__read_events(debugger, call);
+        if (result == ZE_RESULT_SUCCESS) {
+            result = zt__each_stopped(debugger, threads, zt__count_thread, &stopped);
+        }
+        if (stopped == 0) {
+            break;
+        }
+        if (++attempts == MOST_ATTEMPTS) {
+            result = zt__check_debug(debugger, ZE_RESULT_ERROR_NOT_AVAILABLE, "zetDebugResume");
         }
     }
     zt__leave_session(debugger);
