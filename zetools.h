@@ -7866,6 +7866,13 @@ typedef struct zt__slot_block {
     zt__slot *slots;
 } zt__slot_block;
 
+/* The first query of a pass: see zt__run_first_query(). */
+typedef struct zt__first_query {
+    zt__slot *slot; /* NULL: there is none, or it is complete */
+    ze_command_queue_handle_t queue;
+    ze_command_list_handle_t list;
+} zt__first_query;
+
 /* Groups that are active together, and the slots for them. */
 typedef struct zt__pass {
     zt__group *groups;
@@ -7874,6 +7881,7 @@ typedef struct zt__pass {
     uint32_t time_metric; /* GpuTime among the profiler's metrics, or UINT32_MAX */
     uint32_t slot_count;  /* slots that are made or being made */
     zt__slot *first_free, *last_free;
+    zt__first_query first_query; /* the device may still execute it */
 } zt__pass;
 
 /* ---- lists ----------------------------------------------------------------------------------------------- */
@@ -8696,12 +8704,12 @@ ZT__PRIVATE ze_result_t zt__activate_groups(zt_profiler *profiler, const zt__pas
 
 /* Executes one query of each group, or without groups a barrier, on a command queue of the first group of
    queues that can compute. The caller destroys the queue and the list. */
-ZT__PRIVATE ze_result_t zt__submit_first_query(zt_profiler *profiler, const zt__pass *pass, zt__slot *slot,
-                                               ze_command_queue_handle_t *queue,
-                                               ze_command_list_handle_t *list, const char **call) {
+ZT__PRIVATE ze_result_t zt__submit_first_query(zt_profiler *profiler, const zt__pass *pass,
+                                               zt__first_query *query, const char **call) {
     ze_command_queue_group_properties_t groups[16];
     ze_command_queue_desc_t queue_desc;
     ze_command_list_desc_t list_desc;
+    zt__slot *slot = query->slot;
     uint32_t i, g, count = ZT__COUNT_OF(groups);
     ze_result_t result;
     memset(groups, 0, sizeof groups);
@@ -8722,111 +8730,134 @@ ZT__PRIVATE ze_result_t zt__submit_first_query(zt_profiler *profiler, const zt__
     list_desc.commandQueueGroupOrdinal = queue_desc.ordinal;
     if (result == ZE_RESULT_SUCCESS) {
         *call = "zeCommandQueueCreate";
-        result = zeCommandQueueCreate(profiler->context, profiler->device, &queue_desc, queue);
+        result = zeCommandQueueCreate(profiler->context, profiler->device, &queue_desc, &query->queue);
     }
     if (result == ZE_RESULT_SUCCESS) {
         *call = "zeCommandListCreate";
-        result = zeCommandListCreate(profiler->context, profiler->device, &list_desc, list);
+        result = zeCommandListCreate(profiler->context, profiler->device, &list_desc, &query->list);
     }
     if (result == ZE_RESULT_SUCCESS && pass->group_count == 0) {
         *call = "zeCommandListAppendBarrier";
-        result = zeCommandListAppendBarrier(*list, slot->event, 0, NULL);
+        result = zeCommandListAppendBarrier(query->list, slot->event, 0, NULL);
     }
     for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
         *call = "zetCommandListAppendMetricQueryBegin";
-        result = zetCommandListAppendMetricQueryBegin(*list, slot->queries[g]);
+        result = zetCommandListAppendMetricQueryBegin(query->list, slot->queries[g]);
     }
     for (g = pass->group_count; g-- > 0 && result == ZE_RESULT_SUCCESS;) {
         *call = "zetCommandListAppendMetricQueryEnd";
-        result = zetCommandListAppendMetricQueryEnd(*list, slot->queries[g], g ? NULL : slot->event, 0,
+        result = zetCommandListAppendMetricQueryEnd(query->list, slot->queries[g], g ? NULL : slot->event, 0,
                                                     &slot->event);
     }
     if (result == ZE_RESULT_SUCCESS) {
         *call = "zeCommandListClose";
-        result = zeCommandListClose(*list);
+        result = zeCommandListClose(query->list);
     }
     if (result == ZE_RESULT_SUCCESS) {
+        ze_command_list_handle_t list = query->list;
         *call = "zeCommandQueueExecuteCommandLists";
-        result = zeCommandQueueExecuteCommandLists(*queue, 1, list, NULL);
+        result = zeCommandQueueExecuteCommandLists(query->queue, 1, &list, NULL);
     }
     return result;
 }
 
 /* Waits until the device is done with the first query. A failed call is repeated a few times, because what
    the device uses must not be destroyed. */
-ZT__PRIVATE ze_result_t zt__await_first_query(const zt_profiler *profiler, const zt__slot *slot,
-                                              ze_command_queue_handle_t queue, const char **call) {
+ZT__PRIVATE ze_result_t zt__await_first_query(const zt__first_query *query, uint64_t deadline,
+                                              const char **call) {
     enum { MOST_ERRORS = 4 };
-    zt__wait wait = zt__wait_until(zt__deadline(profiler->config.wait_timeout_ns));
+    zt__wait wait = zt__wait_until(deadline);
     uint32_t errors = 0;
+    int has_run = 0;
     ze_result_t result;
-    *call = "zeEventQueryStatus";
     do {
-        result = zeEventQueryStatus(slot->event);
+        *call = has_run ? "zeCommandQueueSynchronize" : "zeEventQueryStatus";
+        result =
+            has_run ? zeCommandQueueSynchronize(query->queue, 0) : zeEventQueryStatus(query->slot->event);
+        if (result == ZE_RESULT_SUCCESS && has_run) {
+            return result;
+        }
+        has_run |= result == ZE_RESULT_SUCCESS;
         errors += result != ZE_RESULT_SUCCESS && result != ZE_RESULT_NOT_READY;
-    } while (result != ZE_RESULT_SUCCESS && errors < MOST_ERRORS && zt__wait_again(&wait));
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    *call = "zeCommandQueueSynchronize"; /* its last command has run, so this is short */
-    do {
-        result = zeCommandQueueSynchronize(queue, profiler->config.wait_timeout_ns);
-    } while (result != ZE_RESULT_SUCCESS && ++errors < MOST_ERRORS);
+    } while (result == ZE_RESULT_SUCCESS || (errors < MOST_ERRORS && zt__wait_again(&wait)));
     return result;
+}
+
+ZT__PRIVATE void zt__destroy_own_queue(zt__first_query *query) {
+    if (query->list) {
+        zeCommandListDestroy(query->list);
+    }
+    if (query->queue) {
+        zeCommandQueueDestroy(query->queue);
+    }
+    memset(query, 0, sizeof *query);
+}
+
+/* Destroys what the first query of a pass was made of, if it was not complete in time and is now, or will be
+   before the deadline. Returns 0 while the device may still use it. */
+ZT__PRIVATE int zt__finish_first_query(zt_profiler *profiler, zt__pass *pass, uint64_t deadline) {
+    zt__first_query *query = &pass->first_query;
+    const char *call;
+    if (!query->slot) {
+        return 1;
+    }
+    if (!zt__is_device_lost(&profiler->diagnostics) &&
+        zt__await_first_query(query, deadline, &call) != ZE_RESULT_SUCCESS) {
+        return 0;
+    }
+    query->slot->may_be_written = 0;
+    zt__destroy_own_queue(query);
+    return 1;
 }
 
 /* Runs one query of each group on a command list of its own. Drivers complete an activation in the first
    execution that uses it, and take no lock there. So that execution has to finish before several threads use
    the groups. If it fails, regions are still measured. Without groups, it is a barrier, of which `*stamps`
-   gets the kernel time stamps. Returns whether it has run. */
+   gets the kernel time stamps. Returns whether it has run. What the device may still use after the
+   configured time is kept with the pass, for zt__finish_first_query(). */
 ZT__PRIVATE int zt__run_first_query(zt_profiler *profiler, zt__pass *pass,
                                     ze_kernel_timestamp_result_t *stamps) {
     const char *remedy = stamps ? "Kernels may be at wrong places on the timeline."
                                 : "The first regions of several threads may disturb each other.";
-    ze_command_queue_handle_t queue = NULL;
-    ze_command_list_handle_t list = NULL;
-    zt__slot *slot;
+    zt__first_query query;
     const char *call;
     int is_clean = 1;
     ze_result_t result;
-    if (pass->group_count == 0 && !stamps) {
+    if ((pass->group_count == 0 && !stamps) || !zt__finish_first_query(profiler, pass, 0)) {
         return 0;
     }
+    memset(&query, 0, sizeof query);
     zt__lock(&profiler->mutex);
-    slot = zt__pop_free_slot(pass);
+    query.slot = zt__pop_free_slot(pass);
     zt__unlock(&profiler->mutex);
-    if (!slot) {
+    if (!query.slot) {
         return 0;
     }
-    result = zt__submit_first_query(profiler, pass, slot, &queue, &list, &call);
+    result = zt__submit_first_query(profiler, pass, &query, &call);
     if (result == ZE_RESULT_SUCCESS) {
-        result = zt__await_first_query(profiler, slot, queue, &call);
-        slot->may_be_written = result != ZE_RESULT_SUCCESS;
+        result = zt__await_first_query(&query, zt__deadline(profiler->config.wait_timeout_ns), &call);
+        query.slot->may_be_written = result != ZE_RESULT_SUCCESS;
         if (result == ZE_RESULT_SUCCESS && stamps) {
             call = "zeEventQueryKernelTimestamp";
-            result = zeEventQueryKernelTimestamp(slot->event, stamps);
+            result = zeEventQueryKernelTimestamp(query.slot->event, stamps);
         }
         if (result == ZE_RESULT_SUCCESS) {
-            result = zt__reset_handles(pass, slot, &call);
+            result = zt__reset_handles(pass, query.slot, &call);
         }
         is_clean = result == ZE_RESULT_SUCCESS;
     }
     zt__lock(&profiler->mutex);
     if (is_clean) {
-        zt__push_free_slot(profiler, slot);
+        zt__push_free_slot(profiler, query.slot);
     } else {
-        zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
+        zt__move_slot(profiler, query.slot, ZT__SLOT_RETIRED);
     }
     zt__unlock(&profiler->mutex);
     zt__check(&profiler->diagnostics, result, call, remedy);
-    if (slot->may_be_written && !zt__is_device_lost(&profiler->diagnostics)) {
-        return 0; /* the device may still use the list and the queue */
-    }
-    if (list) {
-        zeCommandListDestroy(list);
-    }
-    if (queue) {
-        zeCommandQueueDestroy(queue);
+    if (query.slot->may_be_written && !zt__is_device_lost(&profiler->diagnostics)) {
+        pass->first_query = query;
+    } else {
+        zt__destroy_own_queue(&query);
     }
     return result == ZE_RESULT_SUCCESS;
 }
@@ -15905,9 +15936,13 @@ ZT__PRIVATE ze_result_t zt__open_on_device(zt_profiler *profiler) {
    another identifier: zt_end does nothing for regions that were begun before. */
 ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
     const zt__pass *pass = &profiler->passes[profiler->active_pass];
+    uint64_t deadline = zt__deadline(profiler->config.wait_timeout_ns);
     zt__list *list;
     uint32_t i;
     zt__unregister_profiler(profiler);
+    for (i = 0; i < ZT__MAX_PASSES; i++) {
+        ZT__INTERNAL(zt__finish_first_query(profiler, &profiler->passes[i], deadline));
+    }
     while (profiler->blocks) {
         zt__slot_block *block = profiler->blocks;
         profiler->blocks = block->next;
