@@ -64,17 +64,19 @@ PAGE_NEEDS = chromium:chromium
 SANITIZER_NEEDS = $(patsubst clang%,libclang-rt%-dev,$(filter clang%,$(CC_PACKAGE)))
 PROMTOOL_NEEDS = promtool:prometheus
 MATRIX_NEEDS = gcc g++ clang
+COVERAGE_NEEDS = gcc g++ python3:python3
 LINT_NEEDS = clang-format shellcheck python3:python3
 
 # All that the goals need is installed in one go, before anything is built.
 GOALS := $(subst demo,run-regions,$(or $(MAKECMDGOALS),help))
 GOAL_EXAMPLES := $(if $(filter deps examples,$(GOALS)),$(EXAMPLES),$(filter $(GOALS:run-%=%),$(EXAMPLES)))
 GOAL_NEEDS = $(sort $(BUILD_NEEDS) $(foreach example,$(GOAL_EXAMPLES),$(NEEDS_$(example))) \
-    $(if $(filter deps test test-% sequence,$(GOALS)),$(TEST_NEEDS)) \
-    $(if $(filter deps test test-scoped test-plugins,$(GOALS)),$(CXX_NEEDS)) \
+    $(if $(filter deps test test-% sequence coverage,$(GOALS)),$(TEST_NEEDS)) \
+    $(if $(filter deps test test-scoped test-plugins coverage,$(GOALS)),$(CXX_NEEDS)) \
     $(if $(filter deps test,$(GOALS)),$(SANITIZER_NEEDS)) $(if $(filter deps test-page pictures,$(GOALS)),$(PAGE_NEEDS)) \
     $(if $(filter deps test test-openmetrics,$(GOALS)),$(PROMTOOL_NEEDS)) \
-    $(if $(filter deps matrix,$(GOALS)),$(TEST_NEEDS) $(MATRIX_NEEDS)) $(if $(filter deps lint,$(GOALS)),$(LINT_NEEDS)))
+    $(if $(filter deps matrix,$(GOALS)),$(TEST_NEEDS) $(MATRIX_NEEDS)) $(if $(filter deps coverage,$(GOALS)),$(COVERAGE_NEEDS)) \
+    $(if $(filter deps lint,$(GOALS)),$(LINT_NEEDS)))
 
 .PHONY: deps deps-build deps-cxx deps-test deps-page deps-matrix deps-lint
 deps: deps-build ## install every package that any target needs
@@ -163,6 +165,10 @@ endef
 $(eval $(call variant,build,))
 $(eval $(call variant,build/asan,-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer))
 $(eval $(call variant,build/tsan,-fsanitize=thread))
+$(eval $(call variant,build/coverage,-O0 --coverage -fprofile-update=atomic))
+# gcov reads what gcc's programs count.
+build/coverage/%: CC = gcc
+build/coverage/%: CXX = g++
 
 build/tests/plugins/watching.so: tests/plugins/watching.c | deps-test
 	mkdir -p $(@D)
@@ -188,6 +194,16 @@ test-page: build/libze_softgpu.so build/tests/test_page $(KERNEL_BINARIES) | dep
 	mkdir -p build/page
 	ZT_PAGES=build/page tests/run-tests.sh test_page
 	PYTHONDONTWRITEBYTECODE=1 tests/page/test_page.py build/page
+
+# Run under the newest loader too, for the functions that the system's may lack.
+COVERAGE_NEWER := test_trace test_open test_kernels test_streams test_passes
+
+.PHONY: coverage
+coverage: build/coverage/all $(KERNEL_BINARIES) ## lines and branches of the header that tests run, by chapter
+	find build/coverage -name '*.gcda' -delete
+	tests/run-tests.sh --variant coverage
+	if [ -x build/suites/sid/run ]; then tests/run-tests.sh --variant coverage-sid $(COVERAGE_NEWER); fi
+	PYTHONDONTWRITEBYTECODE=1 tests/coverage.py build/coverage
 
 .PHONY: sequence
 sequence: build/libze_softgpu.so build/tests/test_sequences $(KERNEL_BINARIES) ## one sequence of the model test: SEED=n
