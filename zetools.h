@@ -82,10 +82,10 @@
 
        Functions are named zt_[stream_|trace_|hotspots_|debug_]verb[_noun]: zt_get_counts,
        zt_stream_get_counts. Functions of streams begin with zt_stream_, those that control the tracer with
-       zt_trace_, those that sample hot spots with zt_hotspots_, and those of debuggers with zt_debug_. What a
-   profiler has measured is returned by zt_get_ functions, also that of its tracer: zt_get_call,
-   zt_get_kernel, zt_get_hotspot. zt_..._name returns the name of a value, and zt_..._config_default a
-   configuration. What begins with zt__ or ZT__ is private.
+       zt_trace_, those that sample hot spots with zt_hotspots_, and those of debuggers with zt_debug_.
+       zt_get_ functions return what a profiler has measured, including what its tracer has: zt_get_call,
+       zt_get_kernel, zt_get_hotspot. zt_..._name returns the name of a value, and zt_..._config_default a
+       configuration. Names that begin with zt__ or ZT__ are private.
 
    REGIONS
 
@@ -114,16 +114,16 @@
 
        - samples of the region, or of regions directly inside it, are in flight, were lost or dropped, or have
          no GPU time
-       - a region directly inside it has ended after it: then they overlap, and the own time of the region
-         around both is not known either
+       - a region directly inside it has ended after it: then the two overlap, and the own time of the region
+         around them is not known either
        - their list was executed several times without zt_execute, so that the samples of the two may be from
          different executions
        - a sample is shorter than those inside it, so that the device has measured one of them wrongly
        - regions are nested more than 64 deep, or on more than 65,536 paths: those beyond count as not nested
 
-       The own time of a region without regions inside is always known. Own time includes what was not
-       measured, such as launches that a tracer left out (zt_trace_config.names), and the time that beginning
-       and ending the regions inside took.
+       The own time of a region without regions inside is always known. Own time includes work that was not
+       measured, such as launches that a tracer left out (zt_trace_config.names), and the time that it takes
+   to begin and end the regions inside.
 
        Where regions nest on a recorded list that is executed again, some drivers return a wrong GPU time for
        the outer one. Such a sample is lost (ZT_LOST_IMPLAUSIBLE).
@@ -143,11 +143,11 @@
        - Call zt_release() before any list is destroyed. Afterwards is too late: another thread may have
          created a new list with the same handle.
 
-       If a program does otherwise:
+       If a program does not:
 
        - A recorded list is executed without zt_execute: of its executions between two collections, only the
          last one is measured, and the number of the others is unknown. The list is counted in
-         zt_counts.unobserved_lists and below the table, and the first such list is logged.
+         zt_counts.unobserved_lists and reported below the table, and the first such list is logged.
          Until zt_release, regions on it that have not been seen to run may be running: zt_collect waits for
          them, and zt_close does not free their slots.
        - A list is reset without zt_reset or zt_release: the next zt_begin on it frees the slots of regions
@@ -171,13 +171,13 @@
    COLLECTING
 
        Samples are collected by
-       - zt_collect: what is ready, or, with a timeout, also what is on its way
-       - zt_end, after each 64 regions on immediate lists, and zt_begin, when there is no free slot
-       - zt_execute, zt_release and zt_reset, for their own lists
+       - zt_collect: those that are ready, and with a timeout also those that are on their way
+       - zt_end, after every 64 regions on immediate lists, and zt_begin, when there is no free slot
+       - zt_execute, zt_release and zt_reset, for the lists that they are given
        - a thread of the library's own, with config.thread
 
-       One thread collects at a time. Others skip collecting, unless they have a timeout or need what is being
-       collected. Samples wait in their slots, so a program may collect seldom, or only at the end.
+       One thread collects at a time. Others skip collecting, unless they have a timeout or need samples that
+       it is collecting. Samples wait in their slots, so a program may collect seldom, or only at the end.
 
        Once all names, lists and slots exist, beginning, ending and collecting regions allocates no memory.
        Functions that return results may allocate, because quantiles need memory for sorting.
@@ -230,10 +230,10 @@
            }
 
        The statistics of all passes are combined by the name of the region. So each pass must do the same
-       work, and record anew the lists that it executes: a region that runs in another pass than the one in
-       which it was begun is lost (ZT_LOST_OTHER_PASS). If a region is missing in a pass, or has another
-       number of samples or another GPU time, zt_region_info.differs and reports show it; then do not compare
-       metrics of different passes. Outside of ZT_PASSES the groups of the first pass are active.
+       work, and record anew the lists that it executes: a region that runs in a different pass from the one
+       in which it was begun is lost (ZT_LOST_OTHER_PASS). If a region is missing in a pass, or has a
+       different number of samples or GPU time there, zt_region_info.differs and reports show it; then do not
+       compare metrics of different passes. Outside of ZT_PASSES the groups of the first pass are active.
 
    TILES
 
@@ -246,7 +246,7 @@
 
        A stream measures a metric group of the device periodically while the application runs. zt_stream_open
        starts it; zt_stream_read delivers its rows. The device has little memory for reports, so read often,
-       or set config.reader. All memory for reports and rows is allocated when the stream is opened.
+       or set zt_stream_config.reader. All memory for reports and rows is allocated when the stream is opened.
 
        zt_stream_mark appends a marker to a command list. When the device executes the marker, it ends the
        current row, which gets the marker's name.
@@ -258,8 +258,8 @@
        open one on each sub-device.
 
        reports = rows + discarded + waiting, at any time. Discarded reports were read, but not delivered as
-       rows: the first one of a stream, those that the driver cannot calculate, and those whose rows have no
-       receiver, neither a function nor a profiler. Reports that the device dropped before they were read
+       rows: the first one of a stream, those that the driver cannot calculate, and those whose rows neither
+       a function nor a profiler receives. Reports that the device dropped before they were read
        leave gaps; their number is estimated from the length of the gaps (zt_stream_counts.dropped). The row
        after a gap is marked (zt_row.gap).
 
@@ -275,13 +275,13 @@
        processes, the device and the program. That of the device has
 
        - a track for each command list, named by zt_name_list. Regions that overlap without being nested are
-         on separate tracks. Arguments of a region are its metrics, its latencies, the thread that has
-         appended it, of a traced launch the numbers and the size of its work-groups, and of a traced copy its
-         bytes and its rate, as far as the host knows them
+         on separate tracks. Arguments of a region are its metrics, its latencies and the thread that has
+         appended it; for a traced launch the number and the size of its work-groups, and for a traced copy
+         its bytes and its rate, as far as the host knows them
        - a counter for each metric of the attached streams (zt_stream_config.profiler). What adds up is shown
          as a rate: bytes in GB/s, events a second, times as a share of the time
        - a track for each attached stream, with its markers, and a span for each gap
-       - an instant where a sample was submitted that is missing: lost, dropped, or without a certain time
+       - an instant where a missing sample was submitted: one that is lost, dropped, or without a certain time
 
        That of the program has a track for each thread, with the number and name that the system gives it.
        Spans are what has appended a region to an immediate list ("append saxpy"), what has executed recorded
@@ -291,9 +291,9 @@
        none of a stream or of the regions, up to eight of these are chosen: those that a table shows first.
 
        Values of counters are rounded by less than 0.025%, and are written only where they change. If more
-       than 80,000 values remain, each two rows are merged into their mean, until there are fewer. An instant
-       at the begin of the stream tells how many rows a value stands for; with fewer columns it stands for
-       less. So the trace of a minute, with noise in a stream at 100 us beside 10,000 regions, is smaller than
+       than 80,000 values remain, pairs of rows are merged into their mean, until there are fewer. An instant
+       at the begin of the stream shows how many rows a value stands for; with fewer columns there are fewer.
+       So the trace of a minute, with noise in a stream at 100 us beside 10,000 regions, is smaller than
        20 MB.
 
        A row of an attached stream belongs to a sample if the middle of its period lies between the sample's
@@ -321,9 +321,9 @@
 
        The tracer observes executions, resets and destructions of lists, so that zt_execute, zt_reset and
        zt_release are not needed. Before a list is executed again, the samples of its last execution are
-       collected; with metrics, this waits as zt_execute does. If executions overlap all the same, because
-   that took too long or because a call names the list twice, the earlier ones are lost: nothing shows which
-       execution time stamps are of. The last one is measured when the queue is seen to be idle.
+       collected; with metrics, this waits as zt_execute does. If executions overlap nevertheless, because
+       that took too long or because a call names the list twice, the earlier ones are lost: time stamps do
+       not show which execution they are of. The last one is measured when the queue is seen to be idle.
        When a list is reset or destroyed, its slots are freed. For a list that was created before
        zt_trace_start, the driver is queried for context and device. If it does not report them, the list is
        assumed to belong to those of the profiler.
@@ -359,8 +359,8 @@
        limit. It overlaps with others as it does without the tracer:
 
        - A launch without a signal event signals one of the library. Nothing is appended.
-       - A launch on a list that is not in order keeps its signal event, whose time stamps are read when it
-   has signalled: before the application resets it, on the host or in a list, destroys it or uses it again.
+       - A launch on a list that is not in order keeps its signal event. Its time stamps are read when it has
+         signalled, before the application resets it (on the host or in a list), destroys it or uses it again.
          Nothing is appended but, before a reset in the same list, a copy of the time stamps and a barrier.
          For this, the tracer adds ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP to pools that the host can see; then
          zeEventPoolGetFlags has it, too.
@@ -375,7 +375,7 @@
          appended next later, even if that does not depend on the event.
 
        An event that is kept belongs to one launch at a time. The sample is lost (ZT_LOST_EVENT) if, before
-   the launch has signalled the event, another command is appended that signals it, or the host signals or
+       the launch has signalled the event, another command is appended that signals it, or the host signals or
        destroys it, or zt_trace_stop has waited for config.wait_timeout_ns. Host functions, graphs and metric
        queries that signal an event while a launch does are not seen.
 
@@ -383,14 +383,14 @@
 
        - if the application may read kernel time stamps of its event, and it cannot be kept
        - with a signal event that cannot be kept, on a recorded list that is not in order, because the event
-   of the library may still be signalled when the list runs again
+         of the library may still be signalled when the list runs again
        - if several profilers measure the launch, for all but the first, unless they all keep the event
-       - where an older loader cannot tell about a list or event that was created before zt_trace_start
+       - if the list or the event was created before zt_trace_start, and the loader is too old to describe it
 
        On lists that are not in order, these overlap with nothing; zt_trace_counts.serialised counts them.
 
        A recorded list has one event for each launch. If it is executed again before the last execution has
-       ended, nobody waits for that: the earlier execution is lost (ZT_LOST_OVERWRITTEN), and the last one is
+       ended, the tracer does not wait: the earlier execution is lost (ZT_LOST_OVERWRITTEN), and the last is
        measured once zeCommandQueueSynchronize or the next execution finds the queue idle. With metrics, the
        tracer waits up to config.wait_timeout_ns, as zt_execute does.
 
@@ -452,7 +452,7 @@
            occupancy          = groups * threads of a group / (places of an EU * EUs of a subslice)
            waves              = groups of the launch / (groups * subslices)
 
-       All but the waves is in Intel's "oneAPI GPU Optimization Guide", Thread Mapping and GPU Occupancy;
+       All but the waves is from Intel's "oneAPI GPU Optimization Guide", Thread Mapping and GPU Occupancy;
        Intel's driver computes the size of cooperative launches in this way
        (KernelHelper::getMaxWorkGroupCount). EUs of today have 1024 registers for all their threads, so the
        large register file halves these, and subslices have 32 barriers. The shared local memory of a
@@ -460,12 +460,13 @@
 
        The formula leaves out that this memory is allocated in steps, that other kernels may run beside this
        one, that groups end at different times, and that a device may have fewer EUs and subslices than the
-       driver's maxima. Occupancy is not known if a figure of it is not, or if not even one group fits by it.
-       The metric XVE_THREADS_OCCUPANCY_ALL, or the one of its name on the device, shows what was reached.
+       driver's maxima. Occupancy is not known if one of these figures is not, or if by the formula not even
+       one group fits. The metric XVE_THREADS_OCCUPANCY_ALL, or its counterpart on the device, shows what was
+       reached.
 
-       zt_kernel_info.advice says in words what a kernel spills, and what keeps the device from being full,
-       by rules in one table with the source of each threshold: search for zt__kernel_rules. A table has it
-       below, for ten kernels.
+       zt_kernel_info.advice describes in words what a kernel spills, and what keeps the device from being
+       full. Its rules are one table, with the source of each threshold: search for zt__kernel_rules. The
+       advice for ten kernels is below the table of kernels.
 
        Kernels are not in packed statistics, are not merged, and are not in OpenMetrics, which is for figures
        that change.
@@ -481,7 +482,7 @@
 
        They are named by the FNV-1a hash of the native binary, which zt_kernel_info.module has as a number:
        print it as %016llx. JSON and CSV have it in this form. So the binary of a kernel in a report is the
-       file of that name, processes may share a directory, and a module that is created again does not write
+       file of that name, processes may share a directory, and a module that is created again is not written
        again. Two of 10,000 different modules have the same hash with a probability of 3 in 10^12. A file is
        written beside its name and then renamed, so that nobody reads an incomplete one. What cannot be
        written is logged once, and noted in reports; the program goes on.
@@ -509,12 +510,12 @@
        replaced likewise, if the other module has a function of that name. zeModuleGetKernelNames is not
        changed. Reports note how much was replaced.
 
-       A kernel stays as it is, and this is logged once, if the other one cannot be created or has another
-       number of arguments. Without a message, it stays if it was created before zt_replace or zt_trace_start,
+       A kernel stays as it is, and this is logged once, if the other one cannot be created or has a different
+       number of arguments. It stays without a message if it was created before zt_replace or zt_trace_start,
        if the name of the other one is not given and its module has none of this name, if it is of a module
-       that replaces others, or if its module is of another context or device than the profiler; a module that
-       was created before the tracer started is assumed to be of the same. When the application destroys the
-       other module while it is traced, the replacement ends.
+       that replaces others, or if its module is of another context or device than the profiler's; a module
+       that was created before the tracer started is assumed to be of the profiler's. The replacement ends
+       when the application destroys the other module while it is traced.
 
    HOT SPOTS, with ZETOOLS_TRACER
 
@@ -567,7 +568,7 @@
        with the samples beside each line. In folded stacks, the own time of a region with the name of a kernel
        is divided among its lines in proportion to their samples: "step;gemm;gemm.cl:12 314374". If there is
        no region, the numbers are samples. Hot spots are not in packed statistics, are not merged, and are not
-   in OpenMetrics.
+       in OpenMetrics.
 
    PROGRAM DEBUG, with ZETOOLS_DEBUG
 
@@ -592,8 +593,8 @@
            echo 1 > /sys/class/drm/card0/prelim_enable_eu_debug      i915
            echo 1 > /sys/class/drm/card0/device/enable_eudebug       xe
 
-       If zt_debug_open cannot attach, its result tells why, and the message what to do. One debugger at a
-       time can attach to a device for a process.
+       If zt_debug_open cannot attach, its result is the reason, and its message has the remedy. One debugger
+       at a time can attach to a device for a process.
 
        zt_debug_wait delivers events. A module that is loaded while a debugger is attached does not run until
        its event is acknowledged, which zt_debug_wait does when the function has returned, or
@@ -601,23 +602,23 @@
        events wait to be delivered. Further ones stay in the driver, and a stop does not see its answer until
        there is room for it.
 
-       A device has many threads, and most are idle. zt_debug_stop counts as unavailable all that it was asked
-       to stop and that have not stopped. A thread that has stopped by itself, because of a page fault or an
-       exception, is listed and resumed like others. The driver does not list stopped threads:
-   zt_debug_threads tries each thread of the device.
+       A device has many threads, and most are idle. Of the threads that zt_debug_stop was to stop, it counts
+       those that have not stopped as unavailable. A thread that has stopped by itself, because of a page
+       fault or an exception, is listed and resumed like others. The driver does not list stopped threads:
+       zt_debug_threads tries each thread of the device.
 
-       Registers are those of the device. Which sets it has, how many registers and of which size, is what the
-       driver reports; it may differ between devices and versions. Names are those that Intel's driver, its
-       assembler and its debugger use. A vector register has the values of all items of a thread: the manual
-       of the device, or the debug information of the kernel, tells which is which.
+       Registers are those of the device. The driver reports which sets it has, and the number and size of
+       their registers; these may differ between devices and versions. Names are those that Intel's driver,
+       its assembler and its debugger use. A vector register has the values of all items of a thread: the
+       manual of the device, or the debug information of the kernel, tells which is which.
 
        The address of an instruction is the register isabase plus cr0.2. zt_debug_where looks it up in the ELF
        files of the modules, which are read from the memory of the process when they are loaded, up to
-       zt_debug_config.module_limit bytes. What is unloaded stays known until others need the room.
+       zt_debug_config.module_limit bytes. A module that is unloaded stays known until others need the room.
 
        Source lines come from the debug information of the same files, which compilers add with -g or
-       -gline-tables-only, by the programs that find those of hot spots. zt_debug_config.no_lines switches
-   this off.
+       -gline-tables-only. The programs that find the lines of hot spots find these, too.
+       zt_debug_config.no_lines switches this off.
 
        zt_debug_close acknowledges all events and resumes all threads. If a process ends with an open
        debugger, however it ends, the driver does that. When the debugged process ends, its debugger gets
@@ -675,8 +676,8 @@
                 list. Only the first execution counts. Immediate lists have no such latency
        launch   from the call that executes the list, or that appends to an immediate list, to the begin on
                 the device. This includes the wait for events and for what runs before. So the shortest
-                latency of a region is nearest to that of the launch itself, and the median is what its
-                samples have met
+                latency of a region is nearest to that of the launch itself, and the median is typical of
+                its samples
 
        A launch latency is not known if the list ran outside of zt_execute, if the device's clock may have
        overflowed, or if the next execution of the list was submitted before the sample was collected. Loaders
@@ -686,7 +687,7 @@
        Host and device have clocks of their own, which are compared from time to time. How long a comparison
        takes, the drift since the last one and the resolution of the device's clock bound the error of a
        launch latency. Figures up to the largest error among the samples of the region are NaN, and empty in
-       reports: they may as well be 0.
+       reports, because they cannot be told from 0.
 
        A table has the median of the launch latency if even the shortest one is half as long as a region, or
        if config.columns names "launch". The column "queued" has the median of the queue latency.
@@ -736,8 +737,8 @@
        process that measured.
 
        Regions are sorted by their share: own time (see NESTING) as a part of the own times of all regions.
-       So nothing counts twice. In the table, a region is indented below its parent if that is the only one;
-       the parent is sorted by the shares of all of these together. "own" is a column of its own if any region
+       So nothing counts twice. In the table, a region is indented below its parent if it has no other; the
+       parent is sorted by the sum of its share and theirs. "own" is a column of its own if any region
        is inside another. If the own time of a region is not known, its share is estimated: from its GPU time
        less that of the samples directly inside it that were collected. A note reports how many regions this
        concerns.
@@ -905,10 +906,10 @@
        faster if the whole interval is beyond its zt_bench_config.tolerance. A benchmark without a positive
        median counts as not measured.
 
-       The interval knows nothing of what differs between two runs of the same program: placement in memory,
+       The interval does not include what differs between two runs of the same program: placement in memory,
        temperature, other users of the device. Run the program several times without a change, and set the
-       tolerance higher than what then changes. Below the table stands whether the device, its driver or its
-       clock is another than in the file.
+       tolerance above the changes that this shows. A note below the table reports a device, driver or clock
+       that is not the one in the file.
 
        The file is CSV with a line for each result. "layout" is 1, and "results" the number of lines below
        the first. Times are in nanoseconds, rates in units a second; what is not known is empty. Each line
@@ -939,8 +940,9 @@
        is reported. The same holds in a log function that is called while samples are collected. Calls with
        another profiler wait as elsewhere, so two sample functions must not wait for each other.
 
-       No mutex of the library is held while a callback runs. But while a sample function runs, no other
-       thread collects: keep it short. All callbacks must return normally, without an exception or longjmp.
+       While a sample function runs, no other thread collects; while a log function of a debugger runs, other
+       calls with the debugger may wait: keep both short. All callbacks must return normally, without an
+       exception or longjmp.
 
    THREADS
 
@@ -997,7 +999,7 @@
 
        A forked child may open profilers, streams and debuggers of its own. It must not use those of its
        parent; zt_close, zt_stream_close and zt_debug_close do nothing with them in the child. A program that
-   is started by exec shares nothing with the one before it.
+       is started by exec shares nothing with the one before it.
 
        After zt_close, set the pointer to NULL. A second zt_close with the old pointer does nothing, unless a
        new profiler has the same address: then it closes that one. Any other use of the old pointer is an
@@ -1011,8 +1013,8 @@
        ZT_REPORT               reports that zt_close writes, beside those of the program: paths as for
                                zt_report, separated by commas, or "table" for one on standard output. If a
                                process has several profilers, those of the second are run.2.csv and so on.
-                               In a path, %p is the number of the process, and %q{NAME} the value of a
-                               variable, nothing if it is not set: processes that share the path overwrite
+                               In a path, %p is the process ID, and %q{NAME} the value of a variable,
+                               nothing if it is not set: processes that share the path overwrite
                                each other's file, so name it run.%p.csv, or run.%q{PMIX_RANK}.csv. A
                                relative path starts in the working directory at the time of zt_close. For a
                                trace or a page, config.timeline is 65,536 unless it is set
@@ -1105,7 +1107,7 @@ typedef struct zt_profiler zt_profiler;
    because it is slow to compile. Since 0.1. */
 typedef struct _zet_metric_group_handle_t *zt_group;
 
-/* A region that was begun. Its fields are private. A copy stands for the same region. Since 0.1. */
+/* A region that was begun. Its fields are private. A copy refers to the same region. Since 0.1. */
 typedef struct zt_region {
     void *slot;
     uint32_t generation;
@@ -1333,7 +1335,7 @@ typedef struct zt_region_info {
     double total_ns;  /* GPU time of all samples. Those inside another sample of the region do not count
                          again. NaN: not known */
     uint64_t bytes;   /* that traced copies and fills of this name have moved, as far as known */
-    double bytes_per_second; /* the same, a second of their GPU time. NaN: not known */
+    double bytes_per_second; /* these, divided by their GPU time. NaN: not known */
     uint64_t with_metrics;   /* samples of `count` that have metrics; see COUNTS */
 } zt_region_info;
 
@@ -1639,8 +1641,8 @@ typedef struct zt_debug_thread {
 typedef enum zt_debug_event_type {
     ZT_DEBUG_OTHER,               /* what this version of the library does not know */
     ZT_DEBUG_DETACHED,            /* the session is over: `reason` */
-    ZT_DEBUG_PROCESS_ENTRY,       /* the process has command queues on the device, */
-    ZT_DEBUG_PROCESS_EXIT,        /* and no longer */
+    ZT_DEBUG_PROCESS_ENTRY,       /* the process has created a command queue on the device */
+    ZT_DEBUG_PROCESS_EXIT,        /* the process has destroyed its command queues on the device */
     ZT_DEBUG_MODULE_LOAD,         /* `begin`, `end` and `load` */
     ZT_DEBUG_MODULE_UNLOAD,       /* likewise: the module is about to be unloaded */
     ZT_DEBUG_THREADS_STOPPED,     /* `threads`: at least one of them has stopped */
@@ -1679,11 +1681,11 @@ typedef struct zt_debug_config {
     zt_allocator allocator; /* NULL functions: malloc and free. */
 } zt_debug_config;
 
-/* What a zt_debug_stop has done. Since 0.1. */
+/* What zt_debug_stop has done. Since 0.1. */
 typedef struct zt_debug_stops {
     uint32_t stopped;     /* threads that are stopped now, also those that were before */
-    uint32_t unavailable; /* the others that were meant: they are idle, or cannot be stopped. The device does
-                             not tell which */
+    uint32_t unavailable; /* the others that were selected: they are idle, or cannot be stopped. The device
+                             does not report which */
 } zt_debug_stops;
 
 /* A kind of memory. Since 0.1. */
@@ -1967,7 +1969,8 @@ ZT_API ze_result_t zt_name_list(zt_profiler *profiler, ze_command_list_handle_t 
    with zeCommandQueueExecuteCommandLists. Samples that were not ready in time are overwritten and counted as
    lost. The lists are executed in any case. If a list is named twice, they are executed in several calls, so
    that each execution is measured; the last call has the fence. If the driver refuses one of these calls, the
-   calls before it have been executed, and those after it are not made. See CALLBACKS for calls inside of one.
+   lists of those before it are executed, and those after it are not made. See CALLBACKS for calls inside a
+   callback.
    Returns what zeCommandQueueExecuteCommandLists returns. Any thread that may use them. Since 0.1. */
 ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
                               ze_command_list_handle_t *lists, ze_fence_handle_t fence);
@@ -2134,7 +2137,7 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from);
 /* Writes all statistics and counts into a buffer; see PACKED STATISTICS. Nothing is collected meanwhile, but
    other threads may lose or drop samples between the counts of two regions. What is collected between two
    calls may need more room in the second one.
-   buffer  NULL: only `size` is stored
+   buffer  NULL: only `size` is set
    size    the size of the buffer in bytes; receives the size that is needed
    Returns SUCCESS; INVALID_SIZE if the buffer is too small; NOT_READY if another thread collected for
    config.wait_timeout_ns. Any thread. Since 0.1. */
@@ -2401,7 +2404,7 @@ ZT_API zt_debug_config zt_debug_config_default(void);
 
 /* Attaches to a device and to a process that uses it, or will; see PROGRAM DEBUG. The driver must be
    initialised.
-   pid       the number of the process. 0: this one
+   pid       the process ID. 0: that of this process
    config    NULL: the defaults
    debugger  receives the debugger; NULL on failure
    Returns SUCCESS, or why it cannot attach:
@@ -2418,7 +2421,7 @@ ZT_API ze_result_t zt_debug_open(ze_device_handle_t device, uint32_t pid, const 
 /* Acknowledges all events, resumes all threads, also those that stop meanwhile, detaches, and frees the
    debugger. Ends calls that wait.
    Returns SUCCESS, also for NULL and in a forked child, where it does nothing; HANDLE_OBJECT_IN_USE, and the
-   debugger stays open, if a call of another thread does not end in 10 seconds, or inside of one of its own
+   debugger stays open, if a call of another thread does not end in 10 seconds, or inside one of its own
    callbacks; otherwise the result of the call that failed: the debugger is freed, and the driver detaches
    when this process ends. One thread. Since 0.1. */
 ZT_API ze_result_t zt_debug_close(zt_debugger *debugger);
@@ -2444,9 +2447,9 @@ ZT_API ze_result_t zt_debug_acknowledge(zt_debugger *debugger);
    timeout_ns  how long it waits for the device at the most, in nanoseconds
    stops       receives how many are stopped; may be NULL
    Returns SUCCESS when the device has answered, even if there was nothing to stop; NOT_READY if it has not:
-   then what stops later is resumed by the next call that reads the event of this, such as zt_debug_wait;
-   NOT_AVAILABLE if the session is over, or becomes it; otherwise the result of the call that failed. What has
-   happened is also an event. Any thread. Since 0.1. */
+   the next call that reads its answer, such as zt_debug_wait, then resumes the threads; NOT_AVAILABLE if the
+   session is over, or ends meanwhile; otherwise the result of the call that failed. zt_debug_wait also
+   delivers the answer as an event. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads, uint64_t timeout_ns,
                                  zt_debug_stops *stops);
 
@@ -2462,8 +2465,8 @@ ZT_API ze_result_t zt_debug_resume(zt_debugger *debugger, zt_debug_thread thread
    thread. Since 0.1. */
 ZT_API ze_result_t zt_debug_threads(zt_debugger *debugger, zt_debug_thread *threads, uint32_t *count);
 
-/* Reads memory of the process, as a stopped thread sees it. ZT_DEBUG_MEMORY may also be read and written by
-   all threads, {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL}, stopped or not.
+/* Reads memory of the process, as a stopped thread sees it. For ZT_DEBUG_MEMORY, `thread` may also be all
+   threads, {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL}, stopped or not.
    Returns SUCCESS; NOT_AVAILABLE if the thread is not stopped, if it has no such memory, or if the session is
    over; otherwise the result of the call that failed. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_debug_read(zt_debugger *debugger, zt_debug_thread thread, zt_debug_space space,
@@ -2872,7 +2875,6 @@ typedef zt__disabled_scope zt_scope;
 
    CHAPTERS
 
-
        Each chapter is one capability: its types, its private functions, then its public functions. It uses
        only chapters before it. Where it has to call a later one, the later one registers a function when it
        opens. Only >>requests calls public functions of a later chapter, zt_report and zt_write, because
@@ -2896,7 +2898,7 @@ typedef zt__disabled_scope zt_scope;
            >>timeline     device time and host time, kept samples, streamed metrics of regions
            >>advice       which metrics matter, and what limits a region
            >>loaded       modules and kernels that exist, their names and binaries (ZETOOLS_TRACER); ELF,
-   source lines
+                          source lines
            >>kernels      what kernels are made of, and how much of the device they can fill (ZETOOLS_TRACER)
            >>requests     ZT_REPORT, and lists of reports
            >>opening      zt_open, zt_close
@@ -2944,15 +2946,16 @@ typedef zt__disabled_scope zt_scope;
 
        The chapter >>tracer lists the locks of the tracer.
 
-       A callback is a function of the application; see CALLBACKS. The collector and the reader know the
-       thread that holds them. So what a callback calls does not wait for its own thread: it skips collecting,
-       or returns HANDLE_OBJECT_IN_USE. A callback under the collector may read a stream, and one under a
+       A callback is a function of the application; see CALLBACKS. A timed mutex knows the thread that holds
+       it. So what a callback calls does not wait for its own thread: it skips collecting, or returns
+       HANDLE_OBJECT_IN_USE. A callback under the collector may read a stream, and one under a
        reader may collect. So there is no order between the two, and a thread that waits for one of them has
        a deadline. zt_merge holds the collectors of both profilers, that of the lower address first.
 
-       No thread holds two of these mutexes at a time. All but that of the process are held briefly; at exit
-       alone, the list of threads stays locked while they are stopped. Memory is allocated and messages are
-       logged without a mutex, because allocators and log functions are callbacks.
+       The locks that are held during callbacks are timed mutexes (zt__timed_mutex); the others are mutexes.
+       No thread holds two mutexes at a time. All but that of the process are held briefly; at exit alone, the
+       list of threads stays locked while they are stopped. Memory is allocated and messages are logged
+       without a mutex, because allocators and log functions are callbacks.
 
    THE LIFE OF A SLOT
 
@@ -2992,9 +2995,9 @@ typedef zt__disabled_scope zt_scope;
        FREE), and in zt_close when the device may still write to it (from OPEN, PENDING, PARTIAL or, with
        begun - 1, RECORDED).
 
-       Where the driver refuses a command of a region, those before it are on the list. A barrier that signals
-       the event of the slot follows them. So the event shows when the device is done with them, as it does
-       for a region that is complete, unless the driver refuses the barrier, too.
+       If the driver refuses a command of a region, those before it are on the list already. The library
+       appends a barrier that signals the event of the slot, so that the event shows when the device is done
+       with them. If the driver refuses the barrier, too, nothing shows that.
 
        A list numbers its slots as they end. Two of these numbers decide when a slot may be used again.
 
@@ -3036,9 +3039,8 @@ typedef zt__disabled_scope zt_scope;
        A path adds up the GPU times of its samples, and counts in `missing` those that were begun and not
        collected. Both follow from the transitions of slots. The own time of a path is its sum less those of
        the paths directly inside. That is right if all have the samples of the same executions, so it is known
-       only if none is missing. Executions that zt_execute does not announce are counted as they are seen.
-       From the second one of a slot on, some may not have been seen, so that one sample more is missing for
-       good. */
+       only if none is missing. Executions outside of zt_execute are counted when they are noticed. From the
+       second one of a slot on, others may have gone unnoticed, so each adds one to `missing` for good. */
 
 #if defined(ZETOOLS_IMPLEMENTATION) && !defined(ZETOOLS_DISABLE) && !defined(ZT__IMPLEMENTED)
 #define ZT__IMPLEMENTED
