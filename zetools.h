@@ -4750,7 +4750,7 @@ typedef const char *(*zt__name_fn)(const void *names, uint32_t index);
 ZT__PRIVATE zt__nearest zt__find_nearest(const char *wanted, const void *names, uint32_t count,
                                          zt__name_fn name_at) {
     enum { SHOWN = 3 };
-    const char *shown[SHOWN];
+    const char *shown[SHOWN] = {NULL};
     uint32_t found, i, j;
     size_t used = 0;
     zt__nearest nearest;
@@ -5346,7 +5346,7 @@ ZT__PRIVATE int zt__make_heading(char heading[64], const char *name, const char 
     }
     width = cut - (cut > 0 && text[cut - 1] == ' ');
     if (narrowest > LONGEST) {
-        is_shortened = length > 2 * LONGEST;
+        is_shortened = length > (size_t)2 * LONGEST;
         cut = length - LONGEST;
         while (zt__continues_character(text[cut])) {
             cut++;
@@ -5447,7 +5447,7 @@ ZT__PRIVATE int zt__add_figures(zt__figure_table *table, uint32_t figure, const 
     column->scale = 1;
     column->rank = rank;
     snprintf(unit, sizeof unit, "%.40s", is_share ? "%" : units);
-    if (length > 3 && zt__compare_ignoring_case(units + length - 3, "Bps") == 0) { /* GBpS */
+    if (length > 3 && zt__compare_ignoring_case(&units[length - 3], "Bps") == 0) { /* GBpS */
         snprintf(unit, sizeof unit, "%.*s/s", (int)length - 2 < 40 ? (int)length - 2 : 40, units);
     }
     for (i = 0; i < table->row_count; i++) {
@@ -8608,7 +8608,8 @@ ZT__PRIVATE ze_result_t zt__fill_block(zt_profiler *profiler, const zt__pass *pa
         memset(&memory, 0, sizeof memory);
         memory.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC;
         *call = "zeMemAllocHost";
-        result = zeMemAllocHost(profiler->context, &memory, block->count * ZT__STAMPS * sizeof *block->stamps,
+        result = zeMemAllocHost(profiler->context, &memory,
+                                (size_t)block->count * ZT__STAMPS * sizeof *block->stamps,
                                 ZT__STAMPS * sizeof *block->stamps, (void **)&block->stamps);
     }
     memset(&event, 0, sizeof event);
@@ -12564,7 +12565,7 @@ ZT__PRIVATE void zt__add_clock_pair(zt__clock *clock, zt__clock_pair pair) {
     }
     if (clock->pair_count == ZT__MAX_CLOCK_PAIRS) {
         for (i = 0; i < ZT__MAX_CLOCK_PAIRS / 2; i++) {
-            clock->pairs[i] = clock->pairs[i * 2];
+            clock->pairs[i] = clock->pairs[(size_t)i * 2];
         }
         clock->pair_count = ZT__MAX_CLOCK_PAIRS / 2;
         if (!clock->wrap_ns || clock->interval_ns * 2 <= clock->wrap_ns / ZT__MIN_PAIRS_PER_WRAP) {
@@ -15143,7 +15144,7 @@ typedef struct zt__filling {
 ZT__PRIVATE zt__filling zt__fill_subslice(const zt__device_limits *limits, const zt__kernel_facts *facts,
                                           const uint32_t group_size[3]) {
     zt__filling filling;
-    uint32_t threads_per_eu = limits->threads_per_eu, groups;
+    uint32_t threads_per_eu, groups;
     uint64_t items = (uint64_t)group_size[0] * group_size[1];
     memset(&filling, 0, sizeof filling);
     filling.groups = UINT32_MAX;
@@ -17590,13 +17591,19 @@ ZT__PRIVATE int zt__remove_debug_module(zt_debugger *debugger) {
     return 1;
 }
 
+/* Compares by members: what is between them is not defined. */
+ZT__PRIVATE int zt__is_same_place(const zet_debug_event_info_module_t *a,
+                                  const zet_debug_event_info_module_t *b) {
+    return a->format == b->format && a->moduleBegin == b->moduleBegin && a->moduleEnd == b->moduleEnd &&
+           a->load == b->load;
+}
+
 /* Returns the record of a module that was at the same place, and had the same bytes. */
 ZT__PRIVATE zt__debug_module *zt__find_debug_module(const zt_debugger *debugger,
                                                     const zt__debug_module *like) {
     zt__debug_module *module = debugger->modules;
-    while (module &&
-           (memcmp(&module->place, &like->place, sizeof like->place) != 0 || module->size != like->size ||
-            (like->bytes && memcmp(module->bytes, like->bytes, like->size) != 0))) {
+    while (module && (!zt__is_same_place(&module->place, &like->place) || module->size != like->size ||
+                      (like->bytes && memcmp(module->bytes, like->bytes, like->size) != 0))) {
         module = module->next;
     }
     return module;
@@ -17640,7 +17647,7 @@ ZT__PRIVATE void zt__add_debug_module(zt_debugger *debugger, const zet_debug_eve
 ZT__PRIVATE void zt__unload_debug_module(zt_debugger *debugger, const zet_debug_event_info_module_t *place) {
     zt__debug_module *module;
     for (module = debugger->modules; module; module = module->next) {
-        if (memcmp(&module->place, place, sizeof *place) == 0) {
+        if (zt__is_same_place(&module->place, place)) {
             module->is_unloaded = 1;
         }
     }
@@ -24477,10 +24484,9 @@ typedef struct zt__sizes_text {
 } zt__sizes_text;
 
 ZT__PRIVATE zt__sizes_text zt__format_sizes(const uint32_t sizes[3]) {
-    zt__sizes_text sizes_text;
+    zt__sizes_text sizes_text = {""};
     char *text = sizes_text.text;
     const size_t room = sizeof sizes_text.text;
-    text[0] = 0;
     if (sizes[2] > 1) {
         snprintf(text, room, "%ux%ux%u", (unsigned)sizes[0], (unsigned)sizes[1], (unsigned)sizes[2]);
     } else if (sizes[1] > 1) {
