@@ -2430,10 +2430,12 @@ ZT_API ze_result_t zt_debug_close(zt_debugger *debugger);
    returned, an event that needs it is acknowledged.
    timeout_ns  how long it waits at the most, in nanoseconds; 0: not at all
    function    is called with each event and `user`. NULL: events are only acknowledged
-   Returns SUCCESS; NOT_READY if there was no event in time; NOT_AVAILABLE if the session is over, and
-   ZT_DEBUG_DETACHED was delivered, or if the debugger is being closed; DEVICE_LOST; HANDLE_OBJECT_IN_USE
-   inside of a callback of the debugger; otherwise the result of the call that failed. Any thread; one waits
-   while others wait for it. Since 0.1. */
+   Returns SUCCESS; NOT_READY if there was no event in time, or if other threads have used the debugger for
+   longer than config.wait_timeout_ns when an event was to be acknowledged; NOT_AVAILABLE if the session is
+   over, and ZT_DEBUG_DETACHED was delivered, or if the debugger is being closed; DEVICE_LOST;
+   HANDLE_OBJECT_IN_USE inside of a callback of the debugger; otherwise the result of the call that failed.
+   What could not be acknowledged is acknowledged by the next call, or by zt_debug_close. Any thread; one
+   waits while others wait for it. Since 0.1. */
 ZT_API ze_result_t zt_debug_wait(zt_debugger *debugger, uint64_t timeout_ns, zt_debug_fn function,
                                  void *user);
 
@@ -17459,6 +17461,8 @@ struct zt_debugger {
 
     zt__timed_mutex delivering;     /* guards the next */
     const zet_debug_event_t *event; /* the one that is being delivered, if it is not acknowledged. Or NULL */
+    zet_debug_event_t owed;         /* one that was delivered, and could not be acknowledged, */
+    int has_owed;                   /* if there is one */
 
     zt__timed_mutex session; /* guards what follows */
     zet_debug_session_handle_t handle;
@@ -17833,6 +17837,20 @@ ZT__PRIVATE ze_result_t zt__acknowledge_delivered(zt_debugger *debugger, const c
     }
     result = zt__acknowledge(debugger, debugger->event);
     zt__unlock_timed(&debugger->session);
+    if (result == ZE_RESULT_SUCCESS) {
+        debugger->event = NULL;
+    }
+    return result;
+}
+
+/* Acknowledges an event whose function has returned. If that fails, it is left to the next call. `delivering`
+   is held. */
+ZT__PRIVATE ze_result_t zt__finish_event(zt_debugger *debugger) {
+    ze_result_t result = zt__acknowledge_delivered(debugger, "zt_debug_wait");
+    debugger->has_owed = debugger->event != NULL;
+    if (debugger->event && debugger->event != &debugger->owed) {
+        debugger->owed = *debugger->event;
+    }
     debugger->event = NULL;
     return result;
 }
@@ -17843,6 +17861,13 @@ ZT__PRIVATE ze_result_t zt__deliver_events(zt_debugger *debugger, uint64_t deadl
     uint32_t delivered = 0;
     int has_stopped = 0;
     ze_result_t result = ZE_RESULT_SUCCESS;
+    if (debugger->has_owed) {
+        debugger->event = &debugger->owed;
+        result = zt__finish_event(debugger);
+        if (result != ZE_RESULT_SUCCESS) {
+            return result;
+        }
+    }
     while (!has_stopped && delivered < ZT__DEBUG_EVENTS) {
         zet_debug_event_t event;
         zt_debug_event shown;
@@ -17851,8 +17876,10 @@ ZT__PRIVATE ze_result_t zt__deliver_events(zt_debugger *debugger, uint64_t deadl
             shown = zt__to_debug_event(&event);
             debugger->event = &event;
             has_stopped = function && function(debugger, &shown, user) != 0;
-            result = zt__acknowledge_delivered(debugger, "zt_debug_wait");
-            debugger->event = NULL;
+            result = zt__finish_event(debugger);
+            if (result != ZE_RESULT_SUCCESS) {
+                return result;
+            }
             delivered++;
         } else if (result == ZE_RESULT_NOT_READY && delivered == 0 && zt__now_ns() < deadline &&
                    !zt__load(&debugger->is_closing)) {
@@ -18069,14 +18096,14 @@ ZT__PRIVATE ze_result_t zt__ask_to_stop(zt_debugger *debugger, ze_device_thread_
         return zt__report(&debugger->diagnostics, TOO_MANY_STOPS, ZE_RESULT_ERROR_NOT_AVAILABLE,
                           (unsigned)ZT__DEBUG_INTERRUPTS);
     }
-    if (is_new) {
+    if ((*asked)->waiting == 0) { /* the answer to an earlier stop may have been lost */
         result = zetDebugInterrupt(debugger->handle, threads);
     }
-    if (result == ZE_RESULT_SUCCESS) {
+    if (result == ZE_RESULT_SUCCESS || (result == ZE_RESULT_ERROR_NOT_AVAILABLE && !is_new)) {
         (*asked)->waiting++;
-        return result;
+        return ZE_RESULT_SUCCESS;
     }
-    (*asked)->is_used = 0;
+    (*asked)->is_used = !is_new;
     *asked = NULL;
     return result == ZE_RESULT_ERROR_NOT_AVAILABLE ? zt__read_events(debugger, "zt_debug_stop")
                                                    : zt__check_debug(debugger, result, call);
@@ -18825,8 +18852,12 @@ ZT__PRIVATE int zt__has_interrupt(const zt_debugger *debugger) {
     return 0;
 }
 
-/* Acknowledges what waits to be delivered. */
+/* Acknowledges what waits to be delivered, or could not be acknowledged before. */
 ZT__PRIVATE void zt__acknowledge_all(zt_debugger *debugger) {
+    if (debugger->has_owed) {
+        debugger->has_owed = 0;
+        zt__acknowledge(debugger, &debugger->owed);
+    }
     for (; debugger->event_count > 0; debugger->event_count--) {
         zt__acknowledge(debugger, &debugger->events[debugger->first_event]);
         debugger->first_event = (debugger->first_event + 1) % ZT__DEBUG_EVENTS;
