@@ -17074,7 +17074,7 @@ enum {
     ZT__DEBUG_THREADS = 1 << 20,   /* of a device, by what its driver reports */
     ZT__DEBUG_REGISTERS = 1 << 16, /* of a set, and bytes of a register, likewise */
     ZT__DEBUG_SETS = 64,           /* kinds of registers, likewise */
-    ZT__DEBUG_SLICE_MS = 10,       /* the longest time in the driver to wait for an event */
+    ZT__DEBUG_POLL_MS = 10,        /* the longest time that a thread waits in the driver for an event */
     ZT__DEBUG_LINES = 64,          /* source lines that are remembered */
     ZT__DEBUG_TRIES = 3            /* of what must not fail, such as acknowledging an event */
 };
@@ -17090,12 +17090,12 @@ typedef struct zt__debug_module {
     uint32_t users; /* threads that look up its source lines: it is not freed. Guarded by `session` */
 } zt__debug_module;
 
-/* A pattern of threads that zt_debug_stop has asked the device to stop. */
+/* A pattern of threads that zt_debug_stop has told the device to stop. */
 typedef struct zt__interrupt {
     ze_device_thread_t threads;
     int is_used;
     int is_answered;
-    uint32_t waiting; /* threads that wait for the answer. 0: what stops is resumed */
+    uint32_t waiting; /* threads that wait for the answer. 0: threads that stop are resumed */
 } zt__interrupt;
 
 /* A source line that was looked up. */
@@ -17135,7 +17135,7 @@ struct zt_debugger {
     uint64_t module_count; /* so far */
     zt__known_line lines[ZT__DEBUG_LINES];
     uint32_t line_count; /* so far */
-    zt__map texts;       /* names of kernels and files, to themselves. Guarded by `mutex` */
+    zt__map texts;       /* names of kernels and files, by themselves. Guarded by `mutex` */
 };
 
 static const ze_device_thread_t zt__all_threads = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
@@ -17177,8 +17177,8 @@ ZT__PRIVATE ze_result_t zt__report_over(zt_debugger *debugger, const char *call)
                       (unsigned)debugger->pid);
 }
 
-/* Begins a call that needs the session, which is then locked. zt__leave_session ends the call. */
-ZT__PRIVATE ze_result_t zt__enter_session(zt_debugger *debugger, const char *call) {
+/* Begins a call of the application, as zt__begin_debug_call does, and locks the session. */
+ZT__PRIVATE ze_result_t zt__begin_session_call(zt_debugger *debugger, const char *call) {
     ze_result_t result = zt__begin_debug_call(debugger, call);
     if (result != ZE_RESULT_SUCCESS) {
         return result;
@@ -17190,13 +17190,14 @@ ZT__PRIVATE ze_result_t zt__enter_session(zt_debugger *debugger, const char *cal
     return result;
 }
 
-ZT__PRIVATE void zt__leave_session(zt_debugger *debugger) {
+ZT__PRIVATE void zt__end_session_call(zt_debugger *debugger) {
     zt__unlock_timed(&debugger->session);
     zt__end_debug_call(debugger);
 }
 
-/* Lets other threads lock the session. Also limits how often a driver is asked that does not wait. */
-ZT__PRIVATE void zt__give_way(void) {
+/* Sleeps while the session is unlocked, so that other threads can lock it. A driver may return NOT_READY at
+   once instead of waiting, so this also limits how often it is queried. */
+ZT__PRIVATE void zt__yield_session(void) {
     zt__sleep(1000000);
 }
 
@@ -17255,7 +17256,7 @@ ZT__PRIVATE int zt__remove_debug_module(zt_debugger *debugger) {
     return 1;
 }
 
-/* Returns the record of a module that was at the same place, and had the same bytes. */
+/* Returns the record of a module that was at the same place and had the same bytes, or NULL. */
 ZT__PRIVATE zt__debug_module *zt__find_debug_module(const zt_debugger *debugger,
                                                     const zt__debug_module *like) {
     zt__debug_module *module = debugger->modules;
@@ -17345,7 +17346,8 @@ ZT__PRIVATE ze_result_t zt__resume(zt_debugger *debugger, ze_device_thread_t thr
     return zt__check_debug(debugger, result, "zetDebugResume");
 }
 
-/* Records that threads have stopped, or cannot. */
+/* Records the device's answer to an interrupt: its threads have stopped, or cannot be stopped. If no thread
+   waits for it any more, resumes them. */
 ZT__PRIVATE void zt__answer_interrupt(zt_debugger *debugger, const zet_debug_event_t *event) {
     uint32_t i;
     for (i = 0; i < ZT__DEBUG_INTERRUPTS; i++) {
@@ -17364,7 +17366,7 @@ ZT__PRIVATE void zt__answer_interrupt(zt_debugger *debugger, const zet_debug_eve
     }
 }
 
-/* Reads an event and queues it, after `milliseconds` at the most. Returns NOT_READY if there is none, or no
+/* Reads an event and queues it. Waits up to `milliseconds` for it. Returns NOT_READY if there is none, or no
    room for it. */
 ZT__PRIVATE ze_result_t zt__read_event(zt_debugger *debugger, uint64_t milliseconds) {
     zet_debug_event_t event;
@@ -17450,25 +17452,25 @@ ZT__PRIVATE zt_debug_event zt__to_debug_event(const zet_debug_event_t *from) {
 }
 
 /* Returns for how many milliseconds a thread may wait in the driver, with `session` held: until the deadline,
-   but not for long, and not at all if other threads want the session. */
-ZT__PRIVATE uint64_t zt__event_slice(const zt_debugger *debugger, uint64_t deadline) {
+   but no longer than ZT__DEBUG_POLL_MS, and not at all if other threads want the session. */
+ZT__PRIVATE uint64_t zt__event_wait_ms(const zt_debugger *debugger, uint64_t deadline) {
     uint64_t now = zt__now_ns(), left = now < deadline ? deadline - now : 0;
     uint64_t milliseconds = left / 1000000 + (left % 1000000 != 0);
     if (zt__load(&debugger->wanting)) {
         return 0;
     }
-    return milliseconds < ZT__DEBUG_SLICE_MS ? milliseconds : (uint64_t)ZT__DEBUG_SLICE_MS;
+    return milliseconds < ZT__DEBUG_POLL_MS ? milliseconds : (uint64_t)ZT__DEBUG_POLL_MS;
 }
 
-/* Gets the next event, and waits for it until the deadline, but not for long. Returns NOT_READY if there is
-   none. `delivering` is held. */
+/* Gets the next event. Waits for it until the deadline, but no longer than ZT__DEBUG_POLL_MS. Returns
+   NOT_READY if there is none. `delivering` is held. */
 ZT__PRIVATE ze_result_t zt__next_event(zt_debugger *debugger, uint64_t deadline, zet_debug_event_t *event) {
     ze_result_t result = ZE_RESULT_SUCCESS;
     if (!zt__lock_until(&debugger->session, deadline)) {
         return ZE_RESULT_NOT_READY;
     }
     if (debugger->event_count == 0) {
-        result = zt__read_event(debugger, zt__event_slice(debugger, deadline));
+        result = zt__read_event(debugger, zt__event_wait_ms(debugger, deadline));
     }
     if (debugger->event_count > 0) {
         *event = debugger->events[debugger->first_event];
@@ -17495,7 +17497,8 @@ ZT__PRIVATE ze_result_t zt__acknowledge_delivered(zt_debugger *debugger, const c
     return result;
 }
 
-/* Delivers events until the function stops, an error, or the deadline for the first one. */
+/* Delivers the events that there are, and waits for the first one until the deadline. Stops early if the
+   function requests it, or at an error. */
 ZT__PRIVATE ze_result_t zt__deliver_events(zt_debugger *debugger, uint64_t deadline, zt_debug_fn function,
                                            void *user) {
     uint32_t delivered = 0;
@@ -17514,7 +17517,7 @@ ZT__PRIVATE ze_result_t zt__deliver_events(zt_debugger *debugger, uint64_t deadl
             delivered++;
         } else if (result == ZE_RESULT_NOT_READY && delivered == 0 && zt__now_ns() < deadline &&
                    !zt__load(&debugger->is_closing)) {
-            zt__give_way();
+            zt__yield_session();
             continue;
         }
         if (result != ZE_RESULT_SUCCESS) {
@@ -17522,7 +17525,7 @@ ZT__PRIVATE ze_result_t zt__deliver_events(zt_debugger *debugger, uint64_t deadl
         }
     }
     if (delivered && (result == ZE_RESULT_NOT_READY || result == ZE_RESULT_ERROR_NOT_AVAILABLE)) {
-        return ZE_RESULT_SUCCESS; /* there are no more, or the last one was that the session is over */
+        return ZE_RESULT_SUCCESS; /* there are no more, or the last one was DETACHED */
     }
     return result;
 }
@@ -17579,8 +17582,8 @@ ZT__PRIVATE ze_device_thread_t zt__to_device_thread(zt_debug_thread from) {
     return thread;
 }
 
-/* Reads the events that there are, so that what the device has reported is known. Returns NOT_AVAILABLE if
-   the session is over, which is reported. `session` is held. */
+/* Reads all events that the device has reported so far. Returns NOT_AVAILABLE, and reports it, if the session
+   is over. `session` is held. */
 ZT__PRIVATE ze_result_t zt__read_events(zt_debugger *debugger, const char *call) {
     ze_result_t result;
     do {
@@ -17616,7 +17619,8 @@ ZT__PRIVATE const zt_debug_register_set *zt__find_set(const zt_debugger *debugge
     return NULL;
 }
 
-/* The register by which a thread shows that it is stopped: of the smallest set that can be read. */
+/* Returns the set with the smallest registers that can be read. Only stopped threads can be read, so one of
+   these registers shows whether a thread is stopped. */
 ZT__PRIVATE const zt_debug_register_set *zt__find_probe(const zt_debugger *debugger) {
     const zt_debug_register_set *smallest = NULL;
     uint32_t i;
@@ -17632,13 +17636,15 @@ ZT__PRIVATE const zt_debug_register_set *zt__find_probe(const zt_debugger *debug
 /* Called with each stopped thread. */
 typedef void (*zt__thread_fn)(void *user, zt_debug_thread thread);
 
+/* Stores the range that a member of a zt_debug_thread selects. It is empty if the device has no such index.
+ */
 ZT__PRIVATE void zt__set_range(uint32_t wanted, uint32_t size, uint32_t *first, uint32_t *end) {
     *first = wanted == ZT_DEBUG_ALL ? 0 : wanted;
     *end = wanted == ZT_DEBUG_ALL || wanted >= size ? size : wanted + 1;
 }
 
-/* Finds the stopped ones of some threads. The driver does not list them, so each is tried by reading a
-   register. `session` is held. */
+/* Calls a function with each stopped one of the selected threads. The driver does not list them, so each
+   thread is probed by reading a register. `session` is held. */
 ZT__PRIVATE ze_result_t zt__each_stopped(zt_debugger *debugger, zt_debug_thread threads,
                                          zt__thread_fn function, void *user) {
     const zt_debug_register_set *probe = zt__find_probe(debugger);
@@ -17677,18 +17683,18 @@ ZT__PRIVATE ze_result_t zt__each_stopped(zt_debugger *debugger, zt_debug_thread 
     return result;
 }
 
-/* Adds one to a number. */
+/* A zt__thread_fn. `user` is a uint32_t. */
 ZT__PRIVATE void zt__count_thread(void *user, zt_debug_thread thread) {
     (void)thread;
     ++*(uint32_t *)user;
 }
 
-/* How many of a number of things are meant. */
+/* Returns how many of `size` slices, subslices, EUs or threads a member of a zt_debug_thread selects. */
 ZT__PRIVATE uint32_t zt__count_range(uint32_t wanted, uint32_t size) {
     return wanted == ZT_DEBUG_ALL ? size : wanted < size;
 }
 
-/* Returns the record of a pattern that the device is asked to stop, which is made if there is none, or NULL
+/* Returns the record of a pattern that the device is to stop, which is made if there is none, or NULL
    if there are too many. `*is_new` is then 1. `session` is held. */
 ZT__PRIVATE zt__interrupt *zt__find_interrupt(zt_debugger *debugger, ze_device_thread_t threads,
                                               int *is_new) {
@@ -17711,19 +17717,19 @@ ZT__PRIVATE zt__interrupt *zt__find_interrupt(zt_debugger *debugger, ze_device_t
     return unused;
 }
 
-/* Asks the device to stop threads. `*asked` receives the record to wait for; NULL: the device has nothing to
-   stop. `session` is held. */
-ZT__PRIVATE ze_result_t zt__ask_to_stop(zt_debugger *debugger, ze_device_thread_t threads,
-                                        zt__interrupt **asked) {
+/* Tells the device to stop threads. `*interrupt` receives the record to wait for; NULL: the device has
+   nothing to stop. `session` is held. */
+ZT__PRIVATE ze_result_t zt__interrupt_threads(zt_debugger *debugger, ze_device_thread_t threads,
+                                              zt__interrupt **interrupt) {
     const char *call = "zetDebugInterrupt";
     ze_result_t result = zt__read_events(debugger, "zt_debug_stop");
     int is_new;
-    *asked = NULL;
+    *interrupt = NULL;
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
-    *asked = zt__find_interrupt(debugger, threads, &is_new);
-    if (!*asked) {
+    *interrupt = zt__find_interrupt(debugger, threads, &is_new);
+    if (!*interrupt) {
         return zt__report(&debugger->diagnostics, TOO_MANY_STOPS, ZE_RESULT_ERROR_NOT_AVAILABLE,
                           (unsigned)ZT__DEBUG_INTERRUPTS);
     }
@@ -17731,37 +17737,38 @@ ZT__PRIVATE ze_result_t zt__ask_to_stop(zt_debugger *debugger, ze_device_thread_
         result = zetDebugInterrupt(debugger->handle, threads);
     }
     if (result == ZE_RESULT_SUCCESS) {
-        (*asked)->waiting++;
+        (*interrupt)->waiting++;
         return result;
     }
-    (*asked)->is_used = 0;
-    *asked = NULL;
+    (*interrupt)->is_used = 0;
+    *interrupt = NULL;
     return result == ZE_RESULT_ERROR_NOT_AVAILABLE ? zt__read_events(debugger, "zt_debug_stop")
                                                    : zt__check_debug(debugger, result, call);
 }
 
-/* Waits for the answer of the device. `session` is held, but not all the time. */
-ZT__PRIVATE ze_result_t zt__await_interrupt(zt_debugger *debugger, zt__interrupt *asked, uint64_t deadline) {
+/* Waits for the answer of the device. `session` is held, and unlocked between two reads of events. */
+ZT__PRIVATE ze_result_t zt__await_interrupt(zt_debugger *debugger, zt__interrupt *interrupt,
+                                            uint64_t deadline) {
     ze_result_t result = ZE_RESULT_SUCCESS;
-    while (!asked->is_answered && (result == ZE_RESULT_SUCCESS || result == ZE_RESULT_NOT_READY)) {
+    while (!interrupt->is_answered && (result == ZE_RESULT_SUCCESS || result == ZE_RESULT_NOT_READY)) {
         uint64_t now = zt__now_ns();
-        result = zt__read_event(debugger, zt__event_slice(debugger, deadline));
+        result = zt__read_event(debugger, zt__event_wait_ms(debugger, deadline));
         if (result != ZE_RESULT_NOT_READY) {
             continue;
         }
         if (now >= deadline || zt__load(&debugger->is_closing)) {
             break;
         }
-        /* For others, such as a thread that delivers events when there is no room for more. */
+        /* Another thread may have to deliver events, to make room for the answer. */
         zt__unlock_timed(&debugger->session);
-        zt__give_way();
+        zt__yield_session();
         zt__lock_session(debugger, UINT64_MAX);
     }
-    asked->waiting--;
-    if (asked->is_answered && asked->waiting == 0) {
-        asked->is_used = 0;
+    interrupt->waiting--;
+    if (interrupt->is_answered && interrupt->waiting == 0) {
+        interrupt->is_used = 0;
     }
-    if (asked->is_answered) {
+    if (interrupt->is_answered) {
         return ZE_RESULT_SUCCESS;
     }
     if (debugger->is_over) {
@@ -17773,8 +17780,8 @@ ZT__PRIVATE ze_result_t zt__await_interrupt(zt_debugger *debugger, zt__interrupt
 ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads, uint64_t timeout_ns,
                                  zt_debug_stops *stops) {
     uint64_t deadline = zt__deadline(timeout_ns);
-    zt__interrupt *asked;
-    uint32_t stopped = 0, meant;
+    zt__interrupt *interrupt;
+    uint32_t stopped = 0, selected;
     ze_result_t result;
     if (stops) {
         memset(stops, 0, sizeof *stops);
@@ -17782,42 +17789,42 @@ ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads,
     if (!debugger) {
         return ZE_RESULT_SUCCESS;
     }
-    result = zt__enter_session(debugger, "zt_debug_stop");
+    result = zt__begin_session_call(debugger, "zt_debug_stop");
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
-    result = zt__ask_to_stop(debugger, zt__to_device_thread(threads), &asked);
-    if (result == ZE_RESULT_SUCCESS && asked) {
-        result = zt__await_interrupt(debugger, asked, deadline);
+    result = zt__interrupt_threads(debugger, zt__to_device_thread(threads), &interrupt);
+    if (result == ZE_RESULT_SUCCESS && interrupt) {
+        result = zt__await_interrupt(debugger, interrupt, deadline);
     }
     if (result == ZE_RESULT_SUCCESS && stops) {
         result = zt__each_stopped(debugger, threads, zt__count_thread, &stopped);
-        meant = zt__count_range(threads.slice, debugger->size.slice) *
-                zt__count_range(threads.subslice, debugger->size.subslice) *
-                zt__count_range(threads.eu, debugger->size.eu) *
-                zt__count_range(threads.thread, debugger->size.thread);
+        selected = zt__count_range(threads.slice, debugger->size.slice) *
+                   zt__count_range(threads.subslice, debugger->size.subslice) *
+                   zt__count_range(threads.eu, debugger->size.eu) *
+                   zt__count_range(threads.thread, debugger->size.thread);
         stops->stopped = stopped;
-        stops->unavailable = meant > stopped ? meant - stopped : 0;
+        stops->unavailable = selected > stopped ? selected - stopped : 0;
     }
-    zt__leave_session(debugger);
+    zt__end_session_call(debugger);
     return result;
 }
 
 ZT_API ze_result_t zt_debug_resume(zt_debugger *debugger, zt_debug_thread threads) {
     const char *call = "zt_debug_resume";
-    ze_device_thread_t meant = zt__to_device_thread(threads);
+    ze_device_thread_t selected = zt__to_device_thread(threads);
     uint32_t stopped = 0;
     ze_result_t result;
     if (!debugger) {
         return ZE_RESULT_SUCCESS;
     }
-    result = zt__enter_session(debugger, call);
+    result = zt__begin_session_call(debugger, call);
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
     result = zt__read_events(debugger, call);
     if (result == ZE_RESULT_SUCCESS) {
-        result = zetDebugResume(debugger->handle, meant);
+        result = zetDebugResume(debugger->handle, selected);
         if (result == ZE_RESULT_ERROR_NOT_AVAILABLE) {
             /* None of them was stopped, or the driver could not resume those that are. */
             result = zt__read_events(debugger, call);
@@ -17831,7 +17838,7 @@ ZT_API ze_result_t zt_debug_resume(zt_debugger *debugger, zt_debug_thread thread
             zt__check_debug(debugger, result, "zetDebugResume");
         }
     }
-    zt__leave_session(debugger);
+    zt__end_session_call(debugger);
     return result;
 }
 
@@ -17862,7 +17869,7 @@ ZT_API ze_result_t zt_debug_threads(zt_debugger *debugger, zt_debug_thread *thre
     if (!debugger) {
         return ZE_RESULT_SUCCESS;
     }
-    result = zt__enter_session(debugger, call);
+    result = zt__begin_session_call(debugger, call);
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
@@ -17870,7 +17877,7 @@ ZT_API ze_result_t zt_debug_threads(zt_debugger *debugger, zt_debug_thread *thre
     if (result == ZE_RESULT_SUCCESS) {
         result = zt__each_stopped(debugger, all, zt__store_thread, &out);
     }
-    zt__leave_session(debugger);
+    zt__end_session_call(debugger);
     *count = result == ZE_RESULT_SUCCESS ? out.count : 0;
     return result;
 }
@@ -17894,7 +17901,7 @@ ZT__PRIVATE ze_result_t zt__access_memory(zt_debugger *debugger, const char *cal
     if (!to && !from) {
         return zt__report_null(&debugger->diagnostics, call, "bytes");
     }
-    result = zt__enter_session(debugger, call);
+    result = zt__begin_session_call(debugger, call);
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
@@ -17906,7 +17913,7 @@ ZT__PRIVATE ze_result_t zt__access_memory(zt_debugger *debugger, const char *cal
                                   "The thread is not stopped, or has no memory at this address. Stop it "
                                   "first, and check the address.");
     }
-    zt__leave_session(debugger);
+    zt__end_session_call(debugger);
     return result;
 }
 
@@ -17938,7 +17945,8 @@ static const char *const zt__base_names[] = {"genstbase",  "sustbase",   "dynbas
                                              "blsustbase", "blsastbase", "btbase",  "scrbase"};
 enum { ZT__INSTRUCTION_BASE = 4 };
 
-/* Loads what registers the device has. A set whose numbers cannot be is left out. */
+/* Loads the register sets of the device. Sets with implausible sizes, and second ones of a type, are left
+   out. */
 ZT__PRIVATE ze_result_t zt__load_register_sets(zt_debugger *debugger) {
     const char *call = "zetDebugGetRegisterSetProperties";
     zet_device_handle_t device = (zet_device_handle_t)debugger->device;
@@ -18053,7 +18061,7 @@ ZT_API ze_result_t zt_debug_find_register(zt_debugger *debugger, const char *nam
     return zt__report(&debugger->diagnostics, NO_REGISTER, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name);
 }
 
-/* Reads or writes registers that were checked. `session` is held, and its events are read. */
+/* Reads or writes registers, which the caller has checked. `session` is held, and its events are read. */
 ZT__PRIVATE ze_result_t zt__access_set(zt_debugger *debugger, const char *call, zt_debug_thread thread,
                                        const zt_debug_register_set *set, uint32_t first, uint32_t count,
                                        void *values, int is_write) {
@@ -18093,7 +18101,7 @@ ZT__PRIVATE ze_result_t zt__access_registers(zt_debugger *debugger, const char *
         return zt__report(&debugger->diagnostics, SMALL_BUFFER, ZE_RESULT_ERROR_INVALID_SIZE, call,
                           (unsigned)count, name, (unsigned)set->bytes);
     }
-    result = count ? zt__enter_session(debugger, call) : ZE_RESULT_SUCCESS;
+    result = count ? zt__begin_session_call(debugger, call) : ZE_RESULT_SUCCESS;
     if (result != ZE_RESULT_SUCCESS || count == 0) {
         return result;
     }
@@ -18101,7 +18109,7 @@ ZT__PRIVATE ze_result_t zt__access_registers(zt_debugger *debugger, const char *
     if (result == ZE_RESULT_SUCCESS) {
         result = zt__access_set(debugger, call, thread, set, first, count, values, is_write);
     }
-    zt__leave_session(debugger);
+    zt__end_session_call(debugger);
     return result;
 }
 
@@ -18142,7 +18150,7 @@ ZT_API ze_result_t zt_debug_get_address(zt_debugger *debugger, zt_debug_thread t
         return zt__report(&debugger->diagnostics, NO_REGISTER, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, call,
                           "cr0.2 or isabase");
     }
-    result = zt__enter_session(debugger, call);
+    result = zt__begin_session_call(debugger, call);
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
@@ -18157,7 +18165,7 @@ ZT_API ze_result_t zt_debug_get_address(zt_debugger *debugger, zt_debug_thread t
         result = zt__access_set(debugger, call, thread, bases, ZT__INSTRUCTION_BASE, 1, bytes, 0);
         memcpy(&base, bytes, sizeof base);
     }
-    zt__leave_session(debugger);
+    zt__end_session_call(debugger);
     if (result == ZE_RESULT_SUCCESS) {
         *address = base + offset;
     }
@@ -18237,8 +18245,8 @@ ZT__PRIVATE int zt__store_place_line(void *user, uint32_t index, const char *nam
     return *found->place->file != 0;
 }
 
-/* Finds the source line of a place, by a program. What was found before is remembered, as threads often are
-   at the same place. `session` is held, but not while the program runs: the module is in use then. */
+/* Finds the source line of a place, with addr2line or the like. Lines are remembered, because many threads
+   are at the same place. `session` is unlocked while the program runs; `users` keeps the module meanwhile. */
 ZT__PRIVATE void zt__find_place_line(zt_debugger *debugger, zt__debug_module *module, uint64_t in_file,
                                      zt_debug_place *place) {
     zt__place_line found = {debugger, place};
@@ -18281,7 +18289,7 @@ ZT_API ze_result_t zt_debug_where(zt_debugger *debugger, uint64_t address, zt_de
     if (!place) {
         return zt__report_null(&debugger->diagnostics, call, "place");
     }
-    result = zt__enter_session(debugger, call);
+    result = zt__begin_session_call(debugger, call);
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
@@ -18302,16 +18310,16 @@ ZT_API ze_result_t zt_debug_where(zt_debugger *debugger, uint64_t address, zt_de
         result = zt__report(&debugger->diagnostics, NO_KERNEL_THERE, ZE_RESULT_ERROR_NOT_AVAILABLE,
                             (unsigned long long)address);
     }
-    zt__leave_session(debugger);
+    zt__end_session_call(debugger);
     return result;
 }
 
 /* ---- opening and closing --------------------------------------------------------------------------------- */
 
-/* Finds the file by which Linux switches program debug off for all processes. Returns 0 if none does. */
+/* Finds the file with which Linux disables program debug for all processes. Returns 0 if none does. */
 ZT__PRIVATE int zt__find_debug_switch(char *path, size_t size) {
     static const char *const names[] = {"prelim_enable_eu_debug", "device/enable_eudebug",
-                                        "device/prelim_enable_eudebug"}; /* i915, xe, xe of Intel's */
+                                        "device/prelim_enable_eudebug"}; /* i915, xe, Intel's own xe */
     enum { CARDS = 64 };
     uint32_t card, i;
     for (card = 0; card < CARDS; card++) {
@@ -18332,7 +18340,7 @@ ZT__PRIVATE int zt__find_debug_switch(char *path, size_t size) {
     return 0;
 }
 
-/* Reports why a call for attaching has failed. Returns a result that tells the reasons apart. */
+/* Reports why zetDebugAttach has failed. Returns the result of zt_debug_open, which differs by reason. */
 ZT__PRIVATE ze_result_t zt__report_debug_refusal(zt_debugger *debugger, ze_result_t result) {
     zt__diagnostics *diagnostics = &debugger->diagnostics;
     const char *call = "zetDebugAttach", *name = zt_result_name(result);
@@ -18359,7 +18367,7 @@ ZT__PRIVATE ze_result_t zt__report_debug_refusal(zt_debugger *debugger, ze_resul
     }
 }
 
-/* Asks the device whether it can be debugged. */
+/* Queries whether the device can be debugged, and reports it if not. */
 ZT__PRIVATE ze_result_t zt__check_debug_properties(zt_debugger *debugger) {
     zet_device_debug_properties_t properties;
     char path[96];
@@ -18492,7 +18500,7 @@ ZT__PRIVATE void zt__release_target(zt_debugger *debugger) {
     ze_result_t result;
     do {
         zt__acknowledge_all(debugger);
-        result = zt__read_event(debugger, zt__has_interrupt(debugger) ? ZT__DEBUG_SLICE_MS : 0);
+        result = zt__read_event(debugger, zt__has_interrupt(debugger) ? ZT__DEBUG_POLL_MS : 0);
     } while (zt__now_ns() < deadline &&
              (result == ZE_RESULT_SUCCESS || (result == ZE_RESULT_NOT_READY && zt__has_interrupt(debugger))));
     zt__acknowledge_all(debugger);
@@ -18583,7 +18591,8 @@ ZT_API ze_result_t zt_debug_close(zt_debugger *debugger) {
             return zt__report(&debugger->diagnostics, DEBUG_BUSY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, call);
         }
     }
-    zt__try_lock(&debugger->session); /* no other thread does; a callback of this one must not */
+    /* No other thread is in a call. The lock keeps callbacks of this thread from making one. */
+    zt__try_lock(&debugger->session);
     for (i = 0; i < ZT__DEBUG_INTERRUPTS; i++) {
         debugger->interrupts[i].waiting = 0;
     }
