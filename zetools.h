@@ -7805,11 +7805,11 @@ struct zt__path {
 
 /* What a region is around. */
 typedef enum zt__region_kind {
-    ZT__REGION_OF_APPLICATION, /* not known */
-    ZT__REGION_AROUND_OTHERS,
-    ZT__REGION_OF_KERNEL, /* this and the next by the tracer */
+    ZT__REGION_OF_APPLICATION, /* begun by the application, around no other region */
+    ZT__REGION_AROUND_OTHERS,  /* begun by the application, around others */
+    ZT__REGION_OF_KERNEL,      /* this and the next by the tracer */
     ZT__REGION_OF_COPY,
-    ZT__REGION_OF_ORDER /* a barrier, or a wait for events */
+    ZT__REGION_OF_SYNC /* a barrier, or a wait for events */
 } zt__region_kind;
 
 /* Where a region comes from, for the timeline. Threads are those of the system; 0 is not known. */
@@ -7840,14 +7840,14 @@ struct zt__slot {
     int spans_passes;    /* the region has begun in one pass and ended in another: its sample will be lost */
     int is_dropped;      /* the region was dropped, its commands are incomplete: no sample is ever read */
     zt__measurement measurement;
-    /* of the application, while its time stamps are to be read: who destroys, resets or signals it reads them
-       before, if it has signalled, and waits while the slot is READING */
+    /* an event of the application whose time stamps are to be read, or NULL. Before a call destroys, resets
+       or signals it, the tracer reads them if it has signalled. While the slot is READING, that call waits */
     ze_event_handle_t kept;
-    int was_signalled;      /* it had signalled before the launch, */
-    uint64_t signalled_end; /* with time stamps of which this is the end */
-    int is_captured;        /* they were read, */
-    uint64_t captured[2];   /* and these are begin and end */
-    int trails_event;       /* its last commands follow a launch that signals an event of the application */
+    int was_signalled;        /* it had signalled before the launch, */
+    uint64_t signalled_end;   /* with time stamps of which this is the end */
+    int has_saved_stamps;     /* the time stamps of the launch were read, */
+    uint64_t saved_stamps[2]; /* and these are begin and end */
+    int trails_event;         /* its last commands follow a launch that signals an event of the application */
     int is_unordered;       /* its event may signal before the work that is before it on the list has ended */
     uint64_t submitted_ns;  /* host time; it was begun, or zt_execute was called, at this time or later */
     uint64_t not_before_ns; /* host time; what is read next was submitted at this time or later, also if
@@ -9091,7 +9091,7 @@ ZT__PRIVATE void zt__enter_list(zt_profiler *profiler, zt__collection *collectio
     ZT__INVARIANT(!list || (list->ran_up_to <= list->ended && list->over_up_to <= list->ended &&
                             list->finished_up_to <= list->ended && list->unexpected_up_to <= list->ended &&
                             list->destroyed_up_to <= list->ended));
-    /* Whoever declares a list to be over does so when the device is done with it, or nearly. */
+    /* A list is declared to be over when the device is done with it, or nearly. */
     if (list && profiler->state_counts[ZT__SLOT_PARTIAL] && list->over_up_to == list->ended &&
         !zt__is_on_its_way(list) && !zt__awaits_ends(list)) {
         list->finished_up_to = list->ended;
@@ -9104,23 +9104,24 @@ ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection
     batch->count = 0;
     while (collection->list && batch->count < ZT__BATCH) {
         zt__slot *slot = collection->slot;
-        int is_read = 0; /* it may be ready to be read, or is PARTIAL and can be reset */
+        int is_chosen = 0; /* it may be ready to be read, or is PARTIAL and can be reset */
         if (!slot) {
             zt__enter_list(profiler, collection, collection->one_list ? NULL : collection->list->next);
             continue;
         }
         if (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_RECORDED ||
             slot->state == ZT__SLOT_ARMED) {
-            is_read = collection->thorough || zt__is_over(slot) || !collection->is_blocked[slot->state];
+            is_chosen = collection->thorough || zt__is_over(slot) || !collection->is_blocked[slot->state];
         } else if (slot->state == ZT__SLOT_PARTIAL) {
-            is_read = (zt__is_finished(slot) && (slot->needs_reset || zt__is_over(slot))) ||
-                      (zt__shows_end(slot) && (collection->thorough || !collection->is_blocked[slot->state]));
+            is_chosen =
+                (zt__is_finished(slot) && (slot->needs_reset || zt__is_over(slot))) ||
+                (zt__shows_end(slot) && (collection->thorough || !collection->is_blocked[slot->state]));
         }
-        if (is_read && batch->count > 0 && batch->pass != &profiler->passes[slot->pass]) {
+        if (is_chosen && batch->count > 0 && batch->pass != &profiler->passes[slot->pass]) {
             break; /* this slot begins the next batch */
         }
         collection->slot = slot->next;
-        if (is_read) {
+        if (is_chosen) {
             zt__reading *reading = &batch->readings[batch->count++];
             memset(reading, 0, sizeof *reading);
             batch->pass = &profiler->passes[slot->pass];
@@ -9191,7 +9192,8 @@ ZT__PRIVATE void zt__lose(zt__reading *reading, zt_cause cause) {
     reading->cause = cause;
 }
 
-/* Returns whether a slot has been overdue for so long that its sample is lost. */
+/* Called when reading a slot fails. Returns whether it has failed for so long that the sample is lost. The
+   first call starts that time. */
 ZT__PRIVATE int zt__is_overdue(zt__slot *slot) {
     enum { LONGEST_NS = 20000000 };
     uint64_t now = zt__now_ns();
@@ -9204,7 +9206,7 @@ ZT__PRIVATE int zt__is_overdue(zt__slot *slot) {
 /* The device is lost. An ARMED or a PARTIAL slot owes no sample. */
 ZT__PRIVATE void zt__lose_to_device(zt__reading *reading) {
     if (reading->from == ZT__SLOT_PARTIAL) {
-        reading->slot->shows_end = 0; /* nothing is awaited any more */
+        reading->slot->shows_end = 0; /* its event is not awaited any more */
     } else if (reading->from != ZT__SLOT_ARMED) {
         zt__lose(reading, ZT_LOST_DEVICE);
         reading->is_unusable = 1;
@@ -9289,9 +9291,9 @@ ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, ze_
     return result;
 }
 
-/* Reads the time stamps of a launch from the event of the application that it signals. If that had signalled
-   before, they are those of the launch once the end is another one; the begin, which was read before the end,
-   may then still be the old one, and is read again. */
+/* Reads the time stamps of a launch from the event of the application that it signals. If the event had
+   signalled before the launch, it still has the old time stamps until its end changes. The begin was read
+   before the end and may be the old one, so both are then read again. */
 ZT__PRIVATE ze_result_t zt__query_kept_event(const zt_profiler *profiler, const zt__slot *slot,
                                              ze_event_handle_t event, zt__sample_times *times,
                                              const char **call) {
@@ -9325,12 +9327,13 @@ ZT__PRIVATE ze_result_t zt__query_slot(const zt_profiler *profiler, zt__reading 
         times->end_ticks = slot->stamps[1];
         return is_copied ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
     case ZT__KEPT_EVENT_STAMPS:
-        if (slot->is_captured) {
-            times->begin_ticks = slot->captured[0];
-            times->end_ticks = slot->captured[1];
+        if (slot->has_saved_stamps) {
+            times->begin_ticks = slot->saved_stamps[0];
+            times->end_ticks = slot->saved_stamps[1];
             return ZE_RESULT_SUCCESS;
         }
-        /* Executions are observed. Before the next one, it is that of the last which has signalled. */
+        /* All executions are observed, and the event is read before each. So what has signalled it is the
+           last one. */
         return reading->from == ZT__SLOT_PENDING && reading->kept
                    ? zt__query_kept_event(profiler, slot, reading->kept, times, &reading->call)
                    : ZE_RESULT_NOT_READY;
@@ -9348,7 +9351,7 @@ ZT__PRIVATE int zt__has_lost_event(const zt__reading *reading) {
         return 0;
     }
     return slot->measurement == ZT__KEPT_EVENT_STAMPS
-               ? !reading->kept && !slot->is_captured
+               ? !reading->kept && !slot->has_saved_stamps
                : slot->measurement == ZT__KEPT_EVENT_COPY && slot->was_signalled;
 }
 
@@ -9357,7 +9360,7 @@ ZT__PRIVATE ze_result_t zt__reset_slot(const zt__pass *pass, zt__slot *slot, con
     uint32_t i;
     slot->overdue_since_ns = 0;
     slot->spans_passes = 0;
-    slot->is_captured = slot->was_signalled = 0;
+    slot->has_saved_stamps = slot->was_signalled = 0;
     if (slot->measurement < ZT__KEPT_EVENT_STAMPS) {
         return zt__reset_handles(pass, slot, call);
     }
@@ -9409,16 +9412,16 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
     }
 }
 
-/* Reads the slots of the batch, and resets those that are ready. Slots that follow one that is not ready are
-   not queried, unless the collection is thorough or they are over. If they may be ready before it, only those
-   that follow several are not. */
+/* Reads the slots of the batch, and resets those that are ready. A slot that is not ready ends the queries on
+   its list, except in a thorough collection and of slots that are over. Where slots may become ready out of
+   order, MOST_NOT_READY of them end the queries. */
 ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collection) {
-    enum { MOST_UNREADY = 32 };
+    enum { MOST_NOT_READY = 32 };
     zt__batch *batch = &profiler->batch;
     const zt__list *list = NULL;
     int is_blocked[ZT__SLOT_STATE_COUNT];
     uint64_t seen_ns;
-    uint32_t i, unready = 0;
+    uint32_t i, not_ready = 0;
     batch->report_count = 0;
     memset(is_blocked, 0, sizeof is_blocked);
     for (i = 0; i < batch->count; i++) {
@@ -9427,7 +9430,7 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
         if (slot->list != list) {
             list = slot->list;
             memset(is_blocked, 0, sizeof is_blocked);
-            unready = 0;
+            not_ready = 0;
         }
         reading->outcome = ZT__NOT_READY;
         if (reading->from == ZT__SLOT_PARTIAL && reading->is_finished) {
@@ -9435,7 +9438,7 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
         } else if (collection->thorough || reading->is_over || !is_blocked[reading->from]) {
             zt__read_slot(profiler, reading);
             if (reading->outcome == ZT__NOT_READY && !slot->overdue_since_ns) {
-                is_blocked[reading->from] |= !slot->is_unordered || ++unready == MOST_UNREADY;
+                is_blocked[reading->from] |= !slot->is_unordered || ++not_ready == MOST_NOT_READY;
             }
         }
         if (reading->outcome != ZT__NOT_READY && reading->outcome != ZT__NEVER_RAN && !reading->is_unusable &&
@@ -9502,8 +9505,8 @@ ZT__PRIVATE void zt__calculate_group(zt_profiler *profiler, uint32_t g) {
 /* Combines the values of the tiles in a row into that of the whole root device. Times, clock cycles and flags
    are the largest of the tiles, because tiles run at the same time. Other sums are added. Means are weighted
    by the GPU time of the tiles. A metric that is not aggregated is that of the first tile. */
-ZT__PRIVATE double zt__sum_tiles(const zt_profiler *profiler, const zt__pass *pass, uint32_t metric,
-                                 const double *row) {
+ZT__PRIVATE double zt__combine_tiles(const zt_profiler *profiler, const zt__pass *pass, uint32_t metric,
+                                     const double *row) {
     static const char *const clocks[] = {"ns", "us", "ms", "s", "cycles"};
     const zt_metric *of = &profiler->metrics[metric];
     int takes_largest = of->aggregation == ZT_AGGREGATE_FLAG;
@@ -9558,7 +9561,7 @@ ZT__PRIVATE void zt__fill_row(const zt_profiler *profiler, zt__reading *reading,
         }
     }
     for (m = 0; m < profiler->metric_count && profiler->tile_count; m++) {
-        row[1 + m] = zt__sum_tiles(profiler, pass, m, row);
+        row[1 + m] = zt__combine_tiles(profiler, pass, m, row);
     }
     row[0] =
         pass->time_metric == UINT32_MAX ? (double)ticks * profiler->ns_per_tick : row[1 + pass->time_metric];
@@ -9611,8 +9614,8 @@ ZT__PRIVATE void zt__calculate_batch(zt_profiler *profiler) {
 
 /* ---- counting -------------------------------------------------------------------------------------------- */
 
-/* Returns whether the list of a slot also ran without zt_execute. A list that has its handle since then says
-   nothing about it. With the mutex held. */
+/* Returns whether the list of a slot also ran without zt_execute. If that list was destroyed, the record may
+   already describe another list with its handle. With the mutex held. */
 ZT__PRIVATE int zt__ran_unobserved(const zt__slot *slot) {
     const zt__list *list = slot->list;
     return slot->number > list->destroyed_up_to ? list->state == ZT__LIST_UNOBSERVED
@@ -9669,7 +9672,8 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
     zt__slot *slot = reading->slot;
     zt__path *path = slot->path;
     reading->region = slot->region;
-    /* Where executions overlap, the first may be read before the next begins, and then that is read, too. */
+    /* Executions that overlap are counted as overwritten. If one was read before the next began, that one is
+       read, too, and is not lost. */
     reading->is_late = reading->from == ZT__SLOT_ARMED && reading->has_signalled && slot->overwritten > 0 &&
                        !zt__ran_unobserved(slot);
     reading->is_announced |= reading->is_late;
@@ -9704,7 +9708,7 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
     }
 }
 
-/* With the mutex held. */
+/* Moves a slot that was read to its next state; see THE LIFE OF A SLOT. With the mutex held. */
 ZT__PRIVATE void zt__move_on(zt_profiler *profiler, const zt__reading *reading) {
     zt__slot *slot = reading->slot;
     /* `reading->is_over` is older than the query of the event. A slot that became over since then may have
@@ -9719,7 +9723,7 @@ ZT__PRIVATE void zt__move_on(zt_profiler *profiler, const zt__reading *reading) 
     } else if (slot->is_dropped && !is_over) {
         zt__move_slot(profiler, slot, ZT__SLOT_PARTIAL);
     } else if (reading->outcome == ZT__NEVER_RAN) {
-        /* If it was announced, that is taken back. */
+        /* From PENDING by way of RECORDED, which no longer counts its execution as begun. */
         zt__move_slot(profiler, slot, reading->from == ZT__SLOT_PENDING ? ZT__SLOT_RECORDED : reading->from);
         zt__unbind_slot(slot);
         zt__free_slot(profiler, slot);
@@ -9727,7 +9731,7 @@ ZT__PRIVATE void zt__move_on(zt_profiler *profiler, const zt__reading *reading) 
         zt__unbind_slot(slot);
         zt__free_slot(profiler, slot);
     } else {
-        /* The execution that was read had not ended when zt_execute was called. So the next is later. */
+        /* The next execution is submitted after the one that was read. */
         slot->not_before_ns = slot->submitted_ns;
         zt__move_slot(profiler, slot, ZT__SLOT_ARMED);
     }
@@ -9873,9 +9877,8 @@ ZT__PRIVATE void zt__try_collect(zt_profiler *profiler, int thorough) {
     }
 }
 
-/* Waits until a thorough collection that begins after this call has finished, or the deadline has passed.
-   This thread makes it, or with config.thread the library's. Returns 0 if there was none: the deadline came
-   first, or this is inside a function of the application. */
+/* Waits for a thorough collection that begins after this call. This thread makes it, or with config.thread
+   the library's. Returns 0 if the deadline passes first, or if this thread holds the collector. */
 ZT__PRIVATE int zt__collect_anew(zt_profiler *profiler, uint64_t deadline) {
     zt__wait wait = zt__wait_until(deadline);
     uint32_t before = zt__load(&profiler->collections);
@@ -9924,7 +9927,8 @@ ZT__PRIVATE int zt__awaits_samples(const zt_profiler *profiler) {
 /* Collects until nothing is on its way. Returns 0 if the deadline passes first. */
 ZT__PRIVATE int zt__collect_until(zt_profiler *profiler, uint64_t deadline) {
     zt__wait wait = zt__wait_until(deadline);
-    /* This also reads what ran without zt_execute, of which nothing is awaited. */
+    /* This also reads samples of executions without zt_execute, for which zt__awaits_samples does not wait.
+     */
     int awaits, is_current = zt__collect_anew(profiler, deadline);
     do {
         zt__try_collect(profiler, 1);
@@ -10094,11 +10098,11 @@ ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt
     slot->is_dropped = slot->needs_reset = slot->shows_end = 0;
     slot->measurement = ZT__SURROUNDING_COMMANDS;
     slot->is_unordered = slot->trails_event = 0;
-    slot->was_signalled = slot->is_captured = 0;
+    slot->was_signalled = slot->has_saved_stamps = 0;
     slot->overwritten = 0;
     slot->bytes = 0;
-    /* What a recorded list records is submitted after its first region is begun: one look at the clock serves
-       all regions of a recording. Timelines show when each region was begun. */
+    /* A recording is submitted after its first region is begun, so the clock is read once for all regions of
+       it. Timelines show when each region was begun. */
     if (profiler->timeline || list->state == ZT__LIST_IMMEDIATE || list->state == ZT__LIST_UNKNOWN ||
         list->ended == list->over_up_to) {
         list->begun_ns = zt__now_ns();
@@ -10109,7 +10113,7 @@ ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt
 }
 
 /* Removes a slot from the open ones of its list. If regions inside it are still open, they overlap with it,
-   and the time outside of them is known neither for it nor for the region around it. With the mutex held. */
+   and the own time is known neither for it nor for the region around it. With the mutex held. */
 ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__slot *slot) {
     zt__slot **place = &slot->list->innermost;
     if (*place != slot) {
@@ -10122,8 +10126,8 @@ ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__slot *slot) {
     *place = slot->outer;
 }
 
-/* Collects when zt_begin finds no free slot. If this shows that slots of the list have run, they are over,
-   and collecting once more frees them. Returns whether there are free slots. No mutex is held. */
+/* Collects because zt_begin has found no free slot. If this shows that slots of the list have run, they are
+   over, and the next collection frees them. Returns whether there are free slots. No mutex is held. */
 ZT__PRIVATE int zt__free_slots_for(zt_profiler *profiler, zt__list *list, zt__list_state kind,
                                    int times_alone, int waits) {
     uint64_t deadline = zt__deadline(profiler->config.wait_timeout_ns);
@@ -10199,14 +10203,15 @@ ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handl
         zt__note_begin(profiler, list, kind);
         *cause = ZT_CAUSE_COUNT;
         for (tries = 0; !slot && *cause == ZT_CAUSE_COUNT; tries++) {
-            /* Each time anew: what zt__provide_slots calls may begin and end regions on the list. */
+            /* Found again in each try: callbacks in zt__provide_slots may begin and end regions on the list.
+             */
             path = zt__find_or_add_path(profiler, list->innermost ? list->innermost->path : &profiler->root,
                                         region);
             slot = path ? zt__acquire_slot(profiler, list, path, times_alone) : NULL;
             if (!path) {
                 *cause = ZT_DROPPED_NO_MEMORY;
             } else if (!slot && tries == TRIES) {
-                *cause = ZT_DROPPED_NO_SLOT; /* other threads have taken the new slots */
+                *cause = ZT_DROPPED_NO_SLOT; /* other threads have acquired the new slots */
             } else if (!slot) {
                 zt__unlock(&profiler->mutex);
                 *cause = zt__provide_slots(profiler, list, kind, times_alone);
@@ -10251,8 +10256,8 @@ ZT__PRIVATE void zt__drop_open_slot(zt_profiler *profiler, zt__slot *slot, zt_ca
     }
 }
 
-/* Appends a time stamp of the device. If it has to wait for the work before it, appends a barrier first. On
-   failure, `*call` is the call that failed. */
+/* Appends a time stamp of the device. With `after_work`, a barrier before it makes it wait for earlier
+   commands. On failure, `*call` is the call that failed. */
 ZT__PRIVATE ze_result_t zt__append_stamp(ze_command_list_handle_t list, uint64_t *stamp, int after_work,
                                          ze_event_handle_t signal, int *has_commands, const char **call) {
     ze_result_t result = ZE_RESULT_SUCCESS;
@@ -10269,9 +10274,9 @@ ZT__PRIVATE ze_result_t zt__append_stamp(ze_command_list_handle_t list, uint64_t
     return result;
 }
 
-/* Completes what was appended for a region. Where the driver has refused a command, the event of the slot
-   shows when the device is done with those before it. The log function may destroy the list, so this comes
-   before the message. */
+/* Called after the begin or the end of a region was appended. If the driver has refused a command, appends a
+   barrier with the event of the slot, which shows when the device is done with the commands before it. The
+   message comes last, because the log function may destroy the list. */
 ZT__PRIVATE ze_result_t zt__complete_append(zt_profiler *profiler, zt__slot *slot,
                                             ze_command_list_handle_t list, ze_result_t result,
                                             const char *call, int has_commands) {
@@ -10515,7 +10520,7 @@ ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t li
 
 ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list) {
     ze_result_t result;
-    if (!list) { /* some loaders look behind it */
+    if (!list) { /* some loaders dereference it */
         return zt__report_null_handle(zt__diagnostics_of(profiler), "zt_reset", "list");
     }
     result = zeCommandListReset(list);
@@ -10527,9 +10532,9 @@ ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list
 
 /* ---- events of the application that slots keep ----------------------------------------------------------- */
 
-/* Called before something else than its launch changes an event of the application that a slot keeps: reads
-   its time stamps, if the launch has signalled it. With `ends`, the slot then gives it up, and its sample is
-   lost if it has not. Returns whether the launch may still signal it. No mutex is held. */
+/* Called before anything but its launch changes an event of the application that a slot keeps. If the launch
+   has signalled it, saves its time stamps. With `ends`, the slot no longer keeps the event, and the sample is
+   lost if no time stamps were saved. Returns whether the launch may still signal it. No mutex is held. */
 ZT__PRIVATE int zt__settle_kept_event(zt_profiler *profiler, zt__slot *slot, ze_event_handle_t event,
                                       int ends) {
     enum { LONGEST_NS = 1000000000 };
@@ -10543,7 +10548,7 @@ ZT__PRIVATE int zt__settle_kept_event(zt_profiler *profiler, zt__slot *slot, ze_
         /* No function of the application runs while slots are READING, so the wait is short. */
         int is_read = slot->kept == event && slot->state == ZT__SLOT_READING;
         int is_due = slot->kept == event && slot->state == ZT__SLOT_PENDING &&
-                     slot->measurement == ZT__KEPT_EVENT_STAMPS && !slot->is_captured;
+                     slot->measurement == ZT__KEPT_EVENT_STAMPS && !slot->has_saved_stamps;
         if (!is_read && (!is_due || is_queried)) {
             break;
         }
@@ -10558,22 +10563,23 @@ ZT__PRIVATE int zt__settle_kept_event(zt_profiler *profiler, zt__slot *slot, ze_
             break;
         }
     }
-    may_signal = slot->kept == event && !slot->is_captured && slot->state != ZT__SLOT_FREE;
+    may_signal = slot->kept == event && !slot->has_saved_stamps && slot->state != ZT__SLOT_FREE;
     if (may_signal && slot->state == ZT__SLOT_PENDING && result == ZE_RESULT_SUCCESS) {
-        slot->captured[0] = times.begin_ticks;
-        slot->captured[1] = times.end_ticks;
-        slot->is_captured = 1;
+        slot->saved_stamps[0] = times.begin_ticks;
+        slot->saved_stamps[1] = times.end_ticks;
+        slot->has_saved_stamps = 1;
         may_signal = 0;
     }
-    if (slot->kept == event && (ends || (slot->is_captured && slot->list->state == ZT__LIST_IMMEDIATE))) {
+    if (slot->kept == event &&
+        (ends || (slot->has_saved_stamps && slot->list->state == ZT__LIST_IMMEDIATE))) {
         slot->kept = NULL;
     }
     zt__unlock(&profiler->mutex);
     return may_signal;
 }
 
-/* Called before a list is executed: finds out which events of the application that its slots keep have
-   signalled before, and with which time stamps. */
+/* Called before a list is executed: queries which of the events that its slots keep have signalled already,
+   and with which time stamps. */
 ZT__PRIVATE void zt__query_kept_events(zt_profiler *profiler, ze_command_list_handle_t handle) {
     zt__slot *slots[ZT__BATCH], *slot;
     ze_event_handle_t events[ZT__BATCH];
@@ -10604,7 +10610,7 @@ ZT__PRIVATE void zt__query_kept_events(zt_profiler *profiler, ze_command_list_ha
                 slots[i]->was_signalled = result != ZE_RESULT_NOT_READY;
                 slots[i]->signalled_end = times.end_ticks;
                 if (slots[i]->was_signalled && (result != ZE_RESULT_SUCCESS || profiler->tiles_stamped > 1)) {
-                    slots[i]->kept = NULL; /* what it signals cannot be told from what was */
+                    slots[i]->kept = NULL; /* its new time stamps cannot be told from the old ones */
                 }
             }
             zt__unlock(&profiler->mutex);
@@ -10614,7 +10620,7 @@ ZT__PRIVATE void zt__query_kept_events(zt_profiler *profiler, ze_command_list_ha
 
 /* ---- execution ------------------------------------------------------------------------------------------- */
 
-/* Returns whether a list has regions that are on their way, or that an execution without zt_execute has left.
+/* Returns whether a list has regions that are on their way, or samples of an execution without zt_execute.
    Such an execution has signalled the event of the last slot, since that ends after all others. If the list
    was reset and recorded anew since then, the last slot is new, and the first one may be of the old
    recording: so its event is queried, too, unless it is known to have run. No mutex is held. */
@@ -10648,7 +10654,7 @@ ZT__PRIVATE int zt__has_unread_regions(zt_profiler *profiler, ze_command_list_ha
 }
 
 /* Reads the samples of earlier executions of a list. With `waits`, waits for them until the deadline; else
-   only for other threads that collect. Also has the slots of the list reset that are PARTIAL and finished. */
+   waits only for other threads that collect. Also resets slots of the list that are PARTIAL and finished. */
 ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t handle, uint64_t deadline,
                                  int waits) {
     int has_unread = zt__has_unread_regions(profiler, handle);
@@ -10707,7 +10713,8 @@ ZT__PRIVATE void zt__lock_unread_lists(zt_profiler *profiler, uint32_t count,
     } while (is_read && goes_on);
 }
 
-/* Returns why an execution loses a sample of a slot that is neither RECORDED nor ARMED before. */
+/* Returns the cause by which an execution loses the sample of a slot that it finds neither RECORDED nor
+   ARMED. */
 ZT__PRIVATE zt_cause zt__loss_by_execution(zt__slot_state state) {
     return state == ZT__SLOT_RETIRED || state == ZT__SLOT_PARTIAL ? ZT_LOST_READ_FAILED : ZT_LOST_OVERWRITTEN;
 }
@@ -10777,8 +10784,8 @@ ZT__PRIVATE int zt__overlaps_on(zt_profiler *profiler, ze_command_queue_handle_t
     return found;
 }
 
-/* Called when a queue has been seen to be idle, after the last execution on it: executions of lists that have
-   overlapped there have ended, and what is read next is what the last one has left. */
+/* Called when a queue has been seen to be idle after the last execution on it: executions of lists that have
+   overlapped there have ended, and the samples that are read next are those of the last one. */
 ZT__PRIVATE void zt__note_idle_queue(zt_profiler *profiler, ze_command_queue_handle_t queue) {
     zt__list *list;
     zt__lock(&profiler->mutex);
@@ -10790,8 +10797,7 @@ ZT__PRIVATE void zt__note_idle_queue(zt_profiler *profiler, ze_command_queue_han
     zt__unlock(&profiler->mutex);
 }
 
-/* If executions of a list have overlapped, finds out whether all have ended. If so, what the last one has
-   left is read. */
+/* If executions of a list have overlapped and all have ended, reads the samples of the last one. */
 ZT__PRIVATE void zt__end_overlap(zt_profiler *profiler, ze_command_queue_handle_t queue,
                                  ze_command_list_handle_t handle) {
     ze_result_t result;
@@ -10905,7 +10911,7 @@ ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, uint32_t count,
     }
 }
 
-/* Returns how many lists there are before the first one that is named a second time. */
+/* Returns how many lists come before the first one that is a repetition. */
 ZT__PRIVATE uint32_t zt__count_distinct(const ze_command_list_handle_t *lists, uint32_t count) {
     uint32_t end, i;
     for (end = 1; end < count; end++) {
@@ -10921,7 +10927,7 @@ ZT__PRIVATE uint32_t zt__count_distinct(const ze_command_list_handle_t *lists, u
 /* The profiler for which this thread is inside zt_execute: the tracer ignores that execution. */
 static ZT__THREAD_LOCAL const zt_profiler *zt__executing_for;
 
-/* Executes lists of which none is named twice, and announces that to the collector. */
+/* Executes lists, none of which is named twice, and moves their slots to PENDING. */
 ZT__PRIVATE ze_result_t zt__execute_measured(zt_profiler *profiler, ze_command_queue_handle_t queue,
                                              uint32_t count, ze_command_list_handle_t *lists,
                                              ze_fence_handle_t fence) {
@@ -10953,7 +10959,7 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
     const zt_profiler *outer = zt__executing_for;
     uint32_t first = 0, part;
     ze_result_t result;
-    /* Some loaders look behind these before any driver can refuse them. */
+    /* Some loaders dereference these before any driver can refuse them. */
     if (profiler && !queue) {
         return zt__report_null_handle(&profiler->diagnostics, "zt_execute", "queue");
     }
@@ -13314,7 +13320,7 @@ ZT__PRIVATE int zt__measure_overlap(zt_profiler *profiler, zt_overlap *overlap) 
     }
     has_memory = zt__copy_intervals(profiler, &intervals);
     for (i = 0; i < intervals.count; i++) {
-        if (intervals.of_samples[i].kind != ZT__REGION_OF_ORDER) { /* in which the device waits */
+        if (intervals.of_samples[i].kind != ZT__REGION_OF_SYNC) { /* in which the device waits */
             intervals.of_samples[count++] = intervals.of_samples[i];
         }
     }
@@ -17412,7 +17418,7 @@ enum {
     ZT__DEBUG_THREADS = 1 << 20,   /* of a device, by what its driver reports */
     ZT__DEBUG_REGISTERS = 1 << 16, /* of a set, and bytes of a register, likewise */
     ZT__DEBUG_SETS = 64,           /* kinds of registers, likewise */
-    ZT__DEBUG_SLICE_MS = 10,       /* the longest time in the driver to wait for an event */
+    ZT__DEBUG_POLL_MS = 10,        /* the longest time that a thread waits in the driver for an event */
     ZT__DEBUG_LINES = 64,          /* source lines that are remembered */
     ZT__DEBUG_TRIES = 3            /* of what must not fail, such as acknowledging an event */
 };
@@ -17428,12 +17434,12 @@ typedef struct zt__debug_module {
     uint32_t users; /* threads that look up its source lines: it is not freed. Guarded by `session` */
 } zt__debug_module;
 
-/* A pattern of threads that zt_debug_stop has asked the device to stop. */
+/* A pattern of threads that zt_debug_stop has told the device to stop. */
 typedef struct zt__interrupt {
     ze_device_thread_t threads;
     int is_used;
     int is_answered;
-    uint32_t waiting; /* threads that wait for the answer. 0: what stops is resumed */
+    uint32_t waiting; /* threads that wait for the answer. 0: threads that stop are resumed */
 } zt__interrupt;
 
 /* A source line that was looked up. */
@@ -17475,7 +17481,7 @@ struct zt_debugger {
     uint64_t module_count; /* so far */
     zt__known_line lines[ZT__DEBUG_LINES];
     uint32_t line_count; /* so far */
-    zt__map texts;       /* names of kernels and files, to themselves. Guarded by `mutex` */
+    zt__map texts;       /* names of kernels and files, by themselves. Guarded by `mutex` */
 };
 
 static const ze_device_thread_t zt__all_threads = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
@@ -17517,8 +17523,8 @@ ZT__PRIVATE ze_result_t zt__report_over(zt_debugger *debugger, const char *call)
                       (unsigned)debugger->pid);
 }
 
-/* Begins a call that needs the session, which is then locked. zt__leave_session ends the call. */
-ZT__PRIVATE ze_result_t zt__enter_session(zt_debugger *debugger, const char *call) {
+/* Begins a call of the application, as zt__begin_debug_call does, and locks the session. */
+ZT__PRIVATE ze_result_t zt__begin_session_call(zt_debugger *debugger, const char *call) {
     ze_result_t result = zt__begin_debug_call(debugger, call);
     if (result != ZE_RESULT_SUCCESS) {
         return result;
@@ -17530,13 +17536,14 @@ ZT__PRIVATE ze_result_t zt__enter_session(zt_debugger *debugger, const char *cal
     return result;
 }
 
-ZT__PRIVATE void zt__leave_session(zt_debugger *debugger) {
+ZT__PRIVATE void zt__end_session_call(zt_debugger *debugger) {
     zt__unlock_timed(&debugger->session);
     zt__end_debug_call(debugger);
 }
 
-/* Lets other threads lock the session. Also limits how often a driver is asked that does not wait. */
-ZT__PRIVATE void zt__give_way(void) {
+/* Sleeps while the session is unlocked, so that other threads can lock it. A driver may return NOT_READY at
+   once instead of waiting, so this also limits how often it is queried. */
+ZT__PRIVATE void zt__yield_session(void) {
     zt__sleep(1000000);
 }
 
@@ -17602,7 +17609,7 @@ ZT__PRIVATE int zt__is_same_place(const zet_debug_event_info_module_t *a,
            a->load == b->load;
 }
 
-/* Returns the record of a module that was at the same place, and had the same bytes. */
+/* Returns the record of a module that was at the same place and had the same bytes, or NULL. */
 ZT__PRIVATE zt__debug_module *zt__find_debug_module(const zt_debugger *debugger,
                                                     const zt__debug_module *like) {
     zt__debug_module *module = debugger->modules;
@@ -17691,7 +17698,8 @@ ZT__PRIVATE ze_result_t zt__resume(zt_debugger *debugger, ze_device_thread_t thr
     return zt__check_debug(debugger, result, "zetDebugResume");
 }
 
-/* Records that threads have stopped, or cannot. */
+/* Records the device's answer to an interrupt: its threads have stopped, or cannot be stopped. If no thread
+   waits for it any more, resumes them. */
 ZT__PRIVATE void zt__answer_interrupt(zt_debugger *debugger, const zet_debug_event_t *event) {
     uint32_t i;
     for (i = 0; i < ZT__DEBUG_INTERRUPTS; i++) {
@@ -17710,7 +17718,7 @@ ZT__PRIVATE void zt__answer_interrupt(zt_debugger *debugger, const zet_debug_eve
     }
 }
 
-/* Reads an event and queues it, after `milliseconds` at the most. Returns NOT_READY if there is none, or no
+/* Reads an event and queues it. Waits up to `milliseconds` for it. Returns NOT_READY if there is none, or no
    room for it. */
 ZT__PRIVATE ze_result_t zt__read_event(zt_debugger *debugger, uint64_t milliseconds) {
     zet_debug_event_t event;
@@ -17796,25 +17804,25 @@ ZT__PRIVATE zt_debug_event zt__to_debug_event(const zet_debug_event_t *from) {
 }
 
 /* Returns for how many milliseconds a thread may wait in the driver, with `session` held: until the deadline,
-   but not for long, and not at all if other threads want the session. */
-ZT__PRIVATE uint64_t zt__event_slice(const zt_debugger *debugger, uint64_t deadline) {
+   but no longer than ZT__DEBUG_POLL_MS, and not at all if other threads want the session. */
+ZT__PRIVATE uint64_t zt__event_wait_ms(const zt_debugger *debugger, uint64_t deadline) {
     uint64_t now = zt__now_ns(), left = now < deadline ? deadline - now : 0;
     uint64_t milliseconds = left / 1000000 + (left % 1000000 != 0);
     if (zt__load(&debugger->wanting)) {
         return 0;
     }
-    return milliseconds < ZT__DEBUG_SLICE_MS ? milliseconds : (uint64_t)ZT__DEBUG_SLICE_MS;
+    return milliseconds < ZT__DEBUG_POLL_MS ? milliseconds : (uint64_t)ZT__DEBUG_POLL_MS;
 }
 
-/* Gets the next event, and waits for it until the deadline, but not for long. Returns NOT_READY if there is
-   none. `delivering` is held. */
+/* Gets the next event. Waits for it until the deadline, but no longer than ZT__DEBUG_POLL_MS. Returns
+   NOT_READY if there is none. `delivering` is held. */
 ZT__PRIVATE ze_result_t zt__next_event(zt_debugger *debugger, uint64_t deadline, zet_debug_event_t *event) {
     ze_result_t result = ZE_RESULT_SUCCESS;
     if (!zt__lock_until(&debugger->session, deadline)) {
         return ZE_RESULT_NOT_READY;
     }
     if (debugger->event_count == 0) {
-        result = zt__read_event(debugger, zt__event_slice(debugger, deadline));
+        result = zt__read_event(debugger, zt__event_wait_ms(debugger, deadline));
     }
     if (debugger->event_count > 0) {
         *event = debugger->events[debugger->first_event];
@@ -17855,7 +17863,8 @@ ZT__PRIVATE ze_result_t zt__finish_event(zt_debugger *debugger) {
     return result;
 }
 
-/* Delivers events until the function stops, an error, or the deadline for the first one. */
+/* Delivers the events that there are, and waits for the first one until the deadline. Stops early if the
+   function requests it, or at an error. */
 ZT__PRIVATE ze_result_t zt__deliver_events(zt_debugger *debugger, uint64_t deadline, zt_debug_fn function,
                                            void *user) {
     uint32_t delivered = 0;
@@ -17883,7 +17892,7 @@ ZT__PRIVATE ze_result_t zt__deliver_events(zt_debugger *debugger, uint64_t deadl
             delivered++;
         } else if (result == ZE_RESULT_NOT_READY && delivered == 0 && zt__now_ns() < deadline &&
                    !zt__load(&debugger->is_closing)) {
-            zt__give_way();
+            zt__yield_session();
             continue;
         }
         if (result != ZE_RESULT_SUCCESS) {
@@ -17891,7 +17900,7 @@ ZT__PRIVATE ze_result_t zt__deliver_events(zt_debugger *debugger, uint64_t deadl
         }
     }
     if (delivered && (result == ZE_RESULT_NOT_READY || result == ZE_RESULT_ERROR_NOT_AVAILABLE)) {
-        return ZE_RESULT_SUCCESS; /* there are no more, or the last one was that the session is over */
+        return ZE_RESULT_SUCCESS; /* there are no more, or the last one was DETACHED */
     }
     return result;
 }
@@ -17948,8 +17957,8 @@ ZT__PRIVATE ze_device_thread_t zt__to_device_thread(zt_debug_thread from) {
     return thread;
 }
 
-/* Reads the events that there are, so that what the device has reported is known. Returns NOT_AVAILABLE if
-   the session is over, which is reported. `session` is held. */
+/* Reads all events that the device has reported so far. Returns NOT_AVAILABLE, and reports it, if the session
+   is over. `session` is held. */
 ZT__PRIVATE ze_result_t zt__read_events(zt_debugger *debugger, const char *call) {
     ze_result_t result;
     do {
@@ -17985,7 +17994,8 @@ ZT__PRIVATE const zt_debug_register_set *zt__find_set(const zt_debugger *debugge
     return NULL;
 }
 
-/* The register by which a thread shows that it is stopped: of the smallest set that can be read. */
+/* Returns the set with the smallest registers that can be read. Only stopped threads can be read, so one of
+   these registers shows whether a thread is stopped. */
 ZT__PRIVATE const zt_debug_register_set *zt__find_probe(const zt_debugger *debugger) {
     const zt_debug_register_set *smallest = NULL;
     uint32_t i;
@@ -18001,13 +18011,15 @@ ZT__PRIVATE const zt_debug_register_set *zt__find_probe(const zt_debugger *debug
 /* Called with each stopped thread. */
 typedef void (*zt__thread_fn)(void *user, zt_debug_thread thread);
 
+/* Stores the range that a member of a zt_debug_thread selects. It is empty if the device has no such index.
+ */
 ZT__PRIVATE void zt__set_range(uint32_t wanted, uint32_t size, uint32_t *first, uint32_t *end) {
     *first = wanted == ZT_DEBUG_ALL ? 0 : wanted;
     *end = wanted == ZT_DEBUG_ALL || wanted >= size ? size : wanted + 1;
 }
 
-/* Finds the stopped ones of some threads. The driver does not list them, so each is tried by reading a
-   register. `session` is held. */
+/* Calls a function with each stopped one of the selected threads. The driver does not list them, so each
+   thread is probed by reading a register. `session` is held. */
 ZT__PRIVATE ze_result_t zt__each_stopped(zt_debugger *debugger, zt_debug_thread threads,
                                          zt__thread_fn function, void *user) {
     const zt_debug_register_set *probe = zt__find_probe(debugger);
@@ -18046,18 +18058,18 @@ ZT__PRIVATE ze_result_t zt__each_stopped(zt_debugger *debugger, zt_debug_thread 
     return result;
 }
 
-/* Adds one to a number. */
+/* A zt__thread_fn. `user` is a uint32_t. */
 ZT__PRIVATE void zt__count_thread(void *user, zt_debug_thread thread) {
     (void)thread;
     ++*(uint32_t *)user;
 }
 
-/* How many of a number of things are meant. */
+/* Returns how many of `size` slices, subslices, EUs or threads a member of a zt_debug_thread selects. */
 ZT__PRIVATE uint32_t zt__count_range(uint32_t wanted, uint32_t size) {
     return wanted == ZT_DEBUG_ALL ? size : wanted < size;
 }
 
-/* Returns the record of a pattern that the device is asked to stop, which is made if there is none, or NULL
+/* Returns the record of a pattern that the device is to stop, which is made if there is none, or NULL
    if there are too many. `*is_new` is then 1. `session` is held. */
 ZT__PRIVATE zt__interrupt *zt__find_interrupt(zt_debugger *debugger, ze_device_thread_t threads,
                                               int *is_new) {
@@ -18080,57 +18092,58 @@ ZT__PRIVATE zt__interrupt *zt__find_interrupt(zt_debugger *debugger, ze_device_t
     return unused;
 }
 
-/* Asks the device to stop threads. `*asked` receives the record to wait for; NULL: the device has nothing to
-   stop. `session` is held. */
-ZT__PRIVATE ze_result_t zt__ask_to_stop(zt_debugger *debugger, ze_device_thread_t threads,
-                                        zt__interrupt **asked) {
+/* Tells the device to stop threads. `*interrupt` receives the record to wait for; NULL: the device has
+   nothing to stop. `session` is held. */
+ZT__PRIVATE ze_result_t zt__interrupt_threads(zt_debugger *debugger, ze_device_thread_t threads,
+                                              zt__interrupt **interrupt) {
     const char *call = "zetDebugInterrupt";
     ze_result_t result = zt__read_events(debugger, "zt_debug_stop");
     int is_new;
-    *asked = NULL;
+    *interrupt = NULL;
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
-    *asked = zt__find_interrupt(debugger, threads, &is_new);
-    if (!*asked) {
+    *interrupt = zt__find_interrupt(debugger, threads, &is_new);
+    if (!*interrupt) {
         return zt__report(&debugger->diagnostics, TOO_MANY_STOPS, ZE_RESULT_ERROR_NOT_AVAILABLE,
                           (unsigned)ZT__DEBUG_INTERRUPTS);
     }
-    if ((*asked)->waiting == 0) { /* the answer to an earlier stop may have been lost */
+    if ((*interrupt)->waiting == 0) { /* the answer to an earlier stop may have been lost */
         result = zetDebugInterrupt(debugger->handle, threads);
     }
     if (result == ZE_RESULT_SUCCESS || (result == ZE_RESULT_ERROR_NOT_AVAILABLE && !is_new)) {
-        (*asked)->waiting++;
+        (*interrupt)->waiting++;
         return ZE_RESULT_SUCCESS;
     }
-    (*asked)->is_used = !is_new;
-    *asked = NULL;
+    (*interrupt)->is_used = !is_new;
+    *interrupt = NULL;
     return result == ZE_RESULT_ERROR_NOT_AVAILABLE ? zt__read_events(debugger, "zt_debug_stop")
                                                    : zt__check_debug(debugger, result, call);
 }
 
-/* Waits for the answer of the device. `session` is held, but not all the time. */
-ZT__PRIVATE ze_result_t zt__await_interrupt(zt_debugger *debugger, zt__interrupt *asked, uint64_t deadline) {
+/* Waits for the answer of the device. `session` is held, and unlocked between two reads of events. */
+ZT__PRIVATE ze_result_t zt__await_interrupt(zt_debugger *debugger, zt__interrupt *interrupt,
+                                            uint64_t deadline) {
     ze_result_t result = ZE_RESULT_SUCCESS;
-    while (!asked->is_answered && (result == ZE_RESULT_SUCCESS || result == ZE_RESULT_NOT_READY)) {
+    while (!interrupt->is_answered && (result == ZE_RESULT_SUCCESS || result == ZE_RESULT_NOT_READY)) {
         uint64_t now = zt__now_ns();
-        result = zt__read_event(debugger, zt__event_slice(debugger, deadline));
+        result = zt__read_event(debugger, zt__event_wait_ms(debugger, deadline));
         if (result != ZE_RESULT_NOT_READY) {
             continue;
         }
         if (now >= deadline || zt__load(&debugger->is_closing)) {
             break;
         }
-        /* For others, such as a thread that delivers events when there is no room for more. */
+        /* Another thread may have to deliver events, to make room for the answer. */
         zt__unlock_timed(&debugger->session);
-        zt__give_way();
+        zt__yield_session();
         zt__lock_session(debugger, UINT64_MAX);
     }
-    asked->waiting--;
-    if (asked->is_answered && asked->waiting == 0) {
-        asked->is_used = 0;
+    interrupt->waiting--;
+    if (interrupt->is_answered && interrupt->waiting == 0) {
+        interrupt->is_used = 0;
     }
-    if (asked->is_answered) {
+    if (interrupt->is_answered) {
         return ZE_RESULT_SUCCESS;
     }
     if (debugger->is_over) {
@@ -18142,8 +18155,8 @@ ZT__PRIVATE ze_result_t zt__await_interrupt(zt_debugger *debugger, zt__interrupt
 ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads, uint64_t timeout_ns,
                                  zt_debug_stops *stops) {
     uint64_t deadline = zt__deadline(timeout_ns);
-    zt__interrupt *asked;
-    uint32_t stopped = 0, meant;
+    zt__interrupt *interrupt;
+    uint32_t stopped = 0, selected;
     ze_result_t result;
     if (stops) {
         memset(stops, 0, sizeof *stops);
@@ -18151,43 +18164,43 @@ ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads,
     if (!debugger) {
         return ZE_RESULT_SUCCESS;
     }
-    result = zt__enter_session(debugger, "zt_debug_stop");
+    result = zt__begin_session_call(debugger, "zt_debug_stop");
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
-    result = zt__ask_to_stop(debugger, zt__to_device_thread(threads), &asked);
-    if (result == ZE_RESULT_SUCCESS && asked) {
-        result = zt__await_interrupt(debugger, asked, deadline);
+    result = zt__interrupt_threads(debugger, zt__to_device_thread(threads), &interrupt);
+    if (result == ZE_RESULT_SUCCESS && interrupt) {
+        result = zt__await_interrupt(debugger, interrupt, deadline);
     }
     if (result == ZE_RESULT_SUCCESS && stops) {
         result = zt__each_stopped(debugger, threads, zt__count_thread, &stopped);
-        meant = zt__count_range(threads.slice, debugger->size.slice) *
-                zt__count_range(threads.subslice, debugger->size.subslice) *
-                zt__count_range(threads.eu, debugger->size.eu) *
-                zt__count_range(threads.thread, debugger->size.thread);
+        selected = zt__count_range(threads.slice, debugger->size.slice) *
+                   zt__count_range(threads.subslice, debugger->size.subslice) *
+                   zt__count_range(threads.eu, debugger->size.eu) *
+                   zt__count_range(threads.thread, debugger->size.thread);
         stops->stopped = stopped;
-        stops->unavailable = meant > stopped ? meant - stopped : 0;
+        stops->unavailable = selected > stopped ? selected - stopped : 0;
     }
-    zt__leave_session(debugger);
+    zt__end_session_call(debugger);
     return result;
 }
 
 ZT_API ze_result_t zt_debug_resume(zt_debugger *debugger, zt_debug_thread threads) {
     enum { MOST_ATTEMPTS = 3 };
     const char *call = "zt_debug_resume";
-    ze_device_thread_t meant = zt__to_device_thread(threads);
+    ze_device_thread_t selected = zt__to_device_thread(threads);
     uint32_t stopped, attempts = 0;
     ze_result_t result;
     if (!debugger) {
         return ZE_RESULT_SUCCESS;
     }
-    result = zt__enter_session(debugger, call);
+    result = zt__begin_session_call(debugger, call);
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
     result = zt__read_events(debugger, call);
     while (result == ZE_RESULT_SUCCESS) {
-        result = zetDebugResume(debugger->handle, meant);
+        result = zetDebugResume(debugger->handle, selected);
         if (result != ZE_RESULT_ERROR_NOT_AVAILABLE) {
             zt__check_debug(debugger, result, "zetDebugResume");
             break;
@@ -18206,7 +18219,7 @@ ZT_API ze_result_t zt_debug_resume(zt_debugger *debugger, zt_debug_thread thread
             result = zt__check_debug(debugger, ZE_RESULT_ERROR_NOT_AVAILABLE, "zetDebugResume");
         }
     }
-    zt__leave_session(debugger);
+    zt__end_session_call(debugger);
     return result;
 }
 
@@ -18237,7 +18250,7 @@ ZT_API ze_result_t zt_debug_threads(zt_debugger *debugger, zt_debug_thread *thre
     if (!debugger) {
         return ZE_RESULT_SUCCESS;
     }
-    result = zt__enter_session(debugger, call);
+    result = zt__begin_session_call(debugger, call);
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
@@ -18245,7 +18258,7 @@ ZT_API ze_result_t zt_debug_threads(zt_debugger *debugger, zt_debug_thread *thre
     if (result == ZE_RESULT_SUCCESS) {
         result = zt__each_stopped(debugger, all, zt__store_thread, &out);
     }
-    zt__leave_session(debugger);
+    zt__end_session_call(debugger);
     *count = result == ZE_RESULT_SUCCESS ? out.count : 0;
     return result;
 }
@@ -18269,7 +18282,7 @@ ZT__PRIVATE ze_result_t zt__access_memory(zt_debugger *debugger, const char *cal
     if (!to && !from) {
         return zt__report_null(&debugger->diagnostics, call, "bytes");
     }
-    result = zt__enter_session(debugger, call);
+    result = zt__begin_session_call(debugger, call);
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
@@ -18281,7 +18294,7 @@ ZT__PRIVATE ze_result_t zt__access_memory(zt_debugger *debugger, const char *cal
                                   "The thread is not stopped, or has no memory at this address. Stop it "
                                   "first, and check the address.");
     }
-    zt__leave_session(debugger);
+    zt__end_session_call(debugger);
     return result;
 }
 
@@ -18313,7 +18326,8 @@ static const char *const zt__base_names[] = {"genstbase",  "sustbase",   "dynbas
                                              "blsustbase", "blsastbase", "btbase",  "scrbase"};
 enum { ZT__INSTRUCTION_BASE = 4 };
 
-/* Loads what registers the device has. A set whose numbers cannot be is left out. */
+/* Loads the register sets of the device. Sets with implausible sizes, and second ones of a type, are left
+   out. */
 ZT__PRIVATE ze_result_t zt__load_register_sets(zt_debugger *debugger) {
     const char *call = "zetDebugGetRegisterSetProperties";
     zet_device_handle_t device = (zet_device_handle_t)debugger->device;
@@ -18428,7 +18442,7 @@ ZT_API ze_result_t zt_debug_find_register(zt_debugger *debugger, const char *nam
     return zt__report(&debugger->diagnostics, NO_REGISTER, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name);
 }
 
-/* Reads or writes registers that were checked. `session` is held, and its events are read. */
+/* Reads or writes registers, which the caller has checked. `session` is held, and its events are read. */
 ZT__PRIVATE ze_result_t zt__access_set(zt_debugger *debugger, const char *call, zt_debug_thread thread,
                                        const zt_debug_register_set *set, uint32_t first, uint32_t count,
                                        void *values, int is_write) {
@@ -18468,7 +18482,7 @@ ZT__PRIVATE ze_result_t zt__access_registers(zt_debugger *debugger, const char *
         return zt__report(&debugger->diagnostics, SMALL_BUFFER, ZE_RESULT_ERROR_INVALID_SIZE, call,
                           (unsigned)count, name, (unsigned)set->bytes);
     }
-    result = count ? zt__enter_session(debugger, call) : ZE_RESULT_SUCCESS;
+    result = count ? zt__begin_session_call(debugger, call) : ZE_RESULT_SUCCESS;
     if (result != ZE_RESULT_SUCCESS || count == 0) {
         return result;
     }
@@ -18476,7 +18490,7 @@ ZT__PRIVATE ze_result_t zt__access_registers(zt_debugger *debugger, const char *
     if (result == ZE_RESULT_SUCCESS) {
         result = zt__access_set(debugger, call, thread, set, first, count, values, is_write);
     }
-    zt__leave_session(debugger);
+    zt__end_session_call(debugger);
     return result;
 }
 
@@ -18517,7 +18531,7 @@ ZT_API ze_result_t zt_debug_get_address(zt_debugger *debugger, zt_debug_thread t
         return zt__report(&debugger->diagnostics, NO_REGISTER, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, call,
                           "cr0.2 or isabase");
     }
-    result = zt__enter_session(debugger, call);
+    result = zt__begin_session_call(debugger, call);
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
@@ -18532,7 +18546,7 @@ ZT_API ze_result_t zt_debug_get_address(zt_debugger *debugger, zt_debug_thread t
         result = zt__access_set(debugger, call, thread, bases, ZT__INSTRUCTION_BASE, 1, bytes, 0);
         memcpy(&base, bytes, sizeof base);
     }
-    zt__leave_session(debugger);
+    zt__end_session_call(debugger);
     if (result == ZE_RESULT_SUCCESS) {
         *address = base + offset;
     }
@@ -18612,8 +18626,8 @@ ZT__PRIVATE int zt__store_place_line(void *user, uint32_t index, const char *nam
     return *found->place->file != 0;
 }
 
-/* Finds the source line of a place, by a program. What was found before is remembered, as threads often are
-   at the same place. `session` is held, but not while the program runs: the module is in use then. */
+/* Finds the source line of a place, with addr2line or the like. Lines are remembered, because many threads
+   are at the same place. `session` is unlocked while the program runs; `users` keeps the module meanwhile. */
 ZT__PRIVATE void zt__find_place_line(zt_debugger *debugger, zt__debug_module *module, uint64_t in_file,
                                      zt_debug_place *place) {
     zt__place_line found = {debugger, place};
@@ -18656,7 +18670,7 @@ ZT_API ze_result_t zt_debug_where(zt_debugger *debugger, uint64_t address, zt_de
     if (!place) {
         return zt__report_null(&debugger->diagnostics, call, "place");
     }
-    result = zt__enter_session(debugger, call);
+    result = zt__begin_session_call(debugger, call);
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
@@ -18677,16 +18691,16 @@ ZT_API ze_result_t zt_debug_where(zt_debugger *debugger, uint64_t address, zt_de
         result = zt__report(&debugger->diagnostics, NO_KERNEL_THERE, ZE_RESULT_ERROR_NOT_AVAILABLE,
                             (unsigned long long)address);
     }
-    zt__leave_session(debugger);
+    zt__end_session_call(debugger);
     return result;
 }
 
 /* ---- opening and closing --------------------------------------------------------------------------------- */
 
-/* Finds the file by which Linux switches program debug off for all processes. Returns 0 if none does. */
+/* Finds the file with which Linux disables program debug for all processes. Returns 0 if none does. */
 ZT__PRIVATE int zt__find_debug_switch(char *path, size_t size) {
     static const char *const names[] = {"prelim_enable_eu_debug", "device/enable_eudebug",
-                                        "device/prelim_enable_eudebug"}; /* i915, xe, xe of Intel's */
+                                        "device/prelim_enable_eudebug"}; /* i915, xe, Intel's own xe */
     enum { CARDS = 64 };
     uint32_t card, i;
     for (card = 0; card < CARDS; card++) {
@@ -18707,7 +18721,7 @@ ZT__PRIVATE int zt__find_debug_switch(char *path, size_t size) {
     return 0;
 }
 
-/* Reports why a call for attaching has failed. Returns a result that tells the reasons apart. */
+/* Reports why zetDebugAttach has failed. Returns the result of zt_debug_open, which differs by reason. */
 ZT__PRIVATE ze_result_t zt__report_debug_refusal(zt_debugger *debugger, ze_result_t result) {
     zt__diagnostics *diagnostics = &debugger->diagnostics;
     const char *call = "zetDebugAttach", *name = zt_result_name(result);
@@ -18734,7 +18748,7 @@ ZT__PRIVATE ze_result_t zt__report_debug_refusal(zt_debugger *debugger, ze_resul
     }
 }
 
-/* Asks the device whether it can be debugged. */
+/* Queries whether the device can be debugged, and reports it if not. */
 ZT__PRIVATE ze_result_t zt__check_debug_properties(zt_debugger *debugger) {
     zet_device_debug_properties_t properties;
     char path[96];
@@ -18871,7 +18885,7 @@ ZT__PRIVATE void zt__release_target(zt_debugger *debugger) {
     ze_result_t result;
     do {
         zt__acknowledge_all(debugger);
-        result = zt__read_event(debugger, zt__has_interrupt(debugger) ? ZT__DEBUG_SLICE_MS : 0);
+        result = zt__read_event(debugger, zt__has_interrupt(debugger) ? ZT__DEBUG_POLL_MS : 0);
     } while (zt__now_ns() < deadline &&
              (result == ZE_RESULT_SUCCESS || (result == ZE_RESULT_NOT_READY && zt__has_interrupt(debugger))));
     zt__acknowledge_all(debugger);
@@ -18962,7 +18976,8 @@ ZT_API ze_result_t zt_debug_close(zt_debugger *debugger) {
             return zt__report(&debugger->diagnostics, DEBUG_BUSY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, call);
         }
     }
-    zt__try_lock(&debugger->session); /* no other thread does; a callback of this one must not */
+    /* No other thread is in a call. The lock keeps callbacks of this thread from making one. */
+    zt__try_lock(&debugger->session);
     for (i = 0; i < ZT__DEBUG_INTERRUPTS; i++) {
         debugger->interrupts[i].waiting = 0;
     }
@@ -20591,8 +20606,8 @@ ZT__PRIVATE void zt__replace_function(zt__modules *modules,
    for zt_auto, which has a profiler for each context and device.
 
    The chapter has, in this order: the calls and their parameters; what a tracer knows of kernels, devices
-   and lists; what it reports to >>hotspots and >>modules; the host times of calls; what is appended around a
-   launch or copy; what it reports to >>kernels; what else a tracer does before and after a call; the
+   and lists; what it reports to >>hotspots; the host times of calls; calls in progress; what is appended
+   around a launch or copy; what it reports to >>kernels; what else a tracer does before and after a call; the
    dispatcher; and the functions of the interface.
 
    Locks:
@@ -20610,9 +20625,9 @@ ZT__PRIVATE void zt__replace_function(zt__modules *modules,
    The three mutexes are held briefly. Under them no other lock is locked, and neither the driver nor a
    function of the application is called. What is marked atomic is also read without a lock. */
 
-/* The calls of the core interface (ze...) that loaders can trace. Older loaders lack some of them. Where one
-   of these lists is used, X is defined as what stands there for each call: a constant, its name, its
-   callbacks. */
+/* The calls of the core interface (ze...) that loaders can trace. Older loaders lack some of them. These
+   lists are X macros: where one is used, X(name) expands to a constant, a string or the callbacks of the
+   call. */
 /* clang-format off */
 #define ZT__CALLS(X)                                                                                         \
     X(CommandListAppendBarrier) X(CommandListAppendEventReset) X(CommandListAppendGraphExt)                  \
@@ -20753,7 +20768,7 @@ typedef enum zt__call_kind {
     ZT__KIND_GROUP_SIZE,
     ZT__KIND_LAUNCH,
     ZT__KIND_COPY,
-    ZT__KIND_ORDER, /* a barrier or a wait: measured only where it has an event or its list is in order */
+    ZT__KIND_SYNC, /* a barrier or a wait: measured only if it has an event or its list is in order */
     ZT__KIND_CAPTURE_BEGIN,
     ZT__KIND_CAPTURE_END,
     ZT__KIND_GET_COMMAND_ID,
@@ -20804,7 +20819,7 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
     case ZT__CALL_CommandListAppendBarrier:
     case ZT__CALL_CommandListAppendMemoryRangesBarrier:
     case ZT__CALL_CommandListAppendWaitOnEvents:
-        return ZT__KIND_ORDER;
+        return ZT__KIND_SYNC;
     case ZT__CALL_CommandListBeginGraphCaptureExt:
     case ZT__CALL_CommandListBeginCaptureIntoGraphExt:
         return ZT__KIND_CAPTURE_BEGIN;
@@ -21035,8 +21050,8 @@ ZT__PRIVATE void zt__read_geometry(zt__call call, const void *parameters, zt__or
     }
 }
 
-/* Returns how many bytes a copy or fill moves; 0 for a launch, and for an image: how many bytes one of its
-   pixels has is not among the parameters. */
+/* Returns how many bytes a copy or fill moves; 0 for a launch, and for an image, because the parameters do
+   not have the size of its pixels. */
 ZT__PRIVATE uint64_t zt__read_bytes(zt__call call, const void *parameters) {
     const ze_copy_region_t *region;
     switch (call) {
@@ -21063,7 +21078,7 @@ ZT__PRIVATE uint64_t zt__read_bytes(zt__call call, const void *parameters) {
 
 enum {
     ZT__MAX_HOOKS = 16,
-    ZT__MAX_RETIRED = 1024, /* from then on, stops leave the registration as it is */
+    ZT__MAX_RETIRED = 1024, /* tracer objects of the loader. Beyond it, a stop does not change them */
     ZT__KEPT_CALLS = 512,   /* of each call, for quantiles */
     /* Flags that older headers lack. */
     ZT__LIST_FLAG_IN_ORDER = 1 << 3,  /* ZE_COMMAND_LIST_FLAG_IN_ORDER, since Level Zero 1.9 */
@@ -21102,8 +21117,9 @@ typedef struct zt__known_handle {
     const void *pool;          /* of an event */
     zt__slot *keeper;          /* of an event: the slot that keeps it, or kept it last, */
     zt_profiler *keeper_owner; /* and its profiler */
-    uint32_t other_signals;    /* commands that signal it, and were appended since it was last seen to be
-                                  reset after one such signal; 2 or more: it is never kept */
+    uint32_t other_signals;    /* commands, besides a launch that is measured by it, that signal it and may be
+                                  in flight. When the host resets it after one, 0 again. 2 or more: it may
+                                  be signalled at any time, and is never kept */
 
     zt__traced_device *device; /* of a list; NULL: it is not measured */
     zt__list_state kind;       /* UNKNOWN, RECORDED or IMMEDIATE */
@@ -21162,7 +21178,7 @@ typedef struct zt__tracer {
     ze_result_t(ZE_APICALL *get_ordinal)(ze_command_list_handle_t, uint32_t *);
     ze_result_t(ZE_APICALL *get_list_flags)(ze_command_list_handle_t, uint32_t *);
     ze_result_t(ZE_APICALL *get_queue_flags)(ze_command_list_handle_t, uint32_t *); /* of immediate ones */
-    /* The same of events. */
+    /* Queries of events and pools that were created before the start; likewise. */
     ze_result_t(ZE_APICALL *get_pool)(ze_event_handle_t, ze_event_pool_handle_t *);
     ze_result_t(ZE_APICALL *get_pool_flags)(ze_event_pool_handle_t, ze_event_pool_flags_t *);
     /* QUERY_TRUE while a list is captured into a graph. NULL: the loader has no graphs. */
@@ -21181,8 +21197,8 @@ typedef struct zt__tracer {
     uint64_t executions;          /* of lists, so far */
     int is_stopping;              /* no more launches are measured */
     zt_trace_counts counts;
-    zt__timed_call *timed_calls[ZT__CALL_COUNT]; /* by zt__call; NULL: not seen yet */
-    zt__timed_call *in_order[ZT__CALL_COUNT];    /* the same, in the order of first appearance */
+    zt__timed_call *timed_calls[ZT__CALL_COUNT];   /* by zt__call; NULL: not seen yet */
+    zt__timed_call *by_appearance[ZT__CALL_COUNT]; /* the same, in the order of their first calls */
     uint32_t timed_call_count;
     zt__host_span *spans; /* a ring of the newest calls, or NULL */
     uint32_t span_capacity;
@@ -21198,8 +21214,8 @@ ZT__PRIVATE const char *zt__starting_call(const zt__tracer *tracer) {
     return tracer->automatic ? "zt_auto" : "zt_trace_start";
 }
 
-/* Where a comment below says that the mutex is held, the function unlocks it while the driver or the
-   application's allocator runs, and locks it again. */
+/* "The mutex is held" below is that of the tracer, at the call and at the return. The function may unlock it
+   in between, while the driver or the application's allocator runs. Pointers to records may then be stale. */
 
 /* Returns the record of a handle, which is added if there is none. The mutex is held. Returns NULL
    without memory. */
@@ -21340,7 +21356,7 @@ ZT__PRIVATE zt__kernel_name *zt__name_of_command(zt__tracer *tracer, zt__call ca
 
 /* ---- devices and lists ----------------------------------------------------------------------------------- */
 
-/* Adds a device at the end of the tracer's. Copy engines are the queue groups that cannot execute metric
+/* Adds a device to the end of the tracer's list. Copy engines are the queue groups that cannot execute metric
    queries. Called by one thread at a time, while others may read. Returns NULL without memory. */
 ZT__PRIVATE zt__traced_device *zt__add_device(zt__tracer *tracer, ze_context_handle_t context,
                                               ze_device_handle_t device, zt_profiler *profiler) {
@@ -21377,7 +21393,7 @@ ZT__PRIVATE int zt__is_measured(const zt__traced_device *device) {
     return device && device->profiler && !zt__load(&device->is_detached);
 }
 
-/* Returns the first device that is measured, or the one after `device`. Returns NULL after the last. */
+/* Returns the next device that is measured, or the first if `device` is NULL. Returns NULL after the last. */
 ZT__PRIVATE zt__traced_device *zt__next_measured(zt__tracer *tracer, zt__traced_device *device) {
     do {
         device = zt__load(device ? &device->next : &tracer->devices);
@@ -21529,8 +21545,8 @@ ZT__PRIVATE int zt__may_have_stamps(zt__tracer *tracer, ze_event_handle_t event)
 
 /* ---- what is loaded -------------------------------------------------------------------------------------- */
 
-/* Records that a kernel exists, and finds out where it lies if hot spots are sampled. Where their sampling
-   begins later, that finds it in the table. No mutex is held. */
+/* Records that a kernel exists. If hot spots are sampled, passes it to >>hotspots, which queries its address.
+   If their sampling begins later, that finds the kernel in the table. No mutex is held. */
 ZT__PRIVATE void zt__observe_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel) {
     zt__traced_device *device = NULL;
     zt__loaded_kernel *record, placed;
@@ -21549,8 +21565,8 @@ ZT__PRIVATE void zt__observe_kernel(zt__tracer *tracer, ze_kernel_handle_t kerne
     }
 }
 
-/* Called before a kernel is destroyed or, if it is NULL, a module: forgets it, and reads what was sampled
-   there. */
+/* Called before a kernel is destroyed or, if `kernel` is NULL, a module: forgets it, and reads its samples of
+   hot spots. */
 ZT__PRIVATE void zt__observe_unload(zt__tracer *tracer, ze_kernel_handle_t kernel,
                                     ze_module_handle_t module) {
     zt__traced_device *device = zt__next_measured(tracer, NULL);
@@ -21596,7 +21612,7 @@ ZT__PRIVATE zt__timed_call *zt__find_or_add_timed_call(zt__tracer *tracer, zt__c
     zt__lock(&tracer->mutex);
     if (made && !tracer->timed_calls[call]) { /* else another thread was faster */
         made->call = call;
-        tracer->timed_calls[call] = tracer->in_order[tracer->timed_call_count++] = made;
+        tracer->timed_calls[call] = tracer->by_appearance[tracer->timed_call_count++] = made;
         return made;
     }
     zt__unlock(&tracer->mutex);
@@ -21724,9 +21740,7 @@ ZT__PRIVATE int zt__may_be_captured(zt__tracer *tracer, const zt__known_handle *
     return (uint32_t)result == query_true;
 }
 
-/* Reads the time stamps of a launch before something else changes the event of the application that it
-   signals. With `ends`, the event is not kept any longer. Returns whether the launch may still signal it. No
-   mutex is held. */
+/* As zt__settle_kept_event, for the slot that keeps the event, if there is one. */
 ZT__PRIVATE int zt__settle_event(zt__tracer *tracer, ze_event_handle_t event, int ends) {
     const void *handle = event;
     zt__known_handle *known;
@@ -21774,19 +21788,21 @@ ZT__PRIVATE ze_event_handle_t zt__find_signalled(const zt__frame *frame, const z
     return frame->signal ? frame->signalled : command->signal ? *command->signal : NULL;
 }
 
-/* Called before a command that signals an event, and before it is chosen how that is measured. */
-ZT__PRIVATE void zt__before_signal(zt__frame *frame) {
+/* Called before a command that signals an event is appended, and before the tracer chooses how to measure it.
+   Saves what another launch has left in the event. */
+ZT__PRIVATE void zt__settle_signalled_event(zt__frame *frame) {
     zt__command command;
     ze_event_handle_t event;
     zt__read_command(frame->call, frame->parameters, &command);
     event = zt__find_signalled(frame, &command);
     if (event && zt__settle_event(frame->tracer, event, 1)) {
-        zt__count_signals(frame->tracer, event, 2); /* both are in flight, or recorded */
+        zt__count_signals(frame->tracer, event, 2); /* both commands may signal it later */
     }
 }
 
-/* Called before a command that signals an event, and after it was chosen how that is measured. */
-ZT__PRIVATE void zt__after_choice(zt__frame *frame) {
+/* Called before a command that signals an event is appended, and after the tracer has chosen how to measure
+   it. Counts its signal, unless the command is measured by that event. */
+ZT__PRIVATE void zt__note_signal(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     const zt__known_handle *list;
     zt__command command;
@@ -21803,7 +21819,7 @@ ZT__PRIVATE void zt__after_choice(zt__frame *frame) {
     }
 }
 
-/* Called before the host resets or signals an event. */
+/* Called before the host resets or signals an event. Both calls have the same parameters. */
 ZT__PRIVATE void zt__before_event_change(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     ze_event_handle_t event = *ZT__PARAMETERS(frame, ze_event_host_reset_params_t)->phEvent;
@@ -21825,8 +21841,8 @@ ZT__PRIVATE void zt__before_event_change(zt__frame *frame) {
     }
 }
 
-/* Called before a reset of an event is appended. If a launch before it on the list is measured by the event,
-   its time stamps are copied before. The copy waits for the event, which has to be signalled by then. */
+/* Called before a reset of an event is appended. If a launch earlier on the list is measured by the event,
+   appends a copy of its time stamps, which waits for the event, and a barrier. */
 ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     const ze_command_list_append_event_reset_params_t *p =
@@ -21846,8 +21862,9 @@ ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
     zt__unlock(&tracer->mutex);
     if (slot) {
         zt__lock(&profiler->mutex);
-        is_copied = slot->kept == event && slot->measurement == ZT__KEPT_EVENT_STAMPS && !slot->is_captured &&
-                    !slot->was_signalled && slot->list->handle == *p->phCommandList && slot->stamps &&
+        is_copied = slot->kept == event && slot->measurement == ZT__KEPT_EVENT_STAMPS &&
+                    !slot->has_saved_stamps && !slot->was_signalled &&
+                    slot->list->handle == *p->phCommandList && slot->stamps &&
                     (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_RECORDED) &&
                     profiler->tiles_stamped == 1;
         if (is_copied) {
@@ -21886,7 +21903,7 @@ ZT__PRIVATE void zt__settle_events_of(zt__tracer *tracer, ze_event_pool_handle_t
             zt__unlock(&tracer->mutex);
             zt__settle_event(tracer, event, 1);
             zt__lock(&tracer->mutex);
-            i = tracer->events.capacity == capacity ? i : UINT32_MAX; /* else from the beginning */
+            i = tracer->events.capacity == capacity ? i : UINT32_MAX; /* it has grown: start again */
         }
     }
     zt__unlock(&tracer->mutex);
@@ -21894,7 +21911,7 @@ ZT__PRIVATE void zt__settle_events_of(zt__tracer *tracer, ze_event_pool_handle_t
 
 /* A launch or copy that is measured. */
 typedef struct zt__selected_command {
-    zt_profiler *profiler; /* NULL: it is not */
+    zt_profiler *profiler; /* NULL: the command is not measured */
     const char *region;
     zt__list_state kind; /* of the list; UNKNOWN: it has to be queried */
     int is_in_order, is_copy_only;
@@ -21921,7 +21938,7 @@ ZT__PRIVATE int zt__can_keep_event(zt__tracer *tracer, const zt_profiler *profil
         return 0;
     }
     if (selected->kind == ZT__LIST_RECORDED) {
-        return 1; /* zt__query_kept_events looks at it before each execution */
+        return 1; /* zt__query_kept_events queries it before each execution */
     }
     zt__unlock(&tracer->mutex);
     result = zt__query_kernel_stamps(profiler, event, &times, &call);
@@ -21973,10 +21990,10 @@ ZT__PRIVATE zt__measurement zt__choose_measurement(const zt__frame *frame, const
     return selected->kind == ZT__LIST_IMMEDIATE ? ZT__COPIED_STAMPS : ZT__SURROUNDING_COMMANDS;
 }
 
-/* Counts a command, and selects whether and how it is measured. The list is checked before the filter, so
+/* Counts a command, and decides whether and how it is measured. The list is checked before the filter, so
    that launches elsewhere do not count for `every` and `limit`. `command` is NULL if the driver will refuse
-   it. `knows_kernel`: the handle of the kernel is the application's, and so forgotten when it is destroyed.
-   The mutex is held. */
+   it. With `knows_kernel`, the handle of the kernel is the application's, so its destruction is observed. The
+   mutex is held. */
 ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, const zt__command *command,
                                                     int knows_kernel) {
     zt__tracer *tracer = frame->tracer;
@@ -21986,14 +22003,14 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
     zt__known_handle *list = command ? zt__find_or_query_list(tracer, command->list) : NULL;
     zt__traced_device *device = list ? list->device : NULL;
     zt__kernel_name *name = NULL;
-    int is_order = zt__kind_of_call(call) == ZT__KIND_ORDER, is_within;
+    int is_sync = zt__kind_of_call(call) == ZT__KIND_SYNC, is_within;
     if (zt__is_measured(device) && command->kernel) {
         selected.counted_for = device->profiler;
     }
     if (tracer->is_stopping) {
         return selected;
     }
-    if (is_order && (!zt__is_measured(device) || device->profiler->passes[0].group_count)) {
+    if (is_sync && (!zt__is_measured(device) || device->profiler->passes[0].group_count)) {
         return selected;
     }
     if (!tracer->measured[call]) { /* a copy, which an empty report of zt_auto mentions */
@@ -22017,8 +22034,8 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
         selected.measurement = zt__choose_measurement(frame, device->profiler, &selected, command->signal);
     }
     tracer->counts.launches++;
-    /* Barriers around it would take the place of what they measure. */
-    if (!name || (is_order && selected.measurement == ZT__SURROUNDING_COMMANDS && !selected.is_in_order)) {
+    /* Barriers around a barrier or a wait would measure themselves. */
+    if (!name || (is_sync && selected.measurement == ZT__SURROUNDING_COMMANDS && !selected.is_in_order)) {
         tracer->counts.elsewhere++;
         return selected;
     }
@@ -22043,8 +22060,8 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
     return selected;
 }
 
-/* Keeps the bytes of a copy; and for the timeline, the geometry of a launch. Its region is open, so no other
-   thread uses the slot. */
+/* Stores the bytes of a copy, and for the timeline the geometry of a launch, in the slot. The region is open,
+   so no other thread uses the slot. */
 ZT__PRIVATE void zt__keep_origin(zt__frame *frame, ze_kernel_handle_t kernel, int knows_handle) {
     zt__slot *slot = (zt__slot *)frame->region.slot;
     const void *handle = kernel;
@@ -22052,7 +22069,7 @@ ZT__PRIVATE void zt__keep_origin(zt__frame *frame, ze_kernel_handle_t kernel, in
     slot->bytes = zt__read_bytes(frame->call, frame->parameters);
     slot->origin.kind = kernel                                           ? ZT__REGION_OF_KERNEL
                         : zt__kind_of_call(frame->call) == ZT__KIND_COPY ? ZT__REGION_OF_COPY
-                                                                         : ZT__REGION_OF_ORDER;
+                                                                         : ZT__REGION_OF_SYNC;
     if (!kernel) {
         return;
     }
@@ -22065,14 +22082,13 @@ ZT__PRIVATE void zt__keep_origin(zt__frame *frame, ze_kernel_handle_t kernel, in
     zt__read_geometry(frame->call, frame->parameters, &slot->origin);
 }
 
-/* Appends what comes before a command that is measured by commands: a wait for its events, for which it then
-   need not wait, and the begin of a region. So the GPU time is that of the kernel alone. What comes after it,
-   zt__after_call appends: the end of the region. If the driver refuses the launch, the wait stays on the
-   list. */
+/* Begins a command that other commands measure: appends a wait for its events, for which the command itself
+   then need not wait, and the begin of a region. So the GPU time is that of the command alone. zt__after_call
+   ends the region. If the driver refuses the command, the wait stays on the list. */
 ZT__PRIVATE void zt__begin_by_commands(zt__frame *frame, const zt__command *command,
                                        const zt__selected_command *selected) {
     zt__list_state kind = selected->kind;
-    uint32_t count = command->signal ? *command->wait_count : 0; /* else it is a wait itself */
+    uint32_t count = command->signal ? *command->wait_count : 0; /* a command without is a wait itself */
     if (count && command->wait_events &&
         zeCommandListAppendWaitOnEvents(command->list, count, command->wait_events) == ZE_RESULT_SUCCESS) {
         frame->wait_count = command->wait_count;
@@ -22114,8 +22130,8 @@ ZT__PRIVATE void zt__keep_event(zt__frame *frame, zt__slot *slot, ze_event_handl
     frame->keeps_event = is_kept;
 }
 
-/* Begins a command that kernel time stamps measure: those of the event of the slot, which it is made to
-   signal, or of the application's. */
+/* Begins a command that kernel time stamps measure: those of the application's event, if the slot can keep
+   it, else those of the event of the slot, which then takes the place of the application's. */
 ZT__PRIVATE void zt__begin_by_event(zt__frame *frame, const zt__command *command,
                                     const zt__selected_command *selected) {
     zt__slot *slot;
@@ -22374,9 +22390,9 @@ ZT__PRIVATE void zt__mark_list_over_everywhere(zt__tracer *tracer, ze_command_li
     }
 }
 
-/* Returns whether commands of the library follow a launch that signals an event of the application, and are
-   not known to be complete: on a list, or on any if `handle` is NULL. */
-ZT__PRIVATE int zt__has_trailing_commands(zt_profiler *profiler, ze_command_list_handle_t handle) {
+/* Returns whether a launch that signals an event of the application has not been read yet, and is measured by
+   this event or has commands of the library after it: on a list, or on any if `handle` is NULL. */
+ZT__PRIVATE int zt__has_unread_launches(zt_profiler *profiler, ze_command_list_handle_t handle) {
     const zt__list *list;
     int found = 0;
     zt__lock(&profiler->mutex);
@@ -22393,19 +22409,19 @@ ZT__PRIVATE int zt__has_trailing_commands(zt_profiler *profiler, ze_command_list
 }
 
 /* Called before a list is reset or destroyed. The application may do that as soon as its own events have
-   signalled, so this waits until commands of the library that follow them are complete. */
-ZT__PRIVATE void zt__await_trailing_commands(zt__tracer *tracer, ze_command_list_handle_t list) {
+   signalled, so this waits for commands of the library that follow them, and reads the events. */
+ZT__PRIVATE void zt__await_unread_launches(zt__tracer *tracer, ze_command_list_handle_t list) {
     zt__traced_device *device = zt__next_measured(tracer, NULL);
     for (; device; device = zt__next_measured(tracer, device)) {
         zt_profiler *profiler = device->profiler;
-        if (!zt__is_owner(&profiler->collector) && zt__has_trailing_commands(profiler, list)) {
+        if (!zt__is_owner(&profiler->collector) && zt__has_unread_launches(profiler, list)) {
             zt__finish_list(profiler, list, zt__deadline(tracer->wait_timeout_ns), 1);
         }
     }
 }
 
-/* Called before lists are executed, and again after that. `result` is NULL before. An execution by
-   zt_execute is left out for its own profiler, for which zt_execute does the same. */
+/* Called before and after lists are executed. `result` is NULL before. An execution by zt_execute is left out
+   for its own profiler, for which zt_execute does the same. */
 ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *result) {
     const ze_command_list_handle_t *lists;
     ze_command_queue_handle_t queue = NULL;
@@ -22435,7 +22451,7 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
         if (result) {
             zt__after_execution(device->profiler, count, lists, *result != ZE_RESULT_SUCCESS);
         } else {
-            /* A wait would keep executions from following each other at once. */
+            /* Without metrics it does not wait, so that executions may follow each other at once. */
             zt__before_execution(device->profiler, queue, count, lists,
                                  device->profiler->passes[0].group_count > 0);
         }
@@ -22467,13 +22483,13 @@ ZT__PRIVATE void zt__before_destroy(zt__frame *frame, zt__call_kind kind) {
     zt__tracer *tracer = frame->tracer;
     switch (kind) {
     case ZT__KIND_LIST_RESET:
-        zt__await_trailing_commands(tracer,
-                                    *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList);
+        zt__await_unread_launches(tracer,
+                                  *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList);
         break;
     case ZT__KIND_LIST_DESTROY: {
         ze_command_list_handle_t list =
             *ZT__PARAMETERS(frame, ze_command_list_destroy_params_t)->phCommandList;
-        zt__await_trailing_commands(tracer, list);
+        zt__await_unread_launches(tracer, list);
         zt__mark_list_over_everywhere(tracer, list, 1, "zeCommandListDestroy");
         zt__forget_handle(tracer, &tracer->lists, list);
         break;
@@ -22514,7 +22530,7 @@ ZT__PRIVATE int zt__can_keep_events(const ze_event_pool_desc_t *desc) {
            !(desc->flags & (ZE_EVENT_POOL_FLAG_IPC | ZT__POOL_FLAG_MAPPED));
 }
 
-/* Called before a pool is created: its events get kernel time stamps. */
+/* Called before a pool is created: adds kernel time stamps to its events, if slots may keep them. */
 ZT__PRIVATE void zt__before_pool_create(zt__frame *frame) {
     const ze_event_pool_create_params_t *p = ZT__PARAMETERS(frame, ze_event_pool_create_params_t);
     const ze_event_pool_desc_t *given = *p->pdesc;
@@ -22551,22 +22567,22 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     switch (kind) {
     case ZT__KIND_LAUNCH:
     case ZT__KIND_COPY:
-    case ZT__KIND_ORDER:
+    case ZT__KIND_SYNC:
     case ZT__KIND_SIGNAL:
         if (tracer->keeps_events) {
-            zt__before_signal(frame);
+            zt__settle_signalled_event(frame);
         }
         if (tracer->measured[frame->call] || (kind == ZT__KIND_COPY && tracer->automatic)) {
             zt__begin_command(frame, kernel_before_hooks);
         }
         if (tracer->keeps_events) {
-            zt__after_choice(frame);
+            zt__note_signal(frame);
         }
         break;
     case ZT__KIND_EXECUTE:
         if (tracer->keeps_events) {
-            zt__before_signal(frame);
-            zt__after_choice(frame);
+            zt__settle_signalled_event(frame);
+            zt__note_signal(frame);
         }
         zt__lock(&tracer->mutex);
         tracer->executions++;
@@ -23147,7 +23163,7 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config 
     case ZT__KIND_OTHER:
         return 0;
     case ZT__KIND_LAUNCH:
-    case ZT__KIND_ORDER:
+    case ZT__KIND_SYNC:
     case ZT__KIND_SIGNAL:
     case ZT__KIND_EVENT_CHANGE:
     case ZT__KIND_EVENT_RESET:
@@ -23228,7 +23244,7 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
         tracer->timed[call] =
             zt__has_names(config->calls) && zt__is_selected(config->calls, zt__call_name(call));
         tracer->measured[call] = (kind == ZT__KIND_LAUNCH && !config->no_launches) ||
-                                 ((kind == ZT__KIND_COPY || kind == ZT__KIND_ORDER) && config->copies);
+                                 ((kind == ZT__KIND_COPY || kind == ZT__KIND_SYNC) && config->copies);
         tracer->observed[call] = zt__is_observed(tracer, config, call) != 0;
     }
     if (!tracer->spans && timeline && zt__has_names(config->calls)) {
@@ -23318,9 +23334,9 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     return result;
 }
 
-/* Ends the use of events of the application, whose destruction is not observed from now on. Their samples are
-   lost if they have not signalled. */
-ZT__PRIVATE void zt__give_up_events(zt_profiler *profiler) {
+/* Makes slots no longer keep events of the application, whose destruction is not observed from now on.
+   Samples whose time stamps were not read are lost. */
+ZT__PRIVATE void zt__release_events(zt_profiler *profiler) {
     zt__wait wait = zt__wait_until(zt__deadline(UINT64_C(1000000000)));
     int is_read;
     do {
@@ -23338,9 +23354,8 @@ ZT__PRIVATE void zt__give_up_events(zt_profiler *profiler) {
     } while (is_read && zt__wait_again(&wait));
 }
 
-/* Waits until nothing is left that needs calls to be observed: launches whose last commands follow an event
-   of the application, after which it may destroy their list; and those that are measured by such an event. No
-   more of them are begun. */
+/* Stops measuring launches, and waits for those after which the application's calls must be observed; see
+   zt__has_unread_launches. */
 ZT__PRIVATE void zt__finish_launches(zt__tracer *tracer, uint64_t deadline) {
     zt__wait wait = zt__wait_until(deadline);
     zt__traced_device *device;
@@ -23351,16 +23366,16 @@ ZT__PRIVATE void zt__finish_launches(zt__tracer *tracer, uint64_t deadline) {
     }
     for (device = zt__next_measured(tracer, NULL); device; device = zt__next_measured(tracer, device)) {
         zt_profiler *profiler = device->profiler;
-        while (!zt__is_owner(&profiler->collector) && zt__has_trailing_commands(profiler, NULL) &&
+        while (!zt__is_owner(&profiler->collector) && zt__has_unread_launches(profiler, NULL) &&
                zt__wait_again(&wait)) {
             zt__try_collect(profiler, 1);
         }
-        zt__give_up_events(profiler);
+        zt__release_events(profiler);
     }
 }
 
-/* Stops a tracer, and waits for its calls in progress on other threads. Before that, stops the sampling of
-   hot spots, which has to know about kernels. */
+/* Stops the sampling of hot spots, which depends on the tracer, then the tracer, and waits for its calls in
+   progress on other threads. */
 ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) {
     zt__wait wait = zt__wait_until(zt__deadline(tracer->wait_timeout_ns));
     zt__traced_device *device = zt__next_measured(tracer, NULL);
@@ -23449,7 +23464,7 @@ ZT__PRIVATE void zt__destroy_tracer(zt__tracer *tracer) {
         zt__free(&allocator, device);
     }
     for (i = 0; i < tracer->timed_call_count; i++) {
-        zt__free_timed_call(&allocator, tracer->in_order[i]);
+        zt__free_timed_call(&allocator, tracer->by_appearance[i]);
     }
     while (tracer->modules.replacements) {
         zt__replacement *replacement = tracer->modules.replacements;
@@ -23649,7 +23664,7 @@ ZT_API ze_result_t zt_get_call(const zt_profiler *profiler, uint32_t index, zt_c
     }
     tracer = zt__load(&profiler->tracer);
     zt__lock(&tracer->mutex);
-    timed = tracer->in_order[index];
+    timed = tracer->by_appearance[index];
     info->name = zt__call_name(timed->call);
     info->errors = timed->errors;
     zt__get_moments(&zt__call_layout, &timed->statistics, 0, &info->time_ns);
