@@ -39,6 +39,11 @@
        directory with -isystem, because C99 compilers warn about them. With -ffast-math, clang 18 and later
        also need -fhonor-nans -fhonor-infinities for the file with ZETOOLS_IMPLEMENTATION.
 
+       On Windows the program is linked with ze_loader.lib, or with -lze_loader by mingw-w64. Visual Studio
+       has to be 2022, 17.9 or later, for x64. Paths are UTF-8 there; a variable of the environment that is
+       empty counts as not set, and what a program changes by SetEnvironmentVariable after it has started is
+       not seen. Hot spots have no source lines, because no symboliser is run.
+
            zt_config config = zt_config_default();
            config.groups = "ComputeBasic";
            zt_profiler *profiler;
@@ -2549,7 +2554,7 @@ typedef zt__disabled_scope zt_scope;
 #include <intrin.h>
 #include <io.h>
 #include <process.h>
-#if defined(_MSC_VER) && defined(__cplusplus)
+#if (defined(_MSC_VER) || defined(ZT__AS_BY_CL)) && defined(__cplusplus)
 #include <type_traits>
 #endif
 #else
@@ -2594,8 +2599,8 @@ extern "C" {
 
 /* zt__load() acquires and zt__store() releases. zt__add() returns the sum, and zt__exchange() what was there.
    zt__increment_if() increments a number if it is `expected`, and returns whether it did: of several threads
-   that try, one succeeds. */
-#if defined(__GNUC__) || defined(__clang__)
+   that try, one succeeds. With ZT__AS_BY_CL, tests/compile has another compiler take what is for cl. */
+#if (defined(__GNUC__) || defined(__clang__)) && !defined(ZT__AS_BY_CL)
 
 #define ZT__THREAD_LOCAL __thread
 #define zt__load(pointer) __atomic_load_n(pointer, __ATOMIC_ACQUIRE)
@@ -2624,7 +2629,7 @@ ZT__PRIVATE int zt__count_bits(uint64_t bits) {
 #define ZT__CHECKED_FORMAT(text, first) __attribute__((format(printf, text, first)))
 #endif
 
-#elif defined(_MSC_VER) && _MSC_VER >= 1939 && defined(_M_X64)
+#elif defined(ZT__AS_BY_CL) || (defined(_MSC_VER) && _MSC_VER >= 1939 && defined(_M_X64))
 
 /* On this processor cl reads a volatile number with acquire, and writes it with release. */
 #ifdef __cplusplus
@@ -26455,14 +26460,17 @@ ZT__PRIVATE ze_result_t zt__report_unwritable(const zt__output *output) {
 /* Writes to `file`, and ends that with `end`: fclose, or fflush for a standard stream. */
 ZT__PRIVATE ze_result_t zt__write_content(const zt__output *output, FILE *file, int (*end)(FILE *)) {
     ze_result_t result;
+    unsigned console;
     if (!file) {
         return zt__report_unwritable(output);
     }
+    console = zt__begin_utf8(file);
     errno = 0;
     result = output->write_content(output->content, file);
     if (end(file) != 0 && result == ZE_RESULT_SUCCESS) {
         result = ZE_RESULT_ERROR_UNKNOWN;
     }
+    zt__end_utf8(console);
     return result == ZE_RESULT_ERROR_UNKNOWN ? zt__report_unwritable(output) : result;
 }
 

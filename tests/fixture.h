@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <level_zero/zet_api.h>
 #include <pthread.h>
@@ -39,7 +40,11 @@ extern "C" {
 #define OFTEN(n) ((n) / 10)
 #else
 #define INSTRUMENTED 0
+#ifdef _WIN32 /* where files are opened more slowly */
+#define OFTEN(n) ((n) / 10)
+#else
 #define OFTEN(n) (n)
+#endif
 #endif
 
 #define A_WHILE UINT64_C(30000000000) /* nanoseconds; a bound, never a measure */
@@ -106,6 +111,13 @@ void inject(const char *function, uint32_t nth_call, ze_result_t result);
 
 /* Whether this loader knows zeCommandListIsImmediate (1.16). */
 int can_tell_immediate(void);
+
+/* Skips a test of something that Windows does not have. */
+#ifdef _WIN32
+#define NOT_ON_WINDOWS(reason) (puts("skipped: " reason), skip())
+#else
+#define NOT_ON_WINDOWS(reason) ((void)0)
+#endif
 
 /* ==== a world to measure ================================================================================== */
 

@@ -43,28 +43,13 @@ run_in_variant() { # VARIANT PROGRAM
         ZE_ENABLE_ALT_DRIVERS="$directory/libze_softgpu.so" "$@" $launcher "$program"
 }
 
-# From TAP output: passed, failed, skipped. What was planned and did not happen has failed.
-count() { # LOG STATUS
-    awk -v status="$2" '
-        /^1\.\.[0-9]+$/                 { planned += substr($0, 4) }
-        /ok [0-9]+.*# SKIP/             { skipped++; next }
-        /not ok [0-9]+/                 { next }
-        /ok [0-9]+ - /                  { passed++ }
-        END {
-            failed = planned - passed - skipped
-            if (failed < 0 || (failed == 0 && (planned == 0 || status != 0)))
-                failed = 1
-            print passed + 0, failed, skipped + 0
-        }' "$1"
-}
-
 run_one() { # VARIANT PROGRAM
     log=$build/logs/$1/$2.log
     mkdir -p "$(dirname "$log")"
     rm -f "$log.counts"
     run_in_variant "$1" "$2" >"$log" 2>&1 </dev/null
     status=$?
-    count "$log" "$status" >"$log.counts"
+    tests/count-tap.sh "$status" <"$log" >"$log.counts"
     read -r passed failed skipped <"$log.counts"
     if leaks "$1" "$2" "$log"; then
         failed=$((failed + 1))

@@ -231,10 +231,14 @@ static _Atomic uint32_t timestamp_bits = 64;
 static _Atomic uint64_t ticks_per_second = NANOSECONDS;
 static _Atomic uint64_t tick_offset;
 
-uint64_t sg_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+uint64_t sg_read_clock(clockid_t clock) {
+    struct timespec now = {0, 0};
+    clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * NANOSECONDS + (uint64_t)now.tv_nsec;
+}
+
+uint64_t sg_now(void) {
+    return sg_read_clock(CLOCK_MONOTONIC);
 }
 
 static uint64_t ticks_in(uint64_t nanoseconds) {
