@@ -197,9 +197,8 @@ sequence: build/libze_softgpu.so build/tests/test_sequences $(KERNEL_BINARIES) #
 WINDOWS_DEVICE := $(filter-out agent debug elf registers remote sampling signals stop target,$(DEVICE)) windows
 WINDOWS_TESTS := $(shell tests/run-windows.sh --list)
 WINDOWS_CC := x86_64-w64-mingw32-gcc-posix
-WINDOWS_CXX := x86_64-w64-mingw32-g++-posix
-# In the formats of printf, mingw-w64's compiler knows those of Microsoft's C library alone.
-WINDOWS_FLAGS = $(WARNINGS) -Wno-format -Wno-float-conversion $(CFLAGS) -D__USE_MINGW_ANSI_STDIO=1 -MMD -MP -I. -Itests/windows \
+# The compiler checks formats of printf as those of the C library of Microsoft, whose read and write take unsigned.
+WINDOWS_FLAGS = $(filter-out -Wconversion,$(WARNINGS)) -Wno-format $(CFLAGS) -D__USE_MINGW_ANSI_STDIO=1 -MMD -MP -I. -Itests/windows \
     -isystem build/windows/include -include tests/windows/posix.h
 
 build/windows/complete: tests/windows.sh tests/apt.sh | deps-windows

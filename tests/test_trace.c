@@ -568,7 +568,7 @@ static uint64_t calls_for_launches(uint64_t launches) {
 
 static void test_launches_on_reset_lists(void **state) {
     world *w = *state;
-    const uint32_t warm_up = INSTRUMENTED ? 600 : 2000, all = OFTEN(20000);
+    const uint32_t all = OFTEN(20000), warm_up = all < 20000 ? 600 : 2000;
     zt_profiler *profiler = open_traced(w, NULL);
     for (uint32_t i = 0; i < warm_up; i++)
         run_and_reset(w);
