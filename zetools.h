@@ -17,6 +17,7 @@
        Streams and time    STREAMS, THE TIMELINE
        The tracer          TRACING, TRACED LAUNCHES, AUTOMATIC TRACING, KERNELS, MODULES, REPLACEMENTS,
                            HOT SPOTS
+       Debugging           PROGRAM DEBUG, WATCHING
        What figures mean   LATENCY, BYTES AND OVERLAP, ROOFLINE
        What is written     REPORTS, OPENMETRICS, PACKED STATISTICS
        Benchmarks          BENCHMARKS
@@ -75,14 +76,16 @@
        tracer         the part of the library that observes calls of the application to Level Zero
        launch         a call that appends a kernel to a list, which may then be executed several times
        hot spot       an instruction of a kernel, with the samples that were taken there
+       debugger       a session with one device and one process that uses it, to stop and examine threads
 
    NAMES
 
-       Functions are named zt_[stream_|trace_|hotspots_]verb[_noun]: zt_get_counts, zt_stream_get_counts.
-       Functions of streams begin with zt_stream_, those that control the tracer with zt_trace_, and those
-       that sample hot spots with zt_hotspots_. What a profiler has measured is returned by zt_get_ functions,
-       also that of its tracer: zt_get_call, zt_get_kernel, zt_get_hotspot. zt_..._name returns the name of a
-       value, and zt_..._config_default a configuration. What begins with zt__ or ZT__ is private.
+       Functions are named zt_[stream_|trace_|hotspots_|debug_]verb[_noun]: zt_get_counts,
+       zt_stream_get_counts. Functions of streams begin with zt_stream_, those that control the tracer with
+       zt_trace_, those that sample hot spots with zt_hotspots_, and those of debuggers with zt_debug_.
+       zt_get_ functions return what a profiler has measured, including what its tracer has: zt_get_call,
+       zt_get_kernel, zt_get_hotspot. zt_..._name returns the name of a value, and zt_..._config_default a
+       configuration. Names that begin with zt__ or ZT__ are private.
 
    REGIONS
 
@@ -111,16 +114,16 @@
 
        - samples of the region, or of regions directly inside it, are in flight, were lost or dropped, or have
          no GPU time
-       - a region directly inside it has ended after it: then they overlap, and the own time of the region
-         around both is not known either
+       - a region directly inside it has ended after it: then the two overlap, and the own time of the region
+         around them is not known either
        - their list was executed several times without zt_execute, so that the samples of the two may be from
          different executions
        - a sample is shorter than those inside it, so that the device has measured one of them wrongly
        - regions are nested more than 64 deep, or on more than 65,536 paths: those beyond count as not nested
 
-       The own time of a region without regions inside is always known. Own time includes what was not
-       measured, such as launches that a tracer left out (zt_trace_config.names, every, limit), and the time
-       that beginning and ending the regions inside took.
+       The own time of a region without regions inside is always known. Own time includes work that was not
+       measured, such as launches that a tracer left out (zt_trace_config.names), and the time that it takes
+   to begin and end the regions inside.
 
        Where regions nest on a recorded list that is executed again, some drivers return a wrong GPU time for
        the outer one. Such a sample is lost (ZT_LOST_IMPLAUSIBLE).
@@ -140,11 +143,11 @@
        - Call zt_release() before any list is destroyed. Afterwards is too late: another thread may have
          created a new list with the same handle.
 
-       If a program does otherwise:
+       If a program does not:
 
        - A recorded list is executed without zt_execute: of its executions between two collections, only the
          last one is measured, and the number of the others is unknown. The list is counted in
-         zt_counts.unobserved_lists and below the table, and the first such list is logged.
+         zt_counts.unobserved_lists and reported below the table, and the first such list is logged.
          Until zt_release, regions on it that have not been seen to run may be running: zt_collect waits for
          them, and zt_close does not free their slots.
        - A list is reset without zt_reset or zt_release: the next zt_begin on it frees the slots of regions
@@ -168,13 +171,13 @@
    COLLECTING
 
        Samples are collected by
-       - zt_collect: what is ready, or, with a timeout, also what is on its way
-       - zt_end, after each 64 regions on immediate lists, and zt_begin, when there is no free slot
-       - zt_execute, zt_release and zt_reset, for their own lists
+       - zt_collect: those that are ready, and with a timeout also those that are on their way
+       - zt_end, after every 64 regions on immediate lists, and zt_begin, when there is no free slot
+       - zt_execute, zt_release and zt_reset, for the lists that they are given
        - a thread of the library's own, with config.thread
 
-       One thread collects at a time. Others skip collecting, unless they have a timeout or need what is being
-       collected. Samples wait in their slots, so a program may collect seldom, or only at the end.
+       One thread collects at a time. Others skip collecting, unless they have a timeout or need samples that
+       it is collecting. Samples wait in their slots, so a program may collect seldom, or only at the end.
 
        Once all names, lists and slots exist, beginning, ending and collecting regions allocates no memory.
        Functions that return results may allocate, because quantiles need memory for sorting.
@@ -199,6 +202,12 @@
 
        Lost and dropped samples are counted by cause (zt_get_cause) and are not in the statistics.
 
+       A collected sample has a GPU time and, where they are measured, metrics. Launches outside of
+       zt_trace_config.every and limit have times alone. zt_region_info.count and time_ns are of all samples
+       of a region, zt_region_info.with_metrics counts those with metrics. A metric is divided by the GPU time
+       of the samples that have it (zt_get_pass), and weighted by it: so rates and averages are those of the
+       launches with metrics, also if others take longer.
+
    AGGREGATION
 
        Type and unit of a metric decide how samples are combined (zt_aggregation). Counts, cycles, bytes and
@@ -221,10 +230,10 @@
            }
 
        The statistics of all passes are combined by the name of the region. So each pass must do the same
-       work, and record anew the lists that it executes: a region that runs in another pass than the one in
-       which it was begun is lost (ZT_LOST_OTHER_PASS). If a region is missing in a pass, or has another
-       number of samples or another GPU time, zt_region_info.differs and reports show it; then do not compare
-       metrics of different passes. Outside of ZT_PASSES the groups of the first pass are active.
+       work, and record anew the lists that it executes: a region that runs in a different pass from the one
+       in which it was begun is lost (ZT_LOST_OTHER_PASS). If a region is missing in a pass, or has a
+       different number of samples or GPU time there, zt_region_info.differs and reports show it; then do not
+       compare metrics of different passes. Outside of ZT_PASSES the groups of the first pass are active.
 
    TILES
 
@@ -237,7 +246,7 @@
 
        A stream measures a metric group of the device periodically while the application runs. zt_stream_open
        starts it; zt_stream_read delivers its rows. The device has little memory for reports, so read often,
-       or set config.reader. All memory for reports and rows is allocated when the stream is opened.
+       or set zt_stream_config.reader. All memory for reports and rows is allocated when the stream is opened.
 
        zt_stream_mark appends a marker to a command list. When the device executes the marker, it ends the
        current row, which gets the marker's name.
@@ -249,8 +258,8 @@
        open one on each sub-device.
 
        reports = rows + discarded + waiting, at any time. Discarded reports were read, but not delivered as
-       rows: the first one of a stream, those that the driver cannot calculate, and those whose rows have no
-       receiver, neither a function nor a profiler. Reports that the device dropped before they were read
+       rows: the first one of a stream, those that the driver cannot calculate, and those whose rows neither
+       a function nor a profiler receives. Reports that the device dropped before they were read
        leave gaps; their number is estimated from the length of the gaps (zt_stream_counts.dropped). The row
        after a gap is marked (zt_row.gap).
 
@@ -266,13 +275,13 @@
        processes, the device and the program. That of the device has
 
        - a track for each command list, named by zt_name_list. Regions that overlap without being nested are
-         on separate tracks. Arguments of a region are its metrics, its latencies, the thread that has
-         appended it, of a traced launch the numbers and the size of its work-groups, and of a traced copy its
-         bytes and its rate, as far as the host knows them
+         on separate tracks. Arguments of a region are its metrics, its latencies and the thread that has
+         appended it; for a traced launch the number and the size of its work-groups, and for a traced copy
+         its bytes and its rate, as far as the host knows them
        - a counter for each metric of the attached streams (zt_stream_config.profiler). What adds up is shown
          as a rate: bytes in GB/s, events a second, times as a share of the time
        - a track for each attached stream, with its markers, and a span for each gap
-       - an instant where a sample was submitted that is missing: lost, dropped, or without a certain time
+       - an instant where a missing sample was submitted: one that is lost, dropped, or without a certain time
 
        That of the program has a track for each thread, with the number and name that the system gives it.
        Spans are what has appended a region to an immediate list ("append saxpy"), what has executed recorded
@@ -282,9 +291,9 @@
        none of a stream or of the regions, up to eight of these are chosen: those that a table shows first.
 
        Values of counters are rounded by less than 0.025%, and are written only where they change. If more
-       than 80,000 values remain, each two rows are merged into their mean, until there are fewer. An instant
-       at the begin of the stream tells how many rows a value stands for; with fewer columns it stands for
-       less. So the trace of a minute, with noise in a stream at 100 us beside 10,000 regions, is smaller than
+       than 80,000 values remain, pairs of rows are merged into their mean, until there are fewer. An instant
+       at the begin of the stream shows how many rows a value stands for; with fewer columns there are fewer.
+       So the trace of a minute, with noise in a stream at 100 us beside 10,000 regions, is smaller than
        20 MB.
 
        A row of an attached stream belongs to a sample if the middle of its period lies between the sample's
@@ -312,12 +321,12 @@
 
        The tracer observes executions, resets and destructions of lists, so that zt_execute, zt_reset and
        zt_release are not needed. Before a list is executed again, the samples of its last execution are
-       collected; this waits as zt_execute does. If executions overlap all the same, because that took too
-       long or because a call names the list twice, launches that signal an event of the library are lost:
-       the event does not show which execution it is of. They are measured again from the next execution on
-       that finds the queue idle. When a list is reset or destroyed, its slots are freed. For a list that was
-       created before zt_trace_start, the driver is queried for context and device. If it does not report
-       them, the list is assumed to belong to those of the profiler.
+       collected; with metrics, this waits as zt_execute does. If executions overlap nevertheless, because
+       that took too long or because a call names the list twice, the earlier ones are lost: time stamps do
+       not show which execution they are of. The last one is measured when the queue is seen to be idle.
+       When a list is reset or destroyed, its slots are freed. For a list that was created before
+       zt_trace_start, the driver is queried for context and device. If it does not report them, the list is
+       assumed to belong to those of the profiler.
 
        zt_trace_counts counts launches when they are appended, however often their list is executed later. A
        launch that the driver refuses is a dropped sample. Launches that cannot be measured are counted as
@@ -346,35 +355,52 @@
        does not include the wait. If the driver refuses the launch, the wait stays on the list.
 
        If the profiler measures times alone (config.groups = ""), a launch is measured by the time stamps that
-       the device writes with each kernel. It overlaps with others as it does without the tracer:
+       the device writes with each kernel. So is, with metrics, a launch outside of zt_trace_config.every and
+       limit. It overlaps with others as it does without the tracer:
 
        - A launch without a signal event signals one of the library. Nothing is appended.
-       - A launch with a signal event signals one of the library instead, because few events of applications
-         have kernel time stamps. A command that follows signals the application's event: on a list that is
-         in order, zeCommandListAppendSignalEvent; on a copy engine, which executes one command at a time, a
-         barrier; on another immediate list, zeCommandListAppendQueryKernelTimestamps, which waits for the
-         library's event alone. So the application's event is signalled soon after the kernel has ended. A
-         device that stops at such a wait begins what is appended next later, even if that does not depend on
-         the event.
+       - A launch on a list that is not in order keeps its signal event. Its time stamps are read when it has
+         signalled, before the application resets it (on the host or in a list), destroys it or uses it again.
+         Nothing is appended but, before a reset in the same list, a copy of the time stamps and a barrier.
+         For this, the tracer adds ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP to pools that the host can see; then
+         zeEventPoolGetFlags has it, too.
+       - On a list that is in order, a launch signals an event of the library, and
+         zeCommandListAppendSignalEvent follows, which signals that of the application.
+       - An event cannot be kept if it is counter-based, shared between processes, not visible to the host, of
+         a pool that has extensions or was created before zt_trace_start, or if other commands that signal it
+         may be in flight or are recorded. Then the launch signals an event of the library, too. That of the
+         application is signalled by a barrier on a copy engine, which executes one command at a time; on
+         another immediate list by zeCommandListAppendQueryKernelTimestamps, which waits for the library's
+         event alone: soon after the kernel has ended. A device that stops at such a wait begins what is
+         appended next later, even if that does not depend on the event.
+
+       An event that is kept belongs to one launch at a time. The sample is lost (ZT_LOST_EVENT) if, before
+       the launch has signalled the event, another command is appended that signals it, or the host signals or
+       destroys it, or zt_trace_stop has waited for config.wait_timeout_ns. Host functions, graphs and metric
+       queries that signal an event while a launch does are not seen.
 
        Few launches are measured by time stamps between barriers instead, after a wait for their events:
 
-       - if the application may read kernel time stamps of its event, which must be those of the kernel
-       - with a signal event on a recorded list that is not in order, because the event of the library may
-         still be signalled when the list runs again
-       - if several profilers measure the launch, for all but the first
-       - where an older loader cannot tell about a list or event that was created before zt_trace_start
+       - if the application may read kernel time stamps of its event, and it cannot be kept
+       - with a signal event that cannot be kept, on a recorded list that is not in order, because the event
+         of the library may still be signalled when the list runs again
+       - if several profilers measure the launch, for all but the first, unless they all keep the event
+       - if the list or the event was created before zt_trace_start, and the loader is too old to describe it
 
        On lists that are not in order, these overlap with nothing; zt_trace_counts.serialised counts them.
 
+       A recorded list has one event for each launch. If it is executed again before the last execution has
+       ended, the tracer does not wait: the earlier execution is lost (ZT_LOST_OVERWRITTEN), and the last is
+       measured once zeCommandQueueSynchronize or the next execution finds the queue idle. With metrics, the
+       tracer waits up to config.wait_timeout_ns, as zt_execute does.
+
        Copies, fills and barriers are measured in the same ways (zt_trace_config.copies). A wait for events
        signals no event itself. On a list that is in order, it is measured by time stamps before and after it.
-       On other lists it is counted as elsewhere, as is a barrier whose event may have kernel time stamps that
-       the application reads.
+       On other lists it is counted as elsewhere, as is a barrier that could only be measured between others.
 
        On a device with several tiles, the time is from the first begin to the last end on any tile. For the
        timeline, the clock of kernel time stamps is compared with the device's when the profiler is opened,
-       for which a barrier is executed.
+       for which a barrier is executed; with metrics, when it first traces with `every` or `limit`.
 
    AUTOMATIC TRACING, with ZETOOLS_TRACER
 
@@ -395,7 +421,7 @@
        For each kernel that is launched on a list of the profiler, the tracer reports what it is made of, and
        how much of the device its launches can fill: zt_get_kernel, a table below that of the regions,
        "kernels" in JSON, lines of CSV and a part of a page. zt_trace_config.names chooses kernels. Launches
-       count when they are appended, also those that zt_trace_config.every and limit leave out.
+       count when they are appended, also those outside of zt_trace_config.every and limit.
 
        Kernels with the same name and the same properties, in modules with the same native binary, are one.
        Others of the same name are listed apart, and share a region; a table then has the column "module",
@@ -426,7 +452,7 @@
            occupancy          = groups * threads of a group / (places of an EU * EUs of a subslice)
            waves              = groups of the launch / (groups * subslices)
 
-       All but the waves is in Intel's "oneAPI GPU Optimization Guide", Thread Mapping and GPU Occupancy;
+       All but the waves is from Intel's "oneAPI GPU Optimization Guide", Thread Mapping and GPU Occupancy;
        Intel's driver computes the size of cooperative launches in this way
        (KernelHelper::getMaxWorkGroupCount). EUs of today have 1024 registers for all their threads, so the
        large register file halves these, and subslices have 32 barriers. The shared local memory of a
@@ -434,12 +460,13 @@
 
        The formula leaves out that this memory is allocated in steps, that other kernels may run beside this
        one, that groups end at different times, and that a device may have fewer EUs and subslices than the
-       driver's maxima. Occupancy is not known if a figure of it is not, or if not even one group fits by it.
-       The metric XVE_THREADS_OCCUPANCY_ALL, or the one of its name on the device, shows what was reached.
+       driver's maxima. Occupancy is not known if one of these figures is not, or if by the formula not even
+       one group fits. The metric XVE_THREADS_OCCUPANCY_ALL, or its counterpart on the device, shows what was
+       reached.
 
-       zt_kernel_info.advice says in words what a kernel spills, and what keeps the device from being full,
-       by rules in one table with the source of each threshold: search for zt__kernel_rules. A table has it
-       below, for ten kernels.
+       zt_kernel_info.advice describes in words what a kernel spills, and what keeps the device from being
+       full. Its rules are one table, with the source of each threshold: search for zt__kernel_rules. The
+       advice for ten kernels is below the table of kernels.
 
        Kernels are not in packed statistics, are not merged, and are not in OpenMetrics, which is for figures
        that change.
@@ -455,7 +482,7 @@
 
        They are named by the FNV-1a hash of the native binary, which zt_kernel_info.module has as a number:
        print it as %016llx. JSON and CSV have it in this form. So the binary of a kernel in a report is the
-       file of that name, processes may share a directory, and a module that is created again does not write
+       file of that name, processes may share a directory, and a module that is created again is not written
        again. Two of 10,000 different modules have the same hash with a probability of 3 in 10^12. A file is
        written beside its name and then renamed, so that nobody reads an incomplete one. What cannot be
        written is logged once, and noted in reports; the program goes on.
@@ -483,12 +510,12 @@
        replaced likewise, if the other module has a function of that name. zeModuleGetKernelNames is not
        changed. Reports note how much was replaced.
 
-       A kernel stays as it is, and this is logged once, if the other one cannot be created or has another
-       number of arguments. Without a message, it stays if it was created before zt_replace or zt_trace_start,
+       A kernel stays as it is, and this is logged once, if the other one cannot be created or has a different
+       number of arguments. It stays without a message if it was created before zt_replace or zt_trace_start,
        if the name of the other one is not given and its module has none of this name, if it is of a module
-       that replaces others, or if its module is of another context or device than the profiler; a module that
-       was created before the tracer started is assumed to be of the same. When the application destroys the
-       other module while it is traced, the replacement ends.
+       that replaces others, or if its module is of another context or device than the profiler's; a module
+       that was created before the tracer started is assumed to be of the profiler's. The replacement ends
+       when the application destroys the other module while it is traced.
 
    HOT SPOTS, with ZETOOLS_TRACER
 
@@ -541,7 +568,105 @@
        with the samples beside each line. In folded stacks, the own time of a region with the name of a kernel
        is divided among its lines in proportion to their samples: "step;gemm;gemm.cl:12 314374". If there is
        no region, the numbers are samples. Hot spots are not in packed statistics, are not merged, and are not
-   in OpenMetrics.
+       in OpenMetrics.
+
+   PROGRAM DEBUG, with ZETOOLS_DEBUG
+
+       A debugger stops threads of a device in the middle of a kernel, and shows where they are:
+
+           const zt_debug_thread all = {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL};
+           zt_debug_open(device, pid, NULL, &debugger);
+           zt_debug_stop(debugger, all, 1000000000, &stops);
+           zt_debug_threads(debugger, threads, &count);
+           for (i = 0; i < count; i++) {
+               zt_debug_get_address(debugger, threads[i], &address);
+               zt_debug_where(debugger, address, &place);
+               printf("%s+0x%llx\n", place.kernel, (unsigned long long)place.offset);
+           }
+           zt_debug_close(debugger);
+
+       It attaches to one device, and to one process that uses it: another of the same user, or, where the
+       driver permits it, the process itself. The host code of that process goes on. Set
+       ZET_ENABLE_PROGRAM_DEBUGGING=1 in the environment of both before zeInit. On Linux, the system may also
+       have to be prepared once, as root:
+
+           echo 1 > /sys/class/drm/card0/prelim_enable_eu_debug      i915
+           echo 1 > /sys/class/drm/card0/device/enable_eudebug       xe
+
+       If zt_debug_open cannot attach, its result is the reason, and its message has the remedy. One debugger
+       at a time can attach to a device for a process.
+
+       zt_debug_wait delivers events. A module that is loaded while a debugger is attached does not run until
+       its event is acknowledged, which zt_debug_wait does when the function has returned, or
+       zt_debug_acknowledge before. So call zt_debug_wait now and then, also without a function. Up to 1024
+       events wait to be delivered. Further ones stay in the driver, and a stop does not see its answer until
+       there is room for it.
+
+       A device has many threads, and most are idle. Of the threads that zt_debug_stop was to stop, it counts
+       those that have not stopped as unavailable. A thread that has stopped by itself, because of a page
+       fault or an exception, is listed and resumed like others. The driver does not list stopped threads:
+       zt_debug_threads tries each thread of the device.
+
+       Registers are those of the device. The driver reports which sets it has, and the number and size of
+       their registers; these may differ between devices and versions. Names are those that Intel's driver,
+       its assembler and its debugger use. A vector register has the values of all items of a thread: the
+       manual of the device, or the debug information of the kernel, tells which is which.
+
+       The address of an instruction is the register isabase plus cr0.2. zt_debug_where looks it up in the ELF
+       files of the modules, which are read from the memory of the process when they are loaded, up to
+       zt_debug_config.module_limit bytes. A module that is unloaded stays known until others need the room.
+
+       Source lines come from the debug information of the same files, which compilers add with -g or
+       -gline-tables-only. The programs that find the lines of hot spots find these, too.
+       zt_debug_config.no_lines switches this off.
+
+       zt_debug_close acknowledges all events and resumes all threads. If a process ends with an open
+       debugger, however it ends, the driver does that. When the debugged process ends, its debugger gets
+       ZT_DEBUG_DETACHED. From then on its functions return NOT_AVAILABLE at once; zt_debug_where still finds
+       places.
+
+   WATCHING, with ZETOOLS_DEBUG
+
+       zt_watch answers where a kernel hangs, in two lines:
+
+           zt_watch(profiler, NULL);
+           ...
+           zt_close(profiler);
+
+       A thread of the library's own looks at the regions and traced launches that were submitted. When one
+       has run longer than zt_watch_config.hang_ns, or when the device reports a fault, it stops all threads
+       of the device once, adds up at which instructions they are, and resumes them. The report has the region
+       and how long it has run, the kernels with the number of threads at each instruction, threads that could
+       not be stopped, and who has debugged the process. It goes to the log function, to
+       zt_watch_config.function and to a file. With leave_stopped, threads stay stopped until zt_watch_stop or
+       zt_close: for a look at the memory of the program with a debugger of the host.
+
+       The time is counted from the moment when the watch finds that a region was submitted and that all
+       before it on its list have ended: up to an eighth of hang_ns, or a second, late. So it includes waits
+       for events and for other lists. Not seen are
+
+       - regions that are begun and not ended. Of nested regions, the innermost is reported
+       - recorded lists that are executed without zt_execute while nothing traces
+       - on loaders before 1.16, immediate lists, unless they were created while tracing
+       - regions that were dropped, launches that zt_trace_config leaves out, and all other work
+
+       While a hang lasts, no other is reported, because what is behind it waits. When it has ended, the times
+       of the others begin anew. Faults are always reported. After a fault most drivers lose the device.
+
+       While it watches, the library is attached as a debugger of this process: see PROGRAM DEBUG for what has
+       to be enabled. It acknowledges events at once, so modules run as without it. If the process may not
+       debug itself, the library starts a helper: the same program once more, in which a constructor of this
+       header serves instead of main, talking through a socket that nobody else can open. If the header is in
+       a shared library, that library is preloaded into a shell instead. Other constructors
+       and static objects of the program and its libraries may run in the helper: those of shared libraries,
+       and such with a priority below 101. The helper ends with the watch, or when the program ends, however
+       that happens; what it had stopped is resumed. It is no child of the program. If neither can debug,
+       hangs are reported without places; the reason is logged, in the report and in zt_watch_get_info, and
+       the next hang tries again.
+
+       While no region hangs, the watch wakes up eight times in hang_ns, at least once a second and, while it
+       is attached, ten times. It queries one event of each list that has work, and locks the profiler
+       briefly.
 
    LATENCY
 
@@ -551,8 +676,8 @@
                 list. Only the first execution counts. Immediate lists have no such latency
        launch   from the call that executes the list, or that appends to an immediate list, to the begin on
                 the device. This includes the wait for events and for what runs before. So the shortest
-                latency of a region is nearest to that of the launch itself, and the median is what its
-                samples have met
+                latency of a region is nearest to that of the launch itself, and the median is typical of
+                its samples
 
        A launch latency is not known if the list ran outside of zt_execute, if the device's clock may have
        overflowed, or if the next execution of the list was submitted before the sample was collected. Loaders
@@ -562,7 +687,7 @@
        Host and device have clocks of their own, which are compared from time to time. How long a comparison
        takes, the drift since the last one and the resolution of the device's clock bound the error of a
        launch latency. Figures up to the largest error among the samples of the region are NaN, and empty in
-       reports: they may as well be 0.
+       reports, because they cannot be told from 0.
 
        A table has the median of the launch latency if even the shortest one is half as long as a region, or
        if config.columns names "launch". The column "queued" has the median of the queue latency.
@@ -612,8 +737,8 @@
        process that measured.
 
        Regions are sorted by their share: own time (see NESTING) as a part of the own times of all regions.
-       So nothing counts twice. In the table, a region is indented below its parent if that is the only one;
-       the parent is sorted by the shares of all of these together. "own" is a column of its own if any region
+       So nothing counts twice. In the table, a region is indented below its parent if it has no other; the
+       parent is sorted by the sum of its share and theirs. "own" is a column of its own if any region
        is inside another. If the own time of a region is not known, its share is estimated: from its GPU time
        less that of the samples directly inside it that were collected. A note reports how many regions this
        concerns.
@@ -646,15 +771,17 @@
                        "samples", "kinds"}. "kinds" are then counts in the order of the names. Lines without
                        samples are those around others; "text" is missing if the file cannot be read
 
-       A region is {"name", "count", "lost", "dropped", "parent", "own_ns", "total_ns", "share", "time_ns",
-       "limit", "metrics"}. "parent" is an index or null, as in zt_region_info; "share" is from 0 to 1. Where
-       they apply, it also has "differs" and "pass_time_ns" (an array) with several passes; "bytes", the
-       memory traffic a second; "operations" and "instructions" a second (see ROOFLINE); "queue_latency_ns",
-       "launch_latency_ns" (see LATENCY); "copied_bytes" and "copied_bytes_per_second"; "histogram";
-       "streamed", of each key {"rows", "mean", "peak"}; and "tiles", an array with "metrics" of each. "limit"
-       is {"what", "why", "add"} as in zt_limit_info. "histogram" counts the GPU times that are kept for
-       quantiles (see AGGREGATION); bucket i begins at first_ns * ratio^i. Figures are {"count", "sum",
-       "mean", "stddev", "min", "max", "median", "p95"}, and null where they do not apply.
+       A region is {"name", "count", "lost", "dropped", "parent", "own_ns", "total_ns", "share",
+       "with_metrics", "time_ns", "limit", "metrics"}. "parent" is an index or null, as in zt_region_info;
+   "share" is from 0 to 1. Where they apply, it also has "differs" with several passes; "pass_time_ns", an
+   array with the GPU time that metrics of each pass are divided by, with several passes or samples with times
+   alone; "bytes", the memory traffic a second; "operations" and "instructions" a second (see ROOFLINE), of
+   the samples with metrics; "queue_latency_ns", "launch_latency_ns" (see LATENCY); "copied_bytes" and
+       "copied_bytes_per_second"; "histogram"; "streamed", of each key {"rows", "mean", "peak"}; and "tiles",
+       an array with "metrics" of each. "limit" is {"what", "why", "add"} as in zt_limit_info. "histogram"
+       counts the GPU times that are kept for quantiles (see AGGREGATION); bucket i begins at first_ns *
+       ratio^i. Figures are {"count", "sum", "mean", "stddev", "min", "max", "median", "p95"}, and null where
+       they do not apply.
 
            import json
            run = json.load(open("run.json"))
@@ -663,11 +790,13 @@
 
        CSV has lines for the GPU time of each region and the sums "own GPU time", "total GPU time" and "share"
        (in percent), and one for each of its metrics. `tile` and `pass` are "all" or a number; for metrics of
-       attached streams, `pass` is "stream" and `count` is that of rows. Regions that have them also have the
-       lines "queue latency", "launch latency", "copied bytes" and "copied bytes a second". Lines of the
-       component "profiler" have no figures: either a count, or, with the aggregation "none", a text in the
-       last column, such as the "parent". Lines without a region are about the whole profiler: "overlap: ..."
-       are the times of zt_overlap, and there is one with the metric "note" for each of the "notes" of JSON.
+       attached streams, `pass` is "stream" and `count` is that of rows. With several passes or samples with
+       times alone, a line of the GPU time with the number of a pass has what metrics of the pass are to be
+       divided by. Regions that have them also have the lines "queue latency", "launch latency", "copied
+       bytes" and "copied bytes a second". Lines of the component "profiler" have no figures: either a count,
+       or, with the aggregation "none", a text in the last column, such as the "parent". Lines without a
+       region are about the whole profiler: "overlap: ..." are the times of zt_overlap, and there is one with
+       the metric "note" for each of the "notes" of JSON.
 
        Lines of the component "kernel" have the index of the kernel as the group ("kernel 3"), its launches as
        the count, and a figure of it as the mean. There is a line "occupancy" for each shape, with "64 of 256"
@@ -713,7 +842,8 @@
            zetools_region_gpu_time_seconds  a summary by region. The quantiles 0 and 1 are minimum and maximum
            zetools_region_own_gpu_time_seconds_total       by region, outside of regions inside it: these can
                                             be added up. Left out while it is not known; see NESTING
-           zetools_region_pass_gpu_time_seconds_total      by region and pass, if there are several
+           zetools_region_pass_gpu_time_seconds_total      of the samples with metrics, by which these are to
+                                            be divided, by region, and by pass if there are several
            zetools_region_queue_latency_seconds, zetools_region_launch_latency_seconds
                                             summaries by region; see LATENCY
            zetools_region_copied_bytes_total  of traced copies and fills, by region
@@ -738,22 +868,24 @@
        The layout of what zt_pack writes. Little-endian; u32 and u64 are unsigned, f64 is a double of IEEE
        754, text is a u32 length and that many bytes.
 
-           "ZTPK"; u32 layout: 3; u64 size of the whole; u64 checksum: FNV-1a of all that follows
+           "ZTPK"; u32 layout: 4; u64 size of the whole; u64 checksum: FNV-1a of all that follows
            u32 metrics, regions, passes, tiles, config.samples, availability; text of it
            text device, driver version, UUID, PCI address, program; "": not known
            u32 core clock in MHz; u64 timer in Hz, opening in seconds since 1970 (UTC); 0: not known
            u32 causes; that many u64 counts; u64 unobserved lists
            each metric: text name, group, component, units, description; u32 type, aggregation, pass
-           each region: text name; u64 collected, of each pass; u64 lost, dropped, bytes; f64 GPU time of the
-               samples with bytes; f64 largest error of a launch latency
+           each region: text name; u64 collected; u64 collected with metrics, of each pass; u64 lost, dropped,
+               bytes; f64 GPU time of the samples with bytes; f64 largest error of a launch latency;
+               statistics of all samples; statistics of the samples with metrics. Statistics are:
                each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
                u32 kept samples; each: an f64 a column, NaN where there is no value
            u32 paths; each: u32 index of the outer path, or 4294967295; u32 index of the region
                u64 samples with a GPU time; f64 sum of these times; u64 samples without: in flight, lost or
                dropped; u32 1 if it has outlived the outer one; u32 1 if its own time is not known
 
-       The columns are: GPU time; the metrics; with several passes, the GPU time of each; with tiles, the
-       metrics of each; the latencies. All times are in nanoseconds.
+       The columns of all samples are: GPU time; the latencies. Those of samples with metrics are: GPU time;
+       the metrics; with several passes, the GPU time of each; with tiles, the metrics of each. All times are
+       in nanoseconds.
 
    BENCHMARKS
 
@@ -774,10 +906,10 @@
        faster if the whole interval is beyond its zt_bench_config.tolerance. A benchmark without a positive
        median counts as not measured.
 
-       The interval knows nothing of what differs between two runs of the same program: placement in memory,
+       The interval does not include what differs between two runs of the same program: placement in memory,
        temperature, other users of the device. Run the program several times without a change, and set the
-       tolerance higher than what then changes. Below the table stands whether the device, its driver or its
-       clock is another than in the file.
+       tolerance above the changes that this shows. A note below the table reports a device, driver or clock
+       that is not the one in the file.
 
        The file is CSV with a line for each result. "layout" is 1, and "results" the number of lines below
        the first. Times are in nanoseconds, rates in units a second; what is not known is empty. Each line
@@ -795,7 +927,10 @@
                                                          zt_merge into it, return HANDLE_OBJECT_IN_USE
        row         the thread that reads or closes       all but zt_stream_read and zt_stream_close of
                    the stream                            this stream
+       event       the thread that waits for events      all but zt_debug_wait and zt_debug_close of this
+                                                         debugger
        write       the thread that writes the report     all but closing what is being written
+       hang        the thread of the watch               all but zt_watch, zt_watch_stop and zt_close
        hook        the thread that makes the call        all but zt_trace_start, zt_trace_stop, zt_close
        allocator   any thread, also several at once      zt_get_counts, zt_get_cause and others that only
                                                          return a value
@@ -805,16 +940,18 @@
        is reported. The same holds in a log function that is called while samples are collected. Calls with
        another profiler wait as elsewhere, so two sample functions must not wait for each other.
 
-       No mutex of the library is held while a callback runs. But while a sample function runs, no other
-       thread collects: keep it short. All callbacks must return normally, without an exception or longjmp.
+       While a sample function runs, no other thread collects; while a log function of a debugger runs, other
+       calls with the debugger may wait: keep both short. All callbacks must return normally, without an
+       exception or longjmp.
 
    THREADS
 
-       Functions that take a profiler or a stream may be called from several threads at once, with these
-       exceptions:
+       Functions that take a profiler, a stream or a debugger may be called from several threads at once, with
+       these exceptions:
 
-       - Nothing else may use a profiler or a stream while it is closed. But zt_stream_close ends a read that
-         waits, and streams that are attached to a profiler may be read and closed while it is closed.
+       - Nothing else may use a profiler, a stream or a debugger while it is closed. But zt_stream_close and
+         zt_debug_close end calls of other threads that wait, and streams that are attached to a profiler may
+         be read and closed while it is closed.
        - One ZT_PASSES, zt_bench or zt_compare runs on a profiler at a time.
        - A region is begun and ended by threads that may use its list.
 
@@ -827,19 +964,29 @@
        zt_open                the first metric query                        config.wait_timeout_ns
        ZT_PASSES              the work of each pass                         config.wait_timeout_ns
        zt_merge, zt_pack      a thread that collects                        config.wait_timeout_ns
-       zt_close               samples and dropped regions on their way      config.wait_timeout_ns
+       zt_close               the end of a watch                            as zt_watch_stop
+                              samples and dropped regions on their way      config.wait_timeout_ns
                               threads that match rows with samples          config.wait_timeout_ns
                               the end of the collecting thread              2 seconds
-       zt_trace_stop          calls in progress                             config.wait_timeout_ns
+       zt_trace_stop          calls in progress, and launches that are      config.wait_timeout_ns
+                              followed by commands of the library
        zt_replace             kernels that other threads create             config.wait_timeout_ns
        zt_bench, zt_compare   each of their runs                            config.wait_timeout_ns
        zt_hotspots_stop       a thread that reads samples, and the end of   config.wait_timeout_ns,
                               the library's own                             2 seconds
+       zt_watch               a helper process                              15 seconds
+       zt_watch_stop          the end of its thread; programs that look     2 seconds, 24 seconds
+                              source lines up
        zt_stream_read         a row                                         its timeout
+       zt_debug_wait          an event                                      its timeout
+       zt_debug_stop          the answer of the device                      its timeout
+       zt_debug_close         calls of other threads, and threads of the    10 seconds,
+                              device that are about to stop                 config.wait_timeout_ns
+       other zt_debug_...     calls of other threads                        config.wait_timeout_ns
        zt_stream_close        reads of other threads                        10 seconds
 
-       Threads of the library (config.thread, zt_stream_config.reader, hot spots) run from opening or start to
-       closing or stop, block all signals, and end before the process exits.
+       Threads of the library (config.thread, zt_stream_config.reader, hot spots, zt_watch) run from opening
+       or start to closing or stop, block all signals, and end before the process exits.
 
    PROCESSES
 
@@ -850,9 +997,9 @@
        setenv, no other thread may use the environment during that first call. The number in the name is the
        layout of the shared data: copies with different layouts do not find each other.
 
-       A forked child may open profilers and streams of its own. It must not use those of its parent;
-       zt_close and zt_stream_close do nothing with them in the child. A program that is started by exec
-       shares nothing with the one before it.
+       A forked child may open profilers, streams and debuggers of its own. It must not use those of its
+       parent; zt_close, zt_stream_close and zt_debug_close do nothing with them in the child. A program that
+       is started by exec shares nothing with the one before it.
 
        After zt_close, set the pointer to NULL. A second zt_close with the old pointer does nothing, unless a
        new profiler has the same address: then it closes that one. Any other use of the old pointer is an
@@ -866,8 +1013,8 @@
        ZT_REPORT               reports that zt_close writes, beside those of the program: paths as for
                                zt_report, separated by commas, or "table" for one on standard output. If a
                                process has several profilers, those of the second are run.2.csv and so on.
-                               In a path, %p is the number of the process, and %q{NAME} the value of a
-                               variable, nothing if it is not set: processes that share the path overwrite
+                               In a path, %p is the process ID, and %q{NAME} the value of a variable,
+                               nothing if it is not set: processes that share the path overwrite
                                each other's file, so name it run.%p.csv, or run.%q{PMIX_RANK}.csv. A
                                relative path starts in the working directory at the time of zt_close. For a
                                trace or a page, config.timeline is 65,536 unless it is set
@@ -898,11 +1045,13 @@
                                 profiling.
        ZETOOLS_TRACER           In each file that uses the tracer, and in that of ZETOOLS_IMPLEMENTATION. Off
                                 by default, because it adds code for every call that can be traced.
+       ZETOOLS_DEBUG            In each file that uses program debug, and in that of ZETOOLS_IMPLEMENTATION.
        ZETOOLS_STATIC           In each file that uses the library, with ZETOOLS_IMPLEMENTATION: makes its
                                 functions static, so that a library that contains them does not export them.
        ZETOOLS_NO_THREADS       With ZETOOLS_IMPLEMENTATION, for programs that must not have other threads:
                                 the library starts none. config.thread has no effect,
-                                zt_stream_config.reader is refused, and zt_collect reads samples of hot spots.
+                                zt_stream_config.reader and zt_watch are refused, and zt_collect reads samples
+                                of hot spots.
 */
 #ifndef ZETOOLS_H
 #define ZETOOLS_H
@@ -958,7 +1107,7 @@ typedef struct zt_profiler zt_profiler;
    because it is slow to compile. Since 0.1. */
 typedef struct _zet_metric_group_handle_t *zt_group;
 
-/* A region that was begun. Its fields are private. A copy stands for the same region. Since 0.1. */
+/* A region that was begun. Its fields are private. A copy refers to the same region. Since 0.1. */
 typedef struct zt_region {
     void *slot;
     uint32_t generation;
@@ -987,7 +1136,7 @@ typedef struct zt_sample {
     uint32_t metric_count; /* as zt_get_metric_count */
     double gpu_time_ns;
     const double *values; /* in the order of zt_get_metric. NaN: not measured */
-    uint32_t pass;        /* from 0. Metrics of other passes are not measured */
+    uint32_t pass;        /* from 0. Metrics of other passes are not measured. 0 with times alone */
 } zt_sample;
 
 /* Called for each collected sample, on the collecting thread. `user` is config.sample_user. See CALLBACKS.
@@ -1030,11 +1179,12 @@ typedef struct zt_config {
 
     uint32_t slots_per_step; /* Slots are made as they are needed, this many at a time. A lower number saves
                                 device memory where few regions are in flight. Default: 256. */
-    uint32_t max_slots;      /* The limit of slots in each pass; regions beyond it are dropped. Raise it if
-                                recorded lists have more regions than this. Default: 16384. */
+    uint32_t max_slots;      /* The limit of slots in each pass, and of those for launches with times alone;
+                                regions beyond it are dropped. Raise it if recorded lists have more regions
+                                than this. Default: 16384. */
     uint32_t samples;        /* Samples kept of each region for median and 95th percentile, up to 1,048,576;
                                 see AGGREGATION. A region needs up to 8 bytes a metric and kept sample, and
-                                56 a metric; GPU time and latencies count as three. Default: 512. */
+                                56 a metric; GPU time and latencies count as four. Default: 512. */
 
     int thread; /* Not 0: a thread of the library's own collects; see COLLECTING. 0: the threads that call the
                    library do. */
@@ -1086,7 +1236,8 @@ typedef enum zt_cause {
     ZT_LOST_OTHER_PASS,      /* it ran in another pass than it was begun in */
     ZT_LOST_READ_FAILED,     /* the driver failed to read or calculate the data */
     ZT_LOST_IMPLAUSIBLE,     /* its GPU time is longer than the time since it was submitted */
-    ZT_LOST_DEVICE,          /* the device was lost */
+    ZT_LOST_EVENT,  /* its event was reset, destroyed or used again before its time stamps were read */
+    ZT_LOST_DEVICE, /* the device was lost */
     /* dropped */
     ZT_DROPPED_NO_SLOT,        /* all config.max_slots are in use */
     ZT_DROPPED_NO_MEMORY,      /* no memory for slots or statistics */
@@ -1174,17 +1325,18 @@ enum {
 /* A region. The name lives as long as the profiler. Since 0.1. */
 typedef struct zt_region_info {
     const char *name;
-    uint64_t count; /* samples that were collected, of all passes */
+    uint64_t count; /* samples that were collected, of all passes, with metrics or with times alone */
     uint64_t lost;
     uint64_t dropped;
-    zt_stats time_ns; /* GPU time in nanoseconds, of all passes */
+    zt_stats time_ns; /* GPU time in nanoseconds, of all these samples */
     uint32_t differs; /* ZT_DIFFERS_ bits; 0: the passes do not differ */
     uint32_t parent;  /* the region that it is inside; UINT32_MAX: none, or sometimes another. See NESTING */
     double own_ns;    /* GPU time outside of the regions inside it, of all samples. NaN: not known */
     double total_ns;  /* GPU time of all samples. Those inside another sample of the region do not count
                          again. NaN: not known */
     uint64_t bytes;   /* that traced copies and fills of this name have moved, as far as known */
-    double bytes_per_second; /* the same, a second of their GPU time. NaN: not known */
+    double bytes_per_second; /* these, divided by their GPU time. NaN: not known */
+    uint64_t with_metrics;   /* samples of `count` that have metrics; see COUNTS */
 } zt_region_info;
 
 /* A region inside certain others; see NESTING. Since 0.1. */
@@ -1318,9 +1470,12 @@ typedef struct zt_hook {
 typedef struct zt_trace_config {
     const char *names; /* Kernels to measure: patterns with * and ?, separated by commas. A pattern after '!'
                           excludes: "gemm*,!*_tail". NULL: all kernels. */
-    uint32_t every;    /* With n, the first launch of each kernel and every n-th after it are measured. A
-                          higher number costs less. Default: 1. */
-    uint64_t limit;    /* The most launches of each kernel that are measured. 0: no limit. */
+    uint32_t every;    /* With n, the first launch of each kernel and every n-th after it are measured with
+                          metrics, and the others with times alone, which costs less and disturbs nothing; see
+                          TRACED LAUNCHES. If the profiler measures no metrics, the others are not measured.
+                          Default: 1. */
+    uint64_t limit;    /* The most launches of each kernel with metrics; further ones are measured as outside
+                          of `every`. 0: no limit. */
     int copies;      /* Not 0: copies and fills are measured, too, as "MemoryCopy", "MemoryFill", ..., and if
                         the profiler measures times alone, barriers and waits for events. */
     int no_launches; /* Not 0: launches are not measured; lists are observed all the same. */
@@ -1345,9 +1500,11 @@ typedef struct zt_trace_counts {
                            engine, unless the profiler measures times alone; that can be cloned or changed;
                            or captured into a graph */
     uint64_t replaced;  /* kernels, and pointers to functions, that zt_replace has replaced */
-    uint64_t serialised; /* of those measured: between queries, or, on a list that is not in order, between
-                            barriers, so that they overlap with nothing. Without metrics, few are; see
-                            TRACED LAUNCHES */
+    uint64_t serialised;  /* of those measured: between queries, or, on a list that is not in order, between
+                             barriers, so that they overlap with nothing. Without metrics, few are; see
+                             TRACED LAUNCHES */
+    uint64_t times_alone; /* of those measured, with a profiler that measures metrics: outside of `every` and
+                             `limit`, so that their samples have times and no metrics */
 } zt_trace_counts;
 
 /* A call that was timed. The name lives as long as the program. Since 0.1. */
@@ -1462,6 +1619,179 @@ typedef struct zt_hotspots_counts {
 } zt_hotspots_counts;
 
 #endif /* ZETOOLS_TRACER */
+
+#ifdef ZETOOLS_DEBUG
+#define ZT__DEBUG_DECLARED 1
+
+/* ---- program debug ---- */
+
+/* A debug session: of one device, and of one process that uses it. Since 0.1. */
+typedef struct zt_debugger zt_debugger;
+
+/* All slices, subslices, EUs or threads, in a zt_debug_thread. Since 0.1. */
+#define ZT_DEBUG_ALL UINT32_MAX
+
+/* A thread of the device or, where a member is ZT_DEBUG_ALL, several: {1, ZT_DEBUG_ALL, ZT_DEBUG_ALL,
+   ZT_DEBUG_ALL} is the second slice. Since 0.1. */
+typedef struct zt_debug_thread {
+    uint32_t slice, subslice, eu, thread;
+} zt_debug_thread;
+
+/* What has happened in a debugged process. Since 0.1. */
+typedef enum zt_debug_event_type {
+    ZT_DEBUG_OTHER,               /* what this version of the library does not know */
+    ZT_DEBUG_DETACHED,            /* the session is over: `reason` */
+    ZT_DEBUG_PROCESS_ENTRY,       /* the process has created a command queue on the device */
+    ZT_DEBUG_PROCESS_EXIT,        /* the process has destroyed its command queues on the device */
+    ZT_DEBUG_MODULE_LOAD,         /* `begin`, `end` and `load` */
+    ZT_DEBUG_MODULE_UNLOAD,       /* likewise: the module is about to be unloaded */
+    ZT_DEBUG_THREADS_STOPPED,     /* `threads`: at least one of them has stopped */
+    ZT_DEBUG_THREADS_UNAVAILABLE, /* `threads`: none of them can be stopped */
+    ZT_DEBUG_PAGE_FAULT,          /* `address`, `mask` and `reason` */
+    ZT_DEBUG_EVENT_COUNT
+} zt_debug_event_type;
+
+/* An event. Members that do not belong to its type are 0. Since 0.1. */
+typedef struct zt_debug_event {
+    zt_debug_event_type type;
+    int is_held;     /* not 0: the device waits with what follows, such as a launch of the module, until
+                        the event is acknowledged */
+    uint32_t reason; /* of DETACHED, a zet_debug_detach_reason_t: 1 if the process has ended. Of
+                        PAGE_FAULT, a zet_debug_page_fault_reason_t: 1 if the address is not mapped, 2 if
+                        the access is not permitted */
+    zt_debug_thread threads; /* what stopped, or cannot */
+    uint64_t begin, end;     /* where the ELF file of the module is in the memory of the device */
+    uint64_t load;           /* where the module is loaded */
+    uint64_t address, mask;  /* the page of the fault: its address, and the bits that count */
+} zt_debug_event;
+
+/* Called with each event, on the thread that waits. `user` is that of the call. Returns 0, or anything else
+   to stop: later events wait for the next call. See CALLBACKS. Since 0.1. */
+typedef int (*zt_debug_fn)(zt_debugger *debugger, const zt_debug_event *event, void *user);
+
+/* How a process is debugged. Start from zt_debug_config_default(). 0 and NULL stand for the default. Since
+   0.1. */
+typedef struct zt_debug_config {
+    uint64_t wait_timeout_ns; /* How long calls wait for other threads, and zt_debug_close for threads of the
+                                 device that are about to stop. Default: 1 second. */
+    size_t module_limit;      /* Bytes of modules that are kept for zt_debug_where. Default: 64 MiB. */
+    int no_lines;             /* Not 0: zt_debug_where runs no program to find source lines. */
+    zt_log_fn log; /* Receives each kind of message once. NULL: none, or standard error with ZT_LOG. */
+    void *log_user;
+    zt_allocator allocator; /* NULL functions: malloc and free. */
+} zt_debug_config;
+
+/* What zt_debug_stop has done. Since 0.1. */
+typedef struct zt_debug_stops {
+    uint32_t stopped;     /* threads that are stopped now, also those that were before */
+    uint32_t unavailable; /* the others that were selected: they are idle, or cannot be stopped. The device
+                             does not report which */
+} zt_debug_stops;
+
+/* A kind of memory. Since 0.1. */
+typedef enum zt_debug_space {
+    ZT_DEBUG_MEMORY, /* what pointers point to */
+    ZT_DEBUG_SLM     /* shared local memory of the thread's work-group, from 0 on */
+} zt_debug_space;
+
+/* Registers of one kind. Since 0.1. */
+typedef struct zt_debug_register_set {
+    char name[16];    /* Intel's: "GRF", "ADDR", "FLAG", "CE", "SR", "CR", "TDR", "ACC", "MME", "SP", "SBA",
+                         "DBG", "FC"; for other types "SET 14" */
+    uint32_t type;    /* as the device numbers it */
+    uint32_t version; /* of the set, as the device numbers it */
+    int is_readable;
+    int is_writable;
+    uint32_t count; /* registers. A thread may have fewer */
+    uint32_t bits;  /* of a register */
+    uint32_t bytes; /* that a register takes in a buffer */
+} zt_debug_register_set;
+
+/* A register. Since 0.1. */
+typedef struct zt_debug_register {
+    const char *set; /* lives as long as the debugger */
+    uint32_t index;  /* in its set */
+    uint32_t bytes;
+} zt_debug_register;
+
+/* Where an instruction is. Strings are never NULL, and live as long as the debugger. Since 0.1. */
+typedef struct zt_debug_place {
+    const char *kernel; /* or another function of the module, as its file names it. "": not known */
+    uint64_t offset;    /* from its begin, in bytes */
+    uint64_t size;      /* of its instructions */
+    const char *file;   /* of the source. "": not known */
+    uint32_t line;      /* from 1; 0: not known */
+    int is_unloaded;    /* not 0: the module was unloaded since */
+} zt_debug_place;
+
+/* ---- watching ---- */
+
+/* The most places in a report of a watch. Since 0.1. */
+enum { ZT_MAX_PLACES = 32 };
+
+/* Who debugs a process for zt_watch. Since 0.1. */
+typedef enum zt_debugged_by {
+    ZT_DEBUGGED_BY_NOBODY, /* what hangs is reported, but not where */
+    ZT_DEBUGGED_BY_ITSELF,
+    ZT_DEBUGGED_BY_HELPER /* a process that the library has started */
+} zt_debugged_by;
+
+/* Where threads of the device were when they were stopped. Strings are never NULL. Since 0.1. */
+typedef struct zt_hang_place {
+    const char *kernel; /* "": not known */
+    uint64_t address;   /* of the instruction, */
+    uint64_t offset;    /* and from the begin of the kernel; 0 if the kernel is not known */
+    uint32_t threads;
+    const char *file; /* of the source. "": not known */
+    uint32_t line;    /* from 1; 0: not known */
+} zt_hang_place;
+
+/* What hangs or has faulted, and where. Strings are never NULL. Since 0.1. */
+typedef struct zt_hang {
+    int is_fault;           /* the device has reported a fault, or threads have stopped by themselves */
+    uint64_t fault_address; /* of a page fault; else 0 */
+    const char *fault;      /* what it was, in words. "": no fault */
+    const char *region;     /* that runs for too long; of a fault, one that was running. "": not known */
+    uint64_t running_ns;    /* how long it has run */
+    uint32_t others;        /* other lists with regions that run, or wait for what hangs */
+    int has_ended;          /* the region ended while the threads were being stopped */
+    zt_debugged_by debugged_by;
+    const char *reason;          /* why nobody debugs, or why threads could not be stopped or found */
+    uint32_t stopped;            /* threads that were stopped, */
+    uint32_t unstopped;          /* and those that could not be, as far as the device reports them */
+    uint32_t place_count;        /* up to ZT_MAX_PLACES */
+    const zt_hang_place *places; /* those with most threads first */
+    uint32_t threads_elsewhere;  /* stopped at other places */
+    int is_left_stopped;         /* see zt_watch_config.leave_stopped */
+    const char *text;            /* the whole report, as in the file */
+} zt_hang;
+
+/* Called with each hang and each fault, on the thread of the watch, after the work was resumed or left
+   stopped. Pointers are valid during the call. `user` is zt_watch_config.user. See CALLBACKS. Since 0.1. */
+typedef void (*zt_hang_fn)(const zt_hang *hang, void *user);
+
+/* How regions are watched. Start from zt_watch_config_default(). 0 and NULL stand for the default. Strings
+   need not outlive zt_watch. Since 0.1. */
+typedef struct zt_watch_config {
+    uint64_t hang_ns; /* A region that runs longer hangs; see WATCHING. At least 1 ms. Default: 10 seconds. */
+    const char *path; /* The file of the report; %p is the number of the process. The second report goes to
+                         hang.%p.2.txt, and so on. "": none. Default: "hang.%p.txt". */
+    zt_hang_fn function; /* NULL: none is called. */
+    void *user;
+    int leave_stopped; /* Not 0: threads stay stopped until zt_watch_stop or zt_close. */
+    int no_helper;     /* Not 0: no other process is started to debug this one. */
+} zt_watch_config;
+
+/* What a watch does, and what it has found. Since 0.1. */
+typedef struct zt_watch_info {
+    int is_watching;
+    zt_debugged_by debugged_by;
+    char reason[512];       /* why the process does not debug itself, or why nobody debugs it; else "" */
+    uint32_t hangs, faults; /* that were reported */
+    int is_stopped;         /* threads of the device are left stopped */
+} zt_watch_info;
+
+#endif /* ZETOOLS_DEBUG */
 
 /* ---- benchmarks ---- */
 
@@ -1639,7 +1969,8 @@ ZT_API ze_result_t zt_name_list(zt_profiler *profiler, ze_command_list_handle_t 
    with zeCommandQueueExecuteCommandLists. Samples that were not ready in time are overwritten and counted as
    lost. The lists are executed in any case. If a list is named twice, they are executed in several calls, so
    that each execution is measured; the last call has the fence. If the driver refuses one of these calls, the
-   calls before it have been executed, and those after it are not made. See CALLBACKS for calls inside of one.
+   lists of those before it are executed, and those after it are not made. See CALLBACKS for calls inside a
+   callback.
    Returns what zeCommandQueueExecuteCommandLists returns. Any thread that may use them. Since 0.1. */
 ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
                               ze_command_list_handle_t *lists, ze_fence_handle_t fence);
@@ -1647,7 +1978,8 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
 /* Returns the number of passes: 1 where nothing has to be repeated. Any thread. Since 0.1. */
 ZT_API uint32_t zt_get_pass_count(const zt_profiler *profiler);
 
-/* Gets the statistics of the GPU time of a region in one pass, counted from 0. Any thread. Since 0.1. */
+/* Gets the statistics of the GPU time of a region in one pass, counted from 0: that of the samples with the
+   metrics of the pass, or of all samples if no metrics are measured. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass,
                                zt_stats *time_ns);
 
@@ -1709,9 +2041,9 @@ ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_pa
 ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
                                 zt_stats *stats);
 
-/* Returns the rate of a metric in a region: the sum divided by the GPU time of the metric's pass, in units a
-   second, or the mean of a metric that is averaged. NaN for others. Rates of different passes can be
-   compared. Any thread. Since 0.1. */
+/* Returns the rate of a metric in a region: the sum divided by the GPU time that zt_get_pass has of the
+   metric's pass, in units a second, or the mean of a metric that is averaged. NaN for others. Rates of
+   different passes can be compared. Any thread. Since 0.1. */
 ZT_API double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric);
 
 /* Finds what probably limits a region, by rules on the metrics that are measured, streamed ones included, and
@@ -1805,7 +2137,7 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from);
 /* Writes all statistics and counts into a buffer; see PACKED STATISTICS. Nothing is collected meanwhile, but
    other threads may lose or drop samples between the counts of two regions. What is collected between two
    calls may need more room in the second one.
-   buffer  NULL: only `size` is stored
+   buffer  NULL: only `size` is set
    size    the size of the buffer in bytes; receives the size that is needed
    Returns SUCCESS; INVALID_SIZE if the buffer is too small; NOT_READY if another thread collected for
    config.wait_timeout_ns. Any thread. Since 0.1. */
@@ -1967,9 +2299,11 @@ ZT_API zt_trace_config zt_trace_config_default(void);
    profiler at once. Since 0.1. */
 ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *config);
 
-/* Stops tracing and the sampling of hot spots, and waits for traced calls that other threads have in
-   progress, up to config.wait_timeout_ns. What was measured stays. Lists that were recorded may still be
-   executed, with zt_execute.
+/* Stops tracing and the sampling of hot spots. Waits for traced calls that other threads have in progress,
+   and for launches that are measured by an event of the application, or have one that commands of the library
+   follow: once it has signalled, the application may destroy event and list. It waits up to
+   config.wait_timeout_ns. What was measured stays. Lists that were recorded may still be executed, with
+   zt_execute.
    Returns SUCCESS, after which no hook runs any more; NOT_READY if a call did not end in time, which is then
    traced to its end; HANDLE_OBJECT_IN_USE inside a hook. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler);
@@ -2060,6 +2394,158 @@ ZT_API uint32_t zt_get_hotspot_count(const zt_profiler *profiler);
 ZT_API ze_result_t zt_get_hotspot(const zt_profiler *profiler, uint32_t hotspot, zt_hotspot_info *info);
 
 #endif /* ZETOOLS_TRACER */
+
+#ifdef ZETOOLS_DEBUG
+
+/* ==== interface: program debug ============================================================================ */
+
+/* Returns a configuration with every field at its default. Any thread. Since 0.1. */
+ZT_API zt_debug_config zt_debug_config_default(void);
+
+/* Attaches to a device and to a process that uses it, or will; see PROGRAM DEBUG. The driver must be
+   initialised.
+   pid       the process ID. 0: that of this process
+   config    NULL: the defaults
+   debugger  receives the debugger; NULL on failure
+   Returns SUCCESS, or why it cannot attach:
+   UNSUPPORTED_FEATURE       the device cannot be debugged
+   DEPENDENCY_UNAVAILABLE    program debug is not enabled, on this system or in one of the processes
+   INSUFFICIENT_PERMISSIONS  this process may not debug the other, or itself
+   NOT_AVAILABLE             another debugger is attached
+   INVALID_ARGUMENT          there is no such process
+   otherwise the result of the call that failed. zt_debug_get_last_error(NULL) has the message. Any thread.
+   Since 0.1. */
+ZT_API ze_result_t zt_debug_open(ze_device_handle_t device, uint32_t pid, const zt_debug_config *config,
+                                 zt_debugger **debugger);
+
+/* Acknowledges all events, resumes all threads, also those that stop meanwhile, detaches, and frees the
+   debugger. Ends calls that wait.
+   Returns SUCCESS, also for NULL and in a forked child, where it does nothing; HANDLE_OBJECT_IN_USE, and the
+   debugger stays open, if a call of another thread does not end in 10 seconds, or inside one of its own
+   callbacks; otherwise the result of the call that failed: the debugger is freed, and the driver detaches
+   when this process ends. One thread. Since 0.1. */
+ZT_API ze_result_t zt_debug_close(zt_debugger *debugger);
+
+/* Delivers the events that there are, and waits for the first if there is none. When the function has
+   returned, an event that needs it is acknowledged.
+   timeout_ns  how long it waits at the most, in nanoseconds; 0: not at all
+   function    is called with each event and `user`. NULL: events are only acknowledged
+   Returns SUCCESS; NOT_READY if there was no event in time, or if other threads have used the debugger for
+   longer than config.wait_timeout_ns when an event was to be acknowledged; NOT_AVAILABLE if the session is
+   over, and ZT_DEBUG_DETACHED was delivered, or if the debugger is being closed; DEVICE_LOST;
+   HANDLE_OBJECT_IN_USE inside of a callback of the debugger; otherwise the result of the call that failed.
+   What could not be acknowledged is acknowledged by the next call, or by zt_debug_close. Any thread; one
+   waits while others wait for it. Since 0.1. */
+ZT_API ze_result_t zt_debug_wait(zt_debugger *debugger, uint64_t timeout_ns, zt_debug_fn function,
+                                 void *user);
+
+/* Acknowledges the event that is being delivered, before the function returns. Returns SUCCESS, also if that
+   was done or is not needed; INVALID_ARGUMENT outside of the function; otherwise the result of the call that
+   failed. The thread of the function. Since 0.1. */
+ZT_API ze_result_t zt_debug_acknowledge(zt_debugger *debugger);
+
+/* Stops threads of the device in the middle of what they do.
+   threads     which ones
+   timeout_ns  how long it waits for the device at the most, in nanoseconds
+   stops       receives how many are stopped; may be NULL
+   Returns SUCCESS when the device has answered, even if there was nothing to stop; NOT_READY if it has not:
+   the next call that reads its answer, such as zt_debug_wait, then resumes the threads; NOT_AVAILABLE if the
+   session is over, or ends meanwhile; otherwise the result of the call that failed. zt_debug_wait also
+   delivers the answer as an event. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads, uint64_t timeout_ns,
+                                 zt_debug_stops *stops);
+
+/* Resumes threads of the device. Returns SUCCESS if none of them is stopped any more, even if none was;
+   NOT_AVAILABLE if the session is over; otherwise the result of the call that failed. Any thread. Since 0.1.
+ */
+ZT_API ze_result_t zt_debug_resume(zt_debugger *debugger, zt_debug_thread threads);
+
+/* Lists the stopped threads of the device.
+   threads  receives them; may be NULL if there is no room
+   count    the room, and then the number of all stopped threads, which may be more
+   Returns SUCCESS; NOT_AVAILABLE if the session is over; otherwise the result of the call that failed. Any
+   thread. Since 0.1. */
+ZT_API ze_result_t zt_debug_threads(zt_debugger *debugger, zt_debug_thread *threads, uint32_t *count);
+
+/* Reads memory of the process, as a stopped thread sees it. For ZT_DEBUG_MEMORY, `thread` may also be all
+   threads, {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL}, stopped or not.
+   Returns SUCCESS; NOT_AVAILABLE if the thread is not stopped, if it has no such memory, or if the session is
+   over; otherwise the result of the call that failed. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_debug_read(zt_debugger *debugger, zt_debug_thread thread, zt_debug_space space,
+                                 uint64_t address, void *bytes, size_t size);
+
+/* Writes memory likewise. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_debug_write(zt_debugger *debugger, zt_debug_thread thread, zt_debug_space space,
+                                  uint64_t address, const void *bytes, size_t size);
+
+/* Returns the number of register sets of the device. It does not change. Any thread. Since 0.1. */
+ZT_API uint32_t zt_debug_get_register_set_count(const zt_debugger *debugger);
+
+/* Returns a register set by its index, or NULL if that is too high. It lives as long as the debugger. Any
+   thread. Since 0.1. */
+ZT_API const zt_debug_register_set *zt_debug_get_register_set(const zt_debugger *debugger, uint32_t index);
+
+/* Finds a register by its name, as Intel's assembler and debugger have it: "r12", "a0", "f1", "ce", "sr0",
+   "cr0", "tdr0", "acc3", "mme0", "sp", "dbg0", "fc0"; of SBA "genstbase", "sustbase", "dynbase", "iobase",
+   "isabase", "blsustbase", "blsastbase", "btbase", "scrbase". Returns SUCCESS, or INVALID_ARGUMENT if the
+   device has none. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_debug_find_register(zt_debugger *debugger, const char *name, zt_debug_register *found);
+
+/* Reads registers of a stopped thread.
+   set           the name of the set
+   first, count  which of its registers
+   values, size  receives them, each in as many bytes as the set states
+   Returns SUCCESS; INVALID_ARGUMENT if there is no such set, if it has not as many registers, or if it cannot
+   be read; INVALID_SIZE if `size` is less than these registers take; NOT_AVAILABLE if the thread is not
+   stopped, or the session is over; otherwise the result of the call that failed. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_debug_read_registers(zt_debugger *debugger, zt_debug_thread thread, const char *set,
+                                           uint32_t first, uint32_t count, void *values, size_t size);
+
+/* Writes registers likewise. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_debug_write_registers(zt_debugger *debugger, zt_debug_thread thread, const char *set,
+                                            uint32_t first, uint32_t count, const void *values, size_t size);
+
+/* Gets the address of the instruction at which a thread is stopped. Returns SUCCESS; UNSUPPORTED_FEATURE if
+   the device lacks a register for that; otherwise as zt_debug_read_registers. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_debug_get_address(zt_debugger *debugger, zt_debug_thread thread, uint64_t *address);
+
+/* Finds the kernel and the source line of an instruction, by the modules that the process has loaded. The
+   source line takes a program, as for hot spots, and a few milliseconds at the first time; see PROGRAM DEBUG.
+   Returns SUCCESS if the kernel is known; NOT_AVAILABLE if it is not; OUT_OF_HOST_MEMORY. Also when the
+   session is over. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_debug_where(zt_debugger *debugger, uint64_t address, zt_debug_place *place);
+
+/* Returns "module load" for ZT_DEBUG_MODULE_LOAD, and so on: never NULL. Any thread. Since 0.1. */
+ZT_API const char *zt_debug_event_name(zt_debug_event_type type);
+
+/* As zt_get_last_error. Any thread. Since 0.1. */
+ZT_API const char *zt_debug_get_last_error(const zt_debugger *debugger);
+
+/* As zt_get_last_result. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_debug_get_last_result(const zt_debugger *debugger);
+
+/* ---- watching -------------------------------------------------------------------------------------------- */
+
+/* Returns a configuration with every field at its default. Any thread. Since 0.1. */
+ZT_API zt_watch_config zt_watch_config_default(void);
+
+/* Watches the regions of a profiler, and its device; see WATCHING. Where debugging is not possible, hangs are
+   reported without places: zt_watch_get_info returns why. A second call replaces the configuration.
+   config  NULL: the defaults
+   Returns SUCCESS; INVALID_NULL_HANDLE for a profiler from zt_unpack; OUT_OF_HOST_MEMORY; UNSUPPORTED_FEATURE
+   if no thread can be started; NOT_READY if the thread of an earlier watch does not end; HANDLE_OBJECT_IN_USE
+   inside of a callback. One thread. Since 0.1. */
+ZT_API ze_result_t zt_watch(zt_profiler *profiler, const zt_watch_config *config);
+
+/* Ends the watch, and resumes threads that were left stopped. zt_close does the same before all else.
+   Returns SUCCESS, also if nothing is watched; NOT_READY if its thread does not end; HANDLE_OBJECT_IN_USE
+   inside of a callback. One thread. Since 0.1. */
+ZT_API ze_result_t zt_watch_stop(zt_profiler *profiler);
+
+/* Returns what the watch does, and what it has found. Any thread. Since 0.1. */
+ZT_API zt_watch_info zt_watch_get_info(const zt_profiler *profiler);
+
+#endif /* ZETOOLS_DEBUG */
 
 #else /* ZETOOLS_DISABLE */
 
@@ -2223,6 +2709,44 @@ ZT__OFF ZT__RESULT zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, z
 ZT__OFF zt_auto_config zt_auto_config_default(void) ZT__EMPTY(zt_auto_config)
 ZT__OFF ZT__RESULT zt_auto(const zt_auto_config *config) { return ZT__SUCCESS; }
 #endif
+#ifdef ZETOOLS_DEBUG
+ZT__OFF zt_debug_config zt_debug_config_default(void) ZT__EMPTY(zt_debug_config)
+ZT__OFF ZT__RESULT zt_debug_open(const void *device, uint32_t pid, const zt_debug_config *config,
+    zt_debugger **debugger) { return ZT__CLEAR(debugger); }
+ZT__OFF ZT__RESULT zt_debug_close(zt_debugger *debugger) { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_debug_wait(zt_debugger *debugger, uint64_t timeout_ns, zt_debug_fn function, void *user)
+    { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_debug_acknowledge(zt_debugger *debugger) { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads, uint64_t timeout_ns,
+    zt_debug_stops *stops) { return ZT__CLEAR(stops); }
+ZT__OFF ZT__RESULT zt_debug_resume(zt_debugger *debugger, zt_debug_thread threads) { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_debug_threads(zt_debugger *debugger, zt_debug_thread *threads, uint32_t *count)
+    { return ZT__CLEAR(count); }
+ZT__OFF ZT__RESULT zt_debug_read(zt_debugger *debugger, zt_debug_thread thread, zt_debug_space space,
+    uint64_t address, void *bytes, size_t size) { return zt__clear(bytes, bytes ? size : 0); }
+ZT__OFF ZT__RESULT zt_debug_write(zt_debugger *debugger, zt_debug_thread thread, zt_debug_space space,
+    uint64_t address, const void *bytes, size_t size) { return ZT__SUCCESS; }
+ZT__OFF uint32_t zt_debug_get_register_set_count(const zt_debugger *debugger) { return 0; }
+ZT__OFF const zt_debug_register_set *zt_debug_get_register_set(const zt_debugger *debugger, uint32_t index)
+    { return NULL; }
+ZT__OFF ZT__RESULT zt_debug_find_register(zt_debugger *debugger, const char *name, zt_debug_register *found)
+    { ZT__CLEAR(found); if (found) { found->set = ""; } return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_debug_read_registers(zt_debugger *debugger, zt_debug_thread thread, const char *set,
+    uint32_t first, uint32_t count, void *values, size_t size) { return zt__clear(values, values ? size : 0); }
+ZT__OFF ZT__RESULT zt_debug_write_registers(zt_debugger *debugger, zt_debug_thread thread, const char *set,
+    uint32_t first, uint32_t count, const void *values, size_t size) { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_debug_get_address(zt_debugger *debugger, zt_debug_thread thread, uint64_t *address)
+    { return ZT__CLEAR(address); }
+ZT__OFF ZT__RESULT zt_debug_where(zt_debugger *debugger, uint64_t address, zt_debug_place *place)
+    { ZT__CLEAR(place); if (place) { place->kernel = place->file = ""; } return ZT__SUCCESS; }
+ZT__OFF const char *zt_debug_event_name(zt_debug_event_type type) { return ""; }
+ZT__OFF const char *zt_debug_get_last_error(const zt_debugger *debugger) { return ""; }
+ZT__OFF ZT__RESULT zt_debug_get_last_result(const zt_debugger *debugger) { return ZT__SUCCESS; }
+ZT__OFF zt_watch_config zt_watch_config_default(void) ZT__EMPTY(zt_watch_config)
+ZT__OFF ZT__RESULT zt_watch(zt_profiler *profiler, const zt_watch_config *config) { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_watch_stop(zt_profiler *profiler) { return ZT__SUCCESS; }
+ZT__OFF zt_watch_info zt_watch_get_info(const zt_profiler *profiler) ZT__EMPTY(zt_watch_info)
+#endif
 /* clang-format on */
 
 #define zt_execute(profiler, queue, count, lists, fence)                                                     \
@@ -2353,7 +2877,6 @@ typedef zt__disabled_scope zt_scope;
 
    CHAPTERS
 
-
        Each chapter is one capability: its types, its private functions, then its public functions. It uses
        only chapters before it. Where it has to call a later one, the later one registers a function when it
        opens. Only >>requests calls public functions of a later chapter, zt_report and zt_write, because
@@ -2376,11 +2899,13 @@ typedef zt__disabled_scope zt_scope;
            >>merging      zt_merge, zt_pack, zt_unpack
            >>timeline     device time and host time, kept samples, streamed metrics of regions
            >>advice       which metrics matter, and what limits a region
-           >>loaded       modules and kernels that exist, their names and binaries; ELF (ZETOOLS_TRACER)
+           >>loaded       modules and kernels that exist, their names and binaries (ZETOOLS_TRACER); ELF,
+                          source lines
            >>kernels      what kernels are made of, and how much of the device they can fill (ZETOOLS_TRACER)
            >>requests     ZT_REPORT, and lists of reports
            >>opening      zt_open, zt_close
            >>streams      sampling by the clock
+           >>debug        a device's threads, stopped and examined (ZETOOLS_DEBUG)
            >>hotspots     samples of instructions, added up by address (ZETOOLS_TRACER)
            >>modules      files of the modules of others, and kernels in place of theirs (ZETOOLS_TRACER)
            >>tracer       regions around the launches of others (ZETOOLS_TRACER)
@@ -2393,6 +2918,7 @@ typedef zt__disabled_scope zt_scope;
            >>trace_file   run.trace.json, for Perfetto and Chrome
            >>page         the page that run.html is
            >>writing      zt_write, zt_report: formats and files
+           >>watch        zt_watch: regions that hang, and where (ZETOOLS_DEBUG)
            >>bench        zt_bench, zt_compare, zt_compare_benches
            >>automatic    zt_auto: tracing that reports at exit (ZETOOLS_TRACER)
 
@@ -2409,8 +2935,11 @@ typedef zt__disabled_scope zt_scope;
                                      the addresses of kernels
        finding, of hot spots         looking source lines up              no      yes        first
        mutex, of a profiler,         bookkeeping: names, lists, slots,    no      no         second
-       a stream or hot spots         counts, statistics, rings of rows,
-                                     samples of instructions
+       a stream, hot spots or        counts, statistics, rings of rows,
+       a debugger                    samples of instructions
+       delivering, of a debugger     delivering events                      no      yes        first
+       session, of a debugger        calls of the driver with the session,  yes     yes        after
+                                     events, modules                                           delivering
        mutex, of the process         activation and calculation           yes     no         last
        setup, of a copy of this      finding what all copies share        no      no         last
        header
@@ -2419,15 +2948,16 @@ typedef zt__disabled_scope zt_scope;
 
        The chapter >>tracer lists the locks of the tracer.
 
-       A callback is a function of the application; see CALLBACKS. The collector and the reader know the
-       thread that holds them. So what a callback calls does not wait for its own thread: it skips collecting,
-       or returns HANDLE_OBJECT_IN_USE. A callback under the collector may read a stream, and one under a
+       A callback is a function of the application; see CALLBACKS. A timed mutex knows the thread that holds
+       it. So what a callback calls does not wait for its own thread: it skips collecting, or returns
+       HANDLE_OBJECT_IN_USE. A callback under the collector may read a stream, and one under a
        reader may collect. So there is no order between the two, and a thread that waits for one of them has
        a deadline. zt_merge holds the collectors of both profilers, that of the lower address first.
 
-       No thread holds two of these mutexes at a time. All but that of the process are held briefly; at exit
-       alone, the list of threads stays locked while they are stopped. Memory is allocated and messages are
-       logged without a mutex, because allocators and log functions are callbacks.
+       The locks that are held during callbacks are timed mutexes (zt__timed_mutex); the others are mutexes.
+       No thread holds two mutexes at a time. All but that of the process are held briefly; at exit alone, the
+       list of threads stays locked while they are stopped. Memory is allocated and messages are logged
+       without a mutex, because allocators and log functions are callbacks.
 
    THE LIFE OF A SLOT
 
@@ -2467,9 +2997,9 @@ typedef zt__disabled_scope zt_scope;
        FREE), and in zt_close when the device may still write to it (from OPEN, PENDING, PARTIAL or, with
        begun - 1, RECORDED).
 
-       Where the driver refuses a command of a region, those before it are on the list. A barrier that signals
-       the event of the slot follows them. So the event shows when the device is done with them, as it does
-       for a region that is complete, unless the driver refuses the barrier, too.
+       If the driver refuses a command of a region, those before it are on the list already. The library
+       appends a barrier that signals the event of the slot, so that the event shows when the device is done
+       with them. If the driver refuses the barrier, too, nothing shows that.
 
        A list numbers its slots as they end. Two of these numbers decide when a slot may be used again.
 
@@ -2511,15 +3041,18 @@ typedef zt__disabled_scope zt_scope;
        A path adds up the GPU times of its samples, and counts in `missing` those that were begun and not
        collected. Both follow from the transitions of slots. The own time of a path is its sum less those of
        the paths directly inside. That is right if all have the samples of the same executions, so it is known
-       only if none is missing. Executions that zt_execute does not announce are counted as they are seen.
-       From the second one of a slot on, some may not have been seen, so that one sample more is missing for
-       good. */
+       only if none is missing. Executions outside of zt_execute are counted when they are noticed. From the
+       second one of a slot on, others may have gone unnoticed, so each adds one to `missing` for good. */
 
 #if defined(ZETOOLS_IMPLEMENTATION) && !defined(ZETOOLS_DISABLE) && !defined(ZT__IMPLEMENTED)
 #define ZT__IMPLEMENTED
 
 #if defined(ZETOOLS_TRACER) && !defined(ZT__TRACER_DECLARED)
 #error "ZETOOLS_TRACER came too late: define it before zetools.h is included for the first time in this file"
+#endif
+
+#if defined(ZETOOLS_DEBUG) && !defined(ZT__DEBUG_DECLARED)
+#error "ZETOOLS_DEBUG came too late: define it before zetools.h is included for the first time in this file"
 #endif
 
 #include <level_zero/zes_api.h>
@@ -2553,6 +3086,9 @@ typedef zt__disabled_scope zt_scope;
 #include <type_traits>
 #endif
 #else
+#ifdef ZETOOLS_DEBUG
+#include <dirent.h>
+#endif
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -2562,6 +3098,9 @@ typedef zt__disabled_scope zt_scope;
 #include <strings.h>
 #include <sys/auxv.h>
 #include <sys/ioctl.h>
+#ifdef ZETOOLS_DEBUG
+#include <sys/socket.h>
+#endif
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -2698,6 +3237,9 @@ int fileno(FILE *file);
 int pthread_sigmask(int how, const zt__signal_set *set, zt__signal_set *before);
 ssize_t readlink(const char *path, char *target, size_t size);
 struct tm *gmtime_r(const time_t *seconds, struct tm *utc);
+int unsetenv(const char *name);
+char *realpath(const char *path, char *resolved);
+extern char **environ;
 #endif
 
 /* Time */
@@ -2862,6 +3404,11 @@ ZT__PRIVATE void zt__set_thread_value(zt__thread_key key, void *value) {
 
 ZT__PRIVATE long zt__get_process_id(void) {
     return (long)getpid();
+}
+
+/* Returns whether there is no process of this number. */
+ZT__PRIVATE int zt__is_no_process(uint32_t process) {
+    return process > INT32_MAX || (kill((pid_t)process, 0) != 0 && errno == ESRCH);
 }
 
 /* Stores bytes that differ between the programs that one process executes after each other. */
@@ -3235,6 +3782,14 @@ ZT__PRIVATE void zt__set_thread_value(zt__thread_key key, void *value) {
 
 ZT__PRIVATE long zt__get_process_id(void) {
     return (long)GetCurrentProcessId();
+}
+
+ZT__PRIVATE int zt__is_no_process(uint32_t process) {
+    HANDLE opened = OpenProcess(SYNCHRONIZE, FALSE, process);
+    if (opened) {
+        CloseHandle(opened);
+    }
+    return !opened && GetLastError() == ERROR_INVALID_PARAMETER;
 }
 
 ZT__PRIVATE void zt__read_program_bytes(uint8_t bytes[16]) {
@@ -3800,15 +4355,30 @@ ZT__PRIVATE int zt__spawn_tool(const zt__tool *tool, int input, int object, int 
     return !failed;
 }
 
+/* Waits until a child has ended, so that it is no zombie, and kills it at the deadline. The application may
+   wait for all of its children, or ignore them; then waitpid fails. */
+ZT__PRIVATE void zt__await_child(pid_t process, uint64_t deadline) {
+    enum { KILLED_NS = 1000000000 };
+    zt__wait wait = zt__wait_until(deadline);
+    pid_t ended;
+    do {
+        ended = waitpid(process, NULL, WNOHANG);
+    } while ((ended == 0 || (ended < 0 && errno == EINTR)) && zt__wait_again(&wait));
+    if (ended == 0) {
+        kill(process, SIGKILL);
+        wait = zt__wait_until(zt__deadline(KILLED_NS));
+        while (waitpid(process, NULL, WNOHANG) == 0 && zt__wait_again(&wait)) {
+        }
+    }
+}
+
 /* Runs a program, and passes the lines that it prints to a function. Returns 0 if there is no such program.
    The files must be flushed. */
 ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
     enum { LEAST = ZT__TOOL_DESCRIPTOR + 1 }; /* above those of the program, so that none replaces another */
-    enum { KILLED_NS = 1000000000 };
     int pipes[2], descriptors[3], started = 0;
     uint32_t i;
-    pid_t process = 0, ended;
-    zt__wait wait;
+    pid_t process = 0;
     if (pipe(pipes) != 0) {
         return 0;
     }
@@ -3827,18 +4397,7 @@ ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
         }
     }
     if (started) {
-        /* It is waited for, so that it is no zombie. The application may wait for all of its children, or
-           ignore them; then waitpid fails. */
-        wait = zt__wait_until(zt__read_tool(tool, pipes[0]) ? tool->deadline : 0);
-        do {
-            ended = waitpid(process, NULL, WNOHANG);
-        } while ((ended == 0 || (ended < 0 && errno == EINTR)) && zt__wait_again(&wait));
-        if (ended == 0) {
-            kill(process, SIGKILL);
-            wait = zt__wait_until(zt__deadline(KILLED_NS));
-            while (waitpid(process, NULL, WNOHANG) == 0 && zt__wait_again(&wait)) {
-            }
-        }
+        zt__await_child(process, zt__read_tool(tool, pipes[0]) ? tool->deadline : 0);
     }
     close(pipes[0]);
     return started;
@@ -4096,6 +4655,9 @@ ZT__PRIVATE void zt__copy_text(char *to, size_t room, const char *text, size_t l
     to[length] = 0;
 }
 
+/* Ends a text that a driver has written to an array, which a faulty driver fills to its last byte. */
+#define ZT__END_TEXT(array) ((array)[sizeof(array) - 1] = 0)
+
 /* Returns whether `text` matches the `length` bytes of `pattern`: * stands for any bytes, ? for one. */
 ZT__PRIVATE int zt__matches(const char *pattern, size_t length, const char *text) {
     const char *end = pattern + length, *after_star = NULL, *retry = NULL;
@@ -4190,7 +4752,7 @@ typedef const char *(*zt__name_fn)(const void *names, uint32_t index);
 ZT__PRIVATE zt__nearest zt__find_nearest(const char *wanted, const void *names, uint32_t count,
                                          zt__name_fn name_at) {
     enum { SHOWN = 3 };
-    const char *shown[SHOWN];
+    const char *shown[SHOWN] = {NULL};
     uint32_t found, i, j;
     size_t used = 0;
     zt__nearest nearest;
@@ -4786,7 +5348,7 @@ ZT__PRIVATE int zt__make_heading(char heading[64], const char *name, const char 
     }
     width = cut - (cut > 0 && text[cut - 1] == ' ');
     if (narrowest > LONGEST) {
-        is_shortened = length > 2 * LONGEST;
+        is_shortened = length > (size_t)2 * LONGEST;
         cut = length - LONGEST;
         while (zt__continues_character(text[cut])) {
             cut++;
@@ -4887,7 +5449,7 @@ ZT__PRIVATE int zt__add_figures(zt__figure_table *table, uint32_t figure, const 
     column->scale = 1;
     column->rank = rank;
     snprintf(unit, sizeof unit, "%.40s", is_share ? "%" : units);
-    if (length > 3 && zt__compare_ignoring_case(units + length - 3, "Bps") == 0) { /* GBpS */
+    if (length > 3 && zt__compare_ignoring_case(&units[length - 3], "Bps") == 0) { /* GBpS */
         snprintf(unit, sizeof unit, "%.*s/s", (int)length - 2 < 40 ? (int)length - 2 : 40, units);
     }
     for (i = 0; i < table->row_count; i++) {
@@ -5300,6 +5862,7 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
         "other pass",
         "read failed",
         "implausible GPU time",
+        "event used again",
         "device lost",
         "no slot",
         "no memory",
@@ -5457,6 +6020,54 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
                      "are built without. Set ZET_ENABLE_PROGRAM_INSTRUMENTATION=1 in the environment "       \
                      "before zeInit.")                                                                       \
     X(MODULE_NOT_SAVED, "%s failed: %s. Files of modules are missing in '%.512s'. %s")                       \
+    /* of program debug */                                                                                   \
+    X(DEBUG_UNSUPPORTED,                                                                                     \
+      "zetDeviceGetDebugProperties: this device cannot be debugged. Pass the root device in place of a "     \
+      "sub-device; otherwise this needs another device, or a newer driver.")                                 \
+    X(DEBUG_SWITCHED_OFF, "%s: %s. The system has switched program debug off. As root, write 1 to %s, and "  \
+                          "start the program again.")                                                        \
+    X(DEBUG_NOT_ENABLED,                                                                                     \
+      "%s failed: %s. Program debug is not enabled here or in process %u. Set "                              \
+      "ZET_ENABLE_PROGRAM_DEBUGGING=1 in the environment of both before zeInit (here it %s); on Linux also " \
+      "write 1 to /sys/class/drm/card*/prelim_enable_eu_debug (i915) or device/enable_eudebug (xe).")        \
+    X(DEBUG_FORBIDDEN, "%s failed: %s. This process has no permission to debug process %u. Run as the same " \
+                       "user or with CAP_SYS_PTRACE, allow it in /proc/sys/kernel/yama/ptrace_scope, or, "   \
+                       "if a process may not debug itself, debug it from another.")                          \
+    X(DEBUGGED_ALREADY, "%s failed: %s. Another debugger is attached to the device for process %u. Close "   \
+                        "that one first.")                                                                   \
+    X(NO_SUCH_PROCESS, "%s failed: %s. There is no process %u. Pass the number of one that runs.")           \
+    X(BAD_THREADS, "zeDeviceGetProperties: %u slices of %u subslices of %u EUs of %u threads cannot be. "    \
+                   "Update the driver.")                                                                     \
+    X(DEBUGGED_DEVICE_LOST, "%s failed: %s. The device is lost, and what ran on it has ended. Close the "    \
+                            "debugger, and attach again when the device is back.")                           \
+    X(DEBUG_OVER, "%s: the session is over, because the driver has detached it, or process %u has ended. "   \
+                  "Close the debugger.")                                                                     \
+    X(DEBUG_BUSY,                                                                                            \
+      "%s: another thread was still in a call of this debugger when the time was up. Try again.")            \
+    X(DEBUG_INSIDE_CALLBACK, "%s was called from a callback of the debugger, which it would have to wait "   \
+                             "for. Call it elsewhere.")                                                      \
+    X(NO_ANSWER,                                                                                             \
+      "zt_debug_stop: the device has not answered zetDebugInterrupt in time. What stops later is "           \
+      "resumed. Allow more time, and call zt_debug_wait() if events wait to be delivered.")                  \
+    X(TOO_MANY_STOPS,                                                                                        \
+      "zt_debug_stop: %u stops wait for the device to answer. Wait for one of them, or stop "                \
+      "all threads at once.")                                                                                \
+    X(NO_REGISTER, "%s: the device has no register or set '%.32s' that can be accessed like this. Call "     \
+                   "zt_debug_get_register_set() for those that it has.")                                     \
+    X(BAD_REGISTERS, "%s: the set '%.32s' has %u registers. Name fewer.")                                    \
+    X(SMALL_BUFFER, "%s: %u registers of the set '%.32s' take %u bytes each. Pass a larger buffer.")         \
+    X(MODULE_NOT_READ, "%s: a module of %llu bytes is not known to zt_debug_where(): %s. Raise "             \
+                       "config.module_limit if that is lower, or free memory.")                              \
+    X(NO_KERNEL_THERE,                                                                                       \
+      "zt_debug_where: no module that was loaded has a kernel at 0x%llx. Call it while the "                 \
+      "module is loaded, and build modules with symbols.")                                                   \
+    X(NO_EVENT, "%s: no event is being delivered on this thread. Call it in the function of zt_debug_wait.") \
+    /* of watching */                                                                                        \
+    X(HANG, "zt_watch: %s")                                                                                  \
+    X(NOT_DEBUGGED, "zt_watch: hangs are reported without places, as nobody can debug this process. %s")     \
+    X(NO_WATCH_THREAD, "zt_watch: no thread can be started%s. Watching needs one.")                          \
+    X(WATCH_HANGS, "%s: the thread of the watch does not return from the driver, or from config.function. "  \
+                   "Call it again later.")                                                                   \
     /* of zt_bench */                                                                                        \
     X(NOTHING_TO_BENCH, "%s: config.run and config.measure are both NULL. Set one.")                         \
     X(NO_BENCH_SAMPLE, "%s: '%.64s' has no sample: %s. Put a region of the profiler that it receives "       \
@@ -5715,7 +6326,7 @@ ZT__PRIVATE void zt__close_catalog(const zt_allocator *allocator, zt__catalog *c
 ZT__PRIVATE ze_result_t zt__open_catalog(const zt_allocator *allocator, const zt__driver *driver,
                                          ze_device_handle_t device, zt__catalog *catalog, const char **call) {
     enum { LOOKED_AT = 16 }; /* a group that samples instructions has few metrics */
-    uint32_t i, m, count;
+    uint32_t i, m, count, room;
     int is_disabled;
     ze_result_t result;
     memset(catalog, 0, sizeof *catalog);
@@ -5739,13 +6350,17 @@ ZT__PRIVATE ze_result_t zt__open_catalog(const zt_allocator *allocator, const zt
         zt__close_catalog(allocator, catalog);
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
+    room = catalog->count;
     result = zetMetricGroupGet(device, &catalog->count, catalog->handles);
+    catalog->count = catalog->count < room ? catalog->count : room;
     for (i = 0; i < catalog->count && result == ZE_RESULT_SUCCESS; i++) {
         zet_metric_group_properties_t *group = &catalog->properties[i];
         zet_metric_handle_t metrics[LOOKED_AT];
         *call = "zetMetricGroupGetProperties";
         group->stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES;
         result = zetMetricGroupGetProperties(catalog->handles[i], group);
+        ZT__END_TEXT(group->name);
+        ZT__END_TEXT(group->description);
         count = 0;
         if (result == ZE_RESULT_SUCCESS &&
             (group->samplingType & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED)) {
@@ -5854,7 +6469,7 @@ ZT__PRIVATE void zt__free_group(const zt_allocator *allocator, zt__group *group)
    the group. */
 ZT__PRIVATE ze_result_t zt__load_metrics(const zt_allocator *allocator, zt__group *group, const char **call) {
     zet_metric_handle_t *handles;
-    uint32_t i, count = 0;
+    uint32_t i, room, count = 0;
     ze_result_t result;
     *call = "zetMetricGet";
     result = zetMetricGet(group->handle, &count, NULL);
@@ -5867,12 +6482,18 @@ ZT__PRIVATE ze_result_t zt__load_metrics(const zt_allocator *allocator, zt__grou
         zt__free(allocator, handles);
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
+    room = count;
     result = zetMetricGet(group->handle, &count, handles);
+    count = count < room ? count : room;
     for (i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
         zet_metric_properties_t *metric = &group->metrics[i];
         *call = "zetMetricGetProperties";
         metric->stype = ZET_STRUCTURE_TYPE_METRIC_PROPERTIES;
         result = zetMetricGetProperties(handles[i], metric);
+        ZT__END_TEXT(metric->name);
+        ZT__END_TEXT(metric->description);
+        ZT__END_TEXT(metric->component);
+        ZT__END_TEXT(metric->resultUnits);
         /* Some drivers print a null pointer here. */
         if (strcmp(metric->resultUnits, "(null)") == 0) {
             metric->resultUnits[0] = 0;
@@ -7088,6 +7709,7 @@ enum {
     ZT__MAX_PATHS = ZT__MAX_NESTED_PATHS + ZT__MAX_REGIONS,
     ZT__PATHS_PER_BLOCK = 128,
     ZT__MAX_DEPTH = 64,
+    ZT__TIMES_PASS = ZT__MAX_PASSES, /* of slots for times alone, where other slots have metrics */
     ZT__STAMPS = 4 /* of a slot: begin and end of its region, or a ze_kernel_timestamp_result_t */
 };
 
@@ -7132,12 +7754,14 @@ static const unsigned char zt__transitions[ZT__SLOT_STATE_COUNT][ZT__SLOT_STATE_
 };
 /* clang-format on */
 
-/* How a slot is measured. */
+/* What measures a slot. */
 typedef enum zt__measurement {
-    ZT__BY_COMMANDS,    /* queries or time stamps are appended before and after the work */
-    ZT__BY_EVENT,       /* a launch signals the event, which has the time stamps of the kernel */
-    ZT__BY_COPIED_EVENT /* the same, and a command that waits for the event copies its time stamps: until it
-                           has, the event must not be reset */
+    ZT__SURROUNDING_COMMANDS, /* queries or time stamps, appended before and after the work */
+    ZT__EVENT_STAMPS,         /* the time stamps of the kernel in the event that its launch signals */
+    ZT__COPIED_STAMPS,        /* the same, copied by a command that waits for the event: until it has run, the
+                                 event must not be reset */
+    ZT__KEPT_EVENT_STAMPS,    /* the same in an event of the application, which the launch signals */
+    ZT__KEPT_EVENT_COPY       /* the same, copied before a command resets that event */
 } zt__measurement;
 
 typedef struct zt__path zt__path;
@@ -7148,12 +7772,13 @@ typedef struct zt__region_record {
     uint32_t index;
     zt__path *paths; /* on which it was begun, the newest first */
     uint64_t lost, dropped;
-    double operations;      /* of a sample; 0: not known */
-    uint64_t bytes;         /* that collected samples have copied or filled, */
-    double bytes_ns;        /* and the GPU time of these samples */
-    double launch_error_ns; /* the largest error of a launch latency */
-    zt__statistics statistics;
-    zt__moments *streamed; /* for each metric of attached streams */
+    double operations;         /* of a sample; 0: not known */
+    uint64_t bytes;            /* that collected samples have copied or filled, */
+    double bytes_ns;           /* and the GPU time of these samples */
+    double launch_error_ns;    /* the largest error of a launch latency */
+    zt__statistics times;      /* GPU time and latencies of all samples */
+    zt__statistics statistics; /* all else, of the samples with metrics, and their GPU time */
+    zt__moments *streamed;     /* for each metric of attached streams */
     uint32_t streamed_count;
 } zt__region_record;
 
@@ -7180,11 +7805,11 @@ struct zt__path {
 
 /* What a region is around. */
 typedef enum zt__region_kind {
-    ZT__REGION_OF_APPLICATION, /* not known */
-    ZT__REGION_AROUND_OTHERS,
-    ZT__REGION_OF_KERNEL, /* this and the next by the tracer */
+    ZT__REGION_OF_APPLICATION, /* begun by the application, around no other region */
+    ZT__REGION_AROUND_OTHERS,  /* begun by the application, around others */
+    ZT__REGION_OF_KERNEL,      /* this and the next by the tracer */
     ZT__REGION_OF_COPY,
-    ZT__REGION_OF_ORDER /* a barrier, or a wait for events */
+    ZT__REGION_OF_SYNC /* a barrier, or a wait for events */
 } zt__region_kind;
 
 /* Where a region comes from, for the timeline. Threads are those of the system; 0 is not known. */
@@ -7215,6 +7840,14 @@ struct zt__slot {
     int spans_passes;    /* the region has begun in one pass and ended in another: its sample will be lost */
     int is_dropped;      /* the region was dropped, its commands are incomplete: no sample is ever read */
     zt__measurement measurement;
+    /* an event of the application whose time stamps are to be read, or NULL. Before a call destroys, resets
+       or signals it, the tracer reads them if it has signalled. While the slot is READING, that call waits */
+    ze_event_handle_t kept;
+    int was_signalled;        /* it had signalled before the launch, */
+    uint64_t signalled_end;   /* with time stamps of which this is the end */
+    int has_saved_stamps;     /* the time stamps of the launch were read, */
+    uint64_t saved_stamps[2]; /* and these are begin and end */
+    int trails_event;         /* its last commands follow a launch that signals an event of the application */
     int is_unordered;       /* its event may signal before the work that is before it on the list has ended */
     uint64_t submitted_ns;  /* host time; it was begun, or zt_execute was called, at this time or later */
     uint64_t not_before_ns; /* host time; what is read next was submitted at this time or later, also if
@@ -7301,6 +7934,8 @@ struct zt__list {
     uint64_t destroyed_up_to;     /* the last slot of the list that had this handle before */
     int destroyed_was_unobserved; /* that list was UNOBSERVED, and is counted as such */
 
+    int keeps_events; /* slots of it have kept events of the application */
+
     /* for the last zt_execute */
     int overlaps;         /* it was submitted before the one before it was known to be finished, so events do
                              not show which of them has ended. Until a region is begun, or their queue is
@@ -7310,6 +7945,10 @@ struct zt__list {
     int overlapped_before;
     ze_command_queue_handle_t queue; /* of the last execution and, if executions overlap, of all of these.
                                         NULL: not known, or not the same */
+
+    /* for >>watch, when it last looked: the first slot that had not signalled, its submission, and since when
+       it is known to be the first; and the last submission of slots that had */
+    uint64_t watched_number, watched_submission_ns, watched_since_ns, watched_signalled_ns;
 };
 
 /* ---- the profiler ---------------------------------------------------------------------------------------- */
@@ -7353,6 +7992,7 @@ typedef enum zt__outcome {
 typedef struct zt__reading {
     zt__slot *slot;
     zt__slot_state from;
+    ze_event_handle_t kept; /* slot->kept */
     int is_over;
     int is_finished;
     int is_announced; /* this execution was, or its list is immediate */
@@ -7426,14 +8066,16 @@ struct zt_profiler {
     uint32_t lost_flag_count;
     uint32_t pass_count;
     uint32_t tile_count;      /* 0 if the device has no separate tiles */
-    zt__sample_layout layout; /* GPU time; metrics; GPU time of each pass if several; metrics of each tile if
-                                 any; latencies */
+    zt__sample_layout layout; /* of samples with metrics: GPU time; metrics; GPU time of each pass if several;
+                                 metrics of each tile if any */
+    zt__sample_layout times_layout; /* of all samples: GPU time; latencies */
+    uint32_t row_length;            /* values of a sample: the columns of `layout`, and then the latencies */
     zt_aggregation *column_aggregations;
     char *columns;          /* of the table, from the configuration; NULL: as many as fit */
     char *reports;          /* of ZT_REPORT, to be written when the profiler is closed; NULL: none */
     uint32_t report_number; /* 1 for the first profiler that has such reports */
     char *strings;          /* the texts of the metrics, in a profiler from zt_unpack */
-    zt__pass passes[ZT__MAX_PASSES];
+    zt__pass passes[ZT__MAX_PASSES + 1]; /* the last, ZT__TIMES_PASS, has slots without queries */
 
     zt__timed_mutex collector; /* reading, calculating, delivering: one thread at a time */
     zt__batch batch;           /* guarded by the collector, like the next */
@@ -7490,6 +8132,9 @@ struct zt_profiler {
     void (*free_hotspots)(zt_profiler *profiler);
     struct zt__kernels *kernels; /* NULL: none is known. Atomic */
     uint64_t unknown_launches;   /* of kernels for which there was no room; guarded by the mutex */
+    struct zt__watch *watch;     /* from the first zt_watch on. Atomic */
+    int (*end_watch)(zt_profiler *profiler); /* returns 0 if its thread hangs */
+    void (*free_watch)(zt_profiler *profiler);
 };
 
 /* Public functions that only read take a constant profiler, but have to lock it. */
@@ -7507,6 +8152,8 @@ ZT__PRIVATE const zt_allocator *zt__allocator_of(const zt_profiler *profiler) {
 
 /* ---- columns --------------------------------------------------------------------------------------------- */
 
+enum { ZT__TIME_COLUMNS = 1 + ZT_LATENCY_COUNT };
+
 /* Returns the column of the GPU time in one pass. */
 ZT__PRIVATE uint32_t zt__pass_time_column(const zt_profiler *profiler, uint32_t pass) {
     return profiler->pass_count == 1 ? 0 : 1 + profiler->metric_count + pass;
@@ -7517,13 +8164,16 @@ ZT__PRIVATE uint32_t zt__tile_column(const zt_profiler *profiler, uint32_t tile,
     return first + tile * profiler->metric_count + metric;
 }
 
+/* Latencies follow the columns of the layout in a row. */
 ZT__PRIVATE uint32_t zt__latency_column(const zt_profiler *profiler, uint32_t latency) {
     return zt__tile_column(profiler, profiler->tile_count, 0) + latency;
 }
 
 /* Sets the layout of a row. The metrics, passes and tiles are known. Returns 0 without memory. */
 ZT__PRIVATE int zt__lay_out_columns(zt_profiler *profiler) {
-    uint32_t metric, tile, pass, latency, count = zt__latency_column(profiler, ZT_LATENCY_COUNT);
+    static const zt_aggregation of_times[ZT__TIME_COLUMNS] = {ZT_AGGREGATE_SUM, ZT_AGGREGATE_SUM,
+                                                              ZT_AGGREGATE_SUM};
+    uint32_t metric, tile, pass, count = zt__latency_column(profiler, 0);
     zt_aggregation *aggregations =
         (zt_aggregation *)zt__allocate(&profiler->config.allocator, count, sizeof *aggregations);
     if (!aggregations) {
@@ -7539,13 +8189,13 @@ ZT__PRIVATE int zt__lay_out_columns(zt_profiler *profiler) {
             aggregations[zt__tile_column(profiler, tile, metric)] = profiler->metrics[metric].aggregation;
         }
     }
-    for (latency = 0; latency < ZT_LATENCY_COUNT; latency++) {
-        aggregations[zt__latency_column(profiler, latency)] = ZT_AGGREGATE_SUM;
-    }
     profiler->column_aggregations = aggregations;
     profiler->layout.column_count = count;
-    profiler->layout.row_limit = profiler->config.samples;
     profiler->layout.aggregations = aggregations;
+    profiler->times_layout.column_count = ZT__TIME_COLUMNS;
+    profiler->times_layout.aggregations = of_times;
+    profiler->layout.row_limit = profiler->times_layout.row_limit = profiler->config.samples;
+    profiler->row_length = count + ZT_LATENCY_COUNT;
     return 1;
 }
 
@@ -7710,6 +8360,7 @@ ZT__PRIVATE zt__slot *zt__pop_free_slot(zt__pass *pass) {
 ZT__PRIVATE void zt__free_slot(zt_profiler *profiler, zt__slot *slot) {
     zt__move_slot(profiler, slot, ZT__SLOT_FREE);
     slot->list = NULL;
+    slot->kept = NULL;
     zt__push_free_slot(profiler, slot);
 }
 
@@ -7781,7 +8432,7 @@ ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, con
         memcpy(copy, name, length);
         made->name = copy;
         made->index = profiler->region_count;
-        made->statistics.seed = zt__hash(name, length);
+        made->times.seed = made->statistics.seed = zt__hash(name, length);
         zt__map_add(&profiler->names, copy, length, made);
         profiler->regions[profiler->region_count++] = made;
         return made;
@@ -7808,28 +8459,12 @@ ZT__PRIVATE zt__path *zt__find_path(const zt_profiler *profiler, zt__path *outer
     return (zt__path *)zt__map_find(&profiler->path_map, &key, sizeof key);
 }
 
-/* Returns 0 without memory. */
-ZT__PRIVATE int zt__make_room_for_path(zt_profiler *profiler) {
-    if (profiler->path_count == profiler->path_capacity) {
-        zt__path *block = (zt__path *)zt__allocate_unlocked(profiler, ZT__PATHS_PER_BLOCK, sizeof *block);
-        if (block &&
-            profiler->path_count == profiler->path_capacity) { /* else another thread has added one */
-            profiler->path_blocks[profiler->path_capacity / ZT__PATHS_PER_BLOCK] = block;
-            profiler->path_capacity += ZT__PATHS_PER_BLOCK;
-            block = NULL;
-        }
-        zt__free_unlocked(profiler, block);
-    }
-    return profiler->path_count < profiler->path_capacity &&
-           zt__map_make_room(&profiler->path_map, &profiler->config.allocator, &profiler->mutex);
-}
-
 /* Returns the path of a region inside another path, added if it is new, or NULL without memory. If regions
    are nested too deeply, such as where many are never ended, or on too many paths, it is that of the region
    inside no other. */
 ZT__PRIVATE zt__path *zt__find_or_add_path(zt_profiler *profiler, zt__path *outer,
                                            zt__region_record *region) {
-    zt__path *path = zt__find_path(profiler, outer, region), *above;
+    zt__path *path = zt__find_path(profiler, outer, region), *above, *block;
     int has_room = 1;
     if (!path && outer->depth > 0 &&
         (outer->depth == ZT__MAX_DEPTH || profiler->path_count >= ZT__MAX_NESTED_PATHS)) {
@@ -7839,7 +8474,19 @@ ZT__PRIVATE zt__path *zt__find_or_add_path(zt_profiler *profiler, zt__path *oute
     }
     while (!path && has_room &&
            (profiler->path_count == profiler->path_capacity || zt__map_is_full(&profiler->path_map))) {
-        has_room = zt__make_room_for_path(profiler);
+        if (profiler->path_count == profiler->path_capacity) {
+            block = (zt__path *)zt__allocate_unlocked(profiler, ZT__PATHS_PER_BLOCK, sizeof *block);
+            has_room = block || profiler->path_count < profiler->path_capacity;
+            if (block &&
+                profiler->path_count == profiler->path_capacity) { /* else another thread added one */
+                profiler->path_blocks[profiler->path_capacity / ZT__PATHS_PER_BLOCK] = block;
+                profiler->path_capacity += ZT__PATHS_PER_BLOCK;
+                block = NULL;
+            }
+            zt__free_unlocked(profiler, block);
+        }
+        has_room =
+            has_room && zt__map_make_room(&profiler->path_map, &profiler->config.allocator, &profiler->mutex);
         path = zt__find_path(profiler, outer, region); /* another thread may have added it */
     }
     if (path || !has_room) {
@@ -7929,13 +8576,15 @@ ZT__PRIVATE void zt__destroy_block(zt_profiler *profiler, zt__slot_block *block)
     zt__free(allocator, block);
 }
 
-/* Makes the pools of a block. On failure, `*call` is the call that failed. */
-ZT__PRIVATE ze_result_t zt__create_pools(zt_profiler *profiler, const zt__pass *pass, zt__slot_block *block,
-                                         const char **call) {
+/* Makes what the slots of a block need. On failure, `*call` is the call that failed, and the block can be
+   destroyed. */
+ZT__PRIVATE ze_result_t zt__fill_block(zt_profiler *profiler, const zt__pass *pass, zt__slot_block *block,
+                                       const char **call) {
     zet_metric_query_pool_desc_t query_pool;
     ze_event_pool_desc_t event_pool;
     ze_host_mem_alloc_desc_t memory;
-    uint32_t g;
+    ze_event_desc_t event;
+    uint32_t i, g;
     ze_result_t result = ZE_RESULT_SUCCESS;
     memset(&query_pool, 0, sizeof query_pool);
     query_pool.stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC;
@@ -7957,23 +8606,14 @@ ZT__PRIVATE ze_result_t zt__create_pools(zt_profiler *profiler, const zt__pass *
         *call = "zeEventPoolCreate";
         result = zeEventPoolCreate(profiler->context, &event_pool, 1, &profiler->device, &block->event_pool);
     }
-    if (result == ZE_RESULT_SUCCESS && profiler->is_stamped) {
+    if (result == ZE_RESULT_SUCCESS && (profiler->is_stamped || pass->group_count == 0)) {
         memset(&memory, 0, sizeof memory);
         memory.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC;
         *call = "zeMemAllocHost";
-        result = zeMemAllocHost(profiler->context, &memory, block->count * ZT__STAMPS * sizeof *block->stamps,
+        result = zeMemAllocHost(profiler->context, &memory,
+                                (size_t)block->count * ZT__STAMPS * sizeof *block->stamps,
                                 ZT__STAMPS * sizeof *block->stamps, (void **)&block->stamps);
     }
-    return result;
-}
-
-/* Makes what the slots of a block need. On failure, `*call` is the call that failed, and the block can be
-   destroyed. */
-ZT__PRIVATE ze_result_t zt__fill_block(zt_profiler *profiler, const zt__pass *pass, zt__slot_block *block,
-                                       const char **call) {
-    ze_event_desc_t event;
-    uint32_t i, g;
-    ze_result_t result = zt__create_pools(profiler, pass, block, call);
     memset(&event, 0, sizeof event);
     event.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
     event.signal = ZE_EVENT_SCOPE_FLAG_HOST;
@@ -8080,13 +8720,15 @@ ZT__PRIVATE ze_result_t zt__activate_groups(zt_profiler *profiler, const zt__pas
     return ZE_RESULT_SUCCESS;
 }
 
-/* Makes a command queue of the first group that can compute, and a command list for it. */
-ZT__PRIVATE ze_result_t zt__create_own_queue(zt_profiler *profiler, zt__first_query *query,
-                                             const char **call) {
+/* Executes one query of each group, or without groups a barrier, on a command queue of the first group of
+   queues that can compute. The caller destroys the queue and the list. */
+ZT__PRIVATE ze_result_t zt__submit_first_query(zt_profiler *profiler, const zt__pass *pass,
+                                               zt__first_query *query, const char **call) {
     ze_command_queue_group_properties_t groups[16];
     ze_command_queue_desc_t queue_desc;
     ze_command_list_desc_t list_desc;
-    uint32_t i, count = ZT__COUNT_OF(groups);
+    zt__slot *slot = query->slot;
+    uint32_t i, g, count = ZT__COUNT_OF(groups);
     ze_result_t result;
     memset(groups, 0, sizeof groups);
     for (i = 0; i < count; i++) {
@@ -8094,6 +8736,7 @@ ZT__PRIVATE ze_result_t zt__create_own_queue(zt_profiler *profiler, zt__first_qu
     }
     *call = "zeDeviceGetCommandQueueGroupProperties";
     result = zeDeviceGetCommandQueueGroupProperties(profiler->device, &count, groups);
+    count = count < ZT__COUNT_OF(groups) ? count : ZT__COUNT_OF(groups);
     for (i = 0; i < count && !(groups[i].flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE);) {
         i++;
     }
@@ -8112,16 +8755,7 @@ ZT__PRIVATE ze_result_t zt__create_own_queue(zt_profiler *profiler, zt__first_qu
         *call = "zeCommandListCreate";
         result = zeCommandListCreate(profiler->context, profiler->device, &list_desc, &query->list);
     }
-    return result;
-}
-
-/* Records one query of each group on a command list, or without groups a barrier, and executes it. */
-ZT__PRIVATE ze_result_t zt__submit_first_query(const zt__pass *pass, const zt__first_query *query,
-                                               const char **call) {
-    zt__slot *slot = query->slot;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    uint32_t g;
-    if (pass->group_count == 0) {
+    if (result == ZE_RESULT_SUCCESS && pass->group_count == 0) {
         *call = "zeCommandListAppendBarrier";
         result = zeCommandListAppendBarrier(query->list, slot->event, 0, NULL);
     }
@@ -8218,10 +8852,7 @@ ZT__PRIVATE int zt__run_first_query(zt_profiler *profiler, zt__pass *pass,
     if (!query.slot) {
         return 0;
     }
-    result = zt__create_own_queue(profiler, &query, &call);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__submit_first_query(pass, &query, &call);
-    }
+    result = zt__submit_first_query(profiler, pass, &query, &call);
     if (result == ZE_RESULT_SUCCESS) {
         result = zt__await_first_query(&query, zt__deadline(profiler->config.wait_timeout_ns), &call);
         query.slot->may_be_written = result != ZE_RESULT_SUCCESS;
@@ -8328,7 +8959,7 @@ ZT__PRIVATE zt_profiler *zt__create_profiler(const zt_config *complete) {
     profiler->diagnostics.log = complete->log;
     profiler->diagnostics.log_user = complete->log_user;
     profiler->pass_count = 1;
-    for (pass = 0; pass < ZT__MAX_PASSES; pass++) {
+    for (pass = 0; pass <= ZT__TIMES_PASS; pass++) {
         profiler->passes[pass].index = pass;
         profiler->passes[pass].time_metric = UINT32_MAX;
     }
@@ -8347,6 +8978,7 @@ ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler) {
     zt_allocator allocator = profiler->config.allocator;
     uint32_t i;
     for (i = 0; i < profiler->region_count; i++) {
+        zt__free_statistics(&allocator, &profiler->regions[i]->times);
         zt__free_statistics(&allocator, &profiler->regions[i]->statistics);
         zt__free(&allocator, profiler->regions[i]->streamed);
         zt__free(&allocator, profiler->regions[i]);
@@ -8459,25 +9091,10 @@ ZT__PRIVATE void zt__enter_list(zt_profiler *profiler, zt__collection *collectio
     ZT__INVARIANT(!list || (list->ran_up_to <= list->ended && list->over_up_to <= list->ended &&
                             list->finished_up_to <= list->ended && list->unexpected_up_to <= list->ended &&
                             list->destroyed_up_to <= list->ended));
-    /* Whoever declares a list to be over does so when the device is done with it, or nearly. */
+    /* A list is declared to be over when the device is done with it, or nearly. */
     if (list && profiler->state_counts[ZT__SLOT_PARTIAL] && list->over_up_to == list->ended &&
         !zt__is_on_its_way(list) && !zt__awaits_ends(list)) {
         list->finished_up_to = list->ended;
-    }
-}
-
-/* Returns whether a slot may be ready to be read, or is PARTIAL and can be reset. */
-ZT__PRIVATE int zt__should_read(const zt__collection *collection, const zt__slot *slot) {
-    switch (slot->state) {
-    case ZT__SLOT_PENDING:
-    case ZT__SLOT_RECORDED:
-    case ZT__SLOT_ARMED:
-        return collection->thorough || zt__is_over(slot) || !collection->is_blocked[slot->state];
-    case ZT__SLOT_PARTIAL:
-        return (zt__is_finished(slot) && (slot->needs_reset || zt__is_over(slot))) ||
-               (zt__shows_end(slot) && (collection->thorough || !collection->is_blocked[slot->state]));
-    default:
-        return 0;
     }
 }
 
@@ -8487,29 +9104,37 @@ ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection
     batch->count = 0;
     while (collection->list && batch->count < ZT__BATCH) {
         zt__slot *slot = collection->slot;
-        int is_read;
+        int is_chosen = 0; /* it may be ready to be read, or is PARTIAL and can be reset */
         if (!slot) {
             zt__enter_list(profiler, collection, collection->one_list ? NULL : collection->list->next);
             continue;
         }
-        is_read = zt__should_read(collection, slot);
-        if (is_read && batch->count > 0 && batch->pass != &profiler->passes[slot->pass]) {
+        if (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_RECORDED ||
+            slot->state == ZT__SLOT_ARMED) {
+            is_chosen = collection->thorough || zt__is_over(slot) || !collection->is_blocked[slot->state];
+        } else if (slot->state == ZT__SLOT_PARTIAL) {
+            is_chosen =
+                (zt__is_finished(slot) && (slot->needs_reset || zt__is_over(slot))) ||
+                (zt__shows_end(slot) && (collection->thorough || !collection->is_blocked[slot->state]));
+        }
+        if (is_chosen && batch->count > 0 && batch->pass != &profiler->passes[slot->pass]) {
             break; /* this slot begins the next batch */
         }
         collection->slot = slot->next;
-        if (is_read) {
+        if (is_chosen) {
             zt__reading *reading = &batch->readings[batch->count++];
             memset(reading, 0, sizeof *reading);
             batch->pass = &profiler->passes[slot->pass];
             reading->slot = slot;
             reading->from = slot->state;
+            reading->kept = slot->kept;
             reading->is_over = zt__is_over(slot);
             reading->is_finished = zt__is_finished(slot);
             reading->is_announced = slot->state == ZT__SLOT_PENDING ||
                                     (slot->state == ZT__SLOT_PARTIAL && zt__is_submitted(slot));
             reading->is_gone = slot->state == ZT__SLOT_PENDING && zt__is_finished(slot) &&
                                collection->list->state != ZT__LIST_IMMEDIATE;
-            reading->is_mixed = slot->measurement != ZT__BY_COMMANDS && collection->list->overlaps;
+            reading->is_mixed = batch->pass->group_count == 0 && collection->list->overlaps;
             reading->cause = ZT_CAUSE_COUNT;
             zt__move_slot(profiler, slot, ZT__SLOT_READING);
         } else if (slot->state == ZT__SLOT_RETIRED && zt__is_over(slot)) {
@@ -8533,6 +9158,7 @@ ZT__PRIVATE int zt__ensure_room(const zt_profiler *profiler, void **memory, size
 }
 
 ZT__PRIVATE ze_result_t zt__read_report(zt_profiler *profiler, zt__reading *reading, uint32_t g) {
+    enum { LARGEST_REPORT = 1 << 24 }; /* bytes. Those of Intel's devices have less than 10,000 */
     zt__batch *batch = &profiler->batch;
     zt__group *group = &batch->pass->groups[g];
     zet_metric_query_handle_t query = reading->slot->queries[g];
@@ -8544,6 +9170,9 @@ ZT__PRIVATE ze_result_t zt__read_report(zt_profiler *profiler, zt__reading *read
         result = zetMetricQueryGetData(query, &size, NULL);
         if (result != ZE_RESULT_SUCCESS || size == 0) {
             return result == ZE_RESULT_SUCCESS ? ZE_RESULT_NOT_READY : result;
+        }
+        if (size > LARGEST_REPORT) {
+            return ZE_RESULT_ERROR_INVALID_SIZE;
         }
         group->report_size = size;
     }
@@ -8563,7 +9192,8 @@ ZT__PRIVATE void zt__lose(zt__reading *reading, zt_cause cause) {
     reading->cause = cause;
 }
 
-/* Returns whether a slot has been overdue for so long that its sample is lost. */
+/* Called when reading a slot fails. Returns whether it has failed for so long that the sample is lost. The
+   first call starts that time. */
 ZT__PRIVATE int zt__is_overdue(zt__slot *slot) {
     enum { LONGEST_NS = 20000000 };
     uint64_t now = zt__now_ns();
@@ -8576,7 +9206,7 @@ ZT__PRIVATE int zt__is_overdue(zt__slot *slot) {
 /* The device is lost. An ARMED or a PARTIAL slot owes no sample. */
 ZT__PRIVATE void zt__lose_to_device(zt__reading *reading) {
     if (reading->from == ZT__SLOT_PARTIAL) {
-        reading->slot->shows_end = 0; /* nothing is awaited any more */
+        reading->slot->shows_end = 0; /* its event is not awaited any more */
     } else if (reading->from != ZT__SLOT_ARMED) {
         zt__lose(reading, ZT_LOST_DEVICE);
         reading->is_unusable = 1;
@@ -8597,7 +9227,7 @@ ZT__PRIVATE void zt__read_reports(zt_profiler *profiler, zt__reading *reading) {
         reading->report = batch->report_count++;
         reading->times.list = slot->list->handle;
         reading->times.not_before_ns = slot->not_before_ns;
-        reading->times.is_kernel = slot->measurement != ZT__BY_COMMANDS;
+        reading->times.is_kernel = slot->measurement != ZT__SURROUNDING_COMMANDS;
         /* Atomic, because the list may run again without zt_execute. */
         if (slot->stamps && !reading->times.is_kernel) {
             reading->times.begin_ticks = zt__load(&slot->stamps[0]);
@@ -8624,6 +9254,7 @@ ZT__PRIVATE void zt__combine_stamps(const ze_kernel_timestamp_result_t *tiles, u
     uint64_t first = tiles[0].global.kernelStart;
     int64_t begin = 0, end = 0; /* ticks since `first` */
     uint32_t i;
+    mask &= UINT64_MAX >> 2; /* sums of two durations are below 2^63, whatever the time stamps are */
     for (i = 0; i < count; i++) {
         const ze_kernel_timestamp_data_t *tile = &tiles[i].global;
         uint64_t after = (tile->kernelStart - first) & mask;
@@ -8637,42 +9268,106 @@ ZT__PRIVATE void zt__combine_stamps(const ze_kernel_timestamp_result_t *tiles, u
     times->end_ticks = first + (uint64_t)end;
 }
 
-/* Reads the kernel time stamps of a slot's event. Returns NOT_READY if it has not signalled. */
-ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, zt__reading *reading) {
+/* Reads the kernel time stamps of an event. Returns NOT_READY if it has not signalled. */
+ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, ze_event_handle_t event,
+                                                zt__sample_times *times, const char **call) {
     ze_kernel_timestamp_result_t tiles[ZT__MAX_TILES];
-    ze_event_handle_t event = reading->slot->event;
     uint32_t count = profiler->tiles_stamped;
     ze_result_t result = ZE_RESULT_SUCCESS;
     memset(tiles, 0, sizeof tiles);
     if (count > 1) {
-        reading->call = "zeEventQueryTimestampsExp";
+        *call = "zeEventQueryTimestampsExp";
         result = profiler->driver.zeEventQueryTimestampsExp(event, profiler->device, &count, tiles);
+        count = count < profiler->tiles_stamped ? count : profiler->tiles_stamped;
     }
     if (profiler->tiles_stamped == 1 || (result == ZE_RESULT_SUCCESS && count == 0)) {
-        reading->call = "zeEventQueryKernelTimestamp";
+        *call = "zeEventQueryKernelTimestamp";
         result = zeEventQueryKernelTimestamp(event, tiles);
         count = 1;
     }
     if (result == ZE_RESULT_SUCCESS) {
-        zt__combine_stamps(tiles, count, profiler->kernel_tick_mask, &reading->times);
+        zt__combine_stamps(tiles, count, profiler->kernel_tick_mask, times);
     }
     return result;
+}
+
+/* Reads the time stamps of a launch from the event of the application that it signals. If the event had
+   signalled before the launch, it still has the old time stamps until its end changes. The begin was read
+   before the end and may be the old one, so both are then read again. */
+ZT__PRIVATE ze_result_t zt__query_kept_event(const zt_profiler *profiler, const zt__slot *slot,
+                                             ze_event_handle_t event, zt__sample_times *times,
+                                             const char **call) {
+    ze_result_t result = zt__query_kernel_stamps(profiler, event, times, call);
+    if (result != ZE_RESULT_SUCCESS || !slot->was_signalled) {
+        return result;
+    }
+    return times->end_ticks == slot->signalled_end ? ZE_RESULT_NOT_READY
+                                                   : zt__query_kernel_stamps(profiler, event, times, call);
 }
 
 /* Queries whether the device is done with the commands of a slot: SUCCESS or NOT_READY, or an error of
    `reading->call`. */
 ZT__PRIVATE ze_result_t zt__query_slot(const zt_profiler *profiler, zt__reading *reading) {
     zt__slot *slot = reading->slot;
-    if (slot->measurement == ZT__BY_COMMANDS) {
+    zt__sample_times *times = &reading->times;
+    /* Memory that a copy has not written yet has all bits set. */
+    int is_copied =
+        slot->stamps && zt__load(&slot->stamps[0]) != UINT64_MAX && zt__load(&slot->stamps[1]) != UINT64_MAX;
+    switch (slot->measurement) {
+    case ZT__SURROUNDING_COMMANDS:
         reading->call = "zeEventQueryStatus";
         return zeEventQueryStatus(slot->event);
+    case ZT__COPIED_STAMPS:
+        if (!is_copied) {
+            return ZE_RESULT_NOT_READY;
+        }
+        break;
+    case ZT__KEPT_EVENT_COPY:
+        times->begin_ticks = slot->stamps[0];
+        times->end_ticks = slot->stamps[1];
+        return is_copied ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+    case ZT__KEPT_EVENT_STAMPS:
+        if (slot->has_saved_stamps) {
+            times->begin_ticks = slot->saved_stamps[0];
+            times->end_ticks = slot->saved_stamps[1];
+            return ZE_RESULT_SUCCESS;
+        }
+        /* All executions are observed, and the event is read before each. So what has signalled it is the
+           last one. */
+        return reading->from == ZT__SLOT_PENDING && reading->kept
+                   ? zt__query_kept_event(profiler, slot, reading->kept, times, &reading->call)
+                   : ZE_RESULT_NOT_READY;
+    default:
+        break;
     }
-    /* Memory that the copy has not written yet has all bits set. */
-    if (slot->measurement == ZT__BY_COPIED_EVENT &&
-        (zt__load(&slot->stamps[0]) == UINT64_MAX || zt__load(&slot->stamps[1]) == UINT64_MAX)) {
-        return ZE_RESULT_NOT_READY;
+    return zt__query_kernel_stamps(profiler, slot->event, times, &reading->call);
+}
+
+/* Returns whether the time stamps of a launch that signals an event of the application cannot be read any
+   more. */
+ZT__PRIVATE int zt__has_lost_event(const zt__reading *reading) {
+    const zt__slot *slot = reading->slot;
+    if (reading->from != ZT__SLOT_PENDING) {
+        return 0;
     }
-    return zt__query_kernel_stamps(profiler, reading);
+    return slot->measurement == ZT__KEPT_EVENT_STAMPS
+               ? !reading->kept && !slot->has_saved_stamps
+               : slot->measurement == ZT__KEPT_EVENT_COPY && slot->was_signalled;
+}
+
+/* Prepares a slot for its next sample. On failure, `*call` is the call that failed. */
+ZT__PRIVATE ze_result_t zt__reset_slot(const zt__pass *pass, zt__slot *slot, const char **call) {
+    uint32_t i;
+    slot->overdue_since_ns = 0;
+    slot->spans_passes = 0;
+    slot->has_saved_stamps = slot->was_signalled = 0;
+    if (slot->measurement < ZT__KEPT_EVENT_STAMPS) {
+        return zt__reset_handles(pass, slot, call);
+    }
+    for (i = 0; i < ZT__STAMPS && slot->measurement == ZT__KEPT_EVENT_COPY; i++) {
+        zt__store(&slot->stamps[i], UINT64_MAX);
+    }
+    return ZE_RESULT_SUCCESS; /* its own event is not used */
 }
 
 /* Queries a slot, and reads its reports if it is ready. */
@@ -8681,6 +9376,10 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
     ze_result_t result;
     if (zt__is_device_lost(&profiler->diagnostics)) {
         zt__lose_to_device(reading);
+        return;
+    }
+    if (zt__has_lost_event(reading)) {
+        zt__lose(reading, ZT_LOST_EVENT);
         return;
     }
     result = zt__query_slot(profiler, reading);
@@ -8713,16 +9412,16 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
     }
 }
 
-/* Reads the slots of the batch, and resets those that are ready. Slots that follow one that is not ready are
-   not queried, unless the collection is thorough or they are over. If they may be ready before it, only those
-   that follow several are not. */
+/* Reads the slots of the batch, and resets those that are ready. A slot that is not ready ends the queries on
+   its list, except in a thorough collection and of slots that are over. Where slots may become ready out of
+   order, MOST_NOT_READY of them end the queries. */
 ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collection) {
-    enum { MOST_UNREADY = 32 };
+    enum { MOST_NOT_READY = 32 };
     zt__batch *batch = &profiler->batch;
     const zt__list *list = NULL;
     int is_blocked[ZT__SLOT_STATE_COUNT];
     uint64_t seen_ns;
-    uint32_t i, unready = 0;
+    uint32_t i, not_ready = 0;
     batch->report_count = 0;
     memset(is_blocked, 0, sizeof is_blocked);
     for (i = 0; i < batch->count; i++) {
@@ -8731,7 +9430,7 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
         if (slot->list != list) {
             list = slot->list;
             memset(is_blocked, 0, sizeof is_blocked);
-            unready = 0;
+            not_ready = 0;
         }
         reading->outcome = ZT__NOT_READY;
         if (reading->from == ZT__SLOT_PARTIAL && reading->is_finished) {
@@ -8739,15 +9438,13 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
         } else if (collection->thorough || reading->is_over || !is_blocked[reading->from]) {
             zt__read_slot(profiler, reading);
             if (reading->outcome == ZT__NOT_READY && !slot->overdue_since_ns) {
-                is_blocked[reading->from] |= !slot->is_unordered || ++unready == MOST_UNREADY;
+                is_blocked[reading->from] |= !slot->is_unordered || ++not_ready == MOST_NOT_READY;
             }
         }
         if (reading->outcome != ZT__NOT_READY && reading->outcome != ZT__NEVER_RAN && !reading->is_unusable &&
             !zt__is_device_lost(&profiler->diagnostics)) {
             const char *call;
-            ze_result_t result = zt__reset_handles(batch->pass, slot, &call);
-            slot->overdue_since_ns = 0;
-            slot->spans_passes = 0;
+            ze_result_t result = zt__reset_slot(batch->pass, slot, &call);
             slot->needs_reset = result != ZE_RESULT_SUCCESS;
             if (slot->needs_reset) {
                 reading->result = result;
@@ -8808,8 +9505,8 @@ ZT__PRIVATE void zt__calculate_group(zt_profiler *profiler, uint32_t g) {
 /* Combines the values of the tiles in a row into that of the whole root device. Times, clock cycles and flags
    are the largest of the tiles, because tiles run at the same time. Other sums are added. Means are weighted
    by the GPU time of the tiles. A metric that is not aggregated is that of the first tile. */
-ZT__PRIVATE double zt__sum_tiles(const zt_profiler *profiler, const zt__pass *pass, uint32_t metric,
-                                 const double *row) {
+ZT__PRIVATE double zt__combine_tiles(const zt_profiler *profiler, const zt__pass *pass, uint32_t metric,
+                                     const double *row) {
     static const char *const clocks[] = {"ns", "us", "ms", "s", "cycles"};
     const zt_metric *of = &profiler->metrics[metric];
     int takes_largest = of->aggregation == ZT_AGGREGATE_FLAG;
@@ -8848,7 +9545,7 @@ ZT__PRIVATE void zt__fill_row(const zt_profiler *profiler, zt__reading *reading,
     uint64_t ticks = (reading->times.end_ticks - reading->times.begin_ticks) & mask;
     double longest_ns;
     uint32_t g, m, tile, i;
-    for (i = 0; i < profiler->layout.column_count; i++) {
+    for (i = 0; i < profiler->row_length; i++) {
         row[i] = zt__nan();
     }
     for (g = 0; g < pass->group_count; g++) {
@@ -8864,11 +9561,13 @@ ZT__PRIVATE void zt__fill_row(const zt_profiler *profiler, zt__reading *reading,
         }
     }
     for (m = 0; m < profiler->metric_count && profiler->tile_count; m++) {
-        row[1 + m] = zt__sum_tiles(profiler, pass, m, row);
+        row[1 + m] = zt__combine_tiles(profiler, pass, m, row);
     }
     row[0] =
         pass->time_metric == UINT32_MAX ? (double)ticks * profiler->ns_per_tick : row[1 + pass->time_metric];
-    row[zt__pass_time_column(profiler, pass->index)] = row[0];
+    if (pass->index != ZT__TIMES_PASS) {
+        row[zt__pass_time_column(profiler, pass->index)] = row[0];
+    }
     for (i = 0; i < profiler->lost_flag_count; i++) {
         if (zt__is_positive(row[profiler->lost_flags[i].column])) {
             zt__lose(reading, profiler->lost_flags[i].cause);
@@ -8880,6 +9579,15 @@ ZT__PRIVATE void zt__fill_row(const zt_profiler *profiler, zt__reading *reading,
     if (reading->outcome == ZT__READ && row[0] > longest_ns) {
         zt__lose(reading, ZT_LOST_IMPLAUSIBLE);
     }
+}
+
+/* Returns 0 without memory. */
+ZT__PRIVATE int zt__make_room_for_samples(zt_profiler *profiler, zt__region_record *region,
+                                          const zt__pass *pass, uint32_t count) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    return zt__reserve_samples(allocator, &profiler->mutex, &profiler->times_layout, &region->times, count) &&
+           (pass->group_count == 0 ||
+            zt__reserve_samples(allocator, &profiler->mutex, &profiler->layout, &region->statistics, count));
 }
 
 /* Calculates the reports of the batch, and fills a row for each. */
@@ -8895,11 +9603,10 @@ ZT__PRIVATE void zt__calculate_batch(zt_profiler *profiler) {
     for (i = 0; i < batch->count; i++) {
         zt__reading *reading = &batch->readings[i];
         if (reading->outcome == ZT__READ) {
-            zt__fill_row(profiler, reading, batch->rows + (size_t)i * profiler->layout.column_count);
+            zt__fill_row(profiler, reading, batch->rows + (size_t)i * profiler->row_length);
         }
         if (reading->outcome == ZT__READ &&
-            !zt__reserve_samples(&profiler->config.allocator, &profiler->mutex, &profiler->layout,
-                                 &reading->slot->region->statistics, batch->count)) {
+            !zt__make_room_for_samples(profiler, reading->slot->region, batch->pass, batch->count)) {
             zt__lose(reading, ZT_DROPPED_NO_MEMORY);
         }
     }
@@ -8907,8 +9614,8 @@ ZT__PRIVATE void zt__calculate_batch(zt_profiler *profiler) {
 
 /* ---- counting -------------------------------------------------------------------------------------------- */
 
-/* Returns whether the list of a slot also ran without zt_execute. A list that has its handle since then says
-   nothing about it. With the mutex held. */
+/* Returns whether the list of a slot also ran without zt_execute. If that list was destroyed, the record may
+   already describe another list with its handle. With the mutex held. */
 ZT__PRIVATE int zt__ran_unobserved(const zt__slot *slot) {
     const zt__list *list = slot->list;
     return slot->number > list->destroyed_up_to ? list->state == ZT__LIST_UNOBSERVED
@@ -8944,12 +9651,29 @@ ZT__PRIVATE void zt__note_run(zt_profiler *profiler, zt__reading *reading) {
     }
 }
 
+/* Adds a sample to the statistics of its region. With the mutex held. */
+ZT__PRIVATE void zt__keep_figures(const zt_profiler *profiler, const zt__slot *slot, const double *row) {
+    zt__region_record *region = slot->region;
+    double times[ZT__TIME_COLUMNS];
+    times[0] = row[0];
+    memcpy(times + 1, row + zt__latency_column(profiler, 0), ZT_LATENCY_COUNT * sizeof *row);
+    zt__add_sample(&profiler->times_layout, &region->times, 0, times);
+    if (profiler->passes[slot->pass].group_count) {
+        zt__add_sample(&profiler->layout, &region->statistics, slot->pass, row);
+    }
+    if (slot->bytes) {
+        region->bytes += slot->bytes;
+        region->bytes_ns += row[0];
+    }
+}
+
 /* Counts the sample of a reading. With the mutex held. */
 ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, double *row) {
     zt__slot *slot = reading->slot;
     zt__path *path = slot->path;
     reading->region = slot->region;
-    /* Where executions overlap, the first may be read before the next begins, and then that is read, too. */
+    /* Executions that overlap are counted as overwritten. If one was read before the next began, that one is
+       read, too, and is not lost. */
     reading->is_late = reading->from == ZT__SLOT_ARMED && reading->has_signalled && slot->overwritten > 0 &&
                        !zt__ran_unobserved(slot);
     reading->is_announced |= reading->is_late;
@@ -8971,11 +9695,7 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
         if (profiler->sample_collected) {
             profiler->sample_collected(profiler, reading, row);
         }
-        zt__add_sample(&profiler->layout, &slot->region->statistics, slot->pass, row);
-        if (slot->bytes) {
-            slot->region->bytes += slot->bytes;
-            slot->region->bytes_ns += row[0];
-        }
+        zt__keep_figures(profiler, slot, row);
         if (!zt__is_nan(row[0])) {
             path->count++;
             path->time_ns += row[0];
@@ -8988,7 +9708,7 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
     }
 }
 
-/* With the mutex held. */
+/* Moves a slot that was read to its next state; see THE LIFE OF A SLOT. With the mutex held. */
 ZT__PRIVATE void zt__move_on(zt_profiler *profiler, const zt__reading *reading) {
     zt__slot *slot = reading->slot;
     /* `reading->is_over` is older than the query of the event. A slot that became over since then may have
@@ -9003,7 +9723,7 @@ ZT__PRIVATE void zt__move_on(zt_profiler *profiler, const zt__reading *reading) 
     } else if (slot->is_dropped && !is_over) {
         zt__move_slot(profiler, slot, ZT__SLOT_PARTIAL);
     } else if (reading->outcome == ZT__NEVER_RAN) {
-        /* If it was announced, that is taken back. */
+        /* From PENDING by way of RECORDED, which no longer counts its execution as begun. */
         zt__move_slot(profiler, slot, reading->from == ZT__SLOT_PENDING ? ZT__SLOT_RECORDED : reading->from);
         zt__unbind_slot(slot);
         zt__free_slot(profiler, slot);
@@ -9011,7 +9731,7 @@ ZT__PRIVATE void zt__move_on(zt_profiler *profiler, const zt__reading *reading) 
         zt__unbind_slot(slot);
         zt__free_slot(profiler, slot);
     } else {
-        /* The execution that was read had not ended when zt_execute was called. So the next is later. */
+        /* The next execution is submitted after the one that was read. */
         slot->not_before_ns = slot->submitted_ns;
         zt__move_slot(profiler, slot, ZT__SLOT_ARMED);
     }
@@ -9035,14 +9755,14 @@ ZT__PRIVATE void zt__deliver_batch(zt_profiler *profiler) {
                        reading->region->name);
         }
         if (reading->outcome == ZT__READ && profiler->config.sample) {
-            const double *row = batch->rows + (size_t)i * profiler->layout.column_count;
+            const double *row = batch->rows + (size_t)i * profiler->row_length;
             zt_sample sample;
             sample.name = reading->region->name;
             sample.region = reading->region->index;
             sample.metric_count = profiler->metric_count;
             sample.gpu_time_ns = row[0];
             sample.values = row + 1;
-            sample.pass = batch->pass->index;
+            sample.pass = batch->pass->index == ZT__TIMES_PASS ? 0 : batch->pass->index;
             profiler->config.sample(&sample, profiler->config.sample_user);
         }
     }
@@ -9096,7 +9816,7 @@ ZT__PRIVATE void zt__run_collection(zt_profiler *profiler, ze_command_list_handl
             zt__lock(&profiler->mutex);
             for (i = 0; i < batch->count; i++) {
                 zt__count_reading(profiler, &batch->readings[i],
-                                  batch->rows + (size_t)i * profiler->layout.column_count);
+                                  batch->rows + (size_t)i * profiler->row_length);
             }
             for (i = 0; i < batch->count; i++) {
                 zt__move_on(profiler, &batch->readings[i]);
@@ -9157,9 +9877,8 @@ ZT__PRIVATE void zt__try_collect(zt_profiler *profiler, int thorough) {
     }
 }
 
-/* Waits until a thorough collection that begins after this call has finished, or the deadline has passed.
-   This thread makes it, or with config.thread the library's. Returns 0 if there was none: the deadline came
-   first, or this is inside a function of the application. */
+/* Waits for a thorough collection that begins after this call. This thread makes it, or with config.thread
+   the library's. Returns 0 if the deadline passes first, or if this thread holds the collector. */
 ZT__PRIVATE int zt__collect_anew(zt_profiler *profiler, uint64_t deadline) {
     zt__wait wait = zt__wait_until(deadline);
     uint32_t before = zt__load(&profiler->collections);
@@ -9205,19 +9924,11 @@ ZT__PRIVATE int zt__awaits_samples(const zt_profiler *profiler) {
     return 0;
 }
 
-/* Returns the slot of a region that is not ended, or NULL. With the mutex held. */
-ZT__PRIVATE const zt__slot *zt__find_open_slot(const zt_profiler *profiler) {
-    const zt__list *list = profiler->state_counts[ZT__SLOT_OPEN] ? profiler->lists : NULL;
-    while (list && !list->innermost) {
-        list = list->next;
-    }
-    return list ? list->innermost : NULL;
-}
-
 /* Collects until nothing is on its way. Returns 0 if the deadline passes first. */
 ZT__PRIVATE int zt__collect_until(zt_profiler *profiler, uint64_t deadline) {
     zt__wait wait = zt__wait_until(deadline);
-    /* This also reads what ran without zt_execute, of which nothing is awaited. */
+    /* This also reads samples of executions without zt_execute, for which zt__awaits_samples does not wait.
+     */
     int awaits, is_current = zt__collect_anew(profiler, deadline);
     do {
         zt__try_collect(profiler, 1);
@@ -9241,7 +9952,7 @@ ZT__PRIVATE int zt__is_inside_callback(zt_profiler *profiler, const char *call) 
 ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
     void (*collect_hotspots)(zt_profiler *);
     const char *not_ended = NULL;
-    const zt__slot *open;
+    const zt__list *list;
     int is_complete = 1;
     if (!profiler || !profiler->device) {
         return ZE_RESULT_SUCCESS;
@@ -9263,8 +9974,11 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
     }
     if (timeout_ns && is_complete) {
         zt__lock(&profiler->mutex);
-        open = zt__find_open_slot(profiler);
-        not_ended = open ? open->region->name : NULL;
+        list = profiler->state_counts[ZT__SLOT_OPEN] ? profiler->lists : NULL;
+        while (list && !list->innermost) {
+            list = list->next;
+        }
+        not_ended = list ? list->innermost->region->name : NULL;
         zt__unlock(&profiler->mutex);
     }
     if (not_ended) {
@@ -9359,9 +10073,16 @@ ZT__PRIVATE int zt__note_begin(zt_profiler *profiler, zt__list *list, zt__list_s
     return list->over_up_to > over_before;
 }
 
+/* Returns the pass whose slots a region uses. With the mutex held. */
+ZT__PRIVATE zt__pass *zt__pass_to_measure(zt_profiler *profiler, int times_alone) {
+    int is_extra = times_alone && profiler->metric_count > 0;
+    return &profiler->passes[is_extra ? (uint32_t)ZT__TIMES_PASS : profiler->active_pass];
+}
+
 /* Returns a free slot, which it opens for a region on this path, or NULL. With the mutex held. */
-ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt__path *path) {
-    zt__slot *slot = zt__pop_free_slot(&profiler->passes[profiler->active_pass]);
+ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt__path *path,
+                                       int times_alone) {
+    zt__slot *slot = zt__pop_free_slot(zt__pass_to_measure(profiler, times_alone));
     if (!slot) {
         return NULL;
     }
@@ -9375,12 +10096,13 @@ ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt
     slot->list = list;
     slot->region = path->key.region;
     slot->is_dropped = slot->needs_reset = slot->shows_end = 0;
-    slot->measurement = ZT__BY_COMMANDS;
-    slot->is_unordered = 0;
+    slot->measurement = ZT__SURROUNDING_COMMANDS;
+    slot->is_unordered = slot->trails_event = 0;
+    slot->was_signalled = slot->has_saved_stamps = 0;
     slot->overwritten = 0;
     slot->bytes = 0;
-    /* What a recorded list records is submitted after its first region is begun: one look at the clock serves
-       all regions of a recording. Timelines show when each region was begun. */
+    /* A recording is submitted after its first region is begun, so the clock is read once for all regions of
+       it. Timelines show when each region was begun. */
     if (profiler->timeline || list->state == ZT__LIST_IMMEDIATE || list->state == ZT__LIST_UNKNOWN ||
         list->ended == list->over_up_to) {
         list->begun_ns = zt__now_ns();
@@ -9391,7 +10113,7 @@ ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt
 }
 
 /* Removes a slot from the open ones of its list. If regions inside it are still open, they overlap with it,
-   and the time outside of them is known neither for it nor for the region around it. With the mutex held. */
+   and the own time is known neither for it nor for the region around it. With the mutex held. */
 ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__slot *slot) {
     zt__slot **place = &slot->list->innermost;
     if (*place != slot) {
@@ -9404,9 +10126,10 @@ ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__slot *slot) {
     *place = slot->outer;
 }
 
-/* Collects when zt_begin finds no free slot. If this shows that slots of the list have run, they are over,
-   and collecting once more frees them. Returns whether there are free slots. No mutex is held. */
-ZT__PRIVATE int zt__free_slots_for(zt_profiler *profiler, zt__list *list, zt__list_state kind, int waits) {
+/* Collects because zt_begin has found no free slot. If this shows that slots of the list have run, they are
+   over, and the next collection frees them. Returns whether there are free slots. No mutex is held. */
+ZT__PRIVATE int zt__free_slots_for(zt_profiler *profiler, zt__list *list, zt__list_state kind,
+                                   int times_alone, int waits) {
     uint64_t deadline = zt__deadline(profiler->config.wait_timeout_ns);
     int has_free, more_are_over;
     do {
@@ -9416,7 +10139,7 @@ ZT__PRIVATE int zt__free_slots_for(zt_profiler *profiler, zt__list *list, zt__li
             zt__try_collect(profiler, 0);
         }
         zt__lock(&profiler->mutex);
-        has_free = profiler->passes[profiler->active_pass].first_free != NULL;
+        has_free = zt__pass_to_measure(profiler, times_alone)->first_free != NULL;
         more_are_over = zt__note_begin(profiler, list, kind);
         zt__unlock(&profiler->mutex);
     } while (!has_free && more_are_over);
@@ -9425,7 +10148,8 @@ ZT__PRIVATE int zt__free_slots_for(zt_profiler *profiler, zt__list *list, zt__li
 
 /* Provides free slots: collects, then makes more slots, and at config.max_slots waits for another collection.
    Returns ZT_CAUSE_COUNT, or the cause if there are still none. No mutex is held. */
-ZT__PRIVATE zt_cause zt__provide_slots(zt_profiler *profiler, zt__list *list, zt__list_state kind) {
+ZT__PRIVATE zt_cause zt__provide_slots(zt_profiler *profiler, zt__list *list, zt__list_state kind,
+                                       int times_alone) {
     static const char remedy[] = "No slots can be added now. Regions that find none are dropped.";
     enum { PAUSE_AFTER_FAILURE_NS = 100000000 };
     uint64_t now = zt__now_ns();
@@ -9433,12 +10157,12 @@ ZT__PRIVATE zt_cause zt__provide_slots(zt_profiler *profiler, zt__list *list, zt
     const char *call;
     int may_grow;
     ze_result_t result;
-    if (zt__free_slots_for(profiler, list, kind, 0)) {
+    if (zt__free_slots_for(profiler, list, kind, times_alone, 0)) {
         return ZT_CAUSE_COUNT;
     }
     zt__lock(&profiler->mutex);
     may_grow = now >= profiler->no_growth_until_ns;
-    pass = &profiler->passes[profiler->active_pass];
+    pass = zt__pass_to_measure(profiler, times_alone);
     zt__unlock(&profiler->mutex);
     if (!may_grow) {
         return ZT_DROPPED_NO_MEMORY;
@@ -9455,12 +10179,12 @@ ZT__PRIVATE zt_cause zt__provide_slots(zt_profiler *profiler, zt__list *list, zt
         return ZT_DROPPED_NO_MEMORY;
     }
     /* There are config.max_slots. */
-    return zt__free_slots_for(profiler, list, kind, 1) ? ZT_CAUSE_COUNT : ZT_DROPPED_NO_SLOT;
+    return zt__free_slots_for(profiler, list, kind, times_alone, 1) ? ZT_CAUSE_COUNT : ZT_DROPPED_NO_SLOT;
 }
 
 /* Opens a slot for a region. If there is none, returns NULL, and counts the region as dropped by `*cause`. */
 ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handle_t handle,
-                                    zt__list_state kind, const char *name, zt_cause *cause) {
+                                    zt__list_state kind, const char *name, int times_alone, zt_cause *cause) {
     enum { TRIES = 4 };
     zt__region_record *region;
     zt__path *path;
@@ -9479,17 +10203,18 @@ ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handl
         zt__note_begin(profiler, list, kind);
         *cause = ZT_CAUSE_COUNT;
         for (tries = 0; !slot && *cause == ZT_CAUSE_COUNT; tries++) {
-            /* Each time anew: what zt__provide_slots calls may begin and end regions on the list. */
+            /* Found again in each try: callbacks in zt__provide_slots may begin and end regions on the list.
+             */
             path = zt__find_or_add_path(profiler, list->innermost ? list->innermost->path : &profiler->root,
                                         region);
-            slot = path ? zt__acquire_slot(profiler, list, path) : NULL;
+            slot = path ? zt__acquire_slot(profiler, list, path, times_alone) : NULL;
             if (!path) {
                 *cause = ZT_DROPPED_NO_MEMORY;
             } else if (!slot && tries == TRIES) {
-                *cause = ZT_DROPPED_NO_SLOT; /* other threads have taken the new slots */
+                *cause = ZT_DROPPED_NO_SLOT; /* other threads have acquired the new slots */
             } else if (!slot) {
                 zt__unlock(&profiler->mutex);
-                *cause = zt__provide_slots(profiler, list, kind);
+                *cause = zt__provide_slots(profiler, list, kind, times_alone);
                 zt__lock(&profiler->mutex);
             }
         }
@@ -9531,8 +10256,8 @@ ZT__PRIVATE void zt__drop_open_slot(zt_profiler *profiler, zt__slot *slot, zt_ca
     }
 }
 
-/* Appends a time stamp of the device. If it has to wait for the work before it, appends a barrier first. On
-   failure, `*call` is the call that failed. */
+/* Appends a time stamp of the device. With `after_work`, a barrier before it makes it wait for earlier
+   commands. On failure, `*call` is the call that failed. */
 ZT__PRIVATE ze_result_t zt__append_stamp(ze_command_list_handle_t list, uint64_t *stamp, int after_work,
                                          ze_event_handle_t signal, int *has_commands, const char **call) {
     ze_result_t result = ZE_RESULT_SUCCESS;
@@ -9549,9 +10274,9 @@ ZT__PRIVATE ze_result_t zt__append_stamp(ze_command_list_handle_t list, uint64_t
     return result;
 }
 
-/* Completes what was appended for a region. Where the driver has refused a command, the event of the slot
-   shows when the device is done with those before it. The log function may destroy the list, so this comes
-   before the message. */
+/* Called after the begin or the end of a region was appended. If the driver has refused a command, appends a
+   barrier with the event of the slot, which shows when the device is done with the commands before it. The
+   message comes last, because the log function may destroy the list. */
 ZT__PRIVATE ze_result_t zt__complete_append(zt_profiler *profiler, zt__slot *slot,
                                             ze_command_list_handle_t list, ze_result_t result,
                                             const char *call, int has_commands) {
@@ -9563,26 +10288,10 @@ ZT__PRIVATE ze_result_t zt__complete_append(zt_profiler *profiler, zt__slot *slo
     return zt__check(&profiler->diagnostics, result, call, ZT__APPEND_REMEDY);
 }
 
-ZT__PRIVATE ze_result_t zt__append_begin(zt_profiler *profiler, zt__slot *slot, ze_command_list_handle_t list,
-                                         int *has_commands) {
-    const zt__pass *pass = &profiler->passes[slot->pass];
-    const char *call = NULL;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    uint32_t g;
-    for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
-        call = "zetCommandListAppendMetricQueryBegin";
-        result = zetCommandListAppendMetricQueryBegin(list, slot->queries[g]);
-        *has_commands |= result == ZE_RESULT_SUCCESS;
-    }
-    if (profiler->is_stamped && result == ZE_RESULT_SUCCESS) {
-        result = zt__append_stamp(list, &slot->stamps[0], pass->group_count == 0, NULL, has_commands, &call);
-    }
-    return zt__complete_append(profiler, slot, list, result, call, *has_commands);
-}
-
-/* Opens a region, without commands. If it is dropped, reports that, and `slot` is NULL. */
+/* Opens a region, without commands. With `times_alone`, it has no metrics. If it is dropped, reports that,
+   and `slot` is NULL. */
 ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_handle_t list,
-                                       zt__list_state kind, const char *name) {
+                                       zt__list_state kind, const char *name, int times_alone) {
     zt_region region = {NULL, 0, 0, 0};
     uint64_t states[ZT__SLOT_STATE_COUNT];
     zt__slot *slot;
@@ -9591,7 +10300,7 @@ ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_ha
         zt__drop_at_begin(profiler, ZT_DROPPED_DEVICE_LOST);
         return region;
     }
-    slot = zt__open_slot(profiler, list, kind, name, &cause);
+    slot = zt__open_slot(profiler, list, kind, name, times_alone, &cause);
     if (!slot && cause == ZT_DROPPED_NO_SLOT) {
         zt__count_states(profiler, states);
         zt__report(&profiler->diagnostics, NO_SLOT, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
@@ -9620,11 +10329,27 @@ ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_ha
 
 /* As zt_begin, on a list of this kind. */
 ZT__PRIVATE zt_region zt__begin_on(zt_profiler *profiler, ze_command_list_handle_t list, zt__list_state kind,
-                                   const char *name) {
-    zt_region region = zt__begin_region(profiler, list, kind, name);
+                                   const char *name, int times_alone) {
+    zt_region region = zt__begin_region(profiler, list, kind, name, times_alone);
     zt__slot *slot = (zt__slot *)region.slot;
+    const zt__pass *pass;
+    const char *call = NULL;
     int has_commands = 0;
-    if (slot && zt__append_begin(profiler, slot, list, &has_commands) != ZE_RESULT_SUCCESS) {
+    uint32_t g;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (!slot) {
+        return region;
+    }
+    pass = &profiler->passes[slot->pass];
+    for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
+        call = "zetCommandListAppendMetricQueryBegin";
+        result = zetCommandListAppendMetricQueryBegin(list, slot->queries[g]);
+        has_commands |= result == ZE_RESULT_SUCCESS;
+    }
+    if (slot->stamps && result == ZE_RESULT_SUCCESS) {
+        result = zt__append_stamp(list, &slot->stamps[0], pass->group_count == 0, NULL, &has_commands, &call);
+    }
+    if (zt__complete_append(profiler, slot, list, result, call, has_commands) != ZE_RESULT_SUCCESS) {
         zt__lock(&profiler->mutex);
         /* The log function may have released the list, which has dropped the region. */
         if (slot->state == ZT__SLOT_OPEN && zt__load(&slot->generation) == region.generation) {
@@ -9646,7 +10371,7 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
         zt__report_null_handle(&profiler->diagnostics, "zt_begin", "list");
         return none;
     }
-    return zt__begin_on(profiler, list, zt__query_list_kind(profiler, list), zt__shown_name(name));
+    return zt__begin_on(profiler, list, zt__query_list_kind(profiler, list), zt__shown_name(name), 0);
 }
 
 /* ---- ending ---------------------------------------------------------------------------------------------- */
@@ -9659,7 +10384,7 @@ ZT__PRIVATE ze_result_t zt__append_end(zt_profiler *profiler, zt__slot *slot) {
     ze_result_t result = ZE_RESULT_SUCCESS;
     int has_commands = 1;
     uint32_t g;
-    if (profiler->is_stamped) {
+    if (slot->stamps) {
         result = zt__append_stamp(list, &slot->stamps[1], 1, pass->group_count ? NULL : slot->event,
                                   &has_commands, &call);
     }
@@ -9685,7 +10410,7 @@ ZT__PRIVATE void zt__end(zt_region *region, int refused) {
     if (!zt__increment_if(&slot->generation, region->generation)) {
         return; /* it was dropped, or a copy of this zt_region has ended it */
     }
-    has_commands = slot->measurement == ZT__BY_COMMANDS;
+    has_commands = slot->measurement == ZT__SURROUNDING_COMMANDS;
     if (has_commands) {
         result = zt__append_end(profiler, slot);
     }
@@ -9701,7 +10426,7 @@ ZT__PRIVATE void zt__end(zt_region *region, int refused) {
             uint64_t append_ns = zt__now_ns() - slot->submitted_ns;
             slot->origin.append_ns = append_ns < UINT32_MAX ? (uint32_t)append_ns : UINT32_MAX;
         }
-        slot->spans_passes = slot->activation != profiler->activation;
+        slot->spans_passes = slot->activation != profiler->activation && slot->pass != ZT__TIMES_PASS;
         zt__leave_nesting(profiler, slot);
         zt__move_slot(profiler, slot, kind == ZT__LIST_IMMEDIATE ? ZT__SLOT_PENDING : ZT__SLOT_RECORDED);
         zt__bind_slot(slot);
@@ -9795,7 +10520,7 @@ ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t li
 
 ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list) {
     ze_result_t result;
-    if (!list) { /* some loaders look behind it */
+    if (!list) { /* some loaders dereference it */
         return zt__report_null_handle(zt__diagnostics_of(profiler), "zt_reset", "list");
     }
     result = zeCommandListReset(list);
@@ -9805,9 +10530,97 @@ ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list
     return result;
 }
 
+/* ---- events of the application that slots keep ----------------------------------------------------------- */
+
+/* Called before anything but its launch changes an event of the application that a slot keeps. If the launch
+   has signalled it, saves its time stamps. With `ends`, the slot no longer keeps the event, and the sample is
+   lost if no time stamps were saved. Returns whether the launch may still signal it. No mutex is held. */
+ZT__PRIVATE int zt__settle_kept_event(zt_profiler *profiler, zt__slot *slot, ze_event_handle_t event,
+                                      int ends) {
+    enum { LONGEST_NS = 1000000000 };
+    zt__wait wait = zt__wait_until(zt__deadline(LONGEST_NS));
+    zt__sample_times times;
+    ze_result_t result = ZE_RESULT_NOT_READY;
+    const char *call;
+    int is_queried = 0, goes_on, may_signal;
+    zt__lock(&profiler->mutex);
+    for (;;) {
+        /* No function of the application runs while slots are READING, so the wait is short. */
+        int is_read = slot->kept == event && slot->state == ZT__SLOT_READING;
+        int is_due = slot->kept == event && slot->state == ZT__SLOT_PENDING &&
+                     slot->measurement == ZT__KEPT_EVENT_STAMPS && !slot->has_saved_stamps;
+        if (!is_read && (!is_due || is_queried)) {
+            break;
+        }
+        zt__unlock(&profiler->mutex);
+        if (is_due) {
+            ZT__INTERNAL(result = zt__query_kept_event(profiler, slot, event, &times, &call));
+            is_queried = 1;
+        }
+        goes_on = is_due || zt__wait_again(&wait);
+        zt__lock(&profiler->mutex);
+        if (!goes_on) {
+            break;
+        }
+    }
+    may_signal = slot->kept == event && !slot->has_saved_stamps && slot->state != ZT__SLOT_FREE;
+    if (may_signal && slot->state == ZT__SLOT_PENDING && result == ZE_RESULT_SUCCESS) {
+        slot->saved_stamps[0] = times.begin_ticks;
+        slot->saved_stamps[1] = times.end_ticks;
+        slot->has_saved_stamps = 1;
+        may_signal = 0;
+    }
+    if (slot->kept == event &&
+        (ends || (slot->has_saved_stamps && slot->list->state == ZT__LIST_IMMEDIATE))) {
+        slot->kept = NULL;
+    }
+    zt__unlock(&profiler->mutex);
+    return may_signal;
+}
+
+/* Called before a list is executed: queries which of the events that its slots keep have signalled already,
+   and with which time stamps. */
+ZT__PRIVATE void zt__query_kept_events(zt_profiler *profiler, ze_command_list_handle_t handle) {
+    zt__slot *slots[ZT__BATCH], *slot;
+    ze_event_handle_t events[ZT__BATCH];
+    uint64_t done = 0;
+    uint32_t i, count;
+    do {
+        const zt__list *list;
+        count = 0;
+        zt__lock(&profiler->mutex);
+        list = zt__find_list(profiler, handle);
+        for (slot = list && list->keeps_events ? list->first : NULL; slot && count < ZT__BATCH;
+             slot = slot->next) {
+            if (slot->kept && slot->number > done && !zt__is_over(slot)) {
+                slots[count] = slot;
+                events[count++] = slot->kept;
+                done = slot->number;
+            }
+        }
+        zt__unlock(&profiler->mutex);
+        for (i = 0; i < count; i++) {
+            zt__sample_times times;
+            const char *call;
+            ze_result_t result;
+            ZT__INTERNAL(result = zt__query_kernel_stamps(profiler, events[i], &times, &call));
+            zt__lock(&profiler->mutex);
+            if (slots[i]->kept == events[i] &&
+                (slots[i]->state == ZT__SLOT_RECORDED || slots[i]->state == ZT__SLOT_ARMED)) {
+                slots[i]->was_signalled = result != ZE_RESULT_NOT_READY;
+                slots[i]->signalled_end = times.end_ticks;
+                if (slots[i]->was_signalled && (result != ZE_RESULT_SUCCESS || profiler->tiles_stamped > 1)) {
+                    slots[i]->kept = NULL; /* its new time stamps cannot be told from the old ones */
+                }
+            }
+            zt__unlock(&profiler->mutex);
+        }
+    } while (count == ZT__BATCH);
+}
+
 /* ---- execution ------------------------------------------------------------------------------------------- */
 
-/* Returns whether a list has regions that are on their way, or that an execution without zt_execute has left.
+/* Returns whether a list has regions that are on their way, or samples of an execution without zt_execute.
    Such an execution has signalled the event of the last slot, since that ends after all others. If the list
    was reset and recorded anew since then, the last slot is new, and the first one may be of the old
    recording: so its event is queried, too, unless it is known to have run. No mutex is held. */
@@ -9822,7 +10635,7 @@ ZT__PRIVATE int zt__has_unread_regions(zt_profiler *profiler, ze_command_list_ha
     has_unread = list && (zt__is_on_its_way(list) || zt__awaits_ends(list));
     for (slot = list ? list->first : NULL; slot && !has_unread; slot = slot->next) {
         if ((slot->state == ZT__SLOT_RECORDED || slot->state == ZT__SLOT_ARMED || zt__shows_end(slot)) &&
-            !zt__is_over(slot)) {
+            !zt__is_over(slot) && slot->measurement < ZT__KEPT_EVENT_STAMPS) {
             first = first ? first : slot;
             last = slot;
         }
@@ -9840,12 +10653,28 @@ ZT__PRIVATE int zt__has_unread_regions(zt_profiler *profiler, ze_command_list_ha
     return has_unread;
 }
 
-/* Returns whether a list has a slot that the next collection resets. */
-ZT__PRIVATE int zt__has_unreset_slot(zt_profiler *profiler, ze_command_list_handle_t handle) {
+/* Reads the samples of earlier executions of a list. With `waits`, waits for them until the deadline; else
+   waits only for other threads that collect. Also resets slots of the list that are PARTIAL and finished. */
+ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t handle, uint64_t deadline,
+                                 int waits) {
+    int has_unread = zt__has_unread_regions(profiler, handle);
     const zt__list *list;
     const zt__slot *slot = NULL;
+    zt__wait wait = zt__wait_until(deadline);
+    while (has_unread) {
+        if (zt__begin_collecting(profiler, 1)) {
+            zt__run_collection(profiler, handle, 1);
+            zt__unlock_timed(&profiler->collector);
+        } else if (!waits) {
+            zt__collect_anew(profiler, deadline);
+        }
+        has_unread = zt__has_unread_regions(profiler, handle);
+        if (has_unread && (!waits || !zt__wait_again(&wait))) {
+            break;
+        }
+    }
     zt__lock(&profiler->mutex);
-    if (profiler->state_counts[ZT__SLOT_PARTIAL]) {
+    if (!has_unread && profiler->state_counts[ZT__SLOT_PARTIAL]) {
         list = zt__find_list(profiler, handle);
         slot = list ? list->first : NULL;
     }
@@ -9853,24 +10682,7 @@ ZT__PRIVATE int zt__has_unreset_slot(zt_profiler *profiler, ze_command_list_hand
         slot = slot->next;
     }
     zt__unlock(&profiler->mutex);
-    return slot != NULL;
-}
-
-/* Waits for the samples of earlier executions of a list and reads them, until the deadline. */
-ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t handle, uint64_t deadline) {
-    int has_unread = zt__has_unread_regions(profiler, handle);
-    zt__wait wait = zt__wait_until(deadline);
-    while (has_unread) {
-        if (zt__begin_collecting(profiler, 1)) {
-            zt__run_collection(profiler, handle, 1);
-            zt__unlock_timed(&profiler->collector);
-        }
-        has_unread = zt__has_unread_regions(profiler, handle);
-        if (has_unread && !zt__wait_again(&wait)) {
-            break;
-        }
-    }
-    if (!has_unread && zt__has_unreset_slot(profiler, handle)) {
+    if (slot) {
         zt__collect_anew(profiler, deadline);
     }
 }
@@ -9901,7 +10713,8 @@ ZT__PRIVATE void zt__lock_unread_lists(zt_profiler *profiler, uint32_t count,
     } while (is_read && goes_on);
 }
 
-/* Returns why an execution loses a sample of a slot that is neither RECORDED nor ARMED before. */
+/* Returns the cause by which an execution loses the sample of a slot that it finds neither RECORDED nor
+   ARMED. */
 ZT__PRIVATE zt_cause zt__loss_by_execution(zt__slot_state state) {
     return state == ZT__SLOT_RETIRED || state == ZT__SLOT_PARTIAL ? ZT_LOST_READ_FAILED : ZT_LOST_OVERWRITTEN;
 }
@@ -9971,34 +10784,42 @@ ZT__PRIVATE int zt__overlaps_on(zt_profiler *profiler, ze_command_queue_handle_t
     return found;
 }
 
-/* If executions of a list have overlapped, finds out whether all have ended: their queue is then idle. What
-   they have left is read, and the next execution is measured. */
-ZT__PRIVATE void zt__end_overlap(zt_profiler *profiler, ze_command_queue_handle_t queue,
-                                 ze_command_list_handle_t handle) {
+/* Called when a queue has been seen to be idle after the last execution on it: executions of lists that have
+   overlapped there have ended, and the samples that are read next are those of the last one. */
+ZT__PRIVATE void zt__note_idle_queue(zt_profiler *profiler, ze_command_queue_handle_t queue) {
     zt__list *list;
-    ze_result_t result;
-    int is_read = 0;
-    if (!zt__overlaps_on(profiler, queue, handle)) {
-        return;
-    }
-    ZT__INTERNAL(result = zeCommandQueueSynchronize(queue, 0));
-    if (result == ZE_RESULT_SUCCESS && zt__begin_collecting(profiler, 1)) {
-        zt__run_collection(profiler, handle, 1);
-        zt__unlock_timed(&profiler->collector);
-        is_read = 1;
-    }
     zt__lock(&profiler->mutex);
-    list = is_read ? zt__find_list(profiler, handle) : NULL;
-    if (list && list->queue == queue && !zt__is_on_its_way(list)) {
-        list->overlaps = 0;
+    for (list = profiler->lists; list; list = list->next) {
+        if (list->overlaps && list->queue == queue && list->state == ZT__LIST_OBSERVED) {
+            list->overlaps = 0;
+        }
     }
     zt__unlock(&profiler->mutex);
 }
 
+/* If executions of a list have overlapped and all have ended, reads the samples of the last one. */
+ZT__PRIVATE void zt__end_overlap(zt_profiler *profiler, ze_command_queue_handle_t queue,
+                                 ze_command_list_handle_t handle) {
+    ze_result_t result;
+    if (!zt__overlaps_on(profiler, queue, handle)) {
+        return;
+    }
+    ZT__INTERNAL(result = zeCommandQueueSynchronize(queue, 0));
+    if (result != ZE_RESULT_SUCCESS) {
+        return;
+    }
+    zt__note_idle_queue(profiler, queue);
+    if (zt__begin_collecting(profiler, 1)) {
+        zt__run_collection(profiler, handle, 1);
+        zt__unlock_timed(&profiler->collector);
+    }
+}
+
 /* Prepares for an execution by zt_execute, or one that a tracer sees: reads the samples of the last execution
-   before this one overwrites them, and moves the slots to PENDING. `queue` is NULL if it is not known. */
+   before this one overwrites them, and moves the slots to PENDING. `queue` is NULL if it is not known. With
+   `waits`, samples that are on their way are waited for. */
 ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
-                                      const ze_command_list_handle_t *lists) {
+                                      const ze_command_list_handle_t *lists, int waits) {
     uint64_t now, deadline = zt__deadline(profiler->config.wait_timeout_ns);
     uint32_t i;
     zt__list *list;
@@ -10015,8 +10836,9 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_ha
         return;
     }
     for (i = 0; i < count; i++) {
-        zt__finish_list(profiler, lists[i], deadline);
+        zt__finish_list(profiler, lists[i], deadline, waits);
         zt__end_overlap(profiler, queue, lists[i]);
+        zt__query_kept_events(profiler, lists[i]);
     }
     zt__lock_unread_lists(profiler, count, lists);
     now = zt__now_ns();
@@ -10089,7 +10911,7 @@ ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, uint32_t count,
     }
 }
 
-/* Returns how many lists there are before the first one that is named a second time. */
+/* Returns how many lists come before the first one that is a repetition. */
 ZT__PRIVATE uint32_t zt__count_distinct(const ze_command_list_handle_t *lists, uint32_t count) {
     uint32_t end, i;
     for (end = 1; end < count; end++) {
@@ -10105,14 +10927,14 @@ ZT__PRIVATE uint32_t zt__count_distinct(const ze_command_list_handle_t *lists, u
 /* The profiler for which this thread is inside zt_execute: the tracer ignores that execution. */
 static ZT__THREAD_LOCAL const zt_profiler *zt__executing_for;
 
-/* Executes lists of which none is named twice, and announces that to the collector. */
+/* Executes lists, none of which is named twice, and moves their slots to PENDING. */
 ZT__PRIVATE ze_result_t zt__execute_measured(zt_profiler *profiler, ze_command_queue_handle_t queue,
                                              uint32_t count, ze_command_list_handle_t *lists,
                                              ze_fence_handle_t fence) {
     const zt_profiler *outer = zt__executing_for; /* a hook may execute lists inside of an execution */
     int wakes_thread;
     ze_result_t result;
-    zt__before_execution(profiler, queue, count, lists);
+    zt__before_execution(profiler, queue, count, lists, 1);
     zt__executing_for = profiler;
     result = zeCommandQueueExecuteCommandLists(queue, count, lists, fence);
     zt__executing_for = outer;
@@ -10137,7 +10959,7 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
     const zt_profiler *outer = zt__executing_for;
     uint32_t first = 0, part;
     ze_result_t result;
-    /* Some loaders look behind these before any driver can refuse them. */
+    /* Some loaders dereference these before any driver can refuse them. */
     if (profiler && !queue) {
         return zt__report_null_handle(&profiler->diagnostics, "zt_execute", "queue");
     }
@@ -10162,30 +10984,9 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
 
 /* ---- names of lists -------------------------------------------------------------------------------------- */
 
-/* Returns the profiler's copy of a name, or NULL without memory, or if there are too many. The mutex is held,
-   and unlocked while memory is allocated. */
-ZT__PRIVATE const char *zt__find_or_add_list_name(zt_profiler *profiler, const char *name) {
-    enum { MOST_NAMES = 65536 };
-    size_t length = strlen(name);
-    char *made, *found = (char *)zt__map_find(&profiler->list_names, name, length);
-    if (found) {
-        return found;
-    }
-    made = (char *)zt__allocate_unlocked(profiler, length + 1, 1);
-    if (made && zt__map_make_room(&profiler->list_names, &profiler->config.allocator, &profiler->mutex)) {
-        found = (char *)zt__map_find(&profiler->list_names, name, length); /* added meanwhile */
-        if (!found && profiler->list_names.count < MOST_NAMES) {
-            found = (char *)memcpy(made, name, length);
-            made = NULL;
-            zt__map_add(&profiler->list_names, found, length, found);
-        }
-    }
-    zt__free_unlocked(profiler, made);
-    return found;
-}
-
 ZT_API ze_result_t zt_name_list(zt_profiler *profiler, ze_command_list_handle_t handle, const char *name) {
-    const char *copy = NULL;
+    enum { MOST_NAMES = 65536 };
+    char *copy = NULL, *made = NULL; /* the profiler's copy of the name, and a new one */
     zt__list *list;
     int is_named = name && *name;
     if (!profiler || !profiler->device) {
@@ -10196,7 +10997,21 @@ ZT_API ze_result_t zt_name_list(zt_profiler *profiler, ze_command_list_handle_t 
     }
     zt__lock(&profiler->mutex);
     if (is_named) {
-        copy = zt__find_or_add_list_name(profiler, name);
+        copy = (char *)zt__map_find(&profiler->list_names, name, strlen(name));
+    }
+    if (is_named && !copy) {
+        made = (char *)zt__allocate_unlocked(profiler, strlen(name) + 1, 1);
+    }
+    if (made && zt__map_make_room(&profiler->list_names, &profiler->config.allocator, &profiler->mutex)) {
+        copy = (char *)zt__map_find(&profiler->list_names, name, strlen(name)); /* added meanwhile */
+        if (!copy && profiler->list_names.count < MOST_NAMES) {
+            copy = strcpy(made, name);
+            made = NULL;
+            zt__map_add(&profiler->list_names, copy, strlen(copy), copy);
+        }
+    }
+    if (made) {
+        zt__free_unlocked(profiler, made);
     }
     list = zt__find_list(profiler, handle);
     if (copy && !list) {
@@ -10429,17 +11244,17 @@ ZT__PRIVATE uint64_t zt__collected(const zt_profiler *profiler, const zt__statis
     return collected;
 }
 
-/* Returns room for the kept values of so many columns of a region, with the mutex locked, so that they fit
+/* Returns room for the kept values of so many columns of statistics, with the mutex locked, so that they fit
    until it is unlocked. Each call allocates it, because several threads may call at once. Returns NULL if no
    values are kept, or without memory: then there are no quantiles. */
-ZT__PRIVATE double *zt__lock_with_room(zt_profiler *profiler, const zt__region_record *record,
+ZT__PRIVATE double *zt__lock_with_room(zt_profiler *profiler, const zt__statistics *statistics,
                                        uint32_t columns) {
     const zt_allocator *allocator = &profiler->config.allocator;
     double *values = NULL;
     uint32_t room = 0;
     zt__lock(&profiler->mutex);
-    while (record->statistics.kept > room) {
-        room = record->statistics.capacity;
+    while (statistics->kept > room) {
+        room = statistics->capacity;
         zt__unlock(&profiler->mutex);
         zt__free(allocator, values);
         values = (double *)zt__allocate(allocator, room, columns * sizeof *values);
@@ -10497,7 +11312,7 @@ ZT__PRIVATE uint32_t zt__find_differences(const zt_profiler *profiler, const zt_
 /* Returns the time of the samples on a path that is outside of regions inside it, or NaN if that is not
    known. Stores in `estimate`, unless that is NULL, the time outside of those samples inside that were
    collected. The mutex is held. */
-ZT__PRIVATE double zt__own_time(const zt__path *path, double *estimate) {
+ZT__PRIVATE double zt__get_own_time(const zt__path *path, double *estimate) {
     double own_ns = path->time_ns;
     uint64_t missing = path->inner ? path->missing : 0;
     const zt__path *inner;
@@ -10519,7 +11334,7 @@ ZT__PRIVATE void zt__add_paths(const zt_profiler *profiler, const zt__region_rec
     int is_same = 1;
     info->own_ns = info->total_ns = 0;
     for (path = record->paths; path; path = path->next) {
-        info->own_ns += zt__own_time(path, NULL);
+        info->own_ns += zt__get_own_time(path, NULL);
         if (!path->is_repeated) {
             info->total_ns += path->time_ns;
         } else if (path->outlives_outer) {
@@ -10570,7 +11385,7 @@ ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_pa
         info->parent = found->depth > 1 ? found->key.outer->index : UINT32_MAX;
         info->count = found->count;
         info->total_ns = found->time_ns;
-        info->own_ns = zt__own_time(found, NULL);
+        info->own_ns = zt__get_own_time(found, NULL);
     }
     zt__unlock(&locked->mutex);
     return found ? ZE_RESULT_SUCCESS : zt__report_index(profiler, "zt_get_path", "path", path);
@@ -10581,8 +11396,8 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     const zt__region_record *record;
     ze_result_t result;
     zt_stats pass_times[ZT__MAX_PASSES];
-    uint32_t pass, kept[ZT__MAX_PASSES], all_kept = 0;
-    double *values, *next;
+    uint32_t pass, kept = 0;
+    double *values;
     if (info) {
         memset(info, 0, sizeof *info);
         info->name = "";
@@ -10594,52 +11409,49 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     if (!record) {
         return result;
     }
-    memset(pass_times, 0, sizeof pass_times);
-    next = values = zt__lock_with_room(locked, record, profiler->pass_count);
+    values = zt__lock_with_room(locked, &record->times, 1);
     info->name = record->name;
     info->lost = record->lost;
     info->dropped = record->dropped;
-    info->count = zt__collected(profiler, &record->statistics);
+    info->count = zt__collected(profiler, &record->times);
+    info->with_metrics = zt__collected(profiler, &record->statistics);
     zt__add_paths(profiler, record, info);
     zt__add_bytes(record, info);
-    zt__get_moments(&profiler->layout, &record->statistics, 0, &info->time_ns);
-    for (pass = 0; pass < profiler->pass_count; pass++) {
-        uint32_t column = zt__pass_time_column(profiler, pass);
-        zt__get_moments(&profiler->layout, &record->statistics, column, &pass_times[pass]);
-        if (values) {
-            kept[pass] = zt__copy_column(&profiler->layout, &record->statistics, column, values + all_kept);
-            all_kept += kept[pass];
-        }
+    zt__get_moments(&profiler->times_layout, &record->times, 0, &info->time_ns);
+    if (values) {
+        kept = zt__copy_column(&profiler->times_layout, &record->times, 0, values);
     }
     zt__unlock(&locked->mutex);
-    for (pass = 0; values && pass < profiler->pass_count; pass++) {
-        zt__add_quantiles(&profiler->layout, 0, next, kept[pass], &pass_times[pass]);
-        next += kept[pass];
-    }
-    info->differs = zt__find_differences(profiler, pass_times);
-    zt__add_quantiles(&profiler->layout, 0, values, all_kept, &info->time_ns);
+    zt__add_quantiles(&profiler->times_layout, 0, values, kept, &info->time_ns);
     zt__free(&profiler->config.allocator, values);
+    for (pass = 0; pass < profiler->pass_count && profiler->pass_count > 1; pass++) {
+        zt_get_pass(profiler, region, pass, &pass_times[pass]);
+    }
+    info->differs = profiler->pass_count > 1 ? zt__find_differences(profiler, pass_times) : 0;
     return result;
 }
 
-/* Gets the statistics of one column. Without memory, median and 95th percentile are NaN. */
+/* Gets the statistics of one column of a layout of the profiler. Without memory, median and 95th percentile
+   are NaN. */
 ZT__PRIVATE ze_result_t zt__get_column(const zt_profiler *profiler, const char *call, uint32_t region,
-                                       uint32_t column, zt_stats *stats) {
+                                       const zt__sample_layout *layout, uint32_t column, zt_stats *stats) {
     zt_profiler *locked = zt__mutable(profiler);
     ze_result_t result;
     const zt__region_record *record = zt__get_record(profiler, call, region, "stats", stats, &result);
+    const zt__statistics *statistics;
     uint32_t kept = 0;
     double *values;
     if (!record) {
         return result;
     }
-    values = zt__lock_with_room(locked, record, 1);
-    zt__get_moments(&profiler->layout, &record->statistics, column, stats);
+    statistics = layout == &profiler->times_layout ? &record->times : &record->statistics;
+    values = zt__lock_with_room(locked, statistics, 1);
+    zt__get_moments(layout, statistics, column, stats);
     if (values) {
-        kept = zt__copy_column(&profiler->layout, &record->statistics, column, values);
+        kept = zt__copy_column(layout, statistics, column, values);
     }
     zt__unlock(&locked->mutex);
-    zt__add_quantiles(&profiler->layout, column, values, kept, stats);
+    zt__add_quantiles(layout, column, values, kept, stats);
     zt__free(&profiler->config.allocator, values);
     return result;
 }
@@ -10652,7 +11464,7 @@ ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, ui
     if (!profiler || metric >= profiler->metric_count) {
         return zt__report_index(profiler, "zt_get_stats", "metric", metric);
     }
-    return zt__get_column(profiler, "zt_get_stats", region, metric + 1, stats);
+    return zt__get_column(profiler, "zt_get_stats", region, &profiler->layout, metric + 1, stats);
 }
 
 ZT_API ze_result_t zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass,
@@ -10663,7 +11475,11 @@ ZT_API ze_result_t zt_get_pass(const zt_profiler *profiler, uint32_t region, uin
     if (!profiler || pass >= profiler->pass_count) {
         return zt__report_index(profiler, "zt_get_pass", "pass", pass);
     }
-    return zt__get_column(profiler, "zt_get_pass", region, zt__pass_time_column(profiler, pass), time_ns);
+    if (profiler->metric_count == 0) {
+        return zt__get_column(profiler, "zt_get_pass", region, &profiler->times_layout, 0, time_ns);
+    }
+    return zt__get_column(profiler, "zt_get_pass", region, &profiler->layout,
+                          zt__pass_time_column(profiler, pass), time_ns);
 }
 
 ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
@@ -10677,8 +11493,8 @@ ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t regio
     if (tile >= profiler->tile_count) {
         return zt__report_index(profiler, "zt_get_tile_stats", "tile", tile);
     }
-    return zt__get_column(profiler, "zt_get_tile_stats", region, zt__tile_column(profiler, tile, metric),
-                          stats);
+    return zt__get_column(profiler, "zt_get_tile_stats", region, &profiler->layout,
+                          zt__tile_column(profiler, tile, metric), stats);
 }
 
 /* Removes figures of the launch latency that are smaller than its error: they may as well be 0. */
@@ -10710,8 +11526,8 @@ ZT_API ze_result_t zt_get_latency(const zt_profiler *profiler, uint32_t region, 
         return zt__report(&locked->diagnostics, BAD_LATENCY, ZE_RESULT_ERROR_INVALID_ENUMERATION,
                           (int)latency);
     }
-    result = zt__get_column(profiler, "zt_get_latency", region,
-                            zt__latency_column(profiler, (uint32_t)latency), stats);
+    result = zt__get_column(profiler, "zt_get_latency", region, &profiler->times_layout,
+                            1 + (uint32_t)latency, stats);
     if (result == ZE_RESULT_SUCCESS && latency == ZT_LATENCY_LAUNCH) {
         zt__lock(&locked->mutex);
         error_ns = profiler->regions[region]->launch_error_ns;
@@ -10746,15 +11562,14 @@ ZT__PRIVATE const zt__region_record *zt__record_at(zt_profiler *profiler, uint32
     return record;
 }
 
-/* Copies the statistics of a region, all of one moment. The copy is freed with zt__free_statistics. Returns 0
-   without memory. */
-ZT__PRIVATE int zt__copy_statistics(zt_profiler *profiler, const zt__region_record *record,
-                                    zt__statistics *copy) {
+/* Copies statistics with this layout, all of one moment. The copy is freed with zt__free_statistics. Returns
+   0 without memory. */
+ZT__PRIVATE int zt__copy_statistics(zt_profiler *profiler, const zt__sample_layout *layout,
+                                    const zt__statistics *from, zt__statistics *copy) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    const zt__statistics *from = &record->statistics;
-    uint32_t columns = profiler->layout.column_count;
+    uint32_t columns = layout->column_count;
     zt__moments *moments = (zt__moments *)zt__allocate(allocator, columns, sizeof *moments);
-    double *rows = zt__lock_with_room(profiler, record, columns);
+    double *rows = zt__lock_with_room(profiler, from, columns);
     int has_room = moments && (rows || from->kept == 0);
     memset(copy, 0, sizeof *copy);
     if (has_room && from->moments) {
@@ -10837,7 +11652,7 @@ ZT__PRIVATE const char *zt__find_mismatch(const zt_profiler *a, const zt_profile
 typedef struct zt__merged_region {
     zt__region_record *into;
     const zt__region_record *from;
-    zt__statistics statistics; /* copies of those of `from` */
+    zt__statistics times, statistics; /* copies of those of `from` */
     uint64_t lost, dropped, bytes;
     double bytes_ns, launch_error_ns;
 } zt__merged_region;
@@ -10848,34 +11663,37 @@ typedef struct zt__merged_path {
     zt__path from;
 } zt__merged_path;
 
+/* Makes room in `to`, which is of the profiler `into`, for the statistics that are added. Returns 0 without
+   memory. */
+ZT__PRIVATE int zt__prepare_statistics(zt_profiler *into, const zt__sample_layout *layout, zt__statistics *to,
+                                       const zt__statistics *added) {
+    uint64_t samples = zt__samples_per_pass(added), rows;
+    if (!added->moments) { /* there are no samples */
+        return 1;
+    }
+    if (!zt__reserve_samples(&into->config.allocator, &into->mutex, layout, to,
+                             samples < UINT32_MAX ? (uint32_t)samples : UINT32_MAX)) {
+        return 0;
+    }
+    /* This also succeeds without memory for rows, but then rows that are kept now would be lost. */
+    rows = (uint64_t)to->kept + added->kept;
+    return to->capacity >= (rows < layout->row_limit ? rows : layout->row_limit);
+}
+
 /* Copies the statistics of a region, and makes room for them in `into`, whose collector is held, so that
    nobody else writes its statistics. Returns 0 without memory. */
 ZT__PRIVATE int zt__prepare_region(zt_profiler *into, zt_profiler *from, zt__merged_region *merged) {
-    uint64_t samples, rows;
     zt_cause cause;
-    if (!zt__copy_statistics(from, merged->from, &merged->statistics)) {
+    if (!zt__copy_statistics(from, &from->times_layout, &merged->from->times, &merged->times) ||
+        !zt__copy_statistics(from, &from->layout, &merged->from->statistics, &merged->statistics)) {
         return 0;
     }
     zt__lock(&into->mutex);
     merged->into = zt__find_or_add_region(into, merged->from->name, &cause);
     zt__unlock(&into->mutex);
-    if (!merged->into) {
-        return 0;
-    }
-    if (!merged->statistics.moments) { /* it has no samples */
-        return 1;
-    }
-    samples = zt__samples_per_pass(&merged->statistics);
-    if (!zt__reserve_samples(&into->config.allocator, &into->mutex, &into->layout, &merged->into->statistics,
-                             samples < UINT32_MAX ? (uint32_t)samples : UINT32_MAX)) {
-        return 0;
-    }
-    /* This also succeeds without memory for rows, but then rows that are kept now would be lost. */
-    rows = (uint64_t)merged->into->statistics.kept + merged->statistics.kept;
-    if (rows > into->layout.row_limit) {
-        rows = into->layout.row_limit;
-    }
-    return merged->into->statistics.capacity >= rows;
+    return merged->into &&
+           zt__prepare_statistics(into, &into->times_layout, &merged->into->times, &merged->times) &&
+           zt__prepare_statistics(into, &into->layout, &merged->into->statistics, &merged->statistics);
 }
 
 /* What zt_merge adds to a profiler, and where. */
@@ -10958,8 +11776,9 @@ ZT__PRIVATE void zt__apply_merge(const zt__merge *merge) {
     zt__unlock(&from->mutex);
     for (i = 0; i < count; i++) {
         const zt__merged_region *merged = &regions[i];
-        uint64_t collected = zt__collected(into, &merged->statistics);
+        uint64_t collected = zt__collected(into, &merged->times);
         zt__lock(&into->mutex);
+        zt__merge_statistics(&into->times_layout, &merged->into->times, &merged->times);
         zt__merge_statistics(&into->layout, &merged->into->statistics, &merged->statistics);
         merged->into->lost += merged->lost;
         merged->into->dropped += merged->dropped;
@@ -11027,6 +11846,7 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
         zt__apply_merge(&merge);
     }
     for (i = 0; merge.regions && i < merge.region_count; i++) {
+        zt__free_statistics(&from->config.allocator, &merge.regions[i].times);
         zt__free_statistics(&from->config.allocator, &merge.regions[i].statistics);
     }
     zt__free(&into->config.allocator, merge.regions);
@@ -11044,7 +11864,7 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
 /* PACKED STATISTICS, in the manual, describes the layout. The same functions write and read it: each
    transfers a value from its variable to the buffer, or from the buffer to its variable. Nothing in a buffer
    that is read is trusted. */
-enum { ZT__PACK_LAYOUT = 3, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
+enum { ZT__PACK_LAYOUT = 4, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
 
 /* The highest count that is accepted, so that sums over all regions do not overflow. */
 #define ZT__MAX_PACKED_COUNT (UINT64_C(1) << 47)
@@ -11245,13 +12065,13 @@ ZT__PRIVATE void zt__transfer_metrics(zt__packer *packer, zt_profiler *profiler)
     }
 }
 
-/* Transfers the moments of all columns, and the kept samples. Counts and weights that are read are checked,
-   because values are divided by them. The values themselves are not: as with those of a driver, reports leave
-   out what is not a number. */
+/* Transfers the moments of all columns of a layout, and the kept samples. Counts and weights that are read
+   are checked, because values are divided by them. The values themselves are not: as with those of a driver,
+   reports leave out what is not a number. */
 ZT__PRIVATE void zt__transfer_statistics(zt__packer *packer, zt_profiler *profiler,
-                                         zt__statistics *statistics) {
+                                         const zt__sample_layout *layout, zt__statistics *statistics) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    uint32_t column, kept = statistics->kept, columns = profiler->layout.column_count;
+    uint32_t column, kept = statistics->kept, columns = layout->column_count;
     uint64_t collected = zt__collected(profiler, statistics);
     size_t i, values;
     zt__moments none;
@@ -11299,11 +12119,10 @@ ZT__PRIVATE void zt__transfer_region(zt__packer *packer, zt_profiler *profiler, 
     zt__region_record *record = packer->is_reading ? NULL : profiler->regions[index];
     const char *name = record ? record->name : "";
     zt_cause cause;
-    uint64_t collected;
     uint32_t pass;
     zt__transfer_text(packer, &name);
     if (packer->is_reading) {
-        if (!zt__require_more(packer, profiler->layout.column_count, ZT__PACKED_MOMENTS_SIZE)) {
+        if (!zt__require_more(packer, profiler->row_length, ZT__PACKED_MOMENTS_SIZE)) {
             return;
         }
         zt__lock(&profiler->mutex);
@@ -11317,8 +12136,9 @@ ZT__PRIVATE void zt__transfer_region(zt__packer *packer, zt_profiler *profiler, 
             return;
         }
     }
+    zt__transfer_u64(packer, &record->times.seen[0], ZT__MAX_PACKED_COUNT);
     for (pass = 0; pass < profiler->pass_count; pass++) {
-        zt__transfer_u64(packer, &record->statistics.seen[pass], ZT__MAX_PACKED_COUNT);
+        zt__transfer_u64(packer, &record->statistics.seen[pass], record->times.seen[0]);
     }
     zt__transfer_u64(packer, &record->lost, ZT__MAX_PACKED_COUNT);
     zt__transfer_u64(packer, &record->dropped, ZT__MAX_PACKED_COUNT);
@@ -11330,11 +12150,12 @@ ZT__PRIVATE void zt__transfer_region(zt__packer *packer, zt_profiler *profiler, 
                                 (zt__is_nan(record->bytes_ns) ||
                                  (zt__is_finite(record->bytes_ns) && record->bytes_ns >= 0)));
     }
-    zt__transfer_statistics(packer, profiler, &record->statistics);
+    zt__transfer_statistics(packer, profiler, &profiler->times_layout, &record->times);
+    zt__transfer_statistics(packer, profiler, &profiler->layout, &record->statistics);
     if (packer->is_reading && packer->result == ZE_RESULT_SUCCESS) {
-        collected = zt__collected(profiler, &record->statistics);
-        profiler->counts.collected += collected;
-        profiler->counts.begun += collected;
+        profiler->counts.collected += record->times.seen[0];
+        profiler->counts.begun += record->times.seen[0];
+        zt__require(packer, zt__collected(profiler, &record->statistics) <= record->times.seen[0]);
         for (pass = 0; pass < profiler->pass_count; pass++) {
             zt__require(packer, record->statistics.moments[zt__pass_time_column(profiler, pass)].count <=
                                     record->statistics.seen[pass]);
@@ -11560,6 +12381,12 @@ typedef struct zt__clock {
     zt__clock_pair pairs[ZT__MAX_CLOCK_PAIRS];
 } zt__clock;
 
+/* Converts a number that is not negative. What is too large, because the clock of a driver jumps, becomes the
+   largest number. */
+ZT__PRIVATE uint64_t zt__saturate(double number) {
+    return number < 18446744073709549568.0 ? (uint64_t)number : UINT64_MAX;
+}
+
 /* Converts seconds and the rest apart from each other, which does not overflow for clocks of up to 18 GHz. */
 ZT__PRIVATE uint64_t zt__ticks_to_ns(const zt__clock *clock, uint64_t ticks) {
     uint64_t rate = clock->ticks_per_second;
@@ -11647,7 +12474,7 @@ ZT__PRIVATE uint64_t zt__convert_time(const zt__clock *clock, uint64_t time_ns, 
                                            : -(double)(nearest->ns[from] - time_ns);
     converted = elapsed * rate;
     if (converted >= 0) {
-        return nearest->ns[to] + (uint64_t)converted;
+        return nearest->ns[to] + zt__saturate(converted);
     }
     return -converted < (double)nearest->ns[to] ? nearest->ns[to] - (uint64_t)-converted : 0;
 }
@@ -11680,7 +12507,7 @@ ZT__PRIVATE uint64_t zt__clock_error(const zt__clock *clock, uint64_t host_ns) {
     } else {
         beyond_ns = first->ns[ZT__HOST_CLOCK] - host_ns;
     }
-    return first->error_ns + tick_ns + (uint64_t)((double)beyond_ns * rate_error);
+    return first->error_ns + tick_ns + zt__saturate((double)beyond_ns * rate_error);
 }
 
 /* Of the unwrapped times that a wrapped time can stand for, returns the one nearest to `about_ns`. */
@@ -11746,7 +12573,7 @@ ZT__PRIVATE void zt__add_clock_pair(zt__clock *clock, zt__clock_pair pair) {
     }
     if (clock->pair_count == ZT__MAX_CLOCK_PAIRS) {
         for (i = 0; i < ZT__MAX_CLOCK_PAIRS / 2; i++) {
-            clock->pairs[i] = clock->pairs[i * 2];
+            clock->pairs[i] = clock->pairs[(size_t)i * 2];
         }
         clock->pair_count = ZT__MAX_CLOCK_PAIRS / 2;
         if (!clock->wrap_ns || clock->interval_ns * 2 <= clock->wrap_ns / ZT__MIN_PAIRS_PER_WRAP) {
@@ -11846,6 +12673,7 @@ typedef struct zt__timeline_sample {
     zt__origin origin;
     uint64_t bytes; /* that it has copied or filled; 0: none, or not known */
     uint32_t region;
+    uint32_t pass; /* ZT__TIMES_PASS: it has times alone */
 } zt__timeline_sample;
 
 enum { ZT__MISSING_KEPT = 1024 };
@@ -11948,24 +12776,46 @@ ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns) {
 
 /* Finds out how the time stamps of kernels are related to the device's global ones, by a command that has
    such a time stamp, between two readings of the global clock. With most drivers, they have fewer bits of
-   the same clock. */
+   the same clock. Otherwise the readings should be close to each other, which a busy machine may need more
+   than one attempt for. */
 ZT__PRIVATE void zt__relate_kernel_clock(zt_profiler *profiler) {
+    enum { MOST_ATTEMPTS = 5, GOOD_ERROR_NS = 100000 };
     zt__timeline *timeline = profiler->timeline;
-    uint64_t mask = profiler->kernel_tick_mask, rate = timeline->clock.ticks_per_second;
+    uint64_t mask = profiler->kernel_tick_mask;
+    zt__pass *pass = &profiler->passes[profiler->metric_count > 0 ? ZT__TIMES_PASS : 0];
     ze_kernel_timestamp_result_t stamps;
-    uint64_t host, before = 0, after = 0, stamp, slack = rate / 10000;
-    zt__init_clock(&timeline->kernel_clock, profiler->device, NULL, rate, mask);
+    uint64_t host, before = 0, after = 0, stamp, error_ns, slack = timeline->clock.ticks_per_second / 10000;
+    uint32_t i;
     memset(&stamps, 0, sizeof stamps);
-    if (profiler->driver.zeDeviceGetGlobalTimestamps(profiler->device, &host, &before) != ZE_RESULT_SUCCESS ||
-        !zt__run_first_query(profiler, &profiler->passes[0], &stamps) ||
-        profiler->driver.zeDeviceGetGlobalTimestamps(profiler->device, &host, &after) != ZE_RESULT_SUCCESS) {
-        return;
+    for (i = 0; i < MOST_ATTEMPTS && (i == 0 || timeline->kernel_error_ns > GOOD_ERROR_NS); i++) {
+        if (profiler->driver.zeDeviceGetGlobalTimestamps(profiler->device, &host, &before) !=
+                ZE_RESULT_SUCCESS ||
+            !zt__run_first_query(profiler, pass, &stamps) ||
+            profiler->driver.zeDeviceGetGlobalTimestamps(profiler->device, &host, &after) !=
+                ZE_RESULT_SUCCESS) {
+            return;
+        }
+        stamp = stamps.global.kernelEnd;
+        after = before + ((after - before) & profiler->tick_mask);
+        if (((stamp - before + slack) & mask) <= after - before + 2 * slack) {
+            return; /* it is the same clock, or as if it were */
+        }
+        error_ns = zt__ticks_to_ns(&timeline->clock, (after - before) / 2 + 1);
+        if (i == 0 || error_ns < timeline->kernel_error_ns) {
+            timeline->kernel_offset = (stamp - before - (after - before) / 2) & mask;
+            timeline->kernel_error_ns = error_ns;
+        }
     }
-    stamp = stamps.global.kernelEnd;
-    after = before + ((after - before) & profiler->tick_mask);
-    if (((stamp - before + slack) & mask) > after - before + 2 * slack) {
-        timeline->kernel_offset = (stamp - before - (after - before) / 2) & mask;
-        timeline->kernel_error_ns = zt__ticks_to_ns(&timeline->clock, (after - before) / 2 + 1);
+}
+
+/* Prepares a profiler that measures metrics for launches with times alone: makes slots without queries, and
+   relates the clock of kernels. Without memory, the first such launch makes the slots. */
+ZT__PRIVATE void zt__prepare_times_alone(zt_profiler *profiler) {
+    zt__pass *pass = &profiler->passes[ZT__TIMES_PASS];
+    const char *call;
+    if (profiler->metric_count > 0 && pass->slot_count == 0 &&
+        zt__make_slots(profiler, pass, &call) == ZE_RESULT_SUCCESS && profiler->timeline) {
+        ZT__INTERNAL(zt__relate_kernel_clock(profiler));
     }
 }
 
@@ -12001,7 +12851,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     const zt__clock *clock = &timeline->clock;
     const zt__slot *slot = reading->slot;
     size_t place = (size_t)(timeline->written % timeline->capacity);
-    size_t columns = profiler->layout.column_count;
+    size_t columns = profiler->row_length;
     uint64_t submitted = zt__convert_time(clock, slot->submitted_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK);
     zt__timeline_sample sample;
     /* What is executed again does not wait to be executed, and neither does what is on an immediate list. */
@@ -12028,6 +12878,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     }
     sample.bytes = slot->bytes;
     sample.region = slot->region->index;
+    sample.pass = slot->pass;
     if (sample.origin.kind == ZT__REGION_OF_APPLICATION && slot->path->inner) {
         sample.origin.kind = ZT__REGION_AROUND_OTHERS;
     }
@@ -12284,14 +13135,14 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     timeline->samples =
         (zt__timeline_sample *)zt__allocate(allocator, timeline->capacity, sizeof *timeline->samples);
     timeline->values = (double *)zt__allocate(allocator, timeline->capacity,
-                                              profiler->layout.column_count * sizeof *timeline->values);
+                                              profiler->row_length * sizeof *timeline->values);
     timeline->missing = (zt__missing *)zt__allocate(allocator, ZT__MISSING_KEPT, sizeof *timeline->missing);
     timeline->executions =
         (zt__execution *)zt__allocate(allocator, timeline->capacity, sizeof *timeline->executions);
     if (!timeline->samples || !timeline->values || !timeline->missing || !timeline->executions) {
         return zt__report_no_memory(&profiler->diagnostics, "zt_open", "the timeline");
     }
-    zt__init_clock(&timeline->clock, profiler->device, NULL, (uint64_t)(1e9 / profiler->ns_per_tick + 0.5),
+    zt__init_clock(&timeline->clock, profiler->device, NULL, zt__saturate(1e9 / profiler->ns_per_tick + 0.5),
                    profiler->tick_mask);
     result = zt__read_clocks(&profiler->driver, &timeline->clock, &pair);
     if (zt__means_device_loss(result)) {
@@ -12303,6 +13154,8 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
         return ZE_RESULT_SUCCESS;
     }
     zt__add_clock_pair(&timeline->clock, pair);
+    zt__init_clock(&timeline->kernel_clock, profiler->device, NULL, timeline->clock.ticks_per_second,
+                   profiler->kernel_tick_mask);
     if (profiler->passes[0].group_count == 0) {
         zt__relate_kernel_clock(profiler);
     }
@@ -12328,12 +13181,12 @@ ZT__PRIVATE void zt__get_kept_samples(zt_profiler *profiler, uint64_t *first, ui
     }
 }
 
-/* Copies a sample, with times of the host, and its values, one for each column of the profiler's layout.
+/* Copies a sample, with times of the host, and its row of values.
    Returns 0 if a newer sample has replaced it. */
 ZT__PRIVATE int zt__copy_kept_sample(zt_profiler *profiler, uint64_t index, zt__timeline_sample *sample,
                                      double *values) {
     const zt__timeline *timeline = profiler->timeline;
-    size_t place = (size_t)(index % timeline->capacity), columns = profiler->layout.column_count;
+    size_t place = (size_t)(index % timeline->capacity), columns = profiler->row_length;
     int is_kept;
     zt__lock(&profiler->mutex);
     is_kept = index >= zt__oldest_kept(timeline->written, timeline->capacity);
@@ -12467,7 +13320,7 @@ ZT__PRIVATE int zt__measure_overlap(zt_profiler *profiler, zt_overlap *overlap) 
     }
     has_memory = zt__copy_intervals(profiler, &intervals);
     for (i = 0; i < intervals.count; i++) {
-        if (intervals.of_samples[i].kind != ZT__REGION_OF_ORDER) { /* in which the device waits */
+        if (intervals.of_samples[i].kind != ZT__REGION_OF_SYNC) { /* in which the device waits */
             intervals.of_samples[count++] = intervals.of_samples[i];
         }
     }
@@ -12884,18 +13737,21 @@ ZT__PRIVATE double zt__first_measured(double first, double second) {
 ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advice,
                                   const zt__region_record *record, double figures[ZT__ROLE_COUNT]) {
     double time = zt__nan(), read, written, kernels, busy;
+    const zt__moments *of_time;
     zt_stats launch;
     uint32_t role;
     zt__lock(&profiler->mutex);
+    /* Of the samples with metrics, if there are any, because it is multiplied by what these measure. */
+    of_time =
+        zt__collected(profiler, &record->statistics) ? record->statistics.moments : record->times.moments;
     for (role = ZT__NO_ROLE; role < ZT__ROLE_COUNT; role++) {
         double figure = zt__read_figure(profiler, advice, record, (zt__role)role);
         figures[role] = zt__is_finite(figure) ? figure : zt__nan();
     }
-    if (record->statistics.moments && record->statistics.moments[0].count) {
-        time = record->statistics.moments[0].sum / (double)record->statistics.moments[0].count;
+    if (of_time && of_time->count) {
+        time = of_time->sum / (double)of_time->count;
     }
-    zt__get_moments(&profiler->layout, &record->statistics, zt__latency_column(profiler, ZT_LATENCY_LAUNCH),
-                    &launch);
+    zt__get_moments(&profiler->times_layout, &record->times, 1 + ZT_LATENCY_LAUNCH, &launch);
     zt__hide_uncertain(&launch, record->launch_error_ns);
     zt__unlock(&profiler->mutex);
     figures[ZT__ROLE_LEAST_LAUNCH] =
@@ -13432,69 +14288,64 @@ ZT_API ze_result_t zt_set_operations(zt_profiler *profiler, const char *region, 
 
 #ifdef ZETOOLS_TRACER
 
-/* A tracer records here the modules and kernels whose creation it observes, until they are destroyed. What it
-   knows of a kernel in order to measure it is in >>tracer, and what a module states of its kernels in
-   >>kernels. */
+/* A tracer records here the modules and kernels that it sees, until they are destroyed. */
 
 /* ---- what is loaded -------------------------------------------------------------------------------------- */
 
-/* A kernel or module that exists. */
-typedef struct zt__loaded_code {
+/* A module that exists. */
+typedef struct zt__loaded_module {
     const void *handle;          /* the key */
-    ze_module_handle_t module;   /* of a kernel; NULL: not known */
-    ze_context_handle_t context; /* of the module; NULL: not known, like the next */
+    ze_context_handle_t context; /* NULL: not known, like the next */
     ze_device_handle_t device;
-} zt__loaded_code;
+    struct zt__described_module *described; /* what its binary states of its kernels; NULL: not read */
+} zt__loaded_module;
+
+/* A kernel that exists. */
+typedef struct zt__loaded_kernel {
+    const void *handle;        /* the key */
+    ze_module_handle_t module; /* NULL: not known, like the next */
+    ze_device_handle_t device;
+    int is_placed; /* its address was looked up where hot spots were sampled when it was seen */
+
+    /* for launches */
+    struct zt__kernel_name *name; /* NULL: not known yet */
+    uint32_t group_size[3];       /* 0: not known */
+    zt_profiler *counted_for;     /* whose kernel it is, so far; NULL: nobody's */
+    struct zt__kernel *counted;   /* NULL: there is no room for it */
+} zt__loaded_kernel;
 
 /* All that a tracer has seen, and that still exists. Belongs to the tracer. */
 typedef struct zt__loaded {
     const zt_allocator *allocator;
-    int is_observed; /* the tracer is live. Atomic, like the next */
-    int is_sampled;  /* zt_hotspots_start was called */
-    zt__mutex mutex; /* guards the maps */
-    zt__map kernels, modules;
+    int is_observed;          /* the tracer is live. Atomic, like the next */
+    int is_sampled;           /* zt_hotspots_start was called */
+    zt__mutex *mutex;         /* of the tracer. Guards the maps */
+    zt__map kernels, modules; /* zt__loaded_kernel and zt__loaded_module, by handle */
 } zt__loaded;
 
-/* Records a kernel or module. Without memory, it is not known. */
-ZT__PRIVATE void zt__add_loaded(zt__loaded *loaded, zt__map *map, const zt__loaded_code *code) {
-    zt__loaded_code *made = (zt__loaded_code *)zt__allocate(loaded->allocator, 1, sizeof *made);
-    if (!made) {
-        return;
-    }
-    *made = *code;
-    zt__lock(&loaded->mutex);
-    if (zt__map_make_room(map, loaded->allocator, &loaded->mutex)) {
-        zt__loaded_code *before = (zt__loaded_code *)zt__map_find(map, &made->handle, sizeof made->handle);
-        if (before) { /* its destruction was not seen */
-            *before = *made;
-        } else {
-            zt__map_add(map, &made->handle, sizeof made->handle, made);
-            made = NULL;
-        }
-    }
-    zt__unlock(&loaded->mutex);
-    zt__free(loaded->allocator, made);
-}
-
-/* Returns whether a kernel or module is known, and copies its record. */
-ZT__PRIVATE int zt__find_loaded(zt__loaded *loaded, zt__map *map, const void *handle, zt__loaded_code *code) {
-    const zt__loaded_code *found;
-    zt__lock(&loaded->mutex);
-    found = (const zt__loaded_code *)zt__map_find(map, &handle, sizeof handle);
+/* Returns the record of a handle, which is added if there is none. Records have `size` bytes, and begin with
+   the handle. The mutex is held. It is unlocked while the allocator runs. Returns NULL without memory. */
+ZT__PRIVATE void *zt__find_or_add_record(const zt__loaded *loaded, zt__map *map, const void *handle,
+                                         size_t size) {
+    void *found = zt__map_find(map, &handle, sizeof handle), *made;
+    int has_room;
     if (found) {
-        *code = *found;
+        return found;
     }
-    zt__unlock(&loaded->mutex);
-    return found != NULL;
-}
-
-ZT__PRIVATE void zt__remove_loaded(zt__loaded *loaded, zt__map *map, const void *handle) {
-    zt__loaded_code *code;
-    zt__lock(&loaded->mutex);
-    code = (zt__loaded_code *)zt__map_find(map, &handle, sizeof handle);
-    zt__map_remove(map, &handle, sizeof handle);
-    zt__unlock(&loaded->mutex);
-    zt__free(loaded->allocator, code);
+    zt__unlock(loaded->mutex);
+    made = zt__allocate(loaded->allocator, 1, size);
+    zt__lock(loaded->mutex);
+    has_room = made && zt__map_make_room(map, loaded->allocator, loaded->mutex);
+    found = zt__map_find(map, &handle, sizeof handle); /* another thread may have added it */
+    if (!found && has_room) {
+        memcpy(made, &handle, sizeof handle);
+        zt__map_add(map, made, sizeof handle, made);
+        return made;
+    }
+    zt__unlock(loaded->mutex);
+    zt__free(loaded->allocator, made);
+    zt__lock(loaded->mutex);
+    return found;
 }
 
 /* ---- names and binaries ---------------------------------------------------------------------------------- */
@@ -13503,9 +14354,10 @@ ZT__PRIVATE void zt__remove_loaded(zt__loaded *loaded, zt__map *map, const void 
    without memory. */
 ZT__PRIVATE void *zt__allocate_with_name(const zt_allocator *allocator, size_t size,
                                          ze_kernel_handle_t kernel) {
+    enum { LONGEST_NAME = 1 << 20 };
     size_t name_size = 0;
     char *record;
-    if (zeKernelGetName(kernel, &name_size, NULL) != ZE_RESULT_SUCCESS) {
+    if (zeKernelGetName(kernel, &name_size, NULL) != ZE_RESULT_SUCCESS || name_size > LONGEST_NAME) {
         name_size = 0;
     }
     record = (char *)zt__allocate(allocator, 1, size + name_size + 1);
@@ -13557,6 +14409,10 @@ ZT__PRIVATE ze_result_t zt__read_binary(const zt_allocator *allocator, ze_module
     }
     return result;
 }
+
+#endif /* ZETOOLS_TRACER */
+
+#if defined(ZETOOLS_TRACER) || defined(ZETOOLS_DEBUG)
 
 /* ---- ELF ------------------------------------------------------------------------------------------------- */
 
@@ -13709,7 +14565,122 @@ ZT__PRIVATE int zt__find_in_elf(const zt__elf *elf, const char *name, const zt__
     return is_named;
 }
 
-#endif /* ZETOOLS_TRACER */
+/* A function in a file. */
+typedef struct zt__function {
+    const char *name; /* in the bytes of the file */
+    uint64_t address, size;
+} zt__function;
+
+/* Returns a text of a section, which ends inside the file, or NULL. */
+ZT__PRIVATE const char *zt__elf_text(const zt__elf *elf, uint64_t section, uint64_t offset) {
+    zt__elf_section strings = zt__elf_section_at(elf, section);
+    uint64_t at = strings.offset + offset;
+    if (offset >= strings.size || at < offset || at >= elf->size ||
+        !memchr(elf->bytes + at, 0, elf->size - (size_t)at)) {
+        return NULL;
+    }
+    return (const char *)elf->bytes + at;
+}
+
+/* Finds the function that has an address of the file: the section of a kernel, or else a symbol. Returns 0 if
+   there is none. */
+ZT__PRIVATE int zt__find_function_at(const zt__elf *elf, uint64_t address, zt__function *found) {
+    enum { PROGBITS = 1, SYMTAB = 2, DYNSYM = 11, SYMBOL = 24 };
+    static const char prefix[] = ".text.", others[] = ".text.Intel_Symbol_Table_Void_Program";
+    uint64_t i, symbol;
+    memset(found, 0, sizeof *found);
+    for (i = 0; i < elf->section_count; i++) {
+        zt__elf_section section = zt__elf_section_at(elf, i);
+        const char *name = zt__elf_text(elf, elf->names, section.name);
+        if (section.type == PROGBITS && address - section.address < section.size && name &&
+            strncmp(name, prefix, sizeof prefix - 1) == 0 && strcmp(name, others) != 0) {
+            found->name = name + sizeof prefix - 1;
+            found->address = section.address;
+            found->size = section.size;
+            return 1;
+        }
+        if ((section.type != SYMTAB && section.type != DYNSYM) || section.offset > elf->size ||
+            elf->size - section.offset < section.size) {
+            continue;
+        }
+        for (symbol = section.offset; symbol + SYMBOL <= section.offset + section.size; symbol += SYMBOL) {
+            uint64_t begin;
+            zt__code code;
+            if (zt__read_function(elf, symbol, &begin, &code) && address - begin < code.size) {
+                found->name = zt__elf_text(elf, section.link, zt__read_elf(elf, symbol, 4));
+                found->address = begin;
+                found->size = code.size;
+            }
+        }
+    }
+    return found->name != NULL;
+}
+
+/* ---- source lines ---------------------------------------------------------------------------------------- */
+
+/* Called with the source line of an address, by its index. `file` has `length` characters. Returns 0 if it
+   cannot be kept. */
+typedef int (*zt__line_fn)(void *user, uint32_t index, const char *file, size_t length, uint32_t line);
+
+/* Addresses of a file with debug information, whose source lines are looked up. */
+typedef struct zt__line_search {
+    const uint64_t *addresses;
+    uint32_t count, next; /* the address that the next line is for */
+    uint32_t found;
+    zt__line_fn function;
+    void *user;
+} zt__line_search;
+
+/* Called with each line that the tool prints, one for each address: "/path/file.cl:12", perhaps followed by a
+   blank and more, or "??:0". */
+ZT__PRIVATE void zt__read_line(void *user, const char *text) {
+    zt__line_search *search = (zt__line_search *)user;
+    const char *colon = strrchr(text, ':');
+    unsigned long line = colon ? strtoul(colon + 1, NULL, 10) : 0;
+    uint32_t index = search->next < search->count ? search->next++ : UINT32_MAX;
+    if (index != UINT32_MAX && line > 0 && line <= UINT32_MAX && colon > text &&
+        strncmp(text, "??", 2) != 0) {
+        search->found +=
+            search->function(search->user, index, text, (size_t)(colon - text), (uint32_t)line) != 0;
+    }
+}
+
+/* Finds the lines of addresses in debug information. Programs are run until one of them finds lines: one that
+   exists may not know the device's format. Returns 0 if there is none, or no room for their files. */
+ZT__PRIVATE int zt__search_lines(zt__line_search *search, const uint8_t *debug, size_t size) {
+    static const char *const programs[][6] = {
+        {"addr2line", "-e", ZT__TOOL_OBJECT, NULL, NULL, NULL},
+        {"llvm-addr2line", "-e", ZT__TOOL_OBJECT, NULL, NULL, NULL},
+        {"llvm-symbolizer", "--obj=" ZT__TOOL_OBJECT, "--functions=none", "--no-inlines",
+         "--output-style=GNU", NULL},
+    };
+    const uint64_t longest_ns = UINT64_C(10000000000);
+    FILE *input = tmpfile(), *object = tmpfile();
+    zt__tool tool = {NULL, input, object, 0, zt__read_line, search};
+    int has_run = 0;
+    uint32_t i;
+    for (i = 0; input && i < search->count; i++) {
+        fprintf(input, "0x%llx\n", (unsigned long long)search->addresses[i]);
+    }
+    if (input && object && fwrite(debug, 1, size, object) == size && fflush(object) == 0 &&
+        fflush(input) == 0) {
+        tool.deadline = zt__deadline(longest_ns);
+        for (i = 0; i < ZT__COUNT_OF(programs) && search->found == 0; i++) {
+            tool.arguments = programs[i];
+            search->next = 0;
+            has_run |= zt__run_tool(&tool);
+        }
+    }
+    if (input) {
+        fclose(input);
+    }
+    if (object) {
+        fclose(object);
+    }
+    return has_run;
+}
+
+#endif /* ZETOOLS_TRACER or ZETOOLS_DEBUG */
 
 /* ==== >>kernels: what kernels are made of, and how much of the device they can fill ======================= */
 
@@ -13762,8 +14733,8 @@ typedef struct zt__device_limits {
 typedef struct zt__kernels {
     zt__device_limits limits;
     zt__map map; /* by their keys */
-    zt__kernel **in_order;
-    uint32_t count, capacity;
+    uint32_t count;
+    zt__kernel *in_order[ZT__MAX_KERNELS];
 } zt__kernels;
 
 ZT__PRIVATE zt__kernel_facts zt__unknown_facts(void) {
@@ -13785,9 +14756,8 @@ typedef struct zt__described_kernel {
 
 /* A module: what is left of its native binary. */
 typedef struct zt__described_module {
-    const void *handle; /* the key */
-    uint64_t hash;      /* of the native binary; 0: not known */
-    char *text;         /* of .ze_info, without a 0 at its end */
+    uint64_t hash; /* of the native binary; 0: not known */
+    char *text;    /* of .ze_info, without a 0 at its end */
     zt__described_kernel *kernels;
     uint32_t kernel_count;
 } zt__described_module;
@@ -13840,22 +14810,8 @@ ZT__PRIVATE int zt__next_yaml_line(const char **text, const char *end, zt__yaml_
     return 0;
 }
 
-/* Stores a number that is not negative and below 2^31. Others stay unknown. */
-ZT__PRIVATE void zt__read_yaml_number(const zt__yaml_line *line, uint32_t *number) {
-    uint32_t value = 0;
-    size_t i;
-    for (i = 0; i < line->value_length; i++) {
-        if (line->value[i] < '0' || line->value[i] > '9' || value > 0x7fffffff / 10) {
-            return;
-        }
-        value = value * 10 + (uint32_t)(line->value[i] - '0');
-    }
-    if (line->value_length > 0 && value <= 0x7fffffff) {
-        *number = value;
-    }
-}
-
-/* Stores what a line of execution_env states. */
+/* Stores what a line of execution_env states: a number that is not negative and below 2^31. Others stay
+   unknown. */
 ZT__PRIVATE void zt__read_execution_env(const zt__yaml_line *line, zt__kernel_facts *facts) {
     const struct {
         const char *key;
@@ -13867,10 +14823,20 @@ ZT__PRIVATE void zt__read_execution_env(const zt__yaml_line *line, zt__kernel_fa
                    {"spill_size", &facts->spill_bytes},
                    {"barrier_count", &facts->barriers},
                    {"eu_thread_count", &facts->threads_per_eu}};
-    uint32_t i;
+    uint64_t value = 0;
+    size_t i;
+    for (i = 0; i < line->value_length; i++) {
+        if (line->value[i] < '0' || line->value[i] > '9' || value > INT32_MAX) {
+            return;
+        }
+        value = value * 10 + (uint64_t)(line->value[i] - '0');
+    }
+    if (line->value_length == 0 || value > INT32_MAX) {
+        return;
+    }
     for (i = 0; i < ZT__COUNT_OF(members); i++) {
         if (zt__equals(members[i].key, line->key, line->key_length)) {
-            zt__read_yaml_number(line, members[i].number);
+            *members[i].number = (uint32_t)value;
         }
     }
 }
@@ -13941,7 +14907,6 @@ ZT__PRIVATE zt__described_module *zt__describe_module(const zt_allocator *alloca
     if (!module) {
         return NULL;
     }
-    module->handle = handle;
     zt__read_binary(allocator, handle, 0, ZT__MAX_BINARY, &binary);
     if (binary.bytes) {
         module->hash = zt__hash(binary.bytes, binary.size);
@@ -14052,21 +15017,6 @@ ZT__PRIVATE void zt__read_profile_info(ze_kernel_handle_t kernel, zt__kernel_fac
     }
 }
 
-/* Reads all that the driver reports of a kernel. `described` is what its module states. No mutex is held. */
-ZT__PRIVATE zt__kernel_facts zt__read_kernel(const zt_profiler *profiler, ze_kernel_handle_t kernel,
-                                             const zt__kernel_facts *described) {
-    zt__kernel_facts facts = *described;
-    size_t size = 0;
-    zt__read_properties(kernel, &facts);
-    zt__read_profile_info(kernel, &facts);
-    if (profiler->driver.zeKernelGetBinaryExp &&
-        profiler->driver.zeKernelGetBinaryExp(kernel, &size, NULL) == ZE_RESULT_SUCCESS &&
-        size < UINT32_MAX) {
-        facts.code_bytes = (uint32_t)size;
-    }
-    return facts;
-}
-
 /* ---- the kernels of a profiler --------------------------------------------------------------------------- */
 
 /* Returns the kernels of a profiler, or NULL without memory. */
@@ -14103,74 +15053,41 @@ ZT__PRIVATE zt__kernels *zt__kernels_of(zt_profiler *profiler) {
     return zt__load(&profiler->kernels);
 }
 
-/* Makes room for one more kernel. The profiler's mutex is held, but unlocked while memory is allocated.
-   Returns 0 without memory, or if there are too many. */
-ZT__PRIVATE int zt__make_room_for_kernel(zt_profiler *profiler, zt__kernels *kernels) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    while (kernels->count < ZT__MAX_KERNELS &&
-           zt__map_make_room(&kernels->map, allocator, &profiler->mutex)) {
-        uint32_t before = kernels->capacity, capacity = before ? before * 2 : 64;
-        zt__kernel **grown, **unused;
-        if (kernels->count < before) {
-            return 1;
-        }
-        zt__unlock(&profiler->mutex);
-        grown = (zt__kernel **)zt__allocate(allocator, capacity, sizeof *grown);
-        zt__lock(&profiler->mutex);
-        if (!grown) {
-            return 0;
-        }
-        unused = grown;
-        if (kernels->capacity == before) { /* else another thread has grown it */
-            unused = kernels->in_order;
-            if (before) {
-                memcpy(grown, unused, before * sizeof *grown);
-            }
-            kernels->in_order = grown;
-            kernels->capacity = capacity;
-        }
-        zt__unlock(&profiler->mutex);
-        zt__free(allocator, unused);
-        zt__lock(&profiler->mutex);
-    }
-    return 0;
-}
-
-/* Makes a record of a kernel, whose name may be empty if the driver fails. Returns NULL without memory. No
-   mutex is held. */
-ZT__PRIVATE zt__kernel *zt__make_kernel(const zt_profiler *profiler, ze_kernel_handle_t handle,
-                                        const zt__kernel_facts *described) {
-    zt__kernel *kernel = (zt__kernel *)zt__allocate_with_name(&profiler->config.allocator,
-                                                              sizeof *kernel + sizeof kernel->facts, handle);
-    if (kernel) {
-        kernel->name = (const char *)(kernel + 1) + sizeof kernel->facts;
-        kernel->facts = zt__read_kernel(profiler, handle, described);
-        memcpy(kernel + 1, &kernel->facts, sizeof kernel->facts);
-    }
-    return kernel;
-}
-
-/* Returns the record of a kernel, which is added if there is none, or NULL if it cannot be. `described` is
-   NULL if nothing is known of the module. No mutex is held. */
+/* Returns the record of a kernel, for which the driver is queried: the one of the same name and facts, which
+   is added if there is none. `described` is what its module states. The name is empty if the driver fails.
+   Returns NULL without memory, or if there are too many. No mutex is held. */
 ZT__PRIVATE zt__kernel *zt__find_or_add_kernel(zt_profiler *profiler, ze_kernel_handle_t handle,
                                                const zt__kernel_facts *described) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    const zt__kernel_facts unknown = zt__unknown_facts();
     zt__kernels *kernels = zt__kernels_of(profiler);
-    zt__kernel *made = zt__make_kernel(profiler, handle, described ? described : &unknown), *found = NULL;
-    if (kernels && made) {
-        size_t length = sizeof made->facts + strlen(made->name);
-        int has_room;
-        zt__lock(&profiler->mutex);
-        has_room = zt__make_room_for_kernel(profiler, kernels);
-        found = (zt__kernel *)zt__map_find(&kernels->map, made + 1, length);
-        if (!found && has_room) {
-            zt__map_add(&kernels->map, made + 1, length, made);
-            found = kernels->in_order[kernels->count++] = made;
-            made = NULL;
-        }
-        zt__unlock(&profiler->mutex);
+    zt__kernel *found,
+        *made = (zt__kernel *)zt__allocate_with_name(allocator, sizeof *made + sizeof made->facts, handle);
+    size_t size = 0, length;
+    int has_room;
+    if (!kernels || !made) {
+        zt__free(allocator, made);
+        return NULL;
     }
+    made->name = (const char *)(made + 1) + sizeof made->facts;
+    made->facts = *described;
+    zt__read_properties(handle, &made->facts);
+    zt__read_profile_info(handle, &made->facts);
+    if (profiler->driver.zeKernelGetBinaryExp &&
+        profiler->driver.zeKernelGetBinaryExp(handle, &size, NULL) == ZE_RESULT_SUCCESS &&
+        size < UINT32_MAX) {
+        made->facts.code_bytes = (uint32_t)size;
+    }
+    memcpy(made + 1, &made->facts, sizeof made->facts);
+    length = sizeof made->facts + strlen(made->name);
+    zt__lock(&profiler->mutex);
+    has_room = zt__map_make_room(&kernels->map, allocator, &profiler->mutex);
+    found = (zt__kernel *)zt__map_find(&kernels->map, made + 1, length);
+    if (!found && has_room && kernels->count < ZT__MAX_KERNELS) {
+        zt__map_add(&kernels->map, made + 1, length, made);
+        found = kernels->in_order[kernels->count++] = made;
+        made = NULL;
+    }
+    zt__unlock(&profiler->mutex);
     zt__free(allocator, made);
     return found;
 }
@@ -14212,7 +15129,6 @@ ZT__PRIVATE void zt__free_kernels(zt_profiler *profiler) {
         for (i = 0; i < kernels->count; i++) {
             zt__free(allocator, kernels->in_order[i]);
         }
-        zt__free(allocator, kernels->in_order);
         zt__map_free(&kernels->map, allocator);
         zt__free(allocator, kernels);
         profiler->kernels = NULL;
@@ -14230,22 +15146,18 @@ typedef struct zt__filling {
     int slm_limits, barriers_limit, registers_limit; /* why not more fit */
 } zt__filling;
 
-ZT__PRIVATE uint32_t zt__product(const uint32_t sizes[3]) {
-    uint64_t product = (uint64_t)sizes[0] * sizes[1];
-    return product > UINT32_MAX || product * sizes[2] > UINT32_MAX ? UINT32_MAX
-                                                                   : (uint32_t)(product * sizes[2]);
-}
-
 /* Computes how many work-groups fit into a subslice, as OCCUPANCY in the manual describes. Intel's driver
    computes the number of work-groups of a cooperative launch in the same way
    (KernelHelper::getMaxWorkGroupCount of intel/compute-runtime). */
 ZT__PRIVATE zt__filling zt__fill_subslice(const zt__device_limits *limits, const zt__kernel_facts *facts,
                                           const uint32_t group_size[3]) {
     zt__filling filling;
-    uint32_t threads_per_eu = limits->threads_per_eu, groups;
+    uint32_t threads_per_eu, groups;
+    uint64_t items = (uint64_t)group_size[0] * group_size[1];
     memset(&filling, 0, sizeof filling);
     filling.groups = UINT32_MAX;
-    filling.items = zt__product(group_size);
+    items = items > UINT32_MAX ? items : items * group_size[2];
+    filling.items = items > UINT32_MAX ? UINT32_MAX : (uint32_t)items;
     filling.slots = limits->threads_per_eu * limits->eus_per_subslice;
     if (facts->simd_width != UINT32_MAX && facts->simd_width > 0) {
         filling.threads = filling.items / facts->simd_width + (filling.items % facts->simd_width != 0);
@@ -14277,22 +15189,6 @@ ZT__PRIVATE zt__filling zt__fill_subslice(const zt__device_limits *limits, const
     return filling;
 }
 
-/* Fills in what a launch allows. */
-ZT__PRIVATE void zt__complete_shape(const zt__device_limits *limits, const zt__kernel_facts *facts,
-                                    zt_kernel_shape *shape) {
-    const zt__filling filling = zt__fill_subslice(limits, facts, shape->group_size);
-    shape->groups_per_subslice = filling.groups;
-    shape->occupancy = shape->waves = zt__nan();
-    if (filling.groups != UINT32_MAX) {
-        double count =
-            (double)shape->group_count[0] * (double)shape->group_count[1] * (double)shape->group_count[2];
-        shape->occupancy = (double)filling.groups * filling.threads / filling.slots;
-        if (count > 0 && limits->subslices) {
-            shape->waves = count / ((double)filling.groups * limits->subslices);
-        }
-    }
-}
-
 /* ---- advice ---------------------------------------------------------------------------------------------- */
 
 typedef enum zt__kernel_figure {
@@ -14300,9 +15196,9 @@ typedef enum zt__kernel_figure {
     ZT__KERNEL_SPILL, /* bytes */
     ZT__KERNEL_PRIVATE,
     ZT__KERNEL_SLM,
-    ZT__KERNEL_EMPTY,      /* percent of the threads of a subslice */
-    ZT__KERNEL_IDLE_LANES, /* percent of the lanes of the threads of a work-group */
-    ZT__KERNEL_ITEMS,      /* of a work-group. Numbers from here on */
+    ZT__KERNEL_EMPTY,           /* percent of the threads of a subslice */
+    ZT__KERNEL_IDLE_SIMD_LANES, /* percent of the SIMD lanes of the threads of a work-group */
+    ZT__KERNEL_ITEMS,           /* of a work-group. Numbers from here on */
     ZT__KERNEL_SIMD,
     ZT__KERNEL_REGISTERS,
     ZT__KERNEL_GROUPS,         /* of a launch */
@@ -14348,11 +15244,11 @@ static const zt__kernel_rule zt__kernel_rules[] = {
      {{"It keeps ", ZT__KERNEL_PRIVATE},
       {" a thread in memory: arrays with indices that the compiler does not know are not in registers.",
        ZT__KERNEL_NOTHING}}},
-    /* [own]: an empty lane is lost for as long as its thread runs */
-    {{{ZT__KERNEL_IDLE_LANES, ZT__AT_LEAST, 20}, {ZT__KERNEL_NOTHING, ZT__NO_CONDITION, 0}},
+    /* [own]: an empty SIMD lane is lost for as long as its thread runs */
+    {{{ZT__KERNEL_IDLE_SIMD_LANES, ZT__AT_LEAST, 20}, {ZT__KERNEL_NOTHING, ZT__NO_CONDITION, 0}},
      {{"Work-groups of ", ZT__KERNEL_ITEMS},
-      {" leave ", ZT__KERNEL_IDLE_LANES},
-      {" of the lanes of their threads empty: use a multiple of ", ZT__KERNEL_SIMD},
+      {" leave ", ZT__KERNEL_IDLE_SIMD_LANES},
+      {" of the SIMD lanes of their threads empty: use a multiple of ", ZT__KERNEL_SIMD},
       {".", ZT__KERNEL_NOTHING}}},
     /* [Gen9], [oneAPI] */
     {{{ZT__KERNEL_EMPTY, ZT__AT_LEAST, 20}, {ZT__KERNEL_BARRIERS_LIMIT, ZT__AT_LEAST, 1}},
@@ -14401,7 +15297,7 @@ ZT__PRIVATE void zt__read_kernel_figures(const zt__device_limits *limits, const 
         figures[known[i].figure] = known[i].value == UINT32_MAX ? zt__nan() : (double)known[i].value;
     }
     if (filling.threads) {
-        figures[ZT__KERNEL_IDLE_LANES] =
+        figures[ZT__KERNEL_IDLE_SIMD_LANES] =
             100 - 100.0 * filling.items / ((double)filling.threads * facts->simd_width);
     }
     figures[ZT__KERNEL_EMPTY] = 100 - 100 * shape->occupancy;
@@ -14415,69 +15311,47 @@ ZT__PRIVATE void zt__read_kernel_figures(const zt__device_limits *limits, const 
     figures[ZT__KERNEL_REGISTERS_LIMIT] = filling.registers_limit;
 }
 
-/* Appends a figure in words: "4 KiB", "75%", "128". */
-ZT__PRIVATE void zt__append_kernel_figure(char *text, size_t room, zt__kernel_figure figure, double value) {
-    if (figure == ZT__KERNEL_NOTHING) {
-        return;
-    }
-    if (figure >= ZT__KERNEL_ITEMS) {
-        zt__append(text, room, "%.0f", value);
-    } else if (figure >= ZT__KERNEL_EMPTY) {
-        zt__append(text, room, "%.0f%%", value);
-    } else if (value < 1024) {
-        zt__append(text, room, "%.0f bytes", value);
-    } else {
-        zt__append(text, room, "%.4g KiB", value / 1024);
-    }
-}
-
-ZT__PRIVATE int zt__kernel_rule_holds(const zt__kernel_rule *rule, const double figures[ZT__KERNEL_FIGURES]) {
-    uint32_t i;
-    for (i = 0; i < ZT__COUNT_OF(rule->conditions); i++) {
-        double figure = figures[rule->conditions[i].figure], threshold = rule->conditions[i].threshold;
-        zt__relation relation = rule->conditions[i].relation;
-        if (relation != ZT__NO_CONDITION &&
-            (zt__is_nan(figure) || (relation == ZT__BELOW ? figure >= threshold : figure < threshold))) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
-/* Applies the rules to a kernel and one of its launches. */
+/* Applies the rules to a kernel and one of its launches. Writes figures in words: "4 KiB", "75%", "128". */
 ZT__PRIVATE void zt__advise_kernel(const zt__device_limits *limits, const zt__kernel_facts *facts,
                                    const zt_kernel_shape *shape, char *text, size_t room) {
     double figures[ZT__KERNEL_FIGURES];
     zt__kernel_figure reported = ZT__KERNEL_NOTHING;
-    uint32_t i, part;
+    uint32_t i, j;
     text[0] = 0;
     zt__read_kernel_figures(limits, facts, shape, figures);
     for (i = 0; i < ZT__COUNT_OF(zt__kernel_rules); i++) {
         const zt__kernel_rule *rule = &zt__kernel_rules[i];
-        if (rule->conditions[0].figure == reported || !zt__kernel_rule_holds(rule, figures)) {
+        int holds = rule->conditions[0].figure != reported;
+        for (j = 0; j < ZT__COUNT_OF(rule->conditions); j++) {
+            double figure = figures[rule->conditions[j].figure], threshold = rule->conditions[j].threshold;
+            zt__relation relation = rule->conditions[j].relation;
+            if (relation != ZT__NO_CONDITION) {
+                holds = holds && !zt__is_nan(figure) &&
+                        (relation == ZT__BELOW ? figure < threshold : figure >= threshold);
+            }
+        }
+        if (!holds) {
             continue;
         }
         reported = rule->conditions[0].figure;
         zt__append(text, room, "%s", text[0] ? " " : "");
-        for (part = 0; part < ZT__COUNT_OF(rule->parts) && rule->parts[part].text; part++) {
-            zt__kernel_figure figure = rule->parts[part].figure;
-            zt__append(text, room, "%s", rule->parts[part].text);
-            zt__append_kernel_figure(text, room, figure, figures[figure]);
+        for (j = 0; j < ZT__COUNT_OF(rule->parts) && rule->parts[j].text; j++) {
+            zt__kernel_figure figure = rule->parts[j].figure;
+            zt__append(text, room, "%s", rule->parts[j].text);
+            if (figure >= ZT__KERNEL_ITEMS) {
+                zt__append(text, room, "%.0f", figures[figure]);
+            } else if (figure >= ZT__KERNEL_EMPTY) {
+                zt__append(text, room, "%.0f%%", figures[figure]);
+            } else if (figure != ZT__KERNEL_NOTHING && figures[figure] < 1024) {
+                zt__append(text, room, "%.0f bytes", figures[figure]);
+            } else if (figure != ZT__KERNEL_NOTHING) {
+                zt__append(text, room, "%.4g KiB", figures[figure] / 1024);
+            }
         }
     }
 }
 
 /* ---- results --------------------------------------------------------------------------------------------- */
-
-ZT__PRIVATE void zt__clear_kernel_info(zt_kernel_info *info) {
-    memset(info, 0, sizeof *info);
-    info->name = "";
-    info->region = UINT32_MAX;
-    info->simd_width = info->registers = info->slm_bytes = info->private_bytes = UINT32_MAX;
-    info->spill_bytes = info->barriers = info->arguments = info->code_bytes = UINT32_MAX;
-    info->profile_flags = info->free_register_bytes = UINT32_MAX;
-    info->occupancy = zt__nan();
-}
 
 /* Copies a kernel, its launches in descending order. */
 ZT__PRIVATE void zt__copy_kernel(const zt__kernel *kernel, zt_kernel_info *info) {
@@ -14528,7 +15402,13 @@ ZT_API ze_result_t zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, z
     if (!info) {
         return profiler ? zt__report_null(&locked->diagnostics, "zt_get_kernel", "info") : ZE_RESULT_SUCCESS;
     }
-    zt__clear_kernel_info(info);
+    memset(info, 0, sizeof *info);
+    info->name = "";
+    info->region = UINT32_MAX;
+    info->simd_width = info->registers = info->slm_bytes = info->private_bytes = UINT32_MAX;
+    info->spill_bytes = info->barriers = info->arguments = info->code_bytes = UINT32_MAX;
+    info->profile_flags = info->free_register_bytes = UINT32_MAX;
+    info->occupancy = zt__nan();
     if (!profiler) {
         return ZE_RESULT_SUCCESS;
     }
@@ -14545,7 +15425,18 @@ ZT_API ze_result_t zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, z
         return zt__report_index(profiler, "zt_get_kernel", "kernel", kernel);
     }
     for (i = 0; i < info->shape_count; i++) {
-        zt__complete_shape(&kernels->limits, &found->facts, &info->shapes[i]);
+        zt_kernel_shape *shape = &info->shapes[i];
+        const zt__filling filling = zt__fill_subslice(&kernels->limits, &found->facts, shape->group_size);
+        double count =
+            (double)shape->group_count[0] * (double)shape->group_count[1] * (double)shape->group_count[2];
+        shape->groups_per_subslice = filling.groups;
+        shape->occupancy = shape->waves = zt__nan();
+        if (filling.groups != UINT32_MAX) {
+            shape->occupancy = (double)filling.groups * filling.threads / filling.slots;
+        }
+        if (filling.groups != UINT32_MAX && count > 0 && kernels->limits.subslices) {
+            shape->waves = count / ((double)filling.groups * kernels->limits.subslices);
+        }
     }
     info->occupancy = info->shapes[0].occupancy;
     zt__advise_kernel(&kernels->limits, &found->facts, &info->shapes[0], info->advice, sizeof info->advice);
@@ -14713,31 +15604,38 @@ ZT__PRIVATE int zt__write_to_file(const void *bytes, size_t size, void *file) {
     return fwrite(bytes, 1, size, (FILE *)file) != size;
 }
 
-/* Writes the reports of a list for the n-th profiler of the process, which is closed next: run.csv,
-   run.2.csv, ... Pipes and devices get no number. Messages go to standard error, and to
-   zt_get_last_error(NULL). If a report cannot be written, the table goes to standard error instead. */
+/* Makes a path that of the n-th report of its kind: run.csv, run.2.csv, ... Pipes and devices get no number.
+ */
+ZT__PRIVATE void zt__number_path(zt__file_path *path, uint32_t n) {
+    const zt__suffix *suffix = zt__find_suffix(path->text);
+    const char *tail = zt__after_last_dot(path->text);
+    zt__file_path given = *path;
+    zt__file_properties target;
+    if (suffix) {
+        tail = path->text + strlen(path->text) - strlen(suffix->text);
+    }
+    if (n > 1 && !zt__find_standard_stream(path->text) &&
+        (!zt__get_file_properties(path->text, &target) || target.is_regular)) {
+        size_t length = (size_t)(tail - path->text);
+        snprintf(path->text, sizeof path->text, "%.*s.%u%s", (int)length, given.text, (unsigned)n,
+                 given.text + length);
+    }
+}
+
+/* Writes the reports of a list for the n-th profiler of the process, which is closed next. Messages go to
+   standard error, and to zt_get_last_error(NULL). If a report cannot be written, the table goes to standard
+   error instead. */
 ZT__PRIVATE void zt__write_reports(zt_profiler *profiler, const char *list, uint32_t n) {
     zt_log_fn log = profiler->diagnostics.log;
-    zt__file_path path, numbered;
+    zt__file_path path;
     int has_failed = 0;
     if (log == zt__log_to_stderr) {
         profiler->diagnostics.log = NULL; /* it would print the first message of a kind as well */
     }
     while (zt__next_path(&list, &path)) {
-        const zt__suffix *suffix = zt__find_suffix(path.text);
-        const char *tail = zt__after_last_dot(path.text);
-        zt__file_properties target;
         ze_result_t result;
-        if (suffix) {
-            tail = path.text + strlen(path.text) - strlen(suffix->text);
-        }
-        numbered = path;
-        if (n > 1 && !zt__find_standard_stream(path.text) &&
-            (!zt__get_file_properties(path.text, &target) || target.is_regular)) {
-            snprintf(numbered.text, sizeof numbered.text, "%.*s.%u%s", (int)(tail - path.text), path.text,
-                     (unsigned)n, tail);
-        }
-        result = zt_report(profiler, numbered.text);
+        zt__number_path(&path, n);
+        result = zt_report(profiler, path.text);
         if (result != ZE_RESULT_SUCCESS) {
             zt__keep_error(&profiler->diagnostics, result);
             zt__print_error(profiler);
@@ -14862,6 +15760,7 @@ ZT__PRIVATE ze_result_t zt__read_device(zt_profiler *profiler) {
         return zt__check(&profiler->diagnostics, result, "zeDeviceGetProperties",
                          "Pass a device of an initialised driver.");
     }
+    ZT__END_TEXT(properties.name);
     zt__copy_text(profiler->device_name, sizeof profiler->device_name, properties.name,
                   strlen(properties.name));
     profiler->ns_per_tick = properties.timerResolution ? 1e9 / (double)properties.timerResolution : 1.0;
@@ -15062,9 +15961,9 @@ ZT__PRIVATE ze_result_t zt__open_on_device(zt_profiler *profiler) {
         }
     }
     if (zt__lay_out_columns(profiler)) {
-        profiler->batch.rows = (double *)zt__allocate(&profiler->config.allocator,
-                                                      (size_t)ZT__BATCH * profiler->layout.column_count,
-                                                      sizeof *profiler->batch.rows);
+        profiler->batch.rows =
+            (double *)zt__allocate(&profiler->config.allocator, (size_t)ZT__BATCH * profiler->row_length,
+                                   sizeof *profiler->batch.rows);
     }
     if (!profiler->batch.rows) {
         return zt__report_no_memory(diagnostics, "zt_open", "statistics");
@@ -15094,7 +15993,7 @@ ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
     for (list = profiler->lists; list; list = list->next) {
         list->first = list->last = NULL;
     }
-    for (i = 0; i < ZT__MAX_PASSES; i++) {
+    for (i = 0; i <= ZT__TIMES_PASS; i++) {
         profiler->passes[i].first_free = NULL;
     }
     memset(profiler->state_counts, 0, sizeof profiler->state_counts);
@@ -15107,6 +16006,9 @@ ZT__PRIVATE void zt__destroy_profiler(zt_profiler *profiler) {
     zt__detach_profiler(profiler);
     zt__unregister_profiler(profiler);
     zt__close_timeline(profiler);
+    if (profiler->free_watch) {
+        profiler->free_watch(profiler);
+    }
     if (profiler->free_hotspots) {
         profiler->free_hotspots(profiler);
     }
@@ -15293,6 +16195,9 @@ ZT_API void zt_close(zt_profiler *profiler) {
     /* A profiler that is not registered is closed already, or belongs to the parent process of a fork. */
     if (!profiler || !zt__is_registered(profiler) || zt__is_inside_callback(profiler, "zt_close") ||
         zt__is_inside_log(&profiler->diagnostics, "zt_close")) {
+        return;
+    }
+    if (profiler->end_watch && !profiler->end_watch(profiler)) {
         return;
     }
     if (profiler->stop_tracing && !profiler->stop_tracing(profiler)) {
@@ -15767,7 +16672,10 @@ ZT__PRIVATE ze_result_t zt__read_into_ring(zt_stream *stream, int *more) {
     if (result == ZE_RESULT_NOT_READY) {
         return ZE_RESULT_SUCCESS;
     }
-    if (result != ZE_RESULT_SUCCESS && !dropped) {
+    if (size > room) {
+        result = ZE_RESULT_ERROR_INVALID_SIZE;
+    }
+    if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_WARNING_DROPPED_DATA) {
         return zt__check(stream->diagnostics, result, "zetMetricStreamerReadData", "Update the driver.");
     }
     *more = size == room;
@@ -16488,6 +17396,1625 @@ ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream) {
     return zt__get_last_result(stream ? stream->diagnostics : NULL);
 }
 
+/* ==== >>debug: the threads of a device, stopped and examined ============================================== */
+
+#ifdef ZETOOLS_DEBUG
+
+/* A debugger has one session with the driver. Level Zero does not promise that the functions of a session may
+   be called by several threads at once, so `session` is locked for each of these calls. A thread that waits
+   for events holds it for a few milliseconds at a time, and not at all while other threads want it.
+
+   Whoever reads an event records what it means for stops and modules, and queues it for zt_debug_wait, which
+   delivers events in their order. So a stop may read the events of others, and zt_debug_where knows modules
+   whose events are not delivered yet.
+
+   Locks: `delivering` is held by the thread that delivers events, also while the application's function runs,
+   and is locked before `session`. `session` guards the session and all that is recorded. Log function and
+   allocator may be called while it is held. `mutex` guards messages. */
+
+enum {
+    ZT__DEBUG_EVENTS = 1024,       /* that wait to be delivered. What does not fit stays in the driver */
+    ZT__DEBUG_INTERRUPTS = 16,     /* patterns of threads that are being stopped */
+    ZT__DEBUG_THREADS = 1 << 20,   /* of a device, by what its driver reports */
+    ZT__DEBUG_REGISTERS = 1 << 16, /* of a set, and bytes of a register, likewise */
+    ZT__DEBUG_SETS = 64,           /* kinds of registers, likewise */
+    ZT__DEBUG_POLL_MS = 10,        /* the longest time that a thread waits in the driver for an event */
+    ZT__DEBUG_LINES = 64,          /* source lines that are remembered */
+    ZT__DEBUG_TRIES = 3            /* of what must not fail, such as acknowledging an event */
+};
+
+/* A module that was loaded. */
+typedef struct zt__debug_module {
+    struct zt__debug_module *next; /* an older one */
+    zet_debug_event_info_module_t place;
+    uint8_t *bytes; /* its ELF file. NULL: not read */
+    size_t size;
+    uint64_t number;
+    int is_unloaded;
+    uint32_t users; /* threads that look up its source lines: it is not freed. Guarded by `session` */
+} zt__debug_module;
+
+/* A pattern of threads that zt_debug_stop has told the device to stop. */
+typedef struct zt__interrupt {
+    ze_device_thread_t threads;
+    int is_used;
+    int is_answered;
+    uint32_t waiting; /* threads that wait for the answer. 0: threads that stop are resumed */
+} zt__interrupt;
+
+/* A source line that was looked up. */
+typedef struct zt__known_line {
+    uint64_t module;  /* its number; 0: none */
+    uint64_t address; /* in its file */
+    const char *file;
+    uint32_t line;
+} zt__known_line;
+
+struct zt_debugger {
+    zt__process *process;
+    zt_debug_config config;
+    ze_device_handle_t device;
+    uint32_t pid;
+    zt_debug_thread size; /* of the device: slices, subslices of a slice, and so on */
+    zt_debug_register_set *sets;
+    uint32_t set_count;
+    uint32_t users;   /* threads in calls. Atomic, like the next two */
+    uint32_t wanting; /* threads that want to lock `session` */
+    int is_closing;
+
+    zt__mutex mutex;
+    zt__diagnostics diagnostics;
+
+    zt__timed_mutex delivering;     /* guards the next */
+    const zet_debug_event_t *event; /* the one that is being delivered, if it is not acknowledged. Or NULL */
+    zet_debug_event_t owed;         /* one that was delivered, and could not be acknowledged, */
+    int has_owed;                   /* if there is one */
+
+    zt__timed_mutex session; /* guards what follows */
+    zet_debug_session_handle_t handle;
+    int is_over;               /* an event has reported that the session is detached */
+    zet_debug_event_t *events; /* a ring */
+    uint32_t first_event, event_count;
+    zt__interrupt interrupts[ZT__DEBUG_INTERRUPTS];
+    zt__debug_module *modules; /* the newest first */
+    size_t module_bytes;
+    uint64_t module_count; /* so far */
+    zt__known_line lines[ZT__DEBUG_LINES];
+    uint32_t line_count; /* so far */
+    zt__map texts;       /* names of kernels and files, by themselves. Guarded by `mutex` */
+};
+
+static const ze_device_thread_t zt__all_threads = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
+
+/* ---- calls ----------------------------------------------------------------------------------------------- */
+
+/* Locks the session until the deadline. Other threads that hold it in order to wait for events give way.
+   Returns 0 if the deadline has passed. */
+ZT__PRIVATE int zt__lock_session(zt_debugger *debugger, uint64_t deadline) {
+    int is_locked;
+    zt__add(&debugger->wanting, 1);
+    is_locked = zt__lock_until(&debugger->session, deadline);
+    zt__add(&debugger->wanting, UINT32_MAX);
+    return is_locked;
+}
+
+/* Begins a call of the application, unless the debugger is being closed or its callback runs on this thread
+   while the session is locked. The call ends with zt__end_debug_call. */
+ZT__PRIVATE ze_result_t zt__begin_debug_call(zt_debugger *debugger, const char *call) {
+    if (zt__is_owner(&debugger->session)) {
+        return zt__report(&debugger->diagnostics, DEBUG_INSIDE_CALLBACK, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                          call);
+    }
+    zt__add(&debugger->users, 1);
+    if (debugger->process != zt__get_process() || zt__load(&debugger->is_closing)) {
+        zt__add(&debugger->users, UINT32_MAX);
+        return ZE_RESULT_ERROR_NOT_AVAILABLE;
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+ZT__PRIVATE void zt__end_debug_call(zt_debugger *debugger) {
+    zt__add(&debugger->users, UINT32_MAX);
+}
+
+/* Reports that the session is over. */
+ZT__PRIVATE ze_result_t zt__report_over(zt_debugger *debugger, const char *call) {
+    return zt__report(&debugger->diagnostics, DEBUG_OVER, ZE_RESULT_ERROR_NOT_AVAILABLE, call,
+                      (unsigned)debugger->pid);
+}
+
+/* Begins a call of the application, as zt__begin_debug_call does, and locks the session. */
+ZT__PRIVATE ze_result_t zt__begin_session_call(zt_debugger *debugger, const char *call) {
+    ze_result_t result = zt__begin_debug_call(debugger, call);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    if (!zt__lock_session(debugger, zt__deadline(debugger->config.wait_timeout_ns))) {
+        zt__end_debug_call(debugger);
+        return zt__report(&debugger->diagnostics, DEBUG_BUSY, ZE_RESULT_NOT_READY, call);
+    }
+    return result;
+}
+
+ZT__PRIVATE void zt__end_session_call(zt_debugger *debugger) {
+    zt__unlock_timed(&debugger->session);
+    zt__end_debug_call(debugger);
+}
+
+/* Sleeps while the session is unlocked, so that other threads can lock it. A driver may return NOT_READY at
+   once instead of waiting, so this also limits how often it is queried. */
+ZT__PRIVATE void zt__yield_session(void) {
+    zt__sleep(1000000);
+}
+
+/* Reports a call of the driver unless it has succeeded. */
+ZT__PRIVATE ze_result_t zt__check_debug(zt_debugger *debugger, ze_result_t result, const char *call) {
+    if (zt__means_device_loss(result)) {
+        zt__store(&debugger->diagnostics.device_lost, 1);
+        return zt__report(&debugger->diagnostics, DEBUGGED_DEVICE_LOST, result, call, zt_result_name(result));
+    }
+    return zt__check(&debugger->diagnostics, result, call, "Try again; if it persists, update the driver.");
+}
+
+/* ---- modules: with `session` held ------------------------------------------------------------------------ */
+
+/* Reads the ELF file of a module from the memory of the process. */
+ZT__PRIVATE void zt__read_debug_module(zt_debugger *debugger, zt__debug_module *module) {
+    const uint64_t size = module->place.moduleEnd - module->place.moduleBegin;
+    zet_debug_memory_space_desc_t desc;
+    ze_result_t result = ZE_RESULT_ERROR_INVALID_SIZE;
+    memset(&desc, 0, sizeof desc);
+    desc.stype = ZET_STRUCTURE_TYPE_DEBUG_MEMORY_SPACE_DESC;
+    desc.type = ZET_DEBUG_MEMORY_SPACE_TYPE_DEFAULT;
+    desc.address = module->place.moduleBegin;
+    if (module->place.moduleBegin < module->place.moduleEnd && size <= debugger->config.module_limit) {
+        module->bytes = (uint8_t *)zt__allocate(&debugger->config.allocator, (size_t)size, 1);
+        result = module->bytes ? zetDebugReadMemory(debugger->handle, zt__all_threads, &desc, (size_t)size,
+                                                    module->bytes)
+                               : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        module->size = (size_t)size;
+        return;
+    }
+    zt__free(&debugger->config.allocator, module->bytes);
+    module->bytes = NULL;
+    zt__report(&debugger->diagnostics, MODULE_NOT_READ, result, "zetDebugReadMemory",
+               (unsigned long long)size, zt_result_name(result));
+}
+
+/* Removes a module that is unloaded and that nobody uses, the oldest first. Returns 0 if there is none. */
+ZT__PRIVATE int zt__remove_debug_module(zt_debugger *debugger) {
+    zt__debug_module **place, **oldest = NULL, *removed;
+    for (place = &debugger->modules; *place; place = &(*place)->next) {
+        if ((*place)->is_unloaded && (*place)->users == 0) {
+            oldest = place;
+        }
+    }
+    if (!oldest) {
+        return 0;
+    }
+    removed = *oldest;
+    *oldest = removed->next;
+    debugger->module_bytes -= sizeof *removed + removed->size;
+    zt__free(&debugger->config.allocator, removed->bytes);
+    zt__free(&debugger->config.allocator, removed);
+    return 1;
+}
+
+/* Compares by members: what is between them is not defined. */
+ZT__PRIVATE int zt__is_same_place(const zet_debug_event_info_module_t *a,
+                                  const zet_debug_event_info_module_t *b) {
+    return a->format == b->format && a->moduleBegin == b->moduleBegin && a->moduleEnd == b->moduleEnd &&
+           a->load == b->load;
+}
+
+/* Returns the record of a module that was at the same place and had the same bytes, or NULL. */
+ZT__PRIVATE zt__debug_module *zt__find_debug_module(const zt_debugger *debugger,
+                                                    const zt__debug_module *like) {
+    zt__debug_module *module = debugger->modules;
+    while (module && (!zt__is_same_place(&module->place, &like->place) || module->size != like->size ||
+                      (like->bytes && memcmp(module->bytes, like->bytes, like->size) != 0))) {
+        module = module->next;
+    }
+    return module;
+}
+
+/* Records a module. Without memory, it is not known. */
+ZT__PRIVATE void zt__add_debug_module(zt_debugger *debugger, const zet_debug_event_info_module_t *place) {
+    const zt_allocator *allocator = &debugger->config.allocator;
+    zt__debug_module *made = (zt__debug_module *)zt__allocate(allocator, 1, sizeof *made), *known;
+    if (!made) {
+        zt__report_no_memory(&debugger->diagnostics, "zetDebugReadEvent", "a module");
+        return;
+    }
+    made->place = *place;
+    zt__read_debug_module(debugger, made);
+    known = zt__find_debug_module(debugger, made);
+    if (known) {
+        known->is_unloaded = 0;
+        zt__free(allocator, made->bytes);
+        zt__free(allocator, made);
+        return;
+    }
+    made->number = ++debugger->module_count;
+    made->next = debugger->modules;
+    debugger->modules = made;
+    debugger->module_bytes += sizeof *made + made->size;
+    while (debugger->module_bytes > debugger->config.module_limit && zt__remove_debug_module(debugger)) {
+    }
+    if (debugger->module_bytes > debugger->config.module_limit && made->bytes) {
+        zt__free(allocator, made->bytes);
+        debugger->module_bytes -= made->size;
+        made->bytes = NULL;
+        made->size = 0;
+        zt__report(&debugger->diagnostics, MODULE_NOT_READ, ZE_RESULT_ERROR_INVALID_SIZE,
+                   "zetDebugReadMemory", (unsigned long long)(place->moduleEnd - place->moduleBegin),
+                   "others need the room");
+    }
+}
+
+/* Records that modules at a place are unloaded. Their threads may still be stopped there. */
+ZT__PRIVATE void zt__unload_debug_module(zt_debugger *debugger, const zet_debug_event_info_module_t *place) {
+    zt__debug_module *module;
+    for (module = debugger->modules; module; module = module->next) {
+        if (zt__is_same_place(&module->place, place)) {
+            module->is_unloaded = 1;
+        }
+    }
+}
+
+/* ---- events: with `session` held -------------------------------------------------------------------------- */
+
+/* Acknowledges an event that needs it. */
+ZT__PRIVATE ze_result_t zt__acknowledge(zt_debugger *debugger, const zet_debug_event_t *event) {
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    int tries;
+    if (!(event->flags & ZET_DEBUG_EVENT_FLAG_NEED_ACK) || debugger->is_over) {
+        return result;
+    }
+    for (tries = 0; tries < ZT__DEBUG_TRIES; tries++) {
+        result = zetDebugAcknowledgeEvent(debugger->handle, event);
+        if (result == ZE_RESULT_SUCCESS || zt__means_device_loss(result)) {
+            break;
+        }
+    }
+    return zt__check_debug(debugger, result, "zetDebugAcknowledgeEvent");
+}
+
+/* Resumes threads. Returns SUCCESS if none was stopped. */
+ZT__PRIVATE ze_result_t zt__resume(zt_debugger *debugger, ze_device_thread_t threads) {
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    int tries;
+    for (tries = 0; tries < ZT__DEBUG_TRIES; tries++) {
+        result = zetDebugResume(debugger->handle, threads);
+        if (result == ZE_RESULT_ERROR_NOT_AVAILABLE) {
+            return ZE_RESULT_SUCCESS;
+        }
+        if (result == ZE_RESULT_SUCCESS || zt__means_device_loss(result)) {
+            break;
+        }
+    }
+    return zt__check_debug(debugger, result, "zetDebugResume");
+}
+
+/* Records the device's answer to an interrupt: its threads have stopped, or cannot be stopped. If no thread
+   waits for it any more, resumes them. */
+ZT__PRIVATE void zt__answer_interrupt(zt_debugger *debugger, const zet_debug_event_t *event) {
+    uint32_t i;
+    for (i = 0; i < ZT__DEBUG_INTERRUPTS; i++) {
+        zt__interrupt *interrupt = &debugger->interrupts[i];
+        if (!interrupt->is_used ||
+            memcmp(&interrupt->threads, &event->info.thread.thread, sizeof interrupt->threads) != 0) {
+            continue;
+        }
+        interrupt->is_answered = 1;
+        if (interrupt->waiting == 0) {
+            interrupt->is_used = 0;
+            if (event->type == ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED) {
+                zt__resume(debugger, interrupt->threads);
+            }
+        }
+    }
+}
+
+/* Reads an event and queues it. Waits up to `milliseconds` for it. Returns NOT_READY if there is none, or no
+   room for it. */
+ZT__PRIVATE ze_result_t zt__read_event(zt_debugger *debugger, uint64_t milliseconds) {
+    zet_debug_event_t event;
+    ze_result_t result;
+    if (debugger->is_over) {
+        return ZE_RESULT_ERROR_NOT_AVAILABLE;
+    }
+    if (debugger->event_count == ZT__DEBUG_EVENTS) {
+        return ZE_RESULT_NOT_READY;
+    }
+    memset(&event, 0, sizeof event);
+    result = zetDebugReadEvent(debugger->handle, milliseconds, &event);
+    if (result == ZE_RESULT_NOT_READY) {
+        return result;
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__check_debug(debugger, result, "zetDebugReadEvent");
+    }
+    if (event.type == ZET_DEBUG_EVENT_TYPE_DETACHED) {
+        debugger->is_over = 1;
+    } else if (event.type == ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED ||
+               event.type == ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE) {
+        zt__answer_interrupt(debugger, &event);
+    } else if (event.type == ZET_DEBUG_EVENT_TYPE_MODULE_LOAD) {
+        zt__add_debug_module(debugger, &event.info.module);
+    } else if (event.type == ZET_DEBUG_EVENT_TYPE_MODULE_UNLOAD) {
+        zt__unload_debug_module(debugger, &event.info.module);
+    }
+    debugger->events[(debugger->first_event + debugger->event_count++) % ZT__DEBUG_EVENTS] = event;
+    return result;
+}
+
+/* ---- delivering ------------------------------------------------------------------------------------------ */
+
+ZT__PRIVATE zt_debug_thread zt__to_debug_thread(ze_device_thread_t from) {
+    zt_debug_thread thread;
+    thread.slice = from.slice;
+    thread.subslice = from.subslice;
+    thread.eu = from.eu;
+    thread.thread = from.thread;
+    return thread;
+}
+
+ZT__PRIVATE zt_debug_event zt__to_debug_event(const zet_debug_event_t *from) {
+    zt_debug_event event;
+    memset(&event, 0, sizeof event);
+    event.is_held = (from->flags & ZET_DEBUG_EVENT_FLAG_NEED_ACK) != 0;
+    switch ((uint32_t)from->type) {
+    case ZET_DEBUG_EVENT_TYPE_DETACHED:
+        event.type = ZT_DEBUG_DETACHED;
+        event.reason = (uint32_t)from->info.detached.reason;
+        break;
+    case ZET_DEBUG_EVENT_TYPE_PROCESS_ENTRY:
+        event.type = ZT_DEBUG_PROCESS_ENTRY;
+        break;
+    case ZET_DEBUG_EVENT_TYPE_PROCESS_EXIT:
+        event.type = ZT_DEBUG_PROCESS_EXIT;
+        break;
+    case ZET_DEBUG_EVENT_TYPE_MODULE_LOAD:
+    case ZET_DEBUG_EVENT_TYPE_MODULE_UNLOAD:
+        event.type =
+            from->type == ZET_DEBUG_EVENT_TYPE_MODULE_LOAD ? ZT_DEBUG_MODULE_LOAD : ZT_DEBUG_MODULE_UNLOAD;
+        event.begin = from->info.module.moduleBegin;
+        event.end = from->info.module.moduleEnd;
+        event.load = from->info.module.load;
+        break;
+    case ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED:
+    case ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE:
+        event.type = from->type == ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED ? ZT_DEBUG_THREADS_STOPPED
+                                                                       : ZT_DEBUG_THREADS_UNAVAILABLE;
+        event.threads = zt__to_debug_thread(from->info.thread.thread);
+        break;
+    case ZET_DEBUG_EVENT_TYPE_PAGE_FAULT:
+        event.type = ZT_DEBUG_PAGE_FAULT;
+        event.address = from->info.page_fault.address;
+        event.mask = from->info.page_fault.mask;
+        event.reason = (uint32_t)from->info.page_fault.reason;
+        break;
+    default:
+        event.type = ZT_DEBUG_OTHER;
+    }
+    return event;
+}
+
+/* Returns for how many milliseconds a thread may wait in the driver, with `session` held: until the deadline,
+   but no longer than ZT__DEBUG_POLL_MS, and not at all if other threads want the session. */
+ZT__PRIVATE uint64_t zt__event_wait_ms(const zt_debugger *debugger, uint64_t deadline) {
+    uint64_t now = zt__now_ns(), left = now < deadline ? deadline - now : 0;
+    uint64_t milliseconds = left / 1000000 + (left % 1000000 != 0);
+    if (zt__load(&debugger->wanting)) {
+        return 0;
+    }
+    return milliseconds < ZT__DEBUG_POLL_MS ? milliseconds : (uint64_t)ZT__DEBUG_POLL_MS;
+}
+
+/* Gets the next event. Waits for it until the deadline, but no longer than ZT__DEBUG_POLL_MS. Returns
+   NOT_READY if there is none. `delivering` is held. */
+ZT__PRIVATE ze_result_t zt__next_event(zt_debugger *debugger, uint64_t deadline, zet_debug_event_t *event) {
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (!zt__lock_until(&debugger->session, deadline)) {
+        return ZE_RESULT_NOT_READY;
+    }
+    if (debugger->event_count == 0) {
+        result = zt__read_event(debugger, zt__event_wait_ms(debugger, deadline));
+    }
+    if (debugger->event_count > 0) {
+        *event = debugger->events[debugger->first_event];
+        debugger->first_event = (debugger->first_event + 1) % ZT__DEBUG_EVENTS;
+        debugger->event_count--;
+        result = ZE_RESULT_SUCCESS;
+    }
+    zt__unlock_timed(&debugger->session);
+    return result;
+}
+
+/* Acknowledges the event that is being delivered, unless that was done. */
+ZT__PRIVATE ze_result_t zt__acknowledge_delivered(zt_debugger *debugger, const char *call) {
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (!debugger->event) {
+        return result;
+    }
+    if (!zt__lock_session(debugger, zt__deadline(debugger->config.wait_timeout_ns))) {
+        return zt__report(&debugger->diagnostics, DEBUG_BUSY, ZE_RESULT_NOT_READY, call);
+    }
+    result = zt__acknowledge(debugger, debugger->event);
+    zt__unlock_timed(&debugger->session);
+    if (result == ZE_RESULT_SUCCESS) {
+        debugger->event = NULL;
+    }
+    return result;
+}
+
+/* Acknowledges an event whose function has returned. If that fails, it is left to the next call. `delivering`
+   is held. */
+ZT__PRIVATE ze_result_t zt__finish_event(zt_debugger *debugger) {
+    ze_result_t result = zt__acknowledge_delivered(debugger, "zt_debug_wait");
+    debugger->has_owed = debugger->event != NULL;
+    if (debugger->event && debugger->event != &debugger->owed) {
+        debugger->owed = *debugger->event;
+    }
+    debugger->event = NULL;
+    return result;
+}
+
+/* Delivers the events that there are, and waits for the first one until the deadline. Stops early if the
+   function requests it, or at an error. */
+ZT__PRIVATE ze_result_t zt__deliver_events(zt_debugger *debugger, uint64_t deadline, zt_debug_fn function,
+                                           void *user) {
+    uint32_t delivered = 0;
+    int has_stopped = 0;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (debugger->has_owed) {
+        debugger->event = &debugger->owed;
+        result = zt__finish_event(debugger);
+        if (result != ZE_RESULT_SUCCESS) {
+            return result;
+        }
+    }
+    while (!has_stopped && delivered < ZT__DEBUG_EVENTS) {
+        zet_debug_event_t event;
+        zt_debug_event shown;
+        result = zt__next_event(debugger, delivered ? 0 : deadline, &event);
+        if (result == ZE_RESULT_SUCCESS) {
+            shown = zt__to_debug_event(&event);
+            debugger->event = &event;
+            has_stopped = function && function(debugger, &shown, user) != 0;
+            result = zt__finish_event(debugger);
+            if (result != ZE_RESULT_SUCCESS) {
+                return result;
+            }
+            delivered++;
+        } else if (result == ZE_RESULT_NOT_READY && delivered == 0 && zt__now_ns() < deadline &&
+                   !zt__load(&debugger->is_closing)) {
+            zt__yield_session();
+            continue;
+        }
+        if (result != ZE_RESULT_SUCCESS) {
+            break;
+        }
+    }
+    if (delivered && (result == ZE_RESULT_NOT_READY || result == ZE_RESULT_ERROR_NOT_AVAILABLE)) {
+        return ZE_RESULT_SUCCESS; /* there are no more, or the last one was DETACHED */
+    }
+    return result;
+}
+
+ZT_API ze_result_t zt_debug_wait(zt_debugger *debugger, uint64_t timeout_ns, zt_debug_fn function,
+                                 void *user) {
+    const char *call = "zt_debug_wait";
+    uint64_t deadline = zt__deadline(timeout_ns);
+    ze_result_t result;
+    if (!debugger) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (zt__is_owner(&debugger->delivering)) {
+        return zt__report(&debugger->diagnostics, DEBUG_INSIDE_CALLBACK, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                          call);
+    }
+    result = zt__begin_debug_call(debugger, call);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    result = ZE_RESULT_NOT_READY;
+    if (zt__lock_until(&debugger->delivering, deadline)) {
+        result = zt__deliver_events(debugger, deadline, function, user);
+        zt__unlock_timed(&debugger->delivering);
+    }
+    if (result == ZE_RESULT_ERROR_NOT_AVAILABLE) {
+        zt__report_over(debugger, call);
+    } else if (result == ZE_RESULT_NOT_READY && zt__load(&debugger->is_closing)) {
+        result = ZE_RESULT_ERROR_NOT_AVAILABLE;
+    }
+    zt__end_debug_call(debugger);
+    return result;
+}
+
+ZT_API ze_result_t zt_debug_acknowledge(zt_debugger *debugger) {
+    const char *call = "zt_debug_acknowledge";
+    if (!debugger) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!zt__is_owner(&debugger->delivering)) {
+        return zt__report(&debugger->diagnostics, NO_EVENT, ZE_RESULT_ERROR_INVALID_ARGUMENT, call);
+    }
+    return zt__acknowledge_delivered(debugger, call);
+}
+
+/* ---- threads --------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE ze_device_thread_t zt__to_device_thread(zt_debug_thread from) {
+    ze_device_thread_t thread;
+    thread.slice = from.slice;
+    thread.subslice = from.subslice;
+    thread.eu = from.eu;
+    thread.thread = from.thread;
+    return thread;
+}
+
+/* Reads all events that the device has reported so far. Returns NOT_AVAILABLE, and reports it, if the session
+   is over. `session` is held. */
+ZT__PRIVATE ze_result_t zt__read_events(zt_debugger *debugger, const char *call) {
+    ze_result_t result;
+    do {
+        result = zt__read_event(debugger, 0);
+    } while (result == ZE_RESULT_SUCCESS);
+    if (debugger->is_over) {
+        return zt__report_over(debugger, call);
+    }
+    return result == ZE_RESULT_NOT_READY ? ZE_RESULT_SUCCESS : result;
+}
+
+/* Reports a call of the driver about threads, which returns NOT_AVAILABLE if they are not stopped, or if the
+   session is over. `session` is held. */
+ZT__PRIVATE ze_result_t zt__check_access(zt_debugger *debugger, ze_result_t result, const char *call,
+                                         const char *driver_call, const char *remedy) {
+    if (result != ZE_RESULT_ERROR_NOT_AVAILABLE) {
+        return zt__check_debug(debugger, result, driver_call);
+    }
+    if (zt__read_events(debugger, call) == ZE_RESULT_SUCCESS) {
+        zt__check(&debugger->diagnostics, result, driver_call, remedy);
+    }
+    return result;
+}
+
+/* Returns the first set that has this type, or NULL. */
+ZT__PRIVATE const zt_debug_register_set *zt__find_set(const zt_debugger *debugger, uint32_t type) {
+    uint32_t i;
+    for (i = 0; i < debugger->set_count; i++) {
+        if (debugger->sets[i].type == type) {
+            return &debugger->sets[i];
+        }
+    }
+    return NULL;
+}
+
+/* Returns the set with the smallest registers that can be read. Only stopped threads can be read, so one of
+   these registers shows whether a thread is stopped. */
+ZT__PRIVATE const zt_debug_register_set *zt__find_probe(const zt_debugger *debugger) {
+    const zt_debug_register_set *smallest = NULL;
+    uint32_t i;
+    for (i = 0; i < debugger->set_count; i++) {
+        const zt_debug_register_set *set = &debugger->sets[i];
+        if (set->is_readable && (!smallest || set->bytes < smallest->bytes)) {
+            smallest = set;
+        }
+    }
+    return smallest;
+}
+
+/* Called with each stopped thread. */
+typedef void (*zt__thread_fn)(void *user, zt_debug_thread thread);
+
+/* Stores the range that a member of a zt_debug_thread selects. It is empty if the device has no such index.
+ */
+ZT__PRIVATE void zt__set_range(uint32_t wanted, uint32_t size, uint32_t *first, uint32_t *end) {
+    *first = wanted == ZT_DEBUG_ALL ? 0 : wanted;
+    *end = wanted == ZT_DEBUG_ALL || wanted >= size ? size : wanted + 1;
+}
+
+/* Calls a function with each stopped one of the selected threads. The driver does not list them, so each
+   thread is probed by reading a register. `session` is held. */
+ZT__PRIVATE ze_result_t zt__each_stopped(zt_debugger *debugger, zt_debug_thread threads,
+                                         zt__thread_fn function, void *user) {
+    const zt_debug_register_set *probe = zt__find_probe(debugger);
+    void *bytes = probe ? zt__allocate(&debugger->config.allocator, 1, probe->bytes) : NULL;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    zt_debug_thread first, end, at;
+    if (!probe) {
+        return zt__report(&debugger->diagnostics, NO_REGISTER, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "zt_debug_threads", "that can be read");
+    }
+    if (!bytes) {
+        return zt__report_no_memory(&debugger->diagnostics, "zt_debug_threads", "a register");
+    }
+    zt__set_range(threads.slice, debugger->size.slice, &first.slice, &end.slice);
+    zt__set_range(threads.subslice, debugger->size.subslice, &first.subslice, &end.subslice);
+    zt__set_range(threads.eu, debugger->size.eu, &first.eu, &end.eu);
+    zt__set_range(threads.thread, debugger->size.thread, &first.thread, &end.thread);
+    for (at.slice = first.slice; at.slice < end.slice; at.slice++) {
+        for (at.subslice = first.subslice; at.subslice < end.subslice; at.subslice++) {
+            for (at.eu = first.eu; at.eu < end.eu; at.eu++) {
+                for (at.thread = first.thread; at.thread < end.thread && result == ZE_RESULT_SUCCESS;
+                     at.thread++) {
+                    ze_result_t read = zetDebugReadRegisters(debugger->handle, zt__to_device_thread(at),
+                                                             probe->type, 0, 1, bytes);
+                    if (read == ZE_RESULT_SUCCESS) {
+                        function(user, at);
+                    } else if (read != ZE_RESULT_ERROR_NOT_AVAILABLE &&
+                               read != ZE_RESULT_ERROR_INVALID_ARGUMENT) { /* a subslice that is missing */
+                        result = zt__check_debug(debugger, read, "zetDebugReadRegisters");
+                    }
+                }
+            }
+        }
+    }
+    zt__free(&debugger->config.allocator, bytes);
+    return result;
+}
+
+/* A zt__thread_fn. `user` is a uint32_t. */
+ZT__PRIVATE void zt__count_thread(void *user, zt_debug_thread thread) {
+    (void)thread;
+    ++*(uint32_t *)user;
+}
+
+/* Returns how many of `size` slices, subslices, EUs or threads a member of a zt_debug_thread selects. */
+ZT__PRIVATE uint32_t zt__count_range(uint32_t wanted, uint32_t size) {
+    return wanted == ZT_DEBUG_ALL ? size : wanted < size;
+}
+
+/* Returns the record of a pattern that the device is to stop, which is made if there is none, or NULL
+   if there are too many. `*is_new` is then 1. `session` is held. */
+ZT__PRIVATE zt__interrupt *zt__find_interrupt(zt_debugger *debugger, ze_device_thread_t threads,
+                                              int *is_new) {
+    zt__interrupt *unused = NULL;
+    uint32_t i;
+    *is_new = 0;
+    for (i = 0; i < ZT__DEBUG_INTERRUPTS; i++) {
+        zt__interrupt *interrupt = &debugger->interrupts[i];
+        if (!interrupt->is_used) {
+            unused = interrupt;
+        } else if (!interrupt->is_answered && memcmp(&interrupt->threads, &threads, sizeof threads) == 0) {
+            return interrupt;
+        }
+    }
+    if (unused) {
+        memset(unused, 0, sizeof *unused);
+        unused->threads = threads;
+        unused->is_used = *is_new = 1;
+    }
+    return unused;
+}
+
+/* Tells the device to stop threads. `*interrupt` receives the record to wait for; NULL: the device has
+   nothing to stop. `session` is held. */
+ZT__PRIVATE ze_result_t zt__interrupt_threads(zt_debugger *debugger, ze_device_thread_t threads,
+                                              zt__interrupt **interrupt) {
+    const char *call = "zetDebugInterrupt";
+    ze_result_t result = zt__read_events(debugger, "zt_debug_stop");
+    int is_new;
+    *interrupt = NULL;
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    *interrupt = zt__find_interrupt(debugger, threads, &is_new);
+    if (!*interrupt) {
+        return zt__report(&debugger->diagnostics, TOO_MANY_STOPS, ZE_RESULT_ERROR_NOT_AVAILABLE,
+                          (unsigned)ZT__DEBUG_INTERRUPTS);
+    }
+    if ((*interrupt)->waiting == 0) { /* the answer to an earlier stop may have been lost */
+        result = zetDebugInterrupt(debugger->handle, threads);
+    }
+    if (result == ZE_RESULT_SUCCESS || (result == ZE_RESULT_ERROR_NOT_AVAILABLE && !is_new)) {
+        (*interrupt)->waiting++;
+        return ZE_RESULT_SUCCESS;
+    }
+    (*interrupt)->is_used = !is_new;
+    *interrupt = NULL;
+    return result == ZE_RESULT_ERROR_NOT_AVAILABLE ? zt__read_events(debugger, "zt_debug_stop")
+                                                   : zt__check_debug(debugger, result, call);
+}
+
+/* Waits for the answer of the device. `session` is held, and unlocked between two reads of events. */
+ZT__PRIVATE ze_result_t zt__await_interrupt(zt_debugger *debugger, zt__interrupt *interrupt,
+                                            uint64_t deadline) {
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    while (!interrupt->is_answered && (result == ZE_RESULT_SUCCESS || result == ZE_RESULT_NOT_READY)) {
+        uint64_t now = zt__now_ns();
+        result = zt__read_event(debugger, zt__event_wait_ms(debugger, deadline));
+        if (result != ZE_RESULT_NOT_READY) {
+            continue;
+        }
+        if (now >= deadline || zt__load(&debugger->is_closing)) {
+            break;
+        }
+        /* Another thread may have to deliver events, to make room for the answer. */
+        zt__unlock_timed(&debugger->session);
+        zt__yield_session();
+        zt__lock_session(debugger, UINT64_MAX);
+    }
+    interrupt->waiting--;
+    if (interrupt->is_answered && interrupt->waiting == 0) {
+        interrupt->is_used = 0;
+    }
+    if (interrupt->is_answered) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (debugger->is_over) {
+        return zt__report_over(debugger, "zt_debug_stop");
+    }
+    return result == ZE_RESULT_NOT_READY ? zt__report(&debugger->diagnostics, NO_ANSWER, result) : result;
+}
+
+ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads, uint64_t timeout_ns,
+                                 zt_debug_stops *stops) {
+    uint64_t deadline = zt__deadline(timeout_ns);
+    zt__interrupt *interrupt;
+    uint32_t stopped = 0, selected;
+    ze_result_t result;
+    if (stops) {
+        memset(stops, 0, sizeof *stops);
+    }
+    if (!debugger) {
+        return ZE_RESULT_SUCCESS;
+    }
+    result = zt__begin_session_call(debugger, "zt_debug_stop");
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    result = zt__interrupt_threads(debugger, zt__to_device_thread(threads), &interrupt);
+    if (result == ZE_RESULT_SUCCESS && interrupt) {
+        result = zt__await_interrupt(debugger, interrupt, deadline);
+    }
+    if (result == ZE_RESULT_SUCCESS && stops) {
+        result = zt__each_stopped(debugger, threads, zt__count_thread, &stopped);
+        selected = zt__count_range(threads.slice, debugger->size.slice) *
+                   zt__count_range(threads.subslice, debugger->size.subslice) *
+                   zt__count_range(threads.eu, debugger->size.eu) *
+                   zt__count_range(threads.thread, debugger->size.thread);
+        stops->stopped = stopped;
+        stops->unavailable = selected > stopped ? selected - stopped : 0;
+    }
+    zt__end_session_call(debugger);
+    return result;
+}
+
+ZT_API ze_result_t zt_debug_resume(zt_debugger *debugger, zt_debug_thread threads) {
+    enum { MOST_ATTEMPTS = 3 };
+    const char *call = "zt_debug_resume";
+    ze_device_thread_t selected = zt__to_device_thread(threads);
+    uint32_t stopped, attempts = 0;
+    ze_result_t result;
+    if (!debugger) {
+        return ZE_RESULT_SUCCESS;
+    }
+    result = zt__begin_session_call(debugger, call);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    result = zt__read_events(debugger, call);
+    while (result == ZE_RESULT_SUCCESS) {
+        result = zetDebugResume(debugger->handle, selected);
+        if (result != ZE_RESULT_ERROR_NOT_AVAILABLE) {
+            zt__check_debug(debugger, result, "zetDebugResume");
+            break;
+        }
+        /* None of them was stopped, or the driver could not resume those that are. What has stopped since
+           then, for another thread of this program, is resumed by the next attempt. */
+        stopped = 0;
+        result = zt__read_events(debugger, call);
+        if (result == ZE_RESULT_SUCCESS) {
+            result = zt__each_stopped(debugger, threads, zt__count_thread, &stopped);
+        }
+        if (stopped == 0) {
+            break;
+        }
+        if (++attempts == MOST_ATTEMPTS) {
+            result = zt__check_debug(debugger, ZE_RESULT_ERROR_NOT_AVAILABLE, "zetDebugResume");
+        }
+    }
+    zt__end_session_call(debugger);
+    return result;
+}
+
+/* Where zt_debug_threads stores what it finds. */
+typedef struct zt__stopped_list {
+    zt_debug_thread *threads;
+    uint32_t room, count;
+} zt__stopped_list;
+
+ZT__PRIVATE void zt__store_thread(void *user, zt_debug_thread thread) {
+    zt__stopped_list *out = (zt__stopped_list *)user;
+    if (out->count < out->room) {
+        out->threads[out->count] = thread;
+    }
+    out->count++;
+}
+
+ZT_API ze_result_t zt_debug_threads(zt_debugger *debugger, zt_debug_thread *threads, uint32_t *count) {
+    const char *call = "zt_debug_threads";
+    const zt_debug_thread all = {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL};
+    zt__stopped_list out = {threads, 0, 0};
+    ze_result_t result;
+    if (!count) {
+        return debugger ? zt__report_null(&debugger->diagnostics, call, "count") : ZE_RESULT_SUCCESS;
+    }
+    out.room = threads ? *count : 0;
+    *count = 0;
+    if (!debugger) {
+        return ZE_RESULT_SUCCESS;
+    }
+    result = zt__begin_session_call(debugger, call);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    result = zt__read_events(debugger, call);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__each_stopped(debugger, all, zt__store_thread, &out);
+    }
+    zt__end_session_call(debugger);
+    *count = result == ZE_RESULT_SUCCESS ? out.count : 0;
+    return result;
+}
+
+/* ---- memory ---------------------------------------------------------------------------------------------- */
+
+/* Reads or writes: one of the two pointers is NULL. */
+ZT__PRIVATE ze_result_t zt__access_memory(zt_debugger *debugger, const char *call, zt_debug_thread thread,
+                                          zt_debug_space space, uint64_t address, void *to, const void *from,
+                                          size_t size) {
+    const char *driver_call = to ? "zetDebugReadMemory" : "zetDebugWriteMemory";
+    zet_debug_memory_space_desc_t desc;
+    ze_result_t result;
+    memset(&desc, 0, sizeof desc);
+    desc.stype = ZET_STRUCTURE_TYPE_DEBUG_MEMORY_SPACE_DESC;
+    desc.type = space == ZT_DEBUG_SLM ? ZET_DEBUG_MEMORY_SPACE_TYPE_SLM : ZET_DEBUG_MEMORY_SPACE_TYPE_DEFAULT;
+    desc.address = address;
+    if (!debugger || (size == 0 && (to || from))) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!to && !from) {
+        return zt__report_null(&debugger->diagnostics, call, "bytes");
+    }
+    result = zt__begin_session_call(debugger, call);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    result = zt__read_events(debugger, call);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = to ? zetDebugReadMemory(debugger->handle, zt__to_device_thread(thread), &desc, size, to)
+                    : zetDebugWriteMemory(debugger->handle, zt__to_device_thread(thread), &desc, size, from);
+        result = zt__check_access(debugger, result, call, driver_call,
+                                  "The thread is not stopped, or has no memory at this address. Stop it "
+                                  "first, and check the address.");
+    }
+    zt__end_session_call(debugger);
+    return result;
+}
+
+ZT_API ze_result_t zt_debug_read(zt_debugger *debugger, zt_debug_thread thread, zt_debug_space space,
+                                 uint64_t address, void *bytes, size_t size) {
+    return zt__access_memory(debugger, "zt_debug_read", thread, space, address, bytes, NULL, size);
+}
+
+ZT_API ze_result_t zt_debug_write(zt_debugger *debugger, zt_debug_thread thread, zt_debug_space space,
+                                  uint64_t address, const void *bytes, size_t size) {
+    return zt__access_memory(debugger, "zt_debug_write", thread, space, address, NULL, bytes, size);
+}
+
+/* ---- registers ------------------------------------------------------------------------------------------- */
+
+/* Types of sets, as Intel's drivers number them (zet_intel_gpu_debug.h). */
+enum { ZT__REGISTERS_CONTROL = 6, ZT__REGISTERS_BASE = 11 };
+
+/* The names of sets by their types, and of their registers: a prefix, and the number if there are several. */
+static const struct {
+    const char *set, *prefix;
+} zt__set_names[] = {
+    {"", ""},       {"GRF", "r"},   {"ADDR", "a"},  {"FLAG", "f"}, {"CE", "ce"}, {"SR", "sr"},   {"CR", "cr"},
+    {"TDR", "tdr"}, {"ACC", "acc"}, {"MME", "mme"}, {"SP", "sp"},  {"SBA", ""},  {"DBG", "dbg"}, {"FC", "fc"},
+};
+
+/* The registers of SBA, from the first. That of instructions is the fifth. */
+static const char *const zt__base_names[] = {"genstbase",  "sustbase",   "dynbase", "iobase", "isabase",
+                                             "blsustbase", "blsastbase", "btbase",  "scrbase"};
+enum { ZT__INSTRUCTION_BASE = 4 };
+
+/* Loads the register sets of the device. Sets with implausible sizes, and second ones of a type, are left
+   out. */
+ZT__PRIVATE ze_result_t zt__load_register_sets(zt_debugger *debugger) {
+    const char *call = "zetDebugGetRegisterSetProperties";
+    zet_device_handle_t device = (zet_device_handle_t)debugger->device;
+    zet_debug_regset_properties_t properties[ZT__DEBUG_SETS];
+    uint32_t i, count = 0;
+    ze_result_t result = zetDebugGetRegisterSetProperties(device, &count, NULL);
+    if (result != ZE_RESULT_SUCCESS || count == 0) {
+        return zt__check_debug(debugger, result, call);
+    }
+    count = count < ZT__COUNT_OF(properties) ? count : ZT__COUNT_OF(properties);
+    memset(properties, 0, sizeof properties);
+    for (i = 0; i < count; i++) {
+        properties[i].stype = ZET_STRUCTURE_TYPE_DEBUG_REGSET_PROPERTIES;
+    }
+    result = zetDebugGetRegisterSetProperties(device, &count, properties);
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__check_debug(debugger, result, call);
+    }
+    count = count < ZT__COUNT_OF(properties) ? count : ZT__COUNT_OF(properties);
+    debugger->sets =
+        (zt_debug_register_set *)zt__allocate(&debugger->config.allocator, count, sizeof *debugger->sets);
+    if (!debugger->sets) {
+        return count ? zt__report_no_memory(&debugger->diagnostics, "zt_debug_open", "register sets")
+                     : result;
+    }
+    for (i = 0; i < count; i++) {
+        const zet_debug_regset_properties_t *from = &properties[i];
+        zt_debug_register_set *set = &debugger->sets[debugger->set_count];
+        if (from->count == 0 || from->count > ZT__DEBUG_REGISTERS || from->byteSize == 0 ||
+            from->byteSize > ZT__DEBUG_REGISTERS || zt__find_set(debugger, from->type)) {
+            continue;
+        }
+        if (from->type > 0 && from->type < ZT__COUNT_OF(zt__set_names)) {
+            snprintf(set->name, sizeof set->name, "%s", zt__set_names[from->type].set);
+        } else {
+            snprintf(set->name, sizeof set->name, "SET %u", (unsigned)from->type);
+        }
+        set->type = from->type;
+        set->version = from->version;
+        set->is_readable = (from->generalFlags & ZET_DEBUG_REGSET_FLAG_READABLE) != 0;
+        set->is_writable = (from->generalFlags & ZET_DEBUG_REGSET_FLAG_WRITEABLE) != 0;
+        set->count = from->count;
+        set->bits = from->bitSize;
+        set->bytes = from->byteSize;
+        debugger->set_count++;
+    }
+    return result;
+}
+
+ZT_API uint32_t zt_debug_get_register_set_count(const zt_debugger *debugger) {
+    return debugger ? debugger->set_count : 0;
+}
+
+ZT_API const zt_debug_register_set *zt_debug_get_register_set(const zt_debugger *debugger, uint32_t index) {
+    return debugger && index < debugger->set_count ? &debugger->sets[index] : NULL;
+}
+
+/* Returns the index of a register in a set, or UINT32_MAX. */
+ZT__PRIVATE uint32_t zt__find_in_set(const zt_debug_register_set *set, const char *name) {
+    const char *prefix;
+    size_t length;
+    uint32_t i;
+    if (set->type == ZT__REGISTERS_BASE) {
+        for (i = 0; i < set->count && i < ZT__COUNT_OF(zt__base_names); i++) {
+            if (strcmp(name, zt__base_names[i]) == 0) {
+                return i;
+            }
+        }
+        return UINT32_MAX;
+    }
+    if (set->type == 0 || set->type >= ZT__COUNT_OF(zt__set_names)) {
+        return UINT32_MAX;
+    }
+    prefix = zt__set_names[set->type].prefix;
+    length = strlen(prefix);
+    if (strncmp(name, prefix, length) != 0) {
+        return UINT32_MAX;
+    }
+    name += length;
+    if (*name == 0) {
+        return set->count == 1 ? 0 : UINT32_MAX;
+    }
+    for (i = 0; *name >= '0' && *name <= '9' && i < set->count; name++) {
+        i = i * 10 + (uint32_t)(*name - '0');
+    }
+    return *name == 0 && i < set->count ? i : UINT32_MAX;
+}
+
+ZT_API ze_result_t zt_debug_find_register(zt_debugger *debugger, const char *name, zt_debug_register *found) {
+    const char *call = "zt_debug_find_register";
+    uint32_t i;
+    if (found) {
+        memset(found, 0, sizeof *found);
+        found->set = "";
+    }
+    if (!debugger) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!name || !found) {
+        return zt__report_null(&debugger->diagnostics, call, name ? "found" : "name");
+    }
+    for (i = 0; i < debugger->set_count; i++) {
+        const zt_debug_register_set *set = &debugger->sets[i];
+        uint32_t index = zt__find_in_set(set, name);
+        if (index != UINT32_MAX) {
+            found->set = set->name;
+            found->index = index;
+            found->bytes = set->bytes;
+            return ZE_RESULT_SUCCESS;
+        }
+    }
+    return zt__report(&debugger->diagnostics, NO_REGISTER, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name);
+}
+
+/* Reads or writes registers, which the caller has checked. `session` is held, and its events are read. */
+ZT__PRIVATE ze_result_t zt__access_set(zt_debugger *debugger, const char *call, zt_debug_thread thread,
+                                       const zt_debug_register_set *set, uint32_t first, uint32_t count,
+                                       void *values, int is_write) {
+    ze_device_thread_t one = zt__to_device_thread(thread);
+    ze_result_t result = is_write
+                             ? zetDebugWriteRegisters(debugger->handle, one, set->type, first, count, values)
+                             : zetDebugReadRegisters(debugger->handle, one, set->type, first, count, values);
+    return zt__check_access(debugger, result, call,
+                            is_write ? "zetDebugWriteRegisters" : "zetDebugReadRegisters",
+                            "The thread is not stopped. Stop it first, and name one thread.");
+}
+
+/* As zt_debug_read_registers or, with `is_write`, zt_debug_write_registers. */
+ZT__PRIVATE ze_result_t zt__access_registers(zt_debugger *debugger, const char *call, zt_debug_thread thread,
+                                             const char *name, uint32_t first, uint32_t count, void *values,
+                                             size_t size, int is_write) {
+    const zt_debug_register_set *set = NULL;
+    ze_result_t result;
+    uint32_t i;
+    if (!debugger) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!name || !values) {
+        return zt__report_null(&debugger->diagnostics, call, name ? "values" : "set");
+    }
+    for (i = 0; i < debugger->set_count && !set; i++) {
+        set = strcmp(debugger->sets[i].name, name) == 0 ? &debugger->sets[i] : NULL;
+    }
+    if (!set || !(is_write ? set->is_writable : set->is_readable)) {
+        return zt__report(&debugger->diagnostics, NO_REGISTER, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name);
+    }
+    if (first >= set->count || count > set->count - first) {
+        return zt__report(&debugger->diagnostics, BAD_REGISTERS, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name,
+                          (unsigned)set->count);
+    }
+    if (size / set->bytes < count) {
+        return zt__report(&debugger->diagnostics, SMALL_BUFFER, ZE_RESULT_ERROR_INVALID_SIZE, call,
+                          (unsigned)count, name, (unsigned)set->bytes);
+    }
+    result = count ? zt__begin_session_call(debugger, call) : ZE_RESULT_SUCCESS;
+    if (result != ZE_RESULT_SUCCESS || count == 0) {
+        return result;
+    }
+    result = zt__read_events(debugger, call);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__access_set(debugger, call, thread, set, first, count, values, is_write);
+    }
+    zt__end_session_call(debugger);
+    return result;
+}
+
+ZT_API ze_result_t zt_debug_read_registers(zt_debugger *debugger, zt_debug_thread thread, const char *set,
+                                           uint32_t first, uint32_t count, void *values, size_t size) {
+    return zt__access_registers(debugger, "zt_debug_read_registers", thread, set, first, count, values, size,
+                                0);
+}
+
+ZT_API ze_result_t zt_debug_write_registers(zt_debugger *debugger, zt_debug_thread thread, const char *set,
+                                            uint32_t first, uint32_t count, const void *values, size_t size) {
+    return zt__access_registers(debugger, "zt_debug_write_registers", thread, set, first, count,
+                                (void *)(uintptr_t)values, size, 1);
+}
+
+ZT_API ze_result_t zt_debug_get_address(zt_debugger *debugger, zt_debug_thread thread, uint64_t *address) {
+    enum { AT = 8, BYTES = 4, MOST = 256 }; /* cr0.2 has the offset from the base */
+    const char *call = "zt_debug_get_address";
+    const zt_debug_register_set *control, *bases;
+    uint8_t bytes[MOST] = {0};
+    uint64_t base = 0;
+    uint32_t offset = 0, first, count;
+    ze_result_t result;
+    if (address) {
+        *address = 0;
+    }
+    if (!debugger) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!address) {
+        return zt__report_null(&debugger->diagnostics, call, "address");
+    }
+    control = zt__find_set(debugger, ZT__REGISTERS_CONTROL);
+    bases = zt__find_set(debugger, ZT__REGISTERS_BASE);
+    if (!control || !bases || !control->is_readable || !bases->is_readable ||
+        (uint64_t)control->bytes * control->count < AT + BYTES || bases->count <= ZT__INSTRUCTION_BASE ||
+        control->bytes > MOST || bases->bytes < sizeof base || bases->bytes > MOST) {
+        return zt__report(&debugger->diagnostics, NO_REGISTER, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, call,
+                          "cr0.2 or isabase");
+    }
+    result = zt__begin_session_call(debugger, call);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    first = AT / control->bytes;
+    count = (AT + BYTES - 1) / control->bytes - first + 1;
+    result = zt__read_events(debugger, call);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__access_set(debugger, call, thread, control, first, count, bytes, 0);
+        memcpy(&offset, bytes + (AT - first * control->bytes), sizeof offset);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__access_set(debugger, call, thread, bases, ZT__INSTRUCTION_BASE, 1, bytes, 0);
+        memcpy(&base, bytes, sizeof base);
+    }
+    zt__end_session_call(debugger);
+    if (result == ZE_RESULT_SUCCESS) {
+        *address = base + offset;
+    }
+    return result;
+}
+
+/* ---- places ---------------------------------------------------------------------------------------------- */
+
+/* Returns the one copy of a text, which lives as long as the debugger; "" without memory. `session` is held.
+ */
+ZT__PRIVATE const char *zt__keep_debug_text(zt_debugger *debugger, const char *text) {
+    const zt_allocator *allocator = &debugger->config.allocator;
+    size_t length = strlen(text);
+    const char *kept = NULL;
+    char *made = zt__duplicate_text(allocator, text);
+    zt__lock(&debugger->mutex);
+    if (made && zt__map_make_room(&debugger->texts, allocator, &debugger->mutex)) {
+        kept = (const char *)zt__map_find(&debugger->texts, text, length);
+        if (!kept) {
+            zt__map_add(&debugger->texts, made, length, made);
+            kept = made;
+            made = NULL;
+        }
+    }
+    zt__unlock(&debugger->mutex);
+    zt__free(allocator, made);
+    return kept ? kept : "";
+}
+
+/* Finds the function at an address in a module: the file has the addresses of the device, or those from where
+   it is loaded. Returns 0 if there is none. */
+ZT__PRIVATE int zt__find_in_module(const zt__debug_module *module, uint64_t address, zt__function *found,
+                                   uint64_t *in_file) {
+    zt__elf elf;
+    if (!zt__open_elf(module->bytes, module->size, &elf)) {
+        return 0;
+    }
+    *in_file = address;
+    if (zt__find_function_at(&elf, address, found)) {
+        return 1;
+    }
+    *in_file = address - module->place.load;
+    return module->place.load && zt__find_function_at(&elf, *in_file, found);
+}
+
+/* Finds the module of an address, and a kernel there: of those that are loaded, else of those that were. The
+   newest comes first. `session` is held. */
+ZT__PRIVATE zt__debug_module *zt__find_module_at(zt_debugger *debugger, uint64_t address, zt__function *found,
+                                                 uint64_t *in_file) {
+    zt__debug_module *module;
+    int is_unloaded;
+    for (is_unloaded = 0; is_unloaded < 2; is_unloaded++) {
+        for (module = debugger->modules; module; module = module->next) {
+            if (module->is_unloaded == is_unloaded && zt__find_in_module(module, address, found, in_file)) {
+                return module;
+            }
+        }
+    }
+    return NULL;
+}
+
+/* A place whose source line is looked up. */
+typedef struct zt__place_line {
+    zt_debugger *debugger;
+    zt_debug_place *place;
+} zt__place_line;
+
+/* Stores the line of the one place. */
+ZT__PRIVATE int zt__store_place_line(void *user, uint32_t index, const char *name, size_t length,
+                                     uint32_t line) {
+    zt__place_line *found = (zt__place_line *)user;
+    char file[4096];
+    (void)index;
+    zt__copy_text(file, sizeof file, name, length);
+    found->place->file = zt__keep_debug_text(found->debugger, file);
+    found->place->line = *found->place->file ? line : 0;
+    return *found->place->file != 0;
+}
+
+/* Finds the source line of a place, with addr2line or the like. Lines are remembered, because many threads
+   are at the same place. `session` is unlocked while the program runs; `users` keeps the module meanwhile. */
+ZT__PRIVATE void zt__find_place_line(zt_debugger *debugger, zt__debug_module *module, uint64_t in_file,
+                                     zt_debug_place *place) {
+    zt__place_line found = {debugger, place};
+    zt__line_search search = {&in_file, 1, 0, 0, zt__store_place_line, &found};
+    zt__known_line *known;
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(debugger->lines); i++) {
+        known = &debugger->lines[i];
+        if (known->module == module->number && known->address == in_file) {
+            place->file = known->file;
+            place->line = known->line;
+            return;
+        }
+    }
+    module->users++;
+    zt__unlock_timed(&debugger->session);
+    zt__search_lines(&search, module->bytes, module->size);
+    zt__lock_session(debugger, UINT64_MAX);
+    module->users--;
+    known = &debugger->lines[debugger->line_count++ % ZT__COUNT_OF(debugger->lines)];
+    known->module = module->number;
+    known->address = in_file;
+    known->file = place->file;
+    known->line = place->line;
+}
+
+ZT_API ze_result_t zt_debug_where(zt_debugger *debugger, uint64_t address, zt_debug_place *place) {
+    const char *call = "zt_debug_where";
+    zt__debug_module *module;
+    zt__function function;
+    uint64_t in_file;
+    ze_result_t result;
+    if (place) {
+        memset(place, 0, sizeof *place);
+        place->kernel = place->file = "";
+    }
+    if (!debugger) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!place) {
+        return zt__report_null(&debugger->diagnostics, call, "place");
+    }
+    result = zt__begin_session_call(debugger, call);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    while (zt__read_event(debugger, 0) == ZE_RESULT_SUCCESS) {
+    }
+    module = zt__find_module_at(debugger, address, &function, &in_file);
+    if (module) {
+        place->kernel = zt__keep_debug_text(debugger, function.name);
+        place->offset = in_file - function.address;
+        place->size = function.size;
+        place->is_unloaded = module->is_unloaded;
+        if (!*place->kernel) {
+            result = zt__report_no_memory(&debugger->diagnostics, call, "a name");
+        } else if (!debugger->config.no_lines) {
+            zt__find_place_line(debugger, module, in_file, place);
+        }
+    } else {
+        result = zt__report(&debugger->diagnostics, NO_KERNEL_THERE, ZE_RESULT_ERROR_NOT_AVAILABLE,
+                            (unsigned long long)address);
+    }
+    zt__end_session_call(debugger);
+    return result;
+}
+
+/* ---- opening and closing --------------------------------------------------------------------------------- */
+
+/* Finds the file with which Linux disables program debug for all processes. Returns 0 if none does. */
+ZT__PRIVATE int zt__find_debug_switch(char *path, size_t size) {
+    static const char *const names[] = {"prelim_enable_eu_debug", "device/enable_eudebug",
+                                        "device/prelim_enable_eudebug"}; /* i915, xe, Intel's own xe */
+    enum { CARDS = 64 };
+    uint32_t card, i;
+    for (card = 0; card < CARDS; card++) {
+        for (i = 0; i < ZT__COUNT_OF(names); i++) {
+            FILE *file;
+            int value, is_off;
+            snprintf(path, size, "/sys/class/drm/card%u/%s", (unsigned)card, names[i]);
+            file = zt__open_file(path, "r");
+            is_off = file && fscanf(file, "%d", &value) == 1 && value == 0;
+            if (file) {
+                fclose(file);
+            }
+            if (is_off) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
+/* Reports why zetDebugAttach has failed. Returns the result of zt_debug_open, which differs by reason. */
+ZT__PRIVATE ze_result_t zt__report_debug_refusal(zt_debugger *debugger, ze_result_t result) {
+    zt__diagnostics *diagnostics = &debugger->diagnostics;
+    const char *call = "zetDebugAttach", *name = zt_result_name(result);
+    const char *enabled = getenv("ZET_ENABLE_PROGRAM_DEBUGGING");
+    const unsigned pid = debugger->pid;
+    char path[96];
+    if (zt__is_no_process(pid)) {
+        return zt__report(diagnostics, NO_SUCH_PROCESS, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name, pid);
+    }
+    switch ((uint32_t)result) {
+    case ZE_RESULT_ERROR_UNSUPPORTED_FEATURE:
+        if (zt__find_debug_switch(path, sizeof path)) {
+            return zt__report(diagnostics, DEBUG_SWITCHED_OFF, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, call,
+                              name, path);
+        }
+        return zt__report(diagnostics, DEBUG_NOT_ENABLED, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, call, name,
+                          pid, enabled && strcmp(enabled, "1") == 0 ? "is set" : "is not set");
+    case ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS:
+        return zt__report(diagnostics, DEBUG_FORBIDDEN, result, call, name, pid);
+    case ZE_RESULT_ERROR_NOT_AVAILABLE:
+        return zt__report(diagnostics, DEBUGGED_ALREADY, result, call, name, pid);
+    default:
+        return zt__check_debug(debugger, result, call);
+    }
+}
+
+/* Queries whether the device can be debugged, and reports it if not. */
+ZT__PRIVATE ze_result_t zt__check_debug_properties(zt_debugger *debugger) {
+    zet_device_debug_properties_t properties;
+    char path[96];
+    ze_result_t result;
+    memset(&properties, 0, sizeof properties);
+    properties.stype = ZET_STRUCTURE_TYPE_DEVICE_DEBUG_PROPERTIES;
+    result = zetDeviceGetDebugProperties((zet_device_handle_t)debugger->device, &properties);
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__check_debug(debugger, result, "zetDeviceGetDebugProperties");
+    }
+    if (properties.flags & ZET_DEVICE_DEBUG_PROPERTY_FLAG_ATTACH) {
+        return result;
+    }
+    if (zt__find_debug_switch(path, sizeof path)) {
+        return zt__report(&debugger->diagnostics, DEBUG_SWITCHED_OFF, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
+                          "zetDeviceGetDebugProperties", "no ATTACH", path);
+    }
+    return zt__report(&debugger->diagnostics, DEBUG_UNSUPPORTED, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+}
+
+/* Gets the size of the device in threads. */
+ZT__PRIVATE ze_result_t zt__load_debug_size(zt_debugger *debugger) {
+    ze_device_properties_t properties;
+    zt_debug_thread *size = &debugger->size;
+    uint64_t threads;
+    ze_result_t result;
+    memset(&properties, 0, sizeof properties);
+    properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
+    ZT__INTERNAL(result = zeDeviceGetProperties(debugger->device, &properties));
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__check_debug(debugger, result, "zeDeviceGetProperties");
+    }
+    size->slice = properties.numSlices;
+    size->subslice = properties.numSubslicesPerSlice;
+    size->eu = properties.numEUsPerSubslice;
+    size->thread = properties.numThreadsPerEU;
+    threads = size->slice <= ZT__DEBUG_THREADS ? size->slice : UINT32_MAX;
+    threads *= size->subslice <= ZT__DEBUG_THREADS ? size->subslice : UINT32_MAX;
+    threads = threads <= ZT__DEBUG_THREADS ? threads * size->eu : UINT32_MAX;
+    threads = threads <= ZT__DEBUG_THREADS ? threads * size->thread : UINT32_MAX;
+    if (threads == 0 || threads > ZT__DEBUG_THREADS) {
+        return zt__report(&debugger->diagnostics, BAD_THREADS, ZE_RESULT_ERROR_INVALID_SIZE,
+                          (unsigned)size->slice, (unsigned)size->subslice, (unsigned)size->eu,
+                          (unsigned)size->thread);
+    }
+    return result;
+}
+
+ZT__PRIVATE void zt__destroy_debugger(zt_debugger *debugger) {
+    const zt_allocator allocator = debugger->config.allocator;
+    while (debugger->modules) {
+        zt__debug_module *module = debugger->modules;
+        debugger->modules = module->next;
+        zt__free(&allocator, module->bytes);
+        zt__free(&allocator, module);
+    }
+    zt__map_free_values(&debugger->texts, &allocator);
+    zt__free(&allocator, debugger->events);
+    zt__free(&allocator, debugger->sets);
+    zt__destroy_mutex(&debugger->delivering.mutex);
+    zt__destroy_mutex(&debugger->session.mutex);
+    zt__destroy_mutex(&debugger->mutex);
+    zt__free(&allocator, debugger);
+}
+
+/* Creates a debugger without a session. Returns NULL without memory. */
+ZT__PRIVATE zt_debugger *zt__create_debugger(ze_device_handle_t device, uint32_t pid,
+                                             const zt_debug_config *config) {
+    zt_debugger *debugger = (zt_debugger *)zt__allocate(&config->allocator, 1, sizeof *debugger);
+    zet_debug_event_t *events =
+        (zet_debug_event_t *)zt__allocate(&config->allocator, ZT__DEBUG_EVENTS, sizeof *events);
+    if (!debugger || !events) {
+        zt__free(&config->allocator, debugger);
+        zt__free(&config->allocator, events);
+        return NULL;
+    }
+    zt__create_mutex(&debugger->mutex);
+    zt__create_mutex(&debugger->delivering.mutex);
+    zt__create_mutex(&debugger->session.mutex);
+    debugger->process = zt__get_process();
+    debugger->config = *config;
+    debugger->device = device;
+    debugger->pid = pid;
+    debugger->events = events;
+    debugger->diagnostics.mutex = &debugger->mutex;
+    debugger->diagnostics.log = config->log ? config->log : zt__default_log();
+    debugger->diagnostics.log_user = config->log_user;
+    return debugger;
+}
+
+ZT__PRIVATE void zt__fill_debug_config(zt_debug_config *config) {
+    if (!config->wait_timeout_ns) {
+        config->wait_timeout_ns = 1000000000;
+    }
+    if (!config->module_limit) {
+        config->module_limit = (size_t)64 << 20;
+    }
+}
+
+ZT_API zt_debug_config zt_debug_config_default(void) {
+    zt_debug_config config;
+    memset(&config, 0, sizeof config);
+    zt__fill_debug_config(&config);
+    return config;
+}
+
+/* Returns whether the device has not answered a stop yet. */
+ZT__PRIVATE int zt__has_interrupt(const zt_debugger *debugger) {
+    uint32_t i;
+    for (i = 0; i < ZT__DEBUG_INTERRUPTS; i++) {
+        if (debugger->interrupts[i].is_used) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Acknowledges what waits to be delivered, or could not be acknowledged before. */
+ZT__PRIVATE void zt__acknowledge_all(zt_debugger *debugger) {
+    if (debugger->has_owed) {
+        debugger->has_owed = 0;
+        zt__acknowledge(debugger, &debugger->owed);
+    }
+    for (; debugger->event_count > 0; debugger->event_count--) {
+        zt__acknowledge(debugger, &debugger->events[debugger->first_event]);
+        debugger->first_event = (debugger->first_event + 1) % ZT__DEBUG_EVENTS;
+    }
+}
+
+/* Acknowledges all events and resumes all threads, also those that are about to stop, for a limited time. No
+   other thread uses the debugger. */
+ZT__PRIVATE void zt__release_target(zt_debugger *debugger) {
+    uint64_t deadline = zt__deadline(debugger->config.wait_timeout_ns);
+    ze_result_t result;
+    do {
+        zt__acknowledge_all(debugger);
+        result = zt__read_event(debugger, zt__has_interrupt(debugger) ? ZT__DEBUG_POLL_MS : 0);
+    } while (zt__now_ns() < deadline &&
+             (result == ZE_RESULT_SUCCESS || (result == ZE_RESULT_NOT_READY && zt__has_interrupt(debugger))));
+    zt__acknowledge_all(debugger);
+    if (!debugger->is_over && !zt__is_device_lost(&debugger->diagnostics)) {
+        zt__resume(debugger, zt__all_threads);
+    }
+}
+
+/* Attaches a debugger. */
+ZT__PRIVATE ze_result_t zt__attach_debugger(zt_debugger *debugger) {
+    zet_debug_config_t config;
+    ze_result_t result = zt__check_debug_properties(debugger);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__load_debug_size(debugger);
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    config.pid = debugger->pid;
+    result = zetDebugAttach((zet_device_handle_t)debugger->device, &config, &debugger->handle);
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__report_debug_refusal(debugger, result);
+    }
+    result = zt__load_register_sets(debugger);
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__release_target(debugger);
+        zetDebugDetach(debugger->handle);
+    }
+    return result;
+}
+
+ZT_API ze_result_t zt_debug_open(ze_device_handle_t device, uint32_t pid, const zt_debug_config *config,
+                                 zt_debugger **debugger) {
+    const char *call = "zt_debug_open";
+    zt_debug_config complete = config ? *config : zt_debug_config_default();
+    zt_debugger *opened;
+    ze_result_t result;
+    if (!debugger) {
+        return zt__report_null(NULL, call, "debugger");
+    }
+    *debugger = NULL;
+    if (!device) {
+        return zt__report_null_handle(NULL, call, "device");
+    }
+    if (!complete.allocator.allocate != !complete.allocator.release) {
+        return zt__report(NULL, BAD_ALLOCATOR, ZE_RESULT_ERROR_INVALID_ARGUMENT, call);
+    }
+    zt__fill_debug_config(&complete);
+    if (!complete.allocator.allocate) {
+        complete.allocator = zt__default_allocator;
+    }
+    opened = zt__create_debugger(device, pid ? pid : (uint32_t)zt__get_process_id(), &complete);
+    if (!opened) {
+        return zt__report_no_memory(NULL, call, "the debugger");
+    }
+    result = zt__attach_debugger(opened);
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__keep_error(&opened->diagnostics, result);
+        zt__destroy_debugger(opened);
+        return result;
+    }
+    *debugger = opened;
+    return result;
+}
+
+ZT_API ze_result_t zt_debug_close(zt_debugger *debugger) {
+    enum { LONGEST_S = 10 };
+    const char *call = "zt_debug_close";
+    zt__wait wait = zt__wait_until(zt__deadline(LONGEST_S * UINT64_C(1000000000)));
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    int tries;
+    uint32_t i;
+    /* In a forked child, threads that do not exist there may hold the locks. */
+    if (!debugger || debugger->process != zt__get_process()) {
+        return result;
+    }
+    if (zt__is_inside_log(&debugger->diagnostics, call)) {
+        return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
+    }
+    if (zt__is_owner(&debugger->delivering) || zt__is_owner(&debugger->session)) {
+        return zt__report(&debugger->diagnostics, DEBUG_INSIDE_CALLBACK, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                          call);
+    }
+    zt__store(&debugger->is_closing, 1); /* ends calls that wait */
+    while (zt__load(&debugger->users)) {
+        if (!zt__wait_again(&wait)) {
+            zt__store(&debugger->is_closing, 0);
+            return zt__report(&debugger->diagnostics, DEBUG_BUSY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, call);
+        }
+    }
+    /* No other thread is in a call. The lock keeps callbacks of this thread from making one. */
+    zt__try_lock(&debugger->session);
+    for (i = 0; i < ZT__DEBUG_INTERRUPTS; i++) {
+        debugger->interrupts[i].waiting = 0;
+    }
+    zt__release_target(debugger);
+    for (tries = 0; tries < ZT__DEBUG_TRIES; tries++) {
+        result = zetDebugDetach(debugger->handle);
+        if (result == ZE_RESULT_SUCCESS || zt__means_device_loss(result)) {
+            break;
+        }
+    }
+    zt__check_debug(debugger, result, "zetDebugDetach");
+    zt__unlock_timed(&debugger->session);
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__keep_error(&debugger->diagnostics, result);
+    }
+    zt__destroy_debugger(debugger);
+    return result;
+}
+
+ZT_API const char *zt_debug_event_name(zt_debug_event_type type) {
+    static const char *const names[ZT_DEBUG_EVENT_COUNT] = {
+        "other",         "detached",        "process entry",       "process exit", "module load",
+        "module unload", "threads stopped", "threads unavailable", "page fault",
+    };
+    return (unsigned)type < ZT_DEBUG_EVENT_COUNT ? names[type] : "unknown";
+}
+
+ZT_API const char *zt_debug_get_last_error(const zt_debugger *debugger) {
+    return zt__get_last_error(debugger ? &((zt_debugger *)(uintptr_t)debugger)->diagnostics : NULL);
+}
+
+ZT_API ze_result_t zt_debug_get_last_result(const zt_debugger *debugger) {
+    return zt__get_last_result(debugger ? &((zt_debugger *)(uintptr_t)debugger)->diagnostics : NULL);
+}
+
+#endif /* ZETOOLS_DEBUG */
+
 /* ==== >>hotspots: samples of instructions, added up by address ============================================ */
 
 #ifdef ZETOOLS_TRACER
@@ -16505,7 +19032,7 @@ ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream) {
    found, and alone. `mutex` guards results and places, and is held briefly. */
 
 enum {
-    ZT__HANDLE_OF_KERNEL = 11,          /* ZEL_HANDLE_KERNEL of the loader's header */
+    ZT__LOADER_HANDLE_KERNEL = 11,      /* ZEL_HANDLE_KERNEL of the loader's header */
     ZT__ADDRESS_SHIFT = 3,              /* the device reports addresses in units of 8 bytes, */
     ZT__MOST_COUNTS = 1 + ZT_MAX_STALLS /* and beside each, counts: Active, and kinds of stall */
 };
@@ -16994,7 +19521,7 @@ ZT__PRIVATE void zt__add_place(zt__hotspots *hotspots, const zt__place *added) {
 }
 
 /* Finds out where a kernel lies, and what its instructions are. Its owner must not destroy it meanwhile. */
-ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_code *loaded) {
+ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_kernel *loaded) {
     const zt__driver *driver = &hotspots->profiler->driver;
     const zt_allocator *allocator = &hotspots->allocator;
     ze_kernel_handle_t kernel = (ze_kernel_handle_t)(uintptr_t)loaded->handle, of_driver;
@@ -17007,7 +19534,8 @@ ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_code 
         return;
     }
     if (driver->zelLoaderTranslateHandle &&
-        driver->zelLoaderTranslateHandle(ZT__HANDLE_OF_KERNEL, kernel, &translated) != ZE_RESULT_SUCCESS) {
+        driver->zelLoaderTranslateHandle(ZT__LOADER_HANDLE_KERNEL, kernel, &translated) !=
+            ZE_RESULT_SUCCESS) {
         return;
     }
     of_driver = (ze_kernel_handle_t)translated;
@@ -17041,23 +19569,23 @@ ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_code 
 /* Places all kernels that the tracer knows. `reading` is held, for which the destruction of a kernel waits
    (zt__before_unload). */
 ZT__PRIVATE void zt__place_loaded(zt__hotspots *hotspots, zt__loaded *loaded) {
-    zt__loaded_code *codes;
+    zt__loaded_kernel *kernels;
     uint32_t i, count = 0, room;
-    zt__lock(&loaded->mutex);
+    zt__lock(loaded->mutex);
     room = loaded->kernels.count;
-    zt__unlock(&loaded->mutex);
-    codes = room ? (zt__loaded_code *)zt__allocate(&hotspots->allocator, room, sizeof *codes) : NULL;
-    zt__lock(&loaded->mutex);
-    for (i = 0; i < loaded->kernels.capacity && codes && count < room; i++) {
+    zt__unlock(loaded->mutex);
+    kernels = room ? (zt__loaded_kernel *)zt__allocate(&hotspots->allocator, room, sizeof *kernels) : NULL;
+    zt__lock(loaded->mutex);
+    for (i = 0; i < loaded->kernels.capacity && kernels && count < room; i++) {
         if (loaded->kernels.entries[i].value) {
-            codes[count++] = *(const zt__loaded_code *)loaded->kernels.entries[i].value;
+            kernels[count++] = *(const zt__loaded_kernel *)loaded->kernels.entries[i].value;
         }
     }
-    zt__unlock(&loaded->mutex);
+    zt__unlock(loaded->mutex);
     for (i = 0; i < count; i++) {
-        ZT__INTERNAL(zt__place_kernel(hotspots, &codes[i]));
+        ZT__INTERNAL(zt__place_kernel(hotspots, &kernels[i]));
     }
-    zt__free(&hotspots->allocator, codes);
+    zt__free(&hotspots->allocator, kernels);
 }
 
 /* Reads the debug information of a module, or of all if that is NULL, where kernels have samples, unless it
@@ -17386,31 +19914,22 @@ ZT_API ze_result_t zt_hotspots_stop(zt_profiler *profiler) {
 /* ---- source lines ---------------------------------------------------------------------------------------- */
 
 /* The instructions of a module whose lines are looked up. */
-typedef struct zt__line_search {
+typedef struct zt__spot_lines {
     zt__hotspots *hotspots;
     zt__spot **spots;
-    uint32_t count, next; /* the spot that the next line is for */
-    uint32_t found;
-} zt__line_search;
+} zt__spot_lines;
 
-/* Called with each line that the tool prints, one for each address: "/path/file.cl:12", perhaps followed by a
-   blank and more, or "??:0". There is one copy of the name of each file, which lives as long as the profiler.
- */
-ZT__PRIVATE void zt__store_line(void *user, const char *text) {
-    zt__line_search *search = (zt__line_search *)user;
-    zt__hotspots *hotspots = search->hotspots;
-    const char *colon = strrchr(text, ':'), *file = NULL;
-    size_t length = colon ? (size_t)(colon - text) : 0;
-    unsigned long line = colon ? strtoul(colon + 1, NULL, 10) : 0;
-    zt__spot *spot = search->next < search->count ? search->spots[search->next++] : NULL;
-    char *made;
-    if (!spot || line == 0 || line > UINT32_MAX || length == 0 || strncmp(text, "??", 2) == 0) {
-        return;
-    }
-    made = (char *)zt__allocate(&hotspots->allocator, length + 1, 1);
+/* Stores the line of an instruction. There is one copy of the name of each file, which lives as long as the
+   profiler. */
+ZT__PRIVATE int zt__store_line(void *user, uint32_t index, const char *name, size_t length, uint32_t line) {
+    zt__spot_lines *lines = (zt__spot_lines *)user;
+    zt__hotspots *hotspots = lines->hotspots;
+    zt__spot *spot = lines->spots[index];
+    const char *file = NULL;
+    char *made = (char *)zt__allocate(&hotspots->allocator, length + 1, 1);
     zt__lock(&hotspots->mutex);
     if (made && zt__map_make_room(&hotspots->files, &hotspots->allocator, &hotspots->mutex)) {
-        zt__copy_text(made, length + 1, text, length);
+        zt__copy_text(made, length + 1, name, length);
         file = (const char *)zt__map_find(&hotspots->files, made, length);
         if (!file) {
             zt__map_add(&hotspots->files, made, length, made);
@@ -17420,76 +19939,43 @@ ZT__PRIVATE void zt__store_line(void *user, const char *text) {
     }
     if (file) {
         spot->file = file;
-        spot->line = (uint32_t)line;
-        search->found++;
+        spot->line = line;
     }
     zt__unlock(&hotspots->mutex);
     zt__free(&hotspots->allocator, made);
-}
-
-/* Finds the lines of some instructions. The debug information has addresses in its file or, with `of_device`,
-   as some drivers write it, those of the device. Programs are run until one of them finds lines: one that
-   exists may not know the device's format. Returns 0 if there is none, or no room for their files. */
-ZT__PRIVATE int zt__search_lines(zt__line_search *search, const zt__sampled_module *module, int of_device) {
-    static const char *const programs[][6] = {
-        {"addr2line", "-e", ZT__TOOL_OBJECT, NULL, NULL, NULL},
-        {"llvm-addr2line", "-e", ZT__TOOL_OBJECT, NULL, NULL, NULL},
-        {"llvm-symbolizer", "--obj=" ZT__TOOL_OBJECT, "--functions=none", "--no-inlines",
-         "--output-style=GNU", NULL},
-    };
-    const uint64_t longest_ns = UINT64_C(10000000000);
-    FILE *input = tmpfile(), *object = tmpfile();
-    zt__tool tool = {NULL, input, object, 0, zt__store_line, search};
-    int has_run = 0;
-    uint32_t i;
-    for (i = 0; input && i < search->count; i++) {
-        const zt__spot_key *key = &search->spots[i]->key;
-        uint64_t address = of_device ? key->kernel->base : key->kernel->debug_address;
-        fprintf(input, "0x%llx\n",
-                (unsigned long long)(address == UINT64_MAX ? address : address + key->offset));
-    }
-    if (input && object && fwrite(module->debug, 1, module->debug_size, object) == module->debug_size &&
-        fflush(object) == 0 && fflush(input) == 0) {
-        tool.deadline = zt__deadline(longest_ns);
-        for (i = 0; i < ZT__COUNT_OF(programs) && search->found == 0; i++) {
-            tool.arguments = programs[i];
-            search->next = 0;
-            has_run |= zt__run_tool(&tool);
-        }
-    }
-    if (input) {
-        fclose(input);
-    }
-    if (object) {
-        fclose(object);
-    }
-    return has_run;
+    return file != NULL;
 }
 
 /* Finds the lines of the instructions of a module that were not looked up yet. `finding` is held. Returns 0
    without memory. */
 ZT__PRIVATE int zt__find_lines_of_module(zt__hotspots *hotspots, const zt__sampled_module *module) {
-    zt__line_search search = {hotspots, NULL, 0, 0, 0};
+    zt__spot_lines lines = {hotspots, NULL};
+    zt__line_search search = {NULL, 0, 0, 0, zt__store_line, &lines};
+    uint64_t *addresses;
     zt__sampled_kernel *kernel;
     uint32_t i, room;
     zt__code code;
     zt__elf elf;
-    int is_elf, has_run;
+    int is_elf, has_run, of_device;
     zt__lock(&hotspots->mutex);
     room = hotspots->spot_count;
     zt__unlock(&hotspots->mutex);
     if (room == 0) {
         return 1;
     }
-    search.spots = (zt__spot **)zt__allocate(&hotspots->allocator, room, sizeof *search.spots);
-    if (!search.spots) {
+    lines.spots = (zt__spot **)zt__allocate(&hotspots->allocator, room, sizeof *lines.spots);
+    addresses = (uint64_t *)zt__allocate(&hotspots->allocator, room, sizeof *addresses);
+    if (!lines.spots || !addresses) {
+        zt__free(&hotspots->allocator, (void *)lines.spots);
+        zt__free(&hotspots->allocator, addresses);
         return 0;
     }
+    search.addresses = addresses;
     zt__lock(&hotspots->mutex);
     for (i = 0; i < room; i++) {
         zt__spot *spot = hotspots->spots[i];
         if (spot->key.kernel->module == module && !spot->is_looked_up) {
-            search.spots[search.count++] = spot;
+            lines.spots[search.count++] = spot;
         }
     }
     kernel = hotspots->kernels;
@@ -17506,19 +19992,26 @@ ZT__PRIVATE int zt__find_lines_of_module(zt__hotspots *hotspots, const zt__sampl
                 kernel->debug_address = UINT64_MAX;
             }
         }
-        has_run = zt__search_lines(&search, module, 0);
-        if (has_run && search.found == 0) {
-            has_run = zt__search_lines(&search, module, 1);
+        /* The debug information has addresses in its file or, as some drivers write it, those of the device.
+         */
+        for (of_device = 0, has_run = 1; of_device < 2 && has_run && search.found == 0; of_device++) {
+            for (i = 0; i < search.count; i++) {
+                const zt__spot_key *key = &lines.spots[i]->key;
+                uint64_t address = of_device ? key->kernel->base : key->kernel->debug_address;
+                addresses[i] = address == UINT64_MAX ? address : address + key->offset;
+            }
+            has_run = zt__search_lines(&search, module->debug, module->debug_size);
         }
         zt__lock(&hotspots->mutex);
         hotspots->lacks_tool = !has_run;
         hotspots->lacks_lines |= has_run && search.found == 0;
         for (i = 0; i < search.count && has_run; i++) {
-            search.spots[i]->is_looked_up = 1;
+            lines.spots[i]->is_looked_up = 1;
         }
         zt__unlock(&hotspots->mutex);
     }
-    zt__free(&hotspots->allocator, (void *)search.spots);
+    zt__free(&hotspots->allocator, (void *)lines.spots);
+    zt__free(&hotspots->allocator, addresses);
     return 1;
 }
 
@@ -17658,26 +20151,6 @@ typedef struct zt__modules {
     uint64_t replaced;             /* kernels, and pointers to functions. Atomic */
 } zt__modules;
 
-/* Called when a tracer is created. */
-ZT__PRIVATE void zt__open_modules(zt__modules *modules, const zt_allocator *allocator,
-                                  zt__diagnostics *diagnostics, uint64_t wait_timeout_ns) {
-    modules->allocator = *allocator;
-    modules->diagnostics = diagnostics;
-    modules->wait_timeout_ns = wait_timeout_ns;
-    zt__create_mutex(&modules->mutex);
-}
-
-/* Called when a tracer is destroyed. */
-ZT__PRIVATE void zt__close_modules(zt__modules *modules) {
-    while (modules->replacements) {
-        zt__replacement *replacement = modules->replacements;
-        modules->replacements = replacement->next;
-        zt__free(&modules->allocator, replacement);
-    }
-    zt__free(&modules->allocator, modules->directory);
-    zt__destroy_mutex(&modules->mutex);
-}
-
 /* ---- files ----------------------------------------------------------------------------------------------- */
 
 /* Counts a file that is missing, keeps why for reports, and logs the first. */
@@ -17723,20 +20196,37 @@ ZT__PRIVATE void zt__configure_modules(zt__modules *modules, const char *directo
     }
 }
 
-/* Writes a file beside its name and renames it, so that nobody reads an incomplete one. Returns the call that
-   failed, with errno, or NULL. */
-ZT__PRIVATE const char *zt__write_beside(const char *path, const char *beside, const zt__binary *binary) {
+/* Writes a file of a module, unless there is one of this name and size. It is written beside its name and
+   renamed, so that nobody reads an incomplete one. */
+ZT__PRIVATE void zt__save_binary(zt__modules *modules, uint64_t hash, const char *suffix,
+                                 const zt__binary *binary) {
+    size_t room = strlen(modules->directory) + 128;
+    char *path = (char *)zt__allocate(&modules->allocator, 2, room), *beside;
     const char *failed = NULL;
-    int reason = 0;
-    FILE *file = zt__open_file(beside, "wb");
+    zt__file_properties before;
+    int reason;
+    FILE *file;
+    if (!path) {
+        zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "malloc",
+                             "no memory for a path", "Free some.");
+        return;
+    }
+    snprintf(path, room, "%s/%016llx.%s", modules->directory, (unsigned long long)hash, suffix);
+    if (zt__get_file_properties(path, &before) && before.size == binary->size) {
+        zt__free(&modules->allocator, path);
+        return;
+    }
+    beside = path + room;
+    snprintf(beside, room, "%s/%016llx.%ld.%lx.part", modules->directory, (unsigned long long)hash,
+             zt__get_process_id(), (unsigned long)zt__this_thread());
+    file = zt__open_file(beside, "wb");
     if (!file) {
-        return "fopen";
-    }
-    if (fwrite(binary->bytes, 1, binary->size, file) != binary->size) {
+        failed = "fopen";
+    } else if (fwrite(binary->bytes, 1, binary->size, file) != binary->size) {
         failed = "fwrite";
-        reason = errno;
     }
-    if (fclose(file) != 0 && !failed) {
+    reason = errno;
+    if (file && fclose(file) != 0 && !failed) {
         failed = "fclose";
         reason = errno;
     }
@@ -17746,71 +20236,10 @@ ZT__PRIVATE const char *zt__write_beside(const char *path, const char *beside, c
     }
     if (failed) {
         zt__remove_file(beside);
-        errno = reason;
+        zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_UNKNOWN, failed, strerror(reason),
+                             "Check the directory, its permissions and space.");
     }
-    return failed;
-}
-
-/* The path of a file of a module, and the one that it is written to first. */
-typedef struct zt__module_file {
-    char path[4096 + 128];
-    char beside[4096 + 192];
-} zt__module_file;
-
-/* Writes a file of a module, unless there is one of this name and size. */
-ZT__PRIVATE void zt__save_binary(zt__modules *modules, uint64_t hash, const char *suffix,
-                                 const zt__binary *binary) {
-    zt__module_file *file = (zt__module_file *)zt__allocate(&modules->allocator, 1, sizeof *file);
-    const char *failed;
-    zt__file_properties before;
-    if (!file) {
-        zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "malloc",
-                             "no memory for a path", "Free some.");
-        return;
-    }
-    snprintf(file->path, sizeof file->path, "%s/%016llx.%s", modules->directory, (unsigned long long)hash,
-             suffix);
-    if (!zt__get_file_properties(file->path, &before) || before.size != binary->size) {
-        snprintf(file->beside, sizeof file->beside, "%s.%ld.%lx.part", file->path, zt__get_process_id(),
-                 (unsigned long)zt__this_thread());
-        failed = zt__write_beside(file->path, file->beside, binary);
-        if (failed) {
-            zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_UNKNOWN, failed,
-                                 strerror(errno), "Check the directory, its permissions and space.");
-        }
-    }
-    zt__free(&modules->allocator, file);
-}
-
-ZT__PRIVATE const char *zt__suffix_of_binary(const zt__binary *binary) {
-    if (binary->size >= 4 && memcmp(binary->bytes, "\177ELF", 4) == 0) {
-        return "elf";
-    }
-    return binary->size >= 8 && memcmp(binary->bytes, "!<arch>\n", 8) == 0 ? "ar" : "bin";
-}
-
-/* Writes the files of a module. */
-ZT__PRIVATE void zt__save_module(zt__modules *modules, ze_module_handle_t module) {
-    const char *remedy = "Free some memory, or update the driver.";
-    zt__binary binary, debug;
-    uint64_t hash;
-    ze_result_t result = zt__read_binary(&modules->allocator, module, 0, SIZE_MAX, &binary);
-    if (result != ZE_RESULT_SUCCESS || !binary.bytes) {
-        zt__report_not_saved(modules, modules->directory, result, "zeModuleGetNativeBinary",
-                             zt_result_name(result), remedy);
-        return;
-    }
-    hash = zt__hash(binary.bytes, binary.size);
-    zt__save_binary(modules, hash, zt__suffix_of_binary(&binary), &binary);
-    zt__free(&modules->allocator, binary.bytes);
-    result = zt__read_binary(&modules->allocator, module, 1, SIZE_MAX, &debug);
-    if (debug.bytes) {
-        zt__save_binary(modules, hash, "debug", &debug);
-        zt__free(&modules->allocator, debug.bytes);
-    } else if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_ERROR_UNSUPPORTED_FEATURE) {
-        zt__report_not_saved(modules, modules->directory, result, "zetModuleGetDebugInfo",
-                             zt_result_name(result), remedy);
-    }
+    zt__free(&modules->allocator, path);
 }
 
 /* ---- builds with profile flags --------------------------------------------------------------------------- */
@@ -17877,40 +20306,16 @@ ZT__PRIVATE zt__changed_module *zt__change_module(const ze_module_desc_t *desc, 
     return changed;
 }
 
-/* Returns whether the driver builds modules for a device with the profile flags. If the call of the
-   application failed because of them, nothing could be done about that. So the first is built before. */
-ZT__PRIVATE int zt__accepts_flags(zt__modules *modules, const ze_module_create_params_t *parameters,
-                                  const ze_module_desc_t *changed, zt__build *build) {
-    ze_module_handle_t module = NULL;
-    uint32_t i = 0;
-    int is_known;
-    zt__lock(&modules->mutex);
-    while (i < modules->accepting_count && modules->accepting[i] != *parameters->phDevice) {
-        i++;
-    }
-    is_known = i < modules->accepting_count;
-    zt__unlock(&modules->mutex);
-    if (is_known) {
-        return 1;
-    }
-    build->trial = zeModuleCreate(*parameters->phContext, *parameters->phDevice, changed, &module, NULL);
-    if (build->trial != ZE_RESULT_SUCCESS) {
-        return 0;
-    }
-    zt__check(modules->diagnostics, zeModuleDestroy(module), "zeModuleDestroy", "A module is not freed.");
-    zt__lock(&modules->mutex);
-    if (modules->accepting_count < ZT__COUNT_OF(modules->accepting)) {
-        modules->accepting[modules->accepting_count++] = *parameters->phDevice;
-    }
-    zt__unlock(&modules->mutex);
-    return 1;
-}
-
-/* Called before a module is created. Adds the profile flags, unless the application passes some. */
+/* Called before a module is created. Adds the profile flags, unless the application passes some. If its call
+   failed because of them, nothing could be done about that. So the first module for each device is built
+   before, to find out whether the driver accepts them. */
 ZT__PRIVATE void zt__begin_build(zt__modules *modules, const ze_module_create_params_t *parameters,
                                  zt__build *build) {
     const ze_module_desc_t *desc = *parameters->pdesc;
+    ze_module_handle_t module = NULL;
     zt__changed_module *changed;
+    uint32_t i = 0;
+    int is_known;
     char option[64];
     if (!desc || !modules->profile_flags || zt__load(&modules->refuses_flags) ||
         (desc->pBuildFlags && strstr(desc->pBuildFlags, "-zet-profile-flags"))) {
@@ -17920,56 +20325,95 @@ ZT__PRIVATE void zt__begin_build(zt__modules *modules, const ze_module_create_pa
     changed = zt__change_module(desc, option);
     if (!changed) {
         zt__report_no_memory(modules->diagnostics, "zeModuleCreate", "build flags");
-    } else if (zt__accepts_flags(modules, parameters, &changed->desc, build)) {
-        build->place = parameters->pdesc;
-        build->before = desc;
-        build->changed = changed;
-        *parameters->pdesc = &changed->desc;
-    } else {
-        zt__free(&zt__default_allocator, changed);
+        return;
     }
+    zt__lock(&modules->mutex);
+    while (i < modules->accepting_count && modules->accepting[i] != *parameters->phDevice) {
+        i++;
+    }
+    is_known = i < modules->accepting_count;
+    zt__unlock(&modules->mutex);
+    if (!is_known) {
+        build->trial =
+            zeModuleCreate(*parameters->phContext, *parameters->phDevice, &changed->desc, &module, NULL);
+        if (build->trial != ZE_RESULT_SUCCESS) {
+            zt__free(&zt__default_allocator, changed);
+            return;
+        }
+        zt__check(modules->diagnostics, zeModuleDestroy(module), "zeModuleDestroy", "A module is not freed.");
+        zt__lock(&modules->mutex);
+        if (modules->accepting_count < ZT__COUNT_OF(modules->accepting)) {
+            modules->accepting[modules->accepting_count++] = *parameters->phDevice;
+        }
+        zt__unlock(&modules->mutex);
+    }
+    build->place = parameters->pdesc;
+    build->before = desc;
+    build->changed = changed;
+    *parameters->pdesc = &changed->desc;
 }
 
-/* Called after the call, with or without a tracer. */
-ZT__PRIVATE void zt__end_build(zt__build *build) {
-    if (build->place) {
-        *build->place = build->before;
-        zt__free(&zt__default_allocator, build->changed);
-        build->place = NULL;
-    }
-}
-
-/* Called after a module was created. */
+/* Called after a module was created: writes its files. That it was created where the trial was not shows that
+   the driver refuses the flags. */
 ZT__PRIVATE void zt__after_module_create(zt__modules *modules, const ze_module_create_params_t *parameters,
                                          const zt__build *build) {
+    const char *remedy = "Free some memory, or update the driver.", *suffix = "bin";
     ze_module_handle_t module = **parameters->pphModule;
-    if (modules->directory) {
-        zt__save_module(modules, module);
-    }
+    zt__binary binary, debug;
+    uint64_t hash;
+    ze_result_t result;
     if (build->trial != ZE_RESULT_SUCCESS) {
         zt__store(&modules->refuses_flags, 1);
         zt__report(modules->diagnostics, FLAGS_REFUSED, build->trial, zt_result_name(build->trial),
                    (unsigned)modules->profile_flags);
     }
+    if (!modules->directory) {
+        return;
+    }
+    result = zt__read_binary(&modules->allocator, module, 0, SIZE_MAX, &binary);
+    if (result != ZE_RESULT_SUCCESS || !binary.bytes) {
+        zt__report_not_saved(modules, modules->directory, result, "zeModuleGetNativeBinary",
+                             zt_result_name(result), remedy);
+        return;
+    }
+    if (binary.size >= 4 && memcmp(binary.bytes, "\177ELF", 4) == 0) {
+        suffix = "elf";
+    } else if (binary.size >= 8 && memcmp(binary.bytes, "!<arch>\n", 8) == 0) {
+        suffix = "ar";
+    }
+    hash = zt__hash(binary.bytes, binary.size);
+    zt__save_binary(modules, hash, suffix, &binary);
+    zt__free(&modules->allocator, binary.bytes);
+    result = zt__read_binary(&modules->allocator, module, 1, SIZE_MAX, &debug);
+    if (debug.bytes) {
+        zt__save_binary(modules, hash, "debug", &debug);
+        zt__free(&modules->allocator, debug.bytes);
+    } else if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_ERROR_UNSUPPORTED_FEATURE) {
+        zt__report_not_saved(modules, modules->directory, result, "zetModuleGetDebugInfo",
+                             zt_result_name(result), remedy);
+    }
 }
 
 /* ---- kernels in place of others -------------------------------------------------------------------------- */
 
-/* Ends the replacements of these patterns (NULL: any) by this module (NULL: any). The mutex is held. */
-ZT__PRIVATE void zt__end_replacements(zt__modules *modules, const char *kernels, ze_module_handle_t module) {
-    zt__replacement *replacement = modules->replacements;
-    for (; replacement; replacement = replacement->next) {
-        if ((!kernels || strcmp(replacement->kernels, kernels) == 0) &&
-            (!module || replacement->module == module)) {
-            replacement->has_ended = 1;
-        }
-    }
-}
-
-/* Frees the replacements that have ended, each when no thread uses it any more. Returns SUCCESS, or NOT_READY
-   if that takes too long; then the next call frees them. */
-ZT__PRIVATE ze_result_t zt__free_replacements(zt__modules *modules, const char *call) {
+/* Ends the replacements of these patterns (NULL: any) by this module (NULL: any), and adds `added` in their
+   place, unless it is NULL. Frees those that have ended, each when no thread uses it any more. Returns
+   SUCCESS, or NOT_READY if that takes too long; then the next call frees them. */
+ZT__PRIVATE ze_result_t zt__change_replacements(zt__modules *modules, const char *kernels,
+                                                ze_module_handle_t module, zt__replacement *added,
+                                                const char *call) {
     zt__wait wait = zt__wait_until(zt__deadline(modules->wait_timeout_ns));
+    zt__replacement *replacement;
+    zt__lock(&modules->mutex);
+    for (replacement = modules->replacements; replacement; replacement = replacement->next) {
+        replacement->has_ended |= (!kernels || strcmp(replacement->kernels, kernels) == 0) &&
+                                  (!module || replacement->module == module);
+    }
+    if (added) {
+        added->next = modules->replacements;
+        modules->replacements = added;
+    }
+    zt__unlock(&modules->mutex);
     for (;;) {
         zt__replacement **place = &modules->replacements, *ended = NULL;
         int is_used = 1;
@@ -17996,14 +20440,6 @@ ZT__PRIVATE ze_result_t zt__free_replacements(zt__modules *modules, const char *
     }
 }
 
-/* Called before a module is destroyed: afterwards the driver may use its handle again. */
-ZT__PRIVATE void zt__end_replacements_by(zt__modules *modules, ze_module_handle_t module) {
-    zt__lock(&modules->mutex);
-    zt__end_replacements(modules, NULL, module);
-    zt__unlock(&modules->mutex);
-    zt__free_replacements(modules, "zeModuleDestroy");
-}
-
 /* A zt__name_fn, for zt__find_nearest. */
 ZT__PRIVATE const char *zt__name_in_list(const void *names, uint32_t index) {
     return ((const char *const *)names)[index];
@@ -18014,15 +20450,17 @@ ZT__PRIVATE ze_result_t zt__check_kernel_name(zt__modules *modules, ze_module_ha
                                               const char *name) {
     const char **names;
     void *function;
-    uint32_t i, count = 0;
+    uint32_t i, room, count = 0;
     ze_result_t result;
     ZT__INTERNAL(result = zeModuleGetKernelNames(module, &count, NULL));
+    room = count;
     names = (const char **)zt__allocate(&modules->allocator, (size_t)count + 1, sizeof *names);
     if (!names) {
         return zt__report_no_memory(modules->diagnostics, "zt_replace", "the names of kernels");
     }
     if (result == ZE_RESULT_SUCCESS && count > 0) {
         ZT__INTERNAL(result = zeModuleGetKernelNames(module, &count, names));
+        count = count < room ? count : room;
     }
     if (zt__check(modules->diagnostics, result, "zeModuleGetKernelNames", "Nothing is replaced.") ==
         ZE_RESULT_SUCCESS) {
@@ -18042,38 +20480,18 @@ ZT__PRIVATE ze_result_t zt__check_kernel_name(zt__modules *modules, ze_module_ha
     return result;
 }
 
-/* Adds a replacement. `kernels` is not NULL. */
-ZT__PRIVATE ze_result_t zt__add_replacement(zt__modules *modules, const char *kernels,
-                                            ze_module_handle_t module, const char *name) {
-    size_t size = strlen(kernels) + 1, name_size = name ? strlen(name) + 1 : 0;
-    zt__replacement *added;
-    ze_result_t result = name ? zt__check_kernel_name(modules, module, name) : ZE_RESULT_SUCCESS;
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    added = (zt__replacement *)zt__allocate(&modules->allocator, 1, sizeof *added + size + name_size);
-    if (!added) {
-        return zt__report_no_memory(modules->diagnostics, "zt_replace", "a replacement");
-    }
-    added->module = module;
-    added->kernels = (char *)memcpy(added + 1, kernels, size);
-    if (name) {
-        added->name = (char *)memcpy(added->kernels + size, name, name_size);
-    }
-    zt__lock(&modules->mutex);
-    zt__end_replacements(modules, kernels, NULL);
-    added->next = modules->replacements;
-    modules->replacements = added;
-    zt__unlock(&modules->mutex);
-    return zt__free_replacements(modules, "zt_replace");
-}
-
 /* Returns what replaces a kernel or function of a module, for zt__end_use, or NULL. */
 ZT__PRIVATE zt__replacement *zt__begin_use(zt__modules *modules, ze_module_handle_t module,
                                            const char *name) {
+    const void *handle = module;
+    const zt__loaded_module *loaded;
     zt__replacement *replacement, *found = NULL;
-    zt__loaded_code code;
-    int is_known = zt__find_loaded(modules->loaded, &modules->loaded->modules, module, &code);
+    int is_elsewhere;
+    zt__lock(modules->loaded->mutex);
+    loaded = (const zt__loaded_module *)zt__map_find(&modules->loaded->modules, &handle, sizeof handle);
+    is_elsewhere = loaded && loaded->context &&
+                   (loaded->context != modules->context || loaded->device != modules->device);
+    zt__unlock(modules->loaded->mutex);
     zt__lock(&modules->mutex);
     for (replacement = modules->replacements; replacement; replacement = replacement->next) {
         if (replacement->module == module) { /* what is of a replacing module stays */
@@ -18084,9 +20502,7 @@ ZT__PRIVATE zt__replacement *zt__begin_use(zt__modules *modules, ze_module_handl
             found = replacement;
         }
     }
-    if (is_known && (code.context != modules->context || code.device != modules->device)) {
-        found = NULL;
-    }
+    found = is_elsewhere ? NULL : found;
     if (found) {
         found->users++;
     }
@@ -18112,66 +20528,47 @@ ZT__PRIVATE void zt__end_use(zt__modules *modules, zt__replacement *replacement,
     }
 }
 
-/* Creates the kernel that takes the place of another, if both have as many arguments. On failure stores NULL,
-   and why: "" if the other module has no kernel of that name, and need not have one. */
-ZT__PRIVATE ze_result_t zt__create_other_kernel(const zt__replacement *replacement, ze_kernel_handle_t kernel,
-                                                const ze_kernel_desc_t *desc, ze_kernel_handle_t *other,
-                                                char *reason, size_t room) {
-    ze_kernel_desc_t other_desc = *desc;
-    ze_kernel_properties_t properties, other_properties;
-    const char *call = "zeKernelCreate";
-    ze_result_t result;
-    memset(&properties, 0, sizeof properties);
-    properties.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES;
-    other_properties = properties;
-    if (replacement->name) {
-        other_desc.pKernelName = replacement->name;
-    }
-    *other = NULL;
-    *reason = 0;
-    result = zeKernelCreate(replacement->module, &other_desc, other);
-    if (result == ZE_RESULT_ERROR_INVALID_KERNEL_NAME && !replacement->name) {
-        return result;
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        call = "zeKernelGetProperties";
-        result = zeKernelGetProperties(kernel, &properties);
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zeKernelGetProperties(*other, &other_properties);
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        snprintf(reason, room, "%s failed: %s", call, zt_result_name(result));
-    } else if (properties.numKernelArgs != other_properties.numKernelArgs) {
-        snprintf(reason, room, "it has %u arguments, and the other one %u",
-                 (unsigned)properties.numKernelArgs, (unsigned)other_properties.numKernelArgs);
-        result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    }
-    if (result != ZE_RESULT_SUCCESS && *other) {
-        zeKernelDestroy(*other);
-        *other = NULL;
-    }
-    return result;
-}
-
-/* Called after a kernel was created. Puts another one in its place, if zt_replace has requested one. The
-   call's module is then that of the other kernel, for the rest of the tracer and for hooks. */
+/* Called after a kernel was created. Puts another one in its place, if zt_replace has requested one and both
+   have as many arguments. The other module need not have a kernel of the same name. The call's module is then
+   that of the other kernel, for the rest of the tracer and for hooks. */
 ZT__PRIVATE void zt__replace_kernel(zt__modules *modules, const ze_kernel_create_params_t *parameters) {
-    const ze_kernel_desc_t *desc = *parameters->pdesc;
-    zt__replacement *replacement = zt__begin_use(modules, *parameters->phModule, desc->pKernelName);
-    ze_kernel_handle_t *kernel = *parameters->pphKernel, replaced = *kernel, other;
-    char reason[128];
+    ze_kernel_desc_t desc = **parameters->pdesc;
+    const char *name = desc.pKernelName, *call = "zeKernelCreate";
+    zt__replacement *replacement = zt__begin_use(modules, *parameters->phModule, name);
+    ze_kernel_handle_t *kernel = *parameters->pphKernel, replaced = *kernel, other = NULL;
+    ze_kernel_properties_t properties, other_properties;
+    char reason[128] = "";
     ze_result_t result;
     if (!replacement) {
         return;
     }
-    result = zt__create_other_kernel(replacement, replaced, desc, &other, reason, sizeof reason);
-    if (other) {
+    memset(&properties, 0, sizeof properties);
+    properties.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES;
+    other_properties = properties;
+    desc.pKernelName = replacement->name ? replacement->name : name;
+    result = zeKernelCreate(replacement->module, &desc, &other);
+    if (result == ZE_RESULT_SUCCESS) {
+        call = "zeKernelGetProperties";
+        result = zeKernelGetProperties(replaced, &properties);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zeKernelGetProperties(other, &other_properties);
+    }
+    if (result == ZE_RESULT_SUCCESS && properties.numKernelArgs == other_properties.numKernelArgs) {
         *kernel = other;
         *parameters->phModule = replacement->module;
+    } else if (result == ZE_RESULT_SUCCESS) {
+        snprintf(reason, sizeof reason, "it has %u arguments, and the other one %u",
+                 (unsigned)properties.numKernelArgs, (unsigned)other_properties.numKernelArgs);
+        result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    } else if (result != ZE_RESULT_ERROR_INVALID_KERNEL_NAME || replacement->name || other) {
+        snprintf(reason, sizeof reason, "%s failed: %s", call, zt_result_name(result));
     }
-    zt__end_use(modules, replacement, desc->pKernelName, result, reason);
-    if (other) {
+    if (other && *kernel != other) { /* while its module is in use */
+        zeKernelDestroy(other);
+    }
+    zt__end_use(modules, replacement, name, result, reason);
+    if (*kernel != replaced) {
         zt__check(modules->diagnostics, zeKernelDestroy(replaced), "zeKernelDestroy",
                   "The kernel that was replaced is not freed.");
     }
@@ -18209,8 +20606,8 @@ ZT__PRIVATE void zt__replace_function(zt__modules *modules,
    for zt_auto, which has a profiler for each context and device.
 
    The chapter has, in this order: the calls and their parameters; what a tracer knows of kernels, devices
-   and lists; what it reports to >>hotspots and >>modules; the host times of calls; what is appended around a
-   launch or copy; what it reports to >>kernels; what else a tracer does before and after a call; the
+   and lists; what it reports to >>hotspots; the host times of calls; calls in progress; what is appended
+   around a launch or copy; what it reports to >>kernels; what else a tracer does before and after a call; the
    dispatcher; and the functions of the interface.
 
    Locks:
@@ -18221,16 +20618,16 @@ ZT__PRIVATE void zt__replace_function(zt__modules *modules,
                                 of the tracer. Its owner is known; waits are bounded
      mutex, of the dispatcher   guards the list of live tracers and that of frames. Held while a frame
                                 changes to CALLBACK or ABANDONED
-     mutex, of a tracer         guards the records of handles, names, counts and times
+     mutex, of a tracer         guards the records of handles, names, counts and times; and the tables of
+                                modules and kernels, see >>loaded
      mutex, of its modules      guards replacements, and devices that accept profile flags; see >>modules
-     mutex, of what is loaded   guards the tables of modules and kernels; see >>loaded
 
-   The four mutexes are held briefly. Under them no other lock is locked, and neither the driver nor a
+   The three mutexes are held briefly. Under them no other lock is locked, and neither the driver nor a
    function of the application is called. What is marked atomic is also read without a lock. */
 
-/* The calls of the core interface (ze...) that loaders can trace. Older loaders lack some of them. Where one
-   of these lists is used, X is defined as what stands there for each call: a constant, its name, its
-   callbacks. */
+/* The calls of the core interface (ze...) that loaders can trace. Older loaders lack some of them. These
+   lists are X macros: where one is used, X(name) expands to a constant, a string or the callbacks of the
+   call. */
 /* clang-format off */
 #define ZT__CALLS(X)                                                                                         \
     X(CommandListAppendBarrier) X(CommandListAppendEventReset) X(CommandListAppendGraphExt)                  \
@@ -18362,6 +20759,7 @@ typedef enum zt__call_kind {
     ZT__KIND_LIST_RESET,
     ZT__KIND_LIST_DESTROY,
     ZT__KIND_EXECUTE,
+    ZT__KIND_QUEUE_SYNCHRONIZE,
     ZT__KIND_MODULE_CREATE,
     ZT__KIND_MODULE_DESTROY,
     ZT__KIND_GET_FUNCTION,
@@ -18370,7 +20768,7 @@ typedef enum zt__call_kind {
     ZT__KIND_GROUP_SIZE,
     ZT__KIND_LAUNCH,
     ZT__KIND_COPY,
-    ZT__KIND_ORDER, /* a barrier or a wait: measured only where it has an event or its list is in order */
+    ZT__KIND_SYNC, /* a barrier or a wait: measured only if it has an event or its list is in order */
     ZT__KIND_CAPTURE_BEGIN,
     ZT__KIND_CAPTURE_END,
     ZT__KIND_GET_COMMAND_ID,
@@ -18378,7 +20776,10 @@ typedef enum zt__call_kind {
     ZT__KIND_POOL_CREATE,
     ZT__KIND_POOL_DESTROY,
     ZT__KIND_EVENT_CREATE,
-    ZT__KIND_EVENT_DESTROY
+    ZT__KIND_EVENT_DESTROY,
+    ZT__KIND_EVENT_CHANGE, /* on the host */
+    ZT__KIND_EVENT_RESET,  /* in a list */
+    ZT__KIND_SIGNAL        /* a command that is not measured, and signals an event */
 } zt__call_kind;
 
 ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
@@ -18394,6 +20795,8 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
     case ZT__CALL_CommandListImmediateAppendCommandListsExp:
     case ZT__CALL_CommandListImmediateAppendCommandListsWithParameters:
         return ZT__KIND_EXECUTE;
+    case ZT__CALL_CommandQueueSynchronize:
+        return ZT__KIND_QUEUE_SYNCHRONIZE;
     case ZT__CALL_ModuleCreate:
         return ZT__KIND_MODULE_CREATE;
     case ZT__CALL_ModuleDestroy:
@@ -18416,7 +20819,7 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
     case ZT__CALL_CommandListAppendBarrier:
     case ZT__CALL_CommandListAppendMemoryRangesBarrier:
     case ZT__CALL_CommandListAppendWaitOnEvents:
-        return ZT__KIND_ORDER;
+        return ZT__KIND_SYNC;
     case ZT__CALL_CommandListBeginGraphCaptureExt:
     case ZT__CALL_CommandListBeginCaptureIntoGraphExt:
         return ZT__KIND_CAPTURE_BEGIN;
@@ -18436,6 +20839,15 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
         return ZT__KIND_EVENT_CREATE;
     case ZT__CALL_EventDestroy:
         return ZT__KIND_EVENT_DESTROY;
+    case ZT__CALL_EventHostReset:
+    case ZT__CALL_EventHostSignal:
+        return ZT__KIND_EVENT_CHANGE;
+    case ZT__CALL_CommandListAppendEventReset:
+        return ZT__KIND_EVENT_RESET;
+    case ZT__CALL_CommandListAppendSignalEvent:
+    case ZT__CALL_CommandListAppendQueryKernelTimestamps:
+    case ZT__CALL_CommandListAppendWriteGlobalTimestamp:
+        return ZT__KIND_SIGNAL;
     default:
         return ZT__KIND_OTHER;
     }
@@ -18450,7 +20862,20 @@ typedef struct zt__append_lists_params {
     ze_command_list_handle_t *phCommandListImmediate;
     uint32_t *pnumCommandLists;
     ze_command_list_handle_t **pphCommandLists;
+    ze_event_handle_t *phSignalEvent;
+    uint32_t *pnumWaitEvents;
+    ze_event_handle_t **pphWaitEvents;
 } zt__append_lists_params;
+
+typedef struct zt__append_lists_with_parameters_params {
+    ze_command_list_handle_t *phCommandListImmediate;
+    uint32_t *pnumCommandLists;
+    ze_command_list_handle_t **pphCommandLists;
+    const void **ppNext;
+    ze_event_handle_t *phSignalEvent;
+    uint32_t *pnumWaitEvents;
+    ze_event_handle_t **pphWaitEvents;
+} zt__append_lists_with_parameters_params;
 
 /* Of the calls that begin or end a capture, or query an identifier. */
 typedef struct zt__list_params {
@@ -18516,7 +20941,7 @@ typedef struct zt__fill_with_parameters_params {
     ze_event_handle_t **pphWaitEvents;
 } zt__fill_with_parameters_params;
 
-/* A launch or copy, whichever call appends it. */
+/* A launch or copy, or another command that signals an event, whichever call appends it. */
 typedef struct zt__command {
     ze_command_list_handle_t list;
     ze_kernel_handle_t kernel; /* the first one, or NULL */
@@ -18560,7 +20985,27 @@ ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *c
         ZT__COPIES(X)
         X(CommandListAppendBarrier, ze_command_list_append_barrier_params_t)
         X(CommandListAppendMemoryRangesBarrier, ze_command_list_append_memory_ranges_barrier_params_t)
+        X(CommandListAppendQueryKernelTimestamps, ze_command_list_append_query_kernel_timestamps_params_t)
+        X(CommandListAppendWriteGlobalTimestamp, ze_command_list_append_write_global_timestamp_params_t)
 #undef X
+#define X(name, type)                                                                                        \
+    case ZT__CALL_##name: {                                                                                  \
+        const type *p = (const type *)parameters;                                                            \
+        const zt__command lists = {                                                                          \
+            *p->phCommandListImmediate, NULL, 0, p->pnumWaitEvents, *p->pphWaitEvents, p->phSignalEvent};    \
+        *command = lists;                                                                                    \
+        return command->list != NULL;                                                                        \
+    }
+        X(CommandListImmediateAppendCommandListsExp, zt__append_lists_params)
+        X(CommandListImmediateAppendCommandListsWithParameters, zt__append_lists_with_parameters_params)
+#undef X
+    case ZT__CALL_CommandListAppendSignalEvent: {
+        const ze_command_list_append_signal_event_params_t *p =
+            (const ze_command_list_append_signal_event_params_t *)parameters;
+        const zt__command signal = {*p->phCommandList, NULL, 0, NULL, NULL, p->phEvent};
+        *command = signal;
+        return command->list != NULL;
+    }
     case ZT__CALL_CommandListAppendWaitOnEvents: {
         const ze_command_list_append_wait_on_events_params_t *p =
             (const ze_command_list_append_wait_on_events_params_t *)parameters;
@@ -18605,8 +21050,8 @@ ZT__PRIVATE void zt__read_geometry(zt__call call, const void *parameters, zt__or
     }
 }
 
-/* Returns how many bytes a copy or fill moves; 0 for a launch, and for an image: how many bytes one of its
-   pixels has is not among the parameters. */
+/* Returns how many bytes a copy or fill moves; 0 for a launch, and for an image, because the parameters do
+   not have the size of its pixels. */
 ZT__PRIVATE uint64_t zt__read_bytes(zt__call call, const void *parameters) {
     const ze_copy_region_t *region;
     switch (call) {
@@ -18633,10 +21078,11 @@ ZT__PRIVATE uint64_t zt__read_bytes(zt__call call, const void *parameters) {
 
 enum {
     ZT__MAX_HOOKS = 16,
-    ZT__MAX_RETIRED = 1024, /* from then on, stops leave the registration as it is */
+    ZT__MAX_RETIRED = 1024, /* tracer objects of the loader. Beyond it, a stop does not change them */
     ZT__KEPT_CALLS = 512,   /* of each call, for quantiles */
     /* Flags that older headers lack. */
     ZT__LIST_FLAG_IN_ORDER = 1 << 3,  /* ZE_COMMAND_LIST_FLAG_IN_ORDER, since Level Zero 1.9 */
+    ZT__POOL_FLAG_MAPPED = 1 << 3,    /* ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP, since Level Zero 1.4 */
     ZT__LIST_FLAG_CLONEABLE = 1 << 4, /* ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE, since Level Zero 1.9 */
     ZT__QUEUE_FLAG_IN_ORDER = 1 << 1, /* ZE_COMMAND_QUEUE_FLAG_IN_ORDER, since Level Zero 1.9 */
     /* ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP and _HOST_TIMESTAMP */
@@ -18661,23 +21107,23 @@ typedef struct zt__kernel_name {
     uint64_t seen, measured; /* launches */
 } zt__kernel_name;
 
-/* What is known of a command list, kernel, event or event pool. */
+/* What is known of a command list, event or event pool. */
 typedef struct zt__known_handle {
-    struct zt__known_handle *next; /* in the list of unused ones */
-    const void *handle;            /* the key */
-    zt__kernel_name *name;         /* of a kernel; NULL: not known yet */
-    uint32_t group_size[3];        /* of a kernel; 0: not known */
-    int has_stamps;                /* of an event, or the events of a pool: kernel time stamps */
+    const void *handle; /* the key */
+
+    /* of an event, or the events of a pool */
+    int has_stamps;            /* kernel time stamps that the application may read */
+    int may_be_kept;           /* the tracer can read its kernel time stamps, and sees who changes it */
+    const void *pool;          /* of an event */
+    zt__slot *keeper;          /* of an event: the slot that keeps it, or kept it last, */
+    zt_profiler *keeper_owner; /* and its profiler */
+    uint32_t other_signals;    /* commands, besides a launch that is measured by it, that signal it and may be
+                                  in flight. When the host resets it after one, 0 again. 2 or more: it may
+                                  be signalled at any time, and is never kept */
 
     zt__traced_device *device; /* of a list; NULL: it is not measured */
     zt__list_state kind;       /* UNKNOWN, RECORDED or IMMEDIATE */
     int is_in_order;           /* 0: or not known */
-
-    /* of a kernel, for >>kernels */
-    int is_described; /* what its module states of it is known: */
-    zt__kernel_facts described;
-    zt_profiler *counted_for; /* whose kernel it is, so far; NULL: nobody's */
-    zt__kernel *counted;      /* NULL: there is no room for it */
 
     /* why the commands of a list cannot be measured */
     int is_copy_only;    /* it cannot execute metric queries */
@@ -18732,7 +21178,7 @@ typedef struct zt__tracer {
     ze_result_t(ZE_APICALL *get_ordinal)(ze_command_list_handle_t, uint32_t *);
     ze_result_t(ZE_APICALL *get_list_flags)(ze_command_list_handle_t, uint32_t *);
     ze_result_t(ZE_APICALL *get_queue_flags)(ze_command_list_handle_t, uint32_t *); /* of immediate ones */
-    /* The same of events. */
+    /* Queries of events and pools that were created before the start; likewise. */
     ze_result_t(ZE_APICALL *get_pool)(ze_event_handle_t, ze_event_pool_handle_t *);
     ze_result_t(ZE_APICALL *get_pool_flags)(ze_event_pool_handle_t, ze_event_pool_flags_t *);
     /* QUERY_TRUE while a list is captured into a graph. NULL: the loader has no graphs. */
@@ -18742,15 +21188,17 @@ typedef struct zt__tracer {
     zt__timed_mutex opening;
     zt__traced_device *devices; /* atomic; only ever grows */
 
-    zt__mutex mutex;                       /* guards what follows */
-    zt__map kernel_names;                  /* by their text */
-    zt__map described_modules;             /* zt__described_module, by handle */
-    zt__map kernels, lists, pools, events; /* zt__known_handle, by handle */
-    zt__known_handle *unused_handles;
-    uint32_t captures; /* lists that are captured */
+    zt__mutex mutex;              /* guards what follows */
+    zt__loaded loaded;            /* has no mutex of its own */
+    zt__map kernel_names;         /* by their text */
+    zt__map lists, pools, events; /* zt__known_handle, by handle */
+    uint32_t captures;            /* lists that are captured */
+    int keeps_events;             /* launches may be measured by events of the application */
+    uint64_t executions;          /* of lists, so far */
+    int is_stopping;              /* no more launches are measured */
     zt_trace_counts counts;
-    zt__timed_call *timed_calls[ZT__CALL_COUNT]; /* by zt__call; NULL: not seen yet */
-    zt__timed_call *in_order[ZT__CALL_COUNT];    /* the same, in the order of first appearance */
+    zt__timed_call *timed_calls[ZT__CALL_COUNT];   /* by zt__call; NULL: not seen yet */
+    zt__timed_call *by_appearance[ZT__CALL_COUNT]; /* the same, in the order of their first calls */
     uint32_t timed_call_count;
     zt__host_span *spans; /* a ring of the newest calls, or NULL */
     uint32_t span_capacity;
@@ -18758,7 +21206,6 @@ typedef struct zt__tracer {
     zt__message_text open_failure; /* of zt_auto: the first message */
     uint32_t open_failures;        /* how many profilers could not be opened */
 
-    zt__loaded loaded;    /* has a mutex of its own */
     int samples_hotspots; /* of zt_auto: of each device */
 } zt__tracer;
 
@@ -18767,35 +21214,19 @@ ZT__PRIVATE const char *zt__starting_call(const zt__tracer *tracer) {
     return tracer->automatic ? "zt_auto" : "zt_trace_start";
 }
 
-/* Where a comment below says that the mutex is held, the function unlocks it while the driver or the
-   application's allocator runs, and locks it again. */
+/* "The mutex is held" below is that of the tracer, at the call and at the return. The function may unlock it
+   in between, while the driver or the application's allocator runs. Pointers to records may then be stale. */
 
 /* Returns the record of a handle, which is added if there is none. The mutex is held. Returns NULL
    without memory. */
 ZT__PRIVATE zt__known_handle *zt__remember_handle(zt__tracer *tracer, zt__map *map, const void *handle) {
-    while (zt__map_make_room(map, &tracer->allocator, &tracer->mutex)) {
-        zt__known_handle *known = (zt__known_handle *)zt__map_find(map, &handle, sizeof handle);
-        if (known) {
-            return known;
-        }
-        known = tracer->unused_handles;
-        if (known) {
-            tracer->unused_handles = known->next;
-            memset(known, 0, sizeof *known);
-            known->handle = handle;
-            zt__map_add(map, &known->handle, sizeof known->handle, known);
-            return known;
-        }
-        zt__unlock(&tracer->mutex);
-        known = (zt__known_handle *)zt__allocate(&tracer->allocator, 1, sizeof *known);
-        zt__lock(&tracer->mutex);
-        if (!known) {
-            return NULL;
-        }
-        known->next = tracer->unused_handles;
-        tracer->unused_handles = known;
-    }
-    return NULL;
+    return (zt__known_handle *)zt__find_or_add_record(&tracer->loaded, map, handle, sizeof(zt__known_handle));
+}
+
+/* The same of a kernel. */
+ZT__PRIVATE zt__loaded_kernel *zt__remember_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel) {
+    return (zt__loaded_kernel *)zt__find_or_add_record(&tracer->loaded, &tracer->loaded.kernels, kernel,
+                                                       sizeof(zt__loaded_kernel));
 }
 
 /* Stores whether a capture into a graph has begun on a list. The mutex is held. */
@@ -18808,54 +21239,41 @@ ZT__PRIVATE void zt__set_captured(zt__tracer *tracer, zt__known_handle *list, in
     list->is_captured = is_captured;
 }
 
+/* Frees the record of a handle, if there is one. No mutex is held. */
 ZT__PRIVATE void zt__forget_handle(zt__tracer *tracer, zt__map *map, const void *handle) {
-    zt__known_handle *known;
+    void *record;
     zt__lock(&tracer->mutex);
-    known = (zt__known_handle *)zt__map_find(map, &handle, sizeof handle);
-    if (known) {
-        zt__map_remove(map, &handle, sizeof handle);
-        zt__set_captured(tracer, known, 0);
-        known->next = tracer->unused_handles;
-        tracer->unused_handles = known;
+    record = zt__map_find(map, &handle, sizeof handle);
+    if (record && map == &tracer->lists) {
+        zt__set_captured(tracer, (zt__known_handle *)record, 0);
     }
+    zt__map_remove(map, &handle, sizeof handle);
     zt__unlock(&tracer->mutex);
+    if (record && map == &tracer->loaded.modules) {
+        zt__free_described_module(&tracer->allocator, ((zt__loaded_module *)record)->described);
+    }
+    zt__free(&tracer->allocator, record);
 }
 
 /* Frees what was learned with an earlier configuration. What was not observed since the last stop may have
    changed it. */
 ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer) {
-    zt__map *const maps[] = {&tracer->loaded.kernels, &tracer->loaded.modules, &tracer->lists,
-                             &tracer->kernels,        &tracer->pools,          &tracer->events,
-                             &tracer->kernel_names};
+    zt__map *const maps[] = {&tracer->loaded.modules, &tracer->loaded.kernels, &tracer->lists,
+                             &tracer->pools,          &tracer->events,         &tracer->kernel_names};
     uint32_t i;
+    for (i = 0; i < tracer->loaded.modules.capacity; i++) {
+        const zt__loaded_module *module = (const zt__loaded_module *)tracer->loaded.modules.entries[i].value;
+        zt__free_described_module(&tracer->allocator, module ? module->described : NULL);
+    }
     for (i = 0; i < ZT__COUNT_OF(maps); i++) {
         zt__map_free_values(maps[i], &tracer->allocator);
     }
-    for (i = 0; i < tracer->described_modules.capacity; i++) {
-        zt__free_described_module(&tracer->allocator,
-                                  (zt__described_module *)tracer->described_modules.entries[i].value);
-    }
-    zt__map_free(&tracer->described_modules, &tracer->allocator);
     tracer->captures = 0;
-    while (tracer->unused_handles) {
-        zt__known_handle *unused = tracer->unused_handles;
-        tracer->unused_handles = unused->next;
-        zt__free(&tracer->allocator, unused);
-    }
 }
 
 /* ---- names of kernels ------------------------------------------------------------------------------------ */
 
-/* Returns a record with room for a name of `size` bytes, or NULL without memory. No mutex is held. */
-ZT__PRIVATE zt__kernel_name *zt__make_name(const zt__tracer *tracer, size_t size) {
-    zt__kernel_name *made = (zt__kernel_name *)zt__allocate(&tracer->allocator, 1, sizeof *made + size);
-    if (made) {
-        made->text = (char *)(made + 1);
-    }
-    return made;
-}
-
-/* Adds a record from zt__make_name, or frees it if there is one of this name. Returns the record in use.
+/* Adds a record that was allocated, or frees it if there is one of this name. Returns the record in use.
    The mutex is held. Returns NULL without memory, or if `made` is NULL. */
 ZT__PRIVATE zt__kernel_name *zt__add_name(zt__tracer *tracer, zt__kernel_name *made) {
     zt__kernel_name *name = NULL;
@@ -18874,30 +21292,14 @@ ZT__PRIVATE zt__kernel_name *zt__add_name(zt__tracer *tracer, zt__kernel_name *m
     return name;
 }
 
-/* Returns the record of a name, which is added if there is none. The mutex is held. Returns NULL without
-   memory. */
-ZT__PRIVATE zt__kernel_name *zt__find_or_add_name(zt__tracer *tracer, const char *text) {
-    size_t length = strlen(text);
-    zt__kernel_name *made, *name = (zt__kernel_name *)zt__map_find(&tracer->kernel_names, text, length);
-    if (name) {
-        return name;
-    }
-    zt__unlock(&tracer->mutex);
-    made = zt__make_name(tracer, length + 1);
-    if (made) {
-        memcpy(made->text, text, length);
-    }
-    zt__lock(&tracer->mutex);
-    return zt__add_name(tracer, made);
-}
-
 /* Returns the name of a kernel: the one that is known for its handle, or else, or if `knows_handle` is 0,
    the one that the driver returns. If the driver fails, the name is "", and the next launch queries
    again. The mutex is held. Returns NULL without memory. */
 ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel,
                                                 int knows_handle) {
     const void *handle = kernel;
-    zt__known_handle *known = (zt__known_handle *)zt__map_find(&tracer->kernels, &handle, sizeof handle);
+    zt__loaded_kernel *known =
+        (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
     zt__kernel_name *name;
     if (known && known->name && knows_handle) {
         return known->name;
@@ -18910,7 +21312,7 @@ ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_ha
     zt__lock(&tracer->mutex);
     name = zt__add_name(tracer, name);
     if (name && name->text[0] && knows_handle) {
-        known = zt__remember_handle(tracer, &tracer->kernels, kernel);
+        known = zt__remember_kernel(tracer, kernel);
         if (known) {
             known->name = name;
         }
@@ -18922,27 +21324,31 @@ ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_ha
    the first, and the number of others: "saxpy +2". The mutex is held. Returns NULL without memory. */
 ZT__PRIVATE zt__kernel_name *zt__name_of_command(zt__tracer *tracer, zt__call call,
                                                  const zt__command *command, int knows_handle) {
-    char text[256];
-    zt__kernel_name *first, *made;
-    unsigned others;
-    size_t length;
-    if (!command->kernel) {
-        return zt__find_or_add_name(tracer, zt__call_name(call) + strlen("zeCommandListAppend"));
+    const char *text = zt__call_name(call) + strlen("zeCommandListAppend");
+    char number[16] = "";
+    zt__kernel_name *name, *made;
+    size_t size;
+    if (command->kernel) {
+        name = zt__name_of_kernel(tracer, command->kernel, knows_handle);
+        text = name ? name->text : NULL;
+    } else {
+        name = (zt__kernel_name *)zt__map_find(&tracer->kernel_names, text, strlen(text));
     }
-    first = zt__name_of_kernel(tracer, command->kernel, knows_handle);
-    if (!first || command->kernel_count == 1) {
-        return first;
+    if (command->kernel_count <= 1 && (name || command->kernel)) {
+        return name;
     }
-    others = (unsigned)command->kernel_count - 1;
-    length = (size_t)snprintf(text, sizeof text, "%s +%u", first->text, others);
-    if (length < sizeof text) {
-        return zt__find_or_add_name(tracer, text);
+    if (!text) {
+        return NULL;
     }
-    /* Too long for the buffer. The record is allocated for each such launch, and freed if it exists. */
+    if (command->kernel_count > 1) { /* the record is freed if there is one of this name */
+        snprintf(number, sizeof number, " +%u", (unsigned)command->kernel_count - 1);
+    }
+    size = strlen(text) + strlen(number) + 1;
     zt__unlock(&tracer->mutex);
-    made = zt__make_name(tracer, length + 1);
+    made = (zt__kernel_name *)zt__allocate(&tracer->allocator, 1, sizeof *made + size);
     if (made) {
-        snprintf(made->text, length + 1, "%s +%u", first->text, others);
+        made->text = (char *)(made + 1);
+        snprintf(made->text, size, "%s%s", text, number);
     }
     zt__lock(&tracer->mutex);
     return zt__add_name(tracer, made);
@@ -18950,39 +21356,32 @@ ZT__PRIVATE zt__kernel_name *zt__name_of_command(zt__tracer *tracer, zt__call ca
 
 /* ---- devices and lists ----------------------------------------------------------------------------------- */
 
-/* Returns a bit for each queue group that cannot execute metric queries, that is, for copy engines. */
-ZT__PRIVATE uint32_t zt__find_copy_groups(ze_device_handle_t device) {
-    enum { MOST = 32 };
-    ze_command_queue_group_properties_t groups[MOST];
-    uint32_t i, count = MOST, found = 0;
-    ze_result_t result;
-    memset(groups, 0, sizeof groups);
-    for (i = 0; i < MOST; i++) {
-        groups[i].stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES;
-    }
-    ZT__INTERNAL(result = zeDeviceGetCommandQueueGroupProperties(device, &count, groups));
-    for (i = 0; result == ZE_RESULT_SUCCESS && i < count && i < MOST; i++) {
-        if (!(groups[i].flags & (ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE |
-                                 ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_METRICS))) {
-            found |= UINT32_C(1) << i;
-        }
-    }
-    return found;
-}
-
-/* Adds a device at the end of the tracer's. Called by one thread at a time, while others may read.
-   Returns NULL without memory. */
+/* Adds a device to the end of the tracer's list. Copy engines are the queue groups that cannot execute metric
+   queries. Called by one thread at a time, while others may read. Returns NULL without memory. */
 ZT__PRIVATE zt__traced_device *zt__add_device(zt__tracer *tracer, ze_context_handle_t context,
                                               ze_device_handle_t device, zt_profiler *profiler) {
+    ze_command_queue_group_properties_t groups[32];
     zt__traced_device *added = (zt__traced_device *)zt__allocate(&tracer->allocator, 1, sizeof *added);
     zt__traced_device **end = &tracer->devices;
+    uint32_t i, count = ZT__COUNT_OF(groups);
+    ze_result_t result;
     if (!added) {
         return NULL;
     }
     added->context = context;
     added->device = device;
     added->profiler = profiler;
-    added->copy_only_groups = zt__find_copy_groups(device);
+    memset(groups, 0, sizeof groups);
+    for (i = 0; i < count; i++) {
+        groups[i].stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES;
+    }
+    ZT__INTERNAL(result = zeDeviceGetCommandQueueGroupProperties(device, &count, groups));
+    for (i = 0; result == ZE_RESULT_SUCCESS && i < count && i < ZT__COUNT_OF(groups); i++) {
+        if (!(groups[i].flags & (ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE |
+                                 ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_METRICS))) {
+            added->copy_only_groups |= UINT32_C(1) << i;
+        }
+    }
     while (*end) {
         end = &(*end)->next;
     }
@@ -18994,7 +21393,7 @@ ZT__PRIVATE int zt__is_measured(const zt__traced_device *device) {
     return device && device->profiler && !zt__load(&device->is_detached);
 }
 
-/* Returns the first device that is measured, or the one after `device`. Returns NULL after the last. */
+/* Returns the next device that is measured, or the first if `device` is NULL. Returns NULL after the last. */
 ZT__PRIVATE zt__traced_device *zt__next_measured(zt__tracer *tracer, zt__traced_device *device) {
     do {
         device = zt__load(device ? &device->next : &tracer->devices);
@@ -19032,6 +21431,9 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
     }
     result = zt_open(context, device, tracer->automatic, &profiler);
     if (profiler) {
+        if (tracer->every > 1 || tracer->limit) {
+            zt__prepare_times_alone(profiler);
+        }
         zt__store(&profiler->tracer, tracer);
         zt__store(&profiler->loaded, &tracer->loaded);
         if (tracer->samples_hotspots) {
@@ -19143,87 +21545,45 @@ ZT__PRIVATE int zt__may_have_stamps(zt__tracer *tracer, ze_event_handle_t event)
 
 /* ---- what is loaded -------------------------------------------------------------------------------------- */
 
-/* Records that a kernel exists, and finds out where it lies if hot spots are sampled. `module` is NULL if it
-   is not known. */
-ZT__PRIVATE void zt__observe_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel,
-                                    ze_module_handle_t module) {
-    zt__loaded *loaded = &tracer->loaded;
-    zt__traced_device *device = zt__next_measured(tracer, NULL);
-    zt__loaded_code code = {NULL, NULL, NULL, NULL};
-    if (module) {
-        zt__find_loaded(loaded, &loaded->modules, module, &code);
+/* Records that a kernel exists. If hot spots are sampled, passes it to >>hotspots, which queries its address.
+   If their sampling begins later, that finds the kernel in the table. No mutex is held. */
+ZT__PRIVATE void zt__observe_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel) {
+    zt__traced_device *device = NULL;
+    zt__loaded_kernel *record, placed;
+    zt__lock(&tracer->mutex);
+    record = zt__remember_kernel(tracer, kernel);
+    if (record && !record->is_placed && zt__load(&tracer->loaded.is_sampled)) {
+        device = zt__next_measured(tracer, NULL);
+        record->is_placed = 1;
+        placed = *record;
     }
-    code.handle = kernel;
-    code.module = module;
-    zt__add_loaded(loaded, &loaded->kernels, &code);
+    zt__unlock(&tracer->mutex);
     for (; device; device = zt__next_measured(tracer, device)) {
         if (zt__is_sampling(device->profiler)) {
-            zt__place_kernel(zt__hotspots_of(device->profiler), &code);
+            zt__place_kernel(zt__hotspots_of(device->profiler), &placed);
         }
     }
 }
 
-/* Called at a launch, for kernels that were created before the start. */
-ZT__PRIVATE void zt__observe_launched(zt__tracer *tracer, ze_kernel_handle_t kernel) {
-    zt__loaded *loaded = &tracer->loaded;
-    zt__loaded_code code;
-    if (zt__load(&loaded->is_sampled) && !zt__find_loaded(loaded, &loaded->kernels, kernel, &code)) {
-        zt__observe_kernel(tracer, kernel, NULL);
-    }
-}
-
-/* Called before a kernel is destroyed or, if it is NULL, a module: forgets it, and reads what was sampled
-   there. */
+/* Called before a kernel is destroyed or, if `kernel` is NULL, a module: forgets it, and reads its samples of
+   hot spots. */
 ZT__PRIVATE void zt__observe_unload(zt__tracer *tracer, ze_kernel_handle_t kernel,
                                     ze_module_handle_t module) {
-    zt__loaded *loaded = &tracer->loaded;
     zt__traced_device *device = zt__next_measured(tracer, NULL);
     if (kernel) {
-        zt__remove_loaded(loaded, &loaded->kernels, kernel);
+        zt__forget_handle(tracer, &tracer->loaded.kernels, kernel);
     } else {
-        zt__remove_loaded(loaded, &loaded->modules, module);
+        zt__forget_handle(tracer, &tracer->loaded.modules, module);
     }
     for (; device; device = zt__next_measured(tracer, device)) {
         zt__before_unload(zt__hotspots_of(device->profiler), module);
     }
 }
 
-/* Called before a module is destroyed. */
-ZT__PRIVATE void zt__before_module_destroy(zt__tracer *tracer, ze_module_handle_t module) {
-    const void *handle = module;
-    zt__described_module *described;
-    zt__lock(&tracer->mutex);
-    described = (zt__described_module *)zt__map_find(&tracer->described_modules, &handle, sizeof handle);
-    zt__map_remove(&tracer->described_modules, &handle, sizeof handle);
-    zt__unlock(&tracer->mutex);
-    zt__free_described_module(&tracer->allocator, described);
-    zt__end_replacements_by(&tracer->modules, module);
-    zt__observe_unload(tracer, NULL, module);
-}
-
 /* ---- host times of calls --------------------------------------------------------------------------------- */
 
 static const zt_aggregation zt__call_columns[1] = {ZT_AGGREGATE_SUM};
 static const zt__sample_layout zt__call_layout = {1, ZT__KEPT_CALLS, zt__call_columns};
-
-/* Warnings and answers are no errors. Older headers lack some of their names, hence the numbers. */
-ZT__PRIVATE int zt__is_error(ze_result_t result) {
-    switch ((uint32_t)result) {
-    case ZE_RESULT_SUCCESS:
-    case ZE_RESULT_NOT_READY:
-    case ZE_RESULT_WARNING_DROPPED_DATA:
-    case 0x7800001b: /* WARNING_ACTION_REQUIRED */
-    case 0x7ff00005: /* EXP_RTAS_BUILD_RETRY */
-    case 0x7ff00006: /* EXP_RTAS_BUILD_DEFERRED */
-    case 0x7800001d: /* EXT_RTAS_BUILD_RETRY */
-    case 0x7800001e: /* EXT_RTAS_BUILD_DEFERRED */
-    case 0x78000022: /* QUERY_TRUE */
-    case 0x78000023: /* QUERY_FALSE */
-        return 0;
-    default:
-        return 1;
-    }
-}
 
 ZT__PRIVATE void zt__free_timed_call(const zt_allocator *allocator, zt__timed_call *timed) {
     if (timed) {
@@ -19252,7 +21612,7 @@ ZT__PRIVATE zt__timed_call *zt__find_or_add_timed_call(zt__tracer *tracer, zt__c
     zt__lock(&tracer->mutex);
     if (made && !tracer->timed_calls[call]) { /* else another thread was faster */
         made->call = call;
-        tracer->timed_calls[call] = tracer->in_order[tracer->timed_call_count++] = made;
+        tracer->timed_calls[call] = tracer->by_appearance[tracer->timed_call_count++] = made;
         return made;
     }
     zt__unlock(&tracer->mutex);
@@ -19270,7 +21630,22 @@ ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begi
     timed = zt__find_or_add_timed_call(tracer, call);
     if (timed) {
         zt__add_sample(&zt__call_layout, &timed->statistics, 0, &duration);
-        timed->errors += (uint64_t)zt__is_error(result);
+        switch ((uint32_t)result) {
+        case ZE_RESULT_SUCCESS: /* Warnings and answers are no errors. Older headers lack some names. */
+        case ZE_RESULT_NOT_READY:
+        case ZE_RESULT_WARNING_DROPPED_DATA:
+        case 0x7800001b: /* WARNING_ACTION_REQUIRED */
+        case 0x7ff00005: /* EXP_RTAS_BUILD_RETRY */
+        case 0x7ff00006: /* EXP_RTAS_BUILD_DEFERRED */
+        case 0x7800001d: /* EXT_RTAS_BUILD_RETRY */
+        case 0x7800001e: /* EXT_RTAS_BUILD_DEFERRED */
+        case 0x78000022: /* QUERY_TRUE */
+        case 0x78000023: /* QUERY_FALSE */
+            break;
+        default:
+            timed->errors++;
+            break;
+        }
     }
     if (tracer->spans) {
         zt__host_span *span = &tracer->spans[tracer->span_count++ % tracer->span_capacity];
@@ -19310,27 +21685,39 @@ typedef struct zt__frame {
 
     /* What zt__begin_command has done, which is ended or undone after the call. */
     zt_region region;
-    int has_region;
+    int has_region;              /* atomic; changes to 1 under the mutex of the tracer */
     uint32_t *wait_count;        /* the call's parameter, if it was set to 0; else NULL */
     uint32_t waits;              /* its value before */
     ze_event_handle_t *signal;   /* the call's parameter, if it was set to the event of the slot; else NULL */
     ze_event_handle_t signalled; /* its value before: an event of the application, or NULL */
     ze_command_list_handle_t list; /* then: the list, */
     int is_in_order;               /* whether it is in order, */
-    uint64_t *copied_stamps;       /* and where the time stamps of a ZT__BY_COPIED_EVENT are copied to */
-    zt__build build;               /* of a zeModuleCreate */
-    ze_module_handle_t module;     /* of a zeKernelCreate that has succeeded: the module of the kernel, */
-    ze_kernel_handle_t created;    /* which is this one, unless a hook puts another in its place */
+    uint64_t *copied_stamps;       /* and where the time stamps of a ZT__COPIED_STAMPS are copied to */
+    uint64_t executions;           /* of a zeCommandQueueSynchronize: tracer->executions before it */
+    int keeps_event;               /* it is measured by the event of the application that it signals */
+    ze_event_pool_desc_t pool;     /* of a zeEventPoolCreate: what the driver gets */
+    const ze_event_pool_desc_t **pool_desc; /* the call's parameter, if it was set to that; else NULL */
+    const ze_event_pool_desc_t *given_pool; /* its value before */
+    zt__build build;                        /* of a zeModuleCreate */
+    ze_module_handle_t module;  /* of a zeKernelCreate that has succeeded: the module of the kernel, */
+    ze_kernel_handle_t created; /* which is this one, unless a hook puts another in its place */
 
-    /* Of a launch: how its first kernel is counted when the driver has appended it. */
+    /* Of a launch: how it is counted when the driver has appended it. */
     zt_profiler *counted_for; /* NULL: it is not */
-    zt__kernel *counted;      /* NULL: not known yet */
     int knows_kernel;         /* the kernel is the application's, and not that of a hook */
-    uint32_t group_size[3];
 } zt__frame;
 
 /* The parameters of the call of a frame. */
 #define ZT__PARAMETERS(frame, type) ((const type *)(frame)->parameters)
+
+/* Returns one of the kernels of a launch. */
+ZT__PRIVATE ze_kernel_handle_t zt__launched_kernel(const zt__frame *frame, const zt__command *command,
+                                                   uint32_t index) {
+    return index == 0
+               ? command->kernel
+               : (*ZT__PARAMETERS(frame, ze_command_list_append_launch_multiple_kernels_indirect_params_t)
+                       ->pphKernels)[index];
+}
 
 /* ---- launches and copies --------------------------------------------------------------------------------- */
 
@@ -19353,56 +21740,277 @@ ZT__PRIVATE int zt__may_be_captured(zt__tracer *tracer, const zt__known_handle *
     return (uint32_t)result == query_true;
 }
 
-/* A launch or copy that is measured. */
-typedef struct zt__selected_command {
-    zt_profiler *profiler; /* NULL: it is not */
-    const char *region;
-    zt__list_state kind; /* of the list; UNKNOWN: it has to be queried */
-    int is_in_order, is_copy_only;
-    zt__measurement measurement;
-} zt__selected_command;
+/* As zt__settle_kept_event, for the slot that keeps the event, if there is one. */
+ZT__PRIVATE int zt__settle_event(zt__tracer *tracer, ze_event_handle_t event, int ends) {
+    const void *handle = event;
+    zt__known_handle *known;
+    zt__slot *keeper = NULL;
+    zt_profiler *owner = NULL;
+    zt__lock(&tracer->mutex);
+    known = (zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
+    if (known) {
+        keeper = known->keeper;
+        owner = known->keeper_owner;
+        known->keeper = ends ? NULL : keeper;
+    }
+    zt__unlock(&tracer->mutex);
+    return keeper && zt__settle_kept_event(owner, keeper, event, ends);
+}
 
-/* Returns how a command is measured. By kernel time stamps, the command signals the event of the slot. If it
-   has an event of the application, that is signalled next: on a list that is in order, by a command that
-   follows; on a copy engine, which executes one command at a time, by a barrier; on another immediate list,
-   by a command that waits for the event of the slot. On a recorded list, that would find the event signalled
-   by an earlier execution. The mutex is held. */
-ZT__PRIVATE zt__measurement zt__choose_measurement(const zt__frame *frame, const zt_profiler *profiler,
-                                                   const zt__selected_command *selected,
-                                                   const ze_event_handle_t *signal) {
+/* Counts commands that signal an event and are not measured by it. No mutex is held. */
+ZT__PRIVATE void zt__count_signals(zt__tracer *tracer, ze_event_handle_t event, uint32_t count) {
+    const void *handle = event;
+    zt__known_handle *known;
+    zt__lock(&tracer->mutex);
+    known = (zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
+    if (known && known->other_signals < 2) {
+        known->other_signals += count;
+    }
+    zt__unlock(&tracer->mutex);
+}
+
+/* Returns the frame of an outer tracer that has put an event of its own in place of the application's, or
+   NULL. */
+ZT__PRIVATE const zt__frame *zt__find_outer_signal(const zt__frame *frame) {
     const zt__frame *outer = frame->previous;
     while (outer && !outer->signal) {
         outer = outer->previous;
     }
-    if (profiler->passes[0].group_count || selected->kind == ZT__LIST_UNKNOWN || outer || !signal) {
-        return ZT__BY_COMMANDS;
-    }
-    if (!*signal) {
-        return ZT__BY_EVENT;
-    }
-    if (zt__may_have_stamps(frame->tracer, *signal)) {
-        return ZT__BY_COMMANDS;
-    }
-    if (selected->is_in_order || selected->is_copy_only) {
-        return ZT__BY_EVENT;
-    }
-    return selected->kind == ZT__LIST_IMMEDIATE ? ZT__BY_COPIED_EVENT : ZT__BY_COMMANDS;
+    return outer;
 }
 
-/* Counts a command, and selects whether and how it is measured. The list is checked before the filter, so
+/* Returns the event of the application that a command signals, or NULL. */
+ZT__PRIVATE ze_event_handle_t zt__find_signalled(const zt__frame *frame, const zt__command *command) {
+    const zt__frame *outer = zt__find_outer_signal(frame);
+    if (outer) {
+        return outer->signalled;
+    }
+    return frame->signal ? frame->signalled : command->signal ? *command->signal : NULL;
+}
+
+/* Called before a command that signals an event is appended, and before the tracer chooses how to measure it.
+   Saves what another launch has left in the event. */
+ZT__PRIVATE void zt__settle_signalled_event(zt__frame *frame) {
+    zt__command command;
+    ze_event_handle_t event;
+    zt__read_command(frame->call, frame->parameters, &command);
+    event = zt__find_signalled(frame, &command);
+    if (event && zt__settle_event(frame->tracer, event, 1)) {
+        zt__count_signals(frame->tracer, event, 2); /* both commands may signal it later */
+    }
+}
+
+/* Called before a command that signals an event is appended, and after the tracer has chosen how to measure
+   it. Counts its signal, unless the command is measured by that event. */
+ZT__PRIVATE void zt__note_signal(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    const zt__known_handle *list;
+    zt__command command;
+    ze_event_handle_t event;
+    int is_signalled_once;
+    zt__read_command(frame->call, frame->parameters, &command);
+    event = zt__find_signalled(frame, &command);
+    if (event && !frame->keeps_event) {
+        zt__lock(&tracer->mutex);
+        list = (const zt__known_handle *)zt__map_find(&tracer->lists, &command.list, sizeof command.list);
+        is_signalled_once = list && list->kind == ZT__LIST_IMMEDIATE && !list->is_captured;
+        zt__unlock(&tracer->mutex);
+        zt__count_signals(tracer, event, is_signalled_once ? 1 : 2);
+    }
+}
+
+/* Called before the host resets or signals an event. Both calls have the same parameters. */
+ZT__PRIVATE void zt__before_event_change(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    ze_event_handle_t event = *ZT__PARAMETERS(frame, ze_event_host_reset_params_t)->phEvent;
+    const void *handle = event;
+    zt__known_handle *known;
+    int is_reset = frame->call == ZT__CALL_EventHostReset, has_other;
+    zt__settle_event(tracer, event, !is_reset);
+    zt__lock(&tracer->mutex);
+    known = (zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
+    has_other = is_reset && known && known->other_signals == 1;
+    zt__unlock(&tracer->mutex);
+    if (has_other && zeEventQueryStatus(event) == ZE_RESULT_SUCCESS) {
+        zt__lock(&tracer->mutex);
+        known = (zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
+        if (known && known->other_signals == 1) {
+            known->other_signals = 0;
+        }
+        zt__unlock(&tracer->mutex);
+    }
+}
+
+/* Called before a reset of an event is appended. If a launch earlier on the list is measured by the event,
+   appends a copy of its time stamps, which waits for the event, and a barrier. */
+ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    const ze_command_list_append_event_reset_params_t *p =
+        ZT__PARAMETERS(frame, ze_command_list_append_event_reset_params_t);
+    ze_event_handle_t event = *p->phEvent;
+    const void *handle = event;
+    const zt__known_handle *known;
+    zt__slot *slot;
+    zt_profiler *profiler;
+    int is_copied = 0;
+    uint32_t i;
+    zt__settle_event(tracer, event, 0);
+    zt__lock(&tracer->mutex);
+    known = (const zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
+    slot = known ? known->keeper : NULL;
+    profiler = known ? known->keeper_owner : NULL;
+    zt__unlock(&tracer->mutex);
+    if (slot) {
+        zt__lock(&profiler->mutex);
+        is_copied = slot->kept == event && slot->measurement == ZT__KEPT_EVENT_STAMPS &&
+                    !slot->has_saved_stamps && !slot->was_signalled &&
+                    slot->list->handle == *p->phCommandList && slot->stamps &&
+                    (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_RECORDED) &&
+                    profiler->tiles_stamped == 1;
+        if (is_copied) {
+            slot->measurement = ZT__KEPT_EVENT_COPY;
+            for (i = 0; i < ZT__STAMPS; i++) {
+                zt__store(&slot->stamps[i], UINT64_MAX);
+            }
+        }
+        zt__unlock(&profiler->mutex);
+    }
+    if (is_copied && zeCommandListAppendQueryKernelTimestamps(*p->phCommandList, 1, &event, slot->stamps,
+                                                              NULL, NULL, 1, &event) == ZE_RESULT_SUCCESS) {
+        zeCommandListAppendBarrier(*p->phCommandList, NULL, 0, NULL);
+    } else {
+        if (is_copied) { /* the copy was refused */
+            zt__lock(&profiler->mutex);
+            slot->measurement = ZT__KEPT_EVENT_STAMPS;
+            zt__unlock(&profiler->mutex);
+        }
+        zt__settle_event(tracer, event, 1);
+    }
+    zt__count_signals(tracer, event, 2);
+}
+
+/* Called before a pool is destroyed, with its events if the application has not destroyed them. */
+ZT__PRIVATE void zt__settle_events_of(zt__tracer *tracer, ze_event_pool_handle_t pool) {
+    const void *handle = pool;
+    uint32_t i, capacity;
+    zt__lock(&tracer->mutex);
+    for (i = 0; i < tracer->events.capacity; i++) {
+        const zt__known_handle *known = (const zt__known_handle *)tracer->events.entries[i].value;
+        if (known && known->keeper && known->pool == handle) {
+            ze_event_handle_t event;
+            memcpy(&event, &known->handle, sizeof event);
+            capacity = tracer->events.capacity;
+            zt__unlock(&tracer->mutex);
+            zt__settle_event(tracer, event, 1);
+            zt__lock(&tracer->mutex);
+            i = tracer->events.capacity == capacity ? i : UINT32_MAX; /* it has grown: start again */
+        }
+    }
+    zt__unlock(&tracer->mutex);
+}
+
+/* A launch or copy that is measured. */
+typedef struct zt__selected_command {
+    zt_profiler *profiler; /* NULL: the command is not measured */
+    const char *region;
+    zt__list_state kind; /* of the list; UNKNOWN: it has to be queried */
+    int is_in_order, is_copy_only;
+    int has_metrics; /* else it is measured with times alone */
+    zt__measurement measurement;
+    zt_profiler *counted_for; /* that of the list, for a launch; NULL: it is not counted */
+    int was_signalled;        /* the event of the application, before the launch, */
+    uint64_t signalled_end;   /* with time stamps of which this is the end */
+} zt__selected_command;
+
+/* Returns whether a launch can be measured by the event of the application that it signals: no other command
+   that signals it may be in flight, nor may the event be on another recorded list. An event that has
+   signalled, and was not reset, has other time stamps after the launch. The mutex is held. */
+ZT__PRIVATE int zt__can_keep_event(zt__tracer *tracer, const zt_profiler *profiler, ze_event_handle_t event,
+                                   zt__selected_command *selected) {
+    const void *handle = event;
+    const zt__known_handle *known =
+        (const zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
+    zt__sample_times times;
+    const char *call;
+    ze_result_t result;
+    if (!known || !known->may_be_kept || known->other_signals || known->keeper ||
+        (selected->is_in_order && !known->has_stamps)) {
+        return 0;
+    }
+    if (selected->kind == ZT__LIST_RECORDED) {
+        return 1; /* zt__query_kept_events queries it before each execution */
+    }
+    zt__unlock(&tracer->mutex);
+    result = zt__query_kernel_stamps(profiler, event, &times, &call);
+    zt__lock(&tracer->mutex);
+    selected->was_signalled = result == ZE_RESULT_SUCCESS;
+    selected->signalled_end = selected->was_signalled ? times.end_ticks : 0;
+    return result == ZE_RESULT_NOT_READY || (result == ZE_RESULT_SUCCESS && profiler->tiles_stamped == 1);
+}
+
+/* Returns how a command is measured: by the first of these that fits. The mutex is held.
+
+     metrics, a list that is not known, no signal     SURROUNDING_COMMANDS
+     (a wait), or a tracer before this one has put
+     its event in place of the application's
+     no event of the application                      EVENT_STAMPS, of the event of the slot
+     one with time stamps that can be kept, on a      KEPT_EVENT_STAMPS: nothing is appended
+     list that is not in order, or of a pool with
+     time stamps that the application reads
+     one that has these, and cannot be kept           SURROUNDING_COMMANDS: the launch has to signal it
+     a list that is in order                          EVENT_STAMPS: a signal follows
+     a copy engine, which executes one command        EVENT_STAMPS: a barrier follows
+     at a time
+     another immediate list                           COPIED_STAMPS: a copy of the time stamps follows, which
+                                                      waits for the event of the slot
+     a recorded list: there, the copy would find      SURROUNDING_COMMANDS
+     that event signalled by an earlier execution
+
+   What follows signals the event of the application. On a list that is in order it delays nothing, and the
+   launch is measured whatever happens to that event. */
+ZT__PRIVATE zt__measurement zt__choose_measurement(const zt__frame *frame, const zt_profiler *profiler,
+                                                   zt__selected_command *selected,
+                                                   const ze_event_handle_t *signal) {
+    if (selected->has_metrics || selected->kind == ZT__LIST_UNKNOWN || !signal ||
+        zt__find_outer_signal(frame)) {
+        return ZT__SURROUNDING_COMMANDS;
+    }
+    if (!*signal) {
+        return ZT__EVENT_STAMPS;
+    }
+    if (zt__can_keep_event(frame->tracer, profiler, *signal, selected)) {
+        return ZT__KEPT_EVENT_STAMPS;
+    }
+    if (zt__may_have_stamps(frame->tracer, *signal)) {
+        return ZT__SURROUNDING_COMMANDS;
+    }
+    if (selected->is_in_order || selected->is_copy_only) {
+        return ZT__EVENT_STAMPS;
+    }
+    return selected->kind == ZT__LIST_IMMEDIATE ? ZT__COPIED_STAMPS : ZT__SURROUNDING_COMMANDS;
+}
+
+/* Counts a command, and decides whether and how it is measured. The list is checked before the filter, so
    that launches elsewhere do not count for `every` and `limit`. `command` is NULL if the driver will refuse
-   it. `knows_kernel`: the handle of the kernel is the application's, and so forgotten when it is destroyed.
-   The mutex is held. */
+   it. With `knows_kernel`, the handle of the kernel is the application's, so its destruction is observed. The
+   mutex is held. */
 ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, const zt__command *command,
                                                     int knows_kernel) {
     zt__tracer *tracer = frame->tracer;
     zt__call call = frame->call;
-    zt__selected_command selected = {NULL, NULL, ZT__LIST_UNKNOWN, 0, 0, ZT__BY_COMMANDS};
+    zt__selected_command selected = {NULL, NULL, ZT__LIST_UNKNOWN, 0, 0, 0, ZT__SURROUNDING_COMMANDS, NULL,
+                                     0,    0};
     zt__known_handle *list = command ? zt__find_or_query_list(tracer, command->list) : NULL;
     zt__traced_device *device = list ? list->device : NULL;
     zt__kernel_name *name = NULL;
-    int is_order = zt__kind_of_call(call) == ZT__KIND_ORDER;
-    if (is_order && (!zt__is_measured(device) || device->profiler->passes[0].group_count)) {
+    int is_sync = zt__kind_of_call(call) == ZT__KIND_SYNC, is_within;
+    if (zt__is_measured(device) && command->kernel) {
+        selected.counted_for = device->profiler;
+    }
+    if (tracer->is_stopping) {
+        return selected;
+    }
+    if (is_sync && (!zt__is_measured(device) || device->profiler->passes[0].group_count)) {
         return selected;
     }
     if (!tracer->measured[call]) { /* a copy, which an empty report of zt_auto mentions */
@@ -19422,43 +22030,51 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
         selected.kind = list->kind;
         selected.is_in_order = list->is_in_order;
         selected.is_copy_only = list->is_copy_only;
+        selected.has_metrics = device->profiler->metric_count > 0;
         selected.measurement = zt__choose_measurement(frame, device->profiler, &selected, command->signal);
     }
     tracer->counts.launches++;
-    /* Barriers around it would take the place of what they measure. */
-    if (!name || (is_order && selected.measurement == ZT__BY_COMMANDS && !selected.is_in_order)) {
+    /* Barriers around a barrier or a wait would measure themselves. */
+    if (!name || (is_sync && selected.measurement == ZT__SURROUNDING_COMMANDS && !selected.is_in_order)) {
         tracer->counts.elsewhere++;
         return selected;
     }
-    if (!name->is_selected || name->seen++ % tracer->every != 0 ||
-        (tracer->limit && name->measured >= tracer->limit)) {
+    is_within = name->is_selected && name->seen++ % tracer->every == 0 &&
+                (!tracer->limit || name->measured < tracer->limit);
+    if (!name->is_selected || (!is_within && !selected.has_metrics)) {
         tracer->counts.filtered++;
         return selected;
     }
     tracer->counts.measured++;
-    name->measured++;
+    if (is_within) {
+        name->measured++;
+    } else {
+        tracer->counts.times_alone++;
+        selected.has_metrics = 0;
+        selected.measurement = zt__choose_measurement(frame, device->profiler, &selected, command->signal);
+    }
     selected.profiler = device->profiler;
     selected.region = name->text;
-    tracer->counts.serialised += selected.measurement == ZT__BY_COMMANDS &&
-                                 (!selected.is_in_order || selected.profiler->passes[0].group_count);
+    tracer->counts.serialised +=
+        selected.measurement == ZT__SURROUNDING_COMMANDS && (!selected.is_in_order || selected.has_metrics);
     return selected;
 }
 
-/* Keeps the bytes of a copy; and for the timeline, the geometry of a launch. Its region is open, so no other
-   thread uses the slot. */
+/* Stores the bytes of a copy, and for the timeline the geometry of a launch, in the slot. The region is open,
+   so no other thread uses the slot. */
 ZT__PRIVATE void zt__keep_origin(zt__frame *frame, ze_kernel_handle_t kernel, int knows_handle) {
     zt__slot *slot = (zt__slot *)frame->region.slot;
     const void *handle = kernel;
-    const zt__known_handle *known;
+    const zt__loaded_kernel *known;
     slot->bytes = zt__read_bytes(frame->call, frame->parameters);
     slot->origin.kind = kernel                                           ? ZT__REGION_OF_KERNEL
                         : zt__kind_of_call(frame->call) == ZT__KIND_COPY ? ZT__REGION_OF_COPY
-                                                                         : ZT__REGION_OF_ORDER;
+                                                                         : ZT__REGION_OF_SYNC;
     if (!kernel) {
         return;
     }
     zt__lock(&frame->tracer->mutex);
-    known = (const zt__known_handle *)zt__map_find(&frame->tracer->kernels, &handle, sizeof handle);
+    known = (const zt__loaded_kernel *)zt__map_find(&frame->tracer->loaded.kernels, &handle, sizeof handle);
     if (known && knows_handle) {
         memcpy(slot->origin.group_size, known->group_size, sizeof known->group_size);
     }
@@ -19466,14 +22082,13 @@ ZT__PRIVATE void zt__keep_origin(zt__frame *frame, ze_kernel_handle_t kernel, in
     zt__read_geometry(frame->call, frame->parameters, &slot->origin);
 }
 
-/* Appends what comes before a command that is measured by commands: a wait for its events, for which it then
-   need not wait, and the begin of a region. So the GPU time is that of the kernel alone. What comes after it,
-   zt__after_call appends: the end of the region. If the driver refuses the launch, the wait stays on the
-   list. */
+/* Begins a command that other commands measure: appends a wait for its events, for which the command itself
+   then need not wait, and the begin of a region. So the GPU time is that of the command alone. zt__after_call
+   ends the region. If the driver refuses the command, the wait stays on the list. */
 ZT__PRIVATE void zt__begin_by_commands(zt__frame *frame, const zt__command *command,
                                        const zt__selected_command *selected) {
     zt__list_state kind = selected->kind;
-    uint32_t count = command->signal ? *command->wait_count : 0; /* else it is a wait itself */
+    uint32_t count = command->signal ? *command->wait_count : 0; /* a command without is a wait itself */
     if (count && command->wait_events &&
         zeCommandListAppendWaitOnEvents(command->list, count, command->wait_events) == ZE_RESULT_SUCCESS) {
         frame->wait_count = command->wait_count;
@@ -19483,28 +22098,62 @@ ZT__PRIVATE void zt__begin_by_commands(zt__frame *frame, const zt__command *comm
     if (kind == ZT__LIST_UNKNOWN) {
         kind = zt__query_list_kind(selected->profiler, command->list);
     }
-    frame->region = zt__begin_on(selected->profiler, command->list, kind, zt__shown_name(selected->region));
+    frame->region = zt__begin_on(selected->profiler, command->list, kind, zt__shown_name(selected->region),
+                                 !selected->has_metrics);
+    if (frame->region.slot) {
+        ((zt__slot *)frame->region.slot)->trails_event = command->signal && *command->signal;
+    }
 }
 
-/* Makes a command signal the event of a slot, whose kernel time stamps measure it. */
+/* Makes a slot keep the event of the application that its command signals. */
+ZT__PRIVATE void zt__keep_event(zt__frame *frame, zt__slot *slot, ze_event_handle_t event,
+                                const zt__selected_command *selected) {
+    zt__tracer *tracer = frame->tracer;
+    zt_profiler *profiler = selected->profiler;
+    const void *handle = event;
+    zt__known_handle *known;
+    int is_kept;
+    zt__lock(&tracer->mutex);
+    known = (zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
+    is_kept = known && !known->keeper; /* else another thread was faster */
+    if (is_kept) {
+        known->keeper = slot;
+        known->keeper_owner = profiler;
+    }
+    zt__unlock(&tracer->mutex);
+    zt__lock(&profiler->mutex);
+    slot->kept = is_kept ? event : NULL;
+    slot->was_signalled = selected->was_signalled;
+    slot->signalled_end = selected->signalled_end;
+    slot->list->keeps_events = 1;
+    zt__unlock(&profiler->mutex);
+    frame->keeps_event = is_kept;
+}
+
+/* Begins a command that kernel time stamps measure: those of the application's event, if the slot can keep
+   it, else those of the event of the slot, which then takes the place of the application's. */
 ZT__PRIVATE void zt__begin_by_event(zt__frame *frame, const zt__command *command,
                                     const zt__selected_command *selected) {
     zt__slot *slot;
     uint32_t i;
-    frame->region =
-        zt__begin_region(selected->profiler, command->list, selected->kind, zt__shown_name(selected->region));
+    frame->region = zt__begin_region(selected->profiler, command->list, selected->kind,
+                                     zt__shown_name(selected->region), !selected->has_metrics);
     slot = (zt__slot *)frame->region.slot;
     if (!slot) {
         return;
     }
     slot->measurement = selected->measurement;
     slot->is_unordered = !selected->is_in_order;
-    for (i = 0; i < ZT__STAMPS && slot->measurement == ZT__BY_COPIED_EVENT; i++) {
+    if (selected->measurement == ZT__KEPT_EVENT_STAMPS) {
+        zt__keep_event(frame, slot, *command->signal, selected);
+        return;
+    }
+    for (i = 0; i < ZT__STAMPS && slot->measurement == ZT__COPIED_STAMPS; i++) {
         zt__store(&slot->stamps[i], UINT64_MAX);
     }
     frame->list = command->list;
     frame->is_in_order = selected->is_in_order;
-    frame->copied_stamps = slot->measurement == ZT__BY_COPIED_EVENT ? slot->stamps : NULL;
+    frame->copied_stamps = slot->measurement == ZT__COPIED_STAMPS ? slot->stamps : NULL;
     frame->signal = command->signal;
     frame->signalled = *command->signal;
     *command->signal = slot->event;
@@ -19529,41 +22178,12 @@ ZT__PRIVATE void zt__signal_for_application(zt__frame *frame, ze_result_t result
         /* On a copy engine; or the driver has refused the other command, and the application may wait. */
         result = zeCommandListAppendBarrier(frame->list, event, 0, NULL);
         if (zt__load(&frame->state) == ZT__FRAME_CALLBACK && frame->region.slot) {
-            ((zt__slot *)frame->region.slot)->measurement = ZT__BY_EVENT;
+            ((zt__slot *)frame->region.slot)->measurement = ZT__EVENT_STAMPS;
         }
     }
     if (result != ZE_RESULT_SUCCESS && zt__load(&frame->state) == ZT__FRAME_CALLBACK) {
         zt__check(frame->tracer->diagnostics, result, "zeCommandListAppendBarrier",
                   "An event of the application will not be signalled.");
-    }
-}
-
-/* Finds out how a launch is counted when it has been appended: for the profiler of its list, unless
-   zt_trace_config.names leaves the kernel out. The mutex is held. */
-ZT__PRIVATE void zt__prepare_count(zt__frame *frame, const zt__command *command, int knows_kernel) {
-    const zt__tracer *tracer = frame->tracer;
-    const zt__known_handle *list, *kernel = NULL;
-    frame->counted_for = NULL;
-    frame->counted = NULL;
-    frame->knows_kernel = knows_kernel;
-    memset(frame->group_size, 0, sizeof frame->group_size);
-    if (!command || !command->kernel) {
-        return;
-    }
-    list = (const zt__known_handle *)zt__map_find(&tracer->lists, &command->list, sizeof command->list);
-    if (list && zt__is_measured(list->device)) {
-        frame->counted_for = list->device->profiler;
-    }
-    if (knows_kernel) {
-        kernel = (const zt__known_handle *)zt__map_find(&tracer->kernels, &command->kernel,
-                                                        sizeof command->kernel);
-    }
-    if (kernel) {
-        memcpy(frame->group_size, kernel->group_size, sizeof frame->group_size);
-        frame->counted = kernel->counted_for == frame->counted_for ? kernel->counted : NULL;
-        if (kernel->name && !kernel->name->is_selected) {
-            frame->counted_for = NULL;
-        }
     }
 }
 
@@ -19577,18 +22197,21 @@ ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_b
     /* A hook may destroy a kernel that it has substituted, which is not traced. So its name is queried at
        each launch. */
     int knows_kernel = command.kernel == kernel_before_hooks;
-    if (is_complete && knows_kernel && command.kernel) {
-        zt__observe_launched(tracer, command.kernel);
+    uint32_t i;
+    for (i = knows_kernel ? 0 : 1; is_complete && i < command.kernel_count; i++) {
+        /* It may have been created before the start. */
+        zt__observe_kernel(tracer, zt__launched_kernel(frame, &command, i));
     }
     zt__lock(&tracer->mutex);
     selected = zt__select_command(frame, is_complete ? &command : NULL, knows_kernel);
-    zt__prepare_count(frame, is_complete ? &command : NULL, knows_kernel);
+    zt__store(&frame->has_region, selected.profiler != NULL);
     zt__unlock(&tracer->mutex);
+    frame->counted_for = selected.counted_for;
+    frame->knows_kernel = knows_kernel;
     if (!selected.profiler) {
         return;
     }
-    frame->has_region = 1;
-    if (selected.measurement == ZT__BY_COMMANDS) {
+    if (selected.measurement == ZT__SURROUNDING_COMMANDS) {
         zt__begin_by_commands(frame, &command, &selected);
     } else {
         zt__begin_by_event(frame, &command, &selected);
@@ -19600,124 +22223,92 @@ ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_b
 
 /* ---- kernels --------------------------------------------------------------------------------------------- */
 
-/* Stores what a module states of a kernel, whose native binary is read for the first of its kernels. Returns
-   0 without memory. */
-ZT__PRIVATE int zt__describe_from_module(zt__tracer *tracer, ze_module_handle_t handle, const char *name,
-                                         zt__kernel_facts *facts) {
-    const void *key = handle;
-    zt__described_module *module, *made = NULL;
-    zt__lock(&tracer->mutex);
-    module = (zt__described_module *)zt__map_find(&tracer->described_modules, &key, sizeof key);
-    if (!module) {
-        zt__unlock(&tracer->mutex);
-        made = zt__describe_module(&tracer->allocator, handle);
-        zt__lock(&tracer->mutex);
-        if (made && zt__map_make_room(&tracer->described_modules, &tracer->allocator, &tracer->mutex)) {
-            module = (zt__described_module *)zt__map_find(&tracer->described_modules, &key, sizeof key);
-            if (!module) {
-                zt__map_add(&tracer->described_modules, &made->handle, sizeof made->handle, made);
-                module = made;
-                made = NULL;
-            }
-        }
-    }
-    if (module) {
-        *facts = zt__describe_kernel(module, name);
-    }
-    zt__unlock(&tracer->mutex);
-    zt__free_described_module(&tracer->allocator, made);
-    return module != NULL;
-}
-
-/* Called after a kernel was created. If a hook has put another in its place, its module is not known. */
+/* Called after a kernel was created. The handle, which an epilogue of a hook may have replaced, may be that
+   of an earlier kernel. If it was replaced, its module is not known. The native binary of a module is read
+   for the first of its kernels. */
 ZT__PRIVATE void zt__after_kernel_create(const zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
-    zt__kernel_facts facts;
-    zt__known_handle *known;
-    zt__kernel_name *name;
-    int is_described;
-    if (!tracer->measured[ZT__CALL_CommandListAppendLaunchKernel] ||
-        **ZT__PARAMETERS(frame, ze_kernel_create_params_t)->pphKernel != frame->created) {
-        return;
+    ze_kernel_handle_t kernel = **ZT__PARAMETERS(frame, ze_kernel_create_params_t)->pphKernel;
+    zt__loaded_module *module = NULL;
+    zt__loaded_kernel *known;
+    int is_read = 1;
+    zt__forget_handle(tracer, &tracer->loaded.kernels, kernel);
+    zt__lock(&tracer->mutex);
+    if (kernel == frame->created) {
+        module = (zt__loaded_module *)zt__find_or_add_record(&tracer->loaded, &tracer->loaded.modules,
+                                                             frame->module, sizeof *module);
     }
-    zt__lock(&tracer->mutex);
-    name = zt__name_of_kernel(tracer, frame->created, 1);
-    zt__unlock(&tracer->mutex);
-    is_described = name && zt__describe_from_module(tracer, frame->module, name->text, &facts);
-    zt__lock(&tracer->mutex);
-    known = zt__remember_handle(tracer, &tracer->kernels, frame->created);
-    if (known && is_described) {
-        known->described = facts;
-        known->is_described = 1;
+    known = zt__remember_kernel(tracer, kernel);
+    if (known && kernel == frame->created) {
+        known->module = frame->module;
+        known->device = module ? module->device : NULL;
+    }
+    if (module && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
+        is_read = module->described != NULL;
+        zt__name_of_kernel(tracer, kernel, 1);
     }
     zt__unlock(&tracer->mutex);
-}
-
-/* Returns the record of a kernel, for which the driver is queried at the first launch of its handle. Stores
-   its group size if that is known and `group_size` is not NULL. Returns NULL if there is no room for the
-   record. No mutex is held. */
-ZT__PRIVATE zt__kernel *zt__find_counted(zt__tracer *tracer, zt_profiler *profiler, ze_kernel_handle_t kernel,
-                                         int knows_handle, uint32_t group_size[3]) {
-    zt__known_handle *known;
-    zt__kernel_facts described;
-    zt__kernel *counted = NULL;
-    int is_described = 0, is_counted = 0;
-    zt__lock(&tracer->mutex);
-    known = knows_handle ? zt__remember_handle(tracer, &tracer->kernels, kernel) : NULL;
-    if (known) {
-        is_described = known->is_described;
-        described = known->described;
-        is_counted = known->counted_for == profiler;
-        counted = known->counted;
-        if (group_size) {
-            memcpy(group_size, known->group_size, sizeof known->group_size);
+    if (!is_read) {
+        zt__described_module *described = zt__describe_module(&tracer->allocator, frame->module);
+        const void *handle = frame->module;
+        zt__lock(&tracer->mutex);
+        module = (zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &handle, sizeof handle);
+        if (module && !module->described) { /* else another thread was faster */
+            module->described = described;
+            described = NULL;
         }
+        zt__unlock(&tracer->mutex);
+        zt__free_described_module(&tracer->allocator, described);
     }
-    zt__unlock(&tracer->mutex);
-    if (is_counted) {
-        return counted;
-    }
-    counted = zt__find_or_add_kernel(profiler, kernel, is_described ? &described : NULL);
-    zt__lock(&tracer->mutex);
-    known = knows_handle ? (zt__known_handle *)zt__map_find(&tracer->kernels, &kernel, sizeof kernel) : NULL;
-    if (known) {
-        known->counted_for = profiler;
-        known->counted = counted;
-    }
-    zt__unlock(&tracer->mutex);
-    return counted;
+    zt__observe_kernel(tracer, kernel);
 }
 
-/* Called after a launch was appended: counts it for each of its kernels. */
-ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
-    zt_profiler *profiler = frame->counted_for;
+/* Counts a launch of a kernel, unless zt_trace_config.names leaves it out. At the first launch of its handle,
+   the driver is queried for what the kernel is made of. No mutex is held. */
+ZT__PRIVATE void zt__count_launch(zt__frame *frame, ze_kernel_handle_t kernel, int knows_handle) {
+    zt__tracer *tracer = frame->tracer;
+    const void *handle = kernel;
+    zt__kernel_facts described = zt__unknown_facts();
+    zt__loaded_kernel *record = NULL, known;
+    const zt__loaded_module *module;
     zt_kernel_shape shape;
     zt__origin origin;
-    uint32_t i;
-    if (!frame->tracer->measured[frame->call] || !profiler) {
+    memset(&known, 0, sizeof known);
+    if (knows_handle) {
+        zt__lock(&tracer->mutex);
+        record = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+        if (record) { /* else it was destroyed, on another thread, when its work was done */
+            known = *record;
+        }
+        module = (const zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &known.module,
+                                                         sizeof known.module);
+        if (module && module->described && known.name && known.counted_for != frame->counted_for) {
+            described = zt__describe_kernel(module->described, known.name->text);
+        }
+        zt__unlock(&tracer->mutex);
+    }
+    if (known.name && !known.name->is_selected) {
         return;
     }
-    memcpy(origin.group_size, frame->group_size, sizeof origin.group_size);
+    if (!knows_handle || (record && known.counted_for != frame->counted_for)) {
+        known.counted = zt__find_or_add_kernel(frame->counted_for, kernel, &described);
+    }
+    if (record && known.counted_for != frame->counted_for) {
+        zt__lock(&tracer->mutex);
+        record = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+        if (record) {
+            record->counted_for = frame->counted_for;
+            record->counted = known.counted;
+        }
+        zt__unlock(&tracer->mutex);
+    }
+    memcpy(origin.group_size, known.group_size, sizeof origin.group_size);
     memset(origin.group_count, 0, sizeof origin.group_count);
     zt__read_geometry(frame->call, frame->parameters, &origin);
     memset(&shape, 0, sizeof shape);
     memcpy(shape.group_size, origin.group_size, sizeof shape.group_size);
     memcpy(shape.group_count, origin.group_count, sizeof shape.group_count);
-    if (!frame->counted) {
-        zt__command command;
-        zt__read_command(frame->call, frame->parameters, &command);
-        frame->counted = zt__find_counted(frame->tracer, profiler, command.kernel, frame->knows_kernel, NULL);
-    }
-    zt__count_kernel(profiler, frame->counted, &shape);
-    if (frame->call == ZT__CALL_CommandListAppendLaunchMultipleKernelsIndirect) {
-        const ze_command_list_append_launch_multiple_kernels_indirect_params_t *p =
-            ZT__PARAMETERS(frame, ze_command_list_append_launch_multiple_kernels_indirect_params_t);
-        for (i = 1; i < *p->pnumKernels; i++) {
-            zt__kernel *kernel =
-                zt__find_counted(frame->tracer, profiler, (*p->pphKernels)[i], 1, shape.group_size);
-            zt__count_kernel(profiler, kernel, &shape);
-        }
-    }
+    zt__count_kernel(frame->counted_for, known.counted, &shape);
 }
 
 /* ---- before and after a call ----------------------------------------------------------------------------- */
@@ -19781,6 +22372,10 @@ ZT__PRIVATE void zt__after_event_create(zt__frame *frame) {
         if (event) {
             pool = (zt__known_handle *)zt__map_find(&tracer->pools, &handle, sizeof handle);
             event->has_stamps = !pool || pool->has_stamps;
+            event->may_be_kept = tracer->keeps_events && pool && pool->may_be_kept;
+            event->pool = handle;
+            event->keeper = NULL;
+            event->other_signals = 0;
         }
     }
     zt__unlock(&tracer->mutex);
@@ -19795,35 +22390,38 @@ ZT__PRIVATE void zt__mark_list_over_everywhere(zt__tracer *tracer, ze_command_li
     }
 }
 
-/* Returns whether commands of the library follow the work on a list, and are not known to be complete. */
-ZT__PRIVATE int zt__has_trailing_commands(zt_profiler *profiler, ze_command_list_handle_t handle) {
-    const zt__slot *slot;
+/* Returns whether a launch that signals an event of the application has not been read yet, and is measured by
+   this event or has commands of the library after it: on a list, or on any if `handle` is NULL. */
+ZT__PRIVATE int zt__has_unread_launches(zt_profiler *profiler, ze_command_list_handle_t handle) {
     const zt__list *list;
     int found = 0;
     zt__lock(&profiler->mutex);
-    list = zt__find_list(profiler, handle);
-    for (slot = list ? list->first : NULL; slot && !found; slot = slot->next) {
-        found = slot->measurement == ZT__BY_COMMANDS &&
-                (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_READING);
+    list = handle ? zt__find_list(profiler, handle) : profiler->lists;
+    for (; list && !found; list = handle ? NULL : list->next) {
+        const zt__slot *slot = list->first;
+        for (; slot && !found; slot = slot->next) {
+            found = (slot->trails_event || slot->kept) &&
+                    (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_READING);
+        }
     }
     zt__unlock(&profiler->mutex);
     return found;
 }
 
 /* Called before a list is reset or destroyed. The application may do that as soon as its own events have
-   signalled, so this waits until commands of the library that follow them are complete. */
-ZT__PRIVATE void zt__await_trailing_commands(zt__tracer *tracer, ze_command_list_handle_t list) {
+   signalled, so this waits for commands of the library that follow them, and reads the events. */
+ZT__PRIVATE void zt__await_unread_launches(zt__tracer *tracer, ze_command_list_handle_t list) {
     zt__traced_device *device = zt__next_measured(tracer, NULL);
     for (; device; device = zt__next_measured(tracer, device)) {
         zt_profiler *profiler = device->profiler;
-        if (!zt__is_owner(&profiler->collector) && zt__has_trailing_commands(profiler, list)) {
-            zt__finish_list(profiler, list, zt__deadline(tracer->wait_timeout_ns));
+        if (!zt__is_owner(&profiler->collector) && zt__has_unread_launches(profiler, list)) {
+            zt__finish_list(profiler, list, zt__deadline(tracer->wait_timeout_ns), 1);
         }
     }
 }
 
-/* Called before lists are executed, and again after that. `result` is NULL before. An execution by
-   zt_execute is left out for its own profiler, for which zt_execute does the same. */
+/* Called before and after lists are executed. `result` is NULL before. An execution by zt_execute is left out
+   for its own profiler, for which zt_execute does the same. */
 ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *result) {
     const ze_command_list_handle_t *lists;
     ze_command_queue_handle_t queue = NULL;
@@ -19853,7 +22451,9 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
         if (result) {
             zt__after_execution(device->profiler, count, lists, *result != ZE_RESULT_SUCCESS);
         } else {
-            zt__before_execution(device->profiler, queue, count, lists);
+            /* Without metrics it does not wait, so that executions may follow each other at once. */
+            zt__before_execution(device->profiler, queue, count, lists,
+                                 device->profiler->passes[0].group_count > 0);
         }
     }
 }
@@ -19883,30 +22483,33 @@ ZT__PRIVATE void zt__before_destroy(zt__frame *frame, zt__call_kind kind) {
     zt__tracer *tracer = frame->tracer;
     switch (kind) {
     case ZT__KIND_LIST_RESET:
-        zt__await_trailing_commands(tracer,
-                                    *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList);
+        zt__await_unread_launches(tracer,
+                                  *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList);
         break;
     case ZT__KIND_LIST_DESTROY: {
         ze_command_list_handle_t list =
             *ZT__PARAMETERS(frame, ze_command_list_destroy_params_t)->phCommandList;
-        zt__await_trailing_commands(tracer, list);
+        zt__await_unread_launches(tracer, list);
         zt__mark_list_over_everywhere(tracer, list, 1, "zeCommandListDestroy");
         zt__forget_handle(tracer, &tracer->lists, list);
         break;
     }
     case ZT__KIND_KERNEL_DESTROY:
-        zt__forget_handle(tracer, &tracer->kernels,
-                          *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
         zt__observe_unload(tracer, *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel, NULL);
         break;
     case ZT__KIND_MODULE_DESTROY:
-        zt__before_module_destroy(tracer, *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule);
+        zt__change_replacements(&tracer->modules, NULL,
+                                *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule, NULL,
+                                "zeModuleDestroy");
+        zt__observe_unload(tracer, NULL, *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule);
         break;
     case ZT__KIND_POOL_DESTROY:
+        zt__settle_events_of(tracer, *ZT__PARAMETERS(frame, ze_event_pool_destroy_params_t)->phEventPool);
         zt__forget_handle(tracer, &tracer->pools,
                           *ZT__PARAMETERS(frame, ze_event_pool_destroy_params_t)->phEventPool);
         break;
     case ZT__KIND_EVENT_DESTROY:
+        zt__settle_event(tracer, *ZT__PARAMETERS(frame, ze_event_destroy_params_t)->phEvent, 1);
         zt__forget_handle(tracer, &tracer->events,
                           *ZT__PARAMETERS(frame, ze_event_destroy_params_t)->phEvent);
         break;
@@ -19921,6 +22524,26 @@ ZT__PRIVATE void zt__before_destroy(zt__frame *frame, zt__call_kind kind) {
     }
 }
 
+/* Returns whether time stamps of events can be read on the host, and every signal of them is seen. */
+ZT__PRIVATE int zt__can_keep_events(const ze_event_pool_desc_t *desc) {
+    return !desc->pNext && (desc->flags & ZE_EVENT_POOL_FLAG_HOST_VISIBLE) &&
+           !(desc->flags & (ZE_EVENT_POOL_FLAG_IPC | ZT__POOL_FLAG_MAPPED));
+}
+
+/* Called before a pool is created: adds kernel time stamps to its events, if slots may keep them. */
+ZT__PRIVATE void zt__before_pool_create(zt__frame *frame) {
+    const ze_event_pool_create_params_t *p = ZT__PARAMETERS(frame, ze_event_pool_create_params_t);
+    const ze_event_pool_desc_t *given = *p->pdesc;
+    if (frame->tracer->keeps_events && given && zt__can_keep_events(given) &&
+        !(given->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP)) {
+        frame->pool = *given;
+        frame->pool.flags |= ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
+        frame->pool_desc = p->pdesc;
+        frame->given_pool = given;
+        *p->pdesc = &frame->pool;
+    }
+}
+
 /* What a tracer does before a call. */
 ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
@@ -19932,9 +22555,7 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
         zt__read_command(frame->call, frame->parameters, &command);
         kernel_before_hooks = command.kernel;
     } else if (kind == ZT__KIND_KERNEL_DESTROY) { /* a hook may destroy another one in its place */
-        zt__forget_handle(tracer, &tracer->kernels,
-                          *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
-        zt__remove_loaded(&tracer->loaded, &tracer->loaded.kernels,
+        zt__forget_handle(tracer, &tracer->loaded.kernels,
                           *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
     }
     for (i = 0; i < tracer->hook_count; i++) {
@@ -19946,13 +22567,41 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     switch (kind) {
     case ZT__KIND_LAUNCH:
     case ZT__KIND_COPY:
-    case ZT__KIND_ORDER:
+    case ZT__KIND_SYNC:
+    case ZT__KIND_SIGNAL:
+        if (tracer->keeps_events) {
+            zt__settle_signalled_event(frame);
+        }
         if (tracer->measured[frame->call] || (kind == ZT__KIND_COPY && tracer->automatic)) {
             zt__begin_command(frame, kernel_before_hooks);
         }
+        if (tracer->keeps_events) {
+            zt__note_signal(frame);
+        }
         break;
     case ZT__KIND_EXECUTE:
+        if (tracer->keeps_events) {
+            zt__settle_signalled_event(frame);
+            zt__note_signal(frame);
+        }
+        zt__lock(&tracer->mutex);
+        tracer->executions++;
+        zt__unlock(&tracer->mutex);
         zt__observe_execution(frame, NULL);
+        break;
+    case ZT__KIND_QUEUE_SYNCHRONIZE:
+        zt__lock(&tracer->mutex);
+        frame->executions = tracer->executions;
+        zt__unlock(&tracer->mutex);
+        break;
+    case ZT__KIND_POOL_CREATE:
+        zt__before_pool_create(frame);
+        break;
+    case ZT__KIND_EVENT_CHANGE:
+        zt__before_event_change(frame);
+        break;
+    case ZT__KIND_EVENT_RESET:
+        zt__before_event_reset(frame);
         break;
     case ZT__KIND_MODULE_CREATE:
         zt__begin_build(&tracer->modules, ZT__PARAMETERS(frame, ze_module_create_params_t), &frame->build);
@@ -19960,6 +22609,20 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     default:
         zt__before_destroy(frame, kind);
         break;
+    }
+}
+
+/* Called after a queue was synchronised: it is idle, unless lists were executed meanwhile. */
+ZT__PRIVATE void zt__after_queue_synchronize(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    zt__traced_device *device = zt__next_measured(tracer, NULL);
+    int is_idle;
+    zt__lock(&tracer->mutex);
+    is_idle = frame->executions == tracer->executions;
+    zt__unlock(&tracer->mutex);
+    for (; device && is_idle; device = zt__next_measured(tracer, device)) {
+        zt__note_idle_queue(device->profiler,
+                            *ZT__PARAMETERS(frame, ze_command_queue_synchronize_params_t)->phCommandQueue);
     }
 }
 
@@ -19977,6 +22640,7 @@ ZT__PRIVATE void zt__after_create(zt__frame *frame, zt__call_kind kind) {
         known = zt__remember_handle(tracer, &tracer->pools, **p->pphEventPool);
         if (known) {
             known->has_stamps = ((*p->pdesc)->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP) != 0;
+            known->may_be_kept = zt__can_keep_events(*p->pdesc) && (known->has_stamps || frame->pool_desc);
         }
         zt__unlock(&tracer->mutex);
         break;
@@ -19986,9 +22650,17 @@ ZT__PRIVATE void zt__after_create(zt__frame *frame, zt__call_kind kind) {
         break;
     case ZT__KIND_MODULE_CREATE: {
         const ze_module_create_params_t *p = ZT__PARAMETERS(frame, ze_module_create_params_t);
-        zt__loaded_code code = {**p->pphModule, NULL, *p->phContext, *p->phDevice};
+        zt__loaded_module *module;
         zt__after_module_create(&tracer->modules, p, &frame->build);
-        zt__add_loaded(&tracer->loaded, &tracer->loaded.modules, &code);
+        zt__forget_handle(tracer, &tracer->loaded.modules, **p->pphModule); /* that of an earlier one */
+        zt__lock(&tracer->mutex);
+        module = (zt__loaded_module *)zt__find_or_add_record(&tracer->loaded, &tracer->loaded.modules,
+                                                             **p->pphModule, sizeof *module);
+        if (module) {
+            module->context = *p->phContext;
+            module->device = *p->phDevice;
+        }
+        zt__unlock(&tracer->mutex);
         break;
     }
     case ZT__KIND_KERNEL_CREATE: {
@@ -20006,15 +22678,20 @@ ZT__PRIVATE void zt__after_create(zt__frame *frame, zt__call_kind kind) {
 /* What a tracer does after a call that has succeeded. */
 ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
     zt__tracer *tracer = frame->tracer;
+    zt__command command;
+    uint32_t i;
     switch (kind) {
     case ZT__KIND_LAUNCH:
-        zt__after_launch(frame);
+        zt__read_command(frame->call, frame->parameters, &command);
+        for (i = 0; tracer->measured[frame->call] && frame->counted_for && i < command.kernel_count; i++) {
+            zt__count_launch(frame, zt__launched_kernel(frame, &command, i), i > 0 || frame->knows_kernel);
+        }
         break;
     case ZT__KIND_GROUP_SIZE: {
         const ze_kernel_set_group_size_params_t *p = ZT__PARAMETERS(frame, ze_kernel_set_group_size_params_t);
-        zt__known_handle *known;
+        zt__loaded_kernel *known;
         zt__lock(&tracer->mutex);
-        known = zt__remember_handle(tracer, &tracer->kernels, *p->phKernel);
+        known = zt__remember_kernel(tracer, *p->phKernel);
         if (known) {
             known->group_size[0] = *p->pgroupSizeX;
             known->group_size[1] = *p->pgroupSizeY;
@@ -20023,6 +22700,9 @@ ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
         zt__unlock(&tracer->mutex);
         break;
     }
+    case ZT__KIND_QUEUE_SYNCHRONIZE:
+        zt__after_queue_synchronize(frame);
+        break;
     case ZT__KIND_GET_FUNCTION:
         zt__replace_function(&tracer->modules,
                              ZT__PARAMETERS(frame, ze_module_get_function_pointer_params_t));
@@ -20074,12 +22754,8 @@ ZT__PRIVATE void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t e
             hook->epilogue(frame->parameters, (int)result, hook->user, &frame->instances[i - 1]);
         }
     }
-    /* The handle, which an epilogue may have replaced, may be that of an earlier kernel. */
     if (kind == ZT__KIND_KERNEL_CREATE && result == ZE_RESULT_SUCCESS) {
-        const ze_kernel_create_params_t *p = ZT__PARAMETERS(frame, ze_kernel_create_params_t);
-        zt__forget_handle(tracer, &tracer->kernels, **p->pphKernel);
         zt__after_kernel_create(frame);
-        zt__observe_kernel(tracer, **p->pphKernel, **p->pphKernel == frame->created ? frame->module : NULL);
     }
 }
 
@@ -20127,41 +22803,32 @@ ZT__PRIVATE int zt__is_inside_hook(void) {
     return frame != NULL;
 }
 
-/* Ensures an unused frame for each live tracer. The mutex is held, but unlocked while memory is
-   allocated. Frames come from malloc, because they may outlive the application's allocator. Returns 0
-   without memory. */
-ZT__PRIVATE int zt__reserve_frames(void) {
+/* Begins a call, with a frame for each live tracer that observes it. Frames come from malloc, because they
+   may outlive the application's allocator. While one is allocated, the mutex is unlocked, and tracers may
+   start. Returns the first frame, or NULL if there is none. */
+ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, void *parameters) {
+    zt__frame *first = NULL, *last = NULL, *frame;
+    zt__tracer *tracer;
+    zt__lock(&zt__dispatch_mutex);
     for (;;) {
-        zt__frame *frame;
         uint32_t unused = 0;
         for (frame = zt__dispatch.frames; frame; frame = frame->next_of_all) {
             unused += zt__load(&frame->state) == ZT__FRAME_UNUSED;
         }
         if (unused >= zt__dispatch.tracer_count) {
-            return 1;
+            break;
         }
         zt__unlock(&zt__dispatch_mutex);
         frame = (zt__frame *)zt__allocate(&zt__default_allocator, 1, sizeof *frame);
-        zt__lock(&zt__dispatch_mutex);
         if (!frame) {
-            return 0;
+            return NULL;
         }
+        zt__lock(&zt__dispatch_mutex);
         frame->next_of_all = zt__dispatch.frames;
         zt__dispatch.frames = frame;
     }
-}
-
-/* Begins a call, with a frame for each live tracer that observes it. Returns the first frame, or NULL if
-   there is none. */
-ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, void *parameters) {
-    zt__frame *first = NULL, *last = NULL, *frame;
-    zt__tracer *tracer = NULL;
-    zt__lock(&zt__dispatch_mutex);
-    if (zt__reserve_frames()) {
-        tracer = zt__dispatch.tracers;
-    }
     frame = zt__dispatch.frames;
-    for (; tracer; tracer = tracer->next) {
+    for (tracer = zt__dispatch.tracers; tracer; tracer = tracer->next) {
         if (!tracer->observed[call]) {
             continue;
         }
@@ -20172,11 +22839,13 @@ ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, void *parameters) {
         frame->tracer = tracer;
         frame->call = call;
         frame->parameters = parameters;
-        frame->has_region = 0;
+        zt__store(&frame->has_region, 0);
         frame->wait_count = NULL;
         frame->build.place = NULL;
         frame->build.trial = ZE_RESULT_SUCCESS;
         frame->signal = NULL;
+        frame->keeps_event = 0;
+        frame->pool_desc = NULL;
         memset(frame->instances, 0, tracer->hook_count * sizeof *frame->instances);
         frame->next = NULL;
         frame->previous = last;
@@ -20248,7 +22917,13 @@ ZT__PRIVATE void zt__epilogue(ze_result_t result, void **instance) {
         if (frame->wait_count) { /* of the application, so also if the tracer was destroyed */
             *frame->wait_count = frame->waits;
         }
-        zt__end_build(&frame->build);
+        if (frame->pool_desc) {
+            *frame->pool_desc = frame->given_pool;
+        }
+        if (frame->build.place) { /* likewise */
+            *frame->build.place = frame->build.before;
+            zt__free(&zt__default_allocator, frame->build.changed);
+        }
         if (frame->state == ZT__FRAME_CALLBACK) {
             zt__after_call(frame, result, end_ns);
         }
@@ -20290,35 +22965,6 @@ static const zt__callbacks zt__callbacks_of[ZT__CALL_COUNT] = {
 
 /* ---- registration with the loader ------------------------------------------------------------------------ */
 
-/* Creates and enables a tracer object of the loader, with callbacks for those of these calls that the loader
-   can trace. If that fails, `*handle` is NULL, or has to be retired or destroyed. */
-ZT__PRIVATE ze_result_t zt__create_registration(const uint8_t *calls, uintptr_t registration,
-                                                zel_tracer_handle_t *handle) {
-    ze_result_t(ZE_APICALL * register_callback)(zel_tracer_handle_t, zel_tracer_reg_t, zt__callback);
-    zel_tracer_desc_t desc;
-    char symbol[128];
-    uint32_t call;
-    ze_result_t result;
-    memset(&desc, 0, sizeof desc);
-    desc.stype = ZEL_STRUCTURE_TYPE_TRACER_DESC;
-    desc.pUserData = (void *)registration;
-    result = zelTracerCreate(&desc, handle);
-    for (call = 0; call < ZT__CALL_COUNT && result == ZE_RESULT_SUCCESS; call++) {
-        if (!calls[call]) {
-            continue;
-        }
-        snprintf(symbol, sizeof symbol, "zelTracer%sRegisterCallback", zt__call_name(call) + strlen("ze"));
-        zt__find_loader_symbol(symbol, (void *)&register_callback);
-        if (register_callback) {
-            result = register_callback(*handle, ZEL_REGISTER_PROLOGUE, zt__callbacks_of[call].before);
-        }
-        if (register_callback && result == ZE_RESULT_SUCCESS) {
-            result = register_callback(*handle, ZEL_REGISTER_EPILOGUE, zt__callbacks_of[call].after);
-        }
-    }
-    return result == ZE_RESULT_SUCCESS ? zelTracerSetEnabled(*handle, 1) : result;
-}
-
 /* Makes a call to find out whether callbacks come. With the tracing layer off, none come, although
    registration succeeds. */
 ZT__PRIVATE int zt__callbacks_come(uintptr_t registration) {
@@ -20339,12 +22985,14 @@ ZT__PRIVATE void zt__retire(zel_tracer_handle_t handle) {
 }
 
 /* Registers callbacks for the calls that live tracers observe, for those that `starting` (or NULL)
-   observes, and for the one that zt__callbacks_come makes. If that fails, the previous registration
-   stays. `setup` is held. */
+   observes, and for the one that zt__callbacks_come makes, as far as the loader can trace them. If that
+   fails, the previous registration stays. `setup` is held. */
 ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting) {
     static uintptr_t last_registration;
+    ze_result_t(ZE_APICALL * register_callback)(zel_tracer_handle_t, zel_tracer_reg_t, zt__callback);
     uint8_t calls[ZT__CALL_COUNT];
     zel_tracer_handle_t handle = NULL;
+    zel_tracer_desc_t desc;
     ze_result_t result;
     uint32_t call;
     for (call = 0; call < ZT__CALL_COUNT; call++) {
@@ -20354,24 +23002,44 @@ ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting) {
     if (zt__dispatch.handle && memcmp(zt__dispatch.registered, calls, sizeof calls) == 0) {
         return zt__callbacks_come(zt__dispatch.registration) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
     }
-    result = zt__create_registration(calls, ++last_registration, &handle);
-    if (result == ZE_RESULT_SUCCESS && zt__callbacks_come(last_registration)) {
+    memset(&desc, 0, sizeof desc);
+    desc.stype = ZEL_STRUCTURE_TYPE_TRACER_DESC;
+    desc.pUserData = (void *)++last_registration;
+    result = zelTracerCreate(&desc, &handle);
+    for (call = 0; call < ZT__CALL_COUNT && result == ZE_RESULT_SUCCESS; call++) {
+        char symbol[128];
+        if (!calls[call]) {
+            continue;
+        }
+        snprintf(symbol, sizeof symbol, "zelTracer%sRegisterCallback", zt__call_name(call) + strlen("ze"));
+        zt__find_loader_symbol(symbol, (void *)&register_callback);
+        if (register_callback) {
+            result = register_callback(handle, ZEL_REGISTER_PROLOGUE, zt__callbacks_of[call].before);
+        }
+        if (register_callback && result == ZE_RESULT_SUCCESS) {
+            result = register_callback(handle, ZEL_REGISTER_EPILOGUE, zt__callbacks_of[call].after);
+        }
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zelTracerSetEnabled(handle, 1);
+    }
+    if (result == ZE_RESULT_SUCCESS && !zt__callbacks_come(last_registration)) {
+        result = ZE_RESULT_NOT_READY;
+    }
+    if (result == ZE_RESULT_SUCCESS) {
         if (zt__dispatch.handle) {
             zt__retire(zt__dispatch.handle);
         }
         zt__dispatch.handle = handle;
         zt__dispatch.registration = last_registration;
         memcpy(zt__dispatch.registered, calls, sizeof calls);
-        return result;
-    }
-    if (handle && (zt__dispatch.handle || zt__dispatch.retired_count)) {
+    } else if (handle && (zt__dispatch.handle || zt__dispatch.retired_count)) {
         zt__retire(handle);
-    } else if (handle) { /* nothing was ever traced, so there is no call that zelTracerDestroy could wait for
-                          */
+    } else if (handle) { /* nothing was traced yet, so there is no call for which zelTracerDestroy waits */
         zelTracerSetEnabled(handle, 0);
         zelTracerDestroy(handle);
     }
-    return result == ZE_RESULT_SUCCESS ? ZE_RESULT_NOT_READY : result;
+    return result;
 }
 
 /* Called when the last tracer stops. If the loader cannot disable the layer, callbacks still come. The
@@ -20398,7 +23066,7 @@ ZT__PRIVATE void zt__forget_tracers(void) {
     zt__dispatch_mutex = unlocked;
     for (tracer = zt__dispatch.tracers; tracer; tracer = tracer->next) {
         tracer->is_live = tracer->loaded.is_observed = 0;
-        tracer->mutex = tracer->loaded.mutex = tracer->modules.mutex = unlocked;
+        tracer->mutex = tracer->modules.mutex = unlocked;
     }
     zt__dispatch.tracers = NULL;
     zt__dispatch.tracer_count = 0;
@@ -20455,28 +23123,6 @@ ZT__PRIVATE ze_result_t zt__report_no_such_call(const zt__tracer *tracer, const 
                       zt__starting_call(tracer), wanted, nearest.text);
 }
 
-/* Stores which calls a list of patterns selects to be timed. Each pattern must match a call. */
-ZT__PRIVATE ze_result_t zt__select_calls(zt__tracer *tracer, const char *list) {
-    const char *rest = list, *pattern;
-    size_t length;
-    uint32_t call;
-    while (list && zt__next_name(&rest, &pattern, &length)) {
-        size_t skipped = *pattern == '!';
-        for (call = 0; call < ZT__CALL_COUNT; call++) {
-            if (zt__matches(pattern + skipped, length - skipped, zt__call_name(call))) {
-                break;
-            }
-        }
-        if (call == ZT__CALL_COUNT) {
-            return zt__report_no_such_call(tracer, pattern + skipped, length - skipped);
-        }
-    }
-    for (call = 0; call < ZT__CALL_COUNT; call++) {
-        tracer->timed[call] = zt__has_names(list) && zt__is_selected(list, zt__call_name(call));
-    }
-    return ZE_RESULT_SUCCESS;
-}
-
 ZT__PRIVATE ze_result_t zt__copy_hooks(zt__tracer *tracer, const zt_hook *hooks, uint32_t count) {
     uint32_t i, call;
     tracer->hook_count = 0;
@@ -20515,9 +23161,14 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config 
     }
     switch (zt__kind_of_call((zt__call)call)) {
     case ZT__KIND_OTHER:
-    case ZT__KIND_LAUNCH:
-    case ZT__KIND_ORDER:
         return 0;
+    case ZT__KIND_LAUNCH:
+    case ZT__KIND_SYNC:
+    case ZT__KIND_SIGNAL:
+    case ZT__KIND_EVENT_CHANGE:
+    case ZT__KIND_EVENT_RESET:
+    case ZT__KIND_QUEUE_SYNCHRONIZE:
+        return tracer->keeps_events;
     case ZT__KIND_GROUP_SIZE:
         return !config->no_launches;
     case ZT__KIND_CAPTURE_BEGIN:
@@ -20529,6 +23180,7 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config 
     case ZT__KIND_EVENT_DESTROY:
         return !config->no_launches || config->copies;
     case ZT__KIND_COPY:
+        return tracer->keeps_events || tracer->automatic != NULL;
     case ZT__KIND_CONTEXT_DESTROY:
         return tracer->automatic != NULL;
     default:
@@ -20536,10 +23188,21 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config 
     }
 }
 
+/* Returns whether no metrics are measured. Profilers of zt_auto may not be open yet. */
+ZT__PRIVATE int zt__measures_times_alone(const zt__tracer *tracer) {
+    if (tracer->automatic) {
+        zt_config config = zt__complete_config(tracer->automatic);
+        return config.groups && !zt__has_names(config.groups) && !zt__has_names(config.metrics);
+    }
+    return tracer->devices->profiler->passes[0].group_count == 0;
+}
+
 /* Copies a configuration, and forgets kernels and lists: what was not observed since the last stop may
    have changed them. `timeline` is how many samples the profiler keeps. */
 ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_config *config,
                                              uint32_t timeline) {
+    const char *rest = config->calls, *pattern;
+    size_t length;
     ze_result_t result;
     uint32_t call;
     zt__forget_everything(tracer);
@@ -20552,23 +23215,36 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
                                         "the names of kernels");
         }
     }
+    tracer->is_stopping = 0;
     tracer->every = config->every ? config->every : 1;
     tracer->limit = config->limit;
     tracer->timeline = timeline;
     zt__configure_modules(&tracer->modules, config->modules, zt__starting_call(tracer));
     tracer->modules.profile_flags = config->profile_flags;
     tracer->modules.refuses_flags = 0;
-    result = zt__select_calls(tracer, config->calls);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__copy_hooks(tracer, config->hooks, config->hook_count);
+    while (rest && zt__next_name(&rest, &pattern, &length)) { /* each pattern must match a call */
+        size_t skipped = *pattern == '!';
+        for (call = 0; call < ZT__CALL_COUNT; call++) {
+            if (zt__matches(pattern + skipped, length - skipped, zt__call_name(call))) {
+                break;
+            }
+        }
+        if (call == ZT__CALL_COUNT) {
+            return zt__report_no_such_call(tracer, pattern + skipped, length - skipped);
+        }
     }
+    result = zt__copy_hooks(tracer, config->hooks, config->hook_count);
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
+    tracer->keeps_events = (!config->no_launches || config->copies) &&
+                           (config->every > 1 || config->limit || zt__measures_times_alone(tracer));
     for (call = 0; call < ZT__CALL_COUNT; call++) {
         zt__call_kind kind = zt__kind_of_call((zt__call)call);
+        tracer->timed[call] =
+            zt__has_names(config->calls) && zt__is_selected(config->calls, zt__call_name(call));
         tracer->measured[call] = (kind == ZT__KIND_LAUNCH && !config->no_launches) ||
-                                 ((kind == ZT__KIND_COPY || kind == ZT__KIND_ORDER) && config->copies);
+                                 ((kind == ZT__KIND_COPY || kind == ZT__KIND_SYNC) && config->copies);
         tracer->observed[call] = zt__is_observed(tracer, config, call) != 0;
     }
     if (!tracer->spans && timeline && zt__has_names(config->calls)) {
@@ -20580,25 +23256,19 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
         tracer->span_capacity = timeline;
         zt__unlock(&tracer->mutex);
     }
-    zt__find_loader_symbol("zeCommandListGetContextHandle", (void *)&tracer->get_context);
-    zt__find_loader_symbol("zeCommandListGetDeviceHandle", (void *)&tracer->get_device);
-    zt__find_loader_symbol("zeCommandListGetOrdinal", (void *)&tracer->get_ordinal);
-    zt__find_loader_symbol("zeCommandListGetFlags", (void *)&tracer->get_list_flags);
-    zt__find_loader_symbol("zeCommandListImmediateGetFlags", (void *)&tracer->get_queue_flags);
-    zt__find_loader_symbol("zeEventGetEventPool", (void *)&tracer->get_pool);
-    zt__find_loader_symbol("zeEventPoolGetFlags", (void *)&tracer->get_pool_flags);
-    zt__find_loader_symbol("zeCommandListIsGraphCaptureEnabledExt", (void *)&tracer->query_capture);
     return ZE_RESULT_SUCCESS;
 }
 
-/* Returns whether a thread is in a call that this tracer observes, in the driver or in a callback. */
-ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer) {
+/* Returns whether a thread is in a call that this tracer observes, in the driver or in a callback; or only in
+   one that it measures. */
+ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer, int only_measured) {
     const zt__frame *frame;
     int found = 0;
     zt__lock(&zt__dispatch_mutex);
     for (frame = zt__dispatch.frames; frame && !found; frame = frame->next_of_all) {
         zt__frame_state state = zt__load(&frame->state);
-        found = frame->tracer == tracer && (state == ZT__FRAME_CALLBACK || state == ZT__FRAME_DRIVER);
+        found = frame->tracer == tracer && (state == ZT__FRAME_CALLBACK || state == ZT__FRAME_DRIVER) &&
+                (!only_measured || zt__load(&frame->has_region));
     }
     zt__unlock(&zt__dispatch_mutex);
     return found;
@@ -20612,7 +23282,7 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     const char *modules = getenv("ZT_MODULES"), *flags = getenv("ZT_PROFILE_FLAGS");
     ze_result_t(ZE_APICALL * enable_layer)(void);
     ze_result_t result;
-    if (zt__has_calls_in_progress(tracer)) {
+    if (zt__has_calls_in_progress(tracer, 0)) {
         return zt__report(tracer->diagnostics, CALLS_IN_PROGRESS, ZE_RESULT_NOT_READY,
                           zt__starting_call(tracer));
     }
@@ -20664,8 +23334,48 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     return result;
 }
 
-/* Stops a tracer, and waits for its calls in progress on other threads. Before that, stops the sampling of
-   hot spots, which has to know about kernels. */
+/* Makes slots no longer keep events of the application, whose destruction is not observed from now on.
+   Samples whose time stamps were not read are lost. */
+ZT__PRIVATE void zt__release_events(zt_profiler *profiler) {
+    zt__wait wait = zt__wait_until(zt__deadline(UINT64_C(1000000000)));
+    int is_read;
+    do {
+        const zt__list *list;
+        zt__slot *slot;
+        is_read = 0;
+        zt__lock(&profiler->mutex);
+        for (list = profiler->lists; list; list = list->next) {
+            for (slot = list->keeps_events ? list->first : NULL; slot; slot = slot->next) {
+                slot->kept = NULL;
+                is_read |= slot->state == ZT__SLOT_READING && slot->measurement == ZT__KEPT_EVENT_STAMPS;
+            }
+        }
+        zt__unlock(&profiler->mutex);
+    } while (is_read && zt__wait_again(&wait));
+}
+
+/* Stops measuring launches, and waits for those after which the application's calls must be observed; see
+   zt__has_unread_launches. */
+ZT__PRIVATE void zt__finish_launches(zt__tracer *tracer, uint64_t deadline) {
+    zt__wait wait = zt__wait_until(deadline);
+    zt__traced_device *device;
+    zt__lock(&tracer->mutex);
+    tracer->is_stopping = 1;
+    zt__unlock(&tracer->mutex);
+    while (zt__has_calls_in_progress(tracer, 1) && zt__wait_again(&wait)) {
+    }
+    for (device = zt__next_measured(tracer, NULL); device; device = zt__next_measured(tracer, device)) {
+        zt_profiler *profiler = device->profiler;
+        while (!zt__is_owner(&profiler->collector) && zt__has_unread_launches(profiler, NULL) &&
+               zt__wait_again(&wait)) {
+            zt__try_collect(profiler, 1);
+        }
+        zt__release_events(profiler);
+    }
+}
+
+/* Stops the sampling of hot spots, which depends on the tracer, then the tracer, and waits for its calls in
+   progress on other threads. */
 ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) {
     zt__wait wait = zt__wait_until(zt__deadline(tracer->wait_timeout_ns));
     zt__traced_device *device = zt__next_measured(tracer, NULL);
@@ -20673,6 +23383,9 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
     for (; device; device = zt__next_measured(tracer, device)) {
         ze_result_t stopped = zt__stop_sampling(device->profiler, caller);
         result = stopped == ZE_RESULT_SUCCESS ? result : stopped;
+    }
+    if (zt__load(&tracer->is_live)) {
+        zt__finish_launches(tracer, zt__deadline(tracer->wait_timeout_ns));
     }
     zt__lock(&zt__dispatch_setup);
     if (zt__load(&tracer->is_live)) {
@@ -20685,7 +23398,7 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
         }
     }
     zt__unlock(&zt__dispatch_setup);
-    while (zt__has_calls_in_progress(tracer)) {
+    while (zt__has_calls_in_progress(tracer, 0)) {
         if (!zt__wait_again(&wait)) {
             return zt__report(tracer->diagnostics, CALLS_IN_PROGRESS, ZE_RESULT_NOT_READY, caller);
         }
@@ -20722,10 +23435,21 @@ ZT__PRIVATE zt__tracer *zt__create_tracer(const zt_allocator *allocator, zt__dia
     tracer->wait_timeout_ns = wait_timeout_ns;
     zt__create_mutex(&tracer->mutex);
     zt__create_mutex(&tracer->opening.mutex);
-    zt__create_mutex(&tracer->loaded.mutex);
     tracer->loaded.allocator = &tracer->allocator;
+    tracer->loaded.mutex = &tracer->mutex;
+    zt__find_loader_symbol("zeCommandListGetContextHandle", (void *)&tracer->get_context);
+    zt__find_loader_symbol("zeCommandListGetDeviceHandle", (void *)&tracer->get_device);
+    zt__find_loader_symbol("zeCommandListGetOrdinal", (void *)&tracer->get_ordinal);
+    zt__find_loader_symbol("zeCommandListGetFlags", (void *)&tracer->get_list_flags);
+    zt__find_loader_symbol("zeCommandListImmediateGetFlags", (void *)&tracer->get_queue_flags);
+    zt__find_loader_symbol("zeEventGetEventPool", (void *)&tracer->get_pool);
+    zt__find_loader_symbol("zeEventPoolGetFlags", (void *)&tracer->get_pool_flags);
+    zt__find_loader_symbol("zeCommandListIsGraphCaptureEnabledExt", (void *)&tracer->query_capture);
+    zt__create_mutex(&tracer->modules.mutex);
+    tracer->modules.allocator = *allocator;
+    tracer->modules.diagnostics = diagnostics;
+    tracer->modules.wait_timeout_ns = wait_timeout_ns;
     tracer->modules.loaded = &tracer->loaded;
-    zt__open_modules(&tracer->modules, allocator, diagnostics, wait_timeout_ns);
     return tracer;
 }
 
@@ -20740,14 +23464,19 @@ ZT__PRIVATE void zt__destroy_tracer(zt__tracer *tracer) {
         zt__free(&allocator, device);
     }
     for (i = 0; i < tracer->timed_call_count; i++) {
-        zt__free_timed_call(&allocator, tracer->in_order[i]);
+        zt__free_timed_call(&allocator, tracer->by_appearance[i]);
     }
-    zt__close_modules(&tracer->modules);
+    while (tracer->modules.replacements) {
+        zt__replacement *replacement = tracer->modules.replacements;
+        tracer->modules.replacements = replacement->next;
+        zt__free(&allocator, replacement);
+    }
+    zt__free(&allocator, tracer->modules.directory);
     zt__free(&allocator, tracer->names);
     zt__free(&allocator, tracer->spans);
     zt__destroy_mutex(&tracer->mutex);
     zt__destroy_mutex(&tracer->opening.mutex);
-    zt__destroy_mutex(&tracer->loaded.mutex);
+    zt__destroy_mutex(&tracer->modules.mutex);
     zt__free(&allocator, tracer);
 }
 
@@ -20826,6 +23555,9 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
     if (!tracer) {
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
+    if (config && (config->every > 1 || config->limit)) {
+        zt__prepare_times_alone(profiler);
+    }
     return zt__start_tracer(tracer, config, profiler->config.timeline);
 }
 
@@ -20854,6 +23586,7 @@ ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler) {
 ZT_API ze_result_t zt_replace(zt_profiler *profiler, const char *kernels, ze_module_handle_t module,
                               const char *name) {
     zt__tracer *tracer = profiler ? zt__load(&profiler->tracer) : NULL;
+    zt__replacement *added = NULL;
     if (!profiler || (!tracer && !module)) {
         return ZE_RESULT_SUCCESS;
     }
@@ -20865,12 +23598,23 @@ ZT_API ze_result_t zt_replace(zt_profiler *profiler, const char *kernels, ze_mod
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
     if (module) {
-        return zt__add_replacement(&tracer->modules, kernels ? kernels : "*", module, name);
+        const zt_allocator *allocator = &profiler->config.allocator;
+        size_t size, name_size = name ? strlen(name) + 1 : 0;
+        ze_result_t result = name ? zt__check_kernel_name(&tracer->modules, module, name) : ZE_RESULT_SUCCESS;
+        if (result != ZE_RESULT_SUCCESS) {
+            return result;
+        }
+        kernels = kernels ? kernels : "*";
+        size = strlen(kernels) + 1;
+        added = (zt__replacement *)zt__allocate(allocator, 1, sizeof *added + size + name_size);
+        if (!added) {
+            return zt__report_no_memory(&profiler->diagnostics, "zt_replace", "a replacement");
+        }
+        added->module = module;
+        added->kernels = (char *)memcpy(added + 1, kernels, size);
+        added->name = name ? (char *)memcpy(added->kernels + size, name, name_size) : NULL;
     }
-    zt__lock(&tracer->modules.mutex);
-    zt__end_replacements(&tracer->modules, kernels, NULL);
-    zt__unlock(&tracer->modules.mutex);
-    return zt__free_replacements(&tracer->modules, "zt_replace");
+    return zt__change_replacements(&tracer->modules, kernels, NULL, added, "zt_replace");
 }
 
 /* ---- what was traced ------------------------------------------------------------------------------------- */
@@ -20920,7 +23664,7 @@ ZT_API ze_result_t zt_get_call(const zt_profiler *profiler, uint32_t index, zt_c
     }
     tracer = zt__load(&profiler->tracer);
     zt__lock(&tracer->mutex);
-    timed = tracer->in_order[index];
+    timed = tracer->by_appearance[index];
     info->name = zt__call_name(timed->call);
     info->errors = timed->errors;
     zt__get_moments(&zt__call_layout, &timed->statistics, 0, &info->time_ns);
@@ -21360,8 +24104,9 @@ ZT__PRIVATE void zt__write_region_families(zt_profiler *profiler, zt__writer *wr
             zt__end_sample(writer, region.own_ns * 1e-9);
         }
     }
-    if (profiler->pass_count > 1) {
-        zt__begin_family(writer, pass_time, "counter", "seconds", "GPU time of a region in each pass");
+    if (profiler->metric_count > 0) {
+        zt__begin_family(writer, pass_time, "counter", "seconds",
+                         "GPU time of the samples of a region with metrics, of each pass");
         for (i = 0; i < region_count; i++) {
             for (pass = 0; pass < profiler->pass_count; pass++) {
                 zt_stats stats;
@@ -21369,7 +24114,9 @@ ZT__PRIVATE void zt__write_region_families(zt_profiler *profiler, zt__writer *wr
                 if (zt__is_finite(stats.sum)) {
                     zt__begin_labels(writer, pass_time, "_total");
                     zt__write_label(writer, "region", zt__record_at(profiler, i)->name);
-                    zt__write_number_label(writer, "pass", pass);
+                    if (profiler->pass_count > 1) {
+                        zt__write_number_label(writer, "pass", pass);
+                    }
                     zt__end_sample(writer, stats.sum * 1e-9);
                 }
             }
@@ -21385,7 +24132,7 @@ ZT__PRIVATE void zt__write_region_families(zt_profiler *profiler, zt__writer *wr
             record = profiler->regions[i];
             counts[0] = record->lost;
             counts[1] = record->dropped;
-            collected = zt__collected(profiler, &record->statistics);
+            collected = zt__collected(profiler, &record->times);
             zt__unlock(&profiler->mutex);
             if (collected || counts[0] || counts[1]) {
                 zt__write_labelled_count(writer, missing[kind].family, "region", record->name, counts[kind]);
@@ -21536,7 +24283,8 @@ typedef struct zt__document {
     const zt__region_record *record; /* this and what follows is of that region */
     zt_region_info region;
     double operations; /* of a sample; 0: not known */
-    zt_stats *stats;   /* of each column */
+    zt_stats *stats;   /* of each value of a row: the GPU time and the latencies are those of all samples */
+    zt_stats time_with_metrics; /* the GPU time of the samples with metrics */
     zt__histogram histogram;
     uint32_t shown_count; /* regions so far that have samples, also lost or dropped ones */
     int differs;          /* passes of one of them differ */
@@ -21565,7 +24313,7 @@ ZT__PRIVATE int zt__read_nesting(zt__document *document) {
         nesting->own_ns = info.own_ns;
         nesting->total_ns = info.total_ns;
         for (path = profiler->regions[i]->paths; path; path = path->next) {
-            zt__own_time(path, &estimate);
+            zt__get_own_time(path, &estimate);
             nesting->share += estimate;
             document->is_nested |= path->depth > 1;
         }
@@ -21579,17 +24327,62 @@ ZT__PRIVATE int zt__read_nesting(zt__document *document) {
     return 1;
 }
 
+/* Returns the GPU time of the samples with the metrics of a pass, by which these are divided. */
+ZT__PRIVATE const zt_stats *zt__pass_time(const zt__document *document, uint32_t pass) {
+    uint32_t column = zt__pass_time_column(document->profiler, pass);
+    return column > 0 ? &document->stats[column] : &document->time_with_metrics;
+}
+
+/* Returns whether the region that was read last has samples with times alone, beside those with metrics: then
+   the GPU time of the latter is written, too. */
+ZT__PRIVATE int zt__has_times_alone(const zt__document *document) {
+    return document->profiler->metric_count > 0 && document->region.with_metrics < document->region.count;
+}
+
+/* Reads the statistics of a region that have this layout. */
+ZT__PRIVATE void zt__read_columns(zt__document *document, const zt__sample_layout *layout,
+                                  const zt__statistics *statistics) {
+    zt_profiler *profiler = document->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
+    int are_times = layout == &profiler->times_layout;
+    double *values = NULL;
+    zt__statistics copy;
+    uint32_t column;
+    if (!zt__copy_statistics(profiler, layout, statistics, &copy)) {
+        document->out_of_memory = 1;
+        return;
+    }
+    if (copy.kept > 0) {
+        values = (double *)zt__allocate(allocator, copy.kept, sizeof *values);
+        document->out_of_memory |= !values;
+    }
+    *(are_times ? &document->region.count : &document->region.with_metrics) = zt__collected(profiler, &copy);
+    for (column = 0; column < layout->column_count; column++) {
+        zt_stats *stats = &document->stats[column];
+        uint32_t kept = values ? zt__copy_column(layout, &copy, column, values) : 0;
+        if (are_times && column == 0) {
+            zt__count_times(values, kept, &document->histogram);
+        } else if (are_times) {
+            stats = &document->stats[zt__latency_column(profiler, column - 1)];
+        } else if (column == 0) {
+            stats = &document->time_with_metrics;
+        }
+        zt__get_moments(layout, &copy, column, stats);
+        zt__add_quantiles(layout, column, values, kept, stats);
+    }
+    zt__free(allocator, values);
+    zt__free_statistics(allocator, &copy);
+}
+
 /* Reads a region. Returns 0 if it is not to be written: it has no samples, not even lost or dropped ones,
    or there is no memory. */
 ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
     zt_profiler *profiler = document->profiler;
-    const zt_allocator *allocator = &profiler->config.allocator;
-    const zt__sample_layout *layout = &profiler->layout;
     zt_region_info *region = &document->region;
     const zt__region_record *record;
-    zt__statistics copy;
-    uint32_t column, i;
-    double launch_error_ns, *values = NULL;
+    zt_stats pass_times[ZT__MAX_PASSES];
+    double launch_error_ns;
+    uint32_t pass;
     memset(region, 0, sizeof *region);
     zt__lock(&profiler->mutex);
     record = profiler->regions[index];
@@ -21601,37 +24394,18 @@ ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
     zt__unlock(&profiler->mutex);
     document->index = index;
     document->record = record;
-    if (!zt__copy_statistics(profiler, record, &copy)) {
-        document->out_of_memory = 1;
-        return 0;
-    }
-    if (copy.kept > 0) {
-        values = (double *)zt__allocate(allocator, copy.kept, profiler->pass_count * sizeof *values);
-        document->out_of_memory |= !values;
-    }
+    zt__read_columns(document, &profiler->layout, &record->statistics);
+    zt__read_columns(document, &profiler->times_layout, &record->times);
     region->name = record->name;
-    region->count = zt__collected(profiler, &copy);
     region->parent = document->nesting[index].parent;
     region->own_ns = document->nesting[index].own_ns;
     region->total_ns = document->nesting[index].total_ns;
-    for (column = 0; column < layout->column_count; column++) {
-        /* The values of column 0, the GPU time, are those of the times of all passes. */
-        uint32_t first = column > 0 ? column : zt__pass_time_column(profiler, 0);
-        uint32_t count = column > 0 ? 1 : profiler->pass_count, kept = 0;
-        for (i = 0; values && i < count; i++) {
-            kept += zt__copy_column(layout, &copy, first + i, values + kept);
-        }
-        if (column == 0) {
-            zt__count_times(values, kept, &document->histogram);
-        }
-        zt__get_moments(layout, &copy, column, &document->stats[column]);
-        zt__add_quantiles(layout, column, values, kept, &document->stats[column]);
-    }
     zt__hide_uncertain(&document->stats[zt__latency_column(profiler, ZT_LATENCY_LAUNCH)], launch_error_ns);
     region->time_ns = document->stats[0];
-    region->differs = zt__find_differences(profiler, &document->stats[zt__pass_time_column(profiler, 0)]);
-    zt__free(allocator, values);
-    zt__free_statistics(allocator, &copy);
+    for (pass = 0; pass < profiler->pass_count; pass++) {
+        pass_times[pass] = *zt__pass_time(document, pass);
+    }
+    region->differs = zt__find_differences(profiler, pass_times);
     if (document->out_of_memory || !(region->count || region->lost || region->dropped)) {
         return 0;
     }
@@ -21756,10 +24530,9 @@ typedef struct zt__sizes_text {
 } zt__sizes_text;
 
 ZT__PRIVATE zt__sizes_text zt__format_sizes(const uint32_t sizes[3]) {
-    zt__sizes_text sizes_text;
+    zt__sizes_text sizes_text = {""};
     char *text = sizes_text.text;
     const size_t room = sizeof sizes_text.text;
-    text[0] = 0;
     if (sizes[2] > 1) {
         snprintf(text, room, "%ux%ux%u", (unsigned)sizes[0], (unsigned)sizes[1], (unsigned)sizes[2]);
     } else if (sizes[1] > 1) {
@@ -21843,13 +24616,14 @@ ZT__PRIVATE void zt__note_missing(zt__document *document, zt__note_fn note, uint
 
 /* Notes which samples are not in the report. */
 ZT__PRIVATE void zt__note_missing_samples(zt__document *document, zt__note_fn note) {
-    static const char *const remedies[] = {
+    static const char *const remedies[ZT_CAUSE_COUNT - ZT_LOST_NEVER_DELIVERED] = {
         /* of the causes from ZT_LOST_NEVER_DELIVERED on */
         "Wait for the work before zt_close, or raise config.wait_timeout_ns.",
         "Execute recorded lists with zt_execute, or collect after each execution.",
         "Wait for the work inside of ZT_PASSES.",
         "The log names the call that failed.",
         "Some drivers return a wrong GPU time of a region around others.",
+        "Let no two commands that signal an event be in flight at once.",
         "Open a new profiler when the device is back.",
         "Raise config.max_slots, or call zt_collect more often.",
         "Free memory, or lower config.slots_per_step and config.samples.",
@@ -21935,8 +24709,8 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
     if (counts.serialised > 0 && document->profiler->metric_count == 0) {
         zt__add_note(document, note,
                      "%llu of %llu launches were measured between barriers, so they did not overlap with "
-                     "others: the program may read time stamps of their events, or their lists are recorded "
-                     "and not in order.",
+                     "others: the tracer cannot read time stamps of their events, for example because these "
+                     "were created before it was started.",
                      (unsigned long long)counts.serialised, (unsigned long long)counts.launches);
     }
 #else
@@ -21982,6 +24756,26 @@ ZT__PRIVATE void zt__note_kernels(zt__document *document, zt__note_fn note) {
 }
 
 #endif
+
+/* Notes samples with times alone, where others have metrics. Packed statistics have them, too. */
+ZT__PRIVATE void zt__note_times_alone(zt__document *document, zt__note_fn note) {
+    zt_profiler *profiler = document->profiler;
+    uint64_t all = 0, with_metrics = 0;
+    uint32_t i;
+    zt__lock(&profiler->mutex);
+    for (i = 0; i < document->region_count; i++) {
+        all += zt__collected(profiler, &profiler->regions[i]->times);
+        with_metrics += zt__collected(profiler, &profiler->regions[i]->statistics);
+    }
+    zt__unlock(&profiler->mutex);
+    if (profiler->metric_count > 0 && with_metrics < all) {
+        zt__add_note(document, note,
+                     "%llu of %llu samples have times alone, because their launches are outside of every or "
+                     "limit of zt_trace_config. Metrics, and what is calculated from them, are those of the "
+                     "others.",
+                     (unsigned long long)(all - with_metrics), (unsigned long long)all);
+    }
+}
 
 /* ---- hot spots ------------------------------------------------------------------------------------------- */
 
@@ -22215,6 +25009,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
                      "or lists ran outside of zt_execute. %s share is estimated from what was collected.",
                      (unsigned)unknown, unknown == 1 ? "" : "s", unknown == 1 ? "Its" : "Their");
     }
+    zt__note_times_alone(document, note);
     if (document->differs) {
         note(document, "Where passes differ, metrics of different passes are not of the same work. Repeat "
                        "the same work in each pass, or raise config.pass_tolerance.");
@@ -22391,14 +25186,16 @@ ZT__PRIVATE void zt__write_csv_region(zt__document *document) {
     zt__csv_line line = {name, &gpu_time, &document->stats[0], "all", "all", document->region.differs, NULL};
     uint32_t metric, part;
     char tile[16] = "all", pass[16] = "all";
+    int shows_passes;
     zt_limit_info limit;
     zt__write_csv_line(writer, &line);
     zt__write_csv_times(document);
     line.tile = tile;
     line.pass = pass;
-    for (part = 0; profiler->pass_count > 1 && part < profiler->pass_count; part++) {
+    shows_passes = profiler->pass_count > 1 || zt__has_times_alone(document);
+    for (part = 0; shows_passes && part < profiler->pass_count; part++) {
         snprintf(pass, sizeof pass, "%u", (unsigned)part);
-        line.stats = &document->stats[zt__pass_time_column(profiler, part)];
+        line.stats = zt__pass_time(document, part);
         zt__write_csv_line(writer, &line);
     }
     for (part = 0; part <= profiler->tile_count; part++) { /* all tiles together, and then each */
@@ -22578,7 +25375,7 @@ ZT__PRIVATE void zt__write_instances(zt__document *document) {
     uint32_t metric, tile, tiles = profiler->tile_count ? profiler->tile_count : 1;
     int has_own_time = profiler->passes[0].time_metric == UINT32_MAX; /* no metric is the GPU time */
     uint64_t i, end;
-    double *values = (double *)zt__allocate(allocator, profiler->layout.column_count, sizeof *values);
+    double *values = (double *)zt__allocate(allocator, profiler->row_length, sizeof *values);
     document->out_of_memory |= !values;
     zt__write_text(writer, "=== Device #0 Metrics ===\n\nKernel,GlobalInstanceId,SubDeviceId");
     zt__write_text(writer, has_own_time ? ",GpuTime[ns]" : "");
@@ -22612,8 +25409,10 @@ ZT__PRIVATE void zt__write_instances(zt__document *document) {
             }
             for (metric = 0; metric < profiler->metric_count; metric++) {
                 uint32_t column = profiler->tile_count ? zt__tile_column(profiler, tile, metric) : 1 + metric;
+                /* No metric has measured the GPU time of a sample with times alone. */
+                int is_time = metric == profiler->passes[0].time_metric && sample.pass == ZT__TIMES_PASS;
                 zt__write_text(writer, ",");
-                zt__write_csv_number(writer, values[column]);
+                zt__write_csv_number(writer, is_time ? values[0] : values[column]);
             }
             zt__write_text(writer, "\n");
         }
@@ -22696,7 +25495,7 @@ ZT__PRIVATE void zt__write_folded(zt__document *document) {
         double own_ns;
         zt__lock(&profiler->mutex);
         path = zt__path_at(profiler, i);
-        is_known = !zt__is_nan(zt__own_time(path, &own_ns));
+        is_known = !zt__is_nan(zt__get_own_time(path, &own_ns));
         for (depth = 0; path->depth > 0; path = path->key.outer) {
             names[depth++] = path->key.region->name;
         }
@@ -22854,7 +25653,7 @@ ZT__PRIVATE void zt__write_json_metrics(zt__document *document, const zt__json *
             zt_stats stats;
             zt__clear_stats(&stats);
             stats.mean = zt__ranked_figure(&document->advice, &json->means, document->index, column);
-            stats.count = zt__is_nan(stats.mean) ? 0 : document->region.count;
+            stats.count = zt__is_nan(stats.mean) ? 0 : document->region.with_metrics;
             zt__write_comma(writer);
             zt__print(writer, "\n\"%s\":", zt__roles[column->role].name);
             zt__write_json_metric(writer, &stats);
@@ -22866,7 +25665,9 @@ ZT__PRIVATE void zt__write_json_metrics(zt__document *document, const zt__json *
 /* Writes what limits the region, and what it does a second. */
 ZT__PRIVATE void zt__write_json_advice(zt__document *document) {
     zt__writer *writer = &document->writer;
-    const zt_stats *time = &document->region.time_ns;
+    /* The memory traffic, with which a roofline compares operations, is that of samples with metrics. */
+    const zt_stats *time =
+        document->region.with_metrics ? &document->time_with_metrics : &document->region.time_ns;
     double figures[ZT__ROLE_COUNT];
     zt_limit_info limit;
     memset(&limit, 0, sizeof limit);
@@ -22908,14 +25709,17 @@ ZT__PRIVATE void zt__write_json_times(zt__document *document) {
     zt__write_json_figure(writer, "own_ns", region->own_ns);
     zt__write_json_figure(writer, "total_ns", region->total_ns);
     zt__write_json_figure(writer, "share", document->nesting[document->index].share);
+    zt__write_json_count(writer, "with_metrics", region->with_metrics);
     zt__write_text(writer, ",\n\"time_ns\":");
     zt__write_json_stats(writer, &document->stats[0]);
     if (profiler->pass_count > 1) {
         zt__write_json_text(writer, "differs", zt__differences[region->differs]);
+    }
+    if (profiler->pass_count > 1 || zt__has_times_alone(document)) {
         zt__write_text(writer, ",\n\"pass_time_ns\":[");
         for (i = 0; i < profiler->pass_count; i++) {
             zt__write_comma(writer);
-            zt__write_json_stats(writer, &document->stats[zt__pass_time_column(profiler, i)]);
+            zt__write_json_stats(writer, zt__pass_time(document, i));
         }
         zt__write_text(writer, "]");
     }
@@ -23393,7 +26197,7 @@ ZT__PRIVATE void zt__write_json_timeline(zt__document *document) {
     }
     first = end - first > MOST_SPANS ? end - MOST_SPANS : first;
     samples = (zt__timeline_sample *)zt__allocate(allocator, (size_t)(end - first), sizeof *samples);
-    values = (double *)zt__allocate(allocator, profiler->layout.column_count, sizeof *values);
+    values = (double *)zt__allocate(allocator, profiler->row_length, sizeof *values);
     document->out_of_memory |= !samples || !values;
     for (i = first; i < end && samples && values; i++) {
         zt__timeline_sample *sample = &samples[count];
@@ -24425,7 +27229,7 @@ ZT__PRIVATE int zt__copy_spans(zt__trace *trace) {
     const zt_allocator *allocator = &profiler->config.allocator;
     uint32_t regions = zt_get_region_count(profiler), metrics = profiler->metric_count;
     double *means = zt__read_means(profiler, regions);
-    double *values = (double *)zt__allocate(allocator, profiler->layout.column_count, sizeof *values);
+    double *values = (double *)zt__allocate(allocator, profiler->row_length, sizeof *values);
     zt__mean_table table = {means, metrics, regions};
     size_t room, width;
     uint64_t first, end, i;
@@ -25906,6 +28710,12 @@ static const char *const zt__page[] = {
     "    const body = addTable(box, [[\"Metric\"], ...numbers, [\"Unit\"], [\"Sum\", \"number\"], [\"Component\"]]), missing = [];",
     "    const time = {units: \"ns\", description: \"Time from the begin to the end of the region on the device.\"};",
     "    addFigureRow(body, \"GPU time\", time, (figure) => region.time_ns[figure]);",
+    "    const times = region.with_metrics < region.count ? region.pass_time_ns || [] : [];",
+    "    const withMetrics = {units: \"ns\", description: \"GPU time of the samples that have metrics. The others have times alone.\"};",
+    "    times.forEach((ofPass, pass) => {",
+    "        const name = \"GPU time with metrics\" + (times.length > 1 ? \", pass \" + pass : \"\");",
+    "        addFigureRow(body, name, withMetrics, (figure) => ofPass[figure]);",
+    "    });",
     "    for (const name of metricNames) {",
     "        if (figureOf(region, name, \"count\") > 0) {",
     "            addFigureRow(body, name, metrics[name], (figure) => figureOf(region, name, figure));",
@@ -26418,8 +29228,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     document->profiler = zt__mutable(profiler);
     document->region_count = zt_get_region_count(profiler);
     zt__begin_writing(&document->writer, write, user);
-    document->stats =
-        (zt_stats *)zt__allocate(allocator, profiler->layout.column_count, sizeof *document->stats);
+    document->stats = (zt_stats *)zt__allocate(allocator, profiler->row_length, sizeof *document->stats);
     document->out_of_memory = !document->stats || !zt__read_nesting(document);
 #ifdef ZETOOLS_TRACER
     if (format != ZT_FORMAT_TRACE && format != ZT_FORMAT_OPENMETRICS && format != ZT_FORMAT_INSTANCES) {
@@ -26601,6 +29410,1348 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
     output.allocator = &profiler->config.allocator;
     return zt__write_output(&output);
 }
+
+/* ==== >>watch: regions that hang and faults of the device, and where they are ============================== */
+
+#ifdef ZETOOLS_DEBUG
+
+/* A watch has a thread. It looks which regions the device does not finish, and has a debugger by which it
+   stops the threads of the device when one hangs. That debugger is served by functions that run on the same
+   thread or, where a process may not debug itself, in a helper process. */
+
+/* ---- what a watch wants of a debugger -------------------------------------------------------------------- */
+
+typedef enum zt__watch_call {
+    ZT__WATCH_ATTACH,
+    ZT__WATCH_AWAIT, /* waits for a fault. Meanwhile events are acknowledged */
+    ZT__WATCH_STOP   /* stops all threads and finds where they are. Resumes them, unless they are to stay */
+} zt__watch_call;
+
+typedef struct zt__watch_request {
+    zt__watch_call call;
+    uint32_t process; /* to attach to */
+    uint8_t device[ZE_MAX_DEVICE_UUID_SIZE];
+    uint64_t timeout_ns;
+    int is_fault; /* the threads are stopped because of one */
+    int leave_stopped;
+} zt__watch_request;
+
+/* An instruction at which threads were. */
+typedef struct zt__found_place {
+    uint64_t address, offset;
+    uint32_t threads, line;
+    char kernel[256], file[256];
+} zt__found_place;
+
+typedef struct zt__watch_answer {
+    ze_result_t result;
+    uint32_t process; /* that answers */
+    char reason[512]; /* if `result` is not SUCCESS */
+    int is_over;      /* the session: somebody else has detached it, or it was lost */
+
+    /* what the device has reported since the last request */
+    int has_faulted, has_page_fault;
+    uint64_t fault_address;
+    uint32_t fault_reason;
+
+    /* of ZT__WATCH_STOP */
+    uint32_t stopped, unavailable, elsewhere;
+    uint64_t stopped_ns; /* how long the threads were stopped */
+    uint32_t place_count;
+    zt__found_place places[ZT_MAX_PLACES]; /* the last member: a message has those that are there */
+} zt__watch_answer;
+
+typedef struct zt__watch_server {
+    zt_debugger *debugger;
+    const zt_allocator *allocator;
+    ze_device_handle_t device;
+    zt__watch_answer *answer; /* of the request that is being served */
+    int has_pending_fault;    /* a page fault while other threads were being stopped, */
+    uint64_t pending_address; /* its address, */
+    uint32_t pending_reason;  /* and its reason */
+} zt__watch_server;
+
+/* Finds a device or sub-device by its UUID, as another process has it. Returns NULL if there is none. */
+ZT__PRIVATE ze_device_handle_t zt__find_watched_device(const uint8_t uuid[ZE_MAX_DEVICE_UUID_SIZE]) {
+    enum { MOST_DRIVERS = 16, MOST_DEVICES = 64, MOST_TILES = 16 };
+    ze_driver_handle_t drivers[MOST_DRIVERS];
+    ze_device_handle_t found[MOST_TILES + 1];
+    uint32_t i, j, k, driver_count = MOST_DRIVERS;
+    if (zeDriverGet(&driver_count, drivers) != ZE_RESULT_SUCCESS) {
+        return NULL;
+    }
+    for (i = 0; i < driver_count; i++) {
+        ze_device_handle_t devices[MOST_DEVICES];
+        uint32_t device_count = MOST_DEVICES;
+        if (zeDeviceGet(drivers[i], &device_count, devices) != ZE_RESULT_SUCCESS) {
+            continue;
+        }
+        for (j = 0; j < device_count; j++) {
+            uint32_t tile_count = MOST_TILES;
+            found[0] = devices[j];
+            if (zeDeviceGetSubDevices(devices[j], &tile_count, found + 1) != ZE_RESULT_SUCCESS) {
+                tile_count = 0;
+            }
+            for (k = 0; k <= tile_count; k++) {
+                ze_device_properties_t properties;
+                memset(&properties, 0, sizeof properties);
+                properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
+                if (zeDeviceGetProperties(found[k], &properties) == ZE_RESULT_SUCCESS &&
+                    memcmp(properties.uuid.id, uuid, ZE_MAX_DEVICE_UUID_SIZE) == 0) {
+                    return found[k];
+                }
+            }
+        }
+    }
+    return NULL;
+}
+
+/* Copies the last message of the debugger, without its identifier. */
+ZT__PRIVATE void zt__copy_debug_error(const zt__watch_server *server) {
+    const char *text = zt_debug_get_last_error(server->debugger), *end = strstr(text, "] ");
+    text = end ? end + 2 : text;
+    zt__copy_text(server->answer->reason, sizeof server->answer->reason, text, strlen(text));
+}
+
+ZT__PRIVATE void zt__serve_attach(zt__watch_server *server, const zt__watch_request *request) {
+    zt__watch_answer *answer = server->answer;
+    zt_debug_config config = zt_debug_config_default();
+    config.allocator = *server->allocator;
+    if (!server->device) { /* in a helper */
+        answer->result = zeInit(0);
+        server->device =
+            answer->result == ZE_RESULT_SUCCESS ? zt__find_watched_device(request->device) : NULL;
+        if (!server->device) {
+            snprintf(answer->reason, sizeof answer->reason,
+                     "the helper does not find the device (zeInit: %s)", zt_result_name(answer->result));
+            answer->result = ZE_RESULT_ERROR_NOT_AVAILABLE;
+            return;
+        }
+    }
+    answer->result = zt_debug_open(server->device, request->process, &config, &server->debugger);
+    if (answer->result != ZE_RESULT_SUCCESS) {
+        zt__copy_debug_error(server);
+    }
+}
+
+/* Called with each event. */
+ZT__PRIVATE int zt__note_event(zt_debugger *debugger, const zt_debug_event *event, void *user) {
+    zt__watch_answer *answer = ((zt__watch_server *)user)->answer;
+    (void)debugger;
+    if (event->type == ZT_DEBUG_PAGE_FAULT) {
+        answer->has_faulted = answer->has_page_fault = 1;
+        answer->fault_address = event->address;
+        answer->fault_reason = event->reason;
+    } else if (event->type == ZT_DEBUG_DETACHED) {
+        answer->is_over = 1;
+    } else if (event->type == ZT_DEBUG_THREADS_STOPPED) {
+        answer->has_faulted = 1;
+    }
+    return answer->has_faulted;
+}
+
+ZT__PRIVATE void zt__serve_await(zt__watch_server *server, const zt__watch_request *request) {
+    zt__watch_answer *answer = server->answer;
+    uint32_t stopped = 0;
+    ze_result_t result;
+    if (server->has_pending_fault) {
+        server->has_pending_fault = 0;
+        answer->has_faulted = answer->has_page_fault = 1;
+        answer->fault_address = server->pending_address;
+        answer->fault_reason = server->pending_reason;
+        return;
+    }
+    result = zt_debug_wait(server->debugger, request->timeout_ns, zt__note_event, server);
+    if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_NOT_READY) {
+        answer->is_over = 1;
+        zt__copy_debug_error(server);
+    }
+    if (answer->has_faulted && !answer->has_page_fault) {
+        /* A thread that stops after zt_debug_stop has given up is resumed at once: it is no fault. */
+        zt_debug_threads(server->debugger, NULL, &stopped);
+        answer->has_faulted = stopped > 0;
+    }
+}
+
+ZT__PRIVATE int zt__compare_addresses(const void *a, const void *b) {
+    const uint64_t *first = (const uint64_t *)a, *second = (const uint64_t *)b;
+    return *first < *second ? -1 : *first > *second;
+}
+
+/* Adds an instruction to those that are kept, in the order of their threads. If there are too many, the one
+   with fewest threads is counted as elsewhere. */
+ZT__PRIVATE void zt__add_found_place(zt__watch_answer *answer, uint64_t address, uint32_t threads) {
+    uint32_t i = answer->place_count;
+    if (i == ZT_MAX_PLACES) {
+        i--;
+        if (answer->places[i].threads >= threads) {
+            answer->elsewhere += threads;
+            return;
+        }
+        answer->elsewhere += answer->places[i].threads;
+    } else {
+        answer->place_count++;
+    }
+    for (; i > 0 && answer->places[i - 1].threads < threads; i--) {
+        answer->places[i] = answer->places[i - 1];
+    }
+    memset(&answer->places[i], 0, sizeof answer->places[i]);
+    answer->places[i].address = address;
+    answer->places[i].threads = threads;
+}
+
+/* Finds at which instructions the stopped threads are. */
+ZT__PRIVATE void zt__find_stopped(zt__watch_server *server) {
+    zt__watch_answer *answer = server->answer;
+    zt_debug_thread *threads = NULL;
+    uint64_t *addresses = NULL;
+    uint32_t i, count = 0, room, known = 0, same;
+    answer->result = zt_debug_threads(server->debugger, NULL, &count);
+    room = count;
+    if (answer->result == ZE_RESULT_SUCCESS && count > 0) {
+        threads = (zt_debug_thread *)zt__allocate(server->allocator, count, sizeof *threads);
+        addresses = (uint64_t *)zt__allocate(server->allocator, count, sizeof *addresses);
+        answer->result = threads && addresses ? zt_debug_threads(server->debugger, threads, &count)
+                                              : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    answer->stopped = count;
+    for (i = 0; answer->result == ZE_RESULT_SUCCESS && i < count && i < room; i++) {
+        ze_result_t result = zt_debug_get_address(server->debugger, threads[i], &addresses[known]);
+        known += result == ZE_RESULT_SUCCESS;
+    }
+    answer->elsewhere = count - known;
+    if (known > 0) {
+        qsort(addresses, known, sizeof *addresses, zt__compare_addresses);
+    }
+    for (i = 0; i < known; i += same) {
+        for (same = 1; i + same < known && addresses[i + same] == addresses[i];) {
+            same++;
+        }
+        zt__add_found_place(answer, addresses[i], same);
+    }
+    zt__free(server->allocator, threads);
+    zt__free(server->allocator, addresses);
+}
+
+/* Finds kernels and source lines. The threads are resumed already, as this may run a program. */
+ZT__PRIVATE void zt__name_places(zt__watch_server *server) {
+    zt__watch_answer *answer = server->answer;
+    uint32_t i;
+    for (i = 0; i < answer->place_count; i++) {
+        zt__found_place *place = &answer->places[i];
+        zt_debug_place found;
+        if (zt_debug_where(server->debugger, place->address, &found) == ZE_RESULT_SUCCESS) {
+            place->offset = found.offset;
+            place->line = found.line;
+            zt__copy_text(place->kernel, sizeof place->kernel, found.kernel, strlen(found.kernel));
+            zt__copy_text(place->file, sizeof place->file, found.file, strlen(found.file));
+        }
+    }
+}
+
+/* Takes the events of a stop, which are no faults of the device. A page fault is kept for later. */
+ZT__PRIVATE void zt__take_stop_events(zt__watch_server *server, int is_fault) {
+    zt__watch_answer *answer = server->answer;
+    while (zt_debug_wait(server->debugger, 0, zt__note_event, server) == ZE_RESULT_SUCCESS) {
+        if (answer->has_page_fault && !is_fault) {
+            server->has_pending_fault = 1;
+            server->pending_address = answer->fault_address;
+            server->pending_reason = answer->fault_reason;
+        }
+        answer->has_faulted = answer->has_page_fault = 0;
+    }
+}
+
+ZT__PRIVATE void zt__serve_stop(zt__watch_server *server, const zt__watch_request *request) {
+    zt_debugger *debugger = server->debugger;
+    zt__watch_answer *answer = server->answer;
+    const zt_debug_thread all = {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL};
+    zt_debug_stops stops = {0, 0};
+    uint64_t begin = zt__now_ns();
+    ze_result_t stop_result = zt_debug_stop(debugger, all, request->timeout_ns, &stops), result;
+    answer->unavailable = stops.unavailable;
+    if (stop_result != ZE_RESULT_SUCCESS) {
+        zt__copy_debug_error(server);
+    }
+    zt__find_stopped(server);
+    zt__take_stop_events(server, request->is_fault);
+    if (!request->leave_stopped) {
+        result = zt_debug_resume(debugger, all);
+        answer->result = answer->result == ZE_RESULT_SUCCESS ? result : answer->result;
+    }
+    answer->stopped_ns = zt__now_ns() - begin;
+    if (stop_result == ZE_RESULT_SUCCESS && answer->result != ZE_RESULT_SUCCESS) {
+        zt__copy_debug_error(server);
+    }
+    zt__name_places(server);
+}
+
+/* Serves a request. */
+ZT__PRIVATE void zt__serve_watch(zt__watch_server *server, const zt__watch_request *request,
+                                 zt__watch_answer *answer) {
+    memset(answer, 0, offsetof(zt__watch_answer, places));
+    answer->process = (uint32_t)zt__get_process_id();
+    server->answer = answer;
+    if (request->call == ZT__WATCH_ATTACH) {
+        zt__serve_attach(server, request);
+    } else if (!server->debugger) {
+        answer->result = ZE_RESULT_ERROR_NOT_AVAILABLE;
+        answer->is_over = 1;
+    } else if (request->call == ZT__WATCH_AWAIT) {
+        zt__serve_await(server, request);
+    } else {
+        zt__serve_stop(server, request);
+    }
+}
+
+/* ---- the helper ------------------------------------------------------------------------------------------ */
+
+#ifndef _WIN32
+
+/* The helper is the program once more: the file that has this code is started with a variable of the
+   environment, by which a constructor knows that it is to serve, before main is called. It talks through a
+   socket that it inherits, and that nobody else can open. */
+
+enum { ZT__HELPER_DESCRIPTOR = 9, ZT__HELPER_LOOK_MS = 500 };
+#define ZT__HELPER_VARIABLE "ZETOOLS_HELPER_1"
+#ifndef SO_PEERCRED
+#define SO_PEERCRED 17 /* hidden in strict ISO modes */
+#endif
+
+/* What SO_PEERCRED returns. The C library hides the type. */
+typedef struct zt__peer {
+    pid_t process;
+    uid_t user;
+    gid_t group;
+} zt__peer;
+
+/* Returns whether a descriptor is a socket that the parent of this process has made. `*user` receives its
+   user. */
+ZT__PRIVATE int zt__is_from_parent(int descriptor, long parent, uid_t *user) {
+    zt__peer peer;
+    socklen_t size = sizeof peer;
+    memset(&peer, 0, sizeof peer);
+    if (parent <= 1 || getppid() != parent ||
+        getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || size != sizeof peer) {
+        return 0;
+    }
+    *user = peer.user;
+    return peer.process == parent;
+}
+
+/* Closes what the program has open, so that the helper does not keep its files and ports in use. */
+ZT__PRIVATE void zt__close_others(int kept) {
+    DIR *directory = opendir("/proc/self/fd");
+    const struct dirent *entry;
+    while (directory && (entry = readdir(directory))) {
+        int descriptor = atoi(entry->d_name);
+        if (descriptor > STDERR_FILENO && descriptor != kept && descriptor != dirfd(directory)) {
+            close(descriptor);
+        }
+    }
+    if (directory) {
+        closedir(directory);
+    }
+}
+
+/* Returns the bytes of a message that are there. */
+ZT__PRIVATE size_t zt__answer_size(const zt__watch_answer *answer) {
+    return offsetof(zt__watch_answer, places) + answer->place_count * sizeof *answer->places;
+}
+
+/* Serves until the program has closed its end, or has ended while a child of it keeps that end open. */
+ZT__PRIVATE void zt__run_helper(int socket, long program) {
+    zt__watch_server server = {NULL, &zt__default_allocator, NULL, NULL, 0, 0, 0};
+    zt__watch_request request;
+    zt__watch_answer *answer = (zt__watch_answer *)calloc(1, sizeof *answer);
+    int is_asked = answer != NULL;
+    if (answer) {
+        answer->process = (uint32_t)zt__get_process_id();
+    }
+    while (is_asked && send(socket, answer, zt__answer_size(answer), MSG_NOSIGNAL) > 0) {
+        struct pollfd readable = {socket, POLLIN, 0};
+        while (poll(&readable, 1, ZT__HELPER_LOOK_MS) <= 0 && kill((pid_t)program, 0) == 0) {
+        }
+        is_asked = readable.revents && recv(socket, &request, sizeof request, 0) == (ssize_t)sizeof request;
+        if (is_asked) {
+            zt__serve_watch(&server, &request, answer);
+        }
+    }
+    zt_debug_close(server.debugger);
+}
+
+/* Runs before main, in every process that has this code. Unless its parent has started it to help, it does
+   nothing. Else main is never called. The helper is no child of the program, so that programs which wait for
+   all their children do not wait for it. */
+__attribute__((constructor(101))) ZT__PRIVATE void zt__become_helper(void) {
+    const char *value = getenv(ZT__HELPER_VARIABLE);
+    long parent;
+    uid_t user;
+    if (!value || getauxval(AT_SECURE) || sscanf(value, "%ld", &parent) != 1 ||
+        !zt__is_from_parent(ZT__HELPER_DESCRIPTOR, parent, &user)) {
+        return;
+    }
+    if (user == getuid() && fork() == 0) {
+        unsetenv(ZT__HELPER_VARIABLE);
+        zt__close_others(ZT__HELPER_DESCRIPTOR);
+        zt__run_helper(ZT__HELPER_DESCRIPTOR, parent);
+    }
+    _exit(0);
+}
+
+/* Finds the file from which an address of this process is loaded. Returns 0 if it is from none. */
+ZT__PRIVATE int zt__find_mapped_file(uintptr_t address, char *path, size_t size) {
+    FILE *maps = fopen("/proc/self/maps", "r");
+    char line[4096 + 256];
+    int is_found = 0;
+    while (maps && !is_found && fgets(line, sizeof line, maps)) {
+        unsigned long long begin, end;
+        const char *slash = strchr(line, '/');
+        if (slash && sscanf(line, "%llx-%llx", &begin, &end) == 2 && address >= begin && address < end) {
+            zt__copy_text(path, size, slash, strcspn(slash, "\n"));
+            is_found = 1;
+        }
+    }
+    if (maps) {
+        fclose(maps);
+    }
+    return is_found;
+}
+
+/* The command line of a helper. */
+typedef struct zt__helper_command {
+    char file[4096 + 64], linker[4096 + 64], program[4096 + 64], arguments_of_program[8192];
+    const char *arguments[10];
+} zt__helper_command;
+
+/* Finds how the program was started by naming the dynamic linker: "ld.so [--library-path PATH] PROGRAM".
+   Returns how many of these arguments are before the program. */
+ZT__PRIVATE uint32_t zt__find_linker_options(zt__helper_command *command) {
+    char *text = command->arguments_of_program, *next;
+    FILE *file = fopen("/proc/self/cmdline", "r");
+    size_t used = file ? fread(text, 1, sizeof command->arguments_of_program - 4, file) : 0;
+    uint32_t count = 0;
+    if (file) {
+        fclose(file);
+    }
+    memset(text + used, 0, 4);
+    command->arguments[count++] = command->linker;
+    next = text + strlen(text) + 1;
+    if (strcmp(next, "--library-path") == 0) {
+        command->arguments[count++] = next;
+        next += strlen(next) + 1;
+        command->arguments[count++] = next;
+        next += strlen(next) + 1;
+    }
+    if (!realpath(next, command->program)) {
+        command->program[0] = 0;
+    }
+    return count;
+}
+
+/* Finds what has to be started for the constructor above to run. A program that contains it is started again.
+   A shared library that contains it is preloaded into a shell that has nothing to do: the program must not
+   run again, whatever else happens. Returns 0 if that is not known. */
+ZT__PRIVATE int zt__find_helper(zt__helper_command *command) {
+    uintptr_t base = (uintptr_t)getauxval(AT_BASE);
+    ssize_t length = readlink("/proc/self/exe", command->linker, sizeof command->linker - 1);
+    static const char *const shell[] = {"/bin/sh", "-c", ":"};
+    uint32_t i, count = 1;
+    if (length <= 0 ||
+        !zt__find_mapped_file((uintptr_t)&zt__become_helper, command->file, sizeof command->file)) {
+        return 0;
+    }
+    command->linker[length] = 0;
+    command->arguments[0] = command->file;
+    strcpy(command->program, "/proc/self/exe");
+    if (strcmp(command->linker, command->file) == 0) {
+        return 1;
+    }
+    if (base == 0) {
+        count = zt__find_linker_options(command);
+        if (strcmp(command->program, command->file) == 0) {
+            command->arguments[count] = command->file;
+            strcpy(command->program, "/proc/self/exe");
+            return 1;
+        }
+    } else if (!zt__find_mapped_file(base, command->linker, sizeof command->linker)) {
+        return 0;
+    }
+    strcpy(command->program, command->linker);
+    command->arguments[0] = command->linker;
+    command->arguments[count++] = "--preload";
+    command->arguments[count++] = command->file;
+    for (i = 0; i < ZT__COUNT_OF(shell); i++) {
+        command->arguments[count++] = shell[i];
+    }
+    return strpbrk(command->file, " :") == NULL; /* these would separate several libraries */
+}
+
+#endif /* not _WIN32 */
+
+/* ---- the watch ------------------------------------------------------------------------------------------- */
+
+enum { ZT__WATCH_TEXT = 1 << 15 };
+
+/* The first region of a list that the device has not finished. */
+typedef struct zt__running {
+    const zt__region_record *region;
+    ze_command_list_handle_t list;
+    uint64_t number, submission_ns; /* of its slot: they tell its executions apart */
+    uint64_t since_ns;              /* host time at which it was found to be the first of its list */
+    ze_event_handle_t event;
+} zt__running;
+
+typedef struct zt__watch {
+    zt_profiler *profiler;
+    zt_watch_config config;
+    char *path; /* of the file; NULL: none */
+    zt__thread thread;
+    int is_attached;    /* the first attempt to attach is over. Atomic, like the next */
+    int is_explaining;  /* threads are being stopped, or their places looked up */
+    zt_watch_info info; /* guarded by the profiler's mutex */
+
+    /* used by the thread alone, while it runs */
+    zt__watch_server server;
+    int socket;  /* to the helper, or -1 */
+    long helper; /* 0: it has not reported yet */
+    ze_command_list_handle_t *lists;
+    uint32_t list_capacity;
+    uint64_t not_before_ns; /* what runs is counted from this time on: a hang has ended then */
+    int is_hanging;         /* `hang` was reported, and has not ended */
+    zt__running hang;
+    uint64_t last_fault; /* the address of the last page fault; 0: there was none */
+    zt__watch_answer answer;
+    zt_hang_place places[ZT_MAX_PLACES];
+    char text[ZT__WATCH_TEXT];
+} zt__watch;
+
+ZT__PRIVATE int zt__is_ending(zt__watch *watch) {
+    return zt__load(&watch->thread.stop_requested);
+}
+
+/* ---- asking the helper ----------------------------------------------------------------------------------- */
+
+#ifndef _WIN32
+
+enum { ZT__WATCH_LOOK_MS = 50 };
+
+/* Starts a helper with its end of the socket. Returns 0 if that fails. */
+ZT__PRIVATE int zt__spawn_helper(zt__helper_command *command, int end, pid_t *process) {
+    static const char *const left_out[] = {"LD_PRELOAD=", "ZT_AUTO=", ZT__HELPER_VARIABLE "="};
+    char variable[64];
+    char **environment;
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    zt__signal_set none;
+    uint32_t i, j, count = 0, used = 0;
+    int failed;
+    while (environ[count]) {
+        count++;
+    }
+    environment = (char **)calloc(count + 2, sizeof *environment);
+    if (!environment) {
+        return 0;
+    }
+    for (i = 0; i < count; i++) {
+        for (j = 0;
+             j < ZT__COUNT_OF(left_out) && strncmp(environ[i], left_out[j], strlen(left_out[j])) != 0;) {
+            j++;
+        }
+        if (j == ZT__COUNT_OF(left_out)) {
+            environment[used++] = environ[i];
+        }
+    }
+    snprintf(variable, sizeof variable, ZT__HELPER_VARIABLE "=%ld", zt__get_process_id());
+    environment[used] = variable;
+    failed = posix_spawn_file_actions_init(&actions) != 0;
+    if (!failed) {
+        failed = posix_spawnattr_init(&attributes) != 0;
+        if (!failed) {
+            sigemptyset(&none); /* threads of the library block all signals */
+            failed = posix_spawnattr_setsigmask(&attributes, (const sigset_t *)(const void *)&none) != 0;
+            failed |= posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK) != 0;
+            failed |= posix_spawn_file_actions_adddup2(&actions, end, ZT__HELPER_DESCRIPTOR) != 0;
+            for (i = 0; i <= STDERR_FILENO; i++) {
+                failed |= posix_spawn_file_actions_addopen(&actions, (int)i, "/dev/null", O_RDWR, 0) != 0;
+            }
+            failed = failed || posix_spawn(process, command->program, &actions, &attributes,
+                                           (char *const *)(uintptr_t)command->arguments, environment) != 0;
+            posix_spawnattr_destroy(&attributes);
+        }
+        posix_spawn_file_actions_destroy(&actions);
+    }
+    free(environment);
+    return !failed;
+}
+
+/* Waits for an answer of the helper until the deadline, or until the watch is to end. Returns 0 if there is
+   none. */
+ZT__PRIVATE int zt__await_answer(zt__watch *watch, uint64_t deadline) {
+    struct pollfd readable = {watch->socket, POLLIN, 0};
+    ssize_t size;
+    while (poll(&readable, 1, ZT__WATCH_LOOK_MS) <= 0) {
+        if (zt__is_ending(watch) || zt__now_ns() >= deadline) {
+            return 0;
+        }
+    }
+    size = recv(watch->socket, &watch->answer, sizeof watch->answer, MSG_DONTWAIT);
+    return size >= (ssize_t)offsetof(zt__watch_answer, places) &&
+           watch->answer.place_count <= ZT_MAX_PLACES && (size_t)size == zt__answer_size(&watch->answer);
+}
+
+/* Closes the connection. The helper ends then, and its debugger resumes what is stopped. One that does not
+   end is killed: while its end of the socket is open, its number belongs to it. */
+ZT__PRIVATE void zt__dismiss_helper(zt__watch *watch) {
+    enum { LONGEST_NS = 1000000000 };
+    uint64_t deadline = zt__deadline(LONGEST_NS);
+    ssize_t size = 1;
+    if (watch->socket < 0) {
+        return;
+    }
+    shutdown(watch->socket, SHUT_WR);
+    while (size != 0 && zt__now_ns() < deadline) {
+        struct pollfd readable = {watch->socket, POLLIN, 0};
+        if (poll(&readable, 1, ZT__WATCH_LOOK_MS) > 0) {
+            size = recv(watch->socket, &watch->answer, sizeof watch->answer, MSG_DONTWAIT);
+            size = size < 0 && errno != EAGAIN && errno != EINTR ? 0 : size;
+        }
+    }
+    if (size != 0 && watch->helper > 1) {
+        kill((pid_t)watch->helper, SIGKILL);
+    }
+    close(watch->socket);
+    watch->socket = -1;
+    watch->helper = 0;
+}
+
+/* Starts a helper, and waits until it is there. Returns NULL, or why there is none. */
+ZT__PRIVATE const char *zt__start_helper(zt__watch *watch, uint64_t deadline) {
+    enum { LEAST = ZT__HELPER_DESCRIPTOR + 1, CHILD_NS = 2000000000 };
+    zt__helper_command *command = (zt__helper_command *)calloc(1, sizeof *command);
+    int ends[2] = {-1, -1}, end = -1, started = 0;
+    const char *failure = "the file that it would be started from is not known";
+    pid_t child = 0;
+    if (command && !getenv(ZT__HELPER_VARIABLE) && zt__find_helper(command)) {
+        failure = "no process could be started";
+        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0) {
+            end = fcntl(ends[1], F_DUPFD_CLOEXEC, LEAST); /* above that of the helper */
+            close(ends[1]);
+            started = end >= 0 && zt__spawn_helper(command, end, &child);
+        }
+    }
+    free(command);
+    if (end >= 0) {
+        close(end);
+    }
+    if (started) {
+        zt__await_child(child, zt__deadline(CHILD_NS)); /* it leaves the helper behind, and ends */
+        watch->socket = ends[0];
+        if (zt__await_answer(watch, deadline)) {
+            watch->helper = (long)watch->answer.process;
+            return NULL;
+        }
+        zt__dismiss_helper(watch);
+        return "it did not answer. A library that needs symbols of the program cannot be loaded without it";
+    }
+    if (ends[0] >= 0) {
+        close(ends[0]);
+    }
+    return failure;
+}
+
+/* Sends a request to the helper. Returns 0 if there is no answer before the deadline. */
+ZT__PRIVATE int zt__ask_helper(zt__watch *watch, const zt__watch_request *request, uint64_t deadline) {
+    return send(watch->socket, request, sizeof *request, MSG_NOSIGNAL) == (ssize_t)sizeof *request &&
+           zt__await_answer(watch, deadline);
+}
+
+#else
+
+ZT__PRIVATE int zt__ask_helper(zt__watch *watch, const zt__watch_request *request, uint64_t deadline) {
+    (void)watch, (void)request, (void)deadline;
+    return 0;
+}
+
+ZT__PRIVATE void zt__dismiss_helper(zt__watch *watch) {
+    (void)watch;
+}
+
+ZT__PRIVATE const char *zt__start_helper(zt__watch *watch, uint64_t deadline) {
+    (void)watch, (void)deadline;
+    return "not on this system";
+}
+
+#endif
+
+/* Serves a request in this process or in the helper, which may take `timeout_ns`. Returns 0 if the helper
+   does not answer. */
+ZT__PRIVATE int zt__ask(zt__watch *watch, const zt__watch_request *request, uint64_t timeout_ns) {
+    if (watch->socket >= 0) {
+        return zt__ask_helper(watch, request, zt__deadline(timeout_ns));
+    }
+    zt__serve_watch(&watch->server, request, &watch->answer);
+    return 1;
+}
+
+/* Ends debugging. Threads that are stopped are resumed. */
+ZT__PRIVATE void zt__end_debugging(zt__watch *watch, const char *reason) {
+    zt_profiler *profiler = watch->profiler;
+    char copy[sizeof watch->info.reason]; /* the answer of the helper may have it */
+    snprintf(copy, sizeof copy, "%s", reason);
+    zt_debug_close(watch->server.debugger);
+    watch->server.debugger = NULL;
+    zt__dismiss_helper(watch);
+    zt__lock(&profiler->mutex);
+    watch->info.debugged_by = ZT_DEBUGGED_BY_NOBODY;
+    watch->info.is_stopped = 0;
+    memcpy(watch->info.reason, copy, sizeof copy);
+    zt__unlock(&profiler->mutex);
+}
+
+/* Attaches, in this process or in a helper, and records which. */
+ZT__PRIVATE void zt__begin_debugging(zt__watch *watch) {
+    enum { HELPER_S = 10 };
+    const uint64_t timeout_ns = HELPER_S * UINT64_C(1000000000);
+    zt_profiler *profiler = watch->profiler;
+    zt_debugged_by by = ZT_DEBUGGED_BY_NOBODY;
+    ze_device_properties_t properties;
+    zt__watch_request request;
+    const char *failure = "config.no_helper is set";
+    char reason[512] = "";
+    memset(&request, 0, sizeof request);
+    request.call = ZT__WATCH_ATTACH;
+    request.process = (uint32_t)zt__get_process_id();
+    zt__ask(watch, &request, 0);
+    if (watch->answer.result == ZE_RESULT_SUCCESS) {
+        by = ZT_DEBUGGED_BY_ITSELF;
+    } else {
+        snprintf(reason, sizeof reason, "%.300s", watch->answer.reason);
+    }
+    if (watch->answer.result == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE ||
+        watch->answer.result == ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE) {
+        failure = "would find the same";
+    } else if (by == ZT_DEBUGGED_BY_NOBODY && !watch->config.no_helper && !zt__is_ending(watch)) {
+        failure = zt__start_helper(watch, zt__deadline(timeout_ns));
+        if (!failure) {
+            memset(&properties, 0, sizeof properties);
+            properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
+            ZT__INTERNAL(zeDeviceGetProperties(profiler->device, &properties));
+            memcpy(request.device, properties.uuid.id, sizeof request.device);
+            if (zt__ask(watch, &request, timeout_ns)) {
+                by = watch->answer.result == ZE_RESULT_SUCCESS ? ZT_DEBUGGED_BY_HELPER : by;
+                failure = watch->answer.reason;
+            } else {
+                failure = "it did not answer in time";
+            }
+        }
+    }
+    if (by == ZT_DEBUGGED_BY_NOBODY) {
+        zt__append(reason, sizeof reason, " A helper process: %.180s.", failure);
+        zt__dismiss_helper(watch);
+        zt__report(&profiler->diagnostics, NOT_DEBUGGED, ZE_RESULT_ERROR_NOT_AVAILABLE, reason);
+    }
+    zt__lock(&profiler->mutex);
+    watch->info.debugged_by = by;
+    memcpy(watch->info.reason, reason, sizeof reason);
+    zt__unlock(&profiler->mutex);
+}
+
+/* ---- regions that run ------------------------------------------------------------------------------------ */
+
+/* Copies what is known of the first slots of a list that are PENDING and have not been seen to signal. The
+   mutex is held. Returns how many there are, up to ZT__BATCH. */
+ZT__PRIVATE uint32_t zt__copy_pending(const zt__list *list, zt__running pending[ZT__BATCH]) {
+    const zt__slot *slot;
+    uint32_t count = 0;
+    for (slot = list->first; slot && count < ZT__BATCH; slot = slot->next) {
+        int has_signalled =
+            slot->number < list->watched_number && slot->submitted_ns <= list->watched_signalled_ns;
+        if (slot->state == ZT__SLOT_PENDING && !has_signalled) {
+            zt__running *copy = &pending[count++];
+            copy->region = slot->region;
+            copy->list = list->handle;
+            copy->number = slot->number;
+            copy->submission_ns = slot->submitted_ns;
+            copy->event = slot->event;
+        }
+    }
+    return count;
+}
+
+/* Records which of these slots was the first that had not signalled. `first` is their number if all have. */
+ZT__PRIVATE void zt__record_pending(zt_profiler *profiler, zt__running *pending, uint32_t count,
+                                    uint32_t first, uint64_t now) {
+    zt__list *list;
+    uint32_t i;
+    zt__lock(&profiler->mutex);
+    list = zt__find_list(profiler, pending[0].list);
+    for (i = 0; list && i < first; i++) {
+        list->watched_number = pending[i].number + 1;
+        if (list->watched_signalled_ns < pending[i].submission_ns) {
+            list->watched_signalled_ns = pending[i].submission_ns;
+        }
+    }
+    if (list && first < count) {
+        zt__running *running = &pending[first];
+        if (list->watched_number != running->number ||
+            list->watched_submission_ns != running->submission_ns) {
+            list->watched_number = running->number;
+            list->watched_submission_ns = running->submission_ns;
+            list->watched_since_ns = now;
+        }
+        running->since_ns = list->watched_since_ns;
+    }
+    zt__unlock(&profiler->mutex);
+}
+
+/* Finds the first region of a list that the device has not finished. Events are queried without the mutex: a
+   slot may be collected and used again meanwhile, but its event lives until zt_close. Returns 0 if there is
+   none. */
+ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t handle,
+                                 zt__running *running) {
+    zt__running pending[ZT__BATCH];
+    uint32_t count, first;
+    do {
+        const zt__list *list;
+        ze_result_t result = ZE_RESULT_SUCCESS;
+        zt__lock(&profiler->mutex);
+        list = zt__find_list(profiler, handle);
+        count = list ? zt__copy_pending(list, pending) : 0;
+        zt__unlock(&profiler->mutex);
+        if (count == 0) {
+            return 0;
+        }
+        for (first = 0; first < count; first++) {
+            ZT__INTERNAL(result = zeEventQueryStatus(pending[first].event));
+            if (result == ZE_RESULT_NOT_READY) {
+                break;
+            }
+        }
+        zt__record_pending(profiler, pending, count, first, zt__now_ns());
+    } while (first == count && count == ZT__BATCH);
+    *running = pending[first < count ? first : 0];
+    return first < count;
+}
+
+/* Stores the lists that have slots on their way. Returns their number; 0 without memory. */
+ZT__PRIVATE uint32_t zt__find_busy_lists(zt__watch *watch) {
+    zt_profiler *profiler = watch->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
+    for (;;) {
+        const zt__list *list;
+        uint32_t count = 0;
+        zt__lock(&profiler->mutex);
+        list = profiler->state_counts[ZT__SLOT_PENDING] ? profiler->lists : NULL;
+        for (; list; list = list->next) {
+            if (zt__is_on_its_way(list)) {
+                if (count < watch->list_capacity) {
+                    watch->lists[count] = list->handle;
+                }
+                count++;
+            }
+        }
+        zt__unlock(&profiler->mutex);
+        if (count <= watch->list_capacity) {
+            return count;
+        }
+        zt__free(allocator, (void *)watch->lists);
+        watch->list_capacity = count * 2;
+        watch->lists =
+            (ze_command_list_handle_t *)zt__allocate(allocator, watch->list_capacity, sizeof *watch->lists);
+        if (!watch->lists) {
+            watch->list_capacity = 0;
+            return 0;
+        }
+    }
+}
+
+/* Returns whether a region has run too long. */
+ZT__PRIVATE int zt__has_hung(const zt__watch *watch, const zt__running *running, uint64_t now) {
+    return now > running->since_ns && now - running->since_ns >= watch->config.hang_ns;
+}
+
+/* Finds the region to report, and on how many other lists regions run: of those that have run too long, or
+   else of all, the one that was submitted first. Returns 0 if none runs. */
+ZT__PRIVATE int zt__find_suspect(zt__watch *watch, zt__running *suspect, uint32_t *others, uint64_t now) {
+    uint32_t i, count = zt__find_busy_lists(watch), found = 0;
+    for (i = 0; i < count; i++) {
+        zt__running running;
+        int is_overdue, is_suspect_overdue;
+        if (!zt__find_running(watch->profiler, watch->lists[i], &running)) {
+            continue;
+        }
+        if (running.since_ns < watch->not_before_ns) {
+            running.since_ns = watch->not_before_ns; /* it has waited for what hung */
+        }
+        is_overdue = zt__has_hung(watch, &running, now);
+        is_suspect_overdue = found > 0 && zt__has_hung(watch, suspect, now);
+        if (found++ == 0 || is_overdue > is_suspect_overdue ||
+            (is_overdue == is_suspect_overdue && running.submission_ns < suspect->submission_ns)) {
+            *suspect = running;
+        }
+    }
+    *others = found ? found - 1 : 0;
+    return found > 0;
+}
+
+ZT__PRIVATE int zt__still_runs(zt__watch *watch, const zt__running *running) {
+    zt__running now;
+    return zt__find_running(watch->profiler, running->list, &now) && now.number == running->number &&
+           now.submission_ns == running->submission_ns;
+}
+
+/* ---- reports --------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE const char *zt__debugged_by_name(zt_debugged_by by) {
+    static const char *const names[] = {"nobody", "the process itself", "a helper process"};
+    return names[by];
+}
+
+/* Returns what the fault of an answer was; "" if it has none. */
+ZT__PRIVATE const char *zt__fault_name(const zt__watch_answer *answer) {
+    if (!answer->has_faulted) {
+        return "";
+    }
+    if (!answer->has_page_fault) {
+        return "threads stopped by themselves, as at an exception or a breakpoint";
+    }
+    return answer->fault_reason == ZET_DEBUG_PAGE_FAULT_REASON_MAPPING_ERROR
+               ? "page fault: nothing is mapped there"
+           : answer->fault_reason == ZET_DEBUG_PAGE_FAULT_REASON_PERMISSION_ERROR
+               ? "page fault: the access is not permitted"
+               : "page fault";
+}
+
+/* Writes what hangs or has faulted, in a sentence. */
+ZT__PRIVATE void zt__describe_hang(const zt_hang *hang, char *text, size_t room) {
+    text[0] = 0;
+    if (hang->is_fault) {
+        zt__append(text, room, "The device has reported a fault: %s", hang->fault);
+        if (hang->fault_address) {
+            zt__append(text, room, " (0x%llx)", (unsigned long long)hang->fault_address);
+        }
+        zt__append(text, room, ".%s", *hang->region ? " " : "");
+    }
+    if (*hang->region) {
+        zt__append(text, room, "'%.256s' %s %.3g s%s.", hang->region,
+                   hang->is_fault ? "was running, for" : "has run for", (double)hang->running_ns / 1e9,
+                   hang->is_fault    ? ""
+                   : hang->has_ended ? ", and ended while threads were being stopped"
+                                     : ", and has not ended");
+    }
+}
+
+/* Writes where threads were, as "7 in solve+0x40 (solve.cl:12)". */
+ZT__PRIVATE void zt__describe_place(const zt_hang_place *place, char *text, size_t room) {
+    if (*place->kernel) {
+        zt__append(text, room, "%.128s+0x%llx", place->kernel, (unsigned long long)place->offset);
+    } else {
+        zt__append(text, room, "0x%llx", (unsigned long long)place->address);
+    }
+}
+
+/* Writes the message for the log: the first places alone. */
+ZT__PRIVATE void zt__log_hang(zt__watch *watch, const zt_hang *hang, const char *path) {
+    enum { SHOWN = 3 };
+    zt__diagnostics *diagnostics = &watch->profiler->diagnostics;
+    char text[900];
+    uint32_t i;
+    zt__describe_hang(hang, text, sizeof text);
+    if (hang->debugged_by == ZT_DEBUGGED_BY_NOBODY) {
+        zt__append(text, sizeof text, " Where is not known: %.300s ", hang->reason);
+    } else {
+        zt__append(text, sizeof text, " %u threads were stopped by %s", (unsigned)hang->stopped,
+                   zt__debugged_by_name(hang->debugged_by));
+    }
+    for (i = 0; i < hang->place_count && i < SHOWN; i++) {
+        const zt_hang_place *place = &hang->places[i];
+        zt__append(text, sizeof text, "%s%u in ", i ? ", " : ": ", (unsigned)place->threads);
+        zt__describe_place(place, text, sizeof text);
+        if (place->line) {
+            zt__append(text, sizeof text, " (%.128s:%u)", place->file, (unsigned)place->line);
+        }
+    }
+    if (hang->debugged_by != ZT_DEBUGGED_BY_NOBODY) {
+        zt__append(text, sizeof text, "%s. ", hang->place_count > SHOWN ? " and elsewhere" : "");
+    }
+    zt__append(text, sizeof text, "%s", hang->is_left_stopped ? "They are left stopped. " : "");
+    if (*path) {
+        zt__append(text, sizeof text, "The report is in %.256s.", path);
+    }
+    zt__lock(&watch->profiler->mutex);
+    diagnostics->logged[ZT__HANG] = 0; /* each one is logged */
+    zt__unlock(&watch->profiler->mutex);
+    zt__report(diagnostics, HANG, ZE_RESULT_NOT_READY, text);
+}
+
+/* Writes the report. */
+ZT__PRIVATE void zt__write_hang(zt__watch *watch, const zt_hang *hang) {
+    const zt_profiler *profiler = watch->profiler;
+    char *text = watch->text, sentence[700];
+    const size_t room = sizeof watch->text;
+    zt__date now = zt__format_now();
+    uint32_t i;
+    zt__describe_hang(hang, sentence, sizeof sentence);
+    text[0] = 0;
+    zt__append(text, room, "%s\n", sentence);
+    if (hang->others) {
+        zt__append(text, room, "On %u other lists regions run, or wait for it.\n", (unsigned)hang->others);
+    }
+    zt__append(text, room, "\ndevice       %s\nprogram      %s\ndate         %s\ndebugged by  %s\n",
+               profiler->device_name, profiler->facts.program, now.text,
+               zt__debugged_by_name(hang->debugged_by));
+    if (*hang->reason) {
+        zt__append(text, room, "             %s\n", hang->reason);
+    }
+    if (hang->debugged_by != ZT_DEBUGGED_BY_NOBODY) {
+        zt__append(text, room, "threads      %u stopped, %u idle or could not be stopped. %s\n",
+                   (unsigned)hang->stopped, (unsigned)hang->unstopped,
+                   hang->is_left_stopped ? "They are left stopped" : "The work was resumed");
+        zt__append(text, room, "stopped for  %.3g ms\n", (double)watch->answer.stopped_ns / 1e6);
+        zt__append(text, room, "\nthreads  where\n");
+    }
+    for (i = 0; i < hang->place_count; i++) {
+        const zt_hang_place *place = &hang->places[i];
+        zt__append(text, room, "%7u  ", (unsigned)place->threads);
+        zt__describe_place(place, text, room);
+        if (place->line) {
+            zt__append(text, room, "  %s:%u", place->file, (unsigned)place->line);
+        }
+        zt__append(text, room, "\n");
+    }
+    if (hang->threads_elsewhere) {
+        zt__append(text, room, "%7u  elsewhere\n", (unsigned)hang->threads_elsewhere);
+    }
+}
+
+ZT__PRIVATE ze_result_t zt__write_hang_text(const void *text, FILE *file) {
+    return fputs((const char *)text, file) < 0 ? ZE_RESULT_ERROR_UNKNOWN : ZE_RESULT_SUCCESS;
+}
+
+/* Writes the file. `*path` receives its name, or "". */
+ZT__PRIVATE void zt__save_hang(zt__watch *watch, zt__file_path *path) {
+    static uint32_t count; /* of all watches. Atomic */
+    zt_profiler *profiler = watch->profiler;
+    zt__output output;
+    path->text[0] = 0;
+    if (!watch->path) {
+        return;
+    }
+    *path = zt__expand_path(watch->path, strlen(watch->path));
+    zt__number_path(path, zt__add(&count, 1));
+    memset(&output, 0, sizeof output);
+    output.call = "zt_watch";
+    output.path = path->text;
+    output.diagnostics = &profiler->diagnostics;
+    output.allocator = &profiler->config.allocator;
+    output.write_content = zt__write_hang_text;
+    output.content = watch->text;
+    if (zt__write_output(&output) != ZE_RESULT_SUCCESS) {
+        path->text[0] = 0;
+    }
+}
+
+/* Fills in what was found by stopping the threads. */
+ZT__PRIVATE void zt__add_places(zt__watch *watch, zt_hang *hang) {
+    const zt__watch_answer *answer = &watch->answer;
+    uint32_t i;
+    if (*answer->reason) {
+        hang->reason = answer->reason;
+    }
+    hang->stopped = answer->stopped;
+    hang->unstopped = answer->unavailable;
+    hang->threads_elsewhere = answer->elsewhere;
+    hang->place_count = answer->place_count;
+    for (i = 0; i < answer->place_count; i++) {
+        const zt__found_place *found = &answer->places[i];
+        zt_hang_place *place = &watch->places[i];
+        place->kernel = found->kernel;
+        place->address = found->address;
+        place->offset = found->offset;
+        place->threads = found->threads;
+        place->file = found->file;
+        place->line = found->line;
+    }
+}
+
+/* Stops the threads of the device, and finds where they are. Attaches first where that was not possible
+   before. */
+ZT__PRIVATE void zt__explain_hang(zt__watch *watch, zt_hang *hang, char *reason, size_t room) {
+    enum { STOP_S = 5, ANSWER_S = 20 };
+    zt_profiler *profiler = watch->profiler;
+    zt__watch_request request;
+    zt__store(&watch->is_explaining, 1);
+    if (watch->info.debugged_by == ZT_DEBUGGED_BY_NOBODY) {
+        zt__begin_debugging(watch);
+    }
+    hang->debugged_by = watch->info.debugged_by;
+    snprintf(reason, room, "%s", watch->info.reason);
+    hang->reason = reason;
+    if (hang->debugged_by != ZT_DEBUGGED_BY_NOBODY) {
+        memset(&request, 0, sizeof request);
+        request.call = ZT__WATCH_STOP;
+        request.timeout_ns = STOP_S * UINT64_C(1000000000);
+        request.is_fault = hang->is_fault;
+        request.leave_stopped = watch->config.leave_stopped;
+        if (zt__ask(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
+            zt__add_places(watch, hang);
+            hang->is_left_stopped = request.leave_stopped && hang->stopped > 0;
+            zt__lock(&profiler->mutex);
+            watch->info.is_stopped = hang->is_left_stopped;
+            zt__unlock(&profiler->mutex);
+        } else {
+            zt__end_debugging(watch, "the helper process does not answer");
+            hang->debugged_by = ZT_DEBUGGED_BY_NOBODY;
+            snprintf(reason, room, "the helper process does not answer");
+        }
+    }
+    zt__store(&watch->is_explaining, 0);
+}
+
+/* Reports that a region hangs, or that the device has faulted. `running` may be NULL. */
+ZT__PRIVATE void zt__report_hang(zt__watch *watch, const zt__running *running, uint32_t others) {
+    zt_profiler *profiler = watch->profiler;
+    zt__log_call call;
+    zt_hang hang;
+    zt__file_path path;
+    char reason[512];
+    memset(&hang, 0, sizeof hang);
+    hang.is_fault = watch->answer.has_faulted;
+    hang.fault_address = watch->answer.fault_address;
+    hang.fault = zt__fault_name(&watch->answer);
+    hang.region = running ? running->region->name : "";
+    hang.running_ns = running ? zt__now_ns() - running->since_ns : 0;
+    hang.others = others;
+    hang.places = watch->places;
+    zt__explain_hang(watch, &hang, reason, sizeof reason);
+    hang.has_ended = running && !hang.is_fault && !zt__still_runs(watch, running);
+    zt__write_hang(watch, &hang);
+    hang.text = watch->text;
+    zt__save_hang(watch, &path);
+    zt__lock(&profiler->mutex);
+    watch->info.hangs += hang.is_fault ? 0 : 1;
+    watch->info.faults += hang.is_fault ? 1 : 0;
+    zt__unlock(&profiler->mutex);
+    zt__log_hang(watch, &hang, path.text);
+    if (watch->config.function) {
+        call.diagnostics = &profiler->diagnostics; /* it must not do what a log function must not */
+        call.outer = zt__log_calls;
+        zt__log_calls = &call;
+        watch->config.function(&hang, watch->config.user);
+        zt__log_calls = call.outer;
+    }
+}
+
+/* ---- the thread ------------------------------------------------------------------------------------------ */
+
+/* Waits until it is time to look at regions again, or the device reports a fault. */
+ZT__PRIVATE void zt__await_fault(zt__watch *watch) {
+    enum { LEAST_NS = 1000000, MOST_ATTACHED_NS = 100000000, MOST_NS = 1000000000, ANSWER_S = 5 };
+    int is_attached = watch->info.debugged_by != ZT_DEBUGGED_BY_NOBODY;
+    uint64_t period_ns = watch->config.hang_ns / 8, most_ns = is_attached ? MOST_ATTACHED_NS : MOST_NS;
+    zt__watch_request request;
+    if (period_ns > most_ns) {
+        period_ns = most_ns;
+    }
+    if (period_ns < LEAST_NS) {
+        period_ns = LEAST_NS;
+    }
+    watch->answer.has_faulted = watch->answer.has_page_fault = 0;
+    if (!is_attached) {
+        zt__sleep_thread(&watch->thread, period_ns);
+        return;
+    }
+    memset(&request, 0, sizeof request);
+    request.call = ZT__WATCH_AWAIT;
+    request.timeout_ns = period_ns;
+    if (!zt__ask(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
+        watch->answer.has_faulted = watch->answer.has_page_fault = 0;
+        if (!zt__is_ending(watch)) {
+            zt__end_debugging(watch, "the helper process has ended, or does not answer");
+        }
+    } else if (watch->answer.is_over && !watch->answer.has_faulted) {
+        zt__end_debugging(watch, *watch->answer.reason ? watch->answer.reason
+                                                       : "the debug session was ended by somebody else");
+    }
+}
+
+/* Looks at regions, and reports the one that has run too long, or a fault. Until a hang has ended, no other
+   is reported, because whatever is behind it waits. */
+ZT__PRIVATE void zt__look_at_regions(zt__watch *watch) {
+    zt__running suspect;
+    uint32_t others = 0;
+    uint64_t now = zt__now_ns();
+    int runs;
+    if (watch->is_hanging && !zt__still_runs(watch, &watch->hang)) {
+        watch->is_hanging = 0;
+        watch->not_before_ns = now;
+    }
+    runs = zt__find_suspect(watch, &suspect, &others, now);
+    if (watch->answer.has_page_fault && watch->answer.fault_address == watch->last_fault) {
+        zt__end_debugging(watch, "the same page fault came again when the work was resumed");
+    } else if (watch->answer.has_faulted) {
+        watch->last_fault = watch->answer.fault_address;
+        zt__report_hang(watch, runs ? &suspect : NULL, others);
+        watch->not_before_ns = zt__now_ns();
+    } else if (runs && !watch->is_hanging && zt__has_hung(watch, &suspect, now)) {
+        watch->is_hanging = 1;
+        watch->hang = suspect;
+        zt__report_hang(watch, &suspect, others);
+    }
+}
+
+/* What the thread does, from its begin to its end: it alone uses the debugger. */
+ZT__PRIVATE int zt__run_watch(void *user) {
+    zt__watch *watch = (zt__watch *)user;
+    zt__begin_debugging(watch);
+    zt__store(&watch->is_attached, 1);
+    while (!zt__is_ending(watch)) {
+        zt__await_fault(watch);
+        if (!zt__is_ending(watch) && !zt__is_device_lost(&watch->profiler->diagnostics)) {
+            zt__look_at_regions(watch);
+        }
+    }
+    zt__end_debugging(watch, "");
+    return 0;
+}
+
+/* Ends the watch. Returns 0 if its thread does not end. */
+ZT__PRIVATE int zt__end_watch(zt_profiler *profiler) {
+    enum { MOST_TRIES = 12 }; /* of 2 seconds each, while programs look source lines up */
+    zt__watch *watch = zt__load(&profiler->watch);
+    uint32_t i;
+    for (i = 0; i < MOST_TRIES; i++) {
+        if (zt__stop_thread(&watch->thread)) {
+            zt__lock(&profiler->mutex);
+            watch->info.is_watching = 0;
+            zt__unlock(&profiler->mutex);
+            return 1;
+        }
+        if (!zt__load(&watch->is_explaining)) {
+            break;
+        }
+    }
+    zt__report(&profiler->diagnostics, WATCH_HANGS, ZE_RESULT_NOT_READY, "zt_watch");
+    return 0;
+}
+
+ZT__PRIVATE void zt__free_watch(zt_profiler *profiler) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__free(allocator, profiler->watch->path);
+    zt__free(allocator, (void *)profiler->watch->lists);
+    zt__free(allocator, profiler->watch);
+}
+
+/* ---- public functions ------------------------------------------------------------------------------------ */
+
+ZT__PRIVATE void zt__fill_watch_config(zt_watch_config *config) {
+    const uint64_t least_ns = 1000000, default_ns = UINT64_C(10000000000);
+    if (!config->hang_ns) {
+        config->hang_ns = default_ns;
+    }
+    if (config->hang_ns < least_ns) {
+        config->hang_ns = least_ns;
+    }
+    if (!config->path) {
+        config->path = "hang.%p.txt";
+    }
+}
+
+ZT_API zt_watch_config zt_watch_config_default(void) {
+    zt_watch_config config;
+    memset(&config, 0, sizeof config);
+    zt__fill_watch_config(&config);
+    return config;
+}
+
+/* Returns the watch of a profiler, made if there is none; or NULL without memory. */
+ZT__PRIVATE zt__watch *zt__create_watch(zt_profiler *profiler) {
+    zt__watch *watch = zt__load(&profiler->watch), *made;
+    if (watch) {
+        return watch;
+    }
+    made = (zt__watch *)zt__allocate(&profiler->config.allocator, 1, sizeof *made);
+    if (!made) {
+        return NULL;
+    }
+    made->profiler = profiler;
+    made->socket = -1;
+    made->server.allocator = &profiler->config.allocator;
+    made->server.device = profiler->device;
+    profiler->end_watch = zt__end_watch;
+    profiler->free_watch = zt__free_watch;
+    zt__store(&profiler->watch, made);
+    return made;
+}
+
+ZT_API ze_result_t zt_watch(zt_profiler *profiler, const zt_watch_config *config) {
+    enum { ATTACH_S = 15 };
+    const char *call = "zt_watch";
+    zt_watch_config complete = config ? *config : zt_watch_config_default();
+    zt__watch *watch;
+    zt__wait wait;
+    if (!profiler) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!profiler->device) {
+        return zt__report_null_handle(&profiler->diagnostics, call, "the device of the profiler");
+    }
+    if (zt__is_inside_callback(profiler, call) || zt__is_inside_log(&profiler->diagnostics, call)) {
+        return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
+    }
+    zt__fill_watch_config(&complete);
+    watch = zt__create_watch(profiler);
+    if (!watch) {
+        return zt__report_no_memory(&profiler->diagnostics, call, "the watch");
+    }
+    if (!zt__end_watch(profiler)) {
+        return ZE_RESULT_NOT_READY;
+    }
+    zt__free(&profiler->config.allocator, watch->path);
+    watch->path = *complete.path ? zt__duplicate_text(&profiler->config.allocator, complete.path) : NULL;
+    if (*complete.path && !watch->path) {
+        return zt__report_no_memory(&profiler->diagnostics, call, "the path of the report");
+    }
+    watch->config = complete;
+    watch->config.path = NULL;
+    watch->is_attached = watch->is_hanging = 0;
+    watch->not_before_ns = zt__now_ns();
+    if (!zt__start_thread(&watch->thread, zt__run_watch, watch)) {
+        return zt__report(&profiler->diagnostics, NO_WATCH_THREAD, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "");
+    }
+    zt__lock(&profiler->mutex);
+    watch->info.is_watching = 1;
+    zt__unlock(&profiler->mutex);
+    wait = zt__wait_until(zt__deadline(ATTACH_S * UINT64_C(1000000000)));
+    while (!zt__load(&watch->is_attached) && zt__wait_again(&wait)) {
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+ZT_API ze_result_t zt_watch_stop(zt_profiler *profiler) {
+    if (!profiler || !zt__load(&profiler->watch) || !zt__is_registered(profiler)) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (zt__is_inside_log(&profiler->diagnostics, "zt_watch_stop")) {
+        return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
+    }
+    return zt__end_watch(profiler) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+}
+
+ZT_API zt_watch_info zt_watch_get_info(const zt_profiler *profiler) {
+    zt_watch_info info;
+    const zt__watch *watch = profiler ? zt__load(&profiler->watch) : NULL;
+    memset(&info, 0, sizeof info);
+    if (watch) {
+        zt__lock(&zt__mutable(profiler)->mutex);
+        info = watch->info;
+        zt__unlock(&zt__mutable(profiler)->mutex);
+    }
+    return info;
+}
+
+#endif /* ZETOOLS_DEBUG */
 
 /* ==== >>bench: samples until their median is known well, and comparisons ================================== */
 
@@ -26867,7 +31018,7 @@ ZT__PRIVATE void zt__find_frequency_domain(zt__bench *bench) {
                                               domains) != ZE_RESULT_SUCCESS) {
         return;
     }
-    for (i = 0; i < count && !bench->domain; i++) {
+    for (i = 0; i < count && i < ZT__COUNT_OF(domains) && !bench->domain; i++) {
         zes_freq_properties_t properties;
         memset(&properties, 0, sizeof properties);
         properties.stype = ZES_STRUCTURE_TYPE_FREQ_PROPERTIES;

@@ -221,11 +221,22 @@ void assume_user(int is_root, const char *paranoid) {
     assumed_paranoid = paranoid;
 }
 
+static const char *assumed_debug_switch; /* NULL: there is none */
+
+void assume_debug_switch(const char *content) {
+    assumed_debug_switch = content;
+}
+
 static __attribute__((unused)) uid_t assumed_geteuid(void) {
     return assumed_root ? 0 : 1000;
 }
 
 static FILE *assumed_fopen(const char *path, const char *mode) {
+    if (strncmp(path, "/sys/class/drm/", strlen("/sys/class/drm/")) == 0) {
+        const char *content =
+            strcmp(path, "/sys/class/drm/card0/prelim_enable_eu_debug") == 0 ? assumed_debug_switch : NULL;
+        return content ? fmemopen((void *)(uintptr_t)content, strlen(content), "r") : NULL;
+    }
     if (strncmp(path, "/proc/sys/dev/", strlen("/proc/sys/dev/")) != 0)
         return fopen(path, mode);
     return assumed_paranoid ? fmemopen((void *)(uintptr_t)assumed_paranoid, strlen(assumed_paranoid), "r")
@@ -473,6 +484,7 @@ int open_world(void **state) {
     gpu.reset();
     gpu.forget_findings();
     assume_user(0, "1");
+    assume_debug_switch(NULL);
     allocations_left = -1;
     fake_kernel_base = NULL;
     w->live_before = gpu.live();

@@ -21,6 +21,7 @@ extern "C" { /* cmocka does not say it itself */
 
 #include "softgpu/softgpu_control.h"
 #define ZETOOLS_TRACER
+#define ZETOOLS_DEBUG
 #include "zetools.h"
 
 #ifdef __cplusplus
@@ -240,6 +241,10 @@ zet_metric_group_handle_t find_group(world *w, const char *name, zet_metric_grou
 /* Whatever machine the tests run on, the library sees an ordinary user, and `paranoid` in the files by which
    the system says who may use the counters; NULL: there are none. A new world has ordinary users and "1". */
 void assume_user(int is_root, const char *paranoid);
+
+/* What the file has by which the system switches program debug on and off; NULL: there is none, as in a new
+   world. */
+void assume_debug_switch(const char *content);
 
 /* ==== the library's use of memory ========================================================================= */
 

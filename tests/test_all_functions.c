@@ -13,6 +13,7 @@ typedef struct caller {
     world *w;
     zt_profiler *profiler, *sum; /* `sum` is merged into */
     zt_stream *stream;
+    zt_debugger *debugger;
     ze_command_queue_handle_t queue;
     ze_command_list_handle_t immediate, recorded;
     ze_kernel_handle_t kernel;
@@ -194,11 +195,41 @@ static void call_tracer(caller *me) {
         EXPECT(zt_get_kernel(me->profiler, i, &kernel) == ZE_RESULT_SUCCESS && kernel.launches > 0);
 }
 
+/* One debugger, of this process itself. */
+static void call_debugger(caller *me) {
+    const zt_debug_thread all = {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL};
+    const zt_debug_thread one = {0, 0, 0, 0};
+    zt_debug_stops stops;
+    zt_debug_register found;
+    zt_debug_place place;
+    uint64_t address = 0, word = 0;
+    uint32_t count = 0;
+    zt_debug_wait(me->debugger, 0, NULL, NULL);
+    EXPECT(zt_debug_acknowledge(me->debugger) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    EXPECT(zt_debug_stop(me->debugger, all, A_WHILE, &stops) == ZE_RESULT_SUCCESS);
+    EXPECT(zt_debug_threads(me->debugger, NULL, &count) == ZE_RESULT_SUCCESS);
+    zt_debug_get_address(me->debugger, one, &address); /* another thread may have resumed it */
+    zt_debug_where(me->debugger, address, &place);
+    EXPECT(zt_debug_find_register(me->debugger, "f0", &found) == ZE_RESULT_SUCCESS);
+    zt_debug_read_registers(me->debugger, one, found.set, found.index, 1, &word, sizeof word);
+    EXPECT(zt_debug_write_registers(me->debugger, one, found.set, 0, 0, &word, 0) == ZE_RESULT_SUCCESS);
+    EXPECT(zt_debug_resume(me->debugger, all) == ZE_RESULT_SUCCESS);
+    EXPECT(zt_debug_read(me->debugger, all, ZT_DEBUG_MEMORY, (uintptr_t)&me->debugger, &word, sizeof word) ==
+           ZE_RESULT_SUCCESS);
+    EXPECT(zt_debug_write(me->debugger, all, ZT_DEBUG_MEMORY, (uintptr_t)&address, &word, sizeof word) ==
+           ZE_RESULT_SUCCESS);
+    EXPECT(zt_debug_get_register_set_count(me->debugger) > 0);
+    EXPECT(zt_debug_get_register_set(me->debugger, 0) != NULL);
+    EXPECT(zt_debug_get_last_error(me->debugger) != NULL);
+    zt_debug_get_last_result(me->debugger);
+    EXPECT(zt_watch_get_info(me->profiler).hangs == 0);
+}
+
 static void *call_everything(void *argument) {
     caller *me = (caller *)argument;
     for (int turn = 0; turn < TURNS; turn++) {
         call_regions(me, turn);
-        switch ((turn + me->number) % 5) {
+        switch ((turn + me->number) % 6) {
         case 0:
             call_results(me);
             break;
@@ -210,6 +241,9 @@ static void *call_everything(void *argument) {
             break;
         case 3:
             call_streams(me);
+            break;
+        case 4:
+            call_debugger(me);
             break;
         default:
             call_tracer(me);
@@ -266,11 +300,15 @@ static void call_from_all_threads(world *w, int with_thread) {
     zt_profiler *profiler = open_with_everything(w, with_thread);
     zt_profiler *sum = open_groups(w, "ComputeBasic");
     zt_stream *stream = open_stream(w, profiler);
+    zt_debugger *debugger = NULL;
+    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+    ok(zt_debug_open(w->device, 0, NULL, &debugger));
     memset(callers, 0, sizeof callers);
     for (int i = 0; i < THREADS; i++) {
         callers[i].profiler = profiler;
         callers[i].sum = sum;
         callers[i].stream = stream;
+        callers[i].debugger = debugger;
         create_caller(&callers[i], w, i);
     }
     for (int i = 0; i < THREADS; i++)
@@ -281,6 +319,7 @@ static void call_from_all_threads(world *w, int with_thread) {
         regions += callers[i].regions;
         failed += callers[i].failed;
     }
+    ok(zt_debug_close(debugger));
     collect_all(profiler);
     zt_stream_close(stream, NULL, NULL);
     zt_counts counts = zt_get_counts(profiler);

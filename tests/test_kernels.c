@@ -758,7 +758,7 @@ static void test_occupancy(void **state) {
         {16, 128, 0, 2, 0, 16, 2000, 16, 0.25,
          "A subslice has barriers for 16 work-groups of 16, which leave 75% of its threads empty"},
         {16, 128, 0, 0, 0, 8, 2000, 64, 1,
-         "Work-groups of 8 leave 50% of the lanes of their threads empty: use a multiple of 16."},
+         "Work-groups of 8 leave 50% of the SIMD lanes of their threads empty: use a multiple of 16."},
         {16, 128, 0, 0, 0, 528, 200, 1, 33 / 64.0,
          "Work-groups of 528 leave 48% of the threads of a subslice empty: use a size of which more fit."},
         {16, 128, 0, 0, 0, 256, 20, 4, 1,

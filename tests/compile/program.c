@@ -340,6 +340,46 @@ static void the_tracer_accepts_no_profiler(zt_profiler *profiler) {
 #endif
 }
 
+static void a_debugger_may_be_null(void) {
+#ifdef ZETOOLS_DEBUG
+    const zt_debug_thread all = {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL};
+    zt_debug_config config = zt_debug_config_default();
+    zt_debugger *debugger = NULL;
+    zt_debug_stops stops;
+    zt_debug_register found;
+    zt_debug_place place;
+    zt_debug_fn function = NULL;
+    uint64_t address = 1;
+    uint32_t count = 1, word = 1;
+    zt_watch_config watch = zt_watch_config_default();
+    config.no_lines = 1;
+    watch.no_helper = 1;
+    (void)zt_debug_open(NULL, 0, &config, &debugger);
+    EXPECT(debugger == NULL);
+    EXPECT(zt_debug_wait(debugger, 0, function, NULL) == 0);
+    EXPECT(zt_debug_acknowledge(debugger) == 0);
+    EXPECT(zt_debug_stop(debugger, all, 0, &stops) == 0 && stops.stopped == 0);
+    EXPECT(zt_debug_resume(debugger, all) == 0);
+    EXPECT(zt_debug_threads(debugger, NULL, &count) == 0 && count == 0);
+    EXPECT(zt_debug_read(debugger, all, ZT_DEBUG_MEMORY, 0, &word, sizeof word) == 0);
+    EXPECT(zt_debug_write(debugger, all, ZT_DEBUG_SLM, 0, &word, sizeof word) == 0);
+    EXPECT(zt_debug_get_register_set_count(debugger) == 0);
+    EXPECT(zt_debug_get_register_set(debugger, 0) == NULL);
+    EXPECT(zt_debug_find_register(debugger, "cr0", &found) == 0 && found.set != NULL);
+    EXPECT(zt_debug_read_registers(debugger, all, "CR", 0, 1, &word, sizeof word) == 0);
+    EXPECT(zt_debug_write_registers(debugger, all, "CR", 0, 1, &word, sizeof word) == 0);
+    EXPECT(zt_debug_get_address(debugger, all, &address) == 0 && address == 0);
+    EXPECT(zt_debug_where(debugger, 0, &place) == 0 && place.kernel != NULL && place.kernel[0] == 0);
+    EXPECT(zt_debug_event_name(ZT_DEBUG_DETACHED) != NULL);
+    EXPECT(zt_debug_get_last_error(debugger) != NULL);
+    (void)zt_debug_get_last_result(debugger);
+    EXPECT(zt_debug_close(debugger) == 0);
+    EXPECT(zt_watch(NULL, &watch) == 0);
+    EXPECT(zt_watch_stop(NULL) == 0);
+    EXPECT(!zt_watch_get_info(NULL).is_watching);
+#endif
+}
+
 int main(void) {
     zt_profiler *profiler = NULL;
     open_fails_on_no_device(&profiler);
@@ -352,6 +392,7 @@ int main(void) {
     timelines_accept_no_profiler(profiler);
     everything_accepts_no_profiler(profiler);
     the_tracer_accepts_no_profiler(profiler);
+    a_debugger_may_be_null();
     the_rest_has_no_profiler();
     return failures != 0;
 }

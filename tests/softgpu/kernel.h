@@ -138,14 +138,18 @@ static inline void sg_next_item(sg_item *item, const softgpu_group *group) {
 #endif
 SG_ZE_INFO("---\\nversion: '1.34'\\nkernels:\\n");
 
+/* As in the binaries of Intel's compiler, a kernel has a section of its own, with its name. */
+#define SG_TEXT_SECTION(kernel) __attribute__((section(".text." #kernel)))
+
 /* The kernel's body as a function of one work-group; a function that takes its arguments from an array; and
  * the description of both, in the section from which softgpu_kernels() has them all. */
 #define KERNEL(kernel, ...)                                                                                  \
     SG_ZE_INFO("  - name: " #kernel                                                                          \
                "\\n    execution_env:\\n      barrier_count: 0\\n      grf_count: " SG_TEXT(                 \
                    SOFTGPU_REGISTERS) "\\n      simd_size: 1\\n");                                           \
+    SG_TEXT_SECTION(kernel)                                                                                  \
     static void sg_body_##kernel(softgpu_group *sg_group, SG_EACH(SG_PARAMETER, SG_COMMA, __VA_ARGS__));     \
-    static void sg_run_##kernel(softgpu_group *sg_group, void *const *sg_values) {                           \
+    SG_TEXT_SECTION(kernel) static void sg_run_##kernel(softgpu_group *sg_group, void *const *sg_values) {   \
         SG_EACH(SG_DECLARE, SG_NOTHING, __VA_ARGS__)                                                         \
         sg_body_##kernel(sg_group, SG_EACH(SG_NAME, SG_COMMA, __VA_ARGS__));                                 \
     }                                                                                                        \

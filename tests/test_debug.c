@@ -1,0 +1,1223 @@
+/* zt_debug_...: a device's threads are stopped and examined. */
+#define _GNU_SOURCE
+#include "endless.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const zt_debug_thread all_threads = {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL};
+static const zt_debug_thread first_thread = {0, 0, 0, 0};
+
+/* ==== attaching =========================================================================================== */
+
+static zt_debug_config debug_config(world *w) {
+    zt_debug_config config = zt_debug_config_default();
+    zt_config messages = config_of(w);
+    config.log = messages.log;
+    config.log_user = messages.log_user;
+    return config;
+}
+
+static ze_result_t try_open(world *w, uint32_t pid, zt_debugger **debugger) {
+    zt_debug_config config = debug_config(w);
+    return zt_debug_open(w->device, pid, &config, debugger);
+}
+
+static zt_debugger *open_on_process(world *w, uint32_t pid) {
+    zt_debugger *debugger = NULL;
+    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+    ok(try_open(w, pid, &debugger));
+    assert_non_null(debugger);
+    return debugger;
+}
+
+static zt_debugger *open_debugger(world *w) {
+    return open_on_process(w, 0);
+}
+
+static void refuses(world *w, uint32_t pid, ze_result_t expected, const char *message) {
+    zt_debugger *debugger = (zt_debugger *)(void *)w;
+    assert_result(try_open(w, pid, &debugger), expected);
+    assert_null(debugger);
+    assert_contains(zt_debug_get_last_error(NULL), message);
+    assert_result(zt_debug_get_last_result(NULL), expected);
+}
+
+static void test_why_it_cannot_attach(void **state) {
+    world *w = *state;
+    zt_debugger *debugger;
+    refuses(w, 0, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
+            "zetDebugAttach failed: ZE_RESULT_ERROR_UNSUPPORTED_FEATURE");
+    refuses(w, 0, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, "ZET_ENABLE_PROGRAM_DEBUGGING=1");
+    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+    gpu.behave(SOFTGPU_DEBUG_UNSUPPORTED, 1);
+    refuses(w, 0, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "cannot be debugged");
+    gpu.behave(SOFTGPU_DEBUG_UNSUPPORTED, 0);
+    gpu.behave(SOFTGPU_DEBUG_NO_PERMISSION, 1);
+    refuses(w, 0, ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS, "has no permission");
+    gpu.behave(SOFTGPU_DEBUG_NO_PERMISSION, 0);
+    gpu.behave(SOFTGPU_DEBUG_NOT_ITSELF, 1);
+    refuses(w, 0, ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS, "debug it from another");
+    gpu.behave(SOFTGPU_DEBUG_NOT_ITSELF, 0);
+    refuses(w, INT32_MAX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "There is no process 2147483647");
+    refuses(w, UINT32_MAX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "There is no process 4294967295");
+    debugger = open_debugger(w);
+    refuses(w, (uint32_t)getpid(), ZE_RESULT_ERROR_NOT_AVAILABLE, "Another debugger is attached");
+    ok(zt_debug_close(debugger));
+}
+
+/* As Linux does it, for the whole system. */
+static void test_the_system_has_switched_it_off(void **state) {
+    world *w = *state;
+    assume_debug_switch("0\n");
+    refuses(w, 0, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
+            "write 1 to /sys/class/drm/card0/prelim_enable_eu_debug");
+    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+    gpu.behave(SOFTGPU_DEBUG_UNSUPPORTED, 1);
+    refuses(w, 0, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, "/sys/class/drm/card0/prelim_enable_eu_debug");
+    assume_debug_switch("1\n");
+    refuses(w, 0, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "cannot be debugged");
+}
+
+static void test_a_sub_device_has_no_code_of_its_own(void **state) {
+    world *w = *state;
+    uint32_t count = 2;
+    ze_device_handle_t tiles[2];
+    zt_debugger *debugger;
+    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+    gpu.set_devices(1, 2);
+    ok(zeDeviceGetSubDevices(w->device, &count, tiles));
+    assert_result(zt_debug_open(tiles[0], 0, NULL, &debugger), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    assert_contains(zt_debug_get_last_error(NULL), "Pass the root device");
+}
+
+static void test_attached_a_thousand_times(void **state) {
+    world *w = *state;
+    heap_use before = library_memory();
+    for (int i = 0; i < OFTEN(1000); i++) {
+        ok(zt_debug_close(open_debugger(w)));
+        assert_int_equal(library_memory().bytes, before.bytes);
+    }
+    launch(w, w->immediate);
+    finish_immediate(w, w->immediate);
+}
+
+/* ==== events ============================================================================================== */
+
+enum { MOST_EVENTS = 32 };
+
+/* Those that a function was called with, and what it does besides. */
+typedef struct heard_events {
+    int count, stop_at, acknowledges;
+    zt_debug_event events[MOST_EVENTS];
+    ze_result_t inside[3]; /* of what a function must not call */
+    int calls_inside;
+} heard_events;
+
+static int hear(zt_debugger *debugger, const zt_debug_event *event, void *user) {
+    heard_events *of = user;
+    assert_in_range(of->count, 0, MOST_EVENTS - 1);
+    of->events[of->count++] = *event;
+    if (of->acknowledges) {
+        ok(zt_debug_acknowledge(debugger));
+        ok(zt_debug_acknowledge(debugger));
+    }
+    if (of->calls_inside) {
+        of->inside[0] = zt_debug_wait(debugger, 0, NULL, NULL);
+        of->inside[1] = zt_debug_close(debugger);
+        of->inside[2] = zt_debug_resume(debugger, all_threads); /* this one it may */
+    }
+    return of->stop_at == of->count;
+}
+
+/* The next one, which is of this type. */
+static zt_debug_event next_event(zt_debugger *debugger, zt_debug_event_type type) {
+    heard_events of = {.stop_at = 1};
+    ok(zt_debug_wait(debugger, A_WHILE, hear, &of));
+    assert_int_equal(of.count, 1);
+    assert_string_equal(zt_debug_event_name(of.events[0].type), zt_debug_event_name(type));
+    return of.events[0];
+}
+
+static void no_event(zt_debugger *debugger) {
+    heard_events of = {.count = 0};
+    assert_result(zt_debug_wait(debugger, 0, hear, &of), ZE_RESULT_NOT_READY);
+    assert_int_equal(of.count, 0);
+}
+
+static void skip_events(zt_debugger *debugger) {
+    while (zt_debug_wait(debugger, 0, NULL, NULL) == ZE_RESULT_SUCCESS) {
+    }
+}
+
+static void test_events_of_what_is_there(void **state) {
+    world *w = *state;
+    zt_debugger *debugger = open_debugger(w);
+    heard_events of = {.calls_inside = 1};
+    ok(zt_debug_wait(debugger, A_WHILE, hear, &of));
+    assert_int_equal(of.count, 2);
+    assert_int_equal(of.events[0].type, ZT_DEBUG_PROCESS_ENTRY);
+    assert_int_equal(of.events[1].type, ZT_DEBUG_MODULE_LOAD);
+    assert_false(of.events[1].is_held);
+    assert_true(of.events[1].begin < of.events[1].end);
+    assert_true(of.events[1].load != 0);
+    assert_result(of.inside[0], ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    assert_result(of.inside[1], ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    ok(of.inside[2]);
+    no_event(debugger);
+    assert_result(zt_debug_acknowledge(debugger), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    ok(zt_debug_close(debugger));
+}
+
+static void test_queues_enter_and_exit(void **state) {
+    world *w = *state;
+    uint32_t count = 2;
+    ze_device_handle_t devices[2];
+    ze_command_list_handle_t list;
+    ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC};
+    zt_debugger *debugger;
+    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+    gpu.set_devices(2, 0);
+    ok(zeDeviceGet(w->driver, &count, devices));
+    ok(zt_debug_open(devices[1], 0, NULL, &debugger));
+    no_event(debugger);
+    ok(zeCommandListCreateImmediate(w->context, devices[1], &desc, &list));
+    next_event(debugger, ZT_DEBUG_PROCESS_ENTRY);
+    ok(zeCommandListDestroy(list));
+    next_event(debugger, ZT_DEBUG_PROCESS_EXIT);
+    ok(zt_debug_close(debugger));
+}
+
+/* A kernel whose module is loaded after the debugger has attached. */
+static void assert_held(world *w, const work *of) {
+    for (int i = 0; i < 3; i++) {
+        launch(w, w->immediate);
+        finish_immediate(w, w->immediate);
+        assert_int_equal(count_of(of), 0);
+    }
+}
+
+static void test_a_module_waits_to_be_acknowledged(void **state) {
+    world *w = *state;
+    for (int way = 0; way < 4; way++) { /* no function; one; one that acknowledges; closing */
+        heard_events heard = {.stop_at = 1, .acknowledges = way == 2};
+        zt_debugger *debugger = open_debugger(w);
+        skip_events(debugger);
+        work of = begin_on(w, w->device, "count");
+        assert_held(w, &of);
+        if (way < 3) {
+            ok(zt_debug_wait(debugger, A_WHILE, way ? hear : NULL, &heard));
+            assert_counts_on(&of);
+        }
+        if (way == 1) {
+            assert_int_equal(heard.events[0].type, ZT_DEBUG_MODULE_LOAD);
+            assert_true(heard.events[0].is_held);
+        }
+        if (way == 3)
+            ok(zt_debug_close(debugger));
+        finish_work(w, &of);
+        if (way < 3) {
+            next_event(debugger, ZT_DEBUG_MODULE_UNLOAD);
+            ok(zt_debug_close(debugger));
+        }
+    }
+}
+
+/* Others than zt_debug_wait read events, and do not acknowledge them. */
+static void test_events_keep_their_order(void **state) {
+    world *w = *state;
+    zt_debugger *debugger = open_debugger(w);
+    zt_debug_stops stops;
+    skip_events(debugger);
+    work of = begin_on(w, w->device, "count");
+    ok(zt_debug_stop(debugger, all_threads, A_WHILE, &stops)); /* there is nothing to stop: it is held */
+    assert_int_equal(stops.stopped, 0);
+    assert_true(stops.unavailable > 0);
+    assert_held(w, &of);
+    next_event(debugger, ZT_DEBUG_MODULE_LOAD);
+    zt_debug_event none = next_event(debugger, ZT_DEBUG_THREADS_UNAVAILABLE);
+    assert_memory_equal(&none.threads, &all_threads, sizeof all_threads);
+    await((const int *)&of.words[COUNT]);
+    finish_work(w, &of);
+    ok(zt_debug_close(debugger));
+}
+
+static void test_the_debugger_is_detached(void **state) {
+    world *w = *state;
+    work of = begin_counting(w);
+    zt_debugger *debugger = open_debugger(w);
+    uint32_t count = 0, word;
+    uint64_t address;
+    zt_debug_place place;
+    ok(zt_debug_stop(debugger, all_threads, A_WHILE, NULL));
+    ok(zt_debug_get_address(debugger, first_thread, &address));
+    skip_events(debugger);
+    gpu.detach_debuggers(ZET_DEBUG_DETACH_REASON_HOST_EXIT);
+    assert_counts_on(&of);
+    assert_result(zt_debug_resume(debugger, all_threads), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    assert_contains(zt_debug_get_last_error(debugger), "the session is over");
+    assert_int_equal(next_event(debugger, ZT_DEBUG_DETACHED).reason, ZET_DEBUG_DETACH_REASON_HOST_EXIT);
+    assert_result(zt_debug_wait(debugger, UINT64_MAX, NULL, NULL), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    assert_result(zt_debug_stop(debugger, all_threads, A_WHILE, NULL), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    assert_result(zt_debug_threads(debugger, NULL, &count), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    assert_result(zt_debug_read(debugger, all_threads, ZT_DEBUG_MEMORY, (uintptr_t)of.words, &word, 4),
+                  ZE_RESULT_ERROR_NOT_AVAILABLE);
+    assert_result(zt_debug_get_address(debugger, first_thread, &address), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    assert_int_equal(address, 0);
+    assert_result(zt_debug_where(debugger, 64, &place), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    ok(zt_debug_close(debugger));
+    ok(zt_debug_close(open_debugger(w)));
+    finish_work(w, &of);
+}
+
+static void test_a_lost_device(void **state) {
+    world *w = *state;
+    zt_debugger *debugger = open_debugger(w);
+    skip_events(debugger);
+    gpu.lose_device();
+    assert_result(zt_debug_wait(debugger, UINT64_MAX, NULL, NULL), ZE_RESULT_ERROR_DEVICE_LOST);
+    assert_contains(zt_debug_get_last_error(debugger), "attach again when the device is back");
+    ok(zt_debug_close(debugger));
+    gpu.restore_device();
+}
+
+/* ==== threads ============================================================================================= */
+
+static uint32_t count_stopped(zt_debugger *debugger) {
+    uint32_t count = 0;
+    ok(zt_debug_threads(debugger, NULL, &count));
+    return count;
+}
+
+static void stop_one(zt_debugger *debugger, zt_debug_thread threads) {
+    zt_debug_stops stops;
+    ok(zt_debug_stop(debugger, threads, A_WHILE, &stops));
+    assert_int_equal(stops.stopped, 1);
+}
+
+static void test_threads_stop_and_go_on(void **state) {
+    world *w = *state;
+    const zt_debug_thread patterns[] = {first_thread,
+                                        all_threads,
+                                        {0, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL},
+                                        {ZT_DEBUG_ALL, 0, ZT_DEBUG_ALL, 0}};
+    work of = begin_counting(w);
+    zt_debugger *debugger = open_debugger(w);
+    skip_events(debugger);
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+        zt_debug_thread threads[4];
+        uint32_t count = 4;
+        stop_one(debugger, patterns[i]);
+        assert_stands_still(&of);
+        zt_debug_event event = next_event(debugger, ZT_DEBUG_THREADS_STOPPED);
+        assert_memory_equal(&event.threads, &patterns[i], sizeof event.threads);
+        stop_one(debugger, patterns[i]);
+        ok(zt_debug_threads(debugger, threads, &count));
+        assert_int_equal(count, 1);
+        assert_memory_equal(&threads[0], &first_thread, sizeof first_thread);
+        ok(zt_debug_resume(debugger, patterns[i]));
+        assert_counts_on(&of);
+        ok(zt_debug_resume(debugger, patterns[i]));
+        assert_int_equal(count_stopped(debugger), 0);
+        skip_events(debugger);
+    }
+    finish_work(w, &of);
+    ok(zt_debug_close(debugger));
+}
+
+static void test_two_threads_of_the_device(void **state) {
+    world *w = *state;
+    const zt_debug_thread second_thread = {0, 0, 1, 0};
+    zt_debug_thread threads[1];
+    zt_debug_stops stops;
+    uint32_t count = 1;
+    gpu.behave(SOFTGPU_CONCURRENT_ENGINES, 1);
+    work first = begin_counting(w), second = begin_counting(w);
+    zt_debugger *debugger = open_debugger(w);
+    stop_one(debugger, second_thread);
+    ok(zt_debug_stop(debugger, all_threads, A_WHILE, &stops));
+    assert_int_equal(stops.stopped, 2);
+    ok(zt_debug_threads(debugger, threads, &count)); /* there is room for one of them */
+    assert_int_equal(count, 2);
+    assert_memory_equal(&threads[0], &first_thread, sizeof first_thread);
+    ok(zt_debug_resume(debugger, first_thread));
+    assert_int_equal(count_stopped(debugger), 1);
+    ok(zt_debug_close(debugger));
+    assert_counts_on(&first);
+    assert_counts_on(&second);
+    finish_work(w, &first);
+    finish_work(w, &second);
+}
+
+static void test_threads_that_cannot_be_stopped(void **state) {
+    world *w = *state;
+    const zt_debug_thread beyond = {1000, 0, 0, 0};
+    ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
+    zt_debug_stops stops;
+    ok(zeDeviceGetProperties(w->device, &properties));
+    const uint32_t all = properties.numSlices * properties.numSubslicesPerSlice *
+                         properties.numEUsPerSubslice * properties.numThreadsPerEU;
+    work of = begin_on(w, w->device, "count"); /* while nobody can attach */
+    await((const int *)&of.words[COUNT]);
+    zt_debugger *debugger = open_debugger(w);
+    ok(zt_debug_stop(debugger, all_threads, A_WHILE, &stops));
+    assert_int_equal(stops.stopped, 0);
+    assert_int_equal(stops.unavailable, all);
+    ok(zt_debug_stop(debugger, first_thread, A_WHILE, &stops));
+    assert_int_equal(stops.unavailable, 1);
+    ok(zt_debug_stop(debugger, beyond, A_WHILE, &stops));
+    assert_int_equal(stops.stopped + stops.unavailable, 0);
+    assert_counts_on(&of);
+    ok(zt_debug_close(debugger));
+    finish_work(w, &of);
+}
+
+/* The device stops, and does not say so. Nothing stays stopped. */
+static void test_no_answer(void **state) {
+    world *w = *state;
+    work of = begin_counting(w);
+    zt_debugger *debugger = open_debugger(w);
+    skip_events(debugger);
+    gpu.behave(SOFTGPU_DEBUG_EVENTS_LOST, 1);
+    assert_result(zt_debug_stop(debugger, all_threads, 1000000, NULL), ZE_RESULT_NOT_READY);
+    assert_contains(zt_debug_get_last_error(debugger), "has not answered zetDebugInterrupt in time");
+    assert_true(heard(w, "[NO_ANSWER]"));
+    ok(zt_debug_close(debugger));
+    gpu.behave(SOFTGPU_DEBUG_EVENTS_LOST, 0);
+    assert_counts_on(&of);
+    finish_work(w, &of);
+}
+
+static int await_answer(zt_debugger *debugger, const zt_debug_event *event, void *user) {
+    (void)debugger;
+    *(int *)user |= event->type == ZT_DEBUG_THREADS_STOPPED || event->type == ZT_DEBUG_THREADS_UNAVAILABLE;
+    return 0;
+}
+
+/* What has stopped after the time was up goes on as soon as that is known. */
+static void test_a_late_answer(void **state) {
+    world *w = *state;
+    work of = begin_counting(w);
+    zt_debugger *debugger = open_debugger(w);
+    for (int i = 0; i < 20; i++) {
+        ze_result_t result = zt_debug_stop(debugger, all_threads, 0, NULL);
+        int is_answered = 0;
+        while (!is_answered)
+            ok(zt_debug_wait(debugger, A_WHILE, await_answer, &is_answered));
+        if (result == ZE_RESULT_SUCCESS) /* the device was faster */
+            ok(zt_debug_resume(debugger, all_threads));
+        else
+            assert_result(result, ZE_RESULT_NOT_READY);
+        assert_counts_on(&of);
+    }
+    ok(zt_debug_close(debugger));
+    finish_work(w, &of);
+}
+
+/* A stop whose answer was lost does not keep the next one from asking again. */
+static void test_stopped_again_after_a_lost_answer(void **state) {
+    world *w = *state;
+    work of = begin_counting(w);
+    zt_debugger *debugger = open_debugger(w);
+    skip_events(debugger);
+    gpu.behave(SOFTGPU_DEBUG_EVENTS_LOST, 1);
+    assert_result(zt_debug_stop(debugger, all_threads, 0, NULL), ZE_RESULT_NOT_READY);
+    while (count_stopped(debugger) == 0)
+        nap();
+    gpu.behave(SOFTGPU_DEBUG_EVENTS_LOST, 0);
+    ok(zt_debug_resume(debugger, all_threads));
+    stop_one(debugger, all_threads);
+    ok(zt_debug_resume(debugger, all_threads));
+    assert_counts_on(&of);
+    ok(zt_debug_close(debugger));
+    finish_work(w, &of);
+}
+
+static void test_too_many_stops_at_once(void **state) {
+    world *w = *state;
+    work of = begin_counting(w);
+    zt_debugger *debugger = open_debugger(w);
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    gpu.behave(SOFTGPU_DEBUG_EVENTS_LOST, 1);
+    for (uint32_t i = 0; i < 17; i++) {
+        zt_debug_thread one = {0, 0, i % 8, i / 8};
+        result = zt_debug_stop(debugger, one, 0, NULL);
+    }
+    assert_result(result, ZE_RESULT_ERROR_NOT_AVAILABLE);
+    ok(zt_debug_close(debugger));
+    gpu.behave(SOFTGPU_DEBUG_EVENTS_LOST, 0);
+    assert_counts_on(&of);
+    finish_work(w, &of);
+}
+
+static void test_where_a_thread_is(void **state) {
+    world *w = *state;
+    work of = begin_counting(w);
+    zt_debugger *debugger = open_debugger(w);
+    uint64_t address;
+    zt_debug_place place;
+    assert_result(zt_debug_get_address(debugger, first_thread, &address), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    assert_contains(zt_debug_get_last_error(debugger), "The thread is not stopped");
+    stop_one(debugger, all_threads);
+    ok(zt_debug_get_address(debugger, first_thread, &address));
+    ok(zt_debug_where(debugger, address, &place));
+    assert_string_equal(place.kernel, "count");
+    assert_in_range(place.offset, 0, place.size - 1);
+    assert_false(place.is_unloaded);
+    const uint64_t begin = address - place.offset;
+    ok(zt_debug_where(debugger, begin + place.size - 1, &place));
+    assert_string_equal(place.kernel, "count");
+    assert_int_equal(place.offset, place.size - 1);
+    assert_contains(place.file, "endless.cl");
+    assert_in_range(place.line, 5, 9); /* of the source of "count" */
+    zt_debug_place again;
+    char *path = strdup(getenv("PATH"));
+    setenv("PATH", "/nonexistent", 1); /* what was looked up is known */
+    ok(zt_debug_where(debugger, begin + place.size - 1, &again));
+    assert_ptr_equal(again.kernel, place.kernel);
+    assert_ptr_equal(again.file, place.file);
+    assert_int_equal(again.line, place.line);
+    ok(zt_debug_where(debugger, begin, &again)); /* and the rest has no line */
+    assert_string_equal(again.kernel, "count");
+    assert_string_equal(again.file, "");
+    assert_int_equal(again.line, 0);
+    setenv("PATH", path, 1);
+    free(path);
+    assert_result(zt_debug_where(debugger, 64, &place), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    assert_string_equal(place.kernel, "");
+    ok(zt_debug_close(debugger));
+    assert_counts_on(&of);
+    finish_work(w, &of);
+}
+
+static void test_no_program_for_lines(void **state) {
+    world *w = *state;
+    zt_debug_config config = debug_config(w);
+    work of = begin_counting(w);
+    zt_debugger *debugger;
+    uint64_t address;
+    zt_debug_place place;
+    config.no_lines = 1;
+    ok(zt_debug_open(w->device, 0, &config, &debugger));
+    stop_one(debugger, all_threads);
+    ok(zt_debug_get_address(debugger, first_thread, &address));
+    ok(zt_debug_where(debugger, address, &place));
+    assert_string_equal(place.kernel, "count");
+    assert_string_equal(place.file, "");
+    ok(zt_debug_close(debugger));
+    finish_work(w, &of);
+}
+
+static void test_a_module_goes_while_its_kernel_is_stopped(void **state) {
+    world *w = *state;
+    work of = begin_counting(w);
+    zt_debugger *debugger = open_debugger(w);
+    uint64_t address;
+    zt_debug_place place;
+    stop_one(debugger, all_threads);
+    ok(zeKernelDestroy(of.kernel));
+    ok(zeModuleDestroy(of.module));
+    ok(zt_debug_get_address(debugger, first_thread, &address));
+    ok(zt_debug_where(debugger, address, &place));
+    assert_string_equal(place.kernel, "count");
+    assert_true(place.is_unloaded);
+    ok(zt_debug_resume(debugger, all_threads));
+    assert_counts_on(&of);
+    ok(zt_debug_close(debugger));
+    of.words[STOP] = 1;
+    finish_immediate(w, of.list);
+    ok(zeMemFree(w->context, of.words));
+    ok(zeCommandListDestroy(of.list));
+}
+
+/* Modules come and go, and the memory for them does not grow. */
+static void test_modules_are_kept_up_to_a_limit(void **state) {
+    world *w = *state;
+    zt_debug_config config = debug_config(w);
+    zt_debugger *debugger;
+    heap_use before, after;
+    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+    ok(zt_debug_open(w->device, 0, &config, &debugger));
+    for (int i = 0; i < 100; i++) {
+        ok(zeModuleDestroy(load_module(w, "build/kernels/endless.so", "")));
+        skip_events(debugger);
+        if (i == 20)
+            before = library_memory();
+    }
+    after = library_memory();
+    assert_in_range(after.bytes, 0, (uint64_t)before.bytes + 100000);
+    ok(zt_debug_close(debugger));
+    config.module_limit = 1000; /* less than any of them takes */
+    ok(zt_debug_open(w->device, 0, &config, &debugger));
+    skip_events(debugger);
+    assert_true(heard(w, "[MODULE_NOT_READ]"));
+    ok(zt_debug_close(debugger));
+}
+
+/* ==== page faults ========================================================================================= */
+
+static void test_a_page_fault(void **state) {
+    world *w = *state;
+    const size_t size = (size_t)getpagesize();
+    uint8_t *page = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint64_t address;
+    zt_debug_place place;
+    assert_true(page != MAP_FAILED);
+    zt_debugger *debugger = open_debugger(w);
+    skip_events(debugger);
+    work of = begin_reading_from(w, page + 8);
+    next_event(debugger, ZT_DEBUG_MODULE_LOAD);
+    zt_debug_event fault = next_event(debugger, ZT_DEBUG_PAGE_FAULT);
+    assert_int_equal(fault.address, (uintptr_t)page);
+    assert_int_equal(fault.mask, ~(uint64_t)(size - 1));
+    assert_int_equal(fault.reason, ZET_DEBUG_PAGE_FAULT_REASON_PERMISSION_ERROR);
+    zt_debug_event stopped = next_event(debugger, ZT_DEBUG_THREADS_STOPPED);
+    ok(zt_debug_get_address(debugger, stopped.threads, &address));
+    ok(zt_debug_where(debugger, address, &place));
+    assert_string_equal(place.kernel, "read_from");
+    assert_int_equal(mprotect(page, size, PROT_READ | PROT_WRITE), 0);
+    page[8] = 42;
+    ok(zt_debug_resume(debugger, stopped.threads));
+    finish_immediate(w, of.list);
+    assert_int_equal(of.words[RESULT], 42);
+    finish_work(w, &of);
+    ok(zt_debug_close(debugger));
+    munmap(page, size);
+}
+
+/* ==== memory and registers ================================================================================ */
+
+static void test_a_counter_in_memory_ends_its_kernel(void **state) {
+    world *w = *state;
+    work of = begin_counting(w);
+    zt_debugger *debugger = open_debugger(w);
+    const uint64_t counter = (uintptr_t)&of.words[COUNT];
+    uint32_t count = 0, thousand = 1000, one = 1;
+    ok(zt_debug_read(debugger, all_threads, ZT_DEBUG_MEMORY, counter, &count, sizeof count));
+    assert_result(zt_debug_read(debugger, first_thread, ZT_DEBUG_MEMORY, counter, &count, sizeof count),
+                  ZE_RESULT_ERROR_NOT_AVAILABLE);
+    stop_one(debugger, all_threads);
+    ok(zt_debug_read(debugger, first_thread, ZT_DEBUG_MEMORY, counter, &count, sizeof count));
+    assert_int_equal(count, count_of(&of));
+    ok(zt_debug_write(debugger, first_thread, ZT_DEBUG_MEMORY, counter, &thousand, sizeof thousand));
+    assert_int_equal(count_of(&of), 1000);
+    ok(zt_debug_write(debugger, first_thread, ZT_DEBUG_MEMORY, (uintptr_t)&of.words[STOP], &one, sizeof one));
+    ok(zt_debug_read(debugger, first_thread, ZT_DEBUG_MEMORY, 64, &count, 0));
+    assert_result(zt_debug_read(debugger, first_thread, ZT_DEBUG_MEMORY, 64, &count, sizeof count),
+                  ZE_RESULT_ERROR_NOT_AVAILABLE);
+    assert_contains(zt_debug_get_last_error(debugger), "zetDebugReadMemory failed");
+    assert_result(zt_debug_write(debugger, first_thread, ZT_DEBUG_MEMORY, counter, NULL, 4),
+                  ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    ok(zt_debug_resume(debugger, all_threads));
+    finish_immediate(w, of.list);
+    assert_in_range(count_of(&of), 1000, 1001);
+    finish_work(w, &of);
+    ok(zt_debug_close(debugger));
+}
+
+static void test_local_memory(void **state) {
+    world *w = *state;
+    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+    work of = begin_on(w, w->device, "in_local");
+    await((const int *)&of.words[STARTED]);
+    zt_debugger *debugger = open_debugger(w);
+    uint32_t words[8], last = 99, other = 33;
+    stop_one(debugger, all_threads);
+    ok(zt_debug_read(debugger, first_thread, ZT_DEBUG_SLM, 0, words, sizeof words));
+    assert_int_equal(words[0], 11);
+    assert_int_equal(words[5], 22);
+    ok(zt_debug_write(debugger, first_thread, ZT_DEBUG_SLM, 20, &other, sizeof other));
+    ok(zt_debug_write(debugger, first_thread, ZT_DEBUG_SLM, 0, &last, sizeof last));
+    assert_result(zt_debug_read(debugger, all_threads, ZT_DEBUG_SLM, 0, words, 4),
+                  ZE_RESULT_ERROR_NOT_AVAILABLE);
+    ok(zt_debug_close(debugger));
+    finish_immediate(w, of.list);
+    assert_int_equal(of.words[RESULT], 33);
+    finish_work(w, &of);
+}
+
+static const zt_debug_register_set *set_named(zt_debugger *debugger, const char *name) {
+    for (uint32_t i = 0; i < zt_debug_get_register_set_count(debugger); i++) {
+        const zt_debug_register_set *set = zt_debug_get_register_set(debugger, i);
+        if (strcmp(set->name, name) == 0)
+            return set;
+    }
+    fail_msg("no set %s", name);
+    return NULL;
+}
+
+/* Where a kernel counts, which only its compiler knows; a count is between these. */
+static uint32_t find_counter(zt_debugger *debugger, uint64_t *value) {
+    const zt_debug_register_set *set = set_named(debugger, "GRF");
+    uint64_t values[64];
+    uint32_t found = 0, place = 0;
+    assert_int_equal(set->bytes, sizeof *values);
+    assert_in_range(set->count, 1, 64);
+    ok(zt_debug_read_registers(debugger, first_thread, "GRF", 0, set->count, values, sizeof values));
+    for (uint32_t i = 0; i < set->count; i++)
+        if (values[i] > UINT64_C(1) << 59 && values[i] <= UINT64_C(1) << 60) {
+            place = i;
+            *value = values[i];
+            found++;
+        }
+    assert_int_equal(found, 1);
+    return place;
+}
+
+static void test_a_counter_in_a_register_ends_its_kernel(void **state) {
+    world *w = *state;
+    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+    work of = begin_on(w, w->device, "countdown");
+    await((const int *)&of.words[STARTED]);
+    zt_debugger *debugger = open_debugger(w);
+    uint64_t first, second, one = 1, end = now_ns() + A_WHILE;
+    uint32_t place;
+    stop_one(debugger, first_thread);
+    find_counter(debugger, &first);
+    do { /* again where a busy machine has not run the kernel meanwhile */
+        assert_true(now_ns() < end);
+        ok(zt_debug_resume(debugger, first_thread));
+        nap();
+        stop_one(debugger, first_thread);
+        place = find_counter(debugger, &second);
+    } while (second == first);
+    assert_true(second < first);
+    ok(zt_debug_write_registers(debugger, first_thread, "GRF", place, 1, &one, sizeof one));
+    ok(zt_debug_resume(debugger, first_thread));
+    finish_immediate(w, of.list);
+    assert_int_equal(of.words[RESULT], 7);
+    finish_work(w, &of);
+    ok(zt_debug_close(debugger));
+}
+
+static void test_registers_by_name(void **state) {
+    world *w = *state;
+    work of = begin_counting(w);
+    zt_debugger *debugger = open_debugger(w);
+    zt_debug_register found;
+    uint64_t address, bases[9];
+    uint32_t control[4];
+    stop_one(debugger, all_threads);
+    ok(zt_debug_find_register(debugger, "isabase", &found));
+    assert_string_equal(found.set, "SBA");
+    assert_int_equal(found.index, 4);
+    assert_int_equal(found.bytes, 8);
+    ok(zt_debug_read_registers(debugger, first_thread, found.set, found.index, 1, bases, sizeof bases));
+    ok(zt_debug_find_register(debugger, "cr0", &found));
+    ok(zt_debug_read_registers(debugger, first_thread, found.set, found.index, 1, control, sizeof control));
+    ok(zt_debug_get_address(debugger, first_thread, &address));
+    assert_int_equal(address, bases[0] + control[2]);
+    ok(zt_debug_find_register(debugger, "r12", &found));
+    assert_string_equal(found.set, "GRF");
+    assert_int_equal(found.index, 12);
+    ok(zt_debug_find_register(debugger, "f", &found)); /* it has one */
+    const char *wrong[] = {"r4294967308", "r", "x1", "", "r1x", "isa", "r-1", "cr1"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_result(zt_debug_find_register(debugger, wrong[i], &found), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+        assert_string_equal(found.set, "");
+    }
+    assert_null(zt_debug_get_register_set(debugger, zt_debug_get_register_set_count(debugger)));
+    ok(zt_debug_close(debugger));
+    finish_work(w, &of);
+}
+
+static void test_registers_that_are_not_there(void **state) {
+    world *w = *state;
+    work of = begin_counting(w);
+    zt_debugger *debugger = open_debugger(w);
+    const ze_result_t wrong = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    uint64_t values[64] = {0};
+    const uint32_t count = set_named(debugger, "GRF")->count;
+    assert_result(zt_debug_read_registers(debugger, first_thread, "GRF", 0, 1, values, sizeof values),
+                  ZE_RESULT_ERROR_NOT_AVAILABLE);
+    stop_one(debugger, all_threads);
+    gpu.reset_calls();
+    assert_result(zt_debug_read_registers(debugger, first_thread, "GRF", count, 1, values, sizeof values),
+                  wrong);
+    assert_result(zt_debug_read_registers(debugger, first_thread, "GRF", 1, count, values, sizeof values),
+                  wrong);
+    assert_result(
+        zt_debug_read_registers(debugger, first_thread, "GRF", 1, UINT32_MAX, values, sizeof values), wrong);
+    assert_result(zt_debug_read_registers(debugger, first_thread, "XYZ", 0, 1, values, sizeof values), wrong);
+    assert_result(zt_debug_write_registers(debugger, first_thread, "SBA", 0, 1, values, sizeof values),
+                  wrong);
+    assert_result(zt_debug_read_registers(debugger, first_thread, "GRF", 0, 2, values, 15),
+                  ZE_RESULT_ERROR_INVALID_SIZE);
+    assert_result(zt_debug_read_registers(debugger, first_thread, "GRF", 0, 1, NULL, 8),
+                  ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    assert_int_equal(calls("zetDebugReadRegisters") + calls("zetDebugWriteRegisters"), 0);
+    assert_result(zt_debug_read_registers(debugger, all_threads, "GRF", 0, 1, values, sizeof values),
+                  ZE_RESULT_ERROR_NOT_AVAILABLE);
+    ok(zt_debug_close(debugger));
+    finish_work(w, &of);
+}
+
+/* ==== other processes ===================================================================================== */
+
+static zt_debugger *stop_process(world *w, const process *target) {
+    zt_debugger *debugger = open_on_process(w, (uint32_t)target->number);
+    stop_one(debugger, all_threads);
+    skip_events(debugger);
+    return debugger;
+}
+
+static void test_another_process(void **state) {
+    world *w = *state;
+    const process *target = new_process();
+    const uint64_t words = tell(target, 'G');
+    zt_debugger *debugger = stop_process(w, target), *other;
+    uint32_t count = 0;
+    uint64_t address;
+    zt_debug_place place;
+    assert_result(try_open(w, (uint32_t)target->number, &other), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    const uint64_t stopped_at = tell(target, 'C');
+    ok(zt_debug_read(debugger, first_thread, ZT_DEBUG_MEMORY, words + COUNT * sizeof count, &count,
+                     sizeof count));
+    assert_int_equal(count, stopped_at);
+    ok(zt_debug_get_address(debugger, first_thread, &address));
+    ok(zt_debug_where(debugger, address, &place));
+    assert_string_equal(place.kernel, "count");
+    assert_int_equal(tell(target, 'C'), stopped_at);
+    ok(zt_debug_close(debugger));
+    assert_process_counts(target);
+    tell(target, 'S');
+    end_process(target, 0);
+    refuses(w, (uint32_t)target->number, ZE_RESULT_ERROR_INVALID_ARGUMENT, "There is no process");
+}
+
+static void assert_target_is_gone(zt_debugger *debugger) {
+    uint32_t count;
+    assert_int_equal(next_event(debugger, ZT_DEBUG_DETACHED).reason, ZET_DEBUG_DETACH_REASON_HOST_EXIT);
+    assert_result(zt_debug_wait(debugger, UINT64_MAX, NULL, NULL), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    assert_result(zt_debug_threads(debugger, NULL, &count), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    ok(zt_debug_close(debugger));
+}
+
+static void test_a_target_crashes(void **state) {
+    world *w = *state;
+    const process *target = new_process();
+    tell(target, 'G');
+    zt_debugger *debugger = stop_process(w, target);
+    end_process(target, SIGKILL);
+    assert_target_is_gone(debugger);
+}
+
+/* Its kernel is stopped, its module destroyed; the kernel ends when it goes on. */
+static void test_a_target_destroys_its_module_and_exits(void **state) {
+    world *w = *state;
+    const process *target = new_process();
+    const uint64_t words = tell(target, 'G');
+    const uint32_t last = 1;
+    uint64_t address;
+    zt_debug_place place;
+    zt_debugger *debugger = stop_process(w, target);
+    ok(zt_debug_get_address(debugger, first_thread, &address));
+    tell(target, 'M');
+    ok(zt_debug_write(debugger, first_thread, ZT_DEBUG_MEMORY, words + STOP * sizeof last, &last,
+                      sizeof last));
+    send_letter(target, 'X');
+    end_process(target, 0);
+    next_event(debugger, ZT_DEBUG_MODULE_UNLOAD);
+    ok(zt_debug_where(debugger, address, &place)); /* nobody needs the process for that */
+    assert_string_equal(place.kernel, "count");
+    assert_true(place.is_unloaded);
+    assert_target_is_gone(debugger);
+}
+
+/* In another process: P, and the number of a target, whose threads it stops. */
+static int serve_debugger(world *w, char letter, int from) {
+    uint32_t number;
+    zt_debugger *debugger;
+    if (letter != 'P' || read(from, &number, sizeof number) != sizeof number)
+        return 0;
+    ok(zt_debug_open(w->device, number, NULL, &debugger));
+    stop_one(debugger, all_threads);
+    return 1;
+}
+
+static void test_a_debugger_dies_and_leaves_no_thread_stopped(void **state) {
+    world *w = *state;
+    for (int way = 0; way < 2; way++) { /* it is killed; it exits without closing */
+        const process *target = new_process(), *tool = new_process();
+        const uint32_t number = (uint32_t)target->number;
+        tell(target, 'G');
+        send_letter(tool, 'P');
+        assert_int_equal(write(tool->to, &number, sizeof number), sizeof number);
+        answer_of(tool);
+        assert_int_equal(tell(target, 'C'), tell(target, 'C'));
+        if (way)
+            send_letter(tool, 'X');
+        end_process(tool, way ? 0 : SIGKILL);
+        assert_process_counts(target);
+        ok(zt_debug_close(open_on_process(w, number)));
+        end_process(target, SIGKILL);
+    }
+}
+
+static void test_a_forked_child_leaves_the_debugger_alone(void **state) {
+    world *w = *state;
+    work of = begin_counting(w);
+    zt_debugger *debugger = open_debugger(w);
+    int status;
+    stop_one(debugger, all_threads);
+    pid_t child = fork();
+    if (child == 0) {
+        int right = zt_debug_close(debugger) == ZE_RESULT_SUCCESS &&
+                    zt_debug_wait(debugger, UINT64_MAX, NULL, NULL) == ZE_RESULT_ERROR_NOT_AVAILABLE;
+        _exit(right ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_stands_still(&of);
+    ok(zt_debug_resume(debugger, all_threads));
+    assert_counts_on(&of);
+    ok(zt_debug_close(debugger));
+    finish_work(w, &of);
+}
+
+/* ==== calls that fail ===================================================================================== */
+
+static const char *const driver_calls[] = {
+    "zetDeviceGetDebugProperties",
+    "zeDeviceGetProperties",
+    "zetDebugAttach",
+    "zetDebugReadEvent",
+    "zetDebugAcknowledgeEvent",
+    "zetDebugInterrupt",
+    "zetDebugResume",
+    "zetDebugReadMemory",
+    "zetDebugWriteMemory",
+    "zetDebugReadRegisters",
+    "zetDebugWriteRegisters",
+    "zetDebugGetRegisterSetProperties",
+    "zetDebugDetach",
+};
+
+/* Does all that a debugger does, whatever fails. Counts the results that are no success. */
+static uint32_t debug_all(world *w, work *of) {
+    zt_debugger *debugger = NULL;
+    uint32_t failed = 0, count = 0, word = 0;
+    uint64_t address = 0, register_value = 0;
+    zt_debug_place place;
+    zt_debug_stops stops;
+    if (try_open(w, 0, &debugger) != ZE_RESULT_SUCCESS) {
+        assert_null(debugger);
+        return 1;
+    }
+    ze_module_handle_t module = load_module(w, "build/kernels/hot.so", "");
+    failed += zt_debug_wait(debugger, 0, NULL, NULL) != ZE_RESULT_SUCCESS;
+    failed += zt_debug_stop(debugger, all_threads, A_WHILE, &stops) != ZE_RESULT_SUCCESS;
+    failed += zt_debug_threads(debugger, NULL, &count) != ZE_RESULT_SUCCESS;
+    failed += zt_debug_get_address(debugger, first_thread, &address) != ZE_RESULT_SUCCESS;
+    failed += zt_debug_where(debugger, address, &place) != ZE_RESULT_SUCCESS;
+    failed += zt_debug_read(debugger, first_thread, ZT_DEBUG_MEMORY, (uintptr_t)&of->words[RESULT], &word,
+                            4) != ZE_RESULT_SUCCESS;
+    failed += zt_debug_write(debugger, first_thread, ZT_DEBUG_MEMORY, (uintptr_t)&of->words[RESULT], &word,
+                             4) != ZE_RESULT_SUCCESS;
+    failed += zt_debug_read_registers(debugger, first_thread, "FLAG", 0, 1, &register_value,
+                                      sizeof register_value) != ZE_RESULT_SUCCESS;
+    if (register_value)
+        failed += zt_debug_write_registers(debugger, first_thread, "FLAG", 0, 1, &register_value,
+                                           sizeof register_value) != ZE_RESULT_SUCCESS;
+    failed += zt_debug_resume(debugger, all_threads) != ZE_RESULT_SUCCESS;
+    failed += zt_debug_close(debugger) != ZE_RESULT_SUCCESS;
+    ok(zeModuleDestroy(module));
+    return failed;
+}
+
+static void test_every_call_fails_once(void **state) {
+    world *w = *state;
+    const ze_result_t results[] = {ZE_RESULT_ERROR_UNKNOWN, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                                   ZE_RESULT_ERROR_NOT_AVAILABLE};
+    work of = begin_counting(w);
+    heap_use before = library_memory();
+    assert_int_equal(debug_all(w, &of), 0);
+    for (size_t i = 0; i < sizeof driver_calls / sizeof *driver_calls; i++) {
+        gpu.reset_calls();
+        assert_int_equal(debug_all(w, &of), 0);
+        const uint64_t made = calls(driver_calls[i]);
+        assert_true(made > 0);
+        for (uint32_t nth = 1; nth <= made && nth <= 12; nth++) {
+            for (size_t r = 0; r < sizeof results / sizeof *results; r++) {
+                inject(driver_calls[i], nth, results[r]);
+                debug_all(w, &of);
+                inject(driver_calls[i], 0, ZE_RESULT_SUCCESS);
+                assert_counts_on(&of);
+                assert_int_equal(library_memory().bytes, before.bytes);
+            }
+        }
+    }
+    assert_int_equal(debug_all(w, &of), 0);
+    finish_work(w, &of);
+}
+
+/* What fails is named with its result. */
+static void test_messages_name_the_call(void **state) {
+    world *w = *state;
+    zt_debugger *debugger;
+    const char *of_opening[] = {"zetDeviceGetDebugProperties", "zeDeviceGetProperties", "zetDebugAttach",
+                                "zetDebugGetRegisterSetProperties"};
+    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+    for (size_t i = 0; i < sizeof of_opening / sizeof *of_opening; i++) {
+        inject(of_opening[i], 1, ZE_RESULT_ERROR_UNKNOWN);
+        assert_result(try_open(w, 0, &debugger), ZE_RESULT_ERROR_UNKNOWN);
+        assert_contains(zt_debug_get_last_error(NULL), of_opening[i]);
+        assert_contains(zt_debug_get_last_error(NULL), "ZE_RESULT_ERROR_UNKNOWN");
+    }
+    debugger = open_debugger(w);
+    inject("zetDebugInterrupt", 1, ZE_RESULT_ERROR_UNKNOWN);
+    assert_result(zt_debug_stop(debugger, all_threads, A_WHILE, NULL), ZE_RESULT_ERROR_UNKNOWN);
+    assert_contains(zt_debug_get_last_error(debugger), "zetDebugInterrupt failed: ZE_RESULT_ERROR_UNKNOWN");
+    assert_result(zt_debug_get_last_result(debugger), ZE_RESULT_ERROR_UNKNOWN);
+    inject("zetDebugReadEvent", 1, ZE_RESULT_ERROR_UNKNOWN);
+    assert_result(zt_debug_wait(debugger, 0, NULL, NULL), ZE_RESULT_ERROR_UNKNOWN);
+    assert_contains(zt_debug_get_last_error(debugger), "zetDebugReadEvent failed: ZE_RESULT_ERROR_UNKNOWN");
+    ok(zt_debug_close(debugger));
+}
+
+static void test_without_memory(void **state) {
+    world *w = *state;
+    zt_debug_config config = debug_config(w);
+    config.allocator = scarce_allocator();
+    work of = begin_counting(w);
+    for (int left = 0; left < 40; left++) {
+        zt_debugger *debugger = NULL;
+        zt_debug_stops stops;
+        uint64_t address = 0;
+        zt_debug_place place;
+        allocations_left = left;
+        if (zt_debug_open(w->device, 0, &config, &debugger) == ZE_RESULT_SUCCESS) {
+            zt_debug_stop(debugger, all_threads, A_WHILE, &stops);
+            zt_debug_get_address(debugger, first_thread, &address);
+            zt_debug_where(debugger, address, &place);
+            ok(zt_debug_close(debugger));
+        } else {
+            assert_null(debugger);
+            assert_true(left < 10);
+        }
+        allocations_left = -1;
+        assert_counts_on(&of);
+    }
+    finish_work(w, &of);
+}
+
+/* The driver's numbers are no lengths. */
+static void test_null_and_nonsense(void **state) {
+    world *w = *state;
+    zt_debug_config half = zt_debug_config_default();
+    zt_debugger *debugger = (zt_debugger *)(void *)w;
+    zt_debug_place place;
+    zt_debug_stops stops;
+    zt_debug_register found;
+    uint32_t count = 7;
+    half.allocator.allocate = scarce_allocator().allocate;
+    assert_result(zt_debug_open(NULL, 0, NULL, &debugger), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    assert_null(debugger);
+    assert_result(zt_debug_open(w->device, 0, NULL, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    assert_result(zt_debug_open(w->device, 0, &half, &debugger), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    ok(zt_debug_close(NULL));
+    ok(zt_debug_wait(NULL, UINT64_MAX, hear, NULL));
+    ok(zt_debug_acknowledge(NULL));
+    ok(zt_debug_stop(NULL, all_threads, UINT64_MAX, &stops));
+    ok(zt_debug_resume(NULL, all_threads));
+    ok(zt_debug_threads(NULL, NULL, &count));
+    assert_int_equal(count, 0);
+    ok(zt_debug_read(NULL, all_threads, ZT_DEBUG_MEMORY, 0, NULL, 1));
+    ok(zt_debug_write(NULL, all_threads, ZT_DEBUG_MEMORY, 0, NULL, 1));
+    assert_int_equal(zt_debug_get_register_set_count(NULL), 0);
+    assert_null(zt_debug_get_register_set(NULL, 0));
+    ok(zt_debug_find_register(NULL, "r0", &found));
+    assert_string_equal(found.set, "");
+    ok(zt_debug_where(NULL, 0, &place));
+    assert_string_equal(place.kernel, "");
+    assert_string_equal(zt_debug_event_name((zt_debug_event_type)99), "unknown");
+    debugger = open_debugger(w);
+    assert_result(zt_debug_threads(debugger, NULL, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    assert_result(zt_debug_where(debugger, 0, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    assert_result(zt_debug_get_address(debugger, first_thread, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    assert_result(zt_debug_find_register(debugger, NULL, &found), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    ok(zt_debug_close(debugger));
+}
+
+/* ==== several threads ===================================================================================== */
+
+typedef struct shared_debugger {
+    zt_debugger *debugger;
+    int is_over; /* atomic */
+    ze_result_t waited;
+} shared_debugger;
+
+static void *wait_for_events(void *argument) {
+    shared_debugger *of = argument;
+    while (!__atomic_load_n(&of->is_over, __ATOMIC_ACQUIRE)) {
+        of->waited = zt_debug_wait(of->debugger, 50000000, NULL, NULL);
+        if (of->waited != ZE_RESULT_SUCCESS && of->waited != ZE_RESULT_NOT_READY)
+            break;
+    }
+    return NULL;
+}
+
+static void *stop_and_resume(void *argument) {
+    shared_debugger *of = argument;
+    for (int i = 0; i < OFTEN(100); i++) {
+        zt_debug_stops stops;
+        ok(zt_debug_stop(of->debugger, all_threads, A_WHILE, &stops));
+        ok(zt_debug_resume(of->debugger, all_threads));
+    }
+    return NULL;
+}
+
+static void test_threads_share_a_debugger(void **state) {
+    world *w = *state;
+    enum { THREADS = 3 };
+    pthread_t waiting, others[THREADS];
+    work of = begin_counting(w);
+    shared_debugger shared = {.debugger = open_debugger(w)};
+    assert_int_equal(pthread_create(&waiting, NULL, wait_for_events, &shared), 0);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&others[i], NULL, stop_and_resume, &shared), 0);
+    for (int i = 0; i < THREADS; i++)
+        join_in_time(w, others[i]);
+    __atomic_store_n(&shared.is_over, 1, __ATOMIC_RELEASE);
+    join_in_time(w, waiting);
+    ok(zt_debug_resume(shared.debugger, all_threads));
+    assert_counts_on(&of);
+    ok(zt_debug_close(shared.debugger));
+    finish_work(w, &of);
+}
+
+static void *wait_for_ever(void *argument) {
+    shared_debugger *of = argument;
+    __atomic_store_n(&of->is_over, 1, __ATOMIC_RELEASE);
+    of->waited = zt_debug_wait(of->debugger, UINT64_MAX, NULL, NULL);
+    return NULL;
+}
+
+static void test_closing_ends_a_wait(void **state) {
+    world *w = *state;
+    pthread_t waiting;
+    shared_debugger shared = {.debugger = open_debugger(w)};
+    skip_events(shared.debugger);
+    assert_int_equal(pthread_create(&waiting, NULL, wait_for_ever, &shared), 0);
+    await(&shared.is_over);
+    for (int i = 0; i < 20; i++)
+        nap();
+    ok(zt_debug_close(shared.debugger));
+    join_in_time(w, waiting);
+    assert_result(shared.waited, ZE_RESULT_ERROR_NOT_AVAILABLE);
+}
+
+/* A thread that uses the debugger for as long as the test wants: its message is being logged. */
+typedef struct busy_debugger {
+    zt_debugger *debugger;
+    world *w;
+    pthread_t thread;
+    int is_busy, is_over; /* atomic */
+    int count;
+} busy_debugger;
+
+static void log_for_long(int result, const char *message, void *user) {
+    busy_debugger *of = user;
+    (void)result;
+    if (!strstr(message, "zetDebugReadMemory"))
+        return;
+    __atomic_store_n(&of->is_busy, 1, __ATOMIC_RELEASE);
+    await(&of->is_over);
+}
+
+static void *read_nothing(void *argument) {
+    busy_debugger *of = argument;
+    uint32_t word;
+    assert_true(zt_debug_read(of->debugger, first_thread, ZT_DEBUG_MEMORY, 64, &word, sizeof word) != 0);
+    return NULL;
+}
+
+static int begin_reading(zt_debugger *debugger, const zt_debug_event *event, void *user) {
+    busy_debugger *of = user;
+    (void)debugger;
+    assert_true(event->is_held);
+    of->count++;
+    assert_int_equal(pthread_create(&of->thread, NULL, read_nothing, of), 0);
+    await(&of->is_busy);
+    return 0;
+}
+
+/* While another thread uses the debugger for longer than config.wait_timeout_ns, an event cannot be
+   acknowledged. The next call does it, or closing. */
+static void test_an_event_is_acknowledged_later(void **state) {
+    world *w = *state;
+    for (int way = 0; way < 2; way++) {
+        busy_debugger busy = {.w = w};
+        zt_debug_config config = debug_config(w);
+        config.log = log_for_long;
+        config.log_user = &busy;
+        config.wait_timeout_ns = 1000000;
+        gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+        ok(zt_debug_open(w->device, 0, &config, &busy.debugger));
+        skip_events(busy.debugger);
+        work of = begin_on(w, w->device, "count");
+        assert_result(zt_debug_wait(busy.debugger, A_WHILE, begin_reading, &busy), ZE_RESULT_NOT_READY);
+        assert_contains(zt_debug_get_last_error(busy.debugger), "zt_debug_wait");
+        assert_int_equal(busy.count, 1);
+        assert_held(w, &of);
+        __atomic_store_n(&busy.is_over, 1, __ATOMIC_RELEASE);
+        join_in_time(w, busy.thread);
+        if (way == 0) {
+            assert_result(zt_debug_wait(busy.debugger, 0, begin_reading, &busy), ZE_RESULT_NOT_READY);
+            assert_counts_on(&of);
+        }
+        ok(zt_debug_close(busy.debugger));
+        finish_work(w, &of);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(test_why_it_cannot_attach),
+        TEST(test_the_system_has_switched_it_off),
+        TEST(test_a_sub_device_has_no_code_of_its_own),
+        TEST(test_attached_a_thousand_times),
+        TEST(test_events_of_what_is_there),
+        TEST(test_queues_enter_and_exit),
+        TEST(test_a_module_waits_to_be_acknowledged),
+        TEST(test_events_keep_their_order),
+        TEST(test_the_debugger_is_detached),
+        TEST(test_a_lost_device),
+        TEST(test_threads_stop_and_go_on),
+        TEST(test_two_threads_of_the_device),
+        TEST(test_threads_that_cannot_be_stopped),
+        TEST(test_no_answer),
+        TEST(test_a_late_answer),
+        TEST(test_stopped_again_after_a_lost_answer),
+        TEST(test_too_many_stops_at_once),
+        TEST(test_where_a_thread_is),
+        TEST(test_no_program_for_lines),
+        TEST(test_a_module_goes_while_its_kernel_is_stopped),
+        TEST(test_modules_are_kept_up_to_a_limit),
+        TEST(test_a_page_fault),
+        TEST(test_a_counter_in_memory_ends_its_kernel),
+        TEST(test_local_memory),
+        TEST(test_a_counter_in_a_register_ends_its_kernel),
+        TEST(test_registers_by_name),
+        TEST(test_registers_that_are_not_there),
+        TEST(test_another_process),
+        TEST(test_a_target_crashes),
+        TEST(test_a_target_destroys_its_module_and_exits),
+        TEST(test_a_debugger_dies_and_leaves_no_thread_stopped),
+        TEST(test_a_forked_child_leaves_the_debugger_alone),
+        TEST(test_every_call_fails_once),
+        TEST(test_messages_name_the_call),
+        TEST(test_without_memory),
+        TEST(test_null_and_nonsense),
+        TEST(test_threads_share_a_debugger),
+        TEST(test_closing_ends_a_wait),
+        TEST(test_an_event_is_acknowledged_later),
+    };
+    fork_processes(7, serve_debugger);
+    return cmocka_run_group_tests_name("debug", tests, start, NULL);
+}
