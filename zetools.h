@@ -5916,8 +5916,8 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
       "Name one of them, or repeat the work with ZT_PASSES and raise config.max_passes.")                    \
     X(TOO_MANY_PASSES, "zt_open: the metric groups need %u passes, and config.max_passes is %u. Name fewer " \
                        "groups, or raise it.")                                                               \
-    X(PASS_FAILED, "ZT_PASSES: pass %u is left out, because its metric groups cannot be used: %s. Other "    \
-                   "users of the counters: %s. Close them, then repeat.")                                    \
+    X(PASS_FAILED, "ZT_PASSES: pass %u is left out, because its metric groups cannot be used: %s failed: "   \
+                   "%s. Other users of the counters: %s. Close them, then repeat.")                          \
     X(NO_THREAD, "zt_open: config.thread is set, but no thread can be started%s. Call zt_collect() now and " \
                  "then instead.")                                                                            \
     X(NO_SLOT, "zt_begin: all %u slots are in use, %u of them bound to recorded lists. Region '%.64s' is "   \
@@ -11041,7 +11041,7 @@ ZT__PRIVATE ze_result_t zt__enter_pass(zt_profiler *profiler, uint32_t index) {
     uint64_t deadline = zt__deadline(profiler->config.wait_timeout_ns);
     uint64_t states[ZT__SLOT_STATE_COUNT];
     zt__counter_holder holder;
-    const char *call = NULL;
+    const char *call = "zetContextActivateMetricGroups";
     ze_result_t result;
     if (pass == before) {
         return ZE_RESULT_SUCCESS;
@@ -11071,7 +11071,7 @@ ZT__PRIVATE ze_result_t zt__enter_pass(zt_profiler *profiler, uint32_t index) {
         profiler->active_pass = index;
         zt__unlock(&profiler->mutex);
     } else {
-        zt__report(&profiler->diagnostics, PASS_FAILED, result, (unsigned)index, zt_result_name(result),
+        zt__report(&profiler->diagnostics, PASS_FAILED, result, (unsigned)index, call, zt_result_name(result),
                    holder.text[0] ? holder.text : "none known");
         zt__check(&profiler->diagnostics, zt__activate_groups(profiler, before, &holder),
                   "zetContextActivateMetricGroups", "Samples are lost until the next ZT_PASSES.");

@@ -22,8 +22,25 @@
 static atomic_uint_fast64_t allocation_count;
 static atomic_int_fast64_t allocated_bytes;
 
-static void *count_in(void *memory) {
+static atomic_uint_fast64_t heap_fails_in; /* calls until the fault; 0: none */
+static atomic_int heap_fails_for_ever;
+
+void fail_heap(uint64_t nth_call, int for_ever) {
+    atomic_store(&heap_fails_for_ever, for_ever);
+    atomic_store(&heap_fails_in, nth_call);
+}
+
+/* Counts a call. Returns whether it has to fail. */
+static int heap_fails(void) {
+    uint_fast64_t left = atomic_load(&heap_fails_in);
     atomic_fetch_add(&allocation_count, 1);
+    while (left && !(left == 1 && atomic_load(&heap_fails_for_ever)) &&
+           !atomic_compare_exchange_weak(&heap_fails_in, &left, left - 1)) {
+    }
+    return left == 1;
+}
+
+static void *count_in(void *memory) {
     if (memory)
         atomic_fetch_add(&allocated_bytes, (int64_t)malloc_usable_size(memory));
     return memory;
@@ -35,14 +52,16 @@ static void count_out(void *memory) {
 }
 
 static void *counted_malloc(size_t size) {
-    return count_in(malloc(size));
+    return heap_fails() ? NULL : count_in(malloc(size));
 }
 
 static __attribute__((unused)) void *counted_calloc(size_t count, size_t size) {
-    return count_in(calloc(count, size));
+    return heap_fails() ? NULL : count_in(calloc(count, size));
 }
 
 static __attribute__((unused)) void *counted_realloc(void *memory, size_t size) {
+    if (heap_fails())
+        return NULL;
     count_out(memory);
     return count_in(realloc(memory, size));
 }

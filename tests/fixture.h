@@ -77,6 +77,9 @@ void assert_close_(double got, double expected, const char *what, const char *fi
     X(reset)                                                                                                 \
     X(behave)                                                                                                \
     X(fail)                                                                                                  \
+    X(fail_any)                                                                                              \
+    X(pause_faults)                                                                                          \
+    X(failed_call)                                                                                           \
     X(calls)                                                                                                 \
     X(reset_calls)                                                                                           \
     X(lose_device)                                                                                           \
@@ -266,6 +269,9 @@ typedef struct heap_use {
 } heap_use;
 heap_use library_memory(void);
 void assert_same_memory(heap_use before);
+
+/* The n-th of these calls from now fails; `for_ever`, all after it, too. 0 takes the fault back. */
+void fail_heap(uint64_t nth_call, int for_ever);
 
 /* An allocator of the application, of which so many allocations succeed; below 0, all. A new world has -1. */
 extern int allocations_left;

@@ -106,8 +106,9 @@ fits() { # VARIANT PROGRAM
     intercept*:test_softgpu* | events*:test_softgpu*) false ;;
     # The events checker remembers every use of every event: memory grows.
     events*:test_completeness) false ;;
-    # Random sequences fail calls and leave lists to the device, which layers take for mistakes.
+    # These fail calls and leave lists to the device, which layers take for mistakes.
     validation*:test_sequences | intercept*:test_sequences | leaks*:test_sequences | events*:test_sequences) false ;;
+    validation*:test_every_call | intercept*:test_every_call | leaks*:test_every_call | events*:test_every_call) false ;;
     # The events checker is not thread-safe: with bare calls on two threads it corrupts the heap as well.
     events*) ! grep -qE 'pthread_t|thread = 1' "tests/$2".c* ;;
     *) true ;;
