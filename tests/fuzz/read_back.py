@@ -74,6 +74,7 @@ def read(path, number, is_hostile):
 
 def main(path, *options):
     numbers = sorted(int(name.split(".")[0]) for name in os.listdir(path) if name.endswith(".names"))
+    assert numbers, f"there are no reports in {path}"
     for number in numbers:
         try:
             read(path, number, "--hostile" in options)
