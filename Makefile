@@ -67,6 +67,7 @@ FUZZ_NEEDS = clang:clang libclang-rt-$(CLANG_VERSION)dev
 CLANG_VERSION = $(shell clang -dumpversion 2>/dev/null | sed 's/\..*/-/')
 MATRIX_NEEDS = gcc g++ clang g++-mingw-w64-x86-64-posix g++-mingw-w64-i686-posix
 COVERAGE_NEEDS = gcc g++ python3:python3
+ANALYSIS_NEEDS = gcc clang-tidy:clang-tidy cppcheck:cppcheck valgrind:valgrind
 LINT_NEEDS = clang-format shellcheck python3:python3
 WINDOWS_NEEDS = g++-mingw-w64-x86-64-posix clang:clang wine wine64 cmake make
 
@@ -74,7 +75,7 @@ WINDOWS_NEEDS = g++-mingw-w64-x86-64-posix clang:clang wine wine64 cmake make
 GOALS := $(subst demo,run-regions,$(or $(MAKECMDGOALS),help))
 GOAL_EXAMPLES := $(if $(filter deps examples,$(GOALS)),$(EXAMPLES),$(filter $(GOALS:run-%=%),$(EXAMPLES)))
 GOAL_NEEDS = $(sort $(BUILD_NEEDS) $(foreach example,$(GOAL_EXAMPLES),$(NEEDS_$(example))) \
-    $(if $(filter deps test test-% sequence coverage,$(GOALS)),$(TEST_NEEDS)) \
+    $(if $(filter deps test test-% sequence coverage analysis,$(GOALS)),$(TEST_NEEDS)) \
     $(if $(filter deps test test-scoped test-plugins coverage,$(GOALS)),$(CXX_NEEDS)) \
     $(if $(filter deps test,$(GOALS)),$(SANITIZER_NEEDS)) $(if $(filter deps test-page pictures,$(GOALS)),$(PAGE_NEEDS)) \
     $(if $(filter deps test test-openmetrics,$(GOALS)),$(PROMTOOL_NEEDS)) \
@@ -82,7 +83,7 @@ GOAL_NEEDS = $(sort $(BUILD_NEEDS) $(foreach example,$(GOAL_EXAMPLES),$(NEEDS_$(
     $(if $(filter deps fuzz,$(GOALS)),$(FUZZ_NEEDS) python3:python3) $(if $(filter deps lint,$(GOALS)),$(LINT_NEEDS)) \
     $(if $(filter deps test-windows,$(GOALS)),$(WINDOWS_NEEDS)))
 
-.PHONY: deps deps-build deps-cxx deps-test deps-page deps-matrix deps-fuzz deps-lint deps-windows
+.PHONY: deps deps-build deps-cxx deps-test deps-page deps-matrix deps-fuzz deps-analysis deps-lint deps-windows
 deps: deps-build ## install every package that any target needs
 deps-build:
 	tests/deps.sh $(GOAL_NEEDS)
@@ -96,6 +97,8 @@ deps-matrix: deps-test
 	tests/deps.sh $(MATRIX_NEEDS)
 deps-fuzz: deps-build
 	tests/deps.sh $(FUZZ_NEEDS)
+deps-analysis: deps-test
+	tests/deps.sh $(ANALYSIS_NEEDS)
 deps-lint:
 	tests/deps.sh $(LINT_NEEDS)
 deps-windows:
@@ -387,6 +390,13 @@ build/bench/%: bench/%.c | deps-build
 .PHONY: matrix
 matrix: | deps-matrix ## compile the header in every language, compiler and mode
 	tests/compile/matrix.sh
+
+# Test programs that run under valgrind in a minute together.
+ANALYSIS_PROGRAMS := test_statistics test_merge
+
+.PHONY: analysis
+analysis: $(ANALYSIS_PROGRAMS:%=build/tests/%) build/libze_softgpu.so build/kernels/saxpy.so | deps-analysis ## gcc's and clang's analysers, clang-tidy, cppcheck, valgrind
+	tests/analysis.sh $(ANALYSIS_PROGRAMS)
 
 .PHONY: suites
 suites: ## fetch the headers and loaders of other Debian suites

@@ -4721,13 +4721,13 @@ ZT__PRIVATE uint32_t zt__edit_distance(const char *a, const char *b) {
     enum { LONGEST = 63 };
     uint32_t row[LONGEST + 1];
     uint32_t i, j, columns = 0;
-    while (b[columns] && columns < LONGEST) {
+    while (columns < LONGEST && b[columns]) {
         columns++;
     }
     for (j = 0; j <= columns; j++) {
         row[j] = j;
     }
-    for (i = 0; a[i] && i < LONGEST; i++) {
+    for (i = 0; i < LONGEST && a[i]; i++) {
         uint32_t diagonal = row[0];
         row[0] = i + 1;
         for (j = 0; j < columns; j++) {
@@ -8618,6 +8618,9 @@ ZT__PRIVATE ze_result_t zt__fill_block(zt_profiler *profiler, const zt__pass *pa
         result = zeMemAllocHost(profiler->context, &memory,
                                 (size_t)block->count * ZT__STAMPS * sizeof *block->stamps,
                                 ZT__STAMPS * sizeof *block->stamps, (void **)&block->stamps);
+    }
+    for (i = 0; result == ZE_RESULT_SUCCESS && block->stamps && i < block->count * ZT__STAMPS; i++) {
+        block->stamps[i] = UINT64_MAX; /* not written */
     }
     memset(&event, 0, sizeof event);
     event.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
