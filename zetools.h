@@ -9318,9 +9318,12 @@ ZT__PRIVATE ze_result_t zt__query_kept_event(const zt_profiler *profiler, const 
 ZT__PRIVATE ze_result_t zt__query_slot(const zt_profiler *profiler, zt__reading *reading) {
     zt__slot *slot = reading->slot;
     zt__sample_times *times = &reading->times;
-    /* Memory that a copy has not written yet has all bits set. */
-    int is_copied =
-        slot->stamps && zt__load(&slot->stamps[0]) != UINT64_MAX && zt__load(&slot->stamps[1]) != UINT64_MAX;
+    int is_copied = slot->stamps != NULL;
+    uint32_t i;
+    /* Memory that a copy has not written yet has all bits set. It may be freed when all of it is written. */
+    for (i = 0; i < ZT__STAMPS && is_copied; i++) {
+        is_copied = zt__load(&slot->stamps[i]) != UINT64_MAX;
+    }
     switch (slot->measurement) {
     case ZT__SURROUNDING_COMMANDS:
         reading->call = "zeEventQueryStatus";
