@@ -15192,7 +15192,7 @@ typedef struct zt__file_path {
     char text[5120];
 } zt__file_path;
 
-/* Returns a path with %p and %q{NAME} replaced: by the number of the process, and by a variable of the
+/* Returns a path with %p and %q{NAME} replaced: by the process ID, and by a variable of the
    environment. */
 ZT__PRIVATE zt__file_path zt__expand_path(const char *name, size_t length) {
     const char *end = name + length;
