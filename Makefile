@@ -63,20 +63,24 @@ TEST_NEEDS = libcmocka-dev python3:python3
 PAGE_NEEDS = chromium:chromium
 SANITIZER_NEEDS = $(patsubst clang%,libclang-rt%-dev,$(filter clang%,$(CC_PACKAGE)))
 PROMTOOL_NEEDS = promtool:prometheus
+FUZZ_NEEDS = clang:clang libclang-rt-$(CLANG_VERSION)dev
+CLANG_VERSION = $(shell clang -dumpversion 2>/dev/null | sed 's/\..*/-/')
 MATRIX_NEEDS = gcc g++ clang
+COVERAGE_NEEDS = gcc g++ python3:python3
 LINT_NEEDS = clang-format shellcheck python3:python3
 
 # All that the goals need is installed in one go, before anything is built.
 GOALS := $(subst demo,run-regions,$(or $(MAKECMDGOALS),help))
 GOAL_EXAMPLES := $(if $(filter deps examples,$(GOALS)),$(EXAMPLES),$(filter $(GOALS:run-%=%),$(EXAMPLES)))
 GOAL_NEEDS = $(sort $(BUILD_NEEDS) $(foreach example,$(GOAL_EXAMPLES),$(NEEDS_$(example))) \
-    $(if $(filter deps test test-% sequence,$(GOALS)),$(TEST_NEEDS)) \
-    $(if $(filter deps test test-scoped test-plugins,$(GOALS)),$(CXX_NEEDS)) \
+    $(if $(filter deps test test-% sequence coverage,$(GOALS)),$(TEST_NEEDS)) \
+    $(if $(filter deps test test-scoped test-plugins coverage,$(GOALS)),$(CXX_NEEDS)) \
     $(if $(filter deps test,$(GOALS)),$(SANITIZER_NEEDS)) $(if $(filter deps test-page pictures,$(GOALS)),$(PAGE_NEEDS)) \
     $(if $(filter deps test test-openmetrics,$(GOALS)),$(PROMTOOL_NEEDS)) \
-    $(if $(filter deps matrix,$(GOALS)),$(TEST_NEEDS) $(MATRIX_NEEDS)) $(if $(filter deps lint,$(GOALS)),$(LINT_NEEDS)))
+    $(if $(filter deps matrix,$(GOALS)),$(TEST_NEEDS) $(MATRIX_NEEDS)) $(if $(filter deps coverage,$(GOALS)),$(COVERAGE_NEEDS)) \
+    $(if $(filter deps fuzz,$(GOALS)),$(FUZZ_NEEDS) python3:python3) $(if $(filter deps lint,$(GOALS)),$(LINT_NEEDS)))
 
-.PHONY: deps deps-build deps-cxx deps-test deps-page deps-matrix deps-lint
+.PHONY: deps deps-build deps-cxx deps-test deps-page deps-matrix deps-fuzz deps-lint
 deps: deps-build ## install every package that any target needs
 deps-build:
 	tests/deps.sh $(GOAL_NEEDS)
@@ -88,6 +92,8 @@ deps-page: deps-test
 	tests/deps.sh $(PAGE_NEEDS)
 deps-matrix: deps-test
 	tests/deps.sh $(MATRIX_NEEDS)
+deps-fuzz: deps-build
+	tests/deps.sh $(FUZZ_NEEDS)
 deps-lint:
 	tests/deps.sh $(LINT_NEEDS)
 deps-example-%: deps-build
@@ -135,9 +141,9 @@ $(1)/tests/test_plugins: $(1)/tests/test_plugins.o | $(1)/tests/plugins/plugin_c
 $(1)/tests/test_preload: | build/libzt_auto.so build/examples/simulate build/libze_softgpu.so build/kernels/saxpy.so \
     build/kernels/reduce.so
 
-$(1)/tests/test_softgpu_engines $(1)/tests/test_stamps $(1)/tests/test_latency: | build/kernels/meet.so
+$(1)/tests/test_softgpu_engines $(1)/tests/test_stamps $(1)/tests/test_latency $(1)/tests/test_every $(1)/tests/test_lost: | build/kernels/meet.so
 $(1)/tests/test_softgpu_sampling: | build/kernels/hot.so build/kernels/functions.so
-$(1)/tests/test_softgpu_debug $(1)/tests/test_debug: | build/kernels/endless.so build/kernels/hot.so
+$(1)/tests/test_softgpu_debug $(1)/tests/test_debug $(1)/tests/test_watch: | build/kernels/endless.so build/kernels/hot.so
 # Runs the example, on a device without sanitizers.
 $(1)/tests/test_hotspots: | build/kernels/hot.so build/examples/hotspots build/examples/simulate \
     build/libzt_auto.so build/libze_softgpu.so build/kernels/cbrt.so build/kernels/saxpy.so build/kernels/reduce.so
@@ -145,6 +151,9 @@ $(1)/tests/test_softgpu_modules: | build/kernels/functions.so build/kernels/impo
     build/kernels/replacements.so
 $(1)/tests/test_modules: | build/kernels/functions.so build/kernels/matmul.so build/kernels/reduce.so \
     build/kernels/replacements.so build/kernels/saxpy.so
+
+# Loads a library that watches; runs the example, on a device without sanitizers.
+$(1)/tests/test_watch: | build/tests/plugins/watching.so build/examples/hang build/libze_softgpu.so build/kernels/spin.so
 
 # Programs of several files with a copy of the library each.
 $(1)/tests/test_process: $(1)/tests/plugins/other_file.o
@@ -160,6 +169,14 @@ endef
 $(eval $(call variant,build,))
 $(eval $(call variant,build/asan,-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer))
 $(eval $(call variant,build/tsan,-fsanitize=thread))
+$(eval $(call variant,build/coverage,-O0 --coverage -fprofile-update=atomic))
+# gcov reads what gcc's programs count.
+build/coverage/%: CC = gcc
+build/coverage/%: CXX = g++
+
+build/tests/plugins/watching.so: tests/plugins/watching.c | deps-test
+	mkdir -p $(@D)
+	$(CC) $(C_FLAGS) -fPIC -shared -o $@ $< $(ZE_LIBS)
 
 # Programs that tell the compiler that no value is NaN.
 # Newer clang takes NaN for impossible even where it is asked about.
@@ -182,9 +199,43 @@ test-page: build/libze_softgpu.so build/tests/test_page $(KERNEL_BINARIES) | dep
 	ZT_PAGES=build/page tests/run-tests.sh test_page
 	PYTHONDONTWRITEBYTECODE=1 tests/page/test_page.py build/page
 
+# Run under the newest loader too, for the functions that the system's may lack.
+COVERAGE_NEWER := test_trace test_open test_kernels test_streams test_passes
+
+.PHONY: coverage
+coverage: build/coverage/all $(KERNEL_BINARIES) ## lines and branches of the header that tests run, by chapter
+	find build/coverage -name '*.gcda' -delete
+	tests/run-tests.sh --variant coverage
+	if [ -x build/suites/sid/run ]; then tests/run-tests.sh --variant coverage-sid $(COVERAGE_NEWER); fi
+	PYTHONDONTWRITEBYTECODE=1 tests/coverage.py build/coverage
+
 .PHONY: sequence
 sequence: build/libze_softgpu.so build/tests/test_sequences $(KERNEL_BINARIES) ## one sequence of the model test: SEED=n
 	env $(SEED:%=ZT_SEED=%) tests/run-tests.sh test_sequences
+
+# ---- fuzzing --------------------------------------------------------------------------------------------------
+
+# Always with clang, which brings libFuzzer. The device is the plain one.
+FUZZ_TARGETS := $(filter-out fuzz,$(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c)))
+FUZZ_FLAGS = -std=gnu11 $(WARNINGS) -O1 -g -pthread -MMD -MP -I. -fno-sanitize-recover=all \
+    -fsanitize=fuzzer-no-link,address,undefined,float-cast-overflow
+
+build/fuzz/%.o: tests/fuzz/%.c | deps-fuzz
+	mkdir -p $(@D)
+	clang $(FUZZ_FLAGS) -c -o $@ $<
+
+build/fuzz/%: build/fuzz/%.o build/fuzz/fuzz.o
+	echo "  $@"
+	clang $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(ZE_LIBS)
+
+-include $(wildcard build/fuzz/*.d)
+
+.PHONY: fuzz
+fuzz: $(FUZZ_TARGETS:%=build/fuzz/%) build/libze_softgpu.so build/kernels/saxpy.so ## fuzz each target for FUZZ_SECONDS (10), and read the reports back
+	tests/fuzz/run.sh $(FUZZ_TARGETS)
+
+fuzz-%: build/fuzz/% build/libze_softgpu.so build/kernels/saxpy.so ## fuzz one target
+	tests/fuzz/run.sh $*
 
 # ---- kernels and examples -------------------------------------------------------------------------------------
 

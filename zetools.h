@@ -17,7 +17,7 @@
        Streams and time    STREAMS, THE TIMELINE
        The tracer          TRACING, TRACED LAUNCHES, AUTOMATIC TRACING, KERNELS, MODULES, REPLACEMENTS,
                            HOT SPOTS
-       Debugging           PROGRAM DEBUG
+       Debugging           PROGRAM DEBUG, WATCHING
        What figures mean   LATENCY, BYTES AND OVERLAP, ROOFLINE
        What is written     REPORTS, OPENMETRICS, PACKED STATISTICS
        Benchmarks          BENCHMARKS
@@ -122,8 +122,8 @@
        - regions are nested more than 64 deep, or on more than 65,536 paths: those beyond count as not nested
 
        The own time of a region without regions inside is always known. Own time includes work that was not
-       measured, such as launches that a tracer left out (zt_trace_config.names, every, limit), and the time
-       that it takes to begin and end the regions inside.
+       measured, such as launches that a tracer left out (zt_trace_config.names), and the time that it takes
+   to begin and end the regions inside.
 
        Where regions nest on a recorded list that is executed again, some drivers return a wrong GPU time for
        the outer one. Such a sample is lost (ZT_LOST_IMPLAUSIBLE).
@@ -201,6 +201,12 @@
        dropped   it was not measured: there was no slot or memory, or a call failed
 
        Lost and dropped samples are counted by cause (zt_get_cause) and are not in the statistics.
+
+       A collected sample has a GPU time and, where they are measured, metrics. Launches outside of
+       zt_trace_config.every and limit have times alone. zt_region_info.count and time_ns are of all samples
+       of a region, zt_region_info.with_metrics counts those with metrics. A metric is divided by the GPU time
+       of the samples that have it (zt_get_pass), and weighted by it: so rates and averages are those of the
+       launches with metrics, also if others take longer.
 
    AGGREGATION
 
@@ -349,7 +355,8 @@
        does not include the wait. If the driver refuses the launch, the wait stays on the list.
 
        If the profiler measures times alone (config.groups = ""), a launch is measured by the time stamps that
-       the device writes with each kernel. It overlaps with others as it does without the tracer:
+       the device writes with each kernel. So is, with metrics, a launch outside of zt_trace_config.every and
+       limit. It overlaps with others as it does without the tracer:
 
        - A launch without a signal event signals one of the library. Nothing is appended.
        - A launch on a list that is not in order keeps its signal event. Its time stamps are read when it has
@@ -393,7 +400,7 @@
 
        On a device with several tiles, the time is from the first begin to the last end on any tile. For the
        timeline, the clock of kernel time stamps is compared with the device's when the profiler is opened,
-       for which a barrier is executed.
+       for which a barrier is executed; with metrics, when it first traces with `every` or `limit`.
 
    AUTOMATIC TRACING, with ZETOOLS_TRACER
 
@@ -414,7 +421,7 @@
        For each kernel that is launched on a list of the profiler, the tracer reports what it is made of, and
        how much of the device its launches can fill: zt_get_kernel, a table below that of the regions,
        "kernels" in JSON, lines of CSV and a part of a page. zt_trace_config.names chooses kernels. Launches
-       count when they are appended, also those that zt_trace_config.every and limit leave out.
+       count when they are appended, also those outside of zt_trace_config.every and limit.
 
        Kernels with the same name and the same properties, in modules with the same native binary, are one.
        Others of the same name are listed apart, and share a region; a table then has the column "module",
@@ -618,6 +625,49 @@
        ZT_DEBUG_DETACHED. From then on its functions return NOT_AVAILABLE at once; zt_debug_where still finds
        places.
 
+   WATCHING, with ZETOOLS_DEBUG
+
+       zt_watch answers where a kernel hangs, in two lines:
+
+           zt_watch(profiler, NULL);
+           ...
+           zt_close(profiler);
+
+       A thread of the library's own looks at the regions and traced launches that were submitted. When one
+       has run longer than zt_watch_config.hang_ns, or when the device reports a fault, it stops all threads
+       of the device once, adds up at which instructions they are, and resumes them. The report has the region
+       and how long it has run, the kernels with the number of threads at each instruction, threads that could
+       not be stopped, and who has debugged the process. It goes to the log function, to
+       zt_watch_config.function and to a file. With leave_stopped, threads stay stopped until zt_watch_stop or
+       zt_close: for a look at the memory of the program with a debugger of the host.
+
+       The time is counted from the moment when the watch finds that a region was submitted and that all
+       before it on its list have ended: up to an eighth of hang_ns, or a second, late. So it includes waits
+       for events and for other lists. Not seen are
+
+       - regions that are begun and not ended. Of nested regions, the innermost is reported
+       - recorded lists that are executed without zt_execute while nothing traces
+       - on loaders before 1.16, immediate lists, unless they were created while tracing
+       - regions that were dropped, launches that zt_trace_config leaves out, and all other work
+
+       While a hang lasts, no other is reported, because what is behind it waits. When it has ended, the times
+       of the others begin anew. Faults are always reported. After a fault most drivers lose the device.
+
+       While it watches, the library is attached as a debugger of this process: see PROGRAM DEBUG for what has
+       to be enabled. It acknowledges events at once, so modules run as without it. If the process may not
+       debug itself, the library starts a helper: the same program once more, in which a constructor of this
+       header serves instead of main, talking through a socket that nobody else can open. If the header is in
+       a shared library, that library is preloaded into a shell instead. Other constructors
+       and static objects of the program and its libraries may run in the helper: those of shared libraries,
+       and such with a priority below 101. The helper ends with the watch, or when the program ends, however
+       that happens; what it had stopped is resumed. It is no child of the program. If neither can debug,
+       hangs are reported without places; the reason is logged, in the report and in zt_watch_get_info, and
+       the next hang tries again.
+
+       While no region hangs, the watch wakes up eight times in hang_ns, at least once a second and, while it
+       is attached, ten times. It queries one event of each list that has work, and locks the profiler
+       briefly.
+
    LATENCY
 
        With config.timeline, zt_get_latency returns how long regions and traced launches have waited:
@@ -721,15 +771,17 @@
                        "samples", "kinds"}. "kinds" are then counts in the order of the names. Lines without
                        samples are those around others; "text" is missing if the file cannot be read
 
-       A region is {"name", "count", "lost", "dropped", "parent", "own_ns", "total_ns", "share", "time_ns",
-       "limit", "metrics"}. "parent" is an index or null, as in zt_region_info; "share" is from 0 to 1. Where
-       they apply, it also has "differs" and "pass_time_ns" (an array) with several passes; "bytes", the
-       memory traffic a second; "operations" and "instructions" a second (see ROOFLINE); "queue_latency_ns",
-       "launch_latency_ns" (see LATENCY); "copied_bytes" and "copied_bytes_per_second"; "histogram";
-       "streamed", of each key {"rows", "mean", "peak"}; and "tiles", an array with "metrics" of each. "limit"
-       is {"what", "why", "add"} as in zt_limit_info. "histogram" counts the GPU times that are kept for
-       quantiles (see AGGREGATION); bucket i begins at first_ns * ratio^i. Figures are {"count", "sum",
-       "mean", "stddev", "min", "max", "median", "p95"}, and null where they do not apply.
+       A region is {"name", "count", "lost", "dropped", "parent", "own_ns", "total_ns", "share",
+       "with_metrics", "time_ns", "limit", "metrics"}. "parent" is an index or null, as in zt_region_info;
+   "share" is from 0 to 1. Where they apply, it also has "differs" with several passes; "pass_time_ns", an
+   array with the GPU time that metrics of each pass are divided by, with several passes or samples with times
+   alone; "bytes", the memory traffic a second; "operations" and "instructions" a second (see ROOFLINE), of
+   the samples with metrics; "queue_latency_ns", "launch_latency_ns" (see LATENCY); "copied_bytes" and
+       "copied_bytes_per_second"; "histogram"; "streamed", of each key {"rows", "mean", "peak"}; and "tiles",
+       an array with "metrics" of each. "limit" is {"what", "why", "add"} as in zt_limit_info. "histogram"
+       counts the GPU times that are kept for quantiles (see AGGREGATION); bucket i begins at first_ns *
+       ratio^i. Figures are {"count", "sum", "mean", "stddev", "min", "max", "median", "p95"}, and null where
+       they do not apply.
 
            import json
            run = json.load(open("run.json"))
@@ -738,11 +790,13 @@
 
        CSV has lines for the GPU time of each region and the sums "own GPU time", "total GPU time" and "share"
        (in percent), and one for each of its metrics. `tile` and `pass` are "all" or a number; for metrics of
-       attached streams, `pass` is "stream" and `count` is that of rows. Regions that have them also have the
-       lines "queue latency", "launch latency", "copied bytes" and "copied bytes a second". Lines of the
-       component "profiler" have no figures: either a count, or, with the aggregation "none", a text in the
-       last column, such as the "parent". Lines without a region are about the whole profiler: "overlap: ..."
-       are the times of zt_overlap, and there is one with the metric "note" for each of the "notes" of JSON.
+       attached streams, `pass` is "stream" and `count` is that of rows. With several passes or samples with
+       times alone, a line of the GPU time with the number of a pass has what metrics of the pass are to be
+       divided by. Regions that have them also have the lines "queue latency", "launch latency", "copied
+       bytes" and "copied bytes a second". Lines of the component "profiler" have no figures: either a count,
+       or, with the aggregation "none", a text in the last column, such as the "parent". Lines without a
+       region are about the whole profiler: "overlap: ..." are the times of zt_overlap, and there is one with
+       the metric "note" for each of the "notes" of JSON.
 
        Lines of the component "kernel" have the index of the kernel as the group ("kernel 3"), its launches as
        the count, and a figure of it as the mean. There is a line "occupancy" for each shape, with "64 of 256"
@@ -788,7 +842,8 @@
            zetools_region_gpu_time_seconds  a summary by region. The quantiles 0 and 1 are minimum and maximum
            zetools_region_own_gpu_time_seconds_total       by region, outside of regions inside it: these can
                                             be added up. Left out while it is not known; see NESTING
-           zetools_region_pass_gpu_time_seconds_total      by region and pass, if there are several
+           zetools_region_pass_gpu_time_seconds_total      of the samples with metrics, by which these are to
+                                            be divided, by region, and by pass if there are several
            zetools_region_queue_latency_seconds, zetools_region_launch_latency_seconds
                                             summaries by region; see LATENCY
            zetools_region_copied_bytes_total  of traced copies and fills, by region
@@ -813,22 +868,24 @@
        The layout of what zt_pack writes. Little-endian; u32 and u64 are unsigned, f64 is a double of IEEE
        754, text is a u32 length and that many bytes.
 
-           "ZTPK"; u32 layout: 3; u64 size of the whole; u64 checksum: FNV-1a of all that follows
+           "ZTPK"; u32 layout: 4; u64 size of the whole; u64 checksum: FNV-1a of all that follows
            u32 metrics, regions, passes, tiles, config.samples, availability; text of it
            text device, driver version, UUID, PCI address, program; "": not known
            u32 core clock in MHz; u64 timer in Hz, opening in seconds since 1970 (UTC); 0: not known
            u32 causes; that many u64 counts; u64 unobserved lists
            each metric: text name, group, component, units, description; u32 type, aggregation, pass
-           each region: text name; u64 collected, of each pass; u64 lost, dropped, bytes; f64 GPU time of the
-               samples with bytes; f64 largest error of a launch latency
+           each region: text name; u64 collected; u64 collected with metrics, of each pass; u64 lost, dropped,
+               bytes; f64 GPU time of the samples with bytes; f64 largest error of a launch latency;
+               statistics of all samples; statistics of the samples with metrics. Statistics are:
                each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
                u32 kept samples; each: an f64 a column, NaN where there is no value
            u32 paths; each: u32 index of the outer path, or 4294967295; u32 index of the region
                u64 samples with a GPU time; f64 sum of these times; u64 samples without: in flight, lost or
                dropped; u32 1 if it has outlived the outer one; u32 1 if its own time is not known
 
-       The columns are: GPU time; the metrics; with several passes, the GPU time of each; with tiles, the
-       metrics of each; the latencies. All times are in nanoseconds.
+       The columns of all samples are: GPU time; the latencies. Those of samples with metrics are: GPU time;
+       the metrics; with several passes, the GPU time of each; with tiles, the metrics of each. All times are
+       in nanoseconds.
 
    BENCHMARKS
 
@@ -873,6 +930,7 @@
        event       the thread that waits for events      all but zt_debug_wait and zt_debug_close of this
                                                          debugger
        write       the thread that writes the report     all but closing what is being written
+       hang        the thread of the watch               all but zt_watch, zt_watch_stop and zt_close
        hook        the thread that makes the call        all but zt_trace_start, zt_trace_stop, zt_close
        allocator   any thread, also several at once      zt_get_counts, zt_get_cause and others that only
                                                          return a value
@@ -906,7 +964,8 @@
        zt_open                the first metric query                        config.wait_timeout_ns
        ZT_PASSES              the work of each pass                         config.wait_timeout_ns
        zt_merge, zt_pack      a thread that collects                        config.wait_timeout_ns
-       zt_close               samples and dropped regions on their way      config.wait_timeout_ns
+       zt_close               the end of a watch                            as zt_watch_stop
+                              samples and dropped regions on their way      config.wait_timeout_ns
                               threads that match rows with samples          config.wait_timeout_ns
                               the end of the collecting thread              2 seconds
        zt_trace_stop          calls in progress, and launches that are      config.wait_timeout_ns
@@ -915,6 +974,9 @@
        zt_bench, zt_compare   each of their runs                            config.wait_timeout_ns
        zt_hotspots_stop       a thread that reads samples, and the end of   config.wait_timeout_ns,
                               the library's own                             2 seconds
+       zt_watch               a helper process                              15 seconds
+       zt_watch_stop          the end of its thread; programs that look     2 seconds, 24 seconds
+                              source lines up
        zt_stream_read         a row                                         its timeout
        zt_debug_wait          an event                                      its timeout
        zt_debug_stop          the answer of the device                      its timeout
@@ -923,8 +985,8 @@
        other zt_debug_...     calls of other threads                        config.wait_timeout_ns
        zt_stream_close        reads of other threads                        10 seconds
 
-       Threads of the library (config.thread, zt_stream_config.reader, hot spots) run from opening or start to
-       closing or stop, block all signals, and end before the process exits.
+       Threads of the library (config.thread, zt_stream_config.reader, hot spots, zt_watch) run from opening
+       or start to closing or stop, block all signals, and end before the process exits.
 
    PROCESSES
 
@@ -988,7 +1050,8 @@
                                 functions static, so that a library that contains them does not export them.
        ZETOOLS_NO_THREADS       With ZETOOLS_IMPLEMENTATION, for programs that must not have other threads:
                                 the library starts none. config.thread has no effect,
-                                zt_stream_config.reader is refused, and zt_collect reads samples of hot spots.
+                                zt_stream_config.reader and zt_watch are refused, and zt_collect reads samples
+                                of hot spots.
 */
 #ifndef ZETOOLS_H
 #define ZETOOLS_H
@@ -1073,7 +1136,7 @@ typedef struct zt_sample {
     uint32_t metric_count; /* as zt_get_metric_count */
     double gpu_time_ns;
     const double *values; /* in the order of zt_get_metric. NaN: not measured */
-    uint32_t pass;        /* from 0. Metrics of other passes are not measured */
+    uint32_t pass;        /* from 0. Metrics of other passes are not measured. 0 with times alone */
 } zt_sample;
 
 /* Called for each collected sample, on the collecting thread. `user` is config.sample_user. See CALLBACKS.
@@ -1116,11 +1179,12 @@ typedef struct zt_config {
 
     uint32_t slots_per_step; /* Slots are made as they are needed, this many at a time. A lower number saves
                                 device memory where few regions are in flight. Default: 256. */
-    uint32_t max_slots;      /* The limit of slots in each pass; regions beyond it are dropped. Raise it if
-                                recorded lists have more regions than this. Default: 16384. */
+    uint32_t max_slots;      /* The limit of slots in each pass, and of those for launches with times alone;
+                                regions beyond it are dropped. Raise it if recorded lists have more regions
+                                than this. Default: 16384. */
     uint32_t samples;        /* Samples kept of each region for median and 95th percentile, up to 1,048,576;
                                 see AGGREGATION. A region needs up to 8 bytes a metric and kept sample, and
-                                56 a metric; GPU time and latencies count as three. Default: 512. */
+                                56 a metric; GPU time and latencies count as four. Default: 512. */
 
     int thread; /* Not 0: a thread of the library's own collects; see COLLECTING. 0: the threads that call the
                    library do. */
@@ -1261,10 +1325,10 @@ enum {
 /* A region. The name lives as long as the profiler. Since 0.1. */
 typedef struct zt_region_info {
     const char *name;
-    uint64_t count; /* samples that were collected, of all passes */
+    uint64_t count; /* samples that were collected, of all passes, with metrics or with times alone */
     uint64_t lost;
     uint64_t dropped;
-    zt_stats time_ns; /* GPU time in nanoseconds, of all passes */
+    zt_stats time_ns; /* GPU time in nanoseconds, of all these samples */
     uint32_t differs; /* ZT_DIFFERS_ bits; 0: the passes do not differ */
     uint32_t parent;  /* the region that it is inside; UINT32_MAX: none, or sometimes another. See NESTING */
     double own_ns;    /* GPU time outside of the regions inside it, of all samples. NaN: not known */
@@ -1272,6 +1336,7 @@ typedef struct zt_region_info {
                          again. NaN: not known */
     uint64_t bytes;   /* that traced copies and fills of this name have moved, as far as known */
     double bytes_per_second; /* these, divided by their GPU time. NaN: not known */
+    uint64_t with_metrics;   /* samples of `count` that have metrics; see COUNTS */
 } zt_region_info;
 
 /* A region inside certain others; see NESTING. Since 0.1. */
@@ -1405,9 +1470,12 @@ typedef struct zt_hook {
 typedef struct zt_trace_config {
     const char *names; /* Kernels to measure: patterns with * and ?, separated by commas. A pattern after '!'
                           excludes: "gemm*,!*_tail". NULL: all kernels. */
-    uint32_t every;    /* With n, the first launch of each kernel and every n-th after it are measured. A
-                          higher number costs less. Default: 1. */
-    uint64_t limit;    /* The most launches of each kernel that are measured. 0: no limit. */
+    uint32_t every;    /* With n, the first launch of each kernel and every n-th after it are measured with
+                          metrics, and the others with times alone, which costs less and disturbs nothing; see
+                          TRACED LAUNCHES. If the profiler measures no metrics, the others are not measured.
+                          Default: 1. */
+    uint64_t limit;    /* The most launches of each kernel with metrics; further ones are measured as outside
+                          of `every`. 0: no limit. */
     int copies;      /* Not 0: copies and fills are measured, too, as "MemoryCopy", "MemoryFill", ..., and if
                         the profiler measures times alone, barriers and waits for events. */
     int no_launches; /* Not 0: launches are not measured; lists are observed all the same. */
@@ -1432,9 +1500,11 @@ typedef struct zt_trace_counts {
                            engine, unless the profiler measures times alone; that can be cloned or changed;
                            or captured into a graph */
     uint64_t replaced;  /* kernels, and pointers to functions, that zt_replace has replaced */
-    uint64_t serialised; /* of those measured: between queries, or, on a list that is not in order, between
-                            barriers, so that they overlap with nothing. Without metrics, few are; see
-                            TRACED LAUNCHES */
+    uint64_t serialised;  /* of those measured: between queries, or, on a list that is not in order, between
+                             barriers, so that they overlap with nothing. Without metrics, few are; see
+                             TRACED LAUNCHES */
+    uint64_t times_alone; /* of those measured, with a profiler that measures metrics: outside of `every` and
+                             `limit`, so that their samples have times and no metrics */
 } zt_trace_counts;
 
 /* A call that was timed. The name lives as long as the program. Since 0.1. */
@@ -1654,6 +1724,73 @@ typedef struct zt_debug_place {
     int is_unloaded;    /* not 0: the module was unloaded since */
 } zt_debug_place;
 
+/* ---- watching ---- */
+
+/* The most places in a report of a watch. Since 0.1. */
+enum { ZT_MAX_PLACES = 32 };
+
+/* Who debugs a process for zt_watch. Since 0.1. */
+typedef enum zt_debugged_by {
+    ZT_DEBUGGED_BY_NOBODY, /* what hangs is reported, but not where */
+    ZT_DEBUGGED_BY_ITSELF,
+    ZT_DEBUGGED_BY_HELPER /* a process that the library has started */
+} zt_debugged_by;
+
+/* Where threads of the device were when they were stopped. Strings are never NULL. Since 0.1. */
+typedef struct zt_hang_place {
+    const char *kernel; /* "": not known */
+    uint64_t address;   /* of the instruction, */
+    uint64_t offset;    /* and from the begin of the kernel; 0 if the kernel is not known */
+    uint32_t threads;
+    const char *file; /* of the source. "": not known */
+    uint32_t line;    /* from 1; 0: not known */
+} zt_hang_place;
+
+/* What hangs or has faulted, and where. Strings are never NULL. Since 0.1. */
+typedef struct zt_hang {
+    int is_fault;           /* the device has reported a fault, or threads have stopped by themselves */
+    uint64_t fault_address; /* of a page fault; else 0 */
+    const char *fault;      /* what it was, in words. "": no fault */
+    const char *region;     /* that runs for too long; of a fault, one that was running. "": not known */
+    uint64_t running_ns;    /* how long it has run */
+    uint32_t others;        /* other lists with regions that run, or wait for what hangs */
+    int has_ended;          /* the region ended while the threads were being stopped */
+    zt_debugged_by debugged_by;
+    const char *reason;          /* why nobody debugs, or why threads could not be stopped or found */
+    uint32_t stopped;            /* threads that were stopped, */
+    uint32_t unstopped;          /* and those that could not be, as far as the device reports them */
+    uint32_t place_count;        /* up to ZT_MAX_PLACES */
+    const zt_hang_place *places; /* those with most threads first */
+    uint32_t threads_elsewhere;  /* stopped at other places */
+    int is_left_stopped;         /* see zt_watch_config.leave_stopped */
+    const char *text;            /* the whole report, as in the file */
+} zt_hang;
+
+/* Called with each hang and each fault, on the thread of the watch, after the work was resumed or left
+   stopped. Pointers are valid during the call. `user` is zt_watch_config.user. See CALLBACKS. Since 0.1. */
+typedef void (*zt_hang_fn)(const zt_hang *hang, void *user);
+
+/* How regions are watched. Start from zt_watch_config_default(). 0 and NULL stand for the default. Strings
+   need not outlive zt_watch. Since 0.1. */
+typedef struct zt_watch_config {
+    uint64_t hang_ns; /* A region that runs longer hangs; see WATCHING. At least 1 ms. Default: 10 seconds. */
+    const char *path; /* The file of the report; %p is the number of the process. The second report goes to
+                         hang.%p.2.txt, and so on. "": none. Default: "hang.%p.txt". */
+    zt_hang_fn function; /* NULL: none is called. */
+    void *user;
+    int leave_stopped; /* Not 0: threads stay stopped until zt_watch_stop or zt_close. */
+    int no_helper;     /* Not 0: no other process is started to debug this one. */
+} zt_watch_config;
+
+/* What a watch does, and what it has found. Since 0.1. */
+typedef struct zt_watch_info {
+    int is_watching;
+    zt_debugged_by debugged_by;
+    char reason[512];       /* why the process does not debug itself, or why nobody debugs it; else "" */
+    uint32_t hangs, faults; /* that were reported */
+    int is_stopped;         /* threads of the device are left stopped */
+} zt_watch_info;
+
 #endif /* ZETOOLS_DEBUG */
 
 /* ---- benchmarks ---- */
@@ -1841,7 +1978,8 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
 /* Returns the number of passes: 1 where nothing has to be repeated. Any thread. Since 0.1. */
 ZT_API uint32_t zt_get_pass_count(const zt_profiler *profiler);
 
-/* Gets the statistics of the GPU time of a region in one pass, counted from 0. Any thread. Since 0.1. */
+/* Gets the statistics of the GPU time of a region in one pass, counted from 0: that of the samples with the
+   metrics of the pass, or of all samples if no metrics are measured. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass,
                                zt_stats *time_ns);
 
@@ -1903,9 +2041,9 @@ ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_pa
 ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
                                 zt_stats *stats);
 
-/* Returns the rate of a metric in a region: the sum divided by the GPU time of the metric's pass, in units a
-   second, or the mean of a metric that is averaged. NaN for others. Rates of different passes can be
-   compared. Any thread. Since 0.1. */
+/* Returns the rate of a metric in a region: the sum divided by the GPU time that zt_get_pass has of the
+   metric's pass, in units a second, or the mean of a metric that is averaged. NaN for others. Rates of
+   different passes can be compared. Any thread. Since 0.1. */
 ZT_API double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric);
 
 /* Finds what probably limits a region, by rules on the metrics that are measured, streamed ones included, and
@@ -2292,10 +2430,12 @@ ZT_API ze_result_t zt_debug_close(zt_debugger *debugger);
    returned, an event that needs it is acknowledged.
    timeout_ns  how long it waits at the most, in nanoseconds; 0: not at all
    function    is called with each event and `user`. NULL: events are only acknowledged
-   Returns SUCCESS; NOT_READY if there was no event in time; NOT_AVAILABLE if the session is over, and
-   ZT_DEBUG_DETACHED was delivered, or if the debugger is being closed; DEVICE_LOST; HANDLE_OBJECT_IN_USE
-   inside of a callback of the debugger; otherwise the result of the call that failed. Any thread; one waits
-   while others wait for it. Since 0.1. */
+   Returns SUCCESS; NOT_READY if there was no event in time, or if other threads have used the debugger for
+   longer than config.wait_timeout_ns when an event was to be acknowledged; NOT_AVAILABLE if the session is
+   over, and ZT_DEBUG_DETACHED was delivered, or if the debugger is being closed; DEVICE_LOST;
+   HANDLE_OBJECT_IN_USE inside of a callback of the debugger; otherwise the result of the call that failed.
+   What could not be acknowledged is acknowledged by the next call, or by zt_debug_close. Any thread; one
+   waits while others wait for it. Since 0.1. */
 ZT_API ze_result_t zt_debug_wait(zt_debugger *debugger, uint64_t timeout_ns, zt_debug_fn function,
                                  void *user);
 
@@ -2383,6 +2523,27 @@ ZT_API const char *zt_debug_get_last_error(const zt_debugger *debugger);
 
 /* As zt_get_last_result. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_debug_get_last_result(const zt_debugger *debugger);
+
+/* ---- watching -------------------------------------------------------------------------------------------- */
+
+/* Returns a configuration with every field at its default. Any thread. Since 0.1. */
+ZT_API zt_watch_config zt_watch_config_default(void);
+
+/* Watches the regions of a profiler, and its device; see WATCHING. Where debugging is not possible, hangs are
+   reported without places: zt_watch_get_info returns why. A second call replaces the configuration.
+   config  NULL: the defaults
+   Returns SUCCESS; INVALID_NULL_HANDLE for a profiler from zt_unpack; OUT_OF_HOST_MEMORY; UNSUPPORTED_FEATURE
+   if no thread can be started; NOT_READY if the thread of an earlier watch does not end; HANDLE_OBJECT_IN_USE
+   inside of a callback. One thread. Since 0.1. */
+ZT_API ze_result_t zt_watch(zt_profiler *profiler, const zt_watch_config *config);
+
+/* Ends the watch, and resumes threads that were left stopped. zt_close does the same before all else.
+   Returns SUCCESS, also if nothing is watched; NOT_READY if its thread does not end; HANDLE_OBJECT_IN_USE
+   inside of a callback. One thread. Since 0.1. */
+ZT_API ze_result_t zt_watch_stop(zt_profiler *profiler);
+
+/* Returns what the watch does, and what it has found. Any thread. Since 0.1. */
+ZT_API zt_watch_info zt_watch_get_info(const zt_profiler *profiler);
 
 #endif /* ZETOOLS_DEBUG */
 
@@ -2581,6 +2742,10 @@ ZT__OFF ZT__RESULT zt_debug_where(zt_debugger *debugger, uint64_t address, zt_de
 ZT__OFF const char *zt_debug_event_name(zt_debug_event_type type) { return ""; }
 ZT__OFF const char *zt_debug_get_last_error(const zt_debugger *debugger) { return ""; }
 ZT__OFF ZT__RESULT zt_debug_get_last_result(const zt_debugger *debugger) { return ZT__SUCCESS; }
+ZT__OFF zt_watch_config zt_watch_config_default(void) ZT__EMPTY(zt_watch_config)
+ZT__OFF ZT__RESULT zt_watch(zt_profiler *profiler, const zt_watch_config *config) { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_watch_stop(zt_profiler *profiler) { return ZT__SUCCESS; }
+ZT__OFF zt_watch_info zt_watch_get_info(const zt_profiler *profiler) ZT__EMPTY(zt_watch_info)
 #endif
 /* clang-format on */
 
@@ -2753,6 +2918,7 @@ typedef zt__disabled_scope zt_scope;
            >>trace_file   run.trace.json, for Perfetto and Chrome
            >>page         the page that run.html is
            >>writing      zt_write, zt_report: formats and files
+           >>watch        zt_watch: regions that hang, and where (ZETOOLS_DEBUG)
            >>bench        zt_bench, zt_compare, zt_compare_benches
            >>automatic    zt_auto: tracing that reports at exit (ZETOOLS_TRACER)
 
@@ -2920,6 +3086,9 @@ typedef zt__disabled_scope zt_scope;
 #include <type_traits>
 #endif
 #else
+#ifdef ZETOOLS_DEBUG
+#include <dirent.h>
+#endif
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -2929,6 +3098,9 @@ typedef zt__disabled_scope zt_scope;
 #include <strings.h>
 #include <sys/auxv.h>
 #include <sys/ioctl.h>
+#ifdef ZETOOLS_DEBUG
+#include <sys/socket.h>
+#endif
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -3065,6 +3237,9 @@ int fileno(FILE *file);
 int pthread_sigmask(int how, const zt__signal_set *set, zt__signal_set *before);
 ssize_t readlink(const char *path, char *target, size_t size);
 struct tm *gmtime_r(const time_t *seconds, struct tm *utc);
+int unsetenv(const char *name);
+char *realpath(const char *path, char *resolved);
+extern char **environ;
 #endif
 
 /* Time */
@@ -4180,15 +4355,30 @@ ZT__PRIVATE int zt__spawn_tool(const zt__tool *tool, int input, int object, int 
     return !failed;
 }
 
+/* Waits until a child has ended, so that it is no zombie, and kills it at the deadline. The application may
+   wait for all of its children, or ignore them; then waitpid fails. */
+ZT__PRIVATE void zt__await_child(pid_t process, uint64_t deadline) {
+    enum { KILLED_NS = 1000000000 };
+    zt__wait wait = zt__wait_until(deadline);
+    pid_t ended;
+    do {
+        ended = waitpid(process, NULL, WNOHANG);
+    } while ((ended == 0 || (ended < 0 && errno == EINTR)) && zt__wait_again(&wait));
+    if (ended == 0) {
+        kill(process, SIGKILL);
+        wait = zt__wait_until(zt__deadline(KILLED_NS));
+        while (waitpid(process, NULL, WNOHANG) == 0 && zt__wait_again(&wait)) {
+        }
+    }
+}
+
 /* Runs a program, and passes the lines that it prints to a function. Returns 0 if there is no such program.
    The files must be flushed. */
 ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
     enum { LEAST = ZT__TOOL_DESCRIPTOR + 1 }; /* above those of the program, so that none replaces another */
-    enum { KILLED_NS = 1000000000 };
     int pipes[2], descriptors[3], started = 0;
     uint32_t i;
-    pid_t process = 0, ended;
-    zt__wait wait;
+    pid_t process = 0;
     if (pipe(pipes) != 0) {
         return 0;
     }
@@ -4207,18 +4397,7 @@ ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
         }
     }
     if (started) {
-        /* It is waited for, so that it is no zombie. The application may wait for all of its children, or
-           ignore them; then waitpid fails. */
-        wait = zt__wait_until(zt__read_tool(tool, pipes[0]) ? tool->deadline : 0);
-        do {
-            ended = waitpid(process, NULL, WNOHANG);
-        } while ((ended == 0 || (ended < 0 && errno == EINTR)) && zt__wait_again(&wait));
-        if (ended == 0) {
-            kill(process, SIGKILL);
-            wait = zt__wait_until(zt__deadline(KILLED_NS));
-            while (waitpid(process, NULL, WNOHANG) == 0 && zt__wait_again(&wait)) {
-            }
-        }
+        zt__await_child(process, zt__read_tool(tool, pipes[0]) ? tool->deadline : 0);
     }
     close(pipes[0]);
     return started;
@@ -4476,6 +4655,9 @@ ZT__PRIVATE void zt__copy_text(char *to, size_t room, const char *text, size_t l
     to[length] = 0;
 }
 
+/* Ends a text that a driver has written to an array, which a faulty driver fills to its last byte. */
+#define ZT__END_TEXT(array) ((array)[sizeof(array) - 1] = 0)
+
 /* Returns whether `text` matches the `length` bytes of `pattern`: * stands for any bytes, ? for one. */
 ZT__PRIVATE int zt__matches(const char *pattern, size_t length, const char *text) {
     const char *end = pattern + length, *after_star = NULL, *retry = NULL;
@@ -4570,7 +4752,7 @@ typedef const char *(*zt__name_fn)(const void *names, uint32_t index);
 ZT__PRIVATE zt__nearest zt__find_nearest(const char *wanted, const void *names, uint32_t count,
                                          zt__name_fn name_at) {
     enum { SHOWN = 3 };
-    const char *shown[SHOWN];
+    const char *shown[SHOWN] = {NULL};
     uint32_t found, i, j;
     size_t used = 0;
     zt__nearest nearest;
@@ -5166,7 +5348,7 @@ ZT__PRIVATE int zt__make_heading(char heading[64], const char *name, const char 
     }
     width = cut - (cut > 0 && text[cut - 1] == ' ');
     if (narrowest > LONGEST) {
-        is_shortened = length > 2 * LONGEST;
+        is_shortened = length > (size_t)2 * LONGEST;
         cut = length - LONGEST;
         while (zt__continues_character(text[cut])) {
             cut++;
@@ -5267,7 +5449,7 @@ ZT__PRIVATE int zt__add_figures(zt__figure_table *table, uint32_t figure, const 
     column->scale = 1;
     column->rank = rank;
     snprintf(unit, sizeof unit, "%.40s", is_share ? "%" : units);
-    if (length > 3 && zt__compare_ignoring_case(units + length - 3, "Bps") == 0) { /* GBpS */
+    if (length > 3 && zt__compare_ignoring_case(&units[length - 3], "Bps") == 0) { /* GBpS */
         snprintf(unit, sizeof unit, "%.*s/s", (int)length - 2 < 40 ? (int)length - 2 : 40, units);
     }
     for (i = 0; i < table->row_count; i++) {
@@ -5880,6 +6062,12 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
       "zt_debug_where: no module that was loaded has a kernel at 0x%llx. Call it while the "                 \
       "module is loaded, and build modules with symbols.")                                                   \
     X(NO_EVENT, "%s: no event is being delivered on this thread. Call it in the function of zt_debug_wait.") \
+    /* of watching */                                                                                        \
+    X(HANG, "zt_watch: %s")                                                                                  \
+    X(NOT_DEBUGGED, "zt_watch: hangs are reported without places, as nobody can debug this process. %s")     \
+    X(NO_WATCH_THREAD, "zt_watch: no thread can be started%s. Watching needs one.")                          \
+    X(WATCH_HANGS, "%s: the thread of the watch does not return from the driver, or from config.function. "  \
+                   "Call it again later.")                                                                   \
     /* of zt_bench */                                                                                        \
     X(NOTHING_TO_BENCH, "%s: config.run and config.measure are both NULL. Set one.")                         \
     X(NO_BENCH_SAMPLE, "%s: '%.64s' has no sample: %s. Put a region of the profiler that it receives "       \
@@ -6138,7 +6326,7 @@ ZT__PRIVATE void zt__close_catalog(const zt_allocator *allocator, zt__catalog *c
 ZT__PRIVATE ze_result_t zt__open_catalog(const zt_allocator *allocator, const zt__driver *driver,
                                          ze_device_handle_t device, zt__catalog *catalog, const char **call) {
     enum { LOOKED_AT = 16 }; /* a group that samples instructions has few metrics */
-    uint32_t i, m, count;
+    uint32_t i, m, count, room;
     int is_disabled;
     ze_result_t result;
     memset(catalog, 0, sizeof *catalog);
@@ -6162,13 +6350,17 @@ ZT__PRIVATE ze_result_t zt__open_catalog(const zt_allocator *allocator, const zt
         zt__close_catalog(allocator, catalog);
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
+    room = catalog->count;
     result = zetMetricGroupGet(device, &catalog->count, catalog->handles);
+    catalog->count = catalog->count < room ? catalog->count : room;
     for (i = 0; i < catalog->count && result == ZE_RESULT_SUCCESS; i++) {
         zet_metric_group_properties_t *group = &catalog->properties[i];
         zet_metric_handle_t metrics[LOOKED_AT];
         *call = "zetMetricGroupGetProperties";
         group->stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES;
         result = zetMetricGroupGetProperties(catalog->handles[i], group);
+        ZT__END_TEXT(group->name);
+        ZT__END_TEXT(group->description);
         count = 0;
         if (result == ZE_RESULT_SUCCESS &&
             (group->samplingType & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED)) {
@@ -6277,7 +6469,7 @@ ZT__PRIVATE void zt__free_group(const zt_allocator *allocator, zt__group *group)
    the group. */
 ZT__PRIVATE ze_result_t zt__load_metrics(const zt_allocator *allocator, zt__group *group, const char **call) {
     zet_metric_handle_t *handles;
-    uint32_t i, count = 0;
+    uint32_t i, room, count = 0;
     ze_result_t result;
     *call = "zetMetricGet";
     result = zetMetricGet(group->handle, &count, NULL);
@@ -6290,12 +6482,18 @@ ZT__PRIVATE ze_result_t zt__load_metrics(const zt_allocator *allocator, zt__grou
         zt__free(allocator, handles);
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
+    room = count;
     result = zetMetricGet(group->handle, &count, handles);
+    count = count < room ? count : room;
     for (i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
         zet_metric_properties_t *metric = &group->metrics[i];
         *call = "zetMetricGetProperties";
         metric->stype = ZET_STRUCTURE_TYPE_METRIC_PROPERTIES;
         result = zetMetricGetProperties(handles[i], metric);
+        ZT__END_TEXT(metric->name);
+        ZT__END_TEXT(metric->description);
+        ZT__END_TEXT(metric->component);
+        ZT__END_TEXT(metric->resultUnits);
         /* Some drivers print a null pointer here. */
         if (strcmp(metric->resultUnits, "(null)") == 0) {
             metric->resultUnits[0] = 0;
@@ -7511,6 +7709,7 @@ enum {
     ZT__MAX_PATHS = ZT__MAX_NESTED_PATHS + ZT__MAX_REGIONS,
     ZT__PATHS_PER_BLOCK = 128,
     ZT__MAX_DEPTH = 64,
+    ZT__TIMES_PASS = ZT__MAX_PASSES, /* of slots for times alone, where other slots have metrics */
     ZT__STAMPS = 4 /* of a slot: begin and end of its region, or a ze_kernel_timestamp_result_t */
 };
 
@@ -7573,12 +7772,13 @@ typedef struct zt__region_record {
     uint32_t index;
     zt__path *paths; /* on which it was begun, the newest first */
     uint64_t lost, dropped;
-    double operations;      /* of a sample; 0: not known */
-    uint64_t bytes;         /* that collected samples have copied or filled, */
-    double bytes_ns;        /* and the GPU time of these samples */
-    double launch_error_ns; /* the largest error of a launch latency */
-    zt__statistics statistics;
-    zt__moments *streamed; /* for each metric of attached streams */
+    double operations;         /* of a sample; 0: not known */
+    uint64_t bytes;            /* that collected samples have copied or filled, */
+    double bytes_ns;           /* and the GPU time of these samples */
+    double launch_error_ns;    /* the largest error of a launch latency */
+    zt__statistics times;      /* GPU time and latencies of all samples */
+    zt__statistics statistics; /* all else, of the samples with metrics, and their GPU time */
+    zt__moments *streamed;     /* for each metric of attached streams */
     uint32_t streamed_count;
 } zt__region_record;
 
@@ -7683,6 +7883,13 @@ typedef struct zt__slot_block {
     zt__slot *slots;
 } zt__slot_block;
 
+/* The first query of a pass: see zt__run_first_query(). */
+typedef struct zt__first_query {
+    zt__slot *slot; /* NULL: there is none, or it is complete */
+    ze_command_queue_handle_t queue;
+    ze_command_list_handle_t list;
+} zt__first_query;
+
 /* Groups that are active together, and the slots for them. */
 typedef struct zt__pass {
     zt__group *groups;
@@ -7691,6 +7898,7 @@ typedef struct zt__pass {
     uint32_t time_metric; /* GpuTime among the profiler's metrics, or UINT32_MAX */
     uint32_t slot_count;  /* slots that are made or being made */
     zt__slot *first_free, *last_free;
+    zt__first_query first_query; /* the device may still execute it */
 } zt__pass;
 
 /* ---- lists ----------------------------------------------------------------------------------------------- */
@@ -7737,6 +7945,10 @@ struct zt__list {
     int overlapped_before;
     ze_command_queue_handle_t queue; /* of the last execution and, if executions overlap, of all of these.
                                         NULL: not known, or not the same */
+
+    /* for >>watch, when it last looked: the first slot that had not signalled, its submission, and since when
+       it is known to be the first; and the last submission of slots that had */
+    uint64_t watched_number, watched_submission_ns, watched_since_ns, watched_signalled_ns;
 };
 
 /* ---- the profiler ---------------------------------------------------------------------------------------- */
@@ -7854,14 +8066,16 @@ struct zt_profiler {
     uint32_t lost_flag_count;
     uint32_t pass_count;
     uint32_t tile_count;      /* 0 if the device has no separate tiles */
-    zt__sample_layout layout; /* GPU time; metrics; GPU time of each pass if several; metrics of each tile if
-                                 any; latencies */
+    zt__sample_layout layout; /* of samples with metrics: GPU time; metrics; GPU time of each pass if several;
+                                 metrics of each tile if any */
+    zt__sample_layout times_layout; /* of all samples: GPU time; latencies */
+    uint32_t row_length;            /* values of a sample: the columns of `layout`, and then the latencies */
     zt_aggregation *column_aggregations;
     char *columns;          /* of the table, from the configuration; NULL: as many as fit */
     char *reports;          /* of ZT_REPORT, to be written when the profiler is closed; NULL: none */
     uint32_t report_number; /* 1 for the first profiler that has such reports */
     char *strings;          /* the texts of the metrics, in a profiler from zt_unpack */
-    zt__pass passes[ZT__MAX_PASSES];
+    zt__pass passes[ZT__MAX_PASSES + 1]; /* the last, ZT__TIMES_PASS, has slots without queries */
 
     zt__timed_mutex collector; /* reading, calculating, delivering: one thread at a time */
     zt__batch batch;           /* guarded by the collector, like the next */
@@ -7918,6 +8132,9 @@ struct zt_profiler {
     void (*free_hotspots)(zt_profiler *profiler);
     struct zt__kernels *kernels; /* NULL: none is known. Atomic */
     uint64_t unknown_launches;   /* of kernels for which there was no room; guarded by the mutex */
+    struct zt__watch *watch;     /* from the first zt_watch on. Atomic */
+    int (*end_watch)(zt_profiler *profiler); /* returns 0 if its thread hangs */
+    void (*free_watch)(zt_profiler *profiler);
 };
 
 /* Public functions that only read take a constant profiler, but have to lock it. */
@@ -7935,6 +8152,8 @@ ZT__PRIVATE const zt_allocator *zt__allocator_of(const zt_profiler *profiler) {
 
 /* ---- columns --------------------------------------------------------------------------------------------- */
 
+enum { ZT__TIME_COLUMNS = 1 + ZT_LATENCY_COUNT };
+
 /* Returns the column of the GPU time in one pass. */
 ZT__PRIVATE uint32_t zt__pass_time_column(const zt_profiler *profiler, uint32_t pass) {
     return profiler->pass_count == 1 ? 0 : 1 + profiler->metric_count + pass;
@@ -7945,13 +8164,16 @@ ZT__PRIVATE uint32_t zt__tile_column(const zt_profiler *profiler, uint32_t tile,
     return first + tile * profiler->metric_count + metric;
 }
 
+/* Latencies follow the columns of the layout in a row. */
 ZT__PRIVATE uint32_t zt__latency_column(const zt_profiler *profiler, uint32_t latency) {
     return zt__tile_column(profiler, profiler->tile_count, 0) + latency;
 }
 
 /* Sets the layout of a row. The metrics, passes and tiles are known. Returns 0 without memory. */
 ZT__PRIVATE int zt__lay_out_columns(zt_profiler *profiler) {
-    uint32_t metric, tile, pass, latency, count = zt__latency_column(profiler, ZT_LATENCY_COUNT);
+    static const zt_aggregation of_times[ZT__TIME_COLUMNS] = {ZT_AGGREGATE_SUM, ZT_AGGREGATE_SUM,
+                                                              ZT_AGGREGATE_SUM};
+    uint32_t metric, tile, pass, count = zt__latency_column(profiler, 0);
     zt_aggregation *aggregations =
         (zt_aggregation *)zt__allocate(&profiler->config.allocator, count, sizeof *aggregations);
     if (!aggregations) {
@@ -7967,13 +8189,13 @@ ZT__PRIVATE int zt__lay_out_columns(zt_profiler *profiler) {
             aggregations[zt__tile_column(profiler, tile, metric)] = profiler->metrics[metric].aggregation;
         }
     }
-    for (latency = 0; latency < ZT_LATENCY_COUNT; latency++) {
-        aggregations[zt__latency_column(profiler, latency)] = ZT_AGGREGATE_SUM;
-    }
     profiler->column_aggregations = aggregations;
     profiler->layout.column_count = count;
-    profiler->layout.row_limit = profiler->config.samples;
     profiler->layout.aggregations = aggregations;
+    profiler->times_layout.column_count = ZT__TIME_COLUMNS;
+    profiler->times_layout.aggregations = of_times;
+    profiler->layout.row_limit = profiler->times_layout.row_limit = profiler->config.samples;
+    profiler->row_length = count + ZT_LATENCY_COUNT;
     return 1;
 }
 
@@ -8210,7 +8432,7 @@ ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, con
         memcpy(copy, name, length);
         made->name = copy;
         made->index = profiler->region_count;
-        made->statistics.seed = zt__hash(name, length);
+        made->times.seed = made->statistics.seed = zt__hash(name, length);
         zt__map_add(&profiler->names, copy, length, made);
         profiler->regions[profiler->region_count++] = made;
         return made;
@@ -8384,11 +8606,12 @@ ZT__PRIVATE ze_result_t zt__fill_block(zt_profiler *profiler, const zt__pass *pa
         *call = "zeEventPoolCreate";
         result = zeEventPoolCreate(profiler->context, &event_pool, 1, &profiler->device, &block->event_pool);
     }
-    if (result == ZE_RESULT_SUCCESS && profiler->is_stamped) {
+    if (result == ZE_RESULT_SUCCESS && (profiler->is_stamped || pass->group_count == 0)) {
         memset(&memory, 0, sizeof memory);
         memory.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC;
         *call = "zeMemAllocHost";
-        result = zeMemAllocHost(profiler->context, &memory, block->count * ZT__STAMPS * sizeof *block->stamps,
+        result = zeMemAllocHost(profiler->context, &memory,
+                                (size_t)block->count * ZT__STAMPS * sizeof *block->stamps,
                                 ZT__STAMPS * sizeof *block->stamps, (void **)&block->stamps);
     }
     memset(&event, 0, sizeof event);
@@ -8499,12 +8722,12 @@ ZT__PRIVATE ze_result_t zt__activate_groups(zt_profiler *profiler, const zt__pas
 
 /* Executes one query of each group, or without groups a barrier, on a command queue of the first group of
    queues that can compute. The caller destroys the queue and the list. */
-ZT__PRIVATE ze_result_t zt__submit_first_query(zt_profiler *profiler, const zt__pass *pass, zt__slot *slot,
-                                               ze_command_queue_handle_t *queue,
-                                               ze_command_list_handle_t *list, const char **call) {
+ZT__PRIVATE ze_result_t zt__submit_first_query(zt_profiler *profiler, const zt__pass *pass,
+                                               zt__first_query *query, const char **call) {
     ze_command_queue_group_properties_t groups[16];
     ze_command_queue_desc_t queue_desc;
     ze_command_list_desc_t list_desc;
+    zt__slot *slot = query->slot;
     uint32_t i, g, count = ZT__COUNT_OF(groups);
     ze_result_t result;
     memset(groups, 0, sizeof groups);
@@ -8513,6 +8736,7 @@ ZT__PRIVATE ze_result_t zt__submit_first_query(zt_profiler *profiler, const zt__
     }
     *call = "zeDeviceGetCommandQueueGroupProperties";
     result = zeDeviceGetCommandQueueGroupProperties(profiler->device, &count, groups);
+    count = count < ZT__COUNT_OF(groups) ? count : ZT__COUNT_OF(groups);
     for (i = 0; i < count && !(groups[i].flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE);) {
         i++;
     }
@@ -8525,111 +8749,134 @@ ZT__PRIVATE ze_result_t zt__submit_first_query(zt_profiler *profiler, const zt__
     list_desc.commandQueueGroupOrdinal = queue_desc.ordinal;
     if (result == ZE_RESULT_SUCCESS) {
         *call = "zeCommandQueueCreate";
-        result = zeCommandQueueCreate(profiler->context, profiler->device, &queue_desc, queue);
+        result = zeCommandQueueCreate(profiler->context, profiler->device, &queue_desc, &query->queue);
     }
     if (result == ZE_RESULT_SUCCESS) {
         *call = "zeCommandListCreate";
-        result = zeCommandListCreate(profiler->context, profiler->device, &list_desc, list);
+        result = zeCommandListCreate(profiler->context, profiler->device, &list_desc, &query->list);
     }
     if (result == ZE_RESULT_SUCCESS && pass->group_count == 0) {
         *call = "zeCommandListAppendBarrier";
-        result = zeCommandListAppendBarrier(*list, slot->event, 0, NULL);
+        result = zeCommandListAppendBarrier(query->list, slot->event, 0, NULL);
     }
     for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
         *call = "zetCommandListAppendMetricQueryBegin";
-        result = zetCommandListAppendMetricQueryBegin(*list, slot->queries[g]);
+        result = zetCommandListAppendMetricQueryBegin(query->list, slot->queries[g]);
     }
     for (g = pass->group_count; g-- > 0 && result == ZE_RESULT_SUCCESS;) {
         *call = "zetCommandListAppendMetricQueryEnd";
-        result = zetCommandListAppendMetricQueryEnd(*list, slot->queries[g], g ? NULL : slot->event, 0,
+        result = zetCommandListAppendMetricQueryEnd(query->list, slot->queries[g], g ? NULL : slot->event, 0,
                                                     &slot->event);
     }
     if (result == ZE_RESULT_SUCCESS) {
         *call = "zeCommandListClose";
-        result = zeCommandListClose(*list);
+        result = zeCommandListClose(query->list);
     }
     if (result == ZE_RESULT_SUCCESS) {
+        ze_command_list_handle_t list = query->list;
         *call = "zeCommandQueueExecuteCommandLists";
-        result = zeCommandQueueExecuteCommandLists(*queue, 1, list, NULL);
+        result = zeCommandQueueExecuteCommandLists(query->queue, 1, &list, NULL);
     }
     return result;
 }
 
 /* Waits until the device is done with the first query. A failed call is repeated a few times, because what
    the device uses must not be destroyed. */
-ZT__PRIVATE ze_result_t zt__await_first_query(const zt_profiler *profiler, const zt__slot *slot,
-                                              ze_command_queue_handle_t queue, const char **call) {
+ZT__PRIVATE ze_result_t zt__await_first_query(const zt__first_query *query, uint64_t deadline,
+                                              const char **call) {
     enum { MOST_ERRORS = 4 };
-    zt__wait wait = zt__wait_until(zt__deadline(profiler->config.wait_timeout_ns));
+    zt__wait wait = zt__wait_until(deadline);
     uint32_t errors = 0;
+    int has_run = 0;
     ze_result_t result;
-    *call = "zeEventQueryStatus";
     do {
-        result = zeEventQueryStatus(slot->event);
+        *call = has_run ? "zeCommandQueueSynchronize" : "zeEventQueryStatus";
+        result =
+            has_run ? zeCommandQueueSynchronize(query->queue, 0) : zeEventQueryStatus(query->slot->event);
+        if (result == ZE_RESULT_SUCCESS && has_run) {
+            return result;
+        }
+        has_run |= result == ZE_RESULT_SUCCESS;
         errors += result != ZE_RESULT_SUCCESS && result != ZE_RESULT_NOT_READY;
-    } while (result != ZE_RESULT_SUCCESS && errors < MOST_ERRORS && zt__wait_again(&wait));
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    *call = "zeCommandQueueSynchronize"; /* its last command has run, so this is short */
-    do {
-        result = zeCommandQueueSynchronize(queue, profiler->config.wait_timeout_ns);
-    } while (result != ZE_RESULT_SUCCESS && ++errors < MOST_ERRORS);
+    } while (result == ZE_RESULT_SUCCESS || (errors < MOST_ERRORS && zt__wait_again(&wait)));
     return result;
+}
+
+ZT__PRIVATE void zt__destroy_own_queue(zt__first_query *query) {
+    if (query->list) {
+        zeCommandListDestroy(query->list);
+    }
+    if (query->queue) {
+        zeCommandQueueDestroy(query->queue);
+    }
+    memset(query, 0, sizeof *query);
+}
+
+/* Destroys what the first query of a pass was made of, if it was not complete in time and is now, or will be
+   before the deadline. Returns 0 while the device may still use it. */
+ZT__PRIVATE int zt__finish_first_query(zt_profiler *profiler, zt__pass *pass, uint64_t deadline) {
+    zt__first_query *query = &pass->first_query;
+    const char *call;
+    if (!query->slot) {
+        return 1;
+    }
+    if (!zt__is_device_lost(&profiler->diagnostics) &&
+        zt__await_first_query(query, deadline, &call) != ZE_RESULT_SUCCESS) {
+        return 0;
+    }
+    query->slot->may_be_written = 0;
+    zt__destroy_own_queue(query);
+    return 1;
 }
 
 /* Runs one query of each group on a command list of its own. Drivers complete an activation in the first
    execution that uses it, and take no lock there. So that execution has to finish before several threads use
    the groups. If it fails, regions are still measured. Without groups, it is a barrier, of which `*stamps`
-   gets the kernel time stamps. Returns whether it has run. */
+   gets the kernel time stamps. Returns whether it has run. What the device may still use after the
+   configured time is kept with the pass, for zt__finish_first_query(). */
 ZT__PRIVATE int zt__run_first_query(zt_profiler *profiler, zt__pass *pass,
                                     ze_kernel_timestamp_result_t *stamps) {
     const char *remedy = stamps ? "Kernels may be at wrong places on the timeline."
                                 : "The first regions of several threads may disturb each other.";
-    ze_command_queue_handle_t queue = NULL;
-    ze_command_list_handle_t list = NULL;
-    zt__slot *slot;
+    zt__first_query query;
     const char *call;
     int is_clean = 1;
     ze_result_t result;
-    if (pass->group_count == 0 && !stamps) {
+    if ((pass->group_count == 0 && !stamps) || !zt__finish_first_query(profiler, pass, 0)) {
         return 0;
     }
+    memset(&query, 0, sizeof query);
     zt__lock(&profiler->mutex);
-    slot = zt__pop_free_slot(pass);
+    query.slot = zt__pop_free_slot(pass);
     zt__unlock(&profiler->mutex);
-    if (!slot) {
+    if (!query.slot) {
         return 0;
     }
-    result = zt__submit_first_query(profiler, pass, slot, &queue, &list, &call);
+    result = zt__submit_first_query(profiler, pass, &query, &call);
     if (result == ZE_RESULT_SUCCESS) {
-        result = zt__await_first_query(profiler, slot, queue, &call);
-        slot->may_be_written = result != ZE_RESULT_SUCCESS;
+        result = zt__await_first_query(&query, zt__deadline(profiler->config.wait_timeout_ns), &call);
+        query.slot->may_be_written = result != ZE_RESULT_SUCCESS;
         if (result == ZE_RESULT_SUCCESS && stamps) {
             call = "zeEventQueryKernelTimestamp";
-            result = zeEventQueryKernelTimestamp(slot->event, stamps);
+            result = zeEventQueryKernelTimestamp(query.slot->event, stamps);
         }
         if (result == ZE_RESULT_SUCCESS) {
-            result = zt__reset_handles(pass, slot, &call);
+            result = zt__reset_handles(pass, query.slot, &call);
         }
         is_clean = result == ZE_RESULT_SUCCESS;
     }
     zt__lock(&profiler->mutex);
     if (is_clean) {
-        zt__push_free_slot(profiler, slot);
+        zt__push_free_slot(profiler, query.slot);
     } else {
-        zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
+        zt__move_slot(profiler, query.slot, ZT__SLOT_RETIRED);
     }
     zt__unlock(&profiler->mutex);
     zt__check(&profiler->diagnostics, result, call, remedy);
-    if (slot->may_be_written && !zt__is_device_lost(&profiler->diagnostics)) {
-        return 0; /* the device may still use the list and the queue */
-    }
-    if (list) {
-        zeCommandListDestroy(list);
-    }
-    if (queue) {
-        zeCommandQueueDestroy(queue);
+    if (query.slot->may_be_written && !zt__is_device_lost(&profiler->diagnostics)) {
+        pass->first_query = query;
+    } else {
+        zt__destroy_own_queue(&query);
     }
     return result == ZE_RESULT_SUCCESS;
 }
@@ -8712,7 +8959,7 @@ ZT__PRIVATE zt_profiler *zt__create_profiler(const zt_config *complete) {
     profiler->diagnostics.log = complete->log;
     profiler->diagnostics.log_user = complete->log_user;
     profiler->pass_count = 1;
-    for (pass = 0; pass < ZT__MAX_PASSES; pass++) {
+    for (pass = 0; pass <= ZT__TIMES_PASS; pass++) {
         profiler->passes[pass].index = pass;
         profiler->passes[pass].time_metric = UINT32_MAX;
     }
@@ -8731,6 +8978,7 @@ ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler) {
     zt_allocator allocator = profiler->config.allocator;
     uint32_t i;
     for (i = 0; i < profiler->region_count; i++) {
+        zt__free_statistics(&allocator, &profiler->regions[i]->times);
         zt__free_statistics(&allocator, &profiler->regions[i]->statistics);
         zt__free(&allocator, profiler->regions[i]->streamed);
         zt__free(&allocator, profiler->regions[i]);
@@ -8910,6 +9158,7 @@ ZT__PRIVATE int zt__ensure_room(const zt_profiler *profiler, void **memory, size
 }
 
 ZT__PRIVATE ze_result_t zt__read_report(zt_profiler *profiler, zt__reading *reading, uint32_t g) {
+    enum { LARGEST_REPORT = 1 << 24 }; /* bytes. Those of Intel's devices have less than 10,000 */
     zt__batch *batch = &profiler->batch;
     zt__group *group = &batch->pass->groups[g];
     zet_metric_query_handle_t query = reading->slot->queries[g];
@@ -8921,6 +9170,9 @@ ZT__PRIVATE ze_result_t zt__read_report(zt_profiler *profiler, zt__reading *read
         result = zetMetricQueryGetData(query, &size, NULL);
         if (result != ZE_RESULT_SUCCESS || size == 0) {
             return result == ZE_RESULT_SUCCESS ? ZE_RESULT_NOT_READY : result;
+        }
+        if (size > LARGEST_REPORT) {
+            return ZE_RESULT_ERROR_INVALID_SIZE;
         }
         group->report_size = size;
     }
@@ -9002,6 +9254,7 @@ ZT__PRIVATE void zt__combine_stamps(const ze_kernel_timestamp_result_t *tiles, u
     uint64_t first = tiles[0].global.kernelStart;
     int64_t begin = 0, end = 0; /* ticks since `first` */
     uint32_t i;
+    mask &= UINT64_MAX >> 2; /* sums of two durations are below 2^63, whatever the time stamps are */
     for (i = 0; i < count; i++) {
         const ze_kernel_timestamp_data_t *tile = &tiles[i].global;
         uint64_t after = (tile->kernelStart - first) & mask;
@@ -9025,6 +9278,7 @@ ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, ze_
     if (count > 1) {
         *call = "zeEventQueryTimestampsExp";
         result = profiler->driver.zeEventQueryTimestampsExp(event, profiler->device, &count, tiles);
+        count = count < profiler->tiles_stamped ? count : profiler->tiles_stamped;
     }
     if (profiler->tiles_stamped == 1 || (result == ZE_RESULT_SUCCESS && count == 0)) {
         *call = "zeEventQueryKernelTimestamp";
@@ -9291,7 +9545,7 @@ ZT__PRIVATE void zt__fill_row(const zt_profiler *profiler, zt__reading *reading,
     uint64_t ticks = (reading->times.end_ticks - reading->times.begin_ticks) & mask;
     double longest_ns;
     uint32_t g, m, tile, i;
-    for (i = 0; i < profiler->layout.column_count; i++) {
+    for (i = 0; i < profiler->row_length; i++) {
         row[i] = zt__nan();
     }
     for (g = 0; g < pass->group_count; g++) {
@@ -9311,7 +9565,9 @@ ZT__PRIVATE void zt__fill_row(const zt_profiler *profiler, zt__reading *reading,
     }
     row[0] =
         pass->time_metric == UINT32_MAX ? (double)ticks * profiler->ns_per_tick : row[1 + pass->time_metric];
-    row[zt__pass_time_column(profiler, pass->index)] = row[0];
+    if (pass->index != ZT__TIMES_PASS) {
+        row[zt__pass_time_column(profiler, pass->index)] = row[0];
+    }
     for (i = 0; i < profiler->lost_flag_count; i++) {
         if (zt__is_positive(row[profiler->lost_flags[i].column])) {
             zt__lose(reading, profiler->lost_flags[i].cause);
@@ -9323,6 +9579,15 @@ ZT__PRIVATE void zt__fill_row(const zt_profiler *profiler, zt__reading *reading,
     if (reading->outcome == ZT__READ && row[0] > longest_ns) {
         zt__lose(reading, ZT_LOST_IMPLAUSIBLE);
     }
+}
+
+/* Returns 0 without memory. */
+ZT__PRIVATE int zt__make_room_for_samples(zt_profiler *profiler, zt__region_record *region,
+                                          const zt__pass *pass, uint32_t count) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    return zt__reserve_samples(allocator, &profiler->mutex, &profiler->times_layout, &region->times, count) &&
+           (pass->group_count == 0 ||
+            zt__reserve_samples(allocator, &profiler->mutex, &profiler->layout, &region->statistics, count));
 }
 
 /* Calculates the reports of the batch, and fills a row for each. */
@@ -9338,11 +9603,10 @@ ZT__PRIVATE void zt__calculate_batch(zt_profiler *profiler) {
     for (i = 0; i < batch->count; i++) {
         zt__reading *reading = &batch->readings[i];
         if (reading->outcome == ZT__READ) {
-            zt__fill_row(profiler, reading, batch->rows + (size_t)i * profiler->layout.column_count);
+            zt__fill_row(profiler, reading, batch->rows + (size_t)i * profiler->row_length);
         }
         if (reading->outcome == ZT__READ &&
-            !zt__reserve_samples(&profiler->config.allocator, &profiler->mutex, &profiler->layout,
-                                 &reading->slot->region->statistics, batch->count)) {
+            !zt__make_room_for_samples(profiler, reading->slot->region, batch->pass, batch->count)) {
             zt__lose(reading, ZT_DROPPED_NO_MEMORY);
         }
     }
@@ -9387,6 +9651,22 @@ ZT__PRIVATE void zt__note_run(zt_profiler *profiler, zt__reading *reading) {
     }
 }
 
+/* Adds a sample to the statistics of its region. With the mutex held. */
+ZT__PRIVATE void zt__keep_figures(const zt_profiler *profiler, const zt__slot *slot, const double *row) {
+    zt__region_record *region = slot->region;
+    double times[ZT__TIME_COLUMNS];
+    times[0] = row[0];
+    memcpy(times + 1, row + zt__latency_column(profiler, 0), ZT_LATENCY_COUNT * sizeof *row);
+    zt__add_sample(&profiler->times_layout, &region->times, 0, times);
+    if (profiler->passes[slot->pass].group_count) {
+        zt__add_sample(&profiler->layout, &region->statistics, slot->pass, row);
+    }
+    if (slot->bytes) {
+        region->bytes += slot->bytes;
+        region->bytes_ns += row[0];
+    }
+}
+
 /* Counts the sample of a reading. With the mutex held. */
 ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, double *row) {
     zt__slot *slot = reading->slot;
@@ -9415,11 +9695,7 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
         if (profiler->sample_collected) {
             profiler->sample_collected(profiler, reading, row);
         }
-        zt__add_sample(&profiler->layout, &slot->region->statistics, slot->pass, row);
-        if (slot->bytes) {
-            slot->region->bytes += slot->bytes;
-            slot->region->bytes_ns += row[0];
-        }
+        zt__keep_figures(profiler, slot, row);
         if (!zt__is_nan(row[0])) {
             path->count++;
             path->time_ns += row[0];
@@ -9479,14 +9755,14 @@ ZT__PRIVATE void zt__deliver_batch(zt_profiler *profiler) {
                        reading->region->name);
         }
         if (reading->outcome == ZT__READ && profiler->config.sample) {
-            const double *row = batch->rows + (size_t)i * profiler->layout.column_count;
+            const double *row = batch->rows + (size_t)i * profiler->row_length;
             zt_sample sample;
             sample.name = reading->region->name;
             sample.region = reading->region->index;
             sample.metric_count = profiler->metric_count;
             sample.gpu_time_ns = row[0];
             sample.values = row + 1;
-            sample.pass = batch->pass->index;
+            sample.pass = batch->pass->index == ZT__TIMES_PASS ? 0 : batch->pass->index;
             profiler->config.sample(&sample, profiler->config.sample_user);
         }
     }
@@ -9540,7 +9816,7 @@ ZT__PRIVATE void zt__run_collection(zt_profiler *profiler, ze_command_list_handl
             zt__lock(&profiler->mutex);
             for (i = 0; i < batch->count; i++) {
                 zt__count_reading(profiler, &batch->readings[i],
-                                  batch->rows + (size_t)i * profiler->layout.column_count);
+                                  batch->rows + (size_t)i * profiler->row_length);
             }
             for (i = 0; i < batch->count; i++) {
                 zt__move_on(profiler, &batch->readings[i]);
@@ -9797,9 +10073,16 @@ ZT__PRIVATE int zt__note_begin(zt_profiler *profiler, zt__list *list, zt__list_s
     return list->over_up_to > over_before;
 }
 
+/* Returns the pass whose slots a region uses. With the mutex held. */
+ZT__PRIVATE zt__pass *zt__pass_to_measure(zt_profiler *profiler, int times_alone) {
+    int is_extra = times_alone && profiler->metric_count > 0;
+    return &profiler->passes[is_extra ? (uint32_t)ZT__TIMES_PASS : profiler->active_pass];
+}
+
 /* Returns a free slot, which it opens for a region on this path, or NULL. With the mutex held. */
-ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt__path *path) {
-    zt__slot *slot = zt__pop_free_slot(&profiler->passes[profiler->active_pass]);
+ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt__path *path,
+                                       int times_alone) {
+    zt__slot *slot = zt__pop_free_slot(zt__pass_to_measure(profiler, times_alone));
     if (!slot) {
         return NULL;
     }
@@ -9845,7 +10128,8 @@ ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__slot *slot) {
 
 /* Collects because zt_begin has found no free slot. If this shows that slots of the list have run, they are
    over, and the next collection frees them. Returns whether there are free slots. No mutex is held. */
-ZT__PRIVATE int zt__free_slots_for(zt_profiler *profiler, zt__list *list, zt__list_state kind, int waits) {
+ZT__PRIVATE int zt__free_slots_for(zt_profiler *profiler, zt__list *list, zt__list_state kind,
+                                   int times_alone, int waits) {
     uint64_t deadline = zt__deadline(profiler->config.wait_timeout_ns);
     int has_free, more_are_over;
     do {
@@ -9855,7 +10139,7 @@ ZT__PRIVATE int zt__free_slots_for(zt_profiler *profiler, zt__list *list, zt__li
             zt__try_collect(profiler, 0);
         }
         zt__lock(&profiler->mutex);
-        has_free = profiler->passes[profiler->active_pass].first_free != NULL;
+        has_free = zt__pass_to_measure(profiler, times_alone)->first_free != NULL;
         more_are_over = zt__note_begin(profiler, list, kind);
         zt__unlock(&profiler->mutex);
     } while (!has_free && more_are_over);
@@ -9864,7 +10148,8 @@ ZT__PRIVATE int zt__free_slots_for(zt_profiler *profiler, zt__list *list, zt__li
 
 /* Provides free slots: collects, then makes more slots, and at config.max_slots waits for another collection.
    Returns ZT_CAUSE_COUNT, or the cause if there are still none. No mutex is held. */
-ZT__PRIVATE zt_cause zt__provide_slots(zt_profiler *profiler, zt__list *list, zt__list_state kind) {
+ZT__PRIVATE zt_cause zt__provide_slots(zt_profiler *profiler, zt__list *list, zt__list_state kind,
+                                       int times_alone) {
     static const char remedy[] = "No slots can be added now. Regions that find none are dropped.";
     enum { PAUSE_AFTER_FAILURE_NS = 100000000 };
     uint64_t now = zt__now_ns();
@@ -9872,12 +10157,12 @@ ZT__PRIVATE zt_cause zt__provide_slots(zt_profiler *profiler, zt__list *list, zt
     const char *call;
     int may_grow;
     ze_result_t result;
-    if (zt__free_slots_for(profiler, list, kind, 0)) {
+    if (zt__free_slots_for(profiler, list, kind, times_alone, 0)) {
         return ZT_CAUSE_COUNT;
     }
     zt__lock(&profiler->mutex);
     may_grow = now >= profiler->no_growth_until_ns;
-    pass = &profiler->passes[profiler->active_pass];
+    pass = zt__pass_to_measure(profiler, times_alone);
     zt__unlock(&profiler->mutex);
     if (!may_grow) {
         return ZT_DROPPED_NO_MEMORY;
@@ -9894,12 +10179,12 @@ ZT__PRIVATE zt_cause zt__provide_slots(zt_profiler *profiler, zt__list *list, zt
         return ZT_DROPPED_NO_MEMORY;
     }
     /* There are config.max_slots. */
-    return zt__free_slots_for(profiler, list, kind, 1) ? ZT_CAUSE_COUNT : ZT_DROPPED_NO_SLOT;
+    return zt__free_slots_for(profiler, list, kind, times_alone, 1) ? ZT_CAUSE_COUNT : ZT_DROPPED_NO_SLOT;
 }
 
 /* Opens a slot for a region. If there is none, returns NULL, and counts the region as dropped by `*cause`. */
 ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handle_t handle,
-                                    zt__list_state kind, const char *name, zt_cause *cause) {
+                                    zt__list_state kind, const char *name, int times_alone, zt_cause *cause) {
     enum { TRIES = 4 };
     zt__region_record *region;
     zt__path *path;
@@ -9918,18 +10203,18 @@ ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handl
         zt__note_begin(profiler, list, kind);
         *cause = ZT_CAUSE_COUNT;
         for (tries = 0; !slot && *cause == ZT_CAUSE_COUNT; tries++) {
-            /* Found again in each try: callbacks in zt__provide_slots may begin and end regions on the list.
+            /* Found anew in each try: callbacks in zt__provide_slots may begin and end regions on the list.
              */
             path = zt__find_or_add_path(profiler, list->innermost ? list->innermost->path : &profiler->root,
                                         region);
-            slot = path ? zt__acquire_slot(profiler, list, path) : NULL;
+            slot = path ? zt__acquire_slot(profiler, list, path, times_alone) : NULL;
             if (!path) {
                 *cause = ZT_DROPPED_NO_MEMORY;
             } else if (!slot && tries == TRIES) {
                 *cause = ZT_DROPPED_NO_SLOT; /* other threads have acquired the new slots */
             } else if (!slot) {
                 zt__unlock(&profiler->mutex);
-                *cause = zt__provide_slots(profiler, list, kind);
+                *cause = zt__provide_slots(profiler, list, kind, times_alone);
                 zt__lock(&profiler->mutex);
             }
         }
@@ -10003,9 +10288,10 @@ ZT__PRIVATE ze_result_t zt__complete_append(zt_profiler *profiler, zt__slot *slo
     return zt__check(&profiler->diagnostics, result, call, ZT__APPEND_REMEDY);
 }
 
-/* Opens a region, without commands. If it is dropped, reports that, and `slot` is NULL. */
+/* Opens a region, without commands. With `times_alone`, it has no metrics. If it is dropped, reports that,
+   and `slot` is NULL. */
 ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_handle_t list,
-                                       zt__list_state kind, const char *name) {
+                                       zt__list_state kind, const char *name, int times_alone) {
     zt_region region = {NULL, 0, 0, 0};
     uint64_t states[ZT__SLOT_STATE_COUNT];
     zt__slot *slot;
@@ -10014,7 +10300,7 @@ ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_ha
         zt__drop_at_begin(profiler, ZT_DROPPED_DEVICE_LOST);
         return region;
     }
-    slot = zt__open_slot(profiler, list, kind, name, &cause);
+    slot = zt__open_slot(profiler, list, kind, name, times_alone, &cause);
     if (!slot && cause == ZT_DROPPED_NO_SLOT) {
         zt__count_states(profiler, states);
         zt__report(&profiler->diagnostics, NO_SLOT, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
@@ -10043,8 +10329,8 @@ ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_ha
 
 /* As zt_begin, on a list of this kind. */
 ZT__PRIVATE zt_region zt__begin_on(zt_profiler *profiler, ze_command_list_handle_t list, zt__list_state kind,
-                                   const char *name) {
-    zt_region region = zt__begin_region(profiler, list, kind, name);
+                                   const char *name, int times_alone) {
+    zt_region region = zt__begin_region(profiler, list, kind, name, times_alone);
     zt__slot *slot = (zt__slot *)region.slot;
     const zt__pass *pass;
     const char *call = NULL;
@@ -10060,7 +10346,7 @@ ZT__PRIVATE zt_region zt__begin_on(zt_profiler *profiler, ze_command_list_handle
         result = zetCommandListAppendMetricQueryBegin(list, slot->queries[g]);
         has_commands |= result == ZE_RESULT_SUCCESS;
     }
-    if (profiler->is_stamped && result == ZE_RESULT_SUCCESS) {
+    if (slot->stamps && result == ZE_RESULT_SUCCESS) {
         result = zt__append_stamp(list, &slot->stamps[0], pass->group_count == 0, NULL, &has_commands, &call);
     }
     if (zt__complete_append(profiler, slot, list, result, call, has_commands) != ZE_RESULT_SUCCESS) {
@@ -10085,7 +10371,7 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
         zt__report_null_handle(&profiler->diagnostics, "zt_begin", "list");
         return none;
     }
-    return zt__begin_on(profiler, list, zt__query_list_kind(profiler, list), zt__shown_name(name));
+    return zt__begin_on(profiler, list, zt__query_list_kind(profiler, list), zt__shown_name(name), 0);
 }
 
 /* ---- ending ---------------------------------------------------------------------------------------------- */
@@ -10098,7 +10384,7 @@ ZT__PRIVATE ze_result_t zt__append_end(zt_profiler *profiler, zt__slot *slot) {
     ze_result_t result = ZE_RESULT_SUCCESS;
     int has_commands = 1;
     uint32_t g;
-    if (profiler->is_stamped) {
+    if (slot->stamps) {
         result = zt__append_stamp(list, &slot->stamps[1], 1, pass->group_count ? NULL : slot->event,
                                   &has_commands, &call);
     }
@@ -10140,7 +10426,7 @@ ZT__PRIVATE void zt__end(zt_region *region, int refused) {
             uint64_t append_ns = zt__now_ns() - slot->submitted_ns;
             slot->origin.append_ns = append_ns < UINT32_MAX ? (uint32_t)append_ns : UINT32_MAX;
         }
-        slot->spans_passes = slot->activation != profiler->activation;
+        slot->spans_passes = slot->activation != profiler->activation && slot->pass != ZT__TIMES_PASS;
         zt__leave_nesting(profiler, slot);
         zt__move_slot(profiler, slot, kind == ZT__LIST_IMMEDIATE ? ZT__SLOT_PENDING : ZT__SLOT_RECORDED);
         zt__bind_slot(slot);
@@ -10958,17 +11244,17 @@ ZT__PRIVATE uint64_t zt__collected(const zt_profiler *profiler, const zt__statis
     return collected;
 }
 
-/* Returns room for the kept values of so many columns of a region, with the mutex locked, so that they fit
+/* Returns room for the kept values of so many columns of statistics, with the mutex locked, so that they fit
    until it is unlocked. Each call allocates it, because several threads may call at once. Returns NULL if no
    values are kept, or without memory: then there are no quantiles. */
-ZT__PRIVATE double *zt__lock_with_room(zt_profiler *profiler, const zt__region_record *record,
+ZT__PRIVATE double *zt__lock_with_room(zt_profiler *profiler, const zt__statistics *statistics,
                                        uint32_t columns) {
     const zt_allocator *allocator = &profiler->config.allocator;
     double *values = NULL;
     uint32_t room = 0;
     zt__lock(&profiler->mutex);
-    while (record->statistics.kept > room) {
-        room = record->statistics.capacity;
+    while (statistics->kept > room) {
+        room = statistics->capacity;
         zt__unlock(&profiler->mutex);
         zt__free(allocator, values);
         values = (double *)zt__allocate(allocator, room, columns * sizeof *values);
@@ -11110,8 +11396,8 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     const zt__region_record *record;
     ze_result_t result;
     zt_stats pass_times[ZT__MAX_PASSES];
-    uint32_t pass, kept[ZT__MAX_PASSES], all_kept = 0;
-    double *values, *next;
+    uint32_t pass, kept = 0;
+    double *values;
     if (info) {
         memset(info, 0, sizeof *info);
         info->name = "";
@@ -11123,52 +11409,49 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     if (!record) {
         return result;
     }
-    memset(pass_times, 0, sizeof pass_times);
-    next = values = zt__lock_with_room(locked, record, profiler->pass_count);
+    values = zt__lock_with_room(locked, &record->times, 1);
     info->name = record->name;
     info->lost = record->lost;
     info->dropped = record->dropped;
-    info->count = zt__collected(profiler, &record->statistics);
+    info->count = zt__collected(profiler, &record->times);
+    info->with_metrics = zt__collected(profiler, &record->statistics);
     zt__add_paths(profiler, record, info);
     zt__add_bytes(record, info);
-    zt__get_moments(&profiler->layout, &record->statistics, 0, &info->time_ns);
-    for (pass = 0; pass < profiler->pass_count; pass++) {
-        uint32_t column = zt__pass_time_column(profiler, pass);
-        zt__get_moments(&profiler->layout, &record->statistics, column, &pass_times[pass]);
-        if (values) {
-            kept[pass] = zt__copy_column(&profiler->layout, &record->statistics, column, values + all_kept);
-            all_kept += kept[pass];
-        }
+    zt__get_moments(&profiler->times_layout, &record->times, 0, &info->time_ns);
+    if (values) {
+        kept = zt__copy_column(&profiler->times_layout, &record->times, 0, values);
     }
     zt__unlock(&locked->mutex);
-    for (pass = 0; values && pass < profiler->pass_count; pass++) {
-        zt__add_quantiles(&profiler->layout, 0, next, kept[pass], &pass_times[pass]);
-        next += kept[pass];
-    }
-    info->differs = zt__find_differences(profiler, pass_times);
-    zt__add_quantiles(&profiler->layout, 0, values, all_kept, &info->time_ns);
+    zt__add_quantiles(&profiler->times_layout, 0, values, kept, &info->time_ns);
     zt__free(&profiler->config.allocator, values);
+    for (pass = 0; pass < profiler->pass_count && profiler->pass_count > 1; pass++) {
+        zt_get_pass(profiler, region, pass, &pass_times[pass]);
+    }
+    info->differs = profiler->pass_count > 1 ? zt__find_differences(profiler, pass_times) : 0;
     return result;
 }
 
-/* Gets the statistics of one column. Without memory, median and 95th percentile are NaN. */
+/* Gets the statistics of one column of a layout of the profiler. Without memory, median and 95th percentile
+   are NaN. */
 ZT__PRIVATE ze_result_t zt__get_column(const zt_profiler *profiler, const char *call, uint32_t region,
-                                       uint32_t column, zt_stats *stats) {
+                                       const zt__sample_layout *layout, uint32_t column, zt_stats *stats) {
     zt_profiler *locked = zt__mutable(profiler);
     ze_result_t result;
     const zt__region_record *record = zt__get_record(profiler, call, region, "stats", stats, &result);
+    const zt__statistics *statistics;
     uint32_t kept = 0;
     double *values;
     if (!record) {
         return result;
     }
-    values = zt__lock_with_room(locked, record, 1);
-    zt__get_moments(&profiler->layout, &record->statistics, column, stats);
+    statistics = layout == &profiler->times_layout ? &record->times : &record->statistics;
+    values = zt__lock_with_room(locked, statistics, 1);
+    zt__get_moments(layout, statistics, column, stats);
     if (values) {
-        kept = zt__copy_column(&profiler->layout, &record->statistics, column, values);
+        kept = zt__copy_column(layout, statistics, column, values);
     }
     zt__unlock(&locked->mutex);
-    zt__add_quantiles(&profiler->layout, column, values, kept, stats);
+    zt__add_quantiles(layout, column, values, kept, stats);
     zt__free(&profiler->config.allocator, values);
     return result;
 }
@@ -11181,7 +11464,7 @@ ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, ui
     if (!profiler || metric >= profiler->metric_count) {
         return zt__report_index(profiler, "zt_get_stats", "metric", metric);
     }
-    return zt__get_column(profiler, "zt_get_stats", region, metric + 1, stats);
+    return zt__get_column(profiler, "zt_get_stats", region, &profiler->layout, metric + 1, stats);
 }
 
 ZT_API ze_result_t zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass,
@@ -11192,7 +11475,11 @@ ZT_API ze_result_t zt_get_pass(const zt_profiler *profiler, uint32_t region, uin
     if (!profiler || pass >= profiler->pass_count) {
         return zt__report_index(profiler, "zt_get_pass", "pass", pass);
     }
-    return zt__get_column(profiler, "zt_get_pass", region, zt__pass_time_column(profiler, pass), time_ns);
+    if (profiler->metric_count == 0) {
+        return zt__get_column(profiler, "zt_get_pass", region, &profiler->times_layout, 0, time_ns);
+    }
+    return zt__get_column(profiler, "zt_get_pass", region, &profiler->layout,
+                          zt__pass_time_column(profiler, pass), time_ns);
 }
 
 ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
@@ -11206,8 +11493,8 @@ ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t regio
     if (tile >= profiler->tile_count) {
         return zt__report_index(profiler, "zt_get_tile_stats", "tile", tile);
     }
-    return zt__get_column(profiler, "zt_get_tile_stats", region, zt__tile_column(profiler, tile, metric),
-                          stats);
+    return zt__get_column(profiler, "zt_get_tile_stats", region, &profiler->layout,
+                          zt__tile_column(profiler, tile, metric), stats);
 }
 
 /* Removes figures of the launch latency that are smaller than its error: they may as well be 0. */
@@ -11239,8 +11526,8 @@ ZT_API ze_result_t zt_get_latency(const zt_profiler *profiler, uint32_t region, 
         return zt__report(&locked->diagnostics, BAD_LATENCY, ZE_RESULT_ERROR_INVALID_ENUMERATION,
                           (int)latency);
     }
-    result = zt__get_column(profiler, "zt_get_latency", region,
-                            zt__latency_column(profiler, (uint32_t)latency), stats);
+    result = zt__get_column(profiler, "zt_get_latency", region, &profiler->times_layout,
+                            1 + (uint32_t)latency, stats);
     if (result == ZE_RESULT_SUCCESS && latency == ZT_LATENCY_LAUNCH) {
         zt__lock(&locked->mutex);
         error_ns = profiler->regions[region]->launch_error_ns;
@@ -11275,15 +11562,14 @@ ZT__PRIVATE const zt__region_record *zt__record_at(zt_profiler *profiler, uint32
     return record;
 }
 
-/* Copies the statistics of a region, all of one moment. The copy is freed with zt__free_statistics. Returns 0
-   without memory. */
-ZT__PRIVATE int zt__copy_statistics(zt_profiler *profiler, const zt__region_record *record,
-                                    zt__statistics *copy) {
+/* Copies statistics with this layout, all of one moment. The copy is freed with zt__free_statistics. Returns
+   0 without memory. */
+ZT__PRIVATE int zt__copy_statistics(zt_profiler *profiler, const zt__sample_layout *layout,
+                                    const zt__statistics *from, zt__statistics *copy) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    const zt__statistics *from = &record->statistics;
-    uint32_t columns = profiler->layout.column_count;
+    uint32_t columns = layout->column_count;
     zt__moments *moments = (zt__moments *)zt__allocate(allocator, columns, sizeof *moments);
-    double *rows = zt__lock_with_room(profiler, record, columns);
+    double *rows = zt__lock_with_room(profiler, from, columns);
     int has_room = moments && (rows || from->kept == 0);
     memset(copy, 0, sizeof *copy);
     if (has_room && from->moments) {
@@ -11366,7 +11652,7 @@ ZT__PRIVATE const char *zt__find_mismatch(const zt_profiler *a, const zt_profile
 typedef struct zt__merged_region {
     zt__region_record *into;
     const zt__region_record *from;
-    zt__statistics statistics; /* copies of those of `from` */
+    zt__statistics times, statistics; /* copies of those of `from` */
     uint64_t lost, dropped, bytes;
     double bytes_ns, launch_error_ns;
 } zt__merged_region;
@@ -11377,34 +11663,37 @@ typedef struct zt__merged_path {
     zt__path from;
 } zt__merged_path;
 
+/* Makes room in `to`, which is of the profiler `into`, for the statistics that are added. Returns 0 without
+   memory. */
+ZT__PRIVATE int zt__prepare_statistics(zt_profiler *into, const zt__sample_layout *layout, zt__statistics *to,
+                                       const zt__statistics *added) {
+    uint64_t samples = zt__samples_per_pass(added), rows;
+    if (!added->moments) { /* there are no samples */
+        return 1;
+    }
+    if (!zt__reserve_samples(&into->config.allocator, &into->mutex, layout, to,
+                             samples < UINT32_MAX ? (uint32_t)samples : UINT32_MAX)) {
+        return 0;
+    }
+    /* This also succeeds without memory for rows, but then rows that are kept now would be lost. */
+    rows = (uint64_t)to->kept + added->kept;
+    return to->capacity >= (rows < layout->row_limit ? rows : layout->row_limit);
+}
+
 /* Copies the statistics of a region, and makes room for them in `into`, whose collector is held, so that
    nobody else writes its statistics. Returns 0 without memory. */
 ZT__PRIVATE int zt__prepare_region(zt_profiler *into, zt_profiler *from, zt__merged_region *merged) {
-    uint64_t samples, rows;
     zt_cause cause;
-    if (!zt__copy_statistics(from, merged->from, &merged->statistics)) {
+    if (!zt__copy_statistics(from, &from->times_layout, &merged->from->times, &merged->times) ||
+        !zt__copy_statistics(from, &from->layout, &merged->from->statistics, &merged->statistics)) {
         return 0;
     }
     zt__lock(&into->mutex);
     merged->into = zt__find_or_add_region(into, merged->from->name, &cause);
     zt__unlock(&into->mutex);
-    if (!merged->into) {
-        return 0;
-    }
-    if (!merged->statistics.moments) { /* it has no samples */
-        return 1;
-    }
-    samples = zt__samples_per_pass(&merged->statistics);
-    if (!zt__reserve_samples(&into->config.allocator, &into->mutex, &into->layout, &merged->into->statistics,
-                             samples < UINT32_MAX ? (uint32_t)samples : UINT32_MAX)) {
-        return 0;
-    }
-    /* This also succeeds without memory for rows, but then rows that are kept now would be lost. */
-    rows = (uint64_t)merged->into->statistics.kept + merged->statistics.kept;
-    if (rows > into->layout.row_limit) {
-        rows = into->layout.row_limit;
-    }
-    return merged->into->statistics.capacity >= rows;
+    return merged->into &&
+           zt__prepare_statistics(into, &into->times_layout, &merged->into->times, &merged->times) &&
+           zt__prepare_statistics(into, &into->layout, &merged->into->statistics, &merged->statistics);
 }
 
 /* What zt_merge adds to a profiler, and where. */
@@ -11487,8 +11776,9 @@ ZT__PRIVATE void zt__apply_merge(const zt__merge *merge) {
     zt__unlock(&from->mutex);
     for (i = 0; i < count; i++) {
         const zt__merged_region *merged = &regions[i];
-        uint64_t collected = zt__collected(into, &merged->statistics);
+        uint64_t collected = zt__collected(into, &merged->times);
         zt__lock(&into->mutex);
+        zt__merge_statistics(&into->times_layout, &merged->into->times, &merged->times);
         zt__merge_statistics(&into->layout, &merged->into->statistics, &merged->statistics);
         merged->into->lost += merged->lost;
         merged->into->dropped += merged->dropped;
@@ -11556,6 +11846,7 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
         zt__apply_merge(&merge);
     }
     for (i = 0; merge.regions && i < merge.region_count; i++) {
+        zt__free_statistics(&from->config.allocator, &merge.regions[i].times);
         zt__free_statistics(&from->config.allocator, &merge.regions[i].statistics);
     }
     zt__free(&into->config.allocator, merge.regions);
@@ -11573,7 +11864,7 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
 /* PACKED STATISTICS, in the manual, describes the layout. The same functions write and read it: each
    transfers a value from its variable to the buffer, or from the buffer to its variable. Nothing in a buffer
    that is read is trusted. */
-enum { ZT__PACK_LAYOUT = 3, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
+enum { ZT__PACK_LAYOUT = 4, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
 
 /* The highest count that is accepted, so that sums over all regions do not overflow. */
 #define ZT__MAX_PACKED_COUNT (UINT64_C(1) << 47)
@@ -11774,13 +12065,13 @@ ZT__PRIVATE void zt__transfer_metrics(zt__packer *packer, zt_profiler *profiler)
     }
 }
 
-/* Transfers the moments of all columns, and the kept samples. Counts and weights that are read are checked,
-   because values are divided by them. The values themselves are not: as with those of a driver, reports leave
-   out what is not a number. */
+/* Transfers the moments of all columns of a layout, and the kept samples. Counts and weights that are read
+   are checked, because values are divided by them. The values themselves are not: as with those of a driver,
+   reports leave out what is not a number. */
 ZT__PRIVATE void zt__transfer_statistics(zt__packer *packer, zt_profiler *profiler,
-                                         zt__statistics *statistics) {
+                                         const zt__sample_layout *layout, zt__statistics *statistics) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    uint32_t column, kept = statistics->kept, columns = profiler->layout.column_count;
+    uint32_t column, kept = statistics->kept, columns = layout->column_count;
     uint64_t collected = zt__collected(profiler, statistics);
     size_t i, values;
     zt__moments none;
@@ -11828,11 +12119,10 @@ ZT__PRIVATE void zt__transfer_region(zt__packer *packer, zt_profiler *profiler, 
     zt__region_record *record = packer->is_reading ? NULL : profiler->regions[index];
     const char *name = record ? record->name : "";
     zt_cause cause;
-    uint64_t collected;
     uint32_t pass;
     zt__transfer_text(packer, &name);
     if (packer->is_reading) {
-        if (!zt__require_more(packer, profiler->layout.column_count, ZT__PACKED_MOMENTS_SIZE)) {
+        if (!zt__require_more(packer, profiler->row_length, ZT__PACKED_MOMENTS_SIZE)) {
             return;
         }
         zt__lock(&profiler->mutex);
@@ -11846,8 +12136,9 @@ ZT__PRIVATE void zt__transfer_region(zt__packer *packer, zt_profiler *profiler, 
             return;
         }
     }
+    zt__transfer_u64(packer, &record->times.seen[0], ZT__MAX_PACKED_COUNT);
     for (pass = 0; pass < profiler->pass_count; pass++) {
-        zt__transfer_u64(packer, &record->statistics.seen[pass], ZT__MAX_PACKED_COUNT);
+        zt__transfer_u64(packer, &record->statistics.seen[pass], record->times.seen[0]);
     }
     zt__transfer_u64(packer, &record->lost, ZT__MAX_PACKED_COUNT);
     zt__transfer_u64(packer, &record->dropped, ZT__MAX_PACKED_COUNT);
@@ -11859,11 +12150,12 @@ ZT__PRIVATE void zt__transfer_region(zt__packer *packer, zt_profiler *profiler, 
                                 (zt__is_nan(record->bytes_ns) ||
                                  (zt__is_finite(record->bytes_ns) && record->bytes_ns >= 0)));
     }
-    zt__transfer_statistics(packer, profiler, &record->statistics);
+    zt__transfer_statistics(packer, profiler, &profiler->times_layout, &record->times);
+    zt__transfer_statistics(packer, profiler, &profiler->layout, &record->statistics);
     if (packer->is_reading && packer->result == ZE_RESULT_SUCCESS) {
-        collected = zt__collected(profiler, &record->statistics);
-        profiler->counts.collected += collected;
-        profiler->counts.begun += collected;
+        profiler->counts.collected += record->times.seen[0];
+        profiler->counts.begun += record->times.seen[0];
+        zt__require(packer, zt__collected(profiler, &record->statistics) <= record->times.seen[0]);
         for (pass = 0; pass < profiler->pass_count; pass++) {
             zt__require(packer, record->statistics.moments[zt__pass_time_column(profiler, pass)].count <=
                                     record->statistics.seen[pass]);
@@ -12089,6 +12381,12 @@ typedef struct zt__clock {
     zt__clock_pair pairs[ZT__MAX_CLOCK_PAIRS];
 } zt__clock;
 
+/* Converts a number that is not negative. What is too large, because the clock of a driver jumps, becomes the
+   largest number. */
+ZT__PRIVATE uint64_t zt__saturate(double number) {
+    return number < 18446744073709549568.0 ? (uint64_t)number : UINT64_MAX;
+}
+
 /* Converts seconds and the rest apart from each other, which does not overflow for clocks of up to 18 GHz. */
 ZT__PRIVATE uint64_t zt__ticks_to_ns(const zt__clock *clock, uint64_t ticks) {
     uint64_t rate = clock->ticks_per_second;
@@ -12176,7 +12474,7 @@ ZT__PRIVATE uint64_t zt__convert_time(const zt__clock *clock, uint64_t time_ns, 
                                            : -(double)(nearest->ns[from] - time_ns);
     converted = elapsed * rate;
     if (converted >= 0) {
-        return nearest->ns[to] + (uint64_t)converted;
+        return nearest->ns[to] + zt__saturate(converted);
     }
     return -converted < (double)nearest->ns[to] ? nearest->ns[to] - (uint64_t)-converted : 0;
 }
@@ -12209,7 +12507,7 @@ ZT__PRIVATE uint64_t zt__clock_error(const zt__clock *clock, uint64_t host_ns) {
     } else {
         beyond_ns = first->ns[ZT__HOST_CLOCK] - host_ns;
     }
-    return first->error_ns + tick_ns + (uint64_t)((double)beyond_ns * rate_error);
+    return first->error_ns + tick_ns + zt__saturate((double)beyond_ns * rate_error);
 }
 
 /* Of the unwrapped times that a wrapped time can stand for, returns the one nearest to `about_ns`. */
@@ -12275,7 +12573,7 @@ ZT__PRIVATE void zt__add_clock_pair(zt__clock *clock, zt__clock_pair pair) {
     }
     if (clock->pair_count == ZT__MAX_CLOCK_PAIRS) {
         for (i = 0; i < ZT__MAX_CLOCK_PAIRS / 2; i++) {
-            clock->pairs[i] = clock->pairs[i * 2];
+            clock->pairs[i] = clock->pairs[(size_t)i * 2];
         }
         clock->pair_count = ZT__MAX_CLOCK_PAIRS / 2;
         if (!clock->wrap_ns || clock->interval_ns * 2 <= clock->wrap_ns / ZT__MIN_PAIRS_PER_WRAP) {
@@ -12375,6 +12673,7 @@ typedef struct zt__timeline_sample {
     zt__origin origin;
     uint64_t bytes; /* that it has copied or filled; 0: none, or not known */
     uint32_t region;
+    uint32_t pass; /* ZT__TIMES_PASS: it has times alone */
 } zt__timeline_sample;
 
 enum { ZT__MISSING_KEPT = 1024 };
@@ -12482,16 +12781,16 @@ ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns) {
 ZT__PRIVATE void zt__relate_kernel_clock(zt_profiler *profiler) {
     enum { MOST_ATTEMPTS = 5, GOOD_ERROR_NS = 100000 };
     zt__timeline *timeline = profiler->timeline;
-    uint64_t mask = profiler->kernel_tick_mask, rate = timeline->clock.ticks_per_second;
+    uint64_t mask = profiler->kernel_tick_mask;
+    zt__pass *pass = &profiler->passes[profiler->metric_count > 0 ? ZT__TIMES_PASS : 0];
     ze_kernel_timestamp_result_t stamps;
-    uint64_t host, before = 0, after = 0, stamp, error_ns, slack = rate / 10000;
+    uint64_t host, before = 0, after = 0, stamp, error_ns, slack = timeline->clock.ticks_per_second / 10000;
     uint32_t i;
-    zt__init_clock(&timeline->kernel_clock, profiler->device, NULL, rate, mask);
     memset(&stamps, 0, sizeof stamps);
     for (i = 0; i < MOST_ATTEMPTS && (i == 0 || timeline->kernel_error_ns > GOOD_ERROR_NS); i++) {
         if (profiler->driver.zeDeviceGetGlobalTimestamps(profiler->device, &host, &before) !=
                 ZE_RESULT_SUCCESS ||
-            !zt__run_first_query(profiler, &profiler->passes[0], &stamps) ||
+            !zt__run_first_query(profiler, pass, &stamps) ||
             profiler->driver.zeDeviceGetGlobalTimestamps(profiler->device, &host, &after) !=
                 ZE_RESULT_SUCCESS) {
             return;
@@ -12506,6 +12805,17 @@ ZT__PRIVATE void zt__relate_kernel_clock(zt_profiler *profiler) {
             timeline->kernel_offset = (stamp - before - (after - before) / 2) & mask;
             timeline->kernel_error_ns = error_ns;
         }
+    }
+}
+
+/* Prepares a profiler that measures metrics for launches with times alone: makes slots without queries, and
+   relates the clock of kernels. Without memory, the first such launch makes the slots. */
+ZT__PRIVATE void zt__prepare_times_alone(zt_profiler *profiler) {
+    zt__pass *pass = &profiler->passes[ZT__TIMES_PASS];
+    const char *call;
+    if (profiler->metric_count > 0 && pass->slot_count == 0 &&
+        zt__make_slots(profiler, pass, &call) == ZE_RESULT_SUCCESS && profiler->timeline) {
+        ZT__INTERNAL(zt__relate_kernel_clock(profiler));
     }
 }
 
@@ -12541,7 +12851,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     const zt__clock *clock = &timeline->clock;
     const zt__slot *slot = reading->slot;
     size_t place = (size_t)(timeline->written % timeline->capacity);
-    size_t columns = profiler->layout.column_count;
+    size_t columns = profiler->row_length;
     uint64_t submitted = zt__convert_time(clock, slot->submitted_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK);
     zt__timeline_sample sample;
     /* What is executed again does not wait to be executed, and neither does what is on an immediate list. */
@@ -12568,6 +12878,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     }
     sample.bytes = slot->bytes;
     sample.region = slot->region->index;
+    sample.pass = slot->pass;
     if (sample.origin.kind == ZT__REGION_OF_APPLICATION && slot->path->inner) {
         sample.origin.kind = ZT__REGION_AROUND_OTHERS;
     }
@@ -12824,14 +13135,14 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     timeline->samples =
         (zt__timeline_sample *)zt__allocate(allocator, timeline->capacity, sizeof *timeline->samples);
     timeline->values = (double *)zt__allocate(allocator, timeline->capacity,
-                                              profiler->layout.column_count * sizeof *timeline->values);
+                                              profiler->row_length * sizeof *timeline->values);
     timeline->missing = (zt__missing *)zt__allocate(allocator, ZT__MISSING_KEPT, sizeof *timeline->missing);
     timeline->executions =
         (zt__execution *)zt__allocate(allocator, timeline->capacity, sizeof *timeline->executions);
     if (!timeline->samples || !timeline->values || !timeline->missing || !timeline->executions) {
         return zt__report_no_memory(&profiler->diagnostics, "zt_open", "the timeline");
     }
-    zt__init_clock(&timeline->clock, profiler->device, NULL, (uint64_t)(1e9 / profiler->ns_per_tick + 0.5),
+    zt__init_clock(&timeline->clock, profiler->device, NULL, zt__saturate(1e9 / profiler->ns_per_tick + 0.5),
                    profiler->tick_mask);
     result = zt__read_clocks(&profiler->driver, &timeline->clock, &pair);
     if (zt__means_device_loss(result)) {
@@ -12843,6 +13154,8 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
         return ZE_RESULT_SUCCESS;
     }
     zt__add_clock_pair(&timeline->clock, pair);
+    zt__init_clock(&timeline->kernel_clock, profiler->device, NULL, timeline->clock.ticks_per_second,
+                   profiler->kernel_tick_mask);
     if (profiler->passes[0].group_count == 0) {
         zt__relate_kernel_clock(profiler);
     }
@@ -12868,12 +13181,12 @@ ZT__PRIVATE void zt__get_kept_samples(zt_profiler *profiler, uint64_t *first, ui
     }
 }
 
-/* Copies a sample, with times of the host, and its values, one for each column of the profiler's layout.
+/* Copies a sample, with times of the host, and its row of values.
    Returns 0 if a newer sample has replaced it. */
 ZT__PRIVATE int zt__copy_kept_sample(zt_profiler *profiler, uint64_t index, zt__timeline_sample *sample,
                                      double *values) {
     const zt__timeline *timeline = profiler->timeline;
-    size_t place = (size_t)(index % timeline->capacity), columns = profiler->layout.column_count;
+    size_t place = (size_t)(index % timeline->capacity), columns = profiler->row_length;
     int is_kept;
     zt__lock(&profiler->mutex);
     is_kept = index >= zt__oldest_kept(timeline->written, timeline->capacity);
@@ -13424,18 +13737,21 @@ ZT__PRIVATE double zt__first_measured(double first, double second) {
 ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advice,
                                   const zt__region_record *record, double figures[ZT__ROLE_COUNT]) {
     double time = zt__nan(), read, written, kernels, busy;
+    const zt__moments *of_time;
     zt_stats launch;
     uint32_t role;
     zt__lock(&profiler->mutex);
+    /* Of the samples with metrics, if there are any, because it is multiplied by what these measure. */
+    of_time =
+        zt__collected(profiler, &record->statistics) ? record->statistics.moments : record->times.moments;
     for (role = ZT__NO_ROLE; role < ZT__ROLE_COUNT; role++) {
         double figure = zt__read_figure(profiler, advice, record, (zt__role)role);
         figures[role] = zt__is_finite(figure) ? figure : zt__nan();
     }
-    if (record->statistics.moments && record->statistics.moments[0].count) {
-        time = record->statistics.moments[0].sum / (double)record->statistics.moments[0].count;
+    if (of_time && of_time->count) {
+        time = of_time->sum / (double)of_time->count;
     }
-    zt__get_moments(&profiler->layout, &record->statistics, zt__latency_column(profiler, ZT_LATENCY_LAUNCH),
-                    &launch);
+    zt__get_moments(&profiler->times_layout, &record->times, 1 + ZT_LATENCY_LAUNCH, &launch);
     zt__hide_uncertain(&launch, record->launch_error_ns);
     zt__unlock(&profiler->mutex);
     figures[ZT__ROLE_LEAST_LAUNCH] =
@@ -14038,9 +14354,10 @@ ZT__PRIVATE void *zt__find_or_add_record(const zt__loaded *loaded, zt__map *map,
    without memory. */
 ZT__PRIVATE void *zt__allocate_with_name(const zt_allocator *allocator, size_t size,
                                          ze_kernel_handle_t kernel) {
+    enum { LONGEST_NAME = 1 << 20 };
     size_t name_size = 0;
     char *record;
-    if (zeKernelGetName(kernel, &name_size, NULL) != ZE_RESULT_SUCCESS) {
+    if (zeKernelGetName(kernel, &name_size, NULL) != ZE_RESULT_SUCCESS || name_size > LONGEST_NAME) {
         name_size = 0;
     }
     record = (char *)zt__allocate(allocator, 1, size + name_size + 1);
@@ -14835,7 +15152,7 @@ typedef struct zt__filling {
 ZT__PRIVATE zt__filling zt__fill_subslice(const zt__device_limits *limits, const zt__kernel_facts *facts,
                                           const uint32_t group_size[3]) {
     zt__filling filling;
-    uint32_t threads_per_eu = limits->threads_per_eu, groups;
+    uint32_t threads_per_eu, groups;
     uint64_t items = (uint64_t)group_size[0] * group_size[1];
     memset(&filling, 0, sizeof filling);
     filling.groups = UINT32_MAX;
@@ -15287,31 +15604,38 @@ ZT__PRIVATE int zt__write_to_file(const void *bytes, size_t size, void *file) {
     return fwrite(bytes, 1, size, (FILE *)file) != size;
 }
 
-/* Writes the reports of a list for the n-th profiler of the process, which is closed next: run.csv,
-   run.2.csv, ... Pipes and devices get no number. Messages go to standard error, and to
-   zt_get_last_error(NULL). If a report cannot be written, the table goes to standard error instead. */
+/* Makes a path that of the n-th report of its kind: run.csv, run.2.csv, ... Pipes and devices get no number.
+ */
+ZT__PRIVATE void zt__number_path(zt__file_path *path, uint32_t n) {
+    const zt__suffix *suffix = zt__find_suffix(path->text);
+    const char *tail = zt__after_last_dot(path->text);
+    zt__file_path given = *path;
+    zt__file_properties target;
+    if (suffix) {
+        tail = path->text + strlen(path->text) - strlen(suffix->text);
+    }
+    if (n > 1 && !zt__find_standard_stream(path->text) &&
+        (!zt__get_file_properties(path->text, &target) || target.is_regular)) {
+        size_t length = (size_t)(tail - path->text);
+        snprintf(path->text, sizeof path->text, "%.*s.%u%s", (int)length, given.text, (unsigned)n,
+                 given.text + length);
+    }
+}
+
+/* Writes the reports of a list for the n-th profiler of the process, which is closed next. Messages go to
+   standard error, and to zt_get_last_error(NULL). If a report cannot be written, the table goes to standard
+   error instead. */
 ZT__PRIVATE void zt__write_reports(zt_profiler *profiler, const char *list, uint32_t n) {
     zt_log_fn log = profiler->diagnostics.log;
-    zt__file_path path, numbered;
+    zt__file_path path;
     int has_failed = 0;
     if (log == zt__log_to_stderr) {
         profiler->diagnostics.log = NULL; /* it would print the first message of a kind as well */
     }
     while (zt__next_path(&list, &path)) {
-        const zt__suffix *suffix = zt__find_suffix(path.text);
-        const char *tail = zt__after_last_dot(path.text);
-        zt__file_properties target;
         ze_result_t result;
-        if (suffix) {
-            tail = path.text + strlen(path.text) - strlen(suffix->text);
-        }
-        numbered = path;
-        if (n > 1 && !zt__find_standard_stream(path.text) &&
-            (!zt__get_file_properties(path.text, &target) || target.is_regular)) {
-            snprintf(numbered.text, sizeof numbered.text, "%.*s.%u%s", (int)(tail - path.text), path.text,
-                     (unsigned)n, tail);
-        }
-        result = zt_report(profiler, numbered.text);
+        zt__number_path(&path, n);
+        result = zt_report(profiler, path.text);
         if (result != ZE_RESULT_SUCCESS) {
             zt__keep_error(&profiler->diagnostics, result);
             zt__print_error(profiler);
@@ -15436,6 +15760,7 @@ ZT__PRIVATE ze_result_t zt__read_device(zt_profiler *profiler) {
         return zt__check(&profiler->diagnostics, result, "zeDeviceGetProperties",
                          "Pass a device of an initialised driver.");
     }
+    ZT__END_TEXT(properties.name);
     zt__copy_text(profiler->device_name, sizeof profiler->device_name, properties.name,
                   strlen(properties.name));
     profiler->ns_per_tick = properties.timerResolution ? 1e9 / (double)properties.timerResolution : 1.0;
@@ -15636,9 +15961,9 @@ ZT__PRIVATE ze_result_t zt__open_on_device(zt_profiler *profiler) {
         }
     }
     if (zt__lay_out_columns(profiler)) {
-        profiler->batch.rows = (double *)zt__allocate(&profiler->config.allocator,
-                                                      (size_t)ZT__BATCH * profiler->layout.column_count,
-                                                      sizeof *profiler->batch.rows);
+        profiler->batch.rows =
+            (double *)zt__allocate(&profiler->config.allocator, (size_t)ZT__BATCH * profiler->row_length,
+                                   sizeof *profiler->batch.rows);
     }
     if (!profiler->batch.rows) {
         return zt__report_no_memory(diagnostics, "zt_open", "statistics");
@@ -15650,9 +15975,13 @@ ZT__PRIVATE ze_result_t zt__open_on_device(zt_profiler *profiler) {
    another identifier: zt_end does nothing for regions that were begun before. */
 ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
     const zt__pass *pass = &profiler->passes[profiler->active_pass];
+    uint64_t deadline = zt__deadline(profiler->config.wait_timeout_ns);
     zt__list *list;
     uint32_t i;
     zt__unregister_profiler(profiler);
+    for (i = 0; i < ZT__MAX_PASSES; i++) {
+        ZT__INTERNAL(zt__finish_first_query(profiler, &profiler->passes[i], deadline));
+    }
     while (profiler->blocks) {
         zt__slot_block *block = profiler->blocks;
         profiler->blocks = block->next;
@@ -15664,7 +15993,7 @@ ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
     for (list = profiler->lists; list; list = list->next) {
         list->first = list->last = NULL;
     }
-    for (i = 0; i < ZT__MAX_PASSES; i++) {
+    for (i = 0; i <= ZT__TIMES_PASS; i++) {
         profiler->passes[i].first_free = NULL;
     }
     memset(profiler->state_counts, 0, sizeof profiler->state_counts);
@@ -15677,6 +16006,9 @@ ZT__PRIVATE void zt__destroy_profiler(zt_profiler *profiler) {
     zt__detach_profiler(profiler);
     zt__unregister_profiler(profiler);
     zt__close_timeline(profiler);
+    if (profiler->free_watch) {
+        profiler->free_watch(profiler);
+    }
     if (profiler->free_hotspots) {
         profiler->free_hotspots(profiler);
     }
@@ -15863,6 +16195,9 @@ ZT_API void zt_close(zt_profiler *profiler) {
     /* A profiler that is not registered is closed already, or belongs to the parent process of a fork. */
     if (!profiler || !zt__is_registered(profiler) || zt__is_inside_callback(profiler, "zt_close") ||
         zt__is_inside_log(&profiler->diagnostics, "zt_close")) {
+        return;
+    }
+    if (profiler->end_watch && !profiler->end_watch(profiler)) {
         return;
     }
     if (profiler->stop_tracing && !profiler->stop_tracing(profiler)) {
@@ -16337,7 +16672,10 @@ ZT__PRIVATE ze_result_t zt__read_into_ring(zt_stream *stream, int *more) {
     if (result == ZE_RESULT_NOT_READY) {
         return ZE_RESULT_SUCCESS;
     }
-    if (result != ZE_RESULT_SUCCESS && !dropped) {
+    if (size > room) {
+        result = ZE_RESULT_ERROR_INVALID_SIZE;
+    }
+    if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_WARNING_DROPPED_DATA) {
         return zt__check(stream->diagnostics, result, "zetMetricStreamerReadData", "Update the driver.");
     }
     *more = size == room;
@@ -17129,6 +17467,8 @@ struct zt_debugger {
 
     zt__timed_mutex delivering;     /* guards the next */
     const zet_debug_event_t *event; /* the one that is being delivered, if it is not acknowledged. Or NULL */
+    zet_debug_event_t owed;         /* one that was delivered, and could not be acknowledged, */
+    int has_owed;                   /* if there is one */
 
     zt__timed_mutex session; /* guards what follows */
     zet_debug_session_handle_t handle;
@@ -17262,13 +17602,19 @@ ZT__PRIVATE int zt__remove_debug_module(zt_debugger *debugger) {
     return 1;
 }
 
+/* Compares by members: what is between them is not defined. */
+ZT__PRIVATE int zt__is_same_place(const zet_debug_event_info_module_t *a,
+                                  const zet_debug_event_info_module_t *b) {
+    return a->format == b->format && a->moduleBegin == b->moduleBegin && a->moduleEnd == b->moduleEnd &&
+           a->load == b->load;
+}
+
 /* Returns the record of a module that was at the same place and had the same bytes, or NULL. */
 ZT__PRIVATE zt__debug_module *zt__find_debug_module(const zt_debugger *debugger,
                                                     const zt__debug_module *like) {
     zt__debug_module *module = debugger->modules;
-    while (module &&
-           (memcmp(&module->place, &like->place, sizeof like->place) != 0 || module->size != like->size ||
-            (like->bytes && memcmp(module->bytes, like->bytes, like->size) != 0))) {
+    while (module && (!zt__is_same_place(&module->place, &like->place) || module->size != like->size ||
+                      (like->bytes && memcmp(module->bytes, like->bytes, like->size) != 0))) {
         module = module->next;
     }
     return module;
@@ -17312,7 +17658,7 @@ ZT__PRIVATE void zt__add_debug_module(zt_debugger *debugger, const zet_debug_eve
 ZT__PRIVATE void zt__unload_debug_module(zt_debugger *debugger, const zet_debug_event_info_module_t *place) {
     zt__debug_module *module;
     for (module = debugger->modules; module; module = module->next) {
-        if (memcmp(&module->place, place, sizeof *place) == 0) {
+        if (zt__is_same_place(&module->place, place)) {
             module->is_unloaded = 1;
         }
     }
@@ -17499,6 +17845,20 @@ ZT__PRIVATE ze_result_t zt__acknowledge_delivered(zt_debugger *debugger, const c
     }
     result = zt__acknowledge(debugger, debugger->event);
     zt__unlock_timed(&debugger->session);
+    if (result == ZE_RESULT_SUCCESS) {
+        debugger->event = NULL;
+    }
+    return result;
+}
+
+/* Acknowledges an event whose function has returned. If that fails, it is left to the next call. `delivering`
+   is held. */
+ZT__PRIVATE ze_result_t zt__finish_event(zt_debugger *debugger) {
+    ze_result_t result = zt__acknowledge_delivered(debugger, "zt_debug_wait");
+    debugger->has_owed = debugger->event != NULL;
+    if (debugger->event && debugger->event != &debugger->owed) {
+        debugger->owed = *debugger->event;
+    }
     debugger->event = NULL;
     return result;
 }
@@ -17510,6 +17870,13 @@ ZT__PRIVATE ze_result_t zt__deliver_events(zt_debugger *debugger, uint64_t deadl
     uint32_t delivered = 0;
     int has_stopped = 0;
     ze_result_t result = ZE_RESULT_SUCCESS;
+    if (debugger->has_owed) {
+        debugger->event = &debugger->owed;
+        result = zt__finish_event(debugger);
+        if (result != ZE_RESULT_SUCCESS) {
+            return result;
+        }
+    }
     while (!has_stopped && delivered < ZT__DEBUG_EVENTS) {
         zet_debug_event_t event;
         zt_debug_event shown;
@@ -17518,8 +17885,10 @@ ZT__PRIVATE ze_result_t zt__deliver_events(zt_debugger *debugger, uint64_t deadl
             shown = zt__to_debug_event(&event);
             debugger->event = &event;
             has_stopped = function && function(debugger, &shown, user) != 0;
-            result = zt__acknowledge_delivered(debugger, "zt_debug_wait");
-            debugger->event = NULL;
+            result = zt__finish_event(debugger);
+            if (result != ZE_RESULT_SUCCESS) {
+                return result;
+            }
             delivered++;
         } else if (result == ZE_RESULT_NOT_READY && delivered == 0 && zt__now_ns() < deadline &&
                    !zt__load(&debugger->is_closing)) {
@@ -17739,14 +18108,14 @@ ZT__PRIVATE ze_result_t zt__interrupt_threads(zt_debugger *debugger, ze_device_t
         return zt__report(&debugger->diagnostics, TOO_MANY_STOPS, ZE_RESULT_ERROR_NOT_AVAILABLE,
                           (unsigned)ZT__DEBUG_INTERRUPTS);
     }
-    if (is_new) {
+    if ((*interrupt)->waiting == 0) { /* the answer to an earlier stop may have been lost */
         result = zetDebugInterrupt(debugger->handle, threads);
     }
-    if (result == ZE_RESULT_SUCCESS) {
+    if (result == ZE_RESULT_SUCCESS || (result == ZE_RESULT_ERROR_NOT_AVAILABLE && !is_new)) {
         (*interrupt)->waiting++;
-        return result;
+        return ZE_RESULT_SUCCESS;
     }
-    (*interrupt)->is_used = 0;
+    (*interrupt)->is_used = !is_new;
     *interrupt = NULL;
     return result == ZE_RESULT_ERROR_NOT_AVAILABLE ? zt__read_events(debugger, "zt_debug_stop")
                                                    : zt__check_debug(debugger, result, call);
@@ -17817,9 +18186,10 @@ ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads,
 }
 
 ZT_API ze_result_t zt_debug_resume(zt_debugger *debugger, zt_debug_thread threads) {
+    enum { MOST_ATTEMPTS = 3 };
     const char *call = "zt_debug_resume";
     ze_device_thread_t selected = zt__to_device_thread(threads);
-    uint32_t stopped = 0;
+    uint32_t stopped, attempts = 0;
     ze_result_t result;
     if (!debugger) {
         return ZE_RESULT_SUCCESS;
@@ -17829,19 +18199,24 @@ ZT_API ze_result_t zt_debug_resume(zt_debugger *debugger, zt_debug_thread thread
         return result;
     }
     result = zt__read_events(debugger, call);
-    if (result == ZE_RESULT_SUCCESS) {
+    while (result == ZE_RESULT_SUCCESS) {
         result = zetDebugResume(debugger->handle, selected);
-        if (result == ZE_RESULT_ERROR_NOT_AVAILABLE) {
-            /* None of them was stopped, or the driver could not resume those that are. */
-            result = zt__read_events(debugger, call);
-            if (result == ZE_RESULT_SUCCESS) {
-                result = zt__each_stopped(debugger, threads, zt__count_thread, &stopped);
-            }
-            if (stopped > 0) {
-                result = zt__check_debug(debugger, ZE_RESULT_ERROR_NOT_AVAILABLE, "zetDebugResume");
-            }
-        } else {
+        if (result != ZE_RESULT_ERROR_NOT_AVAILABLE) {
             zt__check_debug(debugger, result, "zetDebugResume");
+            break;
+        }
+        /* None of them was stopped, or the driver could not resume those that are. What has stopped since
+           then, for another thread of this program, is resumed by the next attempt. */
+        stopped = 0;
+        result = zt__read_events(debugger, call);
+        if (result == ZE_RESULT_SUCCESS) {
+            result = zt__each_stopped(debugger, threads, zt__count_thread, &stopped);
+        }
+        if (stopped == 0) {
+            break;
+        }
+        if (++attempts == MOST_ATTEMPTS) {
+            result = zt__check_debug(debugger, ZE_RESULT_ERROR_NOT_AVAILABLE, "zetDebugResume");
         }
     }
     zt__end_session_call(debugger);
@@ -18491,8 +18866,12 @@ ZT__PRIVATE int zt__has_interrupt(const zt_debugger *debugger) {
     return 0;
 }
 
-/* Acknowledges what waits to be delivered. */
+/* Acknowledges what waits to be delivered, or could not be acknowledged before. */
 ZT__PRIVATE void zt__acknowledge_all(zt_debugger *debugger) {
+    if (debugger->has_owed) {
+        debugger->has_owed = 0;
+        zt__acknowledge(debugger, &debugger->owed);
+    }
     for (; debugger->event_count > 0; debugger->event_count--) {
         zt__acknowledge(debugger, &debugger->events[debugger->first_event]);
         debugger->first_event = (debugger->first_event + 1) % ZT__DEBUG_EVENTS;
@@ -20071,15 +20450,17 @@ ZT__PRIVATE ze_result_t zt__check_kernel_name(zt__modules *modules, ze_module_ha
                                               const char *name) {
     const char **names;
     void *function;
-    uint32_t i, count = 0;
+    uint32_t i, room, count = 0;
     ze_result_t result;
     ZT__INTERNAL(result = zeModuleGetKernelNames(module, &count, NULL));
+    room = count;
     names = (const char **)zt__allocate(&modules->allocator, (size_t)count + 1, sizeof *names);
     if (!names) {
         return zt__report_no_memory(modules->diagnostics, "zt_replace", "the names of kernels");
     }
     if (result == ZE_RESULT_SUCCESS && count > 0) {
         ZT__INTERNAL(result = zeModuleGetKernelNames(module, &count, names));
+        count = count < room ? count : room;
     }
     if (zt__check(modules->diagnostics, result, "zeModuleGetKernelNames", "Nothing is replaced.") ==
         ZE_RESULT_SUCCESS) {
@@ -21050,6 +21431,9 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
     }
     result = zt_open(context, device, tracer->automatic, &profiler);
     if (profiler) {
+        if (tracer->every > 1 || tracer->limit) {
+            zt__prepare_times_alone(profiler);
+        }
         zt__store(&profiler->tracer, tracer);
         zt__store(&profiler->loaded, &tracer->loaded);
         if (tracer->samples_hotspots) {
@@ -21531,6 +21915,7 @@ typedef struct zt__selected_command {
     const char *region;
     zt__list_state kind; /* of the list; UNKNOWN: it has to be queried */
     int is_in_order, is_copy_only;
+    int has_metrics; /* else it is measured with times alone */
     zt__measurement measurement;
     zt_profiler *counted_for; /* that of the list, for a launch; NULL: it is not counted */
     int was_signalled;        /* the event of the application, before the launch, */
@@ -21586,7 +21971,7 @@ ZT__PRIVATE int zt__can_keep_event(zt__tracer *tracer, const zt_profiler *profil
 ZT__PRIVATE zt__measurement zt__choose_measurement(const zt__frame *frame, const zt_profiler *profiler,
                                                    zt__selected_command *selected,
                                                    const ze_event_handle_t *signal) {
-    if (profiler->passes[0].group_count || selected->kind == ZT__LIST_UNKNOWN || !signal ||
+    if (selected->has_metrics || selected->kind == ZT__LIST_UNKNOWN || !signal ||
         zt__find_outer_signal(frame)) {
         return ZT__SURROUNDING_COMMANDS;
     }
@@ -21613,12 +21998,12 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
                                                     int knows_kernel) {
     zt__tracer *tracer = frame->tracer;
     zt__call call = frame->call;
-    zt__selected_command selected = {NULL, NULL, ZT__LIST_UNKNOWN, 0, 0, ZT__SURROUNDING_COMMANDS, NULL,
+    zt__selected_command selected = {NULL, NULL, ZT__LIST_UNKNOWN, 0, 0, 0, ZT__SURROUNDING_COMMANDS, NULL,
                                      0,    0};
     zt__known_handle *list = command ? zt__find_or_query_list(tracer, command->list) : NULL;
     zt__traced_device *device = list ? list->device : NULL;
     zt__kernel_name *name = NULL;
-    int is_sync = zt__kind_of_call(call) == ZT__KIND_SYNC;
+    int is_sync = zt__kind_of_call(call) == ZT__KIND_SYNC, is_within;
     if (zt__is_measured(device) && command->kernel) {
         selected.counted_for = device->profiler;
     }
@@ -21645,6 +22030,7 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
         selected.kind = list->kind;
         selected.is_in_order = list->is_in_order;
         selected.is_copy_only = list->is_copy_only;
+        selected.has_metrics = device->profiler->metric_count > 0;
         selected.measurement = zt__choose_measurement(frame, device->profiler, &selected, command->signal);
     }
     tracer->counts.launches++;
@@ -21653,17 +22039,24 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
         tracer->counts.elsewhere++;
         return selected;
     }
-    if (!name->is_selected || name->seen++ % tracer->every != 0 ||
-        (tracer->limit && name->measured >= tracer->limit)) {
+    is_within = name->is_selected && name->seen++ % tracer->every == 0 &&
+                (!tracer->limit || name->measured < tracer->limit);
+    if (!name->is_selected || (!is_within && !selected.has_metrics)) {
         tracer->counts.filtered++;
         return selected;
     }
     tracer->counts.measured++;
-    name->measured++;
+    if (is_within) {
+        name->measured++;
+    } else {
+        tracer->counts.times_alone++;
+        selected.has_metrics = 0;
+        selected.measurement = zt__choose_measurement(frame, device->profiler, &selected, command->signal);
+    }
     selected.profiler = device->profiler;
     selected.region = name->text;
-    tracer->counts.serialised += selected.measurement == ZT__SURROUNDING_COMMANDS &&
-                                 (!selected.is_in_order || selected.profiler->passes[0].group_count);
+    tracer->counts.serialised +=
+        selected.measurement == ZT__SURROUNDING_COMMANDS && (!selected.is_in_order || selected.has_metrics);
     return selected;
 }
 
@@ -21705,7 +22098,8 @@ ZT__PRIVATE void zt__begin_by_commands(zt__frame *frame, const zt__command *comm
     if (kind == ZT__LIST_UNKNOWN) {
         kind = zt__query_list_kind(selected->profiler, command->list);
     }
-    frame->region = zt__begin_on(selected->profiler, command->list, kind, zt__shown_name(selected->region));
+    frame->region = zt__begin_on(selected->profiler, command->list, kind, zt__shown_name(selected->region),
+                                 !selected->has_metrics);
     if (frame->region.slot) {
         ((zt__slot *)frame->region.slot)->trails_event = command->signal && *command->signal;
     }
@@ -21742,8 +22136,8 @@ ZT__PRIVATE void zt__begin_by_event(zt__frame *frame, const zt__command *command
                                     const zt__selected_command *selected) {
     zt__slot *slot;
     uint32_t i;
-    frame->region =
-        zt__begin_region(selected->profiler, command->list, selected->kind, zt__shown_name(selected->region));
+    frame->region = zt__begin_region(selected->profiler, command->list, selected->kind,
+                                     zt__shown_name(selected->region), !selected->has_metrics);
     slot = (zt__slot *)frame->region.slot;
     if (!slot) {
         return;
@@ -22843,7 +23237,8 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
-    tracer->keeps_events = (!config->no_launches || config->copies) && zt__measures_times_alone(tracer);
+    tracer->keeps_events = (!config->no_launches || config->copies) &&
+                           (config->every > 1 || config->limit || zt__measures_times_alone(tracer));
     for (call = 0; call < ZT__CALL_COUNT; call++) {
         zt__call_kind kind = zt__kind_of_call((zt__call)call);
         tracer->timed[call] =
@@ -23159,6 +23554,9 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
     tracer = zt__find_or_add_tracer(profiler, "zt_trace_start");
     if (!tracer) {
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    if (config && (config->every > 1 || config->limit)) {
+        zt__prepare_times_alone(profiler);
     }
     return zt__start_tracer(tracer, config, profiler->config.timeline);
 }
@@ -23706,8 +24104,9 @@ ZT__PRIVATE void zt__write_region_families(zt_profiler *profiler, zt__writer *wr
             zt__end_sample(writer, region.own_ns * 1e-9);
         }
     }
-    if (profiler->pass_count > 1) {
-        zt__begin_family(writer, pass_time, "counter", "seconds", "GPU time of a region in each pass");
+    if (profiler->metric_count > 0) {
+        zt__begin_family(writer, pass_time, "counter", "seconds",
+                         "GPU time of the samples of a region with metrics, of each pass");
         for (i = 0; i < region_count; i++) {
             for (pass = 0; pass < profiler->pass_count; pass++) {
                 zt_stats stats;
@@ -23715,7 +24114,9 @@ ZT__PRIVATE void zt__write_region_families(zt_profiler *profiler, zt__writer *wr
                 if (zt__is_finite(stats.sum)) {
                     zt__begin_labels(writer, pass_time, "_total");
                     zt__write_label(writer, "region", zt__record_at(profiler, i)->name);
-                    zt__write_number_label(writer, "pass", pass);
+                    if (profiler->pass_count > 1) {
+                        zt__write_number_label(writer, "pass", pass);
+                    }
                     zt__end_sample(writer, stats.sum * 1e-9);
                 }
             }
@@ -23731,7 +24132,7 @@ ZT__PRIVATE void zt__write_region_families(zt_profiler *profiler, zt__writer *wr
             record = profiler->regions[i];
             counts[0] = record->lost;
             counts[1] = record->dropped;
-            collected = zt__collected(profiler, &record->statistics);
+            collected = zt__collected(profiler, &record->times);
             zt__unlock(&profiler->mutex);
             if (collected || counts[0] || counts[1]) {
                 zt__write_labelled_count(writer, missing[kind].family, "region", record->name, counts[kind]);
@@ -23882,7 +24283,8 @@ typedef struct zt__document {
     const zt__region_record *record; /* this and what follows is of that region */
     zt_region_info region;
     double operations; /* of a sample; 0: not known */
-    zt_stats *stats;   /* of each column */
+    zt_stats *stats;   /* of each value of a row: the GPU time and the latencies are those of all samples */
+    zt_stats time_with_metrics; /* the GPU time of the samples with metrics */
     zt__histogram histogram;
     uint32_t shown_count; /* regions so far that have samples, also lost or dropped ones */
     int differs;          /* passes of one of them differ */
@@ -23925,17 +24327,62 @@ ZT__PRIVATE int zt__read_nesting(zt__document *document) {
     return 1;
 }
 
+/* Returns the GPU time of the samples with the metrics of a pass, by which these are divided. */
+ZT__PRIVATE const zt_stats *zt__pass_time(const zt__document *document, uint32_t pass) {
+    uint32_t column = zt__pass_time_column(document->profiler, pass);
+    return column > 0 ? &document->stats[column] : &document->time_with_metrics;
+}
+
+/* Returns whether the region that was read last has samples with times alone, beside those with metrics: then
+   the GPU time of the latter is written, too. */
+ZT__PRIVATE int zt__has_times_alone(const zt__document *document) {
+    return document->profiler->metric_count > 0 && document->region.with_metrics < document->region.count;
+}
+
+/* Reads the statistics of a region that have this layout. */
+ZT__PRIVATE void zt__read_columns(zt__document *document, const zt__sample_layout *layout,
+                                  const zt__statistics *statistics) {
+    zt_profiler *profiler = document->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
+    int are_times = layout == &profiler->times_layout;
+    double *values = NULL;
+    zt__statistics copy;
+    uint32_t column;
+    if (!zt__copy_statistics(profiler, layout, statistics, &copy)) {
+        document->out_of_memory = 1;
+        return;
+    }
+    if (copy.kept > 0) {
+        values = (double *)zt__allocate(allocator, copy.kept, sizeof *values);
+        document->out_of_memory |= !values;
+    }
+    *(are_times ? &document->region.count : &document->region.with_metrics) = zt__collected(profiler, &copy);
+    for (column = 0; column < layout->column_count; column++) {
+        zt_stats *stats = &document->stats[column];
+        uint32_t kept = values ? zt__copy_column(layout, &copy, column, values) : 0;
+        if (are_times && column == 0) {
+            zt__count_times(values, kept, &document->histogram);
+        } else if (are_times) {
+            stats = &document->stats[zt__latency_column(profiler, column - 1)];
+        } else if (column == 0) {
+            stats = &document->time_with_metrics;
+        }
+        zt__get_moments(layout, &copy, column, stats);
+        zt__add_quantiles(layout, column, values, kept, stats);
+    }
+    zt__free(allocator, values);
+    zt__free_statistics(allocator, &copy);
+}
+
 /* Reads a region. Returns 0 if it is not to be written: it has no samples, not even lost or dropped ones,
    or there is no memory. */
 ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
     zt_profiler *profiler = document->profiler;
-    const zt_allocator *allocator = &profiler->config.allocator;
-    const zt__sample_layout *layout = &profiler->layout;
     zt_region_info *region = &document->region;
     const zt__region_record *record;
-    zt__statistics copy;
-    uint32_t column, i;
-    double launch_error_ns, *values = NULL;
+    zt_stats pass_times[ZT__MAX_PASSES];
+    double launch_error_ns;
+    uint32_t pass;
     memset(region, 0, sizeof *region);
     zt__lock(&profiler->mutex);
     record = profiler->regions[index];
@@ -23947,37 +24394,18 @@ ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
     zt__unlock(&profiler->mutex);
     document->index = index;
     document->record = record;
-    if (!zt__copy_statistics(profiler, record, &copy)) {
-        document->out_of_memory = 1;
-        return 0;
-    }
-    if (copy.kept > 0) {
-        values = (double *)zt__allocate(allocator, copy.kept, profiler->pass_count * sizeof *values);
-        document->out_of_memory |= !values;
-    }
+    zt__read_columns(document, &profiler->layout, &record->statistics);
+    zt__read_columns(document, &profiler->times_layout, &record->times);
     region->name = record->name;
-    region->count = zt__collected(profiler, &copy);
     region->parent = document->nesting[index].parent;
     region->own_ns = document->nesting[index].own_ns;
     region->total_ns = document->nesting[index].total_ns;
-    for (column = 0; column < layout->column_count; column++) {
-        /* The values of column 0, the GPU time, are those of the times of all passes. */
-        uint32_t first = column > 0 ? column : zt__pass_time_column(profiler, 0);
-        uint32_t count = column > 0 ? 1 : profiler->pass_count, kept = 0;
-        for (i = 0; values && i < count; i++) {
-            kept += zt__copy_column(layout, &copy, first + i, values + kept);
-        }
-        if (column == 0) {
-            zt__count_times(values, kept, &document->histogram);
-        }
-        zt__get_moments(layout, &copy, column, &document->stats[column]);
-        zt__add_quantiles(layout, column, values, kept, &document->stats[column]);
-    }
     zt__hide_uncertain(&document->stats[zt__latency_column(profiler, ZT_LATENCY_LAUNCH)], launch_error_ns);
     region->time_ns = document->stats[0];
-    region->differs = zt__find_differences(profiler, &document->stats[zt__pass_time_column(profiler, 0)]);
-    zt__free(allocator, values);
-    zt__free_statistics(allocator, &copy);
+    for (pass = 0; pass < profiler->pass_count; pass++) {
+        pass_times[pass] = *zt__pass_time(document, pass);
+    }
+    region->differs = zt__find_differences(profiler, pass_times);
     if (document->out_of_memory || !(region->count || region->lost || region->dropped)) {
         return 0;
     }
@@ -24102,10 +24530,9 @@ typedef struct zt__sizes_text {
 } zt__sizes_text;
 
 ZT__PRIVATE zt__sizes_text zt__format_sizes(const uint32_t sizes[3]) {
-    zt__sizes_text sizes_text;
+    zt__sizes_text sizes_text = {""};
     char *text = sizes_text.text;
     const size_t room = sizeof sizes_text.text;
-    text[0] = 0;
     if (sizes[2] > 1) {
         snprintf(text, room, "%ux%ux%u", (unsigned)sizes[0], (unsigned)sizes[1], (unsigned)sizes[2]);
     } else if (sizes[1] > 1) {
@@ -24329,6 +24756,26 @@ ZT__PRIVATE void zt__note_kernels(zt__document *document, zt__note_fn note) {
 }
 
 #endif
+
+/* Notes samples with times alone, where others have metrics. Packed statistics have them, too. */
+ZT__PRIVATE void zt__note_times_alone(zt__document *document, zt__note_fn note) {
+    zt_profiler *profiler = document->profiler;
+    uint64_t all = 0, with_metrics = 0;
+    uint32_t i;
+    zt__lock(&profiler->mutex);
+    for (i = 0; i < document->region_count; i++) {
+        all += zt__collected(profiler, &profiler->regions[i]->times);
+        with_metrics += zt__collected(profiler, &profiler->regions[i]->statistics);
+    }
+    zt__unlock(&profiler->mutex);
+    if (profiler->metric_count > 0 && with_metrics < all) {
+        zt__add_note(document, note,
+                     "%llu of %llu samples have times alone, because their launches are outside of every or "
+                     "limit of zt_trace_config. Metrics, and what is calculated from them, are those of the "
+                     "others.",
+                     (unsigned long long)(all - with_metrics), (unsigned long long)all);
+    }
+}
 
 /* ---- hot spots ------------------------------------------------------------------------------------------- */
 
@@ -24562,6 +25009,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
                      "or lists ran outside of zt_execute. %s share is estimated from what was collected.",
                      (unsigned)unknown, unknown == 1 ? "" : "s", unknown == 1 ? "Its" : "Their");
     }
+    zt__note_times_alone(document, note);
     if (document->differs) {
         note(document, "Where passes differ, metrics of different passes are not of the same work. Repeat "
                        "the same work in each pass, or raise config.pass_tolerance.");
@@ -24738,14 +25186,16 @@ ZT__PRIVATE void zt__write_csv_region(zt__document *document) {
     zt__csv_line line = {name, &gpu_time, &document->stats[0], "all", "all", document->region.differs, NULL};
     uint32_t metric, part;
     char tile[16] = "all", pass[16] = "all";
+    int shows_passes;
     zt_limit_info limit;
     zt__write_csv_line(writer, &line);
     zt__write_csv_times(document);
     line.tile = tile;
     line.pass = pass;
-    for (part = 0; profiler->pass_count > 1 && part < profiler->pass_count; part++) {
+    shows_passes = profiler->pass_count > 1 || zt__has_times_alone(document);
+    for (part = 0; shows_passes && part < profiler->pass_count; part++) {
         snprintf(pass, sizeof pass, "%u", (unsigned)part);
-        line.stats = &document->stats[zt__pass_time_column(profiler, part)];
+        line.stats = zt__pass_time(document, part);
         zt__write_csv_line(writer, &line);
     }
     for (part = 0; part <= profiler->tile_count; part++) { /* all tiles together, and then each */
@@ -24925,7 +25375,7 @@ ZT__PRIVATE void zt__write_instances(zt__document *document) {
     uint32_t metric, tile, tiles = profiler->tile_count ? profiler->tile_count : 1;
     int has_own_time = profiler->passes[0].time_metric == UINT32_MAX; /* no metric is the GPU time */
     uint64_t i, end;
-    double *values = (double *)zt__allocate(allocator, profiler->layout.column_count, sizeof *values);
+    double *values = (double *)zt__allocate(allocator, profiler->row_length, sizeof *values);
     document->out_of_memory |= !values;
     zt__write_text(writer, "=== Device #0 Metrics ===\n\nKernel,GlobalInstanceId,SubDeviceId");
     zt__write_text(writer, has_own_time ? ",GpuTime[ns]" : "");
@@ -24959,8 +25409,10 @@ ZT__PRIVATE void zt__write_instances(zt__document *document) {
             }
             for (metric = 0; metric < profiler->metric_count; metric++) {
                 uint32_t column = profiler->tile_count ? zt__tile_column(profiler, tile, metric) : 1 + metric;
+                /* No metric has measured the GPU time of a sample with times alone. */
+                int is_time = metric == profiler->passes[0].time_metric && sample.pass == ZT__TIMES_PASS;
                 zt__write_text(writer, ",");
-                zt__write_csv_number(writer, values[column]);
+                zt__write_csv_number(writer, is_time ? values[0] : values[column]);
             }
             zt__write_text(writer, "\n");
         }
@@ -25201,7 +25653,7 @@ ZT__PRIVATE void zt__write_json_metrics(zt__document *document, const zt__json *
             zt_stats stats;
             zt__clear_stats(&stats);
             stats.mean = zt__ranked_figure(&document->advice, &json->means, document->index, column);
-            stats.count = zt__is_nan(stats.mean) ? 0 : document->region.count;
+            stats.count = zt__is_nan(stats.mean) ? 0 : document->region.with_metrics;
             zt__write_comma(writer);
             zt__print(writer, "\n\"%s\":", zt__roles[column->role].name);
             zt__write_json_metric(writer, &stats);
@@ -25213,7 +25665,9 @@ ZT__PRIVATE void zt__write_json_metrics(zt__document *document, const zt__json *
 /* Writes what limits the region, and what it does a second. */
 ZT__PRIVATE void zt__write_json_advice(zt__document *document) {
     zt__writer *writer = &document->writer;
-    const zt_stats *time = &document->region.time_ns;
+    /* The memory traffic, with which a roofline compares operations, is that of samples with metrics. */
+    const zt_stats *time =
+        document->region.with_metrics ? &document->time_with_metrics : &document->region.time_ns;
     double figures[ZT__ROLE_COUNT];
     zt_limit_info limit;
     memset(&limit, 0, sizeof limit);
@@ -25255,14 +25709,17 @@ ZT__PRIVATE void zt__write_json_times(zt__document *document) {
     zt__write_json_figure(writer, "own_ns", region->own_ns);
     zt__write_json_figure(writer, "total_ns", region->total_ns);
     zt__write_json_figure(writer, "share", document->nesting[document->index].share);
+    zt__write_json_count(writer, "with_metrics", region->with_metrics);
     zt__write_text(writer, ",\n\"time_ns\":");
     zt__write_json_stats(writer, &document->stats[0]);
     if (profiler->pass_count > 1) {
         zt__write_json_text(writer, "differs", zt__differences[region->differs]);
+    }
+    if (profiler->pass_count > 1 || zt__has_times_alone(document)) {
         zt__write_text(writer, ",\n\"pass_time_ns\":[");
         for (i = 0; i < profiler->pass_count; i++) {
             zt__write_comma(writer);
-            zt__write_json_stats(writer, &document->stats[zt__pass_time_column(profiler, i)]);
+            zt__write_json_stats(writer, zt__pass_time(document, i));
         }
         zt__write_text(writer, "]");
     }
@@ -25740,7 +26197,7 @@ ZT__PRIVATE void zt__write_json_timeline(zt__document *document) {
     }
     first = end - first > MOST_SPANS ? end - MOST_SPANS : first;
     samples = (zt__timeline_sample *)zt__allocate(allocator, (size_t)(end - first), sizeof *samples);
-    values = (double *)zt__allocate(allocator, profiler->layout.column_count, sizeof *values);
+    values = (double *)zt__allocate(allocator, profiler->row_length, sizeof *values);
     document->out_of_memory |= !samples || !values;
     for (i = first; i < end && samples && values; i++) {
         zt__timeline_sample *sample = &samples[count];
@@ -26772,7 +27229,7 @@ ZT__PRIVATE int zt__copy_spans(zt__trace *trace) {
     const zt_allocator *allocator = &profiler->config.allocator;
     uint32_t regions = zt_get_region_count(profiler), metrics = profiler->metric_count;
     double *means = zt__read_means(profiler, regions);
-    double *values = (double *)zt__allocate(allocator, profiler->layout.column_count, sizeof *values);
+    double *values = (double *)zt__allocate(allocator, profiler->row_length, sizeof *values);
     zt__mean_table table = {means, metrics, regions};
     size_t room, width;
     uint64_t first, end, i;
@@ -28253,6 +28710,12 @@ static const char *const zt__page[] = {
     "    const body = addTable(box, [[\"Metric\"], ...numbers, [\"Unit\"], [\"Sum\", \"number\"], [\"Component\"]]), missing = [];",
     "    const time = {units: \"ns\", description: \"Time from the begin to the end of the region on the device.\"};",
     "    addFigureRow(body, \"GPU time\", time, (figure) => region.time_ns[figure]);",
+    "    const times = region.with_metrics < region.count ? region.pass_time_ns || [] : [];",
+    "    const withMetrics = {units: \"ns\", description: \"GPU time of the samples that have metrics. The others have times alone.\"};",
+    "    times.forEach((ofPass, pass) => {",
+    "        const name = \"GPU time with metrics\" + (times.length > 1 ? \", pass \" + pass : \"\");",
+    "        addFigureRow(body, name, withMetrics, (figure) => ofPass[figure]);",
+    "    });",
     "    for (const name of metricNames) {",
     "        if (figureOf(region, name, \"count\") > 0) {",
     "            addFigureRow(body, name, metrics[name], (figure) => figureOf(region, name, figure));",
@@ -28765,8 +29228,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     document->profiler = zt__mutable(profiler);
     document->region_count = zt_get_region_count(profiler);
     zt__begin_writing(&document->writer, write, user);
-    document->stats =
-        (zt_stats *)zt__allocate(allocator, profiler->layout.column_count, sizeof *document->stats);
+    document->stats = (zt_stats *)zt__allocate(allocator, profiler->row_length, sizeof *document->stats);
     document->out_of_memory = !document->stats || !zt__read_nesting(document);
 #ifdef ZETOOLS_TRACER
     if (format != ZT_FORMAT_TRACE && format != ZT_FORMAT_OPENMETRICS && format != ZT_FORMAT_INSTANCES) {
@@ -28948,6 +29410,1348 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
     output.allocator = &profiler->config.allocator;
     return zt__write_output(&output);
 }
+
+/* ==== >>watch: regions that hang and faults of the device, and where they are ============================== */
+
+#ifdef ZETOOLS_DEBUG
+
+/* A watch has a thread. It looks which regions the device does not finish, and has a debugger by which it
+   stops the threads of the device when one hangs. That debugger is served by functions that run on the same
+   thread or, where a process may not debug itself, in a helper process. */
+
+/* ---- what a watch wants of a debugger -------------------------------------------------------------------- */
+
+typedef enum zt__watch_call {
+    ZT__WATCH_ATTACH,
+    ZT__WATCH_AWAIT, /* waits for a fault. Meanwhile events are acknowledged */
+    ZT__WATCH_STOP   /* stops all threads and finds where they are. Resumes them, unless they are to stay */
+} zt__watch_call;
+
+typedef struct zt__watch_request {
+    zt__watch_call call;
+    uint32_t process; /* to attach to */
+    uint8_t device[ZE_MAX_DEVICE_UUID_SIZE];
+    uint64_t timeout_ns;
+    int is_fault; /* the threads are stopped because of one */
+    int leave_stopped;
+} zt__watch_request;
+
+/* An instruction at which threads were. */
+typedef struct zt__found_place {
+    uint64_t address, offset;
+    uint32_t threads, line;
+    char kernel[256], file[256];
+} zt__found_place;
+
+typedef struct zt__watch_answer {
+    ze_result_t result;
+    uint32_t process; /* that answers */
+    char reason[512]; /* if `result` is not SUCCESS */
+    int is_over;      /* the session: somebody else has detached it, or it was lost */
+
+    /* what the device has reported since the last request */
+    int has_faulted, has_page_fault;
+    uint64_t fault_address;
+    uint32_t fault_reason;
+
+    /* of ZT__WATCH_STOP */
+    uint32_t stopped, unavailable, elsewhere;
+    uint64_t stopped_ns; /* how long the threads were stopped */
+    uint32_t place_count;
+    zt__found_place places[ZT_MAX_PLACES]; /* the last member: a message has those that are there */
+} zt__watch_answer;
+
+typedef struct zt__watch_server {
+    zt_debugger *debugger;
+    const zt_allocator *allocator;
+    ze_device_handle_t device;
+    zt__watch_answer *answer; /* of the request that is being served */
+    int has_pending_fault;    /* a page fault while other threads were being stopped, */
+    uint64_t pending_address; /* its address, */
+    uint32_t pending_reason;  /* and its reason */
+} zt__watch_server;
+
+/* Finds a device or sub-device by its UUID, as another process has it. Returns NULL if there is none. */
+ZT__PRIVATE ze_device_handle_t zt__find_watched_device(const uint8_t uuid[ZE_MAX_DEVICE_UUID_SIZE]) {
+    enum { MOST_DRIVERS = 16, MOST_DEVICES = 64, MOST_TILES = 16 };
+    ze_driver_handle_t drivers[MOST_DRIVERS];
+    ze_device_handle_t found[MOST_TILES + 1];
+    uint32_t i, j, k, driver_count = MOST_DRIVERS;
+    if (zeDriverGet(&driver_count, drivers) != ZE_RESULT_SUCCESS) {
+        return NULL;
+    }
+    for (i = 0; i < driver_count; i++) {
+        ze_device_handle_t devices[MOST_DEVICES];
+        uint32_t device_count = MOST_DEVICES;
+        if (zeDeviceGet(drivers[i], &device_count, devices) != ZE_RESULT_SUCCESS) {
+            continue;
+        }
+        for (j = 0; j < device_count; j++) {
+            uint32_t tile_count = MOST_TILES;
+            found[0] = devices[j];
+            if (zeDeviceGetSubDevices(devices[j], &tile_count, found + 1) != ZE_RESULT_SUCCESS) {
+                tile_count = 0;
+            }
+            for (k = 0; k <= tile_count; k++) {
+                ze_device_properties_t properties;
+                memset(&properties, 0, sizeof properties);
+                properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
+                if (zeDeviceGetProperties(found[k], &properties) == ZE_RESULT_SUCCESS &&
+                    memcmp(properties.uuid.id, uuid, ZE_MAX_DEVICE_UUID_SIZE) == 0) {
+                    return found[k];
+                }
+            }
+        }
+    }
+    return NULL;
+}
+
+/* Copies the last message of the debugger, without its identifier. */
+ZT__PRIVATE void zt__copy_debug_error(const zt__watch_server *server) {
+    const char *text = zt_debug_get_last_error(server->debugger), *end = strstr(text, "] ");
+    text = end ? end + 2 : text;
+    zt__copy_text(server->answer->reason, sizeof server->answer->reason, text, strlen(text));
+}
+
+ZT__PRIVATE void zt__serve_attach(zt__watch_server *server, const zt__watch_request *request) {
+    zt__watch_answer *answer = server->answer;
+    zt_debug_config config = zt_debug_config_default();
+    config.allocator = *server->allocator;
+    if (!server->device) { /* in a helper */
+        answer->result = zeInit(0);
+        server->device =
+            answer->result == ZE_RESULT_SUCCESS ? zt__find_watched_device(request->device) : NULL;
+        if (!server->device) {
+            snprintf(answer->reason, sizeof answer->reason,
+                     "the helper does not find the device (zeInit: %s)", zt_result_name(answer->result));
+            answer->result = ZE_RESULT_ERROR_NOT_AVAILABLE;
+            return;
+        }
+    }
+    answer->result = zt_debug_open(server->device, request->process, &config, &server->debugger);
+    if (answer->result != ZE_RESULT_SUCCESS) {
+        zt__copy_debug_error(server);
+    }
+}
+
+/* Called with each event. */
+ZT__PRIVATE int zt__note_event(zt_debugger *debugger, const zt_debug_event *event, void *user) {
+    zt__watch_answer *answer = ((zt__watch_server *)user)->answer;
+    (void)debugger;
+    if (event->type == ZT_DEBUG_PAGE_FAULT) {
+        answer->has_faulted = answer->has_page_fault = 1;
+        answer->fault_address = event->address;
+        answer->fault_reason = event->reason;
+    } else if (event->type == ZT_DEBUG_DETACHED) {
+        answer->is_over = 1;
+    } else if (event->type == ZT_DEBUG_THREADS_STOPPED) {
+        answer->has_faulted = 1;
+    }
+    return answer->has_faulted;
+}
+
+ZT__PRIVATE void zt__serve_await(zt__watch_server *server, const zt__watch_request *request) {
+    zt__watch_answer *answer = server->answer;
+    uint32_t stopped = 0;
+    ze_result_t result;
+    if (server->has_pending_fault) {
+        server->has_pending_fault = 0;
+        answer->has_faulted = answer->has_page_fault = 1;
+        answer->fault_address = server->pending_address;
+        answer->fault_reason = server->pending_reason;
+        return;
+    }
+    result = zt_debug_wait(server->debugger, request->timeout_ns, zt__note_event, server);
+    if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_NOT_READY) {
+        answer->is_over = 1;
+        zt__copy_debug_error(server);
+    }
+    if (answer->has_faulted && !answer->has_page_fault) {
+        /* A thread that stops after zt_debug_stop has given up is resumed at once: it is no fault. */
+        zt_debug_threads(server->debugger, NULL, &stopped);
+        answer->has_faulted = stopped > 0;
+    }
+}
+
+ZT__PRIVATE int zt__compare_addresses(const void *a, const void *b) {
+    const uint64_t *first = (const uint64_t *)a, *second = (const uint64_t *)b;
+    return *first < *second ? -1 : *first > *second;
+}
+
+/* Adds an instruction to those that are kept, in the order of their threads. If there are too many, the one
+   with fewest threads is counted as elsewhere. */
+ZT__PRIVATE void zt__add_found_place(zt__watch_answer *answer, uint64_t address, uint32_t threads) {
+    uint32_t i = answer->place_count;
+    if (i == ZT_MAX_PLACES) {
+        i--;
+        if (answer->places[i].threads >= threads) {
+            answer->elsewhere += threads;
+            return;
+        }
+        answer->elsewhere += answer->places[i].threads;
+    } else {
+        answer->place_count++;
+    }
+    for (; i > 0 && answer->places[i - 1].threads < threads; i--) {
+        answer->places[i] = answer->places[i - 1];
+    }
+    memset(&answer->places[i], 0, sizeof answer->places[i]);
+    answer->places[i].address = address;
+    answer->places[i].threads = threads;
+}
+
+/* Finds at which instructions the stopped threads are. */
+ZT__PRIVATE void zt__find_stopped(zt__watch_server *server) {
+    zt__watch_answer *answer = server->answer;
+    zt_debug_thread *threads = NULL;
+    uint64_t *addresses = NULL;
+    uint32_t i, count = 0, room, known = 0, same;
+    answer->result = zt_debug_threads(server->debugger, NULL, &count);
+    room = count;
+    if (answer->result == ZE_RESULT_SUCCESS && count > 0) {
+        threads = (zt_debug_thread *)zt__allocate(server->allocator, count, sizeof *threads);
+        addresses = (uint64_t *)zt__allocate(server->allocator, count, sizeof *addresses);
+        answer->result = threads && addresses ? zt_debug_threads(server->debugger, threads, &count)
+                                              : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    answer->stopped = count;
+    for (i = 0; answer->result == ZE_RESULT_SUCCESS && i < count && i < room; i++) {
+        ze_result_t result = zt_debug_get_address(server->debugger, threads[i], &addresses[known]);
+        known += result == ZE_RESULT_SUCCESS;
+    }
+    answer->elsewhere = count - known;
+    if (known > 0) {
+        qsort(addresses, known, sizeof *addresses, zt__compare_addresses);
+    }
+    for (i = 0; i < known; i += same) {
+        for (same = 1; i + same < known && addresses[i + same] == addresses[i];) {
+            same++;
+        }
+        zt__add_found_place(answer, addresses[i], same);
+    }
+    zt__free(server->allocator, threads);
+    zt__free(server->allocator, addresses);
+}
+
+/* Finds kernels and source lines. The threads are resumed already, as this may run a program. */
+ZT__PRIVATE void zt__name_places(zt__watch_server *server) {
+    zt__watch_answer *answer = server->answer;
+    uint32_t i;
+    for (i = 0; i < answer->place_count; i++) {
+        zt__found_place *place = &answer->places[i];
+        zt_debug_place found;
+        if (zt_debug_where(server->debugger, place->address, &found) == ZE_RESULT_SUCCESS) {
+            place->offset = found.offset;
+            place->line = found.line;
+            zt__copy_text(place->kernel, sizeof place->kernel, found.kernel, strlen(found.kernel));
+            zt__copy_text(place->file, sizeof place->file, found.file, strlen(found.file));
+        }
+    }
+}
+
+/* Takes the events of a stop, which are no faults of the device. A page fault is kept for later. */
+ZT__PRIVATE void zt__take_stop_events(zt__watch_server *server, int is_fault) {
+    zt__watch_answer *answer = server->answer;
+    while (zt_debug_wait(server->debugger, 0, zt__note_event, server) == ZE_RESULT_SUCCESS) {
+        if (answer->has_page_fault && !is_fault) {
+            server->has_pending_fault = 1;
+            server->pending_address = answer->fault_address;
+            server->pending_reason = answer->fault_reason;
+        }
+        answer->has_faulted = answer->has_page_fault = 0;
+    }
+}
+
+ZT__PRIVATE void zt__serve_stop(zt__watch_server *server, const zt__watch_request *request) {
+    zt_debugger *debugger = server->debugger;
+    zt__watch_answer *answer = server->answer;
+    const zt_debug_thread all = {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL};
+    zt_debug_stops stops = {0, 0};
+    uint64_t begin = zt__now_ns();
+    ze_result_t stop_result = zt_debug_stop(debugger, all, request->timeout_ns, &stops), result;
+    answer->unavailable = stops.unavailable;
+    if (stop_result != ZE_RESULT_SUCCESS) {
+        zt__copy_debug_error(server);
+    }
+    zt__find_stopped(server);
+    zt__take_stop_events(server, request->is_fault);
+    if (!request->leave_stopped) {
+        result = zt_debug_resume(debugger, all);
+        answer->result = answer->result == ZE_RESULT_SUCCESS ? result : answer->result;
+    }
+    answer->stopped_ns = zt__now_ns() - begin;
+    if (stop_result == ZE_RESULT_SUCCESS && answer->result != ZE_RESULT_SUCCESS) {
+        zt__copy_debug_error(server);
+    }
+    zt__name_places(server);
+}
+
+/* Serves a request. */
+ZT__PRIVATE void zt__serve_watch(zt__watch_server *server, const zt__watch_request *request,
+                                 zt__watch_answer *answer) {
+    memset(answer, 0, offsetof(zt__watch_answer, places));
+    answer->process = (uint32_t)zt__get_process_id();
+    server->answer = answer;
+    if (request->call == ZT__WATCH_ATTACH) {
+        zt__serve_attach(server, request);
+    } else if (!server->debugger) {
+        answer->result = ZE_RESULT_ERROR_NOT_AVAILABLE;
+        answer->is_over = 1;
+    } else if (request->call == ZT__WATCH_AWAIT) {
+        zt__serve_await(server, request);
+    } else {
+        zt__serve_stop(server, request);
+    }
+}
+
+/* ---- the helper ------------------------------------------------------------------------------------------ */
+
+#ifndef _WIN32
+
+/* The helper is the program once more: the file that has this code is started with a variable of the
+   environment, by which a constructor knows that it is to serve, before main is called. It talks through a
+   socket that it inherits, and that nobody else can open. */
+
+enum { ZT__HELPER_DESCRIPTOR = 9, ZT__HELPER_LOOK_MS = 500 };
+#define ZT__HELPER_VARIABLE "ZETOOLS_HELPER_1"
+#ifndef SO_PEERCRED
+#define SO_PEERCRED 17 /* hidden in strict ISO modes */
+#endif
+
+/* What SO_PEERCRED returns. The C library hides the type. */
+typedef struct zt__peer {
+    pid_t process;
+    uid_t user;
+    gid_t group;
+} zt__peer;
+
+/* Returns whether a descriptor is a socket that the parent of this process has made. `*user` receives its
+   user. */
+ZT__PRIVATE int zt__is_from_parent(int descriptor, long parent, uid_t *user) {
+    zt__peer peer;
+    socklen_t size = sizeof peer;
+    memset(&peer, 0, sizeof peer);
+    if (parent <= 1 || getppid() != parent ||
+        getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || size != sizeof peer) {
+        return 0;
+    }
+    *user = peer.user;
+    return peer.process == parent;
+}
+
+/* Closes what the program has open, so that the helper does not keep its files and ports in use. */
+ZT__PRIVATE void zt__close_others(int kept) {
+    DIR *directory = opendir("/proc/self/fd");
+    const struct dirent *entry;
+    while (directory && (entry = readdir(directory))) {
+        int descriptor = atoi(entry->d_name);
+        if (descriptor > STDERR_FILENO && descriptor != kept && descriptor != dirfd(directory)) {
+            close(descriptor);
+        }
+    }
+    if (directory) {
+        closedir(directory);
+    }
+}
+
+/* Returns the bytes of a message that are there. */
+ZT__PRIVATE size_t zt__answer_size(const zt__watch_answer *answer) {
+    return offsetof(zt__watch_answer, places) + answer->place_count * sizeof *answer->places;
+}
+
+/* Serves until the program has closed its end, or has ended while a child of it keeps that end open. */
+ZT__PRIVATE void zt__run_helper(int socket, long program) {
+    zt__watch_server server = {NULL, &zt__default_allocator, NULL, NULL, 0, 0, 0};
+    zt__watch_request request;
+    zt__watch_answer *answer = (zt__watch_answer *)calloc(1, sizeof *answer);
+    int is_asked = answer != NULL;
+    if (answer) {
+        answer->process = (uint32_t)zt__get_process_id();
+    }
+    while (is_asked && send(socket, answer, zt__answer_size(answer), MSG_NOSIGNAL) > 0) {
+        struct pollfd readable = {socket, POLLIN, 0};
+        while (poll(&readable, 1, ZT__HELPER_LOOK_MS) <= 0 && kill((pid_t)program, 0) == 0) {
+        }
+        is_asked = readable.revents && recv(socket, &request, sizeof request, 0) == (ssize_t)sizeof request;
+        if (is_asked) {
+            zt__serve_watch(&server, &request, answer);
+        }
+    }
+    zt_debug_close(server.debugger);
+}
+
+/* Runs before main, in every process that has this code. Unless its parent has started it to help, it does
+   nothing. Else main is never called. The helper is no child of the program, so that programs which wait for
+   all their children do not wait for it. */
+__attribute__((constructor(101))) ZT__PRIVATE void zt__become_helper(void) {
+    const char *value = getenv(ZT__HELPER_VARIABLE);
+    long parent;
+    uid_t user;
+    if (!value || getauxval(AT_SECURE) || sscanf(value, "%ld", &parent) != 1 ||
+        !zt__is_from_parent(ZT__HELPER_DESCRIPTOR, parent, &user)) {
+        return;
+    }
+    if (user == getuid() && fork() == 0) {
+        unsetenv(ZT__HELPER_VARIABLE);
+        zt__close_others(ZT__HELPER_DESCRIPTOR);
+        zt__run_helper(ZT__HELPER_DESCRIPTOR, parent);
+    }
+    _exit(0);
+}
+
+/* Finds the file from which an address of this process is loaded. Returns 0 if it is from none. */
+ZT__PRIVATE int zt__find_mapped_file(uintptr_t address, char *path, size_t size) {
+    FILE *maps = fopen("/proc/self/maps", "r");
+    char line[4096 + 256];
+    int is_found = 0;
+    while (maps && !is_found && fgets(line, sizeof line, maps)) {
+        unsigned long long begin, end;
+        const char *slash = strchr(line, '/');
+        if (slash && sscanf(line, "%llx-%llx", &begin, &end) == 2 && address >= begin && address < end) {
+            zt__copy_text(path, size, slash, strcspn(slash, "\n"));
+            is_found = 1;
+        }
+    }
+    if (maps) {
+        fclose(maps);
+    }
+    return is_found;
+}
+
+/* The command line of a helper. */
+typedef struct zt__helper_command {
+    char file[4096 + 64], linker[4096 + 64], program[4096 + 64], arguments_of_program[8192];
+    const char *arguments[10];
+} zt__helper_command;
+
+/* Finds how the program was started by naming the dynamic linker: "ld.so [--library-path PATH] PROGRAM".
+   Returns how many of these arguments are before the program. */
+ZT__PRIVATE uint32_t zt__find_linker_options(zt__helper_command *command) {
+    char *text = command->arguments_of_program, *next;
+    FILE *file = fopen("/proc/self/cmdline", "r");
+    size_t used = file ? fread(text, 1, sizeof command->arguments_of_program - 4, file) : 0;
+    uint32_t count = 0;
+    if (file) {
+        fclose(file);
+    }
+    memset(text + used, 0, 4);
+    command->arguments[count++] = command->linker;
+    next = text + strlen(text) + 1;
+    if (strcmp(next, "--library-path") == 0) {
+        command->arguments[count++] = next;
+        next += strlen(next) + 1;
+        command->arguments[count++] = next;
+        next += strlen(next) + 1;
+    }
+    if (!realpath(next, command->program)) {
+        command->program[0] = 0;
+    }
+    return count;
+}
+
+/* Finds what has to be started for the constructor above to run. A program that contains it is started again.
+   A shared library that contains it is preloaded into a shell that has nothing to do: the program must not
+   run again, whatever else happens. Returns 0 if that is not known. */
+ZT__PRIVATE int zt__find_helper(zt__helper_command *command) {
+    uintptr_t base = (uintptr_t)getauxval(AT_BASE);
+    ssize_t length = readlink("/proc/self/exe", command->linker, sizeof command->linker - 1);
+    static const char *const shell[] = {"/bin/sh", "-c", ":"};
+    uint32_t i, count = 1;
+    if (length <= 0 ||
+        !zt__find_mapped_file((uintptr_t)&zt__become_helper, command->file, sizeof command->file)) {
+        return 0;
+    }
+    command->linker[length] = 0;
+    command->arguments[0] = command->file;
+    strcpy(command->program, "/proc/self/exe");
+    if (strcmp(command->linker, command->file) == 0) {
+        return 1;
+    }
+    if (base == 0) {
+        count = zt__find_linker_options(command);
+        if (strcmp(command->program, command->file) == 0) {
+            command->arguments[count] = command->file;
+            strcpy(command->program, "/proc/self/exe");
+            return 1;
+        }
+    } else if (!zt__find_mapped_file(base, command->linker, sizeof command->linker)) {
+        return 0;
+    }
+    strcpy(command->program, command->linker);
+    command->arguments[0] = command->linker;
+    command->arguments[count++] = "--preload";
+    command->arguments[count++] = command->file;
+    for (i = 0; i < ZT__COUNT_OF(shell); i++) {
+        command->arguments[count++] = shell[i];
+    }
+    return strpbrk(command->file, " :") == NULL; /* these would separate several libraries */
+}
+
+#endif /* not _WIN32 */
+
+/* ---- the watch ------------------------------------------------------------------------------------------- */
+
+enum { ZT__WATCH_TEXT = 1 << 15 };
+
+/* The first region of a list that the device has not finished. */
+typedef struct zt__running {
+    const zt__region_record *region;
+    ze_command_list_handle_t list;
+    uint64_t number, submission_ns; /* of its slot: they tell its executions apart */
+    uint64_t since_ns;              /* host time at which it was found to be the first of its list */
+    ze_event_handle_t event;
+} zt__running;
+
+typedef struct zt__watch {
+    zt_profiler *profiler;
+    zt_watch_config config;
+    char *path; /* of the file; NULL: none */
+    zt__thread thread;
+    int is_attached;    /* the first attempt to attach is over. Atomic, like the next */
+    int is_explaining;  /* threads are being stopped, or their places looked up */
+    zt_watch_info info; /* guarded by the profiler's mutex */
+
+    /* used by the thread alone, while it runs */
+    zt__watch_server server;
+    int socket;  /* to the helper, or -1 */
+    long helper; /* 0: it has not reported yet */
+    ze_command_list_handle_t *lists;
+    uint32_t list_capacity;
+    uint64_t not_before_ns; /* what runs is counted from this time on: a hang has ended then */
+    int is_hanging;         /* `hang` was reported, and has not ended */
+    zt__running hang;
+    uint64_t last_fault; /* the address of the last page fault; 0: there was none */
+    zt__watch_answer answer;
+    zt_hang_place places[ZT_MAX_PLACES];
+    char text[ZT__WATCH_TEXT];
+} zt__watch;
+
+ZT__PRIVATE int zt__is_ending(zt__watch *watch) {
+    return zt__load(&watch->thread.stop_requested);
+}
+
+/* ---- asking the helper ----------------------------------------------------------------------------------- */
+
+#ifndef _WIN32
+
+enum { ZT__WATCH_LOOK_MS = 50 };
+
+/* Starts a helper with its end of the socket. Returns 0 if that fails. */
+ZT__PRIVATE int zt__spawn_helper(zt__helper_command *command, int end, pid_t *process) {
+    static const char *const left_out[] = {"LD_PRELOAD=", "ZT_AUTO=", ZT__HELPER_VARIABLE "="};
+    char variable[64];
+    char **environment;
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    zt__signal_set none;
+    uint32_t i, j, count = 0, used = 0;
+    int failed;
+    while (environ[count]) {
+        count++;
+    }
+    environment = (char **)calloc(count + 2, sizeof *environment);
+    if (!environment) {
+        return 0;
+    }
+    for (i = 0; i < count; i++) {
+        for (j = 0;
+             j < ZT__COUNT_OF(left_out) && strncmp(environ[i], left_out[j], strlen(left_out[j])) != 0;) {
+            j++;
+        }
+        if (j == ZT__COUNT_OF(left_out)) {
+            environment[used++] = environ[i];
+        }
+    }
+    snprintf(variable, sizeof variable, ZT__HELPER_VARIABLE "=%ld", zt__get_process_id());
+    environment[used] = variable;
+    failed = posix_spawn_file_actions_init(&actions) != 0;
+    if (!failed) {
+        failed = posix_spawnattr_init(&attributes) != 0;
+        if (!failed) {
+            sigemptyset(&none); /* threads of the library block all signals */
+            failed = posix_spawnattr_setsigmask(&attributes, (const sigset_t *)(const void *)&none) != 0;
+            failed |= posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK) != 0;
+            failed |= posix_spawn_file_actions_adddup2(&actions, end, ZT__HELPER_DESCRIPTOR) != 0;
+            for (i = 0; i <= STDERR_FILENO; i++) {
+                failed |= posix_spawn_file_actions_addopen(&actions, (int)i, "/dev/null", O_RDWR, 0) != 0;
+            }
+            failed = failed || posix_spawn(process, command->program, &actions, &attributes,
+                                           (char *const *)(uintptr_t)command->arguments, environment) != 0;
+            posix_spawnattr_destroy(&attributes);
+        }
+        posix_spawn_file_actions_destroy(&actions);
+    }
+    free(environment);
+    return !failed;
+}
+
+/* Waits for an answer of the helper until the deadline, or until the watch is to end. Returns 0 if there is
+   none. */
+ZT__PRIVATE int zt__await_answer(zt__watch *watch, uint64_t deadline) {
+    struct pollfd readable = {watch->socket, POLLIN, 0};
+    ssize_t size;
+    while (poll(&readable, 1, ZT__WATCH_LOOK_MS) <= 0) {
+        if (zt__is_ending(watch) || zt__now_ns() >= deadline) {
+            return 0;
+        }
+    }
+    size = recv(watch->socket, &watch->answer, sizeof watch->answer, MSG_DONTWAIT);
+    return size >= (ssize_t)offsetof(zt__watch_answer, places) &&
+           watch->answer.place_count <= ZT_MAX_PLACES && (size_t)size == zt__answer_size(&watch->answer);
+}
+
+/* Closes the connection. The helper ends then, and its debugger resumes what is stopped. One that does not
+   end is killed: while its end of the socket is open, its number belongs to it. */
+ZT__PRIVATE void zt__dismiss_helper(zt__watch *watch) {
+    enum { LONGEST_NS = 1000000000 };
+    uint64_t deadline = zt__deadline(LONGEST_NS);
+    ssize_t size = 1;
+    if (watch->socket < 0) {
+        return;
+    }
+    shutdown(watch->socket, SHUT_WR);
+    while (size != 0 && zt__now_ns() < deadline) {
+        struct pollfd readable = {watch->socket, POLLIN, 0};
+        if (poll(&readable, 1, ZT__WATCH_LOOK_MS) > 0) {
+            size = recv(watch->socket, &watch->answer, sizeof watch->answer, MSG_DONTWAIT);
+            size = size < 0 && errno != EAGAIN && errno != EINTR ? 0 : size;
+        }
+    }
+    if (size != 0 && watch->helper > 1) {
+        kill((pid_t)watch->helper, SIGKILL);
+    }
+    close(watch->socket);
+    watch->socket = -1;
+    watch->helper = 0;
+}
+
+/* Starts a helper, and waits until it is there. Returns NULL, or why there is none. */
+ZT__PRIVATE const char *zt__start_helper(zt__watch *watch, uint64_t deadline) {
+    enum { LEAST = ZT__HELPER_DESCRIPTOR + 1, CHILD_NS = 2000000000 };
+    zt__helper_command *command = (zt__helper_command *)calloc(1, sizeof *command);
+    int ends[2] = {-1, -1}, end = -1, started = 0;
+    const char *failure = "the file that it would be started from is not known";
+    pid_t child = 0;
+    if (command && !getenv(ZT__HELPER_VARIABLE) && zt__find_helper(command)) {
+        failure = "no process could be started";
+        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0) {
+            end = fcntl(ends[1], F_DUPFD_CLOEXEC, LEAST); /* above that of the helper */
+            close(ends[1]);
+            started = end >= 0 && zt__spawn_helper(command, end, &child);
+        }
+    }
+    free(command);
+    if (end >= 0) {
+        close(end);
+    }
+    if (started) {
+        zt__await_child(child, zt__deadline(CHILD_NS)); /* it leaves the helper behind, and ends */
+        watch->socket = ends[0];
+        if (zt__await_answer(watch, deadline)) {
+            watch->helper = (long)watch->answer.process;
+            return NULL;
+        }
+        zt__dismiss_helper(watch);
+        return "it did not answer. A library that needs symbols of the program cannot be loaded without it";
+    }
+    if (ends[0] >= 0) {
+        close(ends[0]);
+    }
+    return failure;
+}
+
+/* Sends a request to the helper. Returns 0 if there is no answer before the deadline. */
+ZT__PRIVATE int zt__ask_helper(zt__watch *watch, const zt__watch_request *request, uint64_t deadline) {
+    return send(watch->socket, request, sizeof *request, MSG_NOSIGNAL) == (ssize_t)sizeof *request &&
+           zt__await_answer(watch, deadline);
+}
+
+#else
+
+ZT__PRIVATE int zt__ask_helper(zt__watch *watch, const zt__watch_request *request, uint64_t deadline) {
+    (void)watch, (void)request, (void)deadline;
+    return 0;
+}
+
+ZT__PRIVATE void zt__dismiss_helper(zt__watch *watch) {
+    (void)watch;
+}
+
+ZT__PRIVATE const char *zt__start_helper(zt__watch *watch, uint64_t deadline) {
+    (void)watch, (void)deadline;
+    return "not on this system";
+}
+
+#endif
+
+/* Serves a request in this process or in the helper, which may take `timeout_ns`. Returns 0 if the helper
+   does not answer. */
+ZT__PRIVATE int zt__ask(zt__watch *watch, const zt__watch_request *request, uint64_t timeout_ns) {
+    if (watch->socket >= 0) {
+        return zt__ask_helper(watch, request, zt__deadline(timeout_ns));
+    }
+    zt__serve_watch(&watch->server, request, &watch->answer);
+    return 1;
+}
+
+/* Ends debugging. Threads that are stopped are resumed. */
+ZT__PRIVATE void zt__end_debugging(zt__watch *watch, const char *reason) {
+    zt_profiler *profiler = watch->profiler;
+    char copy[sizeof watch->info.reason]; /* the answer of the helper may have it */
+    snprintf(copy, sizeof copy, "%s", reason);
+    zt_debug_close(watch->server.debugger);
+    watch->server.debugger = NULL;
+    zt__dismiss_helper(watch);
+    zt__lock(&profiler->mutex);
+    watch->info.debugged_by = ZT_DEBUGGED_BY_NOBODY;
+    watch->info.is_stopped = 0;
+    memcpy(watch->info.reason, copy, sizeof copy);
+    zt__unlock(&profiler->mutex);
+}
+
+/* Attaches, in this process or in a helper, and records which. */
+ZT__PRIVATE void zt__begin_debugging(zt__watch *watch) {
+    enum { HELPER_S = 10 };
+    const uint64_t timeout_ns = HELPER_S * UINT64_C(1000000000);
+    zt_profiler *profiler = watch->profiler;
+    zt_debugged_by by = ZT_DEBUGGED_BY_NOBODY;
+    ze_device_properties_t properties;
+    zt__watch_request request;
+    const char *failure = "config.no_helper is set";
+    char reason[512] = "";
+    memset(&request, 0, sizeof request);
+    request.call = ZT__WATCH_ATTACH;
+    request.process = (uint32_t)zt__get_process_id();
+    zt__ask(watch, &request, 0);
+    if (watch->answer.result == ZE_RESULT_SUCCESS) {
+        by = ZT_DEBUGGED_BY_ITSELF;
+    } else {
+        snprintf(reason, sizeof reason, "%.300s", watch->answer.reason);
+    }
+    if (watch->answer.result == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE ||
+        watch->answer.result == ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE) {
+        failure = "would find the same";
+    } else if (by == ZT_DEBUGGED_BY_NOBODY && !watch->config.no_helper && !zt__is_ending(watch)) {
+        failure = zt__start_helper(watch, zt__deadline(timeout_ns));
+        if (!failure) {
+            memset(&properties, 0, sizeof properties);
+            properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
+            ZT__INTERNAL(zeDeviceGetProperties(profiler->device, &properties));
+            memcpy(request.device, properties.uuid.id, sizeof request.device);
+            if (zt__ask(watch, &request, timeout_ns)) {
+                by = watch->answer.result == ZE_RESULT_SUCCESS ? ZT_DEBUGGED_BY_HELPER : by;
+                failure = watch->answer.reason;
+            } else {
+                failure = "it did not answer in time";
+            }
+        }
+    }
+    if (by == ZT_DEBUGGED_BY_NOBODY) {
+        zt__append(reason, sizeof reason, " A helper process: %.180s.", failure);
+        zt__dismiss_helper(watch);
+        zt__report(&profiler->diagnostics, NOT_DEBUGGED, ZE_RESULT_ERROR_NOT_AVAILABLE, reason);
+    }
+    zt__lock(&profiler->mutex);
+    watch->info.debugged_by = by;
+    memcpy(watch->info.reason, reason, sizeof reason);
+    zt__unlock(&profiler->mutex);
+}
+
+/* ---- regions that run ------------------------------------------------------------------------------------ */
+
+/* Copies what is known of the first slots of a list that are PENDING and have not been seen to signal. The
+   mutex is held. Returns how many there are, up to ZT__BATCH. */
+ZT__PRIVATE uint32_t zt__copy_pending(const zt__list *list, zt__running pending[ZT__BATCH]) {
+    const zt__slot *slot;
+    uint32_t count = 0;
+    for (slot = list->first; slot && count < ZT__BATCH; slot = slot->next) {
+        int has_signalled =
+            slot->number < list->watched_number && slot->submitted_ns <= list->watched_signalled_ns;
+        if (slot->state == ZT__SLOT_PENDING && !has_signalled) {
+            zt__running *copy = &pending[count++];
+            copy->region = slot->region;
+            copy->list = list->handle;
+            copy->number = slot->number;
+            copy->submission_ns = slot->submitted_ns;
+            copy->event = slot->event;
+        }
+    }
+    return count;
+}
+
+/* Records which of these slots was the first that had not signalled. `first` is their number if all have. */
+ZT__PRIVATE void zt__record_pending(zt_profiler *profiler, zt__running *pending, uint32_t count,
+                                    uint32_t first, uint64_t now) {
+    zt__list *list;
+    uint32_t i;
+    zt__lock(&profiler->mutex);
+    list = zt__find_list(profiler, pending[0].list);
+    for (i = 0; list && i < first; i++) {
+        list->watched_number = pending[i].number + 1;
+        if (list->watched_signalled_ns < pending[i].submission_ns) {
+            list->watched_signalled_ns = pending[i].submission_ns;
+        }
+    }
+    if (list && first < count) {
+        zt__running *running = &pending[first];
+        if (list->watched_number != running->number ||
+            list->watched_submission_ns != running->submission_ns) {
+            list->watched_number = running->number;
+            list->watched_submission_ns = running->submission_ns;
+            list->watched_since_ns = now;
+        }
+        running->since_ns = list->watched_since_ns;
+    }
+    zt__unlock(&profiler->mutex);
+}
+
+/* Finds the first region of a list that the device has not finished. Events are queried without the mutex: a
+   slot may be collected and used again meanwhile, but its event lives until zt_close. Returns 0 if there is
+   none. */
+ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t handle,
+                                 zt__running *running) {
+    zt__running pending[ZT__BATCH];
+    uint32_t count, first;
+    do {
+        const zt__list *list;
+        ze_result_t result = ZE_RESULT_SUCCESS;
+        zt__lock(&profiler->mutex);
+        list = zt__find_list(profiler, handle);
+        count = list ? zt__copy_pending(list, pending) : 0;
+        zt__unlock(&profiler->mutex);
+        if (count == 0) {
+            return 0;
+        }
+        for (first = 0; first < count; first++) {
+            ZT__INTERNAL(result = zeEventQueryStatus(pending[first].event));
+            if (result == ZE_RESULT_NOT_READY) {
+                break;
+            }
+        }
+        zt__record_pending(profiler, pending, count, first, zt__now_ns());
+    } while (first == count && count == ZT__BATCH);
+    *running = pending[first < count ? first : 0];
+    return first < count;
+}
+
+/* Stores the lists that have slots on their way. Returns their number; 0 without memory. */
+ZT__PRIVATE uint32_t zt__find_busy_lists(zt__watch *watch) {
+    zt_profiler *profiler = watch->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
+    for (;;) {
+        const zt__list *list;
+        uint32_t count = 0;
+        zt__lock(&profiler->mutex);
+        list = profiler->state_counts[ZT__SLOT_PENDING] ? profiler->lists : NULL;
+        for (; list; list = list->next) {
+            if (zt__is_on_its_way(list)) {
+                if (count < watch->list_capacity) {
+                    watch->lists[count] = list->handle;
+                }
+                count++;
+            }
+        }
+        zt__unlock(&profiler->mutex);
+        if (count <= watch->list_capacity) {
+            return count;
+        }
+        zt__free(allocator, (void *)watch->lists);
+        watch->list_capacity = count * 2;
+        watch->lists =
+            (ze_command_list_handle_t *)zt__allocate(allocator, watch->list_capacity, sizeof *watch->lists);
+        if (!watch->lists) {
+            watch->list_capacity = 0;
+            return 0;
+        }
+    }
+}
+
+/* Returns whether a region has run too long. */
+ZT__PRIVATE int zt__has_hung(const zt__watch *watch, const zt__running *running, uint64_t now) {
+    return now > running->since_ns && now - running->since_ns >= watch->config.hang_ns;
+}
+
+/* Finds the region to report, and on how many other lists regions run: of those that have run too long, or
+   else of all, the one that was submitted first. Returns 0 if none runs. */
+ZT__PRIVATE int zt__find_suspect(zt__watch *watch, zt__running *suspect, uint32_t *others, uint64_t now) {
+    uint32_t i, count = zt__find_busy_lists(watch), found = 0;
+    for (i = 0; i < count; i++) {
+        zt__running running;
+        int is_overdue, is_suspect_overdue;
+        if (!zt__find_running(watch->profiler, watch->lists[i], &running)) {
+            continue;
+        }
+        if (running.since_ns < watch->not_before_ns) {
+            running.since_ns = watch->not_before_ns; /* it has waited for what hung */
+        }
+        is_overdue = zt__has_hung(watch, &running, now);
+        is_suspect_overdue = found > 0 && zt__has_hung(watch, suspect, now);
+        if (found++ == 0 || is_overdue > is_suspect_overdue ||
+            (is_overdue == is_suspect_overdue && running.submission_ns < suspect->submission_ns)) {
+            *suspect = running;
+        }
+    }
+    *others = found ? found - 1 : 0;
+    return found > 0;
+}
+
+ZT__PRIVATE int zt__still_runs(zt__watch *watch, const zt__running *running) {
+    zt__running now;
+    return zt__find_running(watch->profiler, running->list, &now) && now.number == running->number &&
+           now.submission_ns == running->submission_ns;
+}
+
+/* ---- reports --------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE const char *zt__debugged_by_name(zt_debugged_by by) {
+    static const char *const names[] = {"nobody", "the process itself", "a helper process"};
+    return names[by];
+}
+
+/* Returns what the fault of an answer was; "" if it has none. */
+ZT__PRIVATE const char *zt__fault_name(const zt__watch_answer *answer) {
+    if (!answer->has_faulted) {
+        return "";
+    }
+    if (!answer->has_page_fault) {
+        return "threads stopped by themselves, as at an exception or a breakpoint";
+    }
+    return answer->fault_reason == ZET_DEBUG_PAGE_FAULT_REASON_MAPPING_ERROR
+               ? "page fault: nothing is mapped there"
+           : answer->fault_reason == ZET_DEBUG_PAGE_FAULT_REASON_PERMISSION_ERROR
+               ? "page fault: the access is not permitted"
+               : "page fault";
+}
+
+/* Writes what hangs or has faulted, in a sentence. */
+ZT__PRIVATE void zt__describe_hang(const zt_hang *hang, char *text, size_t room) {
+    text[0] = 0;
+    if (hang->is_fault) {
+        zt__append(text, room, "The device has reported a fault: %s", hang->fault);
+        if (hang->fault_address) {
+            zt__append(text, room, " (0x%llx)", (unsigned long long)hang->fault_address);
+        }
+        zt__append(text, room, ".%s", *hang->region ? " " : "");
+    }
+    if (*hang->region) {
+        zt__append(text, room, "'%.256s' %s %.3g s%s.", hang->region,
+                   hang->is_fault ? "was running, for" : "has run for", (double)hang->running_ns / 1e9,
+                   hang->is_fault    ? ""
+                   : hang->has_ended ? ", and ended while threads were being stopped"
+                                     : ", and has not ended");
+    }
+}
+
+/* Writes where threads were, as "7 in solve+0x40 (solve.cl:12)". */
+ZT__PRIVATE void zt__describe_place(const zt_hang_place *place, char *text, size_t room) {
+    if (*place->kernel) {
+        zt__append(text, room, "%.128s+0x%llx", place->kernel, (unsigned long long)place->offset);
+    } else {
+        zt__append(text, room, "0x%llx", (unsigned long long)place->address);
+    }
+}
+
+/* Writes the message for the log: the first places alone. */
+ZT__PRIVATE void zt__log_hang(zt__watch *watch, const zt_hang *hang, const char *path) {
+    enum { SHOWN = 3 };
+    zt__diagnostics *diagnostics = &watch->profiler->diagnostics;
+    char text[900];
+    uint32_t i;
+    zt__describe_hang(hang, text, sizeof text);
+    if (hang->debugged_by == ZT_DEBUGGED_BY_NOBODY) {
+        zt__append(text, sizeof text, " Where is not known: %.300s ", hang->reason);
+    } else {
+        zt__append(text, sizeof text, " %u threads were stopped by %s", (unsigned)hang->stopped,
+                   zt__debugged_by_name(hang->debugged_by));
+    }
+    for (i = 0; i < hang->place_count && i < SHOWN; i++) {
+        const zt_hang_place *place = &hang->places[i];
+        zt__append(text, sizeof text, "%s%u in ", i ? ", " : ": ", (unsigned)place->threads);
+        zt__describe_place(place, text, sizeof text);
+        if (place->line) {
+            zt__append(text, sizeof text, " (%.128s:%u)", place->file, (unsigned)place->line);
+        }
+    }
+    if (hang->debugged_by != ZT_DEBUGGED_BY_NOBODY) {
+        zt__append(text, sizeof text, "%s. ", hang->place_count > SHOWN ? " and elsewhere" : "");
+    }
+    zt__append(text, sizeof text, "%s", hang->is_left_stopped ? "They are left stopped. " : "");
+    if (*path) {
+        zt__append(text, sizeof text, "The report is in %.256s.", path);
+    }
+    zt__lock(&watch->profiler->mutex);
+    diagnostics->logged[ZT__HANG] = 0; /* each one is logged */
+    zt__unlock(&watch->profiler->mutex);
+    zt__report(diagnostics, HANG, ZE_RESULT_NOT_READY, text);
+}
+
+/* Writes the report. */
+ZT__PRIVATE void zt__write_hang(zt__watch *watch, const zt_hang *hang) {
+    const zt_profiler *profiler = watch->profiler;
+    char *text = watch->text, sentence[700];
+    const size_t room = sizeof watch->text;
+    zt__date now = zt__format_now();
+    uint32_t i;
+    zt__describe_hang(hang, sentence, sizeof sentence);
+    text[0] = 0;
+    zt__append(text, room, "%s\n", sentence);
+    if (hang->others) {
+        zt__append(text, room, "On %u other lists regions run, or wait for it.\n", (unsigned)hang->others);
+    }
+    zt__append(text, room, "\ndevice       %s\nprogram      %s\ndate         %s\ndebugged by  %s\n",
+               profiler->device_name, profiler->facts.program, now.text,
+               zt__debugged_by_name(hang->debugged_by));
+    if (*hang->reason) {
+        zt__append(text, room, "             %s\n", hang->reason);
+    }
+    if (hang->debugged_by != ZT_DEBUGGED_BY_NOBODY) {
+        zt__append(text, room, "threads      %u stopped, %u idle or could not be stopped. %s\n",
+                   (unsigned)hang->stopped, (unsigned)hang->unstopped,
+                   hang->is_left_stopped ? "They are left stopped" : "The work was resumed");
+        zt__append(text, room, "stopped for  %.3g ms\n", (double)watch->answer.stopped_ns / 1e6);
+        zt__append(text, room, "\nthreads  where\n");
+    }
+    for (i = 0; i < hang->place_count; i++) {
+        const zt_hang_place *place = &hang->places[i];
+        zt__append(text, room, "%7u  ", (unsigned)place->threads);
+        zt__describe_place(place, text, room);
+        if (place->line) {
+            zt__append(text, room, "  %s:%u", place->file, (unsigned)place->line);
+        }
+        zt__append(text, room, "\n");
+    }
+    if (hang->threads_elsewhere) {
+        zt__append(text, room, "%7u  elsewhere\n", (unsigned)hang->threads_elsewhere);
+    }
+}
+
+ZT__PRIVATE ze_result_t zt__write_hang_text(const void *text, FILE *file) {
+    return fputs((const char *)text, file) < 0 ? ZE_RESULT_ERROR_UNKNOWN : ZE_RESULT_SUCCESS;
+}
+
+/* Writes the file. `*path` receives its name, or "". */
+ZT__PRIVATE void zt__save_hang(zt__watch *watch, zt__file_path *path) {
+    static uint32_t count; /* of all watches. Atomic */
+    zt_profiler *profiler = watch->profiler;
+    zt__output output;
+    path->text[0] = 0;
+    if (!watch->path) {
+        return;
+    }
+    *path = zt__expand_path(watch->path, strlen(watch->path));
+    zt__number_path(path, zt__add(&count, 1));
+    memset(&output, 0, sizeof output);
+    output.call = "zt_watch";
+    output.path = path->text;
+    output.diagnostics = &profiler->diagnostics;
+    output.allocator = &profiler->config.allocator;
+    output.write_content = zt__write_hang_text;
+    output.content = watch->text;
+    if (zt__write_output(&output) != ZE_RESULT_SUCCESS) {
+        path->text[0] = 0;
+    }
+}
+
+/* Fills in what was found by stopping the threads. */
+ZT__PRIVATE void zt__add_places(zt__watch *watch, zt_hang *hang) {
+    const zt__watch_answer *answer = &watch->answer;
+    uint32_t i;
+    if (*answer->reason) {
+        hang->reason = answer->reason;
+    }
+    hang->stopped = answer->stopped;
+    hang->unstopped = answer->unavailable;
+    hang->threads_elsewhere = answer->elsewhere;
+    hang->place_count = answer->place_count;
+    for (i = 0; i < answer->place_count; i++) {
+        const zt__found_place *found = &answer->places[i];
+        zt_hang_place *place = &watch->places[i];
+        place->kernel = found->kernel;
+        place->address = found->address;
+        place->offset = found->offset;
+        place->threads = found->threads;
+        place->file = found->file;
+        place->line = found->line;
+    }
+}
+
+/* Stops the threads of the device, and finds where they are. Attaches first where that was not possible
+   before. */
+ZT__PRIVATE void zt__explain_hang(zt__watch *watch, zt_hang *hang, char *reason, size_t room) {
+    enum { STOP_S = 5, ANSWER_S = 20 };
+    zt_profiler *profiler = watch->profiler;
+    zt__watch_request request;
+    zt__store(&watch->is_explaining, 1);
+    if (watch->info.debugged_by == ZT_DEBUGGED_BY_NOBODY) {
+        zt__begin_debugging(watch);
+    }
+    hang->debugged_by = watch->info.debugged_by;
+    snprintf(reason, room, "%s", watch->info.reason);
+    hang->reason = reason;
+    if (hang->debugged_by != ZT_DEBUGGED_BY_NOBODY) {
+        memset(&request, 0, sizeof request);
+        request.call = ZT__WATCH_STOP;
+        request.timeout_ns = STOP_S * UINT64_C(1000000000);
+        request.is_fault = hang->is_fault;
+        request.leave_stopped = watch->config.leave_stopped;
+        if (zt__ask(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
+            zt__add_places(watch, hang);
+            hang->is_left_stopped = request.leave_stopped && hang->stopped > 0;
+            zt__lock(&profiler->mutex);
+            watch->info.is_stopped = hang->is_left_stopped;
+            zt__unlock(&profiler->mutex);
+        } else {
+            zt__end_debugging(watch, "the helper process does not answer");
+            hang->debugged_by = ZT_DEBUGGED_BY_NOBODY;
+            snprintf(reason, room, "the helper process does not answer");
+        }
+    }
+    zt__store(&watch->is_explaining, 0);
+}
+
+/* Reports that a region hangs, or that the device has faulted. `running` may be NULL. */
+ZT__PRIVATE void zt__report_hang(zt__watch *watch, const zt__running *running, uint32_t others) {
+    zt_profiler *profiler = watch->profiler;
+    zt__log_call call;
+    zt_hang hang;
+    zt__file_path path;
+    char reason[512];
+    memset(&hang, 0, sizeof hang);
+    hang.is_fault = watch->answer.has_faulted;
+    hang.fault_address = watch->answer.fault_address;
+    hang.fault = zt__fault_name(&watch->answer);
+    hang.region = running ? running->region->name : "";
+    hang.running_ns = running ? zt__now_ns() - running->since_ns : 0;
+    hang.others = others;
+    hang.places = watch->places;
+    zt__explain_hang(watch, &hang, reason, sizeof reason);
+    hang.has_ended = running && !hang.is_fault && !zt__still_runs(watch, running);
+    zt__write_hang(watch, &hang);
+    hang.text = watch->text;
+    zt__save_hang(watch, &path);
+    zt__lock(&profiler->mutex);
+    watch->info.hangs += hang.is_fault ? 0 : 1;
+    watch->info.faults += hang.is_fault ? 1 : 0;
+    zt__unlock(&profiler->mutex);
+    zt__log_hang(watch, &hang, path.text);
+    if (watch->config.function) {
+        call.diagnostics = &profiler->diagnostics; /* it must not do what a log function must not */
+        call.outer = zt__log_calls;
+        zt__log_calls = &call;
+        watch->config.function(&hang, watch->config.user);
+        zt__log_calls = call.outer;
+    }
+}
+
+/* ---- the thread ------------------------------------------------------------------------------------------ */
+
+/* Waits until it is time to look at regions again, or the device reports a fault. */
+ZT__PRIVATE void zt__await_fault(zt__watch *watch) {
+    enum { LEAST_NS = 1000000, MOST_ATTACHED_NS = 100000000, MOST_NS = 1000000000, ANSWER_S = 5 };
+    int is_attached = watch->info.debugged_by != ZT_DEBUGGED_BY_NOBODY;
+    uint64_t period_ns = watch->config.hang_ns / 8, most_ns = is_attached ? MOST_ATTACHED_NS : MOST_NS;
+    zt__watch_request request;
+    if (period_ns > most_ns) {
+        period_ns = most_ns;
+    }
+    if (period_ns < LEAST_NS) {
+        period_ns = LEAST_NS;
+    }
+    watch->answer.has_faulted = watch->answer.has_page_fault = 0;
+    if (!is_attached) {
+        zt__sleep_thread(&watch->thread, period_ns);
+        return;
+    }
+    memset(&request, 0, sizeof request);
+    request.call = ZT__WATCH_AWAIT;
+    request.timeout_ns = period_ns;
+    if (!zt__ask(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
+        watch->answer.has_faulted = watch->answer.has_page_fault = 0;
+        if (!zt__is_ending(watch)) {
+            zt__end_debugging(watch, "the helper process has ended, or does not answer");
+        }
+    } else if (watch->answer.is_over && !watch->answer.has_faulted) {
+        zt__end_debugging(watch, *watch->answer.reason ? watch->answer.reason
+                                                       : "the debug session was ended by somebody else");
+    }
+}
+
+/* Looks at regions, and reports the one that has run too long, or a fault. Until a hang has ended, no other
+   is reported, because whatever is behind it waits. */
+ZT__PRIVATE void zt__look_at_regions(zt__watch *watch) {
+    zt__running suspect;
+    uint32_t others = 0;
+    uint64_t now = zt__now_ns();
+    int runs;
+    if (watch->is_hanging && !zt__still_runs(watch, &watch->hang)) {
+        watch->is_hanging = 0;
+        watch->not_before_ns = now;
+    }
+    runs = zt__find_suspect(watch, &suspect, &others, now);
+    if (watch->answer.has_page_fault && watch->answer.fault_address == watch->last_fault) {
+        zt__end_debugging(watch, "the same page fault came again when the work was resumed");
+    } else if (watch->answer.has_faulted) {
+        watch->last_fault = watch->answer.fault_address;
+        zt__report_hang(watch, runs ? &suspect : NULL, others);
+        watch->not_before_ns = zt__now_ns();
+    } else if (runs && !watch->is_hanging && zt__has_hung(watch, &suspect, now)) {
+        watch->is_hanging = 1;
+        watch->hang = suspect;
+        zt__report_hang(watch, &suspect, others);
+    }
+}
+
+/* What the thread does, from its begin to its end: it alone uses the debugger. */
+ZT__PRIVATE int zt__run_watch(void *user) {
+    zt__watch *watch = (zt__watch *)user;
+    zt__begin_debugging(watch);
+    zt__store(&watch->is_attached, 1);
+    while (!zt__is_ending(watch)) {
+        zt__await_fault(watch);
+        if (!zt__is_ending(watch) && !zt__is_device_lost(&watch->profiler->diagnostics)) {
+            zt__look_at_regions(watch);
+        }
+    }
+    zt__end_debugging(watch, "");
+    return 0;
+}
+
+/* Ends the watch. Returns 0 if its thread does not end. */
+ZT__PRIVATE int zt__end_watch(zt_profiler *profiler) {
+    enum { MOST_TRIES = 12 }; /* of 2 seconds each, while programs look source lines up */
+    zt__watch *watch = zt__load(&profiler->watch);
+    uint32_t i;
+    for (i = 0; i < MOST_TRIES; i++) {
+        if (zt__stop_thread(&watch->thread)) {
+            zt__lock(&profiler->mutex);
+            watch->info.is_watching = 0;
+            zt__unlock(&profiler->mutex);
+            return 1;
+        }
+        if (!zt__load(&watch->is_explaining)) {
+            break;
+        }
+    }
+    zt__report(&profiler->diagnostics, WATCH_HANGS, ZE_RESULT_NOT_READY, "zt_watch");
+    return 0;
+}
+
+ZT__PRIVATE void zt__free_watch(zt_profiler *profiler) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__free(allocator, profiler->watch->path);
+    zt__free(allocator, (void *)profiler->watch->lists);
+    zt__free(allocator, profiler->watch);
+}
+
+/* ---- public functions ------------------------------------------------------------------------------------ */
+
+ZT__PRIVATE void zt__fill_watch_config(zt_watch_config *config) {
+    const uint64_t least_ns = 1000000, default_ns = UINT64_C(10000000000);
+    if (!config->hang_ns) {
+        config->hang_ns = default_ns;
+    }
+    if (config->hang_ns < least_ns) {
+        config->hang_ns = least_ns;
+    }
+    if (!config->path) {
+        config->path = "hang.%p.txt";
+    }
+}
+
+ZT_API zt_watch_config zt_watch_config_default(void) {
+    zt_watch_config config;
+    memset(&config, 0, sizeof config);
+    zt__fill_watch_config(&config);
+    return config;
+}
+
+/* Returns the watch of a profiler, made if there is none; or NULL without memory. */
+ZT__PRIVATE zt__watch *zt__create_watch(zt_profiler *profiler) {
+    zt__watch *watch = zt__load(&profiler->watch), *made;
+    if (watch) {
+        return watch;
+    }
+    made = (zt__watch *)zt__allocate(&profiler->config.allocator, 1, sizeof *made);
+    if (!made) {
+        return NULL;
+    }
+    made->profiler = profiler;
+    made->socket = -1;
+    made->server.allocator = &profiler->config.allocator;
+    made->server.device = profiler->device;
+    profiler->end_watch = zt__end_watch;
+    profiler->free_watch = zt__free_watch;
+    zt__store(&profiler->watch, made);
+    return made;
+}
+
+ZT_API ze_result_t zt_watch(zt_profiler *profiler, const zt_watch_config *config) {
+    enum { ATTACH_S = 15 };
+    const char *call = "zt_watch";
+    zt_watch_config complete = config ? *config : zt_watch_config_default();
+    zt__watch *watch;
+    zt__wait wait;
+    if (!profiler) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!profiler->device) {
+        return zt__report_null_handle(&profiler->diagnostics, call, "the device of the profiler");
+    }
+    if (zt__is_inside_callback(profiler, call) || zt__is_inside_log(&profiler->diagnostics, call)) {
+        return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
+    }
+    zt__fill_watch_config(&complete);
+    watch = zt__create_watch(profiler);
+    if (!watch) {
+        return zt__report_no_memory(&profiler->diagnostics, call, "the watch");
+    }
+    if (!zt__end_watch(profiler)) {
+        return ZE_RESULT_NOT_READY;
+    }
+    zt__free(&profiler->config.allocator, watch->path);
+    watch->path = *complete.path ? zt__duplicate_text(&profiler->config.allocator, complete.path) : NULL;
+    if (*complete.path && !watch->path) {
+        return zt__report_no_memory(&profiler->diagnostics, call, "the path of the report");
+    }
+    watch->config = complete;
+    watch->config.path = NULL;
+    watch->is_attached = watch->is_hanging = 0;
+    watch->not_before_ns = zt__now_ns();
+    if (!zt__start_thread(&watch->thread, zt__run_watch, watch)) {
+        return zt__report(&profiler->diagnostics, NO_WATCH_THREAD, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "");
+    }
+    zt__lock(&profiler->mutex);
+    watch->info.is_watching = 1;
+    zt__unlock(&profiler->mutex);
+    wait = zt__wait_until(zt__deadline(ATTACH_S * UINT64_C(1000000000)));
+    while (!zt__load(&watch->is_attached) && zt__wait_again(&wait)) {
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+ZT_API ze_result_t zt_watch_stop(zt_profiler *profiler) {
+    if (!profiler || !zt__load(&profiler->watch) || !zt__is_registered(profiler)) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (zt__is_inside_log(&profiler->diagnostics, "zt_watch_stop")) {
+        return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
+    }
+    return zt__end_watch(profiler) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+}
+
+ZT_API zt_watch_info zt_watch_get_info(const zt_profiler *profiler) {
+    zt_watch_info info;
+    const zt__watch *watch = profiler ? zt__load(&profiler->watch) : NULL;
+    memset(&info, 0, sizeof info);
+    if (watch) {
+        zt__lock(&zt__mutable(profiler)->mutex);
+        info = watch->info;
+        zt__unlock(&zt__mutable(profiler)->mutex);
+    }
+    return info;
+}
+
+#endif /* ZETOOLS_DEBUG */
 
 /* ==== >>bench: samples until their median is known well, and comparisons ================================== */
 
@@ -29214,7 +31018,7 @@ ZT__PRIVATE void zt__find_frequency_domain(zt__bench *bench) {
                                               domains) != ZE_RESULT_SUCCESS) {
         return;
     }
-    for (i = 0; i < count && !bench->domain; i++) {
+    for (i = 0; i < count && i < ZT__COUNT_OF(domains) && !bench->domain; i++) {
         zes_freq_properties_t properties;
         memset(&properties, 0, sizeof properties);
         properties.stype = ZES_STRUCTURE_TYPE_FREQ_PROPERTIES;

@@ -279,4 +279,5 @@ def main():
         assert facts[name] == text, (name, facts[name], text)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -144,4 +144,5 @@ def main(path, low, high):
         print(f"{name} x{count}")
 
 
-main(sys.argv[1], float(sys.argv[2]), float(sys.argv[3]))
+if __name__ == "__main__":
+    main(sys.argv[1], float(sys.argv[2]), float(sys.argv[3]))

@@ -11,10 +11,10 @@ complain() { # HEADING, then the lines that prove it
     fi
 }
 
-# Without what the examples write.
+# Without what the examples write, and the inputs of fuzzing, which are any bytes.
 files() { # NAME-PATTERN...
     for pattern; do
-        find . \( -name .git -o -path ./build -o -path './run.*' \) -prune -o -type f -name "$pattern" -print
+        find . \( -name .git -o -path ./build -o -path './run.*' -o -path ./tests/fuzz/corpus \) -prune -o -type f -name "$pattern" -print
     done
 }
 

@@ -2,6 +2,8 @@
 # Runs the test programs through the Level Zero loader on the software device, and counts.
 # Usage: tests/run-tests.sh              every program in every variant
 #        tests/run-tests.sh PROGRAM...   these, plain
+#        tests/run-tests.sh --variant VARIANT [PROGRAM...]
+#                                        these, or every program, in one variant
 # Each program's output is in build/logs/VARIANT/PROGRAM.log; that of a failing one is printed. The last line is
 # the sum, `N passed, N failed`. A program that crashes, hangs or reports nothing counts as failed.
 set -u
@@ -30,6 +32,10 @@ run_in_variant() { # VARIANT PROGRAM
         set -- "$2"
         # ThreadSanitizer of some compilers cannot live with many bits of address randomisation.
         if setarch -R true 2>/dev/null; then set -- "$@" setarch -R; fi
+        ;;
+    coverage*)
+        directory=$build/coverage
+        set -- "$2"
         ;;
     validation*) set -- "$2" $validation ZE_ENABLE_PARAMETER_VALIDATION=1 ;;
     leaks*) set -- "$2" $validation ZEL_ENABLE_BASIC_LEAK_CHECKER=1 ;;
@@ -146,8 +152,17 @@ if [ "${1:-}" = --one ]; then
     exit 0
 fi
 
+variant=plain
+if [ "${1:-}" = --variant ]; then
+    variant=$2
+    shift 2
+    directory=$build/${variant%%-*}
+    [ -d "$directory/tests" ] || directory=$build
+    # shellcheck disable=SC2046 # words
+    [ $# -gt 0 ] || set -- $(programs "$directory")
+fi
 if [ $# -gt 0 ]; then
-    work=$(printf 'plain %s\n' "$@")
+    work=$(printf '%s\n' "$@" | sed "s/^/$variant /")
 else
     work=$(plan)
 fi

@@ -169,13 +169,18 @@ static zt_profiler *profiler_of(const given_metric *metrics, uint32_t metric_cou
         char name[16];
         snprintf(name, sizeof name, "region %u", (unsigned)region);
         put_text(&packed, name);
+        put_u64(&packed, passes); /* collected */
         for (uint32_t pass = 0; pass < passes; pass++)
-            put_u64(&packed, 1); /* collected */
+            put_u64(&packed, 1); /* with metrics */
         put_u64(&packed, 0);
         put_u64(&packed, 0);
         put_u64(&packed, 0); /* bytes, their time, and the error of latencies */
         put_u64(&packed, 0);
         put_u64(&packed, 0);
+        put_moments(&packed, time_ns, 1);
+        put_moments(&packed, NAN, 1); /* latencies */
+        put_moments(&packed, launch_ns, 1);
+        put_u32(&packed, 0); /* kept samples */
         put_moments(&packed, time_ns, 1);
         for (uint32_t i = 0; i < metric_count; i++) {
             zt_aggregation aggregation = zt__aggregation_of(metrics[i].type, metrics[i].units);
@@ -189,9 +194,7 @@ static zt_profiler *profiler_of(const given_metric *metrics, uint32_t metric_cou
             put_moments(&packed, time_ns, 1);
             put_moments(&packed, 2 * time_ns, 1);
         }
-        put_moments(&packed, NAN, 1); /* latencies */
-        put_moments(&packed, launch_ns, 1);
-        put_u32(&packed, 0); /* kept samples */
+        put_u32(&packed, 0);
     }
     put_u32(&packed, region_count); /* paths: none is inside another */
     for (uint32_t region = 0; region < region_count; region++) {
@@ -206,7 +209,7 @@ static zt_profiler *profiler_of(const given_metric *metrics, uint32_t metric_cou
     uint64_t size = packed.size, hash = zt__hash(packed.bytes + 24, packed.size - 24);
     packed.size = 0;
     put(&packed, "ZTPK", 4);
-    put_u32(&packed, 3); /* layout */
+    put_u32(&packed, 4); /* layout */
     put_u64(&packed, size);
     put_u64(&packed, hash);
     ok(zt_unpack(packed.bytes, (size_t)size, NULL, &profiler));

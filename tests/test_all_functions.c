@@ -222,6 +222,7 @@ static void call_debugger(caller *me) {
     EXPECT(zt_debug_get_register_set(me->debugger, 0) != NULL);
     EXPECT(zt_debug_get_last_error(me->debugger) != NULL);
     zt_debug_get_last_result(me->debugger);
+    EXPECT(zt_watch_get_info(me->profiler).hangs == 0);
 }
 
 static void *call_everything(void *argument) {

@@ -1,7 +1,9 @@
 /* Bad input causes an error with a message that includes the remedy, or a counted drop; never a crash or
    unwanted output. The results of the application are right. */
+#define _GNU_SOURCE
 #include "fixture.h"
 
+#include <dlfcn.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -43,6 +45,94 @@ static int close_leaking(void **state) {
 static int discard(const void *bytes, size_t size, void *user) {
     (void)bytes, (void)size, (void)user;
     return 0;
+}
+
+/* ==== a driver that lies, between the library and the loader ============================================= */
+
+/* clang-format off */
+static enum lie {
+    HONEST,
+    ENDLESS_TEXTS,  /* names are as long as their arrays, without a 0 */
+    RAISED_COUNTS,  /* more is returned than there was room for */
+    HUGE_REPORTS,
+    RAISED_SIZES,   /* more bytes are read than there was room for */
+    FASTEST_CLOCK,
+    JUMPING_STAMPS  /* of kernels, as far apart as they can be */
+} lie;
+/* clang-format on */
+
+#define REAL(name) (*(__typeof__(name) **)&(void *){dlsym(RTLD_NEXT, #name)})
+#define FILL(array) (void)(lie == ENDLESS_TEXTS && memset(array, 'x', sizeof(array)))
+
+ze_result_t zetMetricGroupGet(zet_device_handle_t device, uint32_t *count,
+                              zet_metric_group_handle_t *groups) {
+    ze_result_t result = REAL(zetMetricGroupGet)(device, count, groups);
+    *count += lie == RAISED_COUNTS && groups ? 1000 : 0;
+    return result;
+}
+
+ze_result_t zetMetricGroupGetProperties(zet_metric_group_handle_t group,
+                                        zet_metric_group_properties_t *properties) {
+    ze_result_t result = REAL(zetMetricGroupGetProperties)(group, properties);
+    FILL(properties->name);
+    FILL(properties->description);
+    return result;
+}
+
+ze_result_t zetMetricGet(zet_metric_group_handle_t group, uint32_t *count, zet_metric_handle_t *metrics) {
+    ze_result_t result = REAL(zetMetricGet)(group, count, metrics);
+    *count += lie == RAISED_COUNTS && metrics ? 1000 : 0;
+    return result;
+}
+
+ze_result_t zetMetricGetProperties(zet_metric_handle_t metric, zet_metric_properties_t *properties) {
+    ze_result_t result = REAL(zetMetricGetProperties)(metric, properties);
+    FILL(properties->name);
+    FILL(properties->description);
+    FILL(properties->component);
+    FILL(properties->resultUnits);
+    return result;
+}
+
+ze_result_t zeDeviceGetProperties(ze_device_handle_t device, ze_device_properties_t *properties) {
+    ze_result_t result = REAL(zeDeviceGetProperties)(device, properties);
+    FILL(properties->name);
+    if (lie == FASTEST_CLOCK)
+        properties->timerResolution = UINT64_MAX;
+    return result;
+}
+
+ze_result_t zeDeviceGetCommandQueueGroupProperties(ze_device_handle_t device, uint32_t *count,
+                                                   ze_command_queue_group_properties_t *properties) {
+    ze_result_t result = REAL(zeDeviceGetCommandQueueGroupProperties)(device, count, properties);
+    for (uint32_t i = 0; lie == RAISED_COUNTS && i < *count; i++)
+        properties[i].flags = 0;
+    *count += lie == RAISED_COUNTS ? 1000 : 0;
+    return result;
+}
+
+ze_result_t zetMetricQueryGetData(zet_metric_query_handle_t query, size_t *size, uint8_t *data) {
+    ze_result_t result = REAL(zetMetricQueryGetData)(query, size, data);
+    if (lie == HUGE_REPORTS && !data)
+        *size = SIZE_MAX / 64 + 2; /* 64 of them seem to need few bytes */
+    return result;
+}
+
+ze_result_t zetMetricStreamerReadData(zet_metric_streamer_handle_t streamer, uint32_t most, size_t *size,
+                                      uint8_t *data) {
+    ze_result_t result = REAL(zetMetricStreamerReadData)(streamer, most, size, data);
+    if (lie == RAISED_SIZES && data)
+        *size = SIZE_MAX / 2;
+    return result;
+}
+
+ze_result_t zeEventQueryKernelTimestamp(ze_event_handle_t event, ze_kernel_timestamp_result_t *stamp) {
+    ze_result_t result = REAL(zeEventQueryKernelTimestamp)(event, stamp);
+    if (lie == JUMPING_STAMPS) {
+        stamp->global.kernelStart = 1;
+        stamp->global.kernelEnd = 0;
+    }
+    return result;
 }
 
 /* ==== NULL in every place ================================================================================= */
@@ -870,6 +960,113 @@ static void test_list_destroyed_that_never_ran(void **state) {
     check_work(w);
 }
 
+/* ==== a driver that lies ================================================================================== */
+
+static int see_no_row(const zt_row *row, void *user) {
+    (void)row, (void)user;
+    return 0;
+}
+
+/* Everything that reads what the driver lies about. Regions are collected, lost or dropped. */
+static void profile_with_lie(world *w, enum lie told, const char *groups) {
+    zt_config config = config_of(w);
+    zt_stream_config stream_config = zt_stream_config_default();
+    zt_stream *stream = NULL;
+    config.groups = groups;
+    config.timeline = 16;
+    stream_config.group = "ComputeBasic";
+    lie = told;
+    zt_write_groups(w->device, 1, discard, NULL);
+    zt_profiler *profiler = open_profiler(w, &config);
+    for (int i = 0; i < 3; i++) {
+        run(w, profiler, "region");
+        zt_collect(profiler, 0);
+    }
+    if (zt_stream_open(w->context, w->device, &stream_config, &stream) == ZE_RESULT_SUCCESS) {
+        run(w, profiler, "streamed");
+        zt_stream_read(stream, 0, see_no_row, NULL);
+        zt_stream_close(stream, see_no_row, NULL);
+    }
+    zt_collect(profiler, 100000000);
+    check_identity(profiler);
+    assert_contains(written_report(profiler, ZT_FORMAT_TABLE), "region");
+    close_profiler(w, profiler);
+    lie = HONEST;
+    check_work(w);
+}
+
+static void test_texts_of_a_driver_without_an_end(void **state) {
+    world *w = *state;
+    char name[ZET_MAX_METRIC_NAME];
+    profile_with_lie(w, ENDLESS_TEXTS, NULL);
+    lie = ENDLESS_TEXTS;
+    zt_profiler *profiler = open_profiler(w, NULL);
+    assert_int_equal(zt_get_availability(profiler), ZT_AVAILABLE);
+    memset(name, 'x', sizeof name);
+    name[sizeof name - 1] = 0;
+    assert_string_equal(zt_get_metric(profiler, 0)->name, name);
+    lie = HONEST;
+}
+
+static void test_counts_of_a_driver_beyond_the_room(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.groups = "ComputeBasic";
+    zt_profiler *honest = open_profiler(w, &config);
+    uint32_t metrics = zt_get_metric_count(honest);
+    close_profiler(w, honest);
+    lie = RAISED_COUNTS;
+    zt_profiler *profiler = open_profiler(w, &config);
+    assert_int_equal(zt_get_availability(profiler), ZT_AVAILABLE);
+    assert_int_equal(zt_get_metric_count(profiler), metrics);
+    close_profiler(w, profiler);
+    profile_with_lie(w, RAISED_COUNTS, "ComputeBasic,MemoryProfile");
+}
+
+static void test_reports_of_a_size_that_no_memory_has(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.groups = "ComputeBasic";
+    zt_profiler *profiler = open_profiler(w, &config);
+    lie = HUGE_REPORTS;
+    run(w, profiler, "lost");
+    zt_collect(profiler, 0);
+    lie = HONEST;
+    assert_counts(profiler, counted(1, 0, 1, 0, 0));
+    assert_int_equal(zt_get_cause(profiler, ZT_LOST_READ_FAILED), 1);
+    run(w, profiler, "collected");
+    collect_all(profiler);
+    assert_counts(profiler, counted(2, 1, 1, 0, 0));
+    check_work(w);
+}
+
+static void test_rows_beyond_the_room(void **state) {
+    world *w = *state;
+    zt_stream_config config = zt_stream_config_default();
+    zt_stream *stream = NULL;
+    config.group = "ComputeBasic";
+    ok(zt_stream_open(w->context, w->device, &config, &stream));
+    lie = RAISED_SIZES;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    for (int i = 0; i < 1000 && result != ZE_RESULT_ERROR_INVALID_SIZE; i++) {
+        launch(w, w->immediate);
+        finish_immediate(w, w->immediate);
+        nap();
+        result = zt_stream_read(stream, 0, see_no_row, NULL);
+    }
+    lie = HONEST;
+    assert_result(result, ZE_RESULT_ERROR_INVALID_SIZE);
+    zt_stream_close(stream, see_no_row, NULL);
+    check_work(w);
+}
+
+static void test_clock_that_cannot_be(void **state) {
+    world *w = *state;
+    profile_with_lie(w, FASTEST_CLOCK, "ComputeBasic");
+    profile_with_lie(w, FASTEST_CLOCK, "");
+    profile_with_lie(w, JUMPING_STAMPS, "");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         SILENT(test_null_profiler_is_inert),
@@ -889,6 +1086,11 @@ int main(void) {
         SILENT(test_malformed_group_lists),
         SILENT(test_group_name_of_ten_thousand_characters),
         SILENT(test_extreme_configuration),
+        SILENT(test_texts_of_a_driver_without_an_end),
+        SILENT(test_counts_of_a_driver_beyond_the_room),
+        SILENT(test_reports_of_a_size_that_no_memory_has),
+        SILENT(test_rows_beyond_the_room),
+        SILENT(test_clock_that_cannot_be),
         SILENT(test_region_closed_twice),
         SILENT(test_old_copy_does_not_end_another),
         SILENT(test_region_never_closed),

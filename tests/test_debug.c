@@ -419,6 +419,25 @@ static void test_a_late_answer(void **state) {
     finish_work(w, &of);
 }
 
+/* A stop whose answer was lost does not keep the next one from asking again. */
+static void test_stopped_again_after_a_lost_answer(void **state) {
+    world *w = *state;
+    work of = begin_counting(w);
+    zt_debugger *debugger = open_debugger(w);
+    skip_events(debugger);
+    gpu.behave(SOFTGPU_DEBUG_EVENTS_LOST, 1);
+    assert_result(zt_debug_stop(debugger, all_threads, 0, NULL), ZE_RESULT_NOT_READY);
+    while (count_stopped(debugger) == 0)
+        nap();
+    gpu.behave(SOFTGPU_DEBUG_EVENTS_LOST, 0);
+    ok(zt_debug_resume(debugger, all_threads));
+    stop_one(debugger, all_threads);
+    ok(zt_debug_resume(debugger, all_threads));
+    assert_counts_on(&of);
+    ok(zt_debug_close(debugger));
+    finish_work(w, &of);
+}
+
 static void test_too_many_stops_at_once(void **state) {
     world *w = *state;
     work of = begin_counting(w);
@@ -1093,6 +1112,70 @@ static void test_closing_ends_a_wait(void **state) {
     assert_result(shared.waited, ZE_RESULT_ERROR_NOT_AVAILABLE);
 }
 
+/* A thread that uses the debugger for as long as the test wants: its message is being logged. */
+typedef struct busy_debugger {
+    zt_debugger *debugger;
+    world *w;
+    pthread_t thread;
+    int is_busy, is_over; /* atomic */
+    int count;
+} busy_debugger;
+
+static void log_for_long(int result, const char *message, void *user) {
+    busy_debugger *of = user;
+    (void)result;
+    if (!strstr(message, "zetDebugReadMemory"))
+        return;
+    __atomic_store_n(&of->is_busy, 1, __ATOMIC_RELEASE);
+    await(&of->is_over);
+}
+
+static void *read_nothing(void *argument) {
+    busy_debugger *of = argument;
+    uint32_t word;
+    assert_true(zt_debug_read(of->debugger, first_thread, ZT_DEBUG_MEMORY, 64, &word, sizeof word) != 0);
+    return NULL;
+}
+
+static int begin_reading(zt_debugger *debugger, const zt_debug_event *event, void *user) {
+    busy_debugger *of = user;
+    (void)debugger;
+    assert_true(event->is_held);
+    of->count++;
+    assert_int_equal(pthread_create(&of->thread, NULL, read_nothing, of), 0);
+    await(&of->is_busy);
+    return 0;
+}
+
+/* While another thread uses the debugger for longer than config.wait_timeout_ns, an event cannot be
+   acknowledged. The next call does it, or closing. */
+static void test_an_event_is_acknowledged_later(void **state) {
+    world *w = *state;
+    for (int way = 0; way < 2; way++) {
+        busy_debugger busy = {.w = w};
+        zt_debug_config config = debug_config(w);
+        config.log = log_for_long;
+        config.log_user = &busy;
+        config.wait_timeout_ns = 1000000;
+        gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+        ok(zt_debug_open(w->device, 0, &config, &busy.debugger));
+        skip_events(busy.debugger);
+        work of = begin_on(w, w->device, "count");
+        assert_result(zt_debug_wait(busy.debugger, A_WHILE, begin_reading, &busy), ZE_RESULT_NOT_READY);
+        assert_contains(zt_debug_get_last_error(busy.debugger), "zt_debug_wait");
+        assert_int_equal(busy.count, 1);
+        assert_held(w, &of);
+        __atomic_store_n(&busy.is_over, 1, __ATOMIC_RELEASE);
+        join_in_time(w, busy.thread);
+        if (way == 0) {
+            assert_result(zt_debug_wait(busy.debugger, 0, begin_reading, &busy), ZE_RESULT_NOT_READY);
+            assert_counts_on(&of);
+        }
+        ok(zt_debug_close(busy.debugger));
+        finish_work(w, &of);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_why_it_cannot_attach),
@@ -1110,6 +1193,7 @@ int main(void) {
         TEST(test_threads_that_cannot_be_stopped),
         TEST(test_no_answer),
         TEST(test_a_late_answer),
+        TEST(test_stopped_again_after_a_lost_answer),
         TEST(test_too_many_stops_at_once),
         TEST(test_where_a_thread_is),
         TEST(test_no_program_for_lines),
@@ -1132,6 +1216,7 @@ int main(void) {
         TEST(test_null_and_nonsense),
         TEST(test_threads_share_a_debugger),
         TEST(test_closing_ends_a_wait),
+        TEST(test_an_event_is_acknowledged_later),
     };
     fork_processes(7, serve_debugger);
     return cmocka_run_group_tests_name("debug", tests, start, NULL);

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "fixture.h"
+#include "meet.h"
 
 typedef struct loss {
     enum softgpu_behaviour behaviour;
@@ -875,6 +875,64 @@ static void test_an_event_that_cannot_be_queried(void **state) {
     check_work(w);
 }
 
+/* A kernel that holds the device until let_go(). */
+static rig hold_device(world *w) {
+    rig held = open_rig(w);
+    append_meeting(&held, w->immediate, 0, 1, LONG);
+    await_word(&held, 0);
+    return held;
+}
+
+static void let_go(rig *held) {
+    set_word(held, 1);
+    finish_immediate(held->w, held->w->immediate);
+    close_rig(held);
+}
+
+static zt_profiler *open_on_held_device(world *w, const char *groups, uint32_t timeline, uint32_t passes) {
+    zt_config config = config_of(w);
+    config.groups = groups;
+    config.timeline = timeline;
+    config.max_passes = passes;
+    config.wait_timeout_ns = 1000000;
+    zt_profiler *profiler = NULL;
+    w->message_count = 0;
+    ok(zt_open(w->context, w->device, &config, &profiler));
+    assert_int_equal(heard(w, "zeEventQueryStatus"), 1);
+    return profiler;
+}
+
+/* The query with which a profiler is opened does not complete in time. zt_close waits for it, and destroys
+   what it was made of. */
+static void complete_late(world *w, const char *groups, uint32_t timeline, uint32_t passes) {
+    rig held = hold_device(w);
+    zt_profiler *profiler = open_on_held_device(w, groups, timeline, passes);
+    ZT_PASSES(profiler) {} /* none runs a second query beside one that is not complete */
+    let_go(&held);
+    hold_time(1); /* zt_close waits as long as it takes */
+    zt_close(profiler);
+    hold_time(0);
+}
+
+static void test_first_queries_complete_late(void **state) {
+    world *w = *state;
+    complete_late(w, "ComputeBasic", 0, 1);
+    complete_late(w, "ComputeBasic", 100, 1);
+    complete_late(w, "", 100, 1);
+    complete_late(w, "ComputeBasic,MemoryProfile", 0, 2);
+}
+
+/* What the device still executes after the timeout of zt_close is left to it. */
+static void test_a_first_query_that_is_not_complete_at_the_end(void **state) {
+    world *w = *state;
+    uint64_t live = gpu.live();
+    rig held = hold_device(w);
+    zt_close(open_on_held_device(w, "ComputeBasic", 0, 1));
+    let_go(&held);
+    assert_true(gpu.live() > live);
+    assert_int_equal(gpu.findings(), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_lost_on_immediate_lists),
@@ -906,10 +964,13 @@ int main(void) {
         TEST(test_a_reset_that_is_refused_once),
         TEST(test_identity_after_every_step),
         TEST(test_never_delivered_is_lost_after_release),
+        TEST(test_first_queries_complete_late),
         /* the library keeps what the device may still write to */
         cmocka_unit_test_setup_teardown(test_closed_before_a_dropped_region_ends, open_leaky_world,
                                         abandon_world),
         cmocka_unit_test_setup_teardown(test_an_event_that_cannot_be_queried, open_leaky_world,
+                                        abandon_world),
+        cmocka_unit_test_setup_teardown(test_a_first_query_that_is_not_complete_at_the_end, open_leaky_world,
                                         abandon_world),
     };
     return cmocka_run_group_tests(tests, start, NULL);

@@ -393,7 +393,7 @@ static void test_layout(void **state) {
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     pack packed = pack_of(profiler);
     uint64_t size = 0, sum = UINT64_C(0xcbf29ce484222325), stated = 0;
-    assert_memory_equal(packed.bytes, "ZTPK\3\0\0\0", 8);
+    assert_memory_equal(packed.bytes, "ZTPK\4\0\0\0", 8);
     for (int i = 7; i >= 0; i--) {
         size = size << 8 | packed.bytes[8 + i];
         stated = stated << 8 | packed.bytes[16 + i];
@@ -433,7 +433,7 @@ static void test_bad_buffers(void **state) {
         assert_null(none);
         packed.bytes[i] ^= 0x10;
     }
-    for (int layout = 2; layout <= 4; layout += 2) {
+    for (int layout = 3; layout <= 5; layout += 2) {
         packed.bytes[4] = (unsigned char)layout;
         expect_refused(packed.bytes, packed.size, ZE_RESULT_ERROR_UNSUPPORTED_VERSION);
     }
@@ -490,7 +490,7 @@ static void put_f64(unsigned char *bytes, double value) {
     put_u64(bytes, bits);
 }
 
-/* Where the figures of a region are: collected, lost, dropped, and then the columns. */
+/* Where the figures of a region are: collected, with metrics, lost, dropped, and then the columns. */
 static unsigned char *figures_of(const pack *packed, const char *name) {
     size_t length = strlen(name);
     for (size_t i = 24; i + 4 + length < packed->size; i++)
@@ -551,37 +551,44 @@ static void test_paths_are_not_believed(void **state) {
 static void test_counts_are_not_believed(void **state) {
     world *w = *state;
     enum {
-        COLUMN = 6 * 8,
-        BYTES_NS = 32,
-        ERROR_NS = 40,
-        WEIGHT = COLUMN + 8,
-        SQUARES = WEIGHT + 3 * 8,
-        COLUMN_SIZE = 7 * 8
+        TIMES = 7 * 8, /* the columns of the times of all samples, of which 2 are kept, */
+        TIME_COLUMNS = 1 + ZT_LATENCY_COUNT,
+        COLUMN_SIZE = 7 * 8,
+        COLUMN = TIMES + TIME_COLUMNS * (COLUMN_SIZE + 2 * 8) + 4, /* and those of samples with metrics */
+        BYTES_NS = 40,
+        ERROR_NS = 48,
+        WEIGHT = 8,
+        SQUARES = WEIGHT + 3 * 8
     };
+    const size_t of_all[] = {TIMES, COLUMN};
     const uint64_t counts[] = {UINT64_MAX, UINT64_C(1) << 63, UINT64_C(1) << 60, 3};
     const double weights[] = {NAN, INFINITY, -INFINITY, -1};
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     run_varied(w, profiler, "one", 0, 2);
-    size_t columns = 1 + zt_get_metric_count(profiler) + ZT_LATENCY_COUNT;
+    size_t columns = 1 + zt_get_metric_count(profiler);
     pack packed = pack_of(profiler);
     unsigned char *before = (unsigned char *)malloc(packed.size), *one = figures_of(&packed, "one");
     memcpy(before, packed.bytes, packed.size);
     for (int i = 0; i < 4; i++) {
         if (i < 3) {
             put_u64(one, counts[i]); /* collected: fewer than GPU times is refused below */
-            put_u64(one + COLUMN, counts[i]);
+            put_u64(one + TIMES, counts[i]);
             expect_mended_is_refused(&packed, before);
-            put_u64(one + 8, counts[i]); /* lost */
+            put_u64(one + 16, counts[i]); /* lost */
             expect_mended_is_refused(&packed, before);
-            put_u64(one + 16, counts[i]); /* dropped */
+            put_u64(one + 24, counts[i]); /* dropped */
             expect_mended_is_refused(&packed, before);
         }
-        put_u64(one + COLUMN, counts[i]); /* GPU times */
+        put_u64(one + 8, counts[i]); /* more with metrics than collected */
         expect_mended_is_refused(&packed, before);
-        put_u64(one + COLUMN + COLUMN_SIZE, counts[i]); /* values of the first metric */
-        expect_mended_is_refused(&packed, before);
-        put_f64(one + WEIGHT, weights[i]);
-        expect_mended_is_refused(&packed, before);
+        for (int j = 0; j < 2; j++) {
+            put_u64(one + of_all[j], counts[i]); /* GPU times */
+            expect_mended_is_refused(&packed, before);
+            put_u64(one + of_all[j] + COLUMN_SIZE, counts[i]); /* values of the next column */
+            expect_mended_is_refused(&packed, before);
+            put_f64(one + of_all[j] + WEIGHT, weights[i]);
+            expect_mended_is_refused(&packed, before);
+        }
         put_f64(one + ERROR_NS, weights[i]);
         expect_mended_is_refused(&packed, before);
         put_f64(one + BYTES_NS, weights[i == 0 ? 1 : i]); /* it may be NaN: not known */
@@ -589,9 +596,15 @@ static void test_counts_are_not_believed(void **state) {
     }
     put_u64(one, 1); /* fewer than there are GPU times */
     expect_mended_is_refused(&packed, before);
-    put_f64(one + SQUARES, -1);
+    put_u64(one + 8, 1);
     expect_mended_is_refused(&packed, before);
-    one[COLUMN + columns * COLUMN_SIZE] = 3; /* kept, of 2 */
+    put_f64(one + TIMES + SQUARES, -1);
+    expect_mended_is_refused(&packed, before);
+    put_f64(one + COLUMN + SQUARES, -1);
+    expect_mended_is_refused(&packed, before);
+    one[TIMES + TIME_COLUMNS * COLUMN_SIZE] = 3; /* kept, of 2 */
+    expect_mended_is_refused(&packed, before);
+    one[COLUMN + columns * COLUMN_SIZE] = 3;
     expect_mended_is_refused(&packed, before);
     free(before);
     free(packed.bytes);
@@ -647,9 +660,9 @@ static void test_reports_of_malicious_buffers(void **state) {
     replace(&packed, "WORK_ITEM", "\033[2J\xC3XXXX", 9);
     replace(&packed, "ComputeBasic", "Compute\033[31m", 12);
     replace(&packed, "events", "\xE2\x82\xAC\b\xFF\x7F", 6);
-    for (size_t i = 24; i < packed.size - 100; i++) /* behind are six numbers and four moments */
+    for (size_t i = 24; i < packed.size - 100; i++) /* behind are seven numbers and four moments */
         if (memcmp(packed.bytes + i, "\3\0\0\0one", 7) == 0)
-            memcpy(packed.bytes + i + 7 + 6 * 8 + 4 * 8, figures, sizeof figures);
+            memcpy(packed.bytes + i + 7 + 7 * 8 + 4 * 8, figures, sizeof figures);
     mend_check_sum(&packed);
     setenv("ZT_COLUMNS", "GPGPU_THREADGROUP_COUNT", 1);
     back = unpack(&packed);
@@ -856,25 +869,37 @@ static void test_passes_merge_and_pack(void **state) {
    statistics have more samples than times. No pass has more times than samples. */
 static void test_kept_samples_without_times(void **state) {
     world *w = *state;
-    enum { COLUMN = 7 * 8, COLUMN_SIZE = 7 * 8 }; /* behind the counts: of two passes, lost, dropped, ... */
+    enum { COUNTS = 8 * 8, COLUMN_SIZE = 7 * 8, TIME_COLUMNS = 1 + ZT_LATENCY_COUNT, KEPT = 14 };
+    /* Behind the counts, which are those of all, of two passes, lost, dropped, ..., and the times of all. */
+    enum { COLUMN = COUNTS + TIME_COLUMNS * (COLUMN_SIZE + KEPT * 8) + 4 };
     zt_profiler *a = open_two_passes(w), *none;
     ZT_PASSES(a)
     run_varied(w, a, "one", 0, 7);
     pack packed = pack_of(a);
     unsigned char *one = figures_of(&packed, "one");
     unsigned char *times = one + COLUMN + (1 + zt_get_metric_count(a)) * COLUMN_SIZE;
-    put_u64(one, 0); /* collected in the first pass */
+    put_u64(one, 7);
+    put_u64(one + 8, 0); /* collected in the first pass */
+    put_u64(one + COUNTS, 4);
+    one[COUNTS + TIME_COLUMNS * COLUMN_SIZE] = 7; /* kept: so what follows moves up */
+    memmove(one + COLUMN - TIME_COLUMNS * 7 * 8, one + COLUMN,
+            (size_t)(packed.bytes + packed.size - one) - COLUMN);
+    packed.size -= TIME_COLUMNS * 7 * 8;
+    put_u64(packed.bytes + 8, packed.size);
+    one -= TIME_COLUMNS * 7 * 8;
+    times -= TIME_COLUMNS * 7 * 8;
     put_u64(one + COLUMN, 4);
     put_u64(times, 0);
     put_u64(times + COLUMN_SIZE, 4);
+    one += TIME_COLUMNS * 7 * 8;
     mend_check_sum(&packed);
     zt_profiler *back = unpack(&packed);
     assert_int_equal(region_info(back, "one").count, 7);
     ok(zt_merge(back, a));
     assert_int_equal(region_info(back, "one").count, 21);
     zt_close(back);
-    put_u64(one, 4);
-    put_u64(one + 8, 3); /* fewer than the 4 times of the second pass */
+    put_u64(one + 8, 4);
+    put_u64(one + 16, 3); /* fewer than the 4 times of the second pass */
     mend_check_sum(&packed);
     assert_result(zt_unpack(packed.bytes, packed.size, NULL, &none), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     free(packed.bytes);

@@ -662,6 +662,31 @@ static void test_result_names(void **state) {
     assert_non_null(zt_result_name((ze_result_t)0x12345678));
 }
 
+/* Each of the specification's results has a name of its own. */
+static void test_every_result_has_a_name(void **state) {
+    static const struct {
+        uint32_t first, last;
+    } ranges[] = {{0, 1},
+                  {0x70000001, 0x70000007},
+                  {0x7ff00001, 0x7ff00006},
+                  {0x70010000, 0x70010001},
+                  {0x70020000, 0x70020001},
+                  {0x78000001, 0x7800002a},
+                  {0x7ffffffe, 0x7ffffffe}};
+    const char *names[80];
+    int count = 0;
+    (void)state;
+    for (size_t range = 0; range < sizeof ranges / sizeof *ranges; range++) {
+        for (uint32_t value = ranges[range].first; value <= ranges[range].last; value++) {
+            const char *name = zt_result_name((ze_result_t)value);
+            assert_int_equal(strncmp(name, "ZE_RESULT_", 10), 0);
+            for (int i = 0; i < count; i++)
+                assert_string_not_equal(name, names[i]);
+            names[count++] = name;
+        }
+    }
+}
+
 static void test_cause_names(void **state) {
     (void)state;
     for (int a = 0; a < ZT_CAUSE_COUNT; a++) {
@@ -716,6 +741,7 @@ int main(void) {
         TEST(test_instruction_sampling_is_no_stream),
         TEST(test_messages),
         TEST(test_result_names),
+        TEST(test_every_result_has_a_name),
         TEST(test_cause_names),
         TEST(test_version),
     };

@@ -62,10 +62,12 @@ static void put_region(const zt_profiler *profiler, uint32_t index, FILE *file) 
     }
     put_name(file, "lost", info.name);
     fprintf(file, "\t%llu\t%llu\n", (unsigned long long)info.lost, (unsigned long long)info.dropped);
-    for (uint32_t i = 0; i < zt_get_pass_count(profiler) && zt_get_pass_count(profiler) > 1; i++) {
+    for (uint32_t i = 0; i < zt_get_pass_count(profiler) && zt_get_metric_count(profiler) > 0; i++) {
         ok(zt_get_pass(profiler, index, i, &stats));
-        put_name(file, "pass", info.name);
-        fprintf(file, "\t%u\t%a\n", i, stats.sum);
+        if (!isnan(stats.sum)) {
+            put_name(file, "pass", info.name);
+            fprintf(file, "\t%u\t%a\n", i, stats.sum);
+        }
     }
     for (uint32_t i = 0; i < zt_get_metric_count(profiler); i++) {
         const zt_metric *metric = zt_get_metric(profiler, i);

@@ -155,7 +155,10 @@ static void test_modules_are_loaded_and_unloaded(void **state) {
     ok(zeModuleDestroy(modules[1]));
     zet_debug_event_t unload = next_event(session, ZET_DEBUG_EVENT_TYPE_MODULE_UNLOAD);
     assert_int_equal(unload.flags, 0);
-    assert_memory_equal(&unload.info.module, &load.info.module, sizeof unload.info.module);
+    assert_int_equal(unload.info.module.format, load.info.module.format);
+    assert_int_equal(unload.info.module.moduleBegin, load.info.module.moduleBegin);
+    assert_int_equal(unload.info.module.moduleEnd, load.info.module.moduleEnd);
+    assert_int_equal(unload.info.module.load, load.info.module.load);
     ok(zetDebugDetach(session));
     free(code.bytes);
 }

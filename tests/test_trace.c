@@ -244,18 +244,21 @@ static void test_a_launch_that_waits(void **state) {
     world *w = *state;
     ze_group_count_t groups = {WORK_GROUPS, 1, 1};
     int seen = 0;
+    other_kernel other;
     zt_hook hook = {"zeCommandListAppendLaunchKernel", note_wait_events, note_wait_events, &seen};
     zt_trace_config config = everything();
-    config.limit = 1;
+    create_other(w, &other);
+    config.names = "saxpy";
     config.hooks = &hook;
     config.hook_count = 1;
     zt_profiler *profiler = open_traced(w, &config);
     for (uint32_t i = 0; i < 2; i++) { /* the second is not measured */
+        ze_kernel_handle_t kernel = i ? other.kernel : w->kernel;
         gpu.reset_calls();
-        ok(zeCommandListAppendLaunchKernel(w->immediate, w->kernel, &groups, NULL, 1, &w->done));
+        ok(zeCommandListAppendLaunchKernel(w->immediate, kernel, &groups, NULL, 1, &w->done));
         assert_int_equal(calls("zeCommandListAppendWaitOnEvents"), 1 - i);
-        w->launches++;
     }
+    w->launches++;
     assert_int_equal(seen, 4);
     zt_collect(profiler, 0);
     assert_counts(profiler, counted(1, 0, 0, 0, 1));
@@ -263,6 +266,7 @@ static void test_a_launch_that_waits(void **state) {
     collect_all(profiler);
     assert_counts(profiler, counted(1, 1, 0, 0, 0));
     finish_unsignalled(w);
+    destroy_other(&other);
     check_work(w);
 }
 
@@ -660,8 +664,10 @@ static void launch_both(world *w, other_kernel *other, uint32_t often) {
     finish_immediate(w, w->immediate);
 }
 
+/* Kernels that are not named are not measured. Of the others, so many launches have metrics. */
 static void expect_filtered(world *w, const char *names, uint32_t every, uint64_t limit, uint64_t saxpy,
                             uint64_t reduce) {
+    uint64_t measured = (saxpy ? 12u : 0u) + (reduce ? 12u : 0u);
     other_kernel other;
     zt_trace_config config = everything();
     config.names = names;
@@ -671,12 +677,17 @@ static void expect_filtered(world *w, const char *names, uint32_t every, uint64_
     create_other(w, &other);
     launch_both(w, &other, 12);
     collect_all(profiler);
-    expect_launches(profiler, saxpy + reduce, 24 - saxpy - reduce, 0);
-    assert_int_equal(zt_get_counts(profiler).collected, saxpy + reduce);
-    if (saxpy)
-        assert_int_equal(region_info(profiler, "saxpy").count, saxpy);
-    if (reduce)
-        assert_int_equal(region_info(profiler, "reduce").count, reduce);
+    expect_launches(profiler, measured, 24 - measured, 0);
+    assert_int_equal(zt_trace_get_counts(profiler).times_alone, measured - saxpy - reduce);
+    assert_int_equal(zt_get_counts(profiler).collected, measured);
+    if (saxpy) {
+        assert_int_equal(region_info(profiler, "saxpy").count, 12);
+        assert_int_equal(region_info(profiler, "saxpy").with_metrics, saxpy);
+    }
+    if (reduce) {
+        assert_int_equal(region_info(profiler, "reduce").count, 12);
+        assert_int_equal(region_info(profiler, "reduce").with_metrics, reduce);
+    }
     destroy_other(&other);
     close_profiler(w, profiler);
 }
@@ -964,8 +975,9 @@ static void test_filters_count_own_launches(void **state) {
     finish_elsewhere(w, list);
     finish_immediate(w, w->immediate);
     collect_all(profiler);
-    expect_launches(profiler, 3, 5, 8);
-    assert_counts(profiler, counted(3, 3, 0, 0, 0));
+    expect_launches(profiler, 8, 0, 8);
+    assert_counts(profiler, counted(8, 8, 0, 0, 0));
+    assert_int_equal(region_info(profiler, "saxpy").with_metrics, 3);
     ok(zeCommandListDestroy(list));
     ok(zeContextDestroy(context));
     check_work(w);
@@ -1598,13 +1610,15 @@ static void test_two_tracers(void **state) {
     collect_all(all);
     collect_all(some);
     assert_counts(all, counted(7, 7, 0, 0, 0));
-    assert_counts(some, counted(6, 6, 0, 0, 0));
+    assert_counts(some, counted(7, 7, 0, 0, 0));
+    assert_int_equal(region_info(some, "saxpy").with_metrics, 6);
     close_profiler(w, all); /* the other one goes on tracing */
     launch(w, w->immediate);
     launch(w, w->immediate);
     finish_immediate(w, w->immediate);
     collect_all(some);
-    assert_counts(some, counted(7, 7, 0, 0, 0));
+    assert_counts(some, counted(9, 9, 0, 0, 0));
+    assert_int_equal(region_info(some, "saxpy").with_metrics, 7);
     check_work(w);
 }
 

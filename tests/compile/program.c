@@ -351,7 +351,9 @@ static void a_debugger_may_be_null(void) {
     zt_debug_fn function = NULL;
     uint64_t address = 1;
     uint32_t count = 1, word = 1;
+    zt_watch_config watch = zt_watch_config_default();
     config.no_lines = 1;
+    watch.no_helper = 1;
     (void)zt_debug_open(NULL, 0, &config, &debugger);
     EXPECT(debugger == NULL);
     EXPECT(zt_debug_wait(debugger, 0, function, NULL) == 0);
@@ -372,6 +374,9 @@ static void a_debugger_may_be_null(void) {
     EXPECT(zt_debug_get_last_error(debugger) != NULL);
     (void)zt_debug_get_last_result(debugger);
     EXPECT(zt_debug_close(debugger) == 0);
+    EXPECT(zt_watch(NULL, &watch) == 0);
+    EXPECT(zt_watch_stop(NULL) == 0);
+    EXPECT(!zt_watch_get_info(NULL).is_watching);
 #endif
 }
 

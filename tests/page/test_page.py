@@ -619,6 +619,22 @@ def test_what_is_missing_in_a_region(page):
     assert f"GPU time of 8 of {count} samples, chosen at random, logarithmic" in page.text(".detail")
 
 
+def test_times_alone(page):
+    """Where samples have times alone, the GPU time of the others has a row of its own."""
+    def change(made):
+        first, second = made["regions"][0], made["regions"][1]
+        for region in (first, second):
+            region["with_metrics"] = region["count"]
+        first["with_metrics"] = 3
+        first["pass_time_ns"] = [dict(first["time_ns"], count=3, sum=4.5e6, mean=1.5e6)]
+
+    page.show("ten", change=change)
+    for index, expected in ((0, 1), (1, 0)):
+        page.run(f"document.querySelector('tr[data-region=\"{index}\"]').click()")
+        assert page.text(".detail").count("GPU time with metrics") == expected
+        page.run(f"document.querySelector('tr[data-region=\"{index}\"]').click()")
+
+
 def test_streamed(page):
     """The details of a region have the metrics of streams that were sampled while it ran."""
     def change(made):

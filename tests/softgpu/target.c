@@ -121,13 +121,16 @@ void sg_debug_count_queues(sg_device *device, int change) {
 
 /* ---- modules --------------------------------------------------------------------------------------------- */
 
-/* A module in memory is its binary; it is loaded where the dynamic linker put it. */
+/* A module in memory is its binary; it is loaded where the dynamic linker put it. What the structure has
+   between its members differs from event to event. */
 static zet_debug_event_t module_event(const sg_code *code, zet_debug_event_type_t type) {
     const struct link_map *map = NULL;
     zet_debug_event_t event = {.type = type};
+    memset(&event.info, (int)type, sizeof event.info);
     event.info.module.format = ZET_MODULE_DEBUG_INFO_FORMAT_ELF_DWARF;
     event.info.module.moduleBegin = (uintptr_t)code->binary;
     event.info.module.moduleEnd = (uintptr_t)code->binary + code->size;
+    event.info.module.load = 0;
     if (!dlinfo(code->library, RTLD_DI_LINKMAP, &map))
         event.info.module.load = map->l_addr;
     return event;
@@ -180,7 +183,9 @@ typedef struct release {
 static void release_code(sg_code *code, void *argument) {
     release *what = argument;
     zet_debug_event_t own = module_event(code, ZET_DEBUG_EVENT_TYPE_MODULE_LOAD);
-    if (what->event && memcmp(&own.info.module, &what->event->info.module, sizeof own.info.module) != 0)
+    if (what->event && (own.info.module.moduleBegin != what->event->info.module.moduleBegin ||
+                        own.info.module.moduleEnd != what->event->info.module.moduleEnd ||
+                        own.info.module.load != what->event->info.module.load))
         return;
     uint32_t bit = bit_of(what->of);
     what->is_any |=

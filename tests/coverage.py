@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""Prints how much of zetools.h test programs ran, chapter by chapter.
+
+Usage: coverage.py DIRECTORY
+
+DIRECTORY has programs that gcc built with --coverage, and that have run. Writes DIRECTORY/uncovered.txt: each line that
+no program ran, and each line with a branch that none took. Exits with 1 if fewer than 95 % of the lines ran.
+
+Every program has a copy of the library. A line is covered if any copy ran it. Copies built with other options or in
+another language can have other branches on a line: those of most copies count. Branches that only exceptions of C++
+take do not count.
+"""
+import collections
+import glob
+import json
+import os
+import re
+import subprocess
+import sys
+
+HEADER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "zetools.h")
+
+LEAST = 0.95
+
+
+def reports(directory):
+    """What gcov knows of zetools.h, a list of lines for each object file."""
+    for path in sorted(glob.glob(f"{directory}/**/*.gcda", recursive=True)):
+        text = subprocess.run(["gcov", "--json-format", "--stdout", "--branch-probabilities", path], check=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+        for document in text.splitlines():
+            for file in json.loads(document)["files"]:
+                if os.path.realpath(file["file"]) == HEADER:
+                    yield file["lines"]
+
+
+def merge(all_reports):
+    """Calls by line, and whether each branch was taken, by line."""
+    calls = collections.Counter()
+    variants = collections.defaultdict(lambda: collections.defaultdict(list))
+    for lines in all_reports:
+        branches = collections.defaultdict(list)
+        seen = collections.Counter()
+        for line in lines:  # a line is listed once for each function that has it
+            number = line["line_number"]
+            seen[number] += line["count"]
+            branches[number] += [branch["count"] > 0 for branch in line["branches"] if not branch["throw"]]
+        calls.update(seen)
+        for number, taken in branches.items():
+            if taken:
+                variants[number][len(taken)].append(taken)
+    taken = {}
+    for number, by_length in variants.items():
+        copies = max(by_length.values(), key=len)
+        taken[number] = [any(column) for column in zip(*copies)]
+    return calls, taken
+
+
+def chapters(text):
+    """(tag, first line, end) of the interface and of each chapter."""
+    banners = [(match[1], text.count("\n", 0, match.start()) + 1)
+               for match in re.finditer(r"(?m)^/\* ==== >>(\w+):", text)]
+    starts = [("interface", 1)] + banners + [(None, text.count("\n") + 1)]
+    return [(tag, first, end) for (tag, first), (_, end) in zip(starts, starts[1:])]
+
+
+def percent(part, whole):
+    return f"{100 * part / whole:6.1f} %" if whole else "       -"
+
+
+def main():
+    directory = sys.argv[1]
+    calls, taken = merge(reports(directory))
+    if not calls:
+        sys.exit(f"{directory} has no program that ran and has zetools.h.")
+    with open(HEADER, encoding="utf-8") as file:
+        text = file.read()
+
+    print(f"{'chapter':<14}{'lines':>7}{'run':>9}   {'branches':>8}{'taken':>9}")
+    sums = [0, 0, 0, 0]
+    for tag, first, end in chapters(text):
+        lines = [number for number in calls if first <= number < end]
+        branches = [branch for number in lines for branch in taken.get(number, [])]
+        row = [sum(calls[number] > 0 for number in lines), len(lines), sum(branches), len(branches)]
+        sums = [a + b for a, b in zip(sums, row)]
+        if lines:
+            print(f"{tag:<14}{row[1]:>7} {percent(row[0], row[1])}   {row[3]:>8} {percent(row[2], row[3])}")
+    print(f"{'in all':<14}{sums[1]:>7} {percent(sums[0], sums[1])}   {sums[3]:>8} {percent(sums[2], sums[3])}")
+
+    with open(f"{directory}/uncovered.txt", "w", encoding="utf-8") as file:
+        for number, source in enumerate(text.splitlines(), 1):
+            branches = taken.get(number, []) if number in calls else []
+            if number in calls and not calls[number]:
+                file.write(f"zetools.h:{number}: not run: {source.strip()}\n")
+            elif not all(branches):
+                file.write(f"zetools.h:{number}: {branches.count(False)} of {len(branches)} branches not taken: "
+                           f"{source.strip()}\n")
+    print(f"What is not covered: {directory}/uncovered.txt")
+    if sums[0] < LEAST * sums[1]:
+        sys.exit(f"fewer than {LEAST:.0%} of the lines ran")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+#!/bin/sh
+# Fuzzes each target for FUZZ_SECONDS (10), from its corpus and from what earlier runs found. Then all reports that its
+# inputs lead to are written and read back. The last line is the sum, `N passed, N failed`.
+# Usage: tests/fuzz/run.sh TARGET...
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+passed=0
+failed=0
+
+# Leaks are found by the targets themselves: LeakSanitizer fails while threads of the device run.
+export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
+
+fail() { # TARGET, WHAT
+    failed=$((failed + 1))
+    echo "fuzz $1: $2"
+    tail -n 60 "build/fuzz/$1.log"
+    find build/fuzz -maxdepth 1 -name "$1-crash-*" -newer "build/fuzz/$1.started" | while read -r input; do
+        echo "To run it again: ASAN_OPTIONS=$ASAN_OPTIONS build/fuzz/$1 $input"
+    done
+}
+
+for target; do
+    found=build/fuzz/found/$target
+    mkdir -p "$found"
+    touch "build/fuzz/$target.started"
+    # Inputs that end the process in another way than by a crash have other prefixes.
+    if ! "build/fuzz/$target" -max_total_time="${FUZZ_SECONDS:-10}" -timeout=20 -rss_limit_mb=3000 -max_len=25000 \
+        -artifact_prefix="build/fuzz/$target-crash-" "$found" "tests/fuzz/corpus/$target" >"build/fuzz/$target.log" 2>&1; then
+        fail "$target" "an input fails"
+        continue
+    fi
+    echo "fuzz $target: $(grep -E '^Done ' "build/fuzz/$target.log")"
+    case $target in
+    names) kind= ;;
+    environment | unpack | driver) kind=--hostile ;;
+    *)
+        passed=$((passed + 1))
+        continue
+        ;;
+    esac
+    reports=build/fuzz/reports/$target
+    rm -rf "$reports" && mkdir -p "$reports"
+    # shellcheck disable=SC2086 # there may be no option
+    if FUZZ_REPORTS=$reports "build/fuzz/$target" -runs=0 -max_len=25000 -artifact_prefix="build/fuzz/$target-crash-" \
+        "$found" "tests/fuzz/corpus/$target" >"build/fuzz/$target.log" 2>&1 &&
+        tests/fuzz/read_back.py "$reports" $kind >>"build/fuzz/$target.log" 2>&1; then
+        passed=$((passed + 1))
+        tail -n 1 "build/fuzz/$target.log"
+        rm -rf "$reports"
+    else
+        fail "$target" "its reports cannot be read back"
+    fi
+done
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,980 @@
+/* zt_watch: regions that hang and faults of the device are found, once, and it is found where. */
+#define _GNU_SOURCE
+#include "fixture.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MS UINT64_C(1000000)
+
+enum { STOP, COUNT, STARTED, RESULT, WORDS = 16 };
+
+/* ==== kernels that hang =================================================================================== */
+
+typedef struct work {
+    ze_module_handle_t module;
+    ze_kernel_handle_t kernel;
+    ze_command_list_handle_t list;
+    uint32_t *words;
+} work;
+
+/* Of what was loaded last: a failing test lets its kernel end. */
+static uint32_t *last_words;
+
+/* A kernel of `endless`, and a recorded list for it: older loaders cannot tell which lists are immediate. */
+static work load_work(world *w, const char *name) {
+    work of;
+    ze_device_mem_alloc_desc_t device_desc = {ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC, NULL, 0, 0};
+    ze_host_mem_alloc_desc_t host_desc = {ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, NULL, 0};
+    void *memory = NULL;
+    create_list(w, &of.list);
+    ok(zeMemAllocShared(w->context, &device_desc, &host_desc, WORDS * sizeof *of.words, 64, w->device,
+                        &memory));
+    memset(memory, 0, WORDS * sizeof *of.words);
+    of.words = last_words = (uint32_t *)memory;
+    of.module = load_module(w, "build/kernels/endless.so", "");
+    of.kernel = kernel_in(of.module, name);
+    ok(zeKernelSetArgumentValue(of.kernel, 0, sizeof of.words, &of.words));
+    return of;
+}
+
+/* In a region; waits until it runs. */
+static work begin_hang(world *w, zt_profiler *profiler, const char *region) {
+    work of = load_work(w, "count");
+    append_kernel(profiler, of.list, of.kernel, region);
+    ok(zeCommandListClose(of.list));
+    ok(zt_execute(profiler, w->queue, 1, &of.list, NULL));
+    await((const int *)&of.words[COUNT]);
+    return of;
+}
+
+static uint32_t count_of(const work *of) {
+    return __atomic_load_n(&of->words[COUNT], __ATOMIC_RELAXED);
+}
+
+static void let_go(const work *of) {
+    __atomic_store_n(&of->words[STOP], 1, __ATOMIC_RELAXED);
+}
+
+static void assert_counts_on(const work *of) {
+    uint32_t before = count_of(of);
+    uint64_t end = now_ns() + A_WHILE;
+    while (count_of(of) == before)
+        assert_true(now_ns() < end);
+}
+
+static void assert_stands_still(const work *of) {
+    uint32_t before = count_of(of);
+    for (int i = 0; i < 10; i++) {
+        nap();
+        assert_int_equal(count_of(of), before);
+    }
+}
+
+static void unload_work(world *w, zt_profiler *profiler, work *of) {
+    ok(zt_release(profiler, of->list));
+    last_words = NULL;
+    ok(zeMemFree(w->context, of->words));
+    ok(zeKernelDestroy(of->kernel));
+    ok(zeModuleDestroy(of->module));
+    ok(zeCommandListDestroy(of->list));
+}
+
+static void finish_work(world *w, zt_profiler *profiler, work *of) {
+    let_go(of);
+    finish_queue(w);
+    unload_work(w, profiler, of);
+}
+
+static int close_hanging_world(void **state) {
+    if (last_words)
+        __atomic_store_n(&last_words[STOP], 1, __ATOMIC_RELAXED);
+    last_words = NULL;
+    return close_world(state);
+}
+
+#define HANG_TEST(function) cmocka_unit_test_setup_teardown(function, open_world, close_hanging_world)
+
+/* ==== what a watch reports ================================================================================ */
+
+/* The last report, and how many there were. */
+static struct {
+    pthread_mutex_t mutex;
+    int count;
+    zt_hang hang;
+    zt_hang_place place; /* the first */
+    char region[64], kernel[64], file[PATH_MAX], reason[512], fault[128], text[1 << 15];
+} heard_hang = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+static void hear(const zt_hang *hang, void *user) {
+    assert_ptr_equal(user, &heard_hang);
+    pthread_mutex_lock(&heard_hang.mutex);
+    heard_hang.hang = *hang;
+    memset(&heard_hang.place, 0, sizeof heard_hang.place);
+    heard_hang.kernel[0] = heard_hang.file[0] = 0;
+    if (hang->place_count) {
+        heard_hang.place = hang->places[0];
+        snprintf(heard_hang.kernel, sizeof heard_hang.kernel, "%s", hang->places[0].kernel);
+        snprintf(heard_hang.file, sizeof heard_hang.file, "%s", hang->places[0].file);
+    }
+    snprintf(heard_hang.region, sizeof heard_hang.region, "%s", hang->region);
+    snprintf(heard_hang.reason, sizeof heard_hang.reason, "%s", hang->reason);
+    snprintf(heard_hang.fault, sizeof heard_hang.fault, "%s", hang->fault);
+    snprintf(heard_hang.text, sizeof heard_hang.text, "%s", hang->text);
+    heard_hang.count++;
+    pthread_mutex_unlock(&heard_hang.mutex);
+}
+
+static int hangs_heard(void) {
+    pthread_mutex_lock(&heard_hang.mutex);
+    int count = heard_hang.count;
+    pthread_mutex_unlock(&heard_hang.mutex);
+    return count;
+}
+
+static void await_hang(int count) {
+    uint64_t end = now_ns() + A_WHILE;
+    while (hangs_heard() < count) {
+        assert_true(now_ns() < end);
+        nap();
+    }
+    assert_int_equal(hangs_heard(), count);
+}
+
+/* The watch has looked at the regions many times since. */
+static void let_it_look(void) {
+    uint64_t before = calls("zeEventQueryStatus"), end = now_ns() + A_WHILE;
+    while (calls("zeEventQueryStatus") < before + 30) {
+        assert_true(now_ns() < end);
+        nap();
+    }
+}
+
+static zt_watch_config config_of_watch(void) {
+    zt_watch_config config = zt_watch_config_default();
+    heard_hang.count = 0;
+    config.hang_ns = 20 * MS;
+    config.path = "";
+    config.function = hear;
+    config.user = &heard_hang;
+    return config;
+}
+
+/* Of times alone: queries take calls to the driver that do not matter here. */
+static zt_profiler *open_watched(world *w, const zt_watch_config *watch) {
+    zt_config config = config_of(w);
+    config.groups = "";
+    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+    zt_profiler *profiler = open_profiler(w, &config);
+    ok(zt_watch(profiler, watch));
+    assert_true(zt_watch_get_info(profiler).is_watching);
+    return profiler;
+}
+
+static void assert_debugged_by(const zt_profiler *profiler, zt_debugged_by expected) {
+    zt_watch_info info = zt_watch_get_info(profiler);
+    if (info.debugged_by != expected)
+        fail_msg("debugged by %d, not %d: %s", (int)info.debugged_by, (int)expected, info.reason);
+}
+
+static void assert_place(const char *kernel) {
+    if (heard_hang.hang.stopped == 0)
+        fail_msg("no thread was stopped:\n%s", heard_hang.text);
+    assert_int_equal(heard_hang.hang.place_count, 1);
+    assert_int_equal(heard_hang.place.threads, 1);
+    assert_contains(heard_hang.kernel, kernel);
+    assert_true(heard_hang.place.address != 0);
+    assert_contains(heard_hang.file, "endless.cl");
+    assert_true(heard_hang.place.line > 0);
+    assert_contains(heard_hang.text, kernel);
+    assert_contains(heard_hang.text, "endless.cl:");
+}
+
+/* ==== hangs =============================================================================================== */
+
+static void a_hang_is_found_once(void **state) {
+    world *w = (world *)*state;
+    zt_watch_config config = config_of_watch();
+    zt_profiler *profiler = open_watched(w, &config);
+    assert_debugged_by(profiler, ZT_DEBUGGED_BY_ITSELF);
+    work of = load_work(w, "count");
+    append_kernel(profiler, of.list, of.kernel, "stuck");
+    for (int i = 0; i < 30; i++) {
+        append(w, profiler, of.list, "behind");
+        append(w, profiler, w->list, "beside");
+    }
+    ok(zeCommandListClose(of.list));
+    ok(zeCommandListClose(w->list));
+    ok(zt_execute(profiler, w->queue, 1, &of.list, NULL));
+    ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
+    await_hang(1);
+    assert_string_equal(heard_hang.region, "stuck");
+    assert_false(heard_hang.hang.is_fault);
+    assert_false(heard_hang.hang.has_ended);
+    assert_false(heard_hang.hang.is_left_stopped);
+    assert_in_range(heard_hang.hang.running_ns, 20 * MS, A_WHILE);
+    assert_int_equal(heard_hang.hang.others, 1);
+    assert_int_equal(heard_hang.hang.debugged_by, ZT_DEBUGGED_BY_ITSELF);
+    assert_string_equal(heard_hang.reason, "");
+    assert_place("count");
+    assert_contains(heard_hang.text, "'stuck' has run for");
+    assert_contains(heard_hang.text, "and has not ended");
+    assert_contains(heard_hang.text, "the process itself");
+    assert_contains(heard_hang.text, "1 stopped");
+    assert_contains(heard_hang.text, "The work was resumed");
+    let_it_look();
+    assert_int_equal(hangs_heard(), 1);
+    assert_int_equal(heard(w, "[HANG] zt_watch: 'stuck' has run for"), 1);
+    zt_watch_info info = zt_watch_get_info(profiler);
+    assert_int_equal(info.hangs, 1);
+    assert_int_equal(info.faults, 0);
+    assert_counts_on(&of);
+    ok(zt_watch_stop(profiler)); /* what is behind may be slow on a busy machine */
+    let_go(&of);
+    finish_queue(w);
+    collect_all(profiler);
+    assert_int_equal(region_info(profiler, "behind").count, 30);
+    assert_int_equal(region_info(profiler, "beside").count, 30);
+    w->launches += 60;
+    unload_work(w, profiler, &of);
+    ok(zt_release(profiler, w->list));
+    close_profiler(w, profiler);
+    check_work(w);
+}
+
+/* When the first has ended. */
+static void the_next_hang_is_another(void **state) {
+    world *w = (world *)*state;
+    zt_watch_config config = config_of_watch();
+    zt_profiler *profiler = open_watched(w, &config);
+    for (int i = 1; i <= 3; i++) {
+        work of = begin_hang(w, profiler, "stuck");
+        await_hang(i);
+        assert_place("count");
+        finish_work(w, profiler, &of);
+    }
+    assert_int_equal(zt_watch_get_info(profiler).hangs, 3);
+    assert_int_equal(heard(w, "[HANG]"), 3);
+    close_profiler(w, profiler);
+}
+
+/* One after the other, for longer than hang_ns: each alone is short. */
+static void work_that_goes_on_does_not_hang(void **state) {
+    world *w = (world *)*state;
+    zt_watch_config config = config_of_watch();
+    config.hang_ns = 10000 * MS;
+    zt_profiler *profiler = open_watched(w, &config);
+    for (int i = 0; i < 300; i++)
+        run(w, profiler, "short");
+    finish_immediate(w, w->immediate);
+    run_at_least(w, profiler, "longer", 10e6);
+    assert_int_equal(hangs_heard(), 0);
+    close_profiler(w, profiler);
+    check_work(w);
+}
+
+/* Of a list that is executed; one that is only recorded does not run. */
+static void recorded_regions_hang(void **state) {
+    world *w = (world *)*state;
+    zt_watch_config config = config_of_watch();
+    zt_profiler *profiler = open_watched(w, &config);
+    work of = load_work(w, "count");
+    append_kernel(profiler, of.list, of.kernel, "recorded");
+    ok(zeCommandListClose(of.list));
+    run_at_least(w, profiler, "other", 40e6);
+    finish_immediate(w, w->immediate);
+    for (int i = 1; i <= 2; i++) {
+        of.words[STOP] = 0;
+        ok(zt_execute(profiler, w->queue, 1, &of.list, NULL));
+        await_hang(i);
+        assert_string_equal(heard_hang.region, "recorded");
+        assert_place("count");
+        let_go(&of);
+        finish_queue(w);
+    }
+    unload_work(w, profiler, &of);
+    close_profiler(w, profiler);
+}
+
+static void regions_of_immediate_lists_hang(void **state) {
+    world *w = (world *)*state;
+    zt_watch_config config = config_of_watch();
+    if (!can_tell_immediate())
+        skip();
+    config.hang_ns = 500 * MS; /* what is behind may be slow on a busy machine */
+    zt_profiler *profiler = open_watched(w, &config);
+    for (int i = 1; i <= 2; i++) {
+        work of = load_work(w, "count");
+        append_kernel(profiler, w->immediate, of.kernel, "immediate");
+        for (int j = 0; j < 100; j++)
+            append(w, profiler, w->immediate, "behind");
+        w->launches += 100;
+        await_hang(i);
+        assert_string_equal(heard_hang.region, "immediate");
+        assert_place("count");
+        let_go(&of);
+        finish_immediate(w, w->immediate);
+        unload_work(w, profiler, &of);
+    }
+    close_profiler(w, profiler);
+    check_work(w);
+}
+
+static void traced_launches_hang(void **state) {
+    world *w = (world *)*state;
+    zt_watch_config config = config_of_watch();
+    zt_profiler *profiler = open_watched(w, &config);
+    ok(zt_trace_start(profiler, NULL));
+    work of = load_work(w, "count");
+    ze_command_list_handle_t list;
+    create_immediate(w, &list);
+    launch_kernel(list, of.kernel);
+    await_hang(1);
+    assert_string_equal(heard_hang.region, "count");
+    assert_place("count");
+    let_go(&of);
+    finish_immediate(w, list);
+    ok(zeCommandListDestroy(list));
+    unload_work(w, profiler, &of);
+    ok(zt_trace_stop(profiler));
+    close_profiler(w, profiler);
+}
+
+/* The device answers slowly, so that the kernel ends while its thread is being stopped, or after that. */
+static void a_hang_ends_by_itself(void **state) {
+    world *w = (world *)*state;
+    zt_watch_config config = config_of_watch();
+    zt_profiler *profiler = open_watched(w, &config);
+    assert_true(gpu.set_call_cost("zetDebugInterrupt", 20 * MS));
+    for (int i = 1; i <= 5; i++) {
+        uint64_t before = calls("zetDebugInterrupt"), end = now_ns() + A_WHILE;
+        work of = begin_hang(w, profiler, "short");
+        while (calls("zetDebugInterrupt") == before)
+            assert_true(now_ns() < end);
+        let_go(&of);
+        await_hang(i);
+        if (heard_hang.hang.has_ended)
+            assert_contains(heard_hang.text, "ended while threads were being stopped");
+        finish_work(w, profiler, &of);
+    }
+    close_profiler(w, profiler);
+}
+
+static void threads_are_left_stopped(void **state) {
+    world *w = (world *)*state;
+    for (int by_helper = 0; by_helper < 2; by_helper++) {
+        zt_watch_config config = config_of_watch();
+        config.leave_stopped = 1;
+        gpu.behave(SOFTGPU_DEBUG_NOT_ITSELF, (uint32_t)by_helper);
+        zt_profiler *profiler = open_watched(w, &config);
+        assert_debugged_by(profiler, by_helper ? ZT_DEBUGGED_BY_HELPER : ZT_DEBUGGED_BY_ITSELF);
+        work of = begin_hang(w, profiler, "stuck");
+        await_hang(1);
+        assert_place("count");
+        assert_true(heard_hang.hang.is_left_stopped);
+        assert_contains(heard_hang.text, "left stopped");
+        assert_true(zt_watch_get_info(profiler).is_stopped);
+        assert_stands_still(&of);
+        ok(zt_watch_stop(profiler));
+        assert_false(zt_watch_get_info(profiler).is_stopped);
+        assert_false(zt_watch_get_info(profiler).is_watching);
+        assert_counts_on(&of);
+        finish_work(w, profiler, &of);
+        close_profiler(w, profiler);
+    }
+}
+
+/* The kernel goes on, as the device goes on with what it has. */
+static void the_profiler_is_closed_while_it_hangs(void **state) {
+    world *w = (world *)*state;
+    for (int by_helper = 0; by_helper < 2; by_helper++) {
+        zt_watch_config config = config_of_watch();
+        config.leave_stopped = 1;
+        gpu.behave(SOFTGPU_DEBUG_NOT_ITSELF, (uint32_t)by_helper);
+        zt_profiler *profiler = open_with_timeout(w, 10 * MS);
+        gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+        ok(zt_watch(profiler, &config));
+        work of = begin_hang(w, profiler, "stuck");
+        await_hang(1);
+        close_profiler(w, profiler);
+        assert_counts_on(&of);
+        finish_work(w, NULL, &of);
+    }
+}
+
+/* ==== who debugs ========================================================================================== */
+
+static void a_helper_debugs(void **state) {
+    world *w = (world *)*state;
+    zt_watch_config config = config_of_watch();
+    gpu.behave(SOFTGPU_DEBUG_NOT_ITSELF, 1);
+    zt_profiler *profiler = open_watched(w, &config);
+    assert_debugged_by(profiler, ZT_DEBUGGED_BY_HELPER);
+    assert_contains(zt_watch_get_info(profiler).reason, "ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS");
+    for (int i = 1; i <= 2; i++) {
+        work of = begin_hang(w, profiler, "stuck");
+        await_hang(i);
+        assert_int_equal(heard_hang.hang.debugged_by, ZT_DEBUGGED_BY_HELPER);
+        assert_place("count");
+        assert_contains(heard_hang.text, "a helper process");
+        assert_contains(heard_hang.text, "ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS");
+        assert_counts_on(&of);
+        finish_work(w, profiler, &of);
+    }
+    close_profiler(w, profiler);
+}
+
+static void expect_no_places(world *w, zt_profiler *profiler, const char *reason) {
+    assert_debugged_by(profiler, ZT_DEBUGGED_BY_NOBODY);
+    assert_contains(zt_watch_get_info(profiler).reason, reason);
+    assert_int_equal(heard(w, "[NOT_DEBUGGED]"), 1);
+    work of = begin_hang(w, profiler, "stuck");
+    await_hang(1);
+    assert_string_equal(heard_hang.region, "stuck");
+    assert_int_equal(heard_hang.hang.debugged_by, ZT_DEBUGGED_BY_NOBODY);
+    assert_int_equal(heard_hang.hang.place_count, 0);
+    assert_int_equal(heard_hang.hang.stopped, 0);
+    assert_contains(heard_hang.reason, reason);
+    assert_contains(heard_hang.text, reason);
+    assert_contains(heard_hang.text, "nobody");
+    assert_int_equal(heard(w, "[HANG]"), 1);
+    finish_work(w, profiler, &of);
+    close_profiler(w, profiler);
+}
+
+static void no_helper_is_wanted(void **state) {
+    world *w = (world *)*state;
+    zt_watch_config config = config_of_watch();
+    config.no_helper = 1;
+    gpu.behave(SOFTGPU_DEBUG_NOT_ITSELF, 1);
+    expect_no_places(w, open_watched(w, &config), "config.no_helper is set");
+}
+
+static void the_device_cannot_be_debugged(void **state) {
+    world *w = (world *)*state;
+    zt_watch_config config = config_of_watch();
+    gpu.behave(SOFTGPU_DEBUG_UNSUPPORTED, 1);
+    expect_no_places(w, open_watched(w, &config), "cannot be debugged");
+}
+
+static void debugging_is_not_enabled(void **state) {
+    world *w = (world *)*state;
+    zt_watch_config config = config_of_watch();
+    zt_profiler *profiler = open_watched(w, NULL);
+    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 1);
+    w->message_count = 0;
+    ok(zt_watch(profiler, &config));
+    expect_no_places(w, profiler, "ZET_ENABLE_PROGRAM_DEBUGGING");
+}
+
+static void nobody_may_debug(void **state) {
+    world *w = (world *)*state;
+    zt_watch_config config = config_of_watch();
+    gpu.behave(SOFTGPU_DEBUG_NO_PERMISSION, 1);
+    expect_no_places(w, open_watched(w, &config), "ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS");
+}
+
+/* When it has gone, the next hang has places. */
+static void another_debugger_is_attached(void **state) {
+    world *w = (world *)*state;
+    zt_watch_config config = config_of_watch();
+    zet_debug_config_t own = {(uint32_t)getpid()};
+    zet_debug_session_handle_t session;
+    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+    ok(zetDebugAttach(w->device, &own, &session));
+    zt_profiler *profiler = open_watched(w, &config);
+    assert_debugged_by(profiler, ZT_DEBUGGED_BY_NOBODY);
+    assert_contains(zt_watch_get_info(profiler).reason, "ZE_RESULT_ERROR_NOT_AVAILABLE");
+    ok(zetDebugDetach(session));
+    work of = begin_hang(w, profiler, "stuck");
+    await_hang(1);
+    assert_int_equal(heard_hang.hang.debugged_by, ZT_DEBUGGED_BY_ITSELF);
+    assert_place("count");
+    finish_work(w, profiler, &of);
+    close_profiler(w, profiler);
+}
+
+static void the_debugger_is_detached(void **state) {
+    world *w = (world *)*state;
+    zt_watch_config config = config_of_watch();
+    zt_profiler *profiler = open_watched(w, &config);
+    uint64_t end = now_ns() + A_WHILE;
+    gpu.detach_debuggers(ZET_DEBUG_DETACH_REASON_INVALID);
+    while (zt_watch_get_info(profiler).debugged_by != ZT_DEBUGGED_BY_NOBODY)
+        assert_true(now_ns() < end);
+    assert_contains(zt_watch_get_info(profiler).reason, "ended");
+    work of = begin_hang(w, profiler, "stuck");
+    await_hang(1);
+    assert_place("count");
+    finish_work(w, profiler, &of);
+    close_profiler(w, profiler);
+}
+
+static void no_thread_can_be_stopped(void **state) {
+    world *w = (world *)*state;
+    zt_watch_config config = config_of_watch();
+    zt_profiler *profiler = open_watched(w, &config);
+    gpu.behave(SOFTGPU_DEBUG_THREADS_UNAVAILABLE, 1);
+    work of = begin_hang(w, profiler, "stuck");
+    await_hang(1);
+    assert_int_equal(heard_hang.hang.stopped, 0);
+    assert_true(heard_hang.hang.unstopped > 0);
+    assert_contains(heard_hang.text, "0 stopped");
+    finish_work(w, profiler, &of);
+    close_profiler(w, profiler);
+}
+
+/* Whatever fails, there is one report, and the kernel is not left stopped. */
+static void any_call_fails_once(void **state) {
+    world *w = (world *)*state;
+    static const char *const names[] = {"zetDeviceGetDebugProperties",
+                                        "zetDebugAttach",
+                                        "zetDebugReadEvent",
+                                        "zetDebugAcknowledgeEvent",
+                                        "zetDebugInterrupt",
+                                        "zetDebugResume",
+                                        "zetDebugGetRegisterSetProperties",
+                                        "zetDebugReadMemory",
+                                        "zetDebugReadRegisters",
+                                        "zetDebugDetach"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        zt_watch_config config = config_of_watch();
+        zt_config of_profiler = config_of(w);
+        of_profiler.groups = "";
+        config.no_helper = 1;
+        gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+        zt_profiler *profiler = open_profiler(w, &of_profiler);
+        inject(names[i], 1, ZE_RESULT_ERROR_UNKNOWN);
+        ok(zt_watch(profiler, &config));
+        work of = begin_hang(w, profiler, "stuck");
+        await_hang(1);
+        assert_string_equal(heard_hang.region, "stuck");
+        ok(zt_watch_stop(profiler));
+        assert_counts_on(&of);
+        finish_work(w, profiler, &of);
+        close_profiler(w, profiler);
+        inject(names[i], 0, ZE_RESULT_SUCCESS);
+    }
+}
+
+/* ==== faults ============================================================================================== */
+
+static void a_page_fault_is_reported(void **state) {
+    world *w = (world *)*state;
+    for (int by_helper = 0; by_helper < 2; by_helper++) {
+        uint8_t *page =
+            (uint8_t *)mmap(NULL, (size_t)getpagesize(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        uint64_t address = (uintptr_t)page + 8, end = now_ns() + A_WHILE;
+        zt_watch_config config = config_of_watch();
+        config.hang_ns = A_WHILE;
+        gpu.behave(SOFTGPU_DEBUG_NOT_ITSELF, (uint32_t)by_helper);
+        zt_profiler *profiler = open_watched(w, &config);
+        assert_debugged_by(profiler, by_helper ? ZT_DEBUGGED_BY_HELPER : ZT_DEBUGGED_BY_ITSELF);
+        work of = load_work(w, "read_from");
+        ok(zeKernelSetArgumentValue(of.kernel, 1, sizeof address, &address));
+        append_kernel(profiler, of.list, of.kernel, "reads");
+        ok(zeCommandListClose(of.list));
+        ok(zt_execute(profiler, w->queue, 1, &of.list, NULL));
+        await_hang(1);
+        assert_true(heard_hang.hang.is_fault);
+        assert_int_equal(heard_hang.hang.fault_address, (uintptr_t)page);
+        assert_contains(heard_hang.fault, "not permitted");
+        assert_string_equal(heard_hang.region, "reads");
+        assert_place("read_from");
+        assert_contains(heard_hang.text, "The device has reported a fault: page fault");
+        assert_int_equal(heard(w, "[HANG] zt_watch: The device has reported a fault"), 1 + by_helper);
+        while (zeContextGetStatus(w->context) != ZE_RESULT_ERROR_DEVICE_LOST)
+            assert_true(now_ns() < end);
+        assert_int_equal(zt_watch_get_info(profiler).faults, 1);
+        assert_int_equal(hangs_heard(), 1);
+        gpu.restore_device(); /* its engine does nothing of the profiler's any more */
+        launch(w, w->immediate);
+        finish_immediate(w, w->immediate);
+        gpu.lose_device();
+        close_profiler(w, profiler);
+        gpu.restore_device();
+        unload_work(w, NULL, &of);
+        munmap(page, (size_t)getpagesize());
+    }
+    check_work(w);
+}
+
+/* ==== files =============================================================================================== */
+
+static void read_file(const char *path, char *text, size_t size) {
+    FILE *file = fopen(path, "r");
+    if (!file)
+        fail_msg("there is no %s", path);
+    text[fread(text, 1, size - 1, file)] = 0;
+    fclose(file);
+}
+
+/* Files are numbered over all watches of the process. */
+static void the_report_is_a_file(void **state) {
+    world *w = (world *)*state;
+    static char text[1 << 15];
+    char pattern[256], name[64];
+    zt_watch_config config = config_of_watch();
+    snprintf(pattern, sizeof pattern, "%s", in_directory("hang.%p.txt"));
+    config.path = pattern;
+    zt_profiler *profiler = open_watched(w, &config);
+    memset(pattern, 'x', sizeof pattern - 1); /* it was copied */
+    for (int i = 1; i <= 2; i++) {
+        work of = begin_hang(w, profiler, "stuck");
+        await_hang(i);
+        finish_work(w, profiler, &of);
+        if (i == 1)
+            snprintf(name, sizeof name, "hang.%ld.txt", (long)getpid());
+        else
+            snprintf(name, sizeof name, "hang.%ld.2.txt", (long)getpid());
+        read_file(in_directory(name), text, sizeof text);
+        assert_string_equal(text, heard_hang.text);
+        assert_int_equal(heard(w, name), 1);
+    }
+    close_profiler(w, profiler);
+}
+
+static void a_report_that_cannot_be_written(void **state) {
+    world *w = (world *)*state;
+    zt_watch_config config = config_of_watch();
+    config.path = in_directory("none/hang.txt");
+    zt_profiler *profiler = open_watched(w, &config);
+    work of = begin_hang(w, profiler, "stuck");
+    await_hang(1);
+    assert_int_equal(heard(w, "[CANNOT_WRITE] zt_watch"), 1);
+    assert_int_equal(heard(w, "[HANG]"), 1);
+    finish_work(w, profiler, &of);
+    close_profiler(w, profiler);
+}
+
+/* ==== processes =========================================================================================== */
+
+/* The helper of a process, or 0: its environment at its start tells. */
+static pid_t helper_of(pid_t process) {
+    char wanted[64];
+    DIR *processes = opendir("/proc");
+    const struct dirent *entry;
+    pid_t found = 0;
+    snprintf(wanted, sizeof wanted, "ZETOOLS_HELPER_1=%ld", (long)process);
+    while (!found && (entry = readdir(processes))) {
+        static char environment[1 << 16];
+        char path[300];
+        FILE *file;
+        size_t size = 0;
+        snprintf(path, sizeof path, "/proc/%s/environ", entry->d_name);
+        file = atoi(entry->d_name) ? fopen(path, "r") : NULL;
+        if (file) {
+            size = fread(environment, 1, sizeof environment - 1, file);
+            environment[size] = 0;
+            fclose(file);
+        }
+        for (const char *one = environment; !found && one < environment + size; one += strlen(one) + 1)
+            found = strcmp(one, wanted) == 0 ? atoi(entry->d_name) : 0;
+    }
+    closedir(processes);
+    return found;
+}
+
+static void await_no_helper(pid_t process) {
+    uint64_t end = now_ns() + A_WHILE;
+    while (helper_of(process)) {
+        assert_true(now_ns() < end);
+        nap();
+    }
+}
+
+static void the_helper_ends_with_the_watch(void **state) {
+    world *w = (world *)*state;
+    zt_watch_config config = config_of_watch();
+    gpu.behave(SOFTGPU_DEBUG_NOT_ITSELF, 1);
+    zt_profiler *profiler = open_watched(w, &config);
+    const pid_t helper = helper_of(getpid());
+    assert_true(helper > 0);
+    assert_int_equal(waitpid(helper, NULL, WNOHANG), -1); /* programs may wait for all of their children */
+    assert_int_equal(errno, ECHILD);
+    ok(zt_watch_stop(profiler));
+    await_no_helper(getpid());
+    ok(zt_watch(profiler, &config));
+    assert_debugged_by(profiler, ZT_DEBUGGED_BY_HELPER);
+    close_profiler(w, profiler);
+    await_no_helper(getpid());
+}
+
+/* Processes that are forked before anything else is there, and hang when they are told so. */
+enum { PROCESSES = 3 };
+static struct process {
+    pid_t number;
+    int to, from;
+} processes[PROCESSES];
+static int processes_used;
+
+/* H hangs, and is watched by a helper that has stopped its threads; X exits, with a kernel that would end if
+   it went on. */
+static void serve_parent(int from, int to) {
+    void *state = NULL;
+    work of = {NULL, NULL, NULL, NULL};
+    char letter;
+    while (read(from, &letter, 1) == 1) {
+        if (letter == 'H') {
+            zt_watch_config config = config_of_watch();
+            config.leave_stopped = 1;
+            start(&state);
+            open_leaky_world(&state);
+            gpu.behave(SOFTGPU_DEBUG_NOT_ITSELF, 1);
+            zt_profiler *profiler = open_watched((world *)state, &config);
+            assert_debugged_by(profiler, ZT_DEBUGGED_BY_HELPER);
+            of = begin_hang((world *)state, profiler, "stuck");
+            await_hang(1);
+        } else {
+            let_go(&of);
+            exit(0);
+        }
+        if (write(to, &letter, 1) != 1)
+            break;
+    }
+    _exit(1);
+}
+
+static void fork_processes(void) {
+    for (int i = 0; i < PROCESSES; i++) {
+        int to[2], from[2];
+        if (pipe2(to, O_CLOEXEC) || pipe2(from, O_CLOEXEC))
+            abort();
+        processes[i].number = fork();
+        if (processes[i].number == 0) {
+            for (int k = 0; k < i; k++) {
+                close(processes[k].to);
+                close(processes[k].from);
+            }
+            close(to[1]);
+            close(from[0]);
+            serve_parent(to[0], from[1]);
+        }
+        processes[i].to = to[1];
+        processes[i].from = from[0];
+        close(to[0]);
+        close(from[1]);
+    }
+}
+
+static struct process *new_process(void) {
+    struct process *made = &processes[processes_used++];
+    char letter = 'H';
+    assert_int_equal(write(made->to, &letter, 1), 1);
+    assert_int_equal(read(made->from, &letter, 1), 1);
+    assert_int_not_equal(0, helper_of(made->number));
+    return made;
+}
+
+static void the_helper_ends_with_a_process_that_is_killed(void **state) {
+    struct process *process = new_process();
+    int status;
+    (void)state;
+    kill(process->number, SIGKILL);
+    assert_int_equal(waitpid(process->number, &status, 0), process->number);
+    await_no_helper(process->number);
+}
+
+static void the_process_exits_while_it_hangs(void **state) {
+    struct process *process = new_process();
+    char letter = 'X';
+    int status;
+    (void)state;
+    assert_int_equal(write(process->to, &letter, 1), 1);
+    assert_int_equal(waitpid(process->number, &status, 0), process->number);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    await_no_helper(process->number);
+}
+
+/* The child ends with the copies that it has; the watch goes on in its parent. */
+static void a_child_is_forked(void **state) {
+    world *w = (world *)*state;
+    for (int by_helper = 0; by_helper < 2; by_helper++) {
+        zt_watch_config config = config_of_watch();
+        gpu.behave(SOFTGPU_DEBUG_NOT_ITSELF, (uint32_t)by_helper);
+        zt_profiler *profiler = open_watched(w, &config);
+        work of = begin_hang(w, profiler, "stuck");
+        pid_t child = fork();
+        if (child == 0) {
+            zt_watch_stop(profiler);
+            zt_close(profiler);
+            _exit(0);
+        }
+        int status;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+        await_hang(1);
+        assert_place("count");
+        finish_work(w, profiler, &of);
+        close_profiler(w, profiler);
+    }
+}
+
+/* Then the program runs as ever. */
+static void the_variable_stands_there_by_accident(void **state) {
+    char name[PATH_MAX], variable[64];
+    char argument[] = "--return-42";
+    char *arguments[] = {name, argument, NULL}, *environment[] = {variable, NULL};
+    pid_t child;
+    int status;
+    (void)state;
+    if (!getauxval(AT_BASE)) /* started by the dynamic linker */
+        skip();
+    assert_non_null(realpath("/proc/self/exe", name));
+    snprintf(variable, sizeof variable, "ZETOOLS_HELPER_1=%ld", (long)getpid());
+    assert_int_equal(posix_spawn(&child, name, NULL, NULL, arguments, environment), 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 42);
+}
+
+/* The library is started as a program, so that main is not called again. */
+static void a_shared_library_has_a_helper(void **state) {
+    world *w = (world *)*state;
+    void (*watch)(ze_context_handle_t, ze_device_handle_t, zt_watch_info *);
+    char path[PATH_MAX];
+    zt_watch_info info;
+    if (INSTRUMENTED) /* a shell cannot load a device with sanitizers */
+        skip();
+    find_file("build/tests/plugins/watching.so", path, sizeof path);
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        fail_msg("%s", dlerror());
+    *(void **)&watch = dlsym(library, "watch_from_library");
+    assert_non_null(watch);
+    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+    gpu.behave(SOFTGPU_DEBUG_NOT_ITSELF, 1);
+    watch(w->context, w->device, &info);
+    if (info.debugged_by != ZT_DEBUGGED_BY_HELPER)
+        fail_msg("%s", info.reason);
+    await_no_helper(getpid());
+    dlclose(library);
+}
+
+/* On a device without sanitizers. */
+static void the_example_finds_its_line(void **state) {
+    char program[PATH_MAX], device[PATH_MAX], command[4 * PATH_MAX];
+    static char text[1 << 15];
+    (void)state;
+    find_file("build/examples/hang", program, sizeof program);
+    find_file("build/libze_softgpu.so", device, sizeof device);
+    snprintf(command, sizeof command,
+             "cd '%s' && exec env ZE_ENABLE_ALT_DRIVERS='%s' ZET_ENABLE_METRICS=1 '%s' >output 2>&1",
+             test_directory, device, program);
+    int status = system(command);
+    read_file(in_directory("output"), text, sizeof text);
+    if (status != 0)
+        fail_msg("status 0x%x:\n%s", (unsigned)status, text);
+    assert_contains(text, "'wait for the flag' has run for 0.");
+    assert_contains(text, "spin.cl:6");
+    assert_contains(text, "results: right");
+    read_file(in_directory("run.hang.txt"), text, sizeof text);
+    assert_contains(text, "spin.cl:6");
+}
+
+/* ==== rules =============================================================================================== */
+
+static void inert_and_refused(void **state) {
+    world *w = (world *)*state;
+    zt_watch_config config = config_of_watch();
+    ok(zt_watch(NULL, &config));
+    ok(zt_watch_stop(NULL));
+    assert_false(zt_watch_get_info(NULL).is_watching);
+    zt_profiler *profiler = open_profiler(w, NULL);
+    ok(zt_watch_stop(profiler));
+    assert_false(zt_watch_get_info(profiler).is_watching);
+    assert_int_equal(zt_watch_config_default().hang_ns, UINT64_C(10000000000));
+    assert_string_equal(zt_watch_config_default().path, "hang.%p.txt");
+    ok(zt_watch(profiler, &config));
+    ok(zt_watch(profiler, &config)); /* replaces it */
+    ok(zt_watch_stop(profiler));
+    ok(zt_watch_stop(profiler));
+    close_profiler(w, profiler);
+}
+
+static zt_profiler *profiler_of_callback;
+static int calls_inside;
+
+static void call_inside(const zt_hang *hang, void *user) {
+    (void)user;
+    assert_result(zt_watch(profiler_of_callback, NULL), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    assert_result(zt_watch_stop(profiler_of_callback), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    zt_close(profiler_of_callback);
+    assert_true(zt_watch_get_info(profiler_of_callback).hangs == 1);
+    zt_collect(profiler_of_callback, 0);
+    assert_string_equal(hang->region, "stuck");
+    __atomic_store_n(&calls_inside, 1, __ATOMIC_SEQ_CST);
+}
+
+static void the_function_must_not_end_the_watch(void **state) {
+    world *w = (world *)*state;
+    zt_watch_config config = config_of_watch();
+    config.function = call_inside;
+    config.path = "";
+    zt_config of_profiler = config_of(w);
+    of_profiler.groups = "";
+    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+    zt_profiler *profiler = profiler_of_callback = open_profiler(w, &of_profiler);
+    ok(zt_watch(profiler, &config));
+    work of = begin_hang(w, profiler, "stuck");
+    await(&calls_inside);
+    finish_work(w, profiler, &of);
+    close_profiler(w, profiler);
+}
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {
+        HANG_TEST(a_hang_is_found_once),
+        HANG_TEST(the_next_hang_is_another),
+        HANG_TEST(work_that_goes_on_does_not_hang),
+        HANG_TEST(recorded_regions_hang),
+        HANG_TEST(regions_of_immediate_lists_hang),
+        HANG_TEST(traced_launches_hang),
+        HANG_TEST(a_hang_ends_by_itself),
+        HANG_TEST(threads_are_left_stopped),
+        cmocka_unit_test_setup_teardown(the_profiler_is_closed_while_it_hangs, open_leaky_world,
+                                        abandon_world),
+        HANG_TEST(a_helper_debugs),
+        HANG_TEST(no_helper_is_wanted),
+        HANG_TEST(the_device_cannot_be_debugged),
+        HANG_TEST(debugging_is_not_enabled),
+        HANG_TEST(nobody_may_debug),
+        HANG_TEST(another_debugger_is_attached),
+        HANG_TEST(the_debugger_is_detached),
+        HANG_TEST(no_thread_can_be_stopped),
+        HANG_TEST(any_call_fails_once),
+        cmocka_unit_test_setup_teardown(a_page_fault_is_reported, open_leaky_world, abandon_world),
+        HANG_TEST(the_report_is_a_file),
+        HANG_TEST(a_report_that_cannot_be_written),
+        HANG_TEST(the_helper_ends_with_the_watch),
+        HANG_TEST(the_helper_ends_with_a_process_that_is_killed),
+        HANG_TEST(the_process_exits_while_it_hangs),
+        HANG_TEST(a_child_is_forked),
+        HANG_TEST(the_variable_stands_there_by_accident),
+        HANG_TEST(a_shared_library_has_a_helper),
+        HANG_TEST(the_example_finds_its_line),
+        HANG_TEST(inert_and_refused),
+        HANG_TEST(the_function_must_not_end_the_watch),
+    };
+    if (argc > 1 && strcmp(argv[1], "--return-42") == 0)
+        return 42;
+    setenv("ZET_ENABLE_PROGRAM_DEBUGGING", "1", 1);
+    setenv("ZE_ENABLE_TRACING_LAYER", "1", 1); /* older loaders want it */
+    fork_processes();
+    make_directory(NULL);
+    int failed = cmocka_run_group_tests_name("watch", tests, start, NULL);
+    remove_directory(NULL);
+    return failed;
+}
