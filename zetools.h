@@ -773,15 +773,15 @@
 
        A region is {"name", "count", "lost", "dropped", "parent", "own_ns", "total_ns", "share",
        "with_metrics", "time_ns", "limit", "metrics"}. "parent" is an index or null, as in zt_region_info;
-   "share" is from 0 to 1. Where they apply, it also has "differs" with several passes; "pass_time_ns", an
-       array with the GPU time that metrics of each pass are divided by, with several passes or samples with
-   times alone; "bytes", the memory traffic a second; "operations" and "instructions" a second (see ROOFLINE),
-   of the samples with metrics; "queue_latency_ns", "launch_latency_ns" (see LATENCY); "copied_bytes" and
-       "copied_bytes_per_second"; "histogram"; "streamed", of each key {"rows", "mean", "peak"}; and "tiles",
-       an array with "metrics" of each. "limit" is {"what", "why", "add"} as in zt_limit_info. "histogram"
-       counts the GPU times that are kept for quantiles (see AGGREGATION); bucket i begins at first_ns *
-       ratio^i. Figures are {"count", "sum", "mean", "stddev", "min", "max", "median", "p95"}, and null where
-       they do not apply.
+       "share" is from 0 to 1. Where they apply, it also has "differs" with several passes; "pass_time_ns",
+       an array with the GPU time that metrics of each pass are divided by, with several passes or samples
+       with times alone; "bytes", the memory traffic a second; "operations" and "instructions" a second (see
+       ROOFLINE), of the samples with metrics; "queue_latency_ns", "launch_latency_ns" (see LATENCY);
+       "copied_bytes" and "copied_bytes_per_second"; "histogram"; "streamed", of each key {"rows", "mean",
+       "peak"}; and "tiles", an array with "metrics" of each. "limit" is {"what", "why", "add"} as in
+       zt_limit_info. "histogram" counts the GPU times that are kept for quantiles (see AGGREGATION); bucket
+       i begins at first_ns * ratio^i. Figures are {"count", "sum", "mean", "stddev", "min", "max",
+       "median", "p95"}, and null where they do not apply.
 
            import json
            run = json.load(open("run.json"))
