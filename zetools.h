@@ -128,7 +128,7 @@
 
        The own time of a region without regions inside is always known. Own time includes work that was not
        measured, such as launches that a tracer left out (zt_trace_config.names), and the time that it takes
-   to begin and end the regions inside.
+       to begin and end the regions inside.
 
        Where regions nest on a recorded list that is executed again, some drivers return a wrong GPU time for
        the outer one. Such a sample is lost (ZT_LOST_IMPLAUSIBLE).
@@ -778,15 +778,15 @@
 
        A region is {"name", "count", "lost", "dropped", "parent", "own_ns", "total_ns", "share",
        "with_metrics", "time_ns", "limit", "metrics"}. "parent" is an index or null, as in zt_region_info;
-   "share" is from 0 to 1. Where they apply, it also has "differs" with several passes; "pass_time_ns", an
-   array with the GPU time that metrics of each pass are divided by, with several passes or samples with times
-   alone; "bytes", the memory traffic a second; "operations" and "instructions" a second (see ROOFLINE), of
-   the samples with metrics; "queue_latency_ns", "launch_latency_ns" (see LATENCY); "copied_bytes" and
-       "copied_bytes_per_second"; "histogram"; "streamed", of each key {"rows", "mean", "peak"}; and "tiles",
-       an array with "metrics" of each. "limit" is {"what", "why", "add"} as in zt_limit_info. "histogram"
-       counts the GPU times that are kept for quantiles (see AGGREGATION); bucket i begins at first_ns *
-       ratio^i. Figures are {"count", "sum", "mean", "stddev", "min", "max", "median", "p95"}, and null where
-       they do not apply.
+       "share" is from 0 to 1. Where they apply, it also has "differs" with several passes; "pass_time_ns",
+       an array with the GPU time that metrics of each pass are divided by, with several passes or samples
+       with times alone; "bytes", the memory traffic a second; "operations" and "instructions" a second (see
+       ROOFLINE), of the samples with metrics; "queue_latency_ns", "launch_latency_ns" (see LATENCY);
+       "copied_bytes" and "copied_bytes_per_second"; "histogram"; "streamed", of each key {"rows", "mean",
+       "peak"}; and "tiles", an array with "metrics" of each. "limit" is {"what", "why", "add"} as in
+       zt_limit_info. "histogram" counts the GPU times that are kept for quantiles (see AGGREGATION); bucket
+       i begins at first_ns * ratio^i. Figures are {"count", "sum", "mean", "stddev", "min", "max",
+       "median", "p95"}, and null where they do not apply.
 
            import json
            run = json.load(open("run.json"))
@@ -10214,7 +10214,7 @@ ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handl
         zt__note_begin(profiler, list, kind);
         *cause = ZT_CAUSE_COUNT;
         for (tries = 0; !slot && *cause == ZT_CAUSE_COUNT; tries++) {
-            /* Found again in each try: callbacks in zt__provide_slots may begin and end regions on the list.
+            /* Found anew in each try: callbacks in zt__provide_slots may begin and end regions on the list.
              */
             path = zt__find_or_add_path(profiler, list->innermost ? list->innermost->path : &profiler->root,
                                         region);
@@ -15520,7 +15520,7 @@ typedef struct zt__file_path {
     char text[5120];
 } zt__file_path;
 
-/* Returns a path with %p and %q{NAME} replaced: by the number of the process, and by a variable of the
+/* Returns a path with %p and %q{NAME} replaced: by the process ID, and by a variable of the
    environment. */
 ZT__PRIVATE zt__file_path zt__expand_path(const char *name, size_t length) {
     const char *end = name + length;
