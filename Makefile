@@ -8,7 +8,7 @@ C_FLAGS = -std=gnu11 $(WARNINGS) $(CFLAGS) -pthread -MMD -MP -I.
 CXX_FLAGS = -std=c++17 $(WARNINGS) $(CXXFLAGS) -pthread -MMD -MP -I.
 ZE_LIBS := -lze_loader -ldl -lm
 
-DEVICE := $(patsubst tests/softgpu/%.c,%,$(wildcard tests/softgpu/*.c))
+DEVICE := $(filter-out windows,$(patsubst tests/softgpu/%.c,%,$(wildcard tests/softgpu/*.c)))
 FIXTURE := $(patsubst tests/%.c,%,$(filter-out tests/has_device.c tests/test_%,$(wildcard tests/*.c)))
 TESTS := $(basename $(notdir $(wildcard tests/test_*.c tests/test_*.cpp)))
 KERNELS := $(patsubst examples/kernels/%.cl,%,$(wildcard examples/kernels/*.cl))
@@ -65,10 +65,11 @@ SANITIZER_NEEDS = $(patsubst clang%,libclang-rt%-dev,$(filter clang%,$(CC_PACKAG
 PROMTOOL_NEEDS = promtool:prometheus
 FUZZ_NEEDS = clang:clang libclang-rt-$(CLANG_VERSION)dev
 CLANG_VERSION = $(shell clang -dumpversion 2>/dev/null | sed 's/\..*/-/')
-MATRIX_NEEDS = gcc g++ clang
+MATRIX_NEEDS = gcc g++ clang g++-mingw-w64-x86-64-posix g++-mingw-w64-i686-posix
 COVERAGE_NEEDS = gcc g++ python3:python3
 ANALYSIS_NEEDS = gcc clang-tidy:clang-tidy cppcheck:cppcheck valgrind:valgrind
 LINT_NEEDS = clang-format shellcheck python3:python3
+WINDOWS_NEEDS = g++-mingw-w64-x86-64-posix clang:clang wine wine64 cmake make
 
 # All that the goals need is installed in one go, before anything is built.
 GOALS := $(subst demo,run-regions,$(or $(MAKECMDGOALS),help))
@@ -80,9 +81,10 @@ GOAL_NEEDS = $(sort $(BUILD_NEEDS) $(foreach example,$(GOAL_EXAMPLES),$(NEEDS_$(
     $(if $(filter deps test test-openmetrics,$(GOALS)),$(PROMTOOL_NEEDS)) \
     $(if $(filter deps matrix,$(GOALS)),$(TEST_NEEDS) $(MATRIX_NEEDS)) $(if $(filter deps coverage,$(GOALS)),$(COVERAGE_NEEDS)) \
     $(if $(filter deps analysis,$(GOALS)),$(ANALYSIS_NEEDS)) \
-    $(if $(filter deps fuzz,$(GOALS)),$(FUZZ_NEEDS) python3:python3) $(if $(filter deps lint,$(GOALS)),$(LINT_NEEDS)))
+    $(if $(filter deps fuzz,$(GOALS)),$(FUZZ_NEEDS) python3:python3) $(if $(filter deps lint,$(GOALS)),$(LINT_NEEDS)) \
+    $(if $(filter deps test-windows,$(GOALS)),$(WINDOWS_NEEDS)))
 
-.PHONY: deps deps-build deps-cxx deps-test deps-page deps-matrix deps-analysis deps-fuzz deps-lint
+.PHONY: deps deps-build deps-cxx deps-test deps-page deps-matrix deps-fuzz deps-analysis deps-lint deps-windows
 deps: deps-build ## install every package that any target needs
 deps-build:
 	tests/deps.sh $(GOAL_NEEDS)
@@ -94,12 +96,14 @@ deps-page: deps-test
 	tests/deps.sh $(PAGE_NEEDS)
 deps-matrix: deps-test
 	tests/deps.sh $(MATRIX_NEEDS)
-deps-analysis: deps-test
-	tests/deps.sh $(ANALYSIS_NEEDS)
 deps-fuzz: deps-build
 	tests/deps.sh $(FUZZ_NEEDS)
+deps-analysis: deps-test
+	tests/deps.sh $(ANALYSIS_NEEDS)
 deps-lint:
 	tests/deps.sh $(LINT_NEEDS)
+deps-windows:
+	tests/deps.sh $(WINDOWS_NEEDS)
 deps-example-%: deps-build
 	tests/deps.sh $(NEEDS_$*)
 
@@ -146,6 +150,9 @@ $(1)/tests/test_preload: | build/libzt_auto.so build/examples/simulate build/lib
     build/kernels/reduce.so
 
 $(1)/tests/test_softgpu_engines $(1)/tests/test_stamps $(1)/tests/test_latency $(1)/tests/test_every $(1)/tests/test_lost: | build/kernels/meet.so
+# Runs the examples, on a device without sanitizers.
+$(1)/tests/test_every_call: | build/libze_softgpu.so build/libzt_auto.so build/kernels/saxpy.so \
+    $(filter-out build/examples/bench_google build/examples/ranks,$(EXAMPLES:%=build/examples/%)) build/examples/simulate
 $(1)/tests/test_softgpu_sampling: | build/kernels/hot.so build/kernels/functions.so
 $(1)/tests/test_softgpu_debug $(1)/tests/test_debug $(1)/tests/test_watch: | build/kernels/endless.so build/kernels/hot.so
 # Runs the example, on a device without sanitizers.
@@ -186,6 +193,7 @@ build/tests/plugins/watching.so: tests/plugins/watching.c | deps-test
 # Newer clang takes NaN for impossible even where it is asked about.
 HONOR_NANS := $(if $(findstring clang,$(CC)),-fhonor-nans -fhonor-infinities)
 %/tests/test_fast_math.o: CFLAGS += -ffast-math $(HONOR_NANS)
+build/windows/test_fast_math.o: CFLAGS += -ffast-math
 
 # Programs in strict ISO C, without -pthread.
 %/tests/test_strict.o: C_FLAGS = -std=c11 $(WARNINGS) $(CFLAGS) -MMD -MP -I.
@@ -216,6 +224,55 @@ coverage: build/coverage/all $(KERNEL_BINARIES) ## lines and branches of the hea
 .PHONY: sequence
 sequence: build/libze_softgpu.so build/tests/test_sequences $(KERNEL_BINARIES) ## one sequence of the model test: SEED=n
 	env $(SEED:%=ZT_SEED=%) tests/run-tests.sh test_sequences
+
+# ---- Windows: the device and the tests as programs that run under Wine ----------------------------------------
+
+# What the device has on POSIX systems alone, and the tests of that; README.md says why.
+WINDOWS_DEVICE := $(filter-out agent debug elf registers remote sampling signals stop target,$(DEVICE)) windows
+WINDOWS_TESTS := $(shell tests/run-windows.sh --list)
+WINDOWS_CC := x86_64-w64-mingw32-gcc-posix
+# The compiler checks formats of printf as those of the C library of Microsoft, whose read and write take unsigned.
+WINDOWS_FLAGS = $(filter-out -Wconversion,$(WARNINGS)) -Wno-format $(CFLAGS) -D__USE_MINGW_ANSI_STDIO=1 -MMD -MP -I. -Itests/windows \
+    -isystem build/windows/include -include tests/windows/posix.h
+
+build/windows/complete: tests/windows.sh tests/apt.sh | deps-windows
+	tests/windows.sh
+
+build/windows/softgpu/%.o: tests/softgpu/%.c build/windows/complete
+	mkdir -p $(@D)
+	$(WINDOWS_CC) -std=gnu11 $(WINDOWS_FLAGS) -c -o $@ $<
+
+build/windows/%.o: tests/%.c build/windows/complete
+	mkdir -p $(@D)
+	$(WINDOWS_CC) -std=gnu11 $(WINDOWS_FLAGS) -c -o $@ $<
+
+build/windows/ze_softgpu.dll: $(WINDOWS_DEVICE:%=build/windows/softgpu/%.o) build/windows/windows/posix.o
+	echo "  $@"
+	$(WINDOWS_CC) -shared -static -o $@ $^ -lpsapi
+
+# A kernel's file has the name that it has elsewhere.
+build/windows/kernels/%.so: examples/kernels/%.cl tests/softgpu/kernel.h build/windows/complete
+	mkdir -p $(@D)
+	$(WINDOWS_CC) -O2 -shared -static -Wl,--export-all-symbols -include tests/softgpu/kernel.h -x c -o $@ $<
+
+build/windows/kernels/%.so: tests/kernels/%.cl tests/softgpu/kernel.h build/windows/complete
+	mkdir -p $(@D)
+	$(WINDOWS_CC) -O2 -shared -static -Wl,--export-all-symbols -Itests/windows -include tests/windows/posix.h \
+	    -include tests/softgpu/kernel.h -x c -o $@ $<
+
+build/windows/tests/%.exe: build/windows/%.o $(FIXTURE:%=build/windows/%.o) build/windows/windows/posix.o
+	mkdir -p $(@D)
+	echo "  $@"
+	$(WINDOWS_CC) -static -o $@ $^ -Lbuild/windows/lib -lcmocka.dll -lze_loader.dll -lpsapi
+
+.PHONY: windows test-windows
+windows: $(WINDOWS_TESTS:%=build/windows/tests/%.exe) build/windows/ze_softgpu.dll \
+    $(patsubst examples/kernels/%.cl,build/windows/kernels/%.so,$(wildcard examples/kernels/*.cl)) \
+    $(patsubst tests/kernels/%.cl,build/windows/kernels/%.so,$(wildcard tests/kernels/*.cl))
+test-windows: windows ## the tests that can run on Windows, under Wine, with the loader cross-compiled
+	tests/run-windows.sh
+
+-include $(wildcard build/windows/*.d build/windows/softgpu/*.d)
 
 # ---- fuzzing --------------------------------------------------------------------------------------------------
 

@@ -40,6 +40,11 @@
        directory with -isystem, because C99 compilers warn about them. With -ffast-math, clang 18 and later
        also need -fhonor-nans -fhonor-infinities for the file with ZETOOLS_IMPLEMENTATION.
 
+       On Windows the program is linked with ze_loader.lib, or with -lze_loader by mingw-w64. Visual Studio
+       has to be 2022, 17.9 or later, for x64. Paths are UTF-8 there; a variable of the environment that is
+       empty counts as not set, and what a program changes by SetEnvironmentVariable after it has started is
+       not seen. Hot spots have no source lines, because no symboliser is run.
+
            zt_config config = zt_config_default();
            config.groups = "ComputeBasic";
            zt_profiler *profiler;
@@ -123,7 +128,7 @@
 
        The own time of a region without regions inside is always known. Own time includes work that was not
        measured, such as launches that a tracer left out (zt_trace_config.names), and the time that it takes
-   to begin and end the regions inside.
+       to begin and end the regions inside.
 
        Where regions nest on a recorded list that is executed again, some drivers return a wrong GPU time for
        the outer one. Such a sample is lost (ZT_LOST_IMPLAUSIBLE).
@@ -773,15 +778,15 @@
 
        A region is {"name", "count", "lost", "dropped", "parent", "own_ns", "total_ns", "share",
        "with_metrics", "time_ns", "limit", "metrics"}. "parent" is an index or null, as in zt_region_info;
-   "share" is from 0 to 1. Where they apply, it also has "differs" with several passes; "pass_time_ns", an
-   array with the GPU time that metrics of each pass are divided by, with several passes or samples with times
-   alone; "bytes", the memory traffic a second; "operations" and "instructions" a second (see ROOFLINE), of
-   the samples with metrics; "queue_latency_ns", "launch_latency_ns" (see LATENCY); "copied_bytes" and
-       "copied_bytes_per_second"; "histogram"; "streamed", of each key {"rows", "mean", "peak"}; and "tiles",
-       an array with "metrics" of each. "limit" is {"what", "why", "add"} as in zt_limit_info. "histogram"
-       counts the GPU times that are kept for quantiles (see AGGREGATION); bucket i begins at first_ns *
-       ratio^i. Figures are {"count", "sum", "mean", "stddev", "min", "max", "median", "p95"}, and null where
-       they do not apply.
+       "share" is from 0 to 1. Where they apply, it also has "differs" with several passes; "pass_time_ns",
+       an array with the GPU time that metrics of each pass are divided by, with several passes or samples
+       with times alone; "bytes", the memory traffic a second; "operations" and "instructions" a second (see
+       ROOFLINE), of the samples with metrics; "queue_latency_ns", "launch_latency_ns" (see LATENCY);
+       "copied_bytes" and "copied_bytes_per_second"; "histogram"; "streamed", of each key {"rows", "mean",
+       "peak"}; and "tiles", an array with "metrics" of each. "limit" is {"what", "why", "add"} as in
+       zt_limit_info. "histogram" counts the GPU times that are kept for quantiles (see AGGREGATION); bucket
+       i begins at first_ns * ratio^i. Figures are {"count", "sum", "mean", "stddev", "min", "max",
+       "median", "p95"}, and null where they do not apply.
 
            import json
            run = json.load(open("run.json"))
@@ -3082,7 +3087,7 @@ typedef zt__disabled_scope zt_scope;
 #include <intrin.h>
 #include <io.h>
 #include <process.h>
-#if defined(_MSC_VER) && defined(__cplusplus)
+#if (defined(_MSC_VER) || defined(ZT__AS_BY_CL)) && defined(__cplusplus)
 #include <type_traits>
 #endif
 #else
@@ -3133,8 +3138,8 @@ extern "C" {
 
 /* zt__load() acquires and zt__store() releases. zt__add() returns the sum, and zt__exchange() what was there.
    zt__increment_if() increments a number if it is `expected`, and returns whether it did: of several threads
-   that try, one succeeds. */
-#if defined(__GNUC__) || defined(__clang__)
+   that try, one succeeds. With ZT__AS_BY_CL, tests/compile has another compiler take what is for cl. */
+#if (defined(__GNUC__) || defined(__clang__)) && !defined(ZT__AS_BY_CL)
 
 #define ZT__THREAD_LOCAL __thread
 #define zt__load(pointer) __atomic_load_n(pointer, __ATOMIC_ACQUIRE)
@@ -3163,7 +3168,7 @@ ZT__PRIVATE int zt__count_bits(uint64_t bits) {
 #define ZT__CHECKED_FORMAT(text, first) __attribute__((format(printf, text, first)))
 #endif
 
-#elif defined(_MSC_VER) && _MSC_VER >= 1939 && defined(_M_X64)
+#elif defined(ZT__AS_BY_CL) || (defined(_MSC_VER) && _MSC_VER >= 1939 && defined(_M_X64))
 
 /* On this processor cl reads a volatile number with acquire, and writes it with release. */
 #ifdef __cplusplus
@@ -5911,8 +5916,8 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
       "Name one of them, or repeat the work with ZT_PASSES and raise config.max_passes.")                    \
     X(TOO_MANY_PASSES, "zt_open: the metric groups need %u passes, and config.max_passes is %u. Name fewer " \
                        "groups, or raise it.")                                                               \
-    X(PASS_FAILED, "ZT_PASSES: pass %u is left out, because its metric groups cannot be used: %s. Other "    \
-                   "users of the counters: %s. Close them, then repeat.")                                    \
+    X(PASS_FAILED, "ZT_PASSES: pass %u is left out, because its metric groups cannot be used: %s failed: "   \
+                   "%s. Other users of the counters: %s. Close them, then repeat.")                          \
     X(NO_THREAD, "zt_open: config.thread is set, but no thread can be started%s. Call zt_collect() now and " \
                  "then instead.")                                                                            \
     X(NO_SLOT, "zt_begin: all %u slots are in use, %u of them bound to recorded lists. Region '%.64s' is "   \
@@ -9313,9 +9318,12 @@ ZT__PRIVATE ze_result_t zt__query_kept_event(const zt_profiler *profiler, const 
 ZT__PRIVATE ze_result_t zt__query_slot(const zt_profiler *profiler, zt__reading *reading) {
     zt__slot *slot = reading->slot;
     zt__sample_times *times = &reading->times;
-    /* Memory that a copy has not written yet has all bits set. */
-    int is_copied =
-        slot->stamps && zt__load(&slot->stamps[0]) != UINT64_MAX && zt__load(&slot->stamps[1]) != UINT64_MAX;
+    int is_copied = slot->stamps != NULL;
+    uint32_t i;
+    /* Memory that a copy has not written yet has all bits set. It may be freed when all of it is written. */
+    for (i = 0; i < ZT__STAMPS && is_copied; i++) {
+        is_copied = zt__load(&slot->stamps[i]) != UINT64_MAX;
+    }
     switch (slot->measurement) {
     case ZT__SURROUNDING_COMMANDS:
         reading->call = "zeEventQueryStatus";
@@ -10206,7 +10214,7 @@ ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handl
         zt__note_begin(profiler, list, kind);
         *cause = ZT_CAUSE_COUNT;
         for (tries = 0; !slot && *cause == ZT_CAUSE_COUNT; tries++) {
-            /* Found again in each try: callbacks in zt__provide_slots may begin and end regions on the list.
+            /* Found anew in each try: callbacks in zt__provide_slots may begin and end regions on the list.
              */
             path = zt__find_or_add_path(profiler, list->innermost ? list->innermost->path : &profiler->root,
                                         region);
@@ -11039,7 +11047,7 @@ ZT__PRIVATE ze_result_t zt__enter_pass(zt_profiler *profiler, uint32_t index) {
     uint64_t deadline = zt__deadline(profiler->config.wait_timeout_ns);
     uint64_t states[ZT__SLOT_STATE_COUNT];
     zt__counter_holder holder;
-    const char *call = NULL;
+    const char *call = "zetContextActivateMetricGroups";
     ze_result_t result;
     if (pass == before) {
         return ZE_RESULT_SUCCESS;
@@ -11069,7 +11077,7 @@ ZT__PRIVATE ze_result_t zt__enter_pass(zt_profiler *profiler, uint32_t index) {
         profiler->active_pass = index;
         zt__unlock(&profiler->mutex);
     } else {
-        zt__report(&profiler->diagnostics, PASS_FAILED, result, (unsigned)index, zt_result_name(result),
+        zt__report(&profiler->diagnostics, PASS_FAILED, result, (unsigned)index, call, zt_result_name(result),
                    holder.text[0] ? holder.text : "none known");
         zt__check(&profiler->diagnostics, zt__activate_groups(profiler, before, &holder),
                   "zetContextActivateMetricGroups", "Samples are lost until the next ZT_PASSES.");
@@ -15512,7 +15520,7 @@ typedef struct zt__file_path {
     char text[5120];
 } zt__file_path;
 
-/* Returns a path with %p and %q{NAME} replaced: by the number of the process, and by a variable of the
+/* Returns a path with %p and %q{NAME} replaced: by the process ID, and by a variable of the
    environment. */
 ZT__PRIVATE zt__file_path zt__expand_path(const char *name, size_t length) {
     const char *end = name + length;
@@ -29302,14 +29310,17 @@ ZT__PRIVATE ze_result_t zt__report_unwritable(const zt__output *output) {
 /* Writes to `file`, and ends that with `end`: fclose, or fflush for a standard stream. */
 ZT__PRIVATE ze_result_t zt__write_content(const zt__output *output, FILE *file, int (*end)(FILE *)) {
     ze_result_t result;
+    unsigned console;
     if (!file) {
         return zt__report_unwritable(output);
     }
+    console = zt__begin_utf8(file);
     errno = 0;
     result = output->write_content(output->content, file);
     if (end(file) != 0 && result == ZE_RESULT_SUCCESS) {
         result = ZE_RESULT_ERROR_UNKNOWN;
     }
+    zt__end_utf8(console);
     return result == ZE_RESULT_ERROR_UNKNOWN ? zt__report_unwritable(output) : result;
 }
 

@@ -22,8 +22,25 @@
 static atomic_uint_fast64_t allocation_count;
 static atomic_int_fast64_t allocated_bytes;
 
-static void *count_in(void *memory) {
+static atomic_uint_fast64_t heap_fails_in; /* calls until the fault; 0: none */
+static atomic_int heap_fails_for_ever;
+
+void fail_heap(uint64_t nth_call, int for_ever) {
+    atomic_store(&heap_fails_for_ever, for_ever);
+    atomic_store(&heap_fails_in, nth_call);
+}
+
+/* Counts a call. Returns whether it has to fail. */
+static int heap_fails(void) {
+    uint_fast64_t left = atomic_load(&heap_fails_in);
     atomic_fetch_add(&allocation_count, 1);
+    while (left && !(left == 1 && atomic_load(&heap_fails_for_ever)) &&
+           !atomic_compare_exchange_weak(&heap_fails_in, &left, left - 1)) {
+    }
+    return left == 1;
+}
+
+static void *count_in(void *memory) {
     if (memory)
         atomic_fetch_add(&allocated_bytes, (int64_t)malloc_usable_size(memory));
     return memory;
@@ -35,14 +52,16 @@ static void count_out(void *memory) {
 }
 
 static void *counted_malloc(size_t size) {
-    return count_in(malloc(size));
+    return heap_fails() ? NULL : count_in(malloc(size));
 }
 
 static __attribute__((unused)) void *counted_calloc(size_t count, size_t size) {
-    return count_in(calloc(count, size));
+    return heap_fails() ? NULL : count_in(calloc(count, size));
 }
 
 static __attribute__((unused)) void *counted_realloc(void *memory, size_t size) {
+    if (heap_fails())
+        return NULL;
     count_out(memory);
     return count_in(realloc(memory, size));
 }
@@ -212,7 +231,7 @@ static __attribute__((unused)) uid_t assumed_geteuid(void) {
     return assumed_root ? 0 : 1000;
 }
 
-static FILE *assumed_fopen(const char *path, const char *mode) {
+static __attribute__((unused)) FILE *assumed_fopen(const char *path, const char *mode) {
     if (strncmp(path, "/sys/class/drm/", strlen("/sys/class/drm/")) == 0) {
         const char *content =
             strcmp(path, "/sys/class/drm/card0/prelim_enable_eu_debug") == 0 ? assumed_debug_switch : NULL;
@@ -232,6 +251,9 @@ static void check_invariant(int holds, const char *condition) {
     }
 }
 
+#ifdef _WIN32
+#include "windows/library.h"
+#endif
 #define dlsym watched_dlsym
 #define geteuid assumed_geteuid
 #define fopen assumed_fopen
@@ -243,6 +265,9 @@ static void check_invariant(int holds, const char *condition) {
 #define ZT__INVARIANT(condition) check_invariant((condition) != 0, #condition)
 #define ZETOOLS_IMPLEMENTATION
 #include "zetools.h"
+#undef GetProcAddress
+#undef QueryPerformanceCounter
+#undef GetTokenInformation
 #undef dlsym
 #undef geteuid
 #undef fopen
@@ -279,6 +304,14 @@ void assert_close_(double got, double expected, const char *what, const char *fi
 
 /* ==== the software device ================================================================================= */
 
+#ifdef _WIN32
+#define BUILD_DIRECTORY "build/windows/"
+#define DRIVER_FILE "ze_softgpu.dll"
+#else
+#define BUILD_DIRECTORY "build/"
+#define DRIVER_FILE "libze_softgpu.so"
+#endif
+
 struct gpu gpu;
 
 uint64_t calls(const char *function) {
@@ -301,13 +334,19 @@ static void program_directory(char path[PATH_MAX]) {
     *strrchr(path, '/') = 0;
 }
 
-/* Programs lie in build/tests, or one deeper in that of a variant. */
+/* Programs lie in build/tests, or one deeper in that of a variant. For another system, all that is built
+ * does. */
 void find_file(const char *name, char *path, size_t size) {
     const char *const up[] = {"../..", "../../.."};
+    const char *build = BUILD_DIRECTORY;
     char directory[PATH_MAX];
     program_directory(directory);
+    if (strncmp(name, "build/", 6) == 0)
+        name += 6;
+    else
+        build = "";
     for (int i = 0; i < 2; i++) {
-        if ((size_t)snprintf(path, size, "%s/%s/%s", directory, up[i], name) < size &&
+        if ((size_t)snprintf(path, size, "%s/%s/%s%s", directory, up[i], build, name) < size &&
             access(path, R_OK) == 0)
             return;
     }
@@ -321,7 +360,7 @@ static const char *driver_path(void) {
     if (given)
         return given;
     program_directory(directory);
-    snprintf(beside, sizeof beside, "%s/../libze_softgpu.so", directory);
+    snprintf(beside, sizeof beside, "%s/../" DRIVER_FILE, directory);
     if (!realpath(beside, path))
         fail_msg("there is no %s", beside);
     return path;
@@ -502,11 +541,26 @@ int make_directory(void **state) {
     return mkdtemp(test_directory) ? 0 : -1;
 }
 
+/* With all that is in it, but not what links lead to. */
+static int remove_tree(const char *path) {
+    DIR *directory = opendir(path);
+    int result = 0;
+    for (struct dirent *entry; directory && (entry = readdir(directory)) != NULL;) {
+        char inner[PATH_MAX];
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        snprintf(inner, sizeof inner, "%s/%s", path, entry->d_name);
+        if (unlink(inner) != 0)
+            result |= remove_tree(inner);
+    }
+    if (directory)
+        closedir(directory);
+    return result | rmdir(path);
+}
+
 int remove_directory(void **state) {
-    char command[128];
     (void)state;
-    snprintf(command, sizeof command, "rm -rf '%s'", test_directory);
-    return system(command);
+    return remove_tree(test_directory);
 }
 
 const char *in_directory(const char *name) {
@@ -557,8 +611,12 @@ int close_world(void **state) {
 }
 
 /* There only in programs that look for leaks. */
+#ifdef _WIN32
+static void (*const __lsan_disable)(void) = NULL, (*const __lsan_enable)(void) = NULL;
+#else
 extern void __lsan_disable(void) __attribute__((weak));
 extern void __lsan_enable(void) __attribute__((weak));
+#endif
 
 int open_leaky_world(void **state) {
     if (__lsan_disable)
@@ -971,6 +1029,18 @@ void await(const int *flag) {
     }
 }
 
+#ifdef _WIN32
+
+uint32_t count_threads(void) {
+    return windows_count_threads();
+}
+
+uint32_t count_deaf_threads(void) {
+    return 0; /* there are no signals */
+}
+
+#else
+
 /* The signals that a thread of this process blocks, a bit each from SIGHUP on. */
 static uint64_t blocked_signals(const char *thread) {
     char path[300], line[256];
@@ -1006,6 +1076,8 @@ uint32_t count_deaf_threads(void) {
         all |= UINT64_C(1) << (signals[i] - 1);
     return count_threads_that_block(all);
 }
+
+#endif
 
 void find_span(const zt_profiler *profiler, const char *name, double *begin, double *end) {
     char path[] = "/tmp/zetools-XXXXXX.trace.json", command[512], line[64] = "";

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <level_zero/zet_api.h>
 #include <pthread.h>
@@ -40,7 +41,11 @@ extern "C" {
 #define OFTEN(n) ((n) / 10)
 #else
 #define INSTRUMENTED 0
+#ifdef _WIN32 /* where files are opened more slowly */
+#define OFTEN(n) ((n) / 10)
+#else
 #define OFTEN(n) (n)
+#endif
 #endif
 
 #define A_WHILE UINT64_C(30000000000) /* nanoseconds; a bound, never a measure */
@@ -72,6 +77,9 @@ void assert_close_(double got, double expected, const char *what, const char *fi
     X(reset)                                                                                                 \
     X(behave)                                                                                                \
     X(fail)                                                                                                  \
+    X(fail_any)                                                                                              \
+    X(pause_faults)                                                                                          \
+    X(failed_call)                                                                                           \
     X(calls)                                                                                                 \
     X(reset_calls)                                                                                           \
     X(lose_device)                                                                                           \
@@ -107,6 +115,13 @@ void inject(const char *function, uint32_t nth_call, ze_result_t result);
 
 /* Whether this loader knows zeCommandListIsImmediate (1.16). */
 int can_tell_immediate(void);
+
+/* Skips a test of something that Windows does not have. */
+#ifdef _WIN32
+#define NOT_ON_WINDOWS(reason) (puts("skipped: " reason), skip())
+#else
+#define NOT_ON_WINDOWS(reason) ((void)0)
+#endif
 
 /* ==== a world to measure ================================================================================== */
 
@@ -254,6 +269,9 @@ typedef struct heap_use {
 } heap_use;
 heap_use library_memory(void);
 void assert_same_memory(heap_use before);
+
+/* The n-th of these calls from now fails; `for_ever`, all after it, too. 0 takes the fault back. */
+void fail_heap(uint64_t nth_call, int for_ever);
 
 /* An allocator of the application, of which so many allocations succeed; below 0, all. A new world has -1. */
 extern int allocations_left;

@@ -49,28 +49,13 @@ run_in_variant() { # VARIANT PROGRAM
         ZE_ENABLE_ALT_DRIVERS="$directory/libze_softgpu.so" "$@" $launcher "$program"
 }
 
-# From TAP output: passed, failed, skipped. What was planned and did not happen has failed.
-count() { # LOG STATUS
-    awk -v status="$2" '
-        /^1\.\.[0-9]+$/                 { planned += substr($0, 4) }
-        /ok [0-9]+.*# SKIP/             { skipped++; next }
-        /not ok [0-9]+/                 { next }
-        /ok [0-9]+ - /                  { passed++ }
-        END {
-            failed = planned - passed - skipped
-            if (failed < 0 || (failed == 0 && (planned == 0 || status != 0)))
-                failed = 1
-            print passed + 0, failed, skipped + 0
-        }' "$1"
-}
-
 run_one() { # VARIANT PROGRAM
     log=$build/logs/$1/$2.log
     mkdir -p "$(dirname "$log")"
     rm -f "$log.counts"
     run_in_variant "$1" "$2" >"$log" 2>&1 </dev/null
     status=$?
-    count "$log" "$status" >"$log.counts"
+    tests/count-tap.sh "$status" <"$log" >"$log.counts"
     read -r passed failed skipped <"$log.counts"
     if leaks "$1" "$2" "$log"; then
         failed=$((failed + 1))
@@ -121,8 +106,9 @@ fits() { # VARIANT PROGRAM
     intercept*:test_softgpu* | events*:test_softgpu*) false ;;
     # The events checker remembers every use of every event: memory grows.
     events*:test_completeness) false ;;
-    # Random sequences fail calls and leave lists to the device, which layers take for mistakes.
+    # These fail calls and leave lists to the device, which layers take for mistakes.
     validation*:test_sequences | intercept*:test_sequences | leaks*:test_sequences | events*:test_sequences) false ;;
+    validation*:test_every_call | intercept*:test_every_call | leaks*:test_every_call | events*:test_every_call) false ;;
     # The events checker is not thread-safe: with bare calls on two threads it corrupts the heap as well.
     events*) ! grep -qE 'pthread_t|thread = 1' "tests/$2".c* ;;
     *) true ;;

@@ -14,27 +14,7 @@ umask 022
 
 top=$(cd "$(dirname "$0")/.." && pwd)
 
-private_apt() { # SUITE DIRECTORY
-    mkdir -p "$2/lists/partial" "$2/cache/archives/partial"
-    # shellcheck disable=SC2016 # apt expands these
-    mirror=$(apt-get indextargets --format '$(RELEASE) $(REPO_URI)' 'Created-By: Packages' |
-        awk '$1 !~ /-/ { print $2; exit }')
-    keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-    echo "deb [signed-by=$keyring] $mirror $1 main" >"$2/sources.list"
-    cat >"$2/apt.conf" <<EOF
-Dir::State "$2";
-Dir::State::Lists "$2/lists";
-Dir::State::Status "/dev/null";
-Dir::Cache "$2/cache";
-Dir::Etc::SourceList "$2/sources.list";
-Dir::Etc::SourceParts "/dev/null";
-Dir::Etc::PreferencesParts "/dev/null";
-Acquire::Languages "none";
-Acquire::Check-Valid-Until "false"; // the mirror may be a snapshot of some day
-APT::Sandbox::User "root";
-EOF
-    apt-get -qq -c "$2/apt.conf" update
-}
+. "$top/tests/apt.sh"
 
 unpack() { # APT-DIRECTORY DIRECTORY PACKAGE...
     conf=$1/apt.conf into=$2
@@ -74,7 +54,7 @@ fetch() { # SUITE
     [ ! -e "$suite/run" ] || return 0
     echo "fetching the Level Zero packages of $1" >&2
     rm -rf "$suite"
-    private_apt "$1" "$suite/apt"
+    private_apt deb "$1" "$suite/apt"
     unpack "$suite/apt" "$suite/unpacked/ze" libze1 libze-dev
     cp -R "$suite/unpacked/ze/usr/include" "$suite/include"
     copy_libraries "$suite/unpacked/ze" "$suite/lib" 'libze_*.so.1'

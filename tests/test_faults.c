@@ -1,5 +1,6 @@
-/* Whatever fails in the profiling - any driver function at any of its calls, any allocation, the device
-   itself - the application's kernels run and are right, everything is counted, and nothing is leaked. */
+/* Whatever fails in the profiling - a function for good, several calls of a random program, the device itself
+   - the application's kernels run and are right, everything is counted, and nothing is leaked. That each call
+   fails once is in test_every_call.c. */
 #include "fixture.h"
 
 #include <stdlib.h>
@@ -10,8 +11,7 @@
 typedef struct life {
     world *w;
     ze_command_list_handle_t never; /* recorded and never executed */
-    zt_allocator allocator;
-    int step, lose_at; /* the device is lost at this step; 0: never */
+    int step, lose_at;              /* the device is lost at this step; 0: never */
     int lost;
 } life;
 
@@ -109,7 +109,6 @@ static void live(life *me) {
     config.groups = "ComputeBasic,HostScheduler";
     config.slots_per_step = 4;
     config.wait_timeout_ns = 200000000;
-    config.allocator = me->allocator;
     step(me);
     if (zt_open(w->context, w->device, &config, &profiler) != ZE_RESULT_SUCCESS)
         assert_null(profiler);
@@ -164,7 +163,7 @@ static void whole_life(life *me, const char *what, uint32_t n) {
     }
 }
 
-/* ==== every function, at every call ======================================================================= */
+/* ==== functions that go on failing ======================================================================== */
 
 static const char *const functions[] = {
 #define SG_FUNCTION(table, slot, version, kind, name, parameters, arguments) #name,
@@ -177,67 +176,6 @@ enum { FUNCTIONS = sizeof functions / sizeof functions[0] };
 static int destroys(const char *function) {
     size_t length = strlen(function);
     return strstr(function, "Destroy") == function + length - 7;
-}
-
-/* How often a life calls each function. */
-static void count_calls(world *w, uint32_t counts[FUNCTIONS]) {
-    life me = life_in(w);
-    gpu.reset_calls();
-    live(&me);
-    for (int i = 0; i < FUNCTIONS; i++)
-        counts[i] = (uint32_t)calls(functions[i]);
-    end_life(&me);
-}
-
-/* Early calls one by one, then some of the many, and the last. */
-static uint32_t next_call(uint32_t n, uint32_t count) {
-    const uint32_t closely = INSTRUMENTED ? 4 : 8;
-    uint32_t next = n < closely ? n + 1 : n + 1 + n / 2;
-    return n < count && next > count ? count : next;
-}
-
-static void fail_everywhere(world *w, ze_result_t result, int destructions) {
-    uint32_t counts[FUNCTIONS];
-    int failed = 0;
-    count_calls(w, counts);
-    for (int i = 0; i < FUNCTIONS; i++) {
-        if (destroys(functions[i]) != destructions)
-            continue;
-        for (uint32_t n = 1; n <= counts[i]; n = next_call(n, counts[i])) {
-            life me = life_in(w);
-            inject(functions[i], n, result);
-            if (result == ZE_RESULT_ERROR_DEVICE_LOST) {
-                live(&me);
-                gpu.forget_findings(); /* of a device that is not lost: nothing was reset for it any more */
-                end_life(&me);
-            } else if (destructions) {
-                live(&me);
-                end_life(&me);
-            } else {
-                whole_life(&me, functions[i], n);
-            }
-            inject(functions[i], 0, ZE_RESULT_SUCCESS);
-            failed++;
-        }
-    }
-    assert_true(failed > (destructions ? 3 : 50));
-}
-
-static void test_any_call_fails(void **state) {
-    fail_everywhere((world *)*state, ZE_RESULT_ERROR_UNKNOWN, 0);
-}
-
-static void test_any_call_runs_out_of_memory(void **state) {
-    fail_everywhere((world *)*state, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, 0);
-}
-
-static void test_any_call_says_the_device_is_lost(void **state) {
-    fail_everywhere((world *)*state, ZE_RESULT_ERROR_DEVICE_LOST, 0);
-}
-
-/* What the driver does not destroy stays in its ledger: that is its own affair. */
-static void test_any_destruction_fails(void **state) {
-    fail_everywhere((world *)*state, ZE_RESULT_ERROR_UNKNOWN, 1);
 }
 
 /* A function that goes on failing. */
@@ -308,61 +246,6 @@ static void test_device_loss_is_told(void **state) {
     close_profiler(w, profiler);
     gpu.restore_device();
     ok(zeEventDestroy(gate));
-}
-
-/* ==== memory fails ======================================================================================== */
-
-typedef struct scarce {
-    int left; /* allocations until one fails */
-    int64_t blocks;
-} scarce;
-
-static void *allocate(size_t size, void *user) {
-    scarce *memory = (scarce *)user;
-    if (memory->left-- == 0)
-        return NULL;
-    memory->blocks++;
-    return malloc(size);
-}
-
-static void *allocate_until(size_t size, void *user) {
-    scarce *memory = (scarce *)user;
-    if (memory->left <= 0)
-        return NULL;
-    return allocate(size, user);
-}
-
-static void release(void *block, void *user) {
-    scarce *memory = (scarce *)user;
-    if (block)
-        memory->blocks--;
-    free(block);
-}
-
-static int live_with(world *w, void *(*function)(size_t, void *), int left) {
-    scarce memory = {left, 0};
-    life me = life_in(w);
-    me.allocator.allocate = function;
-    me.allocator.release = release;
-    me.allocator.user = &memory;
-    whole_life(&me, "allocation", (uint32_t)left);
-    assert_int_equal(memory.blocks, 0);
-    return left - memory.left; /* that were asked for */
-}
-
-static void test_any_allocation_fails(void **state) {
-    world *w = *state;
-    int all = live_with(w, allocate, 1 << 30);
-    assert_true(all > 10);
-    for (int n = 0; n < all; n++)
-        live_with(w, allocate, n);
-}
-
-static void test_memory_ends(void **state) {
-    world *w = *state;
-    int all = live_with(w, allocate, 1 << 30);
-    for (int n = 0; n < all; n++)
-        live_with(w, allocate_until, n);
 }
 
 /* ==== programs at random, in which calls fail ============================================================= */
@@ -596,16 +479,10 @@ static void test_programs_in_which_calls_fail(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_any_call_fails),
-        TEST(test_any_call_runs_out_of_memory),
-        TEST(test_any_call_says_the_device_is_lost),
         TEST(test_calls_fail_for_good),
         TEST(test_device_lost_at_any_step),
         TEST(test_device_loss_is_told),
-        TEST(test_any_allocation_fails),
-        TEST(test_memory_ends),
         TEST(test_programs_in_which_calls_fail),
-        cmocka_unit_test_setup_teardown(test_any_destruction_fails, open_leaky_world, abandon_world),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }

@@ -345,7 +345,7 @@ static void test_nested_very_deeply(void **state) {
         ok(zt_get_region(profiler, (uint32_t)i, &info));
         assert_int_equal(info.parent, i % LIMIT == 0 ? UINT32_MAX : (uint32_t)i - 1);
         assert_close(info.total_ns, sum(info.name));
-        assert_int_equal(isnan(info.own_ns), i == LIMIT - 1);
+        assert_int_equal(isnan(info.own_ns) != 0, i == LIMIT - 1);
     }
     check_paths(profiler);
     check_work(w);

@@ -153,6 +153,7 @@ static void test_sample_function_on_the_thread(void **state) {
 }
 
 static void test_it_blocks_all_signals(void **state) {
+    NOT_ON_WINDOWS("there are no signals there");
     world *w = *state;
     uint32_t threads = count_threads(), deaf = count_deaf_threads();
     zt_profiler *profiler = open_threaded(w);

@@ -34,8 +34,13 @@ without_level_zero() { # COMPILER LANGUAGE
     done
 }
 
-# A job is COMPILER STANDARD HEADERS MODE.
+# A job is COMPILER STANDARD HEADERS MODE. A compiler with a target, as gcc-i686, is one for Windows: what it
+# compiles is neither linked nor run. The mode as-by-cl is clang's imitation of Visual Studio's compiler, which takes
+# the header's branch for that compiler, with the system's headers of mingw-w64. There enumerators are signed.
 jobs() {
+    for standard in c11 c17 c++11 c++17; do
+        echo "clang-x86_64 $standard ${suites##* } as-by-cl"
+    done
     for compiler in gcc clang; do
         for standard in $c_standards $cxx_standards; do
             for headers in $suites; do
@@ -49,6 +54,13 @@ jobs() {
             echo "$compiler $standard none disabled"
             echo "$compiler $standard none disabled-two"
         done
+        for target in x86_64 i686; do
+            for standard in c99 c11 c++11 c++17; do
+                for mode in one disabled $options; do
+                    echo "$compiler-$target $standard ${suites##* } $mode"
+                done
+            done
+        done
         for headers in $suites; do
             echo "$compiler gnu11 $headers sources"
             echo "$compiler c++17 $headers sources"
@@ -56,12 +68,13 @@ jobs() {
     done
 }
 
-# The device, the tests and the examples; without those that need more than Level Zero and cmocka.
+# The device, the tests and the examples; without what is of Windows, or needs more than
+# Level Zero and cmocka.
 other_sources() { # LANGUAGE
     case $1 in
     c) find "$top/tests" "$top/examples" "$top/bench" -name '*.c' 2>/dev/null ;;
     c++) find "$top/tests" "$top/examples" "$top/bench" -name '*.cpp' -o -name '*.cc' 2>/dev/null ;;
-    esac | xargs -r grep -LE '# *include <(mpi\.h|benchmark/)'
+    esac | grep -vE '/softgpu/windows\.c$|/tests/windows/' | xargs -r grep -LE '# *include <(mpi\.h|benchmark/)'
 }
 
 compile() { # COMPILER STANDARD HEADERS MODE PROGRAM
@@ -71,6 +84,11 @@ compile() { # COMPILER STANDARD HEADERS MODE PROGRAM
         language=c++
         case $1 in gcc) compiler=g++ ;; clang) compiler=clang++ ;; esac
         ;;
+    esac
+
+    case $1 in
+    gcc-*) compiler=${1#*-}-w64-mingw32-$(if [ $language = c ]; then echo gcc; else echo g++; fi)-posix ;;
+    clang-*) compiler=$(if [ $language = c ]; then echo clang; else echo clang++; fi) ;;
     esac
 
     libraries="-lze_loader -lm"
@@ -95,9 +113,31 @@ compile() { # COMPILER STANDARD HEADERS MODE PROGRAM
     two-static) mode="-DZETOOLS_IMPLEMENTATION -DZETOOLS_STATIC" sources=$both ;;
     disabled) mode="-DZETOOLS_IMPLEMENTATION -DZETOOLS_DISABLE $(echo "$options" | sed 's/^./-D&/')" ;;
     disabled-two) mode=-DZETOOLS_DISABLE sources=$both ;;
+    as-by-cl) mode="-DZETOOLS_IMPLEMENTATION -DZETOOLS_TRACER -DZT__AS_BY_CL -Wno-sign-conversion" ;;
     ZETOOLS_*) mode="-DZETOOLS_IMPLEMENTATION -D$4" ;;
     # Constants are enumerators; newer clang warns where one meets a floating-point number.
     sources) mode="-fsyntax-only -Wno-enum-float-conversion" sources=$(other_sources "$language") output='' ;;
+    esac
+
+    # The headers of C++ are gcc's, with POSIX threads.
+    case $1 in
+    clang-*)
+        mode="--target=${1#*-}-w64-mingw32 $mode"
+        if [ $language = c++ ]; then
+            headers=$(dirname "$("${1#*-}-w64-mingw32-g++-posix" -print-libgcc-file-name)")/include/c++
+            search="-nostdinc++ -isystem $headers -isystem $headers/${1#*-}-w64-mingw32 $search"
+        fi
+        ;;
+    esac
+    case $4 in
+    as-by-cl)
+        mode="$mode --target=${1#*-}-pc-windows-msvc -fms-compatibility -fms-extensions -fms-compatibility-version=19.39"
+        mode="$mode -fgnuc-version=12 -D_UCRT -Wno-#warnings"
+        search="$search -isystem /usr/${1#*-}-w64-mingw32/include"
+        ;;
+    esac
+    case $1 in
+    *-*) mode="$mode -fsyntax-only" output='' ;;
     esac
 
     # shellcheck disable=SC2086 # these are lists of words

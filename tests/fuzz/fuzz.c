@@ -427,8 +427,13 @@ static void *hostile_dlsym(void *library, const char *name) {
 #undef dlsym
 #undef zeDeviceGetProperties
 
-uint64_t fuzz_hash(const void *bytes, size_t size) {
-    return zt__hash(bytes, size);
+void fuzz_seal(uint8_t *packed, size_t size) {
+    uint64_t stated = size, hash = zt__hash(packed + ZT__PACK_HEADER_SIZE, size - ZT__PACK_HEADER_SIZE);
+    const uint32_t layout = ZT__PACK_LAYOUT;
+    memcpy(packed, "ZTPK", 4);
+    memcpy(packed + 4, &layout, sizeof layout);
+    memcpy(packed + 8, &stated, sizeof stated);
+    memcpy(packed + 16, &hash, sizeof hash);
 }
 
 void fuzz_read_elf(const uint8_t *bytes, size_t size) {

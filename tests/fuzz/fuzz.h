@@ -63,8 +63,8 @@ void fuzz_report(zt_profiler *profiler);
 /* Reads an ELF file by the private functions of zetools.h. */
 void fuzz_read_elf(const uint8_t *bytes, size_t size);
 
-/* The checksum of packed statistics. */
-uint64_t fuzz_hash(const void *bytes, size_t size);
+/* Gives packed statistics of 24 bytes or more the header that fits them. */
+void fuzz_seal(uint8_t *packed, size_t size);
 
 /* The path, in the directory of this process, of the one file that the library finds under `name`. */
 const char *fuzz_path(const char *name);

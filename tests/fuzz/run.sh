@@ -14,7 +14,7 @@ fail() { # TARGET, WHAT
     failed=$((failed + 1))
     echo "fuzz $1: $2"
     tail -n 60 "build/fuzz/$1.log"
-    find build/fuzz -maxdepth 1 -name "$1-crash-*" -newer "build/fuzz/$1.started" | while read -r input; do
+    find build/fuzz -maxdepth 1 -type f -name "$1-*-*" -newer "build/fuzz/$1.started" | while read -r input; do
         echo "To run it again: ASAN_OPTIONS=$ASAN_OPTIONS build/fuzz/$1 $input"
     done
 }
@@ -23,9 +23,8 @@ for target; do
     found=build/fuzz/found/$target
     mkdir -p "$found"
     touch "build/fuzz/$target.started"
-    # Inputs that end the process in another way than by a crash have other prefixes.
     if ! "build/fuzz/$target" -max_total_time="${FUZZ_SECONDS:-10}" -timeout=20 -rss_limit_mb=3000 -max_len=25000 \
-        -artifact_prefix="build/fuzz/$target-crash-" "$found" "tests/fuzz/corpus/$target" >"build/fuzz/$target.log" 2>&1; then
+        -artifact_prefix="build/fuzz/$target-" "$found" "tests/fuzz/corpus/$target" >"build/fuzz/$target.log" 2>&1; then
         fail "$target" "an input fails"
         continue
     fi
@@ -41,7 +40,7 @@ for target; do
     reports=build/fuzz/reports/$target
     rm -rf "$reports" && mkdir -p "$reports"
     # shellcheck disable=SC2086 # there may be no option
-    if FUZZ_REPORTS=$reports "build/fuzz/$target" -runs=0 -max_len=25000 -artifact_prefix="build/fuzz/$target-crash-" \
+    if FUZZ_REPORTS=$reports "build/fuzz/$target" -runs=0 -max_len=25000 -artifact_prefix="build/fuzz/$target-" \
         "$found" "tests/fuzz/corpus/$target" >"build/fuzz/$target.log" 2>&1 &&
         tests/fuzz/read_back.py "$reports" $kind >>"build/fuzz/$target.log" 2>&1; then
         passed=$((passed + 1))

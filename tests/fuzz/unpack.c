@@ -46,14 +46,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     zt_profiler *profiler = unpack(bytes, size), *sealed;
     if (size >= HEADER) { /* the same with a header that fits, which no input has by chance */
         uint8_t *copy = (uint8_t *)malloc(size);
-        uint64_t stated = size, hash = fuzz_hash(bytes + HEADER, size - HEADER);
-        const uint32_t layout = 3;
         must(copy);
         memcpy(copy, bytes, size);
-        memcpy(copy, "ZTPK", 4);
-        memcpy(copy + 4, &layout, sizeof layout);
-        memcpy(copy + 8, &stated, sizeof stated);
-        memcpy(copy + 16, &hash, sizeof hash);
+        fuzz_seal(copy, size);
         sealed = unpack(copy, size);
         if (sealed) {
             fuzz_report(sealed);

@@ -1,10 +1,6 @@
 /* What modules and kernels are made of: binaries, debug information, functions, memory. */
-#define _GNU_SOURCE /* dladdr1 */
 #include "module.h"
 
-#include <dlfcn.h>
-#include <elf.h>
-#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,47 +21,7 @@ ze_result_t sg_zeModuleGetNativeBinary(ze_module_handle_t handle, size_t *size, 
 
 /* ---- debug information --------------------------------------------------------------------------------- */
 
-/* The table of sections, where the whole of it is there; its length goes to `count`. */
-static const uint8_t *sections_of(const sg_code *code, unsigned *count, unsigned *names) {
-    ElfW(Ehdr) header;
-    memcpy(&header, code->binary, sizeof header);
-    if (header.e_shoff > code->size || header.e_shstrndx >= header.e_shnum ||
-        header.e_shnum > (code->size - header.e_shoff) / sizeof(ElfW(Shdr)))
-        return NULL;
-    *count = header.e_shnum;
-    *names = header.e_shstrndx;
-    return code->binary + header.e_shoff;
-}
-
-static ElfW(Shdr) section_at(const uint8_t *sections, unsigned index) {
-    ElfW(Shdr) section;
-    memcpy(&section, sections + index * sizeof section, sizeof section);
-    return section;
-}
-
-/* The string at the place in a section of strings, where it ends within the binary. */
-static const char *string_at(const sg_code *code, const ElfW(Shdr) * strings, size_t place) {
-    if (strings->sh_offset > code->size || place >= code->size - strings->sh_offset)
-        return NULL;
-    const uint8_t *at = code->binary + strings->sh_offset + place;
-    return memchr(at, '\0', code->size - strings->sh_offset - place) ? (const char *)at : NULL;
-}
-
-static bool has_section(const sg_code *code, const char *name) {
-    unsigned count, names_index;
-    const uint8_t *sections = sections_of(code, &count, &names_index);
-    if (!sections)
-        return false;
-    ElfW(Shdr) names = section_at(sections, names_index);
-    for (unsigned i = 0; i < count; ++i) {
-        const char *found = string_at(code, &names, section_at(sections, i).sh_name);
-        if (found && !strcmp(found, name))
-            return true;
-    }
-    return false;
-}
-
-/* The binary itself holds it: it is ELF, and DWARF is in its sections if it was compiled so. */
+/* The binary itself holds it, if it was compiled so: ELF with DWARF in its sections. */
 ze_result_t sg_zetModuleGetDebugInfo(zet_module_handle_t handle, zet_module_debug_info_format_t format,
                                      size_t *size, uint8_t *info) {
     const sg_module *module = sg_module_of(handle);
@@ -73,7 +29,7 @@ ze_result_t sg_zetModuleGetDebugInfo(zet_module_handle_t handle, zet_module_debu
     SG_NEED_POINTER(size);
     if (format > ZET_MODULE_DEBUG_INFO_FORMAT_ELF_DWARF)
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;
-    if (has_section(module->code, ".debug_info"))
+    if (sg_has_debug_info(module->code))
         return give_bytes(module->code->binary, module->code->size, size, info);
     *size = 0;
     return ZE_RESULT_SUCCESS;
@@ -81,22 +37,9 @@ ze_result_t sg_zetModuleGetDebugInfo(zet_module_handle_t handle, zet_module_debu
 
 /* ---- functions and variables --------------------------------------------------------------------------- */
 
-/* What a binary exports itself, and not what it is linked with. */
-static void *find_symbol(const sg_code *code, const char *name, unsigned type, size_t *size) {
-    Dl_info own, info;
-    const ElfW(Sym) *symbol = NULL;
-    void *found = dlsym(code->library, name);
-    if (!found || !dladdr(code->first, &own) || !dladdr1(found, &info, (void **)&symbol, RTLD_DL_SYMENT))
-        return NULL;
-    if (info.dli_fbase != own.dli_fbase || !symbol || (symbol->st_info & 0xfu) != type)
-        return NULL;
-    *size = symbol->st_size;
-    return found;
-}
-
 void *sg_find_export(const sg_code *code, const softgpu_import *import) {
     size_t size;
-    return find_symbol(code, import->name, import->is_function ? STT_FUNC : STT_OBJECT, &size);
+    return sg_find_symbol(code, import->name, import->is_function, &size);
 }
 
 ze_result_t sg_zeModuleGetFunctionPointer(ze_module_handle_t handle, const char *name, void **function) {
@@ -105,7 +48,7 @@ ze_result_t sg_zeModuleGetFunctionPointer(ze_module_handle_t handle, const char 
     SG_NEED_HANDLE(module);
     SG_NEED_POINTER(name);
     SG_NEED_POINTER(function);
-    void *found = find_symbol(module->code, name, STT_FUNC, &size);
+    void *found = sg_find_symbol(module->code, name, true, &size);
     if (!found)
         return ZE_RESULT_ERROR_INVALID_FUNCTION_NAME;
     *function = found;
@@ -118,7 +61,7 @@ ze_result_t sg_zeModuleGetGlobalPointer(ze_module_handle_t handle, const char *n
     size_t found_size;
     SG_NEED_HANDLE(module);
     SG_NEED_POINTER(name);
-    void *found = find_symbol(module->code, name, STT_OBJECT, &found_size);
+    void *found = sg_find_symbol(module->code, name, false, &found_size);
     if (!found)
         return ZE_RESULT_ERROR_INVALID_GLOBAL_NAME;
     if (size)
@@ -189,75 +132,11 @@ ze_result_t sg_zeKernelGetProperties(ze_kernel_handle_t handle, ze_kernel_proper
 
 /* ---- the code of a kernel ------------------------------------------------------------------------------- */
 
-/* The compiler may have given its copy of a function another ending, but for the part that it thinks is never
- * executed. */
-static bool is_body_of(const char *symbol, const char *kernel) {
-    static const char prefix[] = SOFTGPU_BODY_PREFIX;
-    if (strncmp(symbol, prefix, sizeof prefix - 1) != 0)
-        return false;
-    symbol += sizeof prefix - 1;
-    size_t length = strlen(kernel);
-    const char *ending = symbol + length;
-    return !strncmp(symbol, kernel, length) && (!*ending || (*ending == '.' && !strstr(ending, ".cold")));
-}
-
-/* The kernel's body, or else the function that the body was inlined into. */
-static ElfW(Sym) search_symbols(const sg_kernel *kernel, const ElfW(Shdr) * table, const ElfW(Shdr) * strings,
-                                ElfW(Addr) run) {
-    const sg_code *code = kernel->binary;
-    ElfW(Sym) symbol, found = {0};
-    bool is_body = false;
-    if (table->sh_offset > code->size || table->sh_size > code->size - table->sh_offset)
-        return found;
-    for (size_t i = 0; i < table->sh_size / sizeof symbol; ++i) {
-        memcpy(&symbol, code->binary + table->sh_offset + i * sizeof symbol, sizeof symbol);
-        const char *name = string_at(code, strings, symbol.st_name);
-        if ((symbol.st_info & 0xfu) != STT_FUNC || !symbol.st_size || !name)
-            continue;
-        if (is_body_of(name, kernel->code->name) && (!is_body || symbol.st_size > found.st_size)) {
-            is_body = true;
-            found = symbol;
-        } else if (!is_body && symbol.st_value == run) {
-            found = symbol;
-        }
-    }
-    return found;
-}
-
-typedef struct code_range {
-    uint64_t address;
-    const uint8_t *bytes; /* NULL: the binary has no symbols, and nobody knows how many there are */
-    size_t size;
-} code_range;
-
-static code_range code_of(const sg_kernel *kernel) {
-    const sg_code *code = kernel->binary;
-    const struct link_map *map = NULL;
-    unsigned count = 0, unused;
-    const uint8_t *sections = sections_of(code, &count, &unused);
-    code_range range = {.address = (uintptr_t)kernel->code->run};
-    for (unsigned i = 0; sections && i < count && !dlinfo(code->library, RTLD_DI_LINKMAP, &map); ++i) {
-        ElfW(Shdr) table = section_at(sections, i);
-        if (table.sh_type != SHT_SYMTAB || table.sh_link >= count)
-            continue;
-        ElfW(Shdr) strings = section_at(sections, table.sh_link);
-        ElfW(Sym) found = search_symbols(kernel, &table, &strings, (uintptr_t)range.address - map->l_addr);
-        if (!found.st_size || found.st_shndx >= count)
-            break;
-        ElfW(Shdr) text = section_at(sections, found.st_shndx);
-        size_t place = text.sh_offset + (found.st_value - text.sh_addr);
-        if (place > code->size || found.st_size > code->size - place)
-            break;
-        return (code_range){map->l_addr + found.st_value, code->binary + place, found.st_size};
-    }
-    return range;
-}
-
 ze_result_t sg_zexKernelGetBaseAddress(ze_kernel_handle_t handle, uint64_t *address) {
     const sg_kernel *kernel = sg_kernel_of(handle);
     SG_NEED_HANDLE(kernel);
     SG_NEED_POINTER(address);
-    *address = code_of(kernel).address;
+    *address = sg_range_of(kernel).address;
     return ZE_RESULT_SUCCESS;
 }
 
@@ -265,7 +144,7 @@ ze_result_t sg_zeKernelGetBinaryExp(ze_kernel_handle_t handle, size_t *size, uin
     const sg_kernel *kernel = sg_kernel_of(handle);
     SG_NEED_HANDLE(kernel);
     SG_NEED_POINTER(size);
-    code_range range = code_of(kernel);
+    sg_code_range range = sg_range_of(kernel);
     return range.bytes ? give_bytes(range.bytes, range.size, size, binary)
                        : ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
 }

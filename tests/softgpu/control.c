@@ -3,6 +3,7 @@
 #include "debug.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -18,6 +19,17 @@ typedef struct call {
 } call;
 
 static call calls[SG_FUNCTION_COUNT];
+
+/* A fault of any function: see softgpu_fail_any(). */
+static struct {
+    _Atomic uint64_t fail_in;       /* calls until the fault; 0: none */
+    _Atomic(const char *) function; /* whose calls count; NULL: any */
+    _Atomic uint32_t result;
+    _Atomic bool for_ever;
+    _Atomic bool failing; /* for ever, and the first call has failed */
+    _Atomic bool paused;
+    _Atomic(const char *) failed; /* the function that failed first, or NULL */
+} any;
 
 /* How often each was called. Threads count apart, so that they do not wait for each other's cache lines. */
 enum { STRIPES = 8 };
@@ -46,7 +58,7 @@ bool sg_is_lost(void) {
 }
 
 static void update_attention(void) {
-    bool needed = sg_is_lost();
+    bool needed = sg_is_lost() || atomic_load(&any.fail_in) || atomic_load(&any.failing);
     for (unsigned i = 0; i < SG_FUNCTION_COUNT && !needed; ++i)
         needed = atomic_load(&calls[i].fail_in) || atomic_load(&calls[i].cost_ns);
     atomic_store(&attention, needed);
@@ -58,19 +70,47 @@ void sg_spend(uint64_t nanoseconds) {
         }
 }
 
-static ze_result_t attend(call *to, sg_kind kind) {
+static bool destroys(const char *function) {
+    return strstr(function, "Destroy") || strcmp(function, "zeMemFree") == 0 ||
+           strcmp(function, "zetMetricStreamerClose") == 0;
+}
+
+static ze_result_t fail_any(const char *function) {
+    bool spared = atomic_load(&any.for_ever) && destroys(function);
+    if (atomic_load(&any.paused) || spared)
+        return ZE_RESULT_SUCCESS;
+    const char *counted = atomic_load(&any.function);
+    uint64_t fail_in = counted && counted != function ? 0 : atomic_load(&any.fail_in);
+    while (fail_in && !atomic_compare_exchange_weak(&any.fail_in, &fail_in, fail_in - 1)) {
+    }
+    if (fail_in == 1) {
+        atomic_store(&any.failed, function);
+        if (atomic_load(&any.for_ever) && atomic_load(&any.result) == ZE_RESULT_ERROR_DEVICE_LOST)
+            softgpu_lose_device();
+        else
+            atomic_store(&any.failing, atomic_load(&any.for_ever));
+    }
+    return fail_in == 1 || atomic_load(&any.failing) ? (ze_result_t)atomic_load(&any.result)
+                                                     : ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t attend(sg_function function, sg_kind kind) {
+    call *to = &calls[function];
     sg_spend(atomic_load_explicit(&to->cost_ns, memory_order_relaxed));
     uint32_t fail_in = atomic_load(&to->fail_in);
     while (fail_in && !atomic_compare_exchange_weak(&to->fail_in, &fail_in, fail_in - 1)) {
     }
     if (fail_in == 1)
         return (ze_result_t)atomic_load(&to->fail_result);
+    ze_result_t result = fail_any(call_names[function]);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
     return sg_is_lost() && kind == SG_KIND_DEVICE ? ZE_RESULT_ERROR_DEVICE_LOST : ZE_RESULT_SUCCESS;
 }
 
 ze_result_t sg_enter(sg_function function, sg_kind kind) {
     atomic_fetch_add_explicit(&own_stripe()->counts[function], 1, memory_order_relaxed);
-    return atomic_load_explicit(&attention, memory_order_relaxed) ? attend(&calls[function], kind)
+    return atomic_load_explicit(&attention, memory_order_relaxed) ? attend(function, kind)
                                                                   : ZE_RESULT_SUCCESS;
 }
 
@@ -89,6 +129,29 @@ int softgpu_fail(const char *function, uint32_t nth_call, uint32_t result) {
     atomic_store(&to->fail_in, nth_call);
     update_attention();
     return 1;
+}
+
+int softgpu_fail_any(const char *function, uint64_t nth_call, uint32_t result, int for_ever) {
+    call *to = function ? call_named(function) : NULL;
+    if (function && !to)
+        return 0;
+    atomic_store(&any.function, to ? call_names[to - calls] : NULL);
+    atomic_store(&any.failing, false);
+    atomic_store(&any.paused, false);
+    atomic_store(&any.failed, NULL);
+    atomic_store(&any.result, result);
+    atomic_store(&any.for_ever, for_ever != 0);
+    atomic_store(&any.fail_in, nth_call);
+    update_attention();
+    return 1;
+}
+
+void softgpu_pause_faults(int paused) {
+    atomic_store(&any.paused, paused != 0);
+}
+
+const char *softgpu_failed_call(void) {
+    return atomic_load(&any.failed);
 }
 
 int softgpu_set_call_cost(const char *function, uint32_t nanoseconds) {
@@ -231,10 +294,14 @@ static _Atomic uint32_t timestamp_bits = 64;
 static _Atomic uint64_t ticks_per_second = NANOSECONDS;
 static _Atomic uint64_t tick_offset;
 
-uint64_t sg_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+uint64_t sg_read_clock(clockid_t clock) {
+    struct timespec now = {0, 0};
+    clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * NANOSECONDS + (uint64_t)now.tv_nsec;
+}
+
+uint64_t sg_now(void) {
+    return sg_read_clock(CLOCK_MONOTONIC);
 }
 
 static uint64_t ticks_in(uint64_t nanoseconds) {
@@ -391,6 +458,7 @@ void softgpu_reset(void) {
         atomic_store(&calls[i].fail_in, 0);
         atomic_store(&calls[i].cost_ns, 0);
     }
+    softgpu_fail_any(NULL, 0, 0, 0);
     set_default_behaviours();
     softgpu_set_real_costs(0);
     softgpu_reset_calls();
@@ -421,6 +489,26 @@ static void behave_as(const char *text, size_t length) {
                            name_length < length ? (uint32_t)strtoul(text + name_length + 1, NULL, 0) : 1);
 }
 
+/* NUMBER:RESULT, and :ever if all calls from that one on fail. */
+static void fail_as(const char *text) {
+    char *rest = NULL;
+    uint64_t number = text ? strtoull(text, &rest, 0) : 0;
+    if (number && *rest == ':') {
+        uint32_t result = (uint32_t)strtoul(rest + 1, &rest, 0);
+        softgpu_fail_any(NULL, number, result, strcmp(rest, ":ever") == 0);
+    }
+}
+
+static const char *calls_path;
+
+static void write_calls(void) {
+    FILE *file = fopen(calls_path, "w");
+    if (file) {
+        fprintf(file, "%llu\n", (unsigned long long)softgpu_calls(NULL));
+        fclose(file);
+    }
+}
+
 static ze_result_t init_result = ZE_RESULT_SUCCESS;
 
 static void read_environment(void) {
@@ -438,6 +526,10 @@ static void read_environment(void) {
         behave_as(names, length);
         names += length + (names[length] == ',');
     }
+    fail_as(getenv("SOFTGPU_FAIL"));
+    calls_path = getenv("SOFTGPU_CALLS");
+    if (calls_path)
+        atexit(write_calls);
 }
 
 ze_result_t sg_control_init(void) {

@@ -4,7 +4,6 @@
 
 #include <sched.h>
 #include <sys/resource.h>
-#include <time.h>
 
 /* One engine alone needs no atomic addition. */
 static void add(sg_device *device, sg_counter counter, uint64_t amount) {
@@ -128,10 +127,8 @@ void sg_watch_thread(sg_device *device, int change) {
 }
 
 static uint64_t cpu_time_of(const sg_engine_thread *engine) {
-    struct timespec cpu = {0, 0};
-    bool is_known = atomic_load_explicit(&engine->cpu_clock_is_set, memory_order_acquire) &&
-                    clock_gettime(engine->cpu_clock, &cpu) == 0;
-    return is_known ? (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec : 0;
+    bool is_known = atomic_load_explicit(&engine->cpu_clock_is_set, memory_order_acquire);
+    return is_known ? sg_cpu_time(engine->thread, engine->cpu_clock) : 0;
 }
 
 static void read_thread_counters(const sg_root *root, uint64_t counters[SG_COUNTER_COUNT]) {

@@ -96,6 +96,10 @@ sg_device *sg_sub_device_at(sg_device *root_device, uint32_t index) {
     return there ? root_device->root->sub_devices[index] : NULL;
 }
 
+uint32_t sg_slices_of(const sg_device *device) {
+    return device->parent || !sg_sub_device_count() ? 1 : sg_sub_device_count();
+}
+
 static sg_device *create_device(sg_root *root, sg_device *parent, uint32_t index) {
     sg_device *device = sg_object_create(SG_DEVICE, sizeof *device, driver);
     if (device) {

@@ -129,12 +129,16 @@ static inline void sg_next_item(sg_item *item, const softgpu_group *group) {
  * runs on one thread of the host, so that it needs no barrier of the hardware. The section is not loaded. */
 #define SG_TEXT(number) SG_TEXT_OF(number)
 #define SG_TEXT_OF(number) #number
+#ifdef _WIN32
+#define SG_ZE_INFO(text) /* a DLL has no such sections */
+#else
 #define SG_ZE_INFO(text)                                                                                     \
     __asm__(".pushsection .ze_info,\"\"," SG_SECTION_TYPE "\n\t.ascii \"" text "\"\n\t.popsection")
 #ifdef __arm__
 #define SG_SECTION_TYPE "%progbits"
 #else
 #define SG_SECTION_TYPE "@progbits"
+#endif
 #endif
 SG_ZE_INFO("---\\nversion: '1.34'\\nkernels:\\n");
 
@@ -157,7 +161,7 @@ SG_ZE_INFO("---\\nversion: '1.34'\\nkernels:\\n");
     static const softgpu_kernel sg_kernel_##kernel = {#kernel, sg_run_##kernel, sg_arguments_##kernel,       \
                                                       sizeof sg_arguments_##kernel /                         \
                                                           sizeof *sg_arguments_##kernel};                    \
-    static const softgpu_kernel *const sg_entry_##kernel __attribute__((section("softgpu_entries"), used)) = \
+    static const softgpu_kernel *const sg_entry_##kernel __attribute__((SG_SECTION(entries, m), used)) =     \
         &sg_kernel_##kernel;                                                                                 \
     static void sg_body_##kernel(softgpu_group *sg_group, SG_EACH(SG_PARAMETER, SG_COMMA, __VA_ARGS__))
 
@@ -169,7 +173,7 @@ SG_ZE_INFO("---\\nversion: '1.34'\\nkernels:\\n");
 #define SG_MEMORY(name, is_local, bytes)                                                                     \
     static const softgpu_memory sg_memory_##name = {__func__, is_local, (uint32_t)(bytes)};                  \
     static const softgpu_memory *const sg_memory_entry_##name                                                \
-        __attribute__((section("softgpu_memories"), used)) = &sg_memory_##name
+        __attribute__((SG_SECTION(memories, m), used)) = &sg_memory_##name
 #define LOCAL(type, name, n)                                                                                 \
     SG_MEMORY(name, 1, sizeof(type) * (n));                                                                  \
     type *const __restrict name = (type *)sg_local(sg_group, (uint32_t)(sizeof(type) * (n)))
@@ -185,7 +189,7 @@ SG_ZE_INFO("---\\nversion: '1.34'\\nkernels:\\n");
 #define SG_IMPORT(name, is_function)                                                                         \
     static const softgpu_import sg_import_##name = {#name, is_function, (void **)(void *)&name};             \
     static const softgpu_import *const sg_import_entry_##name                                                \
-        __attribute__((section("softgpu_imports"), used)) = &sg_import_##name
+        __attribute__((SG_SECTION(imports, m), used)) = &sg_import_##name
 #define IMPORT(type, name, parameters)                                                                       \
     static type(*name) parameters;                                                                           \
     SG_IMPORT(name, 1)
@@ -198,29 +202,43 @@ SG_ZE_INFO("---\\nversion: '1.34'\\nkernels:\\n");
 #define GROUP_SIZE(dimension) (sg_group->size[dimension])
 #define GLOBAL_ID(dimension) (GROUP_ID(dimension) * GROUP_SIZE(dimension) + LOCAL_ID(dimension))
 
-extern const softgpu_kernel *const __start_softgpu_entries[];
-extern const softgpu_kernel *const __stop_softgpu_entries[];
-extern const softgpu_memory *const __start_softgpu_memories[] __attribute__((weak, visibility("hidden")));
-extern const softgpu_memory *const __stop_softgpu_memories[] __attribute__((weak, visibility("hidden")));
-extern const softgpu_import *const __start_softgpu_imports[] __attribute__((weak, visibility("hidden")));
-extern const softgpu_import *const __stop_softgpu_imports[] __attribute__((weak, visibility("hidden")));
+/* The linker for Windows sorts the parts of a section by what follows the dollar. */
+#ifdef _WIN32
+#define SG_SECTION(name, part) section(".sg" #name "$" #part)
+#define SG_TABLE(type, name)                                                                                 \
+    static const type *const sg_first_##name __attribute__((SG_SECTION(name, a), used)) = 0;                 \
+    static const type *const sg_last_##name __attribute__((SG_SECTION(name, z), used)) = 0
+#define SG_FIRST(name) (&sg_first_##name + 1)
+#define SG_LAST(name) (&sg_last_##name)
+#else
+#define SG_TABLE(type, name)                                                                                 \
+    extern const type *const __start_softgpu_##name[] __attribute__((weak, visibility("hidden")));           \
+    extern const type *const __stop_softgpu_##name[] __attribute__((weak, visibility("hidden")))
+#define SG_SECTION(name, part) section("softgpu_" #name)
+#define SG_FIRST(name) __start_softgpu_##name
+#define SG_LAST(name) __stop_softgpu_##name
+#endif
+
+SG_TABLE(softgpu_kernel, entries);
+SG_TABLE(softgpu_memory, memories);
+SG_TABLE(softgpu_import, imports);
 
 softgpu_kernels_function softgpu_kernels;
 void softgpu_kernels(const softgpu_kernel *const **first, const softgpu_kernel *const **last) {
-    *first = __start_softgpu_entries;
-    *last = __stop_softgpu_entries;
+    *first = SG_FIRST(entries);
+    *last = SG_LAST(entries);
 }
 
 softgpu_memory_function softgpu_memory_of_kernels;
 void softgpu_memory_of_kernels(const softgpu_memory *const **first, const softgpu_memory *const **last) {
-    *first = __start_softgpu_memories;
-    *last = __stop_softgpu_memories;
+    *first = SG_FIRST(memories);
+    *last = SG_LAST(memories);
 }
 
 softgpu_imports_function softgpu_imports_of_kernels;
 void softgpu_imports_of_kernels(const softgpu_import *const **first, const softgpu_import *const **last) {
-    *first = __start_softgpu_imports;
-    *last = __stop_softgpu_imports;
+    *first = SG_FIRST(imports);
+    *last = SG_LAST(imports);
 }
 
 #endif

@@ -166,7 +166,7 @@ static ze_result_t allocate(ze_memory_type_t type, sg_object *context, sg_device
         return type == ZE_MEMORY_TYPE_DEVICE ? ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY
                                              : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     if (!add((allocation){.base = base, .size = size, .type = type, .context = context, .device = device})) {
-        free(base);
+        sg_free_aligned(base);
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
     sg_ledger_count_memory(+1);
@@ -212,7 +212,7 @@ ze_result_t sg_zeMemFree(ze_context_handle_t context, void *ptr) {
         sg_finding("memory freed that is not allocated");
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }
-    free(ptr);
+    sg_free_aligned(ptr);
     sg_ledger_count_memory(-1);
     return ZE_RESULT_SUCCESS;
 }

@@ -123,6 +123,7 @@ static sg_formula formulas[] = {
      "Processor time by time"},
     {"HOST_CPU_PER_BUSY_TIME", "Host Thread", "", SCHEDULER, BOTH, RATIO_OF(C(CPU_NS), BUSY, 1),
      "Processor time by the time in which the device executed commands"},
+#if SG_HAS_THREAD_EVENTS
     {"PAGE_FAULTS_MINOR", "Host Thread", "events", SCHEDULER, BOTH, SUM(UINT32, C(MINOR_FAULTS)),
      "Page faults served from memory"},
     {"PAGE_FAULTS_MAJOR", "Host Thread", "events", SCHEDULER, BOTH, SUM(UINT32, C(MAJOR_FAULTS)),
@@ -131,6 +132,7 @@ static sg_formula formulas[] = {
      SUM(UINT32, C(VOLUNTARY_SWITCHES)), "Context switches by waiting"},
     {"CONTEXT_SWITCHES_INVOLUNTARY", "Host Thread", "events", SCHEDULER, BOTH,
      SUM(UINT32, C(INVOLUNTARY_SWITCHES)), "Context switches by others' work"},
+#endif
 
     {"IP", "XVE", "Address", STALL, TIME, TYPE(IP_EXP, UINT64), FIRST_BIT(0), "IP address"},
     {"Active", "XVE", "Events", STALL, TIME, TYPE(EVENT, UINT64), FIRST_BIT(101), "Active cycles"},
@@ -328,7 +330,8 @@ bool sg_group_needs_thread(const sg_metric_group *group) {
 
 static bool is_listed(const sg_set *set) {
     if (set->bit == STALL)
-        return sg_behaviour_is_on(SOFTGPU_STALL_SAMPLING) || sg_behaviour_is_on(SOFTGPU_ONLY_STALL_SAMPLING);
+        return SG_HAS_SIGNALS && (sg_behaviour_is_on(SOFTGPU_STALL_SAMPLING) ||
+                                  sg_behaviour_is_on(SOFTGPU_ONLY_STALL_SAMPLING));
     if (set->bit > STALL && set->bit < B580 && !sg_behaviour_is_on(SOFTGPU_MANY_SETS))
         return false;
     if (set->bit == (sg_behaviour_is_on(SOFTGPU_B580_METRICS) ? COMPUTE : B580))

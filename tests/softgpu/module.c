@@ -1,15 +1,11 @@
 /* Modules, kernels and their launches. */
-#define _GNU_SOURCE /* memfd_create */
 #include "sampling.h"
 #include "stop.h"
 
 #include <dlfcn.h>
-#include <elf.h>
-#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 enum { MAX_ARGUMENTS = 32 };
@@ -34,37 +30,6 @@ static bool fail(build *of, const char *why) {
     return false;
 }
 
-/* The dynamic linker trusts what it maps: a file that is shorter than it says must not get there. */
-static bool is_whole_shared_object(const build *of) {
-    ElfW(Ehdr) header;
-    if (of->size < sizeof header)
-        return false;
-    memcpy(&header, of->binary, sizeof header);
-    if (memcmp(header.e_ident, ELFMAG, SELFMAG) || header.e_ident[EI_CLASS] != __ELF_NATIVE_CLASS / 32 ||
-        header.e_type != ET_DYN || header.e_phentsize != sizeof(ElfW(Phdr)) || header.e_phoff > of->size ||
-        header.e_phnum > (of->size - header.e_phoff) / sizeof(ElfW(Phdr)))
-        return false;
-    bool dynamic = false;
-    for (unsigned i = 0; i < header.e_phnum; ++i) {
-        ElfW(Phdr) part;
-        memcpy(&part, of->binary + header.e_phoff + i * sizeof part, sizeof part);
-        if (part.p_offset > of->size || part.p_filesz > of->size - part.p_offset)
-            return false;
-        dynamic |= part.p_type == PT_DYNAMIC;
-    }
-    return dynamic;
-}
-
-/* The file stays open: its number is the name by which the dynamic linker would take it for another. */
-static void *open_library(build *of) {
-    char path[64];
-    of->file = memfd_create("kernels", MFD_CLOEXEC);
-    if (of->file < 0 || write(of->file, of->binary, of->size) != (ssize_t)of->size)
-        return NULL;
-    snprintf(path, sizeof path, "/proc/self/fd/%d", of->file);
-    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
-}
-
 static bool kernels_are_sound(const sg_code *of) {
     for (const softgpu_kernel *const *kernel = of->first; kernel < of->last; ++kernel) {
         size_t bytes = 0;
@@ -77,9 +42,9 @@ static bool kernels_are_sound(const sg_code *of) {
 }
 
 static bool find_kernels(build *of, sg_code *code) {
-    if (!is_whole_shared_object(of))
+    if (!sg_is_whole_library(of->binary, of->size))
         return fail(of, "not a shared object for this machine, or not all of it");
-    void *library = open_library(of);
+    void *library = sg_open_library(of->binary, of->size, &of->file);
     if (!library)
         return fail(of, dlerror());
     softgpu_kernels_function *list;

@@ -61,6 +61,29 @@ uint32_t sg_local_bytes(const sg_kernel *kernel);
 
 bool sg_module_is_linked(const sg_module *module);
 
+/* ---- libraries, as the system has them: elf.c, windows.c ------------------------------------------------ */
+
+/* The dynamic linker trusts what it maps: a file that is shorter than it says must not get there. */
+bool sg_is_whole_library(const uint8_t *binary, size_t size);
+
+/* Loads a binary. The file stays open: its number is the name by which the dynamic linker would take it for
+ * another. NULL: it cannot be loaded. */
+void *sg_open_library(const uint8_t *binary, size_t size, int *file);
+
+/* What a binary exports itself, and not what it is linked with. */
+void *sg_find_symbol(const sg_code *code, const char *name, bool is_function, size_t *size);
+
+bool sg_has_debug_info(const sg_code *code);
+
+typedef struct sg_code_range {
+    uint64_t address;
+    const uint8_t *bytes; /* NULL: the binary has no symbols, and nobody knows how many there are */
+    size_t size;
+} sg_code_range;
+
+/* The kernel's body, or else the function that the body was inlined into. */
+sg_code_range sg_range_of(const sg_kernel *kernel);
+
 /* The build option -zet-profile-flags; false where its value is none. */
 bool sg_read_profile_flags(const char *build_flags, uint32_t *flags);
 

@@ -206,7 +206,7 @@ void sg_object_each(sg_type type, void (*visit)(void *object, void *argument), v
 
 void sg_objects_unload(void) {
     for (uint32_t place = 0; place < SLAB_LIMIT; ++place)
-        free(atomic_exchange(&slabs[place], NULL));
+        sg_free_aligned(atomic_exchange(&slabs[place], NULL));
 }
 
 /* ---- the ledger ---------------------------------------------------------------------------------------- */

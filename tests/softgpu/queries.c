@@ -88,7 +88,7 @@ static bool allocate_slots(sg_query_pool *pool) {
 
 static void destroy_pool(sg_query_pool *pool) {
     free(pool->queries);
-    free(pool->slots);
+    sg_free_aligned(pool->slots);
     pthread_mutex_destroy(&pool->lock);
     sg_object_destroy(pool);
 }

@@ -6,7 +6,7 @@
  *   queue.c    queues and fences                 lane.c      which command may start when
  *   event.c    event pools and events            thread.c    the engines
  *   counters.c what devices count                graph.c     command graphs
- *   binary.c   what modules are made of
+ *   binary.c   what modules are made of     elf.c  windows.c  what differs between systems; see system.h
  *   debug.c  target.c  agent.c  remote.c  stop.c  registers.c    program debug: see debug.h
  *   signals.c              signals to the engines
  *   metrics.c  calculate.c  queries.c  streamers.c  sampling.c    the tools functions: see metrics.h
@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "softgpu_control.h"
+#include "system.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -180,6 +181,7 @@ bool sg_costs_are_real(void);
  * One clock for all devices. Nanoseconds are those of CLOCK_MONOTONIC. Ticks are as the device counts them,
  * with no more than the valid bits. */
 
+uint64_t sg_read_clock(clockid_t clock);
 uint64_t sg_now(void);
 uint64_t sg_ticks_at(uint64_t nanoseconds);
 uint32_t sg_timestamp_bits(void);

@@ -149,6 +149,18 @@ void softgpu_behave(enum softgpu_behaviour behaviour, uint32_t every);
  * nothing. 0 takes the fault back. Returns 0 if the device knows no such function. */
 int softgpu_fail(const char *function, uint32_t nth_call, uint32_t result);
 
+/* The n-th call from now of a function, or for NULL of any, answers this ze_result_t and does nothing.
+ * `for_ever`, all calls of all functions after it do likewise, but those that destroy or free something. A
+ * device that is lost for ever is lost as by softgpu_lose_device(). 0 takes the fault back. Returns 0 if the
+ * device knows no such function. */
+int softgpu_fail_any(const char *function, uint64_t nth_call, uint32_t result, int for_ever);
+
+/* Meanwhile, calls neither fail by softgpu_fail_any() nor count for it. */
+void softgpu_pause_faults(int paused);
+
+/* The function whose call has failed first by the last softgpu_fail_any(), or NULL. */
+const char *softgpu_failed_call(void);
+
 /* Each call of a function takes at least so long, as a stand-in for a real driver's cost. Returns as above.
  */
 int softgpu_set_call_cost(const char *function, uint32_t nanoseconds);
@@ -225,6 +237,8 @@ void softgpu_forget_findings(void);
  *   SOFTGPU_DEVICES, SOFTGPU_SUB_DEVICES   counts
  *   SOFTGPU_BEHAVE                         NAME or NAME=n, with commas between: "NO_PERMISSION,REPORT_LOST=3"
  *   SOFTGPU_INIT_RESULT                    what zeInit answers, as a number
+ *   SOFTGPU_FAIL                           NUMBER:RESULT, or NUMBER:RESULT:ever, for softgpu_fail_any()
+ *   SOFTGPU_CALLS                          a file to which the number of calls is written at exit
  *   SOFTGPU_TIMESTAMP_BITS, SOFTGPU_TICKS_PER_SECOND
  */
 

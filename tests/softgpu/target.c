@@ -194,10 +194,6 @@ static void release_code(sg_code *code, void *argument) {
 
 /* ---- threads --------------------------------------------------------------------------------------------- */
 
-uint32_t sg_slices_of(const sg_device *device) {
-    return device->parent || !sg_sub_device_count() ? 1 : sg_sub_device_count();
-}
-
 static const ze_device_thread_t all_threads = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
 
 /* The engines that compute and have a thread. */

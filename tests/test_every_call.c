@@ -1,0 +1,1106 @@
+/* Every call fails once. Each scenario below is run again and again, with the first, second, ... last call of
+   the driver failing, once and for ever after, with each of six results; the same for each allocation, for
+   each system call that the library makes, and for each call of the driver that an example makes. After each
+   of these cases: nothing has crashed or hung, nothing is leaked, the kernels' results are right, everything
+   is counted, and the error names the call that failed.
+
+   A short run takes every n-th case. A failing case prints how to run it alone:
+
+   ZT_CASES=all                               every case
+   ZT_CASE=streams:zeEventCreate:3:0x70000001:ever   this one alone */
+#define _GNU_SOURCE
+#include "fixture.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ==== what fails ========================================================================================== */
+
+/* Calls that can fail: of the driver, allocations, and calls of the system that the library makes. */
+typedef enum source { DRIVER, ALLOCATOR, HEAP, SYSTEM } source;
+
+static const struct site {
+    source of;
+    const char *name;
+} sites[] = {
+    {ALLOCATOR, "allocator"}, {HEAP, "heap"},     {SYSTEM, "fopen"},        {SYSTEM, "tmpfile"},
+    {SYSTEM, "fclose"},       {SYSTEM, "fwrite"}, {SYSTEM, "fread"},        {SYSTEM, "rename"},
+    {SYSTEM, "remove"},       {SYSTEM, "mkdir"},  {SYSTEM, "readlink"},     {SYSTEM, "pipe"},
+    {SYSTEM, "poll"},         {SYSTEM, "read"},   {SYSTEM, "posix_spawnp"}, {SYSTEM, "pthread_create"},
+#define SG_FUNCTION(table, slot, version, kind, name, parameters, arguments) {DRIVER, #name},
+#include "softgpu/functions.def"
+#undef SG_FUNCTION
+};
+enum { SITES = sizeof sites / sizeof sites[0] };
+
+/* For how long: the call alone; this one and all after it until the profiler is closed; or for ever. */
+typedef enum duration { ONCE, LONG, EVER, DURATIONS } duration;
+static const char *const duration_names[DURATIONS] = {"once", "long", "ever"};
+
+typedef struct fault {
+    const struct site *at;
+    uint32_t number; /* of the call, from 1; 0: nothing fails */
+    uint32_t result; /* of a call of the driver; of the system, errno */
+    duration lasts;
+} fault;
+
+enum { RESULTS = 6 };
+static const uint32_t driver_results[RESULTS] = {
+    ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
+    ZE_RESULT_ERROR_DEVICE_LOST,        ZE_RESULT_ERROR_UNKNOWN,
+    ZE_RESULT_ERROR_NOT_AVAILABLE,      ZE_RESULT_ERROR_UNSUPPORTED_FEATURE};
+static const uint32_t system_results[RESULTS] = {EIO, ENOSPC, EMFILE, EACCES, ENOMEM, EINTR};
+
+static uint32_t results_of(source of) {
+    return of == DRIVER || of == SYSTEM ? RESULTS : 1;
+}
+
+static uint32_t result_of(source of, uint32_t index) {
+    return of == DRIVER ? driver_results[index] : of == SYSTEM ? system_results[index] : 0;
+}
+
+/* ---- an allocator of the application --------------------------------------------------------------------- */
+
+static struct {
+    uint32_t count, fails_at;
+    int for_ever;
+    int blocks;
+} memory;
+
+static void *allocate(size_t size, void *user) {
+    (void)user;
+    uint32_t number = __atomic_add_fetch(&memory.count, 1, __ATOMIC_RELAXED);
+    if (memory.fails_at && (memory.for_ever ? number >= memory.fails_at : number == memory.fails_at))
+        return NULL;
+    __atomic_add_fetch(&memory.blocks, 1, __ATOMIC_RELAXED);
+    return malloc(size);
+}
+
+static void release(void *block, void *user) {
+    (void)user;
+    if (block)
+        __atomic_sub_fetch(&memory.blocks, 1, __ATOMIC_RELAXED);
+    free(block);
+}
+
+/* ---- the system: calls of this program's own code, which is the library's -------------------------------- */
+
+static struct {
+    int counts; /* not 0: while a scenario runs */
+    uint32_t count[SITES];
+    const struct site *fails_at;
+    uint32_t number;
+    uint32_t error;
+    int for_ever;
+    const char *failed; /* the first */
+} calls_of_system;
+
+extern const char __executable_start[], etext[];
+
+static uint32_t site_named(const char *name) {
+    uint32_t i = 0;
+    while (i < SITES && strcmp(sites[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+static int system_fails(const char *name, const void *caller) {
+    const char *at = caller;
+    if (at < __executable_start || at >= etext || !__atomic_load_n(&calls_of_system.counts, __ATOMIC_RELAXED))
+        return 0;
+    uint32_t site = site_named(name);
+    uint32_t number = __atomic_add_fetch(&calls_of_system.count[site], 1, __ATOMIC_RELAXED);
+    if (calls_of_system.fails_at == &sites[site] && number == calls_of_system.number)
+        calls_of_system.failed = name;
+    else if (!calls_of_system.failed || !calls_of_system.for_ever)
+        return 0;
+    errno = (int)calls_of_system.error;
+    return 1;
+}
+
+#define FAILS(name) system_fails(name, __builtin_return_address(0))
+#define REAL(name) (*(__typeof__(name) **)&(void *){dlsym(RTLD_NEXT, #name)})
+
+FILE *fopen(const char *path, const char *mode) {
+    return FAILS("fopen") ? NULL : REAL(fopen)(path, mode);
+}
+
+FILE *tmpfile(void) {
+    return FAILS("tmpfile") ? NULL : REAL(tmpfile)();
+}
+
+int fclose(FILE *file) {
+    int fails = FAILS("fclose"), error = errno;
+    int result = REAL(fclose)(file);
+    if (fails)
+        errno = error;
+    return fails ? EOF : result;
+}
+
+size_t fwrite(const void *bytes, size_t size, size_t count, FILE *file) {
+    return FAILS("fwrite") ? 0 : REAL(fwrite)(bytes, size, count, file);
+}
+
+size_t fread(void *bytes, size_t size, size_t count, FILE *file) {
+    return FAILS("fread") ? 0 : REAL(fread)(bytes, size, count, file);
+}
+
+int rename(const char *from, const char *to) {
+    return FAILS("rename") ? -1 : REAL(rename)(from, to);
+}
+
+int remove(const char *path) {
+    return FAILS("remove") ? -1 : REAL(remove)(path);
+}
+
+int mkdir(const char *path, mode_t mode) {
+    return FAILS("mkdir") ? -1 : REAL(mkdir)(path, mode);
+}
+
+ssize_t readlink(const char *path, char *target, size_t size) {
+    return FAILS("readlink") ? -1 : REAL(readlink)(path, target, size);
+}
+
+int pipe(int ends[2]) {
+    return FAILS("pipe") ? -1 : REAL(pipe)(ends);
+}
+
+int poll(struct pollfd *files, nfds_t count, int timeout) {
+    return FAILS("poll") ? -1 : REAL(poll)(files, count, timeout);
+}
+
+ssize_t read(int file, void *bytes, size_t size) {
+    return FAILS("read") ? -1 : REAL(read)(file, bytes, size);
+}
+
+int posix_spawnp(pid_t *process, const char *file, const posix_spawn_file_actions_t *actions,
+                 const posix_spawnattr_t *attributes, char *const arguments[], char *const environment[]) {
+    if (FAILS("posix_spawnp"))
+        return (int)calls_of_system.error;
+    return REAL(posix_spawnp)(process, file, actions, attributes, arguments, environment);
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*function)(void *),
+                   void *argument) {
+    if (FAILS("pthread_create"))
+        return (int)calls_of_system.error;
+    return REAL(pthread_create)(thread, attributes, function, argument);
+}
+
+/* ---- all of them ----------------------------------------------------------------------------------------- */
+
+static void arm(fault this_one) {
+    source of = this_one.at->of;
+    int for_ever = this_one.lasts != ONCE;
+    memset(&memory, 0, sizeof memory);
+    memset(&calls_of_system, 0, sizeof calls_of_system);
+    gpu.reset_calls();
+    if (of == ALLOCATOR)
+        memory.fails_at = this_one.number;
+    if (of == HEAP)
+        fail_heap(this_one.number, for_ever);
+    if (of == DRIVER)
+        gpu.fail_any(this_one.at->name, this_one.number, this_one.result, for_ever);
+    if (of == SYSTEM)
+        calls_of_system.fails_at = this_one.at;
+    memory.for_ever = calls_of_system.for_ever = for_ever;
+    calls_of_system.number = this_one.number;
+    calls_of_system.error = this_one.result;
+    calls_of_system.counts = 1;
+}
+
+static void end_fault(void) {
+    memory.fails_at = 0;
+    calls_of_system.fails_at = NULL;
+    calls_of_system.failed = NULL;
+    fail_heap(0, 0);
+    gpu.fail_any(NULL, 0, 0, 0);
+}
+
+/* ==== a case ============================================================================================== */
+
+typedef struct scenario {
+    const char *name;
+    void (*run)(world *w);
+} scenario;
+
+static struct {
+    fault fault;
+    const world *w;
+    zt_profiler *profiler;
+    const char *failed; /* the call that has failed, or NULL */
+    uint64_t heap_before;
+    uint32_t counts[SITES]; /* how many there were */
+    int is_told;            /* an error names it */
+    int is_refused;         /* some function of the library has returned an error */
+    int is_threaded;        /* the profiler has a thread that collects */
+} now;
+
+static int device_is_lost(void) {
+    return now.fault.at->of == DRIVER && now.fault.lasts != ONCE &&
+           now.fault.result == ZE_RESULT_ERROR_DEVICE_LOST && gpu.failed_call();
+}
+
+static const char *failed_call(void) {
+    return now.fault.at->of == DRIVER   ? gpu.failed_call()
+           : now.fault.at->of == SYSTEM ? calls_of_system.failed
+                                        : NULL;
+}
+
+static void hear(const char *text) {
+    const char *failed = now.failed ? now.failed : failed_call();
+    now.is_told |= failed && text && strstr(text, failed);
+}
+
+/* A call of the library. Returns whether it has succeeded. */
+static int did(ze_result_t result) {
+    const char *text;
+    if (result == ZE_RESULT_SUCCESS)
+        return 1;
+    now.is_refused = 1;
+    text = zt_get_last_error(NULL);
+    hear(text);
+    if (now.profiler) {
+        text = zt_get_last_error(now.profiler);
+        hear(text);
+    }
+    return 0;
+}
+
+/* A call of the library that does the driver's of that name, and returns its result. */
+static int did_for_driver(ze_result_t result) {
+    now.is_told |= result != ZE_RESULT_SUCCESS && (uint32_t)result == now.fault.result;
+    return did(result);
+}
+
+/* The application's own call. */
+#define app(call) app_((call), #call)
+static int app_(ze_result_t result, const char *call) {
+    if (result != ZE_RESULT_SUCCESS)
+        hear(call);
+    return result == ZE_RESULT_SUCCESS;
+}
+
+/* What an application does that waits and repeats until it succeeds. */
+#define surely(call)                                                                                         \
+    do {                                                                                                     \
+        gpu.pause_faults(1);                                                                                 \
+        ze_result_t result_ = (call);                                                                        \
+        gpu.pause_faults(0);                                                                                 \
+        if (!device_is_lost())                                                                               \
+            ok(result_);                                                                                     \
+    } while (0)
+
+/* Short where a driver that fails for long would have every wait last to its end. */
+static uint64_t patience(void) {
+    return now.fault.at->of == DRIVER && now.fault.lasts != ONCE ? 2000000 : 1000000000;
+}
+
+static zt_config config_for(world *w, const char *groups) {
+    zt_config config = config_of(w);
+    config.groups = groups;
+    config.slots_per_step = 4;
+    config.wait_timeout_ns = patience();
+    config.allocator.allocate = allocate;
+    config.allocator.release = release;
+    return config;
+}
+
+static zt_profiler *open_with(world *w, const zt_config *config) {
+    if (!did(zt_open(w->context, w->device, config, &now.profiler)))
+        assert_null(now.profiler);
+    return now.profiler;
+}
+
+static zt_profiler *open_here(world *w, const char *groups) {
+    zt_config config = config_for(w, groups);
+    return open_with(w, &config);
+}
+
+/* All that was submitted has run. */
+static void finish(world *w) {
+    surely(zeCommandListAppendBarrier(w->immediate, w->done, 0, NULL));
+    surely(zeEventHostSynchronize(w->done, A_WHILE));
+    surely(zeEventHostReset(w->done));
+    surely(zeCommandQueueSynchronize(w->queue, A_WHILE));
+}
+
+static void collect(uint64_t timeout_ns) {
+    did(zt_collect(now.profiler, timeout_ns));
+}
+
+static void close_here(void) {
+    zt_profiler *profiler = now.profiler;
+    if (!now.is_threaded) /* else counts change while they are compared */
+        check_identity(profiler);
+    if (profiler) {
+        const char *text = zt_get_last_error(profiler);
+        hear(text);
+    }
+    now.profiler = NULL;
+    if (now.fault.lasts == LONG && !device_is_lost()) {
+        now.failed = failed_call();
+        end_fault();
+    }
+    zt_close(profiler);
+}
+
+/* ==== scenarios =========================================================================================== */
+
+static uint32_t app_launch(world *w, ze_command_list_handle_t list) {
+    const ze_group_count_t groups = {WORK_GROUPS, 1, 1};
+    return (uint32_t)app(zeCommandListAppendLaunchKernel(list, w->kernel, &groups, NULL, 0, NULL));
+}
+
+/* Returns how many launches it has appended. */
+static uint32_t nested(world *w, ze_command_list_handle_t list) {
+    uint32_t launches = 0;
+    zt_region outer = zt_begin(now.profiler, list, "outer");
+    launches += app_launch(w, list);
+    zt_region inner = zt_begin(now.profiler, list, "inner");
+    launches += app_launch(w, list);
+    zt_end(&inner);
+    zt_end(&outer);
+    return launches;
+}
+
+static int discard(const void *bytes, size_t size, void *user) {
+    (void)bytes, (void)size, (void)user;
+    return 0;
+}
+
+static void run_immediate(world *w) {
+    open_here(w, "ComputeBasic,HostScheduler");
+    for (int i = 0; i < 3; i++)
+        w->launches += nested(w, w->immediate);
+    collect(0);
+    check_identity(now.profiler);
+    finish(w);
+    collect(patience());
+    close_here();
+}
+
+static void run_times(world *w) {
+    open_here(w, "");
+    w->launches += nested(w, w->immediate);
+    w->launches += nested(w, w->immediate);
+    finish(w);
+    collect(patience());
+    close_here();
+}
+
+static void reset_recorded(world *w) {
+    if (!did_for_driver(zt_reset(now.profiler, w->list)))
+        surely(zeCommandListReset(w->list));
+}
+
+static void run_recorded(world *w) {
+    open_here(w, "ComputeBasic");
+    for (int turn = 0; turn < 2; turn++) {
+        uint32_t launches = nested(w, w->list);
+        if (!app(zeCommandListClose(w->list)))
+            surely(zeCommandListClose(w->list));
+        for (int i = 0; i < 2; i++)
+            w->launches +=
+                did_for_driver(zt_execute(now.profiler, w->queue, 1, &w->list, NULL)) ? launches : 0;
+        check_identity(now.profiler);
+        finish(w);
+        reset_recorded(w);
+    }
+    collect(patience());
+    close_here();
+}
+
+static void run_unobserved(world *w) {
+    open_here(w, "ComputeBasic");
+    uint32_t launches = nested(w, w->list);
+    if (!app(zeCommandListClose(w->list)))
+        surely(zeCommandListClose(w->list));
+    for (int i = 0; i < 2; i++) {
+        w->launches += app(zeCommandQueueExecuteCommandLists(w->queue, 1, &w->list, NULL)) ? launches : 0;
+        finish(w);
+        collect(patience());
+        if (failed_call() && strstr(failed_call(), "Reset"))
+            break; /* nobody can keep a plain call from executing what is not reset */
+    }
+    did(zt_release(now.profiler, w->list));
+    close_here();
+}
+
+static void run_thread(world *w) {
+    zt_config config = config_for(w, "ComputeBasic");
+    config.thread = 1;
+    open_with(w, &config);
+    for (int i = 0; i < 3; i++)
+        w->launches += nested(w, w->immediate);
+    finish(w);
+    collect(patience());
+    now.is_threaded = 1;
+    close_here();
+}
+
+static void run_timeline(world *w) {
+    zt_config config = config_for(w, "ComputeBasic");
+    config.timeline = 16;
+    open_with(w, &config);
+    did(zt_name_list(now.profiler, w->immediate, "work"));
+    w->launches += nested(w, w->immediate);
+    finish(w);
+    collect(patience());
+    did(zt_write(now.profiler, ZT_FORMAT_TRACE, discard, NULL));
+    did(zt_write(now.profiler, ZT_FORMAT_INSTANCES, discard, NULL));
+    close_here();
+}
+
+static void run_passes(world *w) {
+    zt_config config = config_for(w, "ComputeBasic,MemoryProfile");
+    config.max_passes = 2;
+    open_with(w, &config);
+    ZT_PASSES(now.profiler) {
+        w->launches += nested(w, w->immediate);
+        finish(w);
+    }
+    close_here();
+}
+
+static void run_tiles(world *w) {
+    gpu.set_devices(1, 2);
+    open_here(w, "ComputeBasic");
+    w->launches += nested(w, w->immediate);
+    finish(w);
+    collect(patience());
+    did(zt_write(now.profiler, ZT_FORMAT_TABLE, discard, NULL));
+    close_here();
+}
+
+static int count_row(const zt_row *row, void *user) {
+    (void)row;
+    ++*(int *)user;
+    return 0;
+}
+
+static void run_streams(world *w) {
+    zt_config config = config_for(w, "");
+    zt_stream_config sampling = zt_stream_config_default();
+    zt_stream *stream = NULL;
+    int rows = 0;
+    config.timeline = 16;
+    open_with(w, &config);
+    sampling.profiler = now.profiler;
+    sampling.period_ns = 4000000000u; /* reports come by markers alone */
+    sampling.memory_limit = 1 << 16;
+    sampling.timeline_rows = 16;
+    sampling.log = config.log;
+    sampling.log_user = config.log_user;
+    sampling.allocator = config.allocator;
+    did(zt_stream_open(w->context, w->device, &sampling, &stream));
+    for (int i = 0; i < 3; i++) {
+        did(zt_stream_mark(stream, w->immediate, "step"));
+        w->launches += nested(w, w->immediate);
+    }
+    finish(w);
+    did(zt_stream_read(stream, 0, count_row, &rows));
+    if (stream) {
+        const char *text = zt_stream_get_last_error(stream);
+        hear(text);
+    }
+    collect(patience());
+    zt_stream_close(stream, count_row, &rows);
+    close_here();
+}
+
+static void trace(world *w, const char *groups, int copies) {
+    zt_trace_config config = zt_trace_config_default();
+    config.copies = copies;
+    config.calls = "zeCommandList*";
+    open_here(w, groups);
+    did(zt_trace_start(now.profiler, &config));
+    for (int i = 0; i < 2; i++)
+        w->launches += app_launch(w, w->immediate);
+    app(zeCommandListAppendMemoryCopy(w->immediate, w->ones + 128, w->ones, 64, NULL, 0, NULL));
+    uint32_t launches = app_launch(w, w->list);
+    if (!app(zeCommandListClose(w->list)))
+        surely(zeCommandListClose(w->list));
+    for (int i = 0; i < 2; i++)
+        w->launches += app(zeCommandQueueExecuteCommandLists(w->queue, 1, &w->list, NULL)) ? launches : 0;
+    finish(w);
+    surely(zeCommandListReset(w->list));
+    collect(patience());
+    did(zt_trace_stop(now.profiler));
+    did(zt_write(now.profiler, ZT_FORMAT_TABLE, discard, NULL));
+    close_here();
+}
+
+static void run_tracer(world *w) {
+    trace(w, "ComputeBasic", 0);
+}
+
+static void run_tracer_times(world *w) {
+    trace(w, "", 1);
+}
+
+static native_binary saxpy;
+
+/* A module that is created while a tracer watches, and its kernel in place of the world's. */
+static void launch_new_module(world *w, void (*after)(world *w, ze_kernel_handle_t kernel)) {
+    ze_module_desc_t desc = {
+        ZE_STRUCTURE_TYPE_MODULE_DESC, NULL, ZE_MODULE_FORMAT_NATIVE, saxpy.size, saxpy.bytes, "", NULL};
+    ze_kernel_desc_t name = {ZE_STRUCTURE_TYPE_KERNEL_DESC, NULL, 0, "saxpy"};
+    const ze_group_count_t groups = {WORK_GROUPS, 1, 1};
+    ze_module_handle_t module = NULL;
+    ze_kernel_handle_t kernel = NULL;
+    uint32_t count = WORK_ITEMS;
+    float factor = 1;
+    if (!app(zeModuleCreate(w->context, w->device, &desc, &module, NULL)))
+        return;
+    if (app(zeKernelCreate(module, &name, &kernel)) &&
+        app(zeKernelSetGroupSize(kernel, WORK_ITEMS / WORK_GROUPS, 1, 1)) &&
+        app(zeKernelSetArgumentValue(kernel, 0, sizeof w->sums, &w->sums)) &&
+        app(zeKernelSetArgumentValue(kernel, 1, sizeof w->ones, &w->ones)) &&
+        app(zeKernelSetArgumentValue(kernel, 2, sizeof factor, &factor)) &&
+        app(zeKernelSetArgumentValue(kernel, 3, sizeof count, &count)))
+        w->launches +=
+            (uint32_t)app(zeCommandListAppendLaunchKernel(w->immediate, kernel, &groups, NULL, 0, NULL));
+    if (kernel && after)
+        after(w, kernel);
+    finish(w);
+    if (kernel)
+        app(zeKernelDestroy(kernel));
+    app(zeModuleDestroy(module));
+}
+
+static void run_kernels(world *w) {
+    zt_kernel_info info;
+    open_here(w, "");
+    did(zt_trace_start(now.profiler, NULL));
+    launch_new_module(w, NULL);
+    collect(patience());
+    for (uint32_t i = 0; i < zt_get_kernel_count(now.profiler); i++)
+        did(zt_get_kernel(now.profiler, i, &info));
+    did(zt_trace_stop(now.profiler));
+    did(zt_write(now.profiler, ZT_FORMAT_JSON, discard, NULL));
+    close_here();
+}
+
+static void run_modules(world *w) {
+    zt_trace_config config = zt_trace_config_default();
+    config.modules = in_directory("modules");
+    open_here(w, "");
+    did(zt_replace(now.profiler, "saxpy", w->module, NULL));
+    did(zt_trace_start(now.profiler, &config));
+    launch_new_module(w, NULL);
+    collect(patience());
+    did(zt_trace_stop(now.profiler));
+    did(zt_replace(now.profiler, NULL, NULL, NULL));
+    close_here();
+}
+
+/* Gives samples to an instruction of the kernel. */
+static void sample_kernel(world *w, ze_kernel_handle_t kernel) {
+    ze_result_t (*find_base)(ze_kernel_handle_t kernel, uint64_t * base) = NULL;
+    uint64_t base = 0;
+    surely(zeDriverGetExtensionFunctionAddress(w->driver, "zexKernelGetBaseAddress", (void **)&find_base));
+    if (find_base && find_base(kernel, &base) == ZE_RESULT_SUCCESS)
+        gpu.give_samples("SbidStall", base + 16, 3);
+    collect(0);
+}
+
+static void run_hotspots(world *w) {
+    zt_hotspots_config config = zt_hotspots_config_default();
+    config.no_thread = 1;
+    config.memory_limit = 1 << 16;
+    config.addresses = 64;
+    gpu.behave(SOFTGPU_STALL_SAMPLING, 1);
+    open_here(w, "");
+    did(zt_trace_start(now.profiler, NULL));
+    did(zt_hotspots_start(now.profiler, &config));
+    launch_new_module(w, sample_kernel);
+    did(zt_hotspots_stop(now.profiler));
+    did(zt_hotspots_find_lines(now.profiler));
+    did(zt_trace_stop(now.profiler));
+    did(zt_write(now.profiler, ZT_FORMAT_TABLE, discard, NULL));
+    close_here();
+}
+
+static const char *const report_names[] = {"run.txt",  "run.csv",    "run.json",       "run.html",
+                                           "run.prom", "run.folded", "run.trace.json", "run.instances.csv"};
+enum { REPORTS = sizeof report_names / sizeof report_names[0] };
+
+static void run_reports(world *w) {
+    zt_config config = config_for(w, "ComputeBasic");
+    config.timeline = 16;
+    open_with(w, &config);
+    w->launches += nested(w, w->immediate);
+    finish(w);
+    collect(patience());
+    for (int i = 0; i < REPORTS; i++)
+        did(zt_report(now.profiler, in_directory(report_names[i])));
+    did(zt_write_groups(w->device, 1, discard, NULL));
+    close_here();
+}
+
+static void run_merging(world *w) {
+    static uint8_t bytes[1 << 16];
+    size_t size = sizeof bytes;
+    zt_profiler *unpacked = NULL;
+    zt_config config = config_for(w, NULL);
+    open_here(w, "ComputeBasic");
+    w->launches += nested(w, w->immediate);
+    finish(w);
+    collect(patience());
+    if (now.profiler && did(zt_pack(now.profiler, bytes, &size)) &&
+        did(zt_unpack(bytes, size, &config, &unpacked))) {
+        did(zt_merge(unpacked, now.profiler));
+        did(zt_merge(now.profiler, unpacked));
+        check_identity(unpacked);
+        did(zt_write(unpacked, ZT_FORMAT_CSV, discard, NULL));
+    }
+    zt_close(unpacked);
+    close_here();
+}
+
+static int run_job(zt_profiler *profiler, void *user) {
+    world *w = user;
+    zt_region region = zt_begin(profiler, w->immediate, "work");
+    uint32_t launches = app_launch(w, w->immediate);
+    zt_end(&region);
+    w->launches += launches;
+    finish(w);
+    return launches == 0;
+}
+
+static void run_bench(world *w) {
+    static zt_bench_result result;
+    zt_bench_changes changes;
+    zt_bench_config config;
+    memset(&config, 0, sizeof config);
+    config.run = run_job;
+    config.user = w;
+    config.precision = 1;
+    config.warm_up = 1;
+    config.counter_runs = 1;
+    open_here(w, "ComputeBasic");
+    did(zt_bench(now.profiler, &config, &result));
+    if (did(zt_report_benches(now.profiler, &result, 1, in_directory("bench.csv"))))
+        did(zt_compare_benches(now.profiler, &result, 1, in_directory("bench.csv"),
+                               in_directory("change.txt"), &changes));
+    close_here();
+}
+
+static const scenario scenarios[] = {
+    {"immediate", run_immediate},
+    {"times", run_times},
+    {"recorded", run_recorded},
+    {"unobserved", run_unobserved},
+    {"thread", run_thread},
+    {"timeline", run_timeline},
+    {"passes", run_passes},
+    {"tiles", run_tiles},
+    {"streams", run_streams},
+    {"tracer", run_tracer},
+    {"tracer_times", run_tracer_times},
+    {"kernels", run_kernels},
+    {"modules", run_modules},
+    {"hotspots", run_hotspots},
+    {"reports", run_reports},
+    {"merging", run_merging},
+    {"benchmark", run_bench},
+};
+enum { SCENARIOS = sizeof scenarios / sizeof scenarios[0] };
+
+/* ==== what must hold after each case ====================================================================== */
+
+/* Shared with the process that waits: the case that runs, and how many there were. */
+static struct progress {
+    char text[256];
+    uint64_t cases;
+    uint64_t reached; /* in which something has failed */
+    uint64_t told;
+} * progress;
+
+static void fail_case(const char *what) {
+    for (int i = 0; i < now.w->message_count; i++)
+        print_error("message: %s\n", now.w->messages[i]);
+    fail_msg("%s\nTo run it again: ZT_CASE=%s tests/run-tests.sh test_every_call\nfailed: %s", what,
+             progress->text, now.failed ? now.failed : "-");
+}
+
+static uint32_t count_descriptors(void) {
+    uint32_t count = 0;
+    DIR *open = opendir("/proc/self/fd");
+    while (open && readdir(open))
+        count++;
+    closedir(open);
+    return count;
+}
+
+/* A failed destruction leaves what it should have destroyed. */
+static int is_destruction(const char *function) {
+    return function && (strstr(function, "Destroy") != NULL || strcmp(function, "zeMemFree") == 0 ||
+                        strcmp(function, "zetMetricStreamerClose") == 0);
+}
+
+/* While every call fails, the library does not learn whether the device is done with something, and leaves it
+   to the device. */
+static void check_ledger(const world *w, uint64_t live) {
+    if (is_destruction(now.fault.at->name))
+        return;
+    /* A device that says it is lost and is not goes on, with queries that were not reset for it. So does one
+       that is too slow for a short timeout. */
+    if ((now.fault.result == ZE_RESULT_ERROR_DEVICE_LOST && now.fault.lasts == ONCE) ||
+        heard(w, "[OVERWRITTEN]"))
+        gpu.forget_findings();
+    char text[4096];
+    int may_leave = now.fault.at->of == DRIVER && now.failed &&
+                    (now.fault.lasts == EVER || heard(w, "[DROPPED_RUNNING]") || heard(w, "[NOT_FINISHED]") ||
+                     heard(w, "read failed") || heard(w, "zeEventQueryStatus failed"));
+    if ((gpu.live() == live || (may_leave && gpu.live() > live)) && gpu.findings() == 0)
+        return;
+    gpu.ledger(text, sizeof text);
+    print_error("%s\n", text);
+    fail_case("the device's ledger is not as it was");
+}
+
+extern void __lsan_disable(void) __attribute__((weak)); /* there only in programs that look for leaks */
+
+static void count_calls(void) {
+    for (uint32_t i = 0; i < SITES; i++)
+        now.counts[i] = sites[i].of == DRIVER ? (uint32_t)calls(sites[i].name) : calls_of_system.count[i];
+    now.counts[site_named("allocator")] = memory.count;
+    now.counts[site_named("heap")] = (uint32_t)(heap_allocations() - now.heap_before);
+}
+
+/* Calls whose failure needs no error, and why. */
+static int is_silent(const char *call) {
+    static const char *const calls_without_error[] = {
+        /* repeated, until it succeeds or something is lost, which is reported */
+        "zeEventQueryStatus", "zetMetricQueryGetData", "zeCommandQueueSynchronize",
+        "zetMetricGroupCalculateMetricValues", "zetMetricGroupCalculateMultipleMetricValuesExp",
+        /* tries whether the counters are free, before the pools that are used */
+        "zetMetricQueryPoolCreate",
+        /* what is not known is left out */
+        "zeDeviceGetSubDevices", "zeDriverGet", "zeDeviceGet", "zeDriverGetProperties",
+        "zeDevicePciGetPropertiesExt", "zeDeviceGetGlobalTimestamps", "zeDeviceGetMemoryProperties",
+        "zeDeviceGetProperties", "zeDeviceGetComputeProperties", "zeKernelGetName", "zeKernelGetProperties",
+        "zeModuleGetNativeBinary", "zeKernelGetBinaryExp", "zetKernelGetProfileInfo", "zetModuleGetDebugInfo",
+        "zexKernelGetBaseAddress", "zeDriverGetExtensionFunctionAddress",
+        "zeDeviceGetCommandQueueGroupProperties", "zeCommandListIsImmediate", "zeCommandListGetOrdinal",
+        "zeCommandListGetIndex", "zetMetricGroupGetGlobalTimestampsExp", "zeCommandListGetDeviceHandle",
+        "zeCommandListGetContextHandle", "zetDeviceGetConcurrentMetricGroupsExp",
+        "streams:zetMetricGroupGetProperties" /* for their clock */};
+    size_t i = 0, count = sizeof calls_without_error / sizeof calls_without_error[0];
+    while (i < count && strcmp(calls_without_error[i], call) != 0 &&
+           strncmp(calls_without_error[i], progress->text, strlen(calls_without_error[i])) != 0)
+        i++;
+    return i < count || is_destruction(call);
+}
+
+static void check_case(world *w, uint64_t live, int64_t bytes, uint32_t descriptors) {
+    int lost = device_is_lost();
+    for (int i = 0; i < w->message_count; i++)
+        hear(w->messages[i]);
+    if (!now.failed)
+        now.failed = failed_call();
+    int told = now.is_told || (now.fault.at->of == SYSTEM && (now.is_refused || w->message_count));
+    calls_of_system.counts = 0;
+    end_fault();
+    if (lost)
+        gpu.restore_device();
+    else
+        check_work(w);
+    if ((heap_bytes() != bytes && progress->cases > 1) || memory.blocks != 0)
+        fail_case("memory is leaked");
+    if (count_descriptors() != descriptors)
+        fail_case("a file is left open");
+    check_ledger(w, live);
+    progress->reached += now.failed != NULL;
+    progress->told += now.failed && told;
+    if (now.failed && !told && now.fault.at->of == DRIVER && now.fault.lasts == ONCE &&
+        !is_silent(now.failed))
+        fail_case("no error names the call");
+}
+
+static void run_case(const scenario *of, fault this_one) {
+    void *state = NULL;
+    memset(&now, 0, sizeof now);
+    now.fault = this_one;
+    snprintf(progress->text, sizeof progress->text, "%s:%s:%u:0x%x:%s", of->name, this_one.at->name,
+             this_one.number, this_one.result, duration_names[this_one.lasts]);
+    progress->cases++;
+    open_world(&state);
+    uint64_t live = gpu.live();
+    int64_t bytes = heap_bytes();
+    uint32_t descriptors = count_descriptors();
+    now.w = state;
+    now.heap_before = heap_allocations();
+    arm(this_one);
+    of->run(state);
+    count_calls();
+    check_case(state, live, bytes, descriptors);
+    int is_dirty = is_destruction(this_one.at->name) || gpu.live() != live;
+    if (is_dirty && __lsan_disable)
+        __lsan_disable();
+    is_dirty ? abandon_world(&state) : close_world(&state);
+}
+
+/* ==== all cases of a scenario ============================================================================= */
+
+/* A short run takes one of so many cases; a prime, so that all calls and results have their turn. */
+static uint64_t stride(void) {
+    const char *cases = getenv("ZT_CASES");
+    return cases && strcmp(cases, "all") == 0 ? 1 : INSTRUMENTED ? 17 : 7;
+}
+
+/* Of calls that poll, there are a few or many, and those in the middle are alike. */
+static uint32_t next_number(uint32_t number, uint32_t count) {
+    uint32_t next = number < 40 ? number + 1 : number + number / 8;
+    return number < count && next > count ? count : next;
+}
+
+static void run_cases_at(const scenario *of, const struct site *at, uint32_t count, uint64_t *index) {
+    int durations = is_destruction(at->name) ? LONG : DURATIONS;
+    for (uint32_t result = 0; result < results_of(at->of); result++)
+        for (int lasts = 0; lasts < durations; lasts++)
+            for (uint32_t number = 1; number <= count; number = next_number(number, count)) {
+                fault next = {at, number, result_of(at->of, result), (duration)lasts};
+                if (++*index % stride() == 0)
+                    run_case(of, next);
+            }
+}
+
+/* Destructions last, since a streamer that is not closed keeps the counters. */
+static void run_cases(const scenario *of, const uint32_t counts[SITES]) {
+    uint64_t index = 0;
+    for (int destructions = 0; destructions < 2; destructions++)
+        for (uint32_t i = 0; i < SITES; i++)
+            if (is_destruction(sites[i].name) == destructions)
+                run_cases_at(of, &sites[i], counts[i], &index);
+}
+
+/* ZT_CASE is this one's: returns 1, and what it says. */
+static int read_case(const scenario *of, fault *only) {
+    const char *text = getenv("ZT_CASE");
+    char name[32], function[80], lasts[8];
+    if (!text ||
+        sscanf(text, "%31[^:]:%79[^:]:%u:0x%x:%7s", name, function, &only->number, &only->result, lasts) !=
+            5 ||
+        strcmp(name, of->name) != 0 || site_named(function) == SITES)
+        return 0;
+    only->at = &sites[site_named(function)];
+    for (int i = 0; i < DURATIONS; i++)
+        if (strcmp(lasts, duration_names[i]) == 0)
+            only->lasts = (duration)i;
+    return 1;
+}
+
+static const scenario *chosen;
+
+static void test_scenario(void **state) {
+    uint32_t counts[SITES];
+    fault none = {sites, 0, 0, ONCE}, only = none;
+    (void)state;
+    saxpy = read_binary("build/kernels/saxpy.so");
+    for (int i = 0; i < 2; i++) /* the first makes what is needed once */
+        run_case(chosen, none);
+    memcpy(counts, now.counts, sizeof counts);
+    if (read_case(chosen, &only))
+        run_case(chosen, only);
+    else
+        run_cases(chosen, counts);
+    free(saxpy.bytes);
+}
+
+/* ---- each in a process of its own, so that one that crashes or hangs names its case ---------------------- */
+
+static void run_process(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_scenario)};
+    setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
+    int failed = cmocka_run_group_tests_name(chosen->name, tests, start, NULL);
+    fflush(NULL);
+    _exit(failed);
+}
+
+static void print_output(FILE *output) {
+    char line[4096];
+    rewind(output);
+    while (fgets(line, sizeof line, output))
+        print_error("%s", line);
+}
+
+/* Waits for a process that goes on from case to case. Returns its status, or -1 if a case hangs. */
+static int await_process(pid_t process) {
+    enum { LONGEST_CASE_MS = 60000 };
+    uint64_t cases = 0;
+    int status = 0;
+    for (int still = 0; still < LONGEST_CASE_MS; still++) {
+        if (waitpid(process, &status, WNOHANG) == process)
+            return status;
+        uint64_t seen = __atomic_load_n(&progress->cases, __ATOMIC_RELAXED);
+        if (seen != cases)
+            still = 0;
+        cases = seen;
+        nap();
+    }
+    kill(process, SIGKILL);
+    waitpid(process, &status, 0);
+    return -1;
+}
+
+static uint64_t all_cases, all_reached, all_told;
+
+static void test_every_call(void **state) {
+    const char *only = getenv("ZT_CASE");
+    chosen = *state;
+    if (only && (strncmp(only, chosen->name, strlen(chosen->name)) != 0 || only[strlen(chosen->name)] != ':'))
+        skip();
+    memset(progress, 0, sizeof *progress);
+    FILE *output = tmpfile();
+    assert_non_null(output);
+    fflush(NULL);
+    pid_t process = fork();
+    if (process == 0) {
+        dup2(fileno(output), 1);
+        dup2(fileno(output), 2);
+        run_process();
+    }
+    int status = await_process(process);
+    all_cases += progress->cases;
+    all_reached += progress->reached;
+    all_told += progress->told;
+    if (status != 0)
+        print_output(output);
+    fclose(output);
+    if (status != 0)
+        fail_msg("%s, in ZT_CASE=%s", status < 0 ? "a case hangs" : "a case has failed", progress->text);
+    print_message("%s: %llu cases\n", chosen->name, (unsigned long long)progress->cases);
+}
+
+/* ==== examples ============================================================================================ */
+
+/* Those that need nothing but the device. The last is a program without the library, which is preloaded. */
+static const char *const examples[] = {"bench",  "groups", "hotspots", "instrument", "regions", "replay",
+                                       "scoped", "stream", "timeline", "trace",      "simulate"};
+enum { EXAMPLES = sizeof examples / sizeof examples[0] };
+
+static void set_path(const char *variable, const char *file) {
+    char path[PATH_MAX];
+    find_file(file, path, sizeof path);
+    setenv(variable, path, 1);
+}
+
+/* Becomes the example, with the fault that progress->text names. */
+static void execute_example(const char *name, const char *calls_path) {
+    char file[64], path[PATH_MAX];
+    snprintf(file, sizeof file, "build/examples/%s", name);
+    find_file(file, path, sizeof path);
+    unsetenv("LD_LIBRARY_PATH"); /* of the loader that the tests run on */
+    set_path("ZE_ENABLE_ALT_DRIVERS", "build/libze_softgpu.so");
+    set_path("KERNELS", "build/kernels");
+    if (strcmp(name, "simulate") == 0) {
+        set_path("LD_PRELOAD", "build/libzt_auto.so");
+        setenv("ZT_AUTO", "run.csv", 1);
+    }
+    setenv("ZET_ENABLE_METRICS", "1", 1);
+    setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
+    setenv("SOFTGPU_BEHAVE", "STALL_SAMPLING", 1);
+    setenv("SOFTGPU_FAIL", strchr(progress->text, ':') + 1, 1);
+    setenv("SOFTGPU_CALLS", calls_path, 1);
+    if (chdir(test_directory) == 0)
+        execl(path, path, (char *)NULL);
+    _exit(127);
+}
+
+/* The program ends by itself: well, or with a message. Returns how many calls it has made. */
+static uint32_t run_example(const char *name, const char *failure) {
+    char calls_path[PATH_MAX];
+    unsigned count = 0;
+    FILE *output = tmpfile();
+    assert_non_null(output);
+    snprintf(calls_path, sizeof calls_path, "%s", in_directory("calls"));
+    snprintf(progress->text, sizeof progress->text, "%s:%s", name, failure);
+    all_cases++;
+    fflush(NULL);
+    pid_t process = fork();
+    if (process == 0) {
+        dup2(fileno(output), 1);
+        dup2(fileno(output), 2);
+        execute_example(name, calls_path);
+    }
+    int status = await_process(process);
+    long written = (fseek(output, 0, SEEK_END), ftell(output));
+    int is_well = status >= 0 && WIFEXITED(status) &&
+                  (WEXITSTATUS(status) == 0 || (WEXITSTATUS(status) == 1 && written > 0));
+    if (!is_well) {
+        print_output(output);
+        fail_msg("ZT_CASE=%s: status 0x%x", progress->text, (unsigned)status);
+    }
+    fclose(output);
+    FILE *file = fopen(calls_path, "r");
+    if (!file || fscanf(file, "%u", &count) != 1)
+        fail_msg("%s did not count its calls", name);
+    fclose(file);
+    return count;
+}
+
+static void test_example(void **state) {
+    const char *name = *state, *only = getenv("ZT_CASE");
+    uint64_t index = 0, before = all_cases, stride_of_examples = stride() == 1 ? 1 : 61;
+    char failure[64];
+    size_t length = strlen(name);
+    if (INSTRUMENTED || (only && (strncmp(only, name, length) != 0 || only[length] != ':')))
+        skip();
+    if (only) {
+        run_example(name, only + length + 1);
+        return;
+    }
+    uint32_t count = run_example(name, "0:0");
+    for (uint32_t result = 0; result < RESULTS; result++)
+        for (int for_ever = 0; for_ever < 2; for_ever++)
+            for (uint32_t number = 1; number <= count; number += 1 + number / 4) {
+                snprintf(failure, sizeof failure, "%u:0x%x%s", number, driver_results[result],
+                         for_ever ? ":ever" : "");
+                if (++index % stride_of_examples == 0)
+                    run_example(name, failure);
+            }
+    print_message("%s: %u calls, %u cases\n", name, count, (unsigned)(all_cases - before));
+}
+
+/* ==== all of them ========================================================================================= */
+
+static int print_sum(void **state) {
+    (void)state;
+    print_message("%llu cases, in %llu of which a call failed, of which errors named %llu (one in %llu)\n",
+                  (unsigned long long)all_cases, (unsigned long long)all_reached,
+                  (unsigned long long)all_told, (unsigned long long)stride());
+    return remove_directory(state);
+}
+
+int main(void) {
+    struct CMUnitTest tests[SCENARIOS + EXAMPLES];
+    memset(tests, 0, sizeof tests);
+    for (int i = 0; i < SCENARIOS; i++) {
+        tests[i].name = scenarios[i].name;
+        tests[i].test_func = test_every_call;
+        tests[i].initial_state = (void *)(uintptr_t)&scenarios[i];
+    }
+    for (int i = 0; i < EXAMPLES; i++) {
+        tests[SCENARIOS + i].name = examples[i];
+        tests[SCENARIOS + i].test_func = test_example;
+        tests[SCENARIOS + i].initial_state = (void *)(uintptr_t)examples[i];
+    }
+    progress = mmap(NULL, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return progress == MAP_FAILED ? 1 : cmocka_run_group_tests(tests, make_directory, print_sum);
+}

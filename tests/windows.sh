@@ -1,0 +1,89 @@
+#!/bin/sh
+# Builds for Windows (x64), from Debian's source packages and without a patch, what the tests need there:
+#
+#   build/windows/bin        ze_loader.dll, ze_tracing_layer.dll, ze_validation_layer.dll, cmocka.dll
+#   build/windows/lib        their import libraries
+#   build/windows/include    their headers
+#
+# The compiler is mingw-w64's. What was built there before is removed. Usage: tests/windows.sh
+set -eu
+umask 022
+
+top=$(cd "$(dirname "$0")/.." && pwd)
+windows=$top/build/windows
+suite=bookworm # the sources of newer suites are not on every mirror
+. "$top/tests/apt.sh"
+
+# The sources include headers of Windows by names that differ in case from mingw-w64's.
+write_headers() { # DIRECTORY NAME...
+    directory=$1
+    shift
+    mkdir -p "$directory"
+    for name; do
+        echo "#include <$(echo "$name" | tr '[:upper:]' '[:lower:]')>" >"$directory/$name"
+    done
+}
+
+# The tracing layer is compiled by clang: gcc emulates thread-local variables there, and has freed them when the
+# destructor of the layer's writes to them.
+write_compiler() { # FILE
+    libraries=$(dirname "$(x86_64-w64-mingw32-g++-posix -print-libgcc-file-name)")
+    cat >"$1" <<EOF
+#!/bin/sh
+case " \$* " in
+*' -c '*/layers/tracing/*)
+    exec clang++ --target=x86_64-w64-mingw32 -nostdinc++ -isystem $libraries/include/c++ \\
+        -isystem $libraries/include/c++/x86_64-w64-mingw32 "\$@"
+    ;;
+esac
+exec x86_64-w64-mingw32-g++-posix "\$@"
+EOF
+    chmod +x "$1"
+}
+
+write_toolchain() { # DIRECTORY
+    echo 'set(CMAKE_SHARED_LIBRARY_PREFIX "")' >"$1/names.cmake" # mingw-w64 names DLLs lib*.dll
+    cat >"$1/toolchain.cmake" <<EOF
+set(CMAKE_SYSTEM_NAME Windows)
+set(CMAKE_SYSTEM_PROCESSOR x86_64)
+set(CMAKE_C_COMPILER x86_64-w64-mingw32-gcc-posix)
+set(CMAKE_CXX_COMPILER "$1/c++")
+set(CMAKE_RC_COMPILER x86_64-w64-mingw32-windres)
+set(CMAKE_USER_MAKE_RULES_OVERRIDE "$1/names.cmake")
+EOF
+}
+
+build() { # PACKAGE [CMAKE-ARGUMENT...]
+    package=$1
+    shift
+    mkdir -p "$work/$package"
+    (cd "$work/$package" && apt-get -qq -c "$work/apt/apt.conf" --download-only source "$package" &&
+        tar xf "$package"_*.orig.tar.?z --strip-components=1)
+    cmake -S "$work/$package" -B "$work/$package/build" -DCMAKE_TOOLCHAIN_FILE="$work/toolchain.cmake" \
+        -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="$windows" -DCMAKE_SHARED_LINKER_FLAGS=-static "$@"
+    cmake --build "$work/$package/build" --parallel "$(nproc)"
+    cmake --install "$work/$package/build"
+}
+
+command -v apt-get >/dev/null || {
+    echo "no apt here: the sources of the loader for Windows cannot be fetched" >&2
+    exit 1
+}
+work=$windows/work
+log=$windows/build.log
+echo "building the Level Zero loader and cmocka for Windows; the log is $log" >&2
+rm -rf "$windows"
+mkdir -p "$work"
+trap 'tail -n 30 "$log" >&2; echo "could not build the Level Zero loader or cmocka for Windows" >&2' EXIT
+write_headers "$work/headers" Cfgmgr32.h Devpkey.h Ntddvdeo.h Windows.h
+write_compiler "$work/c++"
+write_toolchain "$work"
+{
+    private_apt deb-src "$suite" "$work/apt"
+    build level-zero "-DCMAKE_CXX_FLAGS=-I$work/headers -include algorithm -w"
+    cp "$work"/level-zero/build/bin/ze_*_layer.dll "$windows/bin" # which are not installed
+    build cmocka -DWITH_EXAMPLES=OFF -DUNIT_TESTING=OFF
+} >"$log" 2>&1
+trap - EXIT
+rm -r "$work" "$windows/lib/cmake" "$windows/lib/pkgconfig"
+touch "$windows/complete"

@@ -1,0 +1,37 @@
+/* For fixture.c: what it puts in place of functions that the library calls, as the library calls them there.
+ */
+#include <windows.h>
+
+#include <direct.h>
+#include <intrin.h>
+#include <io.h>
+#include <process.h>
+
+static FARPROC watched_GetProcAddress(HMODULE module, const char *name) {
+    return (FARPROC)(uintptr_t)watched_dlsym((void *)module, name);
+}
+
+static BOOL advanced_counter(LARGE_INTEGER *ticks) {
+    LARGE_INTEGER frequency;
+    struct timespec now;
+    QueryPerformanceFrequency(&frequency);
+    advanced_clock(CLOCK_MONOTONIC, &now);
+    ticks->QuadPart = (int64_t)now.tv_sec * frequency.QuadPart +
+                      ((int64_t)now.tv_nsec * frequency.QuadPart + 999999999) / 1000000000;
+    return TRUE;
+}
+
+static BOOL assumed_token(HANDLE token, TOKEN_INFORMATION_CLASS which, void *information, DWORD size,
+                          DWORD *needed) {
+    TOKEN_ELEVATION elevation = {(DWORD)assumed_root};
+    (void)token, (void)which, (void)assumed_paranoid;
+    if (size < sizeof elevation)
+        return FALSE;
+    memcpy(information, &elevation, sizeof elevation);
+    *needed = sizeof elevation;
+    return TRUE;
+}
+
+#define GetProcAddress watched_GetProcAddress
+#define QueryPerformanceCounter advanced_counter
+#define GetTokenInformation assumed_token
