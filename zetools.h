@@ -561,9 +561,10 @@
        which instruction each is, and resumes them at once. Each thread is one sample, of the kind "Stopped":
        whether it executed or waited is not known. A stop without an answer is counted in
        zt_hotspots_counts.drops. Nothing stays stopped when sampling stops or the process exits. Unlike
-       samples of the device, stops delay the work: on the software device each by some tenths of a
-       millisecond, so 10 a second are not measurable, and 1000 make a kernel a quarter longer or more
-       (bench/stops.c); no other device has been measured. No helper process is used: a device that does not
+       samples of the device, stops delay the work. On the software device a stop takes some tenths of a
+       millisecond: 10 a second are not measurable, 100 make a kernel up to a twentieth longer, and 1000 a
+       tenth to a quarter, or more on a busy machine (bench/stops.c). No other device has been measured. No
+       helper process is used: a device that does not
        let a process debug itself cannot be sampled in this way. Neither can one that another debugger or
        zt_watch is attached to, and it refuses these while it is sampled.
 
