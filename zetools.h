@@ -560,6 +560,19 @@
        together with regions, with metrics or without, and with a stream. One profiler at a time samples a
        device. A root device with several tiles is refused: open a profiler on each sub-device.
 
+       A device without such a group can be sampled in another way, with ZETOOLS_DEBUG. Where
+       zt_hotspots_config.stops_a_second is not 0, zt_hotspots_start then attaches a debugger to this process
+       (see PROGRAM DEBUG). A thread of the library's own stops all threads of the device that often, reads at
+       which instruction each is, and resumes them at once. Each thread is one sample, of the kind "Stopped":
+       whether it executed or waited is not known. A stop without an answer is counted in
+       zt_hotspots_counts.drops. Nothing stays stopped when sampling stops or the process exits. Unlike
+       samples of the device, stops delay the work. On the software device a stop takes some tenths of a
+       millisecond: 10 a second are not measurable, 100 make a kernel up to a twentieth longer, and 1000 a
+       tenth to a quarter, or more on a busy machine (bench/stops.c). No other device has been measured. No
+       helper process is used: a device that does not
+       let a process debug itself cannot be sampled in this way. Neither can one that another debugger or
+       zt_watch is attached to, and it refuses these while it is sampled.
+
        Source lines come from the debug information of the modules, which compilers add with -g or
        -gline-tables-only. It is read when a module with samples is destroyed or sampling stops, up to
        zt_hotspots_config.debug_limit bytes. A report that shows hot spots passes it to addr2line,
@@ -1588,6 +1601,10 @@ typedef struct zt_hotspots_config {
                             destroyed, or still there at the stop. Default: 64 MiB. */
     int no_thread;       /* Not 0: zt_collect reads samples; call it every few milliseconds. 0: a thread of
                             the library's own does. */
+    uint32_t stops_a_second; /* How often all threads of a device are stopped that does not sample
+                                instructions, to see where they are; at most 1000. Raise it, such as to 10,
+                                where there is nothing else: each stop delays the work. Needs ZETOOLS_DEBUG.
+                                Default: 0, never. */
 } zt_hotspots_config;
 
 /* A kind of stall: why a thread of the device did not execute its next instruction. Since 0.1. */
@@ -2369,10 +2386,12 @@ ZT_API zt_hotspots_config zt_hotspots_config_default(void);
    config  NULL: the defaults
    Returns SUCCESS; NOT_READY if the profiler does not trace; UNSUPPORTED_FEATURE if the device has no metric
    group that samples instructions, for a root device of several tiles, and if the driver does not report
-   where kernels lie; NOT_AVAILABLE or HANDLE_OBJECT_IN_USE if the group is in use, and the message names by
-   whom; HANDLE_OBJECT_IN_USE if hot spots are sampled already; INVALID_SIZE if config.memory_limit is too
-   low; DEPENDENCY_UNAVAILABLE if the driver's metric library is missing; otherwise the result of the call
-   that failed. Any thread, but not two threads for one device at once. Since 0.1. */
+   where kernels lie; the result of zt_debug_open if config.stops_a_second is needed and it cannot attach, and
+   UNSUPPORTED_FEATURE without ZETOOLS_DEBUG or a thread for it; NOT_AVAILABLE or HANDLE_OBJECT_IN_USE if the
+   group is in use, and the message names by whom; HANDLE_OBJECT_IN_USE if hot spots are sampled already;
+   INVALID_SIZE if config.memory_limit is too low; DEPENDENCY_UNAVAILABLE if the driver's metric library is
+   missing; otherwise the result of the call that failed. Any thread, but not two threads for one device at
+   once. Since 0.1. */
 ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_config *config);
 
 /* Reads what is left, and stops. What was sampled stays. Does nothing if hot spots are not sampled.
@@ -6001,7 +6020,12 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     /* of hot spots */                                                                                       \
     X(NO_INSTRUCTION_SAMPLING,                                                                               \
       "zt_hotspots_start: none of the %u metric groups of the device samples instructions, as "              \
-      "EuStallSampling does. This needs another device, or a newer driver.")                                 \
+      "EuStallSampling does. Use another device or a newer driver, or set config.stops_a_second.")           \
+    X(CANNOT_STOP, "zt_hotspots_start: no metric group of the device samples instructions, and its threads " \
+                   "cannot be stopped for config.stops_a_second: %s")                                        \
+    X(STOPS_ENDED, "zt_hotspots_start: threads of the device are not stopped for samples any more: %s")      \
+    X(STOP_UNANSWERED, "zt_hotspots_start: where threads of the device are could not be read: %s Such "      \
+                       "stops are counted in zt_hotspots_counts.drops.")                                     \
     X(NOT_TRACING, "zt_hotspots_start: the profiler does not trace, so it is not known where kernels lie. "  \
                    "Call zt_trace_start() before.")                                                          \
     X(NO_ADDRESSES, "zt_hotspots_start: %s. Where kernels lie is not known. Update loader and driver.")      \
@@ -16254,6 +16278,7 @@ struct zt_stream {
     zt__driver driver;
     const char *opened_by;  /* the call, for messages */
     int is_of_instructions; /* its reports are read by >>hotspots: they have no periods, and no rows */
+    int is_group_optional;  /* that no group samples instructions is not reported */
     zt__diagnostics own_diagnostics;
     zt__diagnostics *diagnostics;                                      /* these, or those of the profiler */
     uint32_t time_metric, length_metric, marker_metric, reason_metric; /* or UINT32_MAX */
@@ -16410,6 +16435,8 @@ ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
         group->properties = catalog.properties[index];
         group->tiles = 1;
         stream->info.group = group->properties.name;
+    } else if (stream->is_of_instructions && stream->is_group_optional) {
+        result = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     } else if (stream->is_of_instructions && catalog.count > 0) {
         result = zt__report(stream->diagnostics, NO_INSTRUCTION_SAMPLING, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                             (unsigned)catalog.count);
@@ -19107,6 +19134,13 @@ typedef struct zt__hotspots {
     ze_result_t(ZE_APICALL *get_base)(ze_kernel_handle_t kernel, uint64_t *base);
     zt__get_binary_fn get_binary; /* or NULL */
     uint32_t address_metric, count_metrics[ZT__MOST_COUNTS];
+#ifdef ZETOOLS_DEBUG
+    /* Of the thread that stops threads of the device, while there is one. */
+    zt_debugger *debugger;
+    zt_debug_thread *stopped;
+    uint64_t *addresses; /* as many as there is room for in `stopped` */
+    uint32_t stopped_room;
+#endif
 
     zt__timed_mutex finding;
 
@@ -19308,27 +19342,18 @@ ZT__PRIVATE zt__spot *zt__find_or_add_spot(zt__hotspots *hotspots, const zt__spo
     return NULL;
 }
 
-/* Adds the samples of a row to those of its instruction. */
-ZT__PRIVATE void zt__count_samples(zt__hotspots *hotspots, const zet_typed_value_t *row) {
-    uint64_t counts[ZT__MOST_COUNTS], address, samples = 0;
+/* Adds samples to those of the instruction at an address. */
+ZT__PRIVATE void zt__add_samples(zt__hotspots *hotspots, uint32_t address, const uint64_t *counts) {
+    uint64_t samples = 0;
     uint32_t i, found;
-    int is_usable = zt__read_integer(row, hotspots->address_metric, &address);
     const zt__place *place;
     zt__spot *spot = NULL;
-    for (i = 0; i < hotspots->count_count && is_usable; i++) {
-        /* No device takes so many samples in one report. */
-        is_usable = zt__read_integer(row, hotspots->count_metrics[i], &counts[i]) && counts[i] <= UINT32_MAX;
-        samples += is_usable ? counts[i] : 0;
+    for (i = 0; i < hotspots->count_count; i++) {
+        samples += counts[i];
     }
     zt__lock(&hotspots->mutex);
-    if (!is_usable) {
-        hotspots->counts.discarded++;
-        zt__unlock(&hotspots->mutex);
-        return;
-    }
     hotspots->counts.samples += samples;
-    address = (uint32_t)(address << ZT__ADDRESS_SHIFT);
-    found = zt__find_place(hotspots, (uint32_t)address, &place);
+    found = zt__find_place(hotspots, address, &place);
     if (found == 0) {
         hotspots->counts.outside += samples;
     } else if (found > 1) {
@@ -19353,6 +19378,24 @@ ZT__PRIVATE void zt__count_samples(zt__hotspots *hotspots, const zet_typed_value
         zt__report(&hotspots->profiler->diagnostics, TOO_MANY_ADDRESSES, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
                    (unsigned)hotspots->spot_capacity);
     }
+}
+
+/* Adds the samples of a row. */
+ZT__PRIVATE void zt__count_samples(zt__hotspots *hotspots, const zet_typed_value_t *row) {
+    uint64_t counts[ZT__MOST_COUNTS] = {0}, address;
+    uint32_t i;
+    int is_usable = zt__read_integer(row, hotspots->address_metric, &address);
+    for (i = 0; i < hotspots->count_count && is_usable; i++) {
+        /* No device takes so many samples in one report. */
+        is_usable = zt__read_integer(row, hotspots->count_metrics[i], &counts[i]) && counts[i] <= UINT32_MAX;
+    }
+    if (is_usable) {
+        zt__add_samples(hotspots, (uint32_t)(address << ZT__ADDRESS_SHIFT), counts);
+        return;
+    }
+    zt__lock(&hotspots->mutex);
+    hotspots->counts.discarded++;
+    zt__unlock(&hotspots->mutex);
 }
 
 /* Calculates and adds up what is in the ring. A report has one row at the most, for which there is room in
@@ -19407,6 +19450,9 @@ ZT__PRIVATE void zt__read_samples(zt__hotspots *hotspots) {
     zt_stream *stream = hotspots->stream;
     uint64_t gaps = stream->counts.gaps;
     int more = 1, is_dropped = 0, reads;
+    if (!stream->streamer) { /* threads are stopped instead: nothing waits to be read */
+        return;
+    }
     for (reads = 0; more && reads < MOST_READS; reads++) {
         more = zt__fill_ring(stream);
         is_dropped |= zt__count_ring(hotspots);
@@ -19652,6 +19698,163 @@ ZT__PRIVATE void zt__before_unload(zt__hotspots *hotspots, ze_module_handle_t mo
     }
 }
 
+/* ---- threads that are stopped, where the device does not sample ------------------------------------------ */
+
+#ifdef ZETOOLS_DEBUG
+
+/* The debugger and its memory are used by one thread of the library: while it runs, by no other. It waits for
+   events between two stops, because a module does not run before its event is acknowledged. */
+
+/* Ends what zt__prepare_stops has begun. Closing the debugger resumes all threads. */
+ZT__PRIVATE void zt__end_stops(zt__hotspots *hotspots) {
+    zt_debug_close(hotspots->debugger);
+    zt__free(&hotspots->allocator, hotspots->stopped);
+    zt__free(&hotspots->allocator, hotspots->addresses);
+    hotspots->debugger = NULL;
+    hotspots->stopped = NULL;
+    hotspots->addresses = NULL;
+}
+
+/* Attaches to this process. */
+ZT__PRIVATE ze_result_t zt__prepare_stops(zt__hotspots *hotspots) {
+    enum { MOST_THREADS = 65536, WAIT_NS = 500000000 };
+    zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
+    zt_debug_config config = zt_debug_config_default();
+    const zt_debug_thread *size;
+    uint32_t room;
+    ze_result_t result;
+    if (hotspots->config.no_thread) {
+        return zt__report(diagnostics, CANNOT_STOP, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "that needs the library's own thread. Leave config.no_thread 0.");
+    }
+    config.wait_timeout_ns = WAIT_NS;
+    config.module_limit = hotspots->config.debug_limit;
+    config.no_lines = 1;
+    config.allocator = hotspots->allocator;
+    result = zt_debug_open(hotspots->profiler->device, 0, &config, &hotspots->debugger);
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__report(diagnostics, CANNOT_STOP, result, zt_debug_get_last_error(NULL));
+    }
+    size = &hotspots->debugger->size;
+    room = size->slice * size->subslice * size->eu * size->thread;
+    hotspots->stopped_room = room < MOST_THREADS ? room : MOST_THREADS;
+    hotspots->stopped = (zt_debug_thread *)zt__allocate(&hotspots->allocator, hotspots->stopped_room,
+                                                        sizeof *hotspots->stopped);
+    hotspots->addresses =
+        (uint64_t *)zt__allocate(&hotspots->allocator, hotspots->stopped_room, sizeof *hotspots->addresses);
+    if (!hotspots->stopped || !hotspots->addresses) {
+        zt__end_stops(hotspots);
+        return zt__report_no_memory(diagnostics, "zt_hotspots_start", "samples");
+    }
+    return result;
+}
+
+/* Stops all threads of the device, reads where they are, resumes them, and adds a sample to each address.
+   `reading` is held, so that no kernel is destroyed meanwhile. Returns 0 if they cannot be stopped or resumed
+   any more. */
+ZT__PRIVATE int zt__sample_by_stop(zt__hotspots *hotspots) {
+    enum { LONGEST_NS = 200000000, MOST_ATTEMPTS = 3 };
+    const zt_debug_thread all = {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL};
+    const uint64_t one = 1, unit = UINT64_C(1) << ZT__ADDRESS_SHIFT;
+    zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
+    zt_debugger *debugger = hotspots->debugger;
+    uint32_t i, count = hotspots->stopped_room, read = 0;
+    int attempts = 0, is_lost;
+    ze_result_t resumed, result = zt_debug_stop(debugger, all, LONGEST_NS, NULL);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt_debug_threads(debugger, hotspots->stopped, &count);
+    }
+    count = count < hotspots->stopped_room ? count : hotspots->stopped_room;
+    for (i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
+        result = zt_debug_get_address(debugger, hotspots->stopped[i], &hotspots->addresses[read]);
+        read += result == ZE_RESULT_SUCCESS;
+    }
+    do {
+        resumed = zt_debug_resume(debugger, all);
+    } while (resumed != ZE_RESULT_SUCCESS && resumed != ZE_RESULT_ERROR_NOT_AVAILABLE &&
+             ++attempts < MOST_ATTEMPTS);
+    for (i = 0; i < read; i++) {
+        zt__add_samples(hotspots, (uint32_t)(hotspots->addresses[i] & ~(unit - 1)), &one);
+    }
+    is_lost = debugger->is_over || attempts == MOST_ATTEMPTS || zt__is_device_lost(&debugger->diagnostics);
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__lock(&hotspots->mutex);
+        hotspots->counts.drops++;
+        zt__unlock(&hotspots->mutex);
+        if (!is_lost) {
+            zt__report(diagnostics, STOP_UNANSWERED, ZE_RESULT_WARNING_DROPPED_DATA,
+                       zt_debug_get_last_error(debugger));
+        }
+    }
+    if (is_lost) {
+        zt__report(diagnostics, STOPS_ENDED, ZE_RESULT_WARNING_DROPPED_DATA,
+                   zt_debug_get_last_error(debugger));
+    }
+    return !is_lost;
+}
+
+/* The only step of the thread. It ends the stops itself: at exit nothing else would acknowledge events, for
+   which the program might wait. */
+ZT__PRIVATE int zt__run_stopping_thread(void *user) {
+    enum { SLICE_NS = 5000000 };
+    zt__hotspots *hotspots = (zt__hotspots *)user;
+    zt_stream *stream = hotspots->stream; /* it is closed after this thread has ended */
+    const uint64_t period_ns = hotspots->period_ns;
+    uint64_t next = zt__now_ns() + period_ns;
+    int goes_on = 1;
+    while (goes_on && !zt__load(&stream->thread.stop_requested)) {
+        uint64_t now = zt__now_ns();
+        if (now < next) {
+            uint64_t rest = next - now;
+            zt_debug_wait(hotspots->debugger, rest < SLICE_NS ? rest : SLICE_NS, NULL, NULL);
+        } else if (zt__try_lock(&hotspots->reading)) {
+            uint64_t taken;
+            goes_on = zt__sample_by_stop(hotspots);
+            zt__unlock_timed(&hotspots->reading);
+            taken = zt__now_ns() - now;
+            /* Threads run for at least as long as they were stopped. */
+            next = zt__now_ns() + (taken < period_ns / 2 ? period_ns - taken : taken);
+        } else {
+            next = now + SLICE_NS;
+        }
+    }
+    zt__end_stops(hotspots);
+    return 0;
+}
+
+#endif /* ZETOOLS_DEBUG */
+
+/* Prepares a stream without a streamer, whose thread stops threads of the device. */
+ZT__PRIVATE ze_result_t zt__start_stops(zt__hotspots *hotspots, zt_stream *stream) {
+#ifdef ZETOOLS_DEBUG
+    enum { MOST_STOPS = 1000 };
+    const char *name = "Stopped";
+    uint32_t stops = hotspots->config.stops_a_second;
+    int is_same;
+    stream->info.group = "threads that were stopped";
+    stream->info.period_ns = 1000000000 / (stops < MOST_STOPS ? stops : MOST_STOPS);
+    zt__lock(&hotspots->mutex);
+    is_same =
+        !hotspots->count_count || (hotspots->count_count == 1 && strcmp(hotspots->count_names[0], name) == 0);
+    if (is_same) {
+        zt__copy_text(hotspots->count_names[0], sizeof hotspots->count_names[0], name, strlen(name));
+        hotspots->count_count = 1;
+        hotspots->active_count = UINT32_MAX;
+    }
+    zt__unlock(&hotspots->mutex);
+    if (!is_same) {
+        return zt__report(&hotspots->profiler->diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "instructions were sampled in another way at the first start");
+    }
+    return zt__prepare_stops(hotspots);
+#else
+    (void)stream;
+    return zt__report(&hotspots->profiler->diagnostics, CANNOT_STOP, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                      "the library was compiled without ZETOOLS_DEBUG. Define it before zetools.h is "
+                      "included, in the file of ZETOOLS_IMPLEMENTATION too.");
+#endif
+}
+
 /* ---- starting and stopping ------------------------------------------------------------------------------- */
 
 ZT__PRIVATE void zt__fill_hotspots_config(zt_hotspots_config *config) {
@@ -19780,6 +19983,27 @@ ZT__PRIVATE ze_result_t zt__find_kernel_functions(zt__hotspots *hotspots) {
     return ZE_RESULT_SUCCESS;
 }
 
+/* Finds how the device can be sampled, and prepares that. */
+ZT__PRIVATE ze_result_t zt__open_samples(zt__hotspots *hotspots, zt_stream *stream) {
+    ze_result_t result = zt__find_stream_group(stream);
+    if (stream->is_group_optional && !stream->data->group.handle &&
+        result == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE) {
+        return zt__start_stops(hotspots, stream);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__load_stream_metrics(stream);
+    }
+    if (result == ZE_RESULT_SUCCESS && !zt__find_sampled_metrics(hotspots, &stream->data->group)) {
+        result =
+            zt__report(&hotspots->profiler->diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                       "the metric group has no counts, or others than at the first start");
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__make_room_for_rows(stream);
+    }
+    return result == ZE_RESULT_SUCCESS ? zt__open_streamer(stream) : result;
+}
+
 /* Starts sampling. `reading` is held. On failure the message was reported. */
 ZT__PRIVATE ze_result_t zt__start_sampling(zt__hotspots *hotspots, zt__loaded *loaded) {
     zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
@@ -19803,22 +20027,10 @@ ZT__PRIVATE ze_result_t zt__start_sampling(zt__hotspots *hotspots, zt__loaded *l
         return zt__report_no_memory(diagnostics, "zt_hotspots_start", "samples");
     }
     stream->is_of_instructions = 1;
+    stream->is_group_optional = hotspots->config.stops_a_second > 0;
     stream->opened_by = "zt_hotspots_start";
     stream->diagnostics = diagnostics;
-    result = zt__find_stream_group(stream);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__load_stream_metrics(stream);
-    }
-    if (result == ZE_RESULT_SUCCESS && !zt__find_sampled_metrics(hotspots, &stream->data->group)) {
-        result = zt__report(diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                            "the metric group has no counts, or others than at the first start");
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__make_room_for_rows(stream);
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__open_streamer(stream);
-    }
+    result = zt__open_samples(hotspots, stream);
     if (result != ZE_RESULT_SUCCESS) {
         zt__destroy_stream(stream);
         return result;
@@ -19832,6 +20044,19 @@ ZT__PRIVATE ze_result_t zt__start_sampling(zt__hotspots *hotspots, zt__loaded *l
     zt__store(&hotspots->stream, stream);
     zt__store(&loaded->is_sampled, 1);
     zt__place_loaded(hotspots, loaded);
+#ifdef ZETOOLS_DEBUG
+    if (hotspots->debugger) {
+        if (!zt__start_thread(&stream->thread, zt__run_stopping_thread, hotspots)) {
+            zt__end_stops(hotspots);
+            zt__store(&hotspots->stream, (zt_stream *)NULL);
+            zt__destroy_stream(stream);
+            result = zt__report(diagnostics, CANNOT_STOP, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                                "the library's own thread could not be started. Compile without "
+                                "ZETOOLS_NO_THREADS.");
+        }
+        return result;
+    }
+#endif
     if (!hotspots->config.no_thread &&
         !zt__start_thread(&stream->thread, zt__run_sampling_thread, hotspots)) {
         hotspots->config.no_thread = 1; /* zt_collect reads */
@@ -19862,6 +20087,11 @@ ZT__PRIVATE ze_result_t zt__stop_sampling(zt_profiler *profiler, const char *cal
         zt__unlock_timed(&hotspots->reading);
         return zt__report(&profiler->diagnostics, STILL_SAMPLING, ZE_RESULT_NOT_READY, call);
     }
+#ifdef ZETOOLS_DEBUG
+    if (hotspots->debugger) { /* the thread was stopped before its first step */
+        zt__end_stops(hotspots);
+    }
+#endif
     zt__read_samples(hotspots);
     zt__keep_debug_info(hotspots, NULL, 1);
     zt__store(&hotspots->stream, (zt_stream *)NULL);

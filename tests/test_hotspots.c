@@ -410,6 +410,139 @@ static void an_address_that_is_none(void **state) {
     close_profiler(w, profiler);
 }
 
+/* ==== threads that are stopped, where the device does not sample ========================================== */
+
+enum { STOPS = 100 };
+
+/* Without the group, on a device that can be debugged. */
+static zt_profiler *open_without_the_group(world *w) {
+    zt_profiler *profiler = open_tracing(w);
+    gpu.behave(SOFTGPU_STALL_SAMPLING, 0);
+    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+    return profiler;
+}
+
+static zt_hotspots_config stops_config(void) {
+    zt_hotspots_config config = zt_hotspots_config_default();
+    assert_int_equal(config.stops_a_second, 0);
+    config.stops_a_second = STOPS;
+    return config;
+}
+
+static zt_profiler *open_stopping(world *w) {
+    zt_profiler *profiler = open_without_the_group(w);
+    zt_hotspots_config config = stops_config();
+    ok(zt_hotspots_start(profiler, &config));
+    return profiler;
+}
+
+static void stopped_threads_are_where_the_time_goes(void **state) {
+    world *w = (world *)*state;
+    zt_profiler *profiler = open_stopping(w);
+    work of = load_work(w);
+    ze_kernel_handle_t hot = make_kernel(&of, "hot"), warm = make_kernel(&of, "warm");
+    sample_kernel(profiler, &of, hot, "hot", ENOUGH);
+    assert_int_equal(samples_of(profiler, "warm"), 0);
+    sample_kernel(profiler, &of, warm, "warm", 1);
+    ok(zt_hotspots_stop(profiler));
+    ok(zt_hotspots_find_lines(profiler));
+    check_counts(profiler);
+    for (uint32_t i = 0; i < zt_get_hotspot_count(profiler); i++) {
+        zt_hotspot_info info;
+        ok(zt_get_hotspot(profiler, i, &info));
+        assert_int_equal(info.stall_count, 1);
+        assert_string_equal(info.stalls[0].name, "Stopped");
+        assert_true(info.active == 0 && info.stalls[0].samples == info.samples);
+        assert_contains(info.file, "tests/kernels/hot.cl");
+        if (strcmp(info.kernel, "hot") == 0)
+            assert_in_range(info.line, FIRST_LINE, LAST_LINE);
+    }
+    assert_contains(written_report(profiler, ZT_FORMAT_TABLE), "Stopped");
+    assert_contains(written_report(profiler, ZT_FORMAT_JSON), "threads that were stopped");
+    ok(zeKernelDestroy(hot));
+    ok(zeKernelDestroy(warm));
+    unload_work(&of);
+    close_profiler(w, profiler);
+}
+
+/* Also when it is stopped or closed in the middle. Another debugger can attach then. */
+static void no_thread_stays_stopped(void **state) {
+    world *w = (world *)*state;
+    zt_profiler *profiler = open_stopping(w);
+    zt_hotspots_config config = stops_config();
+    work of = load_work(w);
+    ze_kernel_handle_t hot = make_kernel(&of, "hot");
+    zt_debugger *debugger;
+    sample_kernel(profiler, &of, hot, "hot", 1);
+    for (int i = 0; i < 10; i++) {
+        begin_work(&of, hot);
+        ok(zt_hotspots_stop(profiler));
+        ok(zt_debug_open(w->device, 0, NULL, &debugger));
+        ok(zt_debug_close(debugger));
+        ok(zt_hotspots_start(profiler, &config));
+        end_work(&of);
+    }
+    begin_work(&of, hot);
+    assert_result(zt_debug_open(w->device, 0, NULL, &debugger), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    assert_contains(zt_debug_get_last_error(NULL), "Another debugger is attached");
+    close_profiler(w, profiler);
+    end_work(&of);
+    ok(zeKernelDestroy(hot));
+    unload_work(&of);
+}
+
+static void refuses_to_stop(zt_profiler *profiler, const zt_hotspots_config *config, ze_result_t expected,
+                            const char *reason) {
+    assert_result(zt_hotspots_start(profiler, config), expected);
+    assert_contains(zt_get_last_error(profiler), "[CANNOT_STOP]");
+    assert_contains(zt_get_last_error(profiler), reason);
+}
+
+static void why_threads_cannot_be_stopped(void **state) {
+    world *w = (world *)*state;
+    zt_profiler *profiler = open_without_the_group(w);
+    zt_hotspots_config config = stops_config();
+    zt_debugger *debugger;
+    config.no_thread = 1;
+    refuses_to_stop(profiler, &config, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "Leave config.no_thread 0");
+    config.no_thread = 0;
+    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 1);
+    refuses_to_stop(profiler, &config, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
+                    "ZET_ENABLE_PROGRAM_DEBUGGING");
+    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+    gpu.behave(SOFTGPU_DEBUG_NOT_ITSELF, 1);
+    refuses_to_stop(profiler, &config, ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS, "no permission");
+    gpu.behave(SOFTGPU_DEBUG_NOT_ITSELF, 0);
+    ok(zt_debug_open(w->device, 0, NULL, &debugger));
+    refuses_to_stop(profiler, &config, ZE_RESULT_ERROR_NOT_AVAILABLE, "Another debugger is attached");
+    ok(zt_debug_close(debugger));
+    config.stops_a_second = 0;
+    assert_result(zt_hotspots_start(profiler, &config), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    assert_contains(zt_get_last_error(profiler), "config.stops_a_second");
+    config.stops_a_second = STOPS;
+    ok(zt_hotspots_start(profiler, &config));
+    close_profiler(w, profiler);
+}
+
+/* A stop without an answer is counted; the kernel ends. */
+static void a_stop_without_an_answer_is_dropped(void **state) {
+    world *w = (world *)*state;
+    zt_profiler *profiler = open_stopping(w);
+    work of = load_work(w);
+    ze_kernel_handle_t hot = make_kernel(&of, "hot");
+    sample_kernel(profiler, &of, hot, "hot", 1);
+    gpu.behave(SOFTGPU_DEBUG_EVENTS_LOST, 1);
+    begin_work(&of, hot);
+    AWAIT_MORE(profiler, drops);
+    gpu.behave(SOFTGPU_DEBUG_EVENTS_LOST, 0);
+    end_work(&of);
+    ok(zt_hotspots_stop(profiler));
+    check_counts(profiler);
+    ok(zeKernelDestroy(hot));
+    unload_work(&of);
+    close_profiler(w, profiler);
+}
+
 /* ==== starting and stopping =============================================================================== */
 
 static void without_the_group_the_reason_is_known(void **state) {
@@ -1017,6 +1150,10 @@ int main(void) {
         TEST(what_the_device_drops_is_counted),
         TEST(what_cannot_be_used_is_counted),
         TEST(an_address_that_is_none),
+        TEST(stopped_threads_are_where_the_time_goes),
+        TEST(no_thread_stays_stopped),
+        TEST(why_threads_cannot_be_stopped),
+        TEST(a_stop_without_an_answer_is_dropped),
         TEST(without_the_group_the_reason_is_known),
         TEST(without_addresses_the_reason_is_known),
         TEST(it_needs_a_tracer),
