@@ -1637,7 +1637,7 @@ typedef struct zt_hotspots_counts {
     uint64_t no_room;   /* at more addresses than zt_hotspots_config.addresses, or without memory for them */
     uint64_t discarded; /* reports or rows that could not be used: the driver calculated none, or no address
                            or no counts. How many samples they had is not known */
-    uint64_t drops;     /* how often the device reported that it had dropped samples */
+    uint64_t drops;     /* how often the device has dropped samples, or a stop has failed */
 } zt_hotspots_counts;
 
 #endif /* ZETOOLS_TRACER */
