@@ -130,6 +130,8 @@ stepper *stepper_open(ze_context_handle_t context, ze_device_handle_t device, ui
 }
 
 void stepper_close(stepper *s) {
+    if (s->queue) /* a step may still run, if a call has failed after its start */
+        zeCommandQueueSynchronize(s->queue, timeout_ns);
     if (s->step)
         zeCommandListDestroy(s->step);
     if (s->now)
