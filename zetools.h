@@ -9358,9 +9358,12 @@ ZT__PRIVATE ze_result_t zt__query_slot(const zt_profiler *profiler, zt__reading 
         }
         break;
     case ZT__KEPT_EVENT_COPY:
+        if (!is_copied) {
+            return ZE_RESULT_NOT_READY;
+        }
         times->begin_ticks = slot->stamps[0];
         times->end_ticks = slot->stamps[1];
-        return is_copied ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+        return ZE_RESULT_SUCCESS;
     case ZT__KEPT_EVENT_STAMPS:
         if (slot->has_saved_stamps) {
             times->begin_ticks = slot->saved_stamps[0];
