@@ -69,7 +69,7 @@ MATRIX_NEEDS = gcc g++ clang g++-mingw-w64-x86-64-posix g++-mingw-w64-i686-posix
 COVERAGE_NEEDS = gcc g++ python3:python3
 ANALYSIS_NEEDS = gcc clang-tidy:clang-tidy cppcheck:cppcheck valgrind:valgrind
 LINT_NEEDS = clang-format shellcheck python3:python3
-WINDOWS_NEEDS = g++-mingw-w64-x86-64-posix clang:clang wine wine64 cmake make
+WINDOWS_NEEDS = g++-mingw-w64-x86-64-posix clang:clang wine wine64 cmake make xz:xz-utils
 
 # All that the goals need is installed in one go, before anything is built.
 GOALS := $(subst demo,run-regions,$(or $(MAKECMDGOALS),help))
