@@ -29896,8 +29896,8 @@ ZT__PRIVATE void zt__name_places(zt__watch_server *server) {
     }
 }
 
-/* Takes the events of a stop, which are no faults of the device. A page fault is kept for later. */
-ZT__PRIVATE void zt__take_stop_events(zt__watch_server *server, int is_fault) {
+/* Reads the events of a stop, which are no faults of the device. A page fault is kept for later. */
+ZT__PRIVATE void zt__read_stop_events(zt__watch_server *server, int is_fault) {
     zt__watch_answer *answer = server->answer;
     while (zt_debug_wait(server->debugger, 0, zt__note_event, server) == ZE_RESULT_SUCCESS) {
         if (answer->has_page_fault && !is_fault) {
@@ -29921,7 +29921,7 @@ ZT__PRIVATE void zt__serve_stop(zt__watch_server *server, const zt__watch_reques
         zt__copy_debug_error(server);
     }
     zt__find_stopped(server);
-    zt__take_stop_events(server, request->is_fault);
+    zt__read_stop_events(server, request->is_fault);
     if (!request->leave_stopped) {
         result = zt_debug_resume(debugger, all);
         answer->result = answer->result == ZE_RESULT_SUCCESS ? result : answer->result;

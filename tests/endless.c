@@ -11,14 +11,11 @@
 
 /* ==== kernels of `endless` ================================================================================ */
 
-work load_work(world *w, ze_device_handle_t device, const char *name) {
-    work of;
-    ze_command_queue_desc_t queue = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
-                                     .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS};
+work load_work_on(world *w, ze_device_handle_t device, const char *name, ze_command_list_handle_t list) {
+    work of = {.list = list};
     ze_device_mem_alloc_desc_t device_desc = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
     ze_host_mem_alloc_desc_t host_desc = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
     void *memory = NULL;
-    ok(zeCommandListCreateImmediate(w->context, device, &queue, &of.list));
     ok(zeMemAllocShared(w->context, &device_desc, &host_desc, WORDS * sizeof *of.words, 64, device, &memory));
     memset(memory, 0, WORDS * sizeof *of.words);
     of.words = memory;
@@ -26,6 +23,21 @@ work load_work(world *w, ze_device_handle_t device, const char *name) {
     of.kernel = kernel_in(of.module, name);
     ok(zeKernelSetArgumentValue(of.kernel, 0, sizeof of.words, &of.words));
     return of;
+}
+
+work load_work(world *w, ze_device_handle_t device, const char *name) {
+    ze_command_queue_desc_t queue = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                     .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS};
+    ze_command_list_handle_t list;
+    ok(zeCommandListCreateImmediate(w->context, device, &queue, &list));
+    return load_work_on(w, device, name, list);
+}
+
+void unload_work(world *w, work *of) {
+    ok(zeMemFree(w->context, of->words));
+    ok(zeKernelDestroy(of->kernel));
+    ok(zeModuleDestroy(of->module));
+    ok(zeCommandListDestroy(of->list));
 }
 
 void launch_work(const work *of) {
@@ -62,10 +74,7 @@ uint32_t count_of(const work *of) {
 void finish_work(world *w, work *of) {
     __atomic_store_n(&of->words[STOP], 1, __ATOMIC_RELAXED);
     finish_immediate(w, of->list);
-    ok(zeMemFree(w->context, of->words));
-    ok(zeKernelDestroy(of->kernel));
-    ok(zeModuleDestroy(of->module));
-    ok(zeCommandListDestroy(of->list));
+    unload_work(w, of);
 }
 
 void assert_counts_on(const work *of) {
@@ -81,6 +90,18 @@ void assert_stands_still(const work *of) {
         nap();
         assert_int_equal(count_of(of), before);
     }
+}
+
+uint32_t find_counter(const uint64_t *values, uint32_t count, uint64_t *value) {
+    uint32_t found = 0, place = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (values[i] > UINT64_C(1) << 59 && values[i] <= UINT64_C(1) << 60) {
+            place = i;
+            *value = values[i];
+            found++;
+        }
+    assert_int_equal(found, 1);
+    return place;
 }
 
 /* ==== other processes ===================================================================================== */

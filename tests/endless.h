@@ -24,13 +24,17 @@ typedef struct work {
     uint32_t *words;
 } work;
 
-work load_work(world *w, ze_device_handle_t device, const char *name);
+work load_work(world *w, ze_device_handle_t device, const char *name); /* on an immediate list */
+work load_work_on(world *w, ze_device_handle_t device, const char *name, ze_command_list_handle_t list);
+void unload_work(world *w, work *of);
 void launch_work(const work *of);
 work begin_on(world *w, ze_device_handle_t device, const char *name);
 work begin_counting(world *w);                          /* "count", which has begun. Debug is enabled */
 work begin_reading_from(world *w, const void *address); /* "read_from". Debug is enabled */
 uint32_t count_of(const work *of);
 void finish_work(world *w, work *of); /* lets it end, and frees it */
+/* Which register "countdown" counts in, and its value: only its compiler knows where. */
+uint32_t find_counter(const uint64_t *values, uint32_t count, uint64_t *value);
 void assert_counts_on(const work *of);
 void assert_stands_still(const work *of);
 

@@ -1,6 +1,6 @@
 /* zt_watch: regions that hang and faults of the device are found, once, and it is found where. */
 #define _GNU_SOURCE
-#include "fixture.h"
+#include "endless.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -19,40 +19,23 @@
 
 #define MS UINT64_C(1000000)
 
-enum { STOP, COUNT, STARTED, RESULT, WORDS = 16 };
-
 /* ==== kernels that hang =================================================================================== */
-
-typedef struct work {
-    ze_module_handle_t module;
-    ze_kernel_handle_t kernel;
-    ze_command_list_handle_t list;
-    uint32_t *words;
-} work;
 
 /* Of what was loaded last: a failing test lets its kernel end. */
 static uint32_t *last_words;
 
 /* A kernel of `endless`, and a recorded list for it: older loaders cannot tell which lists are immediate. */
-static work load_work(world *w, const char *name) {
-    work of;
-    ze_device_mem_alloc_desc_t device_desc = {ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC, NULL, 0, 0};
-    ze_host_mem_alloc_desc_t host_desc = {ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, NULL, 0};
-    void *memory = NULL;
-    create_list(w, &of.list);
-    ok(zeMemAllocShared(w->context, &device_desc, &host_desc, WORDS * sizeof *of.words, 64, w->device,
-                        &memory));
-    memset(memory, 0, WORDS * sizeof *of.words);
-    of.words = last_words = (uint32_t *)memory;
-    of.module = load_module(w, "build/kernels/endless.so", "");
-    of.kernel = kernel_in(of.module, name);
-    ok(zeKernelSetArgumentValue(of.kernel, 0, sizeof of.words, &of.words));
+static work load_recorded(world *w, const char *name) {
+    ze_command_list_handle_t list;
+    create_list(w, &list);
+    work of = load_work_on(w, w->device, name, list);
+    last_words = of.words;
     return of;
 }
 
 /* In a region; waits until it runs. */
 static work begin_hang(world *w, zt_profiler *profiler, const char *region) {
-    work of = load_work(w, "count");
+    work of = load_recorded(w, "count");
     append_kernel(profiler, of.list, of.kernel, region);
     ok(zeCommandListClose(of.list));
     ok(zt_execute(profiler, w->queue, 1, &of.list, NULL));
@@ -60,42 +43,20 @@ static work begin_hang(world *w, zt_profiler *profiler, const char *region) {
     return of;
 }
 
-static uint32_t count_of(const work *of) {
-    return __atomic_load_n(&of->words[COUNT], __ATOMIC_RELAXED);
-}
-
 static void let_go(const work *of) {
     __atomic_store_n(&of->words[STOP], 1, __ATOMIC_RELAXED);
 }
 
-static void assert_counts_on(const work *of) {
-    uint32_t before = count_of(of);
-    uint64_t end = now_ns() + A_WHILE;
-    while (count_of(of) == before)
-        assert_true(now_ns() < end);
-}
-
-static void assert_stands_still(const work *of) {
-    uint32_t before = count_of(of);
-    for (int i = 0; i < 10; i++) {
-        nap();
-        assert_int_equal(count_of(of), before);
-    }
-}
-
-static void unload_work(world *w, zt_profiler *profiler, work *of) {
+static void unload_hang(world *w, zt_profiler *profiler, work *of) {
     ok(zt_release(profiler, of->list));
     last_words = NULL;
-    ok(zeMemFree(w->context, of->words));
-    ok(zeKernelDestroy(of->kernel));
-    ok(zeModuleDestroy(of->module));
-    ok(zeCommandListDestroy(of->list));
+    unload_work(w, of);
 }
 
-static void finish_work(world *w, zt_profiler *profiler, work *of) {
+static void finish_hang(world *w, zt_profiler *profiler, work *of) {
     let_go(of);
     finish_queue(w);
-    unload_work(w, profiler, of);
+    unload_hang(w, profiler, of);
 }
 
 static int close_hanging_world(void **state) {
@@ -209,7 +170,7 @@ static void a_hang_is_found_once(void **state) {
     zt_watch_config config = config_of_watch();
     zt_profiler *profiler = open_watched(w, &config);
     assert_debugged_by(profiler, ZT_DEBUGGED_BY_ITSELF);
-    work of = load_work(w, "count");
+    work of = load_recorded(w, "count");
     append_kernel(profiler, of.list, of.kernel, "stuck");
     for (int i = 0; i < 30; i++) {
         append(w, profiler, of.list, "behind");
@@ -248,7 +209,7 @@ static void a_hang_is_found_once(void **state) {
     assert_int_equal(region_info(profiler, "behind").count, 30);
     assert_int_equal(region_info(profiler, "beside").count, 30);
     w->launches += 60;
-    unload_work(w, profiler, &of);
+    unload_hang(w, profiler, &of);
     ok(zt_release(profiler, w->list));
     close_profiler(w, profiler);
     check_work(w);
@@ -263,7 +224,7 @@ static void the_next_hang_is_another(void **state) {
         work of = begin_hang(w, profiler, "stuck");
         await_hang(i);
         assert_place("count");
-        finish_work(w, profiler, &of);
+        finish_hang(w, profiler, &of);
     }
     assert_int_equal(zt_watch_get_info(profiler).hangs, 3);
     assert_int_equal(heard(w, "[HANG]"), 3);
@@ -290,7 +251,7 @@ static void recorded_regions_hang(void **state) {
     world *w = (world *)*state;
     zt_watch_config config = config_of_watch();
     zt_profiler *profiler = open_watched(w, &config);
-    work of = load_work(w, "count");
+    work of = load_recorded(w, "count");
     append_kernel(profiler, of.list, of.kernel, "recorded");
     ok(zeCommandListClose(of.list));
     run_at_least(w, profiler, "other", 40e6);
@@ -304,7 +265,7 @@ static void recorded_regions_hang(void **state) {
         let_go(&of);
         finish_queue(w);
     }
-    unload_work(w, profiler, &of);
+    unload_hang(w, profiler, &of);
     close_profiler(w, profiler);
 }
 
@@ -316,7 +277,7 @@ static void regions_of_immediate_lists_hang(void **state) {
     config.hang_ns = 500 * MS; /* what is behind may be slow on a busy machine */
     zt_profiler *profiler = open_watched(w, &config);
     for (int i = 1; i <= 2; i++) {
-        work of = load_work(w, "count");
+        work of = load_recorded(w, "count");
         append_kernel(profiler, w->immediate, of.kernel, "immediate");
         for (int j = 0; j < 100; j++)
             append(w, profiler, w->immediate, "behind");
@@ -326,7 +287,7 @@ static void regions_of_immediate_lists_hang(void **state) {
         assert_place("count");
         let_go(&of);
         finish_immediate(w, w->immediate);
-        unload_work(w, profiler, &of);
+        unload_hang(w, profiler, &of);
     }
     close_profiler(w, profiler);
     check_work(w);
@@ -337,7 +298,7 @@ static void traced_launches_hang(void **state) {
     zt_watch_config config = config_of_watch();
     zt_profiler *profiler = open_watched(w, &config);
     ok(zt_trace_start(profiler, NULL));
-    work of = load_work(w, "count");
+    work of = load_recorded(w, "count");
     ze_command_list_handle_t list;
     create_immediate(w, &list);
     launch_kernel(list, of.kernel);
@@ -347,7 +308,7 @@ static void traced_launches_hang(void **state) {
     let_go(&of);
     finish_immediate(w, list);
     ok(zeCommandListDestroy(list));
-    unload_work(w, profiler, &of);
+    unload_hang(w, profiler, &of);
     ok(zt_trace_stop(profiler));
     close_profiler(w, profiler);
 }
@@ -367,7 +328,7 @@ static void a_hang_ends_by_itself(void **state) {
         await_hang(i);
         if (heard_hang.hang.has_ended)
             assert_contains(heard_hang.text, "ended while threads were being stopped");
-        finish_work(w, profiler, &of);
+        finish_hang(w, profiler, &of);
     }
     close_profiler(w, profiler);
 }
@@ -391,7 +352,7 @@ static void threads_are_left_stopped(void **state) {
         assert_false(zt_watch_get_info(profiler).is_stopped);
         assert_false(zt_watch_get_info(profiler).is_watching);
         assert_counts_on(&of);
-        finish_work(w, profiler, &of);
+        finish_hang(w, profiler, &of);
         close_profiler(w, profiler);
     }
 }
@@ -410,7 +371,7 @@ static void the_profiler_is_closed_while_it_hangs(void **state) {
         await_hang(1);
         close_profiler(w, profiler);
         assert_counts_on(&of);
-        finish_work(w, NULL, &of);
+        finish_hang(w, NULL, &of);
     }
 }
 
@@ -431,7 +392,7 @@ static void a_helper_debugs(void **state) {
         assert_contains(heard_hang.text, "a helper process");
         assert_contains(heard_hang.text, "ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS");
         assert_counts_on(&of);
-        finish_work(w, profiler, &of);
+        finish_hang(w, profiler, &of);
     }
     close_profiler(w, profiler);
 }
@@ -450,7 +411,7 @@ static void expect_no_places(world *w, zt_profiler *profiler, const char *reason
     assert_contains(heard_hang.text, reason);
     assert_contains(heard_hang.text, "nobody");
     assert_int_equal(heard(w, "[HANG]"), 1);
-    finish_work(w, profiler, &of);
+    finish_hang(w, profiler, &of);
     close_profiler(w, profiler);
 }
 
@@ -502,7 +463,7 @@ static void another_debugger_is_attached(void **state) {
     await_hang(1);
     assert_int_equal(heard_hang.hang.debugged_by, ZT_DEBUGGED_BY_ITSELF);
     assert_place("count");
-    finish_work(w, profiler, &of);
+    finish_hang(w, profiler, &of);
     close_profiler(w, profiler);
 }
 
@@ -518,7 +479,7 @@ static void the_debugger_is_detached(void **state) {
     work of = begin_hang(w, profiler, "stuck");
     await_hang(1);
     assert_place("count");
-    finish_work(w, profiler, &of);
+    finish_hang(w, profiler, &of);
     close_profiler(w, profiler);
 }
 
@@ -532,7 +493,7 @@ static void no_thread_can_be_stopped(void **state) {
     assert_int_equal(heard_hang.hang.stopped, 0);
     assert_true(heard_hang.hang.unstopped > 0);
     assert_contains(heard_hang.text, "0 stopped");
-    finish_work(w, profiler, &of);
+    finish_hang(w, profiler, &of);
     close_profiler(w, profiler);
 }
 
@@ -563,7 +524,7 @@ static void any_call_fails_once(void **state) {
         assert_string_equal(heard_hang.region, "stuck");
         ok(zt_watch_stop(profiler));
         assert_counts_on(&of);
-        finish_work(w, profiler, &of);
+        finish_hang(w, profiler, &of);
         close_profiler(w, profiler);
         inject(names[i], 0, ZE_RESULT_SUCCESS);
     }
@@ -582,7 +543,7 @@ static void a_page_fault_is_reported(void **state) {
         gpu.behave(SOFTGPU_DEBUG_NOT_ITSELF, (uint32_t)by_helper);
         zt_profiler *profiler = open_watched(w, &config);
         assert_debugged_by(profiler, by_helper ? ZT_DEBUGGED_BY_HELPER : ZT_DEBUGGED_BY_ITSELF);
-        work of = load_work(w, "read_from");
+        work of = load_recorded(w, "read_from");
         ok(zeKernelSetArgumentValue(of.kernel, 1, sizeof address, &address));
         append_kernel(profiler, of.list, of.kernel, "reads");
         ok(zeCommandListClose(of.list));
@@ -605,7 +566,7 @@ static void a_page_fault_is_reported(void **state) {
         gpu.lose_device();
         close_profiler(w, profiler);
         gpu.restore_device();
-        unload_work(w, NULL, &of);
+        unload_hang(w, NULL, &of);
         munmap(page, (size_t)getpagesize());
     }
     check_work(w);
@@ -634,7 +595,7 @@ static void the_report_is_a_file(void **state) {
     for (int i = 1; i <= 2; i++) {
         work of = begin_hang(w, profiler, "stuck");
         await_hang(i);
-        finish_work(w, profiler, &of);
+        finish_hang(w, profiler, &of);
         if (i == 1)
             snprintf(name, sizeof name, "hang.%ld.txt", (long)getpid());
         else
@@ -655,19 +616,19 @@ static void a_report_that_cannot_be_written(void **state) {
     await_hang(1);
     assert_int_equal(heard(w, "[CANNOT_WRITE] zt_watch"), 1);
     assert_int_equal(heard(w, "[HANG]"), 1);
-    finish_work(w, profiler, &of);
+    finish_hang(w, profiler, &of);
     close_profiler(w, profiler);
 }
 
 /* ==== processes =========================================================================================== */
 
 /* The helper of a process, or 0: its environment at its start tells. */
-static pid_t helper_of(pid_t process) {
+static pid_t helper_of(pid_t parent) {
     char wanted[64];
     DIR *processes = opendir("/proc");
     const struct dirent *entry;
     pid_t found = 0;
-    snprintf(wanted, sizeof wanted, "ZETOOLS_HELPER_1=%ld", (long)process);
+    snprintf(wanted, sizeof wanted, "ZETOOLS_HELPER_1=%ld", (long)parent);
     while (!found && (entry = readdir(processes))) {
         static char environment[1 << 16];
         char path[300];
@@ -687,9 +648,9 @@ static pid_t helper_of(pid_t process) {
     return found;
 }
 
-static void await_no_helper(pid_t process) {
+static void await_no_helper(pid_t parent) {
     uint64_t end = now_ns() + A_WHILE;
-    while (helper_of(process)) {
+    while (helper_of(parent)) {
         assert_true(now_ns() < end);
         nap();
     }
@@ -712,90 +673,52 @@ static void the_helper_ends_with_the_watch(void **state) {
     await_no_helper(getpid());
 }
 
-/* Processes that are forked before anything else is there, and hang when they are told so. */
+/* Processes that hang when they are told so. */
 enum { PROCESSES = 3 };
-static struct process {
-    pid_t number;
-    int to, from;
-} processes[PROCESSES];
-static int processes_used;
 
-/* H hangs, and is watched by a helper that has stopped its threads; X exits, with a kernel that would end if
+/* H hangs, and is watched by a helper that has stopped its threads; E exits, with a kernel that would end if
    it went on. */
-static void serve_parent(int from, int to) {
-    void *state = NULL;
-    work of = {NULL, NULL, NULL, NULL};
-    char letter;
-    while (read(from, &letter, 1) == 1) {
-        if (letter == 'H') {
-            zt_watch_config config = config_of_watch();
-            config.leave_stopped = 1;
-            start(&state);
-            open_leaky_world(&state);
-            gpu.behave(SOFTGPU_DEBUG_NOT_ITSELF, 1);
-            zt_profiler *profiler = open_watched((world *)state, &config);
-            assert_debugged_by(profiler, ZT_DEBUGGED_BY_HELPER);
-            of = begin_hang((world *)state, profiler, "stuck");
-            await_hang(1);
-        } else {
-            let_go(&of);
-            exit(0);
-        }
-        if (write(to, &letter, 1) != 1)
-            break;
+static int serve_hang(world *w, char letter, int from) {
+    static work of;
+    (void)from;
+    if (letter == 'E') {
+        let_go(&of);
+        exit(0);
     }
-    _exit(1);
+    if (letter == 'H') {
+        zt_watch_config config = config_of_watch();
+        config.leave_stopped = 1;
+        gpu.behave(SOFTGPU_DEBUG_NOT_ITSELF, 1);
+        zt_profiler *profiler = open_watched(w, &config);
+        assert_debugged_by(profiler, ZT_DEBUGGED_BY_HELPER);
+        of = begin_hang(w, profiler, "stuck");
+        await_hang(1);
+    }
+    return letter == 'H';
 }
 
-static void fork_processes(void) {
-    for (int i = 0; i < PROCESSES; i++) {
-        int to[2], from[2];
-        if (pipe2(to, O_CLOEXEC) || pipe2(from, O_CLOEXEC))
-            abort();
-        processes[i].number = fork();
-        if (processes[i].number == 0) {
-            for (int k = 0; k < i; k++) {
-                close(processes[k].to);
-                close(processes[k].from);
-            }
-            close(to[1]);
-            close(from[0]);
-            serve_parent(to[0], from[1]);
-        }
-        processes[i].to = to[1];
-        processes[i].from = from[0];
-        close(to[0]);
-        close(from[1]);
-    }
-}
-
-static struct process *new_process(void) {
-    struct process *made = &processes[processes_used++];
-    char letter = 'H';
-    assert_int_equal(write(made->to, &letter, 1), 1);
-    assert_int_equal(read(made->from, &letter, 1), 1);
+static const process *new_hanging_process(void) {
+    const process *made = new_process();
+    tell(made, 'H');
     assert_int_not_equal(0, helper_of(made->number));
     return made;
 }
 
 static void the_helper_ends_with_a_process_that_is_killed(void **state) {
-    struct process *process = new_process();
-    int status;
+    const process *made = new_hanging_process();
     (void)state;
-    kill(process->number, SIGKILL);
-    assert_int_equal(waitpid(process->number, &status, 0), process->number);
-    await_no_helper(process->number);
+    end_process(made, SIGKILL);
+    await_no_helper(made->number);
 }
 
 static void the_process_exits_while_it_hangs(void **state) {
-    struct process *process = new_process();
-    char letter = 'X';
+    const process *made = new_hanging_process();
     int status;
     (void)state;
-    assert_int_equal(write(process->to, &letter, 1), 1);
-    assert_int_equal(waitpid(process->number, &status, 0), process->number);
+    send_letter(made, 'E');
+    assert_int_equal(waitpid(made->number, &status, 0), made->number);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    await_no_helper(process->number);
+    await_no_helper(made->number);
 }
 
 /* The child ends with the copies that it has; the watch goes on in its parent. */
@@ -817,7 +740,7 @@ static void a_child_is_forked(void **state) {
         assert_int_equal(status, 0);
         await_hang(1);
         assert_place("count");
-        finish_work(w, profiler, &of);
+        finish_hang(w, profiler, &of);
         close_profiler(w, profiler);
     }
 }
@@ -930,7 +853,7 @@ static void the_function_must_not_end_the_watch(void **state) {
     ok(zt_watch(profiler, &config));
     work of = begin_hang(w, profiler, "stuck");
     await(&calls_inside);
-    finish_work(w, profiler, &of);
+    finish_hang(w, profiler, &of);
     close_profiler(w, profiler);
 }
 
@@ -972,7 +895,7 @@ int main(int argc, char **argv) {
         return 42;
     setenv("ZET_ENABLE_PROGRAM_DEBUGGING", "1", 1);
     setenv("ZE_ENABLE_TRACING_LAYER", "1", 1); /* older loaders want it */
-    fork_processes();
+    fork_processes(PROCESSES, serve_hang);
     make_directory(NULL);
     int failed = cmocka_run_group_tests_name("watch", tests, start, NULL);
     remove_directory(NULL);
