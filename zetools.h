@@ -2178,7 +2178,8 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
                              zt_profiler **profiler);
 
 /* Writes a report to a file. It is written beside the file and then renamed, so that nobody reads an
-   incomplete one. Symbolic links are followed; pipes and devices are written to directly.
+   incomplete one. Symbolic links at `path` are followed, those at the name beside it are not. Pipes and
+   devices are written to directly.
    path  the suffix chooses the format: .html or .htm, .csv, .json, .trace.json, .prom (OpenMetrics),
          .folded (stacks for flame graphs) or .instances.csv, in upper or lower case; with .txt, a number or
          no suffix, the report is a table. "-" and "/dev/stdout" are a table on standard output, as wide as
@@ -3103,9 +3104,11 @@ typedef zt__disabled_scope zt_scope;
 #include <windows.h>
 
 #include <direct.h>
+#include <fcntl.h>
 #include <intrin.h>
 #include <io.h>
 #include <process.h>
+#include <sys/stat.h>
 #if (defined(_MSC_VER) || defined(ZT__AS_BY_CL)) && defined(__cplusplus)
 #include <type_traits>
 #endif
@@ -3532,6 +3535,13 @@ ZT__PRIVATE void zt__remove_file(const char *path) {
     remove(path);
 }
 
+/* Creates a file of a name that is the caller's own. What has the name was left by another process or laid
+   there by another user: it is removed, and a link is not followed. */
+ZT__PRIVATE FILE *zt__create_file(const char *path) {
+    unlink(path);
+    return fopen(path, "wbx");
+}
+
 /* Returns 0 if the directory is not there and cannot be made. */
 ZT__PRIVATE int zt__make_directory(const char *path) {
     return mkdir(path, 0777) == 0 || errno == EEXIST;
@@ -3936,6 +3946,17 @@ ZT__PRIVATE void zt__remove_file(const char *path) {
     if (zt__to_wide(path, &wide)) {
         _wremove(wide.text);
     }
+}
+
+ZT__PRIVATE FILE *zt__create_file(const char *path) {
+    zt__wide_path wide;
+    int file;
+    if (!zt__to_wide(path, &wide)) {
+        return NULL;
+    }
+    _wremove(wide.text);
+    file = _wopen(wide.text, _O_CREAT | _O_EXCL | _O_WRONLY | _O_BINARY, _S_IREAD | _S_IWRITE);
+    return file >= 0 ? _fdopen(file, "wb") : NULL;
 }
 
 ZT__PRIVATE int zt__make_directory(const char *path) {
@@ -5946,14 +5967,15 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(REGION_NOT_ENDED, "%s: region '%.64s' was begun and not ended. It is dropped. Call "                   \
                         "zt_end() for it.")                                                                  \
     X(REGION_OPEN, "zt_collect: region '%.64s' is not ended, so it is not collected. Call zt_end() for it.") \
-    X(OVERWRITTEN,                                                                                           \
-      "zt_execute: the last execution of a list did not finish in time. Its samples are "                    \
-      "overwritten and counted as lost. Raise config.wait_timeout_ns, or execute several lists "             \
-      "in turn.")                                                                                            \
+    X(OVERWRITTEN, "%s: a list was executed again before its last execution had finished. The samples of "   \
+                   "that are overwritten and counted as lost. Execute several lists in turn, or wait for "   \
+                   "the list before: zt_execute does, up to config.wait_timeout_ns.")                        \
     X(UNOBSERVED_LIST, "zt_collect: a command list with region '%.64s' ran outside of zt_execute. Only its " \
                        "last execution before each collection is measured. Execute it with zt_execute().")   \
     X(SAMPLE_LOST, "zt_collect: a sample of region '%.64s' is lost: %s. It is counted, and kept out of the " \
                    "statistics.")                                                                            \
+    X(SAMPLE_DROPPED, "zt_collect: a sample of region '%.64s' is dropped: %s. It is counted, and kept out "  \
+                      "of the statistics.")                                                                  \
     X(NOT_FINISHED, "%s: %llu samples were still in flight when the time was up, and are counted as lost. "  \
                     "Synchronise with the device before, or raise config.wait_timeout_ns.")                  \
     X(DROPPED_RUNNING, "%s: %llu dropped regions may still run on the device. What it may write to is not "  \
@@ -9784,7 +9806,10 @@ ZT__PRIVATE void zt__deliver_batch(zt_profiler *profiler) {
     for (i = 0; i < batch->count; i++) {
         const zt__reading *reading = &batch->readings[i];
         zt__check(&profiler->diagnostics, reading->result, reading->call, remedy);
-        if (reading->outcome == ZT__LOST) {
+        if (reading->outcome == ZT__LOST && reading->cause >= ZT_DROPPED_NO_SLOT) {
+            zt__report(&profiler->diagnostics, SAMPLE_DROPPED, ZE_RESULT_WARNING_DROPPED_DATA,
+                       reading->region->name, zt_cause_name(reading->cause));
+        } else if (reading->outcome == ZT__LOST) {
             zt__report(&profiler->diagnostics, SAMPLE_LOST, ZE_RESULT_WARNING_DROPPED_DATA,
                        reading->region->name, zt_cause_name(reading->cause));
         }
@@ -10918,7 +10943,8 @@ ZT__PRIVATE void zt__retract_list(zt_profiler *profiler, zt__list *list) {
 
 /* Completes zt__before_execution when it is known whether the driver has refused the execution. */
 ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, uint32_t count,
-                                     const ze_command_list_handle_t *lists, int is_refused) {
+                                     const ze_command_list_handle_t *lists, int is_refused,
+                                     const char *call) {
     uint32_t i, overwritten = 0;
     if (zt__is_owner(&profiler->collector)) {
         return; /* zt__before_execution has moved no slot */
@@ -10945,7 +10971,7 @@ ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, uint32_t count,
     }
     zt__unlock(&profiler->mutex);
     if (overwritten) {
-        zt__report(&profiler->diagnostics, OVERWRITTEN, ZE_RESULT_WARNING_DROPPED_DATA);
+        zt__report(&profiler->diagnostics, OVERWRITTEN, ZE_RESULT_WARNING_DROPPED_DATA, call);
     }
 }
 
@@ -10976,7 +11002,7 @@ ZT__PRIVATE ze_result_t zt__execute_measured(zt_profiler *profiler, ze_command_q
     zt__executing_for = profiler;
     result = zeCommandQueueExecuteCommandLists(queue, count, lists, fence);
     zt__executing_for = outer;
-    zt__after_execution(profiler, count, lists, result != ZE_RESULT_SUCCESS);
+    zt__after_execution(profiler, count, lists, result != ZE_RESULT_SUCCESS, "zt_execute");
     if (result != ZE_RESULT_SUCCESS) {
         return zt__check(&profiler->diagnostics, result, "zeCommandQueueExecuteCommandLists",
                          "The lists were not executed.");
@@ -14023,7 +14049,8 @@ ZT__PRIVATE void zt__apply_rules(const zt__advice *advice, const double figures[
     unmeasured[ZT__ROLE_EU_STALL] = unmeasured[ZT__ROLE_EU_OCCUPANCY] = 1;
     zt__name_missing(advice, unmeasured, info);
     if (info->missing[0]) {
-        zt__append(info->text, sizeof info->text, "Not enough metrics: add %s, if the device has them.",
+        zt__append(info->text, sizeof info->text,
+                   "Not enough metrics: add %s to config.metrics or ZT_METRICS, if the device has them.",
                    info->missing);
     } else if (advice->naming == ZT__NAMING_COUNT) {
         strcpy(info->text, "Not enough metrics: none is known to show what limits a region.");
@@ -20463,7 +20490,7 @@ ZT__PRIVATE void zt__save_binary(zt__modules *modules, uint64_t hash, const char
     beside = path + room;
     snprintf(beside, room, "%s/%016llx.%ld.%lx.part", modules->directory, (unsigned long long)hash,
              zt__get_process_id(), (unsigned long)zt__this_thread());
-    file = zt__open_file(beside, "wb");
+    file = zt__create_file(beside);
     if (!file) {
         failed = "fopen";
     } else if (fwrite(binary->bytes, 1, binary->size, file) != binary->size) {
@@ -20479,7 +20506,9 @@ ZT__PRIVATE void zt__save_binary(zt__modules *modules, uint64_t hash, const char
         reason = errno;
     }
     if (failed) {
-        zt__remove_file(beside);
+        if (file) {
+            zt__remove_file(beside);
+        }
         zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_UNKNOWN, failed, strerror(reason),
                              "Check the directory, its permissions and space.");
     }
@@ -22693,7 +22722,8 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
             continue;
         }
         if (result) {
-            zt__after_execution(device->profiler, count, lists, *result != ZE_RESULT_SUCCESS);
+            zt__after_execution(device->profiler, count, lists, *result != ZE_RESULT_SUCCESS,
+                                zt__call_name(frame->call));
         } else {
             /* Without metrics it does not wait, so that executions may follow each other at once. */
             zt__before_execution(device->profiler, queue, count, lists,
@@ -25582,7 +25612,8 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
     zt__write_csv_text(writer, "", "availability", "", zt_get_availability_text(profiler));
     zt__prepare_advice(profiler, &document->advice);
     for (i = 0; i < document->region_count; i++) {
-        if (zt__read_region(document, i)) {
+        zt__read_region(document, i);
+        if (!document->out_of_memory) { /* those without samples are written, as in JSON */
             zt__write_csv_region(document);
         }
     }
@@ -29615,7 +29646,7 @@ ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
     /* A long name is cut, because the name of a file has 255 bytes at the most. */
     snprintf(file->beside, sizeof file->beside, "%.*s%.128s.%ld.%lx.part", (int)(name - file->path),
              file->path, name, zt__get_process_id(), (unsigned long)zt__this_thread());
-    part = zt__open_file(file->beside, "wb");
+    part = zt__create_file(file->beside);
     if (part && zt__get_file_properties(file->path, &before)) {
         zt__set_permissions(file->beside, before.permissions); /* the same people may read it as before */
     }
@@ -29623,7 +29654,7 @@ ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
     if (result == ZE_RESULT_SUCCESS && !zt__rename_file(file->beside, file->path)) {
         result = zt__report_unwritable(output);
     }
-    if (result != ZE_RESULT_SUCCESS) {
+    if (part && result != ZE_RESULT_SUCCESS) {
         zt__remove_file(file->beside);
     }
     zt__free(output->allocator, file);
