@@ -40,10 +40,13 @@
        directory with -isystem, because C99 compilers warn about them. With -ffast-math, clang 18 and later
        also need -fhonor-nans -fhonor-infinities for the file with ZETOOLS_IMPLEMENTATION.
 
-       On Windows the program is linked with ze_loader.lib, or with -lze_loader by mingw-w64. Visual Studio
-       has to be 2022, 17.9 or later, for x64. Paths are UTF-8 there; a variable of the environment that is
-       empty counts as not set, and what a program changes by SetEnvironmentVariable after it has started is
-       not seen. Hot spots have no source lines, because no symboliser is run.
+       On Windows, link with ze_loader.lib, or with -lze_loader by mingw-w64. Visual Studio has to be 2022,
+       17.9 or later, for x64. Paths are UTF-8 there. An empty variable of the environment counts as not set,
+       and changes by SetEnvironmentVariable after the start of the program are not seen. Hot spots have no
+       source lines, because no symboliser is run.
+
+       A profiler belongs to a context and a device. This one measures what is appended to a list inside of
+       ZT_REGION, and prints a table:
 
            zt_config config = zt_config_default();
            config.groups = "ComputeBasic";
@@ -52,7 +55,7 @@
 
            ZT_REGION(profiler, list, "saxpy")
                zeCommandListAppendLaunchKernel(list, saxpy, &groups, NULL, 0, NULL);
-           ...             submits the work and waits for it
+           ...             closes the list, submits it and waits
            zt_collect(profiler, 0);
            zt_report(profiler, "-");
            zt_close(profiler);
@@ -148,7 +151,7 @@
        - Call zt_release() before any list is destroyed. Afterwards is too late: another thread may have
          created a new list with the same handle.
 
-       If a program does not:
+       If a program does not do so:
 
        - A recorded list is executed without zt_execute: of its executions between two collections, only the
          last one is measured, and the number of the others is unknown. The list is counted in
@@ -264,9 +267,9 @@
 
        reports = rows + discarded + waiting, at any time. Discarded reports were read, but not delivered as
        rows: the first one of a stream, those that the driver cannot calculate, and those whose rows neither
-       a function nor a profiler receives. Reports that the device dropped before they were read
-       leave gaps; their number is estimated from the length of the gaps (zt_stream_counts.dropped). The row
-       after a gap is marked (zt_row.gap).
+       a function nor a profiler receives. Reports that the device dropped before they were read leave gaps;
+       their number is estimated from the length of the gaps (zt_stream_counts.dropped). The row after a gap is
+       marked (zt_row.gap).
 
    THE TIMELINE
 
@@ -326,9 +329,10 @@
 
        The tracer observes executions, resets and destructions of lists, so that zt_execute, zt_reset and
        zt_release are not needed. Before a list is executed again, the samples of its last execution are
-       collected; with metrics, this waits as zt_execute does. If executions overlap nevertheless, because
-       that took too long or because a call names the list twice, the earlier ones are lost: time stamps do
-       not show which execution they are of. The last one is measured when the queue is seen to be idle.
+       collected; with metrics, this waits up to config.wait_timeout_ns, as zt_execute does. If executions
+       overlap nevertheless, because that took too long or because a call names the list twice, the earlier
+       ones are lost: time stamps do not show which execution they are of. The last one is measured when
+       zeCommandQueueSynchronize or the next execution finds the queue idle.
        When a list is reset or destroyed, its slots are freed. For a list that was created before
        zt_trace_start, the driver is queried for context and device. If it does not report them, the list is
        assumed to belong to those of the profiler.
@@ -395,9 +399,7 @@
        On lists that are not in order, these overlap with nothing; zt_trace_counts.serialised counts them.
 
        A recorded list has one event for each launch. If it is executed again before the last execution has
-       ended, the tracer does not wait: the earlier execution is lost (ZT_LOST_OVERWRITTEN), and the last is
-       measured once zeCommandQueueSynchronize or the next execution finds the queue idle. With metrics, the
-       tracer waits up to config.wait_timeout_ns, as zt_execute does.
+       ended, the tracer does not wait for that, which is then lost (ZT_LOST_OVERWRITTEN).
 
        Copies, fills and barriers are measured in the same ways (zt_trace_config.copies). A wait for events
        signals no event itself. On a list that is in order, it is measured by time stamps before and after it.
@@ -569,9 +571,9 @@
        samples of the device, stops delay the work. On the software device a stop takes some tenths of a
        millisecond: 10 a second are not measurable, 100 make a kernel up to a twentieth longer, and 1000 a
        tenth to a quarter, or more on a busy machine (bench/stops.c). No other device has been measured. No
-       helper process is used: a device that does not
-       let a process debug itself cannot be sampled in this way. Neither can one that another debugger or
-       zt_watch is attached to, and it refuses these while it is sampled.
+       helper process is used: a device that does not let a process debug itself cannot be sampled in this
+       way. Neither can one that another debugger or zt_watch is attached to, and it refuses these while it is
+       sampled.
 
        Source lines come from the debug information of the modules, which compilers add with -g or
        -gline-tables-only. It is read when a module with samples is destroyed or sampling stops, up to
@@ -603,8 +605,8 @@
            }
            zt_debug_close(debugger);
 
-       It attaches to one device, and to one process that uses it: another of the same user, or, where the
-       driver permits it, the process itself. The host code of that process goes on. Set
+       It attaches to one device, and to one process that uses it: another one of the same user or, where the
+       driver permits it, its own. The host code of that process goes on. Set
        ZET_ENABLE_PROGRAM_DEBUGGING=1 in the environment of both before zeInit. On Linux, the system may also
        have to be prepared once, as root:
 
@@ -634,9 +636,8 @@
        files of the modules, which are read from the memory of the process when they are loaded, up to
        zt_debug_config.module_limit bytes. A module that is unloaded stays known until others need the room.
 
-       Source lines come from the debug information of the same files, which compilers add with -g or
-       -gline-tables-only. The programs that find the lines of hot spots find these, too.
-       zt_debug_config.no_lines switches this off.
+       Source lines come from the debug information in the same files, as those of hot spots do (see HOT
+       SPOTS). zt_debug_config.no_lines switches this off.
 
        zt_debug_close acknowledges all events and resumes all threads. If a process ends with an open
        debugger, however it ends, the driver does that. When the debugged process ends, its debugger gets
@@ -675,12 +676,12 @@
        to be enabled. It acknowledges events at once, so modules run as without it. If the process may not
        debug itself, the library starts a helper: the same program once more, in which a constructor of this
        header serves instead of main, talking through a socket that nobody else can open. If the header is in
-       a shared library, that library is preloaded into a shell instead. Other constructors
-       and static objects of the program and its libraries may run in the helper: those of shared libraries,
-       and such with a priority below 101. The helper ends with the watch, or when the program ends, however
-       that happens; what it had stopped is resumed. It is no child of the program. If neither can debug,
-       hangs are reported without places; the reason is logged, in the report and in zt_watch_get_info, and
-       the next hang tries again.
+       a shared library, that library is preloaded into a shell instead. Other constructors and static objects
+       of the program and its libraries may run in the helper: those of shared libraries, and those with a
+       priority below 101. The helper ends with the watch, or when the program ends, however that happens;
+       what it had stopped is resumed. It is no child of the program. If neither can debug, hangs are reported
+       without places. The reason is logged, in the report and in zt_watch_get_info, and the next hang tries
+       again.
 
        While no region hangs, the watch wakes up eight times in hang_ns, at least once a second and, while it
        is attached, ten times. It queries one event of each list that has work, and locks the profiler
@@ -754,7 +755,7 @@
        are UTC. What the driver does not report is empty or null. Packed statistics keep these facts of the
        process that measured.
 
-       Regions are sorted by their share: own time (see NESTING) as a part of the own times of all regions.
+       Regions are sorted by their share: their own time (see NESTING), divided by the sum of all own times.
        So nothing counts twice. In the table, a region is indented below its parent if it has no other; the
        parent is sorted by the sum of its share and theirs. "own" is a column of its own if any region
        is inside another. If the own time of a region is not known, its share is estimated: from its GPU time
@@ -775,7 +776,7 @@
                        earlier group has a metric of the same name, it is "GROUP.NAME". Shares that are
                        derived from two metrics have no "group"
            "streamed"  the same for metrics of attached streams
-           "regions"   an array in the order of zt_get_region
+           "regions"   an array in the order of zt_get_region, also of regions without samples
            "paths"     zt_path_info of each path
            "notes"     sentences about what is missing, why, and what to do: those below a table
            "kernels"   of the tracer: {"name", "module", "region", "launches", "shapes", "other_launches",
@@ -807,7 +808,7 @@
                print(region["name"], region["time_ns"]["mean"], region["metrics"]["XVE_STALL"]["mean"])
 
        CSV has lines for the GPU time of each region and the sums "own GPU time", "total GPU time" and "share"
-       (in percent), and one for each of its metrics. `tile` and `pass` are "all" or a number; for metrics of
+       (in percent), and one for each of its metrics. A region without samples has them, too. `tile` and `pass` are "all" or a number; for metrics of
        attached streams, `pass` is "stream" and `count` is that of rows. With several passes or samples with
        times alone, a line of the GPU time with the number of a pass has what metrics of the pass are to be
        divided by. Regions that have them also have the lines "queue latency", "launch latency", "copied
