@@ -11689,30 +11689,6 @@ ZT_API ze_result_t zt_get_last_result(const zt_profiler *profiler) {
 
 /* ==== >>merging: statistics of several profilers, in memory and packed ==================================== */
 
-/* Describes the first difference between what two profilers measure, for a message. Returns NULL if there is
-   none. */
-ZT__PRIVATE const char *zt__find_mismatch(const zt_profiler *a, const zt_profiler *b) {
-    uint32_t i;
-    if (a->metric_count != b->metric_count) {
-        return "one has more metrics";
-    }
-    if (a->pass_count != b->pass_count) {
-        return "one has more passes";
-    }
-    if (a->tile_count != b->tile_count) {
-        return "one has more tiles";
-    }
-    for (i = 0; i < a->metric_count; i++) {
-        const zt_metric *one = &a->metrics[i], *other = &b->metrics[i];
-        if (strcmp(one->name, other->name) != 0 || strcmp(one->group, other->group) != 0 ||
-            strcmp(one->units, other->units) != 0 || one->aggregation != other->aggregation ||
-            one->pass != other->pass) {
-            return one->name;
-        }
-    }
-    return NULL;
-}
-
 /* A region of the other profiler, and the one that it is added to. */
 typedef struct zt__merged_region {
     zt__region_record *into;
@@ -11745,22 +11721,6 @@ ZT__PRIVATE int zt__prepare_statistics(zt_profiler *into, const zt__sample_layou
     return to->capacity >= (rows < layout->row_limit ? rows : layout->row_limit);
 }
 
-/* Copies the statistics of a region, and makes room for them in `into`, whose collector is held, so that
-   nobody else writes its statistics. Returns 0 without memory. */
-ZT__PRIVATE int zt__prepare_region(zt_profiler *into, zt_profiler *from, zt__merged_region *merged) {
-    zt_cause cause;
-    if (!zt__copy_statistics(from, &from->times_layout, &merged->from->times, &merged->times) ||
-        !zt__copy_statistics(from, &from->layout, &merged->from->statistics, &merged->statistics)) {
-        return 0;
-    }
-    zt__lock(&into->mutex);
-    merged->into = zt__find_or_add_region(into, merged->from->name, &cause);
-    zt__unlock(&into->mutex);
-    return merged->into &&
-           zt__prepare_statistics(into, &into->times_layout, &merged->into->times, &merged->times) &&
-           zt__prepare_statistics(into, &into->layout, &merged->into->statistics, &merged->statistics);
-}
-
 /* What zt_merge adds to a profiler, and where. */
 typedef struct zt__merge {
     zt_profiler *into, *from;
@@ -11769,8 +11729,8 @@ typedef struct zt__merge {
     zt__merged_path *paths;
 } zt__merge;
 
-/* Copies what is added, and makes room for it. No figure changes here, so that nothing is merged in part.
-   Returns 0 without memory. */
+/* Copies what is added, and makes room for it in `into`, whose collector is held, so that nobody else writes
+   its statistics. No figure changes here, so that nothing is merged in part. Returns 0 without memory. */
 ZT__PRIVATE int zt__prepare_merge(zt__merge *merge) {
     zt_profiler *into = merge->into, *from = merge->from;
     const zt_allocator *allocator = &into->config.allocator;
@@ -11783,8 +11743,20 @@ ZT__PRIVATE int zt__prepare_merge(zt__merge *merge) {
     merge->paths = (zt__merged_path *)zt__allocate(allocator, merge->path_count + 1u, sizeof *merge->paths);
     has_memory = merge->regions && merge->paths;
     for (i = 0; i < merge->region_count && has_memory; i++) {
-        merge->regions[i].from = zt__record_at(from, i);
-        has_memory = zt__prepare_region(into, from, &merge->regions[i]);
+        zt__merged_region *merged = &merge->regions[i];
+        zt_cause cause;
+        merged->from = zt__record_at(from, i);
+        has_memory = zt__copy_statistics(from, &from->times_layout, &merged->from->times, &merged->times) &&
+                     zt__copy_statistics(from, &from->layout, &merged->from->statistics, &merged->statistics);
+        if (has_memory) {
+            zt__lock(&into->mutex);
+            merged->into = zt__find_or_add_region(into, merged->from->name, &cause);
+            zt__unlock(&into->mutex);
+            has_memory =
+                merged->into &&
+                zt__prepare_statistics(into, &into->times_layout, &merged->into->times, &merged->times) &&
+                zt__prepare_statistics(into, &into->layout, &merged->into->statistics, &merged->statistics);
+        }
     }
     if (!has_memory) {
         return 0;
@@ -11868,6 +11840,30 @@ ZT__PRIVATE void zt__apply_merge(const zt__merge *merge) {
         to->missing += path->missing;
     }
     zt__unlock(&into->mutex);
+}
+
+/* Describes the first difference between what two profilers measure, for a message. Returns NULL if there is
+   none. */
+ZT__PRIVATE const char *zt__find_mismatch(const zt_profiler *a, const zt_profiler *b) {
+    uint32_t i;
+    if (a->metric_count != b->metric_count) {
+        return "one has more metrics";
+    }
+    if (a->pass_count != b->pass_count) {
+        return "one has more passes";
+    }
+    if (a->tile_count != b->tile_count) {
+        return "one has more tiles";
+    }
+    for (i = 0; i < a->metric_count; i++) {
+        const zt_metric *one = &a->metrics[i], *other = &b->metrics[i];
+        if (strcmp(one->name, other->name) != 0 || strcmp(one->group, other->group) != 0 ||
+            strcmp(one->units, other->units) != 0 || one->aggregation != other->aggregation ||
+            one->pass != other->pass) {
+            return one->name;
+        }
+    }
+    return NULL;
 }
 
 ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
@@ -13762,6 +13758,15 @@ ZT__PRIVATE double zt__scale_of_rate(const char *units) {
     }
 }
 
+/* Returns how much a part is of a whole, in percent; NaN if either was not measured, or the whole is 0. */
+ZT__PRIVATE double zt__percent_of(double part, double whole) {
+    return zt__is_positive(whole) && !zt__is_nan(part) ? 100 * part / whole : zt__nan();
+}
+
+ZT__PRIVATE double zt__first_measured(double first, double second) {
+    return zt__is_nan(first) ? second : first;
+}
+
 /* Returns the figure of a role from the metric of the profiler that has it, or else from that of a stream;
    NaN if neither was measured in the region. What adds up is divided by the GPU time of its pass, so that
    figures of different passes can be compared. The mutex is held. */
@@ -13787,15 +13792,6 @@ ZT__PRIVATE double zt__read_figure(const zt_profiler *profiler, const zt__advice
         return record->streamed[index].mean;
     }
     return zt__nan();
-}
-
-/* Returns how much a part is of a whole, in percent; NaN if either was not measured, or the whole is 0. */
-ZT__PRIVATE double zt__percent_of(double part, double whole) {
-    return zt__is_positive(whole) && !zt__is_nan(part) ? 100 * part / whole : zt__nan();
-}
-
-ZT__PRIVATE double zt__first_measured(double first, double second) {
-    return zt__is_nan(first) ? second : first;
 }
 
 /* Fills in the figure of each role, NaN where it is not known. The mutex is not held. */
@@ -13952,32 +13948,6 @@ static const zt__rule zt__rules[] = {
 
 enum { ZT__RULE_FAILS, ZT__RULE_UNDECIDED, ZT__RULE_HOLDS };
 
-/* Returns whether a rule holds, fails, or is undecided because figures were not measured. Marks these figures
-   in `unmeasured`. */
-ZT__PRIVATE int zt__evaluate_rule(const zt__rule *rule, const double figures[ZT__ROLE_COUNT],
-                                  uint8_t unmeasured[ZT__ROLE_COUNT]) {
-    uint32_t i;
-    int outcome = ZT__RULE_HOLDS;
-    for (i = 0; i < ZT__COUNT_OF(rule->conditions); i++) {
-        double figure = figures[rule->conditions[i].role], threshold = rule->conditions[i].threshold;
-        zt__relation relation = rule->conditions[i].relation;
-        if (relation == ZT__NO_CONDITION) {
-            continue;
-        }
-        if (zt__is_nan(figure)) {
-            outcome = ZT__RULE_UNDECIDED;
-        } else if (relation == ZT__BELOW ? figure >= threshold : figure < threshold) {
-            return ZT__RULE_FAILS;
-        }
-    }
-    for (i = 0; i < ZT__COUNT_OF(rule->conditions) && outcome == ZT__RULE_UNDECIDED; i++) {
-        if (zt__is_nan(figures[rule->conditions[i].role])) {
-            unmeasured[rule->conditions[i].role] = 1;
-        }
-    }
-    return outcome;
-}
-
 /* Appends to a text of `room` bytes, as much as fits. */
 ZT__PRIVATE ZT__CHECKED_FORMAT(3, 4) void zt__append(char *text, size_t room, const char *format, ...) {
     size_t used = strlen(text);
@@ -14018,6 +13988,32 @@ ZT__PRIVATE void zt__name_missing(const zt__advice *advice, const uint8_t unmeas
                        (int)strcspn(names, ","), names);
         }
     }
+}
+
+/* Returns whether a rule holds, fails, or is undecided because figures were not measured. Marks these figures
+   in `unmeasured`. */
+ZT__PRIVATE int zt__evaluate_rule(const zt__rule *rule, const double figures[ZT__ROLE_COUNT],
+                                  uint8_t unmeasured[ZT__ROLE_COUNT]) {
+    uint32_t i;
+    int outcome = ZT__RULE_HOLDS;
+    for (i = 0; i < ZT__COUNT_OF(rule->conditions); i++) {
+        double figure = figures[rule->conditions[i].role], threshold = rule->conditions[i].threshold;
+        zt__relation relation = rule->conditions[i].relation;
+        if (relation == ZT__NO_CONDITION) {
+            continue;
+        }
+        if (zt__is_nan(figure)) {
+            outcome = ZT__RULE_UNDECIDED;
+        } else if (relation == ZT__BELOW ? figure >= threshold : figure < threshold) {
+            return ZT__RULE_FAILS;
+        }
+    }
+    for (i = 0; i < ZT__COUNT_OF(rule->conditions) && outcome == ZT__RULE_UNDECIDED; i++) {
+        if (zt__is_nan(figures[rule->conditions[i].role])) {
+            unmeasured[rule->conditions[i].role] = 1;
+        }
+    }
+    return outcome;
 }
 
 /* Applies the rules to the figures of a region. `info` is empty. */
@@ -15807,65 +15803,6 @@ ZT__PRIVATE ze_driver_handle_t zt__find_driver(ze_device_handle_t device) {
     return NULL;
 }
 
-/* Reads the resolution and width of the device's time stamps, and what reports have about device and program.
-   What of the latter cannot be found out stays unknown. */
-ZT__PRIVATE ze_result_t zt__read_device(zt_profiler *profiler) {
-    const zt__driver *driver = &profiler->driver;
-    zt__facts *facts = &profiler->facts;
-    ze_driver_handle_t handle;
-    ze_driver_properties_t of_driver;
-    ze_device_properties_t properties;
-    ze_pci_ext_properties_t pci;
-    uint32_t i, used = 0, tiles = 0;
-    time_t now = time(NULL);
-    ze_result_t result;
-    memset(&properties, 0, sizeof properties);
-    properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* the resolution is in cycles a second */
-    result = zeDeviceGetProperties(profiler->device, &properties);
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__check(&profiler->diagnostics, result, "zeDeviceGetProperties",
-                         "Pass a device of an initialised driver.");
-    }
-    ZT__END_TEXT(properties.name);
-    zt__copy_text(profiler->device_name, sizeof profiler->device_name, properties.name,
-                  strlen(properties.name));
-    profiler->ns_per_tick = properties.timerResolution ? 1e9 / (double)properties.timerResolution : 1.0;
-    profiler->tick_mask = zt__mask_of_bits(properties.timestampValidBits);
-    profiler->kernel_tick_mask = zt__mask_of_bits(properties.kernelTimestampValidBits);
-    profiler->tiles_stamped = 1;
-    if (driver->zeEventQueryTimestampsExp &&
-        zeDeviceGetSubDevices(profiler->device, &tiles, NULL) == ZE_RESULT_SUCCESS && tiles > 1 &&
-        tiles <= ZT__MAX_TILES) {
-        profiler->tiles_stamped = tiles;
-    }
-    memset(&of_driver, 0, sizeof of_driver);
-    of_driver.stype = ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES;
-    handle = zt__find_driver(profiler->device);
-    if (handle && zeDriverGetProperties(handle, &of_driver) == ZE_RESULT_SUCCESS) {
-        /* Intel's drivers put major, minor and build into 8, 8 and 16 bits. */
-        uint32_t version = of_driver.driverVersion;
-        snprintf(facts->driver_version, sizeof facts->driver_version, "%u.%u.%u", (unsigned)(version >> 24),
-                 (unsigned)(version >> 16 & 0xFF), (unsigned)(version & 0xFFFF));
-    }
-    memset(&pci, 0, sizeof pci);
-    pci.stype = ZE_STRUCTURE_TYPE_PCI_EXT_PROPERTIES;
-    if (driver->zeDevicePciGetPropertiesExt &&
-        driver->zeDevicePciGetPropertiesExt(profiler->device, &pci) == ZE_RESULT_SUCCESS) {
-        snprintf(facts->pci_address, sizeof facts->pci_address, "%04x:%02x:%02x.%x",
-                 (unsigned)pci.address.domain, (unsigned)pci.address.bus, (unsigned)pci.address.device,
-                 (unsigned)pci.address.function);
-    }
-    for (i = 0; i < sizeof properties.uuid.id; i++) {
-        used += (uint32_t)snprintf(facts->uuid + used, sizeof facts->uuid - used, "%s%02x",
-                                   i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", properties.uuid.id[i]);
-    }
-    zt__read_program(facts->program, sizeof facts->program);
-    facts->core_clock_mhz = properties.coreClockRate;
-    facts->timer_hz = properties.timerResolution;
-    facts->opened_s = now > 0 ? (uint64_t)now : 0;
-    return result;
-}
-
 /* Describes the metrics of the selected groups, distributes the groups over the passes, and finds the
    metrics that are flags of lost samples. Returns 0 without memory. */
 ZT__PRIVATE int zt__describe_selection(zt_profiler *profiler) {
@@ -15998,45 +15935,6 @@ ZT__PRIVATE ze_result_t zt__open_metrics(zt_profiler *profiler) {
     return result;
 }
 
-/* Does all of zt_open that calls the driver. */
-ZT__PRIVATE ze_result_t zt__open_on_device(zt_profiler *profiler) {
-    zt__diagnostics *diagnostics = &profiler->diagnostics;
-    const char *call;
-    ze_result_t result = zt__read_device(profiler);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    result = zt__open_metrics(profiler);
-    if (profiler->availability == ZT_TIMES_BY_CHOICE) { /* no failure, so nothing is logged */
-        zt__copy_text(profiler->availability_text.text, sizeof profiler->availability_text.text,
-                      zt__format_TIMES_BY_CHOICE, strlen(zt__format_TIMES_BY_CHOICE));
-        if (profiler->config.require_metrics) {
-            return zt__report(diagnostics, TIMES_BY_CHOICE, ZE_RESULT_ERROR_INVALID_ARGUMENT);
-        }
-    } else if (result != ZE_RESULT_SUCCESS) {
-        profiler->availability_text = diagnostics->last;
-        if (profiler->config.require_metrics || zt__is_device_lost(diagnostics)) {
-            return result;
-        }
-    }
-    if (profiler->selection.group_count == 0) {
-        profiler->is_stamped = 1;
-        result = zt__make_slots(profiler, &profiler->passes[0], &call);
-        if (result != ZE_RESULT_SUCCESS) {
-            return zt__check(diagnostics, result, call, "No region can be measured on this device.");
-        }
-    }
-    if (zt__lay_out_columns(profiler)) {
-        profiler->batch.rows =
-            (double *)zt__allocate(&profiler->config.allocator, (size_t)ZT__BATCH * profiler->row_length,
-                                   sizeof *profiler->batch.rows);
-    }
-    if (!profiler->batch.rows) {
-        return zt__report_no_memory(diagnostics, "zt_open", "statistics");
-    }
-    return profiler->config.timeline ? zt__open_timeline(profiler) : ZE_RESULT_SUCCESS;
-}
-
 /* Releases everything of the device, and keeps the results. The profiler is registered again, and so has
    another identifier: zt_end does nothing for regions that were begun before. */
 ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
@@ -16097,6 +15995,104 @@ ZT__PRIVATE ze_result_t zt__check_opening(const char *call, ze_context_handle_t 
         return zt__report(NULL, BAD_ALLOCATOR, ZE_RESULT_ERROR_INVALID_ARGUMENT, call);
     }
     return ZE_RESULT_SUCCESS;
+}
+
+/* Reads the resolution and width of the device's time stamps, and what reports have about device and program.
+   What of the latter cannot be found out stays unknown. */
+ZT__PRIVATE ze_result_t zt__read_device(zt_profiler *profiler) {
+    const zt__driver *driver = &profiler->driver;
+    zt__facts *facts = &profiler->facts;
+    ze_driver_handle_t handle;
+    ze_driver_properties_t of_driver;
+    ze_device_properties_t properties;
+    ze_pci_ext_properties_t pci;
+    uint32_t i, used = 0, tiles = 0;
+    time_t now = time(NULL);
+    ze_result_t result;
+    memset(&properties, 0, sizeof properties);
+    properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* the resolution is in cycles a second */
+    result = zeDeviceGetProperties(profiler->device, &properties);
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__check(&profiler->diagnostics, result, "zeDeviceGetProperties",
+                         "Pass a device of an initialised driver.");
+    }
+    ZT__END_TEXT(properties.name);
+    zt__copy_text(profiler->device_name, sizeof profiler->device_name, properties.name,
+                  strlen(properties.name));
+    profiler->ns_per_tick = properties.timerResolution ? 1e9 / (double)properties.timerResolution : 1.0;
+    profiler->tick_mask = zt__mask_of_bits(properties.timestampValidBits);
+    profiler->kernel_tick_mask = zt__mask_of_bits(properties.kernelTimestampValidBits);
+    profiler->tiles_stamped = 1;
+    if (driver->zeEventQueryTimestampsExp &&
+        zeDeviceGetSubDevices(profiler->device, &tiles, NULL) == ZE_RESULT_SUCCESS && tiles > 1 &&
+        tiles <= ZT__MAX_TILES) {
+        profiler->tiles_stamped = tiles;
+    }
+    memset(&of_driver, 0, sizeof of_driver);
+    of_driver.stype = ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES;
+    handle = zt__find_driver(profiler->device);
+    if (handle && zeDriverGetProperties(handle, &of_driver) == ZE_RESULT_SUCCESS) {
+        /* Intel's drivers put major, minor and build into 8, 8 and 16 bits. */
+        uint32_t version = of_driver.driverVersion;
+        snprintf(facts->driver_version, sizeof facts->driver_version, "%u.%u.%u", (unsigned)(version >> 24),
+                 (unsigned)(version >> 16 & 0xFF), (unsigned)(version & 0xFFFF));
+    }
+    memset(&pci, 0, sizeof pci);
+    pci.stype = ZE_STRUCTURE_TYPE_PCI_EXT_PROPERTIES;
+    if (driver->zeDevicePciGetPropertiesExt &&
+        driver->zeDevicePciGetPropertiesExt(profiler->device, &pci) == ZE_RESULT_SUCCESS) {
+        snprintf(facts->pci_address, sizeof facts->pci_address, "%04x:%02x:%02x.%x",
+                 (unsigned)pci.address.domain, (unsigned)pci.address.bus, (unsigned)pci.address.device,
+                 (unsigned)pci.address.function);
+    }
+    for (i = 0; i < sizeof properties.uuid.id; i++) {
+        used += (uint32_t)snprintf(facts->uuid + used, sizeof facts->uuid - used, "%s%02x",
+                                   i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", properties.uuid.id[i]);
+    }
+    zt__read_program(facts->program, sizeof facts->program);
+    facts->core_clock_mhz = properties.coreClockRate;
+    facts->timer_hz = properties.timerResolution;
+    facts->opened_s = now > 0 ? (uint64_t)now : 0;
+    return result;
+}
+
+/* Does all of zt_open that calls the driver. */
+ZT__PRIVATE ze_result_t zt__open_on_device(zt_profiler *profiler) {
+    zt__diagnostics *diagnostics = &profiler->diagnostics;
+    const char *call;
+    ze_result_t result = zt__read_device(profiler);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    result = zt__open_metrics(profiler);
+    if (profiler->availability == ZT_TIMES_BY_CHOICE) { /* no failure, so nothing is logged */
+        zt__copy_text(profiler->availability_text.text, sizeof profiler->availability_text.text,
+                      zt__format_TIMES_BY_CHOICE, strlen(zt__format_TIMES_BY_CHOICE));
+        if (profiler->config.require_metrics) {
+            return zt__report(diagnostics, TIMES_BY_CHOICE, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+        }
+    } else if (result != ZE_RESULT_SUCCESS) {
+        profiler->availability_text = diagnostics->last;
+        if (profiler->config.require_metrics || zt__is_device_lost(diagnostics)) {
+            return result;
+        }
+    }
+    if (profiler->selection.group_count == 0) {
+        profiler->is_stamped = 1;
+        result = zt__make_slots(profiler, &profiler->passes[0], &call);
+        if (result != ZE_RESULT_SUCCESS) {
+            return zt__check(diagnostics, result, call, "No region can be measured on this device.");
+        }
+    }
+    if (zt__lay_out_columns(profiler)) {
+        profiler->batch.rows =
+            (double *)zt__allocate(&profiler->config.allocator, (size_t)ZT__BATCH * profiler->row_length,
+                                   sizeof *profiler->batch.rows);
+    }
+    if (!profiler->batch.rows) {
+        return zt__report_no_memory(diagnostics, "zt_open", "statistics");
+    }
+    return profiler->config.timeline ? zt__open_timeline(profiler) : ZE_RESULT_SUCCESS;
 }
 
 /* As zt_open, with a complete configuration. */
@@ -24215,6 +24211,15 @@ ZT__PRIVATE const zt_metric *zt__metric_at(const zt_profiler *profiler, int is_s
     return is_streamed ? zt_get_streamed_metric(profiler, index) : &profiler->metrics[index];
 }
 
+/* Returns the first metric whose family has the name of that of `metric`. */
+ZT__PRIVATE uint32_t zt__first_of_family(const zt__family *families, uint32_t metric) {
+    uint32_t i = 0;
+    while (i < metric && strcmp(families[i].name, families[metric].name) != 0) {
+        i++;
+    }
+    return i;
+}
+
 /* Writes the figures of a metric in each region, and on each tile. */
 ZT__PRIVATE void zt__write_metric_samples(zt_profiler *profiler, zt__writer *writer, zt__family_kind kind,
                                           uint32_t metric, const zt__family *family, uint32_t region_count) {
@@ -24266,15 +24271,6 @@ ZT__PRIVATE void zt__write_metric_samples(zt_profiler *profiler, zt__writer *wri
             zt__end_sample(writer, figure * family->factor);
         }
     }
-}
-
-/* Returns the first metric whose family has the name of that of `metric`. */
-ZT__PRIVATE uint32_t zt__first_of_family(const zt__family *families, uint32_t metric) {
-    uint32_t i = 0;
-    while (i < metric && strcmp(families[i].name, families[metric].name) != 0) {
-        i++;
-    }
-    return i;
 }
 
 /* Writes a family for each name of a metric. Metrics of several groups or streams that have the same name
@@ -24507,36 +24503,6 @@ ZT__PRIVATE int zt__is_countable(double time) {
     return zt__is_positive(time) && zt__is_finite(time);
 }
 
-/* Counts times. The buckets are as narrow as their number allows, but not narrower than 0.5 %. */
-ZT__PRIVATE void zt__count_times(const double *times, uint32_t count, zt__histogram *histogram) {
-    double first = 0, last = 0;
-    uint32_t i;
-    memset(histogram, 0, sizeof *histogram);
-    for (i = 0; i < count; i++) {
-        if (zt__is_countable(times[i])) {
-            first = first > 0 && first < times[i] ? first : times[i];
-            last = last > times[i] ? last : times[i];
-        }
-    }
-    if (first <= 0) {
-        return;
-    }
-    histogram->first = first;
-    histogram->ratio = pow(last / first, 1.0 / (double)ZT__HISTOGRAM_BUCKETS);
-    if (histogram->ratio < 1.005) {
-        histogram->ratio = 1.005;
-    }
-    for (i = 0; i < count; i++) {
-        if (zt__is_countable(times[i])) {
-            double place = log(times[i] / first) / log(histogram->ratio);
-            uint32_t bucket =
-                place < ZT__HISTOGRAM_BUCKETS - 1 ? (uint32_t)place : ZT__HISTOGRAM_BUCKETS - 1u;
-            histogram->counts[bucket]++;
-            histogram->used = bucket + 1 > histogram->used ? bucket + 1 : histogram->used;
-        }
-    }
-}
-
 /* Where a region is, and its part of all GPU time. */
 typedef struct zt__nesting {
     uint32_t parent; /* this and the next two as in zt_region_info */
@@ -24567,41 +24533,6 @@ typedef struct zt__document {
     zt_overlap overlap;   /* as zt__read_overlap has read it */
 } zt__document;
 
-/* Reads how regions are nested, and their shares. Returns 0 without memory. */
-ZT__PRIVATE int zt__read_nesting(zt__document *document) {
-    zt_profiler *profiler = document->profiler;
-    zt_region_info info;
-    uint32_t i;
-    document->nesting = (zt__nesting *)zt__allocate(
-        &profiler->config.allocator, (size_t)document->region_count + 1, sizeof *document->nesting);
-    if (!document->nesting) {
-        return 0;
-    }
-    zt__lock(&profiler->mutex);
-    for (i = 0; i < document->region_count; i++) {
-        zt__nesting *nesting = &document->nesting[i];
-        const zt__path *path;
-        double estimate;
-        zt__add_paths(profiler, profiler->regions[i], &info);
-        /* A region without samples may since have begun inside one that is newer than the report. */
-        nesting->parent = info.parent < document->region_count ? info.parent : UINT32_MAX;
-        nesting->own_ns = info.own_ns;
-        nesting->total_ns = info.total_ns;
-        for (path = profiler->regions[i]->paths; path; path = path->next) {
-            zt__get_own_time(path, &estimate);
-            nesting->share += estimate;
-            document->is_nested |= path->depth > 1;
-        }
-        document->gpu_time_ns += nesting->share;
-    }
-    zt__unlock(&profiler->mutex);
-    for (i = 0; i < document->region_count; i++) {
-        document->nesting[i].share =
-            document->gpu_time_ns > 0 ? document->nesting[i].share / document->gpu_time_ns : zt__nan();
-    }
-    return 1;
-}
-
 /* Returns the GPU time of the samples with the metrics of a pass, by which these are divided. */
 ZT__PRIVATE const zt_stats *zt__pass_time(const zt__document *document, uint32_t pass) {
     uint32_t column = zt__pass_time_column(document->profiler, pass);
@@ -24612,6 +24543,36 @@ ZT__PRIVATE const zt_stats *zt__pass_time(const zt__document *document, uint32_t
    the GPU time of the latter is written, too. */
 ZT__PRIVATE int zt__has_times_alone(const zt__document *document) {
     return document->profiler->metric_count > 0 && document->region.with_metrics < document->region.count;
+}
+
+/* Counts times. The buckets are as narrow as their number allows, but not narrower than 0.5 %. */
+ZT__PRIVATE void zt__count_times(const double *times, uint32_t count, zt__histogram *histogram) {
+    double first = 0, last = 0;
+    uint32_t i;
+    memset(histogram, 0, sizeof *histogram);
+    for (i = 0; i < count; i++) {
+        if (zt__is_countable(times[i])) {
+            first = first > 0 && first < times[i] ? first : times[i];
+            last = last > times[i] ? last : times[i];
+        }
+    }
+    if (first <= 0) {
+        return;
+    }
+    histogram->first = first;
+    histogram->ratio = pow(last / first, 1.0 / (double)ZT__HISTOGRAM_BUCKETS);
+    if (histogram->ratio < 1.005) {
+        histogram->ratio = 1.005;
+    }
+    for (i = 0; i < count; i++) {
+        if (zt__is_countable(times[i])) {
+            double place = log(times[i] / first) / log(histogram->ratio);
+            uint32_t bucket =
+                place < ZT__HISTOGRAM_BUCKETS - 1 ? (uint32_t)place : ZT__HISTOGRAM_BUCKETS - 1u;
+            histogram->counts[bucket]++;
+            histogram->used = bucket + 1 > histogram->used ? bucket + 1 : histogram->used;
+        }
+    }
 }
 
 /* Reads the statistics of a region that have this layout. */
@@ -24826,45 +24787,6 @@ ZT__PRIVATE const zt_overlap *zt__read_overlap(zt__document *document) {
     return &document->overlap;
 }
 
-/* Appends a time in a unit that suits it: "12.3 ms". */
-ZT__PRIVATE void zt__append_time(char *text, size_t room, double ns) {
-    uint32_t unit = 0;
-    while (unit + 1 < ZT__COUNT_OF(zt__time_units) && ns >= zt__time_units[unit + 1].ns * 0.9995) {
-        unit++;
-    }
-    zt__append(text, room, "%.3g %s", ns / zt__time_units[unit].ns, zt__time_units[unit].name);
-}
-
-/* Describes in a sentence or two how samples cover the time of the device. The text is "" without a timeline
-   and without samples. */
-ZT__PRIVATE void zt__describe_overlap(const zt_overlap *overlap, char *text, size_t room) {
-    double all = overlap->span_ns / 100;
-    text[0] = 0;
-    if (overlap->samples < 2 || !(all > 0)) {
-        return;
-    }
-    if (overlap->missing) {
-        zt__append(text, room, "The idle time of the device is not known: %llu sample%s missing in the ",
-                   (unsigned long long)overlap->missing, overlap->missing == 1 ? " is" : "s are");
-        zt__append_time(text, room, overlap->span_ns);
-        zt__append(text, room, " from the first begin to the last end.");
-        return;
-    }
-    zt__append(text, room, "Of the ");
-    zt__append_time(text, room, overlap->span_ns);
-    zt__append(text, room, " from the first begin to the last end, ");
-    if (overlap->kernel_ns > 0 || overlap->copy_ns > 0) {
-        zt__append(text, room, "kernels take %.1f%%, ", overlap->kernel_ns / all);
-        if (overlap->copy_ns > 0) {
-            zt__append(text, room, "copies %.1f%%, both at once %.1f%%, ", overlap->copy_ns / all,
-                       overlap->both_ns / all);
-        }
-    } else {
-        zt__append(text, room, "regions take %.1f%%, ", overlap->busy_ns / all);
-    }
-    zt__append(text, room, "and in %.1f%% nothing that is measured runs.", overlap->idle_ns / all);
-}
-
 /* ---- notes ----------------------------------------------------------------------------------------------- */
 
 /* A note is a sentence or two about what a report does not show, why, and what to do. */
@@ -25032,26 +24954,6 @@ ZT__PRIVATE void zt__note_kernels(zt__document *document, zt__note_fn note) {
 
 #endif
 
-/* Notes samples with times alone, where others have metrics. Packed statistics have them, too. */
-ZT__PRIVATE void zt__note_times_alone(zt__document *document, zt__note_fn note) {
-    zt_profiler *profiler = document->profiler;
-    uint64_t all = 0, with_metrics = 0;
-    uint32_t i;
-    zt__lock(&profiler->mutex);
-    for (i = 0; i < document->region_count; i++) {
-        all += zt__collected(profiler, &profiler->regions[i]->times);
-        with_metrics += zt__collected(profiler, &profiler->regions[i]->statistics);
-    }
-    zt__unlock(&profiler->mutex);
-    if (profiler->metric_count > 0 && with_metrics < all) {
-        zt__add_note(document, note,
-                     "%llu of %llu samples have times alone, because their launches are outside of every or "
-                     "limit of zt_trace_config. Metrics, and what is calculated from them, are those of the "
-                     "others.",
-                     (unsigned long long)(all - with_metrics), (unsigned long long)all);
-    }
-}
-
 /* ---- hot spots ------------------------------------------------------------------------------------------- */
 
 #ifdef ZETOOLS_TRACER
@@ -25176,18 +25078,6 @@ ZT__PRIVATE zt__hot_place zt__describe_hot_place(const zt__hot_row *row) {
     return place;
 }
 
-/* Returns the index of the kind of stall with most samples; UINT32_MAX if the row has none. */
-ZT__PRIVATE uint32_t zt__find_main_stall(const zt__hotspots *hotspots, const zt__hot_row *row) {
-    uint32_t i, most = UINT32_MAX;
-    for (i = 0; i < hotspots->count_count; i++) {
-        if (i != hotspots->active_count && row->counts[i] > 0 &&
-            (most == UINT32_MAX || row->counts[i] > row->counts[most])) {
-            most = i;
-        }
-    }
-    return most;
-}
-
 /* Notes a number of samples, as a share of all. */
 ZT__PRIVATE void zt__note_samples(zt__document *document, zt__note_fn note, uint64_t samples, uint64_t all,
                                   const char *what) {
@@ -25259,8 +25149,9 @@ ZT__PRIVATE void zt__note_hotspots(zt__document *document, zt__note_fn note) {
 
 /* Passes what all reports note to a function, when the regions have been read. */
 ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
-    const zt_profiler *profiler = document->profiler;
+    zt_profiler *profiler = document->profiler;
     zt_availability availability = zt_get_availability(profiler);
+    uint64_t all = 0, with_metrics = 0;
     uint32_t i, unknown = 0, hotspots = 0;
 #ifdef ZETOOLS_TRACER
     hotspots = zt_get_hotspot_count(profiler);
@@ -25284,7 +25175,19 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
                      "or lists ran outside of zt_execute. %s share is estimated from what was collected.",
                      (unsigned)unknown, unknown == 1 ? "" : "s", unknown == 1 ? "Its" : "Their");
     }
-    zt__note_times_alone(document, note);
+    zt__lock(&profiler->mutex);
+    for (i = 0; i < document->region_count; i++) { /* packed statistics have samples with times alone, too */
+        all += zt__collected(profiler, &profiler->regions[i]->times);
+        with_metrics += zt__collected(profiler, &profiler->regions[i]->statistics);
+    }
+    zt__unlock(&profiler->mutex);
+    if (profiler->metric_count > 0 && with_metrics < all) {
+        zt__add_note(document, note,
+                     "%llu of %llu samples have times alone, because their launches are outside of every or "
+                     "limit of zt_trace_config. Metrics, and what is calculated from them, are those of the "
+                     "others.",
+                     (unsigned long long)(all - with_metrics), (unsigned long long)all);
+    }
     if (document->differs) {
         note(document, "Where passes differ, metrics of different passes are not of the same work. Repeat "
                        "the same work in each pass, or raise config.pass_tolerance.");
@@ -26910,6 +26813,45 @@ ZT__PRIVATE void zt__write_table_note(zt__document *document, const char *text) 
     zt__end_paragraph(&paragraph);
 }
 
+/* Appends a time in a unit that suits it: "12.3 ms". */
+ZT__PRIVATE void zt__append_time(char *text, size_t room, double ns) {
+    uint32_t unit = 0;
+    while (unit + 1 < ZT__COUNT_OF(zt__time_units) && ns >= zt__time_units[unit + 1].ns * 0.9995) {
+        unit++;
+    }
+    zt__append(text, room, "%.3g %s", ns / zt__time_units[unit].ns, zt__time_units[unit].name);
+}
+
+/* Describes in a sentence or two how samples cover the time of the device. The text is "" without a timeline
+   and without samples. */
+ZT__PRIVATE void zt__describe_overlap(const zt_overlap *overlap, char *text, size_t room) {
+    double all = overlap->span_ns / 100;
+    text[0] = 0;
+    if (overlap->samples < 2 || !(all > 0)) {
+        return;
+    }
+    if (overlap->missing) {
+        zt__append(text, room, "The idle time of the device is not known: %llu sample%s missing in the ",
+                   (unsigned long long)overlap->missing, overlap->missing == 1 ? " is" : "s are");
+        zt__append_time(text, room, overlap->span_ns);
+        zt__append(text, room, " from the first begin to the last end.");
+        return;
+    }
+    zt__append(text, room, "Of the ");
+    zt__append_time(text, room, overlap->span_ns);
+    zt__append(text, room, " from the first begin to the last end, ");
+    if (overlap->kernel_ns > 0 || overlap->copy_ns > 0) {
+        zt__append(text, room, "kernels take %.1f%%, ", overlap->kernel_ns / all);
+        if (overlap->copy_ns > 0) {
+            zt__append(text, room, "copies %.1f%%, both at once %.1f%%, ", overlap->copy_ns / all,
+                       overlap->both_ns / all);
+        }
+    } else {
+        zt__append(text, room, "regions take %.1f%%, ", overlap->busy_ns / all);
+    }
+    zt__append(text, room, "and in %.1f%% nothing that is measured runs.", overlap->idle_ns / all);
+}
+
 /* Writes what the table does not show, why, and what to do; what its columns of latencies are; and how
    samples cover the time of the device. */
 ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table *table) {
@@ -27225,8 +27167,14 @@ ZT__PRIVATE void zt__write_table_of_hotspots(zt__document *document) {
     }
     stalls[ZT__MOST_COUNTS] = "-";
     for (i = 0; i < count && i < SHOWN; i++) {
-        uint32_t stall = zt__find_main_stall(hotspots, &rows[i]);
+        uint32_t j, stall = UINT32_MAX; /* the kind of stall with most samples */
         double samples = (double)rows[i].samples;
+        for (j = 0; j < hotspots->count_count; j++) {
+            if (j != hotspots->active_count && rows[i].counts[j] > 0 &&
+                (stall == UINT32_MAX || rows[i].counts[j] > rows[i].counts[stall])) {
+                stall = j;
+            }
+        }
         shown[i].demangled = zt__name_hot_row(hotspots, &rows[i]);
         shown[i].name = shown[i].demangled ? shown[i].demangled : rows[i].kernel->name;
         shown[i].figures = figures[i];
@@ -29477,6 +29425,41 @@ ZT__PRIVATE void zt__write_html(zt__document *document) {
 }
 
 /* ==== >>writing: zt_write and zt_report, formats and files ================================================ */
+
+/* Reads how regions are nested, and their shares. Returns 0 without memory. */
+ZT__PRIVATE int zt__read_nesting(zt__document *document) {
+    zt_profiler *profiler = document->profiler;
+    zt_region_info info;
+    uint32_t i;
+    document->nesting = (zt__nesting *)zt__allocate(
+        &profiler->config.allocator, (size_t)document->region_count + 1, sizeof *document->nesting);
+    if (!document->nesting) {
+        return 0;
+    }
+    zt__lock(&profiler->mutex);
+    for (i = 0; i < document->region_count; i++) {
+        zt__nesting *nesting = &document->nesting[i];
+        const zt__path *path;
+        double estimate;
+        zt__add_paths(profiler, profiler->regions[i], &info);
+        /* A region without samples may since have begun inside one that is newer than the report. */
+        nesting->parent = info.parent < document->region_count ? info.parent : UINT32_MAX;
+        nesting->own_ns = info.own_ns;
+        nesting->total_ns = info.total_ns;
+        for (path = profiler->regions[i]->paths; path; path = path->next) {
+            zt__get_own_time(path, &estimate);
+            nesting->share += estimate;
+            document->is_nested |= path->depth > 1;
+        }
+        document->gpu_time_ns += nesting->share;
+    }
+    zt__unlock(&profiler->mutex);
+    for (i = 0; i < document->region_count; i++) {
+        document->nesting[i].share =
+            document->gpu_time_ns > 0 ? document->nesting[i].share / document->gpu_time_ns : zt__nan();
+    }
+    return 1;
+}
 
 ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user) {
     zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
