@@ -2935,8 +2935,8 @@ typedef zt__disabled_scope zt_scope;
            >>hotspots     samples of instructions, added up by address (ZETOOLS_TRACER)
            >>modules      files of the modules of others, and kernels in place of theirs (ZETOOLS_TRACER)
            >>tracer       regions around the launches of others (ZETOOLS_TRACER)
-           >>openmetrics  figures for Prometheus, as OpenMetrics text
            >>reports      what reports have in common: regions, read one at a time
+           >>openmetrics  figures for Prometheus, as OpenMetrics text
            >>csv          run.csv
            >>folded       run.folded
            >>json         run.json, and the data of run.html
@@ -23996,6 +23996,723 @@ ZT__PRIVATE int zt__copy_kept_call(const zt_profiler *profiler, uint64_t index, 
 
 #endif /* ZETOOLS_TRACER */
 
+/* ==== >>reports: what reports have in common ============================================================== */
+
+enum { ZT__HISTOGRAM_BUCKETS = 24 };
+
+/* How kept GPU times are distributed. Each bucket ends at `ratio` times its begin. */
+typedef struct zt__histogram {
+    double first; /* where the first bucket begins */
+    double ratio;
+    uint32_t counts[ZT__HISTOGRAM_BUCKETS];
+    uint32_t used; /* 0: no times are kept */
+} zt__histogram;
+
+ZT__PRIVATE int zt__is_countable(double time) {
+    return zt__is_positive(time) && zt__is_finite(time);
+}
+
+/* Where a region is, and its part of all GPU time. */
+typedef struct zt__nesting {
+    uint32_t parent; /* this and the next two as in zt_region_info */
+    double own_ns, total_ns;
+    double share; /* from 0 to 1. An estimate where own_ns is not known; NaN without any GPU time */
+} zt__nesting;
+
+/* A report that is being written. zt__read_region reads one region at a time into it. */
+typedef struct zt__document {
+    zt__writer writer;
+    zt_profiler *profiler;
+    size_t room; /* columns of a line, for tables */
+    zt__advice advice;
+    uint32_t region_count;           /* when the report was begun */
+    zt__nesting *nesting;            /* of each region, all of one moment */
+    double gpu_time_ns;              /* the sum of own times, or of estimates of them */
+    int is_nested;                   /* a region is inside another */
+    uint32_t index;                  /* of the region that was read last */
+    const zt__region_record *record; /* this and what follows is of that region */
+    zt_region_info region;
+    double operations; /* of a sample; 0: not known */
+    zt_stats *stats;   /* of each value of a row: the GPU time and the latencies are those of all samples */
+    zt_stats time_with_metrics; /* the GPU time of the samples with metrics */
+    zt__histogram histogram;
+    uint32_t shown_count; /* regions so far that have samples, also lost or dropped ones */
+    int differs;          /* passes of one of them differ */
+    int out_of_memory;    /* the report is incomplete */
+    zt_overlap overlap;   /* as zt__read_overlap has read it */
+} zt__document;
+
+/* Returns the GPU time of the samples with the metrics of a pass, by which these are divided. */
+ZT__PRIVATE const zt_stats *zt__pass_time(const zt__document *document, uint32_t pass) {
+    uint32_t column = zt__pass_time_column(document->profiler, pass);
+    return column > 0 ? &document->stats[column] : &document->time_with_metrics;
+}
+
+/* Returns whether the region that was read last has samples with times alone, beside those with metrics: then
+   the GPU time of the latter is written, too. */
+ZT__PRIVATE int zt__has_times_alone(const zt__document *document) {
+    return document->profiler->metric_count > 0 && document->region.with_metrics < document->region.count;
+}
+
+/* Counts times. The buckets are as narrow as their number allows, but not narrower than 0.5 %. */
+ZT__PRIVATE void zt__count_times(const double *times, uint32_t count, zt__histogram *histogram) {
+    double first = 0, last = 0;
+    uint32_t i;
+    memset(histogram, 0, sizeof *histogram);
+    for (i = 0; i < count; i++) {
+        if (zt__is_countable(times[i])) {
+            first = first > 0 && first < times[i] ? first : times[i];
+            last = last > times[i] ? last : times[i];
+        }
+    }
+    if (first <= 0) {
+        return;
+    }
+    histogram->first = first;
+    histogram->ratio = pow(last / first, 1.0 / (double)ZT__HISTOGRAM_BUCKETS);
+    if (histogram->ratio < 1.005) {
+        histogram->ratio = 1.005;
+    }
+    for (i = 0; i < count; i++) {
+        if (zt__is_countable(times[i])) {
+            double place = log(times[i] / first) / log(histogram->ratio);
+            uint32_t bucket =
+                place < ZT__HISTOGRAM_BUCKETS - 1 ? (uint32_t)place : ZT__HISTOGRAM_BUCKETS - 1u;
+            histogram->counts[bucket]++;
+            histogram->used = bucket + 1 > histogram->used ? bucket + 1 : histogram->used;
+        }
+    }
+}
+
+/* Reads the statistics of a region that have this layout. */
+ZT__PRIVATE void zt__read_columns(zt__document *document, const zt__sample_layout *layout,
+                                  const zt__statistics *statistics) {
+    zt_profiler *profiler = document->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
+    int are_times = layout == &profiler->times_layout;
+    double *values = NULL;
+    zt__statistics copy;
+    uint32_t column;
+    if (!zt__copy_statistics(profiler, layout, statistics, &copy)) {
+        document->out_of_memory = 1;
+        return;
+    }
+    if (copy.kept > 0) {
+        values = (double *)zt__allocate(allocator, copy.kept, sizeof *values);
+        document->out_of_memory |= !values;
+    }
+    *(are_times ? &document->region.count : &document->region.with_metrics) = zt__collected(profiler, &copy);
+    for (column = 0; column < layout->column_count; column++) {
+        zt_stats *stats = &document->stats[column];
+        uint32_t kept = values ? zt__copy_column(layout, &copy, column, values) : 0;
+        if (are_times && column == 0) {
+            zt__count_times(values, kept, &document->histogram);
+        } else if (are_times) {
+            stats = &document->stats[zt__latency_column(profiler, column - 1)];
+        } else if (column == 0) {
+            stats = &document->time_with_metrics;
+        }
+        zt__get_moments(layout, &copy, column, stats);
+        zt__add_quantiles(layout, column, values, kept, stats);
+    }
+    zt__free(allocator, values);
+    zt__free_statistics(allocator, &copy);
+}
+
+/* Reads a region. Returns 0 if it is not to be written: it has no samples, not even lost or dropped ones,
+   or there is no memory. */
+ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
+    zt_profiler *profiler = document->profiler;
+    zt_region_info *region = &document->region;
+    const zt__region_record *record;
+    zt_stats pass_times[ZT__MAX_PASSES];
+    double launch_error_ns;
+    uint32_t pass;
+    memset(region, 0, sizeof *region);
+    zt__lock(&profiler->mutex);
+    record = profiler->regions[index];
+    region->lost = record->lost;
+    region->dropped = record->dropped;
+    zt__add_bytes(record, region);
+    launch_error_ns = record->launch_error_ns;
+    document->operations = record->operations;
+    zt__unlock(&profiler->mutex);
+    document->index = index;
+    document->record = record;
+    zt__read_columns(document, &profiler->layout, &record->statistics);
+    zt__read_columns(document, &profiler->times_layout, &record->times);
+    region->name = record->name;
+    region->parent = document->nesting[index].parent;
+    region->own_ns = document->nesting[index].own_ns;
+    region->total_ns = document->nesting[index].total_ns;
+    zt__hide_uncertain(&document->stats[zt__latency_column(profiler, ZT_LATENCY_LAUNCH)], launch_error_ns);
+    region->time_ns = document->stats[0];
+    for (pass = 0; pass < profiler->pass_count; pass++) {
+        pass_times[pass] = *zt__pass_time(document, pass);
+    }
+    region->differs = zt__find_differences(profiler, pass_times);
+    if (document->out_of_memory || !(region->count || region->lost || region->dropped)) {
+        return 0;
+    }
+    document->shown_count++;
+    document->differs |= region->differs != 0;
+    return 1;
+}
+
+/* The names of all combinations of ZT_DIFFERS_ bits. */
+static const char *const zt__differences[] = {"no",   "missing",      "count",      "missing+count",
+                                              "time", "missing+time", "count+time", "missing+count+time"};
+
+ZT__PRIVATE const char *zt__metric_type_name(int type) {
+    static const char *const names[] = {
+        "duration", "event", "event_with_range", "throughput", "timestamp", "flag", "ratio", "raw"};
+    return type >= 0 && type < (int)ZT__COUNT_OF(names) ? names[type] : "other";
+}
+
+/* The figures of statistics, in the order of CSV and JSON. */
+static const char *const zt__figure_names[] = {"sum", "mean", "stddev", "min", "max", "median", "p95"};
+
+typedef struct zt__figures {
+    double values[ZT__COUNT_OF(zt__figure_names)];
+} zt__figures;
+
+ZT__PRIVATE zt__figures zt__list_figures(const zt_stats *stats) {
+    zt__figures figures = {
+        {stats->sum, stats->mean, stats->stddev, stats->min, stats->max, stats->median, stats->p95}};
+    return figures;
+}
+
+/* The names of latencies and of times of zt_overlap: in CSV, and in JSON. */
+static const char *const zt__latency_names[ZT_LATENCY_COUNT][2] = {{"queue latency", "queue_latency_ns"},
+                                                                   {"launch latency", "launch_latency_ns"}};
+static const char *const zt__overlap_names[][2] = {{"overlap: first begin to last end", "span_ns"},
+                                                   {"overlap: busy", "busy_ns"},
+                                                   {"overlap: kernels", "kernel_ns"},
+                                                   {"overlap: copies", "copy_ns"},
+                                                   {"overlap: kernels and copies at once", "both_ns"},
+                                                   {"overlap: idle", "idle_ns"}};
+
+typedef struct zt__overlap_times {
+    double ns[ZT__COUNT_OF(zt__overlap_names)];
+} zt__overlap_times;
+
+ZT__PRIVATE zt__overlap_times zt__list_overlap(const zt_overlap *overlap) {
+    zt__overlap_times times = {{overlap->span_ns, overlap->busy_ns, overlap->kernel_ns, overlap->copy_ns,
+                                overlap->both_ns, overlap->idle_ns}};
+    return times;
+}
+
+/* Returns a metric of regions or of streams. These are attached while reports are written, but never
+   removed. */
+ZT__PRIVATE const zt_metric *zt__metric_at(const zt_profiler *profiler, int is_streamed, uint32_t index) {
+    return is_streamed ? zt_get_streamed_metric(profiler, index) : &profiler->metrics[index];
+}
+
+/* Returns whether an earlier metric has the same name. Those of streams are compared with each other. */
+ZT__PRIVATE int zt__is_repeated(const zt_profiler *profiler, int is_streamed, uint32_t index) {
+    const zt_metric *metric = zt__metric_at(profiler, is_streamed, index), *earlier;
+    uint32_t i;
+    for (i = 0; i < index && metric; i++) {
+        earlier = zt__metric_at(profiler, is_streamed, i);
+        if (earlier && strcmp(earlier->name, metric->name) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* A time as text: "2026-11-22T03:21:00Z"; "" if it is not known. */
+typedef struct zt__date {
+    char text[32];
+} zt__date;
+
+ZT__PRIVATE zt__date zt__format_date(uint64_t seconds) {
+    struct tm utc;
+    zt__date date;
+    date.text[0] = 0;
+    if (seconds && zt__convert_to_utc((time_t)seconds, &utc)) {
+        date.text[strftime(date.text, sizeof date.text, "%Y-%m-%dT%H:%M:%SZ", &utc)] = 0;
+    }
+    return date;
+}
+
+ZT__PRIVATE zt__date zt__format_now(void) {
+    time_t now = time(NULL);
+    return zt__format_date(now > 0 ? (uint64_t)now : 0);
+}
+
+#ifdef ZETOOLS_TRACER
+
+/* The figures of a kernel that are one number, as CSV and JSON have them. UINT32_MAX: not known. */
+static const char *const zt__kernel_numbers[][2] = {
+    {"simd_width", "items"},  {"registers", ""},
+    {"slm_bytes", "bytes"},   {"private_bytes", "bytes"},
+    {"spill_bytes", "bytes"}, {"barriers", ""},
+    {"arguments", ""},        {"code_bytes", "bytes"},
+    {"profile_flags", ""},    {"free_register_bytes", "bytes"}};
+
+typedef struct zt__kernel_values {
+    uint32_t values[ZT__COUNT_OF(zt__kernel_numbers)];
+} zt__kernel_values;
+
+ZT__PRIVATE zt__kernel_values zt__list_kernel_values(const zt_kernel_info *info) {
+    zt__kernel_values list = {{info->simd_width, info->registers, info->slm_bytes, info->private_bytes,
+                               info->spill_bytes, info->barriers, info->arguments, info->code_bytes,
+                               info->profile_flags, info->free_register_bytes}};
+    return list;
+}
+
+/* The hash of a kernel's module as text; "" if it is not known. */
+typedef struct zt__module_text {
+    char text[24];
+} zt__module_text;
+
+ZT__PRIVATE zt__module_text zt__format_module(const zt_kernel_info *info) {
+    zt__module_text module = {""};
+    if (info->module) {
+        snprintf(module.text, sizeof module.text, "%016llx", (unsigned long long)info->module);
+    }
+    return module;
+}
+
+/* Sizes in three dimensions as text: "256", "16x16"; "" if they are not known. */
+typedef struct zt__sizes_text {
+    char text[40];
+} zt__sizes_text;
+
+ZT__PRIVATE zt__sizes_text zt__format_sizes(const uint32_t sizes[3]) {
+    zt__sizes_text sizes_text = {""};
+    char *text = sizes_text.text;
+    const size_t room = sizeof sizes_text.text;
+    if (sizes[2] > 1) {
+        snprintf(text, room, "%ux%ux%u", (unsigned)sizes[0], (unsigned)sizes[1], (unsigned)sizes[2]);
+    } else if (sizes[1] > 1) {
+        snprintf(text, room, "%ux%u", (unsigned)sizes[0], (unsigned)sizes[1]);
+    } else if (sizes[0] > 0) {
+        snprintf(text, room, "%u", (unsigned)sizes[0]);
+    }
+    return sizes_text;
+}
+
+#endif
+
+/* Reads how samples cover the time of the device. */
+ZT__PRIVATE const zt_overlap *zt__read_overlap(zt__document *document) {
+    document->out_of_memory |= !zt__measure_overlap(document->profiler, &document->overlap);
+    return &document->overlap;
+}
+
+/* ---- hot spots ------------------------------------------------------------------------------------------- */
+
+#ifdef ZETOOLS_TRACER
+
+/* An instruction with samples or, where lines are merged, a source line. */
+typedef struct zt__hot_row {
+    const zt__sampled_kernel *kernel;
+    uint64_t kernel_samples;
+    uint64_t offset;  /* of the first instruction */
+    const char *file; /* "": not known */
+    uint32_t line;
+    uint64_t samples;
+    uint64_t counts[ZT__MOST_COUNTS];
+} zt__hot_row;
+
+/* Sorts by kernel, those with most samples first, and then by source line. */
+ZT__PRIVATE int zt__compare_hot_lines(const void *a, const void *b) {
+    const zt__hot_row *one = (const zt__hot_row *)a, *other = (const zt__hot_row *)b;
+    int order;
+    if (one->kernel != other->kernel) {
+        if (one->kernel_samples != other->kernel_samples) {
+            return one->kernel_samples > other->kernel_samples ? -1 : 1;
+        }
+        order = strcmp(one->kernel->name, other->kernel->name);
+        return order ? order : one->kernel < other->kernel ? -1 : 1;
+    }
+    order = strcmp(one->file, other->file);
+    if (order || one->line != other->line) {
+        return order ? order : one->line < other->line ? -1 : 1;
+    }
+    return one->offset < other->offset ? -1 : one->offset > other->offset;
+}
+
+/* Sorts by samples, most first. */
+ZT__PRIVATE int zt__compare_hot_rows(const void *a, const void *b) {
+    const zt__hot_row *one = (const zt__hot_row *)a, *other = (const zt__hot_row *)b;
+    if (one->samples != other->samples) {
+        return one->samples > other->samples ? -1 : 1;
+    }
+    return zt__compare_hot_lines(a, b);
+}
+
+/* Merges the instructions of each source line. Returns how many rows there are then. */
+ZT__PRIVATE uint32_t zt__merge_hot_lines(zt__hot_row *rows, uint32_t count) {
+    uint32_t i, j, merged = 0;
+    for (i = 0; i < count; i++) {
+        zt__hot_row *last = merged > 0 ? &rows[merged - 1] : NULL;
+        if (last && *last->file && last->kernel == rows[i].kernel && last->line == rows[i].line &&
+            strcmp(last->file, rows[i].file) == 0) {
+            last->samples += rows[i].samples;
+            for (j = 0; j < ZT__MOST_COUNTS; j++) {
+                last->counts[j] += rows[i].counts[j];
+            }
+        } else {
+            rows[merged++] = rows[i];
+        }
+    }
+    return merged;
+}
+
+/* Returns all hot spots, sorted by kernel and source line, to be freed, and the counts of the same moment.
+   With `merges`, instructions of one line are one row. NULL if there are none, or without memory. */
+ZT__PRIVATE zt__hot_row *zt__read_hot_rows(zt__document *document, int merges, uint32_t *count,
+                                           zt_hotspots_counts *counts) {
+    zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
+    uint32_t i, room = 0;
+    zt__hot_row *rows = NULL;
+    *count = 0;
+    memset(counts, 0, sizeof *counts);
+    if (!hotspots) {
+        return NULL;
+    }
+    zt__lock(&hotspots->mutex);
+    while (room < hotspots->spot_count) { /* samples may go on */
+        room = hotspots->spot_count;
+        zt__unlock(&hotspots->mutex);
+        if (rows) {
+            zt__free(&hotspots->allocator, rows);
+        }
+        rows = (zt__hot_row *)zt__allocate(&hotspots->allocator, room, sizeof *rows);
+        if (!rows) {
+            document->out_of_memory = 1;
+            return NULL;
+        }
+        zt__lock(&hotspots->mutex);
+    }
+    *counts = hotspots->counts;
+    for (i = 0; i < room; i++) {
+        const zt__spot *spot = hotspots->spots[i];
+        rows[i].kernel = spot->key.kernel;
+        rows[i].kernel_samples = spot->key.kernel->samples;
+        rows[i].offset = spot->key.offset;
+        rows[i].file = spot->file;
+        rows[i].line = spot->line;
+        rows[i].samples = spot->samples;
+        memcpy(rows[i].counts, spot->counts, sizeof rows[i].counts);
+    }
+    zt__unlock(&hotspots->mutex);
+    if (!rows) {
+        return NULL;
+    }
+    qsort(rows, room, sizeof *rows, zt__compare_hot_lines);
+    if (merges) {
+        room = zt__merge_hot_lines(rows, room);
+    }
+    *count = room;
+    return rows;
+}
+
+/* Where a row is, as text: "saxpy.cl:12", or "+0x40" where the line is not known. */
+typedef struct zt__hot_place {
+    char text[320];
+} zt__hot_place;
+
+ZT__PRIVATE zt__hot_place zt__describe_hot_place(const zt__hot_row *row) {
+    zt__hot_place place;
+    if (*row->file) {
+        snprintf(place.text, sizeof place.text, "%.280s:%u", zt__file_name(row->file), (unsigned)row->line);
+    } else {
+        snprintf(place.text, sizeof place.text, "+0x%llx", (unsigned long long)row->offset);
+    }
+    return place;
+}
+
+#endif
+
+/* ---- notes ----------------------------------------------------------------------------------------------- */
+
+/* A note is a sentence or two about what a report does not show, why, and what to do. */
+typedef void (*zt__note_fn)(zt__document *document, const char *text);
+
+ZT__PRIVATE ZT__CHECKED_FORMAT(3, 4) void zt__add_note(zt__document *document, zt__note_fn note,
+                                                       const char *format, ...) {
+    char text[sizeof document->profiler->availability_text.text + 128];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    note(document, text);
+}
+
+/* Notes how many of something are missing, and what to do. */
+ZT__PRIVATE void zt__note_missing(zt__document *document, zt__note_fn note, uint64_t count, const char *what,
+                                  const char *remedy) {
+    if (count > 0) {
+        zt__add_note(document, note, "%llu sample%s %s. %s", (unsigned long long)count,
+                     count == 1 ? " is" : "s are", what, remedy);
+    }
+}
+
+/* Notes which samples are not in the report. */
+ZT__PRIVATE void zt__note_missing_samples(zt__document *document, zt__note_fn note) {
+    static const char *const remedies[ZT_CAUSE_COUNT - ZT_LOST_NEVER_DELIVERED] = {
+        /* of the causes from ZT_LOST_NEVER_DELIVERED on */
+        "Wait for the work before zt_close, or raise config.wait_timeout_ns.",
+        "Execute recorded lists with zt_execute, or collect after each execution.",
+        "Wait for the work inside of ZT_PASSES.",
+        "The log names the call that failed.",
+        "Some drivers return a wrong GPU time of a region around others.",
+        "Let no two commands that signal an event be in flight at once.",
+        "Open a new profiler when the device is back.",
+        "Raise config.max_slots, or call zt_collect more often.",
+        "Free memory, or lower config.slots_per_step and config.samples.",
+        "Use fewer names.",
+        "The log names the call that failed.",
+        "Call zt_end before zt_release and zt_close.",
+        "Open a new profiler when the device is back.",
+    };
+    const zt_profiler *profiler = document->profiler;
+    zt_counts counts = zt_get_counts(profiler);
+    uint64_t states[ZT__SLOT_STATE_COUNT], waiting;
+    char text[256];
+    uint32_t i;
+    zt__count_states(profiler, states);
+    waiting = states[ZT__SLOT_OPEN] + states[ZT__SLOT_RECORDED];
+    zt__note_missing(document, note, states[ZT__SLOT_OPEN], "not ended",
+                     "Call zt_end for each region that was begun.");
+    zt__note_missing(document, note, states[ZT__SLOT_RECORDED], "recorded and not seen to run yet",
+                     "Call zt_collect after the execution.");
+    zt__note_missing(document, note, counts.in_flight > waiting ? counts.in_flight - waiting : 0, "in flight",
+                     "Call zt_collect when the work is done.");
+    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
+        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
+                 zt_cause_name((zt_cause)i));
+        zt__note_missing(document, note, zt_get_cause(profiler, (zt_cause)i), text,
+                         i < ZT_LOST_NEVER_DELIVERED ? "The device flagged the data as unusable."
+                                                     : remedies[i - ZT_LOST_NEVER_DELIVERED]);
+    }
+    if (counts.unobserved_lists > 0) {
+        zt__add_note(document, note,
+                     "%llu %s ran outside of zt_execute: only the last execution before each collection is "
+                     "measured. Execute recorded lists with zt_execute.",
+                     (unsigned long long)counts.unobserved_lists,
+                     counts.unobserved_lists == 1 ? "list" : "lists");
+    }
+}
+
+/* Notes why there are no regions. */
+ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
+#ifdef ZETOOLS_TRACER
+    zt__tracer *tracer = zt__load(&document->profiler->tracer);
+    zt_trace_counts counts = zt_trace_get_counts(document->profiler);
+    const zt__traced_device *device = tracer ? zt__load(&tracer->devices) : NULL;
+    if (tracer && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
+        if (counts.launches > 0) {
+            zt__add_note(document, note,
+                         "%llu launches: %llu measured, %llu left out by ZT_KERNELS or zt_trace_config.",
+                         (unsigned long long)counts.launches, (unsigned long long)counts.measured,
+                         (unsigned long long)counts.filtered);
+        } else {
+            note(document, "No kernel was launched while tracing.");
+        }
+        while (device && device->profiler != document->profiler) {
+            device = zt__load(&device->next);
+        }
+        if (device && device->copies_seen) {
+            zt__add_note(document, note, "%llu copies and fills were not measured: set ZT_COPIES=1.",
+                         (unsigned long long)device->copies_seen);
+        } else if (counts.launches == 0 && !tracer->automatic &&
+                   !tracer->measured[ZT__CALL_CommandListAppendMemoryCopy]) {
+            note(document, "zt_trace_config.copies measures copies and fills.");
+        }
+        return;
+    }
+#endif
+    note(document, "No region has samples: begin regions with zt_begin, and call zt_collect.");
+}
+
+/* Notes launches that a tracer cannot measure. */
+ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
+#ifdef ZETOOLS_TRACER
+    zt_trace_counts counts = zt_trace_get_counts(document->profiler);
+    const zt__tracer *tracer = zt__load(&document->profiler->tracer);
+    int counts_waits = tracer && tracer->measured[ZT__CALL_CommandListAppendWaitOnEvents] &&
+                       document->profiler->metric_count == 0;
+    if (counts.elsewhere > 0) {
+        zt__add_note(document, note,
+                     "%llu of %llu launches could not be measured: their lists are of other contexts or "
+                     "devices, of copy engines, can be cloned or changed, or are captured into graphs%s.",
+                     (unsigned long long)counts.elsewhere, (unsigned long long)counts.launches,
+                     counts_waits ? ", or they are waits on lists that are not in order" : "");
+    }
+    if (counts.serialised > 0 && document->profiler->metric_count == 0) {
+        zt__add_note(document, note,
+                     "%llu of %llu launches were measured between barriers, so they did not overlap with "
+                     "others: the tracer cannot read time stamps of their events, for example because these "
+                     "were created before it was started.",
+                     (unsigned long long)counts.serialised, (unsigned long long)counts.launches);
+    }
+#else
+    (void)document, (void)note;
+#endif
+}
+
+#ifdef ZETOOLS_TRACER
+
+/* Notes kernels for which there was no room or that were replaced, and failures to write files of modules. */
+ZT__PRIVATE void zt__note_kernels(zt__document *document, zt__note_fn note) {
+    zt_profiler *profiler = document->profiler;
+    zt__tracer *tracer = zt__load(&profiler->tracer);
+    uint64_t unknown, replaced = zt_trace_get_counts(profiler).replaced;
+    zt__lock(&profiler->mutex);
+    unknown = profiler->unknown_launches;
+    zt__unlock(&profiler->mutex);
+    if (unknown > 0) {
+        zt__add_note(document, note,
+                     "What the kernels of %llu launches are made of is not known: there is no memory, or "
+                     "there are more than %u kernels.",
+                     (unsigned long long)unknown, (unsigned)ZT__MAX_KERNELS);
+    }
+    if (replaced > 0) {
+        zt__add_note(document, note,
+                     "zt_replace has replaced %llu kernel%s: figures are those of the replacements.",
+                     (unsigned long long)replaced, replaced == 1 ? "" : "s");
+    }
+    if (tracer && zt__load(&tracer->modules.failures)) {
+        zt__message_text first;
+        uint32_t failures;
+        zt__lock(&tracer->modules.mutex);
+        failures = tracer->modules.failures;
+        first = tracer->modules.failure;
+        zt__unlock(&tracer->modules.mutex);
+        if (failures == 1) {
+            zt__add_note(document, note, "Writing files of modules has failed. %s", first.text);
+        } else {
+            zt__add_note(document, note, "Writing files of modules has failed %u times. The first: %s",
+                         (unsigned)failures, first.text);
+        }
+    }
+}
+
+/* Notes a number of samples, as a share of all. */
+ZT__PRIVATE void zt__note_samples(zt__document *document, zt__note_fn note, uint64_t samples, uint64_t all,
+                                  const char *what) {
+    if (samples > 0) {
+        zt__add_note(document, note, "%llu of %llu instruction samples (%.1f%%) %s",
+                     (unsigned long long)samples, (unsigned long long)all,
+                     100.0 * (double)samples / (double)all, what);
+    }
+}
+
+/* Notes which samples of hot spots are not shown, and why lines are not known. */
+ZT__PRIVATE void zt__note_hotspots(zt__document *document, zt__note_fn note) {
+    zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
+    zt_hotspots_counts counts;
+    const zt__sampled_kernel *kernel;
+    zt__message_text refusal;
+    int lacks_debug = 0, lacks_module = 0, lacks_tool, lacks_lines, has_skipped;
+    if (!hotspots) {
+        return;
+    }
+    zt__lock(&hotspots->mutex);
+    for (kernel = hotspots->kernels; kernel; kernel = kernel->next) {
+        lacks_module |= kernel->samples > 0 && !kernel->module;
+        lacks_debug |= kernel->samples > 0 && kernel->module && !kernel->module->debug;
+    }
+    counts = hotspots->counts;
+    refusal = hotspots->refusal;
+    lacks_tool = hotspots->lacks_tool;
+    lacks_lines = hotspots->lacks_lines;
+    has_skipped = hotspots->has_skipped_debug;
+    zt__unlock(&hotspots->mutex);
+    if (refusal.text[0]) {
+        zt__add_note(document, note, "Hot spots were not sampled: %s", refusal.text);
+    }
+    zt__note_samples(document, note, counts.outside, counts.samples,
+                     "are in no known kernel: they are of other processes, or of kernels that were neither "
+                     "created nor launched while tracing.");
+    zt__note_samples(document, note, counts.ambiguous, counts.samples,
+                     "are where two kernels lie, as far as the device reports addresses.");
+    zt__note_samples(document, note, counts.no_room, counts.samples,
+                     "are at further addresses. Raise zt_hotspots_config.addresses.");
+    if (counts.discarded > 0) {
+        zt__add_note(document, note,
+                     "%llu reports of instruction samples could not be used. The log names why.",
+                     (unsigned long long)counts.discarded);
+    }
+    if (counts.drops > 0) {
+        zt__add_note(document, note,
+                     "The device has dropped instruction samples %llu times, because they were not read in "
+                     "time. Raise zt_hotspots_config.period_ns.",
+                     (unsigned long long)counts.drops);
+    }
+    if (counts.matched > 0 && lacks_tool) {
+        note(document, "Source lines of hot spots are not known: install addr2line or llvm-symbolizer.");
+    }
+    if (lacks_module) {
+        note(document, "Source lines of some hot spots are not known, because their kernels were created "
+                       "before tracing started, or take the place of others.");
+    }
+    if (counts.matched > 0 && !lacks_tool && (lacks_debug || lacks_lines)) {
+        note(document, has_skipped ? "Source lines of some hot spots are not known. Raise "
+                                     "zt_hotspots_config.debug_limit."
+                                   : "Source lines of some hot spots are not known, because their modules "
+                                     "have no debug information. Build them with -g.");
+    }
+}
+
+#endif /* ZETOOLS_TRACER */
+
+/* Passes what all reports note to a function, when the regions have been read. */
+ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
+    zt_profiler *profiler = document->profiler;
+    zt_availability availability = zt_get_availability(profiler);
+    uint64_t all = 0, with_metrics = 0;
+    uint32_t i, unknown = 0, hotspots = 0;
+#ifdef ZETOOLS_TRACER
+    hotspots = zt_get_hotspot_count(profiler);
+#endif
+    if (document->shown_count == 0 && hotspots == 0) {
+        zt__note_why_empty(document, note);
+    }
+    zt__note_elsewhere(document, note);
+#ifdef ZETOOLS_TRACER
+    zt__note_kernels(document, note);
+#endif
+    if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
+        zt__add_note(document, note, "There are no metrics: %s", zt_get_availability_text(profiler));
+    }
+    for (i = 0; i < document->region_count; i++) {
+        unknown += (uint32_t)zt__is_nan(document->nesting[i].own_ns);
+    }
+    if (unknown > 0) {
+        zt__add_note(document, note,
+                     "The own time of %u region%s is not known, because samples are missing, regions overlap "
+                     "or lists ran outside of zt_execute. %s share is estimated from what was collected.",
+                     (unsigned)unknown, unknown == 1 ? "" : "s", unknown == 1 ? "Its" : "Their");
+    }
+    zt__lock(&profiler->mutex);
+    for (i = 0; i < document->region_count; i++) { /* packed statistics have samples with times alone, too */
+        all += zt__collected(profiler, &profiler->regions[i]->times);
+        with_metrics += zt__collected(profiler, &profiler->regions[i]->statistics);
+    }
+    zt__unlock(&profiler->mutex);
+    if (profiler->metric_count > 0 && with_metrics < all) {
+        zt__add_note(document, note,
+                     "%llu of %llu samples have times alone, because their launches are outside of every or "
+                     "limit of zt_trace_config. Metrics, and what is calculated from them, are those of the "
+                     "others.",
+                     (unsigned long long)(all - with_metrics), (unsigned long long)all);
+    }
+    if (document->differs) {
+        note(document, "Where passes differ, metrics of different passes are not of the same work. Repeat "
+                       "the same work in each pass, or raise config.pass_tolerance.");
+    }
+    zt__note_missing_samples(document, note);
+#ifdef ZETOOLS_TRACER
+    zt__note_hotspots(document, note);
+#endif
+}
+
 /* ==== >>openmetrics: figures for Prometheus, in the OpenMetrics text format =============================== */
 
 /* All samples of a family are written one after the other, so each family goes through all regions. */
@@ -24205,12 +24922,6 @@ ZT__PRIVATE void zt__describe_family(zt__family *family, zt__family_kind kind, c
     }
 }
 
-/* Returns a metric of regions or of streams. These are attached while reports are written, but never
-   removed. */
-ZT__PRIVATE const zt_metric *zt__metric_at(const zt_profiler *profiler, int is_streamed, uint32_t index) {
-    return is_streamed ? zt_get_streamed_metric(profiler, index) : &profiler->metrics[index];
-}
-
 /* Returns the first metric whose family has the name of that of `metric`. */
 ZT__PRIVATE uint32_t zt__first_of_family(const zt__family *families, uint32_t metric) {
     uint32_t i = 0;
@@ -24221,8 +24932,10 @@ ZT__PRIVATE uint32_t zt__first_of_family(const zt__family *families, uint32_t me
 }
 
 /* Writes the figures of a metric in each region, and on each tile. */
-ZT__PRIVATE void zt__write_metric_samples(zt_profiler *profiler, zt__writer *writer, zt__family_kind kind,
-                                          uint32_t metric, const zt__family *family, uint32_t region_count) {
+ZT__PRIVATE void zt__write_metric_samples(zt__document *document, zt__family_kind kind, uint32_t metric,
+                                          const zt__family *family) {
+    zt_profiler *profiler = document->profiler;
+    zt__writer *writer = &document->writer;
     const zt_metric *described = zt__metric_at(profiler, kind >= ZT__STREAMED_MEAN, metric);
     int is_gauge = described->aggregation == ZT_AGGREGATE_MEAN;
     uint32_t i, tile, tiles = kind == ZT__OF_TILES ? profiler->tile_count : 1, stream = 0;
@@ -24233,7 +24946,7 @@ ZT__PRIVATE void zt__write_metric_samples(zt_profiler *profiler, zt__writer *wri
             stream++;
         } while (data && metric - data->first_streamed >= data->group.metric_count);
     }
-    for (i = 0; i < region_count; i++) {
+    for (i = 0; i < document->region_count; i++) {
         const zt__region_record *record = zt__record_at(profiler, i);
         for (tile = 0; tile < tiles; tile++) {
             double figure = zt__nan();
@@ -24274,18 +24987,18 @@ ZT__PRIVATE void zt__write_metric_samples(zt_profiler *profiler, zt__writer *wri
 }
 
 /* Writes a family for each name of a metric. Metrics of several groups or streams that have the same name
-   share one. Returns 0 without memory. */
-ZT__PRIVATE int zt__write_metric_families(zt_profiler *profiler, zt__writer *writer, zt__family_kind kind,
-                                          uint32_t count, uint32_t region_count) {
+   share one. */
+ZT__PRIVATE void zt__write_metric_families(zt__document *document, zt__family_kind kind, uint32_t count) {
+    zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
     uint32_t i, k;
-    zt__family *families;
-    if (count == 0) {
-        return 1;
+    zt__family *families = NULL;
+    if (count > 0) {
+        families = (zt__family *)zt__allocate(allocator, count, sizeof *families);
+        document->out_of_memory |= !families;
     }
-    families = (zt__family *)zt__allocate(allocator, count, sizeof *families);
     if (!families) {
-        return 0;
+        return;
     }
     for (i = 0; i < count; i++) {
         const zt_metric *metric = zt__metric_at(profiler, kind >= ZT__STREAMED_MEAN, i);
@@ -24299,115 +25012,114 @@ ZT__PRIVATE int zt__write_metric_families(zt_profiler *profiler, zt__writer *wri
         if (!*families[i].name || zt__first_of_family(families, i) < i) {
             continue; /* none, or written already */
         }
-        zt__begin_family(writer, families[i].name, families[i].type, families[i].unit,
+        zt__begin_family(&document->writer, families[i].name, families[i].type, families[i].unit,
                          *metric->description ? metric->description : metric->name);
         for (k = i; k < count; k++) {
             if (strcmp(families[k].name, families[i].name) == 0) {
-                zt__write_metric_samples(profiler, writer, kind, k, &families[k], region_count);
+                zt__write_metric_samples(document, kind, k, &families[k]);
             }
         }
     }
     zt__free(allocator, families);
-    return 1;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------------------- */
 
-/* Writes the latencies of regions, and the bytes that they have copied, if there are any. */
-ZT__PRIVATE void zt__write_latency_families(zt_profiler *profiler, zt__writer *writer,
-                                            uint32_t region_count) {
-    static const char *const families[ZT_LATENCY_COUNT] = {"zetools_region_queue_latency_seconds",
-                                                           "zetools_region_launch_latency_seconds"};
-    static const char *const help[ZT_LATENCY_COUNT] = {
-        "Time from the append of a region to the execution of its list",
-        "Time from the submission of a region to its begin on the device"};
-    static const char *const copied = "zetools_region_copied_bytes";
-    zt_region_info region;
+/* Writes the times of regions of which there is more than a sum. */
+ZT__PRIVATE void zt__write_region_summaries(zt__document *document) {
+    static const struct {
+        const char *family, *help;
+    } summaries[1 + ZT_LATENCY_COUNT] = {
+        {"zetools_region_gpu_time_seconds", "GPU time of the samples of a region, with regions inside it"},
+        {"zetools_region_queue_latency_seconds",
+         "Time from the append of a region to the execution of its list"},
+        {"zetools_region_launch_latency_seconds",
+         "Time from the submission of a region to its begin on the device"}};
+    zt_profiler *profiler = document->profiler;
+    uint32_t i, kind, written;
     zt_stats stats;
-    uint32_t i, latency, written;
-    for (latency = 0; latency < ZT_LATENCY_COUNT; latency++) {
-        for (i = 0, written = 0; i < region_count; i++) {
-            zt_get_latency(profiler, i, (zt_latency)latency, &stats);
+    for (kind = 0; kind < ZT__COUNT_OF(summaries); kind++) {
+        for (i = 0, written = 0; i < document->region_count; i++) {
+            if (kind == 0) {
+                zt__get_column(profiler, "zt_write", i, &profiler->times_layout, 0, &stats);
+            } else {
+                zt_get_latency(profiler, i, (zt_latency)(kind - 1), &stats);
+            }
             if (stats.count == 0) {
                 continue;
             }
             if (written++ == 0) {
-                zt__begin_family(writer, families[latency], "summary", "seconds", help[latency]);
+                zt__begin_family(&document->writer, summaries[kind].family, "summary", "seconds",
+                                 summaries[kind].help);
             }
-            zt__write_summary(writer, families[latency], "region", zt__record_at(profiler, i)->name, &stats);
-        }
-    }
-    for (i = 0, written = 0; i < region_count; i++) {
-        if (zt_get_region(profiler, i, &region) == ZE_RESULT_SUCCESS && region.bytes > 0) {
-            if (written++ == 0) {
-                zt__begin_family(writer, copied, "counter", "bytes",
-                                 "Bytes that traced copies and fills moved");
-            }
-            zt__write_labelled_count(writer, copied, "region", region.name, region.bytes);
+            zt__write_summary(&document->writer, summaries[kind].family, "region",
+                              zt__record_at(profiler, i)->name, &stats);
         }
     }
 }
 
-/* Writes the GPU time of regions, and their samples that were lost or dropped. */
-ZT__PRIVATE void zt__write_region_families(zt_profiler *profiler, zt__writer *writer, uint32_t region_count) {
-    static const char *const time = "zetools_region_gpu_time_seconds";
-    static const char *const own_time = "zetools_region_own_gpu_time_seconds";
-    static const char *const pass_time = "zetools_region_pass_gpu_time_seconds";
+/* Writes sums of regions. One that is not known is left out. */
+ZT__PRIVATE void zt__write_region_counters(zt__document *document) {
     static const struct {
-        const char *family, *help;
-    } missing[] = {{"zetools_region_lost_samples", "Samples of a region whose data is missing or invalid"},
-                   {"zetools_region_dropped_samples", "Samples of a region that were not measured"}};
-    zt_region_info region;
-    uint32_t i, pass, kind;
-    zt__begin_family(writer, time, "summary", "seconds",
-                     "GPU time of the samples of a region, with regions inside it");
-    for (i = 0; i < region_count; i++) {
-        if (zt_get_region(profiler, i, &region) == ZE_RESULT_SUCCESS && region.time_ns.count) {
-            zt__write_summary(writer, time, "region", region.name, &region.time_ns);
-        }
-    }
-    zt__begin_family(writer, own_time, "counter", "seconds", "GPU time of a region outside of those inside");
-    for (i = 0; i < region_count; i++) {
-        if (zt_get_region(profiler, i, &region) == ZE_RESULT_SUCCESS && region.count &&
-            zt__is_finite(region.own_ns)) {
-            zt__begin_labels(writer, own_time, "_total");
-            zt__write_label(writer, "region", region.name);
-            zt__end_sample(writer, region.own_ns * 1e-9);
-        }
-    }
-    if (profiler->metric_count > 0) {
-        zt__begin_family(writer, pass_time, "counter", "seconds",
-                         "GPU time of the samples of a region with metrics, of each pass");
-        for (i = 0; i < region_count; i++) {
-            for (pass = 0; pass < profiler->pass_count; pass++) {
-                zt_stats stats;
-                zt_get_pass(profiler, i, pass, &stats);
-                if (zt__is_finite(stats.sum)) {
-                    zt__begin_labels(writer, pass_time, "_total");
-                    zt__write_label(writer, "region", zt__record_at(profiler, i)->name);
-                    if (profiler->pass_count > 1) {
-                        zt__write_number_label(writer, "pass", pass);
-                    }
-                    zt__end_sample(writer, stats.sum * 1e-9);
-                }
-            }
-        }
-    }
-    zt__write_latency_families(profiler, writer, region_count);
-    for (kind = 0; kind < 2; kind++) {
-        zt__begin_family(writer, missing[kind].family, "counter", "samples", missing[kind].help);
-        for (i = 0; i < region_count; i++) {
-            const zt__region_record *record;
-            uint64_t counts[2], collected;
+        const char *family, *unit, *help;
+    } counters[] = {
+        {"zetools_region_own_gpu_time_seconds", "seconds", "GPU time of a region outside of those inside"},
+        {"zetools_region_copied_bytes", "bytes", "Bytes that traced copies and fills moved"},
+        {"zetools_region_lost_samples", "samples", "Samples of a region whose data is missing or invalid"},
+        {"zetools_region_dropped_samples", "samples", "Samples of a region that were not measured"}};
+    zt_profiler *profiler = document->profiler;
+    zt__writer *writer = &document->writer;
+    uint32_t i, kind, written;
+    for (kind = 0; kind < ZT__COUNT_OF(counters); kind++) {
+        for (i = 0, written = 0; i < document->region_count; i++) {
+            const zt__region_record *record = zt__record_at(profiler, i);
+            double sums[ZT__COUNT_OF(counters)];
+            uint64_t collected;
             zt__lock(&profiler->mutex);
-            record = profiler->regions[i];
-            counts[0] = record->lost;
-            counts[1] = record->dropped;
             collected = zt__collected(profiler, &record->times);
+            sums[0] = collected ? document->nesting[i].own_ns * 1e-9 : zt__nan();
+            sums[1] = record->bytes ? (double)record->bytes : zt__nan();
+            sums[2] = collected || record->lost || record->dropped ? (double)record->lost : zt__nan();
+            sums[3] = collected || record->lost || record->dropped ? (double)record->dropped : zt__nan();
             zt__unlock(&profiler->mutex);
-            if (collected || counts[0] || counts[1]) {
-                zt__write_labelled_count(writer, missing[kind].family, "region", record->name, counts[kind]);
+            if (!zt__is_finite(sums[kind])) {
+                continue;
             }
+            if (written++ == 0) {
+                zt__begin_family(writer, counters[kind].family, "counter", counters[kind].unit,
+                                 counters[kind].help);
+            }
+            zt__begin_labels(writer, counters[kind].family, "_total");
+            zt__write_label(writer, "region", record->name);
+            zt__end_sample(writer, sums[kind]);
+        }
+    }
+}
+
+/* Writes the GPU time by which metrics of a pass are to be divided. */
+ZT__PRIVATE void zt__write_pass_times(zt__document *document) {
+    static const char *const family = "zetools_region_pass_gpu_time_seconds";
+    zt_profiler *profiler = document->profiler;
+    zt__writer *writer = &document->writer;
+    uint32_t i, pass;
+    zt_stats stats;
+    if (profiler->metric_count == 0) {
+        return;
+    }
+    zt__begin_family(writer, family, "counter", "seconds",
+                     "GPU time of the samples of a region with metrics, of each pass");
+    for (i = 0; i < document->region_count; i++) {
+        for (pass = 0; pass < profiler->pass_count; pass++) {
+            zt_get_pass(profiler, i, pass, &stats);
+            if (!zt__is_finite(stats.sum)) {
+                continue;
+            }
+            zt__begin_labels(writer, family, "_total");
+            zt__write_label(writer, "region", zt__record_at(profiler, i)->name);
+            if (profiler->pass_count > 1) {
+                zt__write_number_label(writer, "pass", pass);
+            }
+            zt__end_sample(writer, stats.sum * 1e-9);
         }
     }
 }
@@ -24448,26 +25160,23 @@ ZT__PRIVATE void zt__write_count_families(const zt_profiler *profiler, zt__write
     zt__print(writer, "zetools_unobserved_lists_total %llu\n", (unsigned long long)counts.unobserved_lists);
 }
 
-#ifdef ZETOOLS_TRACER
-
-#endif
-
-/* Returns 0 without memory. */
-ZT__PRIVATE int zt__write_openmetrics(zt_profiler *profiler, zt__writer *writer, uint32_t region_count) {
+ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
+    zt_profiler *profiler = document->profiler;
+    zt__writer *writer = &document->writer;
     const uint32_t streamed = zt_get_streamed_count(profiler);
     const uint32_t counts[ZT__FAMILY_KIND_COUNT] = {
         profiler->metric_count, profiler->tile_count ? profiler->metric_count : 0, streamed, streamed};
     uint32_t kind;
-    int has_memory = 1;
 #ifdef ZETOOLS_TRACER
     uint32_t i, calls = zt__calls_to_report(profiler);
     zt_call_info call;
 #endif
     zt__write_count_families(profiler, writer);
-    zt__write_region_families(profiler, writer, region_count);
-    for (kind = 0; kind < ZT__FAMILY_KIND_COUNT && has_memory; kind++) {
-        has_memory =
-            zt__write_metric_families(profiler, writer, (zt__family_kind)kind, counts[kind], region_count);
+    zt__write_region_summaries(document);
+    zt__write_region_counters(document);
+    zt__write_pass_times(document);
+    for (kind = 0; kind < ZT__FAMILY_KIND_COUNT; kind++) {
+        zt__write_metric_families(document, (zt__family_kind)kind, counts[kind]);
     }
 #ifdef ZETOOLS_TRACER
     if (calls > 0) {
@@ -24484,718 +25193,6 @@ ZT__PRIVATE int zt__write_openmetrics(zt_profiler *profiler, zt__writer *writer,
     }
 #endif
     zt__write_text(writer, "# EOF\n");
-    return has_memory;
-}
-
-/* ==== >>reports: what reports have in common ============================================================== */
-
-enum { ZT__HISTOGRAM_BUCKETS = 24 };
-
-/* How kept GPU times are distributed. Each bucket ends at `ratio` times its begin. */
-typedef struct zt__histogram {
-    double first; /* where the first bucket begins */
-    double ratio;
-    uint32_t counts[ZT__HISTOGRAM_BUCKETS];
-    uint32_t used; /* 0: no times are kept */
-} zt__histogram;
-
-ZT__PRIVATE int zt__is_countable(double time) {
-    return zt__is_positive(time) && zt__is_finite(time);
-}
-
-/* Where a region is, and its part of all GPU time. */
-typedef struct zt__nesting {
-    uint32_t parent; /* this and the next two as in zt_region_info */
-    double own_ns, total_ns;
-    double share; /* from 0 to 1. An estimate where own_ns is not known; NaN without any GPU time */
-} zt__nesting;
-
-/* A report that is being written. zt__read_region reads one region at a time into it. */
-typedef struct zt__document {
-    zt__writer writer;
-    zt_profiler *profiler;
-    size_t room; /* columns of a line, for tables */
-    zt__advice advice;
-    uint32_t region_count;           /* when the report was begun */
-    zt__nesting *nesting;            /* of each region, all of one moment */
-    double gpu_time_ns;              /* the sum of own times, or of estimates of them */
-    int is_nested;                   /* a region is inside another */
-    uint32_t index;                  /* of the region that was read last */
-    const zt__region_record *record; /* this and what follows is of that region */
-    zt_region_info region;
-    double operations; /* of a sample; 0: not known */
-    zt_stats *stats;   /* of each value of a row: the GPU time and the latencies are those of all samples */
-    zt_stats time_with_metrics; /* the GPU time of the samples with metrics */
-    zt__histogram histogram;
-    uint32_t shown_count; /* regions so far that have samples, also lost or dropped ones */
-    int differs;          /* passes of one of them differ */
-    int out_of_memory;    /* the report is incomplete */
-    zt_overlap overlap;   /* as zt__read_overlap has read it */
-} zt__document;
-
-/* Returns the GPU time of the samples with the metrics of a pass, by which these are divided. */
-ZT__PRIVATE const zt_stats *zt__pass_time(const zt__document *document, uint32_t pass) {
-    uint32_t column = zt__pass_time_column(document->profiler, pass);
-    return column > 0 ? &document->stats[column] : &document->time_with_metrics;
-}
-
-/* Returns whether the region that was read last has samples with times alone, beside those with metrics: then
-   the GPU time of the latter is written, too. */
-ZT__PRIVATE int zt__has_times_alone(const zt__document *document) {
-    return document->profiler->metric_count > 0 && document->region.with_metrics < document->region.count;
-}
-
-/* Counts times. The buckets are as narrow as their number allows, but not narrower than 0.5 %. */
-ZT__PRIVATE void zt__count_times(const double *times, uint32_t count, zt__histogram *histogram) {
-    double first = 0, last = 0;
-    uint32_t i;
-    memset(histogram, 0, sizeof *histogram);
-    for (i = 0; i < count; i++) {
-        if (zt__is_countable(times[i])) {
-            first = first > 0 && first < times[i] ? first : times[i];
-            last = last > times[i] ? last : times[i];
-        }
-    }
-    if (first <= 0) {
-        return;
-    }
-    histogram->first = first;
-    histogram->ratio = pow(last / first, 1.0 / (double)ZT__HISTOGRAM_BUCKETS);
-    if (histogram->ratio < 1.005) {
-        histogram->ratio = 1.005;
-    }
-    for (i = 0; i < count; i++) {
-        if (zt__is_countable(times[i])) {
-            double place = log(times[i] / first) / log(histogram->ratio);
-            uint32_t bucket =
-                place < ZT__HISTOGRAM_BUCKETS - 1 ? (uint32_t)place : ZT__HISTOGRAM_BUCKETS - 1u;
-            histogram->counts[bucket]++;
-            histogram->used = bucket + 1 > histogram->used ? bucket + 1 : histogram->used;
-        }
-    }
-}
-
-/* Reads the statistics of a region that have this layout. */
-ZT__PRIVATE void zt__read_columns(zt__document *document, const zt__sample_layout *layout,
-                                  const zt__statistics *statistics) {
-    zt_profiler *profiler = document->profiler;
-    const zt_allocator *allocator = &profiler->config.allocator;
-    int are_times = layout == &profiler->times_layout;
-    double *values = NULL;
-    zt__statistics copy;
-    uint32_t column;
-    if (!zt__copy_statistics(profiler, layout, statistics, &copy)) {
-        document->out_of_memory = 1;
-        return;
-    }
-    if (copy.kept > 0) {
-        values = (double *)zt__allocate(allocator, copy.kept, sizeof *values);
-        document->out_of_memory |= !values;
-    }
-    *(are_times ? &document->region.count : &document->region.with_metrics) = zt__collected(profiler, &copy);
-    for (column = 0; column < layout->column_count; column++) {
-        zt_stats *stats = &document->stats[column];
-        uint32_t kept = values ? zt__copy_column(layout, &copy, column, values) : 0;
-        if (are_times && column == 0) {
-            zt__count_times(values, kept, &document->histogram);
-        } else if (are_times) {
-            stats = &document->stats[zt__latency_column(profiler, column - 1)];
-        } else if (column == 0) {
-            stats = &document->time_with_metrics;
-        }
-        zt__get_moments(layout, &copy, column, stats);
-        zt__add_quantiles(layout, column, values, kept, stats);
-    }
-    zt__free(allocator, values);
-    zt__free_statistics(allocator, &copy);
-}
-
-/* Reads a region. Returns 0 if it is not to be written: it has no samples, not even lost or dropped ones,
-   or there is no memory. */
-ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
-    zt_profiler *profiler = document->profiler;
-    zt_region_info *region = &document->region;
-    const zt__region_record *record;
-    zt_stats pass_times[ZT__MAX_PASSES];
-    double launch_error_ns;
-    uint32_t pass;
-    memset(region, 0, sizeof *region);
-    zt__lock(&profiler->mutex);
-    record = profiler->regions[index];
-    region->lost = record->lost;
-    region->dropped = record->dropped;
-    zt__add_bytes(record, region);
-    launch_error_ns = record->launch_error_ns;
-    document->operations = record->operations;
-    zt__unlock(&profiler->mutex);
-    document->index = index;
-    document->record = record;
-    zt__read_columns(document, &profiler->layout, &record->statistics);
-    zt__read_columns(document, &profiler->times_layout, &record->times);
-    region->name = record->name;
-    region->parent = document->nesting[index].parent;
-    region->own_ns = document->nesting[index].own_ns;
-    region->total_ns = document->nesting[index].total_ns;
-    zt__hide_uncertain(&document->stats[zt__latency_column(profiler, ZT_LATENCY_LAUNCH)], launch_error_ns);
-    region->time_ns = document->stats[0];
-    for (pass = 0; pass < profiler->pass_count; pass++) {
-        pass_times[pass] = *zt__pass_time(document, pass);
-    }
-    region->differs = zt__find_differences(profiler, pass_times);
-    if (document->out_of_memory || !(region->count || region->lost || region->dropped)) {
-        return 0;
-    }
-    document->shown_count++;
-    document->differs |= region->differs != 0;
-    return 1;
-}
-
-/* The names of all combinations of ZT_DIFFERS_ bits. */
-static const char *const zt__differences[] = {"no",   "missing",      "count",      "missing+count",
-                                              "time", "missing+time", "count+time", "missing+count+time"};
-
-ZT__PRIVATE const char *zt__metric_type_name(int type) {
-    static const char *const names[] = {
-        "duration", "event", "event_with_range", "throughput", "timestamp", "flag", "ratio", "raw"};
-    return type >= 0 && type < (int)ZT__COUNT_OF(names) ? names[type] : "other";
-}
-
-/* The figures of statistics, in the order of CSV and JSON. */
-static const char *const zt__figure_names[] = {"sum", "mean", "stddev", "min", "max", "median", "p95"};
-
-typedef struct zt__figures {
-    double values[ZT__COUNT_OF(zt__figure_names)];
-} zt__figures;
-
-ZT__PRIVATE zt__figures zt__list_figures(const zt_stats *stats) {
-    zt__figures figures = {
-        {stats->sum, stats->mean, stats->stddev, stats->min, stats->max, stats->median, stats->p95}};
-    return figures;
-}
-
-/* The names of latencies and of times of zt_overlap: in CSV, and in JSON. */
-static const char *const zt__latency_names[ZT_LATENCY_COUNT][2] = {{"queue latency", "queue_latency_ns"},
-                                                                   {"launch latency", "launch_latency_ns"}};
-static const char *const zt__overlap_names[][2] = {{"overlap: first begin to last end", "span_ns"},
-                                                   {"overlap: busy", "busy_ns"},
-                                                   {"overlap: kernels", "kernel_ns"},
-                                                   {"overlap: copies", "copy_ns"},
-                                                   {"overlap: kernels and copies at once", "both_ns"},
-                                                   {"overlap: idle", "idle_ns"}};
-
-typedef struct zt__overlap_times {
-    double ns[ZT__COUNT_OF(zt__overlap_names)];
-} zt__overlap_times;
-
-ZT__PRIVATE zt__overlap_times zt__list_overlap(const zt_overlap *overlap) {
-    zt__overlap_times times = {{overlap->span_ns, overlap->busy_ns, overlap->kernel_ns, overlap->copy_ns,
-                                overlap->both_ns, overlap->idle_ns}};
-    return times;
-}
-
-/* Returns whether an earlier metric has the same name. Those of streams are compared with each other. */
-ZT__PRIVATE int zt__is_repeated(const zt_profiler *profiler, int is_streamed, uint32_t index) {
-    const zt_metric *metric = zt__metric_at(profiler, is_streamed, index), *earlier;
-    uint32_t i;
-    for (i = 0; i < index && metric; i++) {
-        earlier = zt__metric_at(profiler, is_streamed, i);
-        if (earlier && strcmp(earlier->name, metric->name) == 0) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-/* A time as text: "2026-11-22T03:21:00Z"; "" if it is not known. */
-typedef struct zt__date {
-    char text[32];
-} zt__date;
-
-ZT__PRIVATE zt__date zt__format_date(uint64_t seconds) {
-    struct tm utc;
-    zt__date date;
-    date.text[0] = 0;
-    if (seconds && zt__convert_to_utc((time_t)seconds, &utc)) {
-        date.text[strftime(date.text, sizeof date.text, "%Y-%m-%dT%H:%M:%SZ", &utc)] = 0;
-    }
-    return date;
-}
-
-ZT__PRIVATE zt__date zt__format_now(void) {
-    time_t now = time(NULL);
-    return zt__format_date(now > 0 ? (uint64_t)now : 0);
-}
-
-#ifdef ZETOOLS_TRACER
-
-/* The figures of a kernel that are one number, as CSV and JSON have them. UINT32_MAX: not known. */
-static const char *const zt__kernel_numbers[][2] = {
-    {"simd_width", "items"},  {"registers", ""},
-    {"slm_bytes", "bytes"},   {"private_bytes", "bytes"},
-    {"spill_bytes", "bytes"}, {"barriers", ""},
-    {"arguments", ""},        {"code_bytes", "bytes"},
-    {"profile_flags", ""},    {"free_register_bytes", "bytes"}};
-
-typedef struct zt__kernel_values {
-    uint32_t values[ZT__COUNT_OF(zt__kernel_numbers)];
-} zt__kernel_values;
-
-ZT__PRIVATE zt__kernel_values zt__list_kernel_values(const zt_kernel_info *info) {
-    zt__kernel_values list = {{info->simd_width, info->registers, info->slm_bytes, info->private_bytes,
-                               info->spill_bytes, info->barriers, info->arguments, info->code_bytes,
-                               info->profile_flags, info->free_register_bytes}};
-    return list;
-}
-
-/* The hash of a kernel's module as text; "" if it is not known. */
-typedef struct zt__module_text {
-    char text[24];
-} zt__module_text;
-
-ZT__PRIVATE zt__module_text zt__format_module(const zt_kernel_info *info) {
-    zt__module_text module = {""};
-    if (info->module) {
-        snprintf(module.text, sizeof module.text, "%016llx", (unsigned long long)info->module);
-    }
-    return module;
-}
-
-/* Sizes in three dimensions as text: "256", "16x16"; "" if they are not known. */
-typedef struct zt__sizes_text {
-    char text[40];
-} zt__sizes_text;
-
-ZT__PRIVATE zt__sizes_text zt__format_sizes(const uint32_t sizes[3]) {
-    zt__sizes_text sizes_text = {""};
-    char *text = sizes_text.text;
-    const size_t room = sizeof sizes_text.text;
-    if (sizes[2] > 1) {
-        snprintf(text, room, "%ux%ux%u", (unsigned)sizes[0], (unsigned)sizes[1], (unsigned)sizes[2]);
-    } else if (sizes[1] > 1) {
-        snprintf(text, room, "%ux%u", (unsigned)sizes[0], (unsigned)sizes[1]);
-    } else if (sizes[0] > 0) {
-        snprintf(text, room, "%u", (unsigned)sizes[0]);
-    }
-    return sizes_text;
-}
-
-#endif
-
-/* Reads how samples cover the time of the device. */
-ZT__PRIVATE const zt_overlap *zt__read_overlap(zt__document *document) {
-    document->out_of_memory |= !zt__measure_overlap(document->profiler, &document->overlap);
-    return &document->overlap;
-}
-
-/* ---- notes ----------------------------------------------------------------------------------------------- */
-
-/* A note is a sentence or two about what a report does not show, why, and what to do. */
-typedef void (*zt__note_fn)(zt__document *document, const char *text);
-
-ZT__PRIVATE ZT__CHECKED_FORMAT(3, 4) void zt__add_note(zt__document *document, zt__note_fn note,
-                                                       const char *format, ...) {
-    char text[sizeof document->profiler->availability_text.text + 128];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    note(document, text);
-}
-
-/* Notes how many of something are missing, and what to do. */
-ZT__PRIVATE void zt__note_missing(zt__document *document, zt__note_fn note, uint64_t count, const char *what,
-                                  const char *remedy) {
-    if (count > 0) {
-        zt__add_note(document, note, "%llu sample%s %s. %s", (unsigned long long)count,
-                     count == 1 ? " is" : "s are", what, remedy);
-    }
-}
-
-/* Notes which samples are not in the report. */
-ZT__PRIVATE void zt__note_missing_samples(zt__document *document, zt__note_fn note) {
-    static const char *const remedies[ZT_CAUSE_COUNT - ZT_LOST_NEVER_DELIVERED] = {
-        /* of the causes from ZT_LOST_NEVER_DELIVERED on */
-        "Wait for the work before zt_close, or raise config.wait_timeout_ns.",
-        "Execute recorded lists with zt_execute, or collect after each execution.",
-        "Wait for the work inside of ZT_PASSES.",
-        "The log names the call that failed.",
-        "Some drivers return a wrong GPU time of a region around others.",
-        "Let no two commands that signal an event be in flight at once.",
-        "Open a new profiler when the device is back.",
-        "Raise config.max_slots, or call zt_collect more often.",
-        "Free memory, or lower config.slots_per_step and config.samples.",
-        "Use fewer names.",
-        "The log names the call that failed.",
-        "Call zt_end before zt_release and zt_close.",
-        "Open a new profiler when the device is back.",
-    };
-    const zt_profiler *profiler = document->profiler;
-    zt_counts counts = zt_get_counts(profiler);
-    uint64_t states[ZT__SLOT_STATE_COUNT], waiting;
-    char text[256];
-    uint32_t i;
-    zt__count_states(profiler, states);
-    waiting = states[ZT__SLOT_OPEN] + states[ZT__SLOT_RECORDED];
-    zt__note_missing(document, note, states[ZT__SLOT_OPEN], "not ended",
-                     "Call zt_end for each region that was begun.");
-    zt__note_missing(document, note, states[ZT__SLOT_RECORDED], "recorded and not seen to run yet",
-                     "Call zt_collect after the execution.");
-    zt__note_missing(document, note, counts.in_flight > waiting ? counts.in_flight - waiting : 0, "in flight",
-                     "Call zt_collect when the work is done.");
-    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
-                 zt_cause_name((zt_cause)i));
-        zt__note_missing(document, note, zt_get_cause(profiler, (zt_cause)i), text,
-                         i < ZT_LOST_NEVER_DELIVERED ? "The device flagged the data as unusable."
-                                                     : remedies[i - ZT_LOST_NEVER_DELIVERED]);
-    }
-    if (counts.unobserved_lists > 0) {
-        zt__add_note(document, note,
-                     "%llu %s ran outside of zt_execute: only the last execution before each collection is "
-                     "measured. Execute recorded lists with zt_execute.",
-                     (unsigned long long)counts.unobserved_lists,
-                     counts.unobserved_lists == 1 ? "list" : "lists");
-    }
-}
-
-/* Notes why there are no regions. */
-ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
-#ifdef ZETOOLS_TRACER
-    zt__tracer *tracer = zt__load(&document->profiler->tracer);
-    zt_trace_counts counts = zt_trace_get_counts(document->profiler);
-    const zt__traced_device *device = tracer ? zt__load(&tracer->devices) : NULL;
-    if (tracer && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
-        if (counts.launches > 0) {
-            zt__add_note(document, note,
-                         "%llu launches: %llu measured, %llu left out by ZT_KERNELS or zt_trace_config.",
-                         (unsigned long long)counts.launches, (unsigned long long)counts.measured,
-                         (unsigned long long)counts.filtered);
-        } else {
-            note(document, "No kernel was launched while tracing.");
-        }
-        while (device && device->profiler != document->profiler) {
-            device = zt__load(&device->next);
-        }
-        if (device && device->copies_seen) {
-            zt__add_note(document, note, "%llu copies and fills were not measured: set ZT_COPIES=1.",
-                         (unsigned long long)device->copies_seen);
-        } else if (counts.launches == 0 && !tracer->automatic &&
-                   !tracer->measured[ZT__CALL_CommandListAppendMemoryCopy]) {
-            note(document, "zt_trace_config.copies measures copies and fills.");
-        }
-        return;
-    }
-#endif
-    note(document, "No region has samples: begin regions with zt_begin, and call zt_collect.");
-}
-
-/* Notes launches that a tracer cannot measure. */
-ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
-#ifdef ZETOOLS_TRACER
-    zt_trace_counts counts = zt_trace_get_counts(document->profiler);
-    const zt__tracer *tracer = zt__load(&document->profiler->tracer);
-    int counts_waits = tracer && tracer->measured[ZT__CALL_CommandListAppendWaitOnEvents] &&
-                       document->profiler->metric_count == 0;
-    if (counts.elsewhere > 0) {
-        zt__add_note(document, note,
-                     "%llu of %llu launches could not be measured: their lists are of other contexts or "
-                     "devices, of copy engines, can be cloned or changed, or are captured into graphs%s.",
-                     (unsigned long long)counts.elsewhere, (unsigned long long)counts.launches,
-                     counts_waits ? ", or they are waits on lists that are not in order" : "");
-    }
-    if (counts.serialised > 0 && document->profiler->metric_count == 0) {
-        zt__add_note(document, note,
-                     "%llu of %llu launches were measured between barriers, so they did not overlap with "
-                     "others: the tracer cannot read time stamps of their events, for example because these "
-                     "were created before it was started.",
-                     (unsigned long long)counts.serialised, (unsigned long long)counts.launches);
-    }
-#else
-    (void)document, (void)note;
-#endif
-}
-
-#ifdef ZETOOLS_TRACER
-
-/* Notes kernels for which there was no room or that were replaced, and failures to write files of modules. */
-ZT__PRIVATE void zt__note_kernels(zt__document *document, zt__note_fn note) {
-    zt_profiler *profiler = document->profiler;
-    zt__tracer *tracer = zt__load(&profiler->tracer);
-    uint64_t unknown, replaced = zt_trace_get_counts(profiler).replaced;
-    zt__lock(&profiler->mutex);
-    unknown = profiler->unknown_launches;
-    zt__unlock(&profiler->mutex);
-    if (unknown > 0) {
-        zt__add_note(document, note,
-                     "What the kernels of %llu launches are made of is not known: there is no memory, or "
-                     "there are more than %u kernels.",
-                     (unsigned long long)unknown, (unsigned)ZT__MAX_KERNELS);
-    }
-    if (replaced > 0) {
-        zt__add_note(document, note,
-                     "zt_replace has replaced %llu kernel%s: figures are those of the replacements.",
-                     (unsigned long long)replaced, replaced == 1 ? "" : "s");
-    }
-    if (tracer && zt__load(&tracer->modules.failures)) {
-        zt__message_text first;
-        uint32_t failures;
-        zt__lock(&tracer->modules.mutex);
-        failures = tracer->modules.failures;
-        first = tracer->modules.failure;
-        zt__unlock(&tracer->modules.mutex);
-        if (failures == 1) {
-            zt__add_note(document, note, "Writing files of modules has failed. %s", first.text);
-        } else {
-            zt__add_note(document, note, "Writing files of modules has failed %u times. The first: %s",
-                         (unsigned)failures, first.text);
-        }
-    }
-}
-
-#endif
-
-/* ---- hot spots ------------------------------------------------------------------------------------------- */
-
-#ifdef ZETOOLS_TRACER
-
-/* An instruction with samples or, where lines are merged, a source line. */
-typedef struct zt__hot_row {
-    const zt__sampled_kernel *kernel;
-    uint64_t kernel_samples;
-    uint64_t offset;  /* of the first instruction */
-    const char *file; /* "": not known */
-    uint32_t line;
-    uint64_t samples;
-    uint64_t counts[ZT__MOST_COUNTS];
-} zt__hot_row;
-
-/* Sorts by kernel, those with most samples first, and then by source line. */
-ZT__PRIVATE int zt__compare_hot_lines(const void *a, const void *b) {
-    const zt__hot_row *one = (const zt__hot_row *)a, *other = (const zt__hot_row *)b;
-    int order;
-    if (one->kernel != other->kernel) {
-        if (one->kernel_samples != other->kernel_samples) {
-            return one->kernel_samples > other->kernel_samples ? -1 : 1;
-        }
-        order = strcmp(one->kernel->name, other->kernel->name);
-        return order ? order : one->kernel < other->kernel ? -1 : 1;
-    }
-    order = strcmp(one->file, other->file);
-    if (order || one->line != other->line) {
-        return order ? order : one->line < other->line ? -1 : 1;
-    }
-    return one->offset < other->offset ? -1 : one->offset > other->offset;
-}
-
-/* Sorts by samples, most first. */
-ZT__PRIVATE int zt__compare_hot_rows(const void *a, const void *b) {
-    const zt__hot_row *one = (const zt__hot_row *)a, *other = (const zt__hot_row *)b;
-    if (one->samples != other->samples) {
-        return one->samples > other->samples ? -1 : 1;
-    }
-    return zt__compare_hot_lines(a, b);
-}
-
-/* Merges the instructions of each source line. Returns how many rows there are then. */
-ZT__PRIVATE uint32_t zt__merge_hot_lines(zt__hot_row *rows, uint32_t count) {
-    uint32_t i, j, merged = 0;
-    for (i = 0; i < count; i++) {
-        zt__hot_row *last = merged > 0 ? &rows[merged - 1] : NULL;
-        if (last && *last->file && last->kernel == rows[i].kernel && last->line == rows[i].line &&
-            strcmp(last->file, rows[i].file) == 0) {
-            last->samples += rows[i].samples;
-            for (j = 0; j < ZT__MOST_COUNTS; j++) {
-                last->counts[j] += rows[i].counts[j];
-            }
-        } else {
-            rows[merged++] = rows[i];
-        }
-    }
-    return merged;
-}
-
-/* Returns all hot spots, sorted by kernel and source line, to be freed, and the counts of the same moment.
-   With `merges`, instructions of one line are one row. NULL if there are none, or without memory. */
-ZT__PRIVATE zt__hot_row *zt__read_hot_rows(zt__document *document, int merges, uint32_t *count,
-                                           zt_hotspots_counts *counts) {
-    zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
-    uint32_t i, room = 0;
-    zt__hot_row *rows = NULL;
-    *count = 0;
-    memset(counts, 0, sizeof *counts);
-    if (!hotspots) {
-        return NULL;
-    }
-    zt__lock(&hotspots->mutex);
-    while (room < hotspots->spot_count) { /* samples may go on */
-        room = hotspots->spot_count;
-        zt__unlock(&hotspots->mutex);
-        if (rows) {
-            zt__free(&hotspots->allocator, rows);
-        }
-        rows = (zt__hot_row *)zt__allocate(&hotspots->allocator, room, sizeof *rows);
-        if (!rows) {
-            document->out_of_memory = 1;
-            return NULL;
-        }
-        zt__lock(&hotspots->mutex);
-    }
-    *counts = hotspots->counts;
-    for (i = 0; i < room; i++) {
-        const zt__spot *spot = hotspots->spots[i];
-        rows[i].kernel = spot->key.kernel;
-        rows[i].kernel_samples = spot->key.kernel->samples;
-        rows[i].offset = spot->key.offset;
-        rows[i].file = spot->file;
-        rows[i].line = spot->line;
-        rows[i].samples = spot->samples;
-        memcpy(rows[i].counts, spot->counts, sizeof rows[i].counts);
-    }
-    zt__unlock(&hotspots->mutex);
-    if (!rows) {
-        return NULL;
-    }
-    qsort(rows, room, sizeof *rows, zt__compare_hot_lines);
-    if (merges) {
-        room = zt__merge_hot_lines(rows, room);
-    }
-    *count = room;
-    return rows;
-}
-
-/* Where a row is, as text: "saxpy.cl:12", or "+0x40" where the line is not known. */
-typedef struct zt__hot_place {
-    char text[320];
-} zt__hot_place;
-
-ZT__PRIVATE zt__hot_place zt__describe_hot_place(const zt__hot_row *row) {
-    zt__hot_place place;
-    if (*row->file) {
-        snprintf(place.text, sizeof place.text, "%.280s:%u", zt__file_name(row->file), (unsigned)row->line);
-    } else {
-        snprintf(place.text, sizeof place.text, "+0x%llx", (unsigned long long)row->offset);
-    }
-    return place;
-}
-
-/* Notes a number of samples, as a share of all. */
-ZT__PRIVATE void zt__note_samples(zt__document *document, zt__note_fn note, uint64_t samples, uint64_t all,
-                                  const char *what) {
-    if (samples > 0) {
-        zt__add_note(document, note, "%llu of %llu instruction samples (%.1f%%) %s",
-                     (unsigned long long)samples, (unsigned long long)all,
-                     100.0 * (double)samples / (double)all, what);
-    }
-}
-
-/* Notes which samples of hot spots are not shown, and why lines are not known. */
-ZT__PRIVATE void zt__note_hotspots(zt__document *document, zt__note_fn note) {
-    zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
-    zt_hotspots_counts counts;
-    const zt__sampled_kernel *kernel;
-    zt__message_text refusal;
-    int lacks_debug = 0, lacks_module = 0, lacks_tool, lacks_lines, has_skipped;
-    if (!hotspots) {
-        return;
-    }
-    zt__lock(&hotspots->mutex);
-    for (kernel = hotspots->kernels; kernel; kernel = kernel->next) {
-        lacks_module |= kernel->samples > 0 && !kernel->module;
-        lacks_debug |= kernel->samples > 0 && kernel->module && !kernel->module->debug;
-    }
-    counts = hotspots->counts;
-    refusal = hotspots->refusal;
-    lacks_tool = hotspots->lacks_tool;
-    lacks_lines = hotspots->lacks_lines;
-    has_skipped = hotspots->has_skipped_debug;
-    zt__unlock(&hotspots->mutex);
-    if (refusal.text[0]) {
-        zt__add_note(document, note, "Hot spots were not sampled: %s", refusal.text);
-    }
-    zt__note_samples(document, note, counts.outside, counts.samples,
-                     "are in no known kernel: they are of other processes, or of kernels that were neither "
-                     "created nor launched while tracing.");
-    zt__note_samples(document, note, counts.ambiguous, counts.samples,
-                     "are where two kernels lie, as far as the device reports addresses.");
-    zt__note_samples(document, note, counts.no_room, counts.samples,
-                     "are at further addresses. Raise zt_hotspots_config.addresses.");
-    if (counts.discarded > 0) {
-        zt__add_note(document, note,
-                     "%llu reports of instruction samples could not be used. The log names why.",
-                     (unsigned long long)counts.discarded);
-    }
-    if (counts.drops > 0) {
-        zt__add_note(document, note,
-                     "The device has dropped instruction samples %llu times, because they were not read in "
-                     "time. Raise zt_hotspots_config.period_ns.",
-                     (unsigned long long)counts.drops);
-    }
-    if (counts.matched > 0 && lacks_tool) {
-        note(document, "Source lines of hot spots are not known: install addr2line or llvm-symbolizer.");
-    }
-    if (lacks_module) {
-        note(document, "Source lines of some hot spots are not known, because their kernels were created "
-                       "before tracing started, or take the place of others.");
-    }
-    if (counts.matched > 0 && !lacks_tool && (lacks_debug || lacks_lines)) {
-        note(document, has_skipped ? "Source lines of some hot spots are not known. Raise "
-                                     "zt_hotspots_config.debug_limit."
-                                   : "Source lines of some hot spots are not known, because their modules "
-                                     "have no debug information. Build them with -g.");
-    }
-}
-
-#endif /* ZETOOLS_TRACER */
-
-/* Passes what all reports note to a function, when the regions have been read. */
-ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
-    zt_profiler *profiler = document->profiler;
-    zt_availability availability = zt_get_availability(profiler);
-    uint64_t all = 0, with_metrics = 0;
-    uint32_t i, unknown = 0, hotspots = 0;
-#ifdef ZETOOLS_TRACER
-    hotspots = zt_get_hotspot_count(profiler);
-#endif
-    if (document->shown_count == 0 && hotspots == 0) {
-        zt__note_why_empty(document, note);
-    }
-    zt__note_elsewhere(document, note);
-#ifdef ZETOOLS_TRACER
-    zt__note_kernels(document, note);
-#endif
-    if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
-        zt__add_note(document, note, "There are no metrics: %s", zt_get_availability_text(profiler));
-    }
-    for (i = 0; i < document->region_count; i++) {
-        unknown += (uint32_t)zt__is_nan(document->nesting[i].own_ns);
-    }
-    if (unknown > 0) {
-        zt__add_note(document, note,
-                     "The own time of %u region%s is not known, because samples are missing, regions overlap "
-                     "or lists ran outside of zt_execute. %s share is estimated from what was collected.",
-                     (unsigned)unknown, unknown == 1 ? "" : "s", unknown == 1 ? "Its" : "Their");
-    }
-    zt__lock(&profiler->mutex);
-    for (i = 0; i < document->region_count; i++) { /* packed statistics have samples with times alone, too */
-        all += zt__collected(profiler, &profiler->regions[i]->times);
-        with_metrics += zt__collected(profiler, &profiler->regions[i]->statistics);
-    }
-    zt__unlock(&profiler->mutex);
-    if (profiler->metric_count > 0 && with_metrics < all) {
-        zt__add_note(document, note,
-                     "%llu of %llu samples have times alone, because their launches are outside of every or "
-                     "limit of zt_trace_config. Metrics, and what is calculated from them, are those of the "
-                     "others.",
-                     (unsigned long long)(all - with_metrics), (unsigned long long)all);
-    }
-    if (document->differs) {
-        note(document, "Where passes differ, metrics of different passes are not of the same work. Repeat "
-                       "the same work in each pass, or raise config.pass_tolerance.");
-    }
-    zt__note_missing_samples(document, note);
-#ifdef ZETOOLS_TRACER
-    zt__note_hotspots(document, note);
-#endif
 }
 
 /* ==== >>csv: a line for each set of figures =============================================================== */
@@ -26458,296 +26455,6 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
 
 /* ==== >>region_table: what zt_report writes for people ==================================================== */
 
-/* The figures of a row: these, the metrics, and the derived columns of >>advice. */
-enum {
-    ZT__ROW_SHARE,
-    ZT__ROW_COUNT,
-    ZT__ROW_TOTAL,
-    ZT__ROW_OWN,
-    ZT__ROW_WITH_INNER, /* share of the region and those inside it, which orders the rows */
-    ZT__ROW_MEAN,
-    ZT__ROW_MEDIAN,
-    ZT__ROW_P95,
-    ZT__ROW_MIN,
-    ZT__ROW_MAX,
-    ZT__ROW_DIFFERS,
-    ZT__ROW_QUEUE, /* medians of latencies */
-    ZT__ROW_LAUNCH,
-    ZT__ROW_BYTES, /* a second */
-    ZT__TIME_FIGURES
-};
-
-/* Columns of times, and the bytes that were copied. config.columns can add those that are not shown anyway,
-   and makes sure that there is room for those with a rank. */
-static const struct {
-    const char *name, *units;
-    uint32_t figure;
-    int is_default; /* shown without being named */
-    int rank;
-} zt__time_columns[] = {{"total", "ns", ZT__ROW_TOTAL, 1, 0},   {"own", "ns", ZT__ROW_OWN, 1, 0},
-                        {"mean", "ns", ZT__ROW_MEAN, 1, 0},     {"median", "ns", ZT__ROW_MEDIAN, 1, 2},
-                        {"p95", "ns", ZT__ROW_P95, 1, 2},       {"min", "ns", ZT__ROW_MIN, 0, 2},
-                        {"max", "ns", ZT__ROW_MAX, 0, 2},       {"queued", "ns", ZT__ROW_QUEUE, 0, 2},
-                        {"launch", "ns", ZT__ROW_LAUNCH, 0, 1}, {"copied", "bytes/s", ZT__ROW_BYTES, 1, 1}};
-
-/* The table is read before it is written, because the figures decide about columns and units. */
-typedef struct zt__region_table {
-    zt__figure_table shown;
-    zt__advice advice;
-    double *figures; /* of each row */
-    uint32_t figure_count;
-    uint32_t left_out; /* metrics with something to show, for which there was no room */
-    int shows_launch;  /* though not in config.columns: launching takes much of the time of a region */
-} zt__region_table;
-
-/* Adds the region that was read last. The table shows the mean of a metric; of a flag, in how many
-   samples it was set. */
-ZT__PRIVATE void zt__read_table_row(const zt__document *document, zt__region_table *table) {
-    const zt_profiler *profiler = document->profiler;
-    zt__figure_row *row = &table->shown.rows[table->shown.row_count];
-    double *figures = table->figures + (size_t)table->shown.row_count * table->figure_count;
-    const zt_stats *time = &document->stats[0];
-    const zt_stats *latencies = &document->stats[zt__latency_column(profiler, 0)];
-    uint32_t metric;
-    row->demangled = zt__demangle(document->region.name);
-    row->name = row->demangled ? row->demangled : document->region.name;
-    row->figures = figures;
-    row->index = document->index;
-    figures[ZT__ROW_SHARE] = time->count ? 100 * document->nesting[document->index].share : zt__nan();
-    figures[ZT__ROW_COUNT] = (double)time->count;
-    figures[ZT__ROW_TOTAL] = time->count ? document->region.total_ns : zt__nan();
-    figures[ZT__ROW_OWN] = time->count ? document->region.own_ns : zt__nan();
-    figures[ZT__ROW_MEAN] = time->mean;
-    figures[ZT__ROW_MEDIAN] = time->median;
-    figures[ZT__ROW_P95] = time->p95;
-    figures[ZT__ROW_MIN] = time->min;
-    figures[ZT__ROW_MAX] = time->max;
-    figures[ZT__ROW_DIFFERS] = (double)document->region.differs;
-    figures[ZT__ROW_QUEUE] = latencies[ZT_LATENCY_QUEUE].median;
-    figures[ZT__ROW_LAUNCH] = latencies[ZT_LATENCY_LAUNCH].median;
-    figures[ZT__ROW_BYTES] = document->region.bytes_per_second;
-    /* The shortest, because others may have waited for work before them. */
-    table->shows_launch |= !zt__is_nan(latencies[ZT_LATENCY_LAUNCH].min) && !zt__is_nan(time->mean) &&
-                           latencies[ZT_LATENCY_LAUNCH].min >= 0.5 * time->mean;
-    for (metric = 0; metric < profiler->metric_count; metric++) {
-        const zt_stats *stats = &document->stats[1 + metric];
-        figures[ZT__TIME_FIGURES + metric] =
-            profiler->metrics[metric].aggregation == ZT_AGGREGATE_FLAG ? stats->sum : stats->mean;
-    }
-    table->shown.row_count++;
-}
-
-/* Where a region is in the table. The links are indices of regions, UINT32_MAX at the end. */
-typedef struct zt__row_place {
-    uint32_t row;   /* UINT32_MAX: it has none */
-    uint32_t outer; /* the nearest region around it that has a row, */
-    uint32_t next;  /* the next one inside that, */
-    uint32_t first; /* and the first one inside the region */
-} zt__row_place;
-
-/* Sorts by the share of a region and those inside it, the largest first. */
-ZT__PRIVATE int zt__compare_rows(const void *a, const void *b) {
-    const zt__figure_row *one = (const zt__figure_row *)a, *other = (const zt__figure_row *)b;
-    double share = one->figures[ZT__ROW_WITH_INNER], other_share = other->figures[ZT__ROW_WITH_INNER];
-    if (share > other_share || share < other_share) {
-        return share > other_share ? -1 : 1;
-    }
-    return one->index < other->index ? -1 : one->index > other->index;
-}
-
-/* Orders the rows: the largest share of a region and those inside it first, and regions inside a region below
-   it, indented. Returns 0 without memory. */
-ZT__PRIVATE int zt__order_rows(const zt__document *document, zt__region_table *table) {
-    enum { INDENT = 2, DEEPEST = 8 };
-    const zt_allocator *allocator = &document->profiler->config.allocator;
-    const zt__nesting *nesting = document->nesting;
-    size_t regions = (size_t)document->region_count + 1; /* at least one */
-    zt__row_place *places = (zt__row_place *)zt__allocate(allocator, regions, sizeof *places);
-    zt__figure_row *ordered = (zt__figure_row *)zt__allocate(allocator, regions, sizeof *ordered);
-    zt__figure_row *rows = table->shown.rows;
-    uint32_t i, at, depth = 0, count = 0, row_count = table->shown.row_count;
-    int has_memory = places && ordered;
-    if (has_memory) {
-        memset(places, 0xFF, regions * sizeof *places);
-        for (i = 0; i < row_count; i++) {
-            places[rows[i].index].row = i;
-        }
-        for (i = 0; i < row_count; i++) {
-            uint32_t index = rows[i].index;
-            double share = zt__is_positive(nesting[index].share) ? nesting[index].share : 0;
-            for (at = index; at != UINT32_MAX; at = nesting[at].parent) {
-                uint32_t row = places[at].row;
-                if (row != UINT32_MAX) {
-                    table->figures[(size_t)row * table->figure_count + ZT__ROW_WITH_INNER] += share;
-                    if (at != index && places[index].outer == UINT32_MAX) {
-                        places[index].outer = at;
-                    }
-                }
-            }
-        }
-        qsort(rows, row_count, sizeof *rows, zt__compare_rows);
-        at = UINT32_MAX;
-        for (i = row_count; i-- > 0;) {
-            zt__row_place *place = &places[rows[i].index];
-            uint32_t *first = place->outer == UINT32_MAX ? &at : &places[place->outer].first;
-            place->row = i;
-            place->next = *first;
-            *first = rows[i].index;
-        }
-        while (at != UINT32_MAX) {
-            ordered[count] = rows[places[at].row];
-            ordered[count++].indent = INDENT * (depth < DEEPEST ? depth : (size_t)DEEPEST);
-            if (places[at].first != UINT32_MAX) {
-                at = places[at].first;
-                depth++;
-                continue;
-            }
-            while (places[at].next == UINT32_MAX && places[at].outer != UINT32_MAX) {
-                at = places[at].outer;
-                depth--;
-            }
-            at = places[at].next;
-        }
-        memcpy(rows, ordered, count * sizeof *rows);
-    }
-    zt__free(allocator, ordered);
-    zt__free(allocator, places);
-    return has_memory;
-}
-
-ZT__PRIVATE void zt__add_time_columns(const zt__document *document, zt__region_table *table) {
-    const zt_profiler *profiler = document->profiler;
-    uint32_t i;
-    zt__add_figures(&table->shown, ZT__ROW_SHARE, "share", "percent", 0, 0);
-    zt__add_figures(&table->shown, ZT__ROW_COUNT, "count", "", 0, 0);
-    if (document->differs) {
-        zt__add_texts(&table->shown, ZT__ROW_DIFFERS, "passes differ", zt__differences);
-    }
-    for (i = 0; i < ZT__COUNT_OF(zt__time_columns); i++) {
-        const char *list = profiler->columns, *name;
-        int is_requested = 0;
-        size_t length;
-        while (list && zt__next_name(&list, &name, &length)) {
-            is_requested |= zt__equals(zt__time_columns[i].name, name, length);
-        }
-        if (zt__time_columns[i].figure == ZT__ROW_OWN && !document->is_nested) {
-            continue; /* it is the total */
-        }
-        if (is_requested || zt__time_columns[i].is_default ||
-            (zt__time_columns[i].figure == ZT__ROW_LAUNCH && table->shows_launch)) {
-            zt__add_figures(&table->shown, zt__time_columns[i].figure, zt__time_columns[i].name,
-                            zt__time_columns[i].units, 1, is_requested ? 0 : zt__time_columns[i].rank);
-        }
-    }
-}
-
-/* Returns whether a name in config.columns is that of a time or count, which have columns of their own, or of
-   a metric that attached streams have alone, for the trace. */
-ZT__PRIVATE int zt__is_other_column(const zt_profiler *profiler, const char *name) {
-    uint32_t i, streamed = zt_get_streamed_count(profiler);
-    if (strcmp(name, "count") == 0 || strcmp(name, "share") == 0) {
-        return 1;
-    }
-    for (i = 0; i < ZT__COUNT_OF(zt__time_columns); i++) {
-        if (strcmp(zt__time_columns[i].name, name) == 0) {
-            return 1;
-        }
-    }
-    for (i = 0; i < profiler->metric_count; i++) {
-        if (strcmp(profiler->metrics[i].name, name) == 0) {
-            return 0;
-        }
-    }
-    for (i = 0; i < streamed; i++) {
-        const zt_metric *metric = zt_get_streamed_metric(profiler, i);
-        if (metric && strcmp(metric->name, name) == 0) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-/* Adds the metrics that config.columns names, each once. A name that is too long for a heading is
-   replaced by that of the metric's role. */
-ZT__PRIVATE void zt__add_chosen_columns(zt_profiler *profiler, zt__region_table *table) {
-    const char *list = profiler->columns, *text;
-    zt__figure_table *shown = &table->shown;
-    char name[ZET_MAX_METRIC_NAME];
-    size_t length;
-    while (zt__next_name(&list, &text, &length)) {
-        uint32_t metric = UINT32_MAX, i, role;
-        int adds_up;
-        const char *units;
-        zt__copy_text(name, sizeof name, text, length);
-        if (!zt__is_other_column(profiler, name)) {
-            metric = zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics,
-                                     profiler->metric_count, name, NULL);
-        }
-        for (i = 0; i < shown->column_count && metric != UINT32_MAX; i++) {
-            if (shown->columns[i].figure == ZT__TIME_FIGURES + metric) {
-                metric = UINT32_MAX;
-            }
-        }
-        if (metric == UINT32_MAX) {
-            continue; /* the footer names unknown ones */
-        }
-        adds_up = profiler->metrics[metric].aggregation == ZT_AGGREGATE_SUM;
-        units = profiler->metrics[metric].aggregation == ZT_AGGREGATE_FLAG ? "samples"
-                                                                           : profiler->metrics[metric].units;
-        if (zt__add_figures(shown, ZT__TIME_FIGURES + metric, name, units, adds_up, 0)) {
-            continue;
-        }
-        for (role = ZT__NO_ROLE + 1; role < ZT__ROLE_COUNT; role++) {
-            if (table->advice.metrics[role] == metric) {
-                shown->column_count--;
-                zt__add_figures(shown, ZT__TIME_FIGURES + metric, zt__roles[role].name, units, adds_up, 0);
-                break;
-            }
-        }
-    }
-}
-
-ZT__PRIVATE uint32_t zt__count_metric_columns(const zt__figure_table *table) {
-    uint32_t i, count = 0;
-    for (i = 0; i < table->column_count; i++) {
-        count += table->columns[i].figure >= ZT__TIME_FIGURES;
-    }
-    return count;
-}
-
-/* Returns the width of the terminal if the report goes to one; else, on standard output, COLUMNS. */
-ZT__PRIVATE size_t zt__get_room(int to_standard_output) {
-    enum { DEFAULT = 80, LEAST = 40 };
-    const char *columns = getenv("COLUMNS");
-    int room = DEFAULT, width = to_standard_output ? zt__get_terminal_width() : 0;
-    if (width > 0) {
-        room = width;
-    } else if (to_standard_output && columns && atoi(columns) > 0) {
-        room = atoi(columns);
-    }
-    return room > LEAST ? (size_t)room : (size_t)LEAST;
-}
-
-ZT__PRIVATE void zt__write_title(zt__document *document) {
-    const zt_profiler *profiler = document->profiler;
-    zt__paragraph title = zt__begin_paragraph(&document->writer, document->room, 0, 0);
-    const char *group = NULL;
-    uint32_t i;
-    zt__add_text(&title, "GPU time of regions on ");
-    zt__add_text(&title, profiler->device_name);
-    zt__add_text(&title, profiler->metric_count ? ", with metrics of " : ", times only");
-    for (i = 0; i < profiler->metric_count; i++) {
-        if (group && strcmp(group, profiler->metrics[i].group) == 0) {
-            continue;
-        }
-        zt__add_text(&title, group ? ", " : "");
-        group = profiler->metrics[i].group;
-        zt__add_text(&title, group);
-    }
-    zt__end_paragraph(&title);
-    zt__write_text(&document->writer, "\n");
-}
-
 /* Writes a paragraph about a region or kernel. */
 ZT__PRIVATE void zt__write_paragraph_about(zt__document *document, const char *name, const char *text) {
     zt__paragraph paragraph;
@@ -26763,152 +26470,13 @@ ZT__PRIVATE void zt__write_paragraph_about(zt__document *document, const char *n
     zt__end_paragraph(&paragraph);
 }
 
-/* Writes what limits the regions with the largest shares, a paragraph each. */
-ZT__PRIVATE void zt__write_limits(zt__document *document, const zt__region_table *table) {
-    enum { SHOWN = 3 };
-    zt_profiler *profiler = document->profiler;
-    const zt__figure_row *largest[SHOWN];
-    zt_limit_info infos[SHOWN];
-    zt__paragraph paragraph;
-    uint32_t i, place, count = 0, known = 0;
-    for (i = 0; i < table->shown.row_count; i++) {
-        const zt__figure_row *row = &table->shown.rows[i];
-        double share = row->figures[ZT__ROW_SHARE];
-        if (!(row->figures[ZT__ROW_COUNT] > 0)) {
-            continue;
-        }
-        for (place = count; place > 0 && share > largest[place - 1]->figures[ZT__ROW_SHARE]; place--) {
-            if (place < SHOWN) {
-                largest[place] = largest[place - 1];
-            }
-        }
-        if (place < SHOWN) {
-            largest[place] = row;
-            count += count < SHOWN;
-        }
-    }
-    for (i = 0; i < count; i++) {
-        zt__find_limit(profiler, &table->advice, zt__record_at(profiler, largest[i]->index), &infos[i]);
-        known += infos[i].limit != ZT_LIMIT_UNKNOWN;
-    }
-    if (count == 0 || (known == 0 && profiler->metric_count == 0)) {
-        return;
-    }
-    zt__write_text(&document->writer, "\n");
-    paragraph = zt__begin_paragraph(&document->writer, document->room, 0, 2);
-    zt__add_text(&paragraph, "What limits the regions with the largest shares:");
-    if (known == 0) { /* the reason is the same */
-        zt__add_text(&paragraph, " ");
-        zt__add_text(&paragraph, infos[0].text);
-    }
-    zt__end_paragraph(&paragraph);
-    for (i = 0; i < count && known > 0; i++) {
-        zt__write_paragraph_about(document, largest[i]->name, infos[i].text);
-    }
-}
-
 ZT__PRIVATE void zt__write_table_note(zt__document *document, const char *text) {
     zt__paragraph paragraph = zt__begin_paragraph(&document->writer, document->room, 0, 0);
     zt__add_text(&paragraph, text);
     zt__end_paragraph(&paragraph);
 }
 
-/* Appends a time in a unit that suits it: "12.3 ms". */
-ZT__PRIVATE void zt__append_time(char *text, size_t room, double ns) {
-    uint32_t unit = 0;
-    while (unit + 1 < ZT__COUNT_OF(zt__time_units) && ns >= zt__time_units[unit + 1].ns * 0.9995) {
-        unit++;
-    }
-    zt__append(text, room, "%.3g %s", ns / zt__time_units[unit].ns, zt__time_units[unit].name);
-}
-
-/* Describes in a sentence or two how samples cover the time of the device. The text is "" without a timeline
-   and without samples. */
-ZT__PRIVATE void zt__describe_overlap(const zt_overlap *overlap, char *text, size_t room) {
-    double all = overlap->span_ns / 100;
-    text[0] = 0;
-    if (overlap->samples < 2 || !(all > 0)) {
-        return;
-    }
-    if (overlap->missing) {
-        zt__append(text, room, "The idle time of the device is not known: %llu sample%s missing in the ",
-                   (unsigned long long)overlap->missing, overlap->missing == 1 ? " is" : "s are");
-        zt__append_time(text, room, overlap->span_ns);
-        zt__append(text, room, " from the first begin to the last end.");
-        return;
-    }
-    zt__append(text, room, "Of the ");
-    zt__append_time(text, room, overlap->span_ns);
-    zt__append(text, room, " from the first begin to the last end, ");
-    if (overlap->kernel_ns > 0 || overlap->copy_ns > 0) {
-        zt__append(text, room, "kernels take %.1f%%, ", overlap->kernel_ns / all);
-        if (overlap->copy_ns > 0) {
-            zt__append(text, room, "copies %.1f%%, both at once %.1f%%, ", overlap->copy_ns / all,
-                       overlap->both_ns / all);
-        }
-    } else {
-        zt__append(text, room, "regions take %.1f%%, ", overlap->busy_ns / all);
-    }
-    zt__append(text, room, "and in %.1f%% nothing that is measured runs.", overlap->idle_ns / all);
-}
-
-/* Writes what the table does not show, why, and what to do; what its columns of latencies are; and how
-   samples cover the time of the device. */
-ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table *table) {
-    zt_profiler *profiler = document->profiler;
-    zt_availability availability = zt_get_availability(profiler);
-    const char *list = profiler->columns, *text;
-    char name[ZET_MAX_METRIC_NAME], note[ZET_MAX_METRIC_NAME + sizeof(zt__nearest) + 64];
-    int shows_queue = 0, shows_launch = 0;
-    zt__nearest nearest;
-    size_t length;
-    uint32_t i;
-    if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
-        list = NULL; /* the note about why there are no metrics is enough */
-    }
-    while (list && zt__next_name(&list, &text, &length)) {
-        zt__copy_text(name, sizeof name, text, length);
-        if (!zt__is_other_column(profiler, name) &&
-            zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics, profiler->metric_count,
-                            name, &nearest) == UINT32_MAX) {
-            snprintf(note, sizeof note, "There is no metric '%s'. Nearest: %s.", name, nearest.text);
-            zt__write_table_note(document, note);
-        }
-    }
-    if (document->is_nested) {
-        zt__write_table_note(document, "Own times do not include regions inside, which are indented. Shares "
-                                       "are of own times.");
-    }
-    if (profiler->metric_count > 0 && table->shown.row_count > 0) {
-        snprintf(note, sizeof note,
-                 "Metrics are means per sample. There is no room for %u more: choose with ZT_COLUMNS, or "
-                 "write CSV or JSON, which have all.",
-                 (unsigned)table->left_out);
-        zt__write_table_note(document, table->left_out ? note : "Metrics are means per sample.");
-    }
-    for (i = 0; i < table->shown.column_count; i++) {
-        shows_queue |= table->shown.columns[i].figure == ZT__ROW_QUEUE;
-        shows_launch |= table->shown.columns[i].figure == ZT__ROW_LAUNCH;
-    }
-    if ((shows_queue || shows_launch) && profiler->device && !profiler->config.timeline) {
-        zt__write_table_note(document,
-                             "Latencies are not measured without a timeline: set ZT_TIMELINE=1000.");
-        shows_queue = shows_launch = 0;
-    }
-    if (shows_queue) {
-        zt__write_table_note(document,
-                             "\"queued\" is the median time from the append to the execution of the list.");
-    }
-    if (shows_launch) {
-        zt__write_table_note(document, "\"launch\" is the median time from the submission by the host to the "
-                                       "begin on the device.");
-    }
-    zt__describe_overlap(zt__read_overlap(document), note, sizeof note);
-    if (note[0]) {
-        zt__write_table_note(document, note);
-    }
-    zt__list_notes(document, zt__write_table_note);
-}
+/* ---- tables of a tracer: kernels, calls, hot spots ------------------------------------------------------- */
 
 #ifdef ZETOOLS_TRACER
 
@@ -27207,6 +26775,439 @@ ZT__PRIVATE void zt__write_table_of_hotspots(zt__document *document) {
 }
 
 #endif
+
+/* ---- the table of regions -------------------------------------------------------------------------------- */
+
+/* The figures of a row: these, the metrics, and the derived columns of >>advice. */
+enum {
+    ZT__ROW_SHARE,
+    ZT__ROW_COUNT,
+    ZT__ROW_TOTAL,
+    ZT__ROW_OWN,
+    ZT__ROW_WITH_INNER, /* share of the region and those inside it, which orders the rows */
+    ZT__ROW_MEAN,
+    ZT__ROW_MEDIAN,
+    ZT__ROW_P95,
+    ZT__ROW_MIN,
+    ZT__ROW_MAX,
+    ZT__ROW_DIFFERS,
+    ZT__ROW_QUEUE, /* medians of latencies */
+    ZT__ROW_LAUNCH,
+    ZT__ROW_BYTES, /* a second */
+    ZT__TIME_FIGURES
+};
+
+/* Columns of times, and the bytes that were copied. config.columns can add those that are not shown anyway,
+   and makes sure that there is room for those with a rank. */
+static const struct {
+    const char *name, *units;
+    uint32_t figure;
+    int is_default; /* shown without being named */
+    int rank;
+} zt__time_columns[] = {{"total", "ns", ZT__ROW_TOTAL, 1, 0},   {"own", "ns", ZT__ROW_OWN, 1, 0},
+                        {"mean", "ns", ZT__ROW_MEAN, 1, 0},     {"median", "ns", ZT__ROW_MEDIAN, 1, 2},
+                        {"p95", "ns", ZT__ROW_P95, 1, 2},       {"min", "ns", ZT__ROW_MIN, 0, 2},
+                        {"max", "ns", ZT__ROW_MAX, 0, 2},       {"queued", "ns", ZT__ROW_QUEUE, 0, 2},
+                        {"launch", "ns", ZT__ROW_LAUNCH, 0, 1}, {"copied", "bytes/s", ZT__ROW_BYTES, 1, 1}};
+
+/* The table is read before it is written, because the figures decide about columns and units. */
+typedef struct zt__region_table {
+    zt__figure_table shown;
+    zt__advice advice;
+    double *figures; /* of each row */
+    uint32_t figure_count;
+    uint32_t left_out; /* metrics with something to show, for which there was no room */
+    int shows_launch;  /* though not in config.columns: launching takes much of the time of a region */
+} zt__region_table;
+
+/* Adds the region that was read last. The table shows the mean of a metric; of a flag, in how many
+   samples it was set. */
+ZT__PRIVATE void zt__read_table_row(const zt__document *document, zt__region_table *table) {
+    const zt_profiler *profiler = document->profiler;
+    zt__figure_row *row = &table->shown.rows[table->shown.row_count];
+    double *figures = table->figures + (size_t)table->shown.row_count * table->figure_count;
+    const zt_stats *time = &document->stats[0];
+    const zt_stats *latencies = &document->stats[zt__latency_column(profiler, 0)];
+    uint32_t metric;
+    row->demangled = zt__demangle(document->region.name);
+    row->name = row->demangled ? row->demangled : document->region.name;
+    row->figures = figures;
+    row->index = document->index;
+    figures[ZT__ROW_SHARE] = time->count ? 100 * document->nesting[document->index].share : zt__nan();
+    figures[ZT__ROW_COUNT] = (double)time->count;
+    figures[ZT__ROW_TOTAL] = time->count ? document->region.total_ns : zt__nan();
+    figures[ZT__ROW_OWN] = time->count ? document->region.own_ns : zt__nan();
+    figures[ZT__ROW_MEAN] = time->mean;
+    figures[ZT__ROW_MEDIAN] = time->median;
+    figures[ZT__ROW_P95] = time->p95;
+    figures[ZT__ROW_MIN] = time->min;
+    figures[ZT__ROW_MAX] = time->max;
+    figures[ZT__ROW_DIFFERS] = (double)document->region.differs;
+    figures[ZT__ROW_QUEUE] = latencies[ZT_LATENCY_QUEUE].median;
+    figures[ZT__ROW_LAUNCH] = latencies[ZT_LATENCY_LAUNCH].median;
+    figures[ZT__ROW_BYTES] = document->region.bytes_per_second;
+    /* The shortest, because others may have waited for work before them. */
+    table->shows_launch |= !zt__is_nan(latencies[ZT_LATENCY_LAUNCH].min) && !zt__is_nan(time->mean) &&
+                           latencies[ZT_LATENCY_LAUNCH].min >= 0.5 * time->mean;
+    for (metric = 0; metric < profiler->metric_count; metric++) {
+        const zt_stats *stats = &document->stats[1 + metric];
+        figures[ZT__TIME_FIGURES + metric] =
+            profiler->metrics[metric].aggregation == ZT_AGGREGATE_FLAG ? stats->sum : stats->mean;
+    }
+    table->shown.row_count++;
+}
+
+/* Where a region is in the table. The links are indices of regions, UINT32_MAX at the end. */
+typedef struct zt__row_place {
+    uint32_t row;   /* UINT32_MAX: it has none */
+    uint32_t outer; /* the nearest region around it that has a row, */
+    uint32_t next;  /* the next one inside that, */
+    uint32_t first; /* and the first one inside the region */
+} zt__row_place;
+
+/* Sorts by the share of a region and those inside it, the largest first. */
+ZT__PRIVATE int zt__compare_rows(const void *a, const void *b) {
+    const zt__figure_row *one = (const zt__figure_row *)a, *other = (const zt__figure_row *)b;
+    double share = one->figures[ZT__ROW_WITH_INNER], other_share = other->figures[ZT__ROW_WITH_INNER];
+    if (share > other_share || share < other_share) {
+        return share > other_share ? -1 : 1;
+    }
+    return one->index < other->index ? -1 : one->index > other->index;
+}
+
+/* Orders the rows: the largest share of a region and those inside it first, and regions inside a region below
+   it, indented. Returns 0 without memory. */
+ZT__PRIVATE int zt__order_rows(const zt__document *document, zt__region_table *table) {
+    enum { INDENT = 2, DEEPEST = 8 };
+    const zt_allocator *allocator = &document->profiler->config.allocator;
+    const zt__nesting *nesting = document->nesting;
+    size_t regions = (size_t)document->region_count + 1; /* at least one */
+    zt__row_place *places = (zt__row_place *)zt__allocate(allocator, regions, sizeof *places);
+    zt__figure_row *ordered = (zt__figure_row *)zt__allocate(allocator, regions, sizeof *ordered);
+    zt__figure_row *rows = table->shown.rows;
+    uint32_t i, at, depth = 0, count = 0, row_count = table->shown.row_count;
+    int has_memory = places && ordered;
+    if (has_memory) {
+        memset(places, 0xFF, regions * sizeof *places);
+        for (i = 0; i < row_count; i++) {
+            places[rows[i].index].row = i;
+        }
+        for (i = 0; i < row_count; i++) {
+            uint32_t index = rows[i].index;
+            double share = zt__is_positive(nesting[index].share) ? nesting[index].share : 0;
+            for (at = index; at != UINT32_MAX; at = nesting[at].parent) {
+                uint32_t row = places[at].row;
+                if (row != UINT32_MAX) {
+                    table->figures[(size_t)row * table->figure_count + ZT__ROW_WITH_INNER] += share;
+                    if (at != index && places[index].outer == UINT32_MAX) {
+                        places[index].outer = at;
+                    }
+                }
+            }
+        }
+        qsort(rows, row_count, sizeof *rows, zt__compare_rows);
+        at = UINT32_MAX;
+        for (i = row_count; i-- > 0;) {
+            zt__row_place *place = &places[rows[i].index];
+            uint32_t *first = place->outer == UINT32_MAX ? &at : &places[place->outer].first;
+            place->row = i;
+            place->next = *first;
+            *first = rows[i].index;
+        }
+        while (at != UINT32_MAX) {
+            ordered[count] = rows[places[at].row];
+            ordered[count++].indent = INDENT * (depth < DEEPEST ? depth : (size_t)DEEPEST);
+            if (places[at].first != UINT32_MAX) {
+                at = places[at].first;
+                depth++;
+                continue;
+            }
+            while (places[at].next == UINT32_MAX && places[at].outer != UINT32_MAX) {
+                at = places[at].outer;
+                depth--;
+            }
+            at = places[at].next;
+        }
+        memcpy(rows, ordered, count * sizeof *rows);
+    }
+    zt__free(allocator, ordered);
+    zt__free(allocator, places);
+    return has_memory;
+}
+
+ZT__PRIVATE void zt__add_time_columns(const zt__document *document, zt__region_table *table) {
+    const zt_profiler *profiler = document->profiler;
+    uint32_t i;
+    zt__add_figures(&table->shown, ZT__ROW_SHARE, "share", "percent", 0, 0);
+    zt__add_figures(&table->shown, ZT__ROW_COUNT, "count", "", 0, 0);
+    if (document->differs) {
+        zt__add_texts(&table->shown, ZT__ROW_DIFFERS, "passes differ", zt__differences);
+    }
+    for (i = 0; i < ZT__COUNT_OF(zt__time_columns); i++) {
+        const char *list = profiler->columns, *name;
+        int is_requested = 0;
+        size_t length;
+        while (list && zt__next_name(&list, &name, &length)) {
+            is_requested |= zt__equals(zt__time_columns[i].name, name, length);
+        }
+        if (zt__time_columns[i].figure == ZT__ROW_OWN && !document->is_nested) {
+            continue; /* it is the total */
+        }
+        if (is_requested || zt__time_columns[i].is_default ||
+            (zt__time_columns[i].figure == ZT__ROW_LAUNCH && table->shows_launch)) {
+            zt__add_figures(&table->shown, zt__time_columns[i].figure, zt__time_columns[i].name,
+                            zt__time_columns[i].units, 1, is_requested ? 0 : zt__time_columns[i].rank);
+        }
+    }
+}
+
+/* Returns whether a name in config.columns is that of a time or count, which have columns of their own, or of
+   a metric that attached streams have alone, for the trace. */
+ZT__PRIVATE int zt__is_other_column(const zt_profiler *profiler, const char *name) {
+    uint32_t i, streamed = zt_get_streamed_count(profiler);
+    if (strcmp(name, "count") == 0 || strcmp(name, "share") == 0) {
+        return 1;
+    }
+    for (i = 0; i < ZT__COUNT_OF(zt__time_columns); i++) {
+        if (strcmp(zt__time_columns[i].name, name) == 0) {
+            return 1;
+        }
+    }
+    for (i = 0; i < profiler->metric_count; i++) {
+        if (strcmp(profiler->metrics[i].name, name) == 0) {
+            return 0;
+        }
+    }
+    for (i = 0; i < streamed; i++) {
+        const zt_metric *metric = zt_get_streamed_metric(profiler, i);
+        if (metric && strcmp(metric->name, name) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Adds the metrics that config.columns names, each once. A name that is too long for a heading is
+   replaced by that of the metric's role. */
+ZT__PRIVATE void zt__add_chosen_columns(zt_profiler *profiler, zt__region_table *table) {
+    const char *list = profiler->columns, *text;
+    zt__figure_table *shown = &table->shown;
+    char name[ZET_MAX_METRIC_NAME];
+    size_t length;
+    while (zt__next_name(&list, &text, &length)) {
+        uint32_t metric = UINT32_MAX, i, role;
+        int adds_up;
+        const char *units;
+        zt__copy_text(name, sizeof name, text, length);
+        if (!zt__is_other_column(profiler, name)) {
+            metric = zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics,
+                                     profiler->metric_count, name, NULL);
+        }
+        for (i = 0; i < shown->column_count && metric != UINT32_MAX; i++) {
+            if (shown->columns[i].figure == ZT__TIME_FIGURES + metric) {
+                metric = UINT32_MAX;
+            }
+        }
+        if (metric == UINT32_MAX) {
+            continue; /* the footer names unknown ones */
+        }
+        adds_up = profiler->metrics[metric].aggregation == ZT_AGGREGATE_SUM;
+        units = profiler->metrics[metric].aggregation == ZT_AGGREGATE_FLAG ? "samples"
+                                                                           : profiler->metrics[metric].units;
+        if (zt__add_figures(shown, ZT__TIME_FIGURES + metric, name, units, adds_up, 0)) {
+            continue;
+        }
+        for (role = ZT__NO_ROLE + 1; role < ZT__ROLE_COUNT; role++) {
+            if (table->advice.metrics[role] == metric) {
+                shown->column_count--;
+                zt__add_figures(shown, ZT__TIME_FIGURES + metric, zt__roles[role].name, units, adds_up, 0);
+                break;
+            }
+        }
+    }
+}
+
+ZT__PRIVATE uint32_t zt__count_metric_columns(const zt__figure_table *table) {
+    uint32_t i, count = 0;
+    for (i = 0; i < table->column_count; i++) {
+        count += table->columns[i].figure >= ZT__TIME_FIGURES;
+    }
+    return count;
+}
+
+/* Returns the width of the terminal if the report goes to one; else, on standard output, COLUMNS. */
+ZT__PRIVATE size_t zt__get_room(int to_standard_output) {
+    enum { DEFAULT = 80, LEAST = 40 };
+    const char *columns = getenv("COLUMNS");
+    int room = DEFAULT, width = to_standard_output ? zt__get_terminal_width() : 0;
+    if (width > 0) {
+        room = width;
+    } else if (to_standard_output && columns && atoi(columns) > 0) {
+        room = atoi(columns);
+    }
+    return room > LEAST ? (size_t)room : (size_t)LEAST;
+}
+
+ZT__PRIVATE void zt__write_title(zt__document *document) {
+    const zt_profiler *profiler = document->profiler;
+    zt__paragraph title = zt__begin_paragraph(&document->writer, document->room, 0, 0);
+    const char *group = NULL;
+    uint32_t i;
+    zt__add_text(&title, "GPU time of regions on ");
+    zt__add_text(&title, profiler->device_name);
+    zt__add_text(&title, profiler->metric_count ? ", with metrics of " : ", times only");
+    for (i = 0; i < profiler->metric_count; i++) {
+        if (group && strcmp(group, profiler->metrics[i].group) == 0) {
+            continue;
+        }
+        zt__add_text(&title, group ? ", " : "");
+        group = profiler->metrics[i].group;
+        zt__add_text(&title, group);
+    }
+    zt__end_paragraph(&title);
+    zt__write_text(&document->writer, "\n");
+}
+
+/* Writes what limits the regions with the largest shares, a paragraph each. */
+ZT__PRIVATE void zt__write_limits(zt__document *document, const zt__region_table *table) {
+    enum { SHOWN = 3 };
+    zt_profiler *profiler = document->profiler;
+    const zt__figure_row *largest[SHOWN];
+    zt_limit_info infos[SHOWN];
+    zt__paragraph paragraph;
+    uint32_t i, place, count = 0, known = 0;
+    for (i = 0; i < table->shown.row_count; i++) {
+        const zt__figure_row *row = &table->shown.rows[i];
+        double share = row->figures[ZT__ROW_SHARE];
+        if (!(row->figures[ZT__ROW_COUNT] > 0)) {
+            continue;
+        }
+        for (place = count; place > 0 && share > largest[place - 1]->figures[ZT__ROW_SHARE]; place--) {
+            if (place < SHOWN) {
+                largest[place] = largest[place - 1];
+            }
+        }
+        if (place < SHOWN) {
+            largest[place] = row;
+            count += count < SHOWN;
+        }
+    }
+    for (i = 0; i < count; i++) {
+        zt__find_limit(profiler, &table->advice, zt__record_at(profiler, largest[i]->index), &infos[i]);
+        known += infos[i].limit != ZT_LIMIT_UNKNOWN;
+    }
+    if (count == 0 || (known == 0 && profiler->metric_count == 0)) {
+        return;
+    }
+    zt__write_text(&document->writer, "\n");
+    paragraph = zt__begin_paragraph(&document->writer, document->room, 0, 2);
+    zt__add_text(&paragraph, "What limits the regions with the largest shares:");
+    if (known == 0) { /* the reason is the same */
+        zt__add_text(&paragraph, " ");
+        zt__add_text(&paragraph, infos[0].text);
+    }
+    zt__end_paragraph(&paragraph);
+    for (i = 0; i < count && known > 0; i++) {
+        zt__write_paragraph_about(document, largest[i]->name, infos[i].text);
+    }
+}
+
+/* Appends a time in a unit that suits it: "12.3 ms". */
+ZT__PRIVATE void zt__append_time(char *text, size_t room, double ns) {
+    uint32_t unit = 0;
+    while (unit + 1 < ZT__COUNT_OF(zt__time_units) && ns >= zt__time_units[unit + 1].ns * 0.9995) {
+        unit++;
+    }
+    zt__append(text, room, "%.3g %s", ns / zt__time_units[unit].ns, zt__time_units[unit].name);
+}
+
+/* Describes in a sentence or two how samples cover the time of the device. The text is "" without a timeline
+   and without samples. */
+ZT__PRIVATE void zt__describe_overlap(const zt_overlap *overlap, char *text, size_t room) {
+    double all = overlap->span_ns / 100;
+    text[0] = 0;
+    if (overlap->samples < 2 || !(all > 0)) {
+        return;
+    }
+    if (overlap->missing) {
+        zt__append(text, room, "The idle time of the device is not known: %llu sample%s missing in the ",
+                   (unsigned long long)overlap->missing, overlap->missing == 1 ? " is" : "s are");
+        zt__append_time(text, room, overlap->span_ns);
+        zt__append(text, room, " from the first begin to the last end.");
+        return;
+    }
+    zt__append(text, room, "Of the ");
+    zt__append_time(text, room, overlap->span_ns);
+    zt__append(text, room, " from the first begin to the last end, ");
+    if (overlap->kernel_ns > 0 || overlap->copy_ns > 0) {
+        zt__append(text, room, "kernels take %.1f%%, ", overlap->kernel_ns / all);
+        if (overlap->copy_ns > 0) {
+            zt__append(text, room, "copies %.1f%%, both at once %.1f%%, ", overlap->copy_ns / all,
+                       overlap->both_ns / all);
+        }
+    } else {
+        zt__append(text, room, "regions take %.1f%%, ", overlap->busy_ns / all);
+    }
+    zt__append(text, room, "and in %.1f%% nothing that is measured runs.", overlap->idle_ns / all);
+}
+
+/* Writes what the table does not show, why, and what to do; what its columns of latencies are; and how
+   samples cover the time of the device. */
+ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table *table) {
+    zt_profiler *profiler = document->profiler;
+    zt_availability availability = zt_get_availability(profiler);
+    const char *list = profiler->columns, *text;
+    char name[ZET_MAX_METRIC_NAME], note[ZET_MAX_METRIC_NAME + sizeof(zt__nearest) + 64];
+    int shows_queue = 0, shows_launch = 0;
+    zt__nearest nearest;
+    size_t length;
+    uint32_t i;
+    if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
+        list = NULL; /* the note about why there are no metrics is enough */
+    }
+    while (list && zt__next_name(&list, &text, &length)) {
+        zt__copy_text(name, sizeof name, text, length);
+        if (!zt__is_other_column(profiler, name) &&
+            zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics, profiler->metric_count,
+                            name, &nearest) == UINT32_MAX) {
+            snprintf(note, sizeof note, "There is no metric '%s'. Nearest: %s.", name, nearest.text);
+            zt__write_table_note(document, note);
+        }
+    }
+    if (document->is_nested) {
+        zt__write_table_note(document, "Own times do not include regions inside, which are indented. Shares "
+                                       "are of own times.");
+    }
+    if (profiler->metric_count > 0 && table->shown.row_count > 0) {
+        snprintf(note, sizeof note,
+                 "Metrics are means per sample. There is no room for %u more: choose with ZT_COLUMNS, or "
+                 "write CSV or JSON, which have all.",
+                 (unsigned)table->left_out);
+        zt__write_table_note(document, table->left_out ? note : "Metrics are means per sample.");
+    }
+    for (i = 0; i < table->shown.column_count; i++) {
+        shows_queue |= table->shown.columns[i].figure == ZT__ROW_QUEUE;
+        shows_launch |= table->shown.columns[i].figure == ZT__ROW_LAUNCH;
+    }
+    if ((shows_queue || shows_launch) && profiler->device && !profiler->config.timeline) {
+        zt__write_table_note(document,
+                             "Latencies are not measured without a timeline: set ZT_TIMELINE=1000.");
+        shows_queue = shows_launch = 0;
+    }
+    if (shows_queue) {
+        zt__write_table_note(document,
+                             "\"queued\" is the median time from the append to the execution of the list.");
+    }
+    if (shows_launch) {
+        zt__write_table_note(document, "\"launch\" is the median time from the submission by the host to the "
+                                       "begin on the device.");
+    }
+    zt__describe_overlap(zt__read_overlap(document), note, sizeof note);
+    if (note[0]) {
+        zt__write_table_note(document, note);
+    }
+    zt__list_notes(document, zt__write_table_note);
+}
 
 ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_output) {
     zt_profiler *profiler = document->profiler;
@@ -29512,8 +29513,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
             zt__write_html(document);
             break;
         case ZT_FORMAT_OPENMETRICS:
-            document->out_of_memory =
-                !zt__write_openmetrics(document->profiler, &document->writer, document->region_count);
+            zt__write_openmetrics(document);
             break;
         case ZT_FORMAT_INSTANCES:
             zt__write_instances(document);
