@@ -8023,6 +8023,7 @@ typedef struct zt__reading {
     zt__slot_state from;
     ze_event_handle_t kept; /* slot->kept */
     int is_over;
+    int is_immediate; /* its list is. Later the handle of that may have come back */
     int is_finished;
     int is_announced; /* this execution was, or its list is immediate */
     int is_gone;      /* it is not on its list any more, unless its event has signalled */
@@ -9161,11 +9162,12 @@ ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection
             reading->from = slot->state;
             reading->kept = slot->kept;
             reading->is_over = zt__is_over(slot);
+            reading->is_immediate = collection->list->state == ZT__LIST_IMMEDIATE;
             reading->is_finished = zt__is_finished(slot);
             reading->is_announced = slot->state == ZT__SLOT_PENDING ||
                                     (slot->state == ZT__SLOT_PARTIAL && zt__is_submitted(slot));
-            reading->is_gone = slot->state == ZT__SLOT_PENDING && zt__is_finished(slot) &&
-                               collection->list->state != ZT__LIST_IMMEDIATE;
+            reading->is_gone =
+                slot->state == ZT__SLOT_PENDING && zt__is_finished(slot) && !reading->is_immediate;
             reading->is_mixed = batch->pass->group_count == 0 && collection->list->overlaps;
             reading->cause = ZT_CAUSE_COUNT;
             zt__move_slot(profiler, slot, ZT__SLOT_READING);
@@ -9749,9 +9751,10 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
 /* Moves a slot that was read to its next state; see THE LIFE OF A SLOT. With the mutex held. */
 ZT__PRIVATE void zt__move_on(zt_profiler *profiler, const zt__reading *reading) {
     zt__slot *slot = reading->slot;
-    /* `reading->is_over` is older than the query of the event. A slot that became over since then may have
-       run again in between, so it is read once more. */
-    int is_over = reading->is_over || slot->list->state == ZT__LIST_IMMEDIATE;
+    /* What `reading` says of the list is older than the query of the event. A slot that became over since
+       then, also because the handle came back as an immediate list, may have run again in between, so it is
+       read once more. */
+    int is_over = reading->is_over || reading->is_immediate;
     if (reading->is_unusable && !is_over && !slot->may_be_written) {
         zt__move_slot(profiler, slot, ZT__SLOT_PARTIAL); /* the reset is repeated before it runs again */
     } else if (reading->is_unusable) {
