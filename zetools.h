@@ -16190,7 +16190,8 @@ ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
             default:
                 continue;
             }
-            slot->may_be_written = 1;
+            /* The launch signals an event of the application, and its list has no command of the library. */
+            slot->may_be_written = slot->measurement != ZT__KEPT_EVENT_STAMPS;
             zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
         }
     }
