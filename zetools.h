@@ -9809,42 +9809,46 @@ ZT__PRIVATE void zt__deliver_batch(zt_profiler *profiler) {
 /* ---- a collection: with the collector held --------------------------------------------------------------- */
 
 /* Removes the records of lists without slots if there are many. Otherwise memory would grow in programs that
-   create a list for each use. */
+   create a list for each use. With the mutex held. */
 ZT__PRIVATE void zt__remove_unused_lists(zt_profiler *profiler) {
     enum { FEW = 64 };
-    zt__list **place;
-    zt__lock(&profiler->mutex);
-    if (profiler->list_count > profiler->lists_after_cleaning * 2 + FEW) {
-        for (place = &profiler->lists; *place;) {
-            zt__list *list = *place;
-            if (list->first || list->open_count || list->name) {
-                place = &list->next;
-                continue;
-            }
-            *place = list->next;
-            zt__map_remove(&profiler->list_map, (const void *)&list->handle, sizeof list->handle);
-            profiler->list_count--;
-            list->next = profiler->unused_lists;
-            profiler->unused_lists = list;
-        }
-        profiler->lists_after_cleaning = profiler->list_count;
+    zt__list **place = &profiler->lists;
+    if (profiler->list_count <= profiler->lists_after_cleaning * 2 + FEW) {
+        return;
     }
-    zt__unlock(&profiler->mutex);
+    while (*place) {
+        zt__list *list = *place;
+        if (list->first || list->open_count || list->name) {
+            place = &list->next;
+            continue;
+        }
+        *place = list->next;
+        zt__map_remove(&profiler->list_map, (const void *)&list->handle, sizeof list->handle);
+        profiler->list_count--;
+        list->next = profiler->unused_lists;
+        profiler->unused_lists = list;
+    }
+    profiler->lists_after_cleaning = profiler->list_count;
 }
 
-/* Collects from one list, or from all if `handle` is NULL. */
+/* Collects from one list, or from all if `handle` is NULL. Every 64th collection from all is thorough: after
+   a reset without zt_reset, slots that never run would otherwise hide later ones. */
 ZT__PRIVATE void zt__run_collection(zt_profiler *profiler, ze_command_list_handle_t handle, int thorough) {
+    enum { THOROUGH_EVERY = 64 };
     zt__batch *batch = &profiler->batch;
     zt__collection collection;
     int has_ended = 0, is_repeated = 0;
     uint32_t i;
     memset(&collection, 0, sizeof collection);
     collection.one_list = handle != NULL;
-    collection.thorough = thorough;
+    collection.thorough = thorough || (!handle && profiler->collections % THOROUGH_EVERY == 0);
     if (profiler->before_batch) {
         profiler->before_batch(profiler);
     }
     zt__lock(&profiler->mutex);
+    if (!handle) {
+        profiler->uncollected = 0;
+    }
     zt__enter_list(profiler, &collection, handle ? zt__find_list(profiler, handle) : profiler->lists);
     while (!has_ended) {
         if (zt__fill_batch(profiler, &collection)) {
@@ -9875,105 +9879,73 @@ ZT__PRIVATE void zt__run_collection(zt_profiler *profiler, ze_command_list_handl
             has_ended = 1;
         }
     }
-    zt__unlock(&profiler->mutex);
-}
-
-/* Collects from all lists. Every 64th collection is thorough: after a reset without zt_reset, slots that
-   never run would otherwise hide later ones. */
-ZT__PRIVATE void zt__collect_all(zt_profiler *profiler, int thorough) {
-    enum { THOROUGH_EVERY = 64 };
-    zt__lock(&profiler->mutex);
-    profiler->uncollected = 0;
-    zt__unlock(&profiler->mutex);
-    zt__run_collection(profiler, NULL, thorough || profiler->collections % THOROUGH_EVERY == 0);
     zt__remove_unused_lists(profiler);
-    zt__store(&profiler->collections, profiler->collections + 1);
-}
-
-ZT__PRIVATE int zt__has_thread(const zt_profiler *profiler) {
-    return profiler->config.thread && !zt__load(&profiler->thread.ended);
-}
-
-/* Locks the collector and returns 1 if no thread holds it. With config.thread, only the library's thread
-   collects: wakes it and returns 0. */
-ZT__PRIVATE int zt__begin_collecting(zt_profiler *profiler, int thorough) {
-    if (!zt__has_thread(profiler)) {
-        return zt__try_lock(&profiler->collector);
-    }
-    zt__lock(&profiler->mutex);
-    profiler->thread_is_idle = 0;
-    profiler->thread_is_thorough |= thorough;
     zt__unlock(&profiler->mutex);
-    zt__wake_thread(&profiler->thread);
-    return 0;
-}
-
-ZT__PRIVATE void zt__try_collect(zt_profiler *profiler, int thorough) {
-    if (zt__begin_collecting(profiler, thorough)) {
-        zt__collect_all(profiler, thorough);
-        zt__unlock_timed(&profiler->collector);
+    if (!handle) {
+        zt__store(&profiler->collections, profiler->collections + 1);
     }
 }
 
-/* Waits for a thorough collection that begins after this call. This thread makes it, or with config.thread
-   the library's. Returns 0 if the deadline passes first, or if this thread holds the collector. */
-ZT__PRIVATE int zt__collect_anew(zt_profiler *profiler, uint64_t deadline) {
+/* ---- the two ways to collect ----------------------------------------------------------------------------- */
+
+/* Collects now, from one list, or from all if `handle` is NULL, unless another thread collects. With
+   config.thread, only the library's thread collects: wakes it instead. Returns whether this thread has
+   collected. */
+ZT__PRIVATE int zt__try_collect(zt_profiler *profiler, ze_command_list_handle_t handle, int thorough) {
+    if (profiler->config.thread && !zt__load(&profiler->thread.ended)) {
+        zt__lock(&profiler->mutex);
+        profiler->thread_is_idle = 0;
+        profiler->thread_is_thorough |= thorough;
+        zt__unlock(&profiler->mutex);
+        zt__wake_thread(&profiler->thread);
+        return 0;
+    }
+    if (!zt__try_lock(&profiler->collector)) {
+        return 0;
+    }
+    zt__run_collection(profiler, handle, thorough);
+    zt__unlock_timed(&profiler->collector);
+    return 1;
+}
+
+/* What zt__collect_until waits for. */
+typedef enum zt__goal {
+    ZT__ONE_COLLECTION, /* a thorough collection from all lists, which begins after the call */
+    ZT__ALL_SAMPLES     /* besides, that no sample is on its way, as far as is known, or being delivered */
+} zt__goal;
+
+/* Collects until the goal is reached. Returns 0 if the deadline passes first, or if this thread holds the
+   collector. */
+ZT__PRIVATE int zt__collect_until(zt_profiler *profiler, zt__goal goal, uint64_t deadline) {
     zt__wait wait = zt__wait_until(deadline);
     uint32_t before = zt__load(&profiler->collections);
+    int is_current = 0, awaits = 0;
+    const zt__list *list;
+    const zt__slot *slot;
     if (zt__is_owner(&profiler->collector)) {
         return 0;
     }
-    if (!zt__has_thread(profiler)) {
-        if (!zt__lock_until(&profiler->collector, deadline)) {
-            return 0;
-        }
-        zt__collect_all(profiler, 1);
-        zt__unlock_timed(&profiler->collector);
-        return 1;
-    }
-    zt__try_collect(profiler, 1);
-    /* A collection that is already running may have passed slots that are ready now, so wait for the next. */
-    while (zt__load(&profiler->collections) - before < 2 && zt__wait_again(&wait)) {
-        zt__try_collect(profiler, 1);
-    }
-    return zt__load(&profiler->collections) - before >= 2;
-}
-
-/* ---- waiting --------------------------------------------------------------------------------------------- */
-
-/* Returns whether samples are on their way or being delivered. With the mutex held. */
-ZT__PRIVATE int zt__awaits_samples(const zt_profiler *profiler) {
-    const zt__list *list;
-    const zt__slot *slot;
-    if (profiler->state_counts[ZT__SLOT_PENDING] || profiler->state_counts[ZT__SLOT_READING] ||
-        profiler->is_delivering) {
-        return 1;
-    }
-    /* RECORDED slots may be on their way where an execution need not be announced by zt_execute. */
-    for (list = profiler->state_counts[ZT__SLOT_RECORDED] ? profiler->lists : NULL; list; list = list->next) {
-        int may_run = list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED ||
-                      (list->state == ZT__LIST_RECORDED && !profiler->observes_execution);
-        for (slot = may_run ? list->first : NULL; slot; slot = slot->next) {
-            if (slot->state == ZT__SLOT_RECORDED) {
-                return 1;
-            }
-        }
-    }
-    return 0;
-}
-
-/* Collects until nothing is on its way. Returns 0 if the deadline passes first. */
-ZT__PRIVATE int zt__collect_until(zt_profiler *profiler, uint64_t deadline) {
-    zt__wait wait = zt__wait_until(deadline);
-    /* This also reads samples of executions without zt_execute, for which zt__awaits_samples does not wait.
-     */
-    int awaits, is_current = zt__collect_anew(profiler, deadline);
     do {
-        zt__try_collect(profiler, 1);
-        zt__lock(&profiler->mutex);
-        awaits = zt__awaits_samples(profiler);
-        zt__unlock(&profiler->mutex);
-    } while (awaits && zt__wait_again(&wait));
+        /* A collection of another thread that is already running may have passed slots that are ready now, so
+           the next one counts. */
+        is_current = zt__try_collect(profiler, NULL, 1) || is_current ||
+                     zt__load(&profiler->collections) - before >= 2;
+        if (is_current && goal == ZT__ALL_SAMPLES) {
+            zt__lock(&profiler->mutex);
+            awaits = profiler->state_counts[ZT__SLOT_PENDING] || profiler->state_counts[ZT__SLOT_READING] ||
+                     profiler->is_delivering;
+            /* RECORDED slots may be on their way where an execution need not be announced by zt_execute. */
+            list = profiler->state_counts[ZT__SLOT_RECORDED] ? profiler->lists : NULL;
+            for (; list && !awaits; list = list->next) {
+                int may_run = list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED ||
+                              (list->state == ZT__LIST_RECORDED && !profiler->observes_execution);
+                for (slot = may_run ? list->first : NULL; slot && !awaits; slot = slot->next) {
+                    awaits = slot->state == ZT__SLOT_RECORDED;
+                }
+            }
+            zt__unlock(&profiler->mutex);
+        }
+    } while ((!is_current || awaits) && zt__wait_again(&wait));
     return is_current && !awaits;
 }
 
@@ -10003,9 +9975,9 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
         collect_hotspots(profiler);
     }
     if (timeout_ns) {
-        is_complete = zt__collect_until(profiler, zt__deadline(timeout_ns));
+        is_complete = zt__collect_until(profiler, ZT__ALL_SAMPLES, zt__deadline(timeout_ns));
     } else {
-        zt__try_collect(profiler, 0);
+        zt__try_collect(profiler, NULL, 0);
     }
     if (zt__is_device_lost(&profiler->diagnostics)) {
         return ZE_RESULT_ERROR_DEVICE_LOST;
@@ -10049,7 +10021,7 @@ ZT__PRIVATE int zt__run_collecting_thread(void *user) {
     profiler->thread_is_thorough = 0;
     zt__unlock(&profiler->mutex);
     if (zt__try_lock(&profiler->collector)) {
-        zt__collect_all(profiler, thorough);
+        zt__run_collection(profiler, NULL, thorough);
         zt__unlock_timed(&profiler->collector);
     }
     return 1;
@@ -10172,9 +10144,9 @@ ZT__PRIVATE int zt__free_slots_for(zt_profiler *profiler, zt__list *list, zt__li
     int has_free, more_are_over;
     do {
         if (waits) {
-            zt__collect_anew(profiler, deadline);
+            zt__collect_until(profiler, ZT__ONE_COLLECTION, deadline);
         } else {
-            zt__try_collect(profiler, 0);
+            zt__try_collect(profiler, NULL, 0);
         }
         zt__lock(&profiler->mutex);
         has_free = zt__pass_to_measure(profiler, times_alone)->first_free != NULL;
@@ -10476,7 +10448,7 @@ ZT__PRIVATE void zt__end(zt_region *region, int refused) {
     }
     zt__unlock(&profiler->mutex);
     if (is_due) {
-        zt__try_collect(profiler, 0);
+        zt__try_collect(profiler, NULL, 0);
     }
     if (wakes_thread) {
         zt__wake_thread(&profiler->thread);
@@ -10534,11 +10506,7 @@ ZT__PRIVATE ze_result_t zt__end_list(zt_profiler *profiler, ze_command_list_hand
     const zt__list *left;
     int is_pending;
     zt__mark_list_over(profiler, list, is_destroyed, call);
-    if (zt__begin_collecting(profiler, 1)) {
-        zt__run_collection(profiler, list, 1);
-        zt__remove_unused_lists(profiler);
-        zt__unlock_timed(&profiler->collector);
-    }
+    zt__try_collect(profiler, list, 1);
     zt__lock(&profiler->mutex);
     left = zt__find_list(profiler, list);
     is_pending = left && zt__is_on_its_way(left);
@@ -10700,11 +10668,8 @@ ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t
     const zt__slot *slot = NULL;
     zt__wait wait = zt__wait_until(deadline);
     while (has_unread) {
-        if (zt__begin_collecting(profiler, 1)) {
-            zt__run_collection(profiler, handle, 1);
-            zt__unlock_timed(&profiler->collector);
-        } else if (!waits) {
-            zt__collect_anew(profiler, deadline);
+        if (!zt__try_collect(profiler, handle, 1) && !waits) {
+            zt__collect_until(profiler, ZT__ONE_COLLECTION, deadline);
         }
         has_unread = zt__has_unread_regions(profiler, handle);
         if (has_unread && (!waits || !zt__wait_again(&wait))) {
@@ -10721,7 +10686,7 @@ ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t
     }
     zt__unlock(&profiler->mutex);
     if (slot) {
-        zt__collect_anew(profiler, deadline);
+        zt__collect_until(profiler, ZT__ONE_COLLECTION, deadline);
     }
 }
 
@@ -10847,10 +10812,7 @@ ZT__PRIVATE void zt__end_overlap(zt_profiler *profiler, ze_command_queue_handle_
         return;
     }
     zt__note_idle_queue(profiler, queue);
-    if (zt__begin_collecting(profiler, 1)) {
-        zt__run_collection(profiler, handle, 1);
-        zt__unlock_timed(&profiler->collector);
-    }
+    zt__try_collect(profiler, handle, 1);
 }
 
 /* Prepares for an execution by zt_execute, or one that a tracer sees: reads the samples of the last execution
@@ -10920,6 +10882,7 @@ ZT__PRIVATE void zt__retract_list(zt_profiler *profiler, zt__list *list) {
 ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, uint32_t count,
                                      const ze_command_list_handle_t *lists, int is_refused) {
     uint32_t i, overwritten = 0;
+    int wakes_thread;
     if (zt__is_owner(&profiler->collector)) {
         return; /* zt__before_execution has moved no slot */
     }
@@ -10943,7 +10906,11 @@ ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, uint32_t count,
         }
         list->overwritten = 0;
     }
+    wakes_thread = !is_refused && zt__must_wake_thread(profiler);
     zt__unlock(&profiler->mutex);
+    if (wakes_thread) {
+        zt__wake_thread(&profiler->thread);
+    }
     if (overwritten) {
         zt__report(&profiler->diagnostics, OVERWRITTEN, ZE_RESULT_WARNING_DROPPED_DATA);
     }
@@ -10970,26 +10937,14 @@ ZT__PRIVATE ze_result_t zt__execute_measured(zt_profiler *profiler, ze_command_q
                                              uint32_t count, ze_command_list_handle_t *lists,
                                              ze_fence_handle_t fence) {
     const zt_profiler *outer = zt__executing_for; /* a hook may execute lists inside of an execution */
-    int wakes_thread;
     ze_result_t result;
     zt__before_execution(profiler, queue, count, lists, 1);
     zt__executing_for = profiler;
     result = zeCommandQueueExecuteCommandLists(queue, count, lists, fence);
     zt__executing_for = outer;
     zt__after_execution(profiler, count, lists, result != ZE_RESULT_SUCCESS);
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__check(&profiler->diagnostics, result, "zeCommandQueueExecuteCommandLists",
-                         "The lists were not executed.");
-    }
-    if (profiler->config.thread) {
-        zt__lock(&profiler->mutex);
-        wakes_thread = zt__must_wake_thread(profiler);
-        zt__unlock(&profiler->mutex);
-        if (wakes_thread) {
-            zt__wake_thread(&profiler->thread);
-        }
-    }
-    return result;
+    return zt__check(&profiler->diagnostics, result, "zeCommandQueueExecuteCommandLists",
+                     "The lists were not executed.");
 }
 
 ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
@@ -11079,7 +11034,7 @@ ZT__PRIVATE ze_result_t zt__enter_pass(zt_profiler *profiler, uint32_t index) {
     if (pass == before) {
         return ZE_RESULT_SUCCESS;
     }
-    if (!zt__collect_until(profiler, deadline)) {
+    if (!zt__collect_until(profiler, ZT__ALL_SAMPLES, deadline)) {
         zt__count_states(profiler, states);
         zt__report(&profiler->diagnostics, NOT_FINISHED, ZE_RESULT_NOT_READY, "ZT_PASSES",
                    (unsigned long long)states[ZT__SLOT_PENDING]);
@@ -16211,7 +16166,7 @@ ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler) {
     const uint64_t brief_ns = 20000000;
     uint64_t timeout_ns = profiler->config.wait_timeout_ns;
     zt__wait wait = zt__wait_until(zt__deadline(timeout_ns));
-    zt__collect_until(profiler, zt__deadline(timeout_ns < brief_ns ? timeout_ns : brief_ns));
+    zt__collect_until(profiler, ZT__ALL_SAMPLES, zt__deadline(timeout_ns < brief_ns ? timeout_ns : brief_ns));
     for (;;) {
         const zt__list *list;
         int is_running;
@@ -16225,7 +16180,7 @@ ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler) {
         if (!is_running || !zt__wait_again(&wait)) {
             return;
         }
-        zt__try_collect(profiler, 1);
+        zt__try_collect(profiler, NULL, 1);
     }
 }
 
@@ -23612,7 +23567,7 @@ ZT__PRIVATE void zt__finish_launches(zt__tracer *tracer, uint64_t deadline) {
         zt_profiler *profiler = device->profiler;
         while (!zt__is_owner(&profiler->collector) && zt__has_unread_launches(profiler, NULL) &&
                zt__wait_again(&wait)) {
-            zt__try_collect(profiler, 1);
+            zt__try_collect(profiler, NULL, 1);
         }
         zt__release_events(profiler);
     }
