@@ -3025,7 +3025,26 @@ typedef zt__disabled_scope zt_scope;
        appends a barrier that signals the event of the slot, so that the event shows when the device is done
        with them. If the driver refuses the barrier, too, nothing shows that.
 
-       A list numbers its slots as they end. Two of these numbers decide when a slot may be used again.
+       A slot that was read goes where the table zt__states_after_reading has it, by what the collector found
+       and by whether its list may run again.
+
+       A list numbers its slots as they end, and keeps four of these numbers:
+
+       ran_up_to         the newest slot that has run, or that zt_execute has submitted
+       unexpected_up_to  zt_execute does not expect the slots up to this one to run
+       over_up_to        the slots up to this one are OVER
+       finished_up_to    the slots up to this one are FINISHED
+
+       `ran_up_to` is raised when the event of a slot has signalled, and by zt_execute, which restores it when
+       the driver refuses the execution. The event of a launch that is measured by it does not raise it on an
+       immediate list that is not in order, because the slots before it may still run.
+
+       `unexpected_up_to` is for slots that may have been recorded before a reset that nothing has reported.
+       zt_execute counts no sample of them as begun. If they run all the same, they are read. It is raised by
+       zt_execute, where the list may also run without it: to the newest slot that has run, but not beyond
+       the first one that has not. zt_trace_stop, from which on no reset is observed, raises it to the newest.
+
+       The other two decide when a slot may be used again.
 
        A slot is OVER when its commands can never run again: all slots up to `over_up_to`. Only the following
        raises it:
@@ -7781,6 +7800,28 @@ static const unsigned char zt__transitions[ZT__SLOT_STATE_COUNT][ZT__SLOT_STATE_
     /* PARTIAL */  {ZT__NO,   ZT__NO,     ZT__NO,  ZT__NO,     ZT__OK, ZT__NO,   ZT__NO, ZT__OK},
     /* RETIRED */  {ZT__NO,   ZT__NO,     ZT__NO,  ZT__NO,     ZT__NO, ZT__NO,   ZT__NO, ZT__NO},
 };
+
+/* How the collector leaves a slot. */
+typedef enum zt__slot_condition {
+    ZT__NOT_READY,  /* it is read again */
+    ZT__NEVER_RUNS, /* it has not run since it was last read, and never will */
+    ZT__RESET,
+    ZT__NOT_RESET,
+    ZT__STILL_USED, /* the device may still write to it */
+    ZT__CONDITION_COUNT
+} zt__slot_condition;
+
+/* Where a slot goes from READING. READING stands for the state in which the collector found it. A slot that
+   becomes FREE leaves its list. */
+static const unsigned char zt__states_after_reading[ZT__CONDITION_COUNT][3] = {
+    /*                its list may run again:             it is over
+                      not dropped       dropped */
+    /* NOT_READY */  {ZT__SLOT_READING, ZT__SLOT_READING, ZT__SLOT_READING},
+    /* NEVER_RUNS */ {ZT__SLOT_FREE,    ZT__SLOT_FREE,    ZT__SLOT_FREE},
+    /* RESET */      {ZT__SLOT_ARMED,   ZT__SLOT_PARTIAL, ZT__SLOT_FREE},
+    /* NOT_RESET */  {ZT__SLOT_PARTIAL, ZT__SLOT_PARTIAL, ZT__SLOT_RETIRED},
+    /* STILL_USED */ {ZT__SLOT_RETIRED, ZT__SLOT_RETIRED, ZT__SLOT_RETIRED},
+};
 /* clang-format on */
 
 /* What measures a slot. */
@@ -8008,11 +8049,9 @@ typedef struct zt__missing {
     uint64_t kept_before; /* samples that were kept, ever, when the last of these was found missing */
 } zt__missing;
 
-/* What the collector found in a slot. */
+/* What becomes of the sample of a slot that is read. */
 typedef enum zt__outcome {
-    ZT__NOT_READY,
-    ZT__NEVER_RAN, /* it is over, and has not run since it was last read */
-    ZT__NO_SAMPLE, /* it was PARTIAL */
+    ZT__NO_SAMPLE, /* there is none, or none yet */
     ZT__READ,
     ZT__LOST
 } zt__outcome;
@@ -8022,21 +8061,18 @@ typedef struct zt__reading {
     zt__slot *slot;
     zt__slot_state from;
     ze_event_handle_t kept; /* slot->kept */
-    int is_over;
-    int is_finished;
-    int is_announced; /* this execution was, or its list is immediate */
-    int is_gone;      /* it is not on its list any more, unless its event has signalled */
-    int is_mixed;     /* its time stamps may be of two executions */
-    int has_signalled;
+    int is_over;            /* it was, before its event was queried */
+    int is_gone;            /* unless its event has signalled, its condition is NEVER_RUNS */
+    int is_announced;       /* this execution was, or its list is immediate */
+    int has_signalled;      /* its event has, after this execution */
+    zt__slot_condition condition;
     zt__outcome outcome;
-    int is_unusable;    /* it is not reset, or the device may still write to it */
-    zt_cause cause;     /* why its sample is lost */
+    zt_cause cause;     /* why its sample is lost, or will be when it is read; or ZT_CAUSE_COUNT */
     ze_result_t result; /* of the driver call that failed, or SUCCESS */
     const char *call;
     uint32_t report; /* index among the reports of the batch */
     zt__region_record *region;
-    int is_unobserved; /* its sample shows that its list ran without zt_execute */
-    int is_late;       /* it was counted as overwritten: that is taken back */
+    int is_unobserved; /* for the message: its sample shows that its list ran without zt_execute */
     zt__sample_times times;
 } zt__reading;
 
@@ -9161,13 +9197,20 @@ ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection
             reading->from = slot->state;
             reading->kept = slot->kept;
             reading->is_over = zt__is_over(slot);
-            reading->is_finished = zt__is_finished(slot);
+            reading->is_gone = slot->state == ZT__SLOT_PENDING
+                                   ? zt__is_finished(slot) && collection->list->state != ZT__LIST_IMMEDIATE
+                                   : zt__is_over(slot) && slot->state != ZT__SLOT_PARTIAL;
             reading->is_announced = slot->state == ZT__SLOT_PENDING ||
                                     (slot->state == ZT__SLOT_PARTIAL && zt__is_submitted(slot));
-            reading->is_gone = slot->state == ZT__SLOT_PENDING && zt__is_finished(slot) &&
-                               collection->list->state != ZT__LIST_IMMEDIATE;
-            reading->is_mixed = batch->pass->group_count == 0 && collection->list->overlaps;
+            reading->condition =
+                slot->state == ZT__SLOT_PARTIAL && zt__is_finished(slot) ? ZT__NOT_RESET : ZT__NOT_READY;
             reading->cause = ZT_CAUSE_COUNT;
+            if (slot->spans_passes) {
+                reading->cause = ZT_LOST_OTHER_PASS;
+            }
+            if (batch->pass->group_count == 0 && collection->list->overlaps) {
+                reading->cause = ZT_LOST_OVERWRITTEN; /* its time stamps may be of two executions */
+            }
             zt__move_slot(profiler, slot, ZT__SLOT_READING);
         } else if (slot->state == ZT__SLOT_RETIRED && zt__is_over(slot)) {
             zt__unbind_slot(slot);
@@ -9241,7 +9284,7 @@ ZT__PRIVATE void zt__lose_to_device(zt__reading *reading) {
         reading->slot->shows_end = 0; /* its event is not awaited any more */
     } else if (reading->from != ZT__SLOT_ARMED) {
         zt__lose(reading, ZT_LOST_DEVICE);
-        reading->is_unusable = 1;
+        reading->condition = ZT__NOT_RESET;
     }
 }
 
@@ -9271,40 +9314,27 @@ ZT__PRIVATE void zt__read_reports(zt_profiler *profiler, zt__reading *reading) {
         if (zt__is_overdue(slot)) {
             zt__lose(reading,
                      slot->pass == profiler->active_pass ? ZT_LOST_NEVER_DELIVERED : ZT_LOST_OTHER_PASS);
+        } else {
+            reading->condition = ZT__NOT_READY;
         }
     } else {
         reading->result = result;
+        if (zt__means_device_loss(result)) {
+            zt__store(&profiler->diagnostics.device_lost, 1);
+        }
         zt__lose(reading, zt__means_device_loss(result) ? ZT_LOST_DEVICE : ZT_LOST_READ_FAILED);
-        reading->is_unusable = zt__means_device_loss(result);
     }
 }
 
-/* Combines the time stamps of tiles, which run at the same time, into those of the whole. They may wrap
-   around to 0 between one tile and another, and in a kernel. */
-ZT__PRIVATE void zt__combine_stamps(const ze_kernel_timestamp_result_t *tiles, uint32_t count, uint64_t mask,
-                                    zt__sample_times *times) {
-    uint64_t first = tiles[0].global.kernelStart;
-    int64_t begin = 0, end = 0; /* ticks since `first` */
-    uint32_t i;
-    mask &= UINT64_MAX >> 2; /* sums of two durations are below 2^63, whatever the time stamps are */
-    for (i = 0; i < count; i++) {
-        const ze_kernel_timestamp_data_t *tile = &tiles[i].global;
-        uint64_t after = (tile->kernelStart - first) & mask;
-        int64_t tile_begin =
-            after <= mask / 2 ? (int64_t)after : -(int64_t)((first - tile->kernelStart) & mask);
-        int64_t tile_end = tile_begin + (int64_t)((tile->kernelEnd - tile->kernelStart) & mask);
-        begin = tile_begin < begin ? tile_begin : begin;
-        end = tile_end > end ? tile_end : end;
-    }
-    times->begin_ticks = first + (uint64_t)begin;
-    times->end_ticks = first + (uint64_t)end;
-}
-
-/* Reads the kernel time stamps of an event. Returns NOT_READY if it has not signalled. */
+/* Reads the kernel time stamps of an event. Those of tiles, which run at the same time, are combined into
+   those of the whole. Returns NOT_READY if the event has not signalled. */
 ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, ze_event_handle_t event,
                                                 zt__sample_times *times, const char **call) {
     ze_kernel_timestamp_result_t tiles[ZT__MAX_TILES];
-    uint32_t count = profiler->tiles_stamped;
+    uint32_t i, count = profiler->tiles_stamped;
+    /* Sums of two durations are below 2^63, whatever the time stamps are. */
+    uint64_t first, mask = profiler->kernel_tick_mask & UINT64_MAX >> 2;
+    int64_t begin = 0, end = 0; /* ticks since `first` */
     ze_result_t result = ZE_RESULT_SUCCESS;
     memset(tiles, 0, sizeof tiles);
     if (count > 1) {
@@ -9317,9 +9347,22 @@ ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, ze_
         result = zeEventQueryKernelTimestamp(event, tiles);
         count = 1;
     }
-    if (result == ZE_RESULT_SUCCESS) {
-        zt__combine_stamps(tiles, count, profiler->kernel_tick_mask, times);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
     }
+    /* Time stamps may wrap around to 0 between one tile and another, and in a kernel. */
+    first = tiles[0].global.kernelStart;
+    for (i = 0; i < count; i++) {
+        const ze_kernel_timestamp_data_t *tile = &tiles[i].global;
+        uint64_t after = (tile->kernelStart - first) & mask;
+        int64_t tile_begin =
+            after <= mask / 2 ? (int64_t)after : -(int64_t)((first - tile->kernelStart) & mask);
+        int64_t tile_end = tile_begin + (int64_t)((tile->kernelEnd - tile->kernelStart) & mask);
+        begin = tile_begin < begin ? tile_begin : begin;
+        end = tile_end > end ? tile_end : end;
+    }
+    times->begin_ticks = first + (uint64_t)begin;
+    times->end_ticks = first + (uint64_t)end;
     return result;
 }
 
@@ -9381,18 +9424,6 @@ ZT__PRIVATE ze_result_t zt__query_slot(const zt_profiler *profiler, zt__reading 
     return zt__query_kernel_stamps(profiler, slot->event, times, &reading->call);
 }
 
-/* Returns whether the time stamps of a launch that signals an event of the application cannot be read any
-   more. */
-ZT__PRIVATE int zt__has_lost_event(const zt__reading *reading) {
-    const zt__slot *slot = reading->slot;
-    if (reading->from != ZT__SLOT_PENDING) {
-        return 0;
-    }
-    return slot->measurement == ZT__KEPT_EVENT_STAMPS
-               ? !reading->kept && !slot->has_saved_stamps
-               : slot->measurement == ZT__KEPT_EVENT_COPY && slot->was_signalled;
-}
-
 /* Prepares a slot for its next sample. On failure, `*call` is the call that failed. */
 ZT__PRIVATE ze_result_t zt__reset_slot(const zt__pass *pass, zt__slot *slot, const char **call) {
     uint32_t i;
@@ -9411,33 +9442,33 @@ ZT__PRIVATE ze_result_t zt__reset_slot(const zt__pass *pass, zt__slot *slot, con
 /* Queries a slot, and reads its reports if it is ready. */
 ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
     zt__slot *slot = reading->slot;
+    /* The time stamps of a launch cannot be read any more from the event of the application. */
+    int has_lost_event = reading->from == ZT__SLOT_PENDING &&
+                         (slot->measurement == ZT__KEPT_EVENT_STAMPS
+                              ? !reading->kept && !slot->has_saved_stamps
+                              : slot->measurement == ZT__KEPT_EVENT_COPY && slot->was_signalled);
     ze_result_t result;
     if (zt__is_device_lost(&profiler->diagnostics)) {
         zt__lose_to_device(reading);
         return;
     }
-    if (zt__has_lost_event(reading)) {
+    if (has_lost_event) {
         zt__lose(reading, ZT_LOST_EVENT);
+        reading->condition = ZT__NOT_RESET;
         return;
     }
     result = zt__query_slot(profiler, reading);
     if (result == ZE_RESULT_SUCCESS) {
         reading->has_signalled = 1;
-        if (reading->from == ZT__SLOT_PARTIAL) {
-            reading->outcome = ZT__NO_SAMPLE;
-        } else if (reading->is_mixed) {
-            zt__lose(reading, ZT_LOST_OVERWRITTEN);
-        } else if (slot->spans_passes) {
-            zt__lose(reading, ZT_LOST_OTHER_PASS);
-        } else {
+        reading->condition = ZT__NOT_RESET;
+        if (reading->from != ZT__SLOT_PARTIAL && reading->cause != ZT_CAUSE_COUNT) {
+            zt__lose(reading, reading->cause);
+        } else if (reading->from != ZT__SLOT_PARTIAL) {
             zt__read_reports(profiler, reading);
         }
     } else if (result == ZE_RESULT_NOT_READY) {
         slot->overdue_since_ns = 0;
-        if (reading->is_gone ||
-            (reading->is_over && reading->from != ZT__SLOT_PENDING && reading->from != ZT__SLOT_PARTIAL)) {
-            reading->outcome = ZT__NEVER_RAN;
-        }
+        reading->condition = reading->is_gone ? ZT__NEVER_RUNS : ZT__NOT_READY;
     } else {
         reading->result = result;
         if (zt__means_device_loss(result)) {
@@ -9445,7 +9476,8 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
             zt__lose_to_device(reading);
         } else if (reading->from != ZT__SLOT_PARTIAL && zt__is_overdue(slot)) {
             zt__lose(reading, ZT_LOST_READ_FAILED);
-            reading->is_unusable = slot->may_be_written = 1; /* the device may still execute it */
+            reading->condition = ZT__STILL_USED; /* the device may still execute it */
+            slot->may_be_written = 1;
         }
     }
 }
@@ -9470,25 +9502,23 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
             memset(is_blocked, 0, sizeof is_blocked);
             not_ready = 0;
         }
-        reading->outcome = ZT__NOT_READY;
-        if (reading->from == ZT__SLOT_PARTIAL && reading->is_finished) {
-            reading->outcome = ZT__NO_SAMPLE;
-        } else if (collection->thorough || reading->is_over || !is_blocked[reading->from]) {
+        if (reading->condition == ZT__NOT_READY &&
+            (collection->thorough || reading->is_over || !is_blocked[reading->from])) {
             zt__read_slot(profiler, reading);
-            if (reading->outcome == ZT__NOT_READY && !slot->overdue_since_ns) {
+            if (reading->condition == ZT__NOT_READY && !slot->overdue_since_ns) {
                 is_blocked[reading->from] |= !slot->is_unordered || ++not_ready == MOST_NOT_READY;
             }
         }
-        if (reading->outcome != ZT__NOT_READY && reading->outcome != ZT__NEVER_RAN && !reading->is_unusable &&
-            !zt__is_device_lost(&profiler->diagnostics)) {
+        if (reading->condition == ZT__NOT_RESET && !zt__is_device_lost(&profiler->diagnostics)) {
             const char *call;
             ze_result_t result = zt__reset_slot(batch->pass, slot, &call);
             slot->needs_reset = result != ZE_RESULT_SUCCESS;
             if (slot->needs_reset) {
                 reading->result = result;
                 reading->call = call;
-                reading->is_unusable = 1;
                 slot->shows_end = 0; /* the event may have signalled before the next execution */
+            } else {
+                reading->condition = ZT__RESET;
             }
         }
     }
@@ -9619,32 +9649,26 @@ ZT__PRIVATE void zt__fill_row(const zt_profiler *profiler, zt__reading *reading,
     }
 }
 
-/* Returns 0 without memory. */
-ZT__PRIVATE int zt__make_room_for_samples(zt_profiler *profiler, zt__region_record *region,
-                                          const zt__pass *pass, uint32_t count) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    return zt__reserve_samples(allocator, &profiler->mutex, &profiler->times_layout, &region->times, count) &&
-           (pass->group_count == 0 ||
-            zt__reserve_samples(allocator, &profiler->mutex, &profiler->layout, &region->statistics, count));
-}
-
 /* Calculates the reports of the batch, and fills a row for each. */
 ZT__PRIVATE void zt__calculate_batch(zt_profiler *profiler) {
+    const zt_allocator *allocator = &profiler->config.allocator;
     zt__batch *batch = &profiler->batch;
     uint32_t g, i;
-    if (batch->report_count == 0) {
-        return;
-    }
-    for (g = 0; g < batch->pass->group_count; g++) {
+    for (g = 0; g < batch->pass->group_count && batch->report_count > 0; g++) {
         zt__calculate_group(profiler, g);
     }
     for (i = 0; i < batch->count; i++) {
         zt__reading *reading = &batch->readings[i];
+        zt__region_record *region = reading->slot->region;
         if (reading->outcome == ZT__READ) {
             zt__fill_row(profiler, reading, batch->rows + (size_t)i * profiler->row_length);
         }
         if (reading->outcome == ZT__READ &&
-            !zt__make_room_for_samples(profiler, reading->slot->region, batch->pass, batch->count)) {
+            !(zt__reserve_samples(allocator, &profiler->mutex, &profiler->times_layout, &region->times,
+                                  batch->count) &&
+              (batch->pass->group_count == 0 ||
+               zt__reserve_samples(allocator, &profiler->mutex, &profiler->layout, &region->statistics,
+                                   batch->count)))) {
             zt__lose(reading, ZT_DROPPED_NO_MEMORY);
         }
     }
@@ -9689,10 +9713,43 @@ ZT__PRIVATE void zt__note_run(zt_profiler *profiler, zt__reading *reading) {
     }
 }
 
-/* Adds a sample to the statistics of its region. With the mutex held. */
-ZT__PRIVATE void zt__keep_figures(const zt_profiler *profiler, const zt__slot *slot, const double *row) {
+/* Counts the sample of a reading, and adds it to the statistics of its region. With the mutex held. */
+ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, double *row) {
+    zt__slot *slot = reading->slot;
+    zt__path *path = slot->path;
     zt__region_record *region = slot->region;
     double times[ZT__TIME_COLUMNS];
+    /* Executions that overlap are counted as overwritten. If one was read before the next began, that one is
+       read, too, and is not lost. */
+    int was_overwritten = reading->from == ZT__SLOT_ARMED && reading->has_signalled &&
+                          slot->overwritten > 0 && !zt__ran_unobserved(slot);
+    reading->region = region;
+    reading->is_announced |= was_overwritten;
+    if (reading->has_signalled && reading->condition != ZT__NOT_READY) {
+        zt__note_run(profiler, reading);
+    }
+    if (reading->outcome == ZT__NO_SAMPLE) {
+        return;
+    }
+    if (was_overwritten) {
+        slot->overwritten--;
+        zt__count_lost(profiler, slot, ZT_LOST_OVERWRITTEN, -1);
+    } else if (reading->from == ZT__SLOT_ARMED) { /* this execution was not announced */
+        zt__count_begun(profiler, path, 1);
+        path->missing++; /* there may have been others, so the samples of nested regions need not match */
+    }
+    if (reading->outcome == ZT__LOST) {
+        if (reading->cause >= ZT_DROPPED_NO_SLOT) {
+            zt__count_dropped(profiler, region, slot->list, slot->submitted_ns, reading->cause);
+        } else {
+            zt__count_lost(profiler, slot, reading->cause, 1);
+        }
+        return;
+    }
+    profiler->counts.collected++;
+    if (profiler->sample_collected) {
+        profiler->sample_collected(profiler, reading, row);
+    }
     times[0] = row[0];
     memcpy(times + 1, row + zt__latency_column(profiler, 0), ZT_LATENCY_COUNT * sizeof *row);
     zt__add_sample(&profiler->times_layout, &region->times, 0, times);
@@ -9703,46 +9760,10 @@ ZT__PRIVATE void zt__keep_figures(const zt_profiler *profiler, const zt__slot *s
         region->bytes += slot->bytes;
         region->bytes_ns += row[0];
     }
-}
-
-/* Counts the sample of a reading. With the mutex held. */
-ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, double *row) {
-    zt__slot *slot = reading->slot;
-    zt__path *path = slot->path;
-    reading->region = slot->region;
-    /* Executions that overlap are counted as overwritten. If one was read before the next began, that one is
-       read, too, and is not lost. */
-    reading->is_late = reading->from == ZT__SLOT_ARMED && reading->has_signalled && slot->overwritten > 0 &&
-                       !zt__ran_unobserved(slot);
-    reading->is_announced |= reading->is_late;
-    if (reading->has_signalled && reading->outcome != ZT__NOT_READY) {
-        zt__note_run(profiler, reading);
-    }
-    if (reading->outcome != ZT__READ && reading->outcome != ZT__LOST) {
-        return;
-    }
-    if (reading->is_late) {
-        slot->overwritten--;
-        zt__count_lost(profiler, slot, ZT_LOST_OVERWRITTEN, -1);
-    } else if (reading->from == ZT__SLOT_ARMED) { /* this execution was not announced */
-        zt__count_begun(profiler, path, 1);
-        path->missing++; /* there may have been others, so the samples of nested regions need not match */
-    }
-    if (reading->outcome == ZT__READ) {
-        profiler->counts.collected++;
-        if (profiler->sample_collected) {
-            profiler->sample_collected(profiler, reading, row);
-        }
-        zt__keep_figures(profiler, slot, row);
-        if (!zt__is_nan(row[0])) {
-            path->count++;
-            path->time_ns += row[0];
-            path->missing--;
-        }
-    } else if (reading->cause >= ZT_DROPPED_NO_SLOT) {
-        zt__count_dropped(profiler, slot->region, slot->list, slot->submitted_ns, reading->cause);
-    } else {
-        zt__count_lost(profiler, slot, reading->cause, 1);
+    if (!zt__is_nan(row[0])) {
+        path->count++;
+        path->time_ns += row[0];
+        path->missing--;
     }
 }
 
@@ -9752,26 +9773,19 @@ ZT__PRIVATE void zt__move_on(zt_profiler *profiler, const zt__reading *reading) 
     /* `reading->is_over` is older than the query of the event. A slot that became over since then may have
        run again in between, so it is read once more. */
     int is_over = reading->is_over || slot->list->state == ZT__LIST_IMMEDIATE;
-    if (reading->is_unusable && !is_over && !slot->may_be_written) {
-        zt__move_slot(profiler, slot, ZT__SLOT_PARTIAL); /* the reset is repeated before it runs again */
-    } else if (reading->is_unusable) {
-        zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
-    } else if (reading->outcome == ZT__NOT_READY) {
-        zt__move_slot(profiler, slot, reading->from);
-    } else if (slot->is_dropped && !is_over) {
-        zt__move_slot(profiler, slot, ZT__SLOT_PARTIAL);
-    } else if (reading->outcome == ZT__NEVER_RAN) {
-        /* From PENDING by way of RECORDED, which no longer counts its execution as begun. */
-        zt__move_slot(profiler, slot, reading->from == ZT__SLOT_PENDING ? ZT__SLOT_RECORDED : reading->from);
-        zt__unbind_slot(slot);
-        zt__free_slot(profiler, slot);
-    } else if (is_over) {
+    zt__slot_state to =
+        (zt__slot_state)zt__states_after_reading[reading->condition][is_over ? 2 : slot->is_dropped];
+    if (reading->condition == ZT__NEVER_RUNS && reading->from != ZT__SLOT_ARMED) {
+        zt__move_slot(profiler, slot, ZT__SLOT_RECORDED); /* from there, it is no longer counted as begun */
+    }
+    if (to == ZT__SLOT_FREE) {
         zt__unbind_slot(slot);
         zt__free_slot(profiler, slot);
     } else {
-        /* The next execution is submitted after the one that was read. */
-        slot->not_before_ns = slot->submitted_ns;
-        zt__move_slot(profiler, slot, ZT__SLOT_ARMED);
+        zt__move_slot(profiler, slot, to == ZT__SLOT_READING ? reading->from : to);
+    }
+    if (to == ZT__SLOT_ARMED) {
+        slot->not_before_ns = slot->submitted_ns; /* the next execution is submitted after this one */
     }
 }
 
