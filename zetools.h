@@ -3025,7 +3025,26 @@ typedef zt__disabled_scope zt_scope;
        appends a barrier that signals the event of the slot, so that the event shows when the device is done
        with them. If the driver refuses the barrier, too, nothing shows that.
 
-       A list numbers its slots as they end. Two of these numbers decide when a slot may be used again.
+       A slot that was read goes where the table zt__states_after_reading has it, by what the collector found
+       and by whether its list may run again.
+
+       A list numbers its slots as they end, and keeps four of these numbers:
+
+       ran_up_to         the newest slot that has run, or that zt_execute has submitted
+       unexpected_up_to  zt_execute does not expect the slots up to this one to run
+       over_up_to        the slots up to this one are OVER
+       finished_up_to    the slots up to this one are FINISHED
+
+       `ran_up_to` is raised when the event of a slot has signalled, and by zt_execute, which restores it when
+       the driver refuses the execution. The event of a launch that is measured by it does not raise it on an
+       immediate list that is not in order, because the slots before it may still run.
+
+       `unexpected_up_to` is for slots that may have been recorded before a reset that nothing has reported.
+       zt_execute counts no sample of them as begun. If they run all the same, they are read. It is raised by
+       zt_execute, where the list may also run without it: to the newest slot that has run, but not beyond
+       the first one that has not. zt_trace_stop, from which on no reset is observed, raises it to the newest.
+
+       The other two decide when a slot may be used again.
 
        A slot is OVER when its commands can never run again: all slots up to `over_up_to`. Only the following
        raises it:
@@ -7781,6 +7800,28 @@ static const unsigned char zt__transitions[ZT__SLOT_STATE_COUNT][ZT__SLOT_STATE_
     /* PARTIAL */  {ZT__NO,   ZT__NO,     ZT__NO,  ZT__NO,     ZT__OK, ZT__NO,   ZT__NO, ZT__OK},
     /* RETIRED */  {ZT__NO,   ZT__NO,     ZT__NO,  ZT__NO,     ZT__NO, ZT__NO,   ZT__NO, ZT__NO},
 };
+
+/* How the collector leaves a slot. */
+typedef enum zt__slot_condition {
+    ZT__NOT_READY,  /* it is read again */
+    ZT__NEVER_RUNS, /* it has not run since it was last read, and never will */
+    ZT__RESET,
+    ZT__NOT_RESET,
+    ZT__STILL_USED, /* the device may still write to it */
+    ZT__CONDITION_COUNT
+} zt__slot_condition;
+
+/* Where a slot goes from READING. READING stands for the state in which the collector found it. A slot that
+   becomes FREE leaves its list. */
+static const unsigned char zt__states_after_reading[ZT__CONDITION_COUNT][3] = {
+    /*                its list may run again:             it is over
+                      not dropped       dropped */
+    /* NOT_READY */  {ZT__SLOT_READING, ZT__SLOT_READING, ZT__SLOT_READING},
+    /* NEVER_RUNS */ {ZT__SLOT_FREE,    ZT__SLOT_FREE,    ZT__SLOT_FREE},
+    /* RESET */      {ZT__SLOT_ARMED,   ZT__SLOT_PARTIAL, ZT__SLOT_FREE},
+    /* NOT_RESET */  {ZT__SLOT_PARTIAL, ZT__SLOT_PARTIAL, ZT__SLOT_RETIRED},
+    /* STILL_USED */ {ZT__SLOT_RETIRED, ZT__SLOT_RETIRED, ZT__SLOT_RETIRED},
+};
 /* clang-format on */
 
 /* What measures a slot. */
@@ -8008,11 +8049,9 @@ typedef struct zt__missing {
     uint64_t kept_before; /* samples that were kept, ever, when the last of these was found missing */
 } zt__missing;
 
-/* What the collector found in a slot. */
+/* What becomes of the sample of a slot that is read. */
 typedef enum zt__outcome {
-    ZT__NOT_READY,
-    ZT__NEVER_RAN, /* it is over, and has not run since it was last read */
-    ZT__NO_SAMPLE, /* it was PARTIAL */
+    ZT__NO_SAMPLE, /* there is none, or none yet */
     ZT__READ,
     ZT__LOST
 } zt__outcome;
@@ -8022,22 +8061,19 @@ typedef struct zt__reading {
     zt__slot *slot;
     zt__slot_state from;
     ze_event_handle_t kept; /* slot->kept */
-    int is_over;
-    int is_immediate; /* its list is. Later the handle of that may have come back */
-    int is_finished;
-    int is_announced; /* this execution was, or its list is immediate */
-    int is_gone;      /* it is not on its list any more, unless its event has signalled */
-    int is_mixed;     /* its time stamps may be of two executions */
-    int has_signalled;
+    int is_over;            /* it was, before its event was queried */
+    int is_immediate;       /* its list was then. Later the handle of that may have come back */
+    int is_gone;            /* unless its event has signalled, its condition is NEVER_RUNS */
+    int is_announced;       /* this execution was, or its list is immediate */
+    int has_signalled;      /* its event has, after this execution */
+    zt__slot_condition condition;
     zt__outcome outcome;
-    int is_unusable;    /* it is not reset, or the device may still write to it */
-    zt_cause cause;     /* why its sample is lost */
+    zt_cause cause;     /* why its sample is lost, or will be when it is read; or ZT_CAUSE_COUNT */
     ze_result_t result; /* of the driver call that failed, or SUCCESS */
     const char *call;
     uint32_t report; /* index among the reports of the batch */
     zt__region_record *region;
-    int is_unobserved; /* its sample shows that its list ran without zt_execute */
-    int is_late;       /* it was counted as overwritten: that is taken back */
+    int is_unobserved; /* for the message: its sample shows that its list ran without zt_execute */
     zt__sample_times times;
 } zt__reading;
 
@@ -9163,13 +9199,20 @@ ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection
             reading->kept = slot->kept;
             reading->is_over = zt__is_over(slot);
             reading->is_immediate = collection->list->state == ZT__LIST_IMMEDIATE;
-            reading->is_finished = zt__is_finished(slot);
+            reading->is_gone = slot->state == ZT__SLOT_PENDING
+                                   ? zt__is_finished(slot) && !reading->is_immediate
+                                   : zt__is_over(slot) && slot->state != ZT__SLOT_PARTIAL;
             reading->is_announced = slot->state == ZT__SLOT_PENDING ||
                                     (slot->state == ZT__SLOT_PARTIAL && zt__is_submitted(slot));
-            reading->is_gone =
-                slot->state == ZT__SLOT_PENDING && zt__is_finished(slot) && !reading->is_immediate;
-            reading->is_mixed = batch->pass->group_count == 0 && collection->list->overlaps;
+            reading->condition =
+                slot->state == ZT__SLOT_PARTIAL && zt__is_finished(slot) ? ZT__NOT_RESET : ZT__NOT_READY;
             reading->cause = ZT_CAUSE_COUNT;
+            if (slot->spans_passes) {
+                reading->cause = ZT_LOST_OTHER_PASS;
+            }
+            if (batch->pass->group_count == 0 && collection->list->overlaps) {
+                reading->cause = ZT_LOST_OVERWRITTEN; /* its time stamps may be of two executions */
+            }
             zt__move_slot(profiler, slot, ZT__SLOT_READING);
         } else if (slot->state == ZT__SLOT_RETIRED && zt__is_over(slot)) {
             zt__unbind_slot(slot);
@@ -9243,7 +9286,7 @@ ZT__PRIVATE void zt__lose_to_device(zt__reading *reading) {
         reading->slot->shows_end = 0; /* its event is not awaited any more */
     } else if (reading->from != ZT__SLOT_ARMED) {
         zt__lose(reading, ZT_LOST_DEVICE);
-        reading->is_unusable = 1;
+        reading->condition = ZT__NOT_RESET;
     }
 }
 
@@ -9273,40 +9316,27 @@ ZT__PRIVATE void zt__read_reports(zt_profiler *profiler, zt__reading *reading) {
         if (zt__is_overdue(slot)) {
             zt__lose(reading,
                      slot->pass == profiler->active_pass ? ZT_LOST_NEVER_DELIVERED : ZT_LOST_OTHER_PASS);
+        } else {
+            reading->condition = ZT__NOT_READY;
         }
     } else {
         reading->result = result;
+        if (zt__means_device_loss(result)) {
+            zt__store(&profiler->diagnostics.device_lost, 1);
+        }
         zt__lose(reading, zt__means_device_loss(result) ? ZT_LOST_DEVICE : ZT_LOST_READ_FAILED);
-        reading->is_unusable = zt__means_device_loss(result);
     }
 }
 
-/* Combines the time stamps of tiles, which run at the same time, into those of the whole. They may wrap
-   around to 0 between one tile and another, and in a kernel. */
-ZT__PRIVATE void zt__combine_stamps(const ze_kernel_timestamp_result_t *tiles, uint32_t count, uint64_t mask,
-                                    zt__sample_times *times) {
-    uint64_t first = tiles[0].global.kernelStart;
-    int64_t begin = 0, end = 0; /* ticks since `first` */
-    uint32_t i;
-    mask &= UINT64_MAX >> 2; /* sums of two durations are below 2^63, whatever the time stamps are */
-    for (i = 0; i < count; i++) {
-        const ze_kernel_timestamp_data_t *tile = &tiles[i].global;
-        uint64_t after = (tile->kernelStart - first) & mask;
-        int64_t tile_begin =
-            after <= mask / 2 ? (int64_t)after : -(int64_t)((first - tile->kernelStart) & mask);
-        int64_t tile_end = tile_begin + (int64_t)((tile->kernelEnd - tile->kernelStart) & mask);
-        begin = tile_begin < begin ? tile_begin : begin;
-        end = tile_end > end ? tile_end : end;
-    }
-    times->begin_ticks = first + (uint64_t)begin;
-    times->end_ticks = first + (uint64_t)end;
-}
-
-/* Reads the kernel time stamps of an event. Returns NOT_READY if it has not signalled. */
+/* Reads the kernel time stamps of an event. Those of tiles, which run at the same time, are combined into
+   those of the whole. Returns NOT_READY if the event has not signalled. */
 ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, ze_event_handle_t event,
                                                 zt__sample_times *times, const char **call) {
     ze_kernel_timestamp_result_t tiles[ZT__MAX_TILES];
-    uint32_t count = profiler->tiles_stamped;
+    uint32_t i, count = profiler->tiles_stamped;
+    /* Sums of two durations are below 2^63, whatever the time stamps are. */
+    uint64_t first, mask = profiler->kernel_tick_mask & UINT64_MAX >> 2;
+    int64_t begin = 0, end = 0; /* ticks since `first` */
     ze_result_t result = ZE_RESULT_SUCCESS;
     memset(tiles, 0, sizeof tiles);
     if (count > 1) {
@@ -9319,9 +9349,22 @@ ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, ze_
         result = zeEventQueryKernelTimestamp(event, tiles);
         count = 1;
     }
-    if (result == ZE_RESULT_SUCCESS) {
-        zt__combine_stamps(tiles, count, profiler->kernel_tick_mask, times);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
     }
+    /* Time stamps may wrap around to 0 between one tile and another, and in a kernel. */
+    first = tiles[0].global.kernelStart;
+    for (i = 0; i < count; i++) {
+        const ze_kernel_timestamp_data_t *tile = &tiles[i].global;
+        uint64_t after = (tile->kernelStart - first) & mask;
+        int64_t tile_begin =
+            after <= mask / 2 ? (int64_t)after : -(int64_t)((first - tile->kernelStart) & mask);
+        int64_t tile_end = tile_begin + (int64_t)((tile->kernelEnd - tile->kernelStart) & mask);
+        begin = tile_begin < begin ? tile_begin : begin;
+        end = tile_end > end ? tile_end : end;
+    }
+    times->begin_ticks = first + (uint64_t)begin;
+    times->end_ticks = first + (uint64_t)end;
     return result;
 }
 
@@ -9383,18 +9426,6 @@ ZT__PRIVATE ze_result_t zt__query_slot(const zt_profiler *profiler, zt__reading 
     return zt__query_kernel_stamps(profiler, slot->event, times, &reading->call);
 }
 
-/* Returns whether the time stamps of a launch that signals an event of the application cannot be read any
-   more. */
-ZT__PRIVATE int zt__has_lost_event(const zt__reading *reading) {
-    const zt__slot *slot = reading->slot;
-    if (reading->from != ZT__SLOT_PENDING) {
-        return 0;
-    }
-    return slot->measurement == ZT__KEPT_EVENT_STAMPS
-               ? !reading->kept && !slot->has_saved_stamps
-               : slot->measurement == ZT__KEPT_EVENT_COPY && slot->was_signalled;
-}
-
 /* Prepares a slot for its next sample. On failure, `*call` is the call that failed. */
 ZT__PRIVATE ze_result_t zt__reset_slot(const zt__pass *pass, zt__slot *slot, const char **call) {
     uint32_t i;
@@ -9413,33 +9444,33 @@ ZT__PRIVATE ze_result_t zt__reset_slot(const zt__pass *pass, zt__slot *slot, con
 /* Queries a slot, and reads its reports if it is ready. */
 ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
     zt__slot *slot = reading->slot;
+    /* The time stamps of a launch cannot be read any more from the event of the application. */
+    int has_lost_event = reading->from == ZT__SLOT_PENDING &&
+                         (slot->measurement == ZT__KEPT_EVENT_STAMPS
+                              ? !reading->kept && !slot->has_saved_stamps
+                              : slot->measurement == ZT__KEPT_EVENT_COPY && slot->was_signalled);
     ze_result_t result;
     if (zt__is_device_lost(&profiler->diagnostics)) {
         zt__lose_to_device(reading);
         return;
     }
-    if (zt__has_lost_event(reading)) {
+    if (has_lost_event) {
         zt__lose(reading, ZT_LOST_EVENT);
+        reading->condition = ZT__NOT_RESET;
         return;
     }
     result = zt__query_slot(profiler, reading);
     if (result == ZE_RESULT_SUCCESS) {
         reading->has_signalled = 1;
-        if (reading->from == ZT__SLOT_PARTIAL) {
-            reading->outcome = ZT__NO_SAMPLE;
-        } else if (reading->is_mixed) {
-            zt__lose(reading, ZT_LOST_OVERWRITTEN);
-        } else if (slot->spans_passes) {
-            zt__lose(reading, ZT_LOST_OTHER_PASS);
-        } else {
+        reading->condition = ZT__NOT_RESET;
+        if (reading->from != ZT__SLOT_PARTIAL && reading->cause != ZT_CAUSE_COUNT) {
+            zt__lose(reading, reading->cause);
+        } else if (reading->from != ZT__SLOT_PARTIAL) {
             zt__read_reports(profiler, reading);
         }
     } else if (result == ZE_RESULT_NOT_READY) {
         slot->overdue_since_ns = 0;
-        if (reading->is_gone ||
-            (reading->is_over && reading->from != ZT__SLOT_PENDING && reading->from != ZT__SLOT_PARTIAL)) {
-            reading->outcome = ZT__NEVER_RAN;
-        }
+        reading->condition = reading->is_gone ? ZT__NEVER_RUNS : ZT__NOT_READY;
     } else {
         reading->result = result;
         if (zt__means_device_loss(result)) {
@@ -9447,7 +9478,8 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
             zt__lose_to_device(reading);
         } else if (reading->from != ZT__SLOT_PARTIAL && zt__is_overdue(slot)) {
             zt__lose(reading, ZT_LOST_READ_FAILED);
-            reading->is_unusable = slot->may_be_written = 1; /* the device may still execute it */
+            reading->condition = ZT__STILL_USED; /* the device may still execute it */
+            slot->may_be_written = 1;
         }
     }
 }
@@ -9472,25 +9504,23 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
             memset(is_blocked, 0, sizeof is_blocked);
             not_ready = 0;
         }
-        reading->outcome = ZT__NOT_READY;
-        if (reading->from == ZT__SLOT_PARTIAL && reading->is_finished) {
-            reading->outcome = ZT__NO_SAMPLE;
-        } else if (collection->thorough || reading->is_over || !is_blocked[reading->from]) {
+        if (reading->condition == ZT__NOT_READY &&
+            (collection->thorough || reading->is_over || !is_blocked[reading->from])) {
             zt__read_slot(profiler, reading);
-            if (reading->outcome == ZT__NOT_READY && !slot->overdue_since_ns) {
+            if (reading->condition == ZT__NOT_READY && !slot->overdue_since_ns) {
                 is_blocked[reading->from] |= !slot->is_unordered || ++not_ready == MOST_NOT_READY;
             }
         }
-        if (reading->outcome != ZT__NOT_READY && reading->outcome != ZT__NEVER_RAN && !reading->is_unusable &&
-            !zt__is_device_lost(&profiler->diagnostics)) {
+        if (reading->condition == ZT__NOT_RESET && !zt__is_device_lost(&profiler->diagnostics)) {
             const char *call;
             ze_result_t result = zt__reset_slot(batch->pass, slot, &call);
             slot->needs_reset = result != ZE_RESULT_SUCCESS;
             if (slot->needs_reset) {
                 reading->result = result;
                 reading->call = call;
-                reading->is_unusable = 1;
                 slot->shows_end = 0; /* the event may have signalled before the next execution */
+            } else {
+                reading->condition = ZT__RESET;
             }
         }
     }
@@ -9621,32 +9651,26 @@ ZT__PRIVATE void zt__fill_row(const zt_profiler *profiler, zt__reading *reading,
     }
 }
 
-/* Returns 0 without memory. */
-ZT__PRIVATE int zt__make_room_for_samples(zt_profiler *profiler, zt__region_record *region,
-                                          const zt__pass *pass, uint32_t count) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    return zt__reserve_samples(allocator, &profiler->mutex, &profiler->times_layout, &region->times, count) &&
-           (pass->group_count == 0 ||
-            zt__reserve_samples(allocator, &profiler->mutex, &profiler->layout, &region->statistics, count));
-}
-
 /* Calculates the reports of the batch, and fills a row for each. */
 ZT__PRIVATE void zt__calculate_batch(zt_profiler *profiler) {
+    const zt_allocator *allocator = &profiler->config.allocator;
     zt__batch *batch = &profiler->batch;
     uint32_t g, i;
-    if (batch->report_count == 0) {
-        return;
-    }
-    for (g = 0; g < batch->pass->group_count; g++) {
+    for (g = 0; g < batch->pass->group_count && batch->report_count > 0; g++) {
         zt__calculate_group(profiler, g);
     }
     for (i = 0; i < batch->count; i++) {
         zt__reading *reading = &batch->readings[i];
+        zt__region_record *region = reading->slot->region;
         if (reading->outcome == ZT__READ) {
             zt__fill_row(profiler, reading, batch->rows + (size_t)i * profiler->row_length);
         }
         if (reading->outcome == ZT__READ &&
-            !zt__make_room_for_samples(profiler, reading->slot->region, batch->pass, batch->count)) {
+            !(zt__reserve_samples(allocator, &profiler->mutex, &profiler->times_layout, &region->times,
+                                  batch->count) &&
+              (batch->pass->group_count == 0 ||
+               zt__reserve_samples(allocator, &profiler->mutex, &profiler->layout, &region->statistics,
+                                   batch->count)))) {
             zt__lose(reading, ZT_DROPPED_NO_MEMORY);
         }
     }
@@ -9691,10 +9715,43 @@ ZT__PRIVATE void zt__note_run(zt_profiler *profiler, zt__reading *reading) {
     }
 }
 
-/* Adds a sample to the statistics of its region. With the mutex held. */
-ZT__PRIVATE void zt__keep_figures(const zt_profiler *profiler, const zt__slot *slot, const double *row) {
+/* Counts the sample of a reading, and adds it to the statistics of its region. With the mutex held. */
+ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, double *row) {
+    zt__slot *slot = reading->slot;
+    zt__path *path = slot->path;
     zt__region_record *region = slot->region;
     double times[ZT__TIME_COLUMNS];
+    /* Executions that overlap are counted as overwritten. If one was read before the next began, that one is
+       read, too, and is not lost. */
+    int was_overwritten = reading->from == ZT__SLOT_ARMED && reading->has_signalled &&
+                          slot->overwritten > 0 && !zt__ran_unobserved(slot);
+    reading->region = region;
+    reading->is_announced |= was_overwritten;
+    if (reading->has_signalled && reading->condition != ZT__NOT_READY) {
+        zt__note_run(profiler, reading);
+    }
+    if (reading->outcome == ZT__NO_SAMPLE) {
+        return;
+    }
+    if (was_overwritten) {
+        slot->overwritten--;
+        zt__count_lost(profiler, slot, ZT_LOST_OVERWRITTEN, -1);
+    } else if (reading->from == ZT__SLOT_ARMED) { /* this execution was not announced */
+        zt__count_begun(profiler, path, 1);
+        path->missing++; /* there may have been others, so the samples of nested regions need not match */
+    }
+    if (reading->outcome == ZT__LOST) {
+        if (reading->cause >= ZT_DROPPED_NO_SLOT) {
+            zt__count_dropped(profiler, region, slot->list, slot->submitted_ns, reading->cause);
+        } else {
+            zt__count_lost(profiler, slot, reading->cause, 1);
+        }
+        return;
+    }
+    profiler->counts.collected++;
+    if (profiler->sample_collected) {
+        profiler->sample_collected(profiler, reading, row);
+    }
     times[0] = row[0];
     memcpy(times + 1, row + zt__latency_column(profiler, 0), ZT_LATENCY_COUNT * sizeof *row);
     zt__add_sample(&profiler->times_layout, &region->times, 0, times);
@@ -9705,46 +9762,10 @@ ZT__PRIVATE void zt__keep_figures(const zt_profiler *profiler, const zt__slot *s
         region->bytes += slot->bytes;
         region->bytes_ns += row[0];
     }
-}
-
-/* Counts the sample of a reading. With the mutex held. */
-ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, double *row) {
-    zt__slot *slot = reading->slot;
-    zt__path *path = slot->path;
-    reading->region = slot->region;
-    /* Executions that overlap are counted as overwritten. If one was read before the next began, that one is
-       read, too, and is not lost. */
-    reading->is_late = reading->from == ZT__SLOT_ARMED && reading->has_signalled && slot->overwritten > 0 &&
-                       !zt__ran_unobserved(slot);
-    reading->is_announced |= reading->is_late;
-    if (reading->has_signalled && reading->outcome != ZT__NOT_READY) {
-        zt__note_run(profiler, reading);
-    }
-    if (reading->outcome != ZT__READ && reading->outcome != ZT__LOST) {
-        return;
-    }
-    if (reading->is_late) {
-        slot->overwritten--;
-        zt__count_lost(profiler, slot, ZT_LOST_OVERWRITTEN, -1);
-    } else if (reading->from == ZT__SLOT_ARMED) { /* this execution was not announced */
-        zt__count_begun(profiler, path, 1);
-        path->missing++; /* there may have been others, so the samples of nested regions need not match */
-    }
-    if (reading->outcome == ZT__READ) {
-        profiler->counts.collected++;
-        if (profiler->sample_collected) {
-            profiler->sample_collected(profiler, reading, row);
-        }
-        zt__keep_figures(profiler, slot, row);
-        if (!zt__is_nan(row[0])) {
-            path->count++;
-            path->time_ns += row[0];
-            path->missing--;
-        }
-    } else if (reading->cause >= ZT_DROPPED_NO_SLOT) {
-        zt__count_dropped(profiler, slot->region, slot->list, slot->submitted_ns, reading->cause);
-    } else {
-        zt__count_lost(profiler, slot, reading->cause, 1);
+    if (!zt__is_nan(row[0])) {
+        path->count++;
+        path->time_ns += row[0];
+        path->missing--;
     }
 }
 
@@ -9755,26 +9776,19 @@ ZT__PRIVATE void zt__move_on(zt_profiler *profiler, const zt__reading *reading) 
        then, also because the handle came back as an immediate list, may have run again in between, so it is
        read once more. */
     int is_over = reading->is_over || reading->is_immediate;
-    if (reading->is_unusable && !is_over && !slot->may_be_written) {
-        zt__move_slot(profiler, slot, ZT__SLOT_PARTIAL); /* the reset is repeated before it runs again */
-    } else if (reading->is_unusable) {
-        zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
-    } else if (reading->outcome == ZT__NOT_READY) {
-        zt__move_slot(profiler, slot, reading->from);
-    } else if (slot->is_dropped && !is_over) {
-        zt__move_slot(profiler, slot, ZT__SLOT_PARTIAL);
-    } else if (reading->outcome == ZT__NEVER_RAN) {
-        /* From PENDING by way of RECORDED, which no longer counts its execution as begun. */
-        zt__move_slot(profiler, slot, reading->from == ZT__SLOT_PENDING ? ZT__SLOT_RECORDED : reading->from);
-        zt__unbind_slot(slot);
-        zt__free_slot(profiler, slot);
-    } else if (is_over) {
+    zt__slot_state to =
+        (zt__slot_state)zt__states_after_reading[reading->condition][is_over ? 2 : slot->is_dropped];
+    if (reading->condition == ZT__NEVER_RUNS && reading->from != ZT__SLOT_ARMED) {
+        zt__move_slot(profiler, slot, ZT__SLOT_RECORDED); /* from there, it is no longer counted as begun */
+    }
+    if (to == ZT__SLOT_FREE) {
         zt__unbind_slot(slot);
         zt__free_slot(profiler, slot);
     } else {
-        /* The next execution is submitted after the one that was read. */
-        slot->not_before_ns = slot->submitted_ns;
-        zt__move_slot(profiler, slot, ZT__SLOT_ARMED);
+        zt__move_slot(profiler, slot, to == ZT__SLOT_READING ? reading->from : to);
+    }
+    if (to == ZT__SLOT_ARMED) {
+        slot->not_before_ns = slot->submitted_ns; /* the next execution is submitted after this one */
     }
 }
 
@@ -9812,42 +9826,46 @@ ZT__PRIVATE void zt__deliver_batch(zt_profiler *profiler) {
 /* ---- a collection: with the collector held --------------------------------------------------------------- */
 
 /* Removes the records of lists without slots if there are many. Otherwise memory would grow in programs that
-   create a list for each use. */
+   create a list for each use. With the mutex held. */
 ZT__PRIVATE void zt__remove_unused_lists(zt_profiler *profiler) {
     enum { FEW = 64 };
-    zt__list **place;
-    zt__lock(&profiler->mutex);
-    if (profiler->list_count > profiler->lists_after_cleaning * 2 + FEW) {
-        for (place = &profiler->lists; *place;) {
-            zt__list *list = *place;
-            if (list->first || list->open_count || list->name) {
-                place = &list->next;
-                continue;
-            }
-            *place = list->next;
-            zt__map_remove(&profiler->list_map, (const void *)&list->handle, sizeof list->handle);
-            profiler->list_count--;
-            list->next = profiler->unused_lists;
-            profiler->unused_lists = list;
-        }
-        profiler->lists_after_cleaning = profiler->list_count;
+    zt__list **place = &profiler->lists;
+    if (profiler->list_count <= profiler->lists_after_cleaning * 2 + FEW) {
+        return;
     }
-    zt__unlock(&profiler->mutex);
+    while (*place) {
+        zt__list *list = *place;
+        if (list->first || list->open_count || list->name) {
+            place = &list->next;
+            continue;
+        }
+        *place = list->next;
+        zt__map_remove(&profiler->list_map, (const void *)&list->handle, sizeof list->handle);
+        profiler->list_count--;
+        list->next = profiler->unused_lists;
+        profiler->unused_lists = list;
+    }
+    profiler->lists_after_cleaning = profiler->list_count;
 }
 
-/* Collects from one list, or from all if `handle` is NULL. */
+/* Collects from one list, or from all if `handle` is NULL. Every 64th collection from all is thorough: after
+   a reset without zt_reset, slots that never run would otherwise hide later ones. */
 ZT__PRIVATE void zt__run_collection(zt_profiler *profiler, ze_command_list_handle_t handle, int thorough) {
+    enum { THOROUGH_EVERY = 64 };
     zt__batch *batch = &profiler->batch;
     zt__collection collection;
     int has_ended = 0, is_repeated = 0;
     uint32_t i;
     memset(&collection, 0, sizeof collection);
     collection.one_list = handle != NULL;
-    collection.thorough = thorough;
+    collection.thorough = thorough || (!handle && profiler->collections % THOROUGH_EVERY == 0);
     if (profiler->before_batch) {
         profiler->before_batch(profiler);
     }
     zt__lock(&profiler->mutex);
+    if (!handle) {
+        profiler->uncollected = 0;
+    }
     zt__enter_list(profiler, &collection, handle ? zt__find_list(profiler, handle) : profiler->lists);
     while (!has_ended) {
         if (zt__fill_batch(profiler, &collection)) {
@@ -9878,105 +9896,73 @@ ZT__PRIVATE void zt__run_collection(zt_profiler *profiler, ze_command_list_handl
             has_ended = 1;
         }
     }
-    zt__unlock(&profiler->mutex);
-}
-
-/* Collects from all lists. Every 64th collection is thorough: after a reset without zt_reset, slots that
-   never run would otherwise hide later ones. */
-ZT__PRIVATE void zt__collect_all(zt_profiler *profiler, int thorough) {
-    enum { THOROUGH_EVERY = 64 };
-    zt__lock(&profiler->mutex);
-    profiler->uncollected = 0;
-    zt__unlock(&profiler->mutex);
-    zt__run_collection(profiler, NULL, thorough || profiler->collections % THOROUGH_EVERY == 0);
     zt__remove_unused_lists(profiler);
-    zt__store(&profiler->collections, profiler->collections + 1);
-}
-
-ZT__PRIVATE int zt__has_thread(const zt_profiler *profiler) {
-    return profiler->config.thread && !zt__load(&profiler->thread.ended);
-}
-
-/* Locks the collector and returns 1 if no thread holds it. With config.thread, only the library's thread
-   collects: wakes it and returns 0. */
-ZT__PRIVATE int zt__begin_collecting(zt_profiler *profiler, int thorough) {
-    if (!zt__has_thread(profiler)) {
-        return zt__try_lock(&profiler->collector);
-    }
-    zt__lock(&profiler->mutex);
-    profiler->thread_is_idle = 0;
-    profiler->thread_is_thorough |= thorough;
     zt__unlock(&profiler->mutex);
-    zt__wake_thread(&profiler->thread);
-    return 0;
-}
-
-ZT__PRIVATE void zt__try_collect(zt_profiler *profiler, int thorough) {
-    if (zt__begin_collecting(profiler, thorough)) {
-        zt__collect_all(profiler, thorough);
-        zt__unlock_timed(&profiler->collector);
+    if (!handle) {
+        zt__store(&profiler->collections, profiler->collections + 1);
     }
 }
 
-/* Waits for a thorough collection that begins after this call. This thread makes it, or with config.thread
-   the library's. Returns 0 if the deadline passes first, or if this thread holds the collector. */
-ZT__PRIVATE int zt__collect_anew(zt_profiler *profiler, uint64_t deadline) {
+/* ---- the two ways to collect ----------------------------------------------------------------------------- */
+
+/* Collects now, from one list, or from all if `handle` is NULL, unless another thread collects. With
+   config.thread, only the library's thread collects: wakes it instead. Returns whether this thread has
+   collected. */
+ZT__PRIVATE int zt__try_collect(zt_profiler *profiler, ze_command_list_handle_t handle, int thorough) {
+    if (profiler->config.thread && !zt__load(&profiler->thread.ended)) {
+        zt__lock(&profiler->mutex);
+        profiler->thread_is_idle = 0;
+        profiler->thread_is_thorough |= thorough;
+        zt__unlock(&profiler->mutex);
+        zt__wake_thread(&profiler->thread);
+        return 0;
+    }
+    if (!zt__try_lock(&profiler->collector)) {
+        return 0;
+    }
+    zt__run_collection(profiler, handle, thorough);
+    zt__unlock_timed(&profiler->collector);
+    return 1;
+}
+
+/* What zt__collect_until waits for. */
+typedef enum zt__goal {
+    ZT__ONE_COLLECTION, /* a thorough collection from all lists, which begins after the call */
+    ZT__ALL_SAMPLES     /* besides, that no sample is on its way, as far as is known, or being delivered */
+} zt__goal;
+
+/* Collects until the goal is reached. Returns 0 if the deadline passes first, or if this thread holds the
+   collector. */
+ZT__PRIVATE int zt__collect_until(zt_profiler *profiler, zt__goal goal, uint64_t deadline) {
     zt__wait wait = zt__wait_until(deadline);
     uint32_t before = zt__load(&profiler->collections);
+    int is_current = 0, awaits = 0;
+    const zt__list *list;
+    const zt__slot *slot;
     if (zt__is_owner(&profiler->collector)) {
         return 0;
     }
-    if (!zt__has_thread(profiler)) {
-        if (!zt__lock_until(&profiler->collector, deadline)) {
-            return 0;
-        }
-        zt__collect_all(profiler, 1);
-        zt__unlock_timed(&profiler->collector);
-        return 1;
-    }
-    zt__try_collect(profiler, 1);
-    /* A collection that is already running may have passed slots that are ready now, so wait for the next. */
-    while (zt__load(&profiler->collections) - before < 2 && zt__wait_again(&wait)) {
-        zt__try_collect(profiler, 1);
-    }
-    return zt__load(&profiler->collections) - before >= 2;
-}
-
-/* ---- waiting --------------------------------------------------------------------------------------------- */
-
-/* Returns whether samples are on their way or being delivered. With the mutex held. */
-ZT__PRIVATE int zt__awaits_samples(const zt_profiler *profiler) {
-    const zt__list *list;
-    const zt__slot *slot;
-    if (profiler->state_counts[ZT__SLOT_PENDING] || profiler->state_counts[ZT__SLOT_READING] ||
-        profiler->is_delivering) {
-        return 1;
-    }
-    /* RECORDED slots may be on their way where an execution need not be announced by zt_execute. */
-    for (list = profiler->state_counts[ZT__SLOT_RECORDED] ? profiler->lists : NULL; list; list = list->next) {
-        int may_run = list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED ||
-                      (list->state == ZT__LIST_RECORDED && !profiler->observes_execution);
-        for (slot = may_run ? list->first : NULL; slot; slot = slot->next) {
-            if (slot->state == ZT__SLOT_RECORDED) {
-                return 1;
-            }
-        }
-    }
-    return 0;
-}
-
-/* Collects until nothing is on its way. Returns 0 if the deadline passes first. */
-ZT__PRIVATE int zt__collect_until(zt_profiler *profiler, uint64_t deadline) {
-    zt__wait wait = zt__wait_until(deadline);
-    /* This also reads samples of executions without zt_execute, for which zt__awaits_samples does not wait.
-     */
-    int awaits, is_current = zt__collect_anew(profiler, deadline);
     do {
-        zt__try_collect(profiler, 1);
-        zt__lock(&profiler->mutex);
-        awaits = zt__awaits_samples(profiler);
-        zt__unlock(&profiler->mutex);
-    } while (awaits && zt__wait_again(&wait));
+        /* A collection of another thread that is already running may have passed slots that are ready now, so
+           the next one counts. */
+        is_current = zt__try_collect(profiler, NULL, 1) || is_current ||
+                     zt__load(&profiler->collections) - before >= 2;
+        if (is_current && goal == ZT__ALL_SAMPLES) {
+            zt__lock(&profiler->mutex);
+            awaits = profiler->state_counts[ZT__SLOT_PENDING] || profiler->state_counts[ZT__SLOT_READING] ||
+                     profiler->is_delivering;
+            /* RECORDED slots may be on their way where an execution need not be announced by zt_execute. */
+            list = profiler->state_counts[ZT__SLOT_RECORDED] ? profiler->lists : NULL;
+            for (; list && !awaits; list = list->next) {
+                int may_run = list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED ||
+                              (list->state == ZT__LIST_RECORDED && !profiler->observes_execution);
+                for (slot = may_run ? list->first : NULL; slot && !awaits; slot = slot->next) {
+                    awaits = slot->state == ZT__SLOT_RECORDED;
+                }
+            }
+            zt__unlock(&profiler->mutex);
+        }
+    } while ((!is_current || awaits) && zt__wait_again(&wait));
     return is_current && !awaits;
 }
 
@@ -10006,9 +9992,9 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
         collect_hotspots(profiler);
     }
     if (timeout_ns) {
-        is_complete = zt__collect_until(profiler, zt__deadline(timeout_ns));
+        is_complete = zt__collect_until(profiler, ZT__ALL_SAMPLES, zt__deadline(timeout_ns));
     } else {
-        zt__try_collect(profiler, 0);
+        zt__try_collect(profiler, NULL, 0);
     }
     if (zt__is_device_lost(&profiler->diagnostics)) {
         return ZE_RESULT_ERROR_DEVICE_LOST;
@@ -10052,7 +10038,7 @@ ZT__PRIVATE int zt__run_collecting_thread(void *user) {
     profiler->thread_is_thorough = 0;
     zt__unlock(&profiler->mutex);
     if (zt__try_lock(&profiler->collector)) {
-        zt__collect_all(profiler, thorough);
+        zt__run_collection(profiler, NULL, thorough);
         zt__unlock_timed(&profiler->collector);
     }
     return 1;
@@ -10175,9 +10161,9 @@ ZT__PRIVATE int zt__free_slots_for(zt_profiler *profiler, zt__list *list, zt__li
     int has_free, more_are_over;
     do {
         if (waits) {
-            zt__collect_anew(profiler, deadline);
+            zt__collect_until(profiler, ZT__ONE_COLLECTION, deadline);
         } else {
-            zt__try_collect(profiler, 0);
+            zt__try_collect(profiler, NULL, 0);
         }
         zt__lock(&profiler->mutex);
         has_free = zt__pass_to_measure(profiler, times_alone)->first_free != NULL;
@@ -10479,7 +10465,7 @@ ZT__PRIVATE void zt__end(zt_region *region, int refused) {
     }
     zt__unlock(&profiler->mutex);
     if (is_due) {
-        zt__try_collect(profiler, 0);
+        zt__try_collect(profiler, NULL, 0);
     }
     if (wakes_thread) {
         zt__wake_thread(&profiler->thread);
@@ -10537,11 +10523,7 @@ ZT__PRIVATE ze_result_t zt__end_list(zt_profiler *profiler, ze_command_list_hand
     const zt__list *left;
     int is_pending;
     zt__mark_list_over(profiler, list, is_destroyed, call);
-    if (zt__begin_collecting(profiler, 1)) {
-        zt__run_collection(profiler, list, 1);
-        zt__remove_unused_lists(profiler);
-        zt__unlock_timed(&profiler->collector);
-    }
+    zt__try_collect(profiler, list, 1);
     zt__lock(&profiler->mutex);
     left = zt__find_list(profiler, list);
     is_pending = left && zt__is_on_its_way(left);
@@ -10703,11 +10685,8 @@ ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t
     const zt__slot *slot = NULL;
     zt__wait wait = zt__wait_until(deadline);
     while (has_unread) {
-        if (zt__begin_collecting(profiler, 1)) {
-            zt__run_collection(profiler, handle, 1);
-            zt__unlock_timed(&profiler->collector);
-        } else if (!waits) {
-            zt__collect_anew(profiler, deadline);
+        if (!zt__try_collect(profiler, handle, 1) && !waits) {
+            zt__collect_until(profiler, ZT__ONE_COLLECTION, deadline);
         }
         has_unread = zt__has_unread_regions(profiler, handle);
         if (has_unread && (!waits || !zt__wait_again(&wait))) {
@@ -10724,7 +10703,7 @@ ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t
     }
     zt__unlock(&profiler->mutex);
     if (slot) {
-        zt__collect_anew(profiler, deadline);
+        zt__collect_until(profiler, ZT__ONE_COLLECTION, deadline);
     }
 }
 
@@ -10850,10 +10829,7 @@ ZT__PRIVATE void zt__end_overlap(zt_profiler *profiler, ze_command_queue_handle_
         return;
     }
     zt__note_idle_queue(profiler, queue);
-    if (zt__begin_collecting(profiler, 1)) {
-        zt__run_collection(profiler, handle, 1);
-        zt__unlock_timed(&profiler->collector);
-    }
+    zt__try_collect(profiler, handle, 1);
 }
 
 /* Prepares for an execution by zt_execute, or one that a tracer sees: reads the samples of the last execution
@@ -10923,6 +10899,7 @@ ZT__PRIVATE void zt__retract_list(zt_profiler *profiler, zt__list *list) {
 ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, uint32_t count,
                                      const ze_command_list_handle_t *lists, int is_refused) {
     uint32_t i, overwritten = 0;
+    int wakes_thread;
     if (zt__is_owner(&profiler->collector)) {
         return; /* zt__before_execution has moved no slot */
     }
@@ -10946,7 +10923,11 @@ ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, uint32_t count,
         }
         list->overwritten = 0;
     }
+    wakes_thread = !is_refused && zt__must_wake_thread(profiler);
     zt__unlock(&profiler->mutex);
+    if (wakes_thread) {
+        zt__wake_thread(&profiler->thread);
+    }
     if (overwritten) {
         zt__report(&profiler->diagnostics, OVERWRITTEN, ZE_RESULT_WARNING_DROPPED_DATA);
     }
@@ -10973,26 +10954,14 @@ ZT__PRIVATE ze_result_t zt__execute_measured(zt_profiler *profiler, ze_command_q
                                              uint32_t count, ze_command_list_handle_t *lists,
                                              ze_fence_handle_t fence) {
     const zt_profiler *outer = zt__executing_for; /* a hook may execute lists inside of an execution */
-    int wakes_thread;
     ze_result_t result;
     zt__before_execution(profiler, queue, count, lists, 1);
     zt__executing_for = profiler;
     result = zeCommandQueueExecuteCommandLists(queue, count, lists, fence);
     zt__executing_for = outer;
     zt__after_execution(profiler, count, lists, result != ZE_RESULT_SUCCESS);
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__check(&profiler->diagnostics, result, "zeCommandQueueExecuteCommandLists",
-                         "The lists were not executed.");
-    }
-    if (profiler->config.thread) {
-        zt__lock(&profiler->mutex);
-        wakes_thread = zt__must_wake_thread(profiler);
-        zt__unlock(&profiler->mutex);
-        if (wakes_thread) {
-            zt__wake_thread(&profiler->thread);
-        }
-    }
-    return result;
+    return zt__check(&profiler->diagnostics, result, "zeCommandQueueExecuteCommandLists",
+                     "The lists were not executed.");
 }
 
 ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
@@ -11082,7 +11051,7 @@ ZT__PRIVATE ze_result_t zt__enter_pass(zt_profiler *profiler, uint32_t index) {
     if (pass == before) {
         return ZE_RESULT_SUCCESS;
     }
-    if (!zt__collect_until(profiler, deadline)) {
+    if (!zt__collect_until(profiler, ZT__ALL_SAMPLES, deadline)) {
         zt__count_states(profiler, states);
         zt__report(&profiler->diagnostics, NOT_FINISHED, ZE_RESULT_NOT_READY, "ZT_PASSES",
                    (unsigned long long)states[ZT__SLOT_PENDING]);
@@ -16215,7 +16184,7 @@ ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler) {
     const uint64_t brief_ns = 20000000;
     uint64_t timeout_ns = profiler->config.wait_timeout_ns;
     zt__wait wait = zt__wait_until(zt__deadline(timeout_ns));
-    zt__collect_until(profiler, zt__deadline(timeout_ns < brief_ns ? timeout_ns : brief_ns));
+    zt__collect_until(profiler, ZT__ALL_SAMPLES, zt__deadline(timeout_ns < brief_ns ? timeout_ns : brief_ns));
     for (;;) {
         const zt__list *list;
         int is_running;
@@ -16229,7 +16198,7 @@ ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler) {
         if (!is_running || !zt__wait_again(&wait)) {
             return;
         }
-        zt__try_collect(profiler, 1);
+        zt__try_collect(profiler, NULL, 1);
     }
 }
 
@@ -23616,7 +23585,7 @@ ZT__PRIVATE void zt__finish_launches(zt__tracer *tracer, uint64_t deadline) {
         zt_profiler *profiler = device->profiler;
         while (!zt__is_owner(&profiler->collector) && zt__has_unread_launches(profiler, NULL) &&
                zt__wait_again(&wait)) {
-            zt__try_collect(profiler, 1);
+            zt__try_collect(profiler, NULL, 1);
         }
         zt__release_events(profiler);
     }
