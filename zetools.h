@@ -988,6 +988,9 @@
                               the end of the collecting thread              2 seconds
        zt_trace_stop          calls in progress, and launches that are      config.wait_timeout_ns
                               followed by commands of the library
+       while tracing: the     commands of the library that follow           config.wait_timeout_ns
+       end of a list or       launches
+       queue
        zt_replace             kernels that other threads create             config.wait_timeout_ns
        zt_bench, zt_compare   each of their runs                            config.wait_timeout_ns
        zt_hotspots_stop       a thread that reads samples, and the end of   config.wait_timeout_ns,
@@ -7917,7 +7920,7 @@ struct zt__slot {
     uint64_t signalled_end;   /* with time stamps of which this is the end */
     int has_saved_stamps;     /* the time stamps of the launch were read, */
     uint64_t saved_stamps[2]; /* and these are begin and end */
-    int trails_event;         /* its last commands follow a launch that signals an event of the application */
+    int trails_event;         /* its last command follows a launch for which the application has an event */
     int is_unordered;       /* its event may signal before the work that is before it on the list has ended */
     uint64_t submitted_ns;  /* host time; it was begun, or zt_execute was called, at this time or later */
     uint64_t not_before_ns; /* host time; what is read next was submitted at this time or later, also if
@@ -20977,6 +20980,7 @@ typedef enum zt__call_kind {
     ZT__KIND_LIST_DESTROY,
     ZT__KIND_EXECUTE,
     ZT__KIND_QUEUE_SYNCHRONIZE,
+    ZT__KIND_QUEUE_DESTROY,
     ZT__KIND_MODULE_CREATE,
     ZT__KIND_MODULE_DESTROY,
     ZT__KIND_GET_FUNCTION,
@@ -21014,6 +21018,8 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
         return ZT__KIND_EXECUTE;
     case ZT__CALL_CommandQueueSynchronize:
         return ZT__KIND_QUEUE_SYNCHRONIZE;
+    case ZT__CALL_CommandQueueDestroy:
+        return ZT__KIND_QUEUE_DESTROY;
     case ZT__CALL_ModuleCreate:
         return ZT__KIND_MODULE_CREATE;
     case ZT__CALL_ModuleDestroy:
@@ -22368,9 +22374,10 @@ ZT__PRIVATE void zt__begin_by_event(zt__frame *frame, const zt__command *command
     for (i = 0; i < ZT__STAMPS && slot->measurement == ZT__COPIED_STAMPS; i++) {
         zt__store(&slot->stamps[i], UINT64_MAX);
     }
+    slot->trails_event = slot->measurement == ZT__COPIED_STAMPS;
     frame->list = command->list;
     frame->is_in_order = selected->is_in_order;
-    frame->copied_stamps = slot->measurement == ZT__COPIED_STAMPS ? slot->stamps : NULL;
+    frame->copied_stamps = slot->trails_event ? slot->stamps : NULL;
     frame->signal = command->signal;
     frame->signalled = *command->signal;
     *command->signal = slot->event;
@@ -22608,7 +22615,9 @@ ZT__PRIVATE void zt__mark_list_over_everywhere(zt__tracer *tracer, ze_command_li
 }
 
 /* Returns whether a launch that signals an event of the application has not been read yet, and is measured by
-   this event or has commands of the library after it: on a list, or on any if `handle` is NULL. */
+   this event or has commands of the library after it: on a list, or on any if `handle` is NULL. A list that
+   was created before the start, and may be immediate, runs without being executed. It counts only as
+   `handle`: its launches may also be recorded, and never run. */
 ZT__PRIVATE int zt__has_unread_launches(zt_profiler *profiler, ze_command_list_handle_t handle) {
     const zt__list *list;
     int found = 0;
@@ -22616,9 +22625,11 @@ ZT__PRIVATE int zt__has_unread_launches(zt_profiler *profiler, ze_command_list_h
     list = handle ? zt__find_list(profiler, handle) : profiler->lists;
     for (; list && !found; list = handle ? NULL : list->next) {
         const zt__slot *slot = list->first;
+        int may_run = handle && list->state == ZT__LIST_UNKNOWN;
         for (; slot && !found; slot = slot->next) {
             found = (slot->trails_event || slot->kept) &&
-                    (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_READING);
+                    (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_READING ||
+                     (slot->state == ZT__SLOT_RECORDED && may_run && !zt__is_over(slot)));
         }
     }
     zt__unlock(&profiler->mutex);
@@ -22628,12 +22639,29 @@ ZT__PRIVATE int zt__has_unread_launches(zt_profiler *profiler, ze_command_list_h
 /* Called before a list is reset or destroyed. The application may do that as soon as its own events have
    signalled, so this waits for commands of the library that follow them, and reads the events. */
 ZT__PRIVATE void zt__await_unread_launches(zt__tracer *tracer, ze_command_list_handle_t list) {
+    uint64_t deadline = zt__deadline(tracer->wait_timeout_ns);
     zt__traced_device *device = zt__next_measured(tracer, NULL);
     for (; device; device = zt__next_measured(tracer, device)) {
         zt_profiler *profiler = device->profiler;
-        if (!zt__is_owner(&profiler->collector) && zt__has_unread_launches(profiler, list)) {
-            zt__finish_list(profiler, list, zt__deadline(tracer->wait_timeout_ns), 1);
+        zt__wait wait = zt__wait_until(deadline);
+        while (!zt__is_owner(&profiler->collector) && zt__has_unread_launches(profiler, list)) {
+            zt__finish_list(profiler, list, deadline, 1);
+            if (!zt__wait_again(&wait)) {
+                break;
+            }
         }
+    }
+}
+
+/* Called before a queue is destroyed. The events of the application may have signalled while commands of the
+   library that follow them are on the queue. */
+ZT__PRIVATE void zt__await_queue(zt__tracer *tracer, ze_command_queue_handle_t queue) {
+    zt__traced_device *device = zt__next_measured(tracer, NULL);
+    while (device && !zt__has_unread_launches(device->profiler, NULL)) {
+        device = zt__next_measured(tracer, device);
+    }
+    if (device) {
+        zeCommandQueueSynchronize(queue, tracer->wait_timeout_ns);
     }
 }
 
@@ -22711,6 +22739,9 @@ ZT__PRIVATE void zt__before_destroy(zt__frame *frame, zt__call_kind kind) {
         zt__forget_handle(tracer, &tracer->lists, list);
         break;
     }
+    case ZT__KIND_QUEUE_DESTROY:
+        zt__await_queue(tracer, *ZT__PARAMETERS(frame, ze_command_queue_destroy_params_t)->phCommandQueue);
+        break;
     case ZT__KIND_KERNEL_DESTROY:
         zt__observe_unload(tracer, *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel, NULL);
         break;
