@@ -2476,9 +2476,9 @@ ZT_API ze_result_t zt_debug_acknowledge(zt_debugger *debugger);
    timeout_ns  how long it waits for the device at the most, in nanoseconds
    stops       receives how many are stopped; may be NULL
    Returns SUCCESS when the device has answered, even if there was nothing to stop; NOT_READY if it has not:
-   the next call that reads its answer, such as zt_debug_wait, then resumes the threads; NOT_AVAILABLE if the
-   session is over, or ends meanwhile; otherwise the result of the call that failed. zt_debug_wait also
-   delivers the answer as an event. Any thread. Since 0.1. */
+   the next call that reads its answer, such as zt_debug_wait, then resumes the threads, except those that
+   another stop has stopped; NOT_AVAILABLE if the session is over, or ends meanwhile; otherwise the result of
+   the call that failed. zt_debug_wait also delivers the answer as an event. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads, uint64_t timeout_ns,
                                  zt_debug_stops *stops);
 
@@ -6095,6 +6095,11 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
                   "Close the debugger.")                                                                     \
     X(DEBUG_BUSY,                                                                                            \
       "%s: another thread was still in a call of this debugger when the time was up. Try again.")            \
+    X(DEBUG_CLOSING, "%s: another thread is closing this debugger with zt_debug_close(). End the calls of "  \
+                     "other threads before closing it.")                                                     \
+    X(DEBUG_FORKED,                                                                                          \
+      "%s: the debugger belongs to the process that has opened it, and this is a forked child. "             \
+      "Open another one here.")                                                                              \
     X(DEBUG_INSIDE_CALLBACK, "%s was called from a callback of the debugger, which it would have to wait "   \
                              "for. Call it elsewhere.")                                                      \
     X(NO_ANSWER,                                                                                             \
@@ -17493,6 +17498,8 @@ struct zt_debugger {
     zet_debug_event_t *events; /* a ring */
     uint32_t first_event, event_count;
     zt__interrupt interrupts[ZT__DEBUG_INTERRUPTS];
+    uint8_t *held; /* for each thread of the device: a stop has stopped it, and nobody has resumed it */
+    uint32_t thread_count;
     zt__debug_module *modules; /* the newest first */
     size_t module_bytes;
     uint64_t module_count; /* so far */
@@ -17515,6 +17522,11 @@ ZT__PRIVATE int zt__lock_session(zt_debugger *debugger, uint64_t deadline) {
     return is_locked;
 }
 
+/* Reports that another thread closes the debugger. */
+ZT__PRIVATE ze_result_t zt__report_closing(zt_debugger *debugger, const char *call) {
+    return zt__report(&debugger->diagnostics, DEBUG_CLOSING, ZE_RESULT_ERROR_NOT_AVAILABLE, call);
+}
+
 /* Begins a call of the application, unless the debugger is being closed or its callback runs on this thread
    while the session is locked. The call ends with zt__end_debug_call. */
 ZT__PRIVATE ze_result_t zt__begin_debug_call(zt_debugger *debugger, const char *call) {
@@ -17522,8 +17534,12 @@ ZT__PRIVATE ze_result_t zt__begin_debug_call(zt_debugger *debugger, const char *
         return zt__report(&debugger->diagnostics, DEBUG_INSIDE_CALLBACK, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
                           call);
     }
+    if (debugger->process != zt__get_process()) {
+        return zt__report(NULL, DEBUG_FORKED, ZE_RESULT_ERROR_NOT_AVAILABLE, call);
+    }
     zt__add(&debugger->users, 1);
-    if (debugger->process != zt__get_process() || zt__load(&debugger->is_closing)) {
+    if (zt__load(&debugger->is_closing)) {
+        zt__report_closing(debugger, call);
         zt__add(&debugger->users, UINT32_MAX);
         return ZE_RESULT_ERROR_NOT_AVAILABLE;
     }
@@ -17681,22 +17697,112 @@ ZT__PRIVATE void zt__unload_debug_module(zt_debugger *debugger, const zet_debug_
     }
 }
 
-/* ---- events: with `session` held -------------------------------------------------------------------------- */
+/* ---- threads: with `session` held ------------------------------------------------------------------------ */
 
-/* Acknowledges an event that needs it. */
-ZT__PRIVATE ze_result_t zt__acknowledge(zt_debugger *debugger, const zet_debug_event_t *event) {
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    int tries;
-    if (!(event->flags & ZET_DEBUG_EVENT_FLAG_NEED_ACK) || debugger->is_over) {
-        return result;
-    }
-    for (tries = 0; tries < ZT__DEBUG_TRIES; tries++) {
-        result = zetDebugAcknowledgeEvent(debugger->handle, event);
-        if (result == ZE_RESULT_SUCCESS || zt__means_device_loss(result)) {
-            break;
+ZT__PRIVATE ze_device_thread_t zt__to_device_thread(zt_debug_thread from) {
+    ze_device_thread_t thread;
+    thread.slice = from.slice;
+    thread.subslice = from.subslice;
+    thread.eu = from.eu;
+    thread.thread = from.thread;
+    return thread;
+}
+
+ZT__PRIVATE zt_debug_thread zt__to_debug_thread(ze_device_thread_t from) {
+    zt_debug_thread thread;
+    thread.slice = from.slice;
+    thread.subslice = from.subslice;
+    thread.eu = from.eu;
+    thread.thread = from.thread;
+    return thread;
+}
+
+/* Returns the thread of the device that has this number, below `thread_count`. */
+ZT__PRIVATE zt_debug_thread zt__get_debug_thread(const zt_debugger *debugger, uint32_t number) {
+    const zt_debug_thread *size = &debugger->size;
+    zt_debug_thread thread;
+    thread.thread = number % size->thread;
+    number /= size->thread;
+    thread.eu = number % size->eu;
+    number /= size->eu;
+    thread.subslice = number % size->subslice;
+    thread.slice = number / size->subslice;
+    return thread;
+}
+
+/* Returns whether a pattern selects a thread of the device. */
+ZT__PRIVATE int zt__selects(zt_debug_thread pattern, zt_debug_thread thread) {
+    return (pattern.slice == ZT_DEBUG_ALL || pattern.slice == thread.slice) &&
+           (pattern.subslice == ZT_DEBUG_ALL || pattern.subslice == thread.subslice) &&
+           (pattern.eu == ZT_DEBUG_ALL || pattern.eu == thread.eu) &&
+           (pattern.thread == ZT_DEBUG_ALL || pattern.thread == thread.thread);
+}
+
+/* Records whether a stop covers the selected threads. */
+ZT__PRIVATE void zt__set_held(zt_debugger *debugger, zt_debug_thread threads, int is_held) {
+    uint32_t i;
+    for (i = 0; i < debugger->thread_count; i++) {
+        if (zt__selects(threads, zt__get_debug_thread(debugger, i))) {
+            debugger->held[i] = (uint8_t)is_held;
         }
     }
-    return zt__check_debug(debugger, result, "zetDebugAcknowledgeEvent");
+}
+
+/* Called with the number of each stopped thread. */
+typedef void (*zt__thread_fn)(void *user, uint32_t number);
+
+/* Calls a function with each stopped one of the selected threads. The driver does not list them, so each
+   thread is probed by reading a register, of the smallest that there are: this fails unless it is stopped. */
+ZT__PRIVATE ze_result_t zt__each_stopped(zt_debugger *debugger, zt_debug_thread threads,
+                                         zt__thread_fn function, void *user) {
+    const zt_debug_register_set *probe = NULL;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    uint32_t i;
+    void *bytes;
+    for (i = 0; i < debugger->set_count; i++) {
+        const zt_debug_register_set *set = &debugger->sets[i];
+        if (set->is_readable && (!probe || set->bytes < probe->bytes)) {
+            probe = set;
+        }
+    }
+    if (!probe) {
+        return zt__report(&debugger->diagnostics, NO_REGISTER, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "zt_debug_threads", "that can be read");
+    }
+    bytes = zt__allocate(&debugger->config.allocator, 1, probe->bytes);
+    if (!bytes) {
+        return zt__report_no_memory(&debugger->diagnostics, "zt_debug_threads", "a register");
+    }
+    for (i = 0; i < debugger->thread_count && result == ZE_RESULT_SUCCESS; i++) {
+        zt_debug_thread thread = zt__get_debug_thread(debugger, i);
+        if (!zt__selects(threads, thread)) {
+            continue;
+        }
+        result =
+            zetDebugReadRegisters(debugger->handle, zt__to_device_thread(thread), probe->type, 0, 1, bytes);
+        if (result == ZE_RESULT_SUCCESS) {
+            function(user, i);
+        } else if (result == ZE_RESULT_ERROR_NOT_AVAILABLE ||
+                   result == ZE_RESULT_ERROR_INVALID_ARGUMENT) { /* a subslice that is missing */
+            result = ZE_RESULT_SUCCESS;
+        }
+    }
+    zt__free(&debugger->config.allocator, bytes);
+    return zt__check_debug(debugger, result, "zetDebugReadRegisters");
+}
+
+/* Returns whether a stop covers a thread: one that has stopped it, or one that waits for the answer. */
+ZT__PRIVATE int zt__is_covered(const zt_debugger *debugger, uint32_t number) {
+    const zt_debug_thread thread = zt__get_debug_thread(debugger, number);
+    uint32_t i;
+    for (i = 0; i < ZT__DEBUG_INTERRUPTS; i++) {
+        const zt__interrupt *interrupt = &debugger->interrupts[i];
+        if (interrupt->is_used && interrupt->waiting &&
+            zt__selects(zt__to_debug_thread(interrupt->threads), thread)) {
+            return 1;
+        }
+    }
+    return debugger->held[number];
 }
 
 /* Resumes threads. Returns SUCCESS if none was stopped. */
@@ -17715,23 +17821,70 @@ ZT__PRIVATE ze_result_t zt__resume(zt_debugger *debugger, ze_device_thread_t thr
     return zt__check_debug(debugger, result, "zetDebugResume");
 }
 
-/* Records the device's answer to an interrupt: its threads have stopped, or cannot be stopped. If no thread
-   waits for it any more, resumes them. */
+/* A zt__thread_fn. `user` is the debugger. */
+ZT__PRIVATE void zt__resume_uncovered(void *user, uint32_t number) {
+    zt_debugger *debugger = (zt_debugger *)user;
+    if (!zt__is_covered(debugger, number)) {
+        zt__resume(debugger, zt__to_device_thread(zt__get_debug_thread(debugger, number)));
+    }
+}
+
+/* Resumes the threads of a stop that nobody waits for any more, except those that another stop covers. */
+ZT__PRIVATE void zt__resume_late(zt_debugger *debugger, ze_device_thread_t threads) {
+    const zt_debug_thread pattern = zt__to_debug_thread(threads);
+    uint32_t i;
+    int is_any_covered = 0;
+    for (i = 0; i < debugger->thread_count && !is_any_covered; i++) {
+        is_any_covered =
+            zt__selects(pattern, zt__get_debug_thread(debugger, i)) && zt__is_covered(debugger, i);
+    }
+    if (is_any_covered) {
+        zt__each_stopped(debugger, pattern, zt__resume_uncovered, debugger);
+    } else {
+        zt__resume(debugger, threads);
+    }
+}
+
+/* ---- events: with `session` held -------------------------------------------------------------------------- */
+
+/* Acknowledges an event that needs it. */
+ZT__PRIVATE ze_result_t zt__acknowledge(zt_debugger *debugger, const zet_debug_event_t *event) {
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    int tries;
+    if (!(event->flags & ZET_DEBUG_EVENT_FLAG_NEED_ACK) || debugger->is_over) {
+        return result;
+    }
+    for (tries = 0; tries < ZT__DEBUG_TRIES; tries++) {
+        result = zetDebugAcknowledgeEvent(debugger->handle, event);
+        if (result == ZE_RESULT_SUCCESS || zt__means_device_loss(result)) {
+            break;
+        }
+    }
+    return zt__check_debug(debugger, result, "zetDebugAcknowledgeEvent");
+}
+
+/* Records that threads have stopped, or cannot be stopped. If that answers a stop for which no thread waits
+   any more, resumes them. */
 ZT__PRIVATE void zt__answer_interrupt(zt_debugger *debugger, const zet_debug_event_t *event) {
+    const ze_device_thread_t threads = event->info.thread.thread;
+    const int has_stopped = event->type == ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED;
+    int is_answer = 0;
     uint32_t i;
     for (i = 0; i < ZT__DEBUG_INTERRUPTS; i++) {
         zt__interrupt *interrupt = &debugger->interrupts[i];
-        if (!interrupt->is_used ||
-            memcmp(&interrupt->threads, &event->info.thread.thread, sizeof interrupt->threads) != 0) {
+        if (!interrupt->is_used || memcmp(&interrupt->threads, &threads, sizeof threads) != 0) {
             continue;
         }
-        interrupt->is_answered = 1;
+        is_answer = interrupt->is_answered = 1;
         if (interrupt->waiting == 0) {
             interrupt->is_used = 0;
-            if (event->type == ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED) {
-                zt__resume(debugger, interrupt->threads);
+            if (has_stopped) {
+                zt__resume_late(debugger, threads);
             }
         }
+    }
+    if (has_stopped && !is_answer) { /* by a fault */
+        zt__set_held(debugger, zt__to_debug_thread(threads), 1);
     }
 }
 
@@ -17769,15 +17922,6 @@ ZT__PRIVATE ze_result_t zt__read_event(zt_debugger *debugger, uint64_t milliseco
 }
 
 /* ---- delivering ------------------------------------------------------------------------------------------ */
-
-ZT__PRIVATE zt_debug_thread zt__to_debug_thread(ze_device_thread_t from) {
-    zt_debug_thread thread;
-    thread.slice = from.slice;
-    thread.subslice = from.subslice;
-    thread.eu = from.eu;
-    thread.thread = from.thread;
-    return thread;
-}
 
 ZT__PRIVATE zt_debug_event zt__to_debug_event(const zet_debug_event_t *from) {
     zt_debug_event event;
@@ -17946,7 +18090,7 @@ ZT_API ze_result_t zt_debug_wait(zt_debugger *debugger, uint64_t timeout_ns, zt_
     if (result == ZE_RESULT_ERROR_NOT_AVAILABLE) {
         zt__report_over(debugger, call);
     } else if (result == ZE_RESULT_NOT_READY && zt__load(&debugger->is_closing)) {
-        result = ZE_RESULT_ERROR_NOT_AVAILABLE;
+        result = zt__report_closing(debugger, call);
     }
     zt__end_debug_call(debugger);
     return result;
@@ -17963,16 +18107,7 @@ ZT_API ze_result_t zt_debug_acknowledge(zt_debugger *debugger) {
     return zt__acknowledge_delivered(debugger, call);
 }
 
-/* ---- threads --------------------------------------------------------------------------------------------- */
-
-ZT__PRIVATE ze_device_thread_t zt__to_device_thread(zt_debug_thread from) {
-    ze_device_thread_t thread;
-    thread.slice = from.slice;
-    thread.subslice = from.subslice;
-    thread.eu = from.eu;
-    thread.thread = from.thread;
-    return thread;
-}
+/* ---- stopping and resuming ------------------------------------------------------------------------------- */
 
 /* Reads all events that the device has reported so far. Returns NOT_AVAILABLE, and reports it, if the session
    is over. `session` is held. */
@@ -17998,92 +18133,6 @@ ZT__PRIVATE ze_result_t zt__check_access(zt_debugger *debugger, ze_result_t resu
         zt__check(&debugger->diagnostics, result, driver_call, remedy);
     }
     return result;
-}
-
-/* Returns the first set that has this type, or NULL. */
-ZT__PRIVATE const zt_debug_register_set *zt__find_set(const zt_debugger *debugger, uint32_t type) {
-    uint32_t i;
-    for (i = 0; i < debugger->set_count; i++) {
-        if (debugger->sets[i].type == type) {
-            return &debugger->sets[i];
-        }
-    }
-    return NULL;
-}
-
-/* Returns the set with the smallest registers that can be read. Only stopped threads can be read, so one of
-   these registers shows whether a thread is stopped. */
-ZT__PRIVATE const zt_debug_register_set *zt__find_probe(const zt_debugger *debugger) {
-    const zt_debug_register_set *smallest = NULL;
-    uint32_t i;
-    for (i = 0; i < debugger->set_count; i++) {
-        const zt_debug_register_set *set = &debugger->sets[i];
-        if (set->is_readable && (!smallest || set->bytes < smallest->bytes)) {
-            smallest = set;
-        }
-    }
-    return smallest;
-}
-
-/* Called with each stopped thread. */
-typedef void (*zt__thread_fn)(void *user, zt_debug_thread thread);
-
-/* Stores the range that a member of a zt_debug_thread selects. It is empty if the device has no such index.
- */
-ZT__PRIVATE void zt__set_range(uint32_t wanted, uint32_t size, uint32_t *first, uint32_t *end) {
-    *first = wanted == ZT_DEBUG_ALL ? 0 : wanted;
-    *end = wanted == ZT_DEBUG_ALL || wanted >= size ? size : wanted + 1;
-}
-
-/* Calls a function with each stopped one of the selected threads. The driver does not list them, so each
-   thread is probed by reading a register. `session` is held. */
-ZT__PRIVATE ze_result_t zt__each_stopped(zt_debugger *debugger, zt_debug_thread threads,
-                                         zt__thread_fn function, void *user) {
-    const zt_debug_register_set *probe = zt__find_probe(debugger);
-    void *bytes = probe ? zt__allocate(&debugger->config.allocator, 1, probe->bytes) : NULL;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    zt_debug_thread first, end, at;
-    if (!probe) {
-        return zt__report(&debugger->diagnostics, NO_REGISTER, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "zt_debug_threads", "that can be read");
-    }
-    if (!bytes) {
-        return zt__report_no_memory(&debugger->diagnostics, "zt_debug_threads", "a register");
-    }
-    zt__set_range(threads.slice, debugger->size.slice, &first.slice, &end.slice);
-    zt__set_range(threads.subslice, debugger->size.subslice, &first.subslice, &end.subslice);
-    zt__set_range(threads.eu, debugger->size.eu, &first.eu, &end.eu);
-    zt__set_range(threads.thread, debugger->size.thread, &first.thread, &end.thread);
-    for (at.slice = first.slice; at.slice < end.slice; at.slice++) {
-        for (at.subslice = first.subslice; at.subslice < end.subslice; at.subslice++) {
-            for (at.eu = first.eu; at.eu < end.eu; at.eu++) {
-                for (at.thread = first.thread; at.thread < end.thread && result == ZE_RESULT_SUCCESS;
-                     at.thread++) {
-                    ze_result_t read = zetDebugReadRegisters(debugger->handle, zt__to_device_thread(at),
-                                                             probe->type, 0, 1, bytes);
-                    if (read == ZE_RESULT_SUCCESS) {
-                        function(user, at);
-                    } else if (read != ZE_RESULT_ERROR_NOT_AVAILABLE &&
-                               read != ZE_RESULT_ERROR_INVALID_ARGUMENT) { /* a subslice that is missing */
-                        result = zt__check_debug(debugger, read, "zetDebugReadRegisters");
-                    }
-                }
-            }
-        }
-    }
-    zt__free(&debugger->config.allocator, bytes);
-    return result;
-}
-
-/* A zt__thread_fn. `user` is a uint32_t. */
-ZT__PRIVATE void zt__count_thread(void *user, zt_debug_thread thread) {
-    (void)thread;
-    ++*(uint32_t *)user;
-}
-
-/* Returns how many of `size` slices, subslices, EUs or threads a member of a zt_debug_thread selects. */
-ZT__PRIVATE uint32_t zt__count_range(uint32_t wanted, uint32_t size) {
-    return wanted == ZT_DEBUG_ALL ? size : wanted < size;
 }
 
 /* Returns the record of a pattern that the device is to stop, which is made if there is none, or NULL
@@ -18166,14 +18215,40 @@ ZT__PRIVATE ze_result_t zt__await_interrupt(zt_debugger *debugger, zt__interrupt
     if (debugger->is_over) {
         return zt__report_over(debugger, "zt_debug_stop");
     }
+    if (zt__load(&debugger->is_closing)) {
+        return zt__report_closing(debugger, "zt_debug_stop");
+    }
     return result == ZE_RESULT_NOT_READY ? zt__report(&debugger->diagnostics, NO_ANSWER, result) : result;
+}
+
+/* A zt__thread_fn. `user` is the debugger. */
+ZT__PRIVATE void zt__hold_thread(void *user, uint32_t number) {
+    ((zt_debugger *)user)->held[number] = 1;
+}
+
+/* Records that a stop covers the selected threads, or those of them that are stopped if these are counted. */
+ZT__PRIVATE ze_result_t zt__hold_threads(zt_debugger *debugger, zt_debug_thread threads,
+                                         zt_debug_stops *stops) {
+    ze_result_t result;
+    uint32_t i;
+    zt__set_held(debugger, threads, stops == NULL);
+    if (!stops) {
+        return ZE_RESULT_SUCCESS;
+    }
+    result = zt__each_stopped(debugger, threads, zt__hold_thread, debugger);
+    for (i = 0; i < debugger->thread_count; i++) {
+        if (zt__selects(threads, zt__get_debug_thread(debugger, i))) {
+            stops->stopped += debugger->held[i];
+            stops->unavailable += !debugger->held[i];
+        }
+    }
+    return result;
 }
 
 ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads, uint64_t timeout_ns,
                                  zt_debug_stops *stops) {
     uint64_t deadline = zt__deadline(timeout_ns);
     zt__interrupt *interrupt;
-    uint32_t stopped = 0, selected;
     ze_result_t result;
     if (stops) {
         memset(stops, 0, sizeof *stops);
@@ -18189,17 +18264,17 @@ ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads,
     if (result == ZE_RESULT_SUCCESS && interrupt) {
         result = zt__await_interrupt(debugger, interrupt, deadline);
     }
-    if (result == ZE_RESULT_SUCCESS && stops) {
-        result = zt__each_stopped(debugger, threads, zt__count_thread, &stopped);
-        selected = zt__count_range(threads.slice, debugger->size.slice) *
-                   zt__count_range(threads.subslice, debugger->size.subslice) *
-                   zt__count_range(threads.eu, debugger->size.eu) *
-                   zt__count_range(threads.thread, debugger->size.thread);
-        stops->stopped = stopped;
-        stops->unavailable = selected > stopped ? selected - stopped : 0;
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__hold_threads(debugger, threads, stops);
     }
     zt__end_session_call(debugger);
     return result;
+}
+
+/* A zt__thread_fn. `user` is a uint32_t. */
+ZT__PRIVATE void zt__count_thread(void *user, uint32_t number) {
+    (void)number;
+    ++*(uint32_t *)user;
 }
 
 ZT_API ze_result_t zt_debug_resume(zt_debugger *debugger, zt_debug_thread threads) {
@@ -18236,20 +18311,25 @@ ZT_API ze_result_t zt_debug_resume(zt_debugger *debugger, zt_debug_thread thread
             result = zt__check_debug(debugger, ZE_RESULT_ERROR_NOT_AVAILABLE, "zetDebugResume");
         }
     }
+    if (result == ZE_RESULT_SUCCESS) {
+        zt__set_held(debugger, threads, 0);
+    }
     zt__end_session_call(debugger);
     return result;
 }
 
 /* Where zt_debug_threads stores what it finds. */
 typedef struct zt__stopped_list {
+    const zt_debugger *debugger;
     zt_debug_thread *threads;
     uint32_t room, count;
 } zt__stopped_list;
 
-ZT__PRIVATE void zt__store_thread(void *user, zt_debug_thread thread) {
+/* A zt__thread_fn. `user` is a zt__stopped_list. */
+ZT__PRIVATE void zt__store_thread(void *user, uint32_t number) {
     zt__stopped_list *out = (zt__stopped_list *)user;
     if (out->count < out->room) {
-        out->threads[out->count] = thread;
+        out->threads[out->count] = zt__get_debug_thread(out->debugger, number);
     }
     out->count++;
 }
@@ -18257,7 +18337,7 @@ ZT__PRIVATE void zt__store_thread(void *user, zt_debug_thread thread) {
 ZT_API ze_result_t zt_debug_threads(zt_debugger *debugger, zt_debug_thread *threads, uint32_t *count) {
     const char *call = "zt_debug_threads";
     const zt_debug_thread all = {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL};
-    zt__stopped_list out = {threads, 0, 0};
+    zt__stopped_list out = {debugger, threads, 0, 0};
     ze_result_t result;
     if (!count) {
         return debugger ? zt__report_null(&debugger->diagnostics, call, "count") : ZE_RESULT_SUCCESS;
@@ -18342,6 +18422,17 @@ static const struct {
 static const char *const zt__base_names[] = {"genstbase",  "sustbase",   "dynbase", "iobase", "isabase",
                                              "blsustbase", "blsastbase", "btbase",  "scrbase"};
 enum { ZT__INSTRUCTION_BASE = 4 };
+
+/* Returns the first set that has this type, or NULL. */
+ZT__PRIVATE const zt_debug_register_set *zt__find_set(const zt_debugger *debugger, uint32_t type) {
+    uint32_t i;
+    for (i = 0; i < debugger->set_count; i++) {
+        if (debugger->sets[i].type == type) {
+            return &debugger->sets[i];
+        }
+    }
+    return NULL;
+}
 
 /* Loads the register sets of the device. Sets with implausible sizes, and second ones of a type, are left
    out. */
@@ -18811,7 +18902,9 @@ ZT__PRIVATE ze_result_t zt__load_debug_size(zt_debugger *debugger) {
                           (unsigned)size->slice, (unsigned)size->subslice, (unsigned)size->eu,
                           (unsigned)size->thread);
     }
-    return result;
+    debugger->thread_count = (uint32_t)threads;
+    debugger->held = (uint8_t *)zt__allocate(&debugger->config.allocator, debugger->thread_count, 1);
+    return debugger->held ? result : zt__report_no_memory(&debugger->diagnostics, "zt_debug_open", "threads");
 }
 
 ZT__PRIVATE void zt__destroy_debugger(zt_debugger *debugger) {
@@ -18824,6 +18917,7 @@ ZT__PRIVATE void zt__destroy_debugger(zt_debugger *debugger) {
     }
     zt__map_free_values(&debugger->texts, &allocator);
     zt__free(&allocator, debugger->events);
+    zt__free(&allocator, debugger->held);
     zt__free(&allocator, debugger->sets);
     zt__destroy_mutex(&debugger->delivering.mutex);
     zt__destroy_mutex(&debugger->session.mutex);
@@ -19022,12 +19116,19 @@ ZT_API const char *zt_debug_event_name(zt_debug_event_type type) {
     return (unsigned)type < ZT_DEBUG_EVENT_COUNT ? names[type] : "unknown";
 }
 
+/* Returns the debugger's diagnostics, or NULL: those of the thread. In a forked child, a thread that does not
+   exist there may hold the lock. */
+ZT__PRIVATE zt__diagnostics *zt__get_debug_diagnostics(const zt_debugger *debugger) {
+    const int is_usable = debugger && debugger->process == zt__get_process();
+    return is_usable ? &((zt_debugger *)(uintptr_t)debugger)->diagnostics : NULL;
+}
+
 ZT_API const char *zt_debug_get_last_error(const zt_debugger *debugger) {
-    return zt__get_last_error(debugger ? &((zt_debugger *)(uintptr_t)debugger)->diagnostics : NULL);
+    return zt__get_last_error(zt__get_debug_diagnostics(debugger));
 }
 
 ZT_API ze_result_t zt_debug_get_last_result(const zt_debugger *debugger) {
-    return zt__get_last_result(debugger ? &((zt_debugger *)(uintptr_t)debugger)->diagnostics : NULL);
+    return zt__get_last_result(zt__get_debug_diagnostics(debugger));
 }
 
 #endif /* ZETOOLS_DEBUG */
@@ -19716,7 +19817,7 @@ ZT__PRIVATE ze_result_t zt__prepare_stops(zt__hotspots *hotspots) {
     }
     size = &hotspots->debugger->size;
     room = size->slice * size->subslice * size->eu * size->thread;
-    hotspots->stopped_room = room < MOST_THREADS ? room : MOST_THREADS;
+    hotspots->stopped_room = room < MOST_THREADS ? room : (uint32_t)MOST_THREADS;
     hotspots->stopped = (zt_debug_thread *)zt__allocate(&hotspots->allocator, hotspots->stopped_room,
                                                         sizeof *hotspots->stopped);
     hotspots->addresses =
@@ -19785,7 +19886,7 @@ ZT__PRIVATE int zt__run_stopping_thread(void *user) {
         uint64_t now = zt__now_ns();
         if (now < next) {
             uint64_t rest = next - now;
-            zt_debug_wait(hotspots->debugger, rest < SLICE_NS ? rest : SLICE_NS, NULL, NULL);
+            zt_debug_wait(hotspots->debugger, rest < SLICE_NS ? rest : (uint64_t)SLICE_NS, NULL, NULL);
         } else if (zt__try_lock(&hotspots->reading)) {
             uint64_t taken;
             goes_on = zt__sample_by_stop(hotspots);
@@ -19811,7 +19912,7 @@ ZT__PRIVATE ze_result_t zt__start_stops(zt__hotspots *hotspots, zt_stream *strea
     uint32_t stops = hotspots->config.stops_a_second;
     int is_same;
     stream->info.group = "threads that were stopped";
-    stream->info.period_ns = 1000000000 / (stops < MOST_STOPS ? stops : MOST_STOPS);
+    stream->info.period_ns = 1000000000 / (stops < MOST_STOPS ? stops : (uint32_t)MOST_STOPS);
     zt__lock(&hotspots->mutex);
     is_same =
         !hotspots->count_count || (hotspots->count_count == 1 && strcmp(hotspots->count_names[0], name) == 0);
