@@ -40,10 +40,13 @@
        directory with -isystem, because C99 compilers warn about them. With -ffast-math, clang 18 and later
        also need -fhonor-nans -fhonor-infinities for the file with ZETOOLS_IMPLEMENTATION.
 
-       On Windows the program is linked with ze_loader.lib, or with -lze_loader by mingw-w64. Visual Studio
-       has to be 2022, 17.9 or later, for x64. Paths are UTF-8 there; a variable of the environment that is
-       empty counts as not set, and what a program changes by SetEnvironmentVariable after it has started is
-       not seen. Hot spots have no source lines, because no symboliser is run.
+       On Windows, link with ze_loader.lib, or with -lze_loader by mingw-w64. Visual Studio has to be 2022,
+       17.9 or later, for x64. Paths are UTF-8 there. An empty variable of the environment counts as not set,
+       and changes by SetEnvironmentVariable after the start of the program are not seen. Hot spots have no
+       source lines, because no symboliser is run.
+
+       A profiler belongs to a context and a device. This one measures what is appended to a list inside of
+       ZT_REGION, and prints a table:
 
            zt_config config = zt_config_default();
            config.groups = "ComputeBasic";
@@ -52,7 +55,7 @@
 
            ZT_REGION(profiler, list, "saxpy")
                zeCommandListAppendLaunchKernel(list, saxpy, &groups, NULL, 0, NULL);
-           ...             submits the work and waits for it
+           ...             closes the list, submits it and waits
            zt_collect(profiler, 0);
            zt_report(profiler, "-");
            zt_close(profiler);
@@ -148,7 +151,7 @@
        - Call zt_release() before any list is destroyed. Afterwards is too late: another thread may have
          created a new list with the same handle.
 
-       If a program does not:
+       If a program does not do so:
 
        - A recorded list is executed without zt_execute: of its executions between two collections, only the
          last one is measured, and the number of the others is unknown. The list is counted in
@@ -264,9 +267,9 @@
 
        reports = rows + discarded + waiting, at any time. Discarded reports were read, but not delivered as
        rows: the first one of a stream, those that the driver cannot calculate, and those whose rows neither
-       a function nor a profiler receives. Reports that the device dropped before they were read
-       leave gaps; their number is estimated from the length of the gaps (zt_stream_counts.dropped). The row
-       after a gap is marked (zt_row.gap).
+       a function nor a profiler receives. Reports that the device dropped before they were read leave gaps;
+       their number is estimated from the length of the gaps (zt_stream_counts.dropped). The row after a gap is
+       marked (zt_row.gap).
 
    THE TIMELINE
 
@@ -326,9 +329,10 @@
 
        The tracer observes executions, resets and destructions of lists, so that zt_execute, zt_reset and
        zt_release are not needed. Before a list is executed again, the samples of its last execution are
-       collected; with metrics, this waits as zt_execute does. If executions overlap nevertheless, because
-       that took too long or because a call names the list twice, the earlier ones are lost: time stamps do
-       not show which execution they are of. The last one is measured when the queue is seen to be idle.
+       collected; with metrics, this waits up to config.wait_timeout_ns, as zt_execute does. If executions
+       overlap nevertheless, because that took too long or because a call names the list twice, the earlier
+       ones are lost: time stamps do not show which execution they are of. The last one is measured when
+       zeCommandQueueSynchronize or the next execution finds the queue idle.
        When a list is reset or destroyed, its slots are freed. For a list that was created before
        zt_trace_start, the driver is queried for context and device. If it does not report them, the list is
        assumed to belong to those of the profiler.
@@ -395,9 +399,7 @@
        On lists that are not in order, these overlap with nothing; zt_trace_counts.serialised counts them.
 
        A recorded list has one event for each launch. If it is executed again before the last execution has
-       ended, the tracer does not wait: the earlier execution is lost (ZT_LOST_OVERWRITTEN), and the last is
-       measured once zeCommandQueueSynchronize or the next execution finds the queue idle. With metrics, the
-       tracer waits up to config.wait_timeout_ns, as zt_execute does.
+       ended, the tracer does not wait for that, which is then lost (ZT_LOST_OVERWRITTEN).
 
        Copies, fills and barriers are measured in the same ways (zt_trace_config.copies). A wait for events
        signals no event itself. On a list that is in order, it is measured by time stamps before and after it.
@@ -569,9 +571,9 @@
        samples of the device, stops delay the work. On the software device a stop takes some tenths of a
        millisecond: 10 a second are not measurable, 100 make a kernel up to a twentieth longer, and 1000 a
        tenth to a quarter, or more on a busy machine (bench/stops.c). No other device has been measured. No
-       helper process is used: a device that does not
-       let a process debug itself cannot be sampled in this way. Neither can one that another debugger or
-       zt_watch is attached to, and it refuses these while it is sampled.
+       helper process is used: a device that does not let a process debug itself cannot be sampled in this
+       way. Neither can one that another debugger or zt_watch is attached to, and it refuses these while it is
+       sampled.
 
        Source lines come from the debug information of the modules, which compilers add with -g or
        -gline-tables-only. It is read when a module with samples is destroyed or sampling stops, up to
@@ -603,8 +605,8 @@
            }
            zt_debug_close(debugger);
 
-       It attaches to one device, and to one process that uses it: another of the same user, or, where the
-       driver permits it, the process itself. The host code of that process goes on. Set
+       It attaches to one device, and to one process that uses it: another one of the same user or, where the
+       driver permits it, its own. The host code of that process goes on. Set
        ZET_ENABLE_PROGRAM_DEBUGGING=1 in the environment of both before zeInit. On Linux, the system may also
        have to be prepared once, as root:
 
@@ -634,9 +636,8 @@
        files of the modules, which are read from the memory of the process when they are loaded, up to
        zt_debug_config.module_limit bytes. A module that is unloaded stays known until others need the room.
 
-       Source lines come from the debug information of the same files, which compilers add with -g or
-       -gline-tables-only. The programs that find the lines of hot spots find these, too.
-       zt_debug_config.no_lines switches this off.
+       Source lines come from the debug information in the same files, as those of hot spots do (see HOT
+       SPOTS). zt_debug_config.no_lines switches this off.
 
        zt_debug_close acknowledges all events and resumes all threads. If a process ends with an open
        debugger, however it ends, the driver does that. When the debugged process ends, its debugger gets
@@ -675,12 +676,12 @@
        to be enabled. It acknowledges events at once, so modules run as without it. If the process may not
        debug itself, the library starts a helper: the same program once more, in which a constructor of this
        header serves instead of main, talking through a socket that nobody else can open. If the header is in
-       a shared library, that library is preloaded into a shell instead. Other constructors
-       and static objects of the program and its libraries may run in the helper: those of shared libraries,
-       and such with a priority below 101. The helper ends with the watch, or when the program ends, however
-       that happens; what it had stopped is resumed. It is no child of the program. If neither can debug,
-       hangs are reported without places; the reason is logged, in the report and in zt_watch_get_info, and
-       the next hang tries again.
+       a shared library, that library is preloaded into a shell instead. Other constructors and static objects
+       of the program and its libraries may run in the helper: those of shared libraries, and those with a
+       priority below 101. The helper ends with the watch, or when the program ends, however that happens;
+       what it had stopped is resumed. It is no child of the program. If neither can debug, hangs are reported
+       without places. The reason is logged, in the report and in zt_watch_get_info, and the next hang tries
+       again.
 
        While no region hangs, the watch wakes up eight times in hang_ns, at least once a second and, while it
        is attached, ten times. It queries one event of each list that has work, and locks the profiler
@@ -754,7 +755,7 @@
        are UTC. What the driver does not report is empty or null. Packed statistics keep these facts of the
        process that measured.
 
-       Regions are sorted by their share: own time (see NESTING) as a part of the own times of all regions.
+       Regions are sorted by their share: their own time (see NESTING), divided by the sum of all own times.
        So nothing counts twice. In the table, a region is indented below its parent if it has no other; the
        parent is sorted by the sum of its share and theirs. "own" is a column of its own if any region
        is inside another. If the own time of a region is not known, its share is estimated: from its GPU time
@@ -775,7 +776,7 @@
                        earlier group has a metric of the same name, it is "GROUP.NAME". Shares that are
                        derived from two metrics have no "group"
            "streamed"  the same for metrics of attached streams
-           "regions"   an array in the order of zt_get_region
+           "regions"   an array in the order of zt_get_region, also of regions without samples
            "paths"     zt_path_info of each path
            "notes"     sentences about what is missing, why, and what to do: those below a table
            "kernels"   of the tracer: {"name", "module", "region", "launches", "shapes", "other_launches",
@@ -807,7 +808,7 @@
                print(region["name"], region["time_ns"]["mean"], region["metrics"]["XVE_STALL"]["mean"])
 
        CSV has lines for the GPU time of each region and the sums "own GPU time", "total GPU time" and "share"
-       (in percent), and one for each of its metrics. `tile` and `pass` are "all" or a number; for metrics of
+       (in percent), and one for each of its metrics. A region without samples has them, too. `tile` and `pass` are "all" or a number; for metrics of
        attached streams, `pass` is "stream" and `count` is that of rows. With several passes or samples with
        times alone, a line of the GPU time with the number of a pass has what metrics of the pass are to be
        divided by. Regions that have them also have the lines "queue latency", "launch latency", "copied
@@ -2181,7 +2182,8 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
                              zt_profiler **profiler);
 
 /* Writes a report to a file. It is written beside the file and then renamed, so that nobody reads an
-   incomplete one. Symbolic links are followed; pipes and devices are written to directly.
+   incomplete one. Symbolic links at `path` are followed, those at the name beside it are not. Pipes and
+   devices are written to directly.
    path  the suffix chooses the format: .html or .htm, .csv, .json, .trace.json, .prom (OpenMetrics),
          .folded (stacks for flame graphs) or .instances.csv, in upper or lower case; with .txt, a number or
          no suffix, the report is a table. "-" and "/dev/stdout" are a table on standard output, as wide as
@@ -3125,9 +3127,11 @@ typedef zt__disabled_scope zt_scope;
 #include <windows.h>
 
 #include <direct.h>
+#include <fcntl.h>
 #include <intrin.h>
 #include <io.h>
 #include <process.h>
+#include <sys/stat.h>
 #if (defined(_MSC_VER) || defined(ZT__AS_BY_CL)) && defined(__cplusplus)
 #include <type_traits>
 #endif
@@ -3554,6 +3558,13 @@ ZT__PRIVATE void zt__remove_file(const char *path) {
     remove(path);
 }
 
+/* Creates a file of a name that is the caller's own. What has the name was left by another process or laid
+   there by another user: it is removed, and a link is not followed. */
+ZT__PRIVATE FILE *zt__create_file(const char *path) {
+    unlink(path);
+    return fopen(path, "wbx");
+}
+
 /* Returns 0 if the directory is not there and cannot be made. */
 ZT__PRIVATE int zt__make_directory(const char *path) {
     return mkdir(path, 0777) == 0 || errno == EEXIST;
@@ -3958,6 +3969,17 @@ ZT__PRIVATE void zt__remove_file(const char *path) {
     if (zt__to_wide(path, &wide)) {
         _wremove(wide.text);
     }
+}
+
+ZT__PRIVATE FILE *zt__create_file(const char *path) {
+    zt__wide_path wide;
+    int file;
+    if (!zt__to_wide(path, &wide)) {
+        return NULL;
+    }
+    _wremove(wide.text);
+    file = _wopen(wide.text, _O_CREAT | _O_EXCL | _O_WRONLY | _O_BINARY, _S_IREAD | _S_IWRITE);
+    return file >= 0 ? _fdopen(file, "wb") : NULL;
 }
 
 ZT__PRIVATE int zt__make_directory(const char *path) {
@@ -5968,14 +5990,15 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(REGION_NOT_ENDED, "%s: region '%.64s' was begun and not ended. It is dropped. Call "                   \
                         "zt_end() for it.")                                                                  \
     X(REGION_OPEN, "zt_collect: region '%.64s' is not ended, so it is not collected. Call zt_end() for it.") \
-    X(OVERWRITTEN,                                                                                           \
-      "zt_execute: the last execution of a list did not finish in time. Its samples are "                    \
-      "overwritten and counted as lost. Raise config.wait_timeout_ns, or execute several lists "             \
-      "in turn.")                                                                                            \
+    X(OVERWRITTEN, "%s: a list was executed again before its last execution had finished. The samples of "   \
+                   "that are overwritten and counted as lost. Execute several lists in turn, or wait for "   \
+                   "the list before: zt_execute does, up to config.wait_timeout_ns.")                        \
     X(UNOBSERVED_LIST, "zt_collect: a command list with region '%.64s' ran outside of zt_execute. Only its " \
                        "last execution before each collection is measured. Execute it with zt_execute().")   \
     X(SAMPLE_LOST, "zt_collect: a sample of region '%.64s' is lost: %s. It is counted, and kept out of the " \
                    "statistics.")                                                                            \
+    X(SAMPLE_DROPPED, "zt_collect: a sample of region '%.64s' is dropped: %s. It is counted, and kept out "  \
+                      "of the statistics.")                                                                  \
     X(NOT_FINISHED, "%s: %llu samples were still in flight when the time was up, and are counted as lost. "  \
                     "Synchronise with the device before, or raise config.wait_timeout_ns.")                  \
     X(DROPPED_RUNNING, "%s: %llu dropped regions may still run on the device. What it may write to is not "  \
@@ -9809,7 +9832,10 @@ ZT__PRIVATE void zt__deliver_batch(zt_profiler *profiler) {
     for (i = 0; i < batch->count; i++) {
         const zt__reading *reading = &batch->readings[i];
         zt__check(&profiler->diagnostics, reading->result, reading->call, remedy);
-        if (reading->outcome == ZT__LOST) {
+        if (reading->outcome == ZT__LOST && reading->cause >= ZT_DROPPED_NO_SLOT) {
+            zt__report(&profiler->diagnostics, SAMPLE_DROPPED, ZE_RESULT_WARNING_DROPPED_DATA,
+                       reading->region->name, zt_cause_name(reading->cause));
+        } else if (reading->outcome == ZT__LOST) {
             zt__report(&profiler->diagnostics, SAMPLE_LOST, ZE_RESULT_WARNING_DROPPED_DATA,
                        reading->region->name, zt_cause_name(reading->cause));
         }
@@ -10905,7 +10931,8 @@ ZT__PRIVATE void zt__retract_list(zt_profiler *profiler, zt__list *list) {
 
 /* Completes zt__before_execution when it is known whether the driver has refused the execution. */
 ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, uint32_t count,
-                                     const ze_command_list_handle_t *lists, int is_refused) {
+                                     const ze_command_list_handle_t *lists, int is_refused,
+                                     const char *call) {
     uint32_t i, overwritten = 0;
     int wakes_thread;
     if (zt__is_owner(&profiler->collector)) {
@@ -10937,7 +10964,7 @@ ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, uint32_t count,
         zt__wake_thread(&profiler->thread);
     }
     if (overwritten) {
-        zt__report(&profiler->diagnostics, OVERWRITTEN, ZE_RESULT_WARNING_DROPPED_DATA);
+        zt__report(&profiler->diagnostics, OVERWRITTEN, ZE_RESULT_WARNING_DROPPED_DATA, call);
     }
 }
 
@@ -10967,7 +10994,7 @@ ZT__PRIVATE ze_result_t zt__execute_measured(zt_profiler *profiler, ze_command_q
     zt__executing_for = profiler;
     result = zeCommandQueueExecuteCommandLists(queue, count, lists, fence);
     zt__executing_for = outer;
-    zt__after_execution(profiler, count, lists, result != ZE_RESULT_SUCCESS);
+    zt__after_execution(profiler, count, lists, result != ZE_RESULT_SUCCESS, "zt_execute");
     return zt__check(&profiler->diagnostics, result, "zeCommandQueueExecuteCommandLists",
                      "The lists were not executed.");
 }
@@ -14003,7 +14030,8 @@ ZT__PRIVATE void zt__apply_rules(const zt__advice *advice, const double figures[
     unmeasured[ZT__ROLE_EU_STALL] = unmeasured[ZT__ROLE_EU_OCCUPANCY] = 1;
     zt__name_missing(advice, unmeasured, info);
     if (info->missing[0]) {
-        zt__append(info->text, sizeof info->text, "Not enough metrics: add %s, if the device has them.",
+        zt__append(info->text, sizeof info->text,
+                   "Not enough metrics: add %s to config.metrics or ZT_METRICS, if the device has them.",
                    info->missing);
     } else if (advice->naming == ZT__NAMING_COUNT) {
         strcpy(info->text, "Not enough metrics: none is known to show what limits a region.");
@@ -20540,7 +20568,7 @@ ZT__PRIVATE void zt__save_binary(zt__modules *modules, uint64_t hash, const char
     beside = path + room;
     snprintf(beside, room, "%s/%016llx.%ld.%lx.part", modules->directory, (unsigned long long)hash,
              zt__get_process_id(), (unsigned long)zt__this_thread());
-    file = zt__open_file(beside, "wb");
+    file = zt__create_file(beside);
     if (!file) {
         failed = "fopen";
     } else if (fwrite(binary->bytes, 1, binary->size, file) != binary->size) {
@@ -20556,7 +20584,9 @@ ZT__PRIVATE void zt__save_binary(zt__modules *modules, uint64_t hash, const char
         reason = errno;
     }
     if (failed) {
-        zt__remove_file(beside);
+        if (file) {
+            zt__remove_file(beside);
+        }
         zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_UNKNOWN, failed, strerror(reason),
                              "Check the directory, its permissions and space.");
     }
@@ -22795,7 +22825,8 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
             continue;
         }
         if (result) {
-            zt__after_execution(device->profiler, count, lists, *result != ZE_RESULT_SUCCESS);
+            zt__after_execution(device->profiler, count, lists, *result != ZE_RESULT_SUCCESS,
+                                zt__call_name(frame->call));
         } else {
             /* Without metrics it does not wait, so that executions may follow each other at once. */
             zt__before_execution(device->profiler, queue, count, lists,
@@ -25687,7 +25718,8 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
     zt__write_csv_text(writer, "", "availability", "", zt_get_availability_text(profiler));
     zt__prepare_advice(profiler, &document->advice);
     for (i = 0; i < document->region_count; i++) {
-        if (zt__read_region(document, i)) {
+        zt__read_region(document, i);
+        if (!document->out_of_memory) { /* those without samples are written, as in JSON */
             zt__write_csv_region(document);
         }
     }
@@ -29720,7 +29752,7 @@ ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
     /* A long name is cut, because the name of a file has 255 bytes at the most. */
     snprintf(file->beside, sizeof file->beside, "%.*s%.128s.%ld.%lx.part", (int)(name - file->path),
              file->path, name, zt__get_process_id(), (unsigned long)zt__this_thread());
-    part = zt__open_file(file->beside, "wb");
+    part = zt__create_file(file->beside);
     if (part && zt__get_file_properties(file->path, &before)) {
         zt__set_permissions(file->beside, before.permissions); /* the same people may read it as before */
     }
@@ -29728,7 +29760,7 @@ ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
     if (result == ZE_RESULT_SUCCESS && !zt__rename_file(file->beside, file->path)) {
         result = zt__report_unwritable(output);
     }
-    if (result != ZE_RESULT_SUCCESS) {
+    if (part && result != ZE_RESULT_SUCCESS) {
         zt__remove_file(file->beside);
     }
     zt__free(output->allocator, file);
