@@ -19740,7 +19740,7 @@ ZT__PRIVATE ze_result_t zt__prepare_stops(zt__hotspots *hotspots) {
     }
     size = &hotspots->debugger->size;
     room = size->slice * size->subslice * size->eu * size->thread;
-    hotspots->stopped_room = room < MOST_THREADS ? room : MOST_THREADS;
+    hotspots->stopped_room = room < MOST_THREADS ? room : (uint32_t)MOST_THREADS;
     hotspots->stopped = (zt_debug_thread *)zt__allocate(&hotspots->allocator, hotspots->stopped_room,
                                                         sizeof *hotspots->stopped);
     hotspots->addresses =
@@ -19809,7 +19809,7 @@ ZT__PRIVATE int zt__run_stopping_thread(void *user) {
         uint64_t now = zt__now_ns();
         if (now < next) {
             uint64_t rest = next - now;
-            zt_debug_wait(hotspots->debugger, rest < SLICE_NS ? rest : SLICE_NS, NULL, NULL);
+            zt_debug_wait(hotspots->debugger, rest < SLICE_NS ? rest : (uint64_t)SLICE_NS, NULL, NULL);
         } else if (zt__try_lock(&hotspots->reading)) {
             uint64_t taken;
             goes_on = zt__sample_by_stop(hotspots);
@@ -19835,7 +19835,7 @@ ZT__PRIVATE ze_result_t zt__start_stops(zt__hotspots *hotspots, zt_stream *strea
     uint32_t stops = hotspots->config.stops_a_second;
     int is_same;
     stream->info.group = "threads that were stopped";
-    stream->info.period_ns = 1000000000 / (stops < MOST_STOPS ? stops : MOST_STOPS);
+    stream->info.period_ns = 1000000000 / (stops < MOST_STOPS ? stops : (uint32_t)MOST_STOPS);
     zt__lock(&hotspots->mutex);
     is_same =
         !hotspots->count_count || (hotspots->count_count == 1 && strcmp(hotspots->count_names[0], name) == 0);
@@ -22771,7 +22771,7 @@ ZT__PRIVATE void zt__before_destroy(zt__frame *frame, zt__call_kind kind) {
 /* Returns whether time stamps of events can be read on the host, and every signal of them is seen. */
 ZT__PRIVATE int zt__can_keep_events(const ze_event_pool_desc_t *desc) {
     return !desc->pNext && (desc->flags & ZE_EVENT_POOL_FLAG_HOST_VISIBLE) &&
-           !(desc->flags & (ZE_EVENT_POOL_FLAG_IPC | ZT__POOL_FLAG_MAPPED));
+           !(desc->flags & ((uint32_t)ZE_EVENT_POOL_FLAG_IPC | ZT__POOL_FLAG_MAPPED));
 }
 
 /* Called before a pool is created: adds kernel time stamps to its events, if slots may keep them. */
