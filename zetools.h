@@ -22907,7 +22907,7 @@ ZT__PRIVATE void zt__before_destroy(zt__frame *frame, zt__call_kind kind) {
 /* Returns whether time stamps of events can be read on the host, and every signal of them is seen. */
 ZT__PRIVATE int zt__can_keep_events(const ze_event_pool_desc_t *desc) {
     return !desc->pNext && (desc->flags & ZE_EVENT_POOL_FLAG_HOST_VISIBLE) &&
-           !(desc->flags & (ZE_EVENT_POOL_FLAG_IPC | ZT__POOL_FLAG_MAPPED));
+           !(desc->flags & ((uint32_t)ZE_EVENT_POOL_FLAG_IPC | ZT__POOL_FLAG_MAPPED));
 }
 
 /* Called before a pool is created: adds kernel time stamps to its events, if slots may keep them. */
