@@ -3522,8 +3522,35 @@ ZT__PRIVATE int zt__is_absolute(const char *path) {
     return *path == '/';
 }
 
+/* A signal may interrupt the wait for somebody who reads from a pipe. */
 ZT__PRIVATE FILE *zt__open_file(const char *path, const char *mode) {
-    return fopen(path, mode);
+    FILE *file;
+    do {
+        file = fopen(path, mode);
+    } while (!file && errno == EINTR);
+    return file;
+}
+
+/* A zt_write_fn for a FILE. fwrite would lose bytes when a signal interrupts it. */
+ZT__PRIVATE int zt__write_to_file(const void *bytes, size_t size, void *user) {
+    FILE *file = (FILE *)user;
+    const char *next = (const char *)bytes;
+    int descriptor = fileno(file);
+    if (descriptor < 0) { /* a stream in memory */
+        return fwrite(bytes, 1, size, file) != size;
+    }
+    if (fflush(file) != 0) {
+        return 1;
+    }
+    while (size > 0) {
+        ssize_t written = write(descriptor, next, size);
+        if (written < 0 && errno != EINTR) {
+            return 1;
+        }
+        next += written > 0 ? written : 0;
+        size -= written > 0 ? (size_t)written : 0;
+    }
+    return 0;
 }
 
 typedef struct zt__file_properties {
@@ -3914,6 +3941,10 @@ ZT__PRIVATE FILE *zt__open_file(const char *path, const char *mode) {
     zt__wide_path wide, wide_mode;
     return zt__to_wide(path, &wide) && zt__to_wide(mode, &wide_mode) ? _wfopen(wide.text, wide_mode.text)
                                                                      : NULL;
+}
+
+ZT__PRIVATE int zt__write_to_file(const void *bytes, size_t size, void *file) {
+    return fwrite(bytes, 1, size, (FILE *)file) != size;
 }
 
 typedef struct zt__file_properties {
@@ -15644,10 +15675,6 @@ ZT__PRIVATE ze_result_t zt__check_reports(zt__diagnostics *diagnostics, const ch
         }
     }
     return ZE_RESULT_SUCCESS;
-}
-
-ZT__PRIVATE int zt__write_to_file(const void *bytes, size_t size, void *file) {
-    return fwrite(bytes, 1, size, (FILE *)file) != size;
 }
 
 /* Makes a path that of the n-th report of its kind: run.csv, run.2.csv, ... Pipes and devices get no number.
