@@ -25556,13 +25556,9 @@ ZT__PRIVATE void zt__write_csv_hotspots(zt__document *document) {
         for (j = 0; j < hotspots->count_count; j++) {
             zt_metric metric = {hotspots->count_names[j], hotspots->group,  "hotspot", "samples", "",
                                 ZET_METRIC_TYPE_EVENT,    ZT_AGGREGATE_SUM, 0};
-            zt_stats stats;
-            zt__csv_line line = {rows[i].kernel->name, &metric, &stats, "all", "all", 0, place};
-            zt__clear_stats(&stats);
-            stats.count = rows[i].samples;
-            stats.sum = (double)rows[i].counts[j];
             if (rows[i].counts[j] > 0) {
-                zt__write_csv_line(&document->writer, &line);
+                zt__write_csv_value(&document->writer, rows[i].kernel->name, &metric, rows[i].samples,
+                                    (double)rows[i].counts[j], place);
             }
         }
     }
