@@ -7934,7 +7934,7 @@ typedef struct zt__pass {
 
 /* What is known about a command list. */
 typedef enum zt__list_state {
-    ZT__LIST_UNKNOWN,    /* the loader cannot tell its kind: it is treated as recorded */
+    ZT__LIST_UNKNOWN,    /* its kind cannot be told, or the query has failed: it is treated as recorded */
     ZT__LIST_RECORDED,   /* recorded, and not known to have run */
     ZT__LIST_OBSERVED,   /* recorded, and executed by zt_execute or under a tracer */
     ZT__LIST_UNOBSERVED, /* recorded, and known to have run by other means */
@@ -10098,6 +10098,10 @@ ZT__PRIVATE int zt__note_begin(zt_profiler *profiler, zt__list *list, zt__list_s
     } else if (kind != ZT__LIST_UNKNOWN &&
                (kind == ZT__LIST_IMMEDIATE) != (list->state == ZT__LIST_IMMEDIATE)) {
         list->over_up_to = list->finished_up_to = list->ended; /* the list with this handle was destroyed */
+        zt__move_list(profiler, list, kind);
+    } else if (kind == ZT__LIST_UNKNOWN && list->state == ZT__LIST_IMMEDIATE &&
+               profiler->driver.zeCommandListIsImmediate) {
+        /* The query has failed, and the handle may be that of a recorded list now. */
         zt__move_list(profiler, list, kind);
     }
     /* A recorded list that has run accepts commands only after a reset. An immediate list never runs commands
