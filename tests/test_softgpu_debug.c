@@ -456,6 +456,18 @@ static void test_threads_are_unavailable(void **state) {
     ok(zetDebugDetach(session));
 }
 
+static void test_an_answer_comes_after_the_next(void **state) {
+    world *w = *state;
+    const ze_device_thread_t second = {0, 0, 1, 0}, third = {0, 0, 2, 0}; /* nothing runs there */
+    session_handle session = attach_and_skip(w->device);
+    gpu.behave(SOFTGPU_DEBUG_ANSWERS_LATE, 1);
+    ok(zetDebugInterrupt(session, second));
+    ok(zetDebugInterrupt(session, third));
+    assert_threads(session, ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE, third);
+    assert_threads(session, ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE, second);
+    ok(zetDebugDetach(session));
+}
+
 /* One that began while nobody could attach. */
 static void test_a_thread_cannot_be_stopped(void **state) {
     world *w = *state;
@@ -1342,6 +1354,7 @@ int main(void) {
         TEST(test_threads_that_are_not_there),
         TEST(test_one_of_two_threads_stops),
         TEST(test_threads_are_unavailable),
+        TEST(test_an_answer_comes_after_the_next),
         TEST(test_a_thread_cannot_be_stopped),
         TEST(test_nobody_stays_stopped),
         TEST(test_a_module_goes_while_its_kernel_is_stopped),

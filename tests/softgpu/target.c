@@ -32,6 +32,8 @@ typedef struct target {
     size_t waiting, capacity;
     uint32_t interruption_count;
     interruption interruptions[MOST_INTERRUPTIONS];
+    zet_debug_event_t late; /* an answer that is sent after the next one, */
+    bool has_late;          /* if there is one */
 } target;
 
 enum { TARGETS_OF_ROOT = 1 + SG_MAX_SUB_DEVICES, TARGETS = SG_MAX_DEVICES * TARGETS_OF_ROOT };
@@ -262,6 +264,19 @@ static void send_threads(target *to, zet_debug_event_type_t type, ze_device_thre
     send_event(to, &event);
 }
 
+static void answer(target *to, zet_debug_event_type_t type, ze_device_thread_t threads) {
+    if (!to->has_late && sg_behaves(SOFTGPU_DEBUG_ANSWERS_LATE)) {
+        to->late = (zet_debug_event_t){.type = type};
+        to->late.info.thread.thread = threads;
+        to->has_late = true;
+        return;
+    }
+    send_threads(to, type, threads);
+    if (to->has_late)
+        send_event(to, &to->late);
+    to->has_late = false;
+}
+
 static ze_result_t interrupt(target *of, ze_device_thread_t threads) {
     interruption *added = &of->interruptions[of->interruption_count];
     for (uint32_t i = 0; i < of->interruption_count; ++i)
@@ -270,7 +285,7 @@ static ze_result_t interrupt(target *of, ze_device_thread_t threads) {
     if (of->interruption_count == MOST_INTERRUPTIONS || !may_interrupt(of, threads))
         return ZE_RESULT_ERROR_NOT_AVAILABLE;
     if (sg_behaves(SOFTGPU_DEBUG_THREADS_UNAVAILABLE)) {
-        send_threads(of, ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE, threads);
+        answer(of, ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE, threads);
         return ZE_RESULT_SUCCESS;
     }
     *added = (interruption){.threads = threads};
@@ -306,9 +321,9 @@ static bool is_settled(target *of, const interruption *what) {
         }
     }
     if (!is_open)
-        send_threads(
-            of, any_stopped ? ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED : ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE,
-            what->threads);
+        answer(of,
+               any_stopped ? ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED : ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE,
+               what->threads);
     return !is_open;
 }
 
