@@ -71,10 +71,9 @@ static uint64_t samples_of(const zt_profiler *profiler, const char *kernel) {
 /* Runs a kernel until it has so many samples more; bounded, as all waiting. */
 static void sample_kernel(zt_profiler *profiler, const work *of, ze_kernel_handle_t kernel, const char *name,
                           uint64_t count) {
-    uint64_t wanted = samples_of(profiler, name) + count;
-    int tries = 0;
+    uint64_t wanted = samples_of(profiler, name) + count, end = now_ns() + A_WHILE;
     begin_work(of, kernel);
-    while (samples_of(profiler, name) < wanted && tries++ < 3000) {
+    while (samples_of(profiler, name) < wanted && now_ns() < end) {
         usleep(1000);
         zt_collect(profiler, 0);
     }
