@@ -10920,24 +10920,9 @@ ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, uint32_t count,
 /* The profiler for which this thread is inside zt_execute: the tracer ignores that execution. */
 static ZT__THREAD_LOCAL const zt_profiler *zt__executing_for;
 
-/* Executes lists, none of which is named twice, and moves their slots to PENDING. */
-ZT__PRIVATE ze_result_t zt__execute_measured(zt_profiler *profiler, ze_command_queue_handle_t queue,
-                                             uint32_t count, ze_command_list_handle_t *lists,
-                                             ze_fence_handle_t fence) {
-    const zt_profiler *outer = zt__executing_for; /* a hook may execute lists inside of an execution */
-    ze_result_t result;
-    zt__before_execution(profiler, queue, count, lists, 1);
-    zt__executing_for = profiler;
-    result = zeCommandQueueExecuteCommandLists(queue, count, lists, fence);
-    zt__executing_for = outer;
-    zt__after_execution(profiler, count, lists, result != ZE_RESULT_SUCCESS);
-    return zt__check(&profiler->diagnostics, result, "zeCommandQueueExecuteCommandLists",
-                     "The lists were not executed.");
-}
-
 ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
                               ze_command_list_handle_t *lists, ze_fence_handle_t fence) {
-    const zt_profiler *outer = zt__executing_for;
+    const zt_profiler *outer = zt__executing_for; /* a hook may execute lists inside of an execution */
     uint32_t first = 0, end, i;
     int is_repeated;
     ze_result_t result;
@@ -10962,11 +10947,16 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
                 is_repeated |= lists[i] == lists[end];
             }
         }
+        zt__before_execution(profiler, queue, end - first, lists + first, 1);
+        zt__executing_for = profiler;
         result =
-            zt__execute_measured(profiler, queue, end - first, lists + first, end == count ? fence : NULL);
+            zeCommandQueueExecuteCommandLists(queue, end - first, lists + first, end == count ? fence : NULL);
+        zt__executing_for = outer;
+        zt__after_execution(profiler, end - first, lists + first, result != ZE_RESULT_SUCCESS);
         first = end;
     } while (result == ZE_RESULT_SUCCESS && first < count);
-    return result;
+    return zt__check(&profiler->diagnostics, result, "zeCommandQueueExecuteCommandLists",
+                     "The lists were not executed.");
 }
 
 /* ---- names of lists -------------------------------------------------------------------------------------- */
