@@ -8513,34 +8513,12 @@ ZT__PRIVATE void zt__free_unlocked(zt_profiler *profiler, void *memory) {
     zt__lock(&profiler->mutex);
 }
 
-/* Returns 0 without memory. */
-ZT__PRIVATE int zt__make_room_for_region(zt_profiler *profiler) {
-    while (profiler->region_count == profiler->region_capacity) {
-        uint32_t before = profiler->region_capacity, capacity = before ? before * 2 : 64;
-        zt__region_record **unused, **regions;
-        regions = (zt__region_record **)zt__allocate_unlocked(profiler, capacity, sizeof *regions);
-        if (!regions) {
-            return profiler->region_count < profiler->region_capacity;
-        }
-        unused = regions;
-        if (profiler->region_capacity == before) { /* else another thread has grown it */
-            if (before) {
-                memcpy(regions, profiler->regions, before * sizeof *regions);
-            }
-            unused = profiler->regions;
-            profiler->regions = regions;
-            profiler->region_capacity = capacity;
-        }
-        zt__free_unlocked(profiler, (void *)unused);
-    }
-    return zt__map_make_room(&profiler->names, &profiler->config.allocator, &profiler->mutex);
-}
-
 /* Returns the region with this name, added if it is new; or NULL and the cause if it cannot be added. */
 ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, const char *name,
                                                       zt_cause *cause) {
     size_t length = strlen(name);
     zt__region_record *region = (zt__region_record *)zt__map_find(&profiler->names, name, length), *made;
+    zt__region_record **regions;
     int has_room = 1;
     char *copy;
     if (region) {
@@ -8552,7 +8530,23 @@ ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, con
        again. */
     while (made && has_room && profiler->region_count < ZT__MAX_REGIONS &&
            (profiler->region_count == profiler->region_capacity || zt__map_is_full(&profiler->names))) {
-        has_room = zt__make_room_for_region(profiler);
+        uint32_t before = profiler->region_capacity, capacity = before ? before * 2 : 64;
+        if (profiler->region_count == before) {
+            regions = (zt__region_record **)zt__allocate_unlocked(profiler, capacity, sizeof *regions);
+            has_room = regions || profiler->region_count < profiler->region_capacity;
+            if (regions && profiler->region_capacity == before) { /* else another thread has grown it */
+                zt__region_record **smaller = profiler->regions;
+                if (smaller) {
+                    memcpy(regions, smaller, before * sizeof *regions);
+                }
+                profiler->regions = regions;
+                profiler->region_capacity = capacity;
+                regions = smaller;
+            }
+            zt__free_unlocked(profiler, (void *)regions);
+        }
+        has_room =
+            has_room && zt__map_make_room(&profiler->names, &profiler->config.allocator, &profiler->mutex);
     }
     region = (zt__region_record *)zt__map_find(&profiler->names, name, length);
     if (!region && made && has_room && profiler->region_count < ZT__MAX_REGIONS) {
@@ -9296,6 +9290,32 @@ ZT__PRIVATE int zt__ensure_room(const zt_profiler *profiler, void **memory, size
     return *held >= count;
 }
 
+ZT__PRIVATE void zt__lose(zt__reading *reading, zt_cause cause) {
+    reading->outcome = ZT__LOST;
+    reading->cause = cause;
+}
+
+/* Called when reading a slot fails. Returns whether it has failed for so long that the sample is lost. The
+   first call starts that time. */
+ZT__PRIVATE int zt__is_overdue(zt__slot *slot) {
+    enum { LONGEST_NS = 20000000 };
+    uint64_t now = zt__now_ns();
+    if (!slot->overdue_since_ns) {
+        slot->overdue_since_ns = now;
+    }
+    return now - slot->overdue_since_ns >= LONGEST_NS;
+}
+
+/* The device is lost. An ARMED or a PARTIAL slot owes no sample. */
+ZT__PRIVATE void zt__lose_to_device(zt__reading *reading) {
+    if (reading->from == ZT__SLOT_PARTIAL) {
+        reading->slot->shows_end = 0; /* its event is not awaited any more */
+    } else if (reading->from != ZT__SLOT_ARMED) {
+        zt__lose(reading, ZT_LOST_DEVICE);
+        reading->condition = ZT__NOT_RESET;
+    }
+}
+
 ZT__PRIVATE ze_result_t zt__read_report(zt_profiler *profiler, zt__reading *reading, uint32_t g) {
     enum { LARGEST_REPORT = 1 << 24 }; /* bytes. Those of Intel's devices have less than 10,000 */
     zt__batch *batch = &profiler->batch;
@@ -9324,32 +9344,6 @@ ZT__PRIVATE ze_result_t zt__read_report(zt_profiler *profiler, zt__reading *read
     size = group->report_size;
     result = zetMetricQueryGetData(query, &size, batch->raw[g] + batch->report_count * group->report_size);
     return result == ZE_RESULT_SUCCESS && size != group->report_size ? ZE_RESULT_ERROR_INVALID_SIZE : result;
-}
-
-ZT__PRIVATE void zt__lose(zt__reading *reading, zt_cause cause) {
-    reading->outcome = ZT__LOST;
-    reading->cause = cause;
-}
-
-/* Called when reading a slot fails. Returns whether it has failed for so long that the sample is lost. The
-   first call starts that time. */
-ZT__PRIVATE int zt__is_overdue(zt__slot *slot) {
-    enum { LONGEST_NS = 20000000 };
-    uint64_t now = zt__now_ns();
-    if (!slot->overdue_since_ns) {
-        slot->overdue_since_ns = now;
-    }
-    return now - slot->overdue_since_ns >= LONGEST_NS;
-}
-
-/* The device is lost. An ARMED or a PARTIAL slot owes no sample. */
-ZT__PRIVATE void zt__lose_to_device(zt__reading *reading) {
-    if (reading->from == ZT__SLOT_PARTIAL) {
-        reading->slot->shows_end = 0; /* its event is not awaited any more */
-    } else if (reading->from != ZT__SLOT_ARMED) {
-        zt__lose(reading, ZT_LOST_DEVICE);
-        reading->condition = ZT__NOT_RESET;
-    }
 }
 
 /* Reads the reports of a slot whose event has signalled. */
@@ -9488,21 +9482,6 @@ ZT__PRIVATE ze_result_t zt__query_slot(const zt_profiler *profiler, zt__reading 
     return zt__query_kernel_stamps(profiler, slot->event, times, &reading->call);
 }
 
-/* Prepares a slot for its next sample. On failure, `*call` is the call that failed. */
-ZT__PRIVATE ze_result_t zt__reset_slot(const zt__pass *pass, zt__slot *slot, const char **call) {
-    uint32_t i;
-    slot->overdue_since_ns = 0;
-    slot->spans_passes = 0;
-    slot->has_saved_stamps = slot->was_signalled = 0;
-    if (slot->measurement < ZT__KEPT_EVENT_STAMPS) {
-        return zt__reset_handles(pass, slot, call);
-    }
-    for (i = 0; i < ZT__STAMPS && slot->measurement == ZT__KEPT_EVENT_COPY; i++) {
-        zt__store(&slot->stamps[i], UINT64_MAX);
-    }
-    return ZE_RESULT_SUCCESS; /* its own event is not used */
-}
-
 /* Queries a slot, and reads its reports if it is ready. */
 ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
     zt__slot *slot = reading->slot;
@@ -9544,6 +9523,21 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
             slot->may_be_written = 1;
         }
     }
+}
+
+/* Prepares a slot for its next sample. On failure, `*call` is the call that failed. */
+ZT__PRIVATE ze_result_t zt__reset_slot(const zt__pass *pass, zt__slot *slot, const char **call) {
+    uint32_t i;
+    slot->overdue_since_ns = 0;
+    slot->spans_passes = 0;
+    slot->has_saved_stamps = slot->was_signalled = 0;
+    if (slot->measurement < ZT__KEPT_EVENT_STAMPS) {
+        return zt__reset_handles(pass, slot, call);
+    }
+    for (i = 0; i < ZT__STAMPS && slot->measurement == ZT__KEPT_EVENT_COPY; i++) {
+        zt__store(&slot->stamps[i], UINT64_MAX);
+    }
+    return ZE_RESULT_SUCCESS; /* its own event is not used */
 }
 
 /* Reads the slots of the batch, and resets those that are ready. A slot that is not ready ends the queries on
@@ -10175,39 +10169,6 @@ ZT__PRIVATE zt__pass *zt__pass_to_measure(zt_profiler *profiler, int times_alone
     return &profiler->passes[is_extra ? (uint32_t)ZT__TIMES_PASS : profiler->active_pass];
 }
 
-/* Returns a free slot, which it opens for a region on this path, or NULL. With the mutex held. */
-ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt__path *path,
-                                       int times_alone) {
-    zt__slot *slot = zt__pop_free_slot(zt__pass_to_measure(profiler, times_alone));
-    if (!slot) {
-        return NULL;
-    }
-    slot->path = path;
-    slot->outer = list->innermost;
-    list->innermost = slot;
-    zt__move_slot(profiler, slot, ZT__SLOT_OPEN);
-    /* No zt_region is valid, so no zt_end increases it meanwhile. */
-    zt__store(&slot->generation, zt__load(&slot->generation) + 1);
-    slot->activation = profiler->activation;
-    slot->list = list;
-    slot->region = path->key.region;
-    slot->is_dropped = slot->needs_reset = slot->shows_end = 0;
-    slot->measurement = ZT__SURROUNDING_COMMANDS;
-    slot->is_unordered = slot->trails_event = 0;
-    slot->was_signalled = slot->has_saved_stamps = 0;
-    slot->overwritten = 0;
-    slot->bytes = 0;
-    /* A recording is submitted after its first region is begun, so the clock is read once for all regions of
-       it. Timelines show when each region was begun. */
-    if (profiler->timeline || list->state == ZT__LIST_IMMEDIATE || list->state == ZT__LIST_UNKNOWN ||
-        list->ended == list->over_up_to) {
-        list->begun_ns = zt__now_ns();
-    }
-    slot->submitted_ns = slot->not_before_ns = list->begun_ns;
-    list->open_count++;
-    return slot;
-}
-
 /* Removes a slot from the open ones of its list. If regions inside it are still open, they overlap with it,
    and the own time is known neither for it nor for the region around it. With the mutex held. */
 ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__slot *slot) {
@@ -10276,6 +10237,39 @@ ZT__PRIVATE zt_cause zt__provide_slots(zt_profiler *profiler, zt__list *list, zt
     }
     /* There are config.max_slots. */
     return zt__free_slots_for(profiler, list, kind, times_alone, 1) ? ZT_CAUSE_COUNT : ZT_DROPPED_NO_SLOT;
+}
+
+/* Returns a free slot, which it opens for a region on this path, or NULL. With the mutex held. */
+ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt__path *path,
+                                       int times_alone) {
+    zt__slot *slot = zt__pop_free_slot(zt__pass_to_measure(profiler, times_alone));
+    if (!slot) {
+        return NULL;
+    }
+    slot->path = path;
+    slot->outer = list->innermost;
+    list->innermost = slot;
+    zt__move_slot(profiler, slot, ZT__SLOT_OPEN);
+    /* No zt_region is valid, so no zt_end increases it meanwhile. */
+    zt__store(&slot->generation, zt__load(&slot->generation) + 1);
+    slot->activation = profiler->activation;
+    slot->list = list;
+    slot->region = path->key.region;
+    slot->is_dropped = slot->needs_reset = slot->shows_end = 0;
+    slot->measurement = ZT__SURROUNDING_COMMANDS;
+    slot->is_unordered = slot->trails_event = 0;
+    slot->was_signalled = slot->has_saved_stamps = 0;
+    slot->overwritten = 0;
+    slot->bytes = 0;
+    /* A recording is submitted after its first region is begun, so the clock is read once for all regions of
+       it. Timelines show when each region was begun. */
+    if (profiler->timeline || list->state == ZT__LIST_IMMEDIATE || list->state == ZT__LIST_UNKNOWN ||
+        list->ended == list->over_up_to) {
+        list->begun_ns = zt__now_ns();
+    }
+    slot->submitted_ns = slot->not_before_ns = list->begun_ns;
+    list->open_count++;
+    return slot;
 }
 
 /* Opens a slot for a region. If there is none, returns NULL, and counts the region as dropped by `*cause`. */
@@ -10861,18 +10855,6 @@ ZT__PRIVATE void zt__announce_list(zt_profiler *profiler, zt__list *list, ze_com
     }
 }
 
-/* Returns whether all executions of a list that overlap were on this queue, as far as can be told. */
-ZT__PRIVATE int zt__overlaps_on(zt_profiler *profiler, ze_command_queue_handle_t queue,
-                                ze_command_list_handle_t handle) {
-    const zt__list *list;
-    int found;
-    zt__lock(&profiler->mutex);
-    list = zt__find_list(profiler, handle);
-    found = list && list->overlaps && queue && list->queue == queue && list->state == ZT__LIST_OBSERVED;
-    zt__unlock(&profiler->mutex);
-    return found;
-}
-
 /* Called when a queue has been seen to be idle after the last execution on it: executions of lists that have
    overlapped there have ended, and the samples that are read next are those of the last one. */
 ZT__PRIVATE void zt__note_idle_queue(zt_profiler *profiler, ze_command_queue_handle_t queue) {
@@ -10886,19 +10868,24 @@ ZT__PRIVATE void zt__note_idle_queue(zt_profiler *profiler, ze_command_queue_han
     zt__unlock(&profiler->mutex);
 }
 
-/* If executions of a list have overlapped and all have ended, reads the samples of the last one. */
+/* If executions of a list have overlapped, all on this queue as far as can be told, and all have ended, reads
+   the samples of the last one. */
 ZT__PRIVATE void zt__end_overlap(zt_profiler *profiler, ze_command_queue_handle_t queue,
                                  ze_command_list_handle_t handle) {
-    ze_result_t result;
-    if (!zt__overlaps_on(profiler, queue, handle)) {
-        return;
+    const zt__list *list;
+    int overlaps;
+    ze_result_t result = ZE_RESULT_NOT_READY;
+    zt__lock(&profiler->mutex);
+    list = zt__find_list(profiler, handle);
+    overlaps = list && list->overlaps && queue && list->queue == queue && list->state == ZT__LIST_OBSERVED;
+    zt__unlock(&profiler->mutex);
+    if (overlaps) {
+        ZT__INTERNAL(result = zeCommandQueueSynchronize(queue, 0));
     }
-    ZT__INTERNAL(result = zeCommandQueueSynchronize(queue, 0));
-    if (result != ZE_RESULT_SUCCESS) {
-        return;
+    if (result == ZE_RESULT_SUCCESS) {
+        zt__note_idle_queue(profiler, queue);
+        zt__try_collect(profiler, handle, 1);
     }
-    zt__note_idle_queue(profiler, queue);
-    zt__try_collect(profiler, handle, 1);
 }
 
 /* Prepares for an execution by zt_execute, or one that a tracer sees: reads the samples of the last execution
@@ -11003,41 +10990,14 @@ ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, uint32_t count,
     }
 }
 
-/* Returns how many lists come before the first one that is a repetition. */
-ZT__PRIVATE uint32_t zt__count_distinct(const ze_command_list_handle_t *lists, uint32_t count) {
-    uint32_t end, i;
-    for (end = 1; end < count; end++) {
-        for (i = 0; i < end; i++) {
-            if (lists[i] == lists[end]) {
-                return end;
-            }
-        }
-    }
-    return count;
-}
-
 /* The profiler for which this thread is inside zt_execute: the tracer ignores that execution. */
 static ZT__THREAD_LOCAL const zt_profiler *zt__executing_for;
 
-/* Executes lists, none of which is named twice, and moves their slots to PENDING. */
-ZT__PRIVATE ze_result_t zt__execute_measured(zt_profiler *profiler, ze_command_queue_handle_t queue,
-                                             uint32_t count, ze_command_list_handle_t *lists,
-                                             ze_fence_handle_t fence) {
-    const zt_profiler *outer = zt__executing_for; /* a hook may execute lists inside of an execution */
-    ze_result_t result;
-    zt__before_execution(profiler, queue, count, lists, 1);
-    zt__executing_for = profiler;
-    result = zeCommandQueueExecuteCommandLists(queue, count, lists, fence);
-    zt__executing_for = outer;
-    zt__after_execution(profiler, count, lists, result != ZE_RESULT_SUCCESS, "zt_execute");
-    return zt__check(&profiler->diagnostics, result, "zeCommandQueueExecuteCommandLists",
-                     "The lists were not executed.");
-}
-
 ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
                               ze_command_list_handle_t *lists, ze_fence_handle_t fence) {
-    const zt_profiler *outer = zt__executing_for;
-    uint32_t first = 0, part;
+    const zt_profiler *outer = zt__executing_for; /* a hook may execute lists inside of an execution */
+    uint32_t first = 0, end, i;
+    int is_repeated;
     ze_result_t result;
     /* Some loaders dereference these before any driver can refuse them. */
     if (profiler && !queue) {
@@ -11052,14 +11012,24 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
         zt__executing_for = outer;
         return result;
     }
-    /* In parts, so that each execution of a list that is named twice is measured. */
     do {
-        part = zt__count_distinct(lists + first, count - first);
+        /* A part ends before the first list that it would name twice, so that each execution is measured. */
+        is_repeated = 0;
+        for (end = first; end < count && !is_repeated; end += !is_repeated) {
+            for (i = first; i < end; i++) {
+                is_repeated |= lists[i] == lists[end];
+            }
+        }
+        zt__before_execution(profiler, queue, end - first, lists + first, 1);
+        zt__executing_for = profiler;
         result =
-            zt__execute_measured(profiler, queue, part, lists + first, first + part == count ? fence : NULL);
-        first += part;
+            zeCommandQueueExecuteCommandLists(queue, end - first, lists + first, end == count ? fence : NULL);
+        zt__executing_for = outer;
+        zt__after_execution(profiler, end - first, lists + first, result != ZE_RESULT_SUCCESS, "zt_execute");
+        first = end;
     } while (result == ZE_RESULT_SUCCESS && first < count);
-    return result;
+    return zt__check(&profiler->diagnostics, result, "zeCommandQueueExecuteCommandLists",
+                     "The lists were not executed.");
 }
 
 /* ---- names of lists -------------------------------------------------------------------------------------- */
