@@ -21311,30 +21311,6 @@ ZT__PRIVATE void zt__read_geometry(zt__call call, const void *parameters, zt__or
     }
 }
 
-/* Returns how many bytes a copy or fill moves; 0 for a launch, and for an image, because the parameters do
-   not have the size of its pixels. */
-ZT__PRIVATE uint64_t zt__read_bytes(zt__call call, const void *parameters) {
-    const ze_copy_region_t *region;
-    switch (call) {
-    case ZT__CALL_CommandListAppendMemoryCopy:
-        return *((const ze_command_list_append_memory_copy_params_t *)parameters)->psize;
-    case ZT__CALL_CommandListAppendMemoryCopyFromContext:
-        return *((const ze_command_list_append_memory_copy_from_context_params_t *)parameters)->psize;
-    case ZT__CALL_CommandListAppendMemoryCopyWithParameters:
-        return *((const zt__copy_with_parameters_params *)parameters)->psize;
-    case ZT__CALL_CommandListAppendMemoryFill:
-        return *((const ze_command_list_append_memory_fill_params_t *)parameters)->psize;
-    case ZT__CALL_CommandListAppendMemoryFillWithParameters:
-        return *((const zt__fill_with_parameters_params *)parameters)->psize;
-    case ZT__CALL_CommandListAppendMemoryCopyRegion:
-        region = *((const ze_command_list_append_memory_copy_region_params_t *)parameters)->pdstRegion;
-        /* Without a third dimension, its depth is 0 or 1. */
-        return region ? (uint64_t)region->width * region->height * (region->depth ? region->depth : 1) : 0;
-    default:
-        return 0;
-    }
-}
-
 /* ---- what a tracer knows --------------------------------------------------------------------------------- */
 
 enum {
@@ -21607,40 +21583,6 @@ ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_ha
     return name;
 }
 
-/* Returns the name under which a launch or copy is measured. A launch of several kernels has the name of
-   the first, and the number of others: "saxpy +2". The mutex is held. Returns NULL without memory. */
-ZT__PRIVATE zt__kernel_name *zt__name_of_command(zt__tracer *tracer, zt__call call,
-                                                 const zt__command *command, int knows_handle) {
-    const char *text = zt__call_name(call) + strlen("zeCommandListAppend");
-    char number[16] = "";
-    zt__kernel_name *name, *made;
-    size_t size;
-    if (command->kernel) {
-        name = zt__name_of_kernel(tracer, command->kernel, knows_handle);
-        text = name ? name->text : NULL;
-    } else {
-        name = (zt__kernel_name *)zt__map_find(&tracer->kernel_names, text, strlen(text));
-    }
-    if (command->kernel_count <= 1 && (name || command->kernel)) {
-        return name;
-    }
-    if (!text) {
-        return NULL;
-    }
-    if (command->kernel_count > 1) { /* the record is freed if there is one of this name */
-        snprintf(number, sizeof number, " +%u", (unsigned)command->kernel_count - 1);
-    }
-    size = strlen(text) + strlen(number) + 1;
-    zt__unlock(&tracer->mutex);
-    made = (zt__kernel_name *)zt__allocate(&tracer->allocator, 1, sizeof *made + size);
-    if (made) {
-        made->text = (char *)(made + 1);
-        snprintf(made->text, size, "%s%s", text, number);
-    }
-    zt__lock(&tracer->mutex);
-    return zt__add_name(tracer, made);
-}
-
 /* ---- devices and lists ----------------------------------------------------------------------------------- */
 
 /* Adds a device to the end of the tracer's list. Copy engines are the queue groups that cannot execute metric
@@ -21804,29 +21746,6 @@ ZT__PRIVATE zt__known_list *zt__find_or_query_list(zt__tracer *tracer, ze_comman
         known->is_in_order = is_in_order;
     }
     return known;
-}
-
-/* Returns whether the application may read kernel time stamps of one of its events, as far as can be told.
-   For an event that was created before the start, the driver is queried. The mutex is held. */
-ZT__PRIVATE int zt__may_have_stamps(zt__tracer *tracer, ze_event_handle_t event) {
-    zt__known_event *known = zt__find_event(tracer, event);
-    ze_event_pool_handle_t pool;
-    ze_event_pool_flags_t flags = 0;
-    int has_stamps;
-    if (known) {
-        return known->has_stamps;
-    }
-    zt__unlock(&tracer->mutex);
-    has_stamps = !tracer->get_pool || !tracer->get_pool_flags ||
-                 tracer->get_pool(event, &pool) != ZE_RESULT_SUCCESS ||
-                 tracer->get_pool_flags(pool, &flags) != ZE_RESULT_SUCCESS ||
-                 (flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
-    zt__lock(&tracer->mutex);
-    known = zt__remember_event(tracer, event);
-    if (known) {
-        known->has_stamps = has_stamps;
-    }
-    return has_stamps;
 }
 
 /* ---- what is loaded -------------------------------------------------------------------------------------- */
@@ -22237,25 +22156,6 @@ ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame) {
 
 /* ---- launches and copies --------------------------------------------------------------------------------- */
 
-/* Returns whether a command may go into a graph, which may run any number of times. A list also joins the
-   capture of another by waiting for one of its events. So while there is a capture, the driver is queried,
-   and a command that waits may be the one with which its list joins. The mutex is held. */
-ZT__PRIVATE int zt__may_be_captured(zt__tracer *tracer, const zt__known_list *list,
-                                    const zt__command *command) {
-    const uint32_t query_true = 0x78000022;
-    ze_result_t result;
-    if (list->is_captured || tracer->captures == 0) {
-        return list->is_captured;
-    }
-    if (*command->wait_count > 0 || !tracer->query_capture) {
-        return 1;
-    }
-    zt__unlock(&tracer->mutex);
-    result = tracer->query_capture(command->list);
-    zt__lock(&tracer->mutex);
-    return (uint32_t)result == query_true;
-}
-
 /* Returns the frame of an outer tracer that has put an event of its own in place of the application's, or
    NULL. */
 ZT__PRIVATE const zt__frame *zt__find_outer_signal(const zt__frame *frame) {
@@ -22343,6 +22243,29 @@ ZT__PRIVATE int zt__can_keep_event(zt__tracer *tracer, const zt_profiler *profil
     return result == ZE_RESULT_NOT_READY || (result == ZE_RESULT_SUCCESS && profiler->tiles_stamped == 1);
 }
 
+/* Returns whether the application may read kernel time stamps of one of its events, as far as can be told.
+   For an event that was created before the start, the driver is queried. The mutex is held. */
+ZT__PRIVATE int zt__may_have_stamps(zt__tracer *tracer, ze_event_handle_t event) {
+    zt__known_event *known = zt__find_event(tracer, event);
+    ze_event_pool_handle_t pool;
+    ze_event_pool_flags_t flags = 0;
+    int has_stamps;
+    if (known) {
+        return known->has_stamps;
+    }
+    zt__unlock(&tracer->mutex);
+    has_stamps = !tracer->get_pool || !tracer->get_pool_flags ||
+                 tracer->get_pool(event, &pool) != ZE_RESULT_SUCCESS ||
+                 tracer->get_pool_flags(pool, &flags) != ZE_RESULT_SUCCESS ||
+                 (flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
+    zt__lock(&tracer->mutex);
+    known = zt__remember_event(tracer, event);
+    if (known) {
+        known->has_stamps = has_stamps;
+    }
+    return has_stamps;
+}
+
 /* Returns how a command is measured: by the first of these that fits. The mutex is held.
 
      metrics, a list that is not known, no signal     SURROUNDING_COMMANDS
@@ -22383,6 +22306,59 @@ ZT__PRIVATE zt__measurement zt__choose_measurement(const zt__frame *frame, const
         return ZT__EVENT_STAMPS;
     }
     return selected->kind == ZT__LIST_IMMEDIATE ? ZT__COPIED_STAMPS : ZT__SURROUNDING_COMMANDS;
+}
+
+/* Returns whether a command may go into a graph, which may run any number of times. A list also joins the
+   capture of another by waiting for one of its events. So while there is a capture, the driver is queried,
+   and a command that waits may be the one with which its list joins. The mutex is held. */
+ZT__PRIVATE int zt__may_be_captured(zt__tracer *tracer, const zt__known_list *list,
+                                    const zt__command *command) {
+    const uint32_t query_true = 0x78000022;
+    ze_result_t result;
+    if (list->is_captured || tracer->captures == 0) {
+        return list->is_captured;
+    }
+    if (*command->wait_count > 0 || !tracer->query_capture) {
+        return 1;
+    }
+    zt__unlock(&tracer->mutex);
+    result = tracer->query_capture(command->list);
+    zt__lock(&tracer->mutex);
+    return (uint32_t)result == query_true;
+}
+
+/* Returns the name under which a launch or copy is measured. A launch of several kernels has the name of
+   the first, and the number of others: "saxpy +2". The mutex is held. Returns NULL without memory. */
+ZT__PRIVATE zt__kernel_name *zt__name_of_command(zt__tracer *tracer, zt__call call,
+                                                 const zt__command *command, int knows_handle) {
+    const char *text = zt__call_name(call) + strlen("zeCommandListAppend");
+    char number[16] = "";
+    zt__kernel_name *name, *made;
+    size_t size;
+    if (command->kernel) {
+        name = zt__name_of_kernel(tracer, command->kernel, knows_handle);
+        text = name ? name->text : NULL;
+    } else {
+        name = (zt__kernel_name *)zt__map_find(&tracer->kernel_names, text, strlen(text));
+    }
+    if (command->kernel_count <= 1 && (name || command->kernel)) {
+        return name;
+    }
+    if (!text) {
+        return NULL;
+    }
+    if (command->kernel_count > 1) { /* the record is freed if there is one of this name */
+        snprintf(number, sizeof number, " +%u", (unsigned)command->kernel_count - 1);
+    }
+    size = strlen(text) + strlen(number) + 1;
+    zt__unlock(&tracer->mutex);
+    made = (zt__kernel_name *)zt__allocate(&tracer->allocator, 1, sizeof *made + size);
+    if (made) {
+        made->text = (char *)(made + 1);
+        snprintf(made->text, size, "%s%s", text, number);
+    }
+    zt__lock(&tracer->mutex);
+    return zt__add_name(tracer, made);
 }
 
 /* Counts a command, and decides whether and how it is measured. The list is checked before the filter, so
@@ -22453,6 +22429,30 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
     tracer->counts.serialised +=
         selected.measurement == ZT__SURROUNDING_COMMANDS && (!selected.is_in_order || selected.has_metrics);
     return selected;
+}
+
+/* Returns how many bytes a copy or fill moves; 0 for a launch, and for an image, because the parameters do
+   not have the size of its pixels. */
+ZT__PRIVATE uint64_t zt__read_bytes(zt__call call, const void *parameters) {
+    const ze_copy_region_t *region;
+    switch (call) {
+    case ZT__CALL_CommandListAppendMemoryCopy:
+        return *((const ze_command_list_append_memory_copy_params_t *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryCopyFromContext:
+        return *((const ze_command_list_append_memory_copy_from_context_params_t *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryCopyWithParameters:
+        return *((const zt__copy_with_parameters_params *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryFill:
+        return *((const ze_command_list_append_memory_fill_params_t *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryFillWithParameters:
+        return *((const zt__fill_with_parameters_params *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryCopyRegion:
+        region = *((const ze_command_list_append_memory_copy_region_params_t *)parameters)->pdstRegion;
+        /* Without a third dimension, its depth is 0 or 1. */
+        return region ? (uint64_t)region->width * region->height * (region->depth ? region->depth : 1) : 0;
+    default:
+        return 0;
+    }
 }
 
 /* Stores the bytes of a copy, and for the timeline the geometry of a launch, in the slot. The region is open,
@@ -22529,34 +22529,6 @@ ZT__PRIVATE void zt__begin_by_event(zt__frame *frame, const zt__command *command
     frame->signal = command->signal;
     frame->signalled = *command->signal;
     *command->signal = slot->event;
-}
-
-/* Called after the call of a command that zt__begin_by_event has changed. The application's event is
-   signalled even if the tracer was destroyed meanwhile: the slot is then still there. */
-ZT__PRIVATE void zt__signal_for_application(zt__frame *frame, ze_result_t result) {
-    ze_event_handle_t own = *frame->signal, event = frame->signalled;
-    *frame->signal = event;
-    frame->signal = NULL;
-    if (result != ZE_RESULT_SUCCESS || !event) {
-        return;
-    }
-    if (frame->copied_stamps) {
-        result = zeCommandListAppendQueryKernelTimestamps(frame->list, 1, &own, frame->copied_stamps, NULL,
-                                                          event, 1, &own);
-    } else if (frame->is_in_order) {
-        result = zeCommandListAppendSignalEvent(frame->list, event);
-    }
-    if (result != ZE_RESULT_SUCCESS || (!frame->copied_stamps && !frame->is_in_order)) {
-        /* On a copy engine; or the driver has refused the other command, and the application may wait. */
-        result = zeCommandListAppendBarrier(frame->list, event, 0, NULL);
-        if (zt__load(&frame->state) == ZT__FRAME_CALLBACK && frame->region.slot) {
-            ((zt__slot *)frame->region.slot)->measurement = ZT__EVENT_STAMPS;
-        }
-    }
-    if (result != ZE_RESULT_SUCCESS && zt__load(&frame->state) == ZT__FRAME_CALLBACK) {
-        zt__check(frame->tracer->diagnostics, result, "zeCommandListAppendBarrier",
-                  "An event of the application will not be signalled.");
-    }
 }
 
 /* Begins to measure a command, which this may change. */
@@ -22646,46 +22618,6 @@ ZT__PRIVATE void zt__put_kernel_in_place(zt__frame *frame) {
     zt__replace_kernel(&frame->tracer->modules, p);
     frame->module = *p->phModule;
     frame->created = **p->pphKernel;
-}
-
-/* Called after a kernel was created. The handle, which an epilogue of a hook may have replaced, may be that
-   of an earlier kernel. If it was replaced, its module is not known. The native binary of a module is read
-   for the first of its kernels. */
-ZT__PRIVATE void zt__after_kernel_create(const zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
-    ze_kernel_handle_t kernel = **ZT__PARAMETERS(frame, ze_kernel_create_params_t)->pphKernel;
-    zt__loaded_module *module = NULL;
-    zt__loaded_kernel *known;
-    int is_read = 1;
-    zt__forget_handle(tracer, &tracer->loaded.kernels, kernel);
-    zt__lock(&tracer->mutex);
-    if (kernel == frame->created) {
-        module = (zt__loaded_module *)zt__find_or_add_record(&tracer->loaded, &tracer->loaded.modules,
-                                                             frame->module, sizeof *module);
-    }
-    known = zt__remember_kernel(tracer, kernel);
-    if (known && kernel == frame->created) {
-        known->module = frame->module;
-        known->device = module ? module->device : NULL;
-    }
-    if (module && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
-        is_read = module->described != NULL;
-        zt__name_of_kernel(tracer, kernel, 1);
-    }
-    zt__unlock(&tracer->mutex);
-    if (!is_read) {
-        zt__described_module *described = zt__describe_module(&tracer->allocator, frame->module);
-        const void *handle = frame->module;
-        zt__lock(&tracer->mutex);
-        module = (zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &handle, sizeof handle);
-        if (module && !module->described) { /* else another thread was faster */
-            module->described = described;
-            described = NULL;
-        }
-        zt__unlock(&tracer->mutex);
-        zt__free_described_module(&tracer->allocator, described);
-    }
-    zt__observe_kernel(tracer, kernel);
 }
 
 ZT__PRIVATE void zt__after_group_size(zt__frame *frame) {
@@ -23025,6 +22957,46 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     }
 }
 
+/* Called after a kernel was created. The handle, which an epilogue of a hook may have replaced, may be that
+   of an earlier kernel. If it was replaced, its module is not known. The native binary of a module is read
+   for the first of its kernels. */
+ZT__PRIVATE void zt__after_kernel_create(const zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    ze_kernel_handle_t kernel = **ZT__PARAMETERS(frame, ze_kernel_create_params_t)->pphKernel;
+    zt__loaded_module *module = NULL;
+    zt__loaded_kernel *known;
+    int is_read = 1;
+    zt__forget_handle(tracer, &tracer->loaded.kernels, kernel);
+    zt__lock(&tracer->mutex);
+    if (kernel == frame->created) {
+        module = (zt__loaded_module *)zt__find_or_add_record(&tracer->loaded, &tracer->loaded.modules,
+                                                             frame->module, sizeof *module);
+    }
+    known = zt__remember_kernel(tracer, kernel);
+    if (known && kernel == frame->created) {
+        known->module = frame->module;
+        known->device = module ? module->device : NULL;
+    }
+    if (module && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
+        is_read = module->described != NULL;
+        zt__name_of_kernel(tracer, kernel, 1);
+    }
+    zt__unlock(&tracer->mutex);
+    if (!is_read) {
+        zt__described_module *described = zt__describe_module(&tracer->allocator, frame->module);
+        const void *handle = frame->module;
+        zt__lock(&tracer->mutex);
+        module = (zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &handle, sizeof handle);
+        if (module && !module->described) { /* else another thread was faster */
+            module->described = described;
+            described = NULL;
+        }
+        zt__unlock(&tracer->mutex);
+        zt__free_described_module(&tracer->allocator, described);
+    }
+    zt__observe_kernel(tracer, kernel);
+}
+
 ZT__PRIVATE void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t end_ns) {
     zt__tracer *tracer = frame->tracer;
     zt__call_kind kind = zt__kind_of_call(frame->call);
@@ -23182,6 +23154,34 @@ ZT__PRIVATE void zt__prologue(zt__call call, void *parameters, uintptr_t registr
     for (frame = first; frame; frame = frame->next) {
         frame->begin_ns = begin_ns;
         zt__store(&frame->state, ZT__FRAME_DRIVER);
+    }
+}
+
+/* Called after the call of a command that zt__begin_by_event has changed. The application's event is
+   signalled even if the tracer was destroyed meanwhile: the slot is then still there. */
+ZT__PRIVATE void zt__signal_for_application(zt__frame *frame, ze_result_t result) {
+    ze_event_handle_t own = *frame->signal, event = frame->signalled;
+    *frame->signal = event;
+    frame->signal = NULL;
+    if (result != ZE_RESULT_SUCCESS || !event) {
+        return;
+    }
+    if (frame->copied_stamps) {
+        result = zeCommandListAppendQueryKernelTimestamps(frame->list, 1, &own, frame->copied_stamps, NULL,
+                                                          event, 1, &own);
+    } else if (frame->is_in_order) {
+        result = zeCommandListAppendSignalEvent(frame->list, event);
+    }
+    if (result != ZE_RESULT_SUCCESS || (!frame->copied_stamps && !frame->is_in_order)) {
+        /* On a copy engine; or the driver has refused the other command, and the application may wait. */
+        result = zeCommandListAppendBarrier(frame->list, event, 0, NULL);
+        if (zt__load(&frame->state) == ZT__FRAME_CALLBACK && frame->region.slot) {
+            ((zt__slot *)frame->region.slot)->measurement = ZT__EVENT_STAMPS;
+        }
+    }
+    if (result != ZE_RESULT_SUCCESS && zt__load(&frame->state) == ZT__FRAME_CALLBACK) {
+        zt__check(frame->tracer->diagnostics, result, "zeCommandListAppendBarrier",
+                  "An event of the application will not be signalled.");
     }
 }
 
