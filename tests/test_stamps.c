@@ -1106,8 +1106,7 @@ static void test_executions_after_those_that_overlap(void **state) {
 }
 
 /* What is recorded runs on when the tracer has stopped, and its events signal as before. */
-static void test_recorded_lists_after_the_stop(void **state) {
-    world *w = *state;
+static void run_recorded_after_the_stop(world *w) {
     need_in_order_lists(w);
     rig r = open_concurrent(w);
     zt_profiler *profiler = trace_times(w);
@@ -1138,6 +1137,16 @@ static void test_recorded_lists_after_the_stop(void **state) {
     ok(zeEventDestroy(event));
     ok(zeEventPoolDestroy(pool));
     close_rig(&r);
+}
+
+static void test_recorded_lists_after_the_stop(void **state) {
+    run_recorded_after_the_stop(*state);
+}
+
+/* Nobody sees that a list is destroyed, nor that the next has its handle. */
+static void test_handles_that_come_back_after_the_stop(void **state) {
+    gpu.behave(SOFTGPU_HANDLES_COME_BACK, 1);
+    run_recorded_after_the_stop(*state);
 }
 
 /* ==== clocks ============================================================================================== */
@@ -1564,6 +1573,7 @@ int main(void) {
         TEST(test_executions_that_are_overwritten),
         TEST(test_executions_after_those_that_overlap),
         TEST(test_recorded_lists_after_the_stop),
+        TEST(test_handles_that_come_back_after_the_stop),
         TEST(test_clocks_that_wrap),
         TEST(test_each_tile_has_a_time_stamp),
         TEST(test_the_place_of_a_kernel_on_the_timeline),
