@@ -21104,35 +21104,46 @@ ZT__PRIVATE const char *zt__call_name(uint32_t call) {
     return names[call];
 }
 
-/* What the tracer does with a call. */
+/* What the tracer does with a call, of which there are kinds: X(kind, before the call, after it if it has
+   succeeded). In zt__before_call and zt__after_call stands what happens in another case. */
+/* clang-format off */
+#define ZT__KINDS(X)                                                                                         \
+    X(OTHER, NULL, NULL) /* nothing, unless the configuration names it */                                    \
+    X(LIST_CREATE, NULL, zt__after_list_create)                                                              \
+    X(LIST_RESET, zt__before_list_reset, zt__after_list_reset)                                               \
+    X(LIST_DESTROY, zt__before_list_destroy, NULL)                                                           \
+    X(EXECUTE, zt__before_execute, NULL)                                                                     \
+    X(QUEUE_SYNCHRONIZE, zt__before_queue_synchronize, zt__after_queue_synchronize)                          \
+    X(QUEUE_DESTROY, zt__before_queue_destroy, NULL)                                                         \
+    X(MODULE_CREATE, zt__before_module_create, zt__note_module)                                              \
+    X(MODULE_DESTROY, zt__before_module_destroy, NULL)                                                       \
+    X(GET_FUNCTION, NULL, zt__after_get_function)                                                            \
+    X(KERNEL_CREATE, NULL, zt__put_kernel_in_place)                                                          \
+    X(KERNEL_DESTROY, zt__before_kernel_destroy, NULL)                                                       \
+    X(GROUP_SIZE, NULL, zt__after_group_size)                                                                \
+    X(LAUNCH, zt__before_command, zt__after_launch)                                                          \
+    X(COPY, zt__before_command, NULL)                                                                        \
+    /* A barrier or a wait: measured only if it has an event or its list is in order. */                     \
+    X(SYNC, zt__before_command, NULL)                                                                        \
+    /* A command that is not measured, and signals an event. */                                              \
+    X(SIGNAL, zt__before_command, NULL)                                                                      \
+    X(CAPTURE_BEGIN, NULL, zt__after_list_change)                                                            \
+    X(CAPTURE_END, NULL, zt__after_list_change)                                                              \
+    X(GET_COMMAND_ID, NULL, zt__after_list_change)                                                           \
+    X(CONTEXT_DESTROY, zt__before_context_destroy, NULL)                                                     \
+    X(POOL_CREATE, zt__before_pool_create, zt__after_pool_create)                                            \
+    X(POOL_DESTROY, zt__before_pool_destroy, NULL)                                                           \
+    X(EVENT_CREATE, NULL, zt__after_event_create)                                                            \
+    X(EVENT_DESTROY, zt__before_event_destroy, NULL)                                                         \
+    X(EVENT_CHANGE, zt__before_event_change, NULL) /* on the host */                                         \
+    X(EVENT_RESET, zt__before_event_reset, NULL)   /* in a list */
+/* clang-format on */
+
 typedef enum zt__call_kind {
-    ZT__KIND_OTHER, /* nothing, unless the configuration names it */
-    ZT__KIND_LIST_CREATE,
-    ZT__KIND_LIST_RESET,
-    ZT__KIND_LIST_DESTROY,
-    ZT__KIND_EXECUTE,
-    ZT__KIND_QUEUE_SYNCHRONIZE,
-    ZT__KIND_QUEUE_DESTROY,
-    ZT__KIND_MODULE_CREATE,
-    ZT__KIND_MODULE_DESTROY,
-    ZT__KIND_GET_FUNCTION,
-    ZT__KIND_KERNEL_CREATE,
-    ZT__KIND_KERNEL_DESTROY,
-    ZT__KIND_GROUP_SIZE,
-    ZT__KIND_LAUNCH,
-    ZT__KIND_COPY,
-    ZT__KIND_SYNC, /* a barrier or a wait: measured only if it has an event or its list is in order */
-    ZT__KIND_CAPTURE_BEGIN,
-    ZT__KIND_CAPTURE_END,
-    ZT__KIND_GET_COMMAND_ID,
-    ZT__KIND_CONTEXT_DESTROY,
-    ZT__KIND_POOL_CREATE,
-    ZT__KIND_POOL_DESTROY,
-    ZT__KIND_EVENT_CREATE,
-    ZT__KIND_EVENT_DESTROY,
-    ZT__KIND_EVENT_CHANGE, /* on the host */
-    ZT__KIND_EVENT_RESET,  /* in a list */
-    ZT__KIND_SIGNAL        /* a command that is not measured, and signals an event */
+#define X(name, before, after) ZT__KIND_##name,
+    ZT__KINDS(X)
+#undef X
+        ZT__KIND_COUNT
 } zt__call_kind;
 
 ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
@@ -21405,30 +21416,6 @@ ZT__PRIVATE void zt__read_geometry(zt__call call, const void *parameters, zt__or
     }
 }
 
-/* Returns how many bytes a copy or fill moves; 0 for a launch, and for an image, because the parameters do
-   not have the size of its pixels. */
-ZT__PRIVATE uint64_t zt__read_bytes(zt__call call, const void *parameters) {
-    const ze_copy_region_t *region;
-    switch (call) {
-    case ZT__CALL_CommandListAppendMemoryCopy:
-        return *((const ze_command_list_append_memory_copy_params_t *)parameters)->psize;
-    case ZT__CALL_CommandListAppendMemoryCopyFromContext:
-        return *((const ze_command_list_append_memory_copy_from_context_params_t *)parameters)->psize;
-    case ZT__CALL_CommandListAppendMemoryCopyWithParameters:
-        return *((const zt__copy_with_parameters_params *)parameters)->psize;
-    case ZT__CALL_CommandListAppendMemoryFill:
-        return *((const ze_command_list_append_memory_fill_params_t *)parameters)->psize;
-    case ZT__CALL_CommandListAppendMemoryFillWithParameters:
-        return *((const zt__fill_with_parameters_params *)parameters)->psize;
-    case ZT__CALL_CommandListAppendMemoryCopyRegion:
-        region = *((const ze_command_list_append_memory_copy_region_params_t *)parameters)->pdstRegion;
-        /* Without a third dimension, its depth is 0 or 1. */
-        return region ? (uint64_t)region->width * region->height * (region->depth ? region->depth : 1) : 0;
-    default:
-        return 0;
-    }
-}
-
 /* ---- what a tracer knows --------------------------------------------------------------------------------- */
 
 enum {
@@ -21462,30 +21449,39 @@ typedef struct zt__kernel_name {
     uint64_t seen, measured; /* launches */
 } zt__kernel_name;
 
-/* What is known of a command list, event or event pool. */
-typedef struct zt__known_handle {
-    const void *handle; /* the key */
-
-    /* of an event, or the events of a pool */
-    int has_stamps;            /* kernel time stamps that the application may read */
-    int may_be_kept;           /* the tracer can read its kernel time stamps, and sees who changes it */
-    const void *pool;          /* of an event */
-    zt__slot *keeper;          /* of an event: the slot that keeps it, or kept it last, */
-    zt_profiler *keeper_owner; /* and its profiler */
-    uint32_t other_signals;    /* commands, besides a launch that is measured by it, that signal it and may be
-                                  in flight. When the host resets it after one, 0 again. 2 or more: it may
-                                  be signalled at any time, and is never kept */
-
-    zt__traced_device *device; /* of a list; NULL: it is not measured */
+/* What is known of a command list. */
+typedef struct zt__known_list {
+    const void *handle;        /* the key */
+    zt__traced_device *device; /* NULL: it is not measured */
     zt__list_state kind;       /* UNKNOWN, RECORDED or IMMEDIATE */
     int is_in_order;           /* 0: or not known */
 
-    /* why the commands of a list cannot be measured */
+    /* why its commands cannot be measured */
     int is_copy_only;    /* it cannot execute metric queries */
     int is_captured;     /* its commands go into a graph, by zeCommandListBegin...Capture...Ext */
     int is_cloneable;    /* its clones would write to the same queries and events */
     int has_command_ids; /* the application has queried the identifier of a command to come */
-} zt__known_handle;
+} zt__known_list;
+
+/* What is known of an event pool. */
+typedef struct zt__known_pool {
+    const void *handle; /* the key */
+    int has_stamps;     /* kernel time stamps that the application may read */
+    int may_be_kept;    /* the tracer can read those of its events, and sees who changes them */
+} zt__known_pool;
+
+/* What is known of an event. */
+typedef struct zt__known_event {
+    const void *handle;        /* the key */
+    const void *pool;          /* NULL: it was created before the start, or has none */
+    int has_stamps;            /* as of its pool */
+    int may_be_kept;           /* likewise */
+    zt__slot *keeper;          /* the slot that keeps it, or kept it last, */
+    zt_profiler *keeper_owner; /* and its profiler */
+    uint32_t other_signals;    /* commands, besides a launch that is measured by it, that signal it and may be
+                                  in flight. When the host resets it after one, 0 again. 2 or more: it may
+                                  be signalled at any time, and is never kept */
+} zt__known_event;
 
 /* The statistics of a call that is timed. */
 typedef struct zt__timed_call {
@@ -21546,7 +21542,7 @@ typedef struct zt__tracer {
     zt__mutex mutex;              /* guards what follows */
     zt__loaded loaded;            /* has no mutex of its own */
     zt__map kernel_names;         /* by their text */
-    zt__map lists, pools, events; /* zt__known_handle, by handle */
+    zt__map lists, pools, events; /* by handle */
     uint32_t captures;            /* lists that are captured */
     int keeps_events;             /* launches may be measured by events of the application */
     uint64_t executions;          /* of lists, so far */
@@ -21572,10 +21568,27 @@ ZT__PRIVATE const char *zt__starting_call(const zt__tracer *tracer) {
 /* "The mutex is held" below is that of the tracer, at the call and at the return. The function may unlock it
    in between, while the driver or the application's allocator runs. Pointers to records may then be stale. */
 
-/* Returns the record of a handle, which is added if there is none. The mutex is held. Returns NULL
-   without memory. */
-ZT__PRIVATE zt__known_handle *zt__remember_handle(zt__tracer *tracer, zt__map *map, const void *handle) {
-    return (zt__known_handle *)zt__find_or_add_record(&tracer->loaded, map, handle, sizeof(zt__known_handle));
+/* Return the record of a handle, or NULL. The mutex is held. */
+ZT__PRIVATE zt__known_list *zt__find_known_list(const zt__tracer *tracer, ze_command_list_handle_t list) {
+    const void *handle = list;
+    return (zt__known_list *)zt__map_find(&tracer->lists, &handle, sizeof handle);
+}
+
+ZT__PRIVATE zt__known_pool *zt__find_pool(const zt__tracer *tracer, ze_event_pool_handle_t pool) {
+    const void *handle = pool;
+    return (zt__known_pool *)zt__map_find(&tracer->pools, &handle, sizeof handle);
+}
+
+ZT__PRIVATE zt__known_event *zt__find_event(const zt__tracer *tracer, ze_event_handle_t event) {
+    const void *handle = event;
+    return (zt__known_event *)zt__map_find(&tracer->events, &handle, sizeof handle);
+}
+
+/* Returns the record of an event, which is added if there is none. The mutex is held. Returns NULL without
+   memory. */
+ZT__PRIVATE zt__known_event *zt__remember_event(zt__tracer *tracer, ze_event_handle_t event) {
+    return (zt__known_event *)zt__find_or_add_record(&tracer->loaded, &tracer->events, event,
+                                                     sizeof(zt__known_event));
 }
 
 /* The same of a kernel. */
@@ -21585,7 +21598,7 @@ ZT__PRIVATE zt__loaded_kernel *zt__remember_kernel(zt__tracer *tracer, ze_kernel
 }
 
 /* Stores whether a capture into a graph has begun on a list. The mutex is held. */
-ZT__PRIVATE void zt__set_captured(zt__tracer *tracer, zt__known_handle *list, int is_captured) {
+ZT__PRIVATE void zt__set_captured(zt__tracer *tracer, zt__known_list *list, int is_captured) {
     if (is_captured && !list->is_captured) {
         tracer->captures++;
     } else if (!is_captured && list->is_captured) {
@@ -21600,7 +21613,7 @@ ZT__PRIVATE void zt__forget_handle(zt__tracer *tracer, zt__map *map, const void 
     zt__lock(&tracer->mutex);
     record = zt__map_find(map, &handle, sizeof handle);
     if (record && map == &tracer->lists) {
-        zt__set_captured(tracer, (zt__known_handle *)record, 0);
+        zt__set_captured(tracer, (zt__known_list *)record, 0);
     }
     zt__map_remove(map, &handle, sizeof handle);
     zt__unlock(&tracer->mutex);
@@ -21673,40 +21686,6 @@ ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_ha
         }
     }
     return name;
-}
-
-/* Returns the name under which a launch or copy is measured. A launch of several kernels has the name of
-   the first, and the number of others: "saxpy +2". The mutex is held. Returns NULL without memory. */
-ZT__PRIVATE zt__kernel_name *zt__name_of_command(zt__tracer *tracer, zt__call call,
-                                                 const zt__command *command, int knows_handle) {
-    const char *text = zt__call_name(call) + strlen("zeCommandListAppend");
-    char number[16] = "";
-    zt__kernel_name *name, *made;
-    size_t size;
-    if (command->kernel) {
-        name = zt__name_of_kernel(tracer, command->kernel, knows_handle);
-        text = name ? name->text : NULL;
-    } else {
-        name = (zt__kernel_name *)zt__map_find(&tracer->kernel_names, text, strlen(text));
-    }
-    if (command->kernel_count <= 1 && (name || command->kernel)) {
-        return name;
-    }
-    if (!text) {
-        return NULL;
-    }
-    if (command->kernel_count > 1) { /* the record is freed if there is one of this name */
-        snprintf(number, sizeof number, " +%u", (unsigned)command->kernel_count - 1);
-    }
-    size = strlen(text) + strlen(number) + 1;
-    zt__unlock(&tracer->mutex);
-    made = (zt__kernel_name *)zt__allocate(&tracer->allocator, 1, sizeof *made + size);
-    if (made) {
-        made->text = (char *)(made + 1);
-        snprintf(made->text, size, "%s%s", text, number);
-    }
-    zt__lock(&tracer->mutex);
-    return zt__add_name(tracer, made);
 }
 
 /* ---- devices and lists ----------------------------------------------------------------------------------- */
@@ -21816,9 +21795,10 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
 
 /* Returns the record of a list, with what is known now. `device` is NULL if the list is not measured. The
    mutex is held. Returns NULL without memory. */
-ZT__PRIVATE zt__known_handle *zt__remember_list(zt__tracer *tracer, ze_command_list_handle_t list,
-                                                zt__traced_device *device, uint32_t ordinal) {
-    zt__known_handle *known = zt__remember_handle(tracer, &tracer->lists, list);
+ZT__PRIVATE zt__known_list *zt__remember_list(zt__tracer *tracer, ze_command_list_handle_t list,
+                                              zt__traced_device *device, uint32_t ordinal) {
+    zt__known_list *known = (zt__known_list *)zt__find_or_add_record(&tracer->loaded, &tracer->lists, list,
+                                                                     sizeof(zt__known_list));
     if (known) {
         known->device = device;
         zt__set_captured(tracer, known, 0);
@@ -21832,9 +21812,8 @@ ZT__PRIVATE zt__known_handle *zt__remember_list(zt__tracer *tracer, ze_command_l
 /* Returns the record of a list. For a list that was created before the start, the driver is queried. If
    it cannot return context and device, the list is assumed to be of the profiler's, or of the first
    device under zt_auto if there is no second. The mutex is held. Returns NULL without memory. */
-ZT__PRIVATE zt__known_handle *zt__find_or_query_list(zt__tracer *tracer, ze_command_list_handle_t list) {
-    const void *handle = list;
-    zt__known_handle *known = (zt__known_handle *)zt__map_find(&tracer->lists, &handle, sizeof handle);
+ZT__PRIVATE zt__known_list *zt__find_or_query_list(zt__tracer *tracer, ze_command_list_handle_t list) {
+    zt__known_list *known = zt__find_known_list(tracer, list);
     ze_context_handle_t context = NULL;
     ze_device_handle_t owner = NULL;
     zt__traced_device *device = NULL, *first = zt__load(&tracer->devices);
@@ -21872,30 +21851,6 @@ ZT__PRIVATE zt__known_handle *zt__find_or_query_list(zt__tracer *tracer, ze_comm
         known->is_in_order = is_in_order;
     }
     return known;
-}
-
-/* Returns whether the application may read kernel time stamps of one of its events, as far as can be told.
-   For an event that was created before the start, the driver is queried. The mutex is held. */
-ZT__PRIVATE int zt__may_have_stamps(zt__tracer *tracer, ze_event_handle_t event) {
-    const void *handle = event;
-    zt__known_handle *known = (zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
-    ze_event_pool_handle_t pool;
-    ze_event_pool_flags_t flags = 0;
-    int has_stamps;
-    if (known) {
-        return known->has_stamps;
-    }
-    zt__unlock(&tracer->mutex);
-    has_stamps = !tracer->get_pool || !tracer->get_pool_flags ||
-                 tracer->get_pool(event, &pool) != ZE_RESULT_SUCCESS ||
-                 tracer->get_pool_flags(pool, &flags) != ZE_RESULT_SUCCESS ||
-                 (flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
-    zt__lock(&tracer->mutex);
-    known = zt__remember_handle(tracer, &tracer->events, event);
-    if (known) {
-        known->has_stamps = has_stamps;
-    }
-    return has_stamps;
 }
 
 /* ---- what is loaded -------------------------------------------------------------------------------------- */
@@ -22058,8 +22013,9 @@ typedef struct zt__frame {
     ze_kernel_handle_t created; /* which is this one, unless a hook puts another in its place */
 
     /* Of a launch: how it is counted when the driver has appended it. */
-    zt_profiler *counted_for; /* NULL: it is not */
-    int knows_kernel;         /* the kernel is the application's, and not that of a hook */
+    zt_profiler *counted_for;               /* NULL: it is not */
+    int knows_kernel;                       /* the kernel is the application's, and not that of a hook */
+    ze_kernel_handle_t kernel_before_hooks; /* of a launch: what the application has passed */
 } zt__frame;
 
 /* The parameters of the call of a frame. */
@@ -22074,35 +22030,118 @@ ZT__PRIVATE ze_kernel_handle_t zt__launched_kernel(const zt__frame *frame, const
                        ->pphKernels)[index];
 }
 
-/* ---- launches and copies --------------------------------------------------------------------------------- */
+/* ---- events of the application that slots keep ---------------------------------------------------------- */
 
-/* Returns whether a command may go into a graph, which may run any number of times. A list also joins the
-   capture of another by waiting for one of its events. So while there is a capture, the driver is queried,
-   and a command that waits may be the one with which its list joins. The mutex is held. */
-ZT__PRIVATE int zt__may_be_captured(zt__tracer *tracer, const zt__known_handle *list,
-                                    const zt__command *command) {
-    const uint32_t query_true = 0x78000022;
-    ze_result_t result;
-    if (list->is_captured || tracer->captures == 0) {
-        return list->is_captured;
+/* A launch with an event of the application is measured by the time stamps of that event, if they can be read
+   on the host and every call that changes the event is seen. In this order:
+
+     zeEventPoolCreate    gets the flag for kernel time stamps, if such events may be kept
+     zeEventCreate        the event has a record, from here to its destruction
+     a launch             a slot becomes its keeper, if it has none and no other command may signal it. The
+                          slot reads the time stamps when it is collected
+     another signal       by a command or on the host: before it, the time stamps are saved if the launch has
+                          signalled. If not, the sample is lost. Then the event has no keeper
+     a reset              on the host: before it, they are saved likewise. In a list: a copy of the time
+                          stamps is appended before it
+     zeEventDestroy, zeEventPoolDestroy
+                          as another signal; then its record is removed
+     zt_trace_stop        slots no longer keep events, because nothing of this is seen any more
+
+   The keeper is in the records of events, with the mutex of the tracer; that a slot keeps an event is in the
+   slot, with the mutex of the profiler. One is never held with the other. */
+
+/* Returns whether time stamps of events can be read on the host, and every signal of them is seen. */
+ZT__PRIVATE int zt__can_keep_events(const ze_event_pool_desc_t *desc) {
+    return !desc->pNext && (desc->flags & ZE_EVENT_POOL_FLAG_HOST_VISIBLE) &&
+           !(desc->flags & ((uint32_t)ZE_EVENT_POOL_FLAG_IPC | ZT__POOL_FLAG_MAPPED));
+}
+
+/* Called before a pool is created: adds kernel time stamps to its events, if slots may keep them. */
+ZT__PRIVATE void zt__before_pool_create(zt__frame *frame) {
+    const ze_event_pool_create_params_t *p = ZT__PARAMETERS(frame, ze_event_pool_create_params_t);
+    const ze_event_pool_desc_t *given = *p->pdesc;
+    if (frame->tracer->keeps_events && given && zt__can_keep_events(given) &&
+        !(given->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP)) {
+        frame->pool = *given;
+        frame->pool.flags |= ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
+        frame->pool_desc = p->pdesc;
+        frame->given_pool = given;
+        *p->pdesc = &frame->pool;
     }
-    if (*command->wait_count > 0 || !tracer->query_capture) {
-        return 1;
+}
+
+ZT__PRIVATE void zt__after_pool_create(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    const ze_event_pool_create_params_t *p = ZT__PARAMETERS(frame, ze_event_pool_create_params_t);
+    zt__known_pool *known;
+    zt__lock(&tracer->mutex);
+    known = (zt__known_pool *)zt__find_or_add_record(&tracer->loaded, &tracer->pools, **p->pphEventPool,
+                                                     sizeof *known);
+    if (known) {
+        known->has_stamps = ((*p->pdesc)->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP) != 0;
+        known->may_be_kept = zt__can_keep_events(*p->pdesc) && (known->has_stamps || frame->pool_desc);
     }
     zt__unlock(&tracer->mutex);
-    result = tracer->query_capture(command->list);
+}
+
+/* A counter-based event has no pool, and is never kept. */
+ZT__PRIVATE void zt__after_event_create(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    const zt__known_pool *pool;
+    zt__known_event *event;
     zt__lock(&tracer->mutex);
-    return (uint32_t)result == query_true;
+    if (frame->call == ZT__CALL_EventCounterBasedCreate) {
+        const zt__event_counter_based_create_params *p =
+            ZT__PARAMETERS(frame, zt__event_counter_based_create_params);
+        event = zt__remember_event(tracer, **p->pphEvent);
+        if (event) {
+            event->has_stamps = *p->pdesc && ((*p->pdesc)->flags & ZT__EVENT_FLAGS_STAMPED);
+        }
+    } else {
+        const ze_event_create_params_t *p = ZT__PARAMETERS(frame, ze_event_create_params_t);
+        pool = zt__find_pool(tracer, *p->phEventPool);
+        event = pool ? zt__remember_event(tracer, **p->pphEvent) : NULL;
+        if (event) {
+            pool = zt__find_pool(tracer, *p->phEventPool);
+            event->has_stamps = !pool || pool->has_stamps;
+            event->may_be_kept = tracer->keeps_events && pool && pool->may_be_kept;
+            event->pool = *p->phEventPool;
+            event->keeper = NULL;
+            event->other_signals = 0;
+        }
+    }
+    zt__unlock(&tracer->mutex);
+}
+
+/* Makes a slot the keeper of the event that its launch signals, unless another thread was faster. */
+ZT__PRIVATE int zt__keep_event(zt__tracer *tracer, zt_profiler *profiler, zt__slot *slot,
+                               ze_event_handle_t event, int was_signalled, uint64_t signalled_end) {
+    zt__known_event *known;
+    int is_kept;
+    zt__lock(&tracer->mutex);
+    known = zt__find_event(tracer, event);
+    is_kept = known && !known->keeper;
+    if (is_kept) {
+        known->keeper = slot;
+        known->keeper_owner = profiler;
+    }
+    zt__unlock(&tracer->mutex);
+    zt__lock(&profiler->mutex);
+    slot->kept = is_kept ? event : NULL;
+    slot->was_signalled = was_signalled;
+    slot->signalled_end = signalled_end;
+    slot->list->keeps_events = 1;
+    zt__unlock(&profiler->mutex);
+    return is_kept;
 }
 
 /* As zt__settle_kept_event, for the slot that keeps the event, if there is one. */
 ZT__PRIVATE int zt__settle_event(zt__tracer *tracer, ze_event_handle_t event, int ends) {
-    const void *handle = event;
-    zt__known_handle *known;
+    zt__known_event *known;
     zt__slot *keeper = NULL;
     zt_profiler *owner = NULL;
     zt__lock(&tracer->mutex);
-    known = (zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
+    known = zt__find_event(tracer, event);
     if (known) {
         keeper = known->keeper;
         owner = known->keeper_owner;
@@ -22114,15 +22153,113 @@ ZT__PRIVATE int zt__settle_event(zt__tracer *tracer, ze_event_handle_t event, in
 
 /* Counts commands that signal an event and are not measured by it. No mutex is held. */
 ZT__PRIVATE void zt__count_signals(zt__tracer *tracer, ze_event_handle_t event, uint32_t count) {
-    const void *handle = event;
-    zt__known_handle *known;
+    zt__known_event *known;
     zt__lock(&tracer->mutex);
-    known = (zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
+    known = zt__find_event(tracer, event);
     if (known && known->other_signals < 2) {
         known->other_signals += count;
     }
     zt__unlock(&tracer->mutex);
 }
+
+/* Called before the host resets or signals an event. Both calls have the same parameters. */
+ZT__PRIVATE void zt__before_event_change(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    ze_event_handle_t event = *ZT__PARAMETERS(frame, ze_event_host_reset_params_t)->phEvent;
+    zt__known_event *known;
+    int is_reset = frame->call == ZT__CALL_EventHostReset, has_other;
+    zt__settle_event(tracer, event, !is_reset);
+    zt__lock(&tracer->mutex);
+    known = zt__find_event(tracer, event);
+    has_other = is_reset && known && known->other_signals == 1;
+    zt__unlock(&tracer->mutex);
+    if (has_other && zeEventQueryStatus(event) == ZE_RESULT_SUCCESS) {
+        zt__lock(&tracer->mutex);
+        known = zt__find_event(tracer, event);
+        if (known && known->other_signals == 1) {
+            known->other_signals = 0;
+        }
+        zt__unlock(&tracer->mutex);
+    }
+}
+
+/* Called before a reset of an event is appended. If a launch earlier on the list is measured by the event,
+   appends a copy of its time stamps, which waits for the event, and a barrier. */
+ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    const ze_command_list_append_event_reset_params_t *p =
+        ZT__PARAMETERS(frame, ze_command_list_append_event_reset_params_t);
+    ze_event_handle_t event = *p->phEvent;
+    const zt__known_event *known;
+    zt__slot *slot;
+    zt_profiler *profiler;
+    int is_copied = 0;
+    uint32_t i;
+    zt__settle_event(tracer, event, 0);
+    zt__lock(&tracer->mutex);
+    known = zt__find_event(tracer, event);
+    slot = known ? known->keeper : NULL;
+    profiler = known ? known->keeper_owner : NULL;
+    zt__unlock(&tracer->mutex);
+    if (slot) {
+        zt__lock(&profiler->mutex);
+        is_copied = slot->kept == event && slot->measurement == ZT__KEPT_EVENT_STAMPS &&
+                    !slot->has_saved_stamps && !slot->was_signalled &&
+                    slot->list->handle == *p->phCommandList && slot->stamps &&
+                    (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_RECORDED) &&
+                    profiler->tiles_stamped == 1;
+        if (is_copied) {
+            slot->measurement = ZT__KEPT_EVENT_COPY;
+            for (i = 0; i < ZT__STAMPS; i++) {
+                zt__store(&slot->stamps[i], UINT64_MAX);
+            }
+        }
+        zt__unlock(&profiler->mutex);
+    }
+    if (is_copied && zeCommandListAppendQueryKernelTimestamps(*p->phCommandList, 1, &event, slot->stamps,
+                                                              NULL, NULL, 1, &event) == ZE_RESULT_SUCCESS) {
+        zeCommandListAppendBarrier(*p->phCommandList, NULL, 0, NULL);
+    } else {
+        if (is_copied) { /* the copy was refused */
+            zt__lock(&profiler->mutex);
+            slot->measurement = ZT__KEPT_EVENT_STAMPS;
+            zt__unlock(&profiler->mutex);
+        }
+        zt__settle_event(tracer, event, 1);
+    }
+    zt__count_signals(tracer, event, 2);
+}
+
+ZT__PRIVATE void zt__before_event_destroy(zt__frame *frame) {
+    ze_event_handle_t event = *ZT__PARAMETERS(frame, ze_event_destroy_params_t)->phEvent;
+    zt__settle_event(frame->tracer, event, 1);
+    zt__forget_handle(frame->tracer, &frame->tracer->events, event);
+}
+
+/* With a pool, its events go that the application has not destroyed. */
+ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    ze_event_pool_handle_t pool = *ZT__PARAMETERS(frame, ze_event_pool_destroy_params_t)->phEventPool;
+    const void *handle = pool;
+    uint32_t i, capacity;
+    zt__lock(&tracer->mutex);
+    for (i = 0; i < tracer->events.capacity; i++) {
+        const zt__known_event *known = (const zt__known_event *)tracer->events.entries[i].value;
+        if (known && known->keeper && known->pool == handle) {
+            ze_event_handle_t event;
+            memcpy(&event, &known->handle, sizeof event);
+            capacity = tracer->events.capacity;
+            zt__unlock(&tracer->mutex);
+            zt__settle_event(tracer, event, 1);
+            zt__lock(&tracer->mutex);
+            i = tracer->events.capacity == capacity ? i : UINT32_MAX; /* it has grown: start again */
+        }
+    }
+    zt__unlock(&tracer->mutex);
+    zt__forget_handle(tracer, &tracer->pools, pool);
+}
+
+/* ---- launches and copies --------------------------------------------------------------------------------- */
 
 /* Returns the frame of an outer tracer that has put an event of its own in place of the application's, or
    NULL. */
@@ -22159,7 +22296,7 @@ ZT__PRIVATE void zt__settle_signalled_event(zt__frame *frame) {
    it. Counts its signal, unless the command is measured by that event. */
 ZT__PRIVATE void zt__note_signal(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
-    const zt__known_handle *list;
+    const zt__known_list *list;
     zt__command command;
     ze_event_handle_t event;
     int is_signalled_once;
@@ -22167,101 +22304,11 @@ ZT__PRIVATE void zt__note_signal(zt__frame *frame) {
     event = zt__find_signalled(frame, &command);
     if (event && !frame->keeps_event) {
         zt__lock(&tracer->mutex);
-        list = (const zt__known_handle *)zt__map_find(&tracer->lists, &command.list, sizeof command.list);
+        list = zt__find_known_list(tracer, command.list);
         is_signalled_once = list && list->kind == ZT__LIST_IMMEDIATE && !list->is_captured;
         zt__unlock(&tracer->mutex);
         zt__count_signals(tracer, event, is_signalled_once ? 1 : 2);
     }
-}
-
-/* Called before the host resets or signals an event. Both calls have the same parameters. */
-ZT__PRIVATE void zt__before_event_change(zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
-    ze_event_handle_t event = *ZT__PARAMETERS(frame, ze_event_host_reset_params_t)->phEvent;
-    const void *handle = event;
-    zt__known_handle *known;
-    int is_reset = frame->call == ZT__CALL_EventHostReset, has_other;
-    zt__settle_event(tracer, event, !is_reset);
-    zt__lock(&tracer->mutex);
-    known = (zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
-    has_other = is_reset && known && known->other_signals == 1;
-    zt__unlock(&tracer->mutex);
-    if (has_other && zeEventQueryStatus(event) == ZE_RESULT_SUCCESS) {
-        zt__lock(&tracer->mutex);
-        known = (zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
-        if (known && known->other_signals == 1) {
-            known->other_signals = 0;
-        }
-        zt__unlock(&tracer->mutex);
-    }
-}
-
-/* Called before a reset of an event is appended. If a launch earlier on the list is measured by the event,
-   appends a copy of its time stamps, which waits for the event, and a barrier. */
-ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
-    const ze_command_list_append_event_reset_params_t *p =
-        ZT__PARAMETERS(frame, ze_command_list_append_event_reset_params_t);
-    ze_event_handle_t event = *p->phEvent;
-    const void *handle = event;
-    const zt__known_handle *known;
-    zt__slot *slot;
-    zt_profiler *profiler;
-    int is_copied = 0;
-    uint32_t i;
-    zt__settle_event(tracer, event, 0);
-    zt__lock(&tracer->mutex);
-    known = (const zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
-    slot = known ? known->keeper : NULL;
-    profiler = known ? known->keeper_owner : NULL;
-    zt__unlock(&tracer->mutex);
-    if (slot) {
-        zt__lock(&profiler->mutex);
-        is_copied = slot->kept == event && slot->measurement == ZT__KEPT_EVENT_STAMPS &&
-                    !slot->has_saved_stamps && !slot->was_signalled &&
-                    slot->list->handle == *p->phCommandList && slot->stamps &&
-                    (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_RECORDED) &&
-                    profiler->tiles_stamped == 1;
-        if (is_copied) {
-            slot->measurement = ZT__KEPT_EVENT_COPY;
-            for (i = 0; i < ZT__STAMPS; i++) {
-                zt__store(&slot->stamps[i], UINT64_MAX);
-            }
-        }
-        zt__unlock(&profiler->mutex);
-    }
-    if (is_copied && zeCommandListAppendQueryKernelTimestamps(*p->phCommandList, 1, &event, slot->stamps,
-                                                              NULL, NULL, 1, &event) == ZE_RESULT_SUCCESS) {
-        zeCommandListAppendBarrier(*p->phCommandList, NULL, 0, NULL);
-    } else {
-        if (is_copied) { /* the copy was refused */
-            zt__lock(&profiler->mutex);
-            slot->measurement = ZT__KEPT_EVENT_STAMPS;
-            zt__unlock(&profiler->mutex);
-        }
-        zt__settle_event(tracer, event, 1);
-    }
-    zt__count_signals(tracer, event, 2);
-}
-
-/* Called before a pool is destroyed, with its events if the application has not destroyed them. */
-ZT__PRIVATE void zt__settle_events_of(zt__tracer *tracer, ze_event_pool_handle_t pool) {
-    const void *handle = pool;
-    uint32_t i, capacity;
-    zt__lock(&tracer->mutex);
-    for (i = 0; i < tracer->events.capacity; i++) {
-        const zt__known_handle *known = (const zt__known_handle *)tracer->events.entries[i].value;
-        if (known && known->keeper && known->pool == handle) {
-            ze_event_handle_t event;
-            memcpy(&event, &known->handle, sizeof event);
-            capacity = tracer->events.capacity;
-            zt__unlock(&tracer->mutex);
-            zt__settle_event(tracer, event, 1);
-            zt__lock(&tracer->mutex);
-            i = tracer->events.capacity == capacity ? i : UINT32_MAX; /* it has grown: start again */
-        }
-    }
-    zt__unlock(&tracer->mutex);
 }
 
 /* A launch or copy that is measured. */
@@ -22282,9 +22329,7 @@ typedef struct zt__selected_command {
    signalled, and was not reset, has other time stamps after the launch. The mutex is held. */
 ZT__PRIVATE int zt__can_keep_event(zt__tracer *tracer, const zt_profiler *profiler, ze_event_handle_t event,
                                    zt__selected_command *selected) {
-    const void *handle = event;
-    const zt__known_handle *known =
-        (const zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
+    const zt__known_event *known = zt__find_event(tracer, event);
     zt__sample_times times;
     const char *call;
     ze_result_t result;
@@ -22301,6 +22346,29 @@ ZT__PRIVATE int zt__can_keep_event(zt__tracer *tracer, const zt_profiler *profil
     selected->was_signalled = result == ZE_RESULT_SUCCESS;
     selected->signalled_end = selected->was_signalled ? times.end_ticks : 0;
     return result == ZE_RESULT_NOT_READY || (result == ZE_RESULT_SUCCESS && profiler->tiles_stamped == 1);
+}
+
+/* Returns whether the application may read kernel time stamps of one of its events, as far as can be told.
+   For an event that was created before the start, the driver is queried. The mutex is held. */
+ZT__PRIVATE int zt__may_have_stamps(zt__tracer *tracer, ze_event_handle_t event) {
+    zt__known_event *known = zt__find_event(tracer, event);
+    ze_event_pool_handle_t pool;
+    ze_event_pool_flags_t flags = 0;
+    int has_stamps;
+    if (known) {
+        return known->has_stamps;
+    }
+    zt__unlock(&tracer->mutex);
+    has_stamps = !tracer->get_pool || !tracer->get_pool_flags ||
+                 tracer->get_pool(event, &pool) != ZE_RESULT_SUCCESS ||
+                 tracer->get_pool_flags(pool, &flags) != ZE_RESULT_SUCCESS ||
+                 (flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
+    zt__lock(&tracer->mutex);
+    known = zt__remember_event(tracer, event);
+    if (known) {
+        known->has_stamps = has_stamps;
+    }
+    return has_stamps;
 }
 
 /* Returns how a command is measured: by the first of these that fits. The mutex is held.
@@ -22345,6 +22413,59 @@ ZT__PRIVATE zt__measurement zt__choose_measurement(const zt__frame *frame, const
     return selected->kind == ZT__LIST_IMMEDIATE ? ZT__COPIED_STAMPS : ZT__SURROUNDING_COMMANDS;
 }
 
+/* Returns whether a command may go into a graph, which may run any number of times. A list also joins the
+   capture of another by waiting for one of its events. So while there is a capture, the driver is queried,
+   and a command that waits may be the one with which its list joins. The mutex is held. */
+ZT__PRIVATE int zt__may_be_captured(zt__tracer *tracer, const zt__known_list *list,
+                                    const zt__command *command) {
+    const uint32_t query_true = 0x78000022;
+    ze_result_t result;
+    if (list->is_captured || tracer->captures == 0) {
+        return list->is_captured;
+    }
+    if (*command->wait_count > 0 || !tracer->query_capture) {
+        return 1;
+    }
+    zt__unlock(&tracer->mutex);
+    result = tracer->query_capture(command->list);
+    zt__lock(&tracer->mutex);
+    return (uint32_t)result == query_true;
+}
+
+/* Returns the name under which a launch or copy is measured. A launch of several kernels has the name of
+   the first, and the number of others: "saxpy +2". The mutex is held. Returns NULL without memory. */
+ZT__PRIVATE zt__kernel_name *zt__name_of_command(zt__tracer *tracer, zt__call call,
+                                                 const zt__command *command, int knows_handle) {
+    const char *text = zt__call_name(call) + strlen("zeCommandListAppend");
+    char number[16] = "";
+    zt__kernel_name *name, *made;
+    size_t size;
+    if (command->kernel) {
+        name = zt__name_of_kernel(tracer, command->kernel, knows_handle);
+        text = name ? name->text : NULL;
+    } else {
+        name = (zt__kernel_name *)zt__map_find(&tracer->kernel_names, text, strlen(text));
+    }
+    if (command->kernel_count <= 1 && (name || command->kernel)) {
+        return name;
+    }
+    if (!text) {
+        return NULL;
+    }
+    if (command->kernel_count > 1) { /* the record is freed if there is one of this name */
+        snprintf(number, sizeof number, " +%u", (unsigned)command->kernel_count - 1);
+    }
+    size = strlen(text) + strlen(number) + 1;
+    zt__unlock(&tracer->mutex);
+    made = (zt__kernel_name *)zt__allocate(&tracer->allocator, 1, sizeof *made + size);
+    if (made) {
+        made->text = (char *)(made + 1);
+        snprintf(made->text, size, "%s%s", text, number);
+    }
+    zt__lock(&tracer->mutex);
+    return zt__add_name(tracer, made);
+}
+
 /* Counts a command, and decides whether and how it is measured. The list is checked before the filter, so
    that launches elsewhere do not count for `every` and `limit`. `command` is NULL if the driver will refuse
    it. With `knows_kernel`, the handle of the kernel is the application's, so its destruction is observed. The
@@ -22355,7 +22476,7 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
     zt__call call = frame->call;
     zt__selected_command selected = {NULL, NULL, ZT__LIST_UNKNOWN, 0, 0, 0, ZT__SURROUNDING_COMMANDS, NULL,
                                      0,    0};
-    zt__known_handle *list = command ? zt__find_or_query_list(tracer, command->list) : NULL;
+    zt__known_list *list = command ? zt__find_or_query_list(tracer, command->list) : NULL;
     zt__traced_device *device = list ? list->device : NULL;
     zt__kernel_name *name = NULL;
     int is_sync = zt__kind_of_call(call) == ZT__KIND_SYNC, is_within;
@@ -22415,6 +22536,30 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
     return selected;
 }
 
+/* Returns how many bytes a copy or fill moves; 0 for a launch, and for an image, because the parameters do
+   not have the size of its pixels. */
+ZT__PRIVATE uint64_t zt__read_bytes(zt__call call, const void *parameters) {
+    const ze_copy_region_t *region;
+    switch (call) {
+    case ZT__CALL_CommandListAppendMemoryCopy:
+        return *((const ze_command_list_append_memory_copy_params_t *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryCopyFromContext:
+        return *((const ze_command_list_append_memory_copy_from_context_params_t *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryCopyWithParameters:
+        return *((const zt__copy_with_parameters_params *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryFill:
+        return *((const ze_command_list_append_memory_fill_params_t *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryFillWithParameters:
+        return *((const zt__fill_with_parameters_params *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryCopyRegion:
+        region = *((const ze_command_list_append_memory_copy_region_params_t *)parameters)->pdstRegion;
+        /* Without a third dimension, its depth is 0 or 1. */
+        return region ? (uint64_t)region->width * region->height * (region->depth ? region->depth : 1) : 0;
+    default:
+        return 0;
+    }
+}
+
 /* Stores the bytes of a copy, and for the timeline the geometry of a launch, in the slot. The region is open,
    so no other thread uses the slot. */
 ZT__PRIVATE void zt__keep_origin(zt__frame *frame, ze_kernel_handle_t kernel, int knows_handle) {
@@ -22460,31 +22605,6 @@ ZT__PRIVATE void zt__begin_by_commands(zt__frame *frame, const zt__command *comm
     }
 }
 
-/* Makes a slot keep the event of the application that its command signals. */
-ZT__PRIVATE void zt__keep_event(zt__frame *frame, zt__slot *slot, ze_event_handle_t event,
-                                const zt__selected_command *selected) {
-    zt__tracer *tracer = frame->tracer;
-    zt_profiler *profiler = selected->profiler;
-    const void *handle = event;
-    zt__known_handle *known;
-    int is_kept;
-    zt__lock(&tracer->mutex);
-    known = (zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
-    is_kept = known && !known->keeper; /* else another thread was faster */
-    if (is_kept) {
-        known->keeper = slot;
-        known->keeper_owner = profiler;
-    }
-    zt__unlock(&tracer->mutex);
-    zt__lock(&profiler->mutex);
-    slot->kept = is_kept ? event : NULL;
-    slot->was_signalled = selected->was_signalled;
-    slot->signalled_end = selected->signalled_end;
-    slot->list->keeps_events = 1;
-    zt__unlock(&profiler->mutex);
-    frame->keeps_event = is_kept;
-}
-
 /* Begins a command that kernel time stamps measure: those of the application's event, if the slot can keep
    it, else those of the event of the slot, which then takes the place of the application's. */
 ZT__PRIVATE void zt__begin_by_event(zt__frame *frame, const zt__command *command,
@@ -22500,7 +22620,8 @@ ZT__PRIVATE void zt__begin_by_event(zt__frame *frame, const zt__command *command
     slot->measurement = selected->measurement;
     slot->is_unordered = !selected->is_in_order;
     if (selected->measurement == ZT__KEPT_EVENT_STAMPS) {
-        zt__keep_event(frame, slot, *command->signal, selected);
+        frame->keeps_event = zt__keep_event(frame->tracer, selected->profiler, slot, *command->signal,
+                                            selected->was_signalled, selected->signalled_end);
         return;
     }
     for (i = 0; i < ZT__STAMPS && slot->measurement == ZT__COPIED_STAMPS; i++) {
@@ -22515,44 +22636,15 @@ ZT__PRIVATE void zt__begin_by_event(zt__frame *frame, const zt__command *command
     *command->signal = slot->event;
 }
 
-/* Called after the call of a command that zt__begin_by_event has changed. The application's event is
-   signalled even if the tracer was destroyed meanwhile: the slot is then still there. */
-ZT__PRIVATE void zt__signal_for_application(zt__frame *frame, ze_result_t result) {
-    ze_event_handle_t own = *frame->signal, event = frame->signalled;
-    *frame->signal = event;
-    frame->signal = NULL;
-    if (result != ZE_RESULT_SUCCESS || !event) {
-        return;
-    }
-    if (frame->copied_stamps) {
-        result = zeCommandListAppendQueryKernelTimestamps(frame->list, 1, &own, frame->copied_stamps, NULL,
-                                                          event, 1, &own);
-    } else if (frame->is_in_order) {
-        result = zeCommandListAppendSignalEvent(frame->list, event);
-    }
-    if (result != ZE_RESULT_SUCCESS || (!frame->copied_stamps && !frame->is_in_order)) {
-        /* On a copy engine; or the driver has refused the other command, and the application may wait. */
-        result = zeCommandListAppendBarrier(frame->list, event, 0, NULL);
-        if (zt__load(&frame->state) == ZT__FRAME_CALLBACK && frame->region.slot) {
-            ((zt__slot *)frame->region.slot)->measurement = ZT__EVENT_STAMPS;
-        }
-    }
-    if (result != ZE_RESULT_SUCCESS && zt__load(&frame->state) == ZT__FRAME_CALLBACK) {
-        zt__check(frame->tracer->diagnostics, result, "zeCommandListAppendBarrier",
-                  "An event of the application will not be signalled.");
-    }
-}
-
-/* Called before a launch or copy, which it may change. `kernel_before_hooks` is the kernel that the
-   application has passed. */
-ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_before_hooks) {
+/* Begins to measure a command, which this may change. */
+ZT__PRIVATE void zt__begin_command(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     zt__command command;
     zt__selected_command selected;
     int is_complete = zt__read_command(frame->call, frame->parameters, &command);
     /* A hook may destroy a kernel that it has substituted, which is not traced. So its name is queried at
        each launch. */
-    int knows_kernel = command.kernel == kernel_before_hooks;
+    int knows_kernel = command.kernel == frame->kernel_before_hooks;
     uint32_t i;
     for (i = knows_kernel ? 0 : 1; is_complete && i < command.kernel_count; i++) {
         /* It may have been created before the start. */
@@ -22577,46 +22669,74 @@ ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_b
     }
 }
 
-/* ---- kernels --------------------------------------------------------------------------------------------- */
+ZT__PRIVATE void zt__before_command(zt__frame *frame) {
+    const zt__tracer *tracer = frame->tracer;
+    if (tracer->keeps_events) {
+        zt__settle_signalled_event(frame);
+    }
+    if (tracer->measured[frame->call] ||
+        (zt__kind_of_call(frame->call) == ZT__KIND_COPY && tracer->automatic)) {
+        zt__begin_command(frame);
+    }
+    if (tracer->keeps_events) {
+        zt__note_signal(frame);
+    }
+}
 
-/* Called after a kernel was created. The handle, which an epilogue of a hook may have replaced, may be that
-   of an earlier kernel. If it was replaced, its module is not known. The native binary of a module is read
-   for the first of its kernels. */
-ZT__PRIVATE void zt__after_kernel_create(const zt__frame *frame) {
+/* ---- before and after a call: modules and kernels --------------------------------------------------------- */
+
+ZT__PRIVATE void zt__before_module_create(zt__frame *frame) {
+    zt__begin_build(&frame->tracer->modules, ZT__PARAMETERS(frame, ze_module_create_params_t), &frame->build);
+}
+
+/* The handle may be that of an earlier module. */
+ZT__PRIVATE void zt__note_module(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
-    ze_kernel_handle_t kernel = **ZT__PARAMETERS(frame, ze_kernel_create_params_t)->pphKernel;
-    zt__loaded_module *module = NULL;
-    zt__loaded_kernel *known;
-    int is_read = 1;
-    zt__forget_handle(tracer, &tracer->loaded.kernels, kernel);
+    const ze_module_create_params_t *p = ZT__PARAMETERS(frame, ze_module_create_params_t);
+    zt__loaded_module *module;
+    zt__after_module_create(&tracer->modules, p, &frame->build);
+    zt__forget_handle(tracer, &tracer->loaded.modules, **p->pphModule);
     zt__lock(&tracer->mutex);
-    if (kernel == frame->created) {
-        module = (zt__loaded_module *)zt__find_or_add_record(&tracer->loaded, &tracer->loaded.modules,
-                                                             frame->module, sizeof *module);
-    }
-    known = zt__remember_kernel(tracer, kernel);
-    if (known && kernel == frame->created) {
-        known->module = frame->module;
-        known->device = module ? module->device : NULL;
-    }
-    if (module && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
-        is_read = module->described != NULL;
-        zt__name_of_kernel(tracer, kernel, 1);
+    module = (zt__loaded_module *)zt__find_or_add_record(&tracer->loaded, &tracer->loaded.modules,
+                                                         **p->pphModule, sizeof *module);
+    if (module) {
+        module->context = *p->phContext;
+        module->device = *p->phDevice;
     }
     zt__unlock(&tracer->mutex);
-    if (!is_read) {
-        zt__described_module *described = zt__describe_module(&tracer->allocator, frame->module);
-        const void *handle = frame->module;
-        zt__lock(&tracer->mutex);
-        module = (zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &handle, sizeof handle);
-        if (module && !module->described) { /* else another thread was faster */
-            module->described = described;
-            described = NULL;
-        }
-        zt__unlock(&tracer->mutex);
-        zt__free_described_module(&tracer->allocator, described);
+}
+
+ZT__PRIVATE void zt__before_module_destroy(zt__frame *frame) {
+    ze_module_handle_t module = *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule;
+    zt__change_replacements(&frame->tracer->modules, NULL, module, NULL, "zeModuleDestroy");
+    zt__observe_unload(frame->tracer, NULL, module);
+}
+
+ZT__PRIVATE void zt__after_get_function(zt__frame *frame) {
+    zt__replace_function(&frame->tracer->modules,
+                         ZT__PARAMETERS(frame, ze_module_get_function_pointer_params_t));
+}
+
+/* Before the epilogues of hooks. zt__after_kernel_create follows them. */
+ZT__PRIVATE void zt__put_kernel_in_place(zt__frame *frame) {
+    const ze_kernel_create_params_t *p = ZT__PARAMETERS(frame, ze_kernel_create_params_t);
+    zt__replace_kernel(&frame->tracer->modules, p);
+    frame->module = *p->phModule;
+    frame->created = **p->pphKernel;
+}
+
+ZT__PRIVATE void zt__after_group_size(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    const ze_kernel_set_group_size_params_t *p = ZT__PARAMETERS(frame, ze_kernel_set_group_size_params_t);
+    zt__loaded_kernel *known;
+    zt__lock(&tracer->mutex);
+    known = zt__remember_kernel(tracer, *p->phKernel);
+    if (known) {
+        known->group_size[0] = *p->pgroupSizeX;
+        known->group_size[1] = *p->pgroupSizeY;
+        known->group_size[2] = *p->pgroupSizeZ;
     }
-    zt__observe_kernel(tracer, kernel);
+    zt__unlock(&tracer->mutex);
 }
 
 /* Counts a launch of a kernel, unless zt_trace_config.names leaves it out. At the first launch of its handle,
@@ -22667,7 +22787,20 @@ ZT__PRIVATE void zt__count_launch(zt__frame *frame, ze_kernel_handle_t kernel, i
     zt__count_kernel(frame->counted_for, known.counted, &shape);
 }
 
-/* ---- before and after a call ----------------------------------------------------------------------------- */
+ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
+    zt__command command;
+    uint32_t i;
+    zt__read_command(frame->call, frame->parameters, &command);
+    for (i = 0; frame->tracer->measured[frame->call] && frame->counted_for && i < command.kernel_count; i++) {
+        zt__count_launch(frame, zt__launched_kernel(frame, &command, i), i > 0 || frame->knows_kernel);
+    }
+}
+
+ZT__PRIVATE void zt__before_kernel_destroy(zt__frame *frame) {
+    zt__observe_unload(frame->tracer, *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel, NULL);
+}
+
+/* ---- before and after a call: lists and queues ---------------------------------------------------------- */
 
 ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
@@ -22675,7 +22808,7 @@ ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
     ze_device_handle_t device;
     ze_command_list_handle_t list;
     zt__traced_device *traced;
-    zt__known_handle *known;
+    zt__known_list *known;
     zt__list_state kind;
     uint32_t ordinal, is_in_order, is_cloneable = 0;
     if (frame->call == ZT__CALL_CommandListCreate) {
@@ -22708,31 +22841,17 @@ ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
     zt__unlock(&tracer->mutex);
 }
 
-/* Remembers whether a new event has kernel time stamps that the application can read. */
-ZT__PRIVATE void zt__after_event_create(zt__frame *frame) {
+/* After a call that changes whether the commands of a list can be measured. */
+ZT__PRIVATE void zt__after_list_change(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
-    zt__known_handle *pool, *event;
+    zt__call_kind kind = zt__kind_of_call(frame->call);
+    zt__known_list *list;
     zt__lock(&tracer->mutex);
-    if (frame->call == ZT__CALL_EventCounterBasedCreate) {
-        const zt__event_counter_based_create_params *p =
-            ZT__PARAMETERS(frame, zt__event_counter_based_create_params);
-        event = zt__remember_handle(tracer, &tracer->events, **p->pphEvent);
-        if (event) {
-            event->has_stamps = *p->pdesc && ((*p->pdesc)->flags & ZT__EVENT_FLAGS_STAMPED);
-        }
-    } else {
-        const ze_event_create_params_t *p = ZT__PARAMETERS(frame, ze_event_create_params_t);
-        const void *handle = *p->phEventPool;
-        pool = (zt__known_handle *)zt__map_find(&tracer->pools, &handle, sizeof handle);
-        event = pool ? zt__remember_handle(tracer, &tracer->events, **p->pphEvent) : NULL;
-        if (event) {
-            pool = (zt__known_handle *)zt__map_find(&tracer->pools, &handle, sizeof handle);
-            event->has_stamps = !pool || pool->has_stamps;
-            event->may_be_kept = tracer->keeps_events && pool && pool->may_be_kept;
-            event->pool = handle;
-            event->keeper = NULL;
-            event->other_signals = 0;
-        }
+    list = zt__find_or_query_list(tracer, *ZT__PARAMETERS(frame, zt__list_params)->phCommandList);
+    if (list && kind == ZT__KIND_GET_COMMAND_ID) {
+        list->has_command_ids = 1;
+    } else if (list) {
+        zt__set_captured(tracer, list, kind == ZT__KIND_CAPTURE_BEGIN);
     }
     zt__unlock(&tracer->mutex);
 }
@@ -22785,16 +22904,23 @@ ZT__PRIVATE void zt__await_unread_launches(zt__tracer *tracer, ze_command_list_h
     }
 }
 
-/* Called before a queue is destroyed. The events of the application may have signalled while commands of the
-   library that follow them are on the queue. */
-ZT__PRIVATE void zt__await_queue(zt__tracer *tracer, ze_command_queue_handle_t queue) {
-    zt__traced_device *device = zt__next_measured(tracer, NULL);
-    while (device && !zt__has_unread_launches(device->profiler, NULL)) {
-        device = zt__next_measured(tracer, device);
-    }
-    if (device) {
-        zeCommandQueueSynchronize(queue, tracer->wait_timeout_ns);
-    }
+ZT__PRIVATE void zt__before_list_reset(zt__frame *frame) {
+    zt__await_unread_launches(frame->tracer,
+                              *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList);
+}
+
+ZT__PRIVATE void zt__after_list_reset(zt__frame *frame) {
+    zt__mark_list_over_everywhere(frame->tracer,
+                                  *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList, 0,
+                                  "zeCommandListReset");
+}
+
+/* A handle is forgotten before it is destroyed, because afterwards the driver may use it again. */
+ZT__PRIVATE void zt__before_list_destroy(zt__frame *frame) {
+    ze_command_list_handle_t list = *ZT__PARAMETERS(frame, ze_command_list_destroy_params_t)->phCommandList;
+    zt__await_unread_launches(frame->tracer, list);
+    zt__mark_list_over_everywhere(frame->tracer, list, 1, "zeCommandListDestroy");
+    zt__forget_handle(frame->tracer, &frame->tracer->lists, list);
 }
 
 /* Called before and after lists are executed. `result` is NULL before. An execution by zt_execute is left out
@@ -22810,12 +22936,11 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
         count = *ZT__PARAMETERS(frame, ze_command_queue_execute_command_lists_params_t)->pnumCommandLists;
     } else {
         const zt__append_lists_params *p = ZT__PARAMETERS(frame, zt__append_lists_params);
-        const void *immediate = *p->phCommandListImmediate;
-        const zt__known_handle *known;
+        const zt__known_list *known;
         lists = *p->pphCommandLists;
         count = *p->pnumCommandLists;
         zt__lock(&frame->tracer->mutex);
-        known = (const zt__known_handle *)zt__map_find(&frame->tracer->lists, &immediate, sizeof immediate);
+        known = zt__find_known_list(frame->tracer, *p->phCommandListImmediate);
         if (known && known->is_captured) {
             count = 0; /* they go into a graph */
         }
@@ -22836,161 +22961,22 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
     }
 }
 
-/* Called before a context is destroyed, under zt_auto: its profilers collect, destroy their objects of
-   the context, and keep their results for the report. */
-ZT__PRIVATE void zt__before_context_destroy(zt__tracer *tracer, ze_context_handle_t context) {
-    zt__traced_device *device;
-    for (device = zt__load(&tracer->devices); device; device = zt__load(&device->next)) {
-        if (device->context == context && !zt__load(&device->is_detached)) {
-            zt__store(&device->is_detached, 1);
-            if (device->profiler) {
-                zt__stop_sampling(device->profiler, "zeContextDestroy");
-                zt__stop_thread(&device->profiler->thread);
-                device->profiler->config.thread = 0;
-                zt__collect_what_runs(device->profiler);
-                zt__abandon_slots(device->profiler, "zeContextDestroy");
-                zt__detach_profiler(device->profiler);
-            }
-        }
-    }
-}
-
-/* What a tracer does before a call that destroys an object or resets a list. A handle is forgotten before it
-   is destroyed, because afterwards the driver may use it again. */
-ZT__PRIVATE void zt__before_destroy(zt__frame *frame, zt__call_kind kind) {
+ZT__PRIVATE void zt__before_execute(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
-    switch (kind) {
-    case ZT__KIND_LIST_RESET:
-        zt__await_unread_launches(tracer,
-                                  *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList);
-        break;
-    case ZT__KIND_LIST_DESTROY: {
-        ze_command_list_handle_t list =
-            *ZT__PARAMETERS(frame, ze_command_list_destroy_params_t)->phCommandList;
-        zt__await_unread_launches(tracer, list);
-        zt__mark_list_over_everywhere(tracer, list, 1, "zeCommandListDestroy");
-        zt__forget_handle(tracer, &tracer->lists, list);
-        break;
+    if (tracer->keeps_events) {
+        zt__settle_signalled_event(frame);
+        zt__note_signal(frame);
     }
-    case ZT__KIND_QUEUE_DESTROY:
-        zt__await_queue(tracer, *ZT__PARAMETERS(frame, ze_command_queue_destroy_params_t)->phCommandQueue);
-        break;
-    case ZT__KIND_KERNEL_DESTROY:
-        zt__observe_unload(tracer, *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel, NULL);
-        break;
-    case ZT__KIND_MODULE_DESTROY:
-        zt__change_replacements(&tracer->modules, NULL,
-                                *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule, NULL,
-                                "zeModuleDestroy");
-        zt__observe_unload(tracer, NULL, *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule);
-        break;
-    case ZT__KIND_POOL_DESTROY:
-        zt__settle_events_of(tracer, *ZT__PARAMETERS(frame, ze_event_pool_destroy_params_t)->phEventPool);
-        zt__forget_handle(tracer, &tracer->pools,
-                          *ZT__PARAMETERS(frame, ze_event_pool_destroy_params_t)->phEventPool);
-        break;
-    case ZT__KIND_EVENT_DESTROY:
-        zt__settle_event(tracer, *ZT__PARAMETERS(frame, ze_event_destroy_params_t)->phEvent, 1);
-        zt__forget_handle(tracer, &tracer->events,
-                          *ZT__PARAMETERS(frame, ze_event_destroy_params_t)->phEvent);
-        break;
-    case ZT__KIND_CONTEXT_DESTROY:
-        if (tracer->automatic) {
-            zt__before_context_destroy(tracer,
-                                       *ZT__PARAMETERS(frame, ze_context_destroy_params_t)->phContext);
-        }
-        break;
-    default:
-        break;
-    }
+    zt__lock(&tracer->mutex);
+    tracer->executions++;
+    zt__unlock(&tracer->mutex);
+    zt__observe_execution(frame, NULL);
 }
 
-/* Returns whether time stamps of events can be read on the host, and every signal of them is seen. */
-ZT__PRIVATE int zt__can_keep_events(const ze_event_pool_desc_t *desc) {
-    return !desc->pNext && (desc->flags & ZE_EVENT_POOL_FLAG_HOST_VISIBLE) &&
-           !(desc->flags & ((uint32_t)ZE_EVENT_POOL_FLAG_IPC | ZT__POOL_FLAG_MAPPED));
-}
-
-/* Called before a pool is created: adds kernel time stamps to its events, if slots may keep them. */
-ZT__PRIVATE void zt__before_pool_create(zt__frame *frame) {
-    const ze_event_pool_create_params_t *p = ZT__PARAMETERS(frame, ze_event_pool_create_params_t);
-    const ze_event_pool_desc_t *given = *p->pdesc;
-    if (frame->tracer->keeps_events && given && zt__can_keep_events(given) &&
-        !(given->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP)) {
-        frame->pool = *given;
-        frame->pool.flags |= ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
-        frame->pool_desc = p->pdesc;
-        frame->given_pool = given;
-        *p->pdesc = &frame->pool;
-    }
-}
-
-/* What a tracer does before a call. */
-ZT__PRIVATE void zt__before_call(zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
-    zt__call_kind kind = zt__kind_of_call(frame->call);
-    ze_kernel_handle_t kernel_before_hooks = NULL;
-    uint32_t i;
-    if (kind == ZT__KIND_LAUNCH) {
-        zt__command command;
-        zt__read_command(frame->call, frame->parameters, &command);
-        kernel_before_hooks = command.kernel;
-    } else if (kind == ZT__KIND_KERNEL_DESTROY) { /* a hook may destroy another one in its place */
-        zt__forget_handle(tracer, &tracer->loaded.kernels,
-                          *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
-    }
-    for (i = 0; i < tracer->hook_count; i++) {
-        const zt__traced_hook *hook = &tracer->hooks[i];
-        if (hook->call == frame->call && hook->prologue) {
-            hook->prologue(frame->parameters, ZE_RESULT_SUCCESS, hook->user, &frame->instances[i]);
-        }
-    }
-    switch (kind) {
-    case ZT__KIND_LAUNCH:
-    case ZT__KIND_COPY:
-    case ZT__KIND_SYNC:
-    case ZT__KIND_SIGNAL:
-        if (tracer->keeps_events) {
-            zt__settle_signalled_event(frame);
-        }
-        if (tracer->measured[frame->call] || (kind == ZT__KIND_COPY && tracer->automatic)) {
-            zt__begin_command(frame, kernel_before_hooks);
-        }
-        if (tracer->keeps_events) {
-            zt__note_signal(frame);
-        }
-        break;
-    case ZT__KIND_EXECUTE:
-        if (tracer->keeps_events) {
-            zt__settle_signalled_event(frame);
-            zt__note_signal(frame);
-        }
-        zt__lock(&tracer->mutex);
-        tracer->executions++;
-        zt__unlock(&tracer->mutex);
-        zt__observe_execution(frame, NULL);
-        break;
-    case ZT__KIND_QUEUE_SYNCHRONIZE:
-        zt__lock(&tracer->mutex);
-        frame->executions = tracer->executions;
-        zt__unlock(&tracer->mutex);
-        break;
-    case ZT__KIND_POOL_CREATE:
-        zt__before_pool_create(frame);
-        break;
-    case ZT__KIND_EVENT_CHANGE:
-        zt__before_event_change(frame);
-        break;
-    case ZT__KIND_EVENT_RESET:
-        zt__before_event_reset(frame);
-        break;
-    case ZT__KIND_MODULE_CREATE:
-        zt__begin_build(&tracer->modules, ZT__PARAMETERS(frame, ze_module_create_params_t), &frame->build);
-        break;
-    default:
-        zt__before_destroy(frame, kind);
-        break;
-    }
+ZT__PRIVATE void zt__before_queue_synchronize(zt__frame *frame) {
+    zt__lock(&frame->tracer->mutex);
+    frame->executions = frame->tracer->executions;
+    zt__unlock(&frame->tracer->mutex);
 }
 
 /* Called after a queue was synchronised: it is idle, unless lists were executed meanwhile. */
@@ -23007,113 +22993,116 @@ ZT__PRIVATE void zt__after_queue_synchronize(zt__frame *frame) {
     }
 }
 
-/* What a tracer does after a call that has created an object. */
-ZT__PRIVATE void zt__after_create(zt__frame *frame, zt__call_kind kind) {
+/* The events of the application may have signalled while commands of the
+   library that follow them are on the queue. */
+ZT__PRIVATE void zt__before_queue_destroy(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
-    switch (kind) {
-    case ZT__KIND_LIST_CREATE:
-        zt__after_list_create(frame);
-        break;
-    case ZT__KIND_POOL_CREATE: {
-        const ze_event_pool_create_params_t *p = ZT__PARAMETERS(frame, ze_event_pool_create_params_t);
-        zt__known_handle *known;
-        zt__lock(&tracer->mutex);
-        known = zt__remember_handle(tracer, &tracer->pools, **p->pphEventPool);
-        if (known) {
-            known->has_stamps = ((*p->pdesc)->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP) != 0;
-            known->may_be_kept = zt__can_keep_events(*p->pdesc) && (known->has_stamps || frame->pool_desc);
-        }
-        zt__unlock(&tracer->mutex);
-        break;
+    zt__traced_device *device = zt__next_measured(tracer, NULL);
+    while (device && !zt__has_unread_launches(device->profiler, NULL)) {
+        device = zt__next_measured(tracer, device);
     }
-    case ZT__KIND_EVENT_CREATE:
-        zt__after_event_create(frame);
-        break;
-    case ZT__KIND_MODULE_CREATE: {
-        const ze_module_create_params_t *p = ZT__PARAMETERS(frame, ze_module_create_params_t);
-        zt__loaded_module *module;
-        zt__after_module_create(&tracer->modules, p, &frame->build);
-        zt__forget_handle(tracer, &tracer->loaded.modules, **p->pphModule); /* that of an earlier one */
-        zt__lock(&tracer->mutex);
-        module = (zt__loaded_module *)zt__find_or_add_record(&tracer->loaded, &tracer->loaded.modules,
-                                                             **p->pphModule, sizeof *module);
-        if (module) {
-            module->context = *p->phContext;
-            module->device = *p->phDevice;
-        }
-        zt__unlock(&tracer->mutex);
-        break;
-    }
-    case ZT__KIND_KERNEL_CREATE: {
-        const ze_kernel_create_params_t *p = ZT__PARAMETERS(frame, ze_kernel_create_params_t);
-        zt__replace_kernel(&tracer->modules, p);
-        frame->module = *p->phModule;
-        frame->created = **p->pphKernel;
-        break;
-    }
-    default:
-        break;
+    if (device) {
+        zeCommandQueueSynchronize(*ZT__PARAMETERS(frame, ze_command_queue_destroy_params_t)->phCommandQueue,
+                                  tracer->wait_timeout_ns);
     }
 }
 
-/* What a tracer does after a call that has succeeded. */
-ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
+/* Under zt_auto, the profilers of the context collect, destroy their objects of it, and keep their results
+ * for the report. */
+ZT__PRIVATE void zt__before_context_destroy(zt__frame *frame) {
+    ze_context_handle_t context = *ZT__PARAMETERS(frame, ze_context_destroy_params_t)->phContext;
+    zt__traced_device *device = frame->tracer->automatic ? zt__load(&frame->tracer->devices) : NULL;
+    for (; device; device = zt__load(&device->next)) {
+        if (device->context == context && !zt__load(&device->is_detached)) {
+            zt__store(&device->is_detached, 1);
+            if (device->profiler) {
+                zt__stop_sampling(device->profiler, "zeContextDestroy");
+                zt__stop_thread(&device->profiler->thread);
+                device->profiler->config.thread = 0;
+                zt__collect_what_runs(device->profiler);
+                zt__abandon_slots(device->profiler, "zeContextDestroy");
+                zt__detach_profiler(device->profiler);
+            }
+        }
+    }
+}
+
+/* ---- before and after a call ----------------------------------------------------------------------------- */
+
+typedef struct zt__handlers {
+    void (*before)(zt__frame *frame);
+    void (*after_success)(zt__frame *frame);
+} zt__handlers;
+
+static const zt__handlers zt__handlers_of[ZT__KIND_COUNT] = {
+#define X(name, before, after) {before, after},
+    ZT__KINDS(X)
+#undef X
+};
+
+ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
-    zt__command command;
+    zt__call_kind kind = zt__kind_of_call(frame->call);
     uint32_t i;
-    switch (kind) {
-    case ZT__KIND_LAUNCH:
+    if (kind == ZT__KIND_LAUNCH) {
+        zt__command command;
         zt__read_command(frame->call, frame->parameters, &command);
-        for (i = 0; tracer->measured[frame->call] && frame->counted_for && i < command.kernel_count; i++) {
-            zt__count_launch(frame, zt__launched_kernel(frame, &command, i), i > 0 || frame->knows_kernel);
-        }
-        break;
-    case ZT__KIND_GROUP_SIZE: {
-        const ze_kernel_set_group_size_params_t *p = ZT__PARAMETERS(frame, ze_kernel_set_group_size_params_t);
-        zt__loaded_kernel *known;
-        zt__lock(&tracer->mutex);
-        known = zt__remember_kernel(tracer, *p->phKernel);
-        if (known) {
-            known->group_size[0] = *p->pgroupSizeX;
-            known->group_size[1] = *p->pgroupSizeY;
-            known->group_size[2] = *p->pgroupSizeZ;
-        }
-        zt__unlock(&tracer->mutex);
-        break;
+        frame->kernel_before_hooks = command.kernel;
+    } else if (kind == ZT__KIND_KERNEL_DESTROY) { /* a hook may destroy another one in its place */
+        zt__forget_handle(tracer, &tracer->loaded.kernels,
+                          *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
     }
-    case ZT__KIND_QUEUE_SYNCHRONIZE:
-        zt__after_queue_synchronize(frame);
-        break;
-    case ZT__KIND_GET_FUNCTION:
-        zt__replace_function(&tracer->modules,
-                             ZT__PARAMETERS(frame, ze_module_get_function_pointer_params_t));
-        break;
-    case ZT__KIND_LIST_RESET:
-        zt__mark_list_over_everywhere(tracer,
-                                      *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList,
-                                      0, "zeCommandListReset");
-        break;
-    case ZT__KIND_CAPTURE_BEGIN:
-    case ZT__KIND_CAPTURE_END:
-    case ZT__KIND_GET_COMMAND_ID: {
-        zt__known_handle *list;
-        zt__lock(&tracer->mutex);
-        list = zt__find_or_query_list(tracer, *ZT__PARAMETERS(frame, zt__list_params)->phCommandList);
-        if (list && kind == ZT__KIND_GET_COMMAND_ID) {
-            list->has_command_ids = 1;
-        } else if (list) {
-            zt__set_captured(tracer, list, kind == ZT__KIND_CAPTURE_BEGIN);
+    for (i = 0; i < tracer->hook_count; i++) {
+        const zt__traced_hook *hook = &tracer->hooks[i];
+        if (hook->call == frame->call && hook->prologue) {
+            hook->prologue(frame->parameters, ZE_RESULT_SUCCESS, hook->user, &frame->instances[i]);
         }
-        zt__unlock(&tracer->mutex);
-        break;
     }
-    default:
-        zt__after_create(frame, kind);
-        break;
+    if (zt__handlers_of[kind].before) {
+        zt__handlers_of[kind].before(frame);
     }
 }
 
-/* What a tracer does after a call. */
+/* Called after a kernel was created. The handle, which an epilogue of a hook may have replaced, may be that
+   of an earlier kernel. If it was replaced, its module is not known. The native binary of a module is read
+   for the first of its kernels. */
+ZT__PRIVATE void zt__after_kernel_create(const zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    ze_kernel_handle_t kernel = **ZT__PARAMETERS(frame, ze_kernel_create_params_t)->pphKernel;
+    zt__loaded_module *module = NULL;
+    zt__loaded_kernel *known;
+    int is_read = 1;
+    zt__forget_handle(tracer, &tracer->loaded.kernels, kernel);
+    zt__lock(&tracer->mutex);
+    if (kernel == frame->created) {
+        module = (zt__loaded_module *)zt__find_or_add_record(&tracer->loaded, &tracer->loaded.modules,
+                                                             frame->module, sizeof *module);
+    }
+    known = zt__remember_kernel(tracer, kernel);
+    if (known && kernel == frame->created) {
+        known->module = frame->module;
+        known->device = module ? module->device : NULL;
+    }
+    if (module && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
+        is_read = module->described != NULL;
+        zt__name_of_kernel(tracer, kernel, 1);
+    }
+    zt__unlock(&tracer->mutex);
+    if (!is_read) {
+        zt__described_module *described = zt__describe_module(&tracer->allocator, frame->module);
+        const void *handle = frame->module;
+        zt__lock(&tracer->mutex);
+        module = (zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &handle, sizeof handle);
+        if (module && !module->described) { /* else another thread was faster */
+            module->described = described;
+            described = NULL;
+        }
+        zt__unlock(&tracer->mutex);
+        zt__free_described_module(&tracer->allocator, described);
+    }
+    zt__observe_kernel(tracer, kernel);
+}
+
 ZT__PRIVATE void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t end_ns) {
     zt__tracer *tracer = frame->tracer;
     zt__call_kind kind = zt__kind_of_call(frame->call);
@@ -23126,8 +23115,8 @@ ZT__PRIVATE void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t e
     }
     if (kind == ZT__KIND_EXECUTE) {
         zt__observe_execution(frame, &result);
-    } else if (result == ZE_RESULT_SUCCESS) {
-        zt__after_success(frame, kind);
+    } else if (result == ZE_RESULT_SUCCESS && zt__handlers_of[kind].after_success) {
+        zt__handlers_of[kind].after_success(frame);
     }
     for (i = tracer->hook_count; i > 0; i--) {
         const zt__traced_hook *hook = &tracer->hooks[i - 1];
@@ -23226,6 +23215,7 @@ ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, void *parameters) {
         frame->build.trial = ZE_RESULT_SUCCESS;
         frame->signal = NULL;
         frame->keeps_event = 0;
+        frame->kernel_before_hooks = NULL;
         frame->pool_desc = NULL;
         memset(frame->instances, 0, tracer->hook_count * sizeof *frame->instances);
         frame->next = NULL;
@@ -23270,6 +23260,34 @@ ZT__PRIVATE void zt__prologue(zt__call call, void *parameters, uintptr_t registr
     for (frame = first; frame; frame = frame->next) {
         frame->begin_ns = begin_ns;
         zt__store(&frame->state, ZT__FRAME_DRIVER);
+    }
+}
+
+/* Called after the call of a command that zt__begin_by_event has changed. The application's event is
+   signalled even if the tracer was destroyed meanwhile: the slot is then still there. */
+ZT__PRIVATE void zt__signal_for_application(zt__frame *frame, ze_result_t result) {
+    ze_event_handle_t own = *frame->signal, event = frame->signalled;
+    *frame->signal = event;
+    frame->signal = NULL;
+    if (result != ZE_RESULT_SUCCESS || !event) {
+        return;
+    }
+    if (frame->copied_stamps) {
+        result = zeCommandListAppendQueryKernelTimestamps(frame->list, 1, &own, frame->copied_stamps, NULL,
+                                                          event, 1, &own);
+    } else if (frame->is_in_order) {
+        result = zeCommandListAppendSignalEvent(frame->list, event);
+    }
+    if (result != ZE_RESULT_SUCCESS || (!frame->copied_stamps && !frame->is_in_order)) {
+        /* On a copy engine; or the driver has refused the other command, and the application may wait. */
+        result = zeCommandListAppendBarrier(frame->list, event, 0, NULL);
+        if (zt__load(&frame->state) == ZT__FRAME_CALLBACK && frame->region.slot) {
+            ((zt__slot *)frame->region.slot)->measurement = ZT__EVENT_STAMPS;
+        }
+    }
+    if (result != ZE_RESULT_SUCCESS && zt__load(&frame->state) == ZT__FRAME_CALLBACK) {
+        zt__check(frame->tracer->diagnostics, result, "zeCommandListAppendBarrier",
+                  "An event of the application will not be signalled.");
     }
 }
 
