@@ -17618,114 +17618,6 @@ ZT__PRIVATE ze_result_t zt__check_debug(zt_debugger *debugger, ze_result_t resul
     return zt__check(&debugger->diagnostics, result, call, "Try again; if it persists, update the driver.");
 }
 
-/* ---- modules: with `session` held ------------------------------------------------------------------------ */
-
-/* Reads the ELF file of a module from the memory of the process. */
-ZT__PRIVATE void zt__read_debug_module(zt_debugger *debugger, zt__debug_module *module) {
-    const uint64_t size = module->place.moduleEnd - module->place.moduleBegin;
-    zet_debug_memory_space_desc_t desc;
-    ze_result_t result = ZE_RESULT_ERROR_INVALID_SIZE;
-    memset(&desc, 0, sizeof desc);
-    desc.stype = ZET_STRUCTURE_TYPE_DEBUG_MEMORY_SPACE_DESC;
-    desc.type = ZET_DEBUG_MEMORY_SPACE_TYPE_DEFAULT;
-    desc.address = module->place.moduleBegin;
-    if (module->place.moduleBegin < module->place.moduleEnd && size <= debugger->config.module_limit) {
-        module->bytes = (uint8_t *)zt__allocate(&debugger->config.allocator, (size_t)size, 1);
-        result = module->bytes ? zetDebugReadMemory(debugger->handle, zt__all_threads, &desc, (size_t)size,
-                                                    module->bytes)
-                               : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        module->size = (size_t)size;
-        return;
-    }
-    zt__free(&debugger->config.allocator, module->bytes);
-    module->bytes = NULL;
-    zt__report(&debugger->diagnostics, MODULE_NOT_READ, result, "zetDebugReadMemory",
-               (unsigned long long)size, zt_result_name(result));
-}
-
-/* Removes a module that is unloaded and that nobody uses, the oldest first. Returns 0 if there is none. */
-ZT__PRIVATE int zt__remove_debug_module(zt_debugger *debugger) {
-    zt__debug_module **place, **oldest = NULL, *removed;
-    for (place = &debugger->modules; *place; place = &(*place)->next) {
-        if ((*place)->is_unloaded && (*place)->users == 0) {
-            oldest = place;
-        }
-    }
-    if (!oldest) {
-        return 0;
-    }
-    removed = *oldest;
-    *oldest = removed->next;
-    debugger->module_bytes -= sizeof *removed + removed->size;
-    zt__free(&debugger->config.allocator, removed->bytes);
-    zt__free(&debugger->config.allocator, removed);
-    return 1;
-}
-
-/* Compares by members: what is between them is not defined. */
-ZT__PRIVATE int zt__is_same_place(const zet_debug_event_info_module_t *a,
-                                  const zet_debug_event_info_module_t *b) {
-    return a->format == b->format && a->moduleBegin == b->moduleBegin && a->moduleEnd == b->moduleEnd &&
-           a->load == b->load;
-}
-
-/* Returns the record of a module that was at the same place and had the same bytes, or NULL. */
-ZT__PRIVATE zt__debug_module *zt__find_debug_module(const zt_debugger *debugger,
-                                                    const zt__debug_module *like) {
-    zt__debug_module *module = debugger->modules;
-    while (module && (!zt__is_same_place(&module->place, &like->place) || module->size != like->size ||
-                      (like->bytes && memcmp(module->bytes, like->bytes, like->size) != 0))) {
-        module = module->next;
-    }
-    return module;
-}
-
-/* Records a module. Without memory, it is not known. */
-ZT__PRIVATE void zt__add_debug_module(zt_debugger *debugger, const zet_debug_event_info_module_t *place) {
-    const zt_allocator *allocator = &debugger->config.allocator;
-    zt__debug_module *made = (zt__debug_module *)zt__allocate(allocator, 1, sizeof *made), *known;
-    if (!made) {
-        zt__report_no_memory(&debugger->diagnostics, "zetDebugReadEvent", "a module");
-        return;
-    }
-    made->place = *place;
-    zt__read_debug_module(debugger, made);
-    known = zt__find_debug_module(debugger, made);
-    if (known) {
-        known->is_unloaded = 0;
-        zt__free(allocator, made->bytes);
-        zt__free(allocator, made);
-        return;
-    }
-    made->number = ++debugger->module_count;
-    made->next = debugger->modules;
-    debugger->modules = made;
-    debugger->module_bytes += sizeof *made + made->size;
-    while (debugger->module_bytes > debugger->config.module_limit && zt__remove_debug_module(debugger)) {
-    }
-    if (debugger->module_bytes > debugger->config.module_limit && made->bytes) {
-        zt__free(allocator, made->bytes);
-        debugger->module_bytes -= made->size;
-        made->bytes = NULL;
-        made->size = 0;
-        zt__report(&debugger->diagnostics, MODULE_NOT_READ, ZE_RESULT_ERROR_INVALID_SIZE,
-                   "zetDebugReadMemory", (unsigned long long)(place->moduleEnd - place->moduleBegin),
-                   "others need the room");
-    }
-}
-
-/* Records that modules at a place are unloaded. Their threads may still be stopped there. */
-ZT__PRIVATE void zt__unload_debug_module(zt_debugger *debugger, const zet_debug_event_info_module_t *place) {
-    zt__debug_module *module;
-    for (module = debugger->modules; module; module = module->next) {
-        if (zt__is_same_place(&module->place, place)) {
-            module->is_unloaded = 1;
-        }
-    }
-}
-
 /* ---- threads: with `session` held ------------------------------------------------------------------------ */
 
 ZT__PRIVATE ze_device_thread_t zt__to_device_thread(zt_debug_thread from) {
@@ -17874,6 +17766,98 @@ ZT__PRIVATE void zt__resume_late(zt_debugger *debugger, ze_device_thread_t threa
     }
 }
 
+/* ---- modules: with `session` held ------------------------------------------------------------------------ */
+
+/* Compares by members: what is between them is not defined. */
+ZT__PRIVATE int zt__is_same_place(const zet_debug_event_info_module_t *a,
+                                  const zet_debug_event_info_module_t *b) {
+    return a->format == b->format && a->moduleBegin == b->moduleBegin && a->moduleEnd == b->moduleEnd &&
+           a->load == b->load;
+}
+
+/* Reads the ELF file of a module from the memory of the process. */
+ZT__PRIVATE void zt__read_debug_module(zt_debugger *debugger, zt__debug_module *module) {
+    const uint64_t size = module->place.moduleEnd - module->place.moduleBegin;
+    zet_debug_memory_space_desc_t desc;
+    ze_result_t result = ZE_RESULT_ERROR_INVALID_SIZE;
+    memset(&desc, 0, sizeof desc);
+    desc.stype = ZET_STRUCTURE_TYPE_DEBUG_MEMORY_SPACE_DESC;
+    desc.type = ZET_DEBUG_MEMORY_SPACE_TYPE_DEFAULT;
+    desc.address = module->place.moduleBegin;
+    if (module->place.moduleBegin < module->place.moduleEnd && size <= debugger->config.module_limit) {
+        module->bytes = (uint8_t *)zt__allocate(&debugger->config.allocator, (size_t)size, 1);
+        result = module->bytes ? zetDebugReadMemory(debugger->handle, zt__all_threads, &desc, (size_t)size,
+                                                    module->bytes)
+                               : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        module->size = (size_t)size;
+        return;
+    }
+    zt__free(&debugger->config.allocator, module->bytes);
+    module->bytes = NULL;
+    zt__report(&debugger->diagnostics, MODULE_NOT_READ, result, "zetDebugReadMemory",
+               (unsigned long long)size, zt_result_name(result));
+}
+
+/* Removes a module that is unloaded and that nobody uses, the oldest first. Returns 0 if there is none. */
+ZT__PRIVATE int zt__remove_debug_module(zt_debugger *debugger) {
+    zt__debug_module **place, **oldest = NULL, *removed;
+    for (place = &debugger->modules; *place; place = &(*place)->next) {
+        if ((*place)->is_unloaded && (*place)->users == 0) {
+            oldest = place;
+        }
+    }
+    if (!oldest) {
+        return 0;
+    }
+    removed = *oldest;
+    *oldest = removed->next;
+    debugger->module_bytes -= sizeof *removed + removed->size;
+    zt__free(&debugger->config.allocator, removed->bytes);
+    zt__free(&debugger->config.allocator, removed);
+    return 1;
+}
+
+/* Records a module. Without memory, it is not known. */
+ZT__PRIVATE void zt__add_debug_module(zt_debugger *debugger, const zet_debug_event_info_module_t *place) {
+    const zt_allocator *allocator = &debugger->config.allocator;
+    zt__debug_module *made = (zt__debug_module *)zt__allocate(allocator, 1, sizeof *made), *known;
+    if (!made) {
+        zt__report_no_memory(&debugger->diagnostics, "zetDebugReadEvent", "a module");
+        return;
+    }
+    made->place = *place;
+    zt__read_debug_module(debugger, made);
+    /* One that was at the same place and had the same bytes is the same module. */
+    known = debugger->modules;
+    while (known && (!zt__is_same_place(&known->place, place) || known->size != made->size ||
+                     (made->bytes && memcmp(known->bytes, made->bytes, made->size) != 0))) {
+        known = known->next;
+    }
+    if (known) {
+        known->is_unloaded = 0;
+        zt__free(allocator, made->bytes);
+        zt__free(allocator, made);
+        return;
+    }
+    made->number = ++debugger->module_count;
+    made->next = debugger->modules;
+    debugger->modules = made;
+    debugger->module_bytes += sizeof *made + made->size;
+    while (debugger->module_bytes > debugger->config.module_limit && zt__remove_debug_module(debugger)) {
+    }
+    if (debugger->module_bytes > debugger->config.module_limit && made->bytes) {
+        zt__free(allocator, made->bytes);
+        debugger->module_bytes -= made->size;
+        made->bytes = NULL;
+        made->size = 0;
+        zt__report(&debugger->diagnostics, MODULE_NOT_READ, ZE_RESULT_ERROR_INVALID_SIZE,
+                   "zetDebugReadMemory", (unsigned long long)(place->moduleEnd - place->moduleBegin),
+                   "others need the room");
+    }
+}
+
 /* ---- events: with `session` held -------------------------------------------------------------------------- */
 
 /* Acknowledges an event that needs it. */
@@ -17921,6 +17905,7 @@ ZT__PRIVATE void zt__answer_interrupt(zt_debugger *debugger, const zet_debug_eve
    room for it. */
 ZT__PRIVATE ze_result_t zt__read_event(zt_debugger *debugger, uint64_t milliseconds) {
     zet_debug_event_t event;
+    zt__debug_module *module;
     ze_result_t result;
     if (debugger->is_over) {
         return ZE_RESULT_ERROR_NOT_AVAILABLE;
@@ -17944,7 +17929,10 @@ ZT__PRIVATE ze_result_t zt__read_event(zt_debugger *debugger, uint64_t milliseco
     } else if (event.type == ZET_DEBUG_EVENT_TYPE_MODULE_LOAD) {
         zt__add_debug_module(debugger, &event.info.module);
     } else if (event.type == ZET_DEBUG_EVENT_TYPE_MODULE_UNLOAD) {
-        zt__unload_debug_module(debugger, &event.info.module);
+        /* Threads may still be stopped in it, so the record is kept. */
+        for (module = debugger->modules; module; module = module->next) {
+            module->is_unloaded |= zt__is_same_place(&module->place, &event.info.module);
+        }
     }
     debugger->events[(debugger->first_event + debugger->event_count++) % ZT__DEBUG_EVENTS] = event;
     return result;
@@ -18255,29 +18243,11 @@ ZT__PRIVATE void zt__hold_thread(void *user, uint32_t number) {
     ((zt_debugger *)user)->held[number] = 1;
 }
 
-/* Records that a stop covers the selected threads, or those of them that are stopped if these are counted. */
-ZT__PRIVATE ze_result_t zt__hold_threads(zt_debugger *debugger, zt_debug_thread threads,
-                                         zt_debug_stops *stops) {
-    ze_result_t result;
-    uint32_t i;
-    zt__set_held(debugger, threads, stops == NULL);
-    if (!stops) {
-        return ZE_RESULT_SUCCESS;
-    }
-    result = zt__each_stopped(debugger, threads, zt__hold_thread, debugger);
-    for (i = 0; i < debugger->thread_count; i++) {
-        if (zt__selects(threads, zt__get_debug_thread(debugger, i))) {
-            stops->stopped += debugger->held[i];
-            stops->unavailable += !debugger->held[i];
-        }
-    }
-    return result;
-}
-
 ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads, uint64_t timeout_ns,
                                  zt_debug_stops *stops) {
     uint64_t deadline = zt__deadline(timeout_ns);
     zt__interrupt *interrupt;
+    uint32_t i;
     ze_result_t result;
     if (stops) {
         memset(stops, 0, sizeof *stops);
@@ -18293,8 +18263,17 @@ ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads,
     if (result == ZE_RESULT_SUCCESS && interrupt) {
         result = zt__await_interrupt(debugger, interrupt, deadline);
     }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__hold_threads(debugger, threads, stops);
+    if (result == ZE_RESULT_SUCCESS) { /* of all threads, if it is not counted which of them are stopped */
+        zt__set_held(debugger, threads, stops == NULL);
+    }
+    if (result == ZE_RESULT_SUCCESS && stops) {
+        result = zt__each_stopped(debugger, threads, zt__hold_thread, debugger);
+        for (i = 0; i < debugger->thread_count; i++) {
+            if (zt__selects(threads, zt__get_debug_thread(debugger, i))) {
+                stops->stopped += debugger->held[i];
+                stops->unavailable += !debugger->held[i];
+            }
+        }
     }
     zt__end_session_call(debugger);
     return result;
@@ -18713,31 +18692,26 @@ ZT__PRIVATE const char *zt__keep_debug_text(zt_debugger *debugger, const char *t
     return kept ? kept : "";
 }
 
-/* Finds the function at an address in a module: the file has the addresses of the device, or those from where
-   it is loaded. Returns 0 if there is none. */
-ZT__PRIVATE int zt__find_in_module(const zt__debug_module *module, uint64_t address, zt__function *found,
-                                   uint64_t *in_file) {
-    zt__elf elf;
-    if (!zt__open_elf(module->bytes, module->size, &elf)) {
-        return 0;
-    }
-    *in_file = address;
-    if (zt__find_function_at(&elf, address, found)) {
-        return 1;
-    }
-    *in_file = address - module->place.load;
-    return module->place.load && zt__find_function_at(&elf, *in_file, found);
-}
-
 /* Finds the module of an address, and a kernel there: of those that are loaded, else of those that were. The
    newest comes first. `session` is held. */
 ZT__PRIVATE zt__debug_module *zt__find_module_at(zt_debugger *debugger, uint64_t address, zt__function *found,
                                                  uint64_t *in_file) {
     zt__debug_module *module;
+    zt__elf elf;
     int is_unloaded;
     for (is_unloaded = 0; is_unloaded < 2; is_unloaded++) {
         for (module = debugger->modules; module; module = module->next) {
-            if (module->is_unloaded == is_unloaded && zt__find_in_module(module, address, found, in_file)) {
+            const uint64_t load = module->place.load;
+            if (module->is_unloaded != is_unloaded || !zt__open_elf(module->bytes, module->size, &elf)) {
+                continue;
+            }
+            /* The file has the addresses of the device, or those from where it is loaded. */
+            *in_file = address;
+            if (zt__find_function_at(&elf, address, found)) {
+                return module;
+            }
+            *in_file = address - load;
+            if (load && zt__find_function_at(&elf, *in_file, found)) {
                 return module;
             }
         }
@@ -18834,108 +18808,6 @@ ZT_API ze_result_t zt_debug_where(zt_debugger *debugger, uint64_t address, zt_de
 
 /* ---- opening and closing --------------------------------------------------------------------------------- */
 
-/* Finds the file with which Linux disables program debug for all processes. Returns 0 if none does. */
-ZT__PRIVATE int zt__find_debug_switch(char *path, size_t size) {
-    static const char *const names[] = {"prelim_enable_eu_debug", "device/enable_eudebug",
-                                        "device/prelim_enable_eudebug"}; /* i915, xe, Intel's own xe */
-    enum { CARDS = 64 };
-    uint32_t card, i;
-    for (card = 0; card < CARDS; card++) {
-        for (i = 0; i < ZT__COUNT_OF(names); i++) {
-            FILE *file;
-            int value, is_off;
-            snprintf(path, size, "/sys/class/drm/card%u/%s", (unsigned)card, names[i]);
-            file = zt__open_file(path, "r");
-            is_off = file && fscanf(file, "%d", &value) == 1 && value == 0;
-            if (file) {
-                fclose(file);
-            }
-            if (is_off) {
-                return 1;
-            }
-        }
-    }
-    return 0;
-}
-
-/* Reports why zetDebugAttach has failed. Returns the result of zt_debug_open, which differs by reason. */
-ZT__PRIVATE ze_result_t zt__report_debug_refusal(zt_debugger *debugger, ze_result_t result) {
-    zt__diagnostics *diagnostics = &debugger->diagnostics;
-    const char *call = "zetDebugAttach", *name = zt_result_name(result);
-    const char *enabled = getenv("ZET_ENABLE_PROGRAM_DEBUGGING");
-    const unsigned pid = debugger->pid;
-    char path[96];
-    if (zt__is_no_process(pid)) {
-        return zt__report(diagnostics, NO_SUCH_PROCESS, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name, pid);
-    }
-    switch ((uint32_t)result) {
-    case ZE_RESULT_ERROR_UNSUPPORTED_FEATURE:
-        if (zt__find_debug_switch(path, sizeof path)) {
-            return zt__report(diagnostics, DEBUG_SWITCHED_OFF, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, call,
-                              name, path);
-        }
-        return zt__report(diagnostics, DEBUG_NOT_ENABLED, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, call, name,
-                          pid, enabled && strcmp(enabled, "1") == 0 ? "is set" : "is not set");
-    case ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS:
-        return zt__report(diagnostics, DEBUG_FORBIDDEN, result, call, name, pid);
-    case ZE_RESULT_ERROR_NOT_AVAILABLE:
-        return zt__report(diagnostics, DEBUGGED_ALREADY, result, call, name, pid);
-    default:
-        return zt__check_debug(debugger, result, call);
-    }
-}
-
-/* Queries whether the device can be debugged, and reports it if not. */
-ZT__PRIVATE ze_result_t zt__check_debug_properties(zt_debugger *debugger) {
-    zet_device_debug_properties_t properties;
-    char path[96];
-    ze_result_t result;
-    memset(&properties, 0, sizeof properties);
-    properties.stype = ZET_STRUCTURE_TYPE_DEVICE_DEBUG_PROPERTIES;
-    result = zetDeviceGetDebugProperties((zet_device_handle_t)debugger->device, &properties);
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__check_debug(debugger, result, "zetDeviceGetDebugProperties");
-    }
-    if (properties.flags & ZET_DEVICE_DEBUG_PROPERTY_FLAG_ATTACH) {
-        return result;
-    }
-    if (zt__find_debug_switch(path, sizeof path)) {
-        return zt__report(&debugger->diagnostics, DEBUG_SWITCHED_OFF, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
-                          "zetDeviceGetDebugProperties", "no ATTACH", path);
-    }
-    return zt__report(&debugger->diagnostics, DEBUG_UNSUPPORTED, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
-}
-
-/* Gets the size of the device in threads. */
-ZT__PRIVATE ze_result_t zt__load_debug_size(zt_debugger *debugger) {
-    ze_device_properties_t properties;
-    zt_debug_thread *size = &debugger->size;
-    uint64_t threads;
-    ze_result_t result;
-    memset(&properties, 0, sizeof properties);
-    properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
-    ZT__INTERNAL(result = zeDeviceGetProperties(debugger->device, &properties));
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__check_debug(debugger, result, "zeDeviceGetProperties");
-    }
-    size->slice = properties.numSlices;
-    size->subslice = properties.numSubslicesPerSlice;
-    size->eu = properties.numEUsPerSubslice;
-    size->thread = properties.numThreadsPerEU;
-    threads = size->slice <= ZT__DEBUG_THREADS ? size->slice : UINT32_MAX;
-    threads *= size->subslice <= ZT__DEBUG_THREADS ? size->subslice : UINT32_MAX;
-    threads = threads <= ZT__DEBUG_THREADS ? threads * size->eu : UINT32_MAX;
-    threads = threads <= ZT__DEBUG_THREADS ? threads * size->thread : UINT32_MAX;
-    if (threads == 0 || threads > ZT__DEBUG_THREADS) {
-        return zt__report(&debugger->diagnostics, BAD_THREADS, ZE_RESULT_ERROR_INVALID_SIZE,
-                          (unsigned)size->slice, (unsigned)size->subslice, (unsigned)size->eu,
-                          (unsigned)size->thread);
-    }
-    debugger->thread_count = (uint32_t)threads;
-    debugger->held = (uint8_t *)zt__allocate(&debugger->config.allocator, debugger->thread_count, 1);
-    return debugger->held ? result : zt__report_no_memory(&debugger->diagnostics, "zt_debug_open", "threads");
-}
-
 ZT__PRIVATE void zt__destroy_debugger(zt_debugger *debugger) {
     const zt_allocator allocator = debugger->config.allocator;
     while (debugger->modules) {
@@ -18952,31 +18824,6 @@ ZT__PRIVATE void zt__destroy_debugger(zt_debugger *debugger) {
     zt__destroy_mutex(&debugger->session.mutex);
     zt__destroy_mutex(&debugger->mutex);
     zt__free(&allocator, debugger);
-}
-
-/* Creates a debugger without a session. Returns NULL without memory. */
-ZT__PRIVATE zt_debugger *zt__create_debugger(ze_device_handle_t device, uint32_t pid,
-                                             const zt_debug_config *config) {
-    zt_debugger *debugger = (zt_debugger *)zt__allocate(&config->allocator, 1, sizeof *debugger);
-    zet_debug_event_t *events =
-        (zet_debug_event_t *)zt__allocate(&config->allocator, ZT__DEBUG_EVENTS, sizeof *events);
-    if (!debugger || !events) {
-        zt__free(&config->allocator, debugger);
-        zt__free(&config->allocator, events);
-        return NULL;
-    }
-    zt__create_mutex(&debugger->mutex);
-    zt__create_mutex(&debugger->delivering.mutex);
-    zt__create_mutex(&debugger->session.mutex);
-    debugger->process = zt__get_process();
-    debugger->config = *config;
-    debugger->device = device;
-    debugger->pid = pid;
-    debugger->events = events;
-    debugger->diagnostics.mutex = &debugger->mutex;
-    debugger->diagnostics.log = config->log ? config->log : zt__default_log();
-    debugger->diagnostics.log_user = config->log_user;
-    return debugger;
 }
 
 ZT__PRIVATE void zt__fill_debug_config(zt_debug_config *config) {
@@ -19034,18 +18881,114 @@ ZT__PRIVATE void zt__release_target(zt_debugger *debugger) {
     }
 }
 
-/* Attaches a debugger. */
-ZT__PRIVATE ze_result_t zt__attach_debugger(zt_debugger *debugger) {
-    zet_debug_config_t config;
-    ze_result_t result = zt__check_debug_properties(debugger);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__load_debug_size(debugger);
+/* Finds the file with which Linux disables program debug for all processes. Returns 0 if none does. */
+ZT__PRIVATE int zt__find_debug_switch(char *path, size_t size) {
+    static const char *const names[] = {"prelim_enable_eu_debug", "device/enable_eudebug",
+                                        "device/prelim_enable_eudebug"}; /* i915, xe, Intel's own xe */
+    enum { CARDS = 64 };
+    uint32_t card, i;
+    for (card = 0; card < CARDS; card++) {
+        for (i = 0; i < ZT__COUNT_OF(names); i++) {
+            FILE *file;
+            int value, is_off;
+            snprintf(path, size, "/sys/class/drm/card%u/%s", (unsigned)card, names[i]);
+            file = zt__open_file(path, "r");
+            is_off = file && fscanf(file, "%d", &value) == 1 && value == 0;
+            if (file) {
+                fclose(file);
+            }
+            if (is_off) {
+                return 1;
+            }
+        }
     }
+    return 0;
+}
+
+/* Reports why zetDebugAttach has failed. Returns the result of zt_debug_open, which differs by reason. */
+ZT__PRIVATE ze_result_t zt__report_debug_refusal(zt_debugger *debugger, ze_result_t result) {
+    zt__diagnostics *diagnostics = &debugger->diagnostics;
+    const char *call = "zetDebugAttach", *name = zt_result_name(result);
+    const char *enabled = getenv("ZET_ENABLE_PROGRAM_DEBUGGING");
+    const unsigned pid = debugger->pid;
+    char path[96];
+    if (zt__is_no_process(pid)) {
+        return zt__report(diagnostics, NO_SUCH_PROCESS, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name, pid);
+    }
+    switch ((uint32_t)result) {
+    case ZE_RESULT_ERROR_UNSUPPORTED_FEATURE:
+        if (zt__find_debug_switch(path, sizeof path)) {
+            return zt__report(diagnostics, DEBUG_SWITCHED_OFF, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, call,
+                              name, path);
+        }
+        return zt__report(diagnostics, DEBUG_NOT_ENABLED, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, call, name,
+                          pid, enabled && strcmp(enabled, "1") == 0 ? "is set" : "is not set");
+    case ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS:
+        return zt__report(diagnostics, DEBUG_FORBIDDEN, result, call, name, pid);
+    case ZE_RESULT_ERROR_NOT_AVAILABLE:
+        return zt__report(diagnostics, DEBUGGED_ALREADY, result, call, name, pid);
+    default:
+        return zt__check_debug(debugger, result, call);
+    }
+}
+
+/* Gets the size of the device in threads. */
+ZT__PRIVATE ze_result_t zt__load_debug_size(zt_debugger *debugger) {
+    ze_device_properties_t properties;
+    zt_debug_thread *size = &debugger->size;
+    uint64_t threads;
+    ze_result_t result;
+    memset(&properties, 0, sizeof properties);
+    properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
+    ZT__INTERNAL(result = zeDeviceGetProperties(debugger->device, &properties));
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__check_debug(debugger, result, "zeDeviceGetProperties");
+    }
+    size->slice = properties.numSlices;
+    size->subslice = properties.numSubslicesPerSlice;
+    size->eu = properties.numEUsPerSubslice;
+    size->thread = properties.numThreadsPerEU;
+    threads = size->slice <= ZT__DEBUG_THREADS ? size->slice : UINT32_MAX;
+    threads *= size->subslice <= ZT__DEBUG_THREADS ? size->subslice : UINT32_MAX;
+    threads = threads <= ZT__DEBUG_THREADS ? threads * size->eu : UINT32_MAX;
+    threads = threads <= ZT__DEBUG_THREADS ? threads * size->thread : UINT32_MAX;
+    if (threads == 0 || threads > ZT__DEBUG_THREADS) {
+        return zt__report(&debugger->diagnostics, BAD_THREADS, ZE_RESULT_ERROR_INVALID_SIZE,
+                          (unsigned)size->slice, (unsigned)size->subslice, (unsigned)size->eu,
+                          (unsigned)size->thread);
+    }
+    debugger->thread_count = (uint32_t)threads;
+    debugger->held = (uint8_t *)zt__allocate(&debugger->config.allocator, debugger->thread_count, 1);
+    return debugger->held ? result : zt__report_no_memory(&debugger->diagnostics, "zt_debug_open", "threads");
+}
+
+/* Attaches a debugger, if the device can be debugged. */
+ZT__PRIVATE ze_result_t zt__attach_debugger(zt_debugger *debugger) {
+    zet_device_handle_t device = (zet_device_handle_t)debugger->device;
+    zet_device_debug_properties_t properties;
+    zet_debug_config_t config;
+    char path[96];
+    ze_result_t result;
+    memset(&properties, 0, sizeof properties);
+    properties.stype = ZET_STRUCTURE_TYPE_DEVICE_DEBUG_PROPERTIES;
+    result = zetDeviceGetDebugProperties(device, &properties);
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__check_debug(debugger, result, "zetDeviceGetDebugProperties");
+    }
+    if (!(properties.flags & ZET_DEVICE_DEBUG_PROPERTY_FLAG_ATTACH)) {
+        return zt__find_debug_switch(path, sizeof path)
+                   ? zt__report(&debugger->diagnostics, DEBUG_SWITCHED_OFF,
+                                ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, "zetDeviceGetDebugProperties",
+                                "no ATTACH", path)
+                   : zt__report(&debugger->diagnostics, DEBUG_UNSUPPORTED,
+                                ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    }
+    result = zt__load_debug_size(debugger);
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
     config.pid = debugger->pid;
-    result = zetDebugAttach((zet_device_handle_t)debugger->device, &config, &debugger->handle);
+    result = zetDebugAttach(device, &config, &debugger->handle);
     if (result != ZE_RESULT_SUCCESS) {
         return zt__report_debug_refusal(debugger, result);
     }
@@ -19055,6 +18998,31 @@ ZT__PRIVATE ze_result_t zt__attach_debugger(zt_debugger *debugger) {
         zetDebugDetach(debugger->handle);
     }
     return result;
+}
+
+/* Creates a debugger without a session. Returns NULL without memory. */
+ZT__PRIVATE zt_debugger *zt__create_debugger(ze_device_handle_t device, uint32_t pid,
+                                             const zt_debug_config *config) {
+    zt_debugger *debugger = (zt_debugger *)zt__allocate(&config->allocator, 1, sizeof *debugger);
+    zet_debug_event_t *events =
+        (zet_debug_event_t *)zt__allocate(&config->allocator, ZT__DEBUG_EVENTS, sizeof *events);
+    if (!debugger || !events) {
+        zt__free(&config->allocator, debugger);
+        zt__free(&config->allocator, events);
+        return NULL;
+    }
+    zt__create_mutex(&debugger->mutex);
+    zt__create_mutex(&debugger->delivering.mutex);
+    zt__create_mutex(&debugger->session.mutex);
+    debugger->process = zt__get_process();
+    debugger->config = *config;
+    debugger->device = device;
+    debugger->pid = pid;
+    debugger->events = events;
+    debugger->diagnostics.mutex = &debugger->mutex;
+    debugger->diagnostics.log = config->log ? config->log : zt__default_log();
+    debugger->diagnostics.log_user = config->log_user;
+    return debugger;
 }
 
 ZT_API ze_result_t zt_debug_open(ze_device_handle_t device, uint32_t pid, const zt_debug_config *config,
@@ -19291,59 +19259,6 @@ ZT__PRIVATE void zt__set_module(zt__sampled_kernel *kernel, zt__sampled_module *
     kernel->module = module;
 }
 
-/* Returns the record of a kernel, which is added if there is none. `handle` is NULL if its module is not
-   known. A record of a module that nothing uses any more is used again. NULL without memory. */
-ZT__PRIVATE zt__sampled_kernel *zt__add_sampled_kernel(zt__hotspots *hotspots, const char *name,
-                                                       const zt__code *code, ze_module_handle_t handle) {
-    size_t size = strlen(name) + 1;
-    zt__sampled_module *module = NULL, *unused = NULL, *made_module = NULL;
-    zt__sampled_kernel *kernel;
-    zt__sampled_kernel *made =
-        (zt__sampled_kernel *)zt__allocate(&hotspots->allocator, 1, sizeof *made + size);
-    if (handle) {
-        made_module = (zt__sampled_module *)zt__allocate(&hotspots->allocator, 1, sizeof *made_module);
-    }
-    zt__lock(&hotspots->mutex);
-    kernel = hotspots->kernels;
-    while (kernel && (kernel->code.hash != code->hash || kernel->code.size != code->size ||
-                      strcmp(kernel->name, name) != 0)) {
-        kernel = kernel->next;
-    }
-    if (!kernel && made) {
-        kernel = made;
-        made = NULL;
-        kernel->name = (char *)memcpy(kernel + 1, name, size);
-        kernel->code = *code;
-        kernel->debug_address = UINT64_MAX;
-        kernel->next = hotspots->kernels;
-        hotspots->kernels = kernel;
-    }
-    for (module = handle ? hotspots->modules : NULL; module && module->handle != handle;
-         module = module->next) {
-        if (!module->handle && !module->debug && module->kernel_count == 0) {
-            unused = module;
-        }
-    }
-    if (handle && !module && !unused && made_module) {
-        unused = made_module;
-        made_module = NULL;
-        unused->next = hotspots->modules;
-        hotspots->modules = unused;
-    }
-    if (handle && !module && unused) {
-        module = unused;
-        module->handle = handle;
-        module->is_read = 0;
-    }
-    if (kernel && module && !(kernel->module && kernel->module->debug)) {
-        zt__set_module(kernel, module);
-    }
-    zt__unlock(&hotspots->mutex);
-    zt__free(&hotspots->allocator, made);
-    zt__free(&hotspots->allocator, made_module);
-    return kernel;
-}
-
 /* ---- where kernels lie: with the mutex held -------------------------------------------------------------- */
 
 /* Returns whether a place has the low 32 bits of an address. A place may go on beyond the last of them. */
@@ -19389,44 +19304,6 @@ ZT__PRIVATE int zt__replaces(const zt__place *later, const zt__place *earlier) {
 }
 
 /* ---- samples: with `reading` held ------------------------------------------------------------------------ */
-
-/* Finds what the metrics of the group are: an address, and counts. Returns 0 if one of them is missing, or if
-   the counts are not those of an earlier start. */
-ZT__PRIVATE int zt__find_sampled_metrics(zt__hotspots *hotspots, const zt__group *group) {
-    uint32_t i, count = 0;
-    uint32_t known = hotspots->count_count; /* of an earlier start: these are not changed any more */
-    int is_same = 1;
-    hotspots->address_metric = UINT32_MAX;
-    zt__lock(&hotspots->mutex);
-    hotspots->active_count = known ? hotspots->active_count : UINT32_MAX;
-    for (i = 0; i < group->metric_count; i++) {
-        const zet_metric_properties_t *metric = &group->metrics[i];
-        if (metric->metricType == ZET_METRIC_TYPE_IP_EXP) {
-            hotspots->address_metric = i;
-        } else if (metric->metricType == ZET_METRIC_TYPE_EVENT && count < ZT__MOST_COUNTS &&
-                   zt__compare_ignoring_case(metric->resultUnits, "events") == 0) {
-            char *name = hotspots->count_names[count];
-            if (!known) {
-                zt__copy_text(name, sizeof hotspots->count_names[count], metric->name, strlen(metric->name));
-            }
-            if (!known && strcmp(name, "Active") == 0) {
-                hotspots->active_count = count;
-            }
-            is_same &= strncmp(name, metric->name, sizeof hotspots->count_names[count] - 1) == 0;
-            hotspots->count_metrics[count++] = i;
-        }
-    }
-    /* Room for Active is kept, so that there are not more stalls than zt_hotspot_info has. */
-    if (hotspots->active_count == UINT32_MAX && count == ZT__MOST_COUNTS) {
-        count--;
-    }
-    is_same &= !known || known == count;
-    if (!known) {
-        hotspots->count_count = count;
-    }
-    zt__unlock(&hotspots->mutex);
-    return count > 0 && hotspots->address_metric != UINT32_MAX && is_same;
-}
 
 /* Returns the record of an instruction, which is added if there is room; NULL if there is none. The mutex is
    held, and unlocked while the allocator runs. No other thread adds any. */
@@ -19686,6 +19563,59 @@ ZT__PRIVATE void zt__add_place(zt__hotspots *hotspots, const zt__place *added) {
     zt__free(&hotspots->allocator, before);
 }
 
+/* Returns the record of a kernel, which is added if there is none. `handle` is NULL if its module is not
+   known. A record of a module that nothing uses any more is used again. NULL without memory. */
+ZT__PRIVATE zt__sampled_kernel *zt__add_sampled_kernel(zt__hotspots *hotspots, const char *name,
+                                                       const zt__code *code, ze_module_handle_t handle) {
+    size_t size = strlen(name) + 1;
+    zt__sampled_module *module = NULL, *unused = NULL, *made_module = NULL;
+    zt__sampled_kernel *kernel;
+    zt__sampled_kernel *made =
+        (zt__sampled_kernel *)zt__allocate(&hotspots->allocator, 1, sizeof *made + size);
+    if (handle) {
+        made_module = (zt__sampled_module *)zt__allocate(&hotspots->allocator, 1, sizeof *made_module);
+    }
+    zt__lock(&hotspots->mutex);
+    kernel = hotspots->kernels;
+    while (kernel && (kernel->code.hash != code->hash || kernel->code.size != code->size ||
+                      strcmp(kernel->name, name) != 0)) {
+        kernel = kernel->next;
+    }
+    if (!kernel && made) {
+        kernel = made;
+        made = NULL;
+        kernel->name = (char *)memcpy(kernel + 1, name, size);
+        kernel->code = *code;
+        kernel->debug_address = UINT64_MAX;
+        kernel->next = hotspots->kernels;
+        hotspots->kernels = kernel;
+    }
+    for (module = handle ? hotspots->modules : NULL; module && module->handle != handle;
+         module = module->next) {
+        if (!module->handle && !module->debug && module->kernel_count == 0) {
+            unused = module;
+        }
+    }
+    if (handle && !module && !unused && made_module) {
+        unused = made_module;
+        made_module = NULL;
+        unused->next = hotspots->modules;
+        hotspots->modules = unused;
+    }
+    if (handle && !module && unused) {
+        module = unused;
+        module->handle = handle;
+        module->is_read = 0;
+    }
+    if (kernel && module && !(kernel->module && kernel->module->debug)) {
+        zt__set_module(kernel, module);
+    }
+    zt__unlock(&hotspots->mutex);
+    zt__free(&hotspots->allocator, made);
+    zt__free(&hotspots->allocator, made_module);
+    return kernel;
+}
+
 /* Finds out where a kernel lies, and what its instructions are. Its owner must not destroy it meanwhile. */
 ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_kernel *loaded) {
     const zt__driver *driver = &hotspots->profiler->driver;
@@ -19730,28 +19660,6 @@ ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_kerne
         }
     }
     zt__free(allocator, name);
-}
-
-/* Places all kernels that the tracer knows. `reading` is held, for which the destruction of a kernel waits
-   (zt__before_unload). */
-ZT__PRIVATE void zt__place_loaded(zt__hotspots *hotspots, zt__loaded *loaded) {
-    zt__loaded_kernel *kernels;
-    uint32_t i, count = 0, room;
-    zt__lock(loaded->mutex);
-    room = loaded->kernels.count;
-    zt__unlock(loaded->mutex);
-    kernels = room ? (zt__loaded_kernel *)zt__allocate(&hotspots->allocator, room, sizeof *kernels) : NULL;
-    zt__lock(loaded->mutex);
-    for (i = 0; i < loaded->kernels.capacity && kernels && count < room; i++) {
-        if (loaded->kernels.entries[i].value) {
-            kernels[count++] = *(const zt__loaded_kernel *)loaded->kernels.entries[i].value;
-        }
-    }
-    zt__unlock(loaded->mutex);
-    for (i = 0; i < count; i++) {
-        ZT__INTERNAL(zt__place_kernel(hotspots, &kernels[i]));
-    }
-    zt__free(&hotspots->allocator, kernels);
 }
 
 /* Reads the debug information of a module, or of all if that is NULL, where kernels have samples, unless it
@@ -20014,34 +19922,6 @@ ZT__PRIVATE void zt__free_hotspots(zt_profiler *profiler) {
     zt__destroy_hotspots(zt__hotspots_of(profiler));
 }
 
-/* Returns the hot spots of a profiler, which are created at the first start. NULL without memory. */
-ZT__PRIVATE zt__hotspots *zt__create_hotspots(zt_profiler *profiler) {
-    zt__hotspots *created = zt__hotspots_of(profiler);
-    if (created) {
-        return created;
-    }
-    created = (zt__hotspots *)zt__allocate(&profiler->config.allocator, 1, sizeof *created);
-    if (!created) {
-        return NULL;
-    }
-    created->profiler = profiler;
-    created->allocator = profiler->config.allocator;
-    zt__create_mutex(&created->reading.mutex);
-    zt__create_mutex(&created->finding.mutex);
-    zt__create_mutex(&created->mutex);
-    zt__lock(&profiler->mutex);
-    if (!profiler->hotspots) {
-        profiler->free_hotspots = zt__free_hotspots;
-        zt__store(&profiler->hotspots, created);
-        created = NULL;
-    }
-    zt__unlock(&profiler->mutex);
-    if (created) { /* another thread was faster */
-        zt__destroy_hotspots(created);
-    }
-    return zt__hotspots_of(profiler);
-}
-
 /* Makes room for as many instructions as are configured. Returns 0 without memory. */
 ZT__PRIVATE int zt__reserve_spots(zt__hotspots *hotspots) {
     uint32_t capacity = hotspots->config.addresses;
@@ -20090,6 +19970,66 @@ ZT__PRIVATE ze_result_t zt__find_kernel_functions(zt__hotspots *hotspots) {
     memcpy(&hotspots->get_base, &base, sizeof base);
     memcpy(&hotspots->get_binary, &binary, sizeof binary);
     return ZE_RESULT_SUCCESS;
+}
+
+/* Places all kernels that the tracer knows. `reading` is held, for which the destruction of a kernel waits
+   (zt__before_unload). */
+ZT__PRIVATE void zt__place_loaded(zt__hotspots *hotspots, zt__loaded *loaded) {
+    zt__loaded_kernel *kernels;
+    uint32_t i, count = 0, room;
+    zt__lock(loaded->mutex);
+    room = loaded->kernels.count;
+    zt__unlock(loaded->mutex);
+    kernels = room ? (zt__loaded_kernel *)zt__allocate(&hotspots->allocator, room, sizeof *kernels) : NULL;
+    zt__lock(loaded->mutex);
+    for (i = 0; i < loaded->kernels.capacity && kernels && count < room; i++) {
+        if (loaded->kernels.entries[i].value) {
+            kernels[count++] = *(const zt__loaded_kernel *)loaded->kernels.entries[i].value;
+        }
+    }
+    zt__unlock(loaded->mutex);
+    for (i = 0; i < count; i++) {
+        ZT__INTERNAL(zt__place_kernel(hotspots, &kernels[i]));
+    }
+    zt__free(&hotspots->allocator, kernels);
+}
+
+/* Finds what the metrics of the group are: an address, and counts. Returns 0 if one of them is missing, or if
+   the counts are not those of an earlier start. */
+ZT__PRIVATE int zt__find_sampled_metrics(zt__hotspots *hotspots, const zt__group *group) {
+    uint32_t i, count = 0;
+    uint32_t known = hotspots->count_count; /* of an earlier start: these are not changed any more */
+    int is_same = 1;
+    hotspots->address_metric = UINT32_MAX;
+    zt__lock(&hotspots->mutex);
+    hotspots->active_count = known ? hotspots->active_count : UINT32_MAX;
+    for (i = 0; i < group->metric_count; i++) {
+        const zet_metric_properties_t *metric = &group->metrics[i];
+        if (metric->metricType == ZET_METRIC_TYPE_IP_EXP) {
+            hotspots->address_metric = i;
+        } else if (metric->metricType == ZET_METRIC_TYPE_EVENT && count < ZT__MOST_COUNTS &&
+                   zt__compare_ignoring_case(metric->resultUnits, "events") == 0) {
+            char *name = hotspots->count_names[count];
+            if (!known) {
+                zt__copy_text(name, sizeof hotspots->count_names[count], metric->name, strlen(metric->name));
+            }
+            if (!known && strcmp(name, "Active") == 0) {
+                hotspots->active_count = count;
+            }
+            is_same &= strncmp(name, metric->name, sizeof hotspots->count_names[count] - 1) == 0;
+            hotspots->count_metrics[count++] = i;
+        }
+    }
+    /* Room for Active is kept, so that there are not more stalls than zt_hotspot_info has. */
+    if (hotspots->active_count == UINT32_MAX && count == ZT__MOST_COUNTS) {
+        count--;
+    }
+    is_same &= !known || known == count;
+    if (!known) {
+        hotspots->count_count = count;
+    }
+    zt__unlock(&hotspots->mutex);
+    return count > 0 && hotspots->address_metric != UINT32_MAX && is_same;
 }
 
 /* Finds how the device can be sampled, and prepares that. */
@@ -20214,6 +20154,34 @@ ZT_API zt_hotspots_config zt_hotspots_config_default(void) {
     memset(&config, 0, sizeof config);
     zt__fill_hotspots_config(&config);
     return config;
+}
+
+/* Returns the hot spots of a profiler, which are created at the first start. NULL without memory. */
+ZT__PRIVATE zt__hotspots *zt__create_hotspots(zt_profiler *profiler) {
+    zt__hotspots *created = zt__hotspots_of(profiler);
+    if (created) {
+        return created;
+    }
+    created = (zt__hotspots *)zt__allocate(&profiler->config.allocator, 1, sizeof *created);
+    if (!created) {
+        return NULL;
+    }
+    created->profiler = profiler;
+    created->allocator = profiler->config.allocator;
+    zt__create_mutex(&created->reading.mutex);
+    zt__create_mutex(&created->finding.mutex);
+    zt__create_mutex(&created->mutex);
+    zt__lock(&profiler->mutex);
+    if (!profiler->hotspots) {
+        profiler->free_hotspots = zt__free_hotspots;
+        zt__store(&profiler->hotspots, created);
+        created = NULL;
+    }
+    zt__unlock(&profiler->mutex);
+    if (created) { /* another thread was faster */
+        zt__destroy_hotspots(created);
+    }
+    return zt__hotspots_of(profiler);
 }
 
 ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_config *config) {
@@ -30036,35 +30004,7 @@ ZT__PRIVATE void zt__find_stopped(zt__watch_server *server) {
     zt__free(server->allocator, addresses);
 }
 
-/* Finds kernels and source lines. The threads are resumed already, as this may run a program. */
-ZT__PRIVATE void zt__name_places(zt__watch_server *server) {
-    zt__watch_answer *answer = server->answer;
-    uint32_t i;
-    for (i = 0; i < answer->place_count; i++) {
-        zt__found_place *place = &answer->places[i];
-        zt_debug_place found;
-        if (zt_debug_where(server->debugger, place->address, &found) == ZE_RESULT_SUCCESS) {
-            place->offset = found.offset;
-            place->line = found.line;
-            zt__copy_text(place->kernel, sizeof place->kernel, found.kernel, strlen(found.kernel));
-            zt__copy_text(place->file, sizeof place->file, found.file, strlen(found.file));
-        }
-    }
-}
-
-/* Reads the events of a stop, which are no faults of the device. A page fault is kept for later. */
-ZT__PRIVATE void zt__read_stop_events(zt__watch_server *server, int is_fault) {
-    zt__watch_answer *answer = server->answer;
-    while (zt_debug_wait(server->debugger, 0, zt__note_event, server) == ZE_RESULT_SUCCESS) {
-        if (answer->has_page_fault && !is_fault) {
-            server->has_pending_fault = 1;
-            server->pending_address = answer->fault_address;
-            server->pending_reason = answer->fault_reason;
-        }
-        answer->has_faulted = answer->has_page_fault = 0;
-    }
-}
-
+/* Stops all threads, finds where they are, and resumes them, unless they are to stay. */
 ZT__PRIVATE void zt__serve_stop(zt__watch_server *server, const zt__watch_request *request) {
     zt_debugger *debugger = server->debugger;
     zt__watch_answer *answer = server->answer;
@@ -30072,12 +30012,21 @@ ZT__PRIVATE void zt__serve_stop(zt__watch_server *server, const zt__watch_reques
     zt_debug_stops stops = {0, 0};
     uint64_t begin = zt__now_ns();
     ze_result_t stop_result = zt_debug_stop(debugger, all, request->timeout_ns, &stops), result;
+    uint32_t i;
     answer->unavailable = stops.unavailable;
     if (stop_result != ZE_RESULT_SUCCESS) {
         zt__copy_debug_error(server);
     }
     zt__find_stopped(server);
-    zt__read_stop_events(server, request->is_fault);
+    /* Events of the stop are no faults of the device. A page fault is kept for later. */
+    while (zt_debug_wait(debugger, 0, zt__note_event, server) == ZE_RESULT_SUCCESS) {
+        if (answer->has_page_fault && !request->is_fault) {
+            server->has_pending_fault = 1;
+            server->pending_address = answer->fault_address;
+            server->pending_reason = answer->fault_reason;
+        }
+        answer->has_faulted = answer->has_page_fault = 0;
+    }
     if (!request->leave_stopped) {
         result = zt_debug_resume(debugger, all);
         answer->result = answer->result == ZE_RESULT_SUCCESS ? result : answer->result;
@@ -30086,7 +30035,17 @@ ZT__PRIVATE void zt__serve_stop(zt__watch_server *server, const zt__watch_reques
     if (stop_result == ZE_RESULT_SUCCESS && answer->result != ZE_RESULT_SUCCESS) {
         zt__copy_debug_error(server);
     }
-    zt__name_places(server);
+    /* The threads are resumed already, as this may run a program. */
+    for (i = 0; i < answer->place_count; i++) {
+        zt__found_place *place = &answer->places[i];
+        zt_debug_place found;
+        if (zt_debug_where(debugger, place->address, &found) == ZE_RESULT_SUCCESS) {
+            place->offset = found.offset;
+            place->line = found.line;
+            zt__copy_text(place->kernel, sizeof place->kernel, found.kernel, strlen(found.kernel));
+            zt__copy_text(place->file, sizeof place->file, found.file, strlen(found.file));
+        }
+    }
 }
 
 /* Serves a request. */
@@ -30128,6 +30087,32 @@ typedef struct zt__peer {
     gid_t group;
 } zt__peer;
 
+/* Returns the bytes of a message that are there. */
+ZT__PRIVATE size_t zt__answer_size(const zt__watch_answer *answer) {
+    return offsetof(zt__watch_answer, places) + answer->place_count * sizeof *answer->places;
+}
+
+/* Serves until the program has closed its end, or has ended while a child of it keeps that end open. */
+ZT__PRIVATE void zt__run_helper(int socket, long program) {
+    zt__watch_server server = {NULL, &zt__default_allocator, NULL, NULL, 0, 0, 0};
+    zt__watch_request request;
+    zt__watch_answer *answer = (zt__watch_answer *)calloc(1, sizeof *answer);
+    int is_asked = answer != NULL;
+    if (answer) {
+        answer->process = (uint32_t)zt__get_process_id();
+    }
+    while (is_asked && send(socket, answer, zt__answer_size(answer), MSG_NOSIGNAL) > 0) {
+        struct pollfd readable = {socket, POLLIN, 0};
+        while (poll(&readable, 1, ZT__HELPER_LOOK_MS) <= 0 && kill((pid_t)program, 0) == 0) {
+        }
+        is_asked = readable.revents && recv(socket, &request, sizeof request, 0) == (ssize_t)sizeof request;
+        if (is_asked) {
+            zt__serve_watch(&server, &request, answer);
+        }
+    }
+    zt_debug_close(server.debugger);
+}
+
 /* Returns whether a descriptor is a socket that the parent of this process has made. `*user` receives its
    user. */
 ZT__PRIVATE int zt__is_from_parent(int descriptor, long parent, uid_t *user) {
@@ -30155,32 +30140,6 @@ ZT__PRIVATE void zt__close_others(int kept) {
     if (directory) {
         closedir(directory);
     }
-}
-
-/* Returns the bytes of a message that are there. */
-ZT__PRIVATE size_t zt__answer_size(const zt__watch_answer *answer) {
-    return offsetof(zt__watch_answer, places) + answer->place_count * sizeof *answer->places;
-}
-
-/* Serves until the program has closed its end, or has ended while a child of it keeps that end open. */
-ZT__PRIVATE void zt__run_helper(int socket, long program) {
-    zt__watch_server server = {NULL, &zt__default_allocator, NULL, NULL, 0, 0, 0};
-    zt__watch_request request;
-    zt__watch_answer *answer = (zt__watch_answer *)calloc(1, sizeof *answer);
-    int is_asked = answer != NULL;
-    if (answer) {
-        answer->process = (uint32_t)zt__get_process_id();
-    }
-    while (is_asked && send(socket, answer, zt__answer_size(answer), MSG_NOSIGNAL) > 0) {
-        struct pollfd readable = {socket, POLLIN, 0};
-        while (poll(&readable, 1, ZT__HELPER_LOOK_MS) <= 0 && kill((pid_t)program, 0) == 0) {
-        }
-        is_asked = readable.revents && recv(socket, &request, sizeof request, 0) == (ssize_t)sizeof request;
-        if (is_asked) {
-            zt__serve_watch(&server, &request, answer);
-        }
-    }
-    zt_debug_close(server.debugger);
 }
 
 /* Runs before main, in every process that has this code. Unless its parent has started it to help, it does
@@ -30562,26 +30521,6 @@ ZT__PRIVATE void zt__begin_debugging(zt__watch *watch) {
 
 /* ---- regions that run ------------------------------------------------------------------------------------ */
 
-/* Copies what is known of the first slots of a list that are PENDING and have not been seen to signal. The
-   mutex is held. Returns how many there are, up to ZT__BATCH. */
-ZT__PRIVATE uint32_t zt__copy_pending(const zt__list *list, zt__running pending[ZT__BATCH]) {
-    const zt__slot *slot;
-    uint32_t count = 0;
-    for (slot = list->first; slot && count < ZT__BATCH; slot = slot->next) {
-        int has_signalled =
-            slot->number < list->watched_number && slot->submitted_ns <= list->watched_signalled_ns;
-        if (slot->state == ZT__SLOT_PENDING && !has_signalled) {
-            zt__running *copy = &pending[count++];
-            copy->region = slot->region;
-            copy->list = list->handle;
-            copy->number = slot->number;
-            copy->submission_ns = slot->submitted_ns;
-            copy->event = slot->event;
-        }
-    }
-    return count;
-}
-
 /* Records which of these slots was the first that had not signalled. `first` is their number if all have. */
 ZT__PRIVATE void zt__record_pending(zt_profiler *profiler, zt__running *pending, uint32_t count,
                                     uint32_t first, uint64_t now) {
@@ -30617,10 +30556,23 @@ ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t
     uint32_t count, first;
     do {
         const zt__list *list;
+        const zt__slot *slot;
         ze_result_t result = ZE_RESULT_SUCCESS;
+        count = 0;
         zt__lock(&profiler->mutex);
         list = zt__find_list(profiler, handle);
-        count = list ? zt__copy_pending(list, pending) : 0;
+        for (slot = list ? list->first : NULL; slot && count < ZT__BATCH; slot = slot->next) {
+            int has_signalled =
+                slot->number < list->watched_number && slot->submitted_ns <= list->watched_signalled_ns;
+            if (slot->state == ZT__SLOT_PENDING && !has_signalled) {
+                zt__running *copy = &pending[count++];
+                copy->region = slot->region;
+                copy->list = handle;
+                copy->number = slot->number;
+                copy->submission_ns = slot->submitted_ns;
+                copy->event = slot->event;
+            }
+        }
         zt__unlock(&profiler->mutex);
         if (count == 0) {
             return 0;
@@ -30637,67 +30589,6 @@ ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t
     return first < count;
 }
 
-/* Stores the lists that have slots on their way. Returns their number; 0 without memory. */
-ZT__PRIVATE uint32_t zt__find_busy_lists(zt__watch *watch) {
-    zt_profiler *profiler = watch->profiler;
-    const zt_allocator *allocator = &profiler->config.allocator;
-    for (;;) {
-        const zt__list *list;
-        uint32_t count = 0;
-        zt__lock(&profiler->mutex);
-        list = profiler->state_counts[ZT__SLOT_PENDING] ? profiler->lists : NULL;
-        for (; list; list = list->next) {
-            if (zt__is_on_its_way(list)) {
-                if (count < watch->list_capacity) {
-                    watch->lists[count] = list->handle;
-                }
-                count++;
-            }
-        }
-        zt__unlock(&profiler->mutex);
-        if (count <= watch->list_capacity) {
-            return count;
-        }
-        zt__free(allocator, (void *)watch->lists);
-        watch->list_capacity = count * 2;
-        watch->lists =
-            (ze_command_list_handle_t *)zt__allocate(allocator, watch->list_capacity, sizeof *watch->lists);
-        if (!watch->lists) {
-            watch->list_capacity = 0;
-            return 0;
-        }
-    }
-}
-
-/* Returns whether a region has run too long. */
-ZT__PRIVATE int zt__has_hung(const zt__watch *watch, const zt__running *running, uint64_t now) {
-    return now > running->since_ns && now - running->since_ns >= watch->config.hang_ns;
-}
-
-/* Finds the region to report, and on how many other lists regions run: of those that have run too long, or
-   else of all, the one that was submitted first. Returns 0 if none runs. */
-ZT__PRIVATE int zt__find_suspect(zt__watch *watch, zt__running *suspect, uint32_t *others, uint64_t now) {
-    uint32_t i, count = zt__find_busy_lists(watch), found = 0;
-    for (i = 0; i < count; i++) {
-        zt__running running;
-        int is_overdue, is_suspect_overdue;
-        if (!zt__find_running(watch->profiler, watch->lists[i], &running)) {
-            continue;
-        }
-        if (running.since_ns < watch->not_before_ns) {
-            running.since_ns = watch->not_before_ns; /* it has waited for what hung */
-        }
-        is_overdue = zt__has_hung(watch, &running, now);
-        is_suspect_overdue = found > 0 && zt__has_hung(watch, suspect, now);
-        if (found++ == 0 || is_overdue > is_suspect_overdue ||
-            (is_overdue == is_suspect_overdue && running.submission_ns < suspect->submission_ns)) {
-            *suspect = running;
-        }
-    }
-    *others = found ? found - 1 : 0;
-    return found > 0;
-}
-
 ZT__PRIVATE int zt__still_runs(zt__watch *watch, const zt__running *running) {
     zt__running now;
     return zt__find_running(watch->profiler, running->list, &now) && now.number == running->number &&
@@ -30706,24 +30597,59 @@ ZT__PRIVATE int zt__still_runs(zt__watch *watch, const zt__running *running) {
 
 /* ---- reports --------------------------------------------------------------------------------------------- */
 
+/* Stops the threads of the device, and finds where they are. Attaches first where that was not possible
+   before. */
+ZT__PRIVATE void zt__explain_hang(zt__watch *watch, zt_hang *hang, char *reason, size_t room) {
+    enum { STOP_S = 5, ANSWER_S = 20 };
+    zt_profiler *profiler = watch->profiler;
+    const zt__watch_answer *answer = &watch->answer;
+    zt__watch_request request;
+    uint32_t i;
+    zt__store(&watch->is_explaining, 1);
+    if (watch->info.debugged_by == ZT_DEBUGGED_BY_NOBODY) {
+        zt__begin_debugging(watch);
+    }
+    hang->debugged_by = watch->info.debugged_by;
+    snprintf(reason, room, "%s", watch->info.reason);
+    hang->reason = reason;
+    if (hang->debugged_by != ZT_DEBUGGED_BY_NOBODY) {
+        memset(&request, 0, sizeof request);
+        request.call = ZT__WATCH_STOP;
+        request.timeout_ns = STOP_S * UINT64_C(1000000000);
+        request.is_fault = hang->is_fault;
+        request.leave_stopped = watch->config.leave_stopped;
+        if (zt__ask(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
+            hang->reason = *answer->reason ? answer->reason : hang->reason;
+            hang->stopped = answer->stopped;
+            hang->unstopped = answer->unavailable;
+            hang->threads_elsewhere = answer->elsewhere;
+            hang->place_count = answer->place_count;
+            for (i = 0; i < answer->place_count; i++) {
+                const zt__found_place *found = &answer->places[i];
+                zt_hang_place *place = &watch->places[i];
+                place->kernel = found->kernel;
+                place->address = found->address;
+                place->offset = found->offset;
+                place->threads = found->threads;
+                place->file = found->file;
+                place->line = found->line;
+            }
+            hang->is_left_stopped = request.leave_stopped && hang->stopped > 0;
+            zt__lock(&profiler->mutex);
+            watch->info.is_stopped = hang->is_left_stopped;
+            zt__unlock(&profiler->mutex);
+        } else {
+            zt__end_debugging(watch, "the helper process does not answer");
+            hang->debugged_by = ZT_DEBUGGED_BY_NOBODY;
+            snprintf(reason, room, "the helper process does not answer");
+        }
+    }
+    zt__store(&watch->is_explaining, 0);
+}
+
 ZT__PRIVATE const char *zt__debugged_by_name(zt_debugged_by by) {
     static const char *const names[] = {"nobody", "the process itself", "a helper process"};
     return names[by];
-}
-
-/* Returns what the fault of an answer was; "" if it has none. */
-ZT__PRIVATE const char *zt__fault_name(const zt__watch_answer *answer) {
-    if (!answer->has_faulted) {
-        return "";
-    }
-    if (!answer->has_page_fault) {
-        return "threads stopped by themselves, as at an exception or a breakpoint";
-    }
-    return answer->fault_reason == ZET_DEBUG_PAGE_FAULT_REASON_MAPPING_ERROR
-               ? "page fault: nothing is mapped there"
-           : answer->fault_reason == ZET_DEBUG_PAGE_FAULT_REASON_PERMISSION_ERROR
-               ? "page fault: the access is not permitted"
-               : "page fault";
 }
 
 /* Writes what hangs or has faulted, in a sentence. */
@@ -30752,40 +30678,6 @@ ZT__PRIVATE void zt__describe_place(const zt_hang_place *place, char *text, size
     } else {
         zt__append(text, room, "0x%llx", (unsigned long long)place->address);
     }
-}
-
-/* Writes the message for the log: the first places alone. */
-ZT__PRIVATE void zt__log_hang(zt__watch *watch, const zt_hang *hang, const char *path) {
-    enum { SHOWN = 3 };
-    zt__diagnostics *diagnostics = &watch->profiler->diagnostics;
-    char text[900];
-    uint32_t i;
-    zt__describe_hang(hang, text, sizeof text);
-    if (hang->debugged_by == ZT_DEBUGGED_BY_NOBODY) {
-        zt__append(text, sizeof text, " Where is not known: %.300s ", hang->reason);
-    } else {
-        zt__append(text, sizeof text, " %u threads were stopped by %s", (unsigned)hang->stopped,
-                   zt__debugged_by_name(hang->debugged_by));
-    }
-    for (i = 0; i < hang->place_count && i < SHOWN; i++) {
-        const zt_hang_place *place = &hang->places[i];
-        zt__append(text, sizeof text, "%s%u in ", i ? ", " : ": ", (unsigned)place->threads);
-        zt__describe_place(place, text, sizeof text);
-        if (place->line) {
-            zt__append(text, sizeof text, " (%.128s:%u)", place->file, (unsigned)place->line);
-        }
-    }
-    if (hang->debugged_by != ZT_DEBUGGED_BY_NOBODY) {
-        zt__append(text, sizeof text, "%s. ", hang->place_count > SHOWN ? " and elsewhere" : "");
-    }
-    zt__append(text, sizeof text, "%s", hang->is_left_stopped ? "They are left stopped. " : "");
-    if (*path) {
-        zt__append(text, sizeof text, "The report is in %.256s.", path);
-    }
-    zt__lock(&watch->profiler->mutex);
-    diagnostics->logged[ZT__HANG] = 0; /* each one is logged */
-    zt__unlock(&watch->profiler->mutex);
-    zt__report(diagnostics, HANG, ZE_RESULT_NOT_READY, text);
 }
 
 /* Writes the report. */
@@ -30855,61 +30747,53 @@ ZT__PRIVATE void zt__save_hang(zt__watch *watch, zt__file_path *path) {
     }
 }
 
-/* Fills in what was found by stopping the threads. */
-ZT__PRIVATE void zt__add_places(zt__watch *watch, zt_hang *hang) {
-    const zt__watch_answer *answer = &watch->answer;
+/* Writes the message for the log: the first places alone. */
+ZT__PRIVATE void zt__log_hang(zt__watch *watch, const zt_hang *hang, const char *path) {
+    enum { SHOWN = 3 };
+    zt__diagnostics *diagnostics = &watch->profiler->diagnostics;
+    char text[900];
     uint32_t i;
-    if (*answer->reason) {
-        hang->reason = answer->reason;
+    zt__describe_hang(hang, text, sizeof text);
+    if (hang->debugged_by == ZT_DEBUGGED_BY_NOBODY) {
+        zt__append(text, sizeof text, " Where is not known: %.300s ", hang->reason);
+    } else {
+        zt__append(text, sizeof text, " %u threads were stopped by %s", (unsigned)hang->stopped,
+                   zt__debugged_by_name(hang->debugged_by));
     }
-    hang->stopped = answer->stopped;
-    hang->unstopped = answer->unavailable;
-    hang->threads_elsewhere = answer->elsewhere;
-    hang->place_count = answer->place_count;
-    for (i = 0; i < answer->place_count; i++) {
-        const zt__found_place *found = &answer->places[i];
-        zt_hang_place *place = &watch->places[i];
-        place->kernel = found->kernel;
-        place->address = found->address;
-        place->offset = found->offset;
-        place->threads = found->threads;
-        place->file = found->file;
-        place->line = found->line;
-    }
-}
-
-/* Stops the threads of the device, and finds where they are. Attaches first where that was not possible
-   before. */
-ZT__PRIVATE void zt__explain_hang(zt__watch *watch, zt_hang *hang, char *reason, size_t room) {
-    enum { STOP_S = 5, ANSWER_S = 20 };
-    zt_profiler *profiler = watch->profiler;
-    zt__watch_request request;
-    zt__store(&watch->is_explaining, 1);
-    if (watch->info.debugged_by == ZT_DEBUGGED_BY_NOBODY) {
-        zt__begin_debugging(watch);
-    }
-    hang->debugged_by = watch->info.debugged_by;
-    snprintf(reason, room, "%s", watch->info.reason);
-    hang->reason = reason;
-    if (hang->debugged_by != ZT_DEBUGGED_BY_NOBODY) {
-        memset(&request, 0, sizeof request);
-        request.call = ZT__WATCH_STOP;
-        request.timeout_ns = STOP_S * UINT64_C(1000000000);
-        request.is_fault = hang->is_fault;
-        request.leave_stopped = watch->config.leave_stopped;
-        if (zt__ask(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
-            zt__add_places(watch, hang);
-            hang->is_left_stopped = request.leave_stopped && hang->stopped > 0;
-            zt__lock(&profiler->mutex);
-            watch->info.is_stopped = hang->is_left_stopped;
-            zt__unlock(&profiler->mutex);
-        } else {
-            zt__end_debugging(watch, "the helper process does not answer");
-            hang->debugged_by = ZT_DEBUGGED_BY_NOBODY;
-            snprintf(reason, room, "the helper process does not answer");
+    for (i = 0; i < hang->place_count && i < SHOWN; i++) {
+        const zt_hang_place *place = &hang->places[i];
+        zt__append(text, sizeof text, "%s%u in ", i ? ", " : ": ", (unsigned)place->threads);
+        zt__describe_place(place, text, sizeof text);
+        if (place->line) {
+            zt__append(text, sizeof text, " (%.128s:%u)", place->file, (unsigned)place->line);
         }
     }
-    zt__store(&watch->is_explaining, 0);
+    if (hang->debugged_by != ZT_DEBUGGED_BY_NOBODY) {
+        zt__append(text, sizeof text, "%s. ", hang->place_count > SHOWN ? " and elsewhere" : "");
+    }
+    zt__append(text, sizeof text, "%s", hang->is_left_stopped ? "They are left stopped. " : "");
+    if (*path) {
+        zt__append(text, sizeof text, "The report is in %.256s.", path);
+    }
+    zt__lock(&watch->profiler->mutex);
+    diagnostics->logged[ZT__HANG] = 0; /* each one is logged */
+    zt__unlock(&watch->profiler->mutex);
+    zt__report(diagnostics, HANG, ZE_RESULT_NOT_READY, text);
+}
+
+/* Returns what the fault of an answer was; "" if it has none. */
+ZT__PRIVATE const char *zt__fault_name(const zt__watch_answer *answer) {
+    if (!answer->has_faulted) {
+        return "";
+    }
+    if (!answer->has_page_fault) {
+        return "threads stopped by themselves, as at an exception or a breakpoint";
+    }
+    return answer->fault_reason == ZET_DEBUG_PAGE_FAULT_REASON_MAPPING_ERROR
+               ? "page fault: nothing is mapped there"
+           : answer->fault_reason == ZET_DEBUG_PAGE_FAULT_REASON_PERMISSION_ERROR
+               ? "page fault: the access is not permitted"
+               : "page fault";
 }
 
 /* Reports that a region hangs, or that the device has faulted. `running` may be NULL. */
@@ -30977,6 +30861,67 @@ ZT__PRIVATE void zt__await_fault(zt__watch *watch) {
         zt__end_debugging(watch, *watch->answer.reason ? watch->answer.reason
                                                        : "the debug session was ended by somebody else");
     }
+}
+
+/* Stores the lists that have slots on their way. Returns their number; 0 without memory. */
+ZT__PRIVATE uint32_t zt__find_busy_lists(zt__watch *watch) {
+    zt_profiler *profiler = watch->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
+    for (;;) {
+        const zt__list *list;
+        uint32_t count = 0;
+        zt__lock(&profiler->mutex);
+        list = profiler->state_counts[ZT__SLOT_PENDING] ? profiler->lists : NULL;
+        for (; list; list = list->next) {
+            if (zt__is_on_its_way(list)) {
+                if (count < watch->list_capacity) {
+                    watch->lists[count] = list->handle;
+                }
+                count++;
+            }
+        }
+        zt__unlock(&profiler->mutex);
+        if (count <= watch->list_capacity) {
+            return count;
+        }
+        zt__free(allocator, (void *)watch->lists);
+        watch->list_capacity = count * 2;
+        watch->lists =
+            (ze_command_list_handle_t *)zt__allocate(allocator, watch->list_capacity, sizeof *watch->lists);
+        if (!watch->lists) {
+            watch->list_capacity = 0;
+            return 0;
+        }
+    }
+}
+
+/* Returns whether a region has run too long. */
+ZT__PRIVATE int zt__has_hung(const zt__watch *watch, const zt__running *running, uint64_t now) {
+    return now > running->since_ns && now - running->since_ns >= watch->config.hang_ns;
+}
+
+/* Finds the region to report, and on how many other lists regions run: of those that have run too long, or
+   else of all, the one that was submitted first. Returns 0 if none runs. */
+ZT__PRIVATE int zt__find_suspect(zt__watch *watch, zt__running *suspect, uint32_t *others, uint64_t now) {
+    uint32_t i, count = zt__find_busy_lists(watch), found = 0;
+    for (i = 0; i < count; i++) {
+        zt__running running;
+        int is_overdue, is_suspect_overdue;
+        if (!zt__find_running(watch->profiler, watch->lists[i], &running)) {
+            continue;
+        }
+        if (running.since_ns < watch->not_before_ns) {
+            running.since_ns = watch->not_before_ns; /* it has waited for what hung */
+        }
+        is_overdue = zt__has_hung(watch, &running, now);
+        is_suspect_overdue = found > 0 && zt__has_hung(watch, suspect, now);
+        if (found++ == 0 || is_overdue > is_suspect_overdue ||
+            (is_overdue == is_suspect_overdue && running.submission_ns < suspect->submission_ns)) {
+            *suspect = running;
+        }
+    }
+    *others = found ? found - 1 : 0;
+    return found > 0;
 }
 
 /* Looks at regions, and reports the one that has run too long, or a fault. Until a hang has ended, no other
