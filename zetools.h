@@ -2938,8 +2938,8 @@ typedef zt__disabled_scope zt_scope;
            >>hotspots     samples of instructions, added up by address (ZETOOLS_TRACER)
            >>modules      files of the modules of others, and kernels in place of theirs (ZETOOLS_TRACER)
            >>tracer       regions around the launches of others (ZETOOLS_TRACER)
-           >>openmetrics  figures for Prometheus, as OpenMetrics text
            >>reports      what reports have in common: regions, read one at a time
+           >>openmetrics  figures for Prometheus, as OpenMetrics text
            >>csv          run.csv
            >>folded       run.folded
            >>json         run.json, and the data of run.html
@@ -11674,30 +11674,6 @@ ZT_API ze_result_t zt_get_last_result(const zt_profiler *profiler) {
 
 /* ==== >>merging: statistics of several profilers, in memory and packed ==================================== */
 
-/* Describes the first difference between what two profilers measure, for a message. Returns NULL if there is
-   none. */
-ZT__PRIVATE const char *zt__find_mismatch(const zt_profiler *a, const zt_profiler *b) {
-    uint32_t i;
-    if (a->metric_count != b->metric_count) {
-        return "one has more metrics";
-    }
-    if (a->pass_count != b->pass_count) {
-        return "one has more passes";
-    }
-    if (a->tile_count != b->tile_count) {
-        return "one has more tiles";
-    }
-    for (i = 0; i < a->metric_count; i++) {
-        const zt_metric *one = &a->metrics[i], *other = &b->metrics[i];
-        if (strcmp(one->name, other->name) != 0 || strcmp(one->group, other->group) != 0 ||
-            strcmp(one->units, other->units) != 0 || one->aggregation != other->aggregation ||
-            one->pass != other->pass) {
-            return one->name;
-        }
-    }
-    return NULL;
-}
-
 /* A region of the other profiler, and the one that it is added to. */
 typedef struct zt__merged_region {
     zt__region_record *into;
@@ -11730,22 +11706,6 @@ ZT__PRIVATE int zt__prepare_statistics(zt_profiler *into, const zt__sample_layou
     return to->capacity >= (rows < layout->row_limit ? rows : layout->row_limit);
 }
 
-/* Copies the statistics of a region, and makes room for them in `into`, whose collector is held, so that
-   nobody else writes its statistics. Returns 0 without memory. */
-ZT__PRIVATE int zt__prepare_region(zt_profiler *into, zt_profiler *from, zt__merged_region *merged) {
-    zt_cause cause;
-    if (!zt__copy_statistics(from, &from->times_layout, &merged->from->times, &merged->times) ||
-        !zt__copy_statistics(from, &from->layout, &merged->from->statistics, &merged->statistics)) {
-        return 0;
-    }
-    zt__lock(&into->mutex);
-    merged->into = zt__find_or_add_region(into, merged->from->name, &cause);
-    zt__unlock(&into->mutex);
-    return merged->into &&
-           zt__prepare_statistics(into, &into->times_layout, &merged->into->times, &merged->times) &&
-           zt__prepare_statistics(into, &into->layout, &merged->into->statistics, &merged->statistics);
-}
-
 /* What zt_merge adds to a profiler, and where. */
 typedef struct zt__merge {
     zt_profiler *into, *from;
@@ -11754,8 +11714,8 @@ typedef struct zt__merge {
     zt__merged_path *paths;
 } zt__merge;
 
-/* Copies what is added, and makes room for it. No figure changes here, so that nothing is merged in part.
-   Returns 0 without memory. */
+/* Copies what is added, and makes room for it in `into`, whose collector is held, so that nobody else writes
+   its statistics. No figure changes here, so that nothing is merged in part. Returns 0 without memory. */
 ZT__PRIVATE int zt__prepare_merge(zt__merge *merge) {
     zt_profiler *into = merge->into, *from = merge->from;
     const zt_allocator *allocator = &into->config.allocator;
@@ -11768,8 +11728,20 @@ ZT__PRIVATE int zt__prepare_merge(zt__merge *merge) {
     merge->paths = (zt__merged_path *)zt__allocate(allocator, merge->path_count + 1u, sizeof *merge->paths);
     has_memory = merge->regions && merge->paths;
     for (i = 0; i < merge->region_count && has_memory; i++) {
-        merge->regions[i].from = zt__record_at(from, i);
-        has_memory = zt__prepare_region(into, from, &merge->regions[i]);
+        zt__merged_region *merged = &merge->regions[i];
+        zt_cause cause;
+        merged->from = zt__record_at(from, i);
+        has_memory = zt__copy_statistics(from, &from->times_layout, &merged->from->times, &merged->times) &&
+                     zt__copy_statistics(from, &from->layout, &merged->from->statistics, &merged->statistics);
+        if (has_memory) {
+            zt__lock(&into->mutex);
+            merged->into = zt__find_or_add_region(into, merged->from->name, &cause);
+            zt__unlock(&into->mutex);
+            has_memory =
+                merged->into &&
+                zt__prepare_statistics(into, &into->times_layout, &merged->into->times, &merged->times) &&
+                zt__prepare_statistics(into, &into->layout, &merged->into->statistics, &merged->statistics);
+        }
     }
     if (!has_memory) {
         return 0;
@@ -11853,6 +11825,30 @@ ZT__PRIVATE void zt__apply_merge(const zt__merge *merge) {
         to->missing += path->missing;
     }
     zt__unlock(&into->mutex);
+}
+
+/* Describes the first difference between what two profilers measure, for a message. Returns NULL if there is
+   none. */
+ZT__PRIVATE const char *zt__find_mismatch(const zt_profiler *a, const zt_profiler *b) {
+    uint32_t i;
+    if (a->metric_count != b->metric_count) {
+        return "one has more metrics";
+    }
+    if (a->pass_count != b->pass_count) {
+        return "one has more passes";
+    }
+    if (a->tile_count != b->tile_count) {
+        return "one has more tiles";
+    }
+    for (i = 0; i < a->metric_count; i++) {
+        const zt_metric *one = &a->metrics[i], *other = &b->metrics[i];
+        if (strcmp(one->name, other->name) != 0 || strcmp(one->group, other->group) != 0 ||
+            strcmp(one->units, other->units) != 0 || one->aggregation != other->aggregation ||
+            one->pass != other->pass) {
+            return one->name;
+        }
+    }
+    return NULL;
 }
 
 ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
@@ -13747,6 +13743,15 @@ ZT__PRIVATE double zt__scale_of_rate(const char *units) {
     }
 }
 
+/* Returns how much a part is of a whole, in percent; NaN if either was not measured, or the whole is 0. */
+ZT__PRIVATE double zt__percent_of(double part, double whole) {
+    return zt__is_positive(whole) && !zt__is_nan(part) ? 100 * part / whole : zt__nan();
+}
+
+ZT__PRIVATE double zt__first_measured(double first, double second) {
+    return zt__is_nan(first) ? second : first;
+}
+
 /* Returns the figure of a role from the metric of the profiler that has it, or else from that of a stream;
    NaN if neither was measured in the region. What adds up is divided by the GPU time of its pass, so that
    figures of different passes can be compared. The mutex is held. */
@@ -13772,15 +13777,6 @@ ZT__PRIVATE double zt__read_figure(const zt_profiler *profiler, const zt__advice
         return record->streamed[index].mean;
     }
     return zt__nan();
-}
-
-/* Returns how much a part is of a whole, in percent; NaN if either was not measured, or the whole is 0. */
-ZT__PRIVATE double zt__percent_of(double part, double whole) {
-    return zt__is_positive(whole) && !zt__is_nan(part) ? 100 * part / whole : zt__nan();
-}
-
-ZT__PRIVATE double zt__first_measured(double first, double second) {
-    return zt__is_nan(first) ? second : first;
 }
 
 /* Fills in the figure of each role, NaN where it is not known. The mutex is not held. */
@@ -13937,32 +13933,6 @@ static const zt__rule zt__rules[] = {
 
 enum { ZT__RULE_FAILS, ZT__RULE_UNDECIDED, ZT__RULE_HOLDS };
 
-/* Returns whether a rule holds, fails, or is undecided because figures were not measured. Marks these figures
-   in `unmeasured`. */
-ZT__PRIVATE int zt__evaluate_rule(const zt__rule *rule, const double figures[ZT__ROLE_COUNT],
-                                  uint8_t unmeasured[ZT__ROLE_COUNT]) {
-    uint32_t i;
-    int outcome = ZT__RULE_HOLDS;
-    for (i = 0; i < ZT__COUNT_OF(rule->conditions); i++) {
-        double figure = figures[rule->conditions[i].role], threshold = rule->conditions[i].threshold;
-        zt__relation relation = rule->conditions[i].relation;
-        if (relation == ZT__NO_CONDITION) {
-            continue;
-        }
-        if (zt__is_nan(figure)) {
-            outcome = ZT__RULE_UNDECIDED;
-        } else if (relation == ZT__BELOW ? figure >= threshold : figure < threshold) {
-            return ZT__RULE_FAILS;
-        }
-    }
-    for (i = 0; i < ZT__COUNT_OF(rule->conditions) && outcome == ZT__RULE_UNDECIDED; i++) {
-        if (zt__is_nan(figures[rule->conditions[i].role])) {
-            unmeasured[rule->conditions[i].role] = 1;
-        }
-    }
-    return outcome;
-}
-
 /* Appends to a text of `room` bytes, as much as fits. */
 ZT__PRIVATE ZT__CHECKED_FORMAT(3, 4) void zt__append(char *text, size_t room, const char *format, ...) {
     size_t used = strlen(text);
@@ -14003,6 +13973,32 @@ ZT__PRIVATE void zt__name_missing(const zt__advice *advice, const uint8_t unmeas
                        (int)strcspn(names, ","), names);
         }
     }
+}
+
+/* Returns whether a rule holds, fails, or is undecided because figures were not measured. Marks these figures
+   in `unmeasured`. */
+ZT__PRIVATE int zt__evaluate_rule(const zt__rule *rule, const double figures[ZT__ROLE_COUNT],
+                                  uint8_t unmeasured[ZT__ROLE_COUNT]) {
+    uint32_t i;
+    int outcome = ZT__RULE_HOLDS;
+    for (i = 0; i < ZT__COUNT_OF(rule->conditions); i++) {
+        double figure = figures[rule->conditions[i].role], threshold = rule->conditions[i].threshold;
+        zt__relation relation = rule->conditions[i].relation;
+        if (relation == ZT__NO_CONDITION) {
+            continue;
+        }
+        if (zt__is_nan(figure)) {
+            outcome = ZT__RULE_UNDECIDED;
+        } else if (relation == ZT__BELOW ? figure >= threshold : figure < threshold) {
+            return ZT__RULE_FAILS;
+        }
+    }
+    for (i = 0; i < ZT__COUNT_OF(rule->conditions) && outcome == ZT__RULE_UNDECIDED; i++) {
+        if (zt__is_nan(figures[rule->conditions[i].role])) {
+            unmeasured[rule->conditions[i].role] = 1;
+        }
+    }
+    return outcome;
 }
 
 /* Applies the rules to the figures of a region. `info` is empty. */
@@ -15788,65 +15784,6 @@ ZT__PRIVATE ze_driver_handle_t zt__find_driver(ze_device_handle_t device) {
     return NULL;
 }
 
-/* Reads the resolution and width of the device's time stamps, and what reports have about device and program.
-   What of the latter cannot be found out stays unknown. */
-ZT__PRIVATE ze_result_t zt__read_device(zt_profiler *profiler) {
-    const zt__driver *driver = &profiler->driver;
-    zt__facts *facts = &profiler->facts;
-    ze_driver_handle_t handle;
-    ze_driver_properties_t of_driver;
-    ze_device_properties_t properties;
-    ze_pci_ext_properties_t pci;
-    uint32_t i, used = 0, tiles = 0;
-    time_t now = time(NULL);
-    ze_result_t result;
-    memset(&properties, 0, sizeof properties);
-    properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* the resolution is in cycles a second */
-    result = zeDeviceGetProperties(profiler->device, &properties);
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__check(&profiler->diagnostics, result, "zeDeviceGetProperties",
-                         "Pass a device of an initialised driver.");
-    }
-    ZT__END_TEXT(properties.name);
-    zt__copy_text(profiler->device_name, sizeof profiler->device_name, properties.name,
-                  strlen(properties.name));
-    profiler->ns_per_tick = properties.timerResolution ? 1e9 / (double)properties.timerResolution : 1.0;
-    profiler->tick_mask = zt__mask_of_bits(properties.timestampValidBits);
-    profiler->kernel_tick_mask = zt__mask_of_bits(properties.kernelTimestampValidBits);
-    profiler->tiles_stamped = 1;
-    if (driver->zeEventQueryTimestampsExp &&
-        zeDeviceGetSubDevices(profiler->device, &tiles, NULL) == ZE_RESULT_SUCCESS && tiles > 1 &&
-        tiles <= ZT__MAX_TILES) {
-        profiler->tiles_stamped = tiles;
-    }
-    memset(&of_driver, 0, sizeof of_driver);
-    of_driver.stype = ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES;
-    handle = zt__find_driver(profiler->device);
-    if (handle && zeDriverGetProperties(handle, &of_driver) == ZE_RESULT_SUCCESS) {
-        /* Intel's drivers put major, minor and build into 8, 8 and 16 bits. */
-        uint32_t version = of_driver.driverVersion;
-        snprintf(facts->driver_version, sizeof facts->driver_version, "%u.%u.%u", (unsigned)(version >> 24),
-                 (unsigned)(version >> 16 & 0xFF), (unsigned)(version & 0xFFFF));
-    }
-    memset(&pci, 0, sizeof pci);
-    pci.stype = ZE_STRUCTURE_TYPE_PCI_EXT_PROPERTIES;
-    if (driver->zeDevicePciGetPropertiesExt &&
-        driver->zeDevicePciGetPropertiesExt(profiler->device, &pci) == ZE_RESULT_SUCCESS) {
-        snprintf(facts->pci_address, sizeof facts->pci_address, "%04x:%02x:%02x.%x",
-                 (unsigned)pci.address.domain, (unsigned)pci.address.bus, (unsigned)pci.address.device,
-                 (unsigned)pci.address.function);
-    }
-    for (i = 0; i < sizeof properties.uuid.id; i++) {
-        used += (uint32_t)snprintf(facts->uuid + used, sizeof facts->uuid - used, "%s%02x",
-                                   i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", properties.uuid.id[i]);
-    }
-    zt__read_program(facts->program, sizeof facts->program);
-    facts->core_clock_mhz = properties.coreClockRate;
-    facts->timer_hz = properties.timerResolution;
-    facts->opened_s = now > 0 ? (uint64_t)now : 0;
-    return result;
-}
-
 /* Describes the metrics of the selected groups, distributes the groups over the passes, and finds the
    metrics that are flags of lost samples. Returns 0 without memory. */
 ZT__PRIVATE int zt__describe_selection(zt_profiler *profiler) {
@@ -15979,45 +15916,6 @@ ZT__PRIVATE ze_result_t zt__open_metrics(zt_profiler *profiler) {
     return result;
 }
 
-/* Does all of zt_open that calls the driver. */
-ZT__PRIVATE ze_result_t zt__open_on_device(zt_profiler *profiler) {
-    zt__diagnostics *diagnostics = &profiler->diagnostics;
-    const char *call;
-    ze_result_t result = zt__read_device(profiler);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    result = zt__open_metrics(profiler);
-    if (profiler->availability == ZT_TIMES_BY_CHOICE) { /* no failure, so nothing is logged */
-        zt__copy_text(profiler->availability_text.text, sizeof profiler->availability_text.text,
-                      zt__format_TIMES_BY_CHOICE, strlen(zt__format_TIMES_BY_CHOICE));
-        if (profiler->config.require_metrics) {
-            return zt__report(diagnostics, TIMES_BY_CHOICE, ZE_RESULT_ERROR_INVALID_ARGUMENT);
-        }
-    } else if (result != ZE_RESULT_SUCCESS) {
-        profiler->availability_text = diagnostics->last;
-        if (profiler->config.require_metrics || zt__is_device_lost(diagnostics)) {
-            return result;
-        }
-    }
-    if (profiler->selection.group_count == 0) {
-        profiler->is_stamped = 1;
-        result = zt__make_slots(profiler, &profiler->passes[0], &call);
-        if (result != ZE_RESULT_SUCCESS) {
-            return zt__check(diagnostics, result, call, "No region can be measured on this device.");
-        }
-    }
-    if (zt__lay_out_columns(profiler)) {
-        profiler->batch.rows =
-            (double *)zt__allocate(&profiler->config.allocator, (size_t)ZT__BATCH * profiler->row_length,
-                                   sizeof *profiler->batch.rows);
-    }
-    if (!profiler->batch.rows) {
-        return zt__report_no_memory(diagnostics, "zt_open", "statistics");
-    }
-    return profiler->config.timeline ? zt__open_timeline(profiler) : ZE_RESULT_SUCCESS;
-}
-
 /* Releases everything of the device, and keeps the results. The profiler is registered again, and so has
    another identifier: zt_end does nothing for regions that were begun before. */
 ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
@@ -16078,6 +15976,104 @@ ZT__PRIVATE ze_result_t zt__check_opening(const char *call, ze_context_handle_t 
         return zt__report(NULL, BAD_ALLOCATOR, ZE_RESULT_ERROR_INVALID_ARGUMENT, call);
     }
     return ZE_RESULT_SUCCESS;
+}
+
+/* Reads the resolution and width of the device's time stamps, and what reports have about device and program.
+   What of the latter cannot be found out stays unknown. */
+ZT__PRIVATE ze_result_t zt__read_device(zt_profiler *profiler) {
+    const zt__driver *driver = &profiler->driver;
+    zt__facts *facts = &profiler->facts;
+    ze_driver_handle_t handle;
+    ze_driver_properties_t of_driver;
+    ze_device_properties_t properties;
+    ze_pci_ext_properties_t pci;
+    uint32_t i, used = 0, tiles = 0;
+    time_t now = time(NULL);
+    ze_result_t result;
+    memset(&properties, 0, sizeof properties);
+    properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* the resolution is in cycles a second */
+    result = zeDeviceGetProperties(profiler->device, &properties);
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__check(&profiler->diagnostics, result, "zeDeviceGetProperties",
+                         "Pass a device of an initialised driver.");
+    }
+    ZT__END_TEXT(properties.name);
+    zt__copy_text(profiler->device_name, sizeof profiler->device_name, properties.name,
+                  strlen(properties.name));
+    profiler->ns_per_tick = properties.timerResolution ? 1e9 / (double)properties.timerResolution : 1.0;
+    profiler->tick_mask = zt__mask_of_bits(properties.timestampValidBits);
+    profiler->kernel_tick_mask = zt__mask_of_bits(properties.kernelTimestampValidBits);
+    profiler->tiles_stamped = 1;
+    if (driver->zeEventQueryTimestampsExp &&
+        zeDeviceGetSubDevices(profiler->device, &tiles, NULL) == ZE_RESULT_SUCCESS && tiles > 1 &&
+        tiles <= ZT__MAX_TILES) {
+        profiler->tiles_stamped = tiles;
+    }
+    memset(&of_driver, 0, sizeof of_driver);
+    of_driver.stype = ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES;
+    handle = zt__find_driver(profiler->device);
+    if (handle && zeDriverGetProperties(handle, &of_driver) == ZE_RESULT_SUCCESS) {
+        /* Intel's drivers put major, minor and build into 8, 8 and 16 bits. */
+        uint32_t version = of_driver.driverVersion;
+        snprintf(facts->driver_version, sizeof facts->driver_version, "%u.%u.%u", (unsigned)(version >> 24),
+                 (unsigned)(version >> 16 & 0xFF), (unsigned)(version & 0xFFFF));
+    }
+    memset(&pci, 0, sizeof pci);
+    pci.stype = ZE_STRUCTURE_TYPE_PCI_EXT_PROPERTIES;
+    if (driver->zeDevicePciGetPropertiesExt &&
+        driver->zeDevicePciGetPropertiesExt(profiler->device, &pci) == ZE_RESULT_SUCCESS) {
+        snprintf(facts->pci_address, sizeof facts->pci_address, "%04x:%02x:%02x.%x",
+                 (unsigned)pci.address.domain, (unsigned)pci.address.bus, (unsigned)pci.address.device,
+                 (unsigned)pci.address.function);
+    }
+    for (i = 0; i < sizeof properties.uuid.id; i++) {
+        used += (uint32_t)snprintf(facts->uuid + used, sizeof facts->uuid - used, "%s%02x",
+                                   i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", properties.uuid.id[i]);
+    }
+    zt__read_program(facts->program, sizeof facts->program);
+    facts->core_clock_mhz = properties.coreClockRate;
+    facts->timer_hz = properties.timerResolution;
+    facts->opened_s = now > 0 ? (uint64_t)now : 0;
+    return result;
+}
+
+/* Does all of zt_open that calls the driver. */
+ZT__PRIVATE ze_result_t zt__open_on_device(zt_profiler *profiler) {
+    zt__diagnostics *diagnostics = &profiler->diagnostics;
+    const char *call;
+    ze_result_t result = zt__read_device(profiler);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    result = zt__open_metrics(profiler);
+    if (profiler->availability == ZT_TIMES_BY_CHOICE) { /* no failure, so nothing is logged */
+        zt__copy_text(profiler->availability_text.text, sizeof profiler->availability_text.text,
+                      zt__format_TIMES_BY_CHOICE, strlen(zt__format_TIMES_BY_CHOICE));
+        if (profiler->config.require_metrics) {
+            return zt__report(diagnostics, TIMES_BY_CHOICE, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+        }
+    } else if (result != ZE_RESULT_SUCCESS) {
+        profiler->availability_text = diagnostics->last;
+        if (profiler->config.require_metrics || zt__is_device_lost(diagnostics)) {
+            return result;
+        }
+    }
+    if (profiler->selection.group_count == 0) {
+        profiler->is_stamped = 1;
+        result = zt__make_slots(profiler, &profiler->passes[0], &call);
+        if (result != ZE_RESULT_SUCCESS) {
+            return zt__check(diagnostics, result, call, "No region can be measured on this device.");
+        }
+    }
+    if (zt__lay_out_columns(profiler)) {
+        profiler->batch.rows =
+            (double *)zt__allocate(&profiler->config.allocator, (size_t)ZT__BATCH * profiler->row_length,
+                                   sizeof *profiler->batch.rows);
+    }
+    if (!profiler->batch.rows) {
+        return zt__report_no_memory(diagnostics, "zt_open", "statistics");
+    }
+    return profiler->config.timeline ? zt__open_timeline(profiler) : ZE_RESULT_SUCCESS;
 }
 
 /* As zt_open, with a complete configuration. */
@@ -24092,6 +24088,723 @@ ZT__PRIVATE int zt__copy_kept_call(const zt_profiler *profiler, uint64_t index, 
 
 #endif /* ZETOOLS_TRACER */
 
+/* ==== >>reports: what reports have in common ============================================================== */
+
+enum { ZT__HISTOGRAM_BUCKETS = 24 };
+
+/* How kept GPU times are distributed. Each bucket ends at `ratio` times its begin. */
+typedef struct zt__histogram {
+    double first; /* where the first bucket begins */
+    double ratio;
+    uint32_t counts[ZT__HISTOGRAM_BUCKETS];
+    uint32_t used; /* 0: no times are kept */
+} zt__histogram;
+
+ZT__PRIVATE int zt__is_countable(double time) {
+    return zt__is_positive(time) && zt__is_finite(time);
+}
+
+/* Where a region is, and its part of all GPU time. */
+typedef struct zt__nesting {
+    uint32_t parent; /* this and the next two as in zt_region_info */
+    double own_ns, total_ns;
+    double share; /* from 0 to 1. An estimate where own_ns is not known; NaN without any GPU time */
+} zt__nesting;
+
+/* A report that is being written. zt__read_region reads one region at a time into it. */
+typedef struct zt__document {
+    zt__writer writer;
+    zt_profiler *profiler;
+    size_t room; /* columns of a line, for tables */
+    zt__advice advice;
+    uint32_t region_count;           /* when the report was begun */
+    zt__nesting *nesting;            /* of each region, all of one moment */
+    double gpu_time_ns;              /* the sum of own times, or of estimates of them */
+    int is_nested;                   /* a region is inside another */
+    uint32_t index;                  /* of the region that was read last */
+    const zt__region_record *record; /* this and what follows is of that region */
+    zt_region_info region;
+    double operations; /* of a sample; 0: not known */
+    zt_stats *stats;   /* of each value of a row: the GPU time and the latencies are those of all samples */
+    zt_stats time_with_metrics; /* the GPU time of the samples with metrics */
+    zt__histogram histogram;
+    uint32_t shown_count; /* regions so far that have samples, also lost or dropped ones */
+    int differs;          /* passes of one of them differ */
+    int out_of_memory;    /* the report is incomplete */
+    zt_overlap overlap;   /* as zt__read_overlap has read it */
+} zt__document;
+
+/* Returns the GPU time of the samples with the metrics of a pass, by which these are divided. */
+ZT__PRIVATE const zt_stats *zt__pass_time(const zt__document *document, uint32_t pass) {
+    uint32_t column = zt__pass_time_column(document->profiler, pass);
+    return column > 0 ? &document->stats[column] : &document->time_with_metrics;
+}
+
+/* Returns whether the region that was read last has samples with times alone, beside those with metrics: then
+   the GPU time of the latter is written, too. */
+ZT__PRIVATE int zt__has_times_alone(const zt__document *document) {
+    return document->profiler->metric_count > 0 && document->region.with_metrics < document->region.count;
+}
+
+/* Counts times. The buckets are as narrow as their number allows, but not narrower than 0.5 %. */
+ZT__PRIVATE void zt__count_times(const double *times, uint32_t count, zt__histogram *histogram) {
+    double first = 0, last = 0;
+    uint32_t i;
+    memset(histogram, 0, sizeof *histogram);
+    for (i = 0; i < count; i++) {
+        if (zt__is_countable(times[i])) {
+            first = first > 0 && first < times[i] ? first : times[i];
+            last = last > times[i] ? last : times[i];
+        }
+    }
+    if (first <= 0) {
+        return;
+    }
+    histogram->first = first;
+    histogram->ratio = pow(last / first, 1.0 / (double)ZT__HISTOGRAM_BUCKETS);
+    if (histogram->ratio < 1.005) {
+        histogram->ratio = 1.005;
+    }
+    for (i = 0; i < count; i++) {
+        if (zt__is_countable(times[i])) {
+            double place = log(times[i] / first) / log(histogram->ratio);
+            uint32_t bucket =
+                place < ZT__HISTOGRAM_BUCKETS - 1 ? (uint32_t)place : ZT__HISTOGRAM_BUCKETS - 1u;
+            histogram->counts[bucket]++;
+            histogram->used = bucket + 1 > histogram->used ? bucket + 1 : histogram->used;
+        }
+    }
+}
+
+/* Reads the statistics of a region that have this layout. */
+ZT__PRIVATE void zt__read_columns(zt__document *document, const zt__sample_layout *layout,
+                                  const zt__statistics *statistics) {
+    zt_profiler *profiler = document->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
+    int are_times = layout == &profiler->times_layout;
+    double *values = NULL;
+    zt__statistics copy;
+    uint32_t column;
+    if (!zt__copy_statistics(profiler, layout, statistics, &copy)) {
+        document->out_of_memory = 1;
+        return;
+    }
+    if (copy.kept > 0) {
+        values = (double *)zt__allocate(allocator, copy.kept, sizeof *values);
+        document->out_of_memory |= !values;
+    }
+    *(are_times ? &document->region.count : &document->region.with_metrics) = zt__collected(profiler, &copy);
+    for (column = 0; column < layout->column_count; column++) {
+        zt_stats *stats = &document->stats[column];
+        uint32_t kept = values ? zt__copy_column(layout, &copy, column, values) : 0;
+        if (are_times && column == 0) {
+            zt__count_times(values, kept, &document->histogram);
+        } else if (are_times) {
+            stats = &document->stats[zt__latency_column(profiler, column - 1)];
+        } else if (column == 0) {
+            stats = &document->time_with_metrics;
+        }
+        zt__get_moments(layout, &copy, column, stats);
+        zt__add_quantiles(layout, column, values, kept, stats);
+    }
+    zt__free(allocator, values);
+    zt__free_statistics(allocator, &copy);
+}
+
+/* Reads a region. Returns 0 if it is not to be written: it has no samples, not even lost or dropped ones,
+   or there is no memory. */
+ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
+    zt_profiler *profiler = document->profiler;
+    zt_region_info *region = &document->region;
+    const zt__region_record *record;
+    zt_stats pass_times[ZT__MAX_PASSES];
+    double launch_error_ns;
+    uint32_t pass;
+    memset(region, 0, sizeof *region);
+    zt__lock(&profiler->mutex);
+    record = profiler->regions[index];
+    region->lost = record->lost;
+    region->dropped = record->dropped;
+    zt__add_bytes(record, region);
+    launch_error_ns = record->launch_error_ns;
+    document->operations = record->operations;
+    zt__unlock(&profiler->mutex);
+    document->index = index;
+    document->record = record;
+    zt__read_columns(document, &profiler->layout, &record->statistics);
+    zt__read_columns(document, &profiler->times_layout, &record->times);
+    region->name = record->name;
+    region->parent = document->nesting[index].parent;
+    region->own_ns = document->nesting[index].own_ns;
+    region->total_ns = document->nesting[index].total_ns;
+    zt__hide_uncertain(&document->stats[zt__latency_column(profiler, ZT_LATENCY_LAUNCH)], launch_error_ns);
+    region->time_ns = document->stats[0];
+    for (pass = 0; pass < profiler->pass_count; pass++) {
+        pass_times[pass] = *zt__pass_time(document, pass);
+    }
+    region->differs = zt__find_differences(profiler, pass_times);
+    if (document->out_of_memory || !(region->count || region->lost || region->dropped)) {
+        return 0;
+    }
+    document->shown_count++;
+    document->differs |= region->differs != 0;
+    return 1;
+}
+
+/* The names of all combinations of ZT_DIFFERS_ bits. */
+static const char *const zt__differences[] = {"no",   "missing",      "count",      "missing+count",
+                                              "time", "missing+time", "count+time", "missing+count+time"};
+
+ZT__PRIVATE const char *zt__metric_type_name(int type) {
+    static const char *const names[] = {
+        "duration", "event", "event_with_range", "throughput", "timestamp", "flag", "ratio", "raw"};
+    return type >= 0 && type < (int)ZT__COUNT_OF(names) ? names[type] : "other";
+}
+
+/* The figures of statistics, in the order of CSV and JSON. */
+static const char *const zt__figure_names[] = {"sum", "mean", "stddev", "min", "max", "median", "p95"};
+
+typedef struct zt__figures {
+    double values[ZT__COUNT_OF(zt__figure_names)];
+} zt__figures;
+
+ZT__PRIVATE zt__figures zt__list_figures(const zt_stats *stats) {
+    zt__figures figures = {
+        {stats->sum, stats->mean, stats->stddev, stats->min, stats->max, stats->median, stats->p95}};
+    return figures;
+}
+
+/* The names of latencies and of times of zt_overlap: in CSV, and in JSON. */
+static const char *const zt__latency_names[ZT_LATENCY_COUNT][2] = {{"queue latency", "queue_latency_ns"},
+                                                                   {"launch latency", "launch_latency_ns"}};
+static const char *const zt__overlap_names[][2] = {{"overlap: first begin to last end", "span_ns"},
+                                                   {"overlap: busy", "busy_ns"},
+                                                   {"overlap: kernels", "kernel_ns"},
+                                                   {"overlap: copies", "copy_ns"},
+                                                   {"overlap: kernels and copies at once", "both_ns"},
+                                                   {"overlap: idle", "idle_ns"}};
+
+typedef struct zt__overlap_times {
+    double ns[ZT__COUNT_OF(zt__overlap_names)];
+} zt__overlap_times;
+
+ZT__PRIVATE zt__overlap_times zt__list_overlap(const zt_overlap *overlap) {
+    zt__overlap_times times = {{overlap->span_ns, overlap->busy_ns, overlap->kernel_ns, overlap->copy_ns,
+                                overlap->both_ns, overlap->idle_ns}};
+    return times;
+}
+
+/* Returns a metric of regions or of streams. These are attached while reports are written, but never
+   removed. */
+ZT__PRIVATE const zt_metric *zt__metric_at(const zt_profiler *profiler, int is_streamed, uint32_t index) {
+    return is_streamed ? zt_get_streamed_metric(profiler, index) : &profiler->metrics[index];
+}
+
+/* Returns whether an earlier metric has the same name. Those of streams are compared with each other. */
+ZT__PRIVATE int zt__is_repeated(const zt_profiler *profiler, int is_streamed, uint32_t index) {
+    const zt_metric *metric = zt__metric_at(profiler, is_streamed, index), *earlier;
+    uint32_t i;
+    for (i = 0; i < index && metric; i++) {
+        earlier = zt__metric_at(profiler, is_streamed, i);
+        if (earlier && strcmp(earlier->name, metric->name) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* A time as text: "2026-11-22T03:21:00Z"; "" if it is not known. */
+typedef struct zt__date {
+    char text[32];
+} zt__date;
+
+ZT__PRIVATE zt__date zt__format_date(uint64_t seconds) {
+    struct tm utc;
+    zt__date date;
+    date.text[0] = 0;
+    if (seconds && zt__convert_to_utc((time_t)seconds, &utc)) {
+        date.text[strftime(date.text, sizeof date.text, "%Y-%m-%dT%H:%M:%SZ", &utc)] = 0;
+    }
+    return date;
+}
+
+ZT__PRIVATE zt__date zt__format_now(void) {
+    time_t now = time(NULL);
+    return zt__format_date(now > 0 ? (uint64_t)now : 0);
+}
+
+#ifdef ZETOOLS_TRACER
+
+/* The figures of a kernel that are one number, as CSV and JSON have them. UINT32_MAX: not known. */
+static const char *const zt__kernel_numbers[][2] = {
+    {"simd_width", "items"},  {"registers", ""},
+    {"slm_bytes", "bytes"},   {"private_bytes", "bytes"},
+    {"spill_bytes", "bytes"}, {"barriers", ""},
+    {"arguments", ""},        {"code_bytes", "bytes"},
+    {"profile_flags", ""},    {"free_register_bytes", "bytes"}};
+
+typedef struct zt__kernel_values {
+    uint32_t values[ZT__COUNT_OF(zt__kernel_numbers)];
+} zt__kernel_values;
+
+ZT__PRIVATE zt__kernel_values zt__list_kernel_values(const zt_kernel_info *info) {
+    zt__kernel_values list = {{info->simd_width, info->registers, info->slm_bytes, info->private_bytes,
+                               info->spill_bytes, info->barriers, info->arguments, info->code_bytes,
+                               info->profile_flags, info->free_register_bytes}};
+    return list;
+}
+
+/* The hash of a kernel's module as text; "" if it is not known. */
+typedef struct zt__module_text {
+    char text[24];
+} zt__module_text;
+
+ZT__PRIVATE zt__module_text zt__format_module(const zt_kernel_info *info) {
+    zt__module_text module = {""};
+    if (info->module) {
+        snprintf(module.text, sizeof module.text, "%016llx", (unsigned long long)info->module);
+    }
+    return module;
+}
+
+/* Sizes in three dimensions as text: "256", "16x16"; "" if they are not known. */
+typedef struct zt__sizes_text {
+    char text[40];
+} zt__sizes_text;
+
+ZT__PRIVATE zt__sizes_text zt__format_sizes(const uint32_t sizes[3]) {
+    zt__sizes_text sizes_text = {""};
+    char *text = sizes_text.text;
+    const size_t room = sizeof sizes_text.text;
+    if (sizes[2] > 1) {
+        snprintf(text, room, "%ux%ux%u", (unsigned)sizes[0], (unsigned)sizes[1], (unsigned)sizes[2]);
+    } else if (sizes[1] > 1) {
+        snprintf(text, room, "%ux%u", (unsigned)sizes[0], (unsigned)sizes[1]);
+    } else if (sizes[0] > 0) {
+        snprintf(text, room, "%u", (unsigned)sizes[0]);
+    }
+    return sizes_text;
+}
+
+#endif
+
+/* Reads how samples cover the time of the device. */
+ZT__PRIVATE const zt_overlap *zt__read_overlap(zt__document *document) {
+    document->out_of_memory |= !zt__measure_overlap(document->profiler, &document->overlap);
+    return &document->overlap;
+}
+
+/* ---- hot spots ------------------------------------------------------------------------------------------- */
+
+#ifdef ZETOOLS_TRACER
+
+/* An instruction with samples or, where lines are merged, a source line. */
+typedef struct zt__hot_row {
+    const zt__sampled_kernel *kernel;
+    uint64_t kernel_samples;
+    uint64_t offset;  /* of the first instruction */
+    const char *file; /* "": not known */
+    uint32_t line;
+    uint64_t samples;
+    uint64_t counts[ZT__MOST_COUNTS];
+} zt__hot_row;
+
+/* Sorts by kernel, those with most samples first, and then by source line. */
+ZT__PRIVATE int zt__compare_hot_lines(const void *a, const void *b) {
+    const zt__hot_row *one = (const zt__hot_row *)a, *other = (const zt__hot_row *)b;
+    int order;
+    if (one->kernel != other->kernel) {
+        if (one->kernel_samples != other->kernel_samples) {
+            return one->kernel_samples > other->kernel_samples ? -1 : 1;
+        }
+        order = strcmp(one->kernel->name, other->kernel->name);
+        return order ? order : one->kernel < other->kernel ? -1 : 1;
+    }
+    order = strcmp(one->file, other->file);
+    if (order || one->line != other->line) {
+        return order ? order : one->line < other->line ? -1 : 1;
+    }
+    return one->offset < other->offset ? -1 : one->offset > other->offset;
+}
+
+/* Sorts by samples, most first. */
+ZT__PRIVATE int zt__compare_hot_rows(const void *a, const void *b) {
+    const zt__hot_row *one = (const zt__hot_row *)a, *other = (const zt__hot_row *)b;
+    if (one->samples != other->samples) {
+        return one->samples > other->samples ? -1 : 1;
+    }
+    return zt__compare_hot_lines(a, b);
+}
+
+/* Merges the instructions of each source line. Returns how many rows there are then. */
+ZT__PRIVATE uint32_t zt__merge_hot_lines(zt__hot_row *rows, uint32_t count) {
+    uint32_t i, j, merged = 0;
+    for (i = 0; i < count; i++) {
+        zt__hot_row *last = merged > 0 ? &rows[merged - 1] : NULL;
+        if (last && *last->file && last->kernel == rows[i].kernel && last->line == rows[i].line &&
+            strcmp(last->file, rows[i].file) == 0) {
+            last->samples += rows[i].samples;
+            for (j = 0; j < ZT__MOST_COUNTS; j++) {
+                last->counts[j] += rows[i].counts[j];
+            }
+        } else {
+            rows[merged++] = rows[i];
+        }
+    }
+    return merged;
+}
+
+/* Returns all hot spots, sorted by kernel and source line, to be freed, and the counts of the same moment.
+   With `merges`, instructions of one line are one row. NULL if there are none, or without memory. */
+ZT__PRIVATE zt__hot_row *zt__read_hot_rows(zt__document *document, int merges, uint32_t *count,
+                                           zt_hotspots_counts *counts) {
+    zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
+    uint32_t i, room = 0;
+    zt__hot_row *rows = NULL;
+    *count = 0;
+    memset(counts, 0, sizeof *counts);
+    if (!hotspots) {
+        return NULL;
+    }
+    zt__lock(&hotspots->mutex);
+    while (room < hotspots->spot_count) { /* samples may go on */
+        room = hotspots->spot_count;
+        zt__unlock(&hotspots->mutex);
+        if (rows) {
+            zt__free(&hotspots->allocator, rows);
+        }
+        rows = (zt__hot_row *)zt__allocate(&hotspots->allocator, room, sizeof *rows);
+        if (!rows) {
+            document->out_of_memory = 1;
+            return NULL;
+        }
+        zt__lock(&hotspots->mutex);
+    }
+    *counts = hotspots->counts;
+    for (i = 0; i < room; i++) {
+        const zt__spot *spot = hotspots->spots[i];
+        rows[i].kernel = spot->key.kernel;
+        rows[i].kernel_samples = spot->key.kernel->samples;
+        rows[i].offset = spot->key.offset;
+        rows[i].file = spot->file;
+        rows[i].line = spot->line;
+        rows[i].samples = spot->samples;
+        memcpy(rows[i].counts, spot->counts, sizeof rows[i].counts);
+    }
+    zt__unlock(&hotspots->mutex);
+    if (!rows) {
+        return NULL;
+    }
+    qsort(rows, room, sizeof *rows, zt__compare_hot_lines);
+    if (merges) {
+        room = zt__merge_hot_lines(rows, room);
+    }
+    *count = room;
+    return rows;
+}
+
+/* Where a row is, as text: "saxpy.cl:12", or "+0x40" where the line is not known. */
+typedef struct zt__hot_place {
+    char text[320];
+} zt__hot_place;
+
+ZT__PRIVATE zt__hot_place zt__describe_hot_place(const zt__hot_row *row) {
+    zt__hot_place place;
+    if (*row->file) {
+        snprintf(place.text, sizeof place.text, "%.280s:%u", zt__file_name(row->file), (unsigned)row->line);
+    } else {
+        snprintf(place.text, sizeof place.text, "+0x%llx", (unsigned long long)row->offset);
+    }
+    return place;
+}
+
+#endif
+
+/* ---- notes ----------------------------------------------------------------------------------------------- */
+
+/* A note is a sentence or two about what a report does not show, why, and what to do. */
+typedef void (*zt__note_fn)(zt__document *document, const char *text);
+
+ZT__PRIVATE ZT__CHECKED_FORMAT(3, 4) void zt__add_note(zt__document *document, zt__note_fn note,
+                                                       const char *format, ...) {
+    char text[sizeof document->profiler->availability_text.text + 128];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    note(document, text);
+}
+
+/* Notes how many of something are missing, and what to do. */
+ZT__PRIVATE void zt__note_missing(zt__document *document, zt__note_fn note, uint64_t count, const char *what,
+                                  const char *remedy) {
+    if (count > 0) {
+        zt__add_note(document, note, "%llu sample%s %s. %s", (unsigned long long)count,
+                     count == 1 ? " is" : "s are", what, remedy);
+    }
+}
+
+/* Notes which samples are not in the report. */
+ZT__PRIVATE void zt__note_missing_samples(zt__document *document, zt__note_fn note) {
+    static const char *const remedies[ZT_CAUSE_COUNT - ZT_LOST_NEVER_DELIVERED] = {
+        /* of the causes from ZT_LOST_NEVER_DELIVERED on */
+        "Wait for the work before zt_close, or raise config.wait_timeout_ns.",
+        "Execute recorded lists with zt_execute, or collect after each execution.",
+        "Wait for the work inside of ZT_PASSES.",
+        "The log names the call that failed.",
+        "Some drivers return a wrong GPU time of a region around others.",
+        "Let no two commands that signal an event be in flight at once.",
+        "Open a new profiler when the device is back.",
+        "Raise config.max_slots, or call zt_collect more often.",
+        "Free memory, or lower config.slots_per_step and config.samples.",
+        "Use fewer names.",
+        "The log names the call that failed.",
+        "Call zt_end before zt_release and zt_close.",
+        "Open a new profiler when the device is back.",
+    };
+    const zt_profiler *profiler = document->profiler;
+    zt_counts counts = zt_get_counts(profiler);
+    uint64_t states[ZT__SLOT_STATE_COUNT], waiting;
+    char text[256];
+    uint32_t i;
+    zt__count_states(profiler, states);
+    waiting = states[ZT__SLOT_OPEN] + states[ZT__SLOT_RECORDED];
+    zt__note_missing(document, note, states[ZT__SLOT_OPEN], "not ended",
+                     "Call zt_end for each region that was begun.");
+    zt__note_missing(document, note, states[ZT__SLOT_RECORDED], "recorded and not seen to run yet",
+                     "Call zt_collect after the execution.");
+    zt__note_missing(document, note, counts.in_flight > waiting ? counts.in_flight - waiting : 0, "in flight",
+                     "Call zt_collect when the work is done.");
+    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
+        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
+                 zt_cause_name((zt_cause)i));
+        zt__note_missing(document, note, zt_get_cause(profiler, (zt_cause)i), text,
+                         i < ZT_LOST_NEVER_DELIVERED ? "The device flagged the data as unusable."
+                                                     : remedies[i - ZT_LOST_NEVER_DELIVERED]);
+    }
+    if (counts.unobserved_lists > 0) {
+        zt__add_note(document, note,
+                     "%llu %s ran outside of zt_execute: only the last execution before each collection is "
+                     "measured. Execute recorded lists with zt_execute.",
+                     (unsigned long long)counts.unobserved_lists,
+                     counts.unobserved_lists == 1 ? "list" : "lists");
+    }
+}
+
+/* Notes why there are no regions. */
+ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
+#ifdef ZETOOLS_TRACER
+    zt__tracer *tracer = zt__load(&document->profiler->tracer);
+    zt_trace_counts counts = zt_trace_get_counts(document->profiler);
+    const zt__traced_device *device = tracer ? zt__load(&tracer->devices) : NULL;
+    if (tracer && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
+        if (counts.launches > 0) {
+            zt__add_note(document, note,
+                         "%llu launches: %llu measured, %llu left out by ZT_KERNELS or zt_trace_config.",
+                         (unsigned long long)counts.launches, (unsigned long long)counts.measured,
+                         (unsigned long long)counts.filtered);
+        } else {
+            note(document, "No kernel was launched while tracing.");
+        }
+        while (device && device->profiler != document->profiler) {
+            device = zt__load(&device->next);
+        }
+        if (device && device->copies_seen) {
+            zt__add_note(document, note, "%llu copies and fills were not measured: set ZT_COPIES=1.",
+                         (unsigned long long)device->copies_seen);
+        } else if (counts.launches == 0 && !tracer->automatic &&
+                   !tracer->measured[ZT__CALL_CommandListAppendMemoryCopy]) {
+            note(document, "zt_trace_config.copies measures copies and fills.");
+        }
+        return;
+    }
+#endif
+    note(document, "No region has samples: begin regions with zt_begin, and call zt_collect.");
+}
+
+/* Notes launches that a tracer cannot measure. */
+ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
+#ifdef ZETOOLS_TRACER
+    zt_trace_counts counts = zt_trace_get_counts(document->profiler);
+    const zt__tracer *tracer = zt__load(&document->profiler->tracer);
+    int counts_waits = tracer && tracer->measured[ZT__CALL_CommandListAppendWaitOnEvents] &&
+                       document->profiler->metric_count == 0;
+    if (counts.elsewhere > 0) {
+        zt__add_note(document, note,
+                     "%llu of %llu launches could not be measured: their lists are of other contexts or "
+                     "devices, of copy engines, can be cloned or changed, or are captured into graphs%s.",
+                     (unsigned long long)counts.elsewhere, (unsigned long long)counts.launches,
+                     counts_waits ? ", or they are waits on lists that are not in order" : "");
+    }
+    if (counts.serialised > 0 && document->profiler->metric_count == 0) {
+        zt__add_note(document, note,
+                     "%llu of %llu launches were measured between barriers, so they did not overlap with "
+                     "others: the tracer cannot read time stamps of their events, for example because these "
+                     "were created before it was started.",
+                     (unsigned long long)counts.serialised, (unsigned long long)counts.launches);
+    }
+#else
+    (void)document, (void)note;
+#endif
+}
+
+#ifdef ZETOOLS_TRACER
+
+/* Notes kernels for which there was no room or that were replaced, and failures to write files of modules. */
+ZT__PRIVATE void zt__note_kernels(zt__document *document, zt__note_fn note) {
+    zt_profiler *profiler = document->profiler;
+    zt__tracer *tracer = zt__load(&profiler->tracer);
+    uint64_t unknown, replaced = zt_trace_get_counts(profiler).replaced;
+    zt__lock(&profiler->mutex);
+    unknown = profiler->unknown_launches;
+    zt__unlock(&profiler->mutex);
+    if (unknown > 0) {
+        zt__add_note(document, note,
+                     "What the kernels of %llu launches are made of is not known: there is no memory, or "
+                     "there are more than %u kernels.",
+                     (unsigned long long)unknown, (unsigned)ZT__MAX_KERNELS);
+    }
+    if (replaced > 0) {
+        zt__add_note(document, note,
+                     "zt_replace has replaced %llu kernel%s: figures are those of the replacements.",
+                     (unsigned long long)replaced, replaced == 1 ? "" : "s");
+    }
+    if (tracer && zt__load(&tracer->modules.failures)) {
+        zt__message_text first;
+        uint32_t failures;
+        zt__lock(&tracer->modules.mutex);
+        failures = tracer->modules.failures;
+        first = tracer->modules.failure;
+        zt__unlock(&tracer->modules.mutex);
+        if (failures == 1) {
+            zt__add_note(document, note, "Writing files of modules has failed. %s", first.text);
+        } else {
+            zt__add_note(document, note, "Writing files of modules has failed %u times. The first: %s",
+                         (unsigned)failures, first.text);
+        }
+    }
+}
+
+/* Notes a number of samples, as a share of all. */
+ZT__PRIVATE void zt__note_samples(zt__document *document, zt__note_fn note, uint64_t samples, uint64_t all,
+                                  const char *what) {
+    if (samples > 0) {
+        zt__add_note(document, note, "%llu of %llu instruction samples (%.1f%%) %s",
+                     (unsigned long long)samples, (unsigned long long)all,
+                     100.0 * (double)samples / (double)all, what);
+    }
+}
+
+/* Notes which samples of hot spots are not shown, and why lines are not known. */
+ZT__PRIVATE void zt__note_hotspots(zt__document *document, zt__note_fn note) {
+    zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
+    zt_hotspots_counts counts;
+    const zt__sampled_kernel *kernel;
+    zt__message_text refusal;
+    int lacks_debug = 0, lacks_module = 0, lacks_tool, lacks_lines, has_skipped;
+    if (!hotspots) {
+        return;
+    }
+    zt__lock(&hotspots->mutex);
+    for (kernel = hotspots->kernels; kernel; kernel = kernel->next) {
+        lacks_module |= kernel->samples > 0 && !kernel->module;
+        lacks_debug |= kernel->samples > 0 && kernel->module && !kernel->module->debug;
+    }
+    counts = hotspots->counts;
+    refusal = hotspots->refusal;
+    lacks_tool = hotspots->lacks_tool;
+    lacks_lines = hotspots->lacks_lines;
+    has_skipped = hotspots->has_skipped_debug;
+    zt__unlock(&hotspots->mutex);
+    if (refusal.text[0]) {
+        zt__add_note(document, note, "Hot spots were not sampled: %s", refusal.text);
+    }
+    zt__note_samples(document, note, counts.outside, counts.samples,
+                     "are in no known kernel: they are of other processes, or of kernels that were neither "
+                     "created nor launched while tracing.");
+    zt__note_samples(document, note, counts.ambiguous, counts.samples,
+                     "are where two kernels lie, as far as the device reports addresses.");
+    zt__note_samples(document, note, counts.no_room, counts.samples,
+                     "are at further addresses. Raise zt_hotspots_config.addresses.");
+    if (counts.discarded > 0) {
+        zt__add_note(document, note,
+                     "%llu reports of instruction samples could not be used. The log names why.",
+                     (unsigned long long)counts.discarded);
+    }
+    if (counts.drops > 0) {
+        zt__add_note(document, note,
+                     "The device has dropped instruction samples %llu times, because they were not read in "
+                     "time. Raise zt_hotspots_config.period_ns.",
+                     (unsigned long long)counts.drops);
+    }
+    if (counts.matched > 0 && lacks_tool) {
+        note(document, "Source lines of hot spots are not known: install addr2line or llvm-symbolizer.");
+    }
+    if (lacks_module) {
+        note(document, "Source lines of some hot spots are not known, because their kernels were created "
+                       "before tracing started, or take the place of others.");
+    }
+    if (counts.matched > 0 && !lacks_tool && (lacks_debug || lacks_lines)) {
+        note(document, has_skipped ? "Source lines of some hot spots are not known. Raise "
+                                     "zt_hotspots_config.debug_limit."
+                                   : "Source lines of some hot spots are not known, because their modules "
+                                     "have no debug information. Build them with -g.");
+    }
+}
+
+#endif /* ZETOOLS_TRACER */
+
+/* Passes what all reports note to a function, when the regions have been read. */
+ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
+    zt_profiler *profiler = document->profiler;
+    zt_availability availability = zt_get_availability(profiler);
+    uint64_t all = 0, with_metrics = 0;
+    uint32_t i, unknown = 0, hotspots = 0;
+#ifdef ZETOOLS_TRACER
+    hotspots = zt_get_hotspot_count(profiler);
+#endif
+    if (document->shown_count == 0 && hotspots == 0) {
+        zt__note_why_empty(document, note);
+    }
+    zt__note_elsewhere(document, note);
+#ifdef ZETOOLS_TRACER
+    zt__note_kernels(document, note);
+#endif
+    if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
+        zt__add_note(document, note, "There are no metrics: %s", zt_get_availability_text(profiler));
+    }
+    for (i = 0; i < document->region_count; i++) {
+        unknown += (uint32_t)zt__is_nan(document->nesting[i].own_ns);
+    }
+    if (unknown > 0) {
+        zt__add_note(document, note,
+                     "The own time of %u region%s is not known, because samples are missing, regions overlap "
+                     "or lists ran outside of zt_execute. %s share is estimated from what was collected.",
+                     (unsigned)unknown, unknown == 1 ? "" : "s", unknown == 1 ? "Its" : "Their");
+    }
+    zt__lock(&profiler->mutex);
+    for (i = 0; i < document->region_count; i++) { /* packed statistics have samples with times alone, too */
+        all += zt__collected(profiler, &profiler->regions[i]->times);
+        with_metrics += zt__collected(profiler, &profiler->regions[i]->statistics);
+    }
+    zt__unlock(&profiler->mutex);
+    if (profiler->metric_count > 0 && with_metrics < all) {
+        zt__add_note(document, note,
+                     "%llu of %llu samples have times alone, because their launches are outside of every or "
+                     "limit of zt_trace_config. Metrics, and what is calculated from them, are those of the "
+                     "others.",
+                     (unsigned long long)(all - with_metrics), (unsigned long long)all);
+    }
+    if (document->differs) {
+        note(document, "Where passes differ, metrics of different passes are not of the same work. Repeat "
+                       "the same work in each pass, or raise config.pass_tolerance.");
+    }
+    zt__note_missing_samples(document, note);
+#ifdef ZETOOLS_TRACER
+    zt__note_hotspots(document, note);
+#endif
+}
+
 /* ==== >>openmetrics: figures for Prometheus, in the OpenMetrics text format =============================== */
 
 /* All samples of a family are written one after the other, so each family goes through all regions. */
@@ -24301,15 +25014,20 @@ ZT__PRIVATE void zt__describe_family(zt__family *family, zt__family_kind kind, c
     }
 }
 
-/* Returns a metric of regions or of streams. These are attached while reports are written, but never
-   removed. */
-ZT__PRIVATE const zt_metric *zt__metric_at(const zt_profiler *profiler, int is_streamed, uint32_t index) {
-    return is_streamed ? zt_get_streamed_metric(profiler, index) : &profiler->metrics[index];
+/* Returns the first metric whose family has the name of that of `metric`. */
+ZT__PRIVATE uint32_t zt__first_of_family(const zt__family *families, uint32_t metric) {
+    uint32_t i = 0;
+    while (i < metric && strcmp(families[i].name, families[metric].name) != 0) {
+        i++;
+    }
+    return i;
 }
 
 /* Writes the figures of a metric in each region, and on each tile. */
-ZT__PRIVATE void zt__write_metric_samples(zt_profiler *profiler, zt__writer *writer, zt__family_kind kind,
-                                          uint32_t metric, const zt__family *family, uint32_t region_count) {
+ZT__PRIVATE void zt__write_metric_samples(zt__document *document, zt__family_kind kind, uint32_t metric,
+                                          const zt__family *family) {
+    zt_profiler *profiler = document->profiler;
+    zt__writer *writer = &document->writer;
     const zt_metric *described = zt__metric_at(profiler, kind >= ZT__STREAMED_MEAN, metric);
     int is_gauge = described->aggregation == ZT_AGGREGATE_MEAN;
     uint32_t i, tile, tiles = kind == ZT__OF_TILES ? profiler->tile_count : 1, stream = 0;
@@ -24320,7 +25038,7 @@ ZT__PRIVATE void zt__write_metric_samples(zt_profiler *profiler, zt__writer *wri
             stream++;
         } while (data && metric - data->first_streamed >= data->group.metric_count);
     }
-    for (i = 0; i < region_count; i++) {
+    for (i = 0; i < document->region_count; i++) {
         const zt__region_record *record = zt__record_at(profiler, i);
         for (tile = 0; tile < tiles; tile++) {
             double figure = zt__nan();
@@ -24360,28 +25078,19 @@ ZT__PRIVATE void zt__write_metric_samples(zt_profiler *profiler, zt__writer *wri
     }
 }
 
-/* Returns the first metric whose family has the name of that of `metric`. */
-ZT__PRIVATE uint32_t zt__first_of_family(const zt__family *families, uint32_t metric) {
-    uint32_t i = 0;
-    while (i < metric && strcmp(families[i].name, families[metric].name) != 0) {
-        i++;
-    }
-    return i;
-}
-
 /* Writes a family for each name of a metric. Metrics of several groups or streams that have the same name
-   share one. Returns 0 without memory. */
-ZT__PRIVATE int zt__write_metric_families(zt_profiler *profiler, zt__writer *writer, zt__family_kind kind,
-                                          uint32_t count, uint32_t region_count) {
+   share one. */
+ZT__PRIVATE void zt__write_metric_families(zt__document *document, zt__family_kind kind, uint32_t count) {
+    zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
     uint32_t i, k;
-    zt__family *families;
-    if (count == 0) {
-        return 1;
+    zt__family *families = NULL;
+    if (count > 0) {
+        families = (zt__family *)zt__allocate(allocator, count, sizeof *families);
+        document->out_of_memory |= !families;
     }
-    families = (zt__family *)zt__allocate(allocator, count, sizeof *families);
     if (!families) {
-        return 0;
+        return;
     }
     for (i = 0; i < count; i++) {
         const zt_metric *metric = zt__metric_at(profiler, kind >= ZT__STREAMED_MEAN, i);
@@ -24395,115 +25104,114 @@ ZT__PRIVATE int zt__write_metric_families(zt_profiler *profiler, zt__writer *wri
         if (!*families[i].name || zt__first_of_family(families, i) < i) {
             continue; /* none, or written already */
         }
-        zt__begin_family(writer, families[i].name, families[i].type, families[i].unit,
+        zt__begin_family(&document->writer, families[i].name, families[i].type, families[i].unit,
                          *metric->description ? metric->description : metric->name);
         for (k = i; k < count; k++) {
             if (strcmp(families[k].name, families[i].name) == 0) {
-                zt__write_metric_samples(profiler, writer, kind, k, &families[k], region_count);
+                zt__write_metric_samples(document, kind, k, &families[k]);
             }
         }
     }
     zt__free(allocator, families);
-    return 1;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------------------- */
 
-/* Writes the latencies of regions, and the bytes that they have copied, if there are any. */
-ZT__PRIVATE void zt__write_latency_families(zt_profiler *profiler, zt__writer *writer,
-                                            uint32_t region_count) {
-    static const char *const families[ZT_LATENCY_COUNT] = {"zetools_region_queue_latency_seconds",
-                                                           "zetools_region_launch_latency_seconds"};
-    static const char *const help[ZT_LATENCY_COUNT] = {
-        "Time from the append of a region to the execution of its list",
-        "Time from the submission of a region to its begin on the device"};
-    static const char *const copied = "zetools_region_copied_bytes";
-    zt_region_info region;
+/* Writes the times of regions of which there is more than a sum. */
+ZT__PRIVATE void zt__write_region_summaries(zt__document *document) {
+    static const struct {
+        const char *family, *help;
+    } summaries[1 + ZT_LATENCY_COUNT] = {
+        {"zetools_region_gpu_time_seconds", "GPU time of the samples of a region, with regions inside it"},
+        {"zetools_region_queue_latency_seconds",
+         "Time from the append of a region to the execution of its list"},
+        {"zetools_region_launch_latency_seconds",
+         "Time from the submission of a region to its begin on the device"}};
+    zt_profiler *profiler = document->profiler;
+    uint32_t i, kind, written;
     zt_stats stats;
-    uint32_t i, latency, written;
-    for (latency = 0; latency < ZT_LATENCY_COUNT; latency++) {
-        for (i = 0, written = 0; i < region_count; i++) {
-            zt_get_latency(profiler, i, (zt_latency)latency, &stats);
+    for (kind = 0; kind < ZT__COUNT_OF(summaries); kind++) {
+        for (i = 0, written = 0; i < document->region_count; i++) {
+            if (kind == 0) {
+                zt__get_column(profiler, "zt_write", i, &profiler->times_layout, 0, &stats);
+            } else {
+                zt_get_latency(profiler, i, (zt_latency)(kind - 1), &stats);
+            }
             if (stats.count == 0) {
                 continue;
             }
             if (written++ == 0) {
-                zt__begin_family(writer, families[latency], "summary", "seconds", help[latency]);
+                zt__begin_family(&document->writer, summaries[kind].family, "summary", "seconds",
+                                 summaries[kind].help);
             }
-            zt__write_summary(writer, families[latency], "region", zt__record_at(profiler, i)->name, &stats);
-        }
-    }
-    for (i = 0, written = 0; i < region_count; i++) {
-        if (zt_get_region(profiler, i, &region) == ZE_RESULT_SUCCESS && region.bytes > 0) {
-            if (written++ == 0) {
-                zt__begin_family(writer, copied, "counter", "bytes",
-                                 "Bytes that traced copies and fills moved");
-            }
-            zt__write_labelled_count(writer, copied, "region", region.name, region.bytes);
+            zt__write_summary(&document->writer, summaries[kind].family, "region",
+                              zt__record_at(profiler, i)->name, &stats);
         }
     }
 }
 
-/* Writes the GPU time of regions, and their samples that were lost or dropped. */
-ZT__PRIVATE void zt__write_region_families(zt_profiler *profiler, zt__writer *writer, uint32_t region_count) {
-    static const char *const time = "zetools_region_gpu_time_seconds";
-    static const char *const own_time = "zetools_region_own_gpu_time_seconds";
-    static const char *const pass_time = "zetools_region_pass_gpu_time_seconds";
+/* Writes sums of regions. One that is not known is left out. */
+ZT__PRIVATE void zt__write_region_counters(zt__document *document) {
     static const struct {
-        const char *family, *help;
-    } missing[] = {{"zetools_region_lost_samples", "Samples of a region whose data is missing or invalid"},
-                   {"zetools_region_dropped_samples", "Samples of a region that were not measured"}};
-    zt_region_info region;
-    uint32_t i, pass, kind;
-    zt__begin_family(writer, time, "summary", "seconds",
-                     "GPU time of the samples of a region, with regions inside it");
-    for (i = 0; i < region_count; i++) {
-        if (zt_get_region(profiler, i, &region) == ZE_RESULT_SUCCESS && region.time_ns.count) {
-            zt__write_summary(writer, time, "region", region.name, &region.time_ns);
-        }
-    }
-    zt__begin_family(writer, own_time, "counter", "seconds", "GPU time of a region outside of those inside");
-    for (i = 0; i < region_count; i++) {
-        if (zt_get_region(profiler, i, &region) == ZE_RESULT_SUCCESS && region.count &&
-            zt__is_finite(region.own_ns)) {
-            zt__begin_labels(writer, own_time, "_total");
-            zt__write_label(writer, "region", region.name);
-            zt__end_sample(writer, region.own_ns * 1e-9);
-        }
-    }
-    if (profiler->metric_count > 0) {
-        zt__begin_family(writer, pass_time, "counter", "seconds",
-                         "GPU time of the samples of a region with metrics, of each pass");
-        for (i = 0; i < region_count; i++) {
-            for (pass = 0; pass < profiler->pass_count; pass++) {
-                zt_stats stats;
-                zt_get_pass(profiler, i, pass, &stats);
-                if (zt__is_finite(stats.sum)) {
-                    zt__begin_labels(writer, pass_time, "_total");
-                    zt__write_label(writer, "region", zt__record_at(profiler, i)->name);
-                    if (profiler->pass_count > 1) {
-                        zt__write_number_label(writer, "pass", pass);
-                    }
-                    zt__end_sample(writer, stats.sum * 1e-9);
-                }
-            }
-        }
-    }
-    zt__write_latency_families(profiler, writer, region_count);
-    for (kind = 0; kind < 2; kind++) {
-        zt__begin_family(writer, missing[kind].family, "counter", "samples", missing[kind].help);
-        for (i = 0; i < region_count; i++) {
-            const zt__region_record *record;
-            uint64_t counts[2], collected;
+        const char *family, *unit, *help;
+    } counters[] = {
+        {"zetools_region_own_gpu_time_seconds", "seconds", "GPU time of a region outside of those inside"},
+        {"zetools_region_copied_bytes", "bytes", "Bytes that traced copies and fills moved"},
+        {"zetools_region_lost_samples", "samples", "Samples of a region whose data is missing or invalid"},
+        {"zetools_region_dropped_samples", "samples", "Samples of a region that were not measured"}};
+    zt_profiler *profiler = document->profiler;
+    zt__writer *writer = &document->writer;
+    uint32_t i, kind, written;
+    for (kind = 0; kind < ZT__COUNT_OF(counters); kind++) {
+        for (i = 0, written = 0; i < document->region_count; i++) {
+            const zt__region_record *record = zt__record_at(profiler, i);
+            double sums[ZT__COUNT_OF(counters)];
+            uint64_t collected;
             zt__lock(&profiler->mutex);
-            record = profiler->regions[i];
-            counts[0] = record->lost;
-            counts[1] = record->dropped;
             collected = zt__collected(profiler, &record->times);
+            sums[0] = collected ? document->nesting[i].own_ns * 1e-9 : zt__nan();
+            sums[1] = record->bytes ? (double)record->bytes : zt__nan();
+            sums[2] = collected || record->lost || record->dropped ? (double)record->lost : zt__nan();
+            sums[3] = collected || record->lost || record->dropped ? (double)record->dropped : zt__nan();
             zt__unlock(&profiler->mutex);
-            if (collected || counts[0] || counts[1]) {
-                zt__write_labelled_count(writer, missing[kind].family, "region", record->name, counts[kind]);
+            if (!zt__is_finite(sums[kind])) {
+                continue;
             }
+            if (written++ == 0) {
+                zt__begin_family(writer, counters[kind].family, "counter", counters[kind].unit,
+                                 counters[kind].help);
+            }
+            zt__begin_labels(writer, counters[kind].family, "_total");
+            zt__write_label(writer, "region", record->name);
+            zt__end_sample(writer, sums[kind]);
+        }
+    }
+}
+
+/* Writes the GPU time by which metrics of a pass are to be divided. */
+ZT__PRIVATE void zt__write_pass_times(zt__document *document) {
+    static const char *const family = "zetools_region_pass_gpu_time_seconds";
+    zt_profiler *profiler = document->profiler;
+    zt__writer *writer = &document->writer;
+    uint32_t i, pass;
+    zt_stats stats;
+    if (profiler->metric_count == 0) {
+        return;
+    }
+    zt__begin_family(writer, family, "counter", "seconds",
+                     "GPU time of the samples of a region with metrics, of each pass");
+    for (i = 0; i < document->region_count; i++) {
+        for (pass = 0; pass < profiler->pass_count; pass++) {
+            zt_get_pass(profiler, i, pass, &stats);
+            if (!zt__is_finite(stats.sum)) {
+                continue;
+            }
+            zt__begin_labels(writer, family, "_total");
+            zt__write_label(writer, "region", zt__record_at(profiler, i)->name);
+            if (profiler->pass_count > 1) {
+                zt__write_number_label(writer, "pass", pass);
+            }
+            zt__end_sample(writer, stats.sum * 1e-9);
         }
     }
 }
@@ -24544,26 +25252,23 @@ ZT__PRIVATE void zt__write_count_families(const zt_profiler *profiler, zt__write
     zt__print(writer, "zetools_unobserved_lists_total %llu\n", (unsigned long long)counts.unobserved_lists);
 }
 
-#ifdef ZETOOLS_TRACER
-
-#endif
-
-/* Returns 0 without memory. */
-ZT__PRIVATE int zt__write_openmetrics(zt_profiler *profiler, zt__writer *writer, uint32_t region_count) {
+ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
+    zt_profiler *profiler = document->profiler;
+    zt__writer *writer = &document->writer;
     const uint32_t streamed = zt_get_streamed_count(profiler);
     const uint32_t counts[ZT__FAMILY_KIND_COUNT] = {
         profiler->metric_count, profiler->tile_count ? profiler->metric_count : 0, streamed, streamed};
     uint32_t kind;
-    int has_memory = 1;
 #ifdef ZETOOLS_TRACER
     uint32_t i, calls = zt__calls_to_report(profiler);
     zt_call_info call;
 #endif
     zt__write_count_families(profiler, writer);
-    zt__write_region_families(profiler, writer, region_count);
-    for (kind = 0; kind < ZT__FAMILY_KIND_COUNT && has_memory; kind++) {
-        has_memory =
-            zt__write_metric_families(profiler, writer, (zt__family_kind)kind, counts[kind], region_count);
+    zt__write_region_summaries(document);
+    zt__write_region_counters(document);
+    zt__write_pass_times(document);
+    for (kind = 0; kind < ZT__FAMILY_KIND_COUNT; kind++) {
+        zt__write_metric_families(document, (zt__family_kind)kind, counts[kind]);
     }
 #ifdef ZETOOLS_TRACER
     if (calls > 0) {
@@ -24580,811 +25285,6 @@ ZT__PRIVATE int zt__write_openmetrics(zt_profiler *profiler, zt__writer *writer,
     }
 #endif
     zt__write_text(writer, "# EOF\n");
-    return has_memory;
-}
-
-/* ==== >>reports: what reports have in common ============================================================== */
-
-enum { ZT__HISTOGRAM_BUCKETS = 24 };
-
-/* How kept GPU times are distributed. Each bucket ends at `ratio` times its begin. */
-typedef struct zt__histogram {
-    double first; /* where the first bucket begins */
-    double ratio;
-    uint32_t counts[ZT__HISTOGRAM_BUCKETS];
-    uint32_t used; /* 0: no times are kept */
-} zt__histogram;
-
-ZT__PRIVATE int zt__is_countable(double time) {
-    return zt__is_positive(time) && zt__is_finite(time);
-}
-
-/* Counts times. The buckets are as narrow as their number allows, but not narrower than 0.5 %. */
-ZT__PRIVATE void zt__count_times(const double *times, uint32_t count, zt__histogram *histogram) {
-    double first = 0, last = 0;
-    uint32_t i;
-    memset(histogram, 0, sizeof *histogram);
-    for (i = 0; i < count; i++) {
-        if (zt__is_countable(times[i])) {
-            first = first > 0 && first < times[i] ? first : times[i];
-            last = last > times[i] ? last : times[i];
-        }
-    }
-    if (first <= 0) {
-        return;
-    }
-    histogram->first = first;
-    histogram->ratio = pow(last / first, 1.0 / (double)ZT__HISTOGRAM_BUCKETS);
-    if (histogram->ratio < 1.005) {
-        histogram->ratio = 1.005;
-    }
-    for (i = 0; i < count; i++) {
-        if (zt__is_countable(times[i])) {
-            double place = log(times[i] / first) / log(histogram->ratio);
-            uint32_t bucket =
-                place < ZT__HISTOGRAM_BUCKETS - 1 ? (uint32_t)place : ZT__HISTOGRAM_BUCKETS - 1u;
-            histogram->counts[bucket]++;
-            histogram->used = bucket + 1 > histogram->used ? bucket + 1 : histogram->used;
-        }
-    }
-}
-
-/* Where a region is, and its part of all GPU time. */
-typedef struct zt__nesting {
-    uint32_t parent; /* this and the next two as in zt_region_info */
-    double own_ns, total_ns;
-    double share; /* from 0 to 1. An estimate where own_ns is not known; NaN without any GPU time */
-} zt__nesting;
-
-/* A report that is being written. zt__read_region reads one region at a time into it. */
-typedef struct zt__document {
-    zt__writer writer;
-    zt_profiler *profiler;
-    size_t room; /* columns of a line, for tables */
-    zt__advice advice;
-    uint32_t region_count;           /* when the report was begun */
-    zt__nesting *nesting;            /* of each region, all of one moment */
-    double gpu_time_ns;              /* the sum of own times, or of estimates of them */
-    int is_nested;                   /* a region is inside another */
-    uint32_t index;                  /* of the region that was read last */
-    const zt__region_record *record; /* this and what follows is of that region */
-    zt_region_info region;
-    double operations; /* of a sample; 0: not known */
-    zt_stats *stats;   /* of each value of a row: the GPU time and the latencies are those of all samples */
-    zt_stats time_with_metrics; /* the GPU time of the samples with metrics */
-    zt__histogram histogram;
-    uint32_t shown_count; /* regions so far that have samples, also lost or dropped ones */
-    int differs;          /* passes of one of them differ */
-    int out_of_memory;    /* the report is incomplete */
-    zt_overlap overlap;   /* as zt__read_overlap has read it */
-} zt__document;
-
-/* Reads how regions are nested, and their shares. Returns 0 without memory. */
-ZT__PRIVATE int zt__read_nesting(zt__document *document) {
-    zt_profiler *profiler = document->profiler;
-    zt_region_info info;
-    uint32_t i;
-    document->nesting = (zt__nesting *)zt__allocate(
-        &profiler->config.allocator, (size_t)document->region_count + 1, sizeof *document->nesting);
-    if (!document->nesting) {
-        return 0;
-    }
-    zt__lock(&profiler->mutex);
-    for (i = 0; i < document->region_count; i++) {
-        zt__nesting *nesting = &document->nesting[i];
-        const zt__path *path;
-        double estimate;
-        zt__add_paths(profiler, profiler->regions[i], &info);
-        /* A region without samples may since have begun inside one that is newer than the report. */
-        nesting->parent = info.parent < document->region_count ? info.parent : UINT32_MAX;
-        nesting->own_ns = info.own_ns;
-        nesting->total_ns = info.total_ns;
-        for (path = profiler->regions[i]->paths; path; path = path->next) {
-            zt__get_own_time(path, &estimate);
-            nesting->share += estimate;
-            document->is_nested |= path->depth > 1;
-        }
-        document->gpu_time_ns += nesting->share;
-    }
-    zt__unlock(&profiler->mutex);
-    for (i = 0; i < document->region_count; i++) {
-        document->nesting[i].share =
-            document->gpu_time_ns > 0 ? document->nesting[i].share / document->gpu_time_ns : zt__nan();
-    }
-    return 1;
-}
-
-/* Returns the GPU time of the samples with the metrics of a pass, by which these are divided. */
-ZT__PRIVATE const zt_stats *zt__pass_time(const zt__document *document, uint32_t pass) {
-    uint32_t column = zt__pass_time_column(document->profiler, pass);
-    return column > 0 ? &document->stats[column] : &document->time_with_metrics;
-}
-
-/* Returns whether the region that was read last has samples with times alone, beside those with metrics: then
-   the GPU time of the latter is written, too. */
-ZT__PRIVATE int zt__has_times_alone(const zt__document *document) {
-    return document->profiler->metric_count > 0 && document->region.with_metrics < document->region.count;
-}
-
-/* Reads the statistics of a region that have this layout. */
-ZT__PRIVATE void zt__read_columns(zt__document *document, const zt__sample_layout *layout,
-                                  const zt__statistics *statistics) {
-    zt_profiler *profiler = document->profiler;
-    const zt_allocator *allocator = &profiler->config.allocator;
-    int are_times = layout == &profiler->times_layout;
-    double *values = NULL;
-    zt__statistics copy;
-    uint32_t column;
-    if (!zt__copy_statistics(profiler, layout, statistics, &copy)) {
-        document->out_of_memory = 1;
-        return;
-    }
-    if (copy.kept > 0) {
-        values = (double *)zt__allocate(allocator, copy.kept, sizeof *values);
-        document->out_of_memory |= !values;
-    }
-    *(are_times ? &document->region.count : &document->region.with_metrics) = zt__collected(profiler, &copy);
-    for (column = 0; column < layout->column_count; column++) {
-        zt_stats *stats = &document->stats[column];
-        uint32_t kept = values ? zt__copy_column(layout, &copy, column, values) : 0;
-        if (are_times && column == 0) {
-            zt__count_times(values, kept, &document->histogram);
-        } else if (are_times) {
-            stats = &document->stats[zt__latency_column(profiler, column - 1)];
-        } else if (column == 0) {
-            stats = &document->time_with_metrics;
-        }
-        zt__get_moments(layout, &copy, column, stats);
-        zt__add_quantiles(layout, column, values, kept, stats);
-    }
-    zt__free(allocator, values);
-    zt__free_statistics(allocator, &copy);
-}
-
-/* Reads a region. Returns 0 if it is not to be written: it has no samples, not even lost or dropped ones,
-   or there is no memory. */
-ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
-    zt_profiler *profiler = document->profiler;
-    zt_region_info *region = &document->region;
-    const zt__region_record *record;
-    zt_stats pass_times[ZT__MAX_PASSES];
-    double launch_error_ns;
-    uint32_t pass;
-    memset(region, 0, sizeof *region);
-    zt__lock(&profiler->mutex);
-    record = profiler->regions[index];
-    region->lost = record->lost;
-    region->dropped = record->dropped;
-    zt__add_bytes(record, region);
-    launch_error_ns = record->launch_error_ns;
-    document->operations = record->operations;
-    zt__unlock(&profiler->mutex);
-    document->index = index;
-    document->record = record;
-    zt__read_columns(document, &profiler->layout, &record->statistics);
-    zt__read_columns(document, &profiler->times_layout, &record->times);
-    region->name = record->name;
-    region->parent = document->nesting[index].parent;
-    region->own_ns = document->nesting[index].own_ns;
-    region->total_ns = document->nesting[index].total_ns;
-    zt__hide_uncertain(&document->stats[zt__latency_column(profiler, ZT_LATENCY_LAUNCH)], launch_error_ns);
-    region->time_ns = document->stats[0];
-    for (pass = 0; pass < profiler->pass_count; pass++) {
-        pass_times[pass] = *zt__pass_time(document, pass);
-    }
-    region->differs = zt__find_differences(profiler, pass_times);
-    if (document->out_of_memory || !(region->count || region->lost || region->dropped)) {
-        return 0;
-    }
-    document->shown_count++;
-    document->differs |= region->differs != 0;
-    return 1;
-}
-
-/* The names of all combinations of ZT_DIFFERS_ bits. */
-static const char *const zt__differences[] = {"no",   "missing",      "count",      "missing+count",
-                                              "time", "missing+time", "count+time", "missing+count+time"};
-
-ZT__PRIVATE const char *zt__metric_type_name(int type) {
-    static const char *const names[] = {
-        "duration", "event", "event_with_range", "throughput", "timestamp", "flag", "ratio", "raw"};
-    return type >= 0 && type < (int)ZT__COUNT_OF(names) ? names[type] : "other";
-}
-
-/* The figures of statistics, in the order of CSV and JSON. */
-static const char *const zt__figure_names[] = {"sum", "mean", "stddev", "min", "max", "median", "p95"};
-
-typedef struct zt__figures {
-    double values[ZT__COUNT_OF(zt__figure_names)];
-} zt__figures;
-
-ZT__PRIVATE zt__figures zt__list_figures(const zt_stats *stats) {
-    zt__figures figures = {
-        {stats->sum, stats->mean, stats->stddev, stats->min, stats->max, stats->median, stats->p95}};
-    return figures;
-}
-
-/* The names of latencies and of times of zt_overlap: in CSV, and in JSON. */
-static const char *const zt__latency_names[ZT_LATENCY_COUNT][2] = {{"queue latency", "queue_latency_ns"},
-                                                                   {"launch latency", "launch_latency_ns"}};
-static const char *const zt__overlap_names[][2] = {{"overlap: first begin to last end", "span_ns"},
-                                                   {"overlap: busy", "busy_ns"},
-                                                   {"overlap: kernels", "kernel_ns"},
-                                                   {"overlap: copies", "copy_ns"},
-                                                   {"overlap: kernels and copies at once", "both_ns"},
-                                                   {"overlap: idle", "idle_ns"}};
-
-typedef struct zt__overlap_times {
-    double ns[ZT__COUNT_OF(zt__overlap_names)];
-} zt__overlap_times;
-
-ZT__PRIVATE zt__overlap_times zt__list_overlap(const zt_overlap *overlap) {
-    zt__overlap_times times = {{overlap->span_ns, overlap->busy_ns, overlap->kernel_ns, overlap->copy_ns,
-                                overlap->both_ns, overlap->idle_ns}};
-    return times;
-}
-
-/* Returns whether an earlier metric has the same name. Those of streams are compared with each other. */
-ZT__PRIVATE int zt__is_repeated(const zt_profiler *profiler, int is_streamed, uint32_t index) {
-    const zt_metric *metric = zt__metric_at(profiler, is_streamed, index), *earlier;
-    uint32_t i;
-    for (i = 0; i < index && metric; i++) {
-        earlier = zt__metric_at(profiler, is_streamed, i);
-        if (earlier && strcmp(earlier->name, metric->name) == 0) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-/* A time as text: "2026-11-22T03:21:00Z"; "" if it is not known. */
-typedef struct zt__date {
-    char text[32];
-} zt__date;
-
-ZT__PRIVATE zt__date zt__format_date(uint64_t seconds) {
-    struct tm utc;
-    zt__date date;
-    date.text[0] = 0;
-    if (seconds && zt__convert_to_utc((time_t)seconds, &utc)) {
-        date.text[strftime(date.text, sizeof date.text, "%Y-%m-%dT%H:%M:%SZ", &utc)] = 0;
-    }
-    return date;
-}
-
-ZT__PRIVATE zt__date zt__format_now(void) {
-    time_t now = time(NULL);
-    return zt__format_date(now > 0 ? (uint64_t)now : 0);
-}
-
-#ifdef ZETOOLS_TRACER
-
-/* The figures of a kernel that are one number, as CSV and JSON have them. UINT32_MAX: not known. */
-static const char *const zt__kernel_numbers[][2] = {
-    {"simd_width", "items"},  {"registers", ""},
-    {"slm_bytes", "bytes"},   {"private_bytes", "bytes"},
-    {"spill_bytes", "bytes"}, {"barriers", ""},
-    {"arguments", ""},        {"code_bytes", "bytes"},
-    {"profile_flags", ""},    {"free_register_bytes", "bytes"}};
-
-typedef struct zt__kernel_values {
-    uint32_t values[ZT__COUNT_OF(zt__kernel_numbers)];
-} zt__kernel_values;
-
-ZT__PRIVATE zt__kernel_values zt__list_kernel_values(const zt_kernel_info *info) {
-    zt__kernel_values list = {{info->simd_width, info->registers, info->slm_bytes, info->private_bytes,
-                               info->spill_bytes, info->barriers, info->arguments, info->code_bytes,
-                               info->profile_flags, info->free_register_bytes}};
-    return list;
-}
-
-/* The hash of a kernel's module as text; "" if it is not known. */
-typedef struct zt__module_text {
-    char text[24];
-} zt__module_text;
-
-ZT__PRIVATE zt__module_text zt__format_module(const zt_kernel_info *info) {
-    zt__module_text module = {""};
-    if (info->module) {
-        snprintf(module.text, sizeof module.text, "%016llx", (unsigned long long)info->module);
-    }
-    return module;
-}
-
-/* Sizes in three dimensions as text: "256", "16x16"; "" if they are not known. */
-typedef struct zt__sizes_text {
-    char text[40];
-} zt__sizes_text;
-
-ZT__PRIVATE zt__sizes_text zt__format_sizes(const uint32_t sizes[3]) {
-    zt__sizes_text sizes_text = {""};
-    char *text = sizes_text.text;
-    const size_t room = sizeof sizes_text.text;
-    if (sizes[2] > 1) {
-        snprintf(text, room, "%ux%ux%u", (unsigned)sizes[0], (unsigned)sizes[1], (unsigned)sizes[2]);
-    } else if (sizes[1] > 1) {
-        snprintf(text, room, "%ux%u", (unsigned)sizes[0], (unsigned)sizes[1]);
-    } else if (sizes[0] > 0) {
-        snprintf(text, room, "%u", (unsigned)sizes[0]);
-    }
-    return sizes_text;
-}
-
-#endif
-
-/* Reads how samples cover the time of the device. */
-ZT__PRIVATE const zt_overlap *zt__read_overlap(zt__document *document) {
-    document->out_of_memory |= !zt__measure_overlap(document->profiler, &document->overlap);
-    return &document->overlap;
-}
-
-/* Appends a time in a unit that suits it: "12.3 ms". */
-ZT__PRIVATE void zt__append_time(char *text, size_t room, double ns) {
-    uint32_t unit = 0;
-    while (unit + 1 < ZT__COUNT_OF(zt__time_units) && ns >= zt__time_units[unit + 1].ns * 0.9995) {
-        unit++;
-    }
-    zt__append(text, room, "%.3g %s", ns / zt__time_units[unit].ns, zt__time_units[unit].name);
-}
-
-/* Describes in a sentence or two how samples cover the time of the device. The text is "" without a timeline
-   and without samples. */
-ZT__PRIVATE void zt__describe_overlap(const zt_overlap *overlap, char *text, size_t room) {
-    double all = overlap->span_ns / 100;
-    text[0] = 0;
-    if (overlap->samples < 2 || !(all > 0)) {
-        return;
-    }
-    if (overlap->missing) {
-        zt__append(text, room, "The idle time of the device is not known: %llu sample%s missing in the ",
-                   (unsigned long long)overlap->missing, overlap->missing == 1 ? " is" : "s are");
-        zt__append_time(text, room, overlap->span_ns);
-        zt__append(text, room, " from the first begin to the last end.");
-        return;
-    }
-    zt__append(text, room, "Of the ");
-    zt__append_time(text, room, overlap->span_ns);
-    zt__append(text, room, " from the first begin to the last end, ");
-    if (overlap->kernel_ns > 0 || overlap->copy_ns > 0) {
-        zt__append(text, room, "kernels take %.1f%%, ", overlap->kernel_ns / all);
-        if (overlap->copy_ns > 0) {
-            zt__append(text, room, "copies %.1f%%, both at once %.1f%%, ", overlap->copy_ns / all,
-                       overlap->both_ns / all);
-        }
-    } else {
-        zt__append(text, room, "regions take %.1f%%, ", overlap->busy_ns / all);
-    }
-    zt__append(text, room, "and in %.1f%% nothing that is measured runs.", overlap->idle_ns / all);
-}
-
-/* ---- notes ----------------------------------------------------------------------------------------------- */
-
-/* A note is a sentence or two about what a report does not show, why, and what to do. */
-typedef void (*zt__note_fn)(zt__document *document, const char *text);
-
-ZT__PRIVATE ZT__CHECKED_FORMAT(3, 4) void zt__add_note(zt__document *document, zt__note_fn note,
-                                                       const char *format, ...) {
-    char text[sizeof document->profiler->availability_text.text + 128];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    note(document, text);
-}
-
-/* Notes how many of something are missing, and what to do. */
-ZT__PRIVATE void zt__note_missing(zt__document *document, zt__note_fn note, uint64_t count, const char *what,
-                                  const char *remedy) {
-    if (count > 0) {
-        zt__add_note(document, note, "%llu sample%s %s. %s", (unsigned long long)count,
-                     count == 1 ? " is" : "s are", what, remedy);
-    }
-}
-
-/* Notes which samples are not in the report. */
-ZT__PRIVATE void zt__note_missing_samples(zt__document *document, zt__note_fn note) {
-    static const char *const remedies[ZT_CAUSE_COUNT - ZT_LOST_NEVER_DELIVERED] = {
-        /* of the causes from ZT_LOST_NEVER_DELIVERED on */
-        "Wait for the work before zt_close, or raise config.wait_timeout_ns.",
-        "Execute recorded lists with zt_execute, or collect after each execution.",
-        "Wait for the work inside of ZT_PASSES.",
-        "The log names the call that failed.",
-        "Some drivers return a wrong GPU time of a region around others.",
-        "Let no two commands that signal an event be in flight at once.",
-        "Open a new profiler when the device is back.",
-        "Raise config.max_slots, or call zt_collect more often.",
-        "Free memory, or lower config.slots_per_step and config.samples.",
-        "Use fewer names.",
-        "The log names the call that failed.",
-        "Call zt_end before zt_release and zt_close.",
-        "Open a new profiler when the device is back.",
-    };
-    const zt_profiler *profiler = document->profiler;
-    zt_counts counts = zt_get_counts(profiler);
-    uint64_t states[ZT__SLOT_STATE_COUNT], waiting;
-    char text[256];
-    uint32_t i;
-    zt__count_states(profiler, states);
-    waiting = states[ZT__SLOT_OPEN] + states[ZT__SLOT_RECORDED];
-    zt__note_missing(document, note, states[ZT__SLOT_OPEN], "not ended",
-                     "Call zt_end for each region that was begun.");
-    zt__note_missing(document, note, states[ZT__SLOT_RECORDED], "recorded and not seen to run yet",
-                     "Call zt_collect after the execution.");
-    zt__note_missing(document, note, counts.in_flight > waiting ? counts.in_flight - waiting : 0, "in flight",
-                     "Call zt_collect when the work is done.");
-    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
-                 zt_cause_name((zt_cause)i));
-        zt__note_missing(document, note, zt_get_cause(profiler, (zt_cause)i), text,
-                         i < ZT_LOST_NEVER_DELIVERED ? "The device flagged the data as unusable."
-                                                     : remedies[i - ZT_LOST_NEVER_DELIVERED]);
-    }
-    if (counts.unobserved_lists > 0) {
-        zt__add_note(document, note,
-                     "%llu %s ran outside of zt_execute: only the last execution before each collection is "
-                     "measured. Execute recorded lists with zt_execute.",
-                     (unsigned long long)counts.unobserved_lists,
-                     counts.unobserved_lists == 1 ? "list" : "lists");
-    }
-}
-
-/* Notes why there are no regions. */
-ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
-#ifdef ZETOOLS_TRACER
-    zt__tracer *tracer = zt__load(&document->profiler->tracer);
-    zt_trace_counts counts = zt_trace_get_counts(document->profiler);
-    const zt__traced_device *device = tracer ? zt__load(&tracer->devices) : NULL;
-    if (tracer && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
-        if (counts.launches > 0) {
-            zt__add_note(document, note,
-                         "%llu launches: %llu measured, %llu left out by ZT_KERNELS or zt_trace_config.",
-                         (unsigned long long)counts.launches, (unsigned long long)counts.measured,
-                         (unsigned long long)counts.filtered);
-        } else {
-            note(document, "No kernel was launched while tracing.");
-        }
-        while (device && device->profiler != document->profiler) {
-            device = zt__load(&device->next);
-        }
-        if (device && device->copies_seen) {
-            zt__add_note(document, note, "%llu copies and fills were not measured: set ZT_COPIES=1.",
-                         (unsigned long long)device->copies_seen);
-        } else if (counts.launches == 0 && !tracer->automatic &&
-                   !tracer->measured[ZT__CALL_CommandListAppendMemoryCopy]) {
-            note(document, "zt_trace_config.copies measures copies and fills.");
-        }
-        return;
-    }
-#endif
-    note(document, "No region has samples: begin regions with zt_begin, and call zt_collect.");
-}
-
-/* Notes launches that a tracer cannot measure. */
-ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
-#ifdef ZETOOLS_TRACER
-    zt_trace_counts counts = zt_trace_get_counts(document->profiler);
-    const zt__tracer *tracer = zt__load(&document->profiler->tracer);
-    int counts_waits = tracer && tracer->measured[ZT__CALL_CommandListAppendWaitOnEvents] &&
-                       document->profiler->metric_count == 0;
-    if (counts.elsewhere > 0) {
-        zt__add_note(document, note,
-                     "%llu of %llu launches could not be measured: their lists are of other contexts or "
-                     "devices, of copy engines, can be cloned or changed, or are captured into graphs%s.",
-                     (unsigned long long)counts.elsewhere, (unsigned long long)counts.launches,
-                     counts_waits ? ", or they are waits on lists that are not in order" : "");
-    }
-    if (counts.serialised > 0 && document->profiler->metric_count == 0) {
-        zt__add_note(document, note,
-                     "%llu of %llu launches were measured between barriers, so they did not overlap with "
-                     "others: the tracer cannot read time stamps of their events, for example because these "
-                     "were created before it was started.",
-                     (unsigned long long)counts.serialised, (unsigned long long)counts.launches);
-    }
-#else
-    (void)document, (void)note;
-#endif
-}
-
-#ifdef ZETOOLS_TRACER
-
-/* Notes kernels for which there was no room or that were replaced, and failures to write files of modules. */
-ZT__PRIVATE void zt__note_kernels(zt__document *document, zt__note_fn note) {
-    zt_profiler *profiler = document->profiler;
-    zt__tracer *tracer = zt__load(&profiler->tracer);
-    uint64_t unknown, replaced = zt_trace_get_counts(profiler).replaced;
-    zt__lock(&profiler->mutex);
-    unknown = profiler->unknown_launches;
-    zt__unlock(&profiler->mutex);
-    if (unknown > 0) {
-        zt__add_note(document, note,
-                     "What the kernels of %llu launches are made of is not known: there is no memory, or "
-                     "there are more than %u kernels.",
-                     (unsigned long long)unknown, (unsigned)ZT__MAX_KERNELS);
-    }
-    if (replaced > 0) {
-        zt__add_note(document, note,
-                     "zt_replace has replaced %llu kernel%s: figures are those of the replacements.",
-                     (unsigned long long)replaced, replaced == 1 ? "" : "s");
-    }
-    if (tracer && zt__load(&tracer->modules.failures)) {
-        zt__message_text first;
-        uint32_t failures;
-        zt__lock(&tracer->modules.mutex);
-        failures = tracer->modules.failures;
-        first = tracer->modules.failure;
-        zt__unlock(&tracer->modules.mutex);
-        if (failures == 1) {
-            zt__add_note(document, note, "Writing files of modules has failed. %s", first.text);
-        } else {
-            zt__add_note(document, note, "Writing files of modules has failed %u times. The first: %s",
-                         (unsigned)failures, first.text);
-        }
-    }
-}
-
-#endif
-
-/* Notes samples with times alone, where others have metrics. Packed statistics have them, too. */
-ZT__PRIVATE void zt__note_times_alone(zt__document *document, zt__note_fn note) {
-    zt_profiler *profiler = document->profiler;
-    uint64_t all = 0, with_metrics = 0;
-    uint32_t i;
-    zt__lock(&profiler->mutex);
-    for (i = 0; i < document->region_count; i++) {
-        all += zt__collected(profiler, &profiler->regions[i]->times);
-        with_metrics += zt__collected(profiler, &profiler->regions[i]->statistics);
-    }
-    zt__unlock(&profiler->mutex);
-    if (profiler->metric_count > 0 && with_metrics < all) {
-        zt__add_note(document, note,
-                     "%llu of %llu samples have times alone, because their launches are outside of every or "
-                     "limit of zt_trace_config. Metrics, and what is calculated from them, are those of the "
-                     "others.",
-                     (unsigned long long)(all - with_metrics), (unsigned long long)all);
-    }
-}
-
-/* ---- hot spots ------------------------------------------------------------------------------------------- */
-
-#ifdef ZETOOLS_TRACER
-
-/* An instruction with samples or, where lines are merged, a source line. */
-typedef struct zt__hot_row {
-    const zt__sampled_kernel *kernel;
-    uint64_t kernel_samples;
-    uint64_t offset;  /* of the first instruction */
-    const char *file; /* "": not known */
-    uint32_t line;
-    uint64_t samples;
-    uint64_t counts[ZT__MOST_COUNTS];
-} zt__hot_row;
-
-/* Sorts by kernel, those with most samples first, and then by source line. */
-ZT__PRIVATE int zt__compare_hot_lines(const void *a, const void *b) {
-    const zt__hot_row *one = (const zt__hot_row *)a, *other = (const zt__hot_row *)b;
-    int order;
-    if (one->kernel != other->kernel) {
-        if (one->kernel_samples != other->kernel_samples) {
-            return one->kernel_samples > other->kernel_samples ? -1 : 1;
-        }
-        order = strcmp(one->kernel->name, other->kernel->name);
-        return order ? order : one->kernel < other->kernel ? -1 : 1;
-    }
-    order = strcmp(one->file, other->file);
-    if (order || one->line != other->line) {
-        return order ? order : one->line < other->line ? -1 : 1;
-    }
-    return one->offset < other->offset ? -1 : one->offset > other->offset;
-}
-
-/* Sorts by samples, most first. */
-ZT__PRIVATE int zt__compare_hot_rows(const void *a, const void *b) {
-    const zt__hot_row *one = (const zt__hot_row *)a, *other = (const zt__hot_row *)b;
-    if (one->samples != other->samples) {
-        return one->samples > other->samples ? -1 : 1;
-    }
-    return zt__compare_hot_lines(a, b);
-}
-
-/* Merges the instructions of each source line. Returns how many rows there are then. */
-ZT__PRIVATE uint32_t zt__merge_hot_lines(zt__hot_row *rows, uint32_t count) {
-    uint32_t i, j, merged = 0;
-    for (i = 0; i < count; i++) {
-        zt__hot_row *last = merged > 0 ? &rows[merged - 1] : NULL;
-        if (last && *last->file && last->kernel == rows[i].kernel && last->line == rows[i].line &&
-            strcmp(last->file, rows[i].file) == 0) {
-            last->samples += rows[i].samples;
-            for (j = 0; j < ZT__MOST_COUNTS; j++) {
-                last->counts[j] += rows[i].counts[j];
-            }
-        } else {
-            rows[merged++] = rows[i];
-        }
-    }
-    return merged;
-}
-
-/* Returns all hot spots, sorted by kernel and source line, to be freed, and the counts of the same moment.
-   With `merges`, instructions of one line are one row. NULL if there are none, or without memory. */
-ZT__PRIVATE zt__hot_row *zt__read_hot_rows(zt__document *document, int merges, uint32_t *count,
-                                           zt_hotspots_counts *counts) {
-    zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
-    uint32_t i, room = 0;
-    zt__hot_row *rows = NULL;
-    *count = 0;
-    memset(counts, 0, sizeof *counts);
-    if (!hotspots) {
-        return NULL;
-    }
-    zt__lock(&hotspots->mutex);
-    while (room < hotspots->spot_count) { /* samples may go on */
-        room = hotspots->spot_count;
-        zt__unlock(&hotspots->mutex);
-        if (rows) {
-            zt__free(&hotspots->allocator, rows);
-        }
-        rows = (zt__hot_row *)zt__allocate(&hotspots->allocator, room, sizeof *rows);
-        if (!rows) {
-            document->out_of_memory = 1;
-            return NULL;
-        }
-        zt__lock(&hotspots->mutex);
-    }
-    *counts = hotspots->counts;
-    for (i = 0; i < room; i++) {
-        const zt__spot *spot = hotspots->spots[i];
-        rows[i].kernel = spot->key.kernel;
-        rows[i].kernel_samples = spot->key.kernel->samples;
-        rows[i].offset = spot->key.offset;
-        rows[i].file = spot->file;
-        rows[i].line = spot->line;
-        rows[i].samples = spot->samples;
-        memcpy(rows[i].counts, spot->counts, sizeof rows[i].counts);
-    }
-    zt__unlock(&hotspots->mutex);
-    if (!rows) {
-        return NULL;
-    }
-    qsort(rows, room, sizeof *rows, zt__compare_hot_lines);
-    if (merges) {
-        room = zt__merge_hot_lines(rows, room);
-    }
-    *count = room;
-    return rows;
-}
-
-/* Where a row is, as text: "saxpy.cl:12", or "+0x40" where the line is not known. */
-typedef struct zt__hot_place {
-    char text[320];
-} zt__hot_place;
-
-ZT__PRIVATE zt__hot_place zt__describe_hot_place(const zt__hot_row *row) {
-    zt__hot_place place;
-    if (*row->file) {
-        snprintf(place.text, sizeof place.text, "%.280s:%u", zt__file_name(row->file), (unsigned)row->line);
-    } else {
-        snprintf(place.text, sizeof place.text, "+0x%llx", (unsigned long long)row->offset);
-    }
-    return place;
-}
-
-/* Returns the index of the kind of stall with most samples; UINT32_MAX if the row has none. */
-ZT__PRIVATE uint32_t zt__find_main_stall(const zt__hotspots *hotspots, const zt__hot_row *row) {
-    uint32_t i, most = UINT32_MAX;
-    for (i = 0; i < hotspots->count_count; i++) {
-        if (i != hotspots->active_count && row->counts[i] > 0 &&
-            (most == UINT32_MAX || row->counts[i] > row->counts[most])) {
-            most = i;
-        }
-    }
-    return most;
-}
-
-/* Notes a number of samples, as a share of all. */
-ZT__PRIVATE void zt__note_samples(zt__document *document, zt__note_fn note, uint64_t samples, uint64_t all,
-                                  const char *what) {
-    if (samples > 0) {
-        zt__add_note(document, note, "%llu of %llu instruction samples (%.1f%%) %s",
-                     (unsigned long long)samples, (unsigned long long)all,
-                     100.0 * (double)samples / (double)all, what);
-    }
-}
-
-/* Notes which samples of hot spots are not shown, and why lines are not known. */
-ZT__PRIVATE void zt__note_hotspots(zt__document *document, zt__note_fn note) {
-    zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
-    zt_hotspots_counts counts;
-    const zt__sampled_kernel *kernel;
-    zt__message_text refusal;
-    int lacks_debug = 0, lacks_module = 0, lacks_tool, lacks_lines, has_skipped;
-    if (!hotspots) {
-        return;
-    }
-    zt__lock(&hotspots->mutex);
-    for (kernel = hotspots->kernels; kernel; kernel = kernel->next) {
-        lacks_module |= kernel->samples > 0 && !kernel->module;
-        lacks_debug |= kernel->samples > 0 && kernel->module && !kernel->module->debug;
-    }
-    counts = hotspots->counts;
-    refusal = hotspots->refusal;
-    lacks_tool = hotspots->lacks_tool;
-    lacks_lines = hotspots->lacks_lines;
-    has_skipped = hotspots->has_skipped_debug;
-    zt__unlock(&hotspots->mutex);
-    if (refusal.text[0]) {
-        zt__add_note(document, note, "Hot spots were not sampled: %s", refusal.text);
-    }
-    zt__note_samples(document, note, counts.outside, counts.samples,
-                     "are in no known kernel: they are of other processes, or of kernels that were neither "
-                     "created nor launched while tracing.");
-    zt__note_samples(document, note, counts.ambiguous, counts.samples,
-                     "are where two kernels lie, as far as the device reports addresses.");
-    zt__note_samples(document, note, counts.no_room, counts.samples,
-                     "are at further addresses. Raise zt_hotspots_config.addresses.");
-    if (counts.discarded > 0) {
-        zt__add_note(document, note,
-                     "%llu reports of instruction samples could not be used. The log names why.",
-                     (unsigned long long)counts.discarded);
-    }
-    if (counts.drops > 0) {
-        zt__add_note(document, note,
-                     "The device has dropped instruction samples %llu times, because they were not read in "
-                     "time. Raise zt_hotspots_config.period_ns.",
-                     (unsigned long long)counts.drops);
-    }
-    if (counts.matched > 0 && lacks_tool) {
-        note(document, "Source lines of hot spots are not known: install addr2line or llvm-symbolizer.");
-    }
-    if (lacks_module) {
-        note(document, "Source lines of some hot spots are not known, because their kernels were created "
-                       "before tracing started, or take the place of others.");
-    }
-    if (counts.matched > 0 && !lacks_tool && (lacks_debug || lacks_lines)) {
-        note(document, has_skipped ? "Source lines of some hot spots are not known. Raise "
-                                     "zt_hotspots_config.debug_limit."
-                                   : "Source lines of some hot spots are not known, because their modules "
-                                     "have no debug information. Build them with -g.");
-    }
-}
-
-#endif /* ZETOOLS_TRACER */
-
-/* Passes what all reports note to a function, when the regions have been read. */
-ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
-    const zt_profiler *profiler = document->profiler;
-    zt_availability availability = zt_get_availability(profiler);
-    uint32_t i, unknown = 0, hotspots = 0;
-#ifdef ZETOOLS_TRACER
-    hotspots = zt_get_hotspot_count(profiler);
-#endif
-    if (document->shown_count == 0 && hotspots == 0) {
-        zt__note_why_empty(document, note);
-    }
-    zt__note_elsewhere(document, note);
-#ifdef ZETOOLS_TRACER
-    zt__note_kernels(document, note);
-#endif
-    if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
-        zt__add_note(document, note, "There are no metrics: %s", zt_get_availability_text(profiler));
-    }
-    for (i = 0; i < document->region_count; i++) {
-        unknown += (uint32_t)zt__is_nan(document->nesting[i].own_ns);
-    }
-    if (unknown > 0) {
-        zt__add_note(document, note,
-                     "The own time of %u region%s is not known, because samples are missing, regions overlap "
-                     "or lists ran outside of zt_execute. %s share is estimated from what was collected.",
-                     (unsigned)unknown, unknown == 1 ? "" : "s", unknown == 1 ? "Its" : "Their");
-    }
-    zt__note_times_alone(document, note);
-    if (document->differs) {
-        note(document, "Where passes differ, metrics of different passes are not of the same work. Repeat "
-                       "the same work in each pass, or raise config.pass_tolerance.");
-    }
-    zt__note_missing_samples(document, note);
-#ifdef ZETOOLS_TRACER
-    zt__note_hotspots(document, note);
-#endif
 }
 
 /* ==== >>csv: a line for each set of figures =============================================================== */
@@ -26647,6 +26547,329 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
 
 /* ==== >>region_table: what zt_report writes for people ==================================================== */
 
+/* Writes a paragraph about a region or kernel. */
+ZT__PRIVATE void zt__write_paragraph_about(zt__document *document, const char *name, const char *text) {
+    zt__paragraph paragraph;
+    zt__writer shortened;
+    zt__begin_writing(&shortened, NULL, NULL);
+    shortened.stopped = 1; /* it only keeps the bytes */
+    zt__write_shortened(&shortened, name, document->room / 2);
+    zt__write_bytes(&shortened, "", 1);
+    paragraph = zt__begin_paragraph(&document->writer, document->room, 2, 4);
+    zt__add_text(&paragraph, shortened.bytes);
+    zt__add_text(&paragraph, ": ");
+    zt__add_text(&paragraph, text);
+    zt__end_paragraph(&paragraph);
+}
+
+ZT__PRIVATE void zt__write_table_note(zt__document *document, const char *text) {
+    zt__paragraph paragraph = zt__begin_paragraph(&document->writer, document->room, 0, 0);
+    zt__add_text(&paragraph, text);
+    zt__end_paragraph(&paragraph);
+}
+
+/* ---- tables of a tracer: kernels, calls, hot spots ------------------------------------------------------- */
+
+#ifdef ZETOOLS_TRACER
+
+enum {
+    ZT__KERNEL_ROW_SHARE, /* that of its region */
+    ZT__KERNEL_ROW_LAUNCHES,
+    ZT__KERNEL_ROW_SIZE, /* an index of texts, like the next */
+    ZT__KERNEL_ROW_MODULE,
+    ZT__KERNEL_ROW_OCCUPANCY,
+    ZT__KERNEL_ROW_SIMD,
+    ZT__KERNEL_ROW_REGISTERS,
+    ZT__KERNEL_ROW_SPILL,
+    ZT__KERNEL_ROW_SLM,
+    ZT__KERNEL_ROW_PRIVATE,
+    ZT__KERNEL_ROW_BARRIERS,
+    ZT__KERNEL_ROW_ARGUMENTS,
+    ZT__KERNEL_ROW_FIGURES
+};
+
+static const struct {
+    uint32_t figure;
+    const char *name, *units;
+    int rank;
+} zt__kernel_columns[] = {
+    {ZT__KERNEL_ROW_SHARE, "share", "%", 1},         {ZT__KERNEL_ROW_LAUNCHES, "launches appended", "", 0},
+    {ZT__KERNEL_ROW_MODULE, "module", NULL, 0},      {ZT__KERNEL_ROW_SIZE, "group size", NULL, 0},
+    {ZT__KERNEL_ROW_OCCUPANCY, "occupancy", "%", 1}, {ZT__KERNEL_ROW_SIMD, "SIMD", "", 1},
+    {ZT__KERNEL_ROW_REGISTERS, "registers", "", 1},  {ZT__KERNEL_ROW_SPILL, "spill", "bytes", 1},
+    {ZT__KERNEL_ROW_SLM, "SLM", "bytes", 2},         {ZT__KERNEL_ROW_PRIVATE, "private", "bytes", 2},
+    {ZT__KERNEL_ROW_BARRIERS, "barriers", "", 3},    {ZT__KERNEL_ROW_ARGUMENTS, "arguments", "", 3}};
+
+/* What a table of kernels holds beside its figures. */
+typedef struct zt__kernel_table {
+    zt__figure_table shown;
+    double *figures;
+    zt__sizes_text *sizes, *modules; /* of each kernel */
+    const char **size_texts, **module_texts;
+    int is_ambiguous; /* kernels of different modules have one name */
+} zt__kernel_table;
+
+ZT__PRIVATE void zt__read_kernel_row(zt__document *document, zt__kernel_table *table, uint32_t index) {
+    zt__figure_row *row = &table->shown.rows[index];
+    double *figures = table->figures + (size_t)index * ZT__KERNEL_ROW_FIGURES;
+    zt_kernel_info info;
+    const struct {
+        uint32_t figure;
+        const uint32_t *value;
+    } numbers[] = {{ZT__KERNEL_ROW_SIMD, &info.simd_width},       {ZT__KERNEL_ROW_REGISTERS, &info.registers},
+                   {ZT__KERNEL_ROW_SPILL, &info.spill_bytes},     {ZT__KERNEL_ROW_SLM, &info.slm_bytes},
+                   {ZT__KERNEL_ROW_PRIVATE, &info.private_bytes}, {ZT__KERNEL_ROW_BARRIERS, &info.barriers},
+                   {ZT__KERNEL_ROW_ARGUMENTS, &info.arguments}};
+    uint32_t i;
+    zt_get_kernel(document->profiler, index, &info);
+    row->demangled = zt__demangle(info.name);
+    row->name = row->demangled ? row->demangled : info.name;
+    row->figures = figures;
+    row->index = index;
+    figures[ZT__KERNEL_ROW_SHARE] =
+        info.region < document->region_count ? 100 * document->nesting[info.region].share : zt__nan();
+    figures[ZT__KERNEL_ROW_LAUNCHES] = (double)info.launches;
+    figures[ZT__KERNEL_ROW_SIZE] = figures[ZT__KERNEL_ROW_MODULE] = index;
+    figures[ZT__KERNEL_ROW_OCCUPANCY] = 100 * info.occupancy;
+    for (i = 0; i < ZT__COUNT_OF(numbers); i++) {
+        figures[numbers[i].figure] = *numbers[i].value == UINT32_MAX ? zt__nan() : *numbers[i].value;
+    }
+    table->sizes[index] = zt__format_sizes(info.shapes[0].group_size);
+    if (!table->sizes[index].text[0]) {
+        strcpy(table->sizes[index].text, "-");
+    }
+    strcpy(table->modules[index].text, "-");
+    if (info.module) { /* eight digits differ between the modules of a program */
+        snprintf(table->modules[index].text, sizeof table->modules[index].text, "%08x",
+                 (unsigned)(info.module >> 32));
+    }
+    table->size_texts[index] = table->sizes[index].text;
+    table->module_texts[index] = table->modules[index].text;
+    for (i = 0; i < index && !table->is_ambiguous; i++) {
+        table->is_ambiguous = strcmp(table->shown.rows[i].name, row->name) == 0 &&
+                              strcmp(table->modules[i].text, table->modules[index].text) != 0;
+    }
+}
+
+/* Compares rows for qsort: by share, and then by launches, in descending order. */
+ZT__PRIVATE int zt__compare_kernel_rows(const void *a, const void *b) {
+    const zt__figure_row *one = (const zt__figure_row *)a, *other = (const zt__figure_row *)b;
+    uint32_t figure;
+    for (figure = ZT__KERNEL_ROW_SHARE; figure <= ZT__KERNEL_ROW_LAUNCHES; figure++) {
+        double left = one->figures[figure], right = other->figures[figure];
+        left = zt__is_nan(left) ? -1 : left;
+        right = zt__is_nan(right) ? -1 : right;
+        if (left != right) {
+            return left < right ? 1 : -1;
+        }
+    }
+    return one->index < other->index ? -1 : 1;
+}
+
+/* Writes the advice about the kernels, those with the largest shares first, a paragraph each. */
+ZT__PRIVATE void zt__write_kernel_advice(zt__document *document, const zt__figure_table *table) {
+    enum { SHOWN = 10 };
+    uint32_t i, shown = 0, others = 0;
+    zt_kernel_info info;
+    char text[128];
+    for (i = 0; i < table->row_count; i++) {
+        zt_get_kernel(document->profiler, table->rows[i].index, &info);
+        if (!info.advice[0]) {
+            continue;
+        }
+        if (shown == SHOWN) {
+            others++;
+            continue;
+        }
+        zt__write_text(&document->writer, shown++ ? "" : "\n");
+        zt__write_paragraph_about(document, table->rows[i].name, info.advice);
+    }
+    if (others) {
+        snprintf(text, sizeof text, "What to do about %u more is in JSON and CSV.", (unsigned)others);
+        zt__write_table_note(document, text);
+    }
+}
+
+ZT__PRIVATE void zt__write_table_of_kernels(zt__document *document) {
+    const zt_allocator *allocator = &document->profiler->config.allocator;
+    uint32_t i, count = zt_get_kernel_count(document->profiler);
+    zt__figure_column columns[ZT__KERNEL_ROW_FIGURES];
+    zt__kernel_table table;
+    if (count == 0) {
+        return;
+    }
+    memset(&table, 0, sizeof table);
+    table.figures = (double *)zt__allocate(allocator, count, ZT__KERNEL_ROW_FIGURES * sizeof *table.figures);
+    table.sizes = (zt__sizes_text *)zt__allocate(allocator, count, 2 * sizeof *table.sizes);
+    table.size_texts = (const char **)zt__allocate(allocator, count, 2 * sizeof *table.size_texts);
+    table.shown.rows = (zt__figure_row *)zt__allocate(allocator, count, sizeof *table.shown.rows);
+    table.shown.heading = "kernel";
+    table.shown.columns = columns;
+    if (table.figures && table.sizes && table.size_texts && table.shown.rows) {
+        table.modules = table.sizes + count;
+        table.module_texts = table.size_texts + count;
+        for (i = 0; i < count; i++) {
+            zt__read_kernel_row(document, &table, i);
+        }
+        table.shown.row_count = count;
+        qsort(table.shown.rows, count, sizeof *table.shown.rows, zt__compare_kernel_rows);
+        for (i = 0; i < ZT__COUNT_OF(zt__kernel_columns); i++) {
+            uint32_t figure = zt__kernel_columns[i].figure;
+            const char *name = zt__kernel_columns[i].name, *units = zt__kernel_columns[i].units;
+            if (units) {
+                zt__add_figures(&table.shown, figure, name, units, units[0] == 'b',
+                                zt__kernel_columns[i].rank);
+            } else if (figure == ZT__KERNEL_ROW_SIZE || table.is_ambiguous) {
+                zt__add_texts(&table.shown, figure, name,
+                              figure == ZT__KERNEL_ROW_SIZE ? table.size_texts : table.module_texts);
+            }
+        }
+        zt__fit_columns(&table.shown, document->room);
+        zt__write_text(&document->writer, "\nKernels; group size and occupancy are those of most launches\n");
+        zt__write_figures(&document->writer, &table.shown, document->room);
+        zt__write_kernel_advice(document, &table.shown);
+    } else {
+        document->out_of_memory = 1;
+    }
+    for (i = 0; i < table.shown.row_count; i++) {
+        free(table.shown.rows[i].demangled);
+    }
+    zt__free(allocator, table.shown.rows);
+    zt__free(allocator, (void *)table.size_texts);
+    zt__free(allocator, table.sizes);
+    zt__free(allocator, table.figures);
+}
+
+ZT__PRIVATE void zt__write_table_of_calls(zt__document *document) {
+    enum { COUNT, ERRORS, TOTAL, MEDIAN, P95, MAX, FIGURES };
+    static const char *const names[FIGURES] = {"count", "errors", "total", "median", "p95", "max"};
+    const zt_allocator *allocator = &document->profiler->config.allocator;
+    uint32_t i, count = zt__calls_to_report(document->profiler);
+    zt__figure_column columns[FIGURES];
+    zt__figure_table table;
+    double *figures;
+    if (count == 0) {
+        return;
+    }
+    memset(&table, 0, sizeof table);
+    figures = (double *)zt__allocate(allocator, count, FIGURES * sizeof *figures);
+    table.heading = "call";
+    table.columns = columns;
+    table.rows = (zt__figure_row *)zt__allocate(allocator, count, sizeof *table.rows);
+    document->out_of_memory |= !figures || !table.rows;
+    for (i = 0; i < count && figures && table.rows; i++) {
+        double *row = figures + (size_t)i * FIGURES;
+        zt_call_info call;
+        zt_get_call(document->profiler, i, &call);
+        table.rows[i].name = call.name;
+        table.rows[i].figures = row;
+        row[COUNT] = (double)call.count;
+        row[ERRORS] = (double)call.errors;
+        row[TOTAL] = call.time_ns.sum;
+        row[MEDIAN] = call.time_ns.median;
+        row[P95] = call.time_ns.p95;
+        row[MAX] = call.time_ns.max;
+        table.row_count++;
+    }
+    zt__choose_time_unit(&table, MEDIAN, TOTAL);
+    for (i = 0; i < FIGURES; i++) {
+        zt__add_figures(&table, i, names[i], i < TOTAL ? "" : "ns", 1, 0);
+    }
+    if (table.row_count > 0) {
+        zt__fit_columns(&table, document->room);
+        zt__write_text(&document->writer, "\nHost time of calls\n");
+        zt__write_figures(&document->writer, &table, document->room);
+    }
+    zt__free(allocator, table.rows);
+    zt__free(allocator, figures);
+}
+
+/* Returns the name of a row: the kernel, which is shortened, and the place in it. NULL without memory. */
+ZT__PRIVATE char *zt__name_hot_row(const zt__hotspots *hotspots, const zt__hot_row *row) {
+    enum { SHORTENED = 40 };
+    char *demangled = zt__demangle(row->kernel->name);
+    zt__hot_place place = zt__describe_hot_place(row);
+    zt__writer name;
+    zt__begin_writing(&name, NULL, NULL);
+    name.stopped = 1; /* it only keeps the bytes */
+    zt__write_shortened(&name, demangled ? demangled : row->kernel->name, SHORTENED);
+    zt__write_text(&name, " ");
+    zt__write_text(&name, place.text);
+    zt__write_bytes(&name, "", 1);
+    free(demangled);
+    return zt__duplicate_text(&hotspots->allocator, name.bytes);
+}
+
+/* Writes the source lines, or instructions, with most samples. */
+ZT__PRIVATE void zt__write_table_of_hotspots(zt__document *document) {
+    enum { SHOWN = 20, SHARE, SAMPLES, ACTIVE, STALL, STALLED, FIGURES };
+    const zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
+    const char *stalls[ZT__MOST_COUNTS + 1];
+    double figures[SHOWN][FIGURES], all;
+    zt_hotspots_counts counts;
+    zt__figure_row shown[SHOWN];
+    zt__figure_column columns[FIGURES];
+    zt__figure_table table;
+    uint32_t i, count;
+    zt__hot_row *rows = zt__read_hot_rows(document, 1, &count, &counts);
+    if (!rows) {
+        return;
+    }
+    all = (double)counts.matched;
+    qsort(rows, count, sizeof *rows, zt__compare_hot_rows);
+    memset(&table, 0, sizeof table);
+    memset(shown, 0, sizeof shown);
+    table.heading = "hot spot";
+    table.rows = shown;
+    table.columns = columns;
+    for (i = 0; i < ZT__MOST_COUNTS; i++) {
+        stalls[i] = hotspots->count_names[i];
+    }
+    stalls[ZT__MOST_COUNTS] = "-";
+    for (i = 0; i < count && i < SHOWN; i++) {
+        uint32_t j, stall = UINT32_MAX; /* the kind of stall with most samples */
+        double samples = (double)rows[i].samples;
+        for (j = 0; j < hotspots->count_count; j++) {
+            if (j != hotspots->active_count && rows[i].counts[j] > 0 &&
+                (stall == UINT32_MAX || rows[i].counts[j] > rows[i].counts[stall])) {
+                stall = j;
+            }
+        }
+        shown[i].demangled = zt__name_hot_row(hotspots, &rows[i]);
+        shown[i].name = shown[i].demangled ? shown[i].demangled : rows[i].kernel->name;
+        shown[i].figures = figures[i];
+        figures[i][SHARE] = 100 * samples / all;
+        figures[i][SAMPLES] = samples;
+        figures[i][ACTIVE] = hotspots->active_count == UINT32_MAX
+                                 ? zt__nan()
+                                 : 100 * (double)rows[i].counts[hotspots->active_count] / samples;
+        figures[i][STALL] = stall == UINT32_MAX ? (double)ZT__MOST_COUNTS : (double)stall;
+        figures[i][STALLED] = stall == UINT32_MAX ? zt__nan() : 100 * (double)rows[i].counts[stall] / samples;
+        table.row_count++;
+    }
+    zt__add_figures(&table, SHARE, "share", "percent", 0, 0);
+    zt__add_figures(&table, SAMPLES, "samples", "", 0, 0);
+    zt__add_figures(&table, ACTIVE, "active", "percent", 0, 0);
+    zt__add_texts(&table, STALL, "main stall", stalls);
+    zt__add_figures(&table, STALLED, "main stall", "percent", 0, 0);
+    zt__fit_columns(&table, document->room);
+    zt__write_text(&document->writer,
+                   "\nHot spots in kernels: where threads were, and whether they executed or waited\n");
+    zt__write_figures(&document->writer, &table, document->room);
+    if (count > SHOWN) {
+        zt__print(&document->writer, "There are %u more: write CSV, JSON or HTML, which have all.\n",
+                  (unsigned)(count - SHOWN));
+    }
+    for (i = 0; i < table.row_count; i++) {
+        zt__free(&hotspots->allocator, shown[i].demangled);
+    }
+    zt__free(&hotspots->allocator, rows);
+}
+
+#endif
+
+/* ---- the table of regions -------------------------------------------------------------------------------- */
+
 /* The figures of a row: these, the metrics, and the derived columns of >>advice. */
 enum {
     ZT__ROW_SHARE,
@@ -26937,21 +27160,6 @@ ZT__PRIVATE void zt__write_title(zt__document *document) {
     zt__write_text(&document->writer, "\n");
 }
 
-/* Writes a paragraph about a region or kernel. */
-ZT__PRIVATE void zt__write_paragraph_about(zt__document *document, const char *name, const char *text) {
-    zt__paragraph paragraph;
-    zt__writer shortened;
-    zt__begin_writing(&shortened, NULL, NULL);
-    shortened.stopped = 1; /* it only keeps the bytes */
-    zt__write_shortened(&shortened, name, document->room / 2);
-    zt__write_bytes(&shortened, "", 1);
-    paragraph = zt__begin_paragraph(&document->writer, document->room, 2, 4);
-    zt__add_text(&paragraph, shortened.bytes);
-    zt__add_text(&paragraph, ": ");
-    zt__add_text(&paragraph, text);
-    zt__end_paragraph(&paragraph);
-}
-
 /* Writes what limits the regions with the largest shares, a paragraph each. */
 ZT__PRIVATE void zt__write_limits(zt__document *document, const zt__region_table *table) {
     enum { SHOWN = 3 };
@@ -26996,10 +27204,43 @@ ZT__PRIVATE void zt__write_limits(zt__document *document, const zt__region_table
     }
 }
 
-ZT__PRIVATE void zt__write_table_note(zt__document *document, const char *text) {
-    zt__paragraph paragraph = zt__begin_paragraph(&document->writer, document->room, 0, 0);
-    zt__add_text(&paragraph, text);
-    zt__end_paragraph(&paragraph);
+/* Appends a time in a unit that suits it: "12.3 ms". */
+ZT__PRIVATE void zt__append_time(char *text, size_t room, double ns) {
+    uint32_t unit = 0;
+    while (unit + 1 < ZT__COUNT_OF(zt__time_units) && ns >= zt__time_units[unit + 1].ns * 0.9995) {
+        unit++;
+    }
+    zt__append(text, room, "%.3g %s", ns / zt__time_units[unit].ns, zt__time_units[unit].name);
+}
+
+/* Describes in a sentence or two how samples cover the time of the device. The text is "" without a timeline
+   and without samples. */
+ZT__PRIVATE void zt__describe_overlap(const zt_overlap *overlap, char *text, size_t room) {
+    double all = overlap->span_ns / 100;
+    text[0] = 0;
+    if (overlap->samples < 2 || !(all > 0)) {
+        return;
+    }
+    if (overlap->missing) {
+        zt__append(text, room, "The idle time of the device is not known: %llu sample%s missing in the ",
+                   (unsigned long long)overlap->missing, overlap->missing == 1 ? " is" : "s are");
+        zt__append_time(text, room, overlap->span_ns);
+        zt__append(text, room, " from the first begin to the last end.");
+        return;
+    }
+    zt__append(text, room, "Of the ");
+    zt__append_time(text, room, overlap->span_ns);
+    zt__append(text, room, " from the first begin to the last end, ");
+    if (overlap->kernel_ns > 0 || overlap->copy_ns > 0) {
+        zt__append(text, room, "kernels take %.1f%%, ", overlap->kernel_ns / all);
+        if (overlap->copy_ns > 0) {
+            zt__append(text, room, "copies %.1f%%, both at once %.1f%%, ", overlap->copy_ns / all,
+                       overlap->both_ns / all);
+        }
+    } else {
+        zt__append(text, room, "regions take %.1f%%, ", overlap->busy_ns / all);
+    }
+    zt__append(text, room, "and in %.1f%% nothing that is measured runs.", overlap->idle_ns / all);
 }
 
 /* Writes what the table does not show, why, and what to do; what its columns of latencies are; and how
@@ -27059,298 +27300,6 @@ ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table
     }
     zt__list_notes(document, zt__write_table_note);
 }
-
-#ifdef ZETOOLS_TRACER
-
-enum {
-    ZT__KERNEL_ROW_SHARE, /* that of its region */
-    ZT__KERNEL_ROW_LAUNCHES,
-    ZT__KERNEL_ROW_SIZE, /* an index of texts, like the next */
-    ZT__KERNEL_ROW_MODULE,
-    ZT__KERNEL_ROW_OCCUPANCY,
-    ZT__KERNEL_ROW_SIMD,
-    ZT__KERNEL_ROW_REGISTERS,
-    ZT__KERNEL_ROW_SPILL,
-    ZT__KERNEL_ROW_SLM,
-    ZT__KERNEL_ROW_PRIVATE,
-    ZT__KERNEL_ROW_BARRIERS,
-    ZT__KERNEL_ROW_ARGUMENTS,
-    ZT__KERNEL_ROW_FIGURES
-};
-
-static const struct {
-    uint32_t figure;
-    const char *name, *units;
-    int rank;
-} zt__kernel_columns[] = {
-    {ZT__KERNEL_ROW_SHARE, "share", "%", 1},         {ZT__KERNEL_ROW_LAUNCHES, "launches appended", "", 0},
-    {ZT__KERNEL_ROW_MODULE, "module", NULL, 0},      {ZT__KERNEL_ROW_SIZE, "group size", NULL, 0},
-    {ZT__KERNEL_ROW_OCCUPANCY, "occupancy", "%", 1}, {ZT__KERNEL_ROW_SIMD, "SIMD", "", 1},
-    {ZT__KERNEL_ROW_REGISTERS, "registers", "", 1},  {ZT__KERNEL_ROW_SPILL, "spill", "bytes", 1},
-    {ZT__KERNEL_ROW_SLM, "SLM", "bytes", 2},         {ZT__KERNEL_ROW_PRIVATE, "private", "bytes", 2},
-    {ZT__KERNEL_ROW_BARRIERS, "barriers", "", 3},    {ZT__KERNEL_ROW_ARGUMENTS, "arguments", "", 3}};
-
-/* What a table of kernels holds beside its figures. */
-typedef struct zt__kernel_table {
-    zt__figure_table shown;
-    double *figures;
-    zt__sizes_text *sizes, *modules; /* of each kernel */
-    const char **size_texts, **module_texts;
-    int is_ambiguous; /* kernels of different modules have one name */
-} zt__kernel_table;
-
-ZT__PRIVATE void zt__read_kernel_row(zt__document *document, zt__kernel_table *table, uint32_t index) {
-    zt__figure_row *row = &table->shown.rows[index];
-    double *figures = table->figures + (size_t)index * ZT__KERNEL_ROW_FIGURES;
-    zt_kernel_info info;
-    const struct {
-        uint32_t figure;
-        const uint32_t *value;
-    } numbers[] = {{ZT__KERNEL_ROW_SIMD, &info.simd_width},       {ZT__KERNEL_ROW_REGISTERS, &info.registers},
-                   {ZT__KERNEL_ROW_SPILL, &info.spill_bytes},     {ZT__KERNEL_ROW_SLM, &info.slm_bytes},
-                   {ZT__KERNEL_ROW_PRIVATE, &info.private_bytes}, {ZT__KERNEL_ROW_BARRIERS, &info.barriers},
-                   {ZT__KERNEL_ROW_ARGUMENTS, &info.arguments}};
-    uint32_t i;
-    zt_get_kernel(document->profiler, index, &info);
-    row->demangled = zt__demangle(info.name);
-    row->name = row->demangled ? row->demangled : info.name;
-    row->figures = figures;
-    row->index = index;
-    figures[ZT__KERNEL_ROW_SHARE] =
-        info.region < document->region_count ? 100 * document->nesting[info.region].share : zt__nan();
-    figures[ZT__KERNEL_ROW_LAUNCHES] = (double)info.launches;
-    figures[ZT__KERNEL_ROW_SIZE] = figures[ZT__KERNEL_ROW_MODULE] = index;
-    figures[ZT__KERNEL_ROW_OCCUPANCY] = 100 * info.occupancy;
-    for (i = 0; i < ZT__COUNT_OF(numbers); i++) {
-        figures[numbers[i].figure] = *numbers[i].value == UINT32_MAX ? zt__nan() : *numbers[i].value;
-    }
-    table->sizes[index] = zt__format_sizes(info.shapes[0].group_size);
-    if (!table->sizes[index].text[0]) {
-        strcpy(table->sizes[index].text, "-");
-    }
-    strcpy(table->modules[index].text, "-");
-    if (info.module) { /* eight digits differ between the modules of a program */
-        snprintf(table->modules[index].text, sizeof table->modules[index].text, "%08x",
-                 (unsigned)(info.module >> 32));
-    }
-    table->size_texts[index] = table->sizes[index].text;
-    table->module_texts[index] = table->modules[index].text;
-    for (i = 0; i < index && !table->is_ambiguous; i++) {
-        table->is_ambiguous = strcmp(table->shown.rows[i].name, row->name) == 0 &&
-                              strcmp(table->modules[i].text, table->modules[index].text) != 0;
-    }
-}
-
-/* Compares rows for qsort: by share, and then by launches, in descending order. */
-ZT__PRIVATE int zt__compare_kernel_rows(const void *a, const void *b) {
-    const zt__figure_row *one = (const zt__figure_row *)a, *other = (const zt__figure_row *)b;
-    uint32_t figure;
-    for (figure = ZT__KERNEL_ROW_SHARE; figure <= ZT__KERNEL_ROW_LAUNCHES; figure++) {
-        double left = one->figures[figure], right = other->figures[figure];
-        left = zt__is_nan(left) ? -1 : left;
-        right = zt__is_nan(right) ? -1 : right;
-        if (left != right) {
-            return left < right ? 1 : -1;
-        }
-    }
-    return one->index < other->index ? -1 : 1;
-}
-
-/* Writes the advice about the kernels, those with the largest shares first, a paragraph each. */
-ZT__PRIVATE void zt__write_kernel_advice(zt__document *document, const zt__figure_table *table) {
-    enum { SHOWN = 10 };
-    uint32_t i, shown = 0, others = 0;
-    zt_kernel_info info;
-    char text[128];
-    for (i = 0; i < table->row_count; i++) {
-        zt_get_kernel(document->profiler, table->rows[i].index, &info);
-        if (!info.advice[0]) {
-            continue;
-        }
-        if (shown == SHOWN) {
-            others++;
-            continue;
-        }
-        zt__write_text(&document->writer, shown++ ? "" : "\n");
-        zt__write_paragraph_about(document, table->rows[i].name, info.advice);
-    }
-    if (others) {
-        snprintf(text, sizeof text, "What to do about %u more is in JSON and CSV.", (unsigned)others);
-        zt__write_table_note(document, text);
-    }
-}
-
-ZT__PRIVATE void zt__write_table_of_kernels(zt__document *document) {
-    const zt_allocator *allocator = &document->profiler->config.allocator;
-    uint32_t i, count = zt_get_kernel_count(document->profiler);
-    zt__figure_column columns[ZT__KERNEL_ROW_FIGURES];
-    zt__kernel_table table;
-    if (count == 0) {
-        return;
-    }
-    memset(&table, 0, sizeof table);
-    table.figures = (double *)zt__allocate(allocator, count, ZT__KERNEL_ROW_FIGURES * sizeof *table.figures);
-    table.sizes = (zt__sizes_text *)zt__allocate(allocator, count, 2 * sizeof *table.sizes);
-    table.size_texts = (const char **)zt__allocate(allocator, count, 2 * sizeof *table.size_texts);
-    table.shown.rows = (zt__figure_row *)zt__allocate(allocator, count, sizeof *table.shown.rows);
-    table.shown.heading = "kernel";
-    table.shown.columns = columns;
-    if (table.figures && table.sizes && table.size_texts && table.shown.rows) {
-        table.modules = table.sizes + count;
-        table.module_texts = table.size_texts + count;
-        for (i = 0; i < count; i++) {
-            zt__read_kernel_row(document, &table, i);
-        }
-        table.shown.row_count = count;
-        qsort(table.shown.rows, count, sizeof *table.shown.rows, zt__compare_kernel_rows);
-        for (i = 0; i < ZT__COUNT_OF(zt__kernel_columns); i++) {
-            uint32_t figure = zt__kernel_columns[i].figure;
-            const char *name = zt__kernel_columns[i].name, *units = zt__kernel_columns[i].units;
-            if (units) {
-                zt__add_figures(&table.shown, figure, name, units, units[0] == 'b',
-                                zt__kernel_columns[i].rank);
-            } else if (figure == ZT__KERNEL_ROW_SIZE || table.is_ambiguous) {
-                zt__add_texts(&table.shown, figure, name,
-                              figure == ZT__KERNEL_ROW_SIZE ? table.size_texts : table.module_texts);
-            }
-        }
-        zt__fit_columns(&table.shown, document->room);
-        zt__write_text(&document->writer, "\nKernels; group size and occupancy are those of most launches\n");
-        zt__write_figures(&document->writer, &table.shown, document->room);
-        zt__write_kernel_advice(document, &table.shown);
-    } else {
-        document->out_of_memory = 1;
-    }
-    for (i = 0; i < table.shown.row_count; i++) {
-        free(table.shown.rows[i].demangled);
-    }
-    zt__free(allocator, table.shown.rows);
-    zt__free(allocator, (void *)table.size_texts);
-    zt__free(allocator, table.sizes);
-    zt__free(allocator, table.figures);
-}
-
-ZT__PRIVATE void zt__write_table_of_calls(zt__document *document) {
-    enum { COUNT, ERRORS, TOTAL, MEDIAN, P95, MAX, FIGURES };
-    static const char *const names[FIGURES] = {"count", "errors", "total", "median", "p95", "max"};
-    const zt_allocator *allocator = &document->profiler->config.allocator;
-    uint32_t i, count = zt__calls_to_report(document->profiler);
-    zt__figure_column columns[FIGURES];
-    zt__figure_table table;
-    double *figures;
-    if (count == 0) {
-        return;
-    }
-    memset(&table, 0, sizeof table);
-    figures = (double *)zt__allocate(allocator, count, FIGURES * sizeof *figures);
-    table.heading = "call";
-    table.columns = columns;
-    table.rows = (zt__figure_row *)zt__allocate(allocator, count, sizeof *table.rows);
-    document->out_of_memory |= !figures || !table.rows;
-    for (i = 0; i < count && figures && table.rows; i++) {
-        double *row = figures + (size_t)i * FIGURES;
-        zt_call_info call;
-        zt_get_call(document->profiler, i, &call);
-        table.rows[i].name = call.name;
-        table.rows[i].figures = row;
-        row[COUNT] = (double)call.count;
-        row[ERRORS] = (double)call.errors;
-        row[TOTAL] = call.time_ns.sum;
-        row[MEDIAN] = call.time_ns.median;
-        row[P95] = call.time_ns.p95;
-        row[MAX] = call.time_ns.max;
-        table.row_count++;
-    }
-    zt__choose_time_unit(&table, MEDIAN, TOTAL);
-    for (i = 0; i < FIGURES; i++) {
-        zt__add_figures(&table, i, names[i], i < TOTAL ? "" : "ns", 1, 0);
-    }
-    if (table.row_count > 0) {
-        zt__fit_columns(&table, document->room);
-        zt__write_text(&document->writer, "\nHost time of calls\n");
-        zt__write_figures(&document->writer, &table, document->room);
-    }
-    zt__free(allocator, table.rows);
-    zt__free(allocator, figures);
-}
-
-/* Returns the name of a row: the kernel, which is shortened, and the place in it. NULL without memory. */
-ZT__PRIVATE char *zt__name_hot_row(const zt__hotspots *hotspots, const zt__hot_row *row) {
-    enum { SHORTENED = 40 };
-    char *demangled = zt__demangle(row->kernel->name);
-    zt__hot_place place = zt__describe_hot_place(row);
-    zt__writer name;
-    zt__begin_writing(&name, NULL, NULL);
-    name.stopped = 1; /* it only keeps the bytes */
-    zt__write_shortened(&name, demangled ? demangled : row->kernel->name, SHORTENED);
-    zt__write_text(&name, " ");
-    zt__write_text(&name, place.text);
-    zt__write_bytes(&name, "", 1);
-    free(demangled);
-    return zt__duplicate_text(&hotspots->allocator, name.bytes);
-}
-
-/* Writes the source lines, or instructions, with most samples. */
-ZT__PRIVATE void zt__write_table_of_hotspots(zt__document *document) {
-    enum { SHOWN = 20, SHARE, SAMPLES, ACTIVE, STALL, STALLED, FIGURES };
-    const zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
-    const char *stalls[ZT__MOST_COUNTS + 1];
-    double figures[SHOWN][FIGURES], all;
-    zt_hotspots_counts counts;
-    zt__figure_row shown[SHOWN];
-    zt__figure_column columns[FIGURES];
-    zt__figure_table table;
-    uint32_t i, count;
-    zt__hot_row *rows = zt__read_hot_rows(document, 1, &count, &counts);
-    if (!rows) {
-        return;
-    }
-    all = (double)counts.matched;
-    qsort(rows, count, sizeof *rows, zt__compare_hot_rows);
-    memset(&table, 0, sizeof table);
-    memset(shown, 0, sizeof shown);
-    table.heading = "hot spot";
-    table.rows = shown;
-    table.columns = columns;
-    for (i = 0; i < ZT__MOST_COUNTS; i++) {
-        stalls[i] = hotspots->count_names[i];
-    }
-    stalls[ZT__MOST_COUNTS] = "-";
-    for (i = 0; i < count && i < SHOWN; i++) {
-        uint32_t stall = zt__find_main_stall(hotspots, &rows[i]);
-        double samples = (double)rows[i].samples;
-        shown[i].demangled = zt__name_hot_row(hotspots, &rows[i]);
-        shown[i].name = shown[i].demangled ? shown[i].demangled : rows[i].kernel->name;
-        shown[i].figures = figures[i];
-        figures[i][SHARE] = 100 * samples / all;
-        figures[i][SAMPLES] = samples;
-        figures[i][ACTIVE] = hotspots->active_count == UINT32_MAX
-                                 ? zt__nan()
-                                 : 100 * (double)rows[i].counts[hotspots->active_count] / samples;
-        figures[i][STALL] = stall == UINT32_MAX ? (double)ZT__MOST_COUNTS : (double)stall;
-        figures[i][STALLED] = stall == UINT32_MAX ? zt__nan() : 100 * (double)rows[i].counts[stall] / samples;
-        table.row_count++;
-    }
-    zt__add_figures(&table, SHARE, "share", "percent", 0, 0);
-    zt__add_figures(&table, SAMPLES, "samples", "", 0, 0);
-    zt__add_figures(&table, ACTIVE, "active", "percent", 0, 0);
-    zt__add_texts(&table, STALL, "main stall", stalls);
-    zt__add_figures(&table, STALLED, "main stall", "percent", 0, 0);
-    zt__fit_columns(&table, document->room);
-    zt__write_text(&document->writer,
-                   "\nHot spots in kernels: where threads were, and whether they executed or waited\n");
-    zt__write_figures(&document->writer, &table, document->room);
-    if (count > SHOWN) {
-        zt__print(&document->writer, "There are %u more: write CSV, JSON or HTML, which have all.\n",
-                  (unsigned)(count - SHOWN));
-    }
-    for (i = 0; i < table.row_count; i++) {
-        zt__free(&hotspots->allocator, shown[i].demangled);
-    }
-    zt__free(&hotspots->allocator, rows);
-}
-
-#endif
 
 ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_output) {
     zt_profiler *profiler = document->profiler;
@@ -29570,6 +29519,41 @@ ZT__PRIVATE void zt__write_html(zt__document *document) {
 
 /* ==== >>writing: zt_write and zt_report, formats and files ================================================ */
 
+/* Reads how regions are nested, and their shares. Returns 0 without memory. */
+ZT__PRIVATE int zt__read_nesting(zt__document *document) {
+    zt_profiler *profiler = document->profiler;
+    zt_region_info info;
+    uint32_t i;
+    document->nesting = (zt__nesting *)zt__allocate(
+        &profiler->config.allocator, (size_t)document->region_count + 1, sizeof *document->nesting);
+    if (!document->nesting) {
+        return 0;
+    }
+    zt__lock(&profiler->mutex);
+    for (i = 0; i < document->region_count; i++) {
+        zt__nesting *nesting = &document->nesting[i];
+        const zt__path *path;
+        double estimate;
+        zt__add_paths(profiler, profiler->regions[i], &info);
+        /* A region without samples may since have begun inside one that is newer than the report. */
+        nesting->parent = info.parent < document->region_count ? info.parent : UINT32_MAX;
+        nesting->own_ns = info.own_ns;
+        nesting->total_ns = info.total_ns;
+        for (path = profiler->regions[i]->paths; path; path = path->next) {
+            zt__get_own_time(path, &estimate);
+            nesting->share += estimate;
+            document->is_nested |= path->depth > 1;
+        }
+        document->gpu_time_ns += nesting->share;
+    }
+    zt__unlock(&profiler->mutex);
+    for (i = 0; i < document->region_count; i++) {
+        document->nesting[i].share =
+            document->gpu_time_ns > 0 ? document->nesting[i].share / document->gpu_time_ns : zt__nan();
+    }
+    return 1;
+}
+
 ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user) {
     zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
     const zt_allocator *allocator;
@@ -29621,8 +29605,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
             zt__write_html(document);
             break;
         case ZT_FORMAT_OPENMETRICS:
-            document->out_of_memory =
-                !zt__write_openmetrics(document->profiler, &document->writer, document->region_count);
+            zt__write_openmetrics(document);
             break;
         case ZT_FORMAT_INSTANCES:
             zt__write_instances(document);
