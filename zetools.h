@@ -40,10 +40,13 @@
        directory with -isystem, because C99 compilers warn about them. With -ffast-math, clang 18 and later
        also need -fhonor-nans -fhonor-infinities for the file with ZETOOLS_IMPLEMENTATION.
 
-       On Windows the program is linked with ze_loader.lib, or with -lze_loader by mingw-w64. Visual Studio
-       has to be 2022, 17.9 or later, for x64. Paths are UTF-8 there; a variable of the environment that is
-       empty counts as not set, and what a program changes by SetEnvironmentVariable after it has started is
-       not seen. Hot spots have no source lines, because no symboliser is run.
+       On Windows, link with ze_loader.lib, or with -lze_loader by mingw-w64. Visual Studio has to be 2022,
+       17.9 or later, for x64. Paths are UTF-8 there. An empty variable of the environment counts as not set,
+       and changes by SetEnvironmentVariable after the start of the program are not seen. Hot spots have no
+       source lines, because no symboliser is run.
+
+       A profiler belongs to a context and a device. This one measures what is appended to a list inside of
+       ZT_REGION, and prints a table:
 
            zt_config config = zt_config_default();
            config.groups = "ComputeBasic";
@@ -52,7 +55,7 @@
 
            ZT_REGION(profiler, list, "saxpy")
                zeCommandListAppendLaunchKernel(list, saxpy, &groups, NULL, 0, NULL);
-           ...             submits the work and waits for it
+           ...             closes the list, submits it and waits
            zt_collect(profiler, 0);
            zt_report(profiler, "-");
            zt_close(profiler);
@@ -148,7 +151,7 @@
        - Call zt_release() before any list is destroyed. Afterwards is too late: another thread may have
          created a new list with the same handle.
 
-       If a program does not:
+       If a program does not do so:
 
        - A recorded list is executed without zt_execute: of its executions between two collections, only the
          last one is measured, and the number of the others is unknown. The list is counted in
@@ -264,9 +267,9 @@
 
        reports = rows + discarded + waiting, at any time. Discarded reports were read, but not delivered as
        rows: the first one of a stream, those that the driver cannot calculate, and those whose rows neither
-       a function nor a profiler receives. Reports that the device dropped before they were read
-       leave gaps; their number is estimated from the length of the gaps (zt_stream_counts.dropped). The row
-       after a gap is marked (zt_row.gap).
+       a function nor a profiler receives. Reports that the device dropped before they were read leave gaps;
+       their number is estimated from the length of the gaps (zt_stream_counts.dropped). The row after a gap is
+       marked (zt_row.gap).
 
    THE TIMELINE
 
@@ -326,9 +329,10 @@
 
        The tracer observes executions, resets and destructions of lists, so that zt_execute, zt_reset and
        zt_release are not needed. Before a list is executed again, the samples of its last execution are
-       collected; with metrics, this waits as zt_execute does. If executions overlap nevertheless, because
-       that took too long or because a call names the list twice, the earlier ones are lost: time stamps do
-       not show which execution they are of. The last one is measured when the queue is seen to be idle.
+       collected; with metrics, this waits up to config.wait_timeout_ns, as zt_execute does. If executions
+       overlap nevertheless, because that took too long or because a call names the list twice, the earlier
+       ones are lost: time stamps do not show which execution they are of. The last one is measured when
+       zeCommandQueueSynchronize or the next execution finds the queue idle.
        When a list is reset or destroyed, its slots are freed. For a list that was created before
        zt_trace_start, the driver is queried for context and device. If it does not report them, the list is
        assumed to belong to those of the profiler.
@@ -395,9 +399,7 @@
        On lists that are not in order, these overlap with nothing; zt_trace_counts.serialised counts them.
 
        A recorded list has one event for each launch. If it is executed again before the last execution has
-       ended, the tracer does not wait: the earlier execution is lost (ZT_LOST_OVERWRITTEN), and the last is
-       measured once zeCommandQueueSynchronize or the next execution finds the queue idle. With metrics, the
-       tracer waits up to config.wait_timeout_ns, as zt_execute does.
+       ended, the tracer does not wait for that, which is then lost (ZT_LOST_OVERWRITTEN).
 
        Copies, fills and barriers are measured in the same ways (zt_trace_config.copies). A wait for events
        signals no event itself. On a list that is in order, it is measured by time stamps before and after it.
@@ -569,9 +571,9 @@
        samples of the device, stops delay the work. On the software device a stop takes some tenths of a
        millisecond: 10 a second are not measurable, 100 make a kernel up to a twentieth longer, and 1000 a
        tenth to a quarter, or more on a busy machine (bench/stops.c). No other device has been measured. No
-       helper process is used: a device that does not
-       let a process debug itself cannot be sampled in this way. Neither can one that another debugger or
-       zt_watch is attached to, and it refuses these while it is sampled.
+       helper process is used: a device that does not let a process debug itself cannot be sampled in this
+       way. Neither can one that another debugger or zt_watch is attached to, and it refuses these while it is
+       sampled.
 
        Source lines come from the debug information of the modules, which compilers add with -g or
        -gline-tables-only. It is read when a module with samples is destroyed or sampling stops, up to
@@ -603,8 +605,8 @@
            }
            zt_debug_close(debugger);
 
-       It attaches to one device, and to one process that uses it: another of the same user, or, where the
-       driver permits it, the process itself. The host code of that process goes on. Set
+       It attaches to one device, and to one process that uses it: another one of the same user or, where the
+       driver permits it, its own. The host code of that process goes on. Set
        ZET_ENABLE_PROGRAM_DEBUGGING=1 in the environment of both before zeInit. On Linux, the system may also
        have to be prepared once, as root:
 
@@ -634,9 +636,8 @@
        files of the modules, which are read from the memory of the process when they are loaded, up to
        zt_debug_config.module_limit bytes. A module that is unloaded stays known until others need the room.
 
-       Source lines come from the debug information of the same files, which compilers add with -g or
-       -gline-tables-only. The programs that find the lines of hot spots find these, too.
-       zt_debug_config.no_lines switches this off.
+       Source lines come from the debug information in the same files, as those of hot spots do (see HOT
+       SPOTS). zt_debug_config.no_lines switches this off.
 
        zt_debug_close acknowledges all events and resumes all threads. If a process ends with an open
        debugger, however it ends, the driver does that. When the debugged process ends, its debugger gets
@@ -675,12 +676,12 @@
        to be enabled. It acknowledges events at once, so modules run as without it. If the process may not
        debug itself, the library starts a helper: the same program once more, in which a constructor of this
        header serves instead of main, talking through a socket that nobody else can open. If the header is in
-       a shared library, that library is preloaded into a shell instead. Other constructors
-       and static objects of the program and its libraries may run in the helper: those of shared libraries,
-       and such with a priority below 101. The helper ends with the watch, or when the program ends, however
-       that happens; what it had stopped is resumed. It is no child of the program. If neither can debug,
-       hangs are reported without places; the reason is logged, in the report and in zt_watch_get_info, and
-       the next hang tries again.
+       a shared library, that library is preloaded into a shell instead. Other constructors and static objects
+       of the program and its libraries may run in the helper: those of shared libraries, and those with a
+       priority below 101. The helper ends with the watch, or when the program ends, however that happens;
+       what it had stopped is resumed. It is no child of the program. If neither can debug, hangs are reported
+       without places. The reason is logged, in the report and in zt_watch_get_info, and the next hang tries
+       again.
 
        While no region hangs, the watch wakes up eight times in hang_ns, at least once a second and, while it
        is attached, ten times. It queries one event of each list that has work, and locks the profiler
@@ -754,7 +755,7 @@
        are UTC. What the driver does not report is empty or null. Packed statistics keep these facts of the
        process that measured.
 
-       Regions are sorted by their share: own time (see NESTING) as a part of the own times of all regions.
+       Regions are sorted by their share: their own time (see NESTING), divided by the sum of all own times.
        So nothing counts twice. In the table, a region is indented below its parent if it has no other; the
        parent is sorted by the sum of its share and theirs. "own" is a column of its own if any region
        is inside another. If the own time of a region is not known, its share is estimated: from its GPU time
@@ -775,7 +776,7 @@
                        earlier group has a metric of the same name, it is "GROUP.NAME". Shares that are
                        derived from two metrics have no "group"
            "streamed"  the same for metrics of attached streams
-           "regions"   an array in the order of zt_get_region
+           "regions"   an array in the order of zt_get_region, also of regions without samples
            "paths"     zt_path_info of each path
            "notes"     sentences about what is missing, why, and what to do: those below a table
            "kernels"   of the tracer: {"name", "module", "region", "launches", "shapes", "other_launches",
@@ -807,7 +808,7 @@
                print(region["name"], region["time_ns"]["mean"], region["metrics"]["XVE_STALL"]["mean"])
 
        CSV has lines for the GPU time of each region and the sums "own GPU time", "total GPU time" and "share"
-       (in percent), and one for each of its metrics. `tile` and `pass` are "all" or a number; for metrics of
+       (in percent), and one for each of its metrics. A region without samples has them, too. `tile` and `pass` are "all" or a number; for metrics of
        attached streams, `pass` is "stream" and `count` is that of rows. With several passes or samples with
        times alone, a line of the GPU time with the number of a pass has what metrics of the pass are to be
        divided by. Regions that have them also have the lines "queue latency", "launch latency", "copied
@@ -988,6 +989,9 @@
                               the end of the collecting thread              2 seconds
        zt_trace_stop          calls in progress, and launches that are      config.wait_timeout_ns
                               followed by commands of the library
+       while tracing: the     commands of the library that follow           config.wait_timeout_ns
+       end of a list or       launches
+       queue
        zt_replace             kernels that other threads create             config.wait_timeout_ns
        zt_bench, zt_compare   each of their runs                            config.wait_timeout_ns
        zt_hotspots_stop       a thread that reads samples, and the end of   config.wait_timeout_ns,
@@ -2178,7 +2182,8 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
                              zt_profiler **profiler);
 
 /* Writes a report to a file. It is written beside the file and then renamed, so that nobody reads an
-   incomplete one. Symbolic links are followed; pipes and devices are written to directly.
+   incomplete one. Symbolic links at `path` are followed, those at the name beside it are not. Pipes and
+   devices are written to directly.
    path  the suffix chooses the format: .html or .htm, .csv, .json, .trace.json, .prom (OpenMetrics),
          .folded (stacks for flame graphs) or .instances.csv, in upper or lower case; with .txt, a number or
          no suffix, the report is a table. "-" and "/dev/stdout" are a table on standard output, as wide as
@@ -2473,9 +2478,9 @@ ZT_API ze_result_t zt_debug_acknowledge(zt_debugger *debugger);
    timeout_ns  how long it waits for the device at the most, in nanoseconds
    stops       receives how many are stopped; may be NULL
    Returns SUCCESS when the device has answered, even if there was nothing to stop; NOT_READY if it has not:
-   the next call that reads its answer, such as zt_debug_wait, then resumes the threads; NOT_AVAILABLE if the
-   session is over, or ends meanwhile; otherwise the result of the call that failed. zt_debug_wait also
-   delivers the answer as an event. Any thread. Since 0.1. */
+   the next call that reads its answer, such as zt_debug_wait, then resumes the threads, except those that
+   another stop has stopped; NOT_AVAILABLE if the session is over, or ends meanwhile; otherwise the result of
+   the call that failed. zt_debug_wait also delivers the answer as an event. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads, uint64_t timeout_ns,
                                  zt_debug_stops *stops);
 
@@ -3025,7 +3030,26 @@ typedef zt__disabled_scope zt_scope;
        appends a barrier that signals the event of the slot, so that the event shows when the device is done
        with them. If the driver refuses the barrier, too, nothing shows that.
 
-       A list numbers its slots as they end. Two of these numbers decide when a slot may be used again.
+       A slot that was read goes where the table zt__states_after_reading has it, by what the collector found
+       and by whether its list may run again.
+
+       A list numbers its slots as they end, and keeps four of these numbers:
+
+       ran_up_to         the newest slot that has run, or that zt_execute has submitted
+       unexpected_up_to  zt_execute does not expect the slots up to this one to run
+       over_up_to        the slots up to this one are OVER
+       finished_up_to    the slots up to this one are FINISHED
+
+       `ran_up_to` is raised when the event of a slot has signalled, and by zt_execute, which restores it when
+       the driver refuses the execution. The event of a launch that is measured by it does not raise it on an
+       immediate list that is not in order, because the slots before it may still run.
+
+       `unexpected_up_to` is for slots that may have been recorded before a reset that nothing has reported.
+       zt_execute counts no sample of them as begun. If they run all the same, they are read. It is raised by
+       zt_execute, where the list may also run without it: to the newest slot that has run, but not beyond
+       the first one that has not. zt_trace_stop, from which on no reset is observed, raises it to the newest.
+
+       The other two decide when a slot may be used again.
 
        A slot is OVER when its commands can never run again: all slots up to `over_up_to`. Only the following
        raises it:
@@ -3103,9 +3127,11 @@ typedef zt__disabled_scope zt_scope;
 #include <windows.h>
 
 #include <direct.h>
+#include <fcntl.h>
 #include <intrin.h>
 #include <io.h>
 #include <process.h>
+#include <sys/stat.h>
 #if (defined(_MSC_VER) || defined(ZT__AS_BY_CL)) && defined(__cplusplus)
 #include <type_traits>
 #endif
@@ -3559,6 +3585,13 @@ ZT__PRIVATE void zt__remove_file(const char *path) {
     remove(path);
 }
 
+/* Creates a file of a name that is the caller's own. What has the name was left by another process or laid
+   there by another user: it is removed, and a link is not followed. */
+ZT__PRIVATE FILE *zt__create_file(const char *path) {
+    unlink(path);
+    return fopen(path, "wbx");
+}
+
 /* Returns 0 if the directory is not there and cannot be made. */
 ZT__PRIVATE int zt__make_directory(const char *path) {
     return mkdir(path, 0777) == 0 || errno == EEXIST;
@@ -3967,6 +4000,17 @@ ZT__PRIVATE void zt__remove_file(const char *path) {
     if (zt__to_wide(path, &wide)) {
         _wremove(wide.text);
     }
+}
+
+ZT__PRIVATE FILE *zt__create_file(const char *path) {
+    zt__wide_path wide;
+    int file;
+    if (!zt__to_wide(path, &wide)) {
+        return NULL;
+    }
+    _wremove(wide.text);
+    file = _wopen(wide.text, _O_CREAT | _O_EXCL | _O_WRONLY | _O_BINARY, _S_IREAD | _S_IWRITE);
+    return file >= 0 ? _fdopen(file, "wb") : NULL;
 }
 
 ZT__PRIVATE int zt__make_directory(const char *path) {
@@ -5977,14 +6021,15 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(REGION_NOT_ENDED, "%s: region '%.64s' was begun and not ended. It is dropped. Call "                   \
                         "zt_end() for it.")                                                                  \
     X(REGION_OPEN, "zt_collect: region '%.64s' is not ended, so it is not collected. Call zt_end() for it.") \
-    X(OVERWRITTEN,                                                                                           \
-      "zt_execute: the last execution of a list did not finish in time. Its samples are "                    \
-      "overwritten and counted as lost. Raise config.wait_timeout_ns, or execute several lists "             \
-      "in turn.")                                                                                            \
+    X(OVERWRITTEN, "%s: a list was executed again before its last execution had finished. The samples of "   \
+                   "that are overwritten and counted as lost. Execute several lists in turn, or wait for "   \
+                   "the list before: zt_execute does, up to config.wait_timeout_ns.")                        \
     X(UNOBSERVED_LIST, "zt_collect: a command list with region '%.64s' ran outside of zt_execute. Only its " \
                        "last execution before each collection is measured. Execute it with zt_execute().")   \
     X(SAMPLE_LOST, "zt_collect: a sample of region '%.64s' is lost: %s. It is counted, and kept out of the " \
                    "statistics.")                                                                            \
+    X(SAMPLE_DROPPED, "zt_collect: a sample of region '%.64s' is dropped: %s. It is counted, and kept out "  \
+                      "of the statistics.")                                                                  \
     X(NOT_FINISHED, "%s: %llu samples were still in flight when the time was up, and are counted as lost. "  \
                     "Synchronise with the device before, or raise config.wait_timeout_ns.")                  \
     X(DROPPED_RUNNING, "%s: %llu dropped regions may still run on the device. What it may write to is not "  \
@@ -6104,6 +6149,11 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
                   "Close the debugger.")                                                                     \
     X(DEBUG_BUSY,                                                                                            \
       "%s: another thread was still in a call of this debugger when the time was up. Try again.")            \
+    X(DEBUG_CLOSING, "%s: another thread is closing this debugger with zt_debug_close(). End the calls of "  \
+                     "other threads before closing it.")                                                     \
+    X(DEBUG_FORKED,                                                                                          \
+      "%s: the debugger belongs to the process that has opened it, and this is a forked child. "             \
+      "Open another one here.")                                                                              \
     X(DEBUG_INSIDE_CALLBACK, "%s was called from a callback of the debugger, which it would have to wait "   \
                              "for. Call it elsewhere.")                                                      \
     X(NO_ANSWER,                                                                                             \
@@ -7812,6 +7862,28 @@ static const unsigned char zt__transitions[ZT__SLOT_STATE_COUNT][ZT__SLOT_STATE_
     /* PARTIAL */  {ZT__NO,   ZT__NO,     ZT__NO,  ZT__NO,     ZT__OK, ZT__NO,   ZT__NO, ZT__OK},
     /* RETIRED */  {ZT__NO,   ZT__NO,     ZT__NO,  ZT__NO,     ZT__NO, ZT__NO,   ZT__NO, ZT__NO},
 };
+
+/* How the collector leaves a slot. */
+typedef enum zt__slot_condition {
+    ZT__NOT_READY,  /* it is read again */
+    ZT__NEVER_RUNS, /* it has not run since it was last read, and never will */
+    ZT__RESET,
+    ZT__NOT_RESET,
+    ZT__STILL_USED, /* the device may still write to it */
+    ZT__CONDITION_COUNT
+} zt__slot_condition;
+
+/* Where a slot goes from READING. READING stands for the state in which the collector found it. A slot that
+   becomes FREE leaves its list. */
+static const unsigned char zt__states_after_reading[ZT__CONDITION_COUNT][3] = {
+    /*                its list may run again:             it is over
+                      not dropped       dropped */
+    /* NOT_READY */  {ZT__SLOT_READING, ZT__SLOT_READING, ZT__SLOT_READING},
+    /* NEVER_RUNS */ {ZT__SLOT_FREE,    ZT__SLOT_FREE,    ZT__SLOT_FREE},
+    /* RESET */      {ZT__SLOT_ARMED,   ZT__SLOT_PARTIAL, ZT__SLOT_FREE},
+    /* NOT_RESET */  {ZT__SLOT_PARTIAL, ZT__SLOT_PARTIAL, ZT__SLOT_RETIRED},
+    /* STILL_USED */ {ZT__SLOT_RETIRED, ZT__SLOT_RETIRED, ZT__SLOT_RETIRED},
+};
 /* clang-format on */
 
 /* What measures a slot. */
@@ -7907,7 +7979,7 @@ struct zt__slot {
     uint64_t signalled_end;   /* with time stamps of which this is the end */
     int has_saved_stamps;     /* the time stamps of the launch were read, */
     uint64_t saved_stamps[2]; /* and these are begin and end */
-    int trails_event;         /* its last commands follow a launch that signals an event of the application */
+    int trails_event;         /* its last command follows a launch for which the application has an event */
     int is_unordered;       /* its event may signal before the work that is before it on the list has ended */
     uint64_t submitted_ns;  /* host time; it was begun, or zt_execute was called, at this time or later */
     uint64_t not_before_ns; /* host time; what is read next was submitted at this time or later, also if
@@ -8039,11 +8111,9 @@ typedef struct zt__missing {
     uint64_t kept_before; /* samples that were kept, ever, when the last of these was found missing */
 } zt__missing;
 
-/* What the collector found in a slot. */
+/* What becomes of the sample of a slot that is read. */
 typedef enum zt__outcome {
-    ZT__NOT_READY,
-    ZT__NEVER_RAN, /* it is over, and has not run since it was last read */
-    ZT__NO_SAMPLE, /* it was PARTIAL */
+    ZT__NO_SAMPLE, /* there is none, or none yet */
     ZT__READ,
     ZT__LOST
 } zt__outcome;
@@ -8053,21 +8123,19 @@ typedef struct zt__reading {
     zt__slot *slot;
     zt__slot_state from;
     ze_event_handle_t kept; /* slot->kept */
-    int is_over;
-    int is_finished;
-    int is_announced; /* this execution was, or its list is immediate */
-    int is_gone;      /* it is not on its list any more, unless its event has signalled */
-    int is_mixed;     /* its time stamps may be of two executions */
-    int has_signalled;
+    int is_over;            /* it was, before its event was queried */
+    int is_immediate;       /* its list was then. Later the handle of that may have come back */
+    int is_gone;            /* unless its event has signalled, its condition is NEVER_RUNS */
+    int is_announced;       /* this execution was, or its list is immediate */
+    int has_signalled;      /* its event has, after this execution */
+    zt__slot_condition condition;
     zt__outcome outcome;
-    int is_unusable;    /* it is not reset, or the device may still write to it */
-    zt_cause cause;     /* why its sample is lost */
+    zt_cause cause;     /* why its sample is lost, or will be when it is read; or ZT_CAUSE_COUNT */
     ze_result_t result; /* of the driver call that failed, or SUCCESS */
     const char *call;
     uint32_t report; /* index among the reports of the batch */
     zt__region_record *region;
-    int is_unobserved; /* its sample shows that its list ran without zt_execute */
-    int is_late;       /* it was counted as overwritten: that is taken back */
+    int is_unobserved; /* for the message: its sample shows that its list ran without zt_execute */
     zt__sample_times times;
 } zt__reading;
 
@@ -9192,13 +9260,21 @@ ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection
             reading->from = slot->state;
             reading->kept = slot->kept;
             reading->is_over = zt__is_over(slot);
-            reading->is_finished = zt__is_finished(slot);
+            reading->is_immediate = collection->list->state == ZT__LIST_IMMEDIATE;
+            reading->is_gone = slot->state == ZT__SLOT_PENDING
+                                   ? zt__is_finished(slot) && !reading->is_immediate
+                                   : zt__is_over(slot) && slot->state != ZT__SLOT_PARTIAL;
             reading->is_announced = slot->state == ZT__SLOT_PENDING ||
                                     (slot->state == ZT__SLOT_PARTIAL && zt__is_submitted(slot));
-            reading->is_gone = slot->state == ZT__SLOT_PENDING && zt__is_finished(slot) &&
-                               collection->list->state != ZT__LIST_IMMEDIATE;
-            reading->is_mixed = batch->pass->group_count == 0 && collection->list->overlaps;
+            reading->condition =
+                slot->state == ZT__SLOT_PARTIAL && zt__is_finished(slot) ? ZT__NOT_RESET : ZT__NOT_READY;
             reading->cause = ZT_CAUSE_COUNT;
+            if (slot->spans_passes) {
+                reading->cause = ZT_LOST_OTHER_PASS;
+            }
+            if (batch->pass->group_count == 0 && collection->list->overlaps) {
+                reading->cause = ZT_LOST_OVERWRITTEN; /* its time stamps may be of two executions */
+            }
             zt__move_slot(profiler, slot, ZT__SLOT_READING);
         } else if (slot->state == ZT__SLOT_RETIRED && zt__is_over(slot)) {
             zt__unbind_slot(slot);
@@ -9272,7 +9348,7 @@ ZT__PRIVATE void zt__lose_to_device(zt__reading *reading) {
         reading->slot->shows_end = 0; /* its event is not awaited any more */
     } else if (reading->from != ZT__SLOT_ARMED) {
         zt__lose(reading, ZT_LOST_DEVICE);
-        reading->is_unusable = 1;
+        reading->condition = ZT__NOT_RESET;
     }
 }
 
@@ -9302,40 +9378,27 @@ ZT__PRIVATE void zt__read_reports(zt_profiler *profiler, zt__reading *reading) {
         if (zt__is_overdue(slot)) {
             zt__lose(reading,
                      slot->pass == profiler->active_pass ? ZT_LOST_NEVER_DELIVERED : ZT_LOST_OTHER_PASS);
+        } else {
+            reading->condition = ZT__NOT_READY;
         }
     } else {
         reading->result = result;
+        if (zt__means_device_loss(result)) {
+            zt__store(&profiler->diagnostics.device_lost, 1);
+        }
         zt__lose(reading, zt__means_device_loss(result) ? ZT_LOST_DEVICE : ZT_LOST_READ_FAILED);
-        reading->is_unusable = zt__means_device_loss(result);
     }
 }
 
-/* Combines the time stamps of tiles, which run at the same time, into those of the whole. They may wrap
-   around to 0 between one tile and another, and in a kernel. */
-ZT__PRIVATE void zt__combine_stamps(const ze_kernel_timestamp_result_t *tiles, uint32_t count, uint64_t mask,
-                                    zt__sample_times *times) {
-    uint64_t first = tiles[0].global.kernelStart;
-    int64_t begin = 0, end = 0; /* ticks since `first` */
-    uint32_t i;
-    mask &= UINT64_MAX >> 2; /* sums of two durations are below 2^63, whatever the time stamps are */
-    for (i = 0; i < count; i++) {
-        const ze_kernel_timestamp_data_t *tile = &tiles[i].global;
-        uint64_t after = (tile->kernelStart - first) & mask;
-        int64_t tile_begin =
-            after <= mask / 2 ? (int64_t)after : -(int64_t)((first - tile->kernelStart) & mask);
-        int64_t tile_end = tile_begin + (int64_t)((tile->kernelEnd - tile->kernelStart) & mask);
-        begin = tile_begin < begin ? tile_begin : begin;
-        end = tile_end > end ? tile_end : end;
-    }
-    times->begin_ticks = first + (uint64_t)begin;
-    times->end_ticks = first + (uint64_t)end;
-}
-
-/* Reads the kernel time stamps of an event. Returns NOT_READY if it has not signalled. */
+/* Reads the kernel time stamps of an event. Those of tiles, which run at the same time, are combined into
+   those of the whole. Returns NOT_READY if the event has not signalled. */
 ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, ze_event_handle_t event,
                                                 zt__sample_times *times, const char **call) {
     ze_kernel_timestamp_result_t tiles[ZT__MAX_TILES];
-    uint32_t count = profiler->tiles_stamped;
+    uint32_t i, count = profiler->tiles_stamped;
+    /* Sums of two durations are below 2^63, whatever the time stamps are. */
+    uint64_t first, mask = profiler->kernel_tick_mask & UINT64_MAX >> 2;
+    int64_t begin = 0, end = 0; /* ticks since `first` */
     ze_result_t result = ZE_RESULT_SUCCESS;
     memset(tiles, 0, sizeof tiles);
     if (count > 1) {
@@ -9348,9 +9411,22 @@ ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, ze_
         result = zeEventQueryKernelTimestamp(event, tiles);
         count = 1;
     }
-    if (result == ZE_RESULT_SUCCESS) {
-        zt__combine_stamps(tiles, count, profiler->kernel_tick_mask, times);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
     }
+    /* Time stamps may wrap around to 0 between one tile and another, and in a kernel. */
+    first = tiles[0].global.kernelStart;
+    for (i = 0; i < count; i++) {
+        const ze_kernel_timestamp_data_t *tile = &tiles[i].global;
+        uint64_t after = (tile->kernelStart - first) & mask;
+        int64_t tile_begin =
+            after <= mask / 2 ? (int64_t)after : -(int64_t)((first - tile->kernelStart) & mask);
+        int64_t tile_end = tile_begin + (int64_t)((tile->kernelEnd - tile->kernelStart) & mask);
+        begin = tile_begin < begin ? tile_begin : begin;
+        end = tile_end > end ? tile_end : end;
+    }
+    times->begin_ticks = first + (uint64_t)begin;
+    times->end_ticks = first + (uint64_t)end;
     return result;
 }
 
@@ -9412,18 +9488,6 @@ ZT__PRIVATE ze_result_t zt__query_slot(const zt_profiler *profiler, zt__reading 
     return zt__query_kernel_stamps(profiler, slot->event, times, &reading->call);
 }
 
-/* Returns whether the time stamps of a launch that signals an event of the application cannot be read any
-   more. */
-ZT__PRIVATE int zt__has_lost_event(const zt__reading *reading) {
-    const zt__slot *slot = reading->slot;
-    if (reading->from != ZT__SLOT_PENDING) {
-        return 0;
-    }
-    return slot->measurement == ZT__KEPT_EVENT_STAMPS
-               ? !reading->kept && !slot->has_saved_stamps
-               : slot->measurement == ZT__KEPT_EVENT_COPY && slot->was_signalled;
-}
-
 /* Prepares a slot for its next sample. On failure, `*call` is the call that failed. */
 ZT__PRIVATE ze_result_t zt__reset_slot(const zt__pass *pass, zt__slot *slot, const char **call) {
     uint32_t i;
@@ -9442,33 +9506,33 @@ ZT__PRIVATE ze_result_t zt__reset_slot(const zt__pass *pass, zt__slot *slot, con
 /* Queries a slot, and reads its reports if it is ready. */
 ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
     zt__slot *slot = reading->slot;
+    /* The time stamps of a launch cannot be read any more from the event of the application. */
+    int has_lost_event = reading->from == ZT__SLOT_PENDING &&
+                         (slot->measurement == ZT__KEPT_EVENT_STAMPS
+                              ? !reading->kept && !slot->has_saved_stamps
+                              : slot->measurement == ZT__KEPT_EVENT_COPY && slot->was_signalled);
     ze_result_t result;
     if (zt__is_device_lost(&profiler->diagnostics)) {
         zt__lose_to_device(reading);
         return;
     }
-    if (zt__has_lost_event(reading)) {
+    if (has_lost_event) {
         zt__lose(reading, ZT_LOST_EVENT);
+        reading->condition = ZT__NOT_RESET;
         return;
     }
     result = zt__query_slot(profiler, reading);
     if (result == ZE_RESULT_SUCCESS) {
         reading->has_signalled = 1;
-        if (reading->from == ZT__SLOT_PARTIAL) {
-            reading->outcome = ZT__NO_SAMPLE;
-        } else if (reading->is_mixed) {
-            zt__lose(reading, ZT_LOST_OVERWRITTEN);
-        } else if (slot->spans_passes) {
-            zt__lose(reading, ZT_LOST_OTHER_PASS);
-        } else {
+        reading->condition = ZT__NOT_RESET;
+        if (reading->from != ZT__SLOT_PARTIAL && reading->cause != ZT_CAUSE_COUNT) {
+            zt__lose(reading, reading->cause);
+        } else if (reading->from != ZT__SLOT_PARTIAL) {
             zt__read_reports(profiler, reading);
         }
     } else if (result == ZE_RESULT_NOT_READY) {
         slot->overdue_since_ns = 0;
-        if (reading->is_gone ||
-            (reading->is_over && reading->from != ZT__SLOT_PENDING && reading->from != ZT__SLOT_PARTIAL)) {
-            reading->outcome = ZT__NEVER_RAN;
-        }
+        reading->condition = reading->is_gone ? ZT__NEVER_RUNS : ZT__NOT_READY;
     } else {
         reading->result = result;
         if (zt__means_device_loss(result)) {
@@ -9476,7 +9540,8 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
             zt__lose_to_device(reading);
         } else if (reading->from != ZT__SLOT_PARTIAL && zt__is_overdue(slot)) {
             zt__lose(reading, ZT_LOST_READ_FAILED);
-            reading->is_unusable = slot->may_be_written = 1; /* the device may still execute it */
+            reading->condition = ZT__STILL_USED; /* the device may still execute it */
+            slot->may_be_written = 1;
         }
     }
 }
@@ -9501,25 +9566,23 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
             memset(is_blocked, 0, sizeof is_blocked);
             not_ready = 0;
         }
-        reading->outcome = ZT__NOT_READY;
-        if (reading->from == ZT__SLOT_PARTIAL && reading->is_finished) {
-            reading->outcome = ZT__NO_SAMPLE;
-        } else if (collection->thorough || reading->is_over || !is_blocked[reading->from]) {
+        if (reading->condition == ZT__NOT_READY &&
+            (collection->thorough || reading->is_over || !is_blocked[reading->from])) {
             zt__read_slot(profiler, reading);
-            if (reading->outcome == ZT__NOT_READY && !slot->overdue_since_ns) {
+            if (reading->condition == ZT__NOT_READY && !slot->overdue_since_ns) {
                 is_blocked[reading->from] |= !slot->is_unordered || ++not_ready == MOST_NOT_READY;
             }
         }
-        if (reading->outcome != ZT__NOT_READY && reading->outcome != ZT__NEVER_RAN && !reading->is_unusable &&
-            !zt__is_device_lost(&profiler->diagnostics)) {
+        if (reading->condition == ZT__NOT_RESET && !zt__is_device_lost(&profiler->diagnostics)) {
             const char *call;
             ze_result_t result = zt__reset_slot(batch->pass, slot, &call);
             slot->needs_reset = result != ZE_RESULT_SUCCESS;
             if (slot->needs_reset) {
                 reading->result = result;
                 reading->call = call;
-                reading->is_unusable = 1;
                 slot->shows_end = 0; /* the event may have signalled before the next execution */
+            } else {
+                reading->condition = ZT__RESET;
             }
         }
     }
@@ -9650,32 +9713,26 @@ ZT__PRIVATE void zt__fill_row(const zt_profiler *profiler, zt__reading *reading,
     }
 }
 
-/* Returns 0 without memory. */
-ZT__PRIVATE int zt__make_room_for_samples(zt_profiler *profiler, zt__region_record *region,
-                                          const zt__pass *pass, uint32_t count) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    return zt__reserve_samples(allocator, &profiler->mutex, &profiler->times_layout, &region->times, count) &&
-           (pass->group_count == 0 ||
-            zt__reserve_samples(allocator, &profiler->mutex, &profiler->layout, &region->statistics, count));
-}
-
 /* Calculates the reports of the batch, and fills a row for each. */
 ZT__PRIVATE void zt__calculate_batch(zt_profiler *profiler) {
+    const zt_allocator *allocator = &profiler->config.allocator;
     zt__batch *batch = &profiler->batch;
     uint32_t g, i;
-    if (batch->report_count == 0) {
-        return;
-    }
-    for (g = 0; g < batch->pass->group_count; g++) {
+    for (g = 0; g < batch->pass->group_count && batch->report_count > 0; g++) {
         zt__calculate_group(profiler, g);
     }
     for (i = 0; i < batch->count; i++) {
         zt__reading *reading = &batch->readings[i];
+        zt__region_record *region = reading->slot->region;
         if (reading->outcome == ZT__READ) {
             zt__fill_row(profiler, reading, batch->rows + (size_t)i * profiler->row_length);
         }
         if (reading->outcome == ZT__READ &&
-            !zt__make_room_for_samples(profiler, reading->slot->region, batch->pass, batch->count)) {
+            !(zt__reserve_samples(allocator, &profiler->mutex, &profiler->times_layout, &region->times,
+                                  batch->count) &&
+              (batch->pass->group_count == 0 ||
+               zt__reserve_samples(allocator, &profiler->mutex, &profiler->layout, &region->statistics,
+                                   batch->count)))) {
             zt__lose(reading, ZT_DROPPED_NO_MEMORY);
         }
     }
@@ -9720,10 +9777,43 @@ ZT__PRIVATE void zt__note_run(zt_profiler *profiler, zt__reading *reading) {
     }
 }
 
-/* Adds a sample to the statistics of its region. With the mutex held. */
-ZT__PRIVATE void zt__keep_figures(const zt_profiler *profiler, const zt__slot *slot, const double *row) {
+/* Counts the sample of a reading, and adds it to the statistics of its region. With the mutex held. */
+ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, double *row) {
+    zt__slot *slot = reading->slot;
+    zt__path *path = slot->path;
     zt__region_record *region = slot->region;
     double times[ZT__TIME_COLUMNS];
+    /* Executions that overlap are counted as overwritten. If one was read before the next began, that one is
+       read, too, and is not lost. */
+    int was_overwritten = reading->from == ZT__SLOT_ARMED && reading->has_signalled &&
+                          slot->overwritten > 0 && !zt__ran_unobserved(slot);
+    reading->region = region;
+    reading->is_announced |= was_overwritten;
+    if (reading->has_signalled && reading->condition != ZT__NOT_READY) {
+        zt__note_run(profiler, reading);
+    }
+    if (reading->outcome == ZT__NO_SAMPLE) {
+        return;
+    }
+    if (was_overwritten) {
+        slot->overwritten--;
+        zt__count_lost(profiler, slot, ZT_LOST_OVERWRITTEN, -1);
+    } else if (reading->from == ZT__SLOT_ARMED) { /* this execution was not announced */
+        zt__count_begun(profiler, path, 1);
+        path->missing++; /* there may have been others, so the samples of nested regions need not match */
+    }
+    if (reading->outcome == ZT__LOST) {
+        if (reading->cause >= ZT_DROPPED_NO_SLOT) {
+            zt__count_dropped(profiler, region, slot->list, slot->submitted_ns, reading->cause);
+        } else {
+            zt__count_lost(profiler, slot, reading->cause, 1);
+        }
+        return;
+    }
+    profiler->counts.collected++;
+    if (profiler->sample_collected) {
+        profiler->sample_collected(profiler, reading, row);
+    }
     times[0] = row[0];
     memcpy(times + 1, row + zt__latency_column(profiler, 0), ZT_LATENCY_COUNT * sizeof *row);
     zt__add_sample(&profiler->times_layout, &region->times, 0, times);
@@ -9734,75 +9824,33 @@ ZT__PRIVATE void zt__keep_figures(const zt_profiler *profiler, const zt__slot *s
         region->bytes += slot->bytes;
         region->bytes_ns += row[0];
     }
-}
-
-/* Counts the sample of a reading. With the mutex held. */
-ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, double *row) {
-    zt__slot *slot = reading->slot;
-    zt__path *path = slot->path;
-    reading->region = slot->region;
-    /* Executions that overlap are counted as overwritten. If one was read before the next began, that one is
-       read, too, and is not lost. */
-    reading->is_late = reading->from == ZT__SLOT_ARMED && reading->has_signalled && slot->overwritten > 0 &&
-                       !zt__ran_unobserved(slot);
-    reading->is_announced |= reading->is_late;
-    if (reading->has_signalled && reading->outcome != ZT__NOT_READY) {
-        zt__note_run(profiler, reading);
-    }
-    if (reading->outcome != ZT__READ && reading->outcome != ZT__LOST) {
-        return;
-    }
-    if (reading->is_late) {
-        slot->overwritten--;
-        zt__count_lost(profiler, slot, ZT_LOST_OVERWRITTEN, -1);
-    } else if (reading->from == ZT__SLOT_ARMED) { /* this execution was not announced */
-        zt__count_begun(profiler, path, 1);
-        path->missing++; /* there may have been others, so the samples of nested regions need not match */
-    }
-    if (reading->outcome == ZT__READ) {
-        profiler->counts.collected++;
-        if (profiler->sample_collected) {
-            profiler->sample_collected(profiler, reading, row);
-        }
-        zt__keep_figures(profiler, slot, row);
-        if (!zt__is_nan(row[0])) {
-            path->count++;
-            path->time_ns += row[0];
-            path->missing--;
-        }
-    } else if (reading->cause >= ZT_DROPPED_NO_SLOT) {
-        zt__count_dropped(profiler, slot->region, slot->list, slot->submitted_ns, reading->cause);
-    } else {
-        zt__count_lost(profiler, slot, reading->cause, 1);
+    if (!zt__is_nan(row[0])) {
+        path->count++;
+        path->time_ns += row[0];
+        path->missing--;
     }
 }
 
 /* Moves a slot that was read to its next state; see THE LIFE OF A SLOT. With the mutex held. */
 ZT__PRIVATE void zt__move_on(zt_profiler *profiler, const zt__reading *reading) {
     zt__slot *slot = reading->slot;
-    /* `reading->is_over` is older than the query of the event. A slot that became over since then may have
-       run again in between, so it is read once more. */
-    int is_over = reading->is_over || slot->list->state == ZT__LIST_IMMEDIATE;
-    if (reading->is_unusable && !is_over && !slot->may_be_written) {
-        zt__move_slot(profiler, slot, ZT__SLOT_PARTIAL); /* the reset is repeated before it runs again */
-    } else if (reading->is_unusable) {
-        zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
-    } else if (reading->outcome == ZT__NOT_READY) {
-        zt__move_slot(profiler, slot, reading->from);
-    } else if (slot->is_dropped && !is_over) {
-        zt__move_slot(profiler, slot, ZT__SLOT_PARTIAL);
-    } else if (reading->outcome == ZT__NEVER_RAN) {
-        /* From PENDING by way of RECORDED, which no longer counts its execution as begun. */
-        zt__move_slot(profiler, slot, reading->from == ZT__SLOT_PENDING ? ZT__SLOT_RECORDED : reading->from);
-        zt__unbind_slot(slot);
-        zt__free_slot(profiler, slot);
-    } else if (is_over) {
+    /* What `reading` says of the list is older than the query of the event. A slot that became over since
+       then, also because the handle came back as an immediate list, may have run again in between, so it is
+       read once more. */
+    int is_over = reading->is_over || reading->is_immediate;
+    zt__slot_state to =
+        (zt__slot_state)zt__states_after_reading[reading->condition][is_over ? 2 : slot->is_dropped];
+    if (reading->condition == ZT__NEVER_RUNS && reading->from != ZT__SLOT_ARMED) {
+        zt__move_slot(profiler, slot, ZT__SLOT_RECORDED); /* from there, it is no longer counted as begun */
+    }
+    if (to == ZT__SLOT_FREE) {
         zt__unbind_slot(slot);
         zt__free_slot(profiler, slot);
     } else {
-        /* The next execution is submitted after the one that was read. */
-        slot->not_before_ns = slot->submitted_ns;
-        zt__move_slot(profiler, slot, ZT__SLOT_ARMED);
+        zt__move_slot(profiler, slot, to == ZT__SLOT_READING ? reading->from : to);
+    }
+    if (to == ZT__SLOT_ARMED) {
+        slot->not_before_ns = slot->submitted_ns; /* the next execution is submitted after this one */
     }
 }
 
@@ -9815,7 +9863,10 @@ ZT__PRIVATE void zt__deliver_batch(zt_profiler *profiler) {
     for (i = 0; i < batch->count; i++) {
         const zt__reading *reading = &batch->readings[i];
         zt__check(&profiler->diagnostics, reading->result, reading->call, remedy);
-        if (reading->outcome == ZT__LOST) {
+        if (reading->outcome == ZT__LOST && reading->cause >= ZT_DROPPED_NO_SLOT) {
+            zt__report(&profiler->diagnostics, SAMPLE_DROPPED, ZE_RESULT_WARNING_DROPPED_DATA,
+                       reading->region->name, zt_cause_name(reading->cause));
+        } else if (reading->outcome == ZT__LOST) {
             zt__report(&profiler->diagnostics, SAMPLE_LOST, ZE_RESULT_WARNING_DROPPED_DATA,
                        reading->region->name, zt_cause_name(reading->cause));
         }
@@ -9840,42 +9891,46 @@ ZT__PRIVATE void zt__deliver_batch(zt_profiler *profiler) {
 /* ---- a collection: with the collector held --------------------------------------------------------------- */
 
 /* Removes the records of lists without slots if there are many. Otherwise memory would grow in programs that
-   create a list for each use. */
+   create a list for each use. With the mutex held. */
 ZT__PRIVATE void zt__remove_unused_lists(zt_profiler *profiler) {
     enum { FEW = 64 };
-    zt__list **place;
-    zt__lock(&profiler->mutex);
-    if (profiler->list_count > profiler->lists_after_cleaning * 2 + FEW) {
-        for (place = &profiler->lists; *place;) {
-            zt__list *list = *place;
-            if (list->first || list->open_count || list->name) {
-                place = &list->next;
-                continue;
-            }
-            *place = list->next;
-            zt__map_remove(&profiler->list_map, (const void *)&list->handle, sizeof list->handle);
-            profiler->list_count--;
-            list->next = profiler->unused_lists;
-            profiler->unused_lists = list;
-        }
-        profiler->lists_after_cleaning = profiler->list_count;
+    zt__list **place = &profiler->lists;
+    if (profiler->list_count <= profiler->lists_after_cleaning * 2 + FEW) {
+        return;
     }
-    zt__unlock(&profiler->mutex);
+    while (*place) {
+        zt__list *list = *place;
+        if (list->first || list->open_count || list->name) {
+            place = &list->next;
+            continue;
+        }
+        *place = list->next;
+        zt__map_remove(&profiler->list_map, (const void *)&list->handle, sizeof list->handle);
+        profiler->list_count--;
+        list->next = profiler->unused_lists;
+        profiler->unused_lists = list;
+    }
+    profiler->lists_after_cleaning = profiler->list_count;
 }
 
-/* Collects from one list, or from all if `handle` is NULL. */
+/* Collects from one list, or from all if `handle` is NULL. Every 64th collection from all is thorough: after
+   a reset without zt_reset, slots that never run would otherwise hide later ones. */
 ZT__PRIVATE void zt__run_collection(zt_profiler *profiler, ze_command_list_handle_t handle, int thorough) {
+    enum { THOROUGH_EVERY = 64 };
     zt__batch *batch = &profiler->batch;
     zt__collection collection;
     int has_ended = 0, is_repeated = 0;
     uint32_t i;
     memset(&collection, 0, sizeof collection);
     collection.one_list = handle != NULL;
-    collection.thorough = thorough;
+    collection.thorough = thorough || (!handle && profiler->collections % THOROUGH_EVERY == 0);
     if (profiler->before_batch) {
         profiler->before_batch(profiler);
     }
     zt__lock(&profiler->mutex);
+    if (!handle) {
+        profiler->uncollected = 0;
+    }
     zt__enter_list(profiler, &collection, handle ? zt__find_list(profiler, handle) : profiler->lists);
     while (!has_ended) {
         if (zt__fill_batch(profiler, &collection)) {
@@ -9906,105 +9961,73 @@ ZT__PRIVATE void zt__run_collection(zt_profiler *profiler, ze_command_list_handl
             has_ended = 1;
         }
     }
-    zt__unlock(&profiler->mutex);
-}
-
-/* Collects from all lists. Every 64th collection is thorough: after a reset without zt_reset, slots that
-   never run would otherwise hide later ones. */
-ZT__PRIVATE void zt__collect_all(zt_profiler *profiler, int thorough) {
-    enum { THOROUGH_EVERY = 64 };
-    zt__lock(&profiler->mutex);
-    profiler->uncollected = 0;
-    zt__unlock(&profiler->mutex);
-    zt__run_collection(profiler, NULL, thorough || profiler->collections % THOROUGH_EVERY == 0);
     zt__remove_unused_lists(profiler);
-    zt__store(&profiler->collections, profiler->collections + 1);
-}
-
-ZT__PRIVATE int zt__has_thread(const zt_profiler *profiler) {
-    return profiler->config.thread && !zt__load(&profiler->thread.ended);
-}
-
-/* Locks the collector and returns 1 if no thread holds it. With config.thread, only the library's thread
-   collects: wakes it and returns 0. */
-ZT__PRIVATE int zt__begin_collecting(zt_profiler *profiler, int thorough) {
-    if (!zt__has_thread(profiler)) {
-        return zt__try_lock(&profiler->collector);
-    }
-    zt__lock(&profiler->mutex);
-    profiler->thread_is_idle = 0;
-    profiler->thread_is_thorough |= thorough;
     zt__unlock(&profiler->mutex);
-    zt__wake_thread(&profiler->thread);
-    return 0;
-}
-
-ZT__PRIVATE void zt__try_collect(zt_profiler *profiler, int thorough) {
-    if (zt__begin_collecting(profiler, thorough)) {
-        zt__collect_all(profiler, thorough);
-        zt__unlock_timed(&profiler->collector);
+    if (!handle) {
+        zt__store(&profiler->collections, profiler->collections + 1);
     }
 }
 
-/* Waits for a thorough collection that begins after this call. This thread makes it, or with config.thread
-   the library's. Returns 0 if the deadline passes first, or if this thread holds the collector. */
-ZT__PRIVATE int zt__collect_anew(zt_profiler *profiler, uint64_t deadline) {
+/* ---- the two ways to collect ----------------------------------------------------------------------------- */
+
+/* Collects now, from one list, or from all if `handle` is NULL, unless another thread collects. With
+   config.thread, only the library's thread collects: wakes it instead. Returns whether this thread has
+   collected. */
+ZT__PRIVATE int zt__try_collect(zt_profiler *profiler, ze_command_list_handle_t handle, int thorough) {
+    if (profiler->config.thread && !zt__load(&profiler->thread.ended)) {
+        zt__lock(&profiler->mutex);
+        profiler->thread_is_idle = 0;
+        profiler->thread_is_thorough |= thorough;
+        zt__unlock(&profiler->mutex);
+        zt__wake_thread(&profiler->thread);
+        return 0;
+    }
+    if (!zt__try_lock(&profiler->collector)) {
+        return 0;
+    }
+    zt__run_collection(profiler, handle, thorough);
+    zt__unlock_timed(&profiler->collector);
+    return 1;
+}
+
+/* What zt__collect_until waits for. */
+typedef enum zt__goal {
+    ZT__ONE_COLLECTION, /* a thorough collection from all lists, which begins after the call */
+    ZT__ALL_SAMPLES     /* besides, that no sample is on its way, as far as is known, or being delivered */
+} zt__goal;
+
+/* Collects until the goal is reached. Returns 0 if the deadline passes first, or if this thread holds the
+   collector. */
+ZT__PRIVATE int zt__collect_until(zt_profiler *profiler, zt__goal goal, uint64_t deadline) {
     zt__wait wait = zt__wait_until(deadline);
     uint32_t before = zt__load(&profiler->collections);
+    int is_current = 0, awaits = 0;
+    const zt__list *list;
+    const zt__slot *slot;
     if (zt__is_owner(&profiler->collector)) {
         return 0;
     }
-    if (!zt__has_thread(profiler)) {
-        if (!zt__lock_until(&profiler->collector, deadline)) {
-            return 0;
-        }
-        zt__collect_all(profiler, 1);
-        zt__unlock_timed(&profiler->collector);
-        return 1;
-    }
-    zt__try_collect(profiler, 1);
-    /* A collection that is already running may have passed slots that are ready now, so wait for the next. */
-    while (zt__load(&profiler->collections) - before < 2 && zt__wait_again(&wait)) {
-        zt__try_collect(profiler, 1);
-    }
-    return zt__load(&profiler->collections) - before >= 2;
-}
-
-/* ---- waiting --------------------------------------------------------------------------------------------- */
-
-/* Returns whether samples are on their way or being delivered. With the mutex held. */
-ZT__PRIVATE int zt__awaits_samples(const zt_profiler *profiler) {
-    const zt__list *list;
-    const zt__slot *slot;
-    if (profiler->state_counts[ZT__SLOT_PENDING] || profiler->state_counts[ZT__SLOT_READING] ||
-        profiler->is_delivering) {
-        return 1;
-    }
-    /* RECORDED slots may be on their way where an execution need not be announced by zt_execute. */
-    for (list = profiler->state_counts[ZT__SLOT_RECORDED] ? profiler->lists : NULL; list; list = list->next) {
-        int may_run = list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED ||
-                      (list->state == ZT__LIST_RECORDED && !profiler->observes_execution);
-        for (slot = may_run ? list->first : NULL; slot; slot = slot->next) {
-            if (slot->state == ZT__SLOT_RECORDED) {
-                return 1;
-            }
-        }
-    }
-    return 0;
-}
-
-/* Collects until nothing is on its way. Returns 0 if the deadline passes first. */
-ZT__PRIVATE int zt__collect_until(zt_profiler *profiler, uint64_t deadline) {
-    zt__wait wait = zt__wait_until(deadline);
-    /* This also reads samples of executions without zt_execute, for which zt__awaits_samples does not wait.
-     */
-    int awaits, is_current = zt__collect_anew(profiler, deadline);
     do {
-        zt__try_collect(profiler, 1);
-        zt__lock(&profiler->mutex);
-        awaits = zt__awaits_samples(profiler);
-        zt__unlock(&profiler->mutex);
-    } while (awaits && zt__wait_again(&wait));
+        /* A collection of another thread that is already running may have passed slots that are ready now, so
+           the next one counts. */
+        is_current = zt__try_collect(profiler, NULL, 1) || is_current ||
+                     zt__load(&profiler->collections) - before >= 2;
+        if (is_current && goal == ZT__ALL_SAMPLES) {
+            zt__lock(&profiler->mutex);
+            awaits = profiler->state_counts[ZT__SLOT_PENDING] || profiler->state_counts[ZT__SLOT_READING] ||
+                     profiler->is_delivering;
+            /* RECORDED slots may be on their way where an execution need not be announced by zt_execute. */
+            list = profiler->state_counts[ZT__SLOT_RECORDED] ? profiler->lists : NULL;
+            for (; list && !awaits; list = list->next) {
+                int may_run = list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED ||
+                              (list->state == ZT__LIST_RECORDED && !profiler->observes_execution);
+                for (slot = may_run ? list->first : NULL; slot && !awaits; slot = slot->next) {
+                    awaits = slot->state == ZT__SLOT_RECORDED;
+                }
+            }
+            zt__unlock(&profiler->mutex);
+        }
+    } while ((!is_current || awaits) && zt__wait_again(&wait));
     return is_current && !awaits;
 }
 
@@ -10034,9 +10057,9 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
         collect_hotspots(profiler);
     }
     if (timeout_ns) {
-        is_complete = zt__collect_until(profiler, zt__deadline(timeout_ns));
+        is_complete = zt__collect_until(profiler, ZT__ALL_SAMPLES, zt__deadline(timeout_ns));
     } else {
-        zt__try_collect(profiler, 0);
+        zt__try_collect(profiler, NULL, 0);
     }
     if (zt__is_device_lost(&profiler->diagnostics)) {
         return ZE_RESULT_ERROR_DEVICE_LOST;
@@ -10080,7 +10103,7 @@ ZT__PRIVATE int zt__run_collecting_thread(void *user) {
     profiler->thread_is_thorough = 0;
     zt__unlock(&profiler->mutex);
     if (zt__try_lock(&profiler->collector)) {
-        zt__collect_all(profiler, thorough);
+        zt__run_collection(profiler, NULL, thorough);
         zt__unlock_timed(&profiler->collector);
     }
     return 1;
@@ -10203,9 +10226,9 @@ ZT__PRIVATE int zt__free_slots_for(zt_profiler *profiler, zt__list *list, zt__li
     int has_free, more_are_over;
     do {
         if (waits) {
-            zt__collect_anew(profiler, deadline);
+            zt__collect_until(profiler, ZT__ONE_COLLECTION, deadline);
         } else {
-            zt__try_collect(profiler, 0);
+            zt__try_collect(profiler, NULL, 0);
         }
         zt__lock(&profiler->mutex);
         has_free = zt__pass_to_measure(profiler, times_alone)->first_free != NULL;
@@ -10507,7 +10530,7 @@ ZT__PRIVATE void zt__end(zt_region *region, int refused) {
     }
     zt__unlock(&profiler->mutex);
     if (is_due) {
-        zt__try_collect(profiler, 0);
+        zt__try_collect(profiler, NULL, 0);
     }
     if (wakes_thread) {
         zt__wake_thread(&profiler->thread);
@@ -10565,11 +10588,7 @@ ZT__PRIVATE ze_result_t zt__end_list(zt_profiler *profiler, ze_command_list_hand
     const zt__list *left;
     int is_pending;
     zt__mark_list_over(profiler, list, is_destroyed, call);
-    if (zt__begin_collecting(profiler, 1)) {
-        zt__run_collection(profiler, list, 1);
-        zt__remove_unused_lists(profiler);
-        zt__unlock_timed(&profiler->collector);
-    }
+    zt__try_collect(profiler, list, 1);
     zt__lock(&profiler->mutex);
     left = zt__find_list(profiler, list);
     is_pending = left && zt__is_on_its_way(left);
@@ -10731,11 +10750,8 @@ ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t
     const zt__slot *slot = NULL;
     zt__wait wait = zt__wait_until(deadline);
     while (has_unread) {
-        if (zt__begin_collecting(profiler, 1)) {
-            zt__run_collection(profiler, handle, 1);
-            zt__unlock_timed(&profiler->collector);
-        } else if (!waits) {
-            zt__collect_anew(profiler, deadline);
+        if (!zt__try_collect(profiler, handle, 1) && !waits) {
+            zt__collect_until(profiler, ZT__ONE_COLLECTION, deadline);
         }
         has_unread = zt__has_unread_regions(profiler, handle);
         if (has_unread && (!waits || !zt__wait_again(&wait))) {
@@ -10752,7 +10768,7 @@ ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t
     }
     zt__unlock(&profiler->mutex);
     if (slot) {
-        zt__collect_anew(profiler, deadline);
+        zt__collect_until(profiler, ZT__ONE_COLLECTION, deadline);
     }
 }
 
@@ -10878,10 +10894,7 @@ ZT__PRIVATE void zt__end_overlap(zt_profiler *profiler, ze_command_queue_handle_
         return;
     }
     zt__note_idle_queue(profiler, queue);
-    if (zt__begin_collecting(profiler, 1)) {
-        zt__run_collection(profiler, handle, 1);
-        zt__unlock_timed(&profiler->collector);
-    }
+    zt__try_collect(profiler, handle, 1);
 }
 
 /* Prepares for an execution by zt_execute, or one that a tracer sees: reads the samples of the last execution
@@ -10949,8 +10962,10 @@ ZT__PRIVATE void zt__retract_list(zt_profiler *profiler, zt__list *list) {
 
 /* Completes zt__before_execution when it is known whether the driver has refused the execution. */
 ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, uint32_t count,
-                                     const ze_command_list_handle_t *lists, int is_refused) {
+                                     const ze_command_list_handle_t *lists, int is_refused,
+                                     const char *call) {
     uint32_t i, overwritten = 0;
+    int wakes_thread;
     if (zt__is_owner(&profiler->collector)) {
         return; /* zt__before_execution has moved no slot */
     }
@@ -10974,9 +10989,13 @@ ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, uint32_t count,
         }
         list->overwritten = 0;
     }
+    wakes_thread = !is_refused && zt__must_wake_thread(profiler);
     zt__unlock(&profiler->mutex);
+    if (wakes_thread) {
+        zt__wake_thread(&profiler->thread);
+    }
     if (overwritten) {
-        zt__report(&profiler->diagnostics, OVERWRITTEN, ZE_RESULT_WARNING_DROPPED_DATA);
+        zt__report(&profiler->diagnostics, OVERWRITTEN, ZE_RESULT_WARNING_DROPPED_DATA, call);
     }
 }
 
@@ -11001,26 +11020,14 @@ ZT__PRIVATE ze_result_t zt__execute_measured(zt_profiler *profiler, ze_command_q
                                              uint32_t count, ze_command_list_handle_t *lists,
                                              ze_fence_handle_t fence) {
     const zt_profiler *outer = zt__executing_for; /* a hook may execute lists inside of an execution */
-    int wakes_thread;
     ze_result_t result;
     zt__before_execution(profiler, queue, count, lists, 1);
     zt__executing_for = profiler;
     result = zeCommandQueueExecuteCommandLists(queue, count, lists, fence);
     zt__executing_for = outer;
-    zt__after_execution(profiler, count, lists, result != ZE_RESULT_SUCCESS);
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__check(&profiler->diagnostics, result, "zeCommandQueueExecuteCommandLists",
-                         "The lists were not executed.");
-    }
-    if (profiler->config.thread) {
-        zt__lock(&profiler->mutex);
-        wakes_thread = zt__must_wake_thread(profiler);
-        zt__unlock(&profiler->mutex);
-        if (wakes_thread) {
-            zt__wake_thread(&profiler->thread);
-        }
-    }
-    return result;
+    zt__after_execution(profiler, count, lists, result != ZE_RESULT_SUCCESS, "zt_execute");
+    return zt__check(&profiler->diagnostics, result, "zeCommandQueueExecuteCommandLists",
+                     "The lists were not executed.");
 }
 
 ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
@@ -11110,7 +11117,7 @@ ZT__PRIVATE ze_result_t zt__enter_pass(zt_profiler *profiler, uint32_t index) {
     if (pass == before) {
         return ZE_RESULT_SUCCESS;
     }
-    if (!zt__collect_until(profiler, deadline)) {
+    if (!zt__collect_until(profiler, ZT__ALL_SAMPLES, deadline)) {
         zt__count_states(profiler, states);
         zt__report(&profiler->diagnostics, NOT_FINISHED, ZE_RESULT_NOT_READY, "ZT_PASSES",
                    (unsigned long long)states[ZT__SLOT_PENDING]);
@@ -14054,7 +14061,8 @@ ZT__PRIVATE void zt__apply_rules(const zt__advice *advice, const double figures[
     unmeasured[ZT__ROLE_EU_STALL] = unmeasured[ZT__ROLE_EU_OCCUPANCY] = 1;
     zt__name_missing(advice, unmeasured, info);
     if (info->missing[0]) {
-        zt__append(info->text, sizeof info->text, "Not enough metrics: add %s, if the device has them.",
+        zt__append(info->text, sizeof info->text,
+                   "Not enough metrics: add %s to config.metrics or ZT_METRICS, if the device has them.",
                    info->missing);
     } else if (advice->naming == ZT__NAMING_COUNT) {
         strcpy(info->text, "Not enough metrics: none is known to show what limits a region.");
@@ -16214,7 +16222,8 @@ ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
             default:
                 continue;
             }
-            slot->may_be_written = 1;
+            /* The launch signals an event of the application, and its list has no command of the library. */
+            slot->may_be_written = slot->measurement != ZT__KEPT_EVENT_STAMPS;
             zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
         }
     }
@@ -16238,7 +16247,7 @@ ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler) {
     const uint64_t brief_ns = 20000000;
     uint64_t timeout_ns = profiler->config.wait_timeout_ns;
     zt__wait wait = zt__wait_until(zt__deadline(timeout_ns));
-    zt__collect_until(profiler, zt__deadline(timeout_ns < brief_ns ? timeout_ns : brief_ns));
+    zt__collect_until(profiler, ZT__ALL_SAMPLES, zt__deadline(timeout_ns < brief_ns ? timeout_ns : brief_ns));
     for (;;) {
         const zt__list *list;
         int is_running;
@@ -16252,7 +16261,7 @@ ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler) {
         if (!is_running || !zt__wait_again(&wait)) {
             return;
         }
-        zt__try_collect(profiler, 1);
+        zt__try_collect(profiler, NULL, 1);
     }
 }
 
@@ -17544,6 +17553,8 @@ struct zt_debugger {
     zet_debug_event_t *events; /* a ring */
     uint32_t first_event, event_count;
     zt__interrupt interrupts[ZT__DEBUG_INTERRUPTS];
+    uint8_t *held; /* for each thread of the device: a stop has stopped it, and nobody has resumed it */
+    uint32_t thread_count;
     zt__debug_module *modules; /* the newest first */
     size_t module_bytes;
     uint64_t module_count; /* so far */
@@ -17566,6 +17577,11 @@ ZT__PRIVATE int zt__lock_session(zt_debugger *debugger, uint64_t deadline) {
     return is_locked;
 }
 
+/* Reports that another thread closes the debugger. */
+ZT__PRIVATE ze_result_t zt__report_closing(zt_debugger *debugger, const char *call) {
+    return zt__report(&debugger->diagnostics, DEBUG_CLOSING, ZE_RESULT_ERROR_NOT_AVAILABLE, call);
+}
+
 /* Begins a call of the application, unless the debugger is being closed or its callback runs on this thread
    while the session is locked. The call ends with zt__end_debug_call. */
 ZT__PRIVATE ze_result_t zt__begin_debug_call(zt_debugger *debugger, const char *call) {
@@ -17573,8 +17589,12 @@ ZT__PRIVATE ze_result_t zt__begin_debug_call(zt_debugger *debugger, const char *
         return zt__report(&debugger->diagnostics, DEBUG_INSIDE_CALLBACK, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
                           call);
     }
+    if (debugger->process != zt__get_process()) {
+        return zt__report(NULL, DEBUG_FORKED, ZE_RESULT_ERROR_NOT_AVAILABLE, call);
+    }
     zt__add(&debugger->users, 1);
-    if (debugger->process != zt__get_process() || zt__load(&debugger->is_closing)) {
+    if (zt__load(&debugger->is_closing)) {
+        zt__report_closing(debugger, call);
         zt__add(&debugger->users, UINT32_MAX);
         return ZE_RESULT_ERROR_NOT_AVAILABLE;
     }
@@ -17732,22 +17752,112 @@ ZT__PRIVATE void zt__unload_debug_module(zt_debugger *debugger, const zet_debug_
     }
 }
 
-/* ---- events: with `session` held -------------------------------------------------------------------------- */
+/* ---- threads: with `session` held ------------------------------------------------------------------------ */
 
-/* Acknowledges an event that needs it. */
-ZT__PRIVATE ze_result_t zt__acknowledge(zt_debugger *debugger, const zet_debug_event_t *event) {
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    int tries;
-    if (!(event->flags & ZET_DEBUG_EVENT_FLAG_NEED_ACK) || debugger->is_over) {
-        return result;
-    }
-    for (tries = 0; tries < ZT__DEBUG_TRIES; tries++) {
-        result = zetDebugAcknowledgeEvent(debugger->handle, event);
-        if (result == ZE_RESULT_SUCCESS || zt__means_device_loss(result)) {
-            break;
+ZT__PRIVATE ze_device_thread_t zt__to_device_thread(zt_debug_thread from) {
+    ze_device_thread_t thread;
+    thread.slice = from.slice;
+    thread.subslice = from.subslice;
+    thread.eu = from.eu;
+    thread.thread = from.thread;
+    return thread;
+}
+
+ZT__PRIVATE zt_debug_thread zt__to_debug_thread(ze_device_thread_t from) {
+    zt_debug_thread thread;
+    thread.slice = from.slice;
+    thread.subslice = from.subslice;
+    thread.eu = from.eu;
+    thread.thread = from.thread;
+    return thread;
+}
+
+/* Returns the thread of the device that has this number, below `thread_count`. */
+ZT__PRIVATE zt_debug_thread zt__get_debug_thread(const zt_debugger *debugger, uint32_t number) {
+    const zt_debug_thread *size = &debugger->size;
+    zt_debug_thread thread;
+    thread.thread = number % size->thread;
+    number /= size->thread;
+    thread.eu = number % size->eu;
+    number /= size->eu;
+    thread.subslice = number % size->subslice;
+    thread.slice = number / size->subslice;
+    return thread;
+}
+
+/* Returns whether a pattern selects a thread of the device. */
+ZT__PRIVATE int zt__selects(zt_debug_thread pattern, zt_debug_thread thread) {
+    return (pattern.slice == ZT_DEBUG_ALL || pattern.slice == thread.slice) &&
+           (pattern.subslice == ZT_DEBUG_ALL || pattern.subslice == thread.subslice) &&
+           (pattern.eu == ZT_DEBUG_ALL || pattern.eu == thread.eu) &&
+           (pattern.thread == ZT_DEBUG_ALL || pattern.thread == thread.thread);
+}
+
+/* Records whether a stop covers the selected threads. */
+ZT__PRIVATE void zt__set_held(zt_debugger *debugger, zt_debug_thread threads, int is_held) {
+    uint32_t i;
+    for (i = 0; i < debugger->thread_count; i++) {
+        if (zt__selects(threads, zt__get_debug_thread(debugger, i))) {
+            debugger->held[i] = (uint8_t)is_held;
         }
     }
-    return zt__check_debug(debugger, result, "zetDebugAcknowledgeEvent");
+}
+
+/* Called with the number of each stopped thread. */
+typedef void (*zt__thread_fn)(void *user, uint32_t number);
+
+/* Calls a function with each stopped one of the selected threads. The driver does not list them, so each
+   thread is probed by reading a register, of the smallest that there are: this fails unless it is stopped. */
+ZT__PRIVATE ze_result_t zt__each_stopped(zt_debugger *debugger, zt_debug_thread threads,
+                                         zt__thread_fn function, void *user) {
+    const zt_debug_register_set *probe = NULL;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    uint32_t i;
+    void *bytes;
+    for (i = 0; i < debugger->set_count; i++) {
+        const zt_debug_register_set *set = &debugger->sets[i];
+        if (set->is_readable && (!probe || set->bytes < probe->bytes)) {
+            probe = set;
+        }
+    }
+    if (!probe) {
+        return zt__report(&debugger->diagnostics, NO_REGISTER, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "zt_debug_threads", "that can be read");
+    }
+    bytes = zt__allocate(&debugger->config.allocator, 1, probe->bytes);
+    if (!bytes) {
+        return zt__report_no_memory(&debugger->diagnostics, "zt_debug_threads", "a register");
+    }
+    for (i = 0; i < debugger->thread_count && result == ZE_RESULT_SUCCESS; i++) {
+        zt_debug_thread thread = zt__get_debug_thread(debugger, i);
+        if (!zt__selects(threads, thread)) {
+            continue;
+        }
+        result =
+            zetDebugReadRegisters(debugger->handle, zt__to_device_thread(thread), probe->type, 0, 1, bytes);
+        if (result == ZE_RESULT_SUCCESS) {
+            function(user, i);
+        } else if (result == ZE_RESULT_ERROR_NOT_AVAILABLE ||
+                   result == ZE_RESULT_ERROR_INVALID_ARGUMENT) { /* a subslice that is missing */
+            result = ZE_RESULT_SUCCESS;
+        }
+    }
+    zt__free(&debugger->config.allocator, bytes);
+    return zt__check_debug(debugger, result, "zetDebugReadRegisters");
+}
+
+/* Returns whether a stop covers a thread: one that has stopped it, or one that waits for the answer. */
+ZT__PRIVATE int zt__is_covered(const zt_debugger *debugger, uint32_t number) {
+    const zt_debug_thread thread = zt__get_debug_thread(debugger, number);
+    uint32_t i;
+    for (i = 0; i < ZT__DEBUG_INTERRUPTS; i++) {
+        const zt__interrupt *interrupt = &debugger->interrupts[i];
+        if (interrupt->is_used && interrupt->waiting &&
+            zt__selects(zt__to_debug_thread(interrupt->threads), thread)) {
+            return 1;
+        }
+    }
+    return debugger->held[number];
 }
 
 /* Resumes threads. Returns SUCCESS if none was stopped. */
@@ -17766,23 +17876,70 @@ ZT__PRIVATE ze_result_t zt__resume(zt_debugger *debugger, ze_device_thread_t thr
     return zt__check_debug(debugger, result, "zetDebugResume");
 }
 
-/* Records the device's answer to an interrupt: its threads have stopped, or cannot be stopped. If no thread
-   waits for it any more, resumes them. */
+/* A zt__thread_fn. `user` is the debugger. */
+ZT__PRIVATE void zt__resume_uncovered(void *user, uint32_t number) {
+    zt_debugger *debugger = (zt_debugger *)user;
+    if (!zt__is_covered(debugger, number)) {
+        zt__resume(debugger, zt__to_device_thread(zt__get_debug_thread(debugger, number)));
+    }
+}
+
+/* Resumes the threads of a stop that nobody waits for any more, except those that another stop covers. */
+ZT__PRIVATE void zt__resume_late(zt_debugger *debugger, ze_device_thread_t threads) {
+    const zt_debug_thread pattern = zt__to_debug_thread(threads);
+    uint32_t i;
+    int is_any_covered = 0;
+    for (i = 0; i < debugger->thread_count && !is_any_covered; i++) {
+        is_any_covered =
+            zt__selects(pattern, zt__get_debug_thread(debugger, i)) && zt__is_covered(debugger, i);
+    }
+    if (is_any_covered) {
+        zt__each_stopped(debugger, pattern, zt__resume_uncovered, debugger);
+    } else {
+        zt__resume(debugger, threads);
+    }
+}
+
+/* ---- events: with `session` held -------------------------------------------------------------------------- */
+
+/* Acknowledges an event that needs it. */
+ZT__PRIVATE ze_result_t zt__acknowledge(zt_debugger *debugger, const zet_debug_event_t *event) {
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    int tries;
+    if (!(event->flags & ZET_DEBUG_EVENT_FLAG_NEED_ACK) || debugger->is_over) {
+        return result;
+    }
+    for (tries = 0; tries < ZT__DEBUG_TRIES; tries++) {
+        result = zetDebugAcknowledgeEvent(debugger->handle, event);
+        if (result == ZE_RESULT_SUCCESS || zt__means_device_loss(result)) {
+            break;
+        }
+    }
+    return zt__check_debug(debugger, result, "zetDebugAcknowledgeEvent");
+}
+
+/* Records that threads have stopped, or cannot be stopped. If that answers a stop for which no thread waits
+   any more, resumes them. */
 ZT__PRIVATE void zt__answer_interrupt(zt_debugger *debugger, const zet_debug_event_t *event) {
+    const ze_device_thread_t threads = event->info.thread.thread;
+    const int has_stopped = event->type == ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED;
+    int is_answer = 0;
     uint32_t i;
     for (i = 0; i < ZT__DEBUG_INTERRUPTS; i++) {
         zt__interrupt *interrupt = &debugger->interrupts[i];
-        if (!interrupt->is_used ||
-            memcmp(&interrupt->threads, &event->info.thread.thread, sizeof interrupt->threads) != 0) {
+        if (!interrupt->is_used || memcmp(&interrupt->threads, &threads, sizeof threads) != 0) {
             continue;
         }
-        interrupt->is_answered = 1;
+        is_answer = interrupt->is_answered = 1;
         if (interrupt->waiting == 0) {
             interrupt->is_used = 0;
-            if (event->type == ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED) {
-                zt__resume(debugger, interrupt->threads);
+            if (has_stopped) {
+                zt__resume_late(debugger, threads);
             }
         }
+    }
+    if (has_stopped && !is_answer) { /* by a fault */
+        zt__set_held(debugger, zt__to_debug_thread(threads), 1);
     }
 }
 
@@ -17820,15 +17977,6 @@ ZT__PRIVATE ze_result_t zt__read_event(zt_debugger *debugger, uint64_t milliseco
 }
 
 /* ---- delivering ------------------------------------------------------------------------------------------ */
-
-ZT__PRIVATE zt_debug_thread zt__to_debug_thread(ze_device_thread_t from) {
-    zt_debug_thread thread;
-    thread.slice = from.slice;
-    thread.subslice = from.subslice;
-    thread.eu = from.eu;
-    thread.thread = from.thread;
-    return thread;
-}
 
 ZT__PRIVATE zt_debug_event zt__to_debug_event(const zet_debug_event_t *from) {
     zt_debug_event event;
@@ -17997,7 +18145,7 @@ ZT_API ze_result_t zt_debug_wait(zt_debugger *debugger, uint64_t timeout_ns, zt_
     if (result == ZE_RESULT_ERROR_NOT_AVAILABLE) {
         zt__report_over(debugger, call);
     } else if (result == ZE_RESULT_NOT_READY && zt__load(&debugger->is_closing)) {
-        result = ZE_RESULT_ERROR_NOT_AVAILABLE;
+        result = zt__report_closing(debugger, call);
     }
     zt__end_debug_call(debugger);
     return result;
@@ -18014,16 +18162,7 @@ ZT_API ze_result_t zt_debug_acknowledge(zt_debugger *debugger) {
     return zt__acknowledge_delivered(debugger, call);
 }
 
-/* ---- threads --------------------------------------------------------------------------------------------- */
-
-ZT__PRIVATE ze_device_thread_t zt__to_device_thread(zt_debug_thread from) {
-    ze_device_thread_t thread;
-    thread.slice = from.slice;
-    thread.subslice = from.subslice;
-    thread.eu = from.eu;
-    thread.thread = from.thread;
-    return thread;
-}
+/* ---- stopping and resuming ------------------------------------------------------------------------------- */
 
 /* Reads all events that the device has reported so far. Returns NOT_AVAILABLE, and reports it, if the session
    is over. `session` is held. */
@@ -18049,92 +18188,6 @@ ZT__PRIVATE ze_result_t zt__check_access(zt_debugger *debugger, ze_result_t resu
         zt__check(&debugger->diagnostics, result, driver_call, remedy);
     }
     return result;
-}
-
-/* Returns the first set that has this type, or NULL. */
-ZT__PRIVATE const zt_debug_register_set *zt__find_set(const zt_debugger *debugger, uint32_t type) {
-    uint32_t i;
-    for (i = 0; i < debugger->set_count; i++) {
-        if (debugger->sets[i].type == type) {
-            return &debugger->sets[i];
-        }
-    }
-    return NULL;
-}
-
-/* Returns the set with the smallest registers that can be read. Only stopped threads can be read, so one of
-   these registers shows whether a thread is stopped. */
-ZT__PRIVATE const zt_debug_register_set *zt__find_probe(const zt_debugger *debugger) {
-    const zt_debug_register_set *smallest = NULL;
-    uint32_t i;
-    for (i = 0; i < debugger->set_count; i++) {
-        const zt_debug_register_set *set = &debugger->sets[i];
-        if (set->is_readable && (!smallest || set->bytes < smallest->bytes)) {
-            smallest = set;
-        }
-    }
-    return smallest;
-}
-
-/* Called with each stopped thread. */
-typedef void (*zt__thread_fn)(void *user, zt_debug_thread thread);
-
-/* Stores the range that a member of a zt_debug_thread selects. It is empty if the device has no such index.
- */
-ZT__PRIVATE void zt__set_range(uint32_t wanted, uint32_t size, uint32_t *first, uint32_t *end) {
-    *first = wanted == ZT_DEBUG_ALL ? 0 : wanted;
-    *end = wanted == ZT_DEBUG_ALL || wanted >= size ? size : wanted + 1;
-}
-
-/* Calls a function with each stopped one of the selected threads. The driver does not list them, so each
-   thread is probed by reading a register. `session` is held. */
-ZT__PRIVATE ze_result_t zt__each_stopped(zt_debugger *debugger, zt_debug_thread threads,
-                                         zt__thread_fn function, void *user) {
-    const zt_debug_register_set *probe = zt__find_probe(debugger);
-    void *bytes = probe ? zt__allocate(&debugger->config.allocator, 1, probe->bytes) : NULL;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    zt_debug_thread first, end, at;
-    if (!probe) {
-        return zt__report(&debugger->diagnostics, NO_REGISTER, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "zt_debug_threads", "that can be read");
-    }
-    if (!bytes) {
-        return zt__report_no_memory(&debugger->diagnostics, "zt_debug_threads", "a register");
-    }
-    zt__set_range(threads.slice, debugger->size.slice, &first.slice, &end.slice);
-    zt__set_range(threads.subslice, debugger->size.subslice, &first.subslice, &end.subslice);
-    zt__set_range(threads.eu, debugger->size.eu, &first.eu, &end.eu);
-    zt__set_range(threads.thread, debugger->size.thread, &first.thread, &end.thread);
-    for (at.slice = first.slice; at.slice < end.slice; at.slice++) {
-        for (at.subslice = first.subslice; at.subslice < end.subslice; at.subslice++) {
-            for (at.eu = first.eu; at.eu < end.eu; at.eu++) {
-                for (at.thread = first.thread; at.thread < end.thread && result == ZE_RESULT_SUCCESS;
-                     at.thread++) {
-                    ze_result_t read = zetDebugReadRegisters(debugger->handle, zt__to_device_thread(at),
-                                                             probe->type, 0, 1, bytes);
-                    if (read == ZE_RESULT_SUCCESS) {
-                        function(user, at);
-                    } else if (read != ZE_RESULT_ERROR_NOT_AVAILABLE &&
-                               read != ZE_RESULT_ERROR_INVALID_ARGUMENT) { /* a subslice that is missing */
-                        result = zt__check_debug(debugger, read, "zetDebugReadRegisters");
-                    }
-                }
-            }
-        }
-    }
-    zt__free(&debugger->config.allocator, bytes);
-    return result;
-}
-
-/* A zt__thread_fn. `user` is a uint32_t. */
-ZT__PRIVATE void zt__count_thread(void *user, zt_debug_thread thread) {
-    (void)thread;
-    ++*(uint32_t *)user;
-}
-
-/* Returns how many of `size` slices, subslices, EUs or threads a member of a zt_debug_thread selects. */
-ZT__PRIVATE uint32_t zt__count_range(uint32_t wanted, uint32_t size) {
-    return wanted == ZT_DEBUG_ALL ? size : wanted < size;
 }
 
 /* Returns the record of a pattern that the device is to stop, which is made if there is none, or NULL
@@ -18217,14 +18270,40 @@ ZT__PRIVATE ze_result_t zt__await_interrupt(zt_debugger *debugger, zt__interrupt
     if (debugger->is_over) {
         return zt__report_over(debugger, "zt_debug_stop");
     }
+    if (zt__load(&debugger->is_closing)) {
+        return zt__report_closing(debugger, "zt_debug_stop");
+    }
     return result == ZE_RESULT_NOT_READY ? zt__report(&debugger->diagnostics, NO_ANSWER, result) : result;
+}
+
+/* A zt__thread_fn. `user` is the debugger. */
+ZT__PRIVATE void zt__hold_thread(void *user, uint32_t number) {
+    ((zt_debugger *)user)->held[number] = 1;
+}
+
+/* Records that a stop covers the selected threads, or those of them that are stopped if these are counted. */
+ZT__PRIVATE ze_result_t zt__hold_threads(zt_debugger *debugger, zt_debug_thread threads,
+                                         zt_debug_stops *stops) {
+    ze_result_t result;
+    uint32_t i;
+    zt__set_held(debugger, threads, stops == NULL);
+    if (!stops) {
+        return ZE_RESULT_SUCCESS;
+    }
+    result = zt__each_stopped(debugger, threads, zt__hold_thread, debugger);
+    for (i = 0; i < debugger->thread_count; i++) {
+        if (zt__selects(threads, zt__get_debug_thread(debugger, i))) {
+            stops->stopped += debugger->held[i];
+            stops->unavailable += !debugger->held[i];
+        }
+    }
+    return result;
 }
 
 ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads, uint64_t timeout_ns,
                                  zt_debug_stops *stops) {
     uint64_t deadline = zt__deadline(timeout_ns);
     zt__interrupt *interrupt;
-    uint32_t stopped = 0, selected;
     ze_result_t result;
     if (stops) {
         memset(stops, 0, sizeof *stops);
@@ -18240,17 +18319,17 @@ ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads,
     if (result == ZE_RESULT_SUCCESS && interrupt) {
         result = zt__await_interrupt(debugger, interrupt, deadline);
     }
-    if (result == ZE_RESULT_SUCCESS && stops) {
-        result = zt__each_stopped(debugger, threads, zt__count_thread, &stopped);
-        selected = zt__count_range(threads.slice, debugger->size.slice) *
-                   zt__count_range(threads.subslice, debugger->size.subslice) *
-                   zt__count_range(threads.eu, debugger->size.eu) *
-                   zt__count_range(threads.thread, debugger->size.thread);
-        stops->stopped = stopped;
-        stops->unavailable = selected > stopped ? selected - stopped : 0;
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__hold_threads(debugger, threads, stops);
     }
     zt__end_session_call(debugger);
     return result;
+}
+
+/* A zt__thread_fn. `user` is a uint32_t. */
+ZT__PRIVATE void zt__count_thread(void *user, uint32_t number) {
+    (void)number;
+    ++*(uint32_t *)user;
 }
 
 ZT_API ze_result_t zt_debug_resume(zt_debugger *debugger, zt_debug_thread threads) {
@@ -18287,20 +18366,25 @@ ZT_API ze_result_t zt_debug_resume(zt_debugger *debugger, zt_debug_thread thread
             result = zt__check_debug(debugger, ZE_RESULT_ERROR_NOT_AVAILABLE, "zetDebugResume");
         }
     }
+    if (result == ZE_RESULT_SUCCESS) {
+        zt__set_held(debugger, threads, 0);
+    }
     zt__end_session_call(debugger);
     return result;
 }
 
 /* Where zt_debug_threads stores what it finds. */
 typedef struct zt__stopped_list {
+    const zt_debugger *debugger;
     zt_debug_thread *threads;
     uint32_t room, count;
 } zt__stopped_list;
 
-ZT__PRIVATE void zt__store_thread(void *user, zt_debug_thread thread) {
+/* A zt__thread_fn. `user` is a zt__stopped_list. */
+ZT__PRIVATE void zt__store_thread(void *user, uint32_t number) {
     zt__stopped_list *out = (zt__stopped_list *)user;
     if (out->count < out->room) {
-        out->threads[out->count] = thread;
+        out->threads[out->count] = zt__get_debug_thread(out->debugger, number);
     }
     out->count++;
 }
@@ -18308,7 +18392,7 @@ ZT__PRIVATE void zt__store_thread(void *user, zt_debug_thread thread) {
 ZT_API ze_result_t zt_debug_threads(zt_debugger *debugger, zt_debug_thread *threads, uint32_t *count) {
     const char *call = "zt_debug_threads";
     const zt_debug_thread all = {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL};
-    zt__stopped_list out = {threads, 0, 0};
+    zt__stopped_list out = {debugger, threads, 0, 0};
     ze_result_t result;
     if (!count) {
         return debugger ? zt__report_null(&debugger->diagnostics, call, "count") : ZE_RESULT_SUCCESS;
@@ -18393,6 +18477,17 @@ static const struct {
 static const char *const zt__base_names[] = {"genstbase",  "sustbase",   "dynbase", "iobase", "isabase",
                                              "blsustbase", "blsastbase", "btbase",  "scrbase"};
 enum { ZT__INSTRUCTION_BASE = 4 };
+
+/* Returns the first set that has this type, or NULL. */
+ZT__PRIVATE const zt_debug_register_set *zt__find_set(const zt_debugger *debugger, uint32_t type) {
+    uint32_t i;
+    for (i = 0; i < debugger->set_count; i++) {
+        if (debugger->sets[i].type == type) {
+            return &debugger->sets[i];
+        }
+    }
+    return NULL;
+}
 
 /* Loads the register sets of the device. Sets with implausible sizes, and second ones of a type, are left
    out. */
@@ -18862,7 +18957,9 @@ ZT__PRIVATE ze_result_t zt__load_debug_size(zt_debugger *debugger) {
                           (unsigned)size->slice, (unsigned)size->subslice, (unsigned)size->eu,
                           (unsigned)size->thread);
     }
-    return result;
+    debugger->thread_count = (uint32_t)threads;
+    debugger->held = (uint8_t *)zt__allocate(&debugger->config.allocator, debugger->thread_count, 1);
+    return debugger->held ? result : zt__report_no_memory(&debugger->diagnostics, "zt_debug_open", "threads");
 }
 
 ZT__PRIVATE void zt__destroy_debugger(zt_debugger *debugger) {
@@ -18875,6 +18972,7 @@ ZT__PRIVATE void zt__destroy_debugger(zt_debugger *debugger) {
     }
     zt__map_free_values(&debugger->texts, &allocator);
     zt__free(&allocator, debugger->events);
+    zt__free(&allocator, debugger->held);
     zt__free(&allocator, debugger->sets);
     zt__destroy_mutex(&debugger->delivering.mutex);
     zt__destroy_mutex(&debugger->session.mutex);
@@ -19073,12 +19171,19 @@ ZT_API const char *zt_debug_event_name(zt_debug_event_type type) {
     return (unsigned)type < ZT_DEBUG_EVENT_COUNT ? names[type] : "unknown";
 }
 
+/* Returns the debugger's diagnostics, or NULL: those of the thread. In a forked child, a thread that does not
+   exist there may hold the lock. */
+ZT__PRIVATE zt__diagnostics *zt__get_debug_diagnostics(const zt_debugger *debugger) {
+    const int is_usable = debugger && debugger->process == zt__get_process();
+    return is_usable ? &((zt_debugger *)(uintptr_t)debugger)->diagnostics : NULL;
+}
+
 ZT_API const char *zt_debug_get_last_error(const zt_debugger *debugger) {
-    return zt__get_last_error(debugger ? &((zt_debugger *)(uintptr_t)debugger)->diagnostics : NULL);
+    return zt__get_last_error(zt__get_debug_diagnostics(debugger));
 }
 
 ZT_API ze_result_t zt_debug_get_last_result(const zt_debugger *debugger) {
-    return zt__get_last_result(debugger ? &((zt_debugger *)(uintptr_t)debugger)->diagnostics : NULL);
+    return zt__get_last_result(zt__get_debug_diagnostics(debugger));
 }
 
 #endif /* ZETOOLS_DEBUG */
@@ -19767,7 +19872,7 @@ ZT__PRIVATE ze_result_t zt__prepare_stops(zt__hotspots *hotspots) {
     }
     size = &hotspots->debugger->size;
     room = size->slice * size->subslice * size->eu * size->thread;
-    hotspots->stopped_room = room < MOST_THREADS ? room : MOST_THREADS;
+    hotspots->stopped_room = room < MOST_THREADS ? room : (uint32_t)MOST_THREADS;
     hotspots->stopped = (zt_debug_thread *)zt__allocate(&hotspots->allocator, hotspots->stopped_room,
                                                         sizeof *hotspots->stopped);
     hotspots->addresses =
@@ -19836,7 +19941,7 @@ ZT__PRIVATE int zt__run_stopping_thread(void *user) {
         uint64_t now = zt__now_ns();
         if (now < next) {
             uint64_t rest = next - now;
-            zt_debug_wait(hotspots->debugger, rest < SLICE_NS ? rest : SLICE_NS, NULL, NULL);
+            zt_debug_wait(hotspots->debugger, rest < SLICE_NS ? rest : (uint64_t)SLICE_NS, NULL, NULL);
         } else if (zt__try_lock(&hotspots->reading)) {
             uint64_t taken;
             goes_on = zt__sample_by_stop(hotspots);
@@ -19862,7 +19967,7 @@ ZT__PRIVATE ze_result_t zt__start_stops(zt__hotspots *hotspots, zt_stream *strea
     uint32_t stops = hotspots->config.stops_a_second;
     int is_same;
     stream->info.group = "threads that were stopped";
-    stream->info.period_ns = 1000000000 / (stops < MOST_STOPS ? stops : MOST_STOPS);
+    stream->info.period_ns = 1000000000 / (stops < MOST_STOPS ? stops : (uint32_t)MOST_STOPS);
     zt__lock(&hotspots->mutex);
     is_same =
         !hotspots->count_count || (hotspots->count_count == 1 && strcmp(hotspots->count_names[0], name) == 0);
@@ -20490,7 +20595,7 @@ ZT__PRIVATE void zt__save_binary(zt__modules *modules, uint64_t hash, const char
     beside = path + room;
     snprintf(beside, room, "%s/%016llx.%ld.%lx.part", modules->directory, (unsigned long long)hash,
              zt__get_process_id(), (unsigned long)zt__this_thread());
-    file = zt__open_file(beside, "wb");
+    file = zt__create_file(beside);
     if (!file) {
         failed = "fopen";
     } else if (fwrite(binary->bytes, 1, binary->size, file) != binary->size) {
@@ -20506,7 +20611,9 @@ ZT__PRIVATE void zt__save_binary(zt__modules *modules, uint64_t hash, const char
         reason = errno;
     }
     if (failed) {
-        zt__remove_file(beside);
+        if (file) {
+            zt__remove_file(beside);
+        }
         zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_UNKNOWN, failed, strerror(reason),
                              "Check the directory, its permissions and space.");
     }
@@ -21031,6 +21138,7 @@ typedef enum zt__call_kind {
     ZT__KIND_LIST_DESTROY,
     ZT__KIND_EXECUTE,
     ZT__KIND_QUEUE_SYNCHRONIZE,
+    ZT__KIND_QUEUE_DESTROY,
     ZT__KIND_MODULE_CREATE,
     ZT__KIND_MODULE_DESTROY,
     ZT__KIND_GET_FUNCTION,
@@ -21068,6 +21176,8 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
         return ZT__KIND_EXECUTE;
     case ZT__CALL_CommandQueueSynchronize:
         return ZT__KIND_QUEUE_SYNCHRONIZE;
+    case ZT__CALL_CommandQueueDestroy:
+        return ZT__KIND_QUEUE_DESTROY;
     case ZT__CALL_ModuleCreate:
         return ZT__KIND_MODULE_CREATE;
     case ZT__CALL_ModuleDestroy:
@@ -22422,9 +22532,10 @@ ZT__PRIVATE void zt__begin_by_event(zt__frame *frame, const zt__command *command
     for (i = 0; i < ZT__STAMPS && slot->measurement == ZT__COPIED_STAMPS; i++) {
         zt__store(&slot->stamps[i], UINT64_MAX);
     }
+    slot->trails_event = slot->measurement == ZT__COPIED_STAMPS;
     frame->list = command->list;
     frame->is_in_order = selected->is_in_order;
-    frame->copied_stamps = slot->measurement == ZT__COPIED_STAMPS ? slot->stamps : NULL;
+    frame->copied_stamps = slot->trails_event ? slot->stamps : NULL;
     frame->signal = command->signal;
     frame->signalled = *command->signal;
     *command->signal = slot->event;
@@ -22662,7 +22773,9 @@ ZT__PRIVATE void zt__mark_list_over_everywhere(zt__tracer *tracer, ze_command_li
 }
 
 /* Returns whether a launch that signals an event of the application has not been read yet, and is measured by
-   this event or has commands of the library after it: on a list, or on any if `handle` is NULL. */
+   this event or has commands of the library after it: on a list, or on any if `handle` is NULL. A list that
+   was created before the start, and may be immediate, runs without being executed. It counts only as
+   `handle`: its launches may also be recorded, and never run. */
 ZT__PRIVATE int zt__has_unread_launches(zt_profiler *profiler, ze_command_list_handle_t handle) {
     const zt__list *list;
     int found = 0;
@@ -22670,9 +22783,11 @@ ZT__PRIVATE int zt__has_unread_launches(zt_profiler *profiler, ze_command_list_h
     list = handle ? zt__find_list(profiler, handle) : profiler->lists;
     for (; list && !found; list = handle ? NULL : list->next) {
         const zt__slot *slot = list->first;
+        int may_run = handle && list->state == ZT__LIST_UNKNOWN;
         for (; slot && !found; slot = slot->next) {
             found = (slot->trails_event || slot->kept) &&
-                    (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_READING);
+                    (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_READING ||
+                     (slot->state == ZT__SLOT_RECORDED && may_run && !zt__is_over(slot)));
         }
     }
     zt__unlock(&profiler->mutex);
@@ -22682,12 +22797,29 @@ ZT__PRIVATE int zt__has_unread_launches(zt_profiler *profiler, ze_command_list_h
 /* Called before a list is reset or destroyed. The application may do that as soon as its own events have
    signalled, so this waits for commands of the library that follow them, and reads the events. */
 ZT__PRIVATE void zt__await_unread_launches(zt__tracer *tracer, ze_command_list_handle_t list) {
+    uint64_t deadline = zt__deadline(tracer->wait_timeout_ns);
     zt__traced_device *device = zt__next_measured(tracer, NULL);
     for (; device; device = zt__next_measured(tracer, device)) {
         zt_profiler *profiler = device->profiler;
-        if (!zt__is_owner(&profiler->collector) && zt__has_unread_launches(profiler, list)) {
-            zt__finish_list(profiler, list, zt__deadline(tracer->wait_timeout_ns), 1);
+        zt__wait wait = zt__wait_until(deadline);
+        while (!zt__is_owner(&profiler->collector) && zt__has_unread_launches(profiler, list)) {
+            zt__finish_list(profiler, list, deadline, 1);
+            if (!zt__wait_again(&wait)) {
+                break;
+            }
         }
+    }
+}
+
+/* Called before a queue is destroyed. The events of the application may have signalled while commands of the
+   library that follow them are on the queue. */
+ZT__PRIVATE void zt__await_queue(zt__tracer *tracer, ze_command_queue_handle_t queue) {
+    zt__traced_device *device = zt__next_measured(tracer, NULL);
+    while (device && !zt__has_unread_launches(device->profiler, NULL)) {
+        device = zt__next_measured(tracer, device);
+    }
+    if (device) {
+        zeCommandQueueSynchronize(queue, tracer->wait_timeout_ns);
     }
 }
 
@@ -22720,7 +22852,8 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
             continue;
         }
         if (result) {
-            zt__after_execution(device->profiler, count, lists, *result != ZE_RESULT_SUCCESS);
+            zt__after_execution(device->profiler, count, lists, *result != ZE_RESULT_SUCCESS,
+                                zt__call_name(frame->call));
         } else {
             /* Without metrics it does not wait, so that executions may follow each other at once. */
             zt__before_execution(device->profiler, queue, count, lists,
@@ -22765,6 +22898,9 @@ ZT__PRIVATE void zt__before_destroy(zt__frame *frame, zt__call_kind kind) {
         zt__forget_handle(tracer, &tracer->lists, list);
         break;
     }
+    case ZT__KIND_QUEUE_DESTROY:
+        zt__await_queue(tracer, *ZT__PARAMETERS(frame, ze_command_queue_destroy_params_t)->phCommandQueue);
+        break;
     case ZT__KIND_KERNEL_DESTROY:
         zt__observe_unload(tracer, *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel, NULL);
         break;
@@ -22798,7 +22934,7 @@ ZT__PRIVATE void zt__before_destroy(zt__frame *frame, zt__call_kind kind) {
 /* Returns whether time stamps of events can be read on the host, and every signal of them is seen. */
 ZT__PRIVATE int zt__can_keep_events(const ze_event_pool_desc_t *desc) {
     return !desc->pNext && (desc->flags & ZE_EVENT_POOL_FLAG_HOST_VISIBLE) &&
-           !(desc->flags & (ZE_EVENT_POOL_FLAG_IPC | ZT__POOL_FLAG_MAPPED));
+           !(desc->flags & ((uint32_t)ZE_EVENT_POOL_FLAG_IPC | ZT__POOL_FLAG_MAPPED));
 }
 
 /* Called before a pool is created: adds kernel time stamps to its events, if slots may keep them. */
@@ -23639,7 +23775,7 @@ ZT__PRIVATE void zt__finish_launches(zt__tracer *tracer, uint64_t deadline) {
         zt_profiler *profiler = device->profiler;
         while (!zt__is_owner(&profiler->collector) && zt__has_unread_launches(profiler, NULL) &&
                zt__wait_again(&wait)) {
-            zt__try_collect(profiler, 1);
+            zt__try_collect(profiler, NULL, 1);
         }
         zt__release_events(profiler);
     }
@@ -25609,7 +25745,8 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
     zt__write_csv_text(writer, "", "availability", "", zt_get_availability_text(profiler));
     zt__prepare_advice(profiler, &document->advice);
     for (i = 0; i < document->region_count; i++) {
-        if (zt__read_region(document, i)) {
+        zt__read_region(document, i);
+        if (!document->out_of_memory) { /* those without samples are written, as in JSON */
             zt__write_csv_region(document);
         }
     }
@@ -29642,7 +29779,7 @@ ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
     /* A long name is cut, because the name of a file has 255 bytes at the most. */
     snprintf(file->beside, sizeof file->beside, "%.*s%.128s.%ld.%lx.part", (int)(name - file->path),
              file->path, name, zt__get_process_id(), (unsigned long)zt__this_thread());
-    part = zt__open_file(file->beside, "wb");
+    part = zt__create_file(file->beside);
     if (part && zt__get_file_properties(file->path, &before)) {
         zt__set_permissions(file->beside, before.permissions); /* the same people may read it as before */
     }
@@ -29650,7 +29787,7 @@ ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
     if (result == ZE_RESULT_SUCCESS && !zt__rename_file(file->beside, file->path)) {
         result = zt__report_unwritable(output);
     }
-    if (result != ZE_RESULT_SUCCESS) {
+    if (part && result != ZE_RESULT_SUCCESS) {
         zt__remove_file(file->beside);
     }
     zt__free(output->allocator, file);

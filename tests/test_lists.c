@@ -330,6 +330,73 @@ static void test_a_recorded_list_with_the_handle_of_one_without_regions(void **s
     check_work(w);
 }
 
+/* What another thread does while this one collects: the first allocation of a collection comes here, when a
+   sample was read and its slot reset, and is not counted yet. */
+typedef struct meanwhile {
+    world *w;
+    zt_profiler *profiler;
+    ze_command_list_handle_t list;
+    int is_due;
+} meanwhile;
+
+static void *come_back_before_allocating(size_t size, void *user) {
+    meanwhile *m = user;
+    if (m->is_due) {
+        m->is_due = 0;
+        execute_unprofiled(m->w, m->list);
+        ok(zeCommandListDestroy(m->list));
+        create_as(m->w, 1, m->list);
+        append(m->w, m->profiler, m->list, "next");
+        finish_immediate(m->w, m->list);
+    }
+    return malloc(size);
+}
+
+static void release_plainly(void *memory, void *user) {
+    (void)user;
+    free(memory);
+}
+
+/* A recorded list runs once more and is destroyed while its sample is counted, and its handle is that of an
+   immediate list then: the second execution counts, too, and no other region gets its sample. */
+static void test_a_handle_that_comes_back_during_a_collection(void **state) {
+    world *w = *state;
+    if (getenv("ZE_ENABLE_LOADER_INTERCEPT") || !can_tell_immediate())
+        skip(); /* the handles are the loader's then, and do not come back; or no list is known to be
+                   immediate */
+    meanwhile m = {.w = w};
+    zt_config config = config_of(w);
+    config.groups = "ComputeBasic";
+    config.slots_per_step = 1;
+    config.allocator.allocate = come_back_before_allocating;
+    config.allocator.release = release_plainly;
+    config.allocator.user = &m;
+    zt_profiler *profiler = m.profiler = open_profiler(w, &config);
+    run(w, profiler, "first"); /* makes room for reports */
+    collect_all(profiler);
+    create_list(w, &m.list);
+    record_once(w, profiler, m.list, "old");
+    execute(w, profiler, m.list);
+    m.is_due = 1;
+    ok(zt_collect(profiler, 0));
+    assert_int_equal(m.is_due, 0);
+    for (int i = 0; i < 3; i++)
+        append(w, profiler, w->list, "never");
+    for (int i = 0; i < 2; i++)
+        ok(zt_collect(profiler, 0)); /* does not wait */
+    w->launches += 3;
+    expect(profiler, "old", 2, 1);
+    expect(profiler, "next", 1, 1);
+    assert_int_equal(region_info(profiler, "never").count, 0);
+    assert_counts(profiler, counted(7, 4, 0, 0, 3));
+    reset_list(w->list);
+    ok(zt_release(profiler, w->list));
+    ok(zt_release(profiler, m.list));
+    ok(zeCommandListDestroy(m.list));
+    close_profiler(w, profiler);
+    check_work(w);
+}
+
 /* ==== zt_release ========================================================================================== */
 
 /* It waits for nothing. What still runs is collected when it has run. */
@@ -799,6 +866,7 @@ int main(void) {
         TEST(test_handles_that_come_back),
         TEST(test_a_recorded_list_with_an_immediate_lists_handle),
         TEST(test_a_recorded_list_with_the_handle_of_one_without_regions),
+        TEST(test_a_handle_that_comes_back_during_a_collection),
         TEST(test_release_of_a_list_that_runs),
         TEST(test_release_of_an_immediate_list_that_runs),
         TEST(test_reset_and_record_again),

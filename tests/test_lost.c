@@ -256,6 +256,27 @@ static void test_batch_not_calculated(void **state) {
     check_work(w);
 }
 
+/* Memory ends at each allocation in turn: what is counted as dropped is logged as dropped, and not as lost. */
+static void test_sample_without_memory(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.allocator = scarce_allocator();
+    zt_profiler *profiler = open_profiler(w, &config);
+    for (int n = 0; zt_get_counts(profiler).collected == 0; n++) {
+        assert_in_range(n, 0, 100);
+        append(w, profiler, w->immediate, "region");
+        w->launches++;
+        finish_immediate(w, w->immediate);
+        allocations_left = n;
+        zt_collect(profiler, 0);
+        allocations_left = -1;
+        assert_int_equal(heard(w, "[SAMPLE_LOST]") > 0, zt_get_counts(profiler).lost > 0);
+        assert_int_equal(heard(w, "[SAMPLE_DROPPED]") > 0, zt_get_counts(profiler).dropped > 0);
+    }
+    assert_true(zt_get_cause(profiler, ZT_DROPPED_NO_MEMORY) > 0);
+    check_work(w);
+}
+
 /* A list executed again, in one call even, before the first execution was read: counted, whichever way. */
 static void test_overwritten(void **state) {
     world *w = *state;
@@ -276,7 +297,7 @@ static void test_overwritten(void **state) {
     collect_all(profiler);
     assert_counts(profiler, counted(3, 1, 2, 0, 0));
     assert_int_equal(zt_get_cause(profiler, ZT_LOST_OVERWRITTEN), 2);
-    assert_int_equal(heard(w, "[OVERWRITTEN]"), 1);
+    assert_int_equal(heard(w, "[OVERWRITTEN] zt_execute: "), 1);
     assert_int_equal(gpu.findings(), 2); /* their queries were not reset: the device had not done with them */
     gpu.forget_findings();
     w->launches += 3;
@@ -945,6 +966,7 @@ int main(void) {
         TEST(test_delivered_late),
         TEST(test_read_failed),
         TEST(test_batch_not_calculated),
+        TEST(test_sample_without_memory),
         TEST(test_overwritten),
         TEST(test_read_before_it_is_overwritten),
         TEST(test_read_after_a_reset),

@@ -797,6 +797,26 @@ static void test_a_refused_execution_is_not_counted(void **state) {
     check_work(w);
 }
 
+/* A program that only traces has no zt_execute: the message names the call that it made. */
+static void test_an_execution_that_overwrites(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_with_timeout(w, 1000000);
+    ok(zt_trace_start(profiler, NULL));
+    ze_event_handle_t gate = append_gate(w, w->list);
+    record(w, w->list);
+    for (int i = 0; i < 2; i++)
+        ok(zeCommandQueueExecuteCommandLists(w->queue, 1, &w->list, NULL));
+    assert_int_equal(heard(w, "[OVERWRITTEN] zeCommandQueueExecuteCommandLists: "), 1);
+    ok(zeEventHostSignal(gate));
+    finish_queue(w);
+    w->launches += 2;
+    collect_all(profiler);
+    assert_counts(profiler, counted(2, 1, 1, 0, 0));
+    gpu.forget_findings(); /* the queries were not reset: the device had not done with them */
+    ok(zeEventDestroy(gate));
+    check_work(w);
+}
+
 /* The last execution is still on its way: nothing of it is overwritten, and nothing says so. */
 static void test_a_refused_execution_overwrites_nothing(void **state) {
     world *w = *state;
@@ -2025,6 +2045,7 @@ int main(void) {
         TEST(test_destroyed_lists_free_slots),
         TEST(test_a_refused_execution_is_not_counted),
         TEST(test_a_refused_launch_on_a_list_that_is_executed),
+        TEST(test_an_execution_that_overwrites),
         TEST(test_a_refused_execution_overwrites_nothing),
         TEST(test_a_start_in_the_middle_of_recording),
         TEST(test_a_stop_with_lists_recorded),

@@ -11,7 +11,7 @@ warnings="-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror"
 
 c_standards="c99 gnu99 c11 c17 c2x"
 cxx_standards="c++11 c++14 c++17 c++20 gnu++20"
-modes="one two disabled"                                          # against every suite's headers
+modes="one both two disabled"                                     # against every suite's headers
 more_modes="optimised static static-part two-static disabled-two" # against one suite's: they depend on the language alone
 
 # Options that add or remove a part of the library.
@@ -56,7 +56,7 @@ jobs() {
         done
         for target in x86_64 i686; do
             for standard in c99 c11 c++11 c++17; do
-                for mode in one disabled $options; do
+                for mode in one both disabled $options; do
                     echo "$compiler-$target $standard ${suites##* } $mode"
                 done
             done
@@ -106,6 +106,7 @@ compile() { # COMPILER STANDARD HEADERS MODE PROGRAM
     output="-o $5 $libraries"
     case $4 in
     one) mode=-DZETOOLS_IMPLEMENTATION ;;
+    both) mode="-DZETOOLS_IMPLEMENTATION -DZETOOLS_TRACER -DZETOOLS_DEBUG" ;;
     optimised) mode="-DZETOOLS_IMPLEMENTATION -O2" ;;
     static) mode="-DZETOOLS_IMPLEMENTATION -DZETOOLS_STATIC" ;;
     static-part) mode="-DZETOOLS_IMPLEMENTATION -DZETOOLS_STATIC -O2" sources=$here/part.c ;;
