@@ -10724,6 +10724,7 @@ ZT__PRIVATE int zt__has_unread_regions(zt_profiler *profiler, ze_command_list_ha
             !zt__is_over(slot) && slot->measurement < ZT__KEPT_EVENT_STAMPS) {
             first = first ? first : slot;
             last = slot;
+            has_unread |= slot->overdue_since_ns != 0; /* it has signalled, and was not read then */
         }
     }
     if (first) {

@@ -671,6 +671,26 @@ static void test_a_list_run_by_other_means_once(void **state) {
     check_work(w);
 }
 
+/* The data of a region between two others come a moment after its event: zt_execute waits for them, too. */
+static void test_a_list_run_by_other_means_is_read_in_the_middle(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    run(w, profiler, "makes room");
+    collect_all(profiler);
+    append(w, profiler, w->list, "first");
+    append(w, profiler, w->list, "middle");
+    record_once(w, profiler, w->list, "last");
+    execute_unprofiled(w, w->list);
+    inject("zetMetricQueryGetData", 2, ZE_RESULT_ERROR_UNKNOWN);
+    execute(w, profiler, w->list);
+    w->launches += 6;
+    collect_all(profiler);
+    expect(profiler, "first", 2, 1);
+    expect(profiler, "middle", 2, 1);
+    expect(profiler, "last", 2, 1);
+    check_work(w);
+}
+
 /* When the first region of a list that ran by other means is read. */
 enum { IN_RELEASE, IN_ANOTHER_RELEASE, AFTERWARDS, READ_COUNT };
 
@@ -917,6 +937,7 @@ int main(void) {
         TEST(test_recorded_anew_and_executed_too_soon),
         TEST(test_lists_run_by_other_means),
         TEST(test_a_list_run_by_other_means_once),
+        TEST(test_a_list_run_by_other_means_is_read_in_the_middle),
         TEST(test_a_list_run_by_other_means_is_released),
         TEST(test_collect_does_not_wait_for_a_recording),
         TEST(test_collect_does_not_wait_for_a_list_of_its_own),
