@@ -40,10 +40,13 @@
        directory with -isystem, because C99 compilers warn about them. With -ffast-math, clang 18 and later
        also need -fhonor-nans -fhonor-infinities for the file with ZETOOLS_IMPLEMENTATION.
 
-       On Windows the program is linked with ze_loader.lib, or with -lze_loader by mingw-w64. Visual Studio
-       has to be 2022, 17.9 or later, for x64. Paths are UTF-8 there; a variable of the environment that is
-       empty counts as not set, and what a program changes by SetEnvironmentVariable after it has started is
-       not seen. Hot spots have no source lines, because no symboliser is run.
+       On Windows, link with ze_loader.lib, or with -lze_loader by mingw-w64. Visual Studio has to be 2022,
+       17.9 or later, for x64. Paths are UTF-8 there. An empty variable of the environment counts as not set,
+       and changes by SetEnvironmentVariable after the start of the program are not seen. Hot spots have no
+       source lines, because no symboliser is run.
+
+       A profiler belongs to a context and a device. This one measures what is appended to a list inside of
+       ZT_REGION, and prints a table:
 
            zt_config config = zt_config_default();
            config.groups = "ComputeBasic";
@@ -52,7 +55,7 @@
 
            ZT_REGION(profiler, list, "saxpy")
                zeCommandListAppendLaunchKernel(list, saxpy, &groups, NULL, 0, NULL);
-           ...             submits the work and waits for it
+           ...             closes the list, submits it and waits
            zt_collect(profiler, 0);
            zt_report(profiler, "-");
            zt_close(profiler);
@@ -148,7 +151,7 @@
        - Call zt_release() before any list is destroyed. Afterwards is too late: another thread may have
          created a new list with the same handle.
 
-       If a program does not:
+       If a program does not do so:
 
        - A recorded list is executed without zt_execute: of its executions between two collections, only the
          last one is measured, and the number of the others is unknown. The list is counted in
@@ -264,9 +267,9 @@
 
        reports = rows + discarded + waiting, at any time. Discarded reports were read, but not delivered as
        rows: the first one of a stream, those that the driver cannot calculate, and those whose rows neither
-       a function nor a profiler receives. Reports that the device dropped before they were read
-       leave gaps; their number is estimated from the length of the gaps (zt_stream_counts.dropped). The row
-       after a gap is marked (zt_row.gap).
+       a function nor a profiler receives. Reports that the device dropped before they were read leave gaps;
+       their number is estimated from the length of the gaps (zt_stream_counts.dropped). The row after a gap is
+       marked (zt_row.gap).
 
    THE TIMELINE
 
@@ -326,9 +329,10 @@
 
        The tracer observes executions, resets and destructions of lists, so that zt_execute, zt_reset and
        zt_release are not needed. Before a list is executed again, the samples of its last execution are
-       collected; with metrics, this waits as zt_execute does. If executions overlap nevertheless, because
-       that took too long or because a call names the list twice, the earlier ones are lost: time stamps do
-       not show which execution they are of. The last one is measured when the queue is seen to be idle.
+       collected; with metrics, this waits up to config.wait_timeout_ns, as zt_execute does. If executions
+       overlap nevertheless, because that took too long or because a call names the list twice, the earlier
+       ones are lost: time stamps do not show which execution they are of. The last one is measured when
+       zeCommandQueueSynchronize or the next execution finds the queue idle.
        When a list is reset or destroyed, its slots are freed. For a list that was created before
        zt_trace_start, the driver is queried for context and device. If it does not report them, the list is
        assumed to belong to those of the profiler.
@@ -395,9 +399,7 @@
        On lists that are not in order, these overlap with nothing; zt_trace_counts.serialised counts them.
 
        A recorded list has one event for each launch. If it is executed again before the last execution has
-       ended, the tracer does not wait: the earlier execution is lost (ZT_LOST_OVERWRITTEN), and the last is
-       measured once zeCommandQueueSynchronize or the next execution finds the queue idle. With metrics, the
-       tracer waits up to config.wait_timeout_ns, as zt_execute does.
+       ended, the tracer does not wait for that, which is then lost (ZT_LOST_OVERWRITTEN).
 
        Copies, fills and barriers are measured in the same ways (zt_trace_config.copies). A wait for events
        signals no event itself. On a list that is in order, it is measured by time stamps before and after it.
@@ -569,9 +571,9 @@
        samples of the device, stops delay the work. On the software device a stop takes some tenths of a
        millisecond: 10 a second are not measurable, 100 make a kernel up to a twentieth longer, and 1000 a
        tenth to a quarter, or more on a busy machine (bench/stops.c). No other device has been measured. No
-       helper process is used: a device that does not
-       let a process debug itself cannot be sampled in this way. Neither can one that another debugger or
-       zt_watch is attached to, and it refuses these while it is sampled.
+       helper process is used: a device that does not let a process debug itself cannot be sampled in this
+       way. Neither can one that another debugger or zt_watch is attached to, and it refuses these while it is
+       sampled.
 
        Source lines come from the debug information of the modules, which compilers add with -g or
        -gline-tables-only. It is read when a module with samples is destroyed or sampling stops, up to
@@ -603,8 +605,8 @@
            }
            zt_debug_close(debugger);
 
-       It attaches to one device, and to one process that uses it: another of the same user, or, where the
-       driver permits it, the process itself. The host code of that process goes on. Set
+       It attaches to one device, and to one process that uses it: another one of the same user or, where the
+       driver permits it, its own. The host code of that process goes on. Set
        ZET_ENABLE_PROGRAM_DEBUGGING=1 in the environment of both before zeInit. On Linux, the system may also
        have to be prepared once, as root:
 
@@ -634,9 +636,8 @@
        files of the modules, which are read from the memory of the process when they are loaded, up to
        zt_debug_config.module_limit bytes. A module that is unloaded stays known until others need the room.
 
-       Source lines come from the debug information of the same files, which compilers add with -g or
-       -gline-tables-only. The programs that find the lines of hot spots find these, too.
-       zt_debug_config.no_lines switches this off.
+       Source lines come from the debug information in the same files, as those of hot spots do (see HOT
+       SPOTS). zt_debug_config.no_lines switches this off.
 
        zt_debug_close acknowledges all events and resumes all threads. If a process ends with an open
        debugger, however it ends, the driver does that. When the debugged process ends, its debugger gets
@@ -675,12 +676,12 @@
        to be enabled. It acknowledges events at once, so modules run as without it. If the process may not
        debug itself, the library starts a helper: the same program once more, in which a constructor of this
        header serves instead of main, talking through a socket that nobody else can open. If the header is in
-       a shared library, that library is preloaded into a shell instead. Other constructors
-       and static objects of the program and its libraries may run in the helper: those of shared libraries,
-       and such with a priority below 101. The helper ends with the watch, or when the program ends, however
-       that happens; what it had stopped is resumed. It is no child of the program. If neither can debug,
-       hangs are reported without places; the reason is logged, in the report and in zt_watch_get_info, and
-       the next hang tries again.
+       a shared library, that library is preloaded into a shell instead. Other constructors and static objects
+       of the program and its libraries may run in the helper: those of shared libraries, and those with a
+       priority below 101. The helper ends with the watch, or when the program ends, however that happens;
+       what it had stopped is resumed. It is no child of the program. If neither can debug, hangs are reported
+       without places. The reason is logged, in the report and in zt_watch_get_info, and the next hang tries
+       again.
 
        While no region hangs, the watch wakes up eight times in hang_ns, at least once a second and, while it
        is attached, ten times. It queries one event of each list that has work, and locks the profiler
@@ -754,7 +755,7 @@
        are UTC. What the driver does not report is empty or null. Packed statistics keep these facts of the
        process that measured.
 
-       Regions are sorted by their share: own time (see NESTING) as a part of the own times of all regions.
+       Regions are sorted by their share: their own time (see NESTING), divided by the sum of all own times.
        So nothing counts twice. In the table, a region is indented below its parent if it has no other; the
        parent is sorted by the sum of its share and theirs. "own" is a column of its own if any region
        is inside another. If the own time of a region is not known, its share is estimated: from its GPU time
@@ -775,7 +776,7 @@
                        earlier group has a metric of the same name, it is "GROUP.NAME". Shares that are
                        derived from two metrics have no "group"
            "streamed"  the same for metrics of attached streams
-           "regions"   an array in the order of zt_get_region
+           "regions"   an array in the order of zt_get_region, also of regions without samples
            "paths"     zt_path_info of each path
            "notes"     sentences about what is missing, why, and what to do: those below a table
            "kernels"   of the tracer: {"name", "module", "region", "launches", "shapes", "other_launches",
@@ -807,7 +808,7 @@
                print(region["name"], region["time_ns"]["mean"], region["metrics"]["XVE_STALL"]["mean"])
 
        CSV has lines for the GPU time of each region and the sums "own GPU time", "total GPU time" and "share"
-       (in percent), and one for each of its metrics. `tile` and `pass` are "all" or a number; for metrics of
+       (in percent), and one for each of its metrics. A region without samples has them, too. `tile` and `pass` are "all" or a number; for metrics of
        attached streams, `pass` is "stream" and `count` is that of rows. With several passes or samples with
        times alone, a line of the GPU time with the number of a pass has what metrics of the pass are to be
        divided by. Regions that have them also have the lines "queue latency", "launch latency", "copied
@@ -988,6 +989,9 @@
                               the end of the collecting thread              2 seconds
        zt_trace_stop          calls in progress, and launches that are      config.wait_timeout_ns
                               followed by commands of the library
+       while tracing: the     commands of the library that follow           config.wait_timeout_ns
+       end of a list or       launches
+       queue
        zt_replace             kernels that other threads create             config.wait_timeout_ns
        zt_bench, zt_compare   each of their runs                            config.wait_timeout_ns
        zt_hotspots_stop       a thread that reads samples, and the end of   config.wait_timeout_ns,
@@ -2178,7 +2182,8 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
                              zt_profiler **profiler);
 
 /* Writes a report to a file. It is written beside the file and then renamed, so that nobody reads an
-   incomplete one. Symbolic links are followed; pipes and devices are written to directly.
+   incomplete one. Symbolic links at `path` are followed, those at the name beside it are not. Pipes and
+   devices are written to directly.
    path  the suffix chooses the format: .html or .htm, .csv, .json, .trace.json, .prom (OpenMetrics),
          .folded (stacks for flame graphs) or .instances.csv, in upper or lower case; with .txt, a number or
          no suffix, the report is a table. "-" and "/dev/stdout" are a table on standard output, as wide as
@@ -2473,9 +2478,9 @@ ZT_API ze_result_t zt_debug_acknowledge(zt_debugger *debugger);
    timeout_ns  how long it waits for the device at the most, in nanoseconds
    stops       receives how many are stopped; may be NULL
    Returns SUCCESS when the device has answered, even if there was nothing to stop; NOT_READY if it has not:
-   the next call that reads its answer, such as zt_debug_wait, then resumes the threads; NOT_AVAILABLE if the
-   session is over, or ends meanwhile; otherwise the result of the call that failed. zt_debug_wait also
-   delivers the answer as an event. Any thread. Since 0.1. */
+   the next call that reads its answer, such as zt_debug_wait, then resumes the threads, except those that
+   another stop has stopped; NOT_AVAILABLE if the session is over, or ends meanwhile; otherwise the result of
+   the call that failed. zt_debug_wait also delivers the answer as an event. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads, uint64_t timeout_ns,
                                  zt_debug_stops *stops);
 
@@ -2933,8 +2938,8 @@ typedef zt__disabled_scope zt_scope;
            >>hotspots     samples of instructions, added up by address (ZETOOLS_TRACER)
            >>modules      files of the modules of others, and kernels in place of theirs (ZETOOLS_TRACER)
            >>tracer       regions around the launches of others (ZETOOLS_TRACER)
-           >>openmetrics  figures for Prometheus, as OpenMetrics text
            >>reports      what reports have in common: regions, read one at a time
+           >>openmetrics  figures for Prometheus, as OpenMetrics text
            >>csv          run.csv
            >>folded       run.folded
            >>json         run.json, and the data of run.html
@@ -3025,7 +3030,26 @@ typedef zt__disabled_scope zt_scope;
        appends a barrier that signals the event of the slot, so that the event shows when the device is done
        with them. If the driver refuses the barrier, too, nothing shows that.
 
-       A list numbers its slots as they end. Two of these numbers decide when a slot may be used again.
+       A slot that was read goes where the table zt__states_after_reading has it, by what the collector found
+       and by whether its list may run again.
+
+       A list numbers its slots as they end, and keeps four of these numbers:
+
+       ran_up_to         the newest slot that has run, or that zt_execute has submitted
+       unexpected_up_to  zt_execute does not expect the slots up to this one to run
+       over_up_to        the slots up to this one are OVER
+       finished_up_to    the slots up to this one are FINISHED
+
+       `ran_up_to` is raised when the event of a slot has signalled, and by zt_execute, which restores it when
+       the driver refuses the execution. The event of a launch that is measured by it does not raise it on an
+       immediate list that is not in order, because the slots before it may still run.
+
+       `unexpected_up_to` is for slots that may have been recorded before a reset that nothing has reported.
+       zt_execute counts no sample of them as begun. If they run all the same, they are read. It is raised by
+       zt_execute, where the list may also run without it: to the newest slot that has run, but not beyond
+       the first one that has not. zt_trace_stop, from which on no reset is observed, raises it to the newest.
+
+       The other two decide when a slot may be used again.
 
        A slot is OVER when its commands can never run again: all slots up to `over_up_to`. Only the following
        raises it:
@@ -3103,9 +3127,11 @@ typedef zt__disabled_scope zt_scope;
 #include <windows.h>
 
 #include <direct.h>
+#include <fcntl.h>
 #include <intrin.h>
 #include <io.h>
 #include <process.h>
+#include <sys/stat.h>
 #if (defined(_MSC_VER) || defined(ZT__AS_BY_CL)) && defined(__cplusplus)
 #include <type_traits>
 #endif
@@ -3496,8 +3522,35 @@ ZT__PRIVATE int zt__is_absolute(const char *path) {
     return *path == '/';
 }
 
+/* A signal may interrupt the wait for somebody who reads from a pipe. */
 ZT__PRIVATE FILE *zt__open_file(const char *path, const char *mode) {
-    return fopen(path, mode);
+    FILE *file;
+    do {
+        file = fopen(path, mode);
+    } while (!file && errno == EINTR);
+    return file;
+}
+
+/* A zt_write_fn for a FILE. fwrite would lose bytes when a signal interrupts it. */
+ZT__PRIVATE int zt__write_to_file(const void *bytes, size_t size, void *user) {
+    FILE *file = (FILE *)user;
+    const char *next = (const char *)bytes;
+    int descriptor = fileno(file);
+    if (descriptor < 0) { /* a stream in memory */
+        return fwrite(bytes, 1, size, file) != size;
+    }
+    if (fflush(file) != 0) {
+        return 1;
+    }
+    while (size > 0) {
+        ssize_t written = write(descriptor, next, size);
+        if (written < 0 && errno != EINTR) {
+            return 1;
+        }
+        next += written > 0 ? written : 0;
+        size -= written > 0 ? (size_t)written : 0;
+    }
+    return 0;
 }
 
 typedef struct zt__file_properties {
@@ -3530,6 +3583,13 @@ ZT__PRIVATE int zt__rename_file(const char *from, const char *to) {
 
 ZT__PRIVATE void zt__remove_file(const char *path) {
     remove(path);
+}
+
+/* Creates a file of a name that is the caller's own. What has the name was left by another process or laid
+   there by another user: it is removed, and a link is not followed. */
+ZT__PRIVATE FILE *zt__create_file(const char *path) {
+    unlink(path);
+    return fopen(path, "wbx");
 }
 
 /* Returns 0 if the directory is not there and cannot be made. */
@@ -3883,6 +3943,10 @@ ZT__PRIVATE FILE *zt__open_file(const char *path, const char *mode) {
                                                                      : NULL;
 }
 
+ZT__PRIVATE int zt__write_to_file(const void *bytes, size_t size, void *file) {
+    return fwrite(bytes, 1, size, (FILE *)file) != size;
+}
+
 typedef struct zt__file_properties {
     uint64_t size;
     unsigned permissions; /* 0: files have those of their directory */
@@ -3936,6 +4000,17 @@ ZT__PRIVATE void zt__remove_file(const char *path) {
     if (zt__to_wide(path, &wide)) {
         _wremove(wide.text);
     }
+}
+
+ZT__PRIVATE FILE *zt__create_file(const char *path) {
+    zt__wide_path wide;
+    int file;
+    if (!zt__to_wide(path, &wide)) {
+        return NULL;
+    }
+    _wremove(wide.text);
+    file = _wopen(wide.text, _O_CREAT | _O_EXCL | _O_WRONLY | _O_BINARY, _S_IREAD | _S_IWRITE);
+    return file >= 0 ? _fdopen(file, "wb") : NULL;
 }
 
 ZT__PRIVATE int zt__make_directory(const char *path) {
@@ -5946,14 +6021,15 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(REGION_NOT_ENDED, "%s: region '%.64s' was begun and not ended. It is dropped. Call "                   \
                         "zt_end() for it.")                                                                  \
     X(REGION_OPEN, "zt_collect: region '%.64s' is not ended, so it is not collected. Call zt_end() for it.") \
-    X(OVERWRITTEN,                                                                                           \
-      "zt_execute: the last execution of a list did not finish in time. Its samples are "                    \
-      "overwritten and counted as lost. Raise config.wait_timeout_ns, or execute several lists "             \
-      "in turn.")                                                                                            \
+    X(OVERWRITTEN, "%s: a list was executed again before its last execution had finished. The samples of "   \
+                   "that are overwritten and counted as lost. Execute several lists in turn, or wait for "   \
+                   "the list before: zt_execute does, up to config.wait_timeout_ns.")                        \
     X(UNOBSERVED_LIST, "zt_collect: a command list with region '%.64s' ran outside of zt_execute. Only its " \
                        "last execution before each collection is measured. Execute it with zt_execute().")   \
     X(SAMPLE_LOST, "zt_collect: a sample of region '%.64s' is lost: %s. It is counted, and kept out of the " \
                    "statistics.")                                                                            \
+    X(SAMPLE_DROPPED, "zt_collect: a sample of region '%.64s' is dropped: %s. It is counted, and kept out "  \
+                      "of the statistics.")                                                                  \
     X(NOT_FINISHED, "%s: %llu samples were still in flight when the time was up, and are counted as lost. "  \
                     "Synchronise with the device before, or raise config.wait_timeout_ns.")                  \
     X(DROPPED_RUNNING, "%s: %llu dropped regions may still run on the device. What it may write to is not "  \
@@ -6073,6 +6149,11 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
                   "Close the debugger.")                                                                     \
     X(DEBUG_BUSY,                                                                                            \
       "%s: another thread was still in a call of this debugger when the time was up. Try again.")            \
+    X(DEBUG_CLOSING, "%s: another thread is closing this debugger with zt_debug_close(). End the calls of "  \
+                     "other threads before closing it.")                                                     \
+    X(DEBUG_FORKED,                                                                                          \
+      "%s: the debugger belongs to the process that has opened it, and this is a forked child. "             \
+      "Open another one here.")                                                                              \
     X(DEBUG_INSIDE_CALLBACK, "%s was called from a callback of the debugger, which it would have to wait "   \
                              "for. Call it elsewhere.")                                                      \
     X(NO_ANSWER,                                                                                             \
@@ -7781,6 +7862,28 @@ static const unsigned char zt__transitions[ZT__SLOT_STATE_COUNT][ZT__SLOT_STATE_
     /* PARTIAL */  {ZT__NO,   ZT__NO,     ZT__NO,  ZT__NO,     ZT__OK, ZT__NO,   ZT__NO, ZT__OK},
     /* RETIRED */  {ZT__NO,   ZT__NO,     ZT__NO,  ZT__NO,     ZT__NO, ZT__NO,   ZT__NO, ZT__NO},
 };
+
+/* How the collector leaves a slot. */
+typedef enum zt__slot_condition {
+    ZT__NOT_READY,  /* it is read again */
+    ZT__NEVER_RUNS, /* it has not run since it was last read, and never will */
+    ZT__RESET,
+    ZT__NOT_RESET,
+    ZT__STILL_USED, /* the device may still write to it */
+    ZT__CONDITION_COUNT
+} zt__slot_condition;
+
+/* Where a slot goes from READING. READING stands for the state in which the collector found it. A slot that
+   becomes FREE leaves its list. */
+static const unsigned char zt__states_after_reading[ZT__CONDITION_COUNT][3] = {
+    /*                its list may run again:             it is over
+                      not dropped       dropped */
+    /* NOT_READY */  {ZT__SLOT_READING, ZT__SLOT_READING, ZT__SLOT_READING},
+    /* NEVER_RUNS */ {ZT__SLOT_FREE,    ZT__SLOT_FREE,    ZT__SLOT_FREE},
+    /* RESET */      {ZT__SLOT_ARMED,   ZT__SLOT_PARTIAL, ZT__SLOT_FREE},
+    /* NOT_RESET */  {ZT__SLOT_PARTIAL, ZT__SLOT_PARTIAL, ZT__SLOT_RETIRED},
+    /* STILL_USED */ {ZT__SLOT_RETIRED, ZT__SLOT_RETIRED, ZT__SLOT_RETIRED},
+};
 /* clang-format on */
 
 /* What measures a slot. */
@@ -7876,7 +7979,7 @@ struct zt__slot {
     uint64_t signalled_end;   /* with time stamps of which this is the end */
     int has_saved_stamps;     /* the time stamps of the launch were read, */
     uint64_t saved_stamps[2]; /* and these are begin and end */
-    int trails_event;         /* its last commands follow a launch that signals an event of the application */
+    int trails_event;         /* its last command follows a launch for which the application has an event */
     int is_unordered;       /* its event may signal before the work that is before it on the list has ended */
     uint64_t submitted_ns;  /* host time; it was begun, or zt_execute was called, at this time or later */
     uint64_t not_before_ns; /* host time; what is read next was submitted at this time or later, also if
@@ -7934,7 +8037,7 @@ typedef struct zt__pass {
 
 /* What is known about a command list. */
 typedef enum zt__list_state {
-    ZT__LIST_UNKNOWN,    /* the loader cannot tell its kind: it is treated as recorded */
+    ZT__LIST_UNKNOWN,    /* its kind cannot be told, or the query has failed: it is treated as recorded */
     ZT__LIST_RECORDED,   /* recorded, and not known to have run */
     ZT__LIST_OBSERVED,   /* recorded, and executed by zt_execute or under a tracer */
     ZT__LIST_UNOBSERVED, /* recorded, and known to have run by other means */
@@ -8008,11 +8111,9 @@ typedef struct zt__missing {
     uint64_t kept_before; /* samples that were kept, ever, when the last of these was found missing */
 } zt__missing;
 
-/* What the collector found in a slot. */
+/* What becomes of the sample of a slot that is read. */
 typedef enum zt__outcome {
-    ZT__NOT_READY,
-    ZT__NEVER_RAN, /* it is over, and has not run since it was last read */
-    ZT__NO_SAMPLE, /* it was PARTIAL */
+    ZT__NO_SAMPLE, /* there is none, or none yet */
     ZT__READ,
     ZT__LOST
 } zt__outcome;
@@ -8022,21 +8123,19 @@ typedef struct zt__reading {
     zt__slot *slot;
     zt__slot_state from;
     ze_event_handle_t kept; /* slot->kept */
-    int is_over;
-    int is_finished;
-    int is_announced; /* this execution was, or its list is immediate */
-    int is_gone;      /* it is not on its list any more, unless its event has signalled */
-    int is_mixed;     /* its time stamps may be of two executions */
-    int has_signalled;
+    int is_over;            /* it was, before its event was queried */
+    int is_immediate;       /* its list was then. Later the handle of that may have come back */
+    int is_gone;            /* unless its event has signalled, its condition is NEVER_RUNS */
+    int is_announced;       /* this execution was, or its list is immediate */
+    int has_signalled;      /* its event has, after this execution */
+    zt__slot_condition condition;
     zt__outcome outcome;
-    int is_unusable;    /* it is not reset, or the device may still write to it */
-    zt_cause cause;     /* why its sample is lost */
+    zt_cause cause;     /* why its sample is lost, or will be when it is read; or ZT_CAUSE_COUNT */
     ze_result_t result; /* of the driver call that failed, or SUCCESS */
     const char *call;
     uint32_t report; /* index among the reports of the batch */
     zt__region_record *region;
-    int is_unobserved; /* its sample shows that its list ran without zt_execute */
-    int is_late;       /* it was counted as overwritten: that is taken back */
+    int is_unobserved; /* for the message: its sample shows that its list ran without zt_execute */
     zt__sample_times times;
 } zt__reading;
 
@@ -8414,34 +8513,12 @@ ZT__PRIVATE void zt__free_unlocked(zt_profiler *profiler, void *memory) {
     zt__lock(&profiler->mutex);
 }
 
-/* Returns 0 without memory. */
-ZT__PRIVATE int zt__make_room_for_region(zt_profiler *profiler) {
-    while (profiler->region_count == profiler->region_capacity) {
-        uint32_t before = profiler->region_capacity, capacity = before ? before * 2 : 64;
-        zt__region_record **unused, **regions;
-        regions = (zt__region_record **)zt__allocate_unlocked(profiler, capacity, sizeof *regions);
-        if (!regions) {
-            return profiler->region_count < profiler->region_capacity;
-        }
-        unused = regions;
-        if (profiler->region_capacity == before) { /* else another thread has grown it */
-            if (before) {
-                memcpy(regions, profiler->regions, before * sizeof *regions);
-            }
-            unused = profiler->regions;
-            profiler->regions = regions;
-            profiler->region_capacity = capacity;
-        }
-        zt__free_unlocked(profiler, (void *)unused);
-    }
-    return zt__map_make_room(&profiler->names, &profiler->config.allocator, &profiler->mutex);
-}
-
 /* Returns the region with this name, added if it is new; or NULL and the cause if it cannot be added. */
 ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, const char *name,
                                                       zt_cause *cause) {
     size_t length = strlen(name);
     zt__region_record *region = (zt__region_record *)zt__map_find(&profiler->names, name, length), *made;
+    zt__region_record **regions;
     int has_room = 1;
     char *copy;
     if (region) {
@@ -8453,7 +8530,23 @@ ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, con
        again. */
     while (made && has_room && profiler->region_count < ZT__MAX_REGIONS &&
            (profiler->region_count == profiler->region_capacity || zt__map_is_full(&profiler->names))) {
-        has_room = zt__make_room_for_region(profiler);
+        uint32_t before = profiler->region_capacity, capacity = before ? before * 2 : 64;
+        if (profiler->region_count == before) {
+            regions = (zt__region_record **)zt__allocate_unlocked(profiler, capacity, sizeof *regions);
+            has_room = regions || profiler->region_count < profiler->region_capacity;
+            if (regions && profiler->region_capacity == before) { /* else another thread has grown it */
+                zt__region_record **smaller = profiler->regions;
+                if (smaller) {
+                    memcpy(regions, smaller, before * sizeof *regions);
+                }
+                profiler->regions = regions;
+                profiler->region_capacity = capacity;
+                regions = smaller;
+            }
+            zt__free_unlocked(profiler, (void *)regions);
+        }
+        has_room =
+            has_room && zt__map_make_room(&profiler->names, &profiler->config.allocator, &profiler->mutex);
     }
     region = (zt__region_record *)zt__map_find(&profiler->names, name, length);
     if (!region && made && has_room && profiler->region_count < ZT__MAX_REGIONS) {
@@ -9161,13 +9254,21 @@ ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection
             reading->from = slot->state;
             reading->kept = slot->kept;
             reading->is_over = zt__is_over(slot);
-            reading->is_finished = zt__is_finished(slot);
+            reading->is_immediate = collection->list->state == ZT__LIST_IMMEDIATE;
+            reading->is_gone = slot->state == ZT__SLOT_PENDING
+                                   ? zt__is_finished(slot) && !reading->is_immediate
+                                   : zt__is_over(slot) && slot->state != ZT__SLOT_PARTIAL;
             reading->is_announced = slot->state == ZT__SLOT_PENDING ||
                                     (slot->state == ZT__SLOT_PARTIAL && zt__is_submitted(slot));
-            reading->is_gone = slot->state == ZT__SLOT_PENDING && zt__is_finished(slot) &&
-                               collection->list->state != ZT__LIST_IMMEDIATE;
-            reading->is_mixed = batch->pass->group_count == 0 && collection->list->overlaps;
+            reading->condition =
+                slot->state == ZT__SLOT_PARTIAL && zt__is_finished(slot) ? ZT__NOT_RESET : ZT__NOT_READY;
             reading->cause = ZT_CAUSE_COUNT;
+            if (slot->spans_passes) {
+                reading->cause = ZT_LOST_OTHER_PASS;
+            }
+            if (batch->pass->group_count == 0 && collection->list->overlaps) {
+                reading->cause = ZT_LOST_OVERWRITTEN; /* its time stamps may be of two executions */
+            }
             zt__move_slot(profiler, slot, ZT__SLOT_READING);
         } else if (slot->state == ZT__SLOT_RETIRED && zt__is_over(slot)) {
             zt__unbind_slot(slot);
@@ -9187,6 +9288,32 @@ ZT__PRIVATE int zt__ensure_room(const zt_profiler *profiler, void **memory, size
         *held = *memory ? count : 0;
     }
     return *held >= count;
+}
+
+ZT__PRIVATE void zt__lose(zt__reading *reading, zt_cause cause) {
+    reading->outcome = ZT__LOST;
+    reading->cause = cause;
+}
+
+/* Called when reading a slot fails. Returns whether it has failed for so long that the sample is lost. The
+   first call starts that time. */
+ZT__PRIVATE int zt__is_overdue(zt__slot *slot) {
+    enum { LONGEST_NS = 20000000 };
+    uint64_t now = zt__now_ns();
+    if (!slot->overdue_since_ns) {
+        slot->overdue_since_ns = now;
+    }
+    return now - slot->overdue_since_ns >= LONGEST_NS;
+}
+
+/* The device is lost. An ARMED or a PARTIAL slot owes no sample. */
+ZT__PRIVATE void zt__lose_to_device(zt__reading *reading) {
+    if (reading->from == ZT__SLOT_PARTIAL) {
+        reading->slot->shows_end = 0; /* its event is not awaited any more */
+    } else if (reading->from != ZT__SLOT_ARMED) {
+        zt__lose(reading, ZT_LOST_DEVICE);
+        reading->condition = ZT__NOT_RESET;
+    }
 }
 
 ZT__PRIVATE ze_result_t zt__read_report(zt_profiler *profiler, zt__reading *reading, uint32_t g) {
@@ -9219,32 +9346,6 @@ ZT__PRIVATE ze_result_t zt__read_report(zt_profiler *profiler, zt__reading *read
     return result == ZE_RESULT_SUCCESS && size != group->report_size ? ZE_RESULT_ERROR_INVALID_SIZE : result;
 }
 
-ZT__PRIVATE void zt__lose(zt__reading *reading, zt_cause cause) {
-    reading->outcome = ZT__LOST;
-    reading->cause = cause;
-}
-
-/* Called when reading a slot fails. Returns whether it has failed for so long that the sample is lost. The
-   first call starts that time. */
-ZT__PRIVATE int zt__is_overdue(zt__slot *slot) {
-    enum { LONGEST_NS = 20000000 };
-    uint64_t now = zt__now_ns();
-    if (!slot->overdue_since_ns) {
-        slot->overdue_since_ns = now;
-    }
-    return now - slot->overdue_since_ns >= LONGEST_NS;
-}
-
-/* The device is lost. An ARMED or a PARTIAL slot owes no sample. */
-ZT__PRIVATE void zt__lose_to_device(zt__reading *reading) {
-    if (reading->from == ZT__SLOT_PARTIAL) {
-        reading->slot->shows_end = 0; /* its event is not awaited any more */
-    } else if (reading->from != ZT__SLOT_ARMED) {
-        zt__lose(reading, ZT_LOST_DEVICE);
-        reading->is_unusable = 1;
-    }
-}
-
 /* Reads the reports of a slot whose event has signalled. */
 ZT__PRIVATE void zt__read_reports(zt_profiler *profiler, zt__reading *reading) {
     zt__batch *batch = &profiler->batch;
@@ -9271,40 +9372,27 @@ ZT__PRIVATE void zt__read_reports(zt_profiler *profiler, zt__reading *reading) {
         if (zt__is_overdue(slot)) {
             zt__lose(reading,
                      slot->pass == profiler->active_pass ? ZT_LOST_NEVER_DELIVERED : ZT_LOST_OTHER_PASS);
+        } else {
+            reading->condition = ZT__NOT_READY;
         }
     } else {
         reading->result = result;
+        if (zt__means_device_loss(result)) {
+            zt__store(&profiler->diagnostics.device_lost, 1);
+        }
         zt__lose(reading, zt__means_device_loss(result) ? ZT_LOST_DEVICE : ZT_LOST_READ_FAILED);
-        reading->is_unusable = zt__means_device_loss(result);
     }
 }
 
-/* Combines the time stamps of tiles, which run at the same time, into those of the whole. They may wrap
-   around to 0 between one tile and another, and in a kernel. */
-ZT__PRIVATE void zt__combine_stamps(const ze_kernel_timestamp_result_t *tiles, uint32_t count, uint64_t mask,
-                                    zt__sample_times *times) {
-    uint64_t first = tiles[0].global.kernelStart;
-    int64_t begin = 0, end = 0; /* ticks since `first` */
-    uint32_t i;
-    mask &= UINT64_MAX >> 2; /* sums of two durations are below 2^63, whatever the time stamps are */
-    for (i = 0; i < count; i++) {
-        const ze_kernel_timestamp_data_t *tile = &tiles[i].global;
-        uint64_t after = (tile->kernelStart - first) & mask;
-        int64_t tile_begin =
-            after <= mask / 2 ? (int64_t)after : -(int64_t)((first - tile->kernelStart) & mask);
-        int64_t tile_end = tile_begin + (int64_t)((tile->kernelEnd - tile->kernelStart) & mask);
-        begin = tile_begin < begin ? tile_begin : begin;
-        end = tile_end > end ? tile_end : end;
-    }
-    times->begin_ticks = first + (uint64_t)begin;
-    times->end_ticks = first + (uint64_t)end;
-}
-
-/* Reads the kernel time stamps of an event. Returns NOT_READY if it has not signalled. */
+/* Reads the kernel time stamps of an event. Those of tiles, which run at the same time, are combined into
+   those of the whole. Returns NOT_READY if the event has not signalled. */
 ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, ze_event_handle_t event,
                                                 zt__sample_times *times, const char **call) {
     ze_kernel_timestamp_result_t tiles[ZT__MAX_TILES];
-    uint32_t count = profiler->tiles_stamped;
+    uint32_t i, count = profiler->tiles_stamped;
+    /* Sums of two durations are below 2^63, whatever the time stamps are. */
+    uint64_t first, mask = profiler->kernel_tick_mask & UINT64_MAX >> 2;
+    int64_t begin = 0, end = 0; /* ticks since `first` */
     ze_result_t result = ZE_RESULT_SUCCESS;
     memset(tiles, 0, sizeof tiles);
     if (count > 1) {
@@ -9317,9 +9405,22 @@ ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, ze_
         result = zeEventQueryKernelTimestamp(event, tiles);
         count = 1;
     }
-    if (result == ZE_RESULT_SUCCESS) {
-        zt__combine_stamps(tiles, count, profiler->kernel_tick_mask, times);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
     }
+    /* Time stamps may wrap around to 0 between one tile and another, and in a kernel. */
+    first = tiles[0].global.kernelStart;
+    for (i = 0; i < count; i++) {
+        const ze_kernel_timestamp_data_t *tile = &tiles[i].global;
+        uint64_t after = (tile->kernelStart - first) & mask;
+        int64_t tile_begin =
+            after <= mask / 2 ? (int64_t)after : -(int64_t)((first - tile->kernelStart) & mask);
+        int64_t tile_end = tile_begin + (int64_t)((tile->kernelEnd - tile->kernelStart) & mask);
+        begin = tile_begin < begin ? tile_begin : begin;
+        end = tile_end > end ? tile_end : end;
+    }
+    times->begin_ticks = first + (uint64_t)begin;
+    times->end_ticks = first + (uint64_t)end;
     return result;
 }
 
@@ -9381,16 +9482,47 @@ ZT__PRIVATE ze_result_t zt__query_slot(const zt_profiler *profiler, zt__reading 
     return zt__query_kernel_stamps(profiler, slot->event, times, &reading->call);
 }
 
-/* Returns whether the time stamps of a launch that signals an event of the application cannot be read any
-   more. */
-ZT__PRIVATE int zt__has_lost_event(const zt__reading *reading) {
-    const zt__slot *slot = reading->slot;
-    if (reading->from != ZT__SLOT_PENDING) {
-        return 0;
+/* Queries a slot, and reads its reports if it is ready. */
+ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
+    zt__slot *slot = reading->slot;
+    /* The time stamps of a launch cannot be read any more from the event of the application. */
+    int has_lost_event = reading->from == ZT__SLOT_PENDING &&
+                         (slot->measurement == ZT__KEPT_EVENT_STAMPS
+                              ? !reading->kept && !slot->has_saved_stamps
+                              : slot->measurement == ZT__KEPT_EVENT_COPY && slot->was_signalled);
+    ze_result_t result;
+    if (zt__is_device_lost(&profiler->diagnostics)) {
+        zt__lose_to_device(reading);
+        return;
     }
-    return slot->measurement == ZT__KEPT_EVENT_STAMPS
-               ? !reading->kept && !slot->has_saved_stamps
-               : slot->measurement == ZT__KEPT_EVENT_COPY && slot->was_signalled;
+    if (has_lost_event) {
+        zt__lose(reading, ZT_LOST_EVENT);
+        reading->condition = ZT__NOT_RESET;
+        return;
+    }
+    result = zt__query_slot(profiler, reading);
+    if (result == ZE_RESULT_SUCCESS) {
+        reading->has_signalled = 1;
+        reading->condition = ZT__NOT_RESET;
+        if (reading->from != ZT__SLOT_PARTIAL && reading->cause != ZT_CAUSE_COUNT) {
+            zt__lose(reading, reading->cause);
+        } else if (reading->from != ZT__SLOT_PARTIAL) {
+            zt__read_reports(profiler, reading);
+        }
+    } else if (result == ZE_RESULT_NOT_READY) {
+        slot->overdue_since_ns = 0;
+        reading->condition = reading->is_gone ? ZT__NEVER_RUNS : ZT__NOT_READY;
+    } else {
+        reading->result = result;
+        if (zt__means_device_loss(result)) {
+            zt__store(&profiler->diagnostics.device_lost, 1);
+            zt__lose_to_device(reading);
+        } else if (reading->from != ZT__SLOT_PARTIAL && zt__is_overdue(slot)) {
+            zt__lose(reading, ZT_LOST_READ_FAILED);
+            reading->condition = ZT__STILL_USED; /* the device may still execute it */
+            slot->may_be_written = 1;
+        }
+    }
 }
 
 /* Prepares a slot for its next sample. On failure, `*call` is the call that failed. */
@@ -9406,48 +9538,6 @@ ZT__PRIVATE ze_result_t zt__reset_slot(const zt__pass *pass, zt__slot *slot, con
         zt__store(&slot->stamps[i], UINT64_MAX);
     }
     return ZE_RESULT_SUCCESS; /* its own event is not used */
-}
-
-/* Queries a slot, and reads its reports if it is ready. */
-ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
-    zt__slot *slot = reading->slot;
-    ze_result_t result;
-    if (zt__is_device_lost(&profiler->diagnostics)) {
-        zt__lose_to_device(reading);
-        return;
-    }
-    if (zt__has_lost_event(reading)) {
-        zt__lose(reading, ZT_LOST_EVENT);
-        return;
-    }
-    result = zt__query_slot(profiler, reading);
-    if (result == ZE_RESULT_SUCCESS) {
-        reading->has_signalled = 1;
-        if (reading->from == ZT__SLOT_PARTIAL) {
-            reading->outcome = ZT__NO_SAMPLE;
-        } else if (reading->is_mixed) {
-            zt__lose(reading, ZT_LOST_OVERWRITTEN);
-        } else if (slot->spans_passes) {
-            zt__lose(reading, ZT_LOST_OTHER_PASS);
-        } else {
-            zt__read_reports(profiler, reading);
-        }
-    } else if (result == ZE_RESULT_NOT_READY) {
-        slot->overdue_since_ns = 0;
-        if (reading->is_gone ||
-            (reading->is_over && reading->from != ZT__SLOT_PENDING && reading->from != ZT__SLOT_PARTIAL)) {
-            reading->outcome = ZT__NEVER_RAN;
-        }
-    } else {
-        reading->result = result;
-        if (zt__means_device_loss(result)) {
-            zt__store(&profiler->diagnostics.device_lost, 1);
-            zt__lose_to_device(reading);
-        } else if (reading->from != ZT__SLOT_PARTIAL && zt__is_overdue(slot)) {
-            zt__lose(reading, ZT_LOST_READ_FAILED);
-            reading->is_unusable = slot->may_be_written = 1; /* the device may still execute it */
-        }
-    }
 }
 
 /* Reads the slots of the batch, and resets those that are ready. A slot that is not ready ends the queries on
@@ -9470,25 +9560,23 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
             memset(is_blocked, 0, sizeof is_blocked);
             not_ready = 0;
         }
-        reading->outcome = ZT__NOT_READY;
-        if (reading->from == ZT__SLOT_PARTIAL && reading->is_finished) {
-            reading->outcome = ZT__NO_SAMPLE;
-        } else if (collection->thorough || reading->is_over || !is_blocked[reading->from]) {
+        if (reading->condition == ZT__NOT_READY &&
+            (collection->thorough || reading->is_over || !is_blocked[reading->from])) {
             zt__read_slot(profiler, reading);
-            if (reading->outcome == ZT__NOT_READY && !slot->overdue_since_ns) {
+            if (reading->condition == ZT__NOT_READY && !slot->overdue_since_ns) {
                 is_blocked[reading->from] |= !slot->is_unordered || ++not_ready == MOST_NOT_READY;
             }
         }
-        if (reading->outcome != ZT__NOT_READY && reading->outcome != ZT__NEVER_RAN && !reading->is_unusable &&
-            !zt__is_device_lost(&profiler->diagnostics)) {
+        if (reading->condition == ZT__NOT_RESET && !zt__is_device_lost(&profiler->diagnostics)) {
             const char *call;
             ze_result_t result = zt__reset_slot(batch->pass, slot, &call);
             slot->needs_reset = result != ZE_RESULT_SUCCESS;
             if (slot->needs_reset) {
                 reading->result = result;
                 reading->call = call;
-                reading->is_unusable = 1;
                 slot->shows_end = 0; /* the event may have signalled before the next execution */
+            } else {
+                reading->condition = ZT__RESET;
             }
         }
     }
@@ -9619,32 +9707,26 @@ ZT__PRIVATE void zt__fill_row(const zt_profiler *profiler, zt__reading *reading,
     }
 }
 
-/* Returns 0 without memory. */
-ZT__PRIVATE int zt__make_room_for_samples(zt_profiler *profiler, zt__region_record *region,
-                                          const zt__pass *pass, uint32_t count) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    return zt__reserve_samples(allocator, &profiler->mutex, &profiler->times_layout, &region->times, count) &&
-           (pass->group_count == 0 ||
-            zt__reserve_samples(allocator, &profiler->mutex, &profiler->layout, &region->statistics, count));
-}
-
 /* Calculates the reports of the batch, and fills a row for each. */
 ZT__PRIVATE void zt__calculate_batch(zt_profiler *profiler) {
+    const zt_allocator *allocator = &profiler->config.allocator;
     zt__batch *batch = &profiler->batch;
     uint32_t g, i;
-    if (batch->report_count == 0) {
-        return;
-    }
-    for (g = 0; g < batch->pass->group_count; g++) {
+    for (g = 0; g < batch->pass->group_count && batch->report_count > 0; g++) {
         zt__calculate_group(profiler, g);
     }
     for (i = 0; i < batch->count; i++) {
         zt__reading *reading = &batch->readings[i];
+        zt__region_record *region = reading->slot->region;
         if (reading->outcome == ZT__READ) {
             zt__fill_row(profiler, reading, batch->rows + (size_t)i * profiler->row_length);
         }
         if (reading->outcome == ZT__READ &&
-            !zt__make_room_for_samples(profiler, reading->slot->region, batch->pass, batch->count)) {
+            !(zt__reserve_samples(allocator, &profiler->mutex, &profiler->times_layout, &region->times,
+                                  batch->count) &&
+              (batch->pass->group_count == 0 ||
+               zt__reserve_samples(allocator, &profiler->mutex, &profiler->layout, &region->statistics,
+                                   batch->count)))) {
             zt__lose(reading, ZT_DROPPED_NO_MEMORY);
         }
     }
@@ -9689,10 +9771,43 @@ ZT__PRIVATE void zt__note_run(zt_profiler *profiler, zt__reading *reading) {
     }
 }
 
-/* Adds a sample to the statistics of its region. With the mutex held. */
-ZT__PRIVATE void zt__keep_figures(const zt_profiler *profiler, const zt__slot *slot, const double *row) {
+/* Counts the sample of a reading, and adds it to the statistics of its region. With the mutex held. */
+ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, double *row) {
+    zt__slot *slot = reading->slot;
+    zt__path *path = slot->path;
     zt__region_record *region = slot->region;
     double times[ZT__TIME_COLUMNS];
+    /* Executions that overlap are counted as overwritten. If one was read before the next began, that one is
+       read, too, and is not lost. */
+    int was_overwritten = reading->from == ZT__SLOT_ARMED && reading->has_signalled &&
+                          slot->overwritten > 0 && !zt__ran_unobserved(slot);
+    reading->region = region;
+    reading->is_announced |= was_overwritten;
+    if (reading->has_signalled && reading->condition != ZT__NOT_READY) {
+        zt__note_run(profiler, reading);
+    }
+    if (reading->outcome == ZT__NO_SAMPLE) {
+        return;
+    }
+    if (was_overwritten) {
+        slot->overwritten--;
+        zt__count_lost(profiler, slot, ZT_LOST_OVERWRITTEN, -1);
+    } else if (reading->from == ZT__SLOT_ARMED) { /* this execution was not announced */
+        zt__count_begun(profiler, path, 1);
+        path->missing++; /* there may have been others, so the samples of nested regions need not match */
+    }
+    if (reading->outcome == ZT__LOST) {
+        if (reading->cause >= ZT_DROPPED_NO_SLOT) {
+            zt__count_dropped(profiler, region, slot->list, slot->submitted_ns, reading->cause);
+        } else {
+            zt__count_lost(profiler, slot, reading->cause, 1);
+        }
+        return;
+    }
+    profiler->counts.collected++;
+    if (profiler->sample_collected) {
+        profiler->sample_collected(profiler, reading, row);
+    }
     times[0] = row[0];
     memcpy(times + 1, row + zt__latency_column(profiler, 0), ZT_LATENCY_COUNT * sizeof *row);
     zt__add_sample(&profiler->times_layout, &region->times, 0, times);
@@ -9703,75 +9818,33 @@ ZT__PRIVATE void zt__keep_figures(const zt_profiler *profiler, const zt__slot *s
         region->bytes += slot->bytes;
         region->bytes_ns += row[0];
     }
-}
-
-/* Counts the sample of a reading. With the mutex held. */
-ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, double *row) {
-    zt__slot *slot = reading->slot;
-    zt__path *path = slot->path;
-    reading->region = slot->region;
-    /* Executions that overlap are counted as overwritten. If one was read before the next began, that one is
-       read, too, and is not lost. */
-    reading->is_late = reading->from == ZT__SLOT_ARMED && reading->has_signalled && slot->overwritten > 0 &&
-                       !zt__ran_unobserved(slot);
-    reading->is_announced |= reading->is_late;
-    if (reading->has_signalled && reading->outcome != ZT__NOT_READY) {
-        zt__note_run(profiler, reading);
-    }
-    if (reading->outcome != ZT__READ && reading->outcome != ZT__LOST) {
-        return;
-    }
-    if (reading->is_late) {
-        slot->overwritten--;
-        zt__count_lost(profiler, slot, ZT_LOST_OVERWRITTEN, -1);
-    } else if (reading->from == ZT__SLOT_ARMED) { /* this execution was not announced */
-        zt__count_begun(profiler, path, 1);
-        path->missing++; /* there may have been others, so the samples of nested regions need not match */
-    }
-    if (reading->outcome == ZT__READ) {
-        profiler->counts.collected++;
-        if (profiler->sample_collected) {
-            profiler->sample_collected(profiler, reading, row);
-        }
-        zt__keep_figures(profiler, slot, row);
-        if (!zt__is_nan(row[0])) {
-            path->count++;
-            path->time_ns += row[0];
-            path->missing--;
-        }
-    } else if (reading->cause >= ZT_DROPPED_NO_SLOT) {
-        zt__count_dropped(profiler, slot->region, slot->list, slot->submitted_ns, reading->cause);
-    } else {
-        zt__count_lost(profiler, slot, reading->cause, 1);
+    if (!zt__is_nan(row[0])) {
+        path->count++;
+        path->time_ns += row[0];
+        path->missing--;
     }
 }
 
 /* Moves a slot that was read to its next state; see THE LIFE OF A SLOT. With the mutex held. */
 ZT__PRIVATE void zt__move_on(zt_profiler *profiler, const zt__reading *reading) {
     zt__slot *slot = reading->slot;
-    /* `reading->is_over` is older than the query of the event. A slot that became over since then may have
-       run again in between, so it is read once more. */
-    int is_over = reading->is_over || slot->list->state == ZT__LIST_IMMEDIATE;
-    if (reading->is_unusable && !is_over && !slot->may_be_written) {
-        zt__move_slot(profiler, slot, ZT__SLOT_PARTIAL); /* the reset is repeated before it runs again */
-    } else if (reading->is_unusable) {
-        zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
-    } else if (reading->outcome == ZT__NOT_READY) {
-        zt__move_slot(profiler, slot, reading->from);
-    } else if (slot->is_dropped && !is_over) {
-        zt__move_slot(profiler, slot, ZT__SLOT_PARTIAL);
-    } else if (reading->outcome == ZT__NEVER_RAN) {
-        /* From PENDING by way of RECORDED, which no longer counts its execution as begun. */
-        zt__move_slot(profiler, slot, reading->from == ZT__SLOT_PENDING ? ZT__SLOT_RECORDED : reading->from);
-        zt__unbind_slot(slot);
-        zt__free_slot(profiler, slot);
-    } else if (is_over) {
+    /* What `reading` says of the list is older than the query of the event. A slot that became over since
+       then, also because the handle came back as an immediate list, may have run again in between, so it is
+       read once more. */
+    int is_over = reading->is_over || reading->is_immediate;
+    zt__slot_state to =
+        (zt__slot_state)zt__states_after_reading[reading->condition][is_over ? 2 : slot->is_dropped];
+    if (reading->condition == ZT__NEVER_RUNS && reading->from != ZT__SLOT_ARMED) {
+        zt__move_slot(profiler, slot, ZT__SLOT_RECORDED); /* from there, it is no longer counted as begun */
+    }
+    if (to == ZT__SLOT_FREE) {
         zt__unbind_slot(slot);
         zt__free_slot(profiler, slot);
     } else {
-        /* The next execution is submitted after the one that was read. */
-        slot->not_before_ns = slot->submitted_ns;
-        zt__move_slot(profiler, slot, ZT__SLOT_ARMED);
+        zt__move_slot(profiler, slot, to == ZT__SLOT_READING ? reading->from : to);
+    }
+    if (to == ZT__SLOT_ARMED) {
+        slot->not_before_ns = slot->submitted_ns; /* the next execution is submitted after this one */
     }
 }
 
@@ -9784,7 +9857,10 @@ ZT__PRIVATE void zt__deliver_batch(zt_profiler *profiler) {
     for (i = 0; i < batch->count; i++) {
         const zt__reading *reading = &batch->readings[i];
         zt__check(&profiler->diagnostics, reading->result, reading->call, remedy);
-        if (reading->outcome == ZT__LOST) {
+        if (reading->outcome == ZT__LOST && reading->cause >= ZT_DROPPED_NO_SLOT) {
+            zt__report(&profiler->diagnostics, SAMPLE_DROPPED, ZE_RESULT_WARNING_DROPPED_DATA,
+                       reading->region->name, zt_cause_name(reading->cause));
+        } else if (reading->outcome == ZT__LOST) {
             zt__report(&profiler->diagnostics, SAMPLE_LOST, ZE_RESULT_WARNING_DROPPED_DATA,
                        reading->region->name, zt_cause_name(reading->cause));
         }
@@ -9809,42 +9885,46 @@ ZT__PRIVATE void zt__deliver_batch(zt_profiler *profiler) {
 /* ---- a collection: with the collector held --------------------------------------------------------------- */
 
 /* Removes the records of lists without slots if there are many. Otherwise memory would grow in programs that
-   create a list for each use. */
+   create a list for each use. With the mutex held. */
 ZT__PRIVATE void zt__remove_unused_lists(zt_profiler *profiler) {
     enum { FEW = 64 };
-    zt__list **place;
-    zt__lock(&profiler->mutex);
-    if (profiler->list_count > profiler->lists_after_cleaning * 2 + FEW) {
-        for (place = &profiler->lists; *place;) {
-            zt__list *list = *place;
-            if (list->first || list->open_count || list->name) {
-                place = &list->next;
-                continue;
-            }
-            *place = list->next;
-            zt__map_remove(&profiler->list_map, (const void *)&list->handle, sizeof list->handle);
-            profiler->list_count--;
-            list->next = profiler->unused_lists;
-            profiler->unused_lists = list;
-        }
-        profiler->lists_after_cleaning = profiler->list_count;
+    zt__list **place = &profiler->lists;
+    if (profiler->list_count <= profiler->lists_after_cleaning * 2 + FEW) {
+        return;
     }
-    zt__unlock(&profiler->mutex);
+    while (*place) {
+        zt__list *list = *place;
+        if (list->first || list->open_count || list->name) {
+            place = &list->next;
+            continue;
+        }
+        *place = list->next;
+        zt__map_remove(&profiler->list_map, (const void *)&list->handle, sizeof list->handle);
+        profiler->list_count--;
+        list->next = profiler->unused_lists;
+        profiler->unused_lists = list;
+    }
+    profiler->lists_after_cleaning = profiler->list_count;
 }
 
-/* Collects from one list, or from all if `handle` is NULL. */
+/* Collects from one list, or from all if `handle` is NULL. Every 64th collection from all is thorough: after
+   a reset without zt_reset, slots that never run would otherwise hide later ones. */
 ZT__PRIVATE void zt__run_collection(zt_profiler *profiler, ze_command_list_handle_t handle, int thorough) {
+    enum { THOROUGH_EVERY = 64 };
     zt__batch *batch = &profiler->batch;
     zt__collection collection;
     int has_ended = 0, is_repeated = 0;
     uint32_t i;
     memset(&collection, 0, sizeof collection);
     collection.one_list = handle != NULL;
-    collection.thorough = thorough;
+    collection.thorough = thorough || (!handle && profiler->collections % THOROUGH_EVERY == 0);
     if (profiler->before_batch) {
         profiler->before_batch(profiler);
     }
     zt__lock(&profiler->mutex);
+    if (!handle) {
+        profiler->uncollected = 0;
+    }
     zt__enter_list(profiler, &collection, handle ? zt__find_list(profiler, handle) : profiler->lists);
     while (!has_ended) {
         if (zt__fill_batch(profiler, &collection)) {
@@ -9875,105 +9955,73 @@ ZT__PRIVATE void zt__run_collection(zt_profiler *profiler, ze_command_list_handl
             has_ended = 1;
         }
     }
-    zt__unlock(&profiler->mutex);
-}
-
-/* Collects from all lists. Every 64th collection is thorough: after a reset without zt_reset, slots that
-   never run would otherwise hide later ones. */
-ZT__PRIVATE void zt__collect_all(zt_profiler *profiler, int thorough) {
-    enum { THOROUGH_EVERY = 64 };
-    zt__lock(&profiler->mutex);
-    profiler->uncollected = 0;
-    zt__unlock(&profiler->mutex);
-    zt__run_collection(profiler, NULL, thorough || profiler->collections % THOROUGH_EVERY == 0);
     zt__remove_unused_lists(profiler);
-    zt__store(&profiler->collections, profiler->collections + 1);
-}
-
-ZT__PRIVATE int zt__has_thread(const zt_profiler *profiler) {
-    return profiler->config.thread && !zt__load(&profiler->thread.ended);
-}
-
-/* Locks the collector and returns 1 if no thread holds it. With config.thread, only the library's thread
-   collects: wakes it and returns 0. */
-ZT__PRIVATE int zt__begin_collecting(zt_profiler *profiler, int thorough) {
-    if (!zt__has_thread(profiler)) {
-        return zt__try_lock(&profiler->collector);
-    }
-    zt__lock(&profiler->mutex);
-    profiler->thread_is_idle = 0;
-    profiler->thread_is_thorough |= thorough;
     zt__unlock(&profiler->mutex);
-    zt__wake_thread(&profiler->thread);
-    return 0;
-}
-
-ZT__PRIVATE void zt__try_collect(zt_profiler *profiler, int thorough) {
-    if (zt__begin_collecting(profiler, thorough)) {
-        zt__collect_all(profiler, thorough);
-        zt__unlock_timed(&profiler->collector);
+    if (!handle) {
+        zt__store(&profiler->collections, profiler->collections + 1);
     }
 }
 
-/* Waits for a thorough collection that begins after this call. This thread makes it, or with config.thread
-   the library's. Returns 0 if the deadline passes first, or if this thread holds the collector. */
-ZT__PRIVATE int zt__collect_anew(zt_profiler *profiler, uint64_t deadline) {
+/* ---- the two ways to collect ----------------------------------------------------------------------------- */
+
+/* Collects now, from one list, or from all if `handle` is NULL, unless another thread collects. With
+   config.thread, only the library's thread collects: wakes it instead. Returns whether this thread has
+   collected. */
+ZT__PRIVATE int zt__try_collect(zt_profiler *profiler, ze_command_list_handle_t handle, int thorough) {
+    if (profiler->config.thread && !zt__load(&profiler->thread.ended)) {
+        zt__lock(&profiler->mutex);
+        profiler->thread_is_idle = 0;
+        profiler->thread_is_thorough |= thorough;
+        zt__unlock(&profiler->mutex);
+        zt__wake_thread(&profiler->thread);
+        return 0;
+    }
+    if (!zt__try_lock(&profiler->collector)) {
+        return 0;
+    }
+    zt__run_collection(profiler, handle, thorough);
+    zt__unlock_timed(&profiler->collector);
+    return 1;
+}
+
+/* What zt__collect_until waits for. */
+typedef enum zt__goal {
+    ZT__ONE_COLLECTION, /* a thorough collection from all lists, which begins after the call */
+    ZT__ALL_SAMPLES     /* besides, that no sample is on its way, as far as is known, or being delivered */
+} zt__goal;
+
+/* Collects until the goal is reached. Returns 0 if the deadline passes first, or if this thread holds the
+   collector. */
+ZT__PRIVATE int zt__collect_until(zt_profiler *profiler, zt__goal goal, uint64_t deadline) {
     zt__wait wait = zt__wait_until(deadline);
     uint32_t before = zt__load(&profiler->collections);
+    int is_current = 0, awaits = 0;
+    const zt__list *list;
+    const zt__slot *slot;
     if (zt__is_owner(&profiler->collector)) {
         return 0;
     }
-    if (!zt__has_thread(profiler)) {
-        if (!zt__lock_until(&profiler->collector, deadline)) {
-            return 0;
-        }
-        zt__collect_all(profiler, 1);
-        zt__unlock_timed(&profiler->collector);
-        return 1;
-    }
-    zt__try_collect(profiler, 1);
-    /* A collection that is already running may have passed slots that are ready now, so wait for the next. */
-    while (zt__load(&profiler->collections) - before < 2 && zt__wait_again(&wait)) {
-        zt__try_collect(profiler, 1);
-    }
-    return zt__load(&profiler->collections) - before >= 2;
-}
-
-/* ---- waiting --------------------------------------------------------------------------------------------- */
-
-/* Returns whether samples are on their way or being delivered. With the mutex held. */
-ZT__PRIVATE int zt__awaits_samples(const zt_profiler *profiler) {
-    const zt__list *list;
-    const zt__slot *slot;
-    if (profiler->state_counts[ZT__SLOT_PENDING] || profiler->state_counts[ZT__SLOT_READING] ||
-        profiler->is_delivering) {
-        return 1;
-    }
-    /* RECORDED slots may be on their way where an execution need not be announced by zt_execute. */
-    for (list = profiler->state_counts[ZT__SLOT_RECORDED] ? profiler->lists : NULL; list; list = list->next) {
-        int may_run = list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED ||
-                      (list->state == ZT__LIST_RECORDED && !profiler->observes_execution);
-        for (slot = may_run ? list->first : NULL; slot; slot = slot->next) {
-            if (slot->state == ZT__SLOT_RECORDED) {
-                return 1;
-            }
-        }
-    }
-    return 0;
-}
-
-/* Collects until nothing is on its way. Returns 0 if the deadline passes first. */
-ZT__PRIVATE int zt__collect_until(zt_profiler *profiler, uint64_t deadline) {
-    zt__wait wait = zt__wait_until(deadline);
-    /* This also reads samples of executions without zt_execute, for which zt__awaits_samples does not wait.
-     */
-    int awaits, is_current = zt__collect_anew(profiler, deadline);
     do {
-        zt__try_collect(profiler, 1);
-        zt__lock(&profiler->mutex);
-        awaits = zt__awaits_samples(profiler);
-        zt__unlock(&profiler->mutex);
-    } while (awaits && zt__wait_again(&wait));
+        /* A collection of another thread that is already running may have passed slots that are ready now, so
+           the next one counts. */
+        is_current = zt__try_collect(profiler, NULL, 1) || is_current ||
+                     zt__load(&profiler->collections) - before >= 2;
+        if (is_current && goal == ZT__ALL_SAMPLES) {
+            zt__lock(&profiler->mutex);
+            awaits = profiler->state_counts[ZT__SLOT_PENDING] || profiler->state_counts[ZT__SLOT_READING] ||
+                     profiler->is_delivering;
+            /* RECORDED slots may be on their way where an execution need not be announced by zt_execute. */
+            list = profiler->state_counts[ZT__SLOT_RECORDED] ? profiler->lists : NULL;
+            for (; list && !awaits; list = list->next) {
+                int may_run = list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED ||
+                              (list->state == ZT__LIST_RECORDED && !profiler->observes_execution);
+                for (slot = may_run ? list->first : NULL; slot && !awaits; slot = slot->next) {
+                    awaits = slot->state == ZT__SLOT_RECORDED;
+                }
+            }
+            zt__unlock(&profiler->mutex);
+        }
+    } while ((!is_current || awaits) && zt__wait_again(&wait));
     return is_current && !awaits;
 }
 
@@ -10003,9 +10051,9 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
         collect_hotspots(profiler);
     }
     if (timeout_ns) {
-        is_complete = zt__collect_until(profiler, zt__deadline(timeout_ns));
+        is_complete = zt__collect_until(profiler, ZT__ALL_SAMPLES, zt__deadline(timeout_ns));
     } else {
-        zt__try_collect(profiler, 0);
+        zt__try_collect(profiler, NULL, 0);
     }
     if (zt__is_device_lost(&profiler->diagnostics)) {
         return ZE_RESULT_ERROR_DEVICE_LOST;
@@ -10049,7 +10097,7 @@ ZT__PRIVATE int zt__run_collecting_thread(void *user) {
     profiler->thread_is_thorough = 0;
     zt__unlock(&profiler->mutex);
     if (zt__try_lock(&profiler->collector)) {
-        zt__collect_all(profiler, thorough);
+        zt__run_collection(profiler, NULL, thorough);
         zt__unlock_timed(&profiler->collector);
     }
     return 1;
@@ -10096,6 +10144,10 @@ ZT__PRIVATE int zt__note_begin(zt_profiler *profiler, zt__list *list, zt__list_s
                (kind == ZT__LIST_IMMEDIATE) != (list->state == ZT__LIST_IMMEDIATE)) {
         list->over_up_to = list->finished_up_to = list->ended; /* the list with this handle was destroyed */
         zt__move_list(profiler, list, kind);
+    } else if (kind == ZT__LIST_UNKNOWN && list->state == ZT__LIST_IMMEDIATE &&
+               profiler->driver.zeCommandListIsImmediate) {
+        /* The query has failed, and the handle may be that of a recorded list now. */
+        zt__move_list(profiler, list, kind);
     }
     /* A recorded list that has run accepts commands only after a reset. An immediate list never runs commands
        twice. Slots that ended after the newest one that has run may belong to the recording that goes on. */
@@ -10115,39 +10167,6 @@ ZT__PRIVATE int zt__note_begin(zt_profiler *profiler, zt__list *list, zt__list_s
 ZT__PRIVATE zt__pass *zt__pass_to_measure(zt_profiler *profiler, int times_alone) {
     int is_extra = times_alone && profiler->metric_count > 0;
     return &profiler->passes[is_extra ? (uint32_t)ZT__TIMES_PASS : profiler->active_pass];
-}
-
-/* Returns a free slot, which it opens for a region on this path, or NULL. With the mutex held. */
-ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt__path *path,
-                                       int times_alone) {
-    zt__slot *slot = zt__pop_free_slot(zt__pass_to_measure(profiler, times_alone));
-    if (!slot) {
-        return NULL;
-    }
-    slot->path = path;
-    slot->outer = list->innermost;
-    list->innermost = slot;
-    zt__move_slot(profiler, slot, ZT__SLOT_OPEN);
-    /* No zt_region is valid, so no zt_end increases it meanwhile. */
-    zt__store(&slot->generation, zt__load(&slot->generation) + 1);
-    slot->activation = profiler->activation;
-    slot->list = list;
-    slot->region = path->key.region;
-    slot->is_dropped = slot->needs_reset = slot->shows_end = 0;
-    slot->measurement = ZT__SURROUNDING_COMMANDS;
-    slot->is_unordered = slot->trails_event = 0;
-    slot->was_signalled = slot->has_saved_stamps = 0;
-    slot->overwritten = 0;
-    slot->bytes = 0;
-    /* A recording is submitted after its first region is begun, so the clock is read once for all regions of
-       it. Timelines show when each region was begun. */
-    if (profiler->timeline || list->state == ZT__LIST_IMMEDIATE || list->state == ZT__LIST_UNKNOWN ||
-        list->ended == list->over_up_to) {
-        list->begun_ns = zt__now_ns();
-    }
-    slot->submitted_ns = slot->not_before_ns = list->begun_ns;
-    list->open_count++;
-    return slot;
 }
 
 /* Removes a slot from the open ones of its list. If regions inside it are still open, they overlap with it,
@@ -10172,9 +10191,9 @@ ZT__PRIVATE int zt__free_slots_for(zt_profiler *profiler, zt__list *list, zt__li
     int has_free, more_are_over;
     do {
         if (waits) {
-            zt__collect_anew(profiler, deadline);
+            zt__collect_until(profiler, ZT__ONE_COLLECTION, deadline);
         } else {
-            zt__try_collect(profiler, 0);
+            zt__try_collect(profiler, NULL, 0);
         }
         zt__lock(&profiler->mutex);
         has_free = zt__pass_to_measure(profiler, times_alone)->first_free != NULL;
@@ -10218,6 +10237,39 @@ ZT__PRIVATE zt_cause zt__provide_slots(zt_profiler *profiler, zt__list *list, zt
     }
     /* There are config.max_slots. */
     return zt__free_slots_for(profiler, list, kind, times_alone, 1) ? ZT_CAUSE_COUNT : ZT_DROPPED_NO_SLOT;
+}
+
+/* Returns a free slot, which it opens for a region on this path, or NULL. With the mutex held. */
+ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt__path *path,
+                                       int times_alone) {
+    zt__slot *slot = zt__pop_free_slot(zt__pass_to_measure(profiler, times_alone));
+    if (!slot) {
+        return NULL;
+    }
+    slot->path = path;
+    slot->outer = list->innermost;
+    list->innermost = slot;
+    zt__move_slot(profiler, slot, ZT__SLOT_OPEN);
+    /* No zt_region is valid, so no zt_end increases it meanwhile. */
+    zt__store(&slot->generation, zt__load(&slot->generation) + 1);
+    slot->activation = profiler->activation;
+    slot->list = list;
+    slot->region = path->key.region;
+    slot->is_dropped = slot->needs_reset = slot->shows_end = 0;
+    slot->measurement = ZT__SURROUNDING_COMMANDS;
+    slot->is_unordered = slot->trails_event = 0;
+    slot->was_signalled = slot->has_saved_stamps = 0;
+    slot->overwritten = 0;
+    slot->bytes = 0;
+    /* A recording is submitted after its first region is begun, so the clock is read once for all regions of
+       it. Timelines show when each region was begun. */
+    if (profiler->timeline || list->state == ZT__LIST_IMMEDIATE || list->state == ZT__LIST_UNKNOWN ||
+        list->ended == list->over_up_to) {
+        list->begun_ns = zt__now_ns();
+    }
+    slot->submitted_ns = slot->not_before_ns = list->begun_ns;
+    list->open_count++;
+    return slot;
 }
 
 /* Opens a slot for a region. If there is none, returns NULL, and counts the region as dropped by `*cause`. */
@@ -10476,7 +10528,7 @@ ZT__PRIVATE void zt__end(zt_region *region, int refused) {
     }
     zt__unlock(&profiler->mutex);
     if (is_due) {
-        zt__try_collect(profiler, 0);
+        zt__try_collect(profiler, NULL, 0);
     }
     if (wakes_thread) {
         zt__wake_thread(&profiler->thread);
@@ -10534,11 +10586,7 @@ ZT__PRIVATE ze_result_t zt__end_list(zt_profiler *profiler, ze_command_list_hand
     const zt__list *left;
     int is_pending;
     zt__mark_list_over(profiler, list, is_destroyed, call);
-    if (zt__begin_collecting(profiler, 1)) {
-        zt__run_collection(profiler, list, 1);
-        zt__remove_unused_lists(profiler);
-        zt__unlock_timed(&profiler->collector);
-    }
+    zt__try_collect(profiler, list, 1);
     zt__lock(&profiler->mutex);
     left = zt__find_list(profiler, list);
     is_pending = left && zt__is_on_its_way(left);
@@ -10700,11 +10748,8 @@ ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t
     const zt__slot *slot = NULL;
     zt__wait wait = zt__wait_until(deadline);
     while (has_unread) {
-        if (zt__begin_collecting(profiler, 1)) {
-            zt__run_collection(profiler, handle, 1);
-            zt__unlock_timed(&profiler->collector);
-        } else if (!waits) {
-            zt__collect_anew(profiler, deadline);
+        if (!zt__try_collect(profiler, handle, 1) && !waits) {
+            zt__collect_until(profiler, ZT__ONE_COLLECTION, deadline);
         }
         has_unread = zt__has_unread_regions(profiler, handle);
         if (has_unread && (!waits || !zt__wait_again(&wait))) {
@@ -10721,7 +10766,7 @@ ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t
     }
     zt__unlock(&profiler->mutex);
     if (slot) {
-        zt__collect_anew(profiler, deadline);
+        zt__collect_until(profiler, ZT__ONE_COLLECTION, deadline);
     }
 }
 
@@ -10810,18 +10855,6 @@ ZT__PRIVATE void zt__announce_list(zt_profiler *profiler, zt__list *list, ze_com
     }
 }
 
-/* Returns whether all executions of a list that overlap were on this queue, as far as can be told. */
-ZT__PRIVATE int zt__overlaps_on(zt_profiler *profiler, ze_command_queue_handle_t queue,
-                                ze_command_list_handle_t handle) {
-    const zt__list *list;
-    int found;
-    zt__lock(&profiler->mutex);
-    list = zt__find_list(profiler, handle);
-    found = list && list->overlaps && queue && list->queue == queue && list->state == ZT__LIST_OBSERVED;
-    zt__unlock(&profiler->mutex);
-    return found;
-}
-
 /* Called when a queue has been seen to be idle after the last execution on it: executions of lists that have
    overlapped there have ended, and the samples that are read next are those of the last one. */
 ZT__PRIVATE void zt__note_idle_queue(zt_profiler *profiler, ze_command_queue_handle_t queue) {
@@ -10835,21 +10868,23 @@ ZT__PRIVATE void zt__note_idle_queue(zt_profiler *profiler, ze_command_queue_han
     zt__unlock(&profiler->mutex);
 }
 
-/* If executions of a list have overlapped and all have ended, reads the samples of the last one. */
+/* If executions of a list have overlapped, all on this queue as far as can be told, and all have ended, reads
+   the samples of the last one. */
 ZT__PRIVATE void zt__end_overlap(zt_profiler *profiler, ze_command_queue_handle_t queue,
                                  ze_command_list_handle_t handle) {
-    ze_result_t result;
-    if (!zt__overlaps_on(profiler, queue, handle)) {
-        return;
+    const zt__list *list;
+    int overlaps;
+    ze_result_t result = ZE_RESULT_NOT_READY;
+    zt__lock(&profiler->mutex);
+    list = zt__find_list(profiler, handle);
+    overlaps = list && list->overlaps && queue && list->queue == queue && list->state == ZT__LIST_OBSERVED;
+    zt__unlock(&profiler->mutex);
+    if (overlaps) {
+        ZT__INTERNAL(result = zeCommandQueueSynchronize(queue, 0));
     }
-    ZT__INTERNAL(result = zeCommandQueueSynchronize(queue, 0));
-    if (result != ZE_RESULT_SUCCESS) {
-        return;
-    }
-    zt__note_idle_queue(profiler, queue);
-    if (zt__begin_collecting(profiler, 1)) {
-        zt__run_collection(profiler, handle, 1);
-        zt__unlock_timed(&profiler->collector);
+    if (result == ZE_RESULT_SUCCESS) {
+        zt__note_idle_queue(profiler, queue);
+        zt__try_collect(profiler, handle, 1);
     }
 }
 
@@ -10918,8 +10953,10 @@ ZT__PRIVATE void zt__retract_list(zt_profiler *profiler, zt__list *list) {
 
 /* Completes zt__before_execution when it is known whether the driver has refused the execution. */
 ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, uint32_t count,
-                                     const ze_command_list_handle_t *lists, int is_refused) {
+                                     const ze_command_list_handle_t *lists, int is_refused,
+                                     const char *call) {
     uint32_t i, overwritten = 0;
+    int wakes_thread;
     if (zt__is_owner(&profiler->collector)) {
         return; /* zt__before_execution has moved no slot */
     }
@@ -10943,59 +10980,24 @@ ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, uint32_t count,
         }
         list->overwritten = 0;
     }
+    wakes_thread = !is_refused && zt__must_wake_thread(profiler);
     zt__unlock(&profiler->mutex);
+    if (wakes_thread) {
+        zt__wake_thread(&profiler->thread);
+    }
     if (overwritten) {
-        zt__report(&profiler->diagnostics, OVERWRITTEN, ZE_RESULT_WARNING_DROPPED_DATA);
+        zt__report(&profiler->diagnostics, OVERWRITTEN, ZE_RESULT_WARNING_DROPPED_DATA, call);
     }
-}
-
-/* Returns how many lists come before the first one that is a repetition. */
-ZT__PRIVATE uint32_t zt__count_distinct(const ze_command_list_handle_t *lists, uint32_t count) {
-    uint32_t end, i;
-    for (end = 1; end < count; end++) {
-        for (i = 0; i < end; i++) {
-            if (lists[i] == lists[end]) {
-                return end;
-            }
-        }
-    }
-    return count;
 }
 
 /* The profiler for which this thread is inside zt_execute: the tracer ignores that execution. */
 static ZT__THREAD_LOCAL const zt_profiler *zt__executing_for;
 
-/* Executes lists, none of which is named twice, and moves their slots to PENDING. */
-ZT__PRIVATE ze_result_t zt__execute_measured(zt_profiler *profiler, ze_command_queue_handle_t queue,
-                                             uint32_t count, ze_command_list_handle_t *lists,
-                                             ze_fence_handle_t fence) {
-    const zt_profiler *outer = zt__executing_for; /* a hook may execute lists inside of an execution */
-    int wakes_thread;
-    ze_result_t result;
-    zt__before_execution(profiler, queue, count, lists, 1);
-    zt__executing_for = profiler;
-    result = zeCommandQueueExecuteCommandLists(queue, count, lists, fence);
-    zt__executing_for = outer;
-    zt__after_execution(profiler, count, lists, result != ZE_RESULT_SUCCESS);
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__check(&profiler->diagnostics, result, "zeCommandQueueExecuteCommandLists",
-                         "The lists were not executed.");
-    }
-    if (profiler->config.thread) {
-        zt__lock(&profiler->mutex);
-        wakes_thread = zt__must_wake_thread(profiler);
-        zt__unlock(&profiler->mutex);
-        if (wakes_thread) {
-            zt__wake_thread(&profiler->thread);
-        }
-    }
-    return result;
-}
-
 ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
                               ze_command_list_handle_t *lists, ze_fence_handle_t fence) {
-    const zt_profiler *outer = zt__executing_for;
-    uint32_t first = 0, part;
+    const zt_profiler *outer = zt__executing_for; /* a hook may execute lists inside of an execution */
+    uint32_t first = 0, end, i;
+    int is_repeated;
     ze_result_t result;
     /* Some loaders dereference these before any driver can refuse them. */
     if (profiler && !queue) {
@@ -11010,14 +11012,24 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
         zt__executing_for = outer;
         return result;
     }
-    /* In parts, so that each execution of a list that is named twice is measured. */
     do {
-        part = zt__count_distinct(lists + first, count - first);
+        /* A part ends before the first list that it would name twice, so that each execution is measured. */
+        is_repeated = 0;
+        for (end = first; end < count && !is_repeated; end += !is_repeated) {
+            for (i = first; i < end; i++) {
+                is_repeated |= lists[i] == lists[end];
+            }
+        }
+        zt__before_execution(profiler, queue, end - first, lists + first, 1);
+        zt__executing_for = profiler;
         result =
-            zt__execute_measured(profiler, queue, part, lists + first, first + part == count ? fence : NULL);
-        first += part;
+            zeCommandQueueExecuteCommandLists(queue, end - first, lists + first, end == count ? fence : NULL);
+        zt__executing_for = outer;
+        zt__after_execution(profiler, end - first, lists + first, result != ZE_RESULT_SUCCESS, "zt_execute");
+        first = end;
     } while (result == ZE_RESULT_SUCCESS && first < count);
-    return result;
+    return zt__check(&profiler->diagnostics, result, "zeCommandQueueExecuteCommandLists",
+                     "The lists were not executed.");
 }
 
 /* ---- names of lists -------------------------------------------------------------------------------------- */
@@ -11079,7 +11091,7 @@ ZT__PRIVATE ze_result_t zt__enter_pass(zt_profiler *profiler, uint32_t index) {
     if (pass == before) {
         return ZE_RESULT_SUCCESS;
     }
-    if (!zt__collect_until(profiler, deadline)) {
+    if (!zt__collect_until(profiler, ZT__ALL_SAMPLES, deadline)) {
         zt__count_states(profiler, states);
         zt__report(&profiler->diagnostics, NOT_FINISHED, ZE_RESULT_NOT_READY, "ZT_PASSES",
                    (unsigned long long)states[ZT__SLOT_PENDING]);
@@ -11662,30 +11674,6 @@ ZT_API ze_result_t zt_get_last_result(const zt_profiler *profiler) {
 
 /* ==== >>merging: statistics of several profilers, in memory and packed ==================================== */
 
-/* Describes the first difference between what two profilers measure, for a message. Returns NULL if there is
-   none. */
-ZT__PRIVATE const char *zt__find_mismatch(const zt_profiler *a, const zt_profiler *b) {
-    uint32_t i;
-    if (a->metric_count != b->metric_count) {
-        return "one has more metrics";
-    }
-    if (a->pass_count != b->pass_count) {
-        return "one has more passes";
-    }
-    if (a->tile_count != b->tile_count) {
-        return "one has more tiles";
-    }
-    for (i = 0; i < a->metric_count; i++) {
-        const zt_metric *one = &a->metrics[i], *other = &b->metrics[i];
-        if (strcmp(one->name, other->name) != 0 || strcmp(one->group, other->group) != 0 ||
-            strcmp(one->units, other->units) != 0 || one->aggregation != other->aggregation ||
-            one->pass != other->pass) {
-            return one->name;
-        }
-    }
-    return NULL;
-}
-
 /* A region of the other profiler, and the one that it is added to. */
 typedef struct zt__merged_region {
     zt__region_record *into;
@@ -11718,22 +11706,6 @@ ZT__PRIVATE int zt__prepare_statistics(zt_profiler *into, const zt__sample_layou
     return to->capacity >= (rows < layout->row_limit ? rows : layout->row_limit);
 }
 
-/* Copies the statistics of a region, and makes room for them in `into`, whose collector is held, so that
-   nobody else writes its statistics. Returns 0 without memory. */
-ZT__PRIVATE int zt__prepare_region(zt_profiler *into, zt_profiler *from, zt__merged_region *merged) {
-    zt_cause cause;
-    if (!zt__copy_statistics(from, &from->times_layout, &merged->from->times, &merged->times) ||
-        !zt__copy_statistics(from, &from->layout, &merged->from->statistics, &merged->statistics)) {
-        return 0;
-    }
-    zt__lock(&into->mutex);
-    merged->into = zt__find_or_add_region(into, merged->from->name, &cause);
-    zt__unlock(&into->mutex);
-    return merged->into &&
-           zt__prepare_statistics(into, &into->times_layout, &merged->into->times, &merged->times) &&
-           zt__prepare_statistics(into, &into->layout, &merged->into->statistics, &merged->statistics);
-}
-
 /* What zt_merge adds to a profiler, and where. */
 typedef struct zt__merge {
     zt_profiler *into, *from;
@@ -11742,8 +11714,8 @@ typedef struct zt__merge {
     zt__merged_path *paths;
 } zt__merge;
 
-/* Copies what is added, and makes room for it. No figure changes here, so that nothing is merged in part.
-   Returns 0 without memory. */
+/* Copies what is added, and makes room for it in `into`, whose collector is held, so that nobody else writes
+   its statistics. No figure changes here, so that nothing is merged in part. Returns 0 without memory. */
 ZT__PRIVATE int zt__prepare_merge(zt__merge *merge) {
     zt_profiler *into = merge->into, *from = merge->from;
     const zt_allocator *allocator = &into->config.allocator;
@@ -11756,8 +11728,20 @@ ZT__PRIVATE int zt__prepare_merge(zt__merge *merge) {
     merge->paths = (zt__merged_path *)zt__allocate(allocator, merge->path_count + 1u, sizeof *merge->paths);
     has_memory = merge->regions && merge->paths;
     for (i = 0; i < merge->region_count && has_memory; i++) {
-        merge->regions[i].from = zt__record_at(from, i);
-        has_memory = zt__prepare_region(into, from, &merge->regions[i]);
+        zt__merged_region *merged = &merge->regions[i];
+        zt_cause cause;
+        merged->from = zt__record_at(from, i);
+        has_memory = zt__copy_statistics(from, &from->times_layout, &merged->from->times, &merged->times) &&
+                     zt__copy_statistics(from, &from->layout, &merged->from->statistics, &merged->statistics);
+        if (has_memory) {
+            zt__lock(&into->mutex);
+            merged->into = zt__find_or_add_region(into, merged->from->name, &cause);
+            zt__unlock(&into->mutex);
+            has_memory =
+                merged->into &&
+                zt__prepare_statistics(into, &into->times_layout, &merged->into->times, &merged->times) &&
+                zt__prepare_statistics(into, &into->layout, &merged->into->statistics, &merged->statistics);
+        }
     }
     if (!has_memory) {
         return 0;
@@ -11841,6 +11825,30 @@ ZT__PRIVATE void zt__apply_merge(const zt__merge *merge) {
         to->missing += path->missing;
     }
     zt__unlock(&into->mutex);
+}
+
+/* Describes the first difference between what two profilers measure, for a message. Returns NULL if there is
+   none. */
+ZT__PRIVATE const char *zt__find_mismatch(const zt_profiler *a, const zt_profiler *b) {
+    uint32_t i;
+    if (a->metric_count != b->metric_count) {
+        return "one has more metrics";
+    }
+    if (a->pass_count != b->pass_count) {
+        return "one has more passes";
+    }
+    if (a->tile_count != b->tile_count) {
+        return "one has more tiles";
+    }
+    for (i = 0; i < a->metric_count; i++) {
+        const zt_metric *one = &a->metrics[i], *other = &b->metrics[i];
+        if (strcmp(one->name, other->name) != 0 || strcmp(one->group, other->group) != 0 ||
+            strcmp(one->units, other->units) != 0 || one->aggregation != other->aggregation ||
+            one->pass != other->pass) {
+            return one->name;
+        }
+    }
+    return NULL;
 }
 
 ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
@@ -13735,6 +13743,15 @@ ZT__PRIVATE double zt__scale_of_rate(const char *units) {
     }
 }
 
+/* Returns how much a part is of a whole, in percent; NaN if either was not measured, or the whole is 0. */
+ZT__PRIVATE double zt__percent_of(double part, double whole) {
+    return zt__is_positive(whole) && !zt__is_nan(part) ? 100 * part / whole : zt__nan();
+}
+
+ZT__PRIVATE double zt__first_measured(double first, double second) {
+    return zt__is_nan(first) ? second : first;
+}
+
 /* Returns the figure of a role from the metric of the profiler that has it, or else from that of a stream;
    NaN if neither was measured in the region. What adds up is divided by the GPU time of its pass, so that
    figures of different passes can be compared. The mutex is held. */
@@ -13760,15 +13777,6 @@ ZT__PRIVATE double zt__read_figure(const zt_profiler *profiler, const zt__advice
         return record->streamed[index].mean;
     }
     return zt__nan();
-}
-
-/* Returns how much a part is of a whole, in percent; NaN if either was not measured, or the whole is 0. */
-ZT__PRIVATE double zt__percent_of(double part, double whole) {
-    return zt__is_positive(whole) && !zt__is_nan(part) ? 100 * part / whole : zt__nan();
-}
-
-ZT__PRIVATE double zt__first_measured(double first, double second) {
-    return zt__is_nan(first) ? second : first;
 }
 
 /* Fills in the figure of each role, NaN where it is not known. The mutex is not held. */
@@ -13925,32 +13933,6 @@ static const zt__rule zt__rules[] = {
 
 enum { ZT__RULE_FAILS, ZT__RULE_UNDECIDED, ZT__RULE_HOLDS };
 
-/* Returns whether a rule holds, fails, or is undecided because figures were not measured. Marks these figures
-   in `unmeasured`. */
-ZT__PRIVATE int zt__evaluate_rule(const zt__rule *rule, const double figures[ZT__ROLE_COUNT],
-                                  uint8_t unmeasured[ZT__ROLE_COUNT]) {
-    uint32_t i;
-    int outcome = ZT__RULE_HOLDS;
-    for (i = 0; i < ZT__COUNT_OF(rule->conditions); i++) {
-        double figure = figures[rule->conditions[i].role], threshold = rule->conditions[i].threshold;
-        zt__relation relation = rule->conditions[i].relation;
-        if (relation == ZT__NO_CONDITION) {
-            continue;
-        }
-        if (zt__is_nan(figure)) {
-            outcome = ZT__RULE_UNDECIDED;
-        } else if (relation == ZT__BELOW ? figure >= threshold : figure < threshold) {
-            return ZT__RULE_FAILS;
-        }
-    }
-    for (i = 0; i < ZT__COUNT_OF(rule->conditions) && outcome == ZT__RULE_UNDECIDED; i++) {
-        if (zt__is_nan(figures[rule->conditions[i].role])) {
-            unmeasured[rule->conditions[i].role] = 1;
-        }
-    }
-    return outcome;
-}
-
 /* Appends to a text of `room` bytes, as much as fits. */
 ZT__PRIVATE ZT__CHECKED_FORMAT(3, 4) void zt__append(char *text, size_t room, const char *format, ...) {
     size_t used = strlen(text);
@@ -13993,6 +13975,32 @@ ZT__PRIVATE void zt__name_missing(const zt__advice *advice, const uint8_t unmeas
     }
 }
 
+/* Returns whether a rule holds, fails, or is undecided because figures were not measured. Marks these figures
+   in `unmeasured`. */
+ZT__PRIVATE int zt__evaluate_rule(const zt__rule *rule, const double figures[ZT__ROLE_COUNT],
+                                  uint8_t unmeasured[ZT__ROLE_COUNT]) {
+    uint32_t i;
+    int outcome = ZT__RULE_HOLDS;
+    for (i = 0; i < ZT__COUNT_OF(rule->conditions); i++) {
+        double figure = figures[rule->conditions[i].role], threshold = rule->conditions[i].threshold;
+        zt__relation relation = rule->conditions[i].relation;
+        if (relation == ZT__NO_CONDITION) {
+            continue;
+        }
+        if (zt__is_nan(figure)) {
+            outcome = ZT__RULE_UNDECIDED;
+        } else if (relation == ZT__BELOW ? figure >= threshold : figure < threshold) {
+            return ZT__RULE_FAILS;
+        }
+    }
+    for (i = 0; i < ZT__COUNT_OF(rule->conditions) && outcome == ZT__RULE_UNDECIDED; i++) {
+        if (zt__is_nan(figures[rule->conditions[i].role])) {
+            unmeasured[rule->conditions[i].role] = 1;
+        }
+    }
+    return outcome;
+}
+
 /* Applies the rules to the figures of a region. `info` is empty. */
 ZT__PRIVATE void zt__apply_rules(const zt__advice *advice, const double figures[ZT__ROLE_COUNT],
                                  zt_limit_info *info) {
@@ -14023,7 +14031,8 @@ ZT__PRIVATE void zt__apply_rules(const zt__advice *advice, const double figures[
     unmeasured[ZT__ROLE_EU_STALL] = unmeasured[ZT__ROLE_EU_OCCUPANCY] = 1;
     zt__name_missing(advice, unmeasured, info);
     if (info->missing[0]) {
-        zt__append(info->text, sizeof info->text, "Not enough metrics: add %s, if the device has them.",
+        zt__append(info->text, sizeof info->text,
+                   "Not enough metrics: add %s to config.metrics or ZT_METRICS, if the device has them.",
                    info->missing);
     } else if (advice->naming == ZT__NAMING_COUNT) {
         strcpy(info->text, "Not enough metrics: none is known to show what limits a region.");
@@ -15638,10 +15647,6 @@ ZT__PRIVATE ze_result_t zt__check_reports(zt__diagnostics *diagnostics, const ch
     return ZE_RESULT_SUCCESS;
 }
 
-ZT__PRIVATE int zt__write_to_file(const void *bytes, size_t size, void *file) {
-    return fwrite(bytes, 1, size, (FILE *)file) != size;
-}
-
 /* Makes a path that of the n-th report of its kind: run.csv, run.2.csv, ... Pipes and devices get no number.
  */
 ZT__PRIVATE void zt__number_path(zt__file_path *path, uint32_t n) {
@@ -15779,65 +15784,6 @@ ZT__PRIVATE ze_driver_handle_t zt__find_driver(ze_device_handle_t device) {
     return NULL;
 }
 
-/* Reads the resolution and width of the device's time stamps, and what reports have about device and program.
-   What of the latter cannot be found out stays unknown. */
-ZT__PRIVATE ze_result_t zt__read_device(zt_profiler *profiler) {
-    const zt__driver *driver = &profiler->driver;
-    zt__facts *facts = &profiler->facts;
-    ze_driver_handle_t handle;
-    ze_driver_properties_t of_driver;
-    ze_device_properties_t properties;
-    ze_pci_ext_properties_t pci;
-    uint32_t i, used = 0, tiles = 0;
-    time_t now = time(NULL);
-    ze_result_t result;
-    memset(&properties, 0, sizeof properties);
-    properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* the resolution is in cycles a second */
-    result = zeDeviceGetProperties(profiler->device, &properties);
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__check(&profiler->diagnostics, result, "zeDeviceGetProperties",
-                         "Pass a device of an initialised driver.");
-    }
-    ZT__END_TEXT(properties.name);
-    zt__copy_text(profiler->device_name, sizeof profiler->device_name, properties.name,
-                  strlen(properties.name));
-    profiler->ns_per_tick = properties.timerResolution ? 1e9 / (double)properties.timerResolution : 1.0;
-    profiler->tick_mask = zt__mask_of_bits(properties.timestampValidBits);
-    profiler->kernel_tick_mask = zt__mask_of_bits(properties.kernelTimestampValidBits);
-    profiler->tiles_stamped = 1;
-    if (driver->zeEventQueryTimestampsExp &&
-        zeDeviceGetSubDevices(profiler->device, &tiles, NULL) == ZE_RESULT_SUCCESS && tiles > 1 &&
-        tiles <= ZT__MAX_TILES) {
-        profiler->tiles_stamped = tiles;
-    }
-    memset(&of_driver, 0, sizeof of_driver);
-    of_driver.stype = ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES;
-    handle = zt__find_driver(profiler->device);
-    if (handle && zeDriverGetProperties(handle, &of_driver) == ZE_RESULT_SUCCESS) {
-        /* Intel's drivers put major, minor and build into 8, 8 and 16 bits. */
-        uint32_t version = of_driver.driverVersion;
-        snprintf(facts->driver_version, sizeof facts->driver_version, "%u.%u.%u", (unsigned)(version >> 24),
-                 (unsigned)(version >> 16 & 0xFF), (unsigned)(version & 0xFFFF));
-    }
-    memset(&pci, 0, sizeof pci);
-    pci.stype = ZE_STRUCTURE_TYPE_PCI_EXT_PROPERTIES;
-    if (driver->zeDevicePciGetPropertiesExt &&
-        driver->zeDevicePciGetPropertiesExt(profiler->device, &pci) == ZE_RESULT_SUCCESS) {
-        snprintf(facts->pci_address, sizeof facts->pci_address, "%04x:%02x:%02x.%x",
-                 (unsigned)pci.address.domain, (unsigned)pci.address.bus, (unsigned)pci.address.device,
-                 (unsigned)pci.address.function);
-    }
-    for (i = 0; i < sizeof properties.uuid.id; i++) {
-        used += (uint32_t)snprintf(facts->uuid + used, sizeof facts->uuid - used, "%s%02x",
-                                   i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", properties.uuid.id[i]);
-    }
-    zt__read_program(facts->program, sizeof facts->program);
-    facts->core_clock_mhz = properties.coreClockRate;
-    facts->timer_hz = properties.timerResolution;
-    facts->opened_s = now > 0 ? (uint64_t)now : 0;
-    return result;
-}
-
 /* Describes the metrics of the selected groups, distributes the groups over the passes, and finds the
    metrics that are flags of lost samples. Returns 0 without memory. */
 ZT__PRIVATE int zt__describe_selection(zt_profiler *profiler) {
@@ -15970,45 +15916,6 @@ ZT__PRIVATE ze_result_t zt__open_metrics(zt_profiler *profiler) {
     return result;
 }
 
-/* Does all of zt_open that calls the driver. */
-ZT__PRIVATE ze_result_t zt__open_on_device(zt_profiler *profiler) {
-    zt__diagnostics *diagnostics = &profiler->diagnostics;
-    const char *call;
-    ze_result_t result = zt__read_device(profiler);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    result = zt__open_metrics(profiler);
-    if (profiler->availability == ZT_TIMES_BY_CHOICE) { /* no failure, so nothing is logged */
-        zt__copy_text(profiler->availability_text.text, sizeof profiler->availability_text.text,
-                      zt__format_TIMES_BY_CHOICE, strlen(zt__format_TIMES_BY_CHOICE));
-        if (profiler->config.require_metrics) {
-            return zt__report(diagnostics, TIMES_BY_CHOICE, ZE_RESULT_ERROR_INVALID_ARGUMENT);
-        }
-    } else if (result != ZE_RESULT_SUCCESS) {
-        profiler->availability_text = diagnostics->last;
-        if (profiler->config.require_metrics || zt__is_device_lost(diagnostics)) {
-            return result;
-        }
-    }
-    if (profiler->selection.group_count == 0) {
-        profiler->is_stamped = 1;
-        result = zt__make_slots(profiler, &profiler->passes[0], &call);
-        if (result != ZE_RESULT_SUCCESS) {
-            return zt__check(diagnostics, result, call, "No region can be measured on this device.");
-        }
-    }
-    if (zt__lay_out_columns(profiler)) {
-        profiler->batch.rows =
-            (double *)zt__allocate(&profiler->config.allocator, (size_t)ZT__BATCH * profiler->row_length,
-                                   sizeof *profiler->batch.rows);
-    }
-    if (!profiler->batch.rows) {
-        return zt__report_no_memory(diagnostics, "zt_open", "statistics");
-    }
-    return profiler->config.timeline ? zt__open_timeline(profiler) : ZE_RESULT_SUCCESS;
-}
-
 /* Releases everything of the device, and keeps the results. The profiler is registered again, and so has
    another identifier: zt_end does nothing for regions that were begun before. */
 ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
@@ -16069,6 +15976,104 @@ ZT__PRIVATE ze_result_t zt__check_opening(const char *call, ze_context_handle_t 
         return zt__report(NULL, BAD_ALLOCATOR, ZE_RESULT_ERROR_INVALID_ARGUMENT, call);
     }
     return ZE_RESULT_SUCCESS;
+}
+
+/* Reads the resolution and width of the device's time stamps, and what reports have about device and program.
+   What of the latter cannot be found out stays unknown. */
+ZT__PRIVATE ze_result_t zt__read_device(zt_profiler *profiler) {
+    const zt__driver *driver = &profiler->driver;
+    zt__facts *facts = &profiler->facts;
+    ze_driver_handle_t handle;
+    ze_driver_properties_t of_driver;
+    ze_device_properties_t properties;
+    ze_pci_ext_properties_t pci;
+    uint32_t i, used = 0, tiles = 0;
+    time_t now = time(NULL);
+    ze_result_t result;
+    memset(&properties, 0, sizeof properties);
+    properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* the resolution is in cycles a second */
+    result = zeDeviceGetProperties(profiler->device, &properties);
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__check(&profiler->diagnostics, result, "zeDeviceGetProperties",
+                         "Pass a device of an initialised driver.");
+    }
+    ZT__END_TEXT(properties.name);
+    zt__copy_text(profiler->device_name, sizeof profiler->device_name, properties.name,
+                  strlen(properties.name));
+    profiler->ns_per_tick = properties.timerResolution ? 1e9 / (double)properties.timerResolution : 1.0;
+    profiler->tick_mask = zt__mask_of_bits(properties.timestampValidBits);
+    profiler->kernel_tick_mask = zt__mask_of_bits(properties.kernelTimestampValidBits);
+    profiler->tiles_stamped = 1;
+    if (driver->zeEventQueryTimestampsExp &&
+        zeDeviceGetSubDevices(profiler->device, &tiles, NULL) == ZE_RESULT_SUCCESS && tiles > 1 &&
+        tiles <= ZT__MAX_TILES) {
+        profiler->tiles_stamped = tiles;
+    }
+    memset(&of_driver, 0, sizeof of_driver);
+    of_driver.stype = ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES;
+    handle = zt__find_driver(profiler->device);
+    if (handle && zeDriverGetProperties(handle, &of_driver) == ZE_RESULT_SUCCESS) {
+        /* Intel's drivers put major, minor and build into 8, 8 and 16 bits. */
+        uint32_t version = of_driver.driverVersion;
+        snprintf(facts->driver_version, sizeof facts->driver_version, "%u.%u.%u", (unsigned)(version >> 24),
+                 (unsigned)(version >> 16 & 0xFF), (unsigned)(version & 0xFFFF));
+    }
+    memset(&pci, 0, sizeof pci);
+    pci.stype = ZE_STRUCTURE_TYPE_PCI_EXT_PROPERTIES;
+    if (driver->zeDevicePciGetPropertiesExt &&
+        driver->zeDevicePciGetPropertiesExt(profiler->device, &pci) == ZE_RESULT_SUCCESS) {
+        snprintf(facts->pci_address, sizeof facts->pci_address, "%04x:%02x:%02x.%x",
+                 (unsigned)pci.address.domain, (unsigned)pci.address.bus, (unsigned)pci.address.device,
+                 (unsigned)pci.address.function);
+    }
+    for (i = 0; i < sizeof properties.uuid.id; i++) {
+        used += (uint32_t)snprintf(facts->uuid + used, sizeof facts->uuid - used, "%s%02x",
+                                   i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", properties.uuid.id[i]);
+    }
+    zt__read_program(facts->program, sizeof facts->program);
+    facts->core_clock_mhz = properties.coreClockRate;
+    facts->timer_hz = properties.timerResolution;
+    facts->opened_s = now > 0 ? (uint64_t)now : 0;
+    return result;
+}
+
+/* Does all of zt_open that calls the driver. */
+ZT__PRIVATE ze_result_t zt__open_on_device(zt_profiler *profiler) {
+    zt__diagnostics *diagnostics = &profiler->diagnostics;
+    const char *call;
+    ze_result_t result = zt__read_device(profiler);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    result = zt__open_metrics(profiler);
+    if (profiler->availability == ZT_TIMES_BY_CHOICE) { /* no failure, so nothing is logged */
+        zt__copy_text(profiler->availability_text.text, sizeof profiler->availability_text.text,
+                      zt__format_TIMES_BY_CHOICE, strlen(zt__format_TIMES_BY_CHOICE));
+        if (profiler->config.require_metrics) {
+            return zt__report(diagnostics, TIMES_BY_CHOICE, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+        }
+    } else if (result != ZE_RESULT_SUCCESS) {
+        profiler->availability_text = diagnostics->last;
+        if (profiler->config.require_metrics || zt__is_device_lost(diagnostics)) {
+            return result;
+        }
+    }
+    if (profiler->selection.group_count == 0) {
+        profiler->is_stamped = 1;
+        result = zt__make_slots(profiler, &profiler->passes[0], &call);
+        if (result != ZE_RESULT_SUCCESS) {
+            return zt__check(diagnostics, result, call, "No region can be measured on this device.");
+        }
+    }
+    if (zt__lay_out_columns(profiler)) {
+        profiler->batch.rows =
+            (double *)zt__allocate(&profiler->config.allocator, (size_t)ZT__BATCH * profiler->row_length,
+                                   sizeof *profiler->batch.rows);
+    }
+    if (!profiler->batch.rows) {
+        return zt__report_no_memory(diagnostics, "zt_open", "statistics");
+    }
+    return profiler->config.timeline ? zt__open_timeline(profiler) : ZE_RESULT_SUCCESS;
 }
 
 /* As zt_open, with a complete configuration. */
@@ -16187,7 +16192,8 @@ ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
             default:
                 continue;
             }
-            slot->may_be_written = 1;
+            /* The launch signals an event of the application, and its list has no command of the library. */
+            slot->may_be_written = slot->measurement != ZT__KEPT_EVENT_STAMPS;
             zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
         }
     }
@@ -16211,7 +16217,7 @@ ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler) {
     const uint64_t brief_ns = 20000000;
     uint64_t timeout_ns = profiler->config.wait_timeout_ns;
     zt__wait wait = zt__wait_until(zt__deadline(timeout_ns));
-    zt__collect_until(profiler, zt__deadline(timeout_ns < brief_ns ? timeout_ns : brief_ns));
+    zt__collect_until(profiler, ZT__ALL_SAMPLES, zt__deadline(timeout_ns < brief_ns ? timeout_ns : brief_ns));
     for (;;) {
         const zt__list *list;
         int is_running;
@@ -16225,7 +16231,7 @@ ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler) {
         if (!is_running || !zt__wait_again(&wait)) {
             return;
         }
-        zt__try_collect(profiler, 1);
+        zt__try_collect(profiler, NULL, 1);
     }
 }
 
@@ -17517,6 +17523,8 @@ struct zt_debugger {
     zet_debug_event_t *events; /* a ring */
     uint32_t first_event, event_count;
     zt__interrupt interrupts[ZT__DEBUG_INTERRUPTS];
+    uint8_t *held; /* for each thread of the device: a stop has stopped it, and nobody has resumed it */
+    uint32_t thread_count;
     zt__debug_module *modules; /* the newest first */
     size_t module_bytes;
     uint64_t module_count; /* so far */
@@ -17539,6 +17547,11 @@ ZT__PRIVATE int zt__lock_session(zt_debugger *debugger, uint64_t deadline) {
     return is_locked;
 }
 
+/* Reports that another thread closes the debugger. */
+ZT__PRIVATE ze_result_t zt__report_closing(zt_debugger *debugger, const char *call) {
+    return zt__report(&debugger->diagnostics, DEBUG_CLOSING, ZE_RESULT_ERROR_NOT_AVAILABLE, call);
+}
+
 /* Begins a call of the application, unless the debugger is being closed or its callback runs on this thread
    while the session is locked. The call ends with zt__end_debug_call. */
 ZT__PRIVATE ze_result_t zt__begin_debug_call(zt_debugger *debugger, const char *call) {
@@ -17546,8 +17559,12 @@ ZT__PRIVATE ze_result_t zt__begin_debug_call(zt_debugger *debugger, const char *
         return zt__report(&debugger->diagnostics, DEBUG_INSIDE_CALLBACK, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
                           call);
     }
+    if (debugger->process != zt__get_process()) {
+        return zt__report(NULL, DEBUG_FORKED, ZE_RESULT_ERROR_NOT_AVAILABLE, call);
+    }
     zt__add(&debugger->users, 1);
-    if (debugger->process != zt__get_process() || zt__load(&debugger->is_closing)) {
+    if (zt__load(&debugger->is_closing)) {
+        zt__report_closing(debugger, call);
         zt__add(&debugger->users, UINT32_MAX);
         return ZE_RESULT_ERROR_NOT_AVAILABLE;
     }
@@ -17597,7 +17614,162 @@ ZT__PRIVATE ze_result_t zt__check_debug(zt_debugger *debugger, ze_result_t resul
     return zt__check(&debugger->diagnostics, result, call, "Try again; if it persists, update the driver.");
 }
 
+/* ---- threads: with `session` held ------------------------------------------------------------------------ */
+
+ZT__PRIVATE ze_device_thread_t zt__to_device_thread(zt_debug_thread from) {
+    ze_device_thread_t thread;
+    thread.slice = from.slice;
+    thread.subslice = from.subslice;
+    thread.eu = from.eu;
+    thread.thread = from.thread;
+    return thread;
+}
+
+ZT__PRIVATE zt_debug_thread zt__to_debug_thread(ze_device_thread_t from) {
+    zt_debug_thread thread;
+    thread.slice = from.slice;
+    thread.subslice = from.subslice;
+    thread.eu = from.eu;
+    thread.thread = from.thread;
+    return thread;
+}
+
+/* Returns the thread of the device that has this number, below `thread_count`. */
+ZT__PRIVATE zt_debug_thread zt__get_debug_thread(const zt_debugger *debugger, uint32_t number) {
+    const zt_debug_thread *size = &debugger->size;
+    zt_debug_thread thread;
+    thread.thread = number % size->thread;
+    number /= size->thread;
+    thread.eu = number % size->eu;
+    number /= size->eu;
+    thread.subslice = number % size->subslice;
+    thread.slice = number / size->subslice;
+    return thread;
+}
+
+/* Returns whether a pattern selects a thread of the device. */
+ZT__PRIVATE int zt__selects(zt_debug_thread pattern, zt_debug_thread thread) {
+    return (pattern.slice == ZT_DEBUG_ALL || pattern.slice == thread.slice) &&
+           (pattern.subslice == ZT_DEBUG_ALL || pattern.subslice == thread.subslice) &&
+           (pattern.eu == ZT_DEBUG_ALL || pattern.eu == thread.eu) &&
+           (pattern.thread == ZT_DEBUG_ALL || pattern.thread == thread.thread);
+}
+
+/* Records whether a stop covers the selected threads. */
+ZT__PRIVATE void zt__set_held(zt_debugger *debugger, zt_debug_thread threads, int is_held) {
+    uint32_t i;
+    for (i = 0; i < debugger->thread_count; i++) {
+        if (zt__selects(threads, zt__get_debug_thread(debugger, i))) {
+            debugger->held[i] = (uint8_t)is_held;
+        }
+    }
+}
+
+/* Called with the number of each stopped thread. */
+typedef void (*zt__thread_fn)(void *user, uint32_t number);
+
+/* Calls a function with each stopped one of the selected threads. The driver does not list them, so each
+   thread is probed by reading a register, of the smallest that there are: this fails unless it is stopped. */
+ZT__PRIVATE ze_result_t zt__each_stopped(zt_debugger *debugger, zt_debug_thread threads,
+                                         zt__thread_fn function, void *user) {
+    const zt_debug_register_set *probe = NULL;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    uint32_t i;
+    void *bytes;
+    for (i = 0; i < debugger->set_count; i++) {
+        const zt_debug_register_set *set = &debugger->sets[i];
+        if (set->is_readable && (!probe || set->bytes < probe->bytes)) {
+            probe = set;
+        }
+    }
+    if (!probe) {
+        return zt__report(&debugger->diagnostics, NO_REGISTER, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "zt_debug_threads", "that can be read");
+    }
+    bytes = zt__allocate(&debugger->config.allocator, 1, probe->bytes);
+    if (!bytes) {
+        return zt__report_no_memory(&debugger->diagnostics, "zt_debug_threads", "a register");
+    }
+    for (i = 0; i < debugger->thread_count && result == ZE_RESULT_SUCCESS; i++) {
+        zt_debug_thread thread = zt__get_debug_thread(debugger, i);
+        if (!zt__selects(threads, thread)) {
+            continue;
+        }
+        result =
+            zetDebugReadRegisters(debugger->handle, zt__to_device_thread(thread), probe->type, 0, 1, bytes);
+        if (result == ZE_RESULT_SUCCESS) {
+            function(user, i);
+        } else if (result == ZE_RESULT_ERROR_NOT_AVAILABLE ||
+                   result == ZE_RESULT_ERROR_INVALID_ARGUMENT) { /* a subslice that is missing */
+            result = ZE_RESULT_SUCCESS;
+        }
+    }
+    zt__free(&debugger->config.allocator, bytes);
+    return zt__check_debug(debugger, result, "zetDebugReadRegisters");
+}
+
+/* Returns whether a stop covers a thread: one that has stopped it, or one that waits for the answer. */
+ZT__PRIVATE int zt__is_covered(const zt_debugger *debugger, uint32_t number) {
+    const zt_debug_thread thread = zt__get_debug_thread(debugger, number);
+    uint32_t i;
+    for (i = 0; i < ZT__DEBUG_INTERRUPTS; i++) {
+        const zt__interrupt *interrupt = &debugger->interrupts[i];
+        if (interrupt->is_used && interrupt->waiting &&
+            zt__selects(zt__to_debug_thread(interrupt->threads), thread)) {
+            return 1;
+        }
+    }
+    return debugger->held[number];
+}
+
+/* Resumes threads. Returns SUCCESS if none was stopped. */
+ZT__PRIVATE ze_result_t zt__resume(zt_debugger *debugger, ze_device_thread_t threads) {
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    int tries;
+    for (tries = 0; tries < ZT__DEBUG_TRIES; tries++) {
+        result = zetDebugResume(debugger->handle, threads);
+        if (result == ZE_RESULT_ERROR_NOT_AVAILABLE) {
+            return ZE_RESULT_SUCCESS;
+        }
+        if (result == ZE_RESULT_SUCCESS || zt__means_device_loss(result)) {
+            break;
+        }
+    }
+    return zt__check_debug(debugger, result, "zetDebugResume");
+}
+
+/* A zt__thread_fn. `user` is the debugger. */
+ZT__PRIVATE void zt__resume_uncovered(void *user, uint32_t number) {
+    zt_debugger *debugger = (zt_debugger *)user;
+    if (!zt__is_covered(debugger, number)) {
+        zt__resume(debugger, zt__to_device_thread(zt__get_debug_thread(debugger, number)));
+    }
+}
+
+/* Resumes the threads of a stop that nobody waits for any more, except those that another stop covers. */
+ZT__PRIVATE void zt__resume_late(zt_debugger *debugger, ze_device_thread_t threads) {
+    const zt_debug_thread pattern = zt__to_debug_thread(threads);
+    uint32_t i;
+    int is_any_covered = 0;
+    for (i = 0; i < debugger->thread_count && !is_any_covered; i++) {
+        is_any_covered =
+            zt__selects(pattern, zt__get_debug_thread(debugger, i)) && zt__is_covered(debugger, i);
+    }
+    if (is_any_covered) {
+        zt__each_stopped(debugger, pattern, zt__resume_uncovered, debugger);
+    } else {
+        zt__resume(debugger, threads);
+    }
+}
+
 /* ---- modules: with `session` held ------------------------------------------------------------------------ */
+
+/* Compares by members: what is between them is not defined. */
+ZT__PRIVATE int zt__is_same_place(const zet_debug_event_info_module_t *a,
+                                  const zet_debug_event_info_module_t *b) {
+    return a->format == b->format && a->moduleBegin == b->moduleBegin && a->moduleEnd == b->moduleEnd &&
+           a->load == b->load;
+}
 
 /* Reads the ELF file of a module from the memory of the process. */
 ZT__PRIVATE void zt__read_debug_module(zt_debugger *debugger, zt__debug_module *module) {
@@ -17643,24 +17815,6 @@ ZT__PRIVATE int zt__remove_debug_module(zt_debugger *debugger) {
     return 1;
 }
 
-/* Compares by members: what is between them is not defined. */
-ZT__PRIVATE int zt__is_same_place(const zet_debug_event_info_module_t *a,
-                                  const zet_debug_event_info_module_t *b) {
-    return a->format == b->format && a->moduleBegin == b->moduleBegin && a->moduleEnd == b->moduleEnd &&
-           a->load == b->load;
-}
-
-/* Returns the record of a module that was at the same place and had the same bytes, or NULL. */
-ZT__PRIVATE zt__debug_module *zt__find_debug_module(const zt_debugger *debugger,
-                                                    const zt__debug_module *like) {
-    zt__debug_module *module = debugger->modules;
-    while (module && (!zt__is_same_place(&module->place, &like->place) || module->size != like->size ||
-                      (like->bytes && memcmp(module->bytes, like->bytes, like->size) != 0))) {
-        module = module->next;
-    }
-    return module;
-}
-
 /* Records a module. Without memory, it is not known. */
 ZT__PRIVATE void zt__add_debug_module(zt_debugger *debugger, const zet_debug_event_info_module_t *place) {
     const zt_allocator *allocator = &debugger->config.allocator;
@@ -17671,7 +17825,12 @@ ZT__PRIVATE void zt__add_debug_module(zt_debugger *debugger, const zet_debug_eve
     }
     made->place = *place;
     zt__read_debug_module(debugger, made);
-    known = zt__find_debug_module(debugger, made);
+    /* One that was at the same place and had the same bytes is the same module. */
+    known = debugger->modules;
+    while (known && (!zt__is_same_place(&known->place, place) || known->size != made->size ||
+                     (made->bytes && memcmp(known->bytes, made->bytes, made->size) != 0))) {
+        known = known->next;
+    }
     if (known) {
         known->is_unloaded = 0;
         zt__free(allocator, made->bytes);
@@ -17695,16 +17854,6 @@ ZT__PRIVATE void zt__add_debug_module(zt_debugger *debugger, const zet_debug_eve
     }
 }
 
-/* Records that modules at a place are unloaded. Their threads may still be stopped there. */
-ZT__PRIVATE void zt__unload_debug_module(zt_debugger *debugger, const zet_debug_event_info_module_t *place) {
-    zt__debug_module *module;
-    for (module = debugger->modules; module; module = module->next) {
-        if (zt__is_same_place(&module->place, place)) {
-            module->is_unloaded = 1;
-        }
-    }
-}
-
 /* ---- events: with `session` held -------------------------------------------------------------------------- */
 
 /* Acknowledges an event that needs it. */
@@ -17723,39 +17872,28 @@ ZT__PRIVATE ze_result_t zt__acknowledge(zt_debugger *debugger, const zet_debug_e
     return zt__check_debug(debugger, result, "zetDebugAcknowledgeEvent");
 }
 
-/* Resumes threads. Returns SUCCESS if none was stopped. */
-ZT__PRIVATE ze_result_t zt__resume(zt_debugger *debugger, ze_device_thread_t threads) {
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    int tries;
-    for (tries = 0; tries < ZT__DEBUG_TRIES; tries++) {
-        result = zetDebugResume(debugger->handle, threads);
-        if (result == ZE_RESULT_ERROR_NOT_AVAILABLE) {
-            return ZE_RESULT_SUCCESS;
-        }
-        if (result == ZE_RESULT_SUCCESS || zt__means_device_loss(result)) {
-            break;
-        }
-    }
-    return zt__check_debug(debugger, result, "zetDebugResume");
-}
-
-/* Records the device's answer to an interrupt: its threads have stopped, or cannot be stopped. If no thread
-   waits for it any more, resumes them. */
+/* Records that threads have stopped, or cannot be stopped. If that answers a stop for which no thread waits
+   any more, resumes them. */
 ZT__PRIVATE void zt__answer_interrupt(zt_debugger *debugger, const zet_debug_event_t *event) {
+    const ze_device_thread_t threads = event->info.thread.thread;
+    const int has_stopped = event->type == ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED;
+    int is_answer = 0;
     uint32_t i;
     for (i = 0; i < ZT__DEBUG_INTERRUPTS; i++) {
         zt__interrupt *interrupt = &debugger->interrupts[i];
-        if (!interrupt->is_used ||
-            memcmp(&interrupt->threads, &event->info.thread.thread, sizeof interrupt->threads) != 0) {
+        if (!interrupt->is_used || memcmp(&interrupt->threads, &threads, sizeof threads) != 0) {
             continue;
         }
-        interrupt->is_answered = 1;
+        is_answer = interrupt->is_answered = 1;
         if (interrupt->waiting == 0) {
             interrupt->is_used = 0;
-            if (event->type == ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED) {
-                zt__resume(debugger, interrupt->threads);
+            if (has_stopped) {
+                zt__resume_late(debugger, threads);
             }
         }
+    }
+    if (has_stopped && !is_answer) { /* by a fault */
+        zt__set_held(debugger, zt__to_debug_thread(threads), 1);
     }
 }
 
@@ -17763,6 +17901,7 @@ ZT__PRIVATE void zt__answer_interrupt(zt_debugger *debugger, const zet_debug_eve
    room for it. */
 ZT__PRIVATE ze_result_t zt__read_event(zt_debugger *debugger, uint64_t milliseconds) {
     zet_debug_event_t event;
+    zt__debug_module *module;
     ze_result_t result;
     if (debugger->is_over) {
         return ZE_RESULT_ERROR_NOT_AVAILABLE;
@@ -17786,22 +17925,16 @@ ZT__PRIVATE ze_result_t zt__read_event(zt_debugger *debugger, uint64_t milliseco
     } else if (event.type == ZET_DEBUG_EVENT_TYPE_MODULE_LOAD) {
         zt__add_debug_module(debugger, &event.info.module);
     } else if (event.type == ZET_DEBUG_EVENT_TYPE_MODULE_UNLOAD) {
-        zt__unload_debug_module(debugger, &event.info.module);
+        /* Threads may still be stopped in it, so the record is kept. */
+        for (module = debugger->modules; module; module = module->next) {
+            module->is_unloaded |= zt__is_same_place(&module->place, &event.info.module);
+        }
     }
     debugger->events[(debugger->first_event + debugger->event_count++) % ZT__DEBUG_EVENTS] = event;
     return result;
 }
 
 /* ---- delivering ------------------------------------------------------------------------------------------ */
-
-ZT__PRIVATE zt_debug_thread zt__to_debug_thread(ze_device_thread_t from) {
-    zt_debug_thread thread;
-    thread.slice = from.slice;
-    thread.subslice = from.subslice;
-    thread.eu = from.eu;
-    thread.thread = from.thread;
-    return thread;
-}
 
 ZT__PRIVATE zt_debug_event zt__to_debug_event(const zet_debug_event_t *from) {
     zt_debug_event event;
@@ -17970,7 +18103,7 @@ ZT_API ze_result_t zt_debug_wait(zt_debugger *debugger, uint64_t timeout_ns, zt_
     if (result == ZE_RESULT_ERROR_NOT_AVAILABLE) {
         zt__report_over(debugger, call);
     } else if (result == ZE_RESULT_NOT_READY && zt__load(&debugger->is_closing)) {
-        result = ZE_RESULT_ERROR_NOT_AVAILABLE;
+        result = zt__report_closing(debugger, call);
     }
     zt__end_debug_call(debugger);
     return result;
@@ -17987,16 +18120,7 @@ ZT_API ze_result_t zt_debug_acknowledge(zt_debugger *debugger) {
     return zt__acknowledge_delivered(debugger, call);
 }
 
-/* ---- threads --------------------------------------------------------------------------------------------- */
-
-ZT__PRIVATE ze_device_thread_t zt__to_device_thread(zt_debug_thread from) {
-    ze_device_thread_t thread;
-    thread.slice = from.slice;
-    thread.subslice = from.subslice;
-    thread.eu = from.eu;
-    thread.thread = from.thread;
-    return thread;
-}
+/* ---- stopping and resuming ------------------------------------------------------------------------------- */
 
 /* Reads all events that the device has reported so far. Returns NOT_AVAILABLE, and reports it, if the session
    is over. `session` is held. */
@@ -18022,92 +18146,6 @@ ZT__PRIVATE ze_result_t zt__check_access(zt_debugger *debugger, ze_result_t resu
         zt__check(&debugger->diagnostics, result, driver_call, remedy);
     }
     return result;
-}
-
-/* Returns the first set that has this type, or NULL. */
-ZT__PRIVATE const zt_debug_register_set *zt__find_set(const zt_debugger *debugger, uint32_t type) {
-    uint32_t i;
-    for (i = 0; i < debugger->set_count; i++) {
-        if (debugger->sets[i].type == type) {
-            return &debugger->sets[i];
-        }
-    }
-    return NULL;
-}
-
-/* Returns the set with the smallest registers that can be read. Only stopped threads can be read, so one of
-   these registers shows whether a thread is stopped. */
-ZT__PRIVATE const zt_debug_register_set *zt__find_probe(const zt_debugger *debugger) {
-    const zt_debug_register_set *smallest = NULL;
-    uint32_t i;
-    for (i = 0; i < debugger->set_count; i++) {
-        const zt_debug_register_set *set = &debugger->sets[i];
-        if (set->is_readable && (!smallest || set->bytes < smallest->bytes)) {
-            smallest = set;
-        }
-    }
-    return smallest;
-}
-
-/* Called with each stopped thread. */
-typedef void (*zt__thread_fn)(void *user, zt_debug_thread thread);
-
-/* Stores the range that a member of a zt_debug_thread selects. It is empty if the device has no such index.
- */
-ZT__PRIVATE void zt__set_range(uint32_t wanted, uint32_t size, uint32_t *first, uint32_t *end) {
-    *first = wanted == ZT_DEBUG_ALL ? 0 : wanted;
-    *end = wanted == ZT_DEBUG_ALL || wanted >= size ? size : wanted + 1;
-}
-
-/* Calls a function with each stopped one of the selected threads. The driver does not list them, so each
-   thread is probed by reading a register. `session` is held. */
-ZT__PRIVATE ze_result_t zt__each_stopped(zt_debugger *debugger, zt_debug_thread threads,
-                                         zt__thread_fn function, void *user) {
-    const zt_debug_register_set *probe = zt__find_probe(debugger);
-    void *bytes = probe ? zt__allocate(&debugger->config.allocator, 1, probe->bytes) : NULL;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    zt_debug_thread first, end, at;
-    if (!probe) {
-        return zt__report(&debugger->diagnostics, NO_REGISTER, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "zt_debug_threads", "that can be read");
-    }
-    if (!bytes) {
-        return zt__report_no_memory(&debugger->diagnostics, "zt_debug_threads", "a register");
-    }
-    zt__set_range(threads.slice, debugger->size.slice, &first.slice, &end.slice);
-    zt__set_range(threads.subslice, debugger->size.subslice, &first.subslice, &end.subslice);
-    zt__set_range(threads.eu, debugger->size.eu, &first.eu, &end.eu);
-    zt__set_range(threads.thread, debugger->size.thread, &first.thread, &end.thread);
-    for (at.slice = first.slice; at.slice < end.slice; at.slice++) {
-        for (at.subslice = first.subslice; at.subslice < end.subslice; at.subslice++) {
-            for (at.eu = first.eu; at.eu < end.eu; at.eu++) {
-                for (at.thread = first.thread; at.thread < end.thread && result == ZE_RESULT_SUCCESS;
-                     at.thread++) {
-                    ze_result_t read = zetDebugReadRegisters(debugger->handle, zt__to_device_thread(at),
-                                                             probe->type, 0, 1, bytes);
-                    if (read == ZE_RESULT_SUCCESS) {
-                        function(user, at);
-                    } else if (read != ZE_RESULT_ERROR_NOT_AVAILABLE &&
-                               read != ZE_RESULT_ERROR_INVALID_ARGUMENT) { /* a subslice that is missing */
-                        result = zt__check_debug(debugger, read, "zetDebugReadRegisters");
-                    }
-                }
-            }
-        }
-    }
-    zt__free(&debugger->config.allocator, bytes);
-    return result;
-}
-
-/* A zt__thread_fn. `user` is a uint32_t. */
-ZT__PRIVATE void zt__count_thread(void *user, zt_debug_thread thread) {
-    (void)thread;
-    ++*(uint32_t *)user;
-}
-
-/* Returns how many of `size` slices, subslices, EUs or threads a member of a zt_debug_thread selects. */
-ZT__PRIVATE uint32_t zt__count_range(uint32_t wanted, uint32_t size) {
-    return wanted == ZT_DEBUG_ALL ? size : wanted < size;
 }
 
 /* Returns the record of a pattern that the device is to stop, which is made if there is none, or NULL
@@ -18190,14 +18228,22 @@ ZT__PRIVATE ze_result_t zt__await_interrupt(zt_debugger *debugger, zt__interrupt
     if (debugger->is_over) {
         return zt__report_over(debugger, "zt_debug_stop");
     }
+    if (zt__load(&debugger->is_closing)) {
+        return zt__report_closing(debugger, "zt_debug_stop");
+    }
     return result == ZE_RESULT_NOT_READY ? zt__report(&debugger->diagnostics, NO_ANSWER, result) : result;
+}
+
+/* A zt__thread_fn. `user` is the debugger. */
+ZT__PRIVATE void zt__hold_thread(void *user, uint32_t number) {
+    ((zt_debugger *)user)->held[number] = 1;
 }
 
 ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads, uint64_t timeout_ns,
                                  zt_debug_stops *stops) {
     uint64_t deadline = zt__deadline(timeout_ns);
     zt__interrupt *interrupt;
-    uint32_t stopped = 0, selected;
+    uint32_t i;
     ze_result_t result;
     if (stops) {
         memset(stops, 0, sizeof *stops);
@@ -18213,17 +18259,26 @@ ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads,
     if (result == ZE_RESULT_SUCCESS && interrupt) {
         result = zt__await_interrupt(debugger, interrupt, deadline);
     }
+    if (result == ZE_RESULT_SUCCESS) { /* of all threads, if it is not counted which of them are stopped */
+        zt__set_held(debugger, threads, stops == NULL);
+    }
     if (result == ZE_RESULT_SUCCESS && stops) {
-        result = zt__each_stopped(debugger, threads, zt__count_thread, &stopped);
-        selected = zt__count_range(threads.slice, debugger->size.slice) *
-                   zt__count_range(threads.subslice, debugger->size.subslice) *
-                   zt__count_range(threads.eu, debugger->size.eu) *
-                   zt__count_range(threads.thread, debugger->size.thread);
-        stops->stopped = stopped;
-        stops->unavailable = selected > stopped ? selected - stopped : 0;
+        result = zt__each_stopped(debugger, threads, zt__hold_thread, debugger);
+        for (i = 0; i < debugger->thread_count; i++) {
+            if (zt__selects(threads, zt__get_debug_thread(debugger, i))) {
+                stops->stopped += debugger->held[i];
+                stops->unavailable += !debugger->held[i];
+            }
+        }
     }
     zt__end_session_call(debugger);
     return result;
+}
+
+/* A zt__thread_fn. `user` is a uint32_t. */
+ZT__PRIVATE void zt__count_thread(void *user, uint32_t number) {
+    (void)number;
+    ++*(uint32_t *)user;
 }
 
 ZT_API ze_result_t zt_debug_resume(zt_debugger *debugger, zt_debug_thread threads) {
@@ -18260,20 +18315,25 @@ ZT_API ze_result_t zt_debug_resume(zt_debugger *debugger, zt_debug_thread thread
             result = zt__check_debug(debugger, ZE_RESULT_ERROR_NOT_AVAILABLE, "zetDebugResume");
         }
     }
+    if (result == ZE_RESULT_SUCCESS) {
+        zt__set_held(debugger, threads, 0);
+    }
     zt__end_session_call(debugger);
     return result;
 }
 
 /* Where zt_debug_threads stores what it finds. */
 typedef struct zt__stopped_list {
+    const zt_debugger *debugger;
     zt_debug_thread *threads;
     uint32_t room, count;
 } zt__stopped_list;
 
-ZT__PRIVATE void zt__store_thread(void *user, zt_debug_thread thread) {
+/* A zt__thread_fn. `user` is a zt__stopped_list. */
+ZT__PRIVATE void zt__store_thread(void *user, uint32_t number) {
     zt__stopped_list *out = (zt__stopped_list *)user;
     if (out->count < out->room) {
-        out->threads[out->count] = thread;
+        out->threads[out->count] = zt__get_debug_thread(out->debugger, number);
     }
     out->count++;
 }
@@ -18281,7 +18341,7 @@ ZT__PRIVATE void zt__store_thread(void *user, zt_debug_thread thread) {
 ZT_API ze_result_t zt_debug_threads(zt_debugger *debugger, zt_debug_thread *threads, uint32_t *count) {
     const char *call = "zt_debug_threads";
     const zt_debug_thread all = {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL};
-    zt__stopped_list out = {threads, 0, 0};
+    zt__stopped_list out = {debugger, threads, 0, 0};
     ze_result_t result;
     if (!count) {
         return debugger ? zt__report_null(&debugger->diagnostics, call, "count") : ZE_RESULT_SUCCESS;
@@ -18366,6 +18426,17 @@ static const struct {
 static const char *const zt__base_names[] = {"genstbase",  "sustbase",   "dynbase", "iobase", "isabase",
                                              "blsustbase", "blsastbase", "btbase",  "scrbase"};
 enum { ZT__INSTRUCTION_BASE = 4 };
+
+/* Returns the first set that has this type, or NULL. */
+ZT__PRIVATE const zt_debug_register_set *zt__find_set(const zt_debugger *debugger, uint32_t type) {
+    uint32_t i;
+    for (i = 0; i < debugger->set_count; i++) {
+        if (debugger->sets[i].type == type) {
+            return &debugger->sets[i];
+        }
+    }
+    return NULL;
+}
 
 /* Loads the register sets of the device. Sets with implausible sizes, and second ones of a type, are left
    out. */
@@ -18617,31 +18688,26 @@ ZT__PRIVATE const char *zt__keep_debug_text(zt_debugger *debugger, const char *t
     return kept ? kept : "";
 }
 
-/* Finds the function at an address in a module: the file has the addresses of the device, or those from where
-   it is loaded. Returns 0 if there is none. */
-ZT__PRIVATE int zt__find_in_module(const zt__debug_module *module, uint64_t address, zt__function *found,
-                                   uint64_t *in_file) {
-    zt__elf elf;
-    if (!zt__open_elf(module->bytes, module->size, &elf)) {
-        return 0;
-    }
-    *in_file = address;
-    if (zt__find_function_at(&elf, address, found)) {
-        return 1;
-    }
-    *in_file = address - module->place.load;
-    return module->place.load && zt__find_function_at(&elf, *in_file, found);
-}
-
 /* Finds the module of an address, and a kernel there: of those that are loaded, else of those that were. The
    newest comes first. `session` is held. */
 ZT__PRIVATE zt__debug_module *zt__find_module_at(zt_debugger *debugger, uint64_t address, zt__function *found,
                                                  uint64_t *in_file) {
     zt__debug_module *module;
+    zt__elf elf;
     int is_unloaded;
     for (is_unloaded = 0; is_unloaded < 2; is_unloaded++) {
         for (module = debugger->modules; module; module = module->next) {
-            if (module->is_unloaded == is_unloaded && zt__find_in_module(module, address, found, in_file)) {
+            const uint64_t load = module->place.load;
+            if (module->is_unloaded != is_unloaded || !zt__open_elf(module->bytes, module->size, &elf)) {
+                continue;
+            }
+            /* The file has the addresses of the device, or those from where it is loaded. */
+            *in_file = address;
+            if (zt__find_function_at(&elf, address, found)) {
+                return module;
+            }
+            *in_file = address - load;
+            if (load && zt__find_function_at(&elf, *in_file, found)) {
                 return module;
             }
         }
@@ -18738,106 +18804,6 @@ ZT_API ze_result_t zt_debug_where(zt_debugger *debugger, uint64_t address, zt_de
 
 /* ---- opening and closing --------------------------------------------------------------------------------- */
 
-/* Finds the file with which Linux disables program debug for all processes. Returns 0 if none does. */
-ZT__PRIVATE int zt__find_debug_switch(char *path, size_t size) {
-    static const char *const names[] = {"prelim_enable_eu_debug", "device/enable_eudebug",
-                                        "device/prelim_enable_eudebug"}; /* i915, xe, Intel's own xe */
-    enum { CARDS = 64 };
-    uint32_t card, i;
-    for (card = 0; card < CARDS; card++) {
-        for (i = 0; i < ZT__COUNT_OF(names); i++) {
-            FILE *file;
-            int value, is_off;
-            snprintf(path, size, "/sys/class/drm/card%u/%s", (unsigned)card, names[i]);
-            file = zt__open_file(path, "r");
-            is_off = file && fscanf(file, "%d", &value) == 1 && value == 0;
-            if (file) {
-                fclose(file);
-            }
-            if (is_off) {
-                return 1;
-            }
-        }
-    }
-    return 0;
-}
-
-/* Reports why zetDebugAttach has failed. Returns the result of zt_debug_open, which differs by reason. */
-ZT__PRIVATE ze_result_t zt__report_debug_refusal(zt_debugger *debugger, ze_result_t result) {
-    zt__diagnostics *diagnostics = &debugger->diagnostics;
-    const char *call = "zetDebugAttach", *name = zt_result_name(result);
-    const char *enabled = getenv("ZET_ENABLE_PROGRAM_DEBUGGING");
-    const unsigned pid = debugger->pid;
-    char path[96];
-    if (zt__is_no_process(pid)) {
-        return zt__report(diagnostics, NO_SUCH_PROCESS, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name, pid);
-    }
-    switch ((uint32_t)result) {
-    case ZE_RESULT_ERROR_UNSUPPORTED_FEATURE:
-        if (zt__find_debug_switch(path, sizeof path)) {
-            return zt__report(diagnostics, DEBUG_SWITCHED_OFF, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, call,
-                              name, path);
-        }
-        return zt__report(diagnostics, DEBUG_NOT_ENABLED, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, call, name,
-                          pid, enabled && strcmp(enabled, "1") == 0 ? "is set" : "is not set");
-    case ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS:
-        return zt__report(diagnostics, DEBUG_FORBIDDEN, result, call, name, pid);
-    case ZE_RESULT_ERROR_NOT_AVAILABLE:
-        return zt__report(diagnostics, DEBUGGED_ALREADY, result, call, name, pid);
-    default:
-        return zt__check_debug(debugger, result, call);
-    }
-}
-
-/* Queries whether the device can be debugged, and reports it if not. */
-ZT__PRIVATE ze_result_t zt__check_debug_properties(zt_debugger *debugger) {
-    zet_device_debug_properties_t properties;
-    char path[96];
-    ze_result_t result;
-    memset(&properties, 0, sizeof properties);
-    properties.stype = ZET_STRUCTURE_TYPE_DEVICE_DEBUG_PROPERTIES;
-    result = zetDeviceGetDebugProperties((zet_device_handle_t)debugger->device, &properties);
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__check_debug(debugger, result, "zetDeviceGetDebugProperties");
-    }
-    if (properties.flags & ZET_DEVICE_DEBUG_PROPERTY_FLAG_ATTACH) {
-        return result;
-    }
-    if (zt__find_debug_switch(path, sizeof path)) {
-        return zt__report(&debugger->diagnostics, DEBUG_SWITCHED_OFF, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
-                          "zetDeviceGetDebugProperties", "no ATTACH", path);
-    }
-    return zt__report(&debugger->diagnostics, DEBUG_UNSUPPORTED, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
-}
-
-/* Gets the size of the device in threads. */
-ZT__PRIVATE ze_result_t zt__load_debug_size(zt_debugger *debugger) {
-    ze_device_properties_t properties;
-    zt_debug_thread *size = &debugger->size;
-    uint64_t threads;
-    ze_result_t result;
-    memset(&properties, 0, sizeof properties);
-    properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
-    ZT__INTERNAL(result = zeDeviceGetProperties(debugger->device, &properties));
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__check_debug(debugger, result, "zeDeviceGetProperties");
-    }
-    size->slice = properties.numSlices;
-    size->subslice = properties.numSubslicesPerSlice;
-    size->eu = properties.numEUsPerSubslice;
-    size->thread = properties.numThreadsPerEU;
-    threads = size->slice <= ZT__DEBUG_THREADS ? size->slice : UINT32_MAX;
-    threads *= size->subslice <= ZT__DEBUG_THREADS ? size->subslice : UINT32_MAX;
-    threads = threads <= ZT__DEBUG_THREADS ? threads * size->eu : UINT32_MAX;
-    threads = threads <= ZT__DEBUG_THREADS ? threads * size->thread : UINT32_MAX;
-    if (threads == 0 || threads > ZT__DEBUG_THREADS) {
-        return zt__report(&debugger->diagnostics, BAD_THREADS, ZE_RESULT_ERROR_INVALID_SIZE,
-                          (unsigned)size->slice, (unsigned)size->subslice, (unsigned)size->eu,
-                          (unsigned)size->thread);
-    }
-    return result;
-}
-
 ZT__PRIVATE void zt__destroy_debugger(zt_debugger *debugger) {
     const zt_allocator allocator = debugger->config.allocator;
     while (debugger->modules) {
@@ -18848,36 +18814,12 @@ ZT__PRIVATE void zt__destroy_debugger(zt_debugger *debugger) {
     }
     zt__map_free_values(&debugger->texts, &allocator);
     zt__free(&allocator, debugger->events);
+    zt__free(&allocator, debugger->held);
     zt__free(&allocator, debugger->sets);
     zt__destroy_mutex(&debugger->delivering.mutex);
     zt__destroy_mutex(&debugger->session.mutex);
     zt__destroy_mutex(&debugger->mutex);
     zt__free(&allocator, debugger);
-}
-
-/* Creates a debugger without a session. Returns NULL without memory. */
-ZT__PRIVATE zt_debugger *zt__create_debugger(ze_device_handle_t device, uint32_t pid,
-                                             const zt_debug_config *config) {
-    zt_debugger *debugger = (zt_debugger *)zt__allocate(&config->allocator, 1, sizeof *debugger);
-    zet_debug_event_t *events =
-        (zet_debug_event_t *)zt__allocate(&config->allocator, ZT__DEBUG_EVENTS, sizeof *events);
-    if (!debugger || !events) {
-        zt__free(&config->allocator, debugger);
-        zt__free(&config->allocator, events);
-        return NULL;
-    }
-    zt__create_mutex(&debugger->mutex);
-    zt__create_mutex(&debugger->delivering.mutex);
-    zt__create_mutex(&debugger->session.mutex);
-    debugger->process = zt__get_process();
-    debugger->config = *config;
-    debugger->device = device;
-    debugger->pid = pid;
-    debugger->events = events;
-    debugger->diagnostics.mutex = &debugger->mutex;
-    debugger->diagnostics.log = config->log ? config->log : zt__default_log();
-    debugger->diagnostics.log_user = config->log_user;
-    return debugger;
 }
 
 ZT__PRIVATE void zt__fill_debug_config(zt_debug_config *config) {
@@ -18935,18 +18877,114 @@ ZT__PRIVATE void zt__release_target(zt_debugger *debugger) {
     }
 }
 
-/* Attaches a debugger. */
-ZT__PRIVATE ze_result_t zt__attach_debugger(zt_debugger *debugger) {
-    zet_debug_config_t config;
-    ze_result_t result = zt__check_debug_properties(debugger);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__load_debug_size(debugger);
+/* Finds the file with which Linux disables program debug for all processes. Returns 0 if none does. */
+ZT__PRIVATE int zt__find_debug_switch(char *path, size_t size) {
+    static const char *const names[] = {"prelim_enable_eu_debug", "device/enable_eudebug",
+                                        "device/prelim_enable_eudebug"}; /* i915, xe, Intel's own xe */
+    enum { CARDS = 64 };
+    uint32_t card, i;
+    for (card = 0; card < CARDS; card++) {
+        for (i = 0; i < ZT__COUNT_OF(names); i++) {
+            FILE *file;
+            int value, is_off;
+            snprintf(path, size, "/sys/class/drm/card%u/%s", (unsigned)card, names[i]);
+            file = zt__open_file(path, "r");
+            is_off = file && fscanf(file, "%d", &value) == 1 && value == 0;
+            if (file) {
+                fclose(file);
+            }
+            if (is_off) {
+                return 1;
+            }
+        }
     }
+    return 0;
+}
+
+/* Reports why zetDebugAttach has failed. Returns the result of zt_debug_open, which differs by reason. */
+ZT__PRIVATE ze_result_t zt__report_debug_refusal(zt_debugger *debugger, ze_result_t result) {
+    zt__diagnostics *diagnostics = &debugger->diagnostics;
+    const char *call = "zetDebugAttach", *name = zt_result_name(result);
+    const char *enabled = getenv("ZET_ENABLE_PROGRAM_DEBUGGING");
+    const unsigned pid = debugger->pid;
+    char path[96];
+    if (zt__is_no_process(pid)) {
+        return zt__report(diagnostics, NO_SUCH_PROCESS, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name, pid);
+    }
+    switch ((uint32_t)result) {
+    case ZE_RESULT_ERROR_UNSUPPORTED_FEATURE:
+        if (zt__find_debug_switch(path, sizeof path)) {
+            return zt__report(diagnostics, DEBUG_SWITCHED_OFF, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, call,
+                              name, path);
+        }
+        return zt__report(diagnostics, DEBUG_NOT_ENABLED, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, call, name,
+                          pid, enabled && strcmp(enabled, "1") == 0 ? "is set" : "is not set");
+    case ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS:
+        return zt__report(diagnostics, DEBUG_FORBIDDEN, result, call, name, pid);
+    case ZE_RESULT_ERROR_NOT_AVAILABLE:
+        return zt__report(diagnostics, DEBUGGED_ALREADY, result, call, name, pid);
+    default:
+        return zt__check_debug(debugger, result, call);
+    }
+}
+
+/* Gets the size of the device in threads. */
+ZT__PRIVATE ze_result_t zt__load_debug_size(zt_debugger *debugger) {
+    ze_device_properties_t properties;
+    zt_debug_thread *size = &debugger->size;
+    uint64_t threads;
+    ze_result_t result;
+    memset(&properties, 0, sizeof properties);
+    properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
+    ZT__INTERNAL(result = zeDeviceGetProperties(debugger->device, &properties));
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__check_debug(debugger, result, "zeDeviceGetProperties");
+    }
+    size->slice = properties.numSlices;
+    size->subslice = properties.numSubslicesPerSlice;
+    size->eu = properties.numEUsPerSubslice;
+    size->thread = properties.numThreadsPerEU;
+    threads = size->slice <= ZT__DEBUG_THREADS ? size->slice : UINT32_MAX;
+    threads *= size->subslice <= ZT__DEBUG_THREADS ? size->subslice : UINT32_MAX;
+    threads = threads <= ZT__DEBUG_THREADS ? threads * size->eu : UINT32_MAX;
+    threads = threads <= ZT__DEBUG_THREADS ? threads * size->thread : UINT32_MAX;
+    if (threads == 0 || threads > ZT__DEBUG_THREADS) {
+        return zt__report(&debugger->diagnostics, BAD_THREADS, ZE_RESULT_ERROR_INVALID_SIZE,
+                          (unsigned)size->slice, (unsigned)size->subslice, (unsigned)size->eu,
+                          (unsigned)size->thread);
+    }
+    debugger->thread_count = (uint32_t)threads;
+    debugger->held = (uint8_t *)zt__allocate(&debugger->config.allocator, debugger->thread_count, 1);
+    return debugger->held ? result : zt__report_no_memory(&debugger->diagnostics, "zt_debug_open", "threads");
+}
+
+/* Attaches a debugger, if the device can be debugged. */
+ZT__PRIVATE ze_result_t zt__attach_debugger(zt_debugger *debugger) {
+    zet_device_handle_t device = (zet_device_handle_t)debugger->device;
+    zet_device_debug_properties_t properties;
+    zet_debug_config_t config;
+    char path[96];
+    ze_result_t result;
+    memset(&properties, 0, sizeof properties);
+    properties.stype = ZET_STRUCTURE_TYPE_DEVICE_DEBUG_PROPERTIES;
+    result = zetDeviceGetDebugProperties(device, &properties);
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__check_debug(debugger, result, "zetDeviceGetDebugProperties");
+    }
+    if (!(properties.flags & ZET_DEVICE_DEBUG_PROPERTY_FLAG_ATTACH)) {
+        return zt__find_debug_switch(path, sizeof path)
+                   ? zt__report(&debugger->diagnostics, DEBUG_SWITCHED_OFF,
+                                ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, "zetDeviceGetDebugProperties",
+                                "no ATTACH", path)
+                   : zt__report(&debugger->diagnostics, DEBUG_UNSUPPORTED,
+                                ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    }
+    result = zt__load_debug_size(debugger);
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
     config.pid = debugger->pid;
-    result = zetDebugAttach((zet_device_handle_t)debugger->device, &config, &debugger->handle);
+    result = zetDebugAttach(device, &config, &debugger->handle);
     if (result != ZE_RESULT_SUCCESS) {
         return zt__report_debug_refusal(debugger, result);
     }
@@ -18956,6 +18994,31 @@ ZT__PRIVATE ze_result_t zt__attach_debugger(zt_debugger *debugger) {
         zetDebugDetach(debugger->handle);
     }
     return result;
+}
+
+/* Creates a debugger without a session. Returns NULL without memory. */
+ZT__PRIVATE zt_debugger *zt__create_debugger(ze_device_handle_t device, uint32_t pid,
+                                             const zt_debug_config *config) {
+    zt_debugger *debugger = (zt_debugger *)zt__allocate(&config->allocator, 1, sizeof *debugger);
+    zet_debug_event_t *events =
+        (zet_debug_event_t *)zt__allocate(&config->allocator, ZT__DEBUG_EVENTS, sizeof *events);
+    if (!debugger || !events) {
+        zt__free(&config->allocator, debugger);
+        zt__free(&config->allocator, events);
+        return NULL;
+    }
+    zt__create_mutex(&debugger->mutex);
+    zt__create_mutex(&debugger->delivering.mutex);
+    zt__create_mutex(&debugger->session.mutex);
+    debugger->process = zt__get_process();
+    debugger->config = *config;
+    debugger->device = device;
+    debugger->pid = pid;
+    debugger->events = events;
+    debugger->diagnostics.mutex = &debugger->mutex;
+    debugger->diagnostics.log = config->log ? config->log : zt__default_log();
+    debugger->diagnostics.log_user = config->log_user;
+    return debugger;
 }
 
 ZT_API ze_result_t zt_debug_open(ze_device_handle_t device, uint32_t pid, const zt_debug_config *config,
@@ -19046,12 +19109,19 @@ ZT_API const char *zt_debug_event_name(zt_debug_event_type type) {
     return (unsigned)type < ZT_DEBUG_EVENT_COUNT ? names[type] : "unknown";
 }
 
+/* Returns the debugger's diagnostics, or NULL: those of the thread. In a forked child, a thread that does not
+   exist there may hold the lock. */
+ZT__PRIVATE zt__diagnostics *zt__get_debug_diagnostics(const zt_debugger *debugger) {
+    const int is_usable = debugger && debugger->process == zt__get_process();
+    return is_usable ? &((zt_debugger *)(uintptr_t)debugger)->diagnostics : NULL;
+}
+
 ZT_API const char *zt_debug_get_last_error(const zt_debugger *debugger) {
-    return zt__get_last_error(debugger ? &((zt_debugger *)(uintptr_t)debugger)->diagnostics : NULL);
+    return zt__get_last_error(zt__get_debug_diagnostics(debugger));
 }
 
 ZT_API ze_result_t zt_debug_get_last_result(const zt_debugger *debugger) {
-    return zt__get_last_result(debugger ? &((zt_debugger *)(uintptr_t)debugger)->diagnostics : NULL);
+    return zt__get_last_result(zt__get_debug_diagnostics(debugger));
 }
 
 #endif /* ZETOOLS_DEBUG */
@@ -19185,59 +19255,6 @@ ZT__PRIVATE void zt__set_module(zt__sampled_kernel *kernel, zt__sampled_module *
     kernel->module = module;
 }
 
-/* Returns the record of a kernel, which is added if there is none. `handle` is NULL if its module is not
-   known. A record of a module that nothing uses any more is used again. NULL without memory. */
-ZT__PRIVATE zt__sampled_kernel *zt__add_sampled_kernel(zt__hotspots *hotspots, const char *name,
-                                                       const zt__code *code, ze_module_handle_t handle) {
-    size_t size = strlen(name) + 1;
-    zt__sampled_module *module = NULL, *unused = NULL, *made_module = NULL;
-    zt__sampled_kernel *kernel;
-    zt__sampled_kernel *made =
-        (zt__sampled_kernel *)zt__allocate(&hotspots->allocator, 1, sizeof *made + size);
-    if (handle) {
-        made_module = (zt__sampled_module *)zt__allocate(&hotspots->allocator, 1, sizeof *made_module);
-    }
-    zt__lock(&hotspots->mutex);
-    kernel = hotspots->kernels;
-    while (kernel && (kernel->code.hash != code->hash || kernel->code.size != code->size ||
-                      strcmp(kernel->name, name) != 0)) {
-        kernel = kernel->next;
-    }
-    if (!kernel && made) {
-        kernel = made;
-        made = NULL;
-        kernel->name = (char *)memcpy(kernel + 1, name, size);
-        kernel->code = *code;
-        kernel->debug_address = UINT64_MAX;
-        kernel->next = hotspots->kernels;
-        hotspots->kernels = kernel;
-    }
-    for (module = handle ? hotspots->modules : NULL; module && module->handle != handle;
-         module = module->next) {
-        if (!module->handle && !module->debug && module->kernel_count == 0) {
-            unused = module;
-        }
-    }
-    if (handle && !module && !unused && made_module) {
-        unused = made_module;
-        made_module = NULL;
-        unused->next = hotspots->modules;
-        hotspots->modules = unused;
-    }
-    if (handle && !module && unused) {
-        module = unused;
-        module->handle = handle;
-        module->is_read = 0;
-    }
-    if (kernel && module && !(kernel->module && kernel->module->debug)) {
-        zt__set_module(kernel, module);
-    }
-    zt__unlock(&hotspots->mutex);
-    zt__free(&hotspots->allocator, made);
-    zt__free(&hotspots->allocator, made_module);
-    return kernel;
-}
-
 /* ---- where kernels lie: with the mutex held -------------------------------------------------------------- */
 
 /* Returns whether a place has the low 32 bits of an address. A place may go on beyond the last of them. */
@@ -19283,44 +19300,6 @@ ZT__PRIVATE int zt__replaces(const zt__place *later, const zt__place *earlier) {
 }
 
 /* ---- samples: with `reading` held ------------------------------------------------------------------------ */
-
-/* Finds what the metrics of the group are: an address, and counts. Returns 0 if one of them is missing, or if
-   the counts are not those of an earlier start. */
-ZT__PRIVATE int zt__find_sampled_metrics(zt__hotspots *hotspots, const zt__group *group) {
-    uint32_t i, count = 0;
-    uint32_t known = hotspots->count_count; /* of an earlier start: these are not changed any more */
-    int is_same = 1;
-    hotspots->address_metric = UINT32_MAX;
-    zt__lock(&hotspots->mutex);
-    hotspots->active_count = known ? hotspots->active_count : UINT32_MAX;
-    for (i = 0; i < group->metric_count; i++) {
-        const zet_metric_properties_t *metric = &group->metrics[i];
-        if (metric->metricType == ZET_METRIC_TYPE_IP_EXP) {
-            hotspots->address_metric = i;
-        } else if (metric->metricType == ZET_METRIC_TYPE_EVENT && count < ZT__MOST_COUNTS &&
-                   zt__compare_ignoring_case(metric->resultUnits, "events") == 0) {
-            char *name = hotspots->count_names[count];
-            if (!known) {
-                zt__copy_text(name, sizeof hotspots->count_names[count], metric->name, strlen(metric->name));
-            }
-            if (!known && strcmp(name, "Active") == 0) {
-                hotspots->active_count = count;
-            }
-            is_same &= strncmp(name, metric->name, sizeof hotspots->count_names[count] - 1) == 0;
-            hotspots->count_metrics[count++] = i;
-        }
-    }
-    /* Room for Active is kept, so that there are not more stalls than zt_hotspot_info has. */
-    if (hotspots->active_count == UINT32_MAX && count == ZT__MOST_COUNTS) {
-        count--;
-    }
-    is_same &= !known || known == count;
-    if (!known) {
-        hotspots->count_count = count;
-    }
-    zt__unlock(&hotspots->mutex);
-    return count > 0 && hotspots->address_metric != UINT32_MAX && is_same;
-}
 
 /* Returns the record of an instruction, which is added if there is room; NULL if there is none. The mutex is
    held, and unlocked while the allocator runs. No other thread adds any. */
@@ -19580,6 +19559,59 @@ ZT__PRIVATE void zt__add_place(zt__hotspots *hotspots, const zt__place *added) {
     zt__free(&hotspots->allocator, before);
 }
 
+/* Returns the record of a kernel, which is added if there is none. `handle` is NULL if its module is not
+   known. A record of a module that nothing uses any more is used again. NULL without memory. */
+ZT__PRIVATE zt__sampled_kernel *zt__add_sampled_kernel(zt__hotspots *hotspots, const char *name,
+                                                       const zt__code *code, ze_module_handle_t handle) {
+    size_t size = strlen(name) + 1;
+    zt__sampled_module *module = NULL, *unused = NULL, *made_module = NULL;
+    zt__sampled_kernel *kernel;
+    zt__sampled_kernel *made =
+        (zt__sampled_kernel *)zt__allocate(&hotspots->allocator, 1, sizeof *made + size);
+    if (handle) {
+        made_module = (zt__sampled_module *)zt__allocate(&hotspots->allocator, 1, sizeof *made_module);
+    }
+    zt__lock(&hotspots->mutex);
+    kernel = hotspots->kernels;
+    while (kernel && (kernel->code.hash != code->hash || kernel->code.size != code->size ||
+                      strcmp(kernel->name, name) != 0)) {
+        kernel = kernel->next;
+    }
+    if (!kernel && made) {
+        kernel = made;
+        made = NULL;
+        kernel->name = (char *)memcpy(kernel + 1, name, size);
+        kernel->code = *code;
+        kernel->debug_address = UINT64_MAX;
+        kernel->next = hotspots->kernels;
+        hotspots->kernels = kernel;
+    }
+    for (module = handle ? hotspots->modules : NULL; module && module->handle != handle;
+         module = module->next) {
+        if (!module->handle && !module->debug && module->kernel_count == 0) {
+            unused = module;
+        }
+    }
+    if (handle && !module && !unused && made_module) {
+        unused = made_module;
+        made_module = NULL;
+        unused->next = hotspots->modules;
+        hotspots->modules = unused;
+    }
+    if (handle && !module && unused) {
+        module = unused;
+        module->handle = handle;
+        module->is_read = 0;
+    }
+    if (kernel && module && !(kernel->module && kernel->module->debug)) {
+        zt__set_module(kernel, module);
+    }
+    zt__unlock(&hotspots->mutex);
+    zt__free(&hotspots->allocator, made);
+    zt__free(&hotspots->allocator, made_module);
+    return kernel;
+}
+
 /* Finds out where a kernel lies, and what its instructions are. Its owner must not destroy it meanwhile. */
 ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_kernel *loaded) {
     const zt__driver *driver = &hotspots->profiler->driver;
@@ -19624,28 +19656,6 @@ ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_kerne
         }
     }
     zt__free(allocator, name);
-}
-
-/* Places all kernels that the tracer knows. `reading` is held, for which the destruction of a kernel waits
-   (zt__before_unload). */
-ZT__PRIVATE void zt__place_loaded(zt__hotspots *hotspots, zt__loaded *loaded) {
-    zt__loaded_kernel *kernels;
-    uint32_t i, count = 0, room;
-    zt__lock(loaded->mutex);
-    room = loaded->kernels.count;
-    zt__unlock(loaded->mutex);
-    kernels = room ? (zt__loaded_kernel *)zt__allocate(&hotspots->allocator, room, sizeof *kernels) : NULL;
-    zt__lock(loaded->mutex);
-    for (i = 0; i < loaded->kernels.capacity && kernels && count < room; i++) {
-        if (loaded->kernels.entries[i].value) {
-            kernels[count++] = *(const zt__loaded_kernel *)loaded->kernels.entries[i].value;
-        }
-    }
-    zt__unlock(loaded->mutex);
-    for (i = 0; i < count; i++) {
-        ZT__INTERNAL(zt__place_kernel(hotspots, &kernels[i]));
-    }
-    zt__free(&hotspots->allocator, kernels);
 }
 
 /* Reads the debug information of a module, or of all if that is NULL, where kernels have samples, unless it
@@ -19908,34 +19918,6 @@ ZT__PRIVATE void zt__free_hotspots(zt_profiler *profiler) {
     zt__destroy_hotspots(zt__hotspots_of(profiler));
 }
 
-/* Returns the hot spots of a profiler, which are created at the first start. NULL without memory. */
-ZT__PRIVATE zt__hotspots *zt__create_hotspots(zt_profiler *profiler) {
-    zt__hotspots *created = zt__hotspots_of(profiler);
-    if (created) {
-        return created;
-    }
-    created = (zt__hotspots *)zt__allocate(&profiler->config.allocator, 1, sizeof *created);
-    if (!created) {
-        return NULL;
-    }
-    created->profiler = profiler;
-    created->allocator = profiler->config.allocator;
-    zt__create_mutex(&created->reading.mutex);
-    zt__create_mutex(&created->finding.mutex);
-    zt__create_mutex(&created->mutex);
-    zt__lock(&profiler->mutex);
-    if (!profiler->hotspots) {
-        profiler->free_hotspots = zt__free_hotspots;
-        zt__store(&profiler->hotspots, created);
-        created = NULL;
-    }
-    zt__unlock(&profiler->mutex);
-    if (created) { /* another thread was faster */
-        zt__destroy_hotspots(created);
-    }
-    return zt__hotspots_of(profiler);
-}
-
 /* Makes room for as many instructions as are configured. Returns 0 without memory. */
 ZT__PRIVATE int zt__reserve_spots(zt__hotspots *hotspots) {
     uint32_t capacity = hotspots->config.addresses;
@@ -19984,6 +19966,66 @@ ZT__PRIVATE ze_result_t zt__find_kernel_functions(zt__hotspots *hotspots) {
     memcpy(&hotspots->get_base, &base, sizeof base);
     memcpy(&hotspots->get_binary, &binary, sizeof binary);
     return ZE_RESULT_SUCCESS;
+}
+
+/* Places all kernels that the tracer knows. `reading` is held, for which the destruction of a kernel waits
+   (zt__before_unload). */
+ZT__PRIVATE void zt__place_loaded(zt__hotspots *hotspots, zt__loaded *loaded) {
+    zt__loaded_kernel *kernels;
+    uint32_t i, count = 0, room;
+    zt__lock(loaded->mutex);
+    room = loaded->kernels.count;
+    zt__unlock(loaded->mutex);
+    kernels = room ? (zt__loaded_kernel *)zt__allocate(&hotspots->allocator, room, sizeof *kernels) : NULL;
+    zt__lock(loaded->mutex);
+    for (i = 0; i < loaded->kernels.capacity && kernels && count < room; i++) {
+        if (loaded->kernels.entries[i].value) {
+            kernels[count++] = *(const zt__loaded_kernel *)loaded->kernels.entries[i].value;
+        }
+    }
+    zt__unlock(loaded->mutex);
+    for (i = 0; i < count; i++) {
+        ZT__INTERNAL(zt__place_kernel(hotspots, &kernels[i]));
+    }
+    zt__free(&hotspots->allocator, kernels);
+}
+
+/* Finds what the metrics of the group are: an address, and counts. Returns 0 if one of them is missing, or if
+   the counts are not those of an earlier start. */
+ZT__PRIVATE int zt__find_sampled_metrics(zt__hotspots *hotspots, const zt__group *group) {
+    uint32_t i, count = 0;
+    uint32_t known = hotspots->count_count; /* of an earlier start: these are not changed any more */
+    int is_same = 1;
+    hotspots->address_metric = UINT32_MAX;
+    zt__lock(&hotspots->mutex);
+    hotspots->active_count = known ? hotspots->active_count : UINT32_MAX;
+    for (i = 0; i < group->metric_count; i++) {
+        const zet_metric_properties_t *metric = &group->metrics[i];
+        if (metric->metricType == ZET_METRIC_TYPE_IP_EXP) {
+            hotspots->address_metric = i;
+        } else if (metric->metricType == ZET_METRIC_TYPE_EVENT && count < ZT__MOST_COUNTS &&
+                   zt__compare_ignoring_case(metric->resultUnits, "events") == 0) {
+            char *name = hotspots->count_names[count];
+            if (!known) {
+                zt__copy_text(name, sizeof hotspots->count_names[count], metric->name, strlen(metric->name));
+            }
+            if (!known && strcmp(name, "Active") == 0) {
+                hotspots->active_count = count;
+            }
+            is_same &= strncmp(name, metric->name, sizeof hotspots->count_names[count] - 1) == 0;
+            hotspots->count_metrics[count++] = i;
+        }
+    }
+    /* Room for Active is kept, so that there are not more stalls than zt_hotspot_info has. */
+    if (hotspots->active_count == UINT32_MAX && count == ZT__MOST_COUNTS) {
+        count--;
+    }
+    is_same &= !known || known == count;
+    if (!known) {
+        hotspots->count_count = count;
+    }
+    zt__unlock(&hotspots->mutex);
+    return count > 0 && hotspots->address_metric != UINT32_MAX && is_same;
 }
 
 /* Finds how the device can be sampled, and prepares that. */
@@ -20108,6 +20150,34 @@ ZT_API zt_hotspots_config zt_hotspots_config_default(void) {
     memset(&config, 0, sizeof config);
     zt__fill_hotspots_config(&config);
     return config;
+}
+
+/* Returns the hot spots of a profiler, which are created at the first start. NULL without memory. */
+ZT__PRIVATE zt__hotspots *zt__create_hotspots(zt_profiler *profiler) {
+    zt__hotspots *created = zt__hotspots_of(profiler);
+    if (created) {
+        return created;
+    }
+    created = (zt__hotspots *)zt__allocate(&profiler->config.allocator, 1, sizeof *created);
+    if (!created) {
+        return NULL;
+    }
+    created->profiler = profiler;
+    created->allocator = profiler->config.allocator;
+    zt__create_mutex(&created->reading.mutex);
+    zt__create_mutex(&created->finding.mutex);
+    zt__create_mutex(&created->mutex);
+    zt__lock(&profiler->mutex);
+    if (!profiler->hotspots) {
+        profiler->free_hotspots = zt__free_hotspots;
+        zt__store(&profiler->hotspots, created);
+        created = NULL;
+    }
+    zt__unlock(&profiler->mutex);
+    if (created) { /* another thread was faster */
+        zt__destroy_hotspots(created);
+    }
+    return zt__hotspots_of(profiler);
 }
 
 ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_config *config) {
@@ -20463,7 +20533,7 @@ ZT__PRIVATE void zt__save_binary(zt__modules *modules, uint64_t hash, const char
     beside = path + room;
     snprintf(beside, room, "%s/%016llx.%ld.%lx.part", modules->directory, (unsigned long long)hash,
              zt__get_process_id(), (unsigned long)zt__this_thread());
-    file = zt__open_file(beside, "wb");
+    file = zt__create_file(beside);
     if (!file) {
         failed = "fopen";
     } else if (fwrite(binary->bytes, 1, binary->size, file) != binary->size) {
@@ -20479,7 +20549,9 @@ ZT__PRIVATE void zt__save_binary(zt__modules *modules, uint64_t hash, const char
         reason = errno;
     }
     if (failed) {
-        zt__remove_file(beside);
+        if (file) {
+            zt__remove_file(beside);
+        }
         zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_UNKNOWN, failed, strerror(reason),
                              "Check the directory, its permissions and space.");
     }
@@ -20996,34 +21068,46 @@ ZT__PRIVATE const char *zt__call_name(uint32_t call) {
     return names[call];
 }
 
-/* What the tracer does with a call. */
+/* What the tracer does with a call, of which there are kinds: X(kind, before the call, after it if it has
+   succeeded). In zt__before_call and zt__after_call stands what happens in another case. */
+/* clang-format off */
+#define ZT__KINDS(X)                                                                                         \
+    X(OTHER, NULL, NULL) /* nothing, unless the configuration names it */                                    \
+    X(LIST_CREATE, NULL, zt__after_list_create)                                                              \
+    X(LIST_RESET, zt__before_list_reset, zt__after_list_reset)                                               \
+    X(LIST_DESTROY, zt__before_list_destroy, NULL)                                                           \
+    X(EXECUTE, zt__before_execute, NULL)                                                                     \
+    X(QUEUE_SYNCHRONIZE, zt__before_queue_synchronize, zt__after_queue_synchronize)                          \
+    X(QUEUE_DESTROY, zt__before_queue_destroy, NULL)                                                         \
+    X(MODULE_CREATE, zt__before_module_create, zt__note_module)                                              \
+    X(MODULE_DESTROY, zt__before_module_destroy, NULL)                                                       \
+    X(GET_FUNCTION, NULL, zt__after_get_function)                                                            \
+    X(KERNEL_CREATE, NULL, zt__put_kernel_in_place)                                                          \
+    X(KERNEL_DESTROY, zt__before_kernel_destroy, NULL)                                                       \
+    X(GROUP_SIZE, NULL, zt__after_group_size)                                                                \
+    X(LAUNCH, zt__before_command, zt__after_launch)                                                          \
+    X(COPY, zt__before_command, NULL)                                                                        \
+    /* A barrier or a wait: measured only if it has an event or its list is in order. */                     \
+    X(SYNC, zt__before_command, NULL)                                                                        \
+    /* A command that is not measured, and signals an event. */                                              \
+    X(SIGNAL, zt__before_command, NULL)                                                                      \
+    X(CAPTURE_BEGIN, NULL, zt__after_list_change)                                                            \
+    X(CAPTURE_END, NULL, zt__after_list_change)                                                              \
+    X(GET_COMMAND_ID, NULL, zt__after_list_change)                                                           \
+    X(CONTEXT_DESTROY, zt__before_context_destroy, NULL)                                                     \
+    X(POOL_CREATE, zt__before_pool_create, zt__after_pool_create)                                            \
+    X(POOL_DESTROY, zt__before_pool_destroy, NULL)                                                           \
+    X(EVENT_CREATE, NULL, zt__after_event_create)                                                            \
+    X(EVENT_DESTROY, zt__before_event_destroy, NULL)                                                         \
+    X(EVENT_CHANGE, zt__before_event_change, NULL) /* on the host */                                         \
+    X(EVENT_RESET, zt__before_event_reset, NULL)   /* in a list */
+/* clang-format on */
+
 typedef enum zt__call_kind {
-    ZT__KIND_OTHER, /* nothing, unless the configuration names it */
-    ZT__KIND_LIST_CREATE,
-    ZT__KIND_LIST_RESET,
-    ZT__KIND_LIST_DESTROY,
-    ZT__KIND_EXECUTE,
-    ZT__KIND_QUEUE_SYNCHRONIZE,
-    ZT__KIND_MODULE_CREATE,
-    ZT__KIND_MODULE_DESTROY,
-    ZT__KIND_GET_FUNCTION,
-    ZT__KIND_KERNEL_CREATE,
-    ZT__KIND_KERNEL_DESTROY,
-    ZT__KIND_GROUP_SIZE,
-    ZT__KIND_LAUNCH,
-    ZT__KIND_COPY,
-    ZT__KIND_SYNC, /* a barrier or a wait: measured only if it has an event or its list is in order */
-    ZT__KIND_CAPTURE_BEGIN,
-    ZT__KIND_CAPTURE_END,
-    ZT__KIND_GET_COMMAND_ID,
-    ZT__KIND_CONTEXT_DESTROY,
-    ZT__KIND_POOL_CREATE,
-    ZT__KIND_POOL_DESTROY,
-    ZT__KIND_EVENT_CREATE,
-    ZT__KIND_EVENT_DESTROY,
-    ZT__KIND_EVENT_CHANGE, /* on the host */
-    ZT__KIND_EVENT_RESET,  /* in a list */
-    ZT__KIND_SIGNAL        /* a command that is not measured, and signals an event */
+#define X(name, before, after) ZT__KIND_##name,
+    ZT__KINDS(X)
+#undef X
+        ZT__KIND_COUNT
 } zt__call_kind;
 
 ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
@@ -21041,6 +21125,8 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
         return ZT__KIND_EXECUTE;
     case ZT__CALL_CommandQueueSynchronize:
         return ZT__KIND_QUEUE_SYNCHRONIZE;
+    case ZT__CALL_CommandQueueDestroy:
+        return ZT__KIND_QUEUE_DESTROY;
     case ZT__CALL_ModuleCreate:
         return ZT__KIND_MODULE_CREATE;
     case ZT__CALL_ModuleDestroy:
@@ -21294,30 +21380,6 @@ ZT__PRIVATE void zt__read_geometry(zt__call call, const void *parameters, zt__or
     }
 }
 
-/* Returns how many bytes a copy or fill moves; 0 for a launch, and for an image, because the parameters do
-   not have the size of its pixels. */
-ZT__PRIVATE uint64_t zt__read_bytes(zt__call call, const void *parameters) {
-    const ze_copy_region_t *region;
-    switch (call) {
-    case ZT__CALL_CommandListAppendMemoryCopy:
-        return *((const ze_command_list_append_memory_copy_params_t *)parameters)->psize;
-    case ZT__CALL_CommandListAppendMemoryCopyFromContext:
-        return *((const ze_command_list_append_memory_copy_from_context_params_t *)parameters)->psize;
-    case ZT__CALL_CommandListAppendMemoryCopyWithParameters:
-        return *((const zt__copy_with_parameters_params *)parameters)->psize;
-    case ZT__CALL_CommandListAppendMemoryFill:
-        return *((const ze_command_list_append_memory_fill_params_t *)parameters)->psize;
-    case ZT__CALL_CommandListAppendMemoryFillWithParameters:
-        return *((const zt__fill_with_parameters_params *)parameters)->psize;
-    case ZT__CALL_CommandListAppendMemoryCopyRegion:
-        region = *((const ze_command_list_append_memory_copy_region_params_t *)parameters)->pdstRegion;
-        /* Without a third dimension, its depth is 0 or 1. */
-        return region ? (uint64_t)region->width * region->height * (region->depth ? region->depth : 1) : 0;
-    default:
-        return 0;
-    }
-}
-
 /* ---- what a tracer knows --------------------------------------------------------------------------------- */
 
 enum {
@@ -21351,30 +21413,39 @@ typedef struct zt__kernel_name {
     uint64_t seen, measured; /* launches */
 } zt__kernel_name;
 
-/* What is known of a command list, event or event pool. */
-typedef struct zt__known_handle {
-    const void *handle; /* the key */
-
-    /* of an event, or the events of a pool */
-    int has_stamps;            /* kernel time stamps that the application may read */
-    int may_be_kept;           /* the tracer can read its kernel time stamps, and sees who changes it */
-    const void *pool;          /* of an event */
-    zt__slot *keeper;          /* of an event: the slot that keeps it, or kept it last, */
-    zt_profiler *keeper_owner; /* and its profiler */
-    uint32_t other_signals;    /* commands, besides a launch that is measured by it, that signal it and may be
-                                  in flight. When the host resets it after one, 0 again. 2 or more: it may
-                                  be signalled at any time, and is never kept */
-
-    zt__traced_device *device; /* of a list; NULL: it is not measured */
+/* What is known of a command list. */
+typedef struct zt__known_list {
+    const void *handle;        /* the key */
+    zt__traced_device *device; /* NULL: it is not measured */
     zt__list_state kind;       /* UNKNOWN, RECORDED or IMMEDIATE */
     int is_in_order;           /* 0: or not known */
 
-    /* why the commands of a list cannot be measured */
+    /* why its commands cannot be measured */
     int is_copy_only;    /* it cannot execute metric queries */
     int is_captured;     /* its commands go into a graph, by zeCommandListBegin...Capture...Ext */
     int is_cloneable;    /* its clones would write to the same queries and events */
     int has_command_ids; /* the application has queried the identifier of a command to come */
-} zt__known_handle;
+} zt__known_list;
+
+/* What is known of an event pool. */
+typedef struct zt__known_pool {
+    const void *handle; /* the key */
+    int has_stamps;     /* kernel time stamps that the application may read */
+    int may_be_kept;    /* the tracer can read those of its events, and sees who changes them */
+} zt__known_pool;
+
+/* What is known of an event. */
+typedef struct zt__known_event {
+    const void *handle;        /* the key */
+    const void *pool;          /* NULL: it was created before the start, or has none */
+    int has_stamps;            /* as of its pool */
+    int may_be_kept;           /* likewise */
+    zt__slot *keeper;          /* the slot that keeps it, or kept it last, */
+    zt_profiler *keeper_owner; /* and its profiler */
+    uint32_t other_signals;    /* commands, besides a launch that is measured by it, that signal it and may be
+                                  in flight. When the host resets it after one, 0 again. 2 or more: it may
+                                  be signalled at any time, and is never kept */
+} zt__known_event;
 
 /* The statistics of a call that is timed. */
 typedef struct zt__timed_call {
@@ -21435,7 +21506,7 @@ typedef struct zt__tracer {
     zt__mutex mutex;              /* guards what follows */
     zt__loaded loaded;            /* has no mutex of its own */
     zt__map kernel_names;         /* by their text */
-    zt__map lists, pools, events; /* zt__known_handle, by handle */
+    zt__map lists, pools, events; /* by handle */
     uint32_t captures;            /* lists that are captured */
     int keeps_events;             /* launches may be measured by events of the application */
     uint64_t executions;          /* of lists, so far */
@@ -21461,10 +21532,27 @@ ZT__PRIVATE const char *zt__starting_call(const zt__tracer *tracer) {
 /* "The mutex is held" below is that of the tracer, at the call and at the return. The function may unlock it
    in between, while the driver or the application's allocator runs. Pointers to records may then be stale. */
 
-/* Returns the record of a handle, which is added if there is none. The mutex is held. Returns NULL
-   without memory. */
-ZT__PRIVATE zt__known_handle *zt__remember_handle(zt__tracer *tracer, zt__map *map, const void *handle) {
-    return (zt__known_handle *)zt__find_or_add_record(&tracer->loaded, map, handle, sizeof(zt__known_handle));
+/* Return the record of a handle, or NULL. The mutex is held. */
+ZT__PRIVATE zt__known_list *zt__find_known_list(const zt__tracer *tracer, ze_command_list_handle_t list) {
+    const void *handle = list;
+    return (zt__known_list *)zt__map_find(&tracer->lists, &handle, sizeof handle);
+}
+
+ZT__PRIVATE zt__known_pool *zt__find_pool(const zt__tracer *tracer, ze_event_pool_handle_t pool) {
+    const void *handle = pool;
+    return (zt__known_pool *)zt__map_find(&tracer->pools, &handle, sizeof handle);
+}
+
+ZT__PRIVATE zt__known_event *zt__find_event(const zt__tracer *tracer, ze_event_handle_t event) {
+    const void *handle = event;
+    return (zt__known_event *)zt__map_find(&tracer->events, &handle, sizeof handle);
+}
+
+/* Returns the record of an event, which is added if there is none. The mutex is held. Returns NULL without
+   memory. */
+ZT__PRIVATE zt__known_event *zt__remember_event(zt__tracer *tracer, ze_event_handle_t event) {
+    return (zt__known_event *)zt__find_or_add_record(&tracer->loaded, &tracer->events, event,
+                                                     sizeof(zt__known_event));
 }
 
 /* The same of a kernel. */
@@ -21474,7 +21562,7 @@ ZT__PRIVATE zt__loaded_kernel *zt__remember_kernel(zt__tracer *tracer, ze_kernel
 }
 
 /* Stores whether a capture into a graph has begun on a list. The mutex is held. */
-ZT__PRIVATE void zt__set_captured(zt__tracer *tracer, zt__known_handle *list, int is_captured) {
+ZT__PRIVATE void zt__set_captured(zt__tracer *tracer, zt__known_list *list, int is_captured) {
     if (is_captured && !list->is_captured) {
         tracer->captures++;
     } else if (!is_captured && list->is_captured) {
@@ -21489,7 +21577,7 @@ ZT__PRIVATE void zt__forget_handle(zt__tracer *tracer, zt__map *map, const void 
     zt__lock(&tracer->mutex);
     record = zt__map_find(map, &handle, sizeof handle);
     if (record && map == &tracer->lists) {
-        zt__set_captured(tracer, (zt__known_handle *)record, 0);
+        zt__set_captured(tracer, (zt__known_list *)record, 0);
     }
     zt__map_remove(map, &handle, sizeof handle);
     zt__unlock(&tracer->mutex);
@@ -21562,40 +21650,6 @@ ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_ha
         }
     }
     return name;
-}
-
-/* Returns the name under which a launch or copy is measured. A launch of several kernels has the name of
-   the first, and the number of others: "saxpy +2". The mutex is held. Returns NULL without memory. */
-ZT__PRIVATE zt__kernel_name *zt__name_of_command(zt__tracer *tracer, zt__call call,
-                                                 const zt__command *command, int knows_handle) {
-    const char *text = zt__call_name(call) + strlen("zeCommandListAppend");
-    char number[16] = "";
-    zt__kernel_name *name, *made;
-    size_t size;
-    if (command->kernel) {
-        name = zt__name_of_kernel(tracer, command->kernel, knows_handle);
-        text = name ? name->text : NULL;
-    } else {
-        name = (zt__kernel_name *)zt__map_find(&tracer->kernel_names, text, strlen(text));
-    }
-    if (command->kernel_count <= 1 && (name || command->kernel)) {
-        return name;
-    }
-    if (!text) {
-        return NULL;
-    }
-    if (command->kernel_count > 1) { /* the record is freed if there is one of this name */
-        snprintf(number, sizeof number, " +%u", (unsigned)command->kernel_count - 1);
-    }
-    size = strlen(text) + strlen(number) + 1;
-    zt__unlock(&tracer->mutex);
-    made = (zt__kernel_name *)zt__allocate(&tracer->allocator, 1, sizeof *made + size);
-    if (made) {
-        made->text = (char *)(made + 1);
-        snprintf(made->text, size, "%s%s", text, number);
-    }
-    zt__lock(&tracer->mutex);
-    return zt__add_name(tracer, made);
 }
 
 /* ---- devices and lists ----------------------------------------------------------------------------------- */
@@ -21705,9 +21759,10 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
 
 /* Returns the record of a list, with what is known now. `device` is NULL if the list is not measured. The
    mutex is held. Returns NULL without memory. */
-ZT__PRIVATE zt__known_handle *zt__remember_list(zt__tracer *tracer, ze_command_list_handle_t list,
-                                                zt__traced_device *device, uint32_t ordinal) {
-    zt__known_handle *known = zt__remember_handle(tracer, &tracer->lists, list);
+ZT__PRIVATE zt__known_list *zt__remember_list(zt__tracer *tracer, ze_command_list_handle_t list,
+                                              zt__traced_device *device, uint32_t ordinal) {
+    zt__known_list *known = (zt__known_list *)zt__find_or_add_record(&tracer->loaded, &tracer->lists, list,
+                                                                     sizeof(zt__known_list));
     if (known) {
         known->device = device;
         zt__set_captured(tracer, known, 0);
@@ -21721,9 +21776,8 @@ ZT__PRIVATE zt__known_handle *zt__remember_list(zt__tracer *tracer, ze_command_l
 /* Returns the record of a list. For a list that was created before the start, the driver is queried. If
    it cannot return context and device, the list is assumed to be of the profiler's, or of the first
    device under zt_auto if there is no second. The mutex is held. Returns NULL without memory. */
-ZT__PRIVATE zt__known_handle *zt__find_or_query_list(zt__tracer *tracer, ze_command_list_handle_t list) {
-    const void *handle = list;
-    zt__known_handle *known = (zt__known_handle *)zt__map_find(&tracer->lists, &handle, sizeof handle);
+ZT__PRIVATE zt__known_list *zt__find_or_query_list(zt__tracer *tracer, ze_command_list_handle_t list) {
+    zt__known_list *known = zt__find_known_list(tracer, list);
     ze_context_handle_t context = NULL;
     ze_device_handle_t owner = NULL;
     zt__traced_device *device = NULL, *first = zt__load(&tracer->devices);
@@ -21761,30 +21815,6 @@ ZT__PRIVATE zt__known_handle *zt__find_or_query_list(zt__tracer *tracer, ze_comm
         known->is_in_order = is_in_order;
     }
     return known;
-}
-
-/* Returns whether the application may read kernel time stamps of one of its events, as far as can be told.
-   For an event that was created before the start, the driver is queried. The mutex is held. */
-ZT__PRIVATE int zt__may_have_stamps(zt__tracer *tracer, ze_event_handle_t event) {
-    const void *handle = event;
-    zt__known_handle *known = (zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
-    ze_event_pool_handle_t pool;
-    ze_event_pool_flags_t flags = 0;
-    int has_stamps;
-    if (known) {
-        return known->has_stamps;
-    }
-    zt__unlock(&tracer->mutex);
-    has_stamps = !tracer->get_pool || !tracer->get_pool_flags ||
-                 tracer->get_pool(event, &pool) != ZE_RESULT_SUCCESS ||
-                 tracer->get_pool_flags(pool, &flags) != ZE_RESULT_SUCCESS ||
-                 (flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
-    zt__lock(&tracer->mutex);
-    known = zt__remember_handle(tracer, &tracer->events, event);
-    if (known) {
-        known->has_stamps = has_stamps;
-    }
-    return has_stamps;
 }
 
 /* ---- what is loaded -------------------------------------------------------------------------------------- */
@@ -21947,8 +21977,9 @@ typedef struct zt__frame {
     ze_kernel_handle_t created; /* which is this one, unless a hook puts another in its place */
 
     /* Of a launch: how it is counted when the driver has appended it. */
-    zt_profiler *counted_for; /* NULL: it is not */
-    int knows_kernel;         /* the kernel is the application's, and not that of a hook */
+    zt_profiler *counted_for;               /* NULL: it is not */
+    int knows_kernel;                       /* the kernel is the application's, and not that of a hook */
+    ze_kernel_handle_t kernel_before_hooks; /* of a launch: what the application has passed */
 } zt__frame;
 
 /* The parameters of the call of a frame. */
@@ -21963,35 +21994,118 @@ ZT__PRIVATE ze_kernel_handle_t zt__launched_kernel(const zt__frame *frame, const
                        ->pphKernels)[index];
 }
 
-/* ---- launches and copies --------------------------------------------------------------------------------- */
+/* ---- events of the application that slots keep ---------------------------------------------------------- */
 
-/* Returns whether a command may go into a graph, which may run any number of times. A list also joins the
-   capture of another by waiting for one of its events. So while there is a capture, the driver is queried,
-   and a command that waits may be the one with which its list joins. The mutex is held. */
-ZT__PRIVATE int zt__may_be_captured(zt__tracer *tracer, const zt__known_handle *list,
-                                    const zt__command *command) {
-    const uint32_t query_true = 0x78000022;
-    ze_result_t result;
-    if (list->is_captured || tracer->captures == 0) {
-        return list->is_captured;
+/* A launch with an event of the application is measured by the time stamps of that event, if they can be read
+   on the host and every call that changes the event is seen. In this order:
+
+     zeEventPoolCreate    gets the flag for kernel time stamps, if such events may be kept
+     zeEventCreate        the event has a record, from here to its destruction
+     a launch             a slot becomes its keeper, if it has none and no other command may signal it. The
+                          slot reads the time stamps when it is collected
+     another signal       by a command or on the host: before it, the time stamps are saved if the launch has
+                          signalled. If not, the sample is lost. Then the event has no keeper
+     a reset              on the host: before it, they are saved likewise. In a list: a copy of the time
+                          stamps is appended before it
+     zeEventDestroy, zeEventPoolDestroy
+                          as another signal; then its record is removed
+     zt_trace_stop        slots no longer keep events, because nothing of this is seen any more
+
+   The keeper is in the records of events, with the mutex of the tracer; that a slot keeps an event is in the
+   slot, with the mutex of the profiler. One is never held with the other. */
+
+/* Returns whether time stamps of events can be read on the host, and every signal of them is seen. */
+ZT__PRIVATE int zt__can_keep_events(const ze_event_pool_desc_t *desc) {
+    return !desc->pNext && (desc->flags & ZE_EVENT_POOL_FLAG_HOST_VISIBLE) &&
+           !(desc->flags & ((uint32_t)ZE_EVENT_POOL_FLAG_IPC | ZT__POOL_FLAG_MAPPED));
+}
+
+/* Called before a pool is created: adds kernel time stamps to its events, if slots may keep them. */
+ZT__PRIVATE void zt__before_pool_create(zt__frame *frame) {
+    const ze_event_pool_create_params_t *p = ZT__PARAMETERS(frame, ze_event_pool_create_params_t);
+    const ze_event_pool_desc_t *given = *p->pdesc;
+    if (frame->tracer->keeps_events && given && zt__can_keep_events(given) &&
+        !(given->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP)) {
+        frame->pool = *given;
+        frame->pool.flags |= ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
+        frame->pool_desc = p->pdesc;
+        frame->given_pool = given;
+        *p->pdesc = &frame->pool;
     }
-    if (*command->wait_count > 0 || !tracer->query_capture) {
-        return 1;
+}
+
+ZT__PRIVATE void zt__after_pool_create(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    const ze_event_pool_create_params_t *p = ZT__PARAMETERS(frame, ze_event_pool_create_params_t);
+    zt__known_pool *known;
+    zt__lock(&tracer->mutex);
+    known = (zt__known_pool *)zt__find_or_add_record(&tracer->loaded, &tracer->pools, **p->pphEventPool,
+                                                     sizeof *known);
+    if (known) {
+        known->has_stamps = ((*p->pdesc)->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP) != 0;
+        known->may_be_kept = zt__can_keep_events(*p->pdesc) && (known->has_stamps || frame->pool_desc);
     }
     zt__unlock(&tracer->mutex);
-    result = tracer->query_capture(command->list);
+}
+
+/* A counter-based event has no pool, and is never kept. */
+ZT__PRIVATE void zt__after_event_create(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    const zt__known_pool *pool;
+    zt__known_event *event;
     zt__lock(&tracer->mutex);
-    return (uint32_t)result == query_true;
+    if (frame->call == ZT__CALL_EventCounterBasedCreate) {
+        const zt__event_counter_based_create_params *p =
+            ZT__PARAMETERS(frame, zt__event_counter_based_create_params);
+        event = zt__remember_event(tracer, **p->pphEvent);
+        if (event) {
+            event->has_stamps = *p->pdesc && ((*p->pdesc)->flags & ZT__EVENT_FLAGS_STAMPED);
+        }
+    } else {
+        const ze_event_create_params_t *p = ZT__PARAMETERS(frame, ze_event_create_params_t);
+        pool = zt__find_pool(tracer, *p->phEventPool);
+        event = pool ? zt__remember_event(tracer, **p->pphEvent) : NULL;
+        if (event) {
+            pool = zt__find_pool(tracer, *p->phEventPool);
+            event->has_stamps = !pool || pool->has_stamps;
+            event->may_be_kept = tracer->keeps_events && pool && pool->may_be_kept;
+            event->pool = *p->phEventPool;
+            event->keeper = NULL;
+            event->other_signals = 0;
+        }
+    }
+    zt__unlock(&tracer->mutex);
+}
+
+/* Makes a slot the keeper of the event that its launch signals, unless another thread was faster. */
+ZT__PRIVATE int zt__keep_event(zt__tracer *tracer, zt_profiler *profiler, zt__slot *slot,
+                               ze_event_handle_t event, int was_signalled, uint64_t signalled_end) {
+    zt__known_event *known;
+    int is_kept;
+    zt__lock(&tracer->mutex);
+    known = zt__find_event(tracer, event);
+    is_kept = known && !known->keeper;
+    if (is_kept) {
+        known->keeper = slot;
+        known->keeper_owner = profiler;
+    }
+    zt__unlock(&tracer->mutex);
+    zt__lock(&profiler->mutex);
+    slot->kept = is_kept ? event : NULL;
+    slot->was_signalled = was_signalled;
+    slot->signalled_end = signalled_end;
+    slot->list->keeps_events = 1;
+    zt__unlock(&profiler->mutex);
+    return is_kept;
 }
 
 /* As zt__settle_kept_event, for the slot that keeps the event, if there is one. */
 ZT__PRIVATE int zt__settle_event(zt__tracer *tracer, ze_event_handle_t event, int ends) {
-    const void *handle = event;
-    zt__known_handle *known;
+    zt__known_event *known;
     zt__slot *keeper = NULL;
     zt_profiler *owner = NULL;
     zt__lock(&tracer->mutex);
-    known = (zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
+    known = zt__find_event(tracer, event);
     if (known) {
         keeper = known->keeper;
         owner = known->keeper_owner;
@@ -22003,15 +22117,113 @@ ZT__PRIVATE int zt__settle_event(zt__tracer *tracer, ze_event_handle_t event, in
 
 /* Counts commands that signal an event and are not measured by it. No mutex is held. */
 ZT__PRIVATE void zt__count_signals(zt__tracer *tracer, ze_event_handle_t event, uint32_t count) {
-    const void *handle = event;
-    zt__known_handle *known;
+    zt__known_event *known;
     zt__lock(&tracer->mutex);
-    known = (zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
+    known = zt__find_event(tracer, event);
     if (known && known->other_signals < 2) {
         known->other_signals += count;
     }
     zt__unlock(&tracer->mutex);
 }
+
+/* Called before the host resets or signals an event. Both calls have the same parameters. */
+ZT__PRIVATE void zt__before_event_change(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    ze_event_handle_t event = *ZT__PARAMETERS(frame, ze_event_host_reset_params_t)->phEvent;
+    zt__known_event *known;
+    int is_reset = frame->call == ZT__CALL_EventHostReset, has_other;
+    zt__settle_event(tracer, event, !is_reset);
+    zt__lock(&tracer->mutex);
+    known = zt__find_event(tracer, event);
+    has_other = is_reset && known && known->other_signals == 1;
+    zt__unlock(&tracer->mutex);
+    if (has_other && zeEventQueryStatus(event) == ZE_RESULT_SUCCESS) {
+        zt__lock(&tracer->mutex);
+        known = zt__find_event(tracer, event);
+        if (known && known->other_signals == 1) {
+            known->other_signals = 0;
+        }
+        zt__unlock(&tracer->mutex);
+    }
+}
+
+/* Called before a reset of an event is appended. If a launch earlier on the list is measured by the event,
+   appends a copy of its time stamps, which waits for the event, and a barrier. */
+ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    const ze_command_list_append_event_reset_params_t *p =
+        ZT__PARAMETERS(frame, ze_command_list_append_event_reset_params_t);
+    ze_event_handle_t event = *p->phEvent;
+    const zt__known_event *known;
+    zt__slot *slot;
+    zt_profiler *profiler;
+    int is_copied = 0;
+    uint32_t i;
+    zt__settle_event(tracer, event, 0);
+    zt__lock(&tracer->mutex);
+    known = zt__find_event(tracer, event);
+    slot = known ? known->keeper : NULL;
+    profiler = known ? known->keeper_owner : NULL;
+    zt__unlock(&tracer->mutex);
+    if (slot) {
+        zt__lock(&profiler->mutex);
+        is_copied = slot->kept == event && slot->measurement == ZT__KEPT_EVENT_STAMPS &&
+                    !slot->has_saved_stamps && !slot->was_signalled &&
+                    slot->list->handle == *p->phCommandList && slot->stamps &&
+                    (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_RECORDED) &&
+                    profiler->tiles_stamped == 1;
+        if (is_copied) {
+            slot->measurement = ZT__KEPT_EVENT_COPY;
+            for (i = 0; i < ZT__STAMPS; i++) {
+                zt__store(&slot->stamps[i], UINT64_MAX);
+            }
+        }
+        zt__unlock(&profiler->mutex);
+    }
+    if (is_copied && zeCommandListAppendQueryKernelTimestamps(*p->phCommandList, 1, &event, slot->stamps,
+                                                              NULL, NULL, 1, &event) == ZE_RESULT_SUCCESS) {
+        zeCommandListAppendBarrier(*p->phCommandList, NULL, 0, NULL);
+    } else {
+        if (is_copied) { /* the copy was refused */
+            zt__lock(&profiler->mutex);
+            slot->measurement = ZT__KEPT_EVENT_STAMPS;
+            zt__unlock(&profiler->mutex);
+        }
+        zt__settle_event(tracer, event, 1);
+    }
+    zt__count_signals(tracer, event, 2);
+}
+
+ZT__PRIVATE void zt__before_event_destroy(zt__frame *frame) {
+    ze_event_handle_t event = *ZT__PARAMETERS(frame, ze_event_destroy_params_t)->phEvent;
+    zt__settle_event(frame->tracer, event, 1);
+    zt__forget_handle(frame->tracer, &frame->tracer->events, event);
+}
+
+/* With a pool, its events go that the application has not destroyed. */
+ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    ze_event_pool_handle_t pool = *ZT__PARAMETERS(frame, ze_event_pool_destroy_params_t)->phEventPool;
+    const void *handle = pool;
+    uint32_t i, capacity;
+    zt__lock(&tracer->mutex);
+    for (i = 0; i < tracer->events.capacity; i++) {
+        const zt__known_event *known = (const zt__known_event *)tracer->events.entries[i].value;
+        if (known && known->keeper && known->pool == handle) {
+            ze_event_handle_t event;
+            memcpy(&event, &known->handle, sizeof event);
+            capacity = tracer->events.capacity;
+            zt__unlock(&tracer->mutex);
+            zt__settle_event(tracer, event, 1);
+            zt__lock(&tracer->mutex);
+            i = tracer->events.capacity == capacity ? i : UINT32_MAX; /* it has grown: start again */
+        }
+    }
+    zt__unlock(&tracer->mutex);
+    zt__forget_handle(tracer, &tracer->pools, pool);
+}
+
+/* ---- launches and copies --------------------------------------------------------------------------------- */
 
 /* Returns the frame of an outer tracer that has put an event of its own in place of the application's, or
    NULL. */
@@ -22048,7 +22260,7 @@ ZT__PRIVATE void zt__settle_signalled_event(zt__frame *frame) {
    it. Counts its signal, unless the command is measured by that event. */
 ZT__PRIVATE void zt__note_signal(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
-    const zt__known_handle *list;
+    const zt__known_list *list;
     zt__command command;
     ze_event_handle_t event;
     int is_signalled_once;
@@ -22056,101 +22268,11 @@ ZT__PRIVATE void zt__note_signal(zt__frame *frame) {
     event = zt__find_signalled(frame, &command);
     if (event && !frame->keeps_event) {
         zt__lock(&tracer->mutex);
-        list = (const zt__known_handle *)zt__map_find(&tracer->lists, &command.list, sizeof command.list);
+        list = zt__find_known_list(tracer, command.list);
         is_signalled_once = list && list->kind == ZT__LIST_IMMEDIATE && !list->is_captured;
         zt__unlock(&tracer->mutex);
         zt__count_signals(tracer, event, is_signalled_once ? 1 : 2);
     }
-}
-
-/* Called before the host resets or signals an event. Both calls have the same parameters. */
-ZT__PRIVATE void zt__before_event_change(zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
-    ze_event_handle_t event = *ZT__PARAMETERS(frame, ze_event_host_reset_params_t)->phEvent;
-    const void *handle = event;
-    zt__known_handle *known;
-    int is_reset = frame->call == ZT__CALL_EventHostReset, has_other;
-    zt__settle_event(tracer, event, !is_reset);
-    zt__lock(&tracer->mutex);
-    known = (zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
-    has_other = is_reset && known && known->other_signals == 1;
-    zt__unlock(&tracer->mutex);
-    if (has_other && zeEventQueryStatus(event) == ZE_RESULT_SUCCESS) {
-        zt__lock(&tracer->mutex);
-        known = (zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
-        if (known && known->other_signals == 1) {
-            known->other_signals = 0;
-        }
-        zt__unlock(&tracer->mutex);
-    }
-}
-
-/* Called before a reset of an event is appended. If a launch earlier on the list is measured by the event,
-   appends a copy of its time stamps, which waits for the event, and a barrier. */
-ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
-    const ze_command_list_append_event_reset_params_t *p =
-        ZT__PARAMETERS(frame, ze_command_list_append_event_reset_params_t);
-    ze_event_handle_t event = *p->phEvent;
-    const void *handle = event;
-    const zt__known_handle *known;
-    zt__slot *slot;
-    zt_profiler *profiler;
-    int is_copied = 0;
-    uint32_t i;
-    zt__settle_event(tracer, event, 0);
-    zt__lock(&tracer->mutex);
-    known = (const zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
-    slot = known ? known->keeper : NULL;
-    profiler = known ? known->keeper_owner : NULL;
-    zt__unlock(&tracer->mutex);
-    if (slot) {
-        zt__lock(&profiler->mutex);
-        is_copied = slot->kept == event && slot->measurement == ZT__KEPT_EVENT_STAMPS &&
-                    !slot->has_saved_stamps && !slot->was_signalled &&
-                    slot->list->handle == *p->phCommandList && slot->stamps &&
-                    (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_RECORDED) &&
-                    profiler->tiles_stamped == 1;
-        if (is_copied) {
-            slot->measurement = ZT__KEPT_EVENT_COPY;
-            for (i = 0; i < ZT__STAMPS; i++) {
-                zt__store(&slot->stamps[i], UINT64_MAX);
-            }
-        }
-        zt__unlock(&profiler->mutex);
-    }
-    if (is_copied && zeCommandListAppendQueryKernelTimestamps(*p->phCommandList, 1, &event, slot->stamps,
-                                                              NULL, NULL, 1, &event) == ZE_RESULT_SUCCESS) {
-        zeCommandListAppendBarrier(*p->phCommandList, NULL, 0, NULL);
-    } else {
-        if (is_copied) { /* the copy was refused */
-            zt__lock(&profiler->mutex);
-            slot->measurement = ZT__KEPT_EVENT_STAMPS;
-            zt__unlock(&profiler->mutex);
-        }
-        zt__settle_event(tracer, event, 1);
-    }
-    zt__count_signals(tracer, event, 2);
-}
-
-/* Called before a pool is destroyed, with its events if the application has not destroyed them. */
-ZT__PRIVATE void zt__settle_events_of(zt__tracer *tracer, ze_event_pool_handle_t pool) {
-    const void *handle = pool;
-    uint32_t i, capacity;
-    zt__lock(&tracer->mutex);
-    for (i = 0; i < tracer->events.capacity; i++) {
-        const zt__known_handle *known = (const zt__known_handle *)tracer->events.entries[i].value;
-        if (known && known->keeper && known->pool == handle) {
-            ze_event_handle_t event;
-            memcpy(&event, &known->handle, sizeof event);
-            capacity = tracer->events.capacity;
-            zt__unlock(&tracer->mutex);
-            zt__settle_event(tracer, event, 1);
-            zt__lock(&tracer->mutex);
-            i = tracer->events.capacity == capacity ? i : UINT32_MAX; /* it has grown: start again */
-        }
-    }
-    zt__unlock(&tracer->mutex);
 }
 
 /* A launch or copy that is measured. */
@@ -22171,9 +22293,7 @@ typedef struct zt__selected_command {
    signalled, and was not reset, has other time stamps after the launch. The mutex is held. */
 ZT__PRIVATE int zt__can_keep_event(zt__tracer *tracer, const zt_profiler *profiler, ze_event_handle_t event,
                                    zt__selected_command *selected) {
-    const void *handle = event;
-    const zt__known_handle *known =
-        (const zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
+    const zt__known_event *known = zt__find_event(tracer, event);
     zt__sample_times times;
     const char *call;
     ze_result_t result;
@@ -22190,6 +22310,29 @@ ZT__PRIVATE int zt__can_keep_event(zt__tracer *tracer, const zt_profiler *profil
     selected->was_signalled = result == ZE_RESULT_SUCCESS;
     selected->signalled_end = selected->was_signalled ? times.end_ticks : 0;
     return result == ZE_RESULT_NOT_READY || (result == ZE_RESULT_SUCCESS && profiler->tiles_stamped == 1);
+}
+
+/* Returns whether the application may read kernel time stamps of one of its events, as far as can be told.
+   For an event that was created before the start, the driver is queried. The mutex is held. */
+ZT__PRIVATE int zt__may_have_stamps(zt__tracer *tracer, ze_event_handle_t event) {
+    zt__known_event *known = zt__find_event(tracer, event);
+    ze_event_pool_handle_t pool;
+    ze_event_pool_flags_t flags = 0;
+    int has_stamps;
+    if (known) {
+        return known->has_stamps;
+    }
+    zt__unlock(&tracer->mutex);
+    has_stamps = !tracer->get_pool || !tracer->get_pool_flags ||
+                 tracer->get_pool(event, &pool) != ZE_RESULT_SUCCESS ||
+                 tracer->get_pool_flags(pool, &flags) != ZE_RESULT_SUCCESS ||
+                 (flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
+    zt__lock(&tracer->mutex);
+    known = zt__remember_event(tracer, event);
+    if (known) {
+        known->has_stamps = has_stamps;
+    }
+    return has_stamps;
 }
 
 /* Returns how a command is measured: by the first of these that fits. The mutex is held.
@@ -22234,6 +22377,59 @@ ZT__PRIVATE zt__measurement zt__choose_measurement(const zt__frame *frame, const
     return selected->kind == ZT__LIST_IMMEDIATE ? ZT__COPIED_STAMPS : ZT__SURROUNDING_COMMANDS;
 }
 
+/* Returns whether a command may go into a graph, which may run any number of times. A list also joins the
+   capture of another by waiting for one of its events. So while there is a capture, the driver is queried,
+   and a command that waits may be the one with which its list joins. The mutex is held. */
+ZT__PRIVATE int zt__may_be_captured(zt__tracer *tracer, const zt__known_list *list,
+                                    const zt__command *command) {
+    const uint32_t query_true = 0x78000022;
+    ze_result_t result;
+    if (list->is_captured || tracer->captures == 0) {
+        return list->is_captured;
+    }
+    if (*command->wait_count > 0 || !tracer->query_capture) {
+        return 1;
+    }
+    zt__unlock(&tracer->mutex);
+    result = tracer->query_capture(command->list);
+    zt__lock(&tracer->mutex);
+    return (uint32_t)result == query_true;
+}
+
+/* Returns the name under which a launch or copy is measured. A launch of several kernels has the name of
+   the first, and the number of others: "saxpy +2". The mutex is held. Returns NULL without memory. */
+ZT__PRIVATE zt__kernel_name *zt__name_of_command(zt__tracer *tracer, zt__call call,
+                                                 const zt__command *command, int knows_handle) {
+    const char *text = zt__call_name(call) + strlen("zeCommandListAppend");
+    char number[16] = "";
+    zt__kernel_name *name, *made;
+    size_t size;
+    if (command->kernel) {
+        name = zt__name_of_kernel(tracer, command->kernel, knows_handle);
+        text = name ? name->text : NULL;
+    } else {
+        name = (zt__kernel_name *)zt__map_find(&tracer->kernel_names, text, strlen(text));
+    }
+    if (command->kernel_count <= 1 && (name || command->kernel)) {
+        return name;
+    }
+    if (!text) {
+        return NULL;
+    }
+    if (command->kernel_count > 1) { /* the record is freed if there is one of this name */
+        snprintf(number, sizeof number, " +%u", (unsigned)command->kernel_count - 1);
+    }
+    size = strlen(text) + strlen(number) + 1;
+    zt__unlock(&tracer->mutex);
+    made = (zt__kernel_name *)zt__allocate(&tracer->allocator, 1, sizeof *made + size);
+    if (made) {
+        made->text = (char *)(made + 1);
+        snprintf(made->text, size, "%s%s", text, number);
+    }
+    zt__lock(&tracer->mutex);
+    return zt__add_name(tracer, made);
+}
+
 /* Counts a command, and decides whether and how it is measured. The list is checked before the filter, so
    that launches elsewhere do not count for `every` and `limit`. `command` is NULL if the driver will refuse
    it. With `knows_kernel`, the handle of the kernel is the application's, so its destruction is observed. The
@@ -22244,7 +22440,7 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
     zt__call call = frame->call;
     zt__selected_command selected = {NULL, NULL, ZT__LIST_UNKNOWN, 0, 0, 0, ZT__SURROUNDING_COMMANDS, NULL,
                                      0,    0};
-    zt__known_handle *list = command ? zt__find_or_query_list(tracer, command->list) : NULL;
+    zt__known_list *list = command ? zt__find_or_query_list(tracer, command->list) : NULL;
     zt__traced_device *device = list ? list->device : NULL;
     zt__kernel_name *name = NULL;
     int is_sync = zt__kind_of_call(call) == ZT__KIND_SYNC, is_within;
@@ -22304,6 +22500,30 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
     return selected;
 }
 
+/* Returns how many bytes a copy or fill moves; 0 for a launch, and for an image, because the parameters do
+   not have the size of its pixels. */
+ZT__PRIVATE uint64_t zt__read_bytes(zt__call call, const void *parameters) {
+    const ze_copy_region_t *region;
+    switch (call) {
+    case ZT__CALL_CommandListAppendMemoryCopy:
+        return *((const ze_command_list_append_memory_copy_params_t *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryCopyFromContext:
+        return *((const ze_command_list_append_memory_copy_from_context_params_t *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryCopyWithParameters:
+        return *((const zt__copy_with_parameters_params *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryFill:
+        return *((const ze_command_list_append_memory_fill_params_t *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryFillWithParameters:
+        return *((const zt__fill_with_parameters_params *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryCopyRegion:
+        region = *((const ze_command_list_append_memory_copy_region_params_t *)parameters)->pdstRegion;
+        /* Without a third dimension, its depth is 0 or 1. */
+        return region ? (uint64_t)region->width * region->height * (region->depth ? region->depth : 1) : 0;
+    default:
+        return 0;
+    }
+}
+
 /* Stores the bytes of a copy, and for the timeline the geometry of a launch, in the slot. The region is open,
    so no other thread uses the slot. */
 ZT__PRIVATE void zt__keep_origin(zt__frame *frame, ze_kernel_handle_t kernel, int knows_handle) {
@@ -22349,31 +22569,6 @@ ZT__PRIVATE void zt__begin_by_commands(zt__frame *frame, const zt__command *comm
     }
 }
 
-/* Makes a slot keep the event of the application that its command signals. */
-ZT__PRIVATE void zt__keep_event(zt__frame *frame, zt__slot *slot, ze_event_handle_t event,
-                                const zt__selected_command *selected) {
-    zt__tracer *tracer = frame->tracer;
-    zt_profiler *profiler = selected->profiler;
-    const void *handle = event;
-    zt__known_handle *known;
-    int is_kept;
-    zt__lock(&tracer->mutex);
-    known = (zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
-    is_kept = known && !known->keeper; /* else another thread was faster */
-    if (is_kept) {
-        known->keeper = slot;
-        known->keeper_owner = profiler;
-    }
-    zt__unlock(&tracer->mutex);
-    zt__lock(&profiler->mutex);
-    slot->kept = is_kept ? event : NULL;
-    slot->was_signalled = selected->was_signalled;
-    slot->signalled_end = selected->signalled_end;
-    slot->list->keeps_events = 1;
-    zt__unlock(&profiler->mutex);
-    frame->keeps_event = is_kept;
-}
-
 /* Begins a command that kernel time stamps measure: those of the application's event, if the slot can keep
    it, else those of the event of the slot, which then takes the place of the application's. */
 ZT__PRIVATE void zt__begin_by_event(zt__frame *frame, const zt__command *command,
@@ -22389,58 +22584,31 @@ ZT__PRIVATE void zt__begin_by_event(zt__frame *frame, const zt__command *command
     slot->measurement = selected->measurement;
     slot->is_unordered = !selected->is_in_order;
     if (selected->measurement == ZT__KEPT_EVENT_STAMPS) {
-        zt__keep_event(frame, slot, *command->signal, selected);
+        frame->keeps_event = zt__keep_event(frame->tracer, selected->profiler, slot, *command->signal,
+                                            selected->was_signalled, selected->signalled_end);
         return;
     }
     for (i = 0; i < ZT__STAMPS && slot->measurement == ZT__COPIED_STAMPS; i++) {
         zt__store(&slot->stamps[i], UINT64_MAX);
     }
+    slot->trails_event = slot->measurement == ZT__COPIED_STAMPS;
     frame->list = command->list;
     frame->is_in_order = selected->is_in_order;
-    frame->copied_stamps = slot->measurement == ZT__COPIED_STAMPS ? slot->stamps : NULL;
+    frame->copied_stamps = slot->trails_event ? slot->stamps : NULL;
     frame->signal = command->signal;
     frame->signalled = *command->signal;
     *command->signal = slot->event;
 }
 
-/* Called after the call of a command that zt__begin_by_event has changed. The application's event is
-   signalled even if the tracer was destroyed meanwhile: the slot is then still there. */
-ZT__PRIVATE void zt__signal_for_application(zt__frame *frame, ze_result_t result) {
-    ze_event_handle_t own = *frame->signal, event = frame->signalled;
-    *frame->signal = event;
-    frame->signal = NULL;
-    if (result != ZE_RESULT_SUCCESS || !event) {
-        return;
-    }
-    if (frame->copied_stamps) {
-        result = zeCommandListAppendQueryKernelTimestamps(frame->list, 1, &own, frame->copied_stamps, NULL,
-                                                          event, 1, &own);
-    } else if (frame->is_in_order) {
-        result = zeCommandListAppendSignalEvent(frame->list, event);
-    }
-    if (result != ZE_RESULT_SUCCESS || (!frame->copied_stamps && !frame->is_in_order)) {
-        /* On a copy engine; or the driver has refused the other command, and the application may wait. */
-        result = zeCommandListAppendBarrier(frame->list, event, 0, NULL);
-        if (zt__load(&frame->state) == ZT__FRAME_CALLBACK && frame->region.slot) {
-            ((zt__slot *)frame->region.slot)->measurement = ZT__EVENT_STAMPS;
-        }
-    }
-    if (result != ZE_RESULT_SUCCESS && zt__load(&frame->state) == ZT__FRAME_CALLBACK) {
-        zt__check(frame->tracer->diagnostics, result, "zeCommandListAppendBarrier",
-                  "An event of the application will not be signalled.");
-    }
-}
-
-/* Called before a launch or copy, which it may change. `kernel_before_hooks` is the kernel that the
-   application has passed. */
-ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_before_hooks) {
+/* Begins to measure a command, which this may change. */
+ZT__PRIVATE void zt__begin_command(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     zt__command command;
     zt__selected_command selected;
     int is_complete = zt__read_command(frame->call, frame->parameters, &command);
     /* A hook may destroy a kernel that it has substituted, which is not traced. So its name is queried at
        each launch. */
-    int knows_kernel = command.kernel == kernel_before_hooks;
+    int knows_kernel = command.kernel == frame->kernel_before_hooks;
     uint32_t i;
     for (i = knows_kernel ? 0 : 1; is_complete && i < command.kernel_count; i++) {
         /* It may have been created before the start. */
@@ -22465,46 +22633,74 @@ ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_b
     }
 }
 
-/* ---- kernels --------------------------------------------------------------------------------------------- */
+ZT__PRIVATE void zt__before_command(zt__frame *frame) {
+    const zt__tracer *tracer = frame->tracer;
+    if (tracer->keeps_events) {
+        zt__settle_signalled_event(frame);
+    }
+    if (tracer->measured[frame->call] ||
+        (zt__kind_of_call(frame->call) == ZT__KIND_COPY && tracer->automatic)) {
+        zt__begin_command(frame);
+    }
+    if (tracer->keeps_events) {
+        zt__note_signal(frame);
+    }
+}
 
-/* Called after a kernel was created. The handle, which an epilogue of a hook may have replaced, may be that
-   of an earlier kernel. If it was replaced, its module is not known. The native binary of a module is read
-   for the first of its kernels. */
-ZT__PRIVATE void zt__after_kernel_create(const zt__frame *frame) {
+/* ---- before and after a call: modules and kernels --------------------------------------------------------- */
+
+ZT__PRIVATE void zt__before_module_create(zt__frame *frame) {
+    zt__begin_build(&frame->tracer->modules, ZT__PARAMETERS(frame, ze_module_create_params_t), &frame->build);
+}
+
+/* The handle may be that of an earlier module. */
+ZT__PRIVATE void zt__note_module(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
-    ze_kernel_handle_t kernel = **ZT__PARAMETERS(frame, ze_kernel_create_params_t)->pphKernel;
-    zt__loaded_module *module = NULL;
-    zt__loaded_kernel *known;
-    int is_read = 1;
-    zt__forget_handle(tracer, &tracer->loaded.kernels, kernel);
+    const ze_module_create_params_t *p = ZT__PARAMETERS(frame, ze_module_create_params_t);
+    zt__loaded_module *module;
+    zt__after_module_create(&tracer->modules, p, &frame->build);
+    zt__forget_handle(tracer, &tracer->loaded.modules, **p->pphModule);
     zt__lock(&tracer->mutex);
-    if (kernel == frame->created) {
-        module = (zt__loaded_module *)zt__find_or_add_record(&tracer->loaded, &tracer->loaded.modules,
-                                                             frame->module, sizeof *module);
-    }
-    known = zt__remember_kernel(tracer, kernel);
-    if (known && kernel == frame->created) {
-        known->module = frame->module;
-        known->device = module ? module->device : NULL;
-    }
-    if (module && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
-        is_read = module->described != NULL;
-        zt__name_of_kernel(tracer, kernel, 1);
+    module = (zt__loaded_module *)zt__find_or_add_record(&tracer->loaded, &tracer->loaded.modules,
+                                                         **p->pphModule, sizeof *module);
+    if (module) {
+        module->context = *p->phContext;
+        module->device = *p->phDevice;
     }
     zt__unlock(&tracer->mutex);
-    if (!is_read) {
-        zt__described_module *described = zt__describe_module(&tracer->allocator, frame->module);
-        const void *handle = frame->module;
-        zt__lock(&tracer->mutex);
-        module = (zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &handle, sizeof handle);
-        if (module && !module->described) { /* else another thread was faster */
-            module->described = described;
-            described = NULL;
-        }
-        zt__unlock(&tracer->mutex);
-        zt__free_described_module(&tracer->allocator, described);
+}
+
+ZT__PRIVATE void zt__before_module_destroy(zt__frame *frame) {
+    ze_module_handle_t module = *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule;
+    zt__change_replacements(&frame->tracer->modules, NULL, module, NULL, "zeModuleDestroy");
+    zt__observe_unload(frame->tracer, NULL, module);
+}
+
+ZT__PRIVATE void zt__after_get_function(zt__frame *frame) {
+    zt__replace_function(&frame->tracer->modules,
+                         ZT__PARAMETERS(frame, ze_module_get_function_pointer_params_t));
+}
+
+/* Before the epilogues of hooks. zt__after_kernel_create follows them. */
+ZT__PRIVATE void zt__put_kernel_in_place(zt__frame *frame) {
+    const ze_kernel_create_params_t *p = ZT__PARAMETERS(frame, ze_kernel_create_params_t);
+    zt__replace_kernel(&frame->tracer->modules, p);
+    frame->module = *p->phModule;
+    frame->created = **p->pphKernel;
+}
+
+ZT__PRIVATE void zt__after_group_size(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    const ze_kernel_set_group_size_params_t *p = ZT__PARAMETERS(frame, ze_kernel_set_group_size_params_t);
+    zt__loaded_kernel *known;
+    zt__lock(&tracer->mutex);
+    known = zt__remember_kernel(tracer, *p->phKernel);
+    if (known) {
+        known->group_size[0] = *p->pgroupSizeX;
+        known->group_size[1] = *p->pgroupSizeY;
+        known->group_size[2] = *p->pgroupSizeZ;
     }
-    zt__observe_kernel(tracer, kernel);
+    zt__unlock(&tracer->mutex);
 }
 
 /* Counts a launch of a kernel, unless zt_trace_config.names leaves it out. At the first launch of its handle,
@@ -22555,7 +22751,20 @@ ZT__PRIVATE void zt__count_launch(zt__frame *frame, ze_kernel_handle_t kernel, i
     zt__count_kernel(frame->counted_for, known.counted, &shape);
 }
 
-/* ---- before and after a call ----------------------------------------------------------------------------- */
+ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
+    zt__command command;
+    uint32_t i;
+    zt__read_command(frame->call, frame->parameters, &command);
+    for (i = 0; frame->tracer->measured[frame->call] && frame->counted_for && i < command.kernel_count; i++) {
+        zt__count_launch(frame, zt__launched_kernel(frame, &command, i), i > 0 || frame->knows_kernel);
+    }
+}
+
+ZT__PRIVATE void zt__before_kernel_destroy(zt__frame *frame) {
+    zt__observe_unload(frame->tracer, *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel, NULL);
+}
+
+/* ---- before and after a call: lists and queues ---------------------------------------------------------- */
 
 ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
@@ -22563,7 +22772,7 @@ ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
     ze_device_handle_t device;
     ze_command_list_handle_t list;
     zt__traced_device *traced;
-    zt__known_handle *known;
+    zt__known_list *known;
     zt__list_state kind;
     uint32_t ordinal, is_in_order, is_cloneable = 0;
     if (frame->call == ZT__CALL_CommandListCreate) {
@@ -22596,31 +22805,17 @@ ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
     zt__unlock(&tracer->mutex);
 }
 
-/* Remembers whether a new event has kernel time stamps that the application can read. */
-ZT__PRIVATE void zt__after_event_create(zt__frame *frame) {
+/* After a call that changes whether the commands of a list can be measured. */
+ZT__PRIVATE void zt__after_list_change(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
-    zt__known_handle *pool, *event;
+    zt__call_kind kind = zt__kind_of_call(frame->call);
+    zt__known_list *list;
     zt__lock(&tracer->mutex);
-    if (frame->call == ZT__CALL_EventCounterBasedCreate) {
-        const zt__event_counter_based_create_params *p =
-            ZT__PARAMETERS(frame, zt__event_counter_based_create_params);
-        event = zt__remember_handle(tracer, &tracer->events, **p->pphEvent);
-        if (event) {
-            event->has_stamps = *p->pdesc && ((*p->pdesc)->flags & ZT__EVENT_FLAGS_STAMPED);
-        }
-    } else {
-        const ze_event_create_params_t *p = ZT__PARAMETERS(frame, ze_event_create_params_t);
-        const void *handle = *p->phEventPool;
-        pool = (zt__known_handle *)zt__map_find(&tracer->pools, &handle, sizeof handle);
-        event = pool ? zt__remember_handle(tracer, &tracer->events, **p->pphEvent) : NULL;
-        if (event) {
-            pool = (zt__known_handle *)zt__map_find(&tracer->pools, &handle, sizeof handle);
-            event->has_stamps = !pool || pool->has_stamps;
-            event->may_be_kept = tracer->keeps_events && pool && pool->may_be_kept;
-            event->pool = handle;
-            event->keeper = NULL;
-            event->other_signals = 0;
-        }
+    list = zt__find_or_query_list(tracer, *ZT__PARAMETERS(frame, zt__list_params)->phCommandList);
+    if (list && kind == ZT__KIND_GET_COMMAND_ID) {
+        list->has_command_ids = 1;
+    } else if (list) {
+        zt__set_captured(tracer, list, kind == ZT__KIND_CAPTURE_BEGIN);
     }
     zt__unlock(&tracer->mutex);
 }
@@ -22635,7 +22830,9 @@ ZT__PRIVATE void zt__mark_list_over_everywhere(zt__tracer *tracer, ze_command_li
 }
 
 /* Returns whether a launch that signals an event of the application has not been read yet, and is measured by
-   this event or has commands of the library after it: on a list, or on any if `handle` is NULL. */
+   this event or has commands of the library after it: on a list, or on any if `handle` is NULL. A list that
+   was created before the start, and may be immediate, runs without being executed. It counts only as
+   `handle`: its launches may also be recorded, and never run. */
 ZT__PRIVATE int zt__has_unread_launches(zt_profiler *profiler, ze_command_list_handle_t handle) {
     const zt__list *list;
     int found = 0;
@@ -22643,9 +22840,11 @@ ZT__PRIVATE int zt__has_unread_launches(zt_profiler *profiler, ze_command_list_h
     list = handle ? zt__find_list(profiler, handle) : profiler->lists;
     for (; list && !found; list = handle ? NULL : list->next) {
         const zt__slot *slot = list->first;
+        int may_run = handle && list->state == ZT__LIST_UNKNOWN;
         for (; slot && !found; slot = slot->next) {
             found = (slot->trails_event || slot->kept) &&
-                    (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_READING);
+                    (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_READING ||
+                     (slot->state == ZT__SLOT_RECORDED && may_run && !zt__is_over(slot)));
         }
     }
     zt__unlock(&profiler->mutex);
@@ -22655,13 +22854,37 @@ ZT__PRIVATE int zt__has_unread_launches(zt_profiler *profiler, ze_command_list_h
 /* Called before a list is reset or destroyed. The application may do that as soon as its own events have
    signalled, so this waits for commands of the library that follow them, and reads the events. */
 ZT__PRIVATE void zt__await_unread_launches(zt__tracer *tracer, ze_command_list_handle_t list) {
+    uint64_t deadline = zt__deadline(tracer->wait_timeout_ns);
     zt__traced_device *device = zt__next_measured(tracer, NULL);
     for (; device; device = zt__next_measured(tracer, device)) {
         zt_profiler *profiler = device->profiler;
-        if (!zt__is_owner(&profiler->collector) && zt__has_unread_launches(profiler, list)) {
-            zt__finish_list(profiler, list, zt__deadline(tracer->wait_timeout_ns), 1);
+        zt__wait wait = zt__wait_until(deadline);
+        while (!zt__is_owner(&profiler->collector) && zt__has_unread_launches(profiler, list)) {
+            zt__finish_list(profiler, list, deadline, 1);
+            if (!zt__wait_again(&wait)) {
+                break;
+            }
         }
     }
+}
+
+ZT__PRIVATE void zt__before_list_reset(zt__frame *frame) {
+    zt__await_unread_launches(frame->tracer,
+                              *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList);
+}
+
+ZT__PRIVATE void zt__after_list_reset(zt__frame *frame) {
+    zt__mark_list_over_everywhere(frame->tracer,
+                                  *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList, 0,
+                                  "zeCommandListReset");
+}
+
+/* A handle is forgotten before it is destroyed, because afterwards the driver may use it again. */
+ZT__PRIVATE void zt__before_list_destroy(zt__frame *frame) {
+    ze_command_list_handle_t list = *ZT__PARAMETERS(frame, ze_command_list_destroy_params_t)->phCommandList;
+    zt__await_unread_launches(frame->tracer, list);
+    zt__mark_list_over_everywhere(frame->tracer, list, 1, "zeCommandListDestroy");
+    zt__forget_handle(frame->tracer, &frame->tracer->lists, list);
 }
 
 /* Called before and after lists are executed. `result` is NULL before. An execution by zt_execute is left out
@@ -22677,12 +22900,11 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
         count = *ZT__PARAMETERS(frame, ze_command_queue_execute_command_lists_params_t)->pnumCommandLists;
     } else {
         const zt__append_lists_params *p = ZT__PARAMETERS(frame, zt__append_lists_params);
-        const void *immediate = *p->phCommandListImmediate;
-        const zt__known_handle *known;
+        const zt__known_list *known;
         lists = *p->pphCommandLists;
         count = *p->pnumCommandLists;
         zt__lock(&frame->tracer->mutex);
-        known = (const zt__known_handle *)zt__map_find(&frame->tracer->lists, &immediate, sizeof immediate);
+        known = zt__find_known_list(frame->tracer, *p->phCommandListImmediate);
         if (known && known->is_captured) {
             count = 0; /* they go into a graph */
         }
@@ -22693,7 +22915,8 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
             continue;
         }
         if (result) {
-            zt__after_execution(device->profiler, count, lists, *result != ZE_RESULT_SUCCESS);
+            zt__after_execution(device->profiler, count, lists, *result != ZE_RESULT_SUCCESS,
+                                zt__call_name(frame->call));
         } else {
             /* Without metrics it does not wait, so that executions may follow each other at once. */
             zt__before_execution(device->profiler, queue, count, lists,
@@ -22702,158 +22925,22 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
     }
 }
 
-/* Called before a context is destroyed, under zt_auto: its profilers collect, destroy their objects of
-   the context, and keep their results for the report. */
-ZT__PRIVATE void zt__before_context_destroy(zt__tracer *tracer, ze_context_handle_t context) {
-    zt__traced_device *device;
-    for (device = zt__load(&tracer->devices); device; device = zt__load(&device->next)) {
-        if (device->context == context && !zt__load(&device->is_detached)) {
-            zt__store(&device->is_detached, 1);
-            if (device->profiler) {
-                zt__stop_sampling(device->profiler, "zeContextDestroy");
-                zt__stop_thread(&device->profiler->thread);
-                device->profiler->config.thread = 0;
-                zt__collect_what_runs(device->profiler);
-                zt__abandon_slots(device->profiler, "zeContextDestroy");
-                zt__detach_profiler(device->profiler);
-            }
-        }
-    }
-}
-
-/* What a tracer does before a call that destroys an object or resets a list. A handle is forgotten before it
-   is destroyed, because afterwards the driver may use it again. */
-ZT__PRIVATE void zt__before_destroy(zt__frame *frame, zt__call_kind kind) {
+ZT__PRIVATE void zt__before_execute(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
-    switch (kind) {
-    case ZT__KIND_LIST_RESET:
-        zt__await_unread_launches(tracer,
-                                  *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList);
-        break;
-    case ZT__KIND_LIST_DESTROY: {
-        ze_command_list_handle_t list =
-            *ZT__PARAMETERS(frame, ze_command_list_destroy_params_t)->phCommandList;
-        zt__await_unread_launches(tracer, list);
-        zt__mark_list_over_everywhere(tracer, list, 1, "zeCommandListDestroy");
-        zt__forget_handle(tracer, &tracer->lists, list);
-        break;
+    if (tracer->keeps_events) {
+        zt__settle_signalled_event(frame);
+        zt__note_signal(frame);
     }
-    case ZT__KIND_KERNEL_DESTROY:
-        zt__observe_unload(tracer, *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel, NULL);
-        break;
-    case ZT__KIND_MODULE_DESTROY:
-        zt__change_replacements(&tracer->modules, NULL,
-                                *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule, NULL,
-                                "zeModuleDestroy");
-        zt__observe_unload(tracer, NULL, *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule);
-        break;
-    case ZT__KIND_POOL_DESTROY:
-        zt__settle_events_of(tracer, *ZT__PARAMETERS(frame, ze_event_pool_destroy_params_t)->phEventPool);
-        zt__forget_handle(tracer, &tracer->pools,
-                          *ZT__PARAMETERS(frame, ze_event_pool_destroy_params_t)->phEventPool);
-        break;
-    case ZT__KIND_EVENT_DESTROY:
-        zt__settle_event(tracer, *ZT__PARAMETERS(frame, ze_event_destroy_params_t)->phEvent, 1);
-        zt__forget_handle(tracer, &tracer->events,
-                          *ZT__PARAMETERS(frame, ze_event_destroy_params_t)->phEvent);
-        break;
-    case ZT__KIND_CONTEXT_DESTROY:
-        if (tracer->automatic) {
-            zt__before_context_destroy(tracer,
-                                       *ZT__PARAMETERS(frame, ze_context_destroy_params_t)->phContext);
-        }
-        break;
-    default:
-        break;
-    }
+    zt__lock(&tracer->mutex);
+    tracer->executions++;
+    zt__unlock(&tracer->mutex);
+    zt__observe_execution(frame, NULL);
 }
 
-/* Returns whether time stamps of events can be read on the host, and every signal of them is seen. */
-ZT__PRIVATE int zt__can_keep_events(const ze_event_pool_desc_t *desc) {
-    return !desc->pNext && (desc->flags & ZE_EVENT_POOL_FLAG_HOST_VISIBLE) &&
-           !(desc->flags & ((uint32_t)ZE_EVENT_POOL_FLAG_IPC | ZT__POOL_FLAG_MAPPED));
-}
-
-/* Called before a pool is created: adds kernel time stamps to its events, if slots may keep them. */
-ZT__PRIVATE void zt__before_pool_create(zt__frame *frame) {
-    const ze_event_pool_create_params_t *p = ZT__PARAMETERS(frame, ze_event_pool_create_params_t);
-    const ze_event_pool_desc_t *given = *p->pdesc;
-    if (frame->tracer->keeps_events && given && zt__can_keep_events(given) &&
-        !(given->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP)) {
-        frame->pool = *given;
-        frame->pool.flags |= ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
-        frame->pool_desc = p->pdesc;
-        frame->given_pool = given;
-        *p->pdesc = &frame->pool;
-    }
-}
-
-/* What a tracer does before a call. */
-ZT__PRIVATE void zt__before_call(zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
-    zt__call_kind kind = zt__kind_of_call(frame->call);
-    ze_kernel_handle_t kernel_before_hooks = NULL;
-    uint32_t i;
-    if (kind == ZT__KIND_LAUNCH) {
-        zt__command command;
-        zt__read_command(frame->call, frame->parameters, &command);
-        kernel_before_hooks = command.kernel;
-    } else if (kind == ZT__KIND_KERNEL_DESTROY) { /* a hook may destroy another one in its place */
-        zt__forget_handle(tracer, &tracer->loaded.kernels,
-                          *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
-    }
-    for (i = 0; i < tracer->hook_count; i++) {
-        const zt__traced_hook *hook = &tracer->hooks[i];
-        if (hook->call == frame->call && hook->prologue) {
-            hook->prologue(frame->parameters, ZE_RESULT_SUCCESS, hook->user, &frame->instances[i]);
-        }
-    }
-    switch (kind) {
-    case ZT__KIND_LAUNCH:
-    case ZT__KIND_COPY:
-    case ZT__KIND_SYNC:
-    case ZT__KIND_SIGNAL:
-        if (tracer->keeps_events) {
-            zt__settle_signalled_event(frame);
-        }
-        if (tracer->measured[frame->call] || (kind == ZT__KIND_COPY && tracer->automatic)) {
-            zt__begin_command(frame, kernel_before_hooks);
-        }
-        if (tracer->keeps_events) {
-            zt__note_signal(frame);
-        }
-        break;
-    case ZT__KIND_EXECUTE:
-        if (tracer->keeps_events) {
-            zt__settle_signalled_event(frame);
-            zt__note_signal(frame);
-        }
-        zt__lock(&tracer->mutex);
-        tracer->executions++;
-        zt__unlock(&tracer->mutex);
-        zt__observe_execution(frame, NULL);
-        break;
-    case ZT__KIND_QUEUE_SYNCHRONIZE:
-        zt__lock(&tracer->mutex);
-        frame->executions = tracer->executions;
-        zt__unlock(&tracer->mutex);
-        break;
-    case ZT__KIND_POOL_CREATE:
-        zt__before_pool_create(frame);
-        break;
-    case ZT__KIND_EVENT_CHANGE:
-        zt__before_event_change(frame);
-        break;
-    case ZT__KIND_EVENT_RESET:
-        zt__before_event_reset(frame);
-        break;
-    case ZT__KIND_MODULE_CREATE:
-        zt__begin_build(&tracer->modules, ZT__PARAMETERS(frame, ze_module_create_params_t), &frame->build);
-        break;
-    default:
-        zt__before_destroy(frame, kind);
-        break;
-    }
+ZT__PRIVATE void zt__before_queue_synchronize(zt__frame *frame) {
+    zt__lock(&frame->tracer->mutex);
+    frame->executions = frame->tracer->executions;
+    zt__unlock(&frame->tracer->mutex);
 }
 
 /* Called after a queue was synchronised: it is idle, unless lists were executed meanwhile. */
@@ -22870,113 +22957,116 @@ ZT__PRIVATE void zt__after_queue_synchronize(zt__frame *frame) {
     }
 }
 
-/* What a tracer does after a call that has created an object. */
-ZT__PRIVATE void zt__after_create(zt__frame *frame, zt__call_kind kind) {
+/* The events of the application may have signalled while commands of the
+   library that follow them are on the queue. */
+ZT__PRIVATE void zt__before_queue_destroy(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
-    switch (kind) {
-    case ZT__KIND_LIST_CREATE:
-        zt__after_list_create(frame);
-        break;
-    case ZT__KIND_POOL_CREATE: {
-        const ze_event_pool_create_params_t *p = ZT__PARAMETERS(frame, ze_event_pool_create_params_t);
-        zt__known_handle *known;
-        zt__lock(&tracer->mutex);
-        known = zt__remember_handle(tracer, &tracer->pools, **p->pphEventPool);
-        if (known) {
-            known->has_stamps = ((*p->pdesc)->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP) != 0;
-            known->may_be_kept = zt__can_keep_events(*p->pdesc) && (known->has_stamps || frame->pool_desc);
-        }
-        zt__unlock(&tracer->mutex);
-        break;
+    zt__traced_device *device = zt__next_measured(tracer, NULL);
+    while (device && !zt__has_unread_launches(device->profiler, NULL)) {
+        device = zt__next_measured(tracer, device);
     }
-    case ZT__KIND_EVENT_CREATE:
-        zt__after_event_create(frame);
-        break;
-    case ZT__KIND_MODULE_CREATE: {
-        const ze_module_create_params_t *p = ZT__PARAMETERS(frame, ze_module_create_params_t);
-        zt__loaded_module *module;
-        zt__after_module_create(&tracer->modules, p, &frame->build);
-        zt__forget_handle(tracer, &tracer->loaded.modules, **p->pphModule); /* that of an earlier one */
-        zt__lock(&tracer->mutex);
-        module = (zt__loaded_module *)zt__find_or_add_record(&tracer->loaded, &tracer->loaded.modules,
-                                                             **p->pphModule, sizeof *module);
-        if (module) {
-            module->context = *p->phContext;
-            module->device = *p->phDevice;
-        }
-        zt__unlock(&tracer->mutex);
-        break;
-    }
-    case ZT__KIND_KERNEL_CREATE: {
-        const ze_kernel_create_params_t *p = ZT__PARAMETERS(frame, ze_kernel_create_params_t);
-        zt__replace_kernel(&tracer->modules, p);
-        frame->module = *p->phModule;
-        frame->created = **p->pphKernel;
-        break;
-    }
-    default:
-        break;
+    if (device) {
+        zeCommandQueueSynchronize(*ZT__PARAMETERS(frame, ze_command_queue_destroy_params_t)->phCommandQueue,
+                                  tracer->wait_timeout_ns);
     }
 }
 
-/* What a tracer does after a call that has succeeded. */
-ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
+/* Under zt_auto, the profilers of the context collect, destroy their objects of it, and keep their results
+ * for the report. */
+ZT__PRIVATE void zt__before_context_destroy(zt__frame *frame) {
+    ze_context_handle_t context = *ZT__PARAMETERS(frame, ze_context_destroy_params_t)->phContext;
+    zt__traced_device *device = frame->tracer->automatic ? zt__load(&frame->tracer->devices) : NULL;
+    for (; device; device = zt__load(&device->next)) {
+        if (device->context == context && !zt__load(&device->is_detached)) {
+            zt__store(&device->is_detached, 1);
+            if (device->profiler) {
+                zt__stop_sampling(device->profiler, "zeContextDestroy");
+                zt__stop_thread(&device->profiler->thread);
+                device->profiler->config.thread = 0;
+                zt__collect_what_runs(device->profiler);
+                zt__abandon_slots(device->profiler, "zeContextDestroy");
+                zt__detach_profiler(device->profiler);
+            }
+        }
+    }
+}
+
+/* ---- before and after a call ----------------------------------------------------------------------------- */
+
+typedef struct zt__handlers {
+    void (*before)(zt__frame *frame);
+    void (*after_success)(zt__frame *frame);
+} zt__handlers;
+
+static const zt__handlers zt__handlers_of[ZT__KIND_COUNT] = {
+#define X(name, before, after) {before, after},
+    ZT__KINDS(X)
+#undef X
+};
+
+ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
-    zt__command command;
+    zt__call_kind kind = zt__kind_of_call(frame->call);
     uint32_t i;
-    switch (kind) {
-    case ZT__KIND_LAUNCH:
+    if (kind == ZT__KIND_LAUNCH) {
+        zt__command command;
         zt__read_command(frame->call, frame->parameters, &command);
-        for (i = 0; tracer->measured[frame->call] && frame->counted_for && i < command.kernel_count; i++) {
-            zt__count_launch(frame, zt__launched_kernel(frame, &command, i), i > 0 || frame->knows_kernel);
-        }
-        break;
-    case ZT__KIND_GROUP_SIZE: {
-        const ze_kernel_set_group_size_params_t *p = ZT__PARAMETERS(frame, ze_kernel_set_group_size_params_t);
-        zt__loaded_kernel *known;
-        zt__lock(&tracer->mutex);
-        known = zt__remember_kernel(tracer, *p->phKernel);
-        if (known) {
-            known->group_size[0] = *p->pgroupSizeX;
-            known->group_size[1] = *p->pgroupSizeY;
-            known->group_size[2] = *p->pgroupSizeZ;
-        }
-        zt__unlock(&tracer->mutex);
-        break;
+        frame->kernel_before_hooks = command.kernel;
+    } else if (kind == ZT__KIND_KERNEL_DESTROY) { /* a hook may destroy another one in its place */
+        zt__forget_handle(tracer, &tracer->loaded.kernels,
+                          *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
     }
-    case ZT__KIND_QUEUE_SYNCHRONIZE:
-        zt__after_queue_synchronize(frame);
-        break;
-    case ZT__KIND_GET_FUNCTION:
-        zt__replace_function(&tracer->modules,
-                             ZT__PARAMETERS(frame, ze_module_get_function_pointer_params_t));
-        break;
-    case ZT__KIND_LIST_RESET:
-        zt__mark_list_over_everywhere(tracer,
-                                      *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList,
-                                      0, "zeCommandListReset");
-        break;
-    case ZT__KIND_CAPTURE_BEGIN:
-    case ZT__KIND_CAPTURE_END:
-    case ZT__KIND_GET_COMMAND_ID: {
-        zt__known_handle *list;
-        zt__lock(&tracer->mutex);
-        list = zt__find_or_query_list(tracer, *ZT__PARAMETERS(frame, zt__list_params)->phCommandList);
-        if (list && kind == ZT__KIND_GET_COMMAND_ID) {
-            list->has_command_ids = 1;
-        } else if (list) {
-            zt__set_captured(tracer, list, kind == ZT__KIND_CAPTURE_BEGIN);
+    for (i = 0; i < tracer->hook_count; i++) {
+        const zt__traced_hook *hook = &tracer->hooks[i];
+        if (hook->call == frame->call && hook->prologue) {
+            hook->prologue(frame->parameters, ZE_RESULT_SUCCESS, hook->user, &frame->instances[i]);
         }
-        zt__unlock(&tracer->mutex);
-        break;
     }
-    default:
-        zt__after_create(frame, kind);
-        break;
+    if (zt__handlers_of[kind].before) {
+        zt__handlers_of[kind].before(frame);
     }
 }
 
-/* What a tracer does after a call. */
+/* Called after a kernel was created. The handle, which an epilogue of a hook may have replaced, may be that
+   of an earlier kernel. If it was replaced, its module is not known. The native binary of a module is read
+   for the first of its kernels. */
+ZT__PRIVATE void zt__after_kernel_create(const zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    ze_kernel_handle_t kernel = **ZT__PARAMETERS(frame, ze_kernel_create_params_t)->pphKernel;
+    zt__loaded_module *module = NULL;
+    zt__loaded_kernel *known;
+    int is_read = 1;
+    zt__forget_handle(tracer, &tracer->loaded.kernels, kernel);
+    zt__lock(&tracer->mutex);
+    if (kernel == frame->created) {
+        module = (zt__loaded_module *)zt__find_or_add_record(&tracer->loaded, &tracer->loaded.modules,
+                                                             frame->module, sizeof *module);
+    }
+    known = zt__remember_kernel(tracer, kernel);
+    if (known && kernel == frame->created) {
+        known->module = frame->module;
+        known->device = module ? module->device : NULL;
+    }
+    if (module && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
+        is_read = module->described != NULL;
+        zt__name_of_kernel(tracer, kernel, 1);
+    }
+    zt__unlock(&tracer->mutex);
+    if (!is_read) {
+        zt__described_module *described = zt__describe_module(&tracer->allocator, frame->module);
+        const void *handle = frame->module;
+        zt__lock(&tracer->mutex);
+        module = (zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &handle, sizeof handle);
+        if (module && !module->described) { /* else another thread was faster */
+            module->described = described;
+            described = NULL;
+        }
+        zt__unlock(&tracer->mutex);
+        zt__free_described_module(&tracer->allocator, described);
+    }
+    zt__observe_kernel(tracer, kernel);
+}
+
 ZT__PRIVATE void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t end_ns) {
     zt__tracer *tracer = frame->tracer;
     zt__call_kind kind = zt__kind_of_call(frame->call);
@@ -22989,8 +23079,8 @@ ZT__PRIVATE void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t e
     }
     if (kind == ZT__KIND_EXECUTE) {
         zt__observe_execution(frame, &result);
-    } else if (result == ZE_RESULT_SUCCESS) {
-        zt__after_success(frame, kind);
+    } else if (result == ZE_RESULT_SUCCESS && zt__handlers_of[kind].after_success) {
+        zt__handlers_of[kind].after_success(frame);
     }
     for (i = tracer->hook_count; i > 0; i--) {
         const zt__traced_hook *hook = &tracer->hooks[i - 1];
@@ -23089,6 +23179,7 @@ ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, void *parameters) {
         frame->build.trial = ZE_RESULT_SUCCESS;
         frame->signal = NULL;
         frame->keeps_event = 0;
+        frame->kernel_before_hooks = NULL;
         frame->pool_desc = NULL;
         memset(frame->instances, 0, tracer->hook_count * sizeof *frame->instances);
         frame->next = NULL;
@@ -23133,6 +23224,34 @@ ZT__PRIVATE void zt__prologue(zt__call call, void *parameters, uintptr_t registr
     for (frame = first; frame; frame = frame->next) {
         frame->begin_ns = begin_ns;
         zt__store(&frame->state, ZT__FRAME_DRIVER);
+    }
+}
+
+/* Called after the call of a command that zt__begin_by_event has changed. The application's event is
+   signalled even if the tracer was destroyed meanwhile: the slot is then still there. */
+ZT__PRIVATE void zt__signal_for_application(zt__frame *frame, ze_result_t result) {
+    ze_event_handle_t own = *frame->signal, event = frame->signalled;
+    *frame->signal = event;
+    frame->signal = NULL;
+    if (result != ZE_RESULT_SUCCESS || !event) {
+        return;
+    }
+    if (frame->copied_stamps) {
+        result = zeCommandListAppendQueryKernelTimestamps(frame->list, 1, &own, frame->copied_stamps, NULL,
+                                                          event, 1, &own);
+    } else if (frame->is_in_order) {
+        result = zeCommandListAppendSignalEvent(frame->list, event);
+    }
+    if (result != ZE_RESULT_SUCCESS || (!frame->copied_stamps && !frame->is_in_order)) {
+        /* On a copy engine; or the driver has refused the other command, and the application may wait. */
+        result = zeCommandListAppendBarrier(frame->list, event, 0, NULL);
+        if (zt__load(&frame->state) == ZT__FRAME_CALLBACK && frame->region.slot) {
+            ((zt__slot *)frame->region.slot)->measurement = ZT__EVENT_STAMPS;
+        }
+    }
+    if (result != ZE_RESULT_SUCCESS && zt__load(&frame->state) == ZT__FRAME_CALLBACK) {
+        zt__check(frame->tracer->diagnostics, result, "zeCommandListAppendBarrier",
+                  "An event of the application will not be signalled.");
     }
 }
 
@@ -23612,7 +23731,7 @@ ZT__PRIVATE void zt__finish_launches(zt__tracer *tracer, uint64_t deadline) {
         zt_profiler *profiler = device->profiler;
         while (!zt__is_owner(&profiler->collector) && zt__has_unread_launches(profiler, NULL) &&
                zt__wait_again(&wait)) {
-            zt__try_collect(profiler, 1);
+            zt__try_collect(profiler, NULL, 1);
         }
         zt__release_events(profiler);
     }
@@ -23969,6 +24088,723 @@ ZT__PRIVATE int zt__copy_kept_call(const zt_profiler *profiler, uint64_t index, 
 
 #endif /* ZETOOLS_TRACER */
 
+/* ==== >>reports: what reports have in common ============================================================== */
+
+enum { ZT__HISTOGRAM_BUCKETS = 24 };
+
+/* How kept GPU times are distributed. Each bucket ends at `ratio` times its begin. */
+typedef struct zt__histogram {
+    double first; /* where the first bucket begins */
+    double ratio;
+    uint32_t counts[ZT__HISTOGRAM_BUCKETS];
+    uint32_t used; /* 0: no times are kept */
+} zt__histogram;
+
+ZT__PRIVATE int zt__is_countable(double time) {
+    return zt__is_positive(time) && zt__is_finite(time);
+}
+
+/* Where a region is, and its part of all GPU time. */
+typedef struct zt__nesting {
+    uint32_t parent; /* this and the next two as in zt_region_info */
+    double own_ns, total_ns;
+    double share; /* from 0 to 1. An estimate where own_ns is not known; NaN without any GPU time */
+} zt__nesting;
+
+/* A report that is being written. zt__read_region reads one region at a time into it. */
+typedef struct zt__document {
+    zt__writer writer;
+    zt_profiler *profiler;
+    size_t room; /* columns of a line, for tables */
+    zt__advice advice;
+    uint32_t region_count;           /* when the report was begun */
+    zt__nesting *nesting;            /* of each region, all of one moment */
+    double gpu_time_ns;              /* the sum of own times, or of estimates of them */
+    int is_nested;                   /* a region is inside another */
+    uint32_t index;                  /* of the region that was read last */
+    const zt__region_record *record; /* this and what follows is of that region */
+    zt_region_info region;
+    double operations; /* of a sample; 0: not known */
+    zt_stats *stats;   /* of each value of a row: the GPU time and the latencies are those of all samples */
+    zt_stats time_with_metrics; /* the GPU time of the samples with metrics */
+    zt__histogram histogram;
+    uint32_t shown_count; /* regions so far that have samples, also lost or dropped ones */
+    int differs;          /* passes of one of them differ */
+    int out_of_memory;    /* the report is incomplete */
+    zt_overlap overlap;   /* as zt__read_overlap has read it */
+} zt__document;
+
+/* Returns the GPU time of the samples with the metrics of a pass, by which these are divided. */
+ZT__PRIVATE const zt_stats *zt__pass_time(const zt__document *document, uint32_t pass) {
+    uint32_t column = zt__pass_time_column(document->profiler, pass);
+    return column > 0 ? &document->stats[column] : &document->time_with_metrics;
+}
+
+/* Returns whether the region that was read last has samples with times alone, beside those with metrics: then
+   the GPU time of the latter is written, too. */
+ZT__PRIVATE int zt__has_times_alone(const zt__document *document) {
+    return document->profiler->metric_count > 0 && document->region.with_metrics < document->region.count;
+}
+
+/* Counts times. The buckets are as narrow as their number allows, but not narrower than 0.5 %. */
+ZT__PRIVATE void zt__count_times(const double *times, uint32_t count, zt__histogram *histogram) {
+    double first = 0, last = 0;
+    uint32_t i;
+    memset(histogram, 0, sizeof *histogram);
+    for (i = 0; i < count; i++) {
+        if (zt__is_countable(times[i])) {
+            first = first > 0 && first < times[i] ? first : times[i];
+            last = last > times[i] ? last : times[i];
+        }
+    }
+    if (first <= 0) {
+        return;
+    }
+    histogram->first = first;
+    histogram->ratio = pow(last / first, 1.0 / (double)ZT__HISTOGRAM_BUCKETS);
+    if (histogram->ratio < 1.005) {
+        histogram->ratio = 1.005;
+    }
+    for (i = 0; i < count; i++) {
+        if (zt__is_countable(times[i])) {
+            double place = log(times[i] / first) / log(histogram->ratio);
+            uint32_t bucket =
+                place < ZT__HISTOGRAM_BUCKETS - 1 ? (uint32_t)place : ZT__HISTOGRAM_BUCKETS - 1u;
+            histogram->counts[bucket]++;
+            histogram->used = bucket + 1 > histogram->used ? bucket + 1 : histogram->used;
+        }
+    }
+}
+
+/* Reads the statistics of a region that have this layout. */
+ZT__PRIVATE void zt__read_columns(zt__document *document, const zt__sample_layout *layout,
+                                  const zt__statistics *statistics) {
+    zt_profiler *profiler = document->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
+    int are_times = layout == &profiler->times_layout;
+    double *values = NULL;
+    zt__statistics copy;
+    uint32_t column;
+    if (!zt__copy_statistics(profiler, layout, statistics, &copy)) {
+        document->out_of_memory = 1;
+        return;
+    }
+    if (copy.kept > 0) {
+        values = (double *)zt__allocate(allocator, copy.kept, sizeof *values);
+        document->out_of_memory |= !values;
+    }
+    *(are_times ? &document->region.count : &document->region.with_metrics) = zt__collected(profiler, &copy);
+    for (column = 0; column < layout->column_count; column++) {
+        zt_stats *stats = &document->stats[column];
+        uint32_t kept = values ? zt__copy_column(layout, &copy, column, values) : 0;
+        if (are_times && column == 0) {
+            zt__count_times(values, kept, &document->histogram);
+        } else if (are_times) {
+            stats = &document->stats[zt__latency_column(profiler, column - 1)];
+        } else if (column == 0) {
+            stats = &document->time_with_metrics;
+        }
+        zt__get_moments(layout, &copy, column, stats);
+        zt__add_quantiles(layout, column, values, kept, stats);
+    }
+    zt__free(allocator, values);
+    zt__free_statistics(allocator, &copy);
+}
+
+/* Reads a region. Returns 0 if it is not to be written: it has no samples, not even lost or dropped ones,
+   or there is no memory. */
+ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
+    zt_profiler *profiler = document->profiler;
+    zt_region_info *region = &document->region;
+    const zt__region_record *record;
+    zt_stats pass_times[ZT__MAX_PASSES];
+    double launch_error_ns;
+    uint32_t pass;
+    memset(region, 0, sizeof *region);
+    zt__lock(&profiler->mutex);
+    record = profiler->regions[index];
+    region->lost = record->lost;
+    region->dropped = record->dropped;
+    zt__add_bytes(record, region);
+    launch_error_ns = record->launch_error_ns;
+    document->operations = record->operations;
+    zt__unlock(&profiler->mutex);
+    document->index = index;
+    document->record = record;
+    zt__read_columns(document, &profiler->layout, &record->statistics);
+    zt__read_columns(document, &profiler->times_layout, &record->times);
+    region->name = record->name;
+    region->parent = document->nesting[index].parent;
+    region->own_ns = document->nesting[index].own_ns;
+    region->total_ns = document->nesting[index].total_ns;
+    zt__hide_uncertain(&document->stats[zt__latency_column(profiler, ZT_LATENCY_LAUNCH)], launch_error_ns);
+    region->time_ns = document->stats[0];
+    for (pass = 0; pass < profiler->pass_count; pass++) {
+        pass_times[pass] = *zt__pass_time(document, pass);
+    }
+    region->differs = zt__find_differences(profiler, pass_times);
+    if (document->out_of_memory || !(region->count || region->lost || region->dropped)) {
+        return 0;
+    }
+    document->shown_count++;
+    document->differs |= region->differs != 0;
+    return 1;
+}
+
+/* The names of all combinations of ZT_DIFFERS_ bits. */
+static const char *const zt__differences[] = {"no",   "missing",      "count",      "missing+count",
+                                              "time", "missing+time", "count+time", "missing+count+time"};
+
+ZT__PRIVATE const char *zt__metric_type_name(int type) {
+    static const char *const names[] = {
+        "duration", "event", "event_with_range", "throughput", "timestamp", "flag", "ratio", "raw"};
+    return type >= 0 && type < (int)ZT__COUNT_OF(names) ? names[type] : "other";
+}
+
+/* The figures of statistics, in the order of CSV and JSON. */
+static const char *const zt__figure_names[] = {"sum", "mean", "stddev", "min", "max", "median", "p95"};
+
+typedef struct zt__figures {
+    double values[ZT__COUNT_OF(zt__figure_names)];
+} zt__figures;
+
+ZT__PRIVATE zt__figures zt__list_figures(const zt_stats *stats) {
+    zt__figures figures = {
+        {stats->sum, stats->mean, stats->stddev, stats->min, stats->max, stats->median, stats->p95}};
+    return figures;
+}
+
+/* The names of latencies and of times of zt_overlap: in CSV, and in JSON. */
+static const char *const zt__latency_names[ZT_LATENCY_COUNT][2] = {{"queue latency", "queue_latency_ns"},
+                                                                   {"launch latency", "launch_latency_ns"}};
+static const char *const zt__overlap_names[][2] = {{"overlap: first begin to last end", "span_ns"},
+                                                   {"overlap: busy", "busy_ns"},
+                                                   {"overlap: kernels", "kernel_ns"},
+                                                   {"overlap: copies", "copy_ns"},
+                                                   {"overlap: kernels and copies at once", "both_ns"},
+                                                   {"overlap: idle", "idle_ns"}};
+
+typedef struct zt__overlap_times {
+    double ns[ZT__COUNT_OF(zt__overlap_names)];
+} zt__overlap_times;
+
+ZT__PRIVATE zt__overlap_times zt__list_overlap(const zt_overlap *overlap) {
+    zt__overlap_times times = {{overlap->span_ns, overlap->busy_ns, overlap->kernel_ns, overlap->copy_ns,
+                                overlap->both_ns, overlap->idle_ns}};
+    return times;
+}
+
+/* Returns a metric of regions or of streams. These are attached while reports are written, but never
+   removed. */
+ZT__PRIVATE const zt_metric *zt__metric_at(const zt_profiler *profiler, int is_streamed, uint32_t index) {
+    return is_streamed ? zt_get_streamed_metric(profiler, index) : &profiler->metrics[index];
+}
+
+/* Returns whether an earlier metric has the same name. Those of streams are compared with each other. */
+ZT__PRIVATE int zt__is_repeated(const zt_profiler *profiler, int is_streamed, uint32_t index) {
+    const zt_metric *metric = zt__metric_at(profiler, is_streamed, index), *earlier;
+    uint32_t i;
+    for (i = 0; i < index && metric; i++) {
+        earlier = zt__metric_at(profiler, is_streamed, i);
+        if (earlier && strcmp(earlier->name, metric->name) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* A time as text: "2026-11-22T03:21:00Z"; "" if it is not known. */
+typedef struct zt__date {
+    char text[32];
+} zt__date;
+
+ZT__PRIVATE zt__date zt__format_date(uint64_t seconds) {
+    struct tm utc;
+    zt__date date;
+    date.text[0] = 0;
+    if (seconds && zt__convert_to_utc((time_t)seconds, &utc)) {
+        date.text[strftime(date.text, sizeof date.text, "%Y-%m-%dT%H:%M:%SZ", &utc)] = 0;
+    }
+    return date;
+}
+
+ZT__PRIVATE zt__date zt__format_now(void) {
+    time_t now = time(NULL);
+    return zt__format_date(now > 0 ? (uint64_t)now : 0);
+}
+
+#ifdef ZETOOLS_TRACER
+
+/* The figures of a kernel that are one number, as CSV and JSON have them. UINT32_MAX: not known. */
+static const char *const zt__kernel_numbers[][2] = {
+    {"simd_width", "items"},  {"registers", ""},
+    {"slm_bytes", "bytes"},   {"private_bytes", "bytes"},
+    {"spill_bytes", "bytes"}, {"barriers", ""},
+    {"arguments", ""},        {"code_bytes", "bytes"},
+    {"profile_flags", ""},    {"free_register_bytes", "bytes"}};
+
+typedef struct zt__kernel_values {
+    uint32_t values[ZT__COUNT_OF(zt__kernel_numbers)];
+} zt__kernel_values;
+
+ZT__PRIVATE zt__kernel_values zt__list_kernel_values(const zt_kernel_info *info) {
+    zt__kernel_values list = {{info->simd_width, info->registers, info->slm_bytes, info->private_bytes,
+                               info->spill_bytes, info->barriers, info->arguments, info->code_bytes,
+                               info->profile_flags, info->free_register_bytes}};
+    return list;
+}
+
+/* The hash of a kernel's module as text; "" if it is not known. */
+typedef struct zt__module_text {
+    char text[24];
+} zt__module_text;
+
+ZT__PRIVATE zt__module_text zt__format_module(const zt_kernel_info *info) {
+    zt__module_text module = {""};
+    if (info->module) {
+        snprintf(module.text, sizeof module.text, "%016llx", (unsigned long long)info->module);
+    }
+    return module;
+}
+
+/* Sizes in three dimensions as text: "256", "16x16"; "" if they are not known. */
+typedef struct zt__sizes_text {
+    char text[40];
+} zt__sizes_text;
+
+ZT__PRIVATE zt__sizes_text zt__format_sizes(const uint32_t sizes[3]) {
+    zt__sizes_text sizes_text = {""};
+    char *text = sizes_text.text;
+    const size_t room = sizeof sizes_text.text;
+    if (sizes[2] > 1) {
+        snprintf(text, room, "%ux%ux%u", (unsigned)sizes[0], (unsigned)sizes[1], (unsigned)sizes[2]);
+    } else if (sizes[1] > 1) {
+        snprintf(text, room, "%ux%u", (unsigned)sizes[0], (unsigned)sizes[1]);
+    } else if (sizes[0] > 0) {
+        snprintf(text, room, "%u", (unsigned)sizes[0]);
+    }
+    return sizes_text;
+}
+
+#endif
+
+/* Reads how samples cover the time of the device. */
+ZT__PRIVATE const zt_overlap *zt__read_overlap(zt__document *document) {
+    document->out_of_memory |= !zt__measure_overlap(document->profiler, &document->overlap);
+    return &document->overlap;
+}
+
+/* ---- hot spots ------------------------------------------------------------------------------------------- */
+
+#ifdef ZETOOLS_TRACER
+
+/* An instruction with samples or, where lines are merged, a source line. */
+typedef struct zt__hot_row {
+    const zt__sampled_kernel *kernel;
+    uint64_t kernel_samples;
+    uint64_t offset;  /* of the first instruction */
+    const char *file; /* "": not known */
+    uint32_t line;
+    uint64_t samples;
+    uint64_t counts[ZT__MOST_COUNTS];
+} zt__hot_row;
+
+/* Sorts by kernel, those with most samples first, and then by source line. */
+ZT__PRIVATE int zt__compare_hot_lines(const void *a, const void *b) {
+    const zt__hot_row *one = (const zt__hot_row *)a, *other = (const zt__hot_row *)b;
+    int order;
+    if (one->kernel != other->kernel) {
+        if (one->kernel_samples != other->kernel_samples) {
+            return one->kernel_samples > other->kernel_samples ? -1 : 1;
+        }
+        order = strcmp(one->kernel->name, other->kernel->name);
+        return order ? order : one->kernel < other->kernel ? -1 : 1;
+    }
+    order = strcmp(one->file, other->file);
+    if (order || one->line != other->line) {
+        return order ? order : one->line < other->line ? -1 : 1;
+    }
+    return one->offset < other->offset ? -1 : one->offset > other->offset;
+}
+
+/* Sorts by samples, most first. */
+ZT__PRIVATE int zt__compare_hot_rows(const void *a, const void *b) {
+    const zt__hot_row *one = (const zt__hot_row *)a, *other = (const zt__hot_row *)b;
+    if (one->samples != other->samples) {
+        return one->samples > other->samples ? -1 : 1;
+    }
+    return zt__compare_hot_lines(a, b);
+}
+
+/* Merges the instructions of each source line. Returns how many rows there are then. */
+ZT__PRIVATE uint32_t zt__merge_hot_lines(zt__hot_row *rows, uint32_t count) {
+    uint32_t i, j, merged = 0;
+    for (i = 0; i < count; i++) {
+        zt__hot_row *last = merged > 0 ? &rows[merged - 1] : NULL;
+        if (last && *last->file && last->kernel == rows[i].kernel && last->line == rows[i].line &&
+            strcmp(last->file, rows[i].file) == 0) {
+            last->samples += rows[i].samples;
+            for (j = 0; j < ZT__MOST_COUNTS; j++) {
+                last->counts[j] += rows[i].counts[j];
+            }
+        } else {
+            rows[merged++] = rows[i];
+        }
+    }
+    return merged;
+}
+
+/* Returns all hot spots, sorted by kernel and source line, to be freed, and the counts of the same moment.
+   With `merges`, instructions of one line are one row. NULL if there are none, or without memory. */
+ZT__PRIVATE zt__hot_row *zt__read_hot_rows(zt__document *document, int merges, uint32_t *count,
+                                           zt_hotspots_counts *counts) {
+    zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
+    uint32_t i, room = 0;
+    zt__hot_row *rows = NULL;
+    *count = 0;
+    memset(counts, 0, sizeof *counts);
+    if (!hotspots) {
+        return NULL;
+    }
+    zt__lock(&hotspots->mutex);
+    while (room < hotspots->spot_count) { /* samples may go on */
+        room = hotspots->spot_count;
+        zt__unlock(&hotspots->mutex);
+        if (rows) {
+            zt__free(&hotspots->allocator, rows);
+        }
+        rows = (zt__hot_row *)zt__allocate(&hotspots->allocator, room, sizeof *rows);
+        if (!rows) {
+            document->out_of_memory = 1;
+            return NULL;
+        }
+        zt__lock(&hotspots->mutex);
+    }
+    *counts = hotspots->counts;
+    for (i = 0; i < room; i++) {
+        const zt__spot *spot = hotspots->spots[i];
+        rows[i].kernel = spot->key.kernel;
+        rows[i].kernel_samples = spot->key.kernel->samples;
+        rows[i].offset = spot->key.offset;
+        rows[i].file = spot->file;
+        rows[i].line = spot->line;
+        rows[i].samples = spot->samples;
+        memcpy(rows[i].counts, spot->counts, sizeof rows[i].counts);
+    }
+    zt__unlock(&hotspots->mutex);
+    if (!rows) {
+        return NULL;
+    }
+    qsort(rows, room, sizeof *rows, zt__compare_hot_lines);
+    if (merges) {
+        room = zt__merge_hot_lines(rows, room);
+    }
+    *count = room;
+    return rows;
+}
+
+/* Where a row is, as text: "saxpy.cl:12", or "+0x40" where the line is not known. */
+typedef struct zt__hot_place {
+    char text[320];
+} zt__hot_place;
+
+ZT__PRIVATE zt__hot_place zt__describe_hot_place(const zt__hot_row *row) {
+    zt__hot_place place;
+    if (*row->file) {
+        snprintf(place.text, sizeof place.text, "%.280s:%u", zt__file_name(row->file), (unsigned)row->line);
+    } else {
+        snprintf(place.text, sizeof place.text, "+0x%llx", (unsigned long long)row->offset);
+    }
+    return place;
+}
+
+#endif
+
+/* ---- notes ----------------------------------------------------------------------------------------------- */
+
+/* A note is a sentence or two about what a report does not show, why, and what to do. */
+typedef void (*zt__note_fn)(zt__document *document, const char *text);
+
+ZT__PRIVATE ZT__CHECKED_FORMAT(3, 4) void zt__add_note(zt__document *document, zt__note_fn note,
+                                                       const char *format, ...) {
+    char text[sizeof document->profiler->availability_text.text + 128];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    note(document, text);
+}
+
+/* Notes how many of something are missing, and what to do. */
+ZT__PRIVATE void zt__note_missing(zt__document *document, zt__note_fn note, uint64_t count, const char *what,
+                                  const char *remedy) {
+    if (count > 0) {
+        zt__add_note(document, note, "%llu sample%s %s. %s", (unsigned long long)count,
+                     count == 1 ? " is" : "s are", what, remedy);
+    }
+}
+
+/* Notes which samples are not in the report. */
+ZT__PRIVATE void zt__note_missing_samples(zt__document *document, zt__note_fn note) {
+    static const char *const remedies[ZT_CAUSE_COUNT - ZT_LOST_NEVER_DELIVERED] = {
+        /* of the causes from ZT_LOST_NEVER_DELIVERED on */
+        "Wait for the work before zt_close, or raise config.wait_timeout_ns.",
+        "Execute recorded lists with zt_execute, or collect after each execution.",
+        "Wait for the work inside of ZT_PASSES.",
+        "The log names the call that failed.",
+        "Some drivers return a wrong GPU time of a region around others.",
+        "Let no two commands that signal an event be in flight at once.",
+        "Open a new profiler when the device is back.",
+        "Raise config.max_slots, or call zt_collect more often.",
+        "Free memory, or lower config.slots_per_step and config.samples.",
+        "Use fewer names.",
+        "The log names the call that failed.",
+        "Call zt_end before zt_release and zt_close.",
+        "Open a new profiler when the device is back.",
+    };
+    const zt_profiler *profiler = document->profiler;
+    zt_counts counts = zt_get_counts(profiler);
+    uint64_t states[ZT__SLOT_STATE_COUNT], waiting;
+    char text[256];
+    uint32_t i;
+    zt__count_states(profiler, states);
+    waiting = states[ZT__SLOT_OPEN] + states[ZT__SLOT_RECORDED];
+    zt__note_missing(document, note, states[ZT__SLOT_OPEN], "not ended",
+                     "Call zt_end for each region that was begun.");
+    zt__note_missing(document, note, states[ZT__SLOT_RECORDED], "recorded and not seen to run yet",
+                     "Call zt_collect after the execution.");
+    zt__note_missing(document, note, counts.in_flight > waiting ? counts.in_flight - waiting : 0, "in flight",
+                     "Call zt_collect when the work is done.");
+    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
+        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
+                 zt_cause_name((zt_cause)i));
+        zt__note_missing(document, note, zt_get_cause(profiler, (zt_cause)i), text,
+                         i < ZT_LOST_NEVER_DELIVERED ? "The device flagged the data as unusable."
+                                                     : remedies[i - ZT_LOST_NEVER_DELIVERED]);
+    }
+    if (counts.unobserved_lists > 0) {
+        zt__add_note(document, note,
+                     "%llu %s ran outside of zt_execute: only the last execution before each collection is "
+                     "measured. Execute recorded lists with zt_execute.",
+                     (unsigned long long)counts.unobserved_lists,
+                     counts.unobserved_lists == 1 ? "list" : "lists");
+    }
+}
+
+/* Notes why there are no regions. */
+ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
+#ifdef ZETOOLS_TRACER
+    zt__tracer *tracer = zt__load(&document->profiler->tracer);
+    zt_trace_counts counts = zt_trace_get_counts(document->profiler);
+    const zt__traced_device *device = tracer ? zt__load(&tracer->devices) : NULL;
+    if (tracer && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
+        if (counts.launches > 0) {
+            zt__add_note(document, note,
+                         "%llu launches: %llu measured, %llu left out by ZT_KERNELS or zt_trace_config.",
+                         (unsigned long long)counts.launches, (unsigned long long)counts.measured,
+                         (unsigned long long)counts.filtered);
+        } else {
+            note(document, "No kernel was launched while tracing.");
+        }
+        while (device && device->profiler != document->profiler) {
+            device = zt__load(&device->next);
+        }
+        if (device && device->copies_seen) {
+            zt__add_note(document, note, "%llu copies and fills were not measured: set ZT_COPIES=1.",
+                         (unsigned long long)device->copies_seen);
+        } else if (counts.launches == 0 && !tracer->automatic &&
+                   !tracer->measured[ZT__CALL_CommandListAppendMemoryCopy]) {
+            note(document, "zt_trace_config.copies measures copies and fills.");
+        }
+        return;
+    }
+#endif
+    note(document, "No region has samples: begin regions with zt_begin, and call zt_collect.");
+}
+
+/* Notes launches that a tracer cannot measure. */
+ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
+#ifdef ZETOOLS_TRACER
+    zt_trace_counts counts = zt_trace_get_counts(document->profiler);
+    const zt__tracer *tracer = zt__load(&document->profiler->tracer);
+    int counts_waits = tracer && tracer->measured[ZT__CALL_CommandListAppendWaitOnEvents] &&
+                       document->profiler->metric_count == 0;
+    if (counts.elsewhere > 0) {
+        zt__add_note(document, note,
+                     "%llu of %llu launches could not be measured: their lists are of other contexts or "
+                     "devices, of copy engines, can be cloned or changed, or are captured into graphs%s.",
+                     (unsigned long long)counts.elsewhere, (unsigned long long)counts.launches,
+                     counts_waits ? ", or they are waits on lists that are not in order" : "");
+    }
+    if (counts.serialised > 0 && document->profiler->metric_count == 0) {
+        zt__add_note(document, note,
+                     "%llu of %llu launches were measured between barriers, so they did not overlap with "
+                     "others: the tracer cannot read time stamps of their events, for example because these "
+                     "were created before it was started.",
+                     (unsigned long long)counts.serialised, (unsigned long long)counts.launches);
+    }
+#else
+    (void)document, (void)note;
+#endif
+}
+
+#ifdef ZETOOLS_TRACER
+
+/* Notes kernels for which there was no room or that were replaced, and failures to write files of modules. */
+ZT__PRIVATE void zt__note_kernels(zt__document *document, zt__note_fn note) {
+    zt_profiler *profiler = document->profiler;
+    zt__tracer *tracer = zt__load(&profiler->tracer);
+    uint64_t unknown, replaced = zt_trace_get_counts(profiler).replaced;
+    zt__lock(&profiler->mutex);
+    unknown = profiler->unknown_launches;
+    zt__unlock(&profiler->mutex);
+    if (unknown > 0) {
+        zt__add_note(document, note,
+                     "What the kernels of %llu launches are made of is not known: there is no memory, or "
+                     "there are more than %u kernels.",
+                     (unsigned long long)unknown, (unsigned)ZT__MAX_KERNELS);
+    }
+    if (replaced > 0) {
+        zt__add_note(document, note,
+                     "zt_replace has replaced %llu kernel%s: figures are those of the replacements.",
+                     (unsigned long long)replaced, replaced == 1 ? "" : "s");
+    }
+    if (tracer && zt__load(&tracer->modules.failures)) {
+        zt__message_text first;
+        uint32_t failures;
+        zt__lock(&tracer->modules.mutex);
+        failures = tracer->modules.failures;
+        first = tracer->modules.failure;
+        zt__unlock(&tracer->modules.mutex);
+        if (failures == 1) {
+            zt__add_note(document, note, "Writing files of modules has failed. %s", first.text);
+        } else {
+            zt__add_note(document, note, "Writing files of modules has failed %u times. The first: %s",
+                         (unsigned)failures, first.text);
+        }
+    }
+}
+
+/* Notes a number of samples, as a share of all. */
+ZT__PRIVATE void zt__note_samples(zt__document *document, zt__note_fn note, uint64_t samples, uint64_t all,
+                                  const char *what) {
+    if (samples > 0) {
+        zt__add_note(document, note, "%llu of %llu instruction samples (%.1f%%) %s",
+                     (unsigned long long)samples, (unsigned long long)all,
+                     100.0 * (double)samples / (double)all, what);
+    }
+}
+
+/* Notes which samples of hot spots are not shown, and why lines are not known. */
+ZT__PRIVATE void zt__note_hotspots(zt__document *document, zt__note_fn note) {
+    zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
+    zt_hotspots_counts counts;
+    const zt__sampled_kernel *kernel;
+    zt__message_text refusal;
+    int lacks_debug = 0, lacks_module = 0, lacks_tool, lacks_lines, has_skipped;
+    if (!hotspots) {
+        return;
+    }
+    zt__lock(&hotspots->mutex);
+    for (kernel = hotspots->kernels; kernel; kernel = kernel->next) {
+        lacks_module |= kernel->samples > 0 && !kernel->module;
+        lacks_debug |= kernel->samples > 0 && kernel->module && !kernel->module->debug;
+    }
+    counts = hotspots->counts;
+    refusal = hotspots->refusal;
+    lacks_tool = hotspots->lacks_tool;
+    lacks_lines = hotspots->lacks_lines;
+    has_skipped = hotspots->has_skipped_debug;
+    zt__unlock(&hotspots->mutex);
+    if (refusal.text[0]) {
+        zt__add_note(document, note, "Hot spots were not sampled: %s", refusal.text);
+    }
+    zt__note_samples(document, note, counts.outside, counts.samples,
+                     "are in no known kernel: they are of other processes, or of kernels that were neither "
+                     "created nor launched while tracing.");
+    zt__note_samples(document, note, counts.ambiguous, counts.samples,
+                     "are where two kernels lie, as far as the device reports addresses.");
+    zt__note_samples(document, note, counts.no_room, counts.samples,
+                     "are at further addresses. Raise zt_hotspots_config.addresses.");
+    if (counts.discarded > 0) {
+        zt__add_note(document, note,
+                     "%llu reports of instruction samples could not be used. The log names why.",
+                     (unsigned long long)counts.discarded);
+    }
+    if (counts.drops > 0) {
+        zt__add_note(document, note,
+                     "The device has dropped instruction samples %llu times, because they were not read in "
+                     "time. Raise zt_hotspots_config.period_ns.",
+                     (unsigned long long)counts.drops);
+    }
+    if (counts.matched > 0 && lacks_tool) {
+        note(document, "Source lines of hot spots are not known: install addr2line or llvm-symbolizer.");
+    }
+    if (lacks_module) {
+        note(document, "Source lines of some hot spots are not known, because their kernels were created "
+                       "before tracing started, or take the place of others.");
+    }
+    if (counts.matched > 0 && !lacks_tool && (lacks_debug || lacks_lines)) {
+        note(document, has_skipped ? "Source lines of some hot spots are not known. Raise "
+                                     "zt_hotspots_config.debug_limit."
+                                   : "Source lines of some hot spots are not known, because their modules "
+                                     "have no debug information. Build them with -g.");
+    }
+}
+
+#endif /* ZETOOLS_TRACER */
+
+/* Passes what all reports note to a function, when the regions have been read. */
+ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
+    zt_profiler *profiler = document->profiler;
+    zt_availability availability = zt_get_availability(profiler);
+    uint64_t all = 0, with_metrics = 0;
+    uint32_t i, unknown = 0, hotspots = 0;
+#ifdef ZETOOLS_TRACER
+    hotspots = zt_get_hotspot_count(profiler);
+#endif
+    if (document->shown_count == 0 && hotspots == 0) {
+        zt__note_why_empty(document, note);
+    }
+    zt__note_elsewhere(document, note);
+#ifdef ZETOOLS_TRACER
+    zt__note_kernels(document, note);
+#endif
+    if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
+        zt__add_note(document, note, "There are no metrics: %s", zt_get_availability_text(profiler));
+    }
+    for (i = 0; i < document->region_count; i++) {
+        unknown += (uint32_t)zt__is_nan(document->nesting[i].own_ns);
+    }
+    if (unknown > 0) {
+        zt__add_note(document, note,
+                     "The own time of %u region%s is not known, because samples are missing, regions overlap "
+                     "or lists ran outside of zt_execute. %s share is estimated from what was collected.",
+                     (unsigned)unknown, unknown == 1 ? "" : "s", unknown == 1 ? "Its" : "Their");
+    }
+    zt__lock(&profiler->mutex);
+    for (i = 0; i < document->region_count; i++) { /* packed statistics have samples with times alone, too */
+        all += zt__collected(profiler, &profiler->regions[i]->times);
+        with_metrics += zt__collected(profiler, &profiler->regions[i]->statistics);
+    }
+    zt__unlock(&profiler->mutex);
+    if (profiler->metric_count > 0 && with_metrics < all) {
+        zt__add_note(document, note,
+                     "%llu of %llu samples have times alone, because their launches are outside of every or "
+                     "limit of zt_trace_config. Metrics, and what is calculated from them, are those of the "
+                     "others.",
+                     (unsigned long long)(all - with_metrics), (unsigned long long)all);
+    }
+    if (document->differs) {
+        note(document, "Where passes differ, metrics of different passes are not of the same work. Repeat "
+                       "the same work in each pass, or raise config.pass_tolerance.");
+    }
+    zt__note_missing_samples(document, note);
+#ifdef ZETOOLS_TRACER
+    zt__note_hotspots(document, note);
+#endif
+}
+
 /* ==== >>openmetrics: figures for Prometheus, in the OpenMetrics text format =============================== */
 
 /* All samples of a family are written one after the other, so each family goes through all regions. */
@@ -24178,15 +25014,20 @@ ZT__PRIVATE void zt__describe_family(zt__family *family, zt__family_kind kind, c
     }
 }
 
-/* Returns a metric of regions or of streams. These are attached while reports are written, but never
-   removed. */
-ZT__PRIVATE const zt_metric *zt__metric_at(const zt_profiler *profiler, int is_streamed, uint32_t index) {
-    return is_streamed ? zt_get_streamed_metric(profiler, index) : &profiler->metrics[index];
+/* Returns the first metric whose family has the name of that of `metric`. */
+ZT__PRIVATE uint32_t zt__first_of_family(const zt__family *families, uint32_t metric) {
+    uint32_t i = 0;
+    while (i < metric && strcmp(families[i].name, families[metric].name) != 0) {
+        i++;
+    }
+    return i;
 }
 
 /* Writes the figures of a metric in each region, and on each tile. */
-ZT__PRIVATE void zt__write_metric_samples(zt_profiler *profiler, zt__writer *writer, zt__family_kind kind,
-                                          uint32_t metric, const zt__family *family, uint32_t region_count) {
+ZT__PRIVATE void zt__write_metric_samples(zt__document *document, zt__family_kind kind, uint32_t metric,
+                                          const zt__family *family) {
+    zt_profiler *profiler = document->profiler;
+    zt__writer *writer = &document->writer;
     const zt_metric *described = zt__metric_at(profiler, kind >= ZT__STREAMED_MEAN, metric);
     int is_gauge = described->aggregation == ZT_AGGREGATE_MEAN;
     uint32_t i, tile, tiles = kind == ZT__OF_TILES ? profiler->tile_count : 1, stream = 0;
@@ -24197,7 +25038,7 @@ ZT__PRIVATE void zt__write_metric_samples(zt_profiler *profiler, zt__writer *wri
             stream++;
         } while (data && metric - data->first_streamed >= data->group.metric_count);
     }
-    for (i = 0; i < region_count; i++) {
+    for (i = 0; i < document->region_count; i++) {
         const zt__region_record *record = zt__record_at(profiler, i);
         for (tile = 0; tile < tiles; tile++) {
             double figure = zt__nan();
@@ -24237,28 +25078,19 @@ ZT__PRIVATE void zt__write_metric_samples(zt_profiler *profiler, zt__writer *wri
     }
 }
 
-/* Returns the first metric whose family has the name of that of `metric`. */
-ZT__PRIVATE uint32_t zt__first_of_family(const zt__family *families, uint32_t metric) {
-    uint32_t i = 0;
-    while (i < metric && strcmp(families[i].name, families[metric].name) != 0) {
-        i++;
-    }
-    return i;
-}
-
 /* Writes a family for each name of a metric. Metrics of several groups or streams that have the same name
-   share one. Returns 0 without memory. */
-ZT__PRIVATE int zt__write_metric_families(zt_profiler *profiler, zt__writer *writer, zt__family_kind kind,
-                                          uint32_t count, uint32_t region_count) {
+   share one. */
+ZT__PRIVATE void zt__write_metric_families(zt__document *document, zt__family_kind kind, uint32_t count) {
+    zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
     uint32_t i, k;
-    zt__family *families;
-    if (count == 0) {
-        return 1;
+    zt__family *families = NULL;
+    if (count > 0) {
+        families = (zt__family *)zt__allocate(allocator, count, sizeof *families);
+        document->out_of_memory |= !families;
     }
-    families = (zt__family *)zt__allocate(allocator, count, sizeof *families);
     if (!families) {
-        return 0;
+        return;
     }
     for (i = 0; i < count; i++) {
         const zt_metric *metric = zt__metric_at(profiler, kind >= ZT__STREAMED_MEAN, i);
@@ -24272,115 +25104,114 @@ ZT__PRIVATE int zt__write_metric_families(zt_profiler *profiler, zt__writer *wri
         if (!*families[i].name || zt__first_of_family(families, i) < i) {
             continue; /* none, or written already */
         }
-        zt__begin_family(writer, families[i].name, families[i].type, families[i].unit,
+        zt__begin_family(&document->writer, families[i].name, families[i].type, families[i].unit,
                          *metric->description ? metric->description : metric->name);
         for (k = i; k < count; k++) {
             if (strcmp(families[k].name, families[i].name) == 0) {
-                zt__write_metric_samples(profiler, writer, kind, k, &families[k], region_count);
+                zt__write_metric_samples(document, kind, k, &families[k]);
             }
         }
     }
     zt__free(allocator, families);
-    return 1;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------------------- */
 
-/* Writes the latencies of regions, and the bytes that they have copied, if there are any. */
-ZT__PRIVATE void zt__write_latency_families(zt_profiler *profiler, zt__writer *writer,
-                                            uint32_t region_count) {
-    static const char *const families[ZT_LATENCY_COUNT] = {"zetools_region_queue_latency_seconds",
-                                                           "zetools_region_launch_latency_seconds"};
-    static const char *const help[ZT_LATENCY_COUNT] = {
-        "Time from the append of a region to the execution of its list",
-        "Time from the submission of a region to its begin on the device"};
-    static const char *const copied = "zetools_region_copied_bytes";
-    zt_region_info region;
+/* Writes the times of regions of which there is more than a sum. */
+ZT__PRIVATE void zt__write_region_summaries(zt__document *document) {
+    static const struct {
+        const char *family, *help;
+    } summaries[1 + ZT_LATENCY_COUNT] = {
+        {"zetools_region_gpu_time_seconds", "GPU time of the samples of a region, with regions inside it"},
+        {"zetools_region_queue_latency_seconds",
+         "Time from the append of a region to the execution of its list"},
+        {"zetools_region_launch_latency_seconds",
+         "Time from the submission of a region to its begin on the device"}};
+    zt_profiler *profiler = document->profiler;
+    uint32_t i, kind, written;
     zt_stats stats;
-    uint32_t i, latency, written;
-    for (latency = 0; latency < ZT_LATENCY_COUNT; latency++) {
-        for (i = 0, written = 0; i < region_count; i++) {
-            zt_get_latency(profiler, i, (zt_latency)latency, &stats);
+    for (kind = 0; kind < ZT__COUNT_OF(summaries); kind++) {
+        for (i = 0, written = 0; i < document->region_count; i++) {
+            if (kind == 0) {
+                zt__get_column(profiler, "zt_write", i, &profiler->times_layout, 0, &stats);
+            } else {
+                zt_get_latency(profiler, i, (zt_latency)(kind - 1), &stats);
+            }
             if (stats.count == 0) {
                 continue;
             }
             if (written++ == 0) {
-                zt__begin_family(writer, families[latency], "summary", "seconds", help[latency]);
+                zt__begin_family(&document->writer, summaries[kind].family, "summary", "seconds",
+                                 summaries[kind].help);
             }
-            zt__write_summary(writer, families[latency], "region", zt__record_at(profiler, i)->name, &stats);
-        }
-    }
-    for (i = 0, written = 0; i < region_count; i++) {
-        if (zt_get_region(profiler, i, &region) == ZE_RESULT_SUCCESS && region.bytes > 0) {
-            if (written++ == 0) {
-                zt__begin_family(writer, copied, "counter", "bytes",
-                                 "Bytes that traced copies and fills moved");
-            }
-            zt__write_labelled_count(writer, copied, "region", region.name, region.bytes);
+            zt__write_summary(&document->writer, summaries[kind].family, "region",
+                              zt__record_at(profiler, i)->name, &stats);
         }
     }
 }
 
-/* Writes the GPU time of regions, and their samples that were lost or dropped. */
-ZT__PRIVATE void zt__write_region_families(zt_profiler *profiler, zt__writer *writer, uint32_t region_count) {
-    static const char *const time = "zetools_region_gpu_time_seconds";
-    static const char *const own_time = "zetools_region_own_gpu_time_seconds";
-    static const char *const pass_time = "zetools_region_pass_gpu_time_seconds";
+/* Writes sums of regions. One that is not known is left out. */
+ZT__PRIVATE void zt__write_region_counters(zt__document *document) {
     static const struct {
-        const char *family, *help;
-    } missing[] = {{"zetools_region_lost_samples", "Samples of a region whose data is missing or invalid"},
-                   {"zetools_region_dropped_samples", "Samples of a region that were not measured"}};
-    zt_region_info region;
-    uint32_t i, pass, kind;
-    zt__begin_family(writer, time, "summary", "seconds",
-                     "GPU time of the samples of a region, with regions inside it");
-    for (i = 0; i < region_count; i++) {
-        if (zt_get_region(profiler, i, &region) == ZE_RESULT_SUCCESS && region.time_ns.count) {
-            zt__write_summary(writer, time, "region", region.name, &region.time_ns);
-        }
-    }
-    zt__begin_family(writer, own_time, "counter", "seconds", "GPU time of a region outside of those inside");
-    for (i = 0; i < region_count; i++) {
-        if (zt_get_region(profiler, i, &region) == ZE_RESULT_SUCCESS && region.count &&
-            zt__is_finite(region.own_ns)) {
-            zt__begin_labels(writer, own_time, "_total");
-            zt__write_label(writer, "region", region.name);
-            zt__end_sample(writer, region.own_ns * 1e-9);
-        }
-    }
-    if (profiler->metric_count > 0) {
-        zt__begin_family(writer, pass_time, "counter", "seconds",
-                         "GPU time of the samples of a region with metrics, of each pass");
-        for (i = 0; i < region_count; i++) {
-            for (pass = 0; pass < profiler->pass_count; pass++) {
-                zt_stats stats;
-                zt_get_pass(profiler, i, pass, &stats);
-                if (zt__is_finite(stats.sum)) {
-                    zt__begin_labels(writer, pass_time, "_total");
-                    zt__write_label(writer, "region", zt__record_at(profiler, i)->name);
-                    if (profiler->pass_count > 1) {
-                        zt__write_number_label(writer, "pass", pass);
-                    }
-                    zt__end_sample(writer, stats.sum * 1e-9);
-                }
-            }
-        }
-    }
-    zt__write_latency_families(profiler, writer, region_count);
-    for (kind = 0; kind < 2; kind++) {
-        zt__begin_family(writer, missing[kind].family, "counter", "samples", missing[kind].help);
-        for (i = 0; i < region_count; i++) {
-            const zt__region_record *record;
-            uint64_t counts[2], collected;
+        const char *family, *unit, *help;
+    } counters[] = {
+        {"zetools_region_own_gpu_time_seconds", "seconds", "GPU time of a region outside of those inside"},
+        {"zetools_region_copied_bytes", "bytes", "Bytes that traced copies and fills moved"},
+        {"zetools_region_lost_samples", "samples", "Samples of a region whose data is missing or invalid"},
+        {"zetools_region_dropped_samples", "samples", "Samples of a region that were not measured"}};
+    zt_profiler *profiler = document->profiler;
+    zt__writer *writer = &document->writer;
+    uint32_t i, kind, written;
+    for (kind = 0; kind < ZT__COUNT_OF(counters); kind++) {
+        for (i = 0, written = 0; i < document->region_count; i++) {
+            const zt__region_record *record = zt__record_at(profiler, i);
+            double sums[ZT__COUNT_OF(counters)];
+            uint64_t collected;
             zt__lock(&profiler->mutex);
-            record = profiler->regions[i];
-            counts[0] = record->lost;
-            counts[1] = record->dropped;
             collected = zt__collected(profiler, &record->times);
+            sums[0] = collected ? document->nesting[i].own_ns * 1e-9 : zt__nan();
+            sums[1] = record->bytes ? (double)record->bytes : zt__nan();
+            sums[2] = collected || record->lost || record->dropped ? (double)record->lost : zt__nan();
+            sums[3] = collected || record->lost || record->dropped ? (double)record->dropped : zt__nan();
             zt__unlock(&profiler->mutex);
-            if (collected || counts[0] || counts[1]) {
-                zt__write_labelled_count(writer, missing[kind].family, "region", record->name, counts[kind]);
+            if (!zt__is_finite(sums[kind])) {
+                continue;
             }
+            if (written++ == 0) {
+                zt__begin_family(writer, counters[kind].family, "counter", counters[kind].unit,
+                                 counters[kind].help);
+            }
+            zt__begin_labels(writer, counters[kind].family, "_total");
+            zt__write_label(writer, "region", record->name);
+            zt__end_sample(writer, sums[kind]);
+        }
+    }
+}
+
+/* Writes the GPU time by which metrics of a pass are to be divided. */
+ZT__PRIVATE void zt__write_pass_times(zt__document *document) {
+    static const char *const family = "zetools_region_pass_gpu_time_seconds";
+    zt_profiler *profiler = document->profiler;
+    zt__writer *writer = &document->writer;
+    uint32_t i, pass;
+    zt_stats stats;
+    if (profiler->metric_count == 0) {
+        return;
+    }
+    zt__begin_family(writer, family, "counter", "seconds",
+                     "GPU time of the samples of a region with metrics, of each pass");
+    for (i = 0; i < document->region_count; i++) {
+        for (pass = 0; pass < profiler->pass_count; pass++) {
+            zt_get_pass(profiler, i, pass, &stats);
+            if (!zt__is_finite(stats.sum)) {
+                continue;
+            }
+            zt__begin_labels(writer, family, "_total");
+            zt__write_label(writer, "region", zt__record_at(profiler, i)->name);
+            if (profiler->pass_count > 1) {
+                zt__write_number_label(writer, "pass", pass);
+            }
+            zt__end_sample(writer, stats.sum * 1e-9);
         }
     }
 }
@@ -24421,26 +25252,23 @@ ZT__PRIVATE void zt__write_count_families(const zt_profiler *profiler, zt__write
     zt__print(writer, "zetools_unobserved_lists_total %llu\n", (unsigned long long)counts.unobserved_lists);
 }
 
-#ifdef ZETOOLS_TRACER
-
-#endif
-
-/* Returns 0 without memory. */
-ZT__PRIVATE int zt__write_openmetrics(zt_profiler *profiler, zt__writer *writer, uint32_t region_count) {
+ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
+    zt_profiler *profiler = document->profiler;
+    zt__writer *writer = &document->writer;
     const uint32_t streamed = zt_get_streamed_count(profiler);
     const uint32_t counts[ZT__FAMILY_KIND_COUNT] = {
         profiler->metric_count, profiler->tile_count ? profiler->metric_count : 0, streamed, streamed};
     uint32_t kind;
-    int has_memory = 1;
 #ifdef ZETOOLS_TRACER
     uint32_t i, calls = zt__calls_to_report(profiler);
     zt_call_info call;
 #endif
     zt__write_count_families(profiler, writer);
-    zt__write_region_families(profiler, writer, region_count);
-    for (kind = 0; kind < ZT__FAMILY_KIND_COUNT && has_memory; kind++) {
-        has_memory =
-            zt__write_metric_families(profiler, writer, (zt__family_kind)kind, counts[kind], region_count);
+    zt__write_region_summaries(document);
+    zt__write_region_counters(document);
+    zt__write_pass_times(document);
+    for (kind = 0; kind < ZT__FAMILY_KIND_COUNT; kind++) {
+        zt__write_metric_families(document, (zt__family_kind)kind, counts[kind]);
     }
 #ifdef ZETOOLS_TRACER
     if (calls > 0) {
@@ -24457,811 +25285,6 @@ ZT__PRIVATE int zt__write_openmetrics(zt_profiler *profiler, zt__writer *writer,
     }
 #endif
     zt__write_text(writer, "# EOF\n");
-    return has_memory;
-}
-
-/* ==== >>reports: what reports have in common ============================================================== */
-
-enum { ZT__HISTOGRAM_BUCKETS = 24 };
-
-/* How kept GPU times are distributed. Each bucket ends at `ratio` times its begin. */
-typedef struct zt__histogram {
-    double first; /* where the first bucket begins */
-    double ratio;
-    uint32_t counts[ZT__HISTOGRAM_BUCKETS];
-    uint32_t used; /* 0: no times are kept */
-} zt__histogram;
-
-ZT__PRIVATE int zt__is_countable(double time) {
-    return zt__is_positive(time) && zt__is_finite(time);
-}
-
-/* Counts times. The buckets are as narrow as their number allows, but not narrower than 0.5 %. */
-ZT__PRIVATE void zt__count_times(const double *times, uint32_t count, zt__histogram *histogram) {
-    double first = 0, last = 0;
-    uint32_t i;
-    memset(histogram, 0, sizeof *histogram);
-    for (i = 0; i < count; i++) {
-        if (zt__is_countable(times[i])) {
-            first = first > 0 && first < times[i] ? first : times[i];
-            last = last > times[i] ? last : times[i];
-        }
-    }
-    if (first <= 0) {
-        return;
-    }
-    histogram->first = first;
-    histogram->ratio = pow(last / first, 1.0 / (double)ZT__HISTOGRAM_BUCKETS);
-    if (histogram->ratio < 1.005) {
-        histogram->ratio = 1.005;
-    }
-    for (i = 0; i < count; i++) {
-        if (zt__is_countable(times[i])) {
-            double place = log(times[i] / first) / log(histogram->ratio);
-            uint32_t bucket =
-                place < ZT__HISTOGRAM_BUCKETS - 1 ? (uint32_t)place : ZT__HISTOGRAM_BUCKETS - 1u;
-            histogram->counts[bucket]++;
-            histogram->used = bucket + 1 > histogram->used ? bucket + 1 : histogram->used;
-        }
-    }
-}
-
-/* Where a region is, and its part of all GPU time. */
-typedef struct zt__nesting {
-    uint32_t parent; /* this and the next two as in zt_region_info */
-    double own_ns, total_ns;
-    double share; /* from 0 to 1. An estimate where own_ns is not known; NaN without any GPU time */
-} zt__nesting;
-
-/* A report that is being written. zt__read_region reads one region at a time into it. */
-typedef struct zt__document {
-    zt__writer writer;
-    zt_profiler *profiler;
-    size_t room; /* columns of a line, for tables */
-    zt__advice advice;
-    uint32_t region_count;           /* when the report was begun */
-    zt__nesting *nesting;            /* of each region, all of one moment */
-    double gpu_time_ns;              /* the sum of own times, or of estimates of them */
-    int is_nested;                   /* a region is inside another */
-    uint32_t index;                  /* of the region that was read last */
-    const zt__region_record *record; /* this and what follows is of that region */
-    zt_region_info region;
-    double operations; /* of a sample; 0: not known */
-    zt_stats *stats;   /* of each value of a row: the GPU time and the latencies are those of all samples */
-    zt_stats time_with_metrics; /* the GPU time of the samples with metrics */
-    zt__histogram histogram;
-    uint32_t shown_count; /* regions so far that have samples, also lost or dropped ones */
-    int differs;          /* passes of one of them differ */
-    int out_of_memory;    /* the report is incomplete */
-    zt_overlap overlap;   /* as zt__read_overlap has read it */
-} zt__document;
-
-/* Reads how regions are nested, and their shares. Returns 0 without memory. */
-ZT__PRIVATE int zt__read_nesting(zt__document *document) {
-    zt_profiler *profiler = document->profiler;
-    zt_region_info info;
-    uint32_t i;
-    document->nesting = (zt__nesting *)zt__allocate(
-        &profiler->config.allocator, (size_t)document->region_count + 1, sizeof *document->nesting);
-    if (!document->nesting) {
-        return 0;
-    }
-    zt__lock(&profiler->mutex);
-    for (i = 0; i < document->region_count; i++) {
-        zt__nesting *nesting = &document->nesting[i];
-        const zt__path *path;
-        double estimate;
-        zt__add_paths(profiler, profiler->regions[i], &info);
-        /* A region without samples may since have begun inside one that is newer than the report. */
-        nesting->parent = info.parent < document->region_count ? info.parent : UINT32_MAX;
-        nesting->own_ns = info.own_ns;
-        nesting->total_ns = info.total_ns;
-        for (path = profiler->regions[i]->paths; path; path = path->next) {
-            zt__get_own_time(path, &estimate);
-            nesting->share += estimate;
-            document->is_nested |= path->depth > 1;
-        }
-        document->gpu_time_ns += nesting->share;
-    }
-    zt__unlock(&profiler->mutex);
-    for (i = 0; i < document->region_count; i++) {
-        document->nesting[i].share =
-            document->gpu_time_ns > 0 ? document->nesting[i].share / document->gpu_time_ns : zt__nan();
-    }
-    return 1;
-}
-
-/* Returns the GPU time of the samples with the metrics of a pass, by which these are divided. */
-ZT__PRIVATE const zt_stats *zt__pass_time(const zt__document *document, uint32_t pass) {
-    uint32_t column = zt__pass_time_column(document->profiler, pass);
-    return column > 0 ? &document->stats[column] : &document->time_with_metrics;
-}
-
-/* Returns whether the region that was read last has samples with times alone, beside those with metrics: then
-   the GPU time of the latter is written, too. */
-ZT__PRIVATE int zt__has_times_alone(const zt__document *document) {
-    return document->profiler->metric_count > 0 && document->region.with_metrics < document->region.count;
-}
-
-/* Reads the statistics of a region that have this layout. */
-ZT__PRIVATE void zt__read_columns(zt__document *document, const zt__sample_layout *layout,
-                                  const zt__statistics *statistics) {
-    zt_profiler *profiler = document->profiler;
-    const zt_allocator *allocator = &profiler->config.allocator;
-    int are_times = layout == &profiler->times_layout;
-    double *values = NULL;
-    zt__statistics copy;
-    uint32_t column;
-    if (!zt__copy_statistics(profiler, layout, statistics, &copy)) {
-        document->out_of_memory = 1;
-        return;
-    }
-    if (copy.kept > 0) {
-        values = (double *)zt__allocate(allocator, copy.kept, sizeof *values);
-        document->out_of_memory |= !values;
-    }
-    *(are_times ? &document->region.count : &document->region.with_metrics) = zt__collected(profiler, &copy);
-    for (column = 0; column < layout->column_count; column++) {
-        zt_stats *stats = &document->stats[column];
-        uint32_t kept = values ? zt__copy_column(layout, &copy, column, values) : 0;
-        if (are_times && column == 0) {
-            zt__count_times(values, kept, &document->histogram);
-        } else if (are_times) {
-            stats = &document->stats[zt__latency_column(profiler, column - 1)];
-        } else if (column == 0) {
-            stats = &document->time_with_metrics;
-        }
-        zt__get_moments(layout, &copy, column, stats);
-        zt__add_quantiles(layout, column, values, kept, stats);
-    }
-    zt__free(allocator, values);
-    zt__free_statistics(allocator, &copy);
-}
-
-/* Reads a region. Returns 0 if it is not to be written: it has no samples, not even lost or dropped ones,
-   or there is no memory. */
-ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
-    zt_profiler *profiler = document->profiler;
-    zt_region_info *region = &document->region;
-    const zt__region_record *record;
-    zt_stats pass_times[ZT__MAX_PASSES];
-    double launch_error_ns;
-    uint32_t pass;
-    memset(region, 0, sizeof *region);
-    zt__lock(&profiler->mutex);
-    record = profiler->regions[index];
-    region->lost = record->lost;
-    region->dropped = record->dropped;
-    zt__add_bytes(record, region);
-    launch_error_ns = record->launch_error_ns;
-    document->operations = record->operations;
-    zt__unlock(&profiler->mutex);
-    document->index = index;
-    document->record = record;
-    zt__read_columns(document, &profiler->layout, &record->statistics);
-    zt__read_columns(document, &profiler->times_layout, &record->times);
-    region->name = record->name;
-    region->parent = document->nesting[index].parent;
-    region->own_ns = document->nesting[index].own_ns;
-    region->total_ns = document->nesting[index].total_ns;
-    zt__hide_uncertain(&document->stats[zt__latency_column(profiler, ZT_LATENCY_LAUNCH)], launch_error_ns);
-    region->time_ns = document->stats[0];
-    for (pass = 0; pass < profiler->pass_count; pass++) {
-        pass_times[pass] = *zt__pass_time(document, pass);
-    }
-    region->differs = zt__find_differences(profiler, pass_times);
-    if (document->out_of_memory || !(region->count || region->lost || region->dropped)) {
-        return 0;
-    }
-    document->shown_count++;
-    document->differs |= region->differs != 0;
-    return 1;
-}
-
-/* The names of all combinations of ZT_DIFFERS_ bits. */
-static const char *const zt__differences[] = {"no",   "missing",      "count",      "missing+count",
-                                              "time", "missing+time", "count+time", "missing+count+time"};
-
-ZT__PRIVATE const char *zt__metric_type_name(int type) {
-    static const char *const names[] = {
-        "duration", "event", "event_with_range", "throughput", "timestamp", "flag", "ratio", "raw"};
-    return type >= 0 && type < (int)ZT__COUNT_OF(names) ? names[type] : "other";
-}
-
-/* The figures of statistics, in the order of CSV and JSON. */
-static const char *const zt__figure_names[] = {"sum", "mean", "stddev", "min", "max", "median", "p95"};
-
-typedef struct zt__figures {
-    double values[ZT__COUNT_OF(zt__figure_names)];
-} zt__figures;
-
-ZT__PRIVATE zt__figures zt__list_figures(const zt_stats *stats) {
-    zt__figures figures = {
-        {stats->sum, stats->mean, stats->stddev, stats->min, stats->max, stats->median, stats->p95}};
-    return figures;
-}
-
-/* The names of latencies and of times of zt_overlap: in CSV, and in JSON. */
-static const char *const zt__latency_names[ZT_LATENCY_COUNT][2] = {{"queue latency", "queue_latency_ns"},
-                                                                   {"launch latency", "launch_latency_ns"}};
-static const char *const zt__overlap_names[][2] = {{"overlap: first begin to last end", "span_ns"},
-                                                   {"overlap: busy", "busy_ns"},
-                                                   {"overlap: kernels", "kernel_ns"},
-                                                   {"overlap: copies", "copy_ns"},
-                                                   {"overlap: kernels and copies at once", "both_ns"},
-                                                   {"overlap: idle", "idle_ns"}};
-
-typedef struct zt__overlap_times {
-    double ns[ZT__COUNT_OF(zt__overlap_names)];
-} zt__overlap_times;
-
-ZT__PRIVATE zt__overlap_times zt__list_overlap(const zt_overlap *overlap) {
-    zt__overlap_times times = {{overlap->span_ns, overlap->busy_ns, overlap->kernel_ns, overlap->copy_ns,
-                                overlap->both_ns, overlap->idle_ns}};
-    return times;
-}
-
-/* Returns whether an earlier metric has the same name. Those of streams are compared with each other. */
-ZT__PRIVATE int zt__is_repeated(const zt_profiler *profiler, int is_streamed, uint32_t index) {
-    const zt_metric *metric = zt__metric_at(profiler, is_streamed, index), *earlier;
-    uint32_t i;
-    for (i = 0; i < index && metric; i++) {
-        earlier = zt__metric_at(profiler, is_streamed, i);
-        if (earlier && strcmp(earlier->name, metric->name) == 0) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-/* A time as text: "2026-11-22T03:21:00Z"; "" if it is not known. */
-typedef struct zt__date {
-    char text[32];
-} zt__date;
-
-ZT__PRIVATE zt__date zt__format_date(uint64_t seconds) {
-    struct tm utc;
-    zt__date date;
-    date.text[0] = 0;
-    if (seconds && zt__convert_to_utc((time_t)seconds, &utc)) {
-        date.text[strftime(date.text, sizeof date.text, "%Y-%m-%dT%H:%M:%SZ", &utc)] = 0;
-    }
-    return date;
-}
-
-ZT__PRIVATE zt__date zt__format_now(void) {
-    time_t now = time(NULL);
-    return zt__format_date(now > 0 ? (uint64_t)now : 0);
-}
-
-#ifdef ZETOOLS_TRACER
-
-/* The figures of a kernel that are one number, as CSV and JSON have them. UINT32_MAX: not known. */
-static const char *const zt__kernel_numbers[][2] = {
-    {"simd_width", "items"},  {"registers", ""},
-    {"slm_bytes", "bytes"},   {"private_bytes", "bytes"},
-    {"spill_bytes", "bytes"}, {"barriers", ""},
-    {"arguments", ""},        {"code_bytes", "bytes"},
-    {"profile_flags", ""},    {"free_register_bytes", "bytes"}};
-
-typedef struct zt__kernel_values {
-    uint32_t values[ZT__COUNT_OF(zt__kernel_numbers)];
-} zt__kernel_values;
-
-ZT__PRIVATE zt__kernel_values zt__list_kernel_values(const zt_kernel_info *info) {
-    zt__kernel_values list = {{info->simd_width, info->registers, info->slm_bytes, info->private_bytes,
-                               info->spill_bytes, info->barriers, info->arguments, info->code_bytes,
-                               info->profile_flags, info->free_register_bytes}};
-    return list;
-}
-
-/* The hash of a kernel's module as text; "" if it is not known. */
-typedef struct zt__module_text {
-    char text[24];
-} zt__module_text;
-
-ZT__PRIVATE zt__module_text zt__format_module(const zt_kernel_info *info) {
-    zt__module_text module = {""};
-    if (info->module) {
-        snprintf(module.text, sizeof module.text, "%016llx", (unsigned long long)info->module);
-    }
-    return module;
-}
-
-/* Sizes in three dimensions as text: "256", "16x16"; "" if they are not known. */
-typedef struct zt__sizes_text {
-    char text[40];
-} zt__sizes_text;
-
-ZT__PRIVATE zt__sizes_text zt__format_sizes(const uint32_t sizes[3]) {
-    zt__sizes_text sizes_text = {""};
-    char *text = sizes_text.text;
-    const size_t room = sizeof sizes_text.text;
-    if (sizes[2] > 1) {
-        snprintf(text, room, "%ux%ux%u", (unsigned)sizes[0], (unsigned)sizes[1], (unsigned)sizes[2]);
-    } else if (sizes[1] > 1) {
-        snprintf(text, room, "%ux%u", (unsigned)sizes[0], (unsigned)sizes[1]);
-    } else if (sizes[0] > 0) {
-        snprintf(text, room, "%u", (unsigned)sizes[0]);
-    }
-    return sizes_text;
-}
-
-#endif
-
-/* Reads how samples cover the time of the device. */
-ZT__PRIVATE const zt_overlap *zt__read_overlap(zt__document *document) {
-    document->out_of_memory |= !zt__measure_overlap(document->profiler, &document->overlap);
-    return &document->overlap;
-}
-
-/* Appends a time in a unit that suits it: "12.3 ms". */
-ZT__PRIVATE void zt__append_time(char *text, size_t room, double ns) {
-    uint32_t unit = 0;
-    while (unit + 1 < ZT__COUNT_OF(zt__time_units) && ns >= zt__time_units[unit + 1].ns * 0.9995) {
-        unit++;
-    }
-    zt__append(text, room, "%.3g %s", ns / zt__time_units[unit].ns, zt__time_units[unit].name);
-}
-
-/* Describes in a sentence or two how samples cover the time of the device. The text is "" without a timeline
-   and without samples. */
-ZT__PRIVATE void zt__describe_overlap(const zt_overlap *overlap, char *text, size_t room) {
-    double all = overlap->span_ns / 100;
-    text[0] = 0;
-    if (overlap->samples < 2 || !(all > 0)) {
-        return;
-    }
-    if (overlap->missing) {
-        zt__append(text, room, "The idle time of the device is not known: %llu sample%s missing in the ",
-                   (unsigned long long)overlap->missing, overlap->missing == 1 ? " is" : "s are");
-        zt__append_time(text, room, overlap->span_ns);
-        zt__append(text, room, " from the first begin to the last end.");
-        return;
-    }
-    zt__append(text, room, "Of the ");
-    zt__append_time(text, room, overlap->span_ns);
-    zt__append(text, room, " from the first begin to the last end, ");
-    if (overlap->kernel_ns > 0 || overlap->copy_ns > 0) {
-        zt__append(text, room, "kernels take %.1f%%, ", overlap->kernel_ns / all);
-        if (overlap->copy_ns > 0) {
-            zt__append(text, room, "copies %.1f%%, both at once %.1f%%, ", overlap->copy_ns / all,
-                       overlap->both_ns / all);
-        }
-    } else {
-        zt__append(text, room, "regions take %.1f%%, ", overlap->busy_ns / all);
-    }
-    zt__append(text, room, "and in %.1f%% nothing that is measured runs.", overlap->idle_ns / all);
-}
-
-/* ---- notes ----------------------------------------------------------------------------------------------- */
-
-/* A note is a sentence or two about what a report does not show, why, and what to do. */
-typedef void (*zt__note_fn)(zt__document *document, const char *text);
-
-ZT__PRIVATE ZT__CHECKED_FORMAT(3, 4) void zt__add_note(zt__document *document, zt__note_fn note,
-                                                       const char *format, ...) {
-    char text[sizeof document->profiler->availability_text.text + 128];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    note(document, text);
-}
-
-/* Notes how many of something are missing, and what to do. */
-ZT__PRIVATE void zt__note_missing(zt__document *document, zt__note_fn note, uint64_t count, const char *what,
-                                  const char *remedy) {
-    if (count > 0) {
-        zt__add_note(document, note, "%llu sample%s %s. %s", (unsigned long long)count,
-                     count == 1 ? " is" : "s are", what, remedy);
-    }
-}
-
-/* Notes which samples are not in the report. */
-ZT__PRIVATE void zt__note_missing_samples(zt__document *document, zt__note_fn note) {
-    static const char *const remedies[ZT_CAUSE_COUNT - ZT_LOST_NEVER_DELIVERED] = {
-        /* of the causes from ZT_LOST_NEVER_DELIVERED on */
-        "Wait for the work before zt_close, or raise config.wait_timeout_ns.",
-        "Execute recorded lists with zt_execute, or collect after each execution.",
-        "Wait for the work inside of ZT_PASSES.",
-        "The log names the call that failed.",
-        "Some drivers return a wrong GPU time of a region around others.",
-        "Let no two commands that signal an event be in flight at once.",
-        "Open a new profiler when the device is back.",
-        "Raise config.max_slots, or call zt_collect more often.",
-        "Free memory, or lower config.slots_per_step and config.samples.",
-        "Use fewer names.",
-        "The log names the call that failed.",
-        "Call zt_end before zt_release and zt_close.",
-        "Open a new profiler when the device is back.",
-    };
-    const zt_profiler *profiler = document->profiler;
-    zt_counts counts = zt_get_counts(profiler);
-    uint64_t states[ZT__SLOT_STATE_COUNT], waiting;
-    char text[256];
-    uint32_t i;
-    zt__count_states(profiler, states);
-    waiting = states[ZT__SLOT_OPEN] + states[ZT__SLOT_RECORDED];
-    zt__note_missing(document, note, states[ZT__SLOT_OPEN], "not ended",
-                     "Call zt_end for each region that was begun.");
-    zt__note_missing(document, note, states[ZT__SLOT_RECORDED], "recorded and not seen to run yet",
-                     "Call zt_collect after the execution.");
-    zt__note_missing(document, note, counts.in_flight > waiting ? counts.in_flight - waiting : 0, "in flight",
-                     "Call zt_collect when the work is done.");
-    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
-                 zt_cause_name((zt_cause)i));
-        zt__note_missing(document, note, zt_get_cause(profiler, (zt_cause)i), text,
-                         i < ZT_LOST_NEVER_DELIVERED ? "The device flagged the data as unusable."
-                                                     : remedies[i - ZT_LOST_NEVER_DELIVERED]);
-    }
-    if (counts.unobserved_lists > 0) {
-        zt__add_note(document, note,
-                     "%llu %s ran outside of zt_execute: only the last execution before each collection is "
-                     "measured. Execute recorded lists with zt_execute.",
-                     (unsigned long long)counts.unobserved_lists,
-                     counts.unobserved_lists == 1 ? "list" : "lists");
-    }
-}
-
-/* Notes why there are no regions. */
-ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
-#ifdef ZETOOLS_TRACER
-    zt__tracer *tracer = zt__load(&document->profiler->tracer);
-    zt_trace_counts counts = zt_trace_get_counts(document->profiler);
-    const zt__traced_device *device = tracer ? zt__load(&tracer->devices) : NULL;
-    if (tracer && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
-        if (counts.launches > 0) {
-            zt__add_note(document, note,
-                         "%llu launches: %llu measured, %llu left out by ZT_KERNELS or zt_trace_config.",
-                         (unsigned long long)counts.launches, (unsigned long long)counts.measured,
-                         (unsigned long long)counts.filtered);
-        } else {
-            note(document, "No kernel was launched while tracing.");
-        }
-        while (device && device->profiler != document->profiler) {
-            device = zt__load(&device->next);
-        }
-        if (device && device->copies_seen) {
-            zt__add_note(document, note, "%llu copies and fills were not measured: set ZT_COPIES=1.",
-                         (unsigned long long)device->copies_seen);
-        } else if (counts.launches == 0 && !tracer->automatic &&
-                   !tracer->measured[ZT__CALL_CommandListAppendMemoryCopy]) {
-            note(document, "zt_trace_config.copies measures copies and fills.");
-        }
-        return;
-    }
-#endif
-    note(document, "No region has samples: begin regions with zt_begin, and call zt_collect.");
-}
-
-/* Notes launches that a tracer cannot measure. */
-ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
-#ifdef ZETOOLS_TRACER
-    zt_trace_counts counts = zt_trace_get_counts(document->profiler);
-    const zt__tracer *tracer = zt__load(&document->profiler->tracer);
-    int counts_waits = tracer && tracer->measured[ZT__CALL_CommandListAppendWaitOnEvents] &&
-                       document->profiler->metric_count == 0;
-    if (counts.elsewhere > 0) {
-        zt__add_note(document, note,
-                     "%llu of %llu launches could not be measured: their lists are of other contexts or "
-                     "devices, of copy engines, can be cloned or changed, or are captured into graphs%s.",
-                     (unsigned long long)counts.elsewhere, (unsigned long long)counts.launches,
-                     counts_waits ? ", or they are waits on lists that are not in order" : "");
-    }
-    if (counts.serialised > 0 && document->profiler->metric_count == 0) {
-        zt__add_note(document, note,
-                     "%llu of %llu launches were measured between barriers, so they did not overlap with "
-                     "others: the tracer cannot read time stamps of their events, for example because these "
-                     "were created before it was started.",
-                     (unsigned long long)counts.serialised, (unsigned long long)counts.launches);
-    }
-#else
-    (void)document, (void)note;
-#endif
-}
-
-#ifdef ZETOOLS_TRACER
-
-/* Notes kernels for which there was no room or that were replaced, and failures to write files of modules. */
-ZT__PRIVATE void zt__note_kernels(zt__document *document, zt__note_fn note) {
-    zt_profiler *profiler = document->profiler;
-    zt__tracer *tracer = zt__load(&profiler->tracer);
-    uint64_t unknown, replaced = zt_trace_get_counts(profiler).replaced;
-    zt__lock(&profiler->mutex);
-    unknown = profiler->unknown_launches;
-    zt__unlock(&profiler->mutex);
-    if (unknown > 0) {
-        zt__add_note(document, note,
-                     "What the kernels of %llu launches are made of is not known: there is no memory, or "
-                     "there are more than %u kernels.",
-                     (unsigned long long)unknown, (unsigned)ZT__MAX_KERNELS);
-    }
-    if (replaced > 0) {
-        zt__add_note(document, note,
-                     "zt_replace has replaced %llu kernel%s: figures are those of the replacements.",
-                     (unsigned long long)replaced, replaced == 1 ? "" : "s");
-    }
-    if (tracer && zt__load(&tracer->modules.failures)) {
-        zt__message_text first;
-        uint32_t failures;
-        zt__lock(&tracer->modules.mutex);
-        failures = tracer->modules.failures;
-        first = tracer->modules.failure;
-        zt__unlock(&tracer->modules.mutex);
-        if (failures == 1) {
-            zt__add_note(document, note, "Writing files of modules has failed. %s", first.text);
-        } else {
-            zt__add_note(document, note, "Writing files of modules has failed %u times. The first: %s",
-                         (unsigned)failures, first.text);
-        }
-    }
-}
-
-#endif
-
-/* Notes samples with times alone, where others have metrics. Packed statistics have them, too. */
-ZT__PRIVATE void zt__note_times_alone(zt__document *document, zt__note_fn note) {
-    zt_profiler *profiler = document->profiler;
-    uint64_t all = 0, with_metrics = 0;
-    uint32_t i;
-    zt__lock(&profiler->mutex);
-    for (i = 0; i < document->region_count; i++) {
-        all += zt__collected(profiler, &profiler->regions[i]->times);
-        with_metrics += zt__collected(profiler, &profiler->regions[i]->statistics);
-    }
-    zt__unlock(&profiler->mutex);
-    if (profiler->metric_count > 0 && with_metrics < all) {
-        zt__add_note(document, note,
-                     "%llu of %llu samples have times alone, because their launches are outside of every or "
-                     "limit of zt_trace_config. Metrics, and what is calculated from them, are those of the "
-                     "others.",
-                     (unsigned long long)(all - with_metrics), (unsigned long long)all);
-    }
-}
-
-/* ---- hot spots ------------------------------------------------------------------------------------------- */
-
-#ifdef ZETOOLS_TRACER
-
-/* An instruction with samples or, where lines are merged, a source line. */
-typedef struct zt__hot_row {
-    const zt__sampled_kernel *kernel;
-    uint64_t kernel_samples;
-    uint64_t offset;  /* of the first instruction */
-    const char *file; /* "": not known */
-    uint32_t line;
-    uint64_t samples;
-    uint64_t counts[ZT__MOST_COUNTS];
-} zt__hot_row;
-
-/* Sorts by kernel, those with most samples first, and then by source line. */
-ZT__PRIVATE int zt__compare_hot_lines(const void *a, const void *b) {
-    const zt__hot_row *one = (const zt__hot_row *)a, *other = (const zt__hot_row *)b;
-    int order;
-    if (one->kernel != other->kernel) {
-        if (one->kernel_samples != other->kernel_samples) {
-            return one->kernel_samples > other->kernel_samples ? -1 : 1;
-        }
-        order = strcmp(one->kernel->name, other->kernel->name);
-        return order ? order : one->kernel < other->kernel ? -1 : 1;
-    }
-    order = strcmp(one->file, other->file);
-    if (order || one->line != other->line) {
-        return order ? order : one->line < other->line ? -1 : 1;
-    }
-    return one->offset < other->offset ? -1 : one->offset > other->offset;
-}
-
-/* Sorts by samples, most first. */
-ZT__PRIVATE int zt__compare_hot_rows(const void *a, const void *b) {
-    const zt__hot_row *one = (const zt__hot_row *)a, *other = (const zt__hot_row *)b;
-    if (one->samples != other->samples) {
-        return one->samples > other->samples ? -1 : 1;
-    }
-    return zt__compare_hot_lines(a, b);
-}
-
-/* Merges the instructions of each source line. Returns how many rows there are then. */
-ZT__PRIVATE uint32_t zt__merge_hot_lines(zt__hot_row *rows, uint32_t count) {
-    uint32_t i, j, merged = 0;
-    for (i = 0; i < count; i++) {
-        zt__hot_row *last = merged > 0 ? &rows[merged - 1] : NULL;
-        if (last && *last->file && last->kernel == rows[i].kernel && last->line == rows[i].line &&
-            strcmp(last->file, rows[i].file) == 0) {
-            last->samples += rows[i].samples;
-            for (j = 0; j < ZT__MOST_COUNTS; j++) {
-                last->counts[j] += rows[i].counts[j];
-            }
-        } else {
-            rows[merged++] = rows[i];
-        }
-    }
-    return merged;
-}
-
-/* Returns all hot spots, sorted by kernel and source line, to be freed, and the counts of the same moment.
-   With `merges`, instructions of one line are one row. NULL if there are none, or without memory. */
-ZT__PRIVATE zt__hot_row *zt__read_hot_rows(zt__document *document, int merges, uint32_t *count,
-                                           zt_hotspots_counts *counts) {
-    zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
-    uint32_t i, room = 0;
-    zt__hot_row *rows = NULL;
-    *count = 0;
-    memset(counts, 0, sizeof *counts);
-    if (!hotspots) {
-        return NULL;
-    }
-    zt__lock(&hotspots->mutex);
-    while (room < hotspots->spot_count) { /* samples may go on */
-        room = hotspots->spot_count;
-        zt__unlock(&hotspots->mutex);
-        if (rows) {
-            zt__free(&hotspots->allocator, rows);
-        }
-        rows = (zt__hot_row *)zt__allocate(&hotspots->allocator, room, sizeof *rows);
-        if (!rows) {
-            document->out_of_memory = 1;
-            return NULL;
-        }
-        zt__lock(&hotspots->mutex);
-    }
-    *counts = hotspots->counts;
-    for (i = 0; i < room; i++) {
-        const zt__spot *spot = hotspots->spots[i];
-        rows[i].kernel = spot->key.kernel;
-        rows[i].kernel_samples = spot->key.kernel->samples;
-        rows[i].offset = spot->key.offset;
-        rows[i].file = spot->file;
-        rows[i].line = spot->line;
-        rows[i].samples = spot->samples;
-        memcpy(rows[i].counts, spot->counts, sizeof rows[i].counts);
-    }
-    zt__unlock(&hotspots->mutex);
-    if (!rows) {
-        return NULL;
-    }
-    qsort(rows, room, sizeof *rows, zt__compare_hot_lines);
-    if (merges) {
-        room = zt__merge_hot_lines(rows, room);
-    }
-    *count = room;
-    return rows;
-}
-
-/* Where a row is, as text: "saxpy.cl:12", or "+0x40" where the line is not known. */
-typedef struct zt__hot_place {
-    char text[320];
-} zt__hot_place;
-
-ZT__PRIVATE zt__hot_place zt__describe_hot_place(const zt__hot_row *row) {
-    zt__hot_place place;
-    if (*row->file) {
-        snprintf(place.text, sizeof place.text, "%.280s:%u", zt__file_name(row->file), (unsigned)row->line);
-    } else {
-        snprintf(place.text, sizeof place.text, "+0x%llx", (unsigned long long)row->offset);
-    }
-    return place;
-}
-
-/* Returns the index of the kind of stall with most samples; UINT32_MAX if the row has none. */
-ZT__PRIVATE uint32_t zt__find_main_stall(const zt__hotspots *hotspots, const zt__hot_row *row) {
-    uint32_t i, most = UINT32_MAX;
-    for (i = 0; i < hotspots->count_count; i++) {
-        if (i != hotspots->active_count && row->counts[i] > 0 &&
-            (most == UINT32_MAX || row->counts[i] > row->counts[most])) {
-            most = i;
-        }
-    }
-    return most;
-}
-
-/* Notes a number of samples, as a share of all. */
-ZT__PRIVATE void zt__note_samples(zt__document *document, zt__note_fn note, uint64_t samples, uint64_t all,
-                                  const char *what) {
-    if (samples > 0) {
-        zt__add_note(document, note, "%llu of %llu instruction samples (%.1f%%) %s",
-                     (unsigned long long)samples, (unsigned long long)all,
-                     100.0 * (double)samples / (double)all, what);
-    }
-}
-
-/* Notes which samples of hot spots are not shown, and why lines are not known. */
-ZT__PRIVATE void zt__note_hotspots(zt__document *document, zt__note_fn note) {
-    zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
-    zt_hotspots_counts counts;
-    const zt__sampled_kernel *kernel;
-    zt__message_text refusal;
-    int lacks_debug = 0, lacks_module = 0, lacks_tool, lacks_lines, has_skipped;
-    if (!hotspots) {
-        return;
-    }
-    zt__lock(&hotspots->mutex);
-    for (kernel = hotspots->kernels; kernel; kernel = kernel->next) {
-        lacks_module |= kernel->samples > 0 && !kernel->module;
-        lacks_debug |= kernel->samples > 0 && kernel->module && !kernel->module->debug;
-    }
-    counts = hotspots->counts;
-    refusal = hotspots->refusal;
-    lacks_tool = hotspots->lacks_tool;
-    lacks_lines = hotspots->lacks_lines;
-    has_skipped = hotspots->has_skipped_debug;
-    zt__unlock(&hotspots->mutex);
-    if (refusal.text[0]) {
-        zt__add_note(document, note, "Hot spots were not sampled: %s", refusal.text);
-    }
-    zt__note_samples(document, note, counts.outside, counts.samples,
-                     "are in no known kernel: they are of other processes, or of kernels that were neither "
-                     "created nor launched while tracing.");
-    zt__note_samples(document, note, counts.ambiguous, counts.samples,
-                     "are where two kernels lie, as far as the device reports addresses.");
-    zt__note_samples(document, note, counts.no_room, counts.samples,
-                     "are at further addresses. Raise zt_hotspots_config.addresses.");
-    if (counts.discarded > 0) {
-        zt__add_note(document, note,
-                     "%llu reports of instruction samples could not be used. The log names why.",
-                     (unsigned long long)counts.discarded);
-    }
-    if (counts.drops > 0) {
-        zt__add_note(document, note,
-                     "The device has dropped instruction samples %llu times, because they were not read in "
-                     "time. Raise zt_hotspots_config.period_ns.",
-                     (unsigned long long)counts.drops);
-    }
-    if (counts.matched > 0 && lacks_tool) {
-        note(document, "Source lines of hot spots are not known: install addr2line or llvm-symbolizer.");
-    }
-    if (lacks_module) {
-        note(document, "Source lines of some hot spots are not known, because their kernels were created "
-                       "before tracing started, or take the place of others.");
-    }
-    if (counts.matched > 0 && !lacks_tool && (lacks_debug || lacks_lines)) {
-        note(document, has_skipped ? "Source lines of some hot spots are not known. Raise "
-                                     "zt_hotspots_config.debug_limit."
-                                   : "Source lines of some hot spots are not known, because their modules "
-                                     "have no debug information. Build them with -g.");
-    }
-}
-
-#endif /* ZETOOLS_TRACER */
-
-/* Passes what all reports note to a function, when the regions have been read. */
-ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
-    const zt_profiler *profiler = document->profiler;
-    zt_availability availability = zt_get_availability(profiler);
-    uint32_t i, unknown = 0, hotspots = 0;
-#ifdef ZETOOLS_TRACER
-    hotspots = zt_get_hotspot_count(profiler);
-#endif
-    if (document->shown_count == 0 && hotspots == 0) {
-        zt__note_why_empty(document, note);
-    }
-    zt__note_elsewhere(document, note);
-#ifdef ZETOOLS_TRACER
-    zt__note_kernels(document, note);
-#endif
-    if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
-        zt__add_note(document, note, "There are no metrics: %s", zt_get_availability_text(profiler));
-    }
-    for (i = 0; i < document->region_count; i++) {
-        unknown += (uint32_t)zt__is_nan(document->nesting[i].own_ns);
-    }
-    if (unknown > 0) {
-        zt__add_note(document, note,
-                     "The own time of %u region%s is not known, because samples are missing, regions overlap "
-                     "or lists ran outside of zt_execute. %s share is estimated from what was collected.",
-                     (unsigned)unknown, unknown == 1 ? "" : "s", unknown == 1 ? "Its" : "Their");
-    }
-    zt__note_times_alone(document, note);
-    if (document->differs) {
-        note(document, "Where passes differ, metrics of different passes are not of the same work. Repeat "
-                       "the same work in each pass, or raise config.pass_tolerance.");
-    }
-    zt__note_missing_samples(document, note);
-#ifdef ZETOOLS_TRACER
-    zt__note_hotspots(document, note);
-#endif
 }
 
 /* ==== >>csv: a line for each set of figures =============================================================== */
@@ -25582,7 +25605,8 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
     zt__write_csv_text(writer, "", "availability", "", zt_get_availability_text(profiler));
     zt__prepare_advice(profiler, &document->advice);
     for (i = 0; i < document->region_count; i++) {
-        if (zt__read_region(document, i)) {
+        zt__read_region(document, i);
+        if (!document->out_of_memory) { /* those without samples are written, as in JSON */
             zt__write_csv_region(document);
         }
     }
@@ -26523,6 +26547,329 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
 
 /* ==== >>region_table: what zt_report writes for people ==================================================== */
 
+/* Writes a paragraph about a region or kernel. */
+ZT__PRIVATE void zt__write_paragraph_about(zt__document *document, const char *name, const char *text) {
+    zt__paragraph paragraph;
+    zt__writer shortened;
+    zt__begin_writing(&shortened, NULL, NULL);
+    shortened.stopped = 1; /* it only keeps the bytes */
+    zt__write_shortened(&shortened, name, document->room / 2);
+    zt__write_bytes(&shortened, "", 1);
+    paragraph = zt__begin_paragraph(&document->writer, document->room, 2, 4);
+    zt__add_text(&paragraph, shortened.bytes);
+    zt__add_text(&paragraph, ": ");
+    zt__add_text(&paragraph, text);
+    zt__end_paragraph(&paragraph);
+}
+
+ZT__PRIVATE void zt__write_table_note(zt__document *document, const char *text) {
+    zt__paragraph paragraph = zt__begin_paragraph(&document->writer, document->room, 0, 0);
+    zt__add_text(&paragraph, text);
+    zt__end_paragraph(&paragraph);
+}
+
+/* ---- tables of a tracer: kernels, calls, hot spots ------------------------------------------------------- */
+
+#ifdef ZETOOLS_TRACER
+
+enum {
+    ZT__KERNEL_ROW_SHARE, /* that of its region */
+    ZT__KERNEL_ROW_LAUNCHES,
+    ZT__KERNEL_ROW_SIZE, /* an index of texts, like the next */
+    ZT__KERNEL_ROW_MODULE,
+    ZT__KERNEL_ROW_OCCUPANCY,
+    ZT__KERNEL_ROW_SIMD,
+    ZT__KERNEL_ROW_REGISTERS,
+    ZT__KERNEL_ROW_SPILL,
+    ZT__KERNEL_ROW_SLM,
+    ZT__KERNEL_ROW_PRIVATE,
+    ZT__KERNEL_ROW_BARRIERS,
+    ZT__KERNEL_ROW_ARGUMENTS,
+    ZT__KERNEL_ROW_FIGURES
+};
+
+static const struct {
+    uint32_t figure;
+    const char *name, *units;
+    int rank;
+} zt__kernel_columns[] = {
+    {ZT__KERNEL_ROW_SHARE, "share", "%", 1},         {ZT__KERNEL_ROW_LAUNCHES, "launches appended", "", 0},
+    {ZT__KERNEL_ROW_MODULE, "module", NULL, 0},      {ZT__KERNEL_ROW_SIZE, "group size", NULL, 0},
+    {ZT__KERNEL_ROW_OCCUPANCY, "occupancy", "%", 1}, {ZT__KERNEL_ROW_SIMD, "SIMD", "", 1},
+    {ZT__KERNEL_ROW_REGISTERS, "registers", "", 1},  {ZT__KERNEL_ROW_SPILL, "spill", "bytes", 1},
+    {ZT__KERNEL_ROW_SLM, "SLM", "bytes", 2},         {ZT__KERNEL_ROW_PRIVATE, "private", "bytes", 2},
+    {ZT__KERNEL_ROW_BARRIERS, "barriers", "", 3},    {ZT__KERNEL_ROW_ARGUMENTS, "arguments", "", 3}};
+
+/* What a table of kernels holds beside its figures. */
+typedef struct zt__kernel_table {
+    zt__figure_table shown;
+    double *figures;
+    zt__sizes_text *sizes, *modules; /* of each kernel */
+    const char **size_texts, **module_texts;
+    int is_ambiguous; /* kernels of different modules have one name */
+} zt__kernel_table;
+
+ZT__PRIVATE void zt__read_kernel_row(zt__document *document, zt__kernel_table *table, uint32_t index) {
+    zt__figure_row *row = &table->shown.rows[index];
+    double *figures = table->figures + (size_t)index * ZT__KERNEL_ROW_FIGURES;
+    zt_kernel_info info;
+    const struct {
+        uint32_t figure;
+        const uint32_t *value;
+    } numbers[] = {{ZT__KERNEL_ROW_SIMD, &info.simd_width},       {ZT__KERNEL_ROW_REGISTERS, &info.registers},
+                   {ZT__KERNEL_ROW_SPILL, &info.spill_bytes},     {ZT__KERNEL_ROW_SLM, &info.slm_bytes},
+                   {ZT__KERNEL_ROW_PRIVATE, &info.private_bytes}, {ZT__KERNEL_ROW_BARRIERS, &info.barriers},
+                   {ZT__KERNEL_ROW_ARGUMENTS, &info.arguments}};
+    uint32_t i;
+    zt_get_kernel(document->profiler, index, &info);
+    row->demangled = zt__demangle(info.name);
+    row->name = row->demangled ? row->demangled : info.name;
+    row->figures = figures;
+    row->index = index;
+    figures[ZT__KERNEL_ROW_SHARE] =
+        info.region < document->region_count ? 100 * document->nesting[info.region].share : zt__nan();
+    figures[ZT__KERNEL_ROW_LAUNCHES] = (double)info.launches;
+    figures[ZT__KERNEL_ROW_SIZE] = figures[ZT__KERNEL_ROW_MODULE] = index;
+    figures[ZT__KERNEL_ROW_OCCUPANCY] = 100 * info.occupancy;
+    for (i = 0; i < ZT__COUNT_OF(numbers); i++) {
+        figures[numbers[i].figure] = *numbers[i].value == UINT32_MAX ? zt__nan() : *numbers[i].value;
+    }
+    table->sizes[index] = zt__format_sizes(info.shapes[0].group_size);
+    if (!table->sizes[index].text[0]) {
+        strcpy(table->sizes[index].text, "-");
+    }
+    strcpy(table->modules[index].text, "-");
+    if (info.module) { /* eight digits differ between the modules of a program */
+        snprintf(table->modules[index].text, sizeof table->modules[index].text, "%08x",
+                 (unsigned)(info.module >> 32));
+    }
+    table->size_texts[index] = table->sizes[index].text;
+    table->module_texts[index] = table->modules[index].text;
+    for (i = 0; i < index && !table->is_ambiguous; i++) {
+        table->is_ambiguous = strcmp(table->shown.rows[i].name, row->name) == 0 &&
+                              strcmp(table->modules[i].text, table->modules[index].text) != 0;
+    }
+}
+
+/* Compares rows for qsort: by share, and then by launches, in descending order. */
+ZT__PRIVATE int zt__compare_kernel_rows(const void *a, const void *b) {
+    const zt__figure_row *one = (const zt__figure_row *)a, *other = (const zt__figure_row *)b;
+    uint32_t figure;
+    for (figure = ZT__KERNEL_ROW_SHARE; figure <= ZT__KERNEL_ROW_LAUNCHES; figure++) {
+        double left = one->figures[figure], right = other->figures[figure];
+        left = zt__is_nan(left) ? -1 : left;
+        right = zt__is_nan(right) ? -1 : right;
+        if (left != right) {
+            return left < right ? 1 : -1;
+        }
+    }
+    return one->index < other->index ? -1 : 1;
+}
+
+/* Writes the advice about the kernels, those with the largest shares first, a paragraph each. */
+ZT__PRIVATE void zt__write_kernel_advice(zt__document *document, const zt__figure_table *table) {
+    enum { SHOWN = 10 };
+    uint32_t i, shown = 0, others = 0;
+    zt_kernel_info info;
+    char text[128];
+    for (i = 0; i < table->row_count; i++) {
+        zt_get_kernel(document->profiler, table->rows[i].index, &info);
+        if (!info.advice[0]) {
+            continue;
+        }
+        if (shown == SHOWN) {
+            others++;
+            continue;
+        }
+        zt__write_text(&document->writer, shown++ ? "" : "\n");
+        zt__write_paragraph_about(document, table->rows[i].name, info.advice);
+    }
+    if (others) {
+        snprintf(text, sizeof text, "What to do about %u more is in JSON and CSV.", (unsigned)others);
+        zt__write_table_note(document, text);
+    }
+}
+
+ZT__PRIVATE void zt__write_table_of_kernels(zt__document *document) {
+    const zt_allocator *allocator = &document->profiler->config.allocator;
+    uint32_t i, count = zt_get_kernel_count(document->profiler);
+    zt__figure_column columns[ZT__KERNEL_ROW_FIGURES];
+    zt__kernel_table table;
+    if (count == 0) {
+        return;
+    }
+    memset(&table, 0, sizeof table);
+    table.figures = (double *)zt__allocate(allocator, count, ZT__KERNEL_ROW_FIGURES * sizeof *table.figures);
+    table.sizes = (zt__sizes_text *)zt__allocate(allocator, count, 2 * sizeof *table.sizes);
+    table.size_texts = (const char **)zt__allocate(allocator, count, 2 * sizeof *table.size_texts);
+    table.shown.rows = (zt__figure_row *)zt__allocate(allocator, count, sizeof *table.shown.rows);
+    table.shown.heading = "kernel";
+    table.shown.columns = columns;
+    if (table.figures && table.sizes && table.size_texts && table.shown.rows) {
+        table.modules = table.sizes + count;
+        table.module_texts = table.size_texts + count;
+        for (i = 0; i < count; i++) {
+            zt__read_kernel_row(document, &table, i);
+        }
+        table.shown.row_count = count;
+        qsort(table.shown.rows, count, sizeof *table.shown.rows, zt__compare_kernel_rows);
+        for (i = 0; i < ZT__COUNT_OF(zt__kernel_columns); i++) {
+            uint32_t figure = zt__kernel_columns[i].figure;
+            const char *name = zt__kernel_columns[i].name, *units = zt__kernel_columns[i].units;
+            if (units) {
+                zt__add_figures(&table.shown, figure, name, units, units[0] == 'b',
+                                zt__kernel_columns[i].rank);
+            } else if (figure == ZT__KERNEL_ROW_SIZE || table.is_ambiguous) {
+                zt__add_texts(&table.shown, figure, name,
+                              figure == ZT__KERNEL_ROW_SIZE ? table.size_texts : table.module_texts);
+            }
+        }
+        zt__fit_columns(&table.shown, document->room);
+        zt__write_text(&document->writer, "\nKernels; group size and occupancy are those of most launches\n");
+        zt__write_figures(&document->writer, &table.shown, document->room);
+        zt__write_kernel_advice(document, &table.shown);
+    } else {
+        document->out_of_memory = 1;
+    }
+    for (i = 0; i < table.shown.row_count; i++) {
+        free(table.shown.rows[i].demangled);
+    }
+    zt__free(allocator, table.shown.rows);
+    zt__free(allocator, (void *)table.size_texts);
+    zt__free(allocator, table.sizes);
+    zt__free(allocator, table.figures);
+}
+
+ZT__PRIVATE void zt__write_table_of_calls(zt__document *document) {
+    enum { COUNT, ERRORS, TOTAL, MEDIAN, P95, MAX, FIGURES };
+    static const char *const names[FIGURES] = {"count", "errors", "total", "median", "p95", "max"};
+    const zt_allocator *allocator = &document->profiler->config.allocator;
+    uint32_t i, count = zt__calls_to_report(document->profiler);
+    zt__figure_column columns[FIGURES];
+    zt__figure_table table;
+    double *figures;
+    if (count == 0) {
+        return;
+    }
+    memset(&table, 0, sizeof table);
+    figures = (double *)zt__allocate(allocator, count, FIGURES * sizeof *figures);
+    table.heading = "call";
+    table.columns = columns;
+    table.rows = (zt__figure_row *)zt__allocate(allocator, count, sizeof *table.rows);
+    document->out_of_memory |= !figures || !table.rows;
+    for (i = 0; i < count && figures && table.rows; i++) {
+        double *row = figures + (size_t)i * FIGURES;
+        zt_call_info call;
+        zt_get_call(document->profiler, i, &call);
+        table.rows[i].name = call.name;
+        table.rows[i].figures = row;
+        row[COUNT] = (double)call.count;
+        row[ERRORS] = (double)call.errors;
+        row[TOTAL] = call.time_ns.sum;
+        row[MEDIAN] = call.time_ns.median;
+        row[P95] = call.time_ns.p95;
+        row[MAX] = call.time_ns.max;
+        table.row_count++;
+    }
+    zt__choose_time_unit(&table, MEDIAN, TOTAL);
+    for (i = 0; i < FIGURES; i++) {
+        zt__add_figures(&table, i, names[i], i < TOTAL ? "" : "ns", 1, 0);
+    }
+    if (table.row_count > 0) {
+        zt__fit_columns(&table, document->room);
+        zt__write_text(&document->writer, "\nHost time of calls\n");
+        zt__write_figures(&document->writer, &table, document->room);
+    }
+    zt__free(allocator, table.rows);
+    zt__free(allocator, figures);
+}
+
+/* Returns the name of a row: the kernel, which is shortened, and the place in it. NULL without memory. */
+ZT__PRIVATE char *zt__name_hot_row(const zt__hotspots *hotspots, const zt__hot_row *row) {
+    enum { SHORTENED = 40 };
+    char *demangled = zt__demangle(row->kernel->name);
+    zt__hot_place place = zt__describe_hot_place(row);
+    zt__writer name;
+    zt__begin_writing(&name, NULL, NULL);
+    name.stopped = 1; /* it only keeps the bytes */
+    zt__write_shortened(&name, demangled ? demangled : row->kernel->name, SHORTENED);
+    zt__write_text(&name, " ");
+    zt__write_text(&name, place.text);
+    zt__write_bytes(&name, "", 1);
+    free(demangled);
+    return zt__duplicate_text(&hotspots->allocator, name.bytes);
+}
+
+/* Writes the source lines, or instructions, with most samples. */
+ZT__PRIVATE void zt__write_table_of_hotspots(zt__document *document) {
+    enum { SHOWN = 20, SHARE, SAMPLES, ACTIVE, STALL, STALLED, FIGURES };
+    const zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
+    const char *stalls[ZT__MOST_COUNTS + 1];
+    double figures[SHOWN][FIGURES], all;
+    zt_hotspots_counts counts;
+    zt__figure_row shown[SHOWN];
+    zt__figure_column columns[FIGURES];
+    zt__figure_table table;
+    uint32_t i, count;
+    zt__hot_row *rows = zt__read_hot_rows(document, 1, &count, &counts);
+    if (!rows) {
+        return;
+    }
+    all = (double)counts.matched;
+    qsort(rows, count, sizeof *rows, zt__compare_hot_rows);
+    memset(&table, 0, sizeof table);
+    memset(shown, 0, sizeof shown);
+    table.heading = "hot spot";
+    table.rows = shown;
+    table.columns = columns;
+    for (i = 0; i < ZT__MOST_COUNTS; i++) {
+        stalls[i] = hotspots->count_names[i];
+    }
+    stalls[ZT__MOST_COUNTS] = "-";
+    for (i = 0; i < count && i < SHOWN; i++) {
+        uint32_t j, stall = UINT32_MAX; /* the kind of stall with most samples */
+        double samples = (double)rows[i].samples;
+        for (j = 0; j < hotspots->count_count; j++) {
+            if (j != hotspots->active_count && rows[i].counts[j] > 0 &&
+                (stall == UINT32_MAX || rows[i].counts[j] > rows[i].counts[stall])) {
+                stall = j;
+            }
+        }
+        shown[i].demangled = zt__name_hot_row(hotspots, &rows[i]);
+        shown[i].name = shown[i].demangled ? shown[i].demangled : rows[i].kernel->name;
+        shown[i].figures = figures[i];
+        figures[i][SHARE] = 100 * samples / all;
+        figures[i][SAMPLES] = samples;
+        figures[i][ACTIVE] = hotspots->active_count == UINT32_MAX
+                                 ? zt__nan()
+                                 : 100 * (double)rows[i].counts[hotspots->active_count] / samples;
+        figures[i][STALL] = stall == UINT32_MAX ? (double)ZT__MOST_COUNTS : (double)stall;
+        figures[i][STALLED] = stall == UINT32_MAX ? zt__nan() : 100 * (double)rows[i].counts[stall] / samples;
+        table.row_count++;
+    }
+    zt__add_figures(&table, SHARE, "share", "percent", 0, 0);
+    zt__add_figures(&table, SAMPLES, "samples", "", 0, 0);
+    zt__add_figures(&table, ACTIVE, "active", "percent", 0, 0);
+    zt__add_texts(&table, STALL, "main stall", stalls);
+    zt__add_figures(&table, STALLED, "main stall", "percent", 0, 0);
+    zt__fit_columns(&table, document->room);
+    zt__write_text(&document->writer,
+                   "\nHot spots in kernels: where threads were, and whether they executed or waited\n");
+    zt__write_figures(&document->writer, &table, document->room);
+    if (count > SHOWN) {
+        zt__print(&document->writer, "There are %u more: write CSV, JSON or HTML, which have all.\n",
+                  (unsigned)(count - SHOWN));
+    }
+    for (i = 0; i < table.row_count; i++) {
+        zt__free(&hotspots->allocator, shown[i].demangled);
+    }
+    zt__free(&hotspots->allocator, rows);
+}
+
+#endif
+
+/* ---- the table of regions -------------------------------------------------------------------------------- */
+
 /* The figures of a row: these, the metrics, and the derived columns of >>advice. */
 enum {
     ZT__ROW_SHARE,
@@ -26813,21 +27160,6 @@ ZT__PRIVATE void zt__write_title(zt__document *document) {
     zt__write_text(&document->writer, "\n");
 }
 
-/* Writes a paragraph about a region or kernel. */
-ZT__PRIVATE void zt__write_paragraph_about(zt__document *document, const char *name, const char *text) {
-    zt__paragraph paragraph;
-    zt__writer shortened;
-    zt__begin_writing(&shortened, NULL, NULL);
-    shortened.stopped = 1; /* it only keeps the bytes */
-    zt__write_shortened(&shortened, name, document->room / 2);
-    zt__write_bytes(&shortened, "", 1);
-    paragraph = zt__begin_paragraph(&document->writer, document->room, 2, 4);
-    zt__add_text(&paragraph, shortened.bytes);
-    zt__add_text(&paragraph, ": ");
-    zt__add_text(&paragraph, text);
-    zt__end_paragraph(&paragraph);
-}
-
 /* Writes what limits the regions with the largest shares, a paragraph each. */
 ZT__PRIVATE void zt__write_limits(zt__document *document, const zt__region_table *table) {
     enum { SHOWN = 3 };
@@ -26872,10 +27204,43 @@ ZT__PRIVATE void zt__write_limits(zt__document *document, const zt__region_table
     }
 }
 
-ZT__PRIVATE void zt__write_table_note(zt__document *document, const char *text) {
-    zt__paragraph paragraph = zt__begin_paragraph(&document->writer, document->room, 0, 0);
-    zt__add_text(&paragraph, text);
-    zt__end_paragraph(&paragraph);
+/* Appends a time in a unit that suits it: "12.3 ms". */
+ZT__PRIVATE void zt__append_time(char *text, size_t room, double ns) {
+    uint32_t unit = 0;
+    while (unit + 1 < ZT__COUNT_OF(zt__time_units) && ns >= zt__time_units[unit + 1].ns * 0.9995) {
+        unit++;
+    }
+    zt__append(text, room, "%.3g %s", ns / zt__time_units[unit].ns, zt__time_units[unit].name);
+}
+
+/* Describes in a sentence or two how samples cover the time of the device. The text is "" without a timeline
+   and without samples. */
+ZT__PRIVATE void zt__describe_overlap(const zt_overlap *overlap, char *text, size_t room) {
+    double all = overlap->span_ns / 100;
+    text[0] = 0;
+    if (overlap->samples < 2 || !(all > 0)) {
+        return;
+    }
+    if (overlap->missing) {
+        zt__append(text, room, "The idle time of the device is not known: %llu sample%s missing in the ",
+                   (unsigned long long)overlap->missing, overlap->missing == 1 ? " is" : "s are");
+        zt__append_time(text, room, overlap->span_ns);
+        zt__append(text, room, " from the first begin to the last end.");
+        return;
+    }
+    zt__append(text, room, "Of the ");
+    zt__append_time(text, room, overlap->span_ns);
+    zt__append(text, room, " from the first begin to the last end, ");
+    if (overlap->kernel_ns > 0 || overlap->copy_ns > 0) {
+        zt__append(text, room, "kernels take %.1f%%, ", overlap->kernel_ns / all);
+        if (overlap->copy_ns > 0) {
+            zt__append(text, room, "copies %.1f%%, both at once %.1f%%, ", overlap->copy_ns / all,
+                       overlap->both_ns / all);
+        }
+    } else {
+        zt__append(text, room, "regions take %.1f%%, ", overlap->busy_ns / all);
+    }
+    zt__append(text, room, "and in %.1f%% nothing that is measured runs.", overlap->idle_ns / all);
 }
 
 /* Writes what the table does not show, why, and what to do; what its columns of latencies are; and how
@@ -26935,298 +27300,6 @@ ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table
     }
     zt__list_notes(document, zt__write_table_note);
 }
-
-#ifdef ZETOOLS_TRACER
-
-enum {
-    ZT__KERNEL_ROW_SHARE, /* that of its region */
-    ZT__KERNEL_ROW_LAUNCHES,
-    ZT__KERNEL_ROW_SIZE, /* an index of texts, like the next */
-    ZT__KERNEL_ROW_MODULE,
-    ZT__KERNEL_ROW_OCCUPANCY,
-    ZT__KERNEL_ROW_SIMD,
-    ZT__KERNEL_ROW_REGISTERS,
-    ZT__KERNEL_ROW_SPILL,
-    ZT__KERNEL_ROW_SLM,
-    ZT__KERNEL_ROW_PRIVATE,
-    ZT__KERNEL_ROW_BARRIERS,
-    ZT__KERNEL_ROW_ARGUMENTS,
-    ZT__KERNEL_ROW_FIGURES
-};
-
-static const struct {
-    uint32_t figure;
-    const char *name, *units;
-    int rank;
-} zt__kernel_columns[] = {
-    {ZT__KERNEL_ROW_SHARE, "share", "%", 1},         {ZT__KERNEL_ROW_LAUNCHES, "launches appended", "", 0},
-    {ZT__KERNEL_ROW_MODULE, "module", NULL, 0},      {ZT__KERNEL_ROW_SIZE, "group size", NULL, 0},
-    {ZT__KERNEL_ROW_OCCUPANCY, "occupancy", "%", 1}, {ZT__KERNEL_ROW_SIMD, "SIMD", "", 1},
-    {ZT__KERNEL_ROW_REGISTERS, "registers", "", 1},  {ZT__KERNEL_ROW_SPILL, "spill", "bytes", 1},
-    {ZT__KERNEL_ROW_SLM, "SLM", "bytes", 2},         {ZT__KERNEL_ROW_PRIVATE, "private", "bytes", 2},
-    {ZT__KERNEL_ROW_BARRIERS, "barriers", "", 3},    {ZT__KERNEL_ROW_ARGUMENTS, "arguments", "", 3}};
-
-/* What a table of kernels holds beside its figures. */
-typedef struct zt__kernel_table {
-    zt__figure_table shown;
-    double *figures;
-    zt__sizes_text *sizes, *modules; /* of each kernel */
-    const char **size_texts, **module_texts;
-    int is_ambiguous; /* kernels of different modules have one name */
-} zt__kernel_table;
-
-ZT__PRIVATE void zt__read_kernel_row(zt__document *document, zt__kernel_table *table, uint32_t index) {
-    zt__figure_row *row = &table->shown.rows[index];
-    double *figures = table->figures + (size_t)index * ZT__KERNEL_ROW_FIGURES;
-    zt_kernel_info info;
-    const struct {
-        uint32_t figure;
-        const uint32_t *value;
-    } numbers[] = {{ZT__KERNEL_ROW_SIMD, &info.simd_width},       {ZT__KERNEL_ROW_REGISTERS, &info.registers},
-                   {ZT__KERNEL_ROW_SPILL, &info.spill_bytes},     {ZT__KERNEL_ROW_SLM, &info.slm_bytes},
-                   {ZT__KERNEL_ROW_PRIVATE, &info.private_bytes}, {ZT__KERNEL_ROW_BARRIERS, &info.barriers},
-                   {ZT__KERNEL_ROW_ARGUMENTS, &info.arguments}};
-    uint32_t i;
-    zt_get_kernel(document->profiler, index, &info);
-    row->demangled = zt__demangle(info.name);
-    row->name = row->demangled ? row->demangled : info.name;
-    row->figures = figures;
-    row->index = index;
-    figures[ZT__KERNEL_ROW_SHARE] =
-        info.region < document->region_count ? 100 * document->nesting[info.region].share : zt__nan();
-    figures[ZT__KERNEL_ROW_LAUNCHES] = (double)info.launches;
-    figures[ZT__KERNEL_ROW_SIZE] = figures[ZT__KERNEL_ROW_MODULE] = index;
-    figures[ZT__KERNEL_ROW_OCCUPANCY] = 100 * info.occupancy;
-    for (i = 0; i < ZT__COUNT_OF(numbers); i++) {
-        figures[numbers[i].figure] = *numbers[i].value == UINT32_MAX ? zt__nan() : *numbers[i].value;
-    }
-    table->sizes[index] = zt__format_sizes(info.shapes[0].group_size);
-    if (!table->sizes[index].text[0]) {
-        strcpy(table->sizes[index].text, "-");
-    }
-    strcpy(table->modules[index].text, "-");
-    if (info.module) { /* eight digits differ between the modules of a program */
-        snprintf(table->modules[index].text, sizeof table->modules[index].text, "%08x",
-                 (unsigned)(info.module >> 32));
-    }
-    table->size_texts[index] = table->sizes[index].text;
-    table->module_texts[index] = table->modules[index].text;
-    for (i = 0; i < index && !table->is_ambiguous; i++) {
-        table->is_ambiguous = strcmp(table->shown.rows[i].name, row->name) == 0 &&
-                              strcmp(table->modules[i].text, table->modules[index].text) != 0;
-    }
-}
-
-/* Compares rows for qsort: by share, and then by launches, in descending order. */
-ZT__PRIVATE int zt__compare_kernel_rows(const void *a, const void *b) {
-    const zt__figure_row *one = (const zt__figure_row *)a, *other = (const zt__figure_row *)b;
-    uint32_t figure;
-    for (figure = ZT__KERNEL_ROW_SHARE; figure <= ZT__KERNEL_ROW_LAUNCHES; figure++) {
-        double left = one->figures[figure], right = other->figures[figure];
-        left = zt__is_nan(left) ? -1 : left;
-        right = zt__is_nan(right) ? -1 : right;
-        if (left != right) {
-            return left < right ? 1 : -1;
-        }
-    }
-    return one->index < other->index ? -1 : 1;
-}
-
-/* Writes the advice about the kernels, those with the largest shares first, a paragraph each. */
-ZT__PRIVATE void zt__write_kernel_advice(zt__document *document, const zt__figure_table *table) {
-    enum { SHOWN = 10 };
-    uint32_t i, shown = 0, others = 0;
-    zt_kernel_info info;
-    char text[128];
-    for (i = 0; i < table->row_count; i++) {
-        zt_get_kernel(document->profiler, table->rows[i].index, &info);
-        if (!info.advice[0]) {
-            continue;
-        }
-        if (shown == SHOWN) {
-            others++;
-            continue;
-        }
-        zt__write_text(&document->writer, shown++ ? "" : "\n");
-        zt__write_paragraph_about(document, table->rows[i].name, info.advice);
-    }
-    if (others) {
-        snprintf(text, sizeof text, "What to do about %u more is in JSON and CSV.", (unsigned)others);
-        zt__write_table_note(document, text);
-    }
-}
-
-ZT__PRIVATE void zt__write_table_of_kernels(zt__document *document) {
-    const zt_allocator *allocator = &document->profiler->config.allocator;
-    uint32_t i, count = zt_get_kernel_count(document->profiler);
-    zt__figure_column columns[ZT__KERNEL_ROW_FIGURES];
-    zt__kernel_table table;
-    if (count == 0) {
-        return;
-    }
-    memset(&table, 0, sizeof table);
-    table.figures = (double *)zt__allocate(allocator, count, ZT__KERNEL_ROW_FIGURES * sizeof *table.figures);
-    table.sizes = (zt__sizes_text *)zt__allocate(allocator, count, 2 * sizeof *table.sizes);
-    table.size_texts = (const char **)zt__allocate(allocator, count, 2 * sizeof *table.size_texts);
-    table.shown.rows = (zt__figure_row *)zt__allocate(allocator, count, sizeof *table.shown.rows);
-    table.shown.heading = "kernel";
-    table.shown.columns = columns;
-    if (table.figures && table.sizes && table.size_texts && table.shown.rows) {
-        table.modules = table.sizes + count;
-        table.module_texts = table.size_texts + count;
-        for (i = 0; i < count; i++) {
-            zt__read_kernel_row(document, &table, i);
-        }
-        table.shown.row_count = count;
-        qsort(table.shown.rows, count, sizeof *table.shown.rows, zt__compare_kernel_rows);
-        for (i = 0; i < ZT__COUNT_OF(zt__kernel_columns); i++) {
-            uint32_t figure = zt__kernel_columns[i].figure;
-            const char *name = zt__kernel_columns[i].name, *units = zt__kernel_columns[i].units;
-            if (units) {
-                zt__add_figures(&table.shown, figure, name, units, units[0] == 'b',
-                                zt__kernel_columns[i].rank);
-            } else if (figure == ZT__KERNEL_ROW_SIZE || table.is_ambiguous) {
-                zt__add_texts(&table.shown, figure, name,
-                              figure == ZT__KERNEL_ROW_SIZE ? table.size_texts : table.module_texts);
-            }
-        }
-        zt__fit_columns(&table.shown, document->room);
-        zt__write_text(&document->writer, "\nKernels; group size and occupancy are those of most launches\n");
-        zt__write_figures(&document->writer, &table.shown, document->room);
-        zt__write_kernel_advice(document, &table.shown);
-    } else {
-        document->out_of_memory = 1;
-    }
-    for (i = 0; i < table.shown.row_count; i++) {
-        free(table.shown.rows[i].demangled);
-    }
-    zt__free(allocator, table.shown.rows);
-    zt__free(allocator, (void *)table.size_texts);
-    zt__free(allocator, table.sizes);
-    zt__free(allocator, table.figures);
-}
-
-ZT__PRIVATE void zt__write_table_of_calls(zt__document *document) {
-    enum { COUNT, ERRORS, TOTAL, MEDIAN, P95, MAX, FIGURES };
-    static const char *const names[FIGURES] = {"count", "errors", "total", "median", "p95", "max"};
-    const zt_allocator *allocator = &document->profiler->config.allocator;
-    uint32_t i, count = zt__calls_to_report(document->profiler);
-    zt__figure_column columns[FIGURES];
-    zt__figure_table table;
-    double *figures;
-    if (count == 0) {
-        return;
-    }
-    memset(&table, 0, sizeof table);
-    figures = (double *)zt__allocate(allocator, count, FIGURES * sizeof *figures);
-    table.heading = "call";
-    table.columns = columns;
-    table.rows = (zt__figure_row *)zt__allocate(allocator, count, sizeof *table.rows);
-    document->out_of_memory |= !figures || !table.rows;
-    for (i = 0; i < count && figures && table.rows; i++) {
-        double *row = figures + (size_t)i * FIGURES;
-        zt_call_info call;
-        zt_get_call(document->profiler, i, &call);
-        table.rows[i].name = call.name;
-        table.rows[i].figures = row;
-        row[COUNT] = (double)call.count;
-        row[ERRORS] = (double)call.errors;
-        row[TOTAL] = call.time_ns.sum;
-        row[MEDIAN] = call.time_ns.median;
-        row[P95] = call.time_ns.p95;
-        row[MAX] = call.time_ns.max;
-        table.row_count++;
-    }
-    zt__choose_time_unit(&table, MEDIAN, TOTAL);
-    for (i = 0; i < FIGURES; i++) {
-        zt__add_figures(&table, i, names[i], i < TOTAL ? "" : "ns", 1, 0);
-    }
-    if (table.row_count > 0) {
-        zt__fit_columns(&table, document->room);
-        zt__write_text(&document->writer, "\nHost time of calls\n");
-        zt__write_figures(&document->writer, &table, document->room);
-    }
-    zt__free(allocator, table.rows);
-    zt__free(allocator, figures);
-}
-
-/* Returns the name of a row: the kernel, which is shortened, and the place in it. NULL without memory. */
-ZT__PRIVATE char *zt__name_hot_row(const zt__hotspots *hotspots, const zt__hot_row *row) {
-    enum { SHORTENED = 40 };
-    char *demangled = zt__demangle(row->kernel->name);
-    zt__hot_place place = zt__describe_hot_place(row);
-    zt__writer name;
-    zt__begin_writing(&name, NULL, NULL);
-    name.stopped = 1; /* it only keeps the bytes */
-    zt__write_shortened(&name, demangled ? demangled : row->kernel->name, SHORTENED);
-    zt__write_text(&name, " ");
-    zt__write_text(&name, place.text);
-    zt__write_bytes(&name, "", 1);
-    free(demangled);
-    return zt__duplicate_text(&hotspots->allocator, name.bytes);
-}
-
-/* Writes the source lines, or instructions, with most samples. */
-ZT__PRIVATE void zt__write_table_of_hotspots(zt__document *document) {
-    enum { SHOWN = 20, SHARE, SAMPLES, ACTIVE, STALL, STALLED, FIGURES };
-    const zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
-    const char *stalls[ZT__MOST_COUNTS + 1];
-    double figures[SHOWN][FIGURES], all;
-    zt_hotspots_counts counts;
-    zt__figure_row shown[SHOWN];
-    zt__figure_column columns[FIGURES];
-    zt__figure_table table;
-    uint32_t i, count;
-    zt__hot_row *rows = zt__read_hot_rows(document, 1, &count, &counts);
-    if (!rows) {
-        return;
-    }
-    all = (double)counts.matched;
-    qsort(rows, count, sizeof *rows, zt__compare_hot_rows);
-    memset(&table, 0, sizeof table);
-    memset(shown, 0, sizeof shown);
-    table.heading = "hot spot";
-    table.rows = shown;
-    table.columns = columns;
-    for (i = 0; i < ZT__MOST_COUNTS; i++) {
-        stalls[i] = hotspots->count_names[i];
-    }
-    stalls[ZT__MOST_COUNTS] = "-";
-    for (i = 0; i < count && i < SHOWN; i++) {
-        uint32_t stall = zt__find_main_stall(hotspots, &rows[i]);
-        double samples = (double)rows[i].samples;
-        shown[i].demangled = zt__name_hot_row(hotspots, &rows[i]);
-        shown[i].name = shown[i].demangled ? shown[i].demangled : rows[i].kernel->name;
-        shown[i].figures = figures[i];
-        figures[i][SHARE] = 100 * samples / all;
-        figures[i][SAMPLES] = samples;
-        figures[i][ACTIVE] = hotspots->active_count == UINT32_MAX
-                                 ? zt__nan()
-                                 : 100 * (double)rows[i].counts[hotspots->active_count] / samples;
-        figures[i][STALL] = stall == UINT32_MAX ? (double)ZT__MOST_COUNTS : (double)stall;
-        figures[i][STALLED] = stall == UINT32_MAX ? zt__nan() : 100 * (double)rows[i].counts[stall] / samples;
-        table.row_count++;
-    }
-    zt__add_figures(&table, SHARE, "share", "percent", 0, 0);
-    zt__add_figures(&table, SAMPLES, "samples", "", 0, 0);
-    zt__add_figures(&table, ACTIVE, "active", "percent", 0, 0);
-    zt__add_texts(&table, STALL, "main stall", stalls);
-    zt__add_figures(&table, STALLED, "main stall", "percent", 0, 0);
-    zt__fit_columns(&table, document->room);
-    zt__write_text(&document->writer,
-                   "\nHot spots in kernels: where threads were, and whether they executed or waited\n");
-    zt__write_figures(&document->writer, &table, document->room);
-    if (count > SHOWN) {
-        zt__print(&document->writer, "There are %u more: write CSV, JSON or HTML, which have all.\n",
-                  (unsigned)(count - SHOWN));
-    }
-    for (i = 0; i < table.row_count; i++) {
-        zt__free(&hotspots->allocator, shown[i].demangled);
-    }
-    zt__free(&hotspots->allocator, rows);
-}
-
-#endif
 
 ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_output) {
     zt_profiler *profiler = document->profiler;
@@ -29446,6 +29519,41 @@ ZT__PRIVATE void zt__write_html(zt__document *document) {
 
 /* ==== >>writing: zt_write and zt_report, formats and files ================================================ */
 
+/* Reads how regions are nested, and their shares. Returns 0 without memory. */
+ZT__PRIVATE int zt__read_nesting(zt__document *document) {
+    zt_profiler *profiler = document->profiler;
+    zt_region_info info;
+    uint32_t i;
+    document->nesting = (zt__nesting *)zt__allocate(
+        &profiler->config.allocator, (size_t)document->region_count + 1, sizeof *document->nesting);
+    if (!document->nesting) {
+        return 0;
+    }
+    zt__lock(&profiler->mutex);
+    for (i = 0; i < document->region_count; i++) {
+        zt__nesting *nesting = &document->nesting[i];
+        const zt__path *path;
+        double estimate;
+        zt__add_paths(profiler, profiler->regions[i], &info);
+        /* A region without samples may since have begun inside one that is newer than the report. */
+        nesting->parent = info.parent < document->region_count ? info.parent : UINT32_MAX;
+        nesting->own_ns = info.own_ns;
+        nesting->total_ns = info.total_ns;
+        for (path = profiler->regions[i]->paths; path; path = path->next) {
+            zt__get_own_time(path, &estimate);
+            nesting->share += estimate;
+            document->is_nested |= path->depth > 1;
+        }
+        document->gpu_time_ns += nesting->share;
+    }
+    zt__unlock(&profiler->mutex);
+    for (i = 0; i < document->region_count; i++) {
+        document->nesting[i].share =
+            document->gpu_time_ns > 0 ? document->nesting[i].share / document->gpu_time_ns : zt__nan();
+    }
+    return 1;
+}
+
 ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user) {
     zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
     const zt_allocator *allocator;
@@ -29497,8 +29605,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
             zt__write_html(document);
             break;
         case ZT_FORMAT_OPENMETRICS:
-            document->out_of_memory =
-                !zt__write_openmetrics(document->profiler, &document->writer, document->region_count);
+            zt__write_openmetrics(document);
             break;
         case ZT_FORMAT_INSTANCES:
             zt__write_instances(document);
@@ -29615,7 +29722,7 @@ ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
     /* A long name is cut, because the name of a file has 255 bytes at the most. */
     snprintf(file->beside, sizeof file->beside, "%.*s%.128s.%ld.%lx.part", (int)(name - file->path),
              file->path, name, zt__get_process_id(), (unsigned long)zt__this_thread());
-    part = zt__open_file(file->beside, "wb");
+    part = zt__create_file(file->beside);
     if (part && zt__get_file_properties(file->path, &before)) {
         zt__set_permissions(file->beside, before.permissions); /* the same people may read it as before */
     }
@@ -29623,7 +29730,7 @@ ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
     if (result == ZE_RESULT_SUCCESS && !zt__rename_file(file->beside, file->path)) {
         result = zt__report_unwritable(output);
     }
-    if (result != ZE_RESULT_SUCCESS) {
+    if (part && result != ZE_RESULT_SUCCESS) {
         zt__remove_file(file->beside);
     }
     zt__free(output->allocator, file);
@@ -29880,35 +29987,7 @@ ZT__PRIVATE void zt__find_stopped(zt__watch_server *server) {
     zt__free(server->allocator, addresses);
 }
 
-/* Finds kernels and source lines. The threads are resumed already, as this may run a program. */
-ZT__PRIVATE void zt__name_places(zt__watch_server *server) {
-    zt__watch_answer *answer = server->answer;
-    uint32_t i;
-    for (i = 0; i < answer->place_count; i++) {
-        zt__found_place *place = &answer->places[i];
-        zt_debug_place found;
-        if (zt_debug_where(server->debugger, place->address, &found) == ZE_RESULT_SUCCESS) {
-            place->offset = found.offset;
-            place->line = found.line;
-            zt__copy_text(place->kernel, sizeof place->kernel, found.kernel, strlen(found.kernel));
-            zt__copy_text(place->file, sizeof place->file, found.file, strlen(found.file));
-        }
-    }
-}
-
-/* Reads the events of a stop, which are no faults of the device. A page fault is kept for later. */
-ZT__PRIVATE void zt__read_stop_events(zt__watch_server *server, int is_fault) {
-    zt__watch_answer *answer = server->answer;
-    while (zt_debug_wait(server->debugger, 0, zt__note_event, server) == ZE_RESULT_SUCCESS) {
-        if (answer->has_page_fault && !is_fault) {
-            server->has_pending_fault = 1;
-            server->pending_address = answer->fault_address;
-            server->pending_reason = answer->fault_reason;
-        }
-        answer->has_faulted = answer->has_page_fault = 0;
-    }
-}
-
+/* Stops all threads, finds where they are, and resumes them, unless they are to stay. */
 ZT__PRIVATE void zt__serve_stop(zt__watch_server *server, const zt__watch_request *request) {
     zt_debugger *debugger = server->debugger;
     zt__watch_answer *answer = server->answer;
@@ -29916,12 +29995,21 @@ ZT__PRIVATE void zt__serve_stop(zt__watch_server *server, const zt__watch_reques
     zt_debug_stops stops = {0, 0};
     uint64_t begin = zt__now_ns();
     ze_result_t stop_result = zt_debug_stop(debugger, all, request->timeout_ns, &stops), result;
+    uint32_t i;
     answer->unavailable = stops.unavailable;
     if (stop_result != ZE_RESULT_SUCCESS) {
         zt__copy_debug_error(server);
     }
     zt__find_stopped(server);
-    zt__read_stop_events(server, request->is_fault);
+    /* Events of the stop are no faults of the device. A page fault is kept for later. */
+    while (zt_debug_wait(debugger, 0, zt__note_event, server) == ZE_RESULT_SUCCESS) {
+        if (answer->has_page_fault && !request->is_fault) {
+            server->has_pending_fault = 1;
+            server->pending_address = answer->fault_address;
+            server->pending_reason = answer->fault_reason;
+        }
+        answer->has_faulted = answer->has_page_fault = 0;
+    }
     if (!request->leave_stopped) {
         result = zt_debug_resume(debugger, all);
         answer->result = answer->result == ZE_RESULT_SUCCESS ? result : answer->result;
@@ -29930,7 +30018,17 @@ ZT__PRIVATE void zt__serve_stop(zt__watch_server *server, const zt__watch_reques
     if (stop_result == ZE_RESULT_SUCCESS && answer->result != ZE_RESULT_SUCCESS) {
         zt__copy_debug_error(server);
     }
-    zt__name_places(server);
+    /* The threads are resumed already, as this may run a program. */
+    for (i = 0; i < answer->place_count; i++) {
+        zt__found_place *place = &answer->places[i];
+        zt_debug_place found;
+        if (zt_debug_where(debugger, place->address, &found) == ZE_RESULT_SUCCESS) {
+            place->offset = found.offset;
+            place->line = found.line;
+            zt__copy_text(place->kernel, sizeof place->kernel, found.kernel, strlen(found.kernel));
+            zt__copy_text(place->file, sizeof place->file, found.file, strlen(found.file));
+        }
+    }
 }
 
 /* Serves a request. */
@@ -29972,6 +30070,32 @@ typedef struct zt__peer {
     gid_t group;
 } zt__peer;
 
+/* Returns the bytes of a message that are there. */
+ZT__PRIVATE size_t zt__answer_size(const zt__watch_answer *answer) {
+    return offsetof(zt__watch_answer, places) + answer->place_count * sizeof *answer->places;
+}
+
+/* Serves until the program has closed its end, or has ended while a child of it keeps that end open. */
+ZT__PRIVATE void zt__run_helper(int socket, long program) {
+    zt__watch_server server = {NULL, &zt__default_allocator, NULL, NULL, 0, 0, 0};
+    zt__watch_request request;
+    zt__watch_answer *answer = (zt__watch_answer *)calloc(1, sizeof *answer);
+    int is_asked = answer != NULL;
+    if (answer) {
+        answer->process = (uint32_t)zt__get_process_id();
+    }
+    while (is_asked && send(socket, answer, zt__answer_size(answer), MSG_NOSIGNAL) > 0) {
+        struct pollfd readable = {socket, POLLIN, 0};
+        while (poll(&readable, 1, ZT__HELPER_LOOK_MS) <= 0 && kill((pid_t)program, 0) == 0) {
+        }
+        is_asked = readable.revents && recv(socket, &request, sizeof request, 0) == (ssize_t)sizeof request;
+        if (is_asked) {
+            zt__serve_watch(&server, &request, answer);
+        }
+    }
+    zt_debug_close(server.debugger);
+}
+
 /* Returns whether a descriptor is a socket that the parent of this process has made. `*user` receives its
    user. */
 ZT__PRIVATE int zt__is_from_parent(int descriptor, long parent, uid_t *user) {
@@ -29999,32 +30123,6 @@ ZT__PRIVATE void zt__close_others(int kept) {
     if (directory) {
         closedir(directory);
     }
-}
-
-/* Returns the bytes of a message that are there. */
-ZT__PRIVATE size_t zt__answer_size(const zt__watch_answer *answer) {
-    return offsetof(zt__watch_answer, places) + answer->place_count * sizeof *answer->places;
-}
-
-/* Serves until the program has closed its end, or has ended while a child of it keeps that end open. */
-ZT__PRIVATE void zt__run_helper(int socket, long program) {
-    zt__watch_server server = {NULL, &zt__default_allocator, NULL, NULL, 0, 0, 0};
-    zt__watch_request request;
-    zt__watch_answer *answer = (zt__watch_answer *)calloc(1, sizeof *answer);
-    int is_asked = answer != NULL;
-    if (answer) {
-        answer->process = (uint32_t)zt__get_process_id();
-    }
-    while (is_asked && send(socket, answer, zt__answer_size(answer), MSG_NOSIGNAL) > 0) {
-        struct pollfd readable = {socket, POLLIN, 0};
-        while (poll(&readable, 1, ZT__HELPER_LOOK_MS) <= 0 && kill((pid_t)program, 0) == 0) {
-        }
-        is_asked = readable.revents && recv(socket, &request, sizeof request, 0) == (ssize_t)sizeof request;
-        if (is_asked) {
-            zt__serve_watch(&server, &request, answer);
-        }
-    }
-    zt_debug_close(server.debugger);
 }
 
 /* Runs before main, in every process that has this code. Unless its parent has started it to help, it does
@@ -30406,26 +30504,6 @@ ZT__PRIVATE void zt__begin_debugging(zt__watch *watch) {
 
 /* ---- regions that run ------------------------------------------------------------------------------------ */
 
-/* Copies what is known of the first slots of a list that are PENDING and have not been seen to signal. The
-   mutex is held. Returns how many there are, up to ZT__BATCH. */
-ZT__PRIVATE uint32_t zt__copy_pending(const zt__list *list, zt__running pending[ZT__BATCH]) {
-    const zt__slot *slot;
-    uint32_t count = 0;
-    for (slot = list->first; slot && count < ZT__BATCH; slot = slot->next) {
-        int has_signalled =
-            slot->number < list->watched_number && slot->submitted_ns <= list->watched_signalled_ns;
-        if (slot->state == ZT__SLOT_PENDING && !has_signalled) {
-            zt__running *copy = &pending[count++];
-            copy->region = slot->region;
-            copy->list = list->handle;
-            copy->number = slot->number;
-            copy->submission_ns = slot->submitted_ns;
-            copy->event = slot->event;
-        }
-    }
-    return count;
-}
-
 /* Records which of these slots was the first that had not signalled. `first` is their number if all have. */
 ZT__PRIVATE void zt__record_pending(zt_profiler *profiler, zt__running *pending, uint32_t count,
                                     uint32_t first, uint64_t now) {
@@ -30461,10 +30539,23 @@ ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t
     uint32_t count, first;
     do {
         const zt__list *list;
+        const zt__slot *slot;
         ze_result_t result = ZE_RESULT_SUCCESS;
+        count = 0;
         zt__lock(&profiler->mutex);
         list = zt__find_list(profiler, handle);
-        count = list ? zt__copy_pending(list, pending) : 0;
+        for (slot = list ? list->first : NULL; slot && count < ZT__BATCH; slot = slot->next) {
+            int has_signalled =
+                slot->number < list->watched_number && slot->submitted_ns <= list->watched_signalled_ns;
+            if (slot->state == ZT__SLOT_PENDING && !has_signalled) {
+                zt__running *copy = &pending[count++];
+                copy->region = slot->region;
+                copy->list = handle;
+                copy->number = slot->number;
+                copy->submission_ns = slot->submitted_ns;
+                copy->event = slot->event;
+            }
+        }
         zt__unlock(&profiler->mutex);
         if (count == 0) {
             return 0;
@@ -30481,67 +30572,6 @@ ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t
     return first < count;
 }
 
-/* Stores the lists that have slots on their way. Returns their number; 0 without memory. */
-ZT__PRIVATE uint32_t zt__find_busy_lists(zt__watch *watch) {
-    zt_profiler *profiler = watch->profiler;
-    const zt_allocator *allocator = &profiler->config.allocator;
-    for (;;) {
-        const zt__list *list;
-        uint32_t count = 0;
-        zt__lock(&profiler->mutex);
-        list = profiler->state_counts[ZT__SLOT_PENDING] ? profiler->lists : NULL;
-        for (; list; list = list->next) {
-            if (zt__is_on_its_way(list)) {
-                if (count < watch->list_capacity) {
-                    watch->lists[count] = list->handle;
-                }
-                count++;
-            }
-        }
-        zt__unlock(&profiler->mutex);
-        if (count <= watch->list_capacity) {
-            return count;
-        }
-        zt__free(allocator, (void *)watch->lists);
-        watch->list_capacity = count * 2;
-        watch->lists =
-            (ze_command_list_handle_t *)zt__allocate(allocator, watch->list_capacity, sizeof *watch->lists);
-        if (!watch->lists) {
-            watch->list_capacity = 0;
-            return 0;
-        }
-    }
-}
-
-/* Returns whether a region has run too long. */
-ZT__PRIVATE int zt__has_hung(const zt__watch *watch, const zt__running *running, uint64_t now) {
-    return now > running->since_ns && now - running->since_ns >= watch->config.hang_ns;
-}
-
-/* Finds the region to report, and on how many other lists regions run: of those that have run too long, or
-   else of all, the one that was submitted first. Returns 0 if none runs. */
-ZT__PRIVATE int zt__find_suspect(zt__watch *watch, zt__running *suspect, uint32_t *others, uint64_t now) {
-    uint32_t i, count = zt__find_busy_lists(watch), found = 0;
-    for (i = 0; i < count; i++) {
-        zt__running running;
-        int is_overdue, is_suspect_overdue;
-        if (!zt__find_running(watch->profiler, watch->lists[i], &running)) {
-            continue;
-        }
-        if (running.since_ns < watch->not_before_ns) {
-            running.since_ns = watch->not_before_ns; /* it has waited for what hung */
-        }
-        is_overdue = zt__has_hung(watch, &running, now);
-        is_suspect_overdue = found > 0 && zt__has_hung(watch, suspect, now);
-        if (found++ == 0 || is_overdue > is_suspect_overdue ||
-            (is_overdue == is_suspect_overdue && running.submission_ns < suspect->submission_ns)) {
-            *suspect = running;
-        }
-    }
-    *others = found ? found - 1 : 0;
-    return found > 0;
-}
-
 ZT__PRIVATE int zt__still_runs(zt__watch *watch, const zt__running *running) {
     zt__running now;
     return zt__find_running(watch->profiler, running->list, &now) && now.number == running->number &&
@@ -30550,24 +30580,59 @@ ZT__PRIVATE int zt__still_runs(zt__watch *watch, const zt__running *running) {
 
 /* ---- reports --------------------------------------------------------------------------------------------- */
 
+/* Stops the threads of the device, and finds where they are. Attaches first where that was not possible
+   before. */
+ZT__PRIVATE void zt__explain_hang(zt__watch *watch, zt_hang *hang, char *reason, size_t room) {
+    enum { STOP_S = 5, ANSWER_S = 20 };
+    zt_profiler *profiler = watch->profiler;
+    const zt__watch_answer *answer = &watch->answer;
+    zt__watch_request request;
+    uint32_t i;
+    zt__store(&watch->is_explaining, 1);
+    if (watch->info.debugged_by == ZT_DEBUGGED_BY_NOBODY) {
+        zt__begin_debugging(watch);
+    }
+    hang->debugged_by = watch->info.debugged_by;
+    snprintf(reason, room, "%s", watch->info.reason);
+    hang->reason = reason;
+    if (hang->debugged_by != ZT_DEBUGGED_BY_NOBODY) {
+        memset(&request, 0, sizeof request);
+        request.call = ZT__WATCH_STOP;
+        request.timeout_ns = STOP_S * UINT64_C(1000000000);
+        request.is_fault = hang->is_fault;
+        request.leave_stopped = watch->config.leave_stopped;
+        if (zt__ask(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
+            hang->reason = *answer->reason ? answer->reason : hang->reason;
+            hang->stopped = answer->stopped;
+            hang->unstopped = answer->unavailable;
+            hang->threads_elsewhere = answer->elsewhere;
+            hang->place_count = answer->place_count;
+            for (i = 0; i < answer->place_count; i++) {
+                const zt__found_place *found = &answer->places[i];
+                zt_hang_place *place = &watch->places[i];
+                place->kernel = found->kernel;
+                place->address = found->address;
+                place->offset = found->offset;
+                place->threads = found->threads;
+                place->file = found->file;
+                place->line = found->line;
+            }
+            hang->is_left_stopped = request.leave_stopped && hang->stopped > 0;
+            zt__lock(&profiler->mutex);
+            watch->info.is_stopped = hang->is_left_stopped;
+            zt__unlock(&profiler->mutex);
+        } else {
+            zt__end_debugging(watch, "the helper process does not answer");
+            hang->debugged_by = ZT_DEBUGGED_BY_NOBODY;
+            snprintf(reason, room, "the helper process does not answer");
+        }
+    }
+    zt__store(&watch->is_explaining, 0);
+}
+
 ZT__PRIVATE const char *zt__debugged_by_name(zt_debugged_by by) {
     static const char *const names[] = {"nobody", "the process itself", "a helper process"};
     return names[by];
-}
-
-/* Returns what the fault of an answer was; "" if it has none. */
-ZT__PRIVATE const char *zt__fault_name(const zt__watch_answer *answer) {
-    if (!answer->has_faulted) {
-        return "";
-    }
-    if (!answer->has_page_fault) {
-        return "threads stopped by themselves, as at an exception or a breakpoint";
-    }
-    return answer->fault_reason == ZET_DEBUG_PAGE_FAULT_REASON_MAPPING_ERROR
-               ? "page fault: nothing is mapped there"
-           : answer->fault_reason == ZET_DEBUG_PAGE_FAULT_REASON_PERMISSION_ERROR
-               ? "page fault: the access is not permitted"
-               : "page fault";
 }
 
 /* Writes what hangs or has faulted, in a sentence. */
@@ -30596,40 +30661,6 @@ ZT__PRIVATE void zt__describe_place(const zt_hang_place *place, char *text, size
     } else {
         zt__append(text, room, "0x%llx", (unsigned long long)place->address);
     }
-}
-
-/* Writes the message for the log: the first places alone. */
-ZT__PRIVATE void zt__log_hang(zt__watch *watch, const zt_hang *hang, const char *path) {
-    enum { SHOWN = 3 };
-    zt__diagnostics *diagnostics = &watch->profiler->diagnostics;
-    char text[900];
-    uint32_t i;
-    zt__describe_hang(hang, text, sizeof text);
-    if (hang->debugged_by == ZT_DEBUGGED_BY_NOBODY) {
-        zt__append(text, sizeof text, " Where is not known: %.300s ", hang->reason);
-    } else {
-        zt__append(text, sizeof text, " %u threads were stopped by %s", (unsigned)hang->stopped,
-                   zt__debugged_by_name(hang->debugged_by));
-    }
-    for (i = 0; i < hang->place_count && i < SHOWN; i++) {
-        const zt_hang_place *place = &hang->places[i];
-        zt__append(text, sizeof text, "%s%u in ", i ? ", " : ": ", (unsigned)place->threads);
-        zt__describe_place(place, text, sizeof text);
-        if (place->line) {
-            zt__append(text, sizeof text, " (%.128s:%u)", place->file, (unsigned)place->line);
-        }
-    }
-    if (hang->debugged_by != ZT_DEBUGGED_BY_NOBODY) {
-        zt__append(text, sizeof text, "%s. ", hang->place_count > SHOWN ? " and elsewhere" : "");
-    }
-    zt__append(text, sizeof text, "%s", hang->is_left_stopped ? "They are left stopped. " : "");
-    if (*path) {
-        zt__append(text, sizeof text, "The report is in %.256s.", path);
-    }
-    zt__lock(&watch->profiler->mutex);
-    diagnostics->logged[ZT__HANG] = 0; /* each one is logged */
-    zt__unlock(&watch->profiler->mutex);
-    zt__report(diagnostics, HANG, ZE_RESULT_NOT_READY, text);
 }
 
 /* Writes the report. */
@@ -30699,61 +30730,53 @@ ZT__PRIVATE void zt__save_hang(zt__watch *watch, zt__file_path *path) {
     }
 }
 
-/* Fills in what was found by stopping the threads. */
-ZT__PRIVATE void zt__add_places(zt__watch *watch, zt_hang *hang) {
-    const zt__watch_answer *answer = &watch->answer;
+/* Writes the message for the log: the first places alone. */
+ZT__PRIVATE void zt__log_hang(zt__watch *watch, const zt_hang *hang, const char *path) {
+    enum { SHOWN = 3 };
+    zt__diagnostics *diagnostics = &watch->profiler->diagnostics;
+    char text[900];
     uint32_t i;
-    if (*answer->reason) {
-        hang->reason = answer->reason;
+    zt__describe_hang(hang, text, sizeof text);
+    if (hang->debugged_by == ZT_DEBUGGED_BY_NOBODY) {
+        zt__append(text, sizeof text, " Where is not known: %.300s ", hang->reason);
+    } else {
+        zt__append(text, sizeof text, " %u threads were stopped by %s", (unsigned)hang->stopped,
+                   zt__debugged_by_name(hang->debugged_by));
     }
-    hang->stopped = answer->stopped;
-    hang->unstopped = answer->unavailable;
-    hang->threads_elsewhere = answer->elsewhere;
-    hang->place_count = answer->place_count;
-    for (i = 0; i < answer->place_count; i++) {
-        const zt__found_place *found = &answer->places[i];
-        zt_hang_place *place = &watch->places[i];
-        place->kernel = found->kernel;
-        place->address = found->address;
-        place->offset = found->offset;
-        place->threads = found->threads;
-        place->file = found->file;
-        place->line = found->line;
-    }
-}
-
-/* Stops the threads of the device, and finds where they are. Attaches first where that was not possible
-   before. */
-ZT__PRIVATE void zt__explain_hang(zt__watch *watch, zt_hang *hang, char *reason, size_t room) {
-    enum { STOP_S = 5, ANSWER_S = 20 };
-    zt_profiler *profiler = watch->profiler;
-    zt__watch_request request;
-    zt__store(&watch->is_explaining, 1);
-    if (watch->info.debugged_by == ZT_DEBUGGED_BY_NOBODY) {
-        zt__begin_debugging(watch);
-    }
-    hang->debugged_by = watch->info.debugged_by;
-    snprintf(reason, room, "%s", watch->info.reason);
-    hang->reason = reason;
-    if (hang->debugged_by != ZT_DEBUGGED_BY_NOBODY) {
-        memset(&request, 0, sizeof request);
-        request.call = ZT__WATCH_STOP;
-        request.timeout_ns = STOP_S * UINT64_C(1000000000);
-        request.is_fault = hang->is_fault;
-        request.leave_stopped = watch->config.leave_stopped;
-        if (zt__ask(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
-            zt__add_places(watch, hang);
-            hang->is_left_stopped = request.leave_stopped && hang->stopped > 0;
-            zt__lock(&profiler->mutex);
-            watch->info.is_stopped = hang->is_left_stopped;
-            zt__unlock(&profiler->mutex);
-        } else {
-            zt__end_debugging(watch, "the helper process does not answer");
-            hang->debugged_by = ZT_DEBUGGED_BY_NOBODY;
-            snprintf(reason, room, "the helper process does not answer");
+    for (i = 0; i < hang->place_count && i < SHOWN; i++) {
+        const zt_hang_place *place = &hang->places[i];
+        zt__append(text, sizeof text, "%s%u in ", i ? ", " : ": ", (unsigned)place->threads);
+        zt__describe_place(place, text, sizeof text);
+        if (place->line) {
+            zt__append(text, sizeof text, " (%.128s:%u)", place->file, (unsigned)place->line);
         }
     }
-    zt__store(&watch->is_explaining, 0);
+    if (hang->debugged_by != ZT_DEBUGGED_BY_NOBODY) {
+        zt__append(text, sizeof text, "%s. ", hang->place_count > SHOWN ? " and elsewhere" : "");
+    }
+    zt__append(text, sizeof text, "%s", hang->is_left_stopped ? "They are left stopped. " : "");
+    if (*path) {
+        zt__append(text, sizeof text, "The report is in %.256s.", path);
+    }
+    zt__lock(&watch->profiler->mutex);
+    diagnostics->logged[ZT__HANG] = 0; /* each one is logged */
+    zt__unlock(&watch->profiler->mutex);
+    zt__report(diagnostics, HANG, ZE_RESULT_NOT_READY, text);
+}
+
+/* Returns what the fault of an answer was; "" if it has none. */
+ZT__PRIVATE const char *zt__fault_name(const zt__watch_answer *answer) {
+    if (!answer->has_faulted) {
+        return "";
+    }
+    if (!answer->has_page_fault) {
+        return "threads stopped by themselves, as at an exception or a breakpoint";
+    }
+    return answer->fault_reason == ZET_DEBUG_PAGE_FAULT_REASON_MAPPING_ERROR
+               ? "page fault: nothing is mapped there"
+           : answer->fault_reason == ZET_DEBUG_PAGE_FAULT_REASON_PERMISSION_ERROR
+               ? "page fault: the access is not permitted"
+               : "page fault";
 }
 
 /* Reports that a region hangs, or that the device has faulted. `running` may be NULL. */
@@ -30821,6 +30844,67 @@ ZT__PRIVATE void zt__await_fault(zt__watch *watch) {
         zt__end_debugging(watch, *watch->answer.reason ? watch->answer.reason
                                                        : "the debug session was ended by somebody else");
     }
+}
+
+/* Stores the lists that have slots on their way. Returns their number; 0 without memory. */
+ZT__PRIVATE uint32_t zt__find_busy_lists(zt__watch *watch) {
+    zt_profiler *profiler = watch->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
+    for (;;) {
+        const zt__list *list;
+        uint32_t count = 0;
+        zt__lock(&profiler->mutex);
+        list = profiler->state_counts[ZT__SLOT_PENDING] ? profiler->lists : NULL;
+        for (; list; list = list->next) {
+            if (zt__is_on_its_way(list)) {
+                if (count < watch->list_capacity) {
+                    watch->lists[count] = list->handle;
+                }
+                count++;
+            }
+        }
+        zt__unlock(&profiler->mutex);
+        if (count <= watch->list_capacity) {
+            return count;
+        }
+        zt__free(allocator, (void *)watch->lists);
+        watch->list_capacity = count * 2;
+        watch->lists =
+            (ze_command_list_handle_t *)zt__allocate(allocator, watch->list_capacity, sizeof *watch->lists);
+        if (!watch->lists) {
+            watch->list_capacity = 0;
+            return 0;
+        }
+    }
+}
+
+/* Returns whether a region has run too long. */
+ZT__PRIVATE int zt__has_hung(const zt__watch *watch, const zt__running *running, uint64_t now) {
+    return now > running->since_ns && now - running->since_ns >= watch->config.hang_ns;
+}
+
+/* Finds the region to report, and on how many other lists regions run: of those that have run too long, or
+   else of all, the one that was submitted first. Returns 0 if none runs. */
+ZT__PRIVATE int zt__find_suspect(zt__watch *watch, zt__running *suspect, uint32_t *others, uint64_t now) {
+    uint32_t i, count = zt__find_busy_lists(watch), found = 0;
+    for (i = 0; i < count; i++) {
+        zt__running running;
+        int is_overdue, is_suspect_overdue;
+        if (!zt__find_running(watch->profiler, watch->lists[i], &running)) {
+            continue;
+        }
+        if (running.since_ns < watch->not_before_ns) {
+            running.since_ns = watch->not_before_ns; /* it has waited for what hung */
+        }
+        is_overdue = zt__has_hung(watch, &running, now);
+        is_suspect_overdue = found > 0 && zt__has_hung(watch, suspect, now);
+        if (found++ == 0 || is_overdue > is_suspect_overdue ||
+            (is_overdue == is_suspect_overdue && running.submission_ns < suspect->submission_ns)) {
+            *suspect = running;
+        }
+    }
+    *others = found ? found - 1 : 0;
+    return found > 0;
 }
 
 /* Looks at regions, and reports the one that has run too long, or a fault. Until a hang has ended, no other

@@ -1,7 +1,7 @@
 /* What a tracer with times alone leaves of the overlap of kernels, and what a launch costs under it: without
    an event; with one that is kept; with one that is shared between processes, which a command signals that
    follows; and with one that has had time stamps before the start, so that the launch is measured between
-   barriers. */
+   barriers. And how much later the application's event signals in each of these ways. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -10,6 +10,8 @@
 #include "bench.h"
 
 enum { ROUNDS = 21, KERNELS = 16, KERNEL_US = 500, LAUNCHES = 64, BLOCKS = 64 };
+
+enum { QUEUE_IN_ORDER = 1 << 1 }; /* ZE_COMMAND_QUEUE_FLAG_IN_ORDER, which older headers lack */
 
 typedef enum mode { UNTRACED, STAMPS, EVENTS, COPIES, BARRIERS, MODES } mode;
 
@@ -155,6 +157,58 @@ static void measure_cost(launcher *l) {
     put_ratio("launch_copies", median(ratios[COPIES], ROUNDS), STATED, 0);
 }
 
+/* ---- the event of the application ------------------------------------------------------------------------ */
+
+/* Nanoseconds from a launch until the application sees its event. Where the library uses a second event, a
+   copy or a signal follows the kernel and signals that of the application. */
+static double time_event(launcher *l, mode of, int is_in_order) {
+    zt_profiler *profiler = begin(l, of);
+    ze_event_handle_t event = of == UNTRACED ? l->done : l->events[of][0];
+    ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                    .flags = is_in_order ? QUEUE_IN_ORDER : 0,
+                                    .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS};
+    target t = {IMMEDIATE, NULL, NULL};
+    double took[KERNELS];
+    CHECK(zeCommandListCreateImmediate(gpu.context, gpu.device, &desc, &t.list));
+    for (int i = 0; i < KERNELS; i++) {
+        took[i] = now_ns();
+        launch(l, t.list, event);
+        CHECK(zeEventHostSynchronize(event, UINT64_MAX));
+        took[i] = now_ns() - took[i];
+        CHECK(zeEventHostReset(event));
+    }
+    close_target(&t);
+    end(l, of, profiler);
+    return median(took, KERNELS);
+}
+
+static void measure_delay(launcher *l, int is_in_order) {
+    double ratios[MODES][ROUNDS], delays[MODES][ROUNDS];
+    gpu.behave(SOFTGPU_CHEAP_CALLS, 0);
+    gpu.behave(SOFTGPU_CONCURRENT_ENGINES, 1);
+    set_time(l, KERNEL_US);
+    for (int i = 0; i < ROUNDS; i++) {
+        double untraced = time_event(l, UNTRACED, is_in_order);
+        for (mode m = EVENTS; m < MODES; m++) {
+            double traced = time_event(l, m, is_in_order);
+            ratios[m][i] = traced / untraced;
+            delays[m][i] = traced - untraced;
+        }
+    }
+    printf("# an event after a kernel of %d us, on a list %s order, is later by:", KERNEL_US,
+           is_in_order ? "in" : "out of");
+    for (mode m = EVENTS; m < MODES; m++)
+        printf(" %s %.1f us", mode_names[m], median(delays[m], ROUNDS) / 1e3);
+    printf("\n");
+    if (is_in_order) {
+        put_ratio("event_signals", median(ratios[COPIES], ROUNDS), AT_MOST, 1.1);
+    } else {
+        put_ratio("event_kept", median(ratios[EVENTS], ROUNDS), AT_MOST, 1.1);
+        put_ratio("event_copies", median(ratios[COPIES], ROUNDS), AT_MOST, 1.1);
+        put_ratio("event_barriers", median(ratios[BARRIERS], ROUNDS), STATED, 0);
+    }
+}
+
 int main(int argc, char **argv) {
     static launcher l;
     (void)argc;
@@ -165,6 +219,8 @@ int main(int argc, char **argv) {
     l.done = l.events[UNTRACED][0];
     l.events[UNTRACED][0] = NULL;
     measure_overlap(&l);
+    measure_delay(&l, 0);
+    measure_delay(&l, 1);
     measure_cost(&l);
     CHECK(zeEventDestroy(l.done));
     CHECK(zeEventPoolDestroy(l.pools[UNTRACED]));

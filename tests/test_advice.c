@@ -405,28 +405,29 @@ static const rule_case cases[] = {
      1e6,
      {{"GPU_BUSY", 99}, {"XVE_ACTIVE", 30}},
      ZT_LIMIT_UNKNOWN,
-     {"add XVE_STALL,XVE_THREADS_OCCUPANCY_ALL, if the device has them."},
+     {"add XVE_STALL,XVE_THREADS_OCCUPANCY_ALL to config.metrics or ZT_METRICS, if the device has them."},
      "XVE_STALL,XVE_THREADS_OCCUPANCY_ALL"},
     {xe2,
      8,
      1e6,
      {{"GPU_BUSY", 99}, {"XVE_ACTIVE", 30}, {"XVE_STALL", 60}},
      ZT_LIMIT_UNKNOWN,
-     {"Not enough metrics: add XVE_THREADS_OCCUPANCY_ALL, if the device has them."},
+     {"Not enough metrics: add XVE_THREADS_OCCUPANCY_ALL to config.metrics or ZT_METRICS, if the device has "
+      "them."},
      "XVE_THREADS_OCCUPANCY_ALL"},
     {alchemist,
      3,
      1e6,
      {{"GpuBusy", 99}, {"XveActive", 30}},
      ZT_LIMIT_UNKNOWN,
-     {"add XveStall,XveThreadOccupancy, if the device has them."},
+     {"add XveStall,XveThreadOccupancy to config.metrics or ZT_METRICS, if the device has them."},
      "XveStall,XveThreadOccupancy"},
     {gen,
      4,
      1e6,
      {{"GpuBusy", 99}, {"EuActive", 30}, {"EuStall", 30}},
      ZT_LIMIT_UNKNOWN,
-     {"add EuThreadOccupancy, if the device has them."},
+     {"add EuThreadOccupancy to config.metrics or ZT_METRICS, if the device has them."},
      "EuThreadOccupancy"},
     {xe2 + 6,
      3,
@@ -801,10 +802,14 @@ static int keep_report(const void *bytes, size_t size, void *user) {
     return 0;
 }
 
-static const char *json_of(const zt_profiler *profiler) {
+static const char *written_as(const zt_profiler *profiler, zt_format format) {
     size_t used = 0;
-    ok(zt_write(profiler, ZT_FORMAT_JSON, keep_report, &used));
+    ok(zt_write(profiler, format, keep_report, &used));
     return report;
+}
+
+static const char *json_of(const zt_profiler *profiler) {
+    return written_as(profiler, ZT_FORMAT_JSON);
 }
 
 static const given_metric roofline_metrics[] = {
@@ -885,6 +890,8 @@ static void test_operations(void **state) {
     assert_contains(json_of(profiler), "\"operations\":2000000000");
     ok(zt_set_operations(profiler, "begins later", 1));
     assert_int_equal(zt_get_region_count(profiler), 2);
+    assert_contains(json_of(profiler), "\"begins later\"");
+    assert_contains(written_as(profiler, ZT_FORMAT_CSV), "\"begins later\",\"GPU time\"");
     ok(zt_set_operations(NULL, "region", 1));
     zt_close(profiler);
 }

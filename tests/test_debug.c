@@ -419,6 +419,74 @@ static void test_a_late_answer(void **state) {
     finish_work(w, &of);
 }
 
+/* A debugger, and the work on two threads of its device: the first and the second. */
+static zt_debugger *debug_two(world *w, work of[2]) {
+    gpu.behave(SOFTGPU_CONCURRENT_ENGINES, 1);
+    for (int i = 0; i < 2; i++)
+        of[i] = begin_counting(w);
+    zt_debugger *debugger = open_debugger(w);
+    skip_events(debugger);
+    gpu.behave(SOFTGPU_DEBUG_ANSWERS_LATE, 1);
+    return debugger;
+}
+
+static void close_two(world *w, zt_debugger *debugger, work of[2]) {
+    ok(zt_debug_resume(debugger, all_threads));
+    for (int i = 0; i < 2; i++)
+        assert_counts_on(&of[i]);
+    ok(zt_debug_close(debugger));
+    for (int i = 0; i < 2; i++)
+        finish_work(w, &of[i]);
+}
+
+/* A thread that a later stop covers is not resumed by the late answer to an earlier one. */
+static void test_a_late_answer_leaves_what_a_later_stop_covers(void **state) {
+    world *w = *state;
+    work of[2];
+    zt_debugger *debugger = debug_two(w, of);
+    zt_debug_stops stops;
+    assert_result(zt_debug_stop(debugger, first_thread, 0, NULL), ZE_RESULT_NOT_READY);
+    ok(zt_debug_stop(debugger, all_threads, A_WHILE, &stops));
+    assert_int_equal(stops.stopped, 2);
+    skip_events(debugger); /* the late answer is one of them */
+    assert_int_equal(count_stopped(debugger), 2);
+    for (int i = 0; i < 2; i++)
+        assert_stands_still(&of[i]);
+    close_two(w, debugger, of);
+}
+
+/* Of the threads of a stop that was given up, those that another stop covers stay stopped, and the others go
+   on. */
+static void test_a_late_answer_resumes_the_others(void **state) {
+    world *w = *state;
+    const zt_debug_thread second_thread = {0, 0, 1, 0};
+    work of[2];
+    zt_debugger *debugger = debug_two(w, of);
+    assert_result(zt_debug_stop(debugger, all_threads, 0, NULL), ZE_RESULT_NOT_READY);
+    ok(zt_debug_stop(debugger, second_thread, A_WHILE, NULL));
+    skip_events(debugger);
+    assert_int_equal(count_stopped(debugger), 1);
+    ok(zt_debug_resume(debugger, second_thread));
+    assert_int_equal(count_stopped(debugger), 0);
+    close_two(w, debugger, of);
+}
+
+/* What was stopped and resumed since then is no longer covered. */
+static void test_a_late_answer_after_resuming(void **state) {
+    world *w = *state;
+    work of[2];
+    zt_debugger *debugger = debug_two(w, of);
+    gpu.behave(SOFTGPU_DEBUG_ANSWERS_LATE, 0);
+    ok(zt_debug_stop(debugger, all_threads, A_WHILE, NULL));
+    ok(zt_debug_resume(debugger, all_threads));
+    gpu.behave(SOFTGPU_DEBUG_ANSWERS_LATE, 1);
+    assert_result(zt_debug_stop(debugger, first_thread, 0, NULL), ZE_RESULT_NOT_READY);
+    ok(zt_debug_stop(debugger, (zt_debug_thread){0, 0, 1, 0}, A_WHILE, NULL));
+    skip_events(debugger);
+    assert_int_equal(count_stopped(debugger), 1);
+    close_two(w, debugger, of);
+}
+
 /* A stop whose answer was lost does not keep the next one from asking again. */
 static void test_stopped_again_after_a_lost_answer(void **state) {
     world *w = *state;
@@ -860,7 +928,8 @@ static void test_a_forked_child_leaves_the_debugger_alone(void **state) {
     pid_t child = fork();
     if (child == 0) {
         int right = zt_debug_close(debugger) == ZE_RESULT_SUCCESS &&
-                    zt_debug_wait(debugger, UINT64_MAX, NULL, NULL) == ZE_RESULT_ERROR_NOT_AVAILABLE;
+                    zt_debug_wait(debugger, UINT64_MAX, NULL, NULL) == ZE_RESULT_ERROR_NOT_AVAILABLE &&
+                    strstr(zt_debug_get_last_error(debugger), "zt_debug_wait: the debugger belongs to");
         _exit(right ? 0 : 1);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -1102,6 +1171,32 @@ static void test_closing_ends_a_wait(void **state) {
     ok(zt_debug_close(shared.debugger));
     join_in_time(w, waiting);
     assert_result(shared.waited, ZE_RESULT_ERROR_NOT_AVAILABLE);
+    assert_true(heard(w, "zt_debug_wait: another thread is closing this debugger"));
+}
+
+static void *stop_for_ever(void *argument) {
+    shared_debugger *of = argument;
+    of->waited = zt_debug_stop(of->debugger, all_threads, UINT64_MAX, NULL);
+    return NULL;
+}
+
+static void test_closing_ends_a_stop(void **state) {
+    world *w = *state;
+    pthread_t stopping;
+    work of = begin_counting(w);
+    shared_debugger shared = {.debugger = open_debugger(w)};
+    skip_events(shared.debugger);
+    gpu.behave(SOFTGPU_DEBUG_EVENTS_LOST, 1);
+    assert_int_equal(pthread_create(&stopping, NULL, stop_for_ever, &shared), 0);
+    while (gpu.calls("zetDebugInterrupt") == 0)
+        nap();
+    ok(zt_debug_close(shared.debugger));
+    join_in_time(w, stopping);
+    assert_result(shared.waited, ZE_RESULT_ERROR_NOT_AVAILABLE);
+    assert_true(heard(w, "zt_debug_stop: another thread is closing this debugger"));
+    gpu.behave(SOFTGPU_DEBUG_EVENTS_LOST, 0);
+    assert_counts_on(&of);
+    finish_work(w, &of);
 }
 
 /* A thread that uses the debugger for as long as the test wants: its message is being logged. */
@@ -1127,6 +1222,38 @@ static void *read_nothing(void *argument) {
     uint32_t word;
     assert_true(zt_debug_read(of->debugger, first_thread, ZT_DEBUG_MEMORY, 64, &word, sizeof word) != 0);
     return NULL;
+}
+
+static void *close_debugger(void *argument) {
+    ok(zt_debug_close(((busy_debugger *)argument)->debugger));
+    return NULL;
+}
+
+/* A call that begins while another thread closes the debugger, which waits for a third one. */
+static void test_a_call_while_it_is_being_closed(void **state) {
+    world *w = *state;
+    busy_debugger busy = {.w = w};
+    zt_debug_config config = debug_config(w);
+    pthread_t closing;
+    ze_result_t result;
+    config.log = log_for_long;
+    config.log_user = &busy;
+    config.wait_timeout_ns = 1000000;
+    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+    ok(zt_debug_open(w->device, 0, &config, &busy.debugger));
+    assert_int_equal(pthread_create(&busy.thread, NULL, read_nothing, &busy), 0);
+    await(&busy.is_busy);
+    assert_int_equal(pthread_create(&closing, NULL, close_debugger, &busy), 0);
+    do {
+        result = zt_debug_resume(busy.debugger, all_threads);
+    } while (result == ZE_RESULT_NOT_READY);
+    assert_result(result, ZE_RESULT_ERROR_NOT_AVAILABLE);
+    assert_contains(zt_debug_get_last_error(busy.debugger),
+                    "zt_debug_resume: another thread is closing this debugger with zt_debug_close().");
+    assert_result(zt_debug_get_last_result(busy.debugger), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    __atomic_store_n(&busy.is_over, 1, __ATOMIC_RELEASE);
+    join_in_time(w, busy.thread);
+    join_in_time(w, closing);
 }
 
 static int begin_reading(zt_debugger *debugger, const zt_debug_event *event, void *user) {
@@ -1185,6 +1312,9 @@ int main(void) {
         TEST(test_threads_that_cannot_be_stopped),
         TEST(test_no_answer),
         TEST(test_a_late_answer),
+        TEST(test_a_late_answer_leaves_what_a_later_stop_covers),
+        TEST(test_a_late_answer_resumes_the_others),
+        TEST(test_a_late_answer_after_resuming),
         TEST(test_stopped_again_after_a_lost_answer),
         TEST(test_too_many_stops_at_once),
         TEST(test_where_a_thread_is),
@@ -1208,6 +1338,8 @@ int main(void) {
         TEST(test_null_and_nonsense),
         TEST(test_threads_share_a_debugger),
         TEST(test_closing_ends_a_wait),
+        TEST(test_closing_ends_a_stop),
+        TEST(test_a_call_while_it_is_being_closed),
         TEST(test_an_event_is_acknowledged_later),
     };
     fork_processes(7, serve_debugger);

@@ -36,11 +36,30 @@ static const struct site {
     source of;
     const char *name;
 } sites[] = {
-    {ALLOCATOR, "allocator"}, {HEAP, "heap"},     {SYSTEM, "fopen"},        {SYSTEM, "tmpfile"},
-    {SYSTEM, "fclose"},       {SYSTEM, "fwrite"}, {SYSTEM, "fread"},        {SYSTEM, "rename"},
-    {SYSTEM, "remove"},       {SYSTEM, "mkdir"},  {SYSTEM, "readlink"},     {SYSTEM, "pipe"},
-    {SYSTEM, "poll"},         {SYSTEM, "read"},   {SYSTEM, "posix_spawnp"}, {SYSTEM, "pthread_create"},
-#define SG_FUNCTION(table, slot, version, kind, name, parameters, arguments) {DRIVER, #name},
+    {ALLOCATOR, "allocator"},
+    {HEAP, "heap"},
+    {SYSTEM, "fopen"},
+    {SYSTEM, "tmpfile"},
+    {SYSTEM, "fclose"},
+    {SYSTEM, "fwrite"},
+    {SYSTEM, "fread"},
+    {SYSTEM, "rename"},
+    {SYSTEM, "remove"},
+    {SYSTEM, "mkdir"},
+    {SYSTEM, "readlink"},
+    {SYSTEM, "pipe"},
+    {SYSTEM, "poll"},
+    {SYSTEM, "read"},
+    {SYSTEM, "posix_spawnp"},
+    {SYSTEM, "pthread_create"},
+    {SYSTEM, "write"},
+    {SYSTEM, "open"},
+    {SYSTEM, "fdopen"},
+    {SYSTEM, "close"},
+    {SYSTEM, "fflush"},
+    {SYSTEM, "chmod"},
+    {SYSTEM, "fcntl"},
+    #define SG_FUNCTION(table, slot, version, kind, name, parameters, arguments){DRIVER, #name},
 #include "softgpu/functions.def"
 #undef SG_FUNCTION
 };
@@ -184,6 +203,47 @@ int poll(struct pollfd *files, nfds_t count, int timeout) {
 
 ssize_t read(int file, void *bytes, size_t size) {
     return FAILS("read") ? -1 : REAL(read)(file, bytes, size);
+}
+
+ssize_t write(int file, const void *bytes, size_t size) {
+    return FAILS("write") ? -1 : REAL(write)(file, bytes, size);
+}
+
+int open(const char *path, int flags, ...) {
+    va_list more;
+    va_start(more, flags);
+    mode_t mode = flags & O_CREAT ? va_arg(more, mode_t) : 0;
+    va_end(more);
+    return FAILS("open") ? -1 : REAL(open)(path, flags, mode);
+}
+
+FILE *fdopen(int file, const char *mode) {
+    return FAILS("fdopen") ? NULL : REAL(fdopen)(file, mode);
+}
+
+int close(int file) {
+    int fails = FAILS("close"), error = errno;
+    int result = REAL(close)(file);
+    if (fails)
+        errno = error;
+    return fails ? -1 : result;
+}
+
+int fflush(FILE *file) {
+    return FAILS("fflush") ? EOF : REAL(fflush)(file);
+}
+
+int chmod(const char *path, mode_t mode) {
+    return FAILS("chmod") ? -1 : REAL(chmod)(path, mode);
+}
+
+/* Of what the library does with it, nothing has more than a number after the command. */
+int fcntl(int file, int command, ...) {
+    va_list more;
+    va_start(more, command);
+    int number = va_arg(more, int);
+    va_end(more);
+    return FAILS("fcntl") ? -1 : REAL(fcntl)(file, command, number);
 }
 
 int posix_spawnp(pid_t *process, const char *file, const posix_spawn_file_actions_t *actions,
@@ -700,6 +760,106 @@ static void run_bench(world *w) {
     close_here();
 }
 
+/* ---- program debug --------------------------------------------------------------------------------------- */
+
+enum { STOP, COUNT, WORDS = 16 }; /* see tests/kernels/endless.cl */
+
+/* A kernel that counts until it is stopped, on a list of its own, so that threads can be found in it. */
+typedef struct endless {
+    ze_module_handle_t module;
+    ze_kernel_handle_t kernel;
+    ze_command_list_handle_t list;
+    uint32_t *words;
+} endless;
+
+static native_binary endless_code;
+
+/* Made before anything fails. */
+static endless load_endless(world *w) {
+    endless of = {NULL, NULL, NULL, NULL};
+    ze_host_mem_alloc_desc_t desc = {ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, NULL, 0};
+    void *words = NULL;
+    gpu.pause_faults(1);
+    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+    ok(zeMemAllocHost(w->context, &desc, WORDS * sizeof *of.words, 64, &words));
+    of.words = memset(words, 0, WORDS * sizeof *of.words);
+    ok(try_module(w, endless_code, "", &of.module));
+    of.kernel = kernel_in(of.module, "count");
+    ok(zeKernelSetArgumentValue(of.kernel, 0, sizeof of.words, &of.words));
+    create_list(w, &of.list);
+    gpu.pause_faults(0);
+    return of;
+}
+
+static int run_endless(endless *of) {
+    const ze_group_count_t one = {1, 1, 1};
+    int runs = 0;
+    zt_region region = zt_begin(now.profiler, of->list, "endless");
+    surely(zeCommandListAppendLaunchKernel(of->list, of->kernel, &one, NULL, 0, NULL));
+    zt_end(&region);
+    surely(zeCommandListClose(of->list));
+    runs = did_for_driver(zt_execute(now.profiler, now.w->queue, 1, &of->list, NULL));
+    for (int i = 0; i < 1000 && runs && !__atomic_load_n(&of->words[COUNT], __ATOMIC_RELAXED); i++)
+        nap();
+    return runs;
+}
+
+static void unload_endless(world *w, endless *of) {
+    __atomic_store_n(&of->words[STOP], 1, __ATOMIC_RELAXED);
+    surely(zeCommandQueueSynchronize(w->queue, A_WHILE));
+    did(zt_release(now.profiler, of->list));
+    surely(zeKernelDestroy(of->kernel));
+    surely(zeModuleDestroy(of->module));
+    surely(zeCommandListDestroy(of->list));
+    surely(zeMemFree(w->context, of->words));
+}
+
+static int note_event(zt_debugger *debugger, const zt_debug_event *event, void *user) {
+    (void)debugger, (void)event;
+    ++*(int *)user;
+    return 0;
+}
+
+/* A call of a debugger. */
+static int did_debug(const zt_debugger *debugger, ze_result_t result) {
+    const char *text = zt_debug_get_last_error(result == ZE_RESULT_SUCCESS ? NULL : debugger);
+    if (result != ZE_RESULT_SUCCESS)
+        hear(text);
+    now.is_refused |= result != ZE_RESULT_SUCCESS;
+    return result == ZE_RESULT_SUCCESS;
+}
+
+static void run_debug(world *w) {
+    const zt_debug_thread all = {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL};
+    zt_debug_config config = zt_debug_config_default();
+    zt_debug_thread found[16];
+    zt_debug_place place;
+    zt_debugger *debugger = NULL;
+    zt_debug_stops stops;
+    uint64_t address = 0;
+    uint32_t count = 16;
+    int events = 0;
+    endless of = load_endless(w);
+    config.wait_timeout_ns = patience();
+    config.log = config_of(w).log;
+    config.log_user = w;
+    config.allocator.allocate = allocate;
+    config.allocator.release = release;
+    open_here(w, "");
+    run_endless(&of);
+    if (did_debug(NULL, zt_debug_open(w->device, 0, &config, &debugger))) {
+        did_debug(debugger, zt_debug_wait(debugger, 0, note_event, &events));
+        did_debug(debugger, zt_debug_stop(debugger, all, patience(), &stops));
+        if (did_debug(debugger, zt_debug_threads(debugger, found, &count)) && count > 0 && count <= 16 &&
+            did_debug(debugger, zt_debug_get_address(debugger, found[0], &address)))
+            did_debug(debugger, zt_debug_where(debugger, address, &place));
+        did_debug(debugger, zt_debug_resume(debugger, all));
+        did_debug(debugger, zt_debug_close(debugger));
+    }
+    unload_endless(w, &of);
+    close_here();
+}
+
 static const scenario scenarios[] = {
     {"immediate", run_immediate},
     {"times", run_times},
@@ -718,6 +878,7 @@ static const scenario scenarios[] = {
     {"reports", run_reports},
     {"merging", run_merging},
     {"benchmark", run_bench},
+    {"debug", run_debug},
 };
 enum { SCENARIOS = sizeof scenarios / sizeof scenarios[0] };
 
@@ -749,8 +910,9 @@ static uint32_t count_descriptors(void) {
 
 /* A failed destruction leaves what it should have destroyed. */
 static int is_destruction(const char *function) {
-    return function && (strstr(function, "Destroy") != NULL || strcmp(function, "zeMemFree") == 0 ||
-                        strcmp(function, "zetMetricStreamerClose") == 0);
+    return function &&
+           (strstr(function, "Destroy") != NULL || strcmp(function, "zeMemFree") == 0 ||
+            strcmp(function, "zetMetricStreamerClose") == 0 || strcmp(function, "zetDebugDetach") == 0);
 }
 
 /* While every call fails, the library does not learn whether the device is done with something, and leaves it
@@ -823,7 +985,10 @@ static void check_case(world *w, uint64_t live, int64_t bytes, uint32_t descript
         check_work(w);
     if ((heap_bytes() != bytes && progress->cases > 1) || memory.blocks != 0)
         fail_case("memory is leaked");
-    if (count_descriptors() != descriptors)
+    /* A device that does not end a debugger's session keeps its connection. */
+    int may_leave = is_destruction(now.fault.at->name) ||
+                    (now.fault.at->of == DRIVER && now.fault.lasts != ONCE && now.failed);
+    if (count_descriptors() != descriptors && progress->cases > 1 && !may_leave)
         fail_case("a file is left open");
     check_ledger(w, live);
     progress->reached += now.failed != NULL;
@@ -871,14 +1036,17 @@ static uint32_t next_number(uint32_t number, uint32_t count) {
 }
 
 static void run_cases_at(const scenario *of, const struct site *at, uint32_t count, uint64_t *index) {
-    int durations = is_destruction(at->name) ? LONG : DURATIONS;
-    for (uint32_t result = 0; result < results_of(at->of); result++)
+    int most = is_destruction(at->name) ? LONG : DURATIONS;
+    for (uint32_t result = 0; result < results_of(at->of); result++) {
+        /* No signal interrupts every call for ever. */
+        int durations = at->of == SYSTEM && result_of(at->of, result) == EINTR ? LONG : most;
         for (int lasts = 0; lasts < durations; lasts++)
             for (uint32_t number = 1; number <= count; number = next_number(number, count)) {
                 fault next = {at, number, result_of(at->of, result), (duration)lasts};
                 if (++*index % stride() == 0)
                     run_case(of, next);
             }
+    }
 }
 
 /* Destructions last, since a streamer that is not closed keeps the counters. */
@@ -913,6 +1081,7 @@ static void test_scenario(void **state) {
     fault none = {sites, 0, 0, ONCE}, only = none;
     (void)state;
     saxpy = read_binary("build/kernels/saxpy.so");
+    endless_code = read_binary("build/kernels/endless.so");
     for (int i = 0; i < 2; i++) /* the first makes what is needed once */
         run_case(chosen, none);
     memcpy(counts, now.counts, sizeof counts);
@@ -921,6 +1090,7 @@ static void test_scenario(void **state) {
     else
         run_cases(chosen, counts);
     free(saxpy.bytes);
+    free(endless_code.bytes);
 }
 
 /* ---- each in a process of its own, so that one that crashes or hangs names its case ---------------------- */
@@ -928,6 +1098,7 @@ static void test_scenario(void **state) {
 static void run_process(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_scenario)};
     setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
+    setenv("ZET_ENABLE_PROGRAM_DEBUGGING", "1", 1);
     int failed = cmocka_run_group_tests_name(chosen->name, tests, start, NULL);
     fflush(NULL);
     _exit(failed);

@@ -330,12 +330,117 @@ static void test_a_recorded_list_with_the_handle_of_one_without_regions(void **s
     check_work(w);
 }
 
+/* Also where the driver fails to tell the kind of the new list: nothing is concluded from the old one,
+   whether that was released or not. */
+static void reuse_handle_of_unknown_kind(world *w, int released, int executions) {
+    ze_command_list_handle_t list;
+    zt_profiler *profiler = open_with_slots(w, 4);
+    create_immediate(w, &list);
+    append(w, profiler, list, "immediate");
+    finish_immediate(w, list);
+    collect_all(profiler);
+    if (released)
+        ok(zt_release(profiler, list));
+    ok(zeCommandListDestroy(list));
+    create_as(w, 0, list);
+    inject("zeCommandListIsImmediate", 1, ZE_RESULT_ERROR_UNKNOWN);
+    record_once(w, profiler, list, "recorded");
+    for (int i = 0; i < executions; i++) {
+        execute(w, profiler, list);
+        run(w, profiler, "other");
+    }
+    w->launches += (uint32_t)executions + 1;
+    ok(zt_release(profiler, list));
+    ok(zt_collect(profiler, 0));
+    uint64_t samples = 2 * (uint64_t)executions + 1;
+    assert_counts(profiler, counted(samples, samples, 0, 0, 0));
+    if (executions)
+        expect(profiler, "recorded", (uint64_t)executions, 1);
+    ok(zeCommandListDestroy(list));
+    close_profiler(w, profiler);
+}
+
+static void test_a_handle_that_comes_back_as_a_list_of_unknown_kind(void **state) {
+    if (getenv("ZE_ENABLE_LOADER_INTERCEPT") || !can_tell_immediate())
+        skip(); /* the handles are the loader's then, and do not come back; or no kind is known */
+    for (int i = 0; i < 4; i++)
+        reuse_handle_of_unknown_kind(*state, i & 1, i & 2 ? 3 : 0);
+    check_work(*state);
+}
+
+/* What another thread does while this one collects: the first allocation of a collection comes here, when a
+   sample was read and its slot reset, and is not counted yet. */
+typedef struct meanwhile {
+    world *w;
+    zt_profiler *profiler;
+    ze_command_list_handle_t list;
+    int is_due;
+} meanwhile;
+
+static void *come_back_before_allocating(size_t size, void *user) {
+    meanwhile *m = user;
+    if (m->is_due) {
+        m->is_due = 0;
+        execute_unprofiled(m->w, m->list);
+        ok(zeCommandListDestroy(m->list));
+        create_as(m->w, 1, m->list);
+        append(m->w, m->profiler, m->list, "next");
+        finish_immediate(m->w, m->list);
+    }
+    return malloc(size);
+}
+
+static void release_plainly(void *memory, void *user) {
+    (void)user;
+    free(memory);
+}
+
+/* A recorded list runs once more and is destroyed while its sample is counted, and its handle is that of an
+   immediate list then: the second execution counts, too, and no other region gets its sample. */
+static void test_a_handle_that_comes_back_during_a_collection(void **state) {
+    world *w = *state;
+    if (getenv("ZE_ENABLE_LOADER_INTERCEPT") || !can_tell_immediate())
+        skip(); /* the handles are the loader's then, and do not come back; or no list is known to be
+                   immediate */
+    meanwhile m = {.w = w};
+    zt_config config = config_of(w);
+    config.groups = "ComputeBasic";
+    config.slots_per_step = 1;
+    config.allocator.allocate = come_back_before_allocating;
+    config.allocator.release = release_plainly;
+    config.allocator.user = &m;
+    zt_profiler *profiler = m.profiler = open_profiler(w, &config);
+    run(w, profiler, "first"); /* makes room for reports */
+    collect_all(profiler);
+    create_list(w, &m.list);
+    record_once(w, profiler, m.list, "old");
+    execute(w, profiler, m.list);
+    m.is_due = 1;
+    ok(zt_collect(profiler, 0));
+    assert_int_equal(m.is_due, 0);
+    for (int i = 0; i < 3; i++)
+        append(w, profiler, w->list, "never");
+    for (int i = 0; i < 2; i++)
+        ok(zt_collect(profiler, 0)); /* does not wait */
+    w->launches += 3;
+    expect(profiler, "old", 2, 1);
+    expect(profiler, "next", 1, 1);
+    assert_int_equal(region_info(profiler, "never").count, 0);
+    assert_counts(profiler, counted(7, 4, 0, 0, 3));
+    reset_list(w->list);
+    ok(zt_release(profiler, w->list));
+    ok(zt_release(profiler, m.list));
+    ok(zeCommandListDestroy(m.list));
+    close_profiler(w, profiler);
+    check_work(w);
+}
+
 /* ==== zt_release ========================================================================================== */
 
 /* It waits for nothing. What still runs is collected when it has run. */
 static void test_release_of_a_list_that_runs(void **state) {
     world *w = *state;
-    zt_profiler *profiler = open_with_timeout(w, 100000000);
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
     ze_event_handle_t gate = append_gate(w, w->list);
     record_once(w, profiler, w->list, "runs");
     ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
@@ -799,6 +904,8 @@ int main(void) {
         TEST(test_handles_that_come_back),
         TEST(test_a_recorded_list_with_an_immediate_lists_handle),
         TEST(test_a_recorded_list_with_the_handle_of_one_without_regions),
+        TEST(test_a_handle_that_comes_back_as_a_list_of_unknown_kind),
+        TEST(test_a_handle_that_comes_back_during_a_collection),
         TEST(test_release_of_a_list_that_runs),
         TEST(test_release_of_an_immediate_list_that_runs),
         TEST(test_reset_and_record_again),

@@ -256,6 +256,27 @@ static void test_batch_not_calculated(void **state) {
     check_work(w);
 }
 
+/* Memory ends at each allocation in turn: what is counted as dropped is logged as dropped, and not as lost. */
+static void test_sample_without_memory(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.allocator = scarce_allocator();
+    zt_profiler *profiler = open_profiler(w, &config);
+    for (int n = 0; zt_get_counts(profiler).collected == 0; n++) {
+        assert_in_range(n, 0, 100);
+        append(w, profiler, w->immediate, "region");
+        w->launches++;
+        finish_immediate(w, w->immediate);
+        allocations_left = n;
+        zt_collect(profiler, 0);
+        allocations_left = -1;
+        assert_int_equal(heard(w, "[SAMPLE_LOST]") > 0, zt_get_counts(profiler).lost > 0);
+        assert_int_equal(heard(w, "[SAMPLE_DROPPED]") > 0, zt_get_counts(profiler).dropped > 0);
+    }
+    assert_true(zt_get_cause(profiler, ZT_DROPPED_NO_MEMORY) > 0);
+    check_work(w);
+}
+
 /* A list executed again, in one call even, before the first execution was read: counted, whichever way. */
 static void test_overwritten(void **state) {
     world *w = *state;
@@ -276,7 +297,7 @@ static void test_overwritten(void **state) {
     collect_all(profiler);
     assert_counts(profiler, counted(3, 1, 2, 0, 0));
     assert_int_equal(zt_get_cause(profiler, ZT_LOST_OVERWRITTEN), 2);
-    assert_int_equal(heard(w, "[OVERWRITTEN]"), 1);
+    assert_int_equal(heard(w, "[OVERWRITTEN] zt_execute: "), 1);
     assert_int_equal(gpu.findings(), 2); /* their queries were not reset: the device had not done with them */
     gpu.forget_findings();
     w->launches += 3;
@@ -875,20 +896,6 @@ static void test_an_event_that_cannot_be_queried(void **state) {
     check_work(w);
 }
 
-/* A kernel that holds the device until let_go(). */
-static rig hold_device(world *w) {
-    rig held = open_rig(w);
-    append_meeting(&held, w->immediate, 0, 1, LONG);
-    await_word(&held, 0);
-    return held;
-}
-
-static void let_go(rig *held) {
-    set_word(held, 1);
-    finish_immediate(held->w, held->w->immediate);
-    close_rig(held);
-}
-
 static zt_profiler *open_on_held_device(world *w, const char *groups, uint32_t timeline, uint32_t passes) {
     zt_config config = config_of(w);
     config.groups = groups;
@@ -908,7 +915,7 @@ static void complete_late(world *w, const char *groups, uint32_t timeline, uint3
     rig held = hold_device(w);
     zt_profiler *profiler = open_on_held_device(w, groups, timeline, passes);
     ZT_PASSES(profiler) {} /* none runs a second query beside one that is not complete */
-    let_go(&held);
+    let_device_go(&held);
     hold_time(1); /* zt_close waits as long as it takes */
     zt_close(profiler);
     hold_time(0);
@@ -928,7 +935,7 @@ static void test_a_first_query_that_is_not_complete_at_the_end(void **state) {
     uint64_t live = gpu.live();
     rig held = hold_device(w);
     zt_close(open_on_held_device(w, "ComputeBasic", 0, 1));
-    let_go(&held);
+    let_device_go(&held);
     assert_true(gpu.live() > live);
     assert_int_equal(gpu.findings(), 0);
 }
@@ -945,6 +952,7 @@ int main(void) {
         TEST(test_delivered_late),
         TEST(test_read_failed),
         TEST(test_batch_not_calculated),
+        TEST(test_sample_without_memory),
         TEST(test_overwritten),
         TEST(test_read_before_it_is_overwritten),
         TEST(test_read_after_a_reset),

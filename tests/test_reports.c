@@ -1755,6 +1755,25 @@ static void test_report_through_links_to_a_new_file(void **state) {
     assert_int_equal(remove_entries(), 3);
 }
 
+/* A link with the name that a report is written under first. What it leads to stays as it was. */
+static void test_a_link_of_somebody_else(void **state) {
+    world *w = *state;
+    char name[64];
+    struct stat seen;
+    const char *file = in_directory("run.csv"), *victim = in_directory("victim");
+    zt_profiler *profiler = measure_region(w, NULL);
+    FILE *stream = fopen(victim, "w");
+    assert_true(stream && fputs("precious", stream) >= 0 && fclose(stream) == 0);
+    snprintf(name, sizeof name, "run.csv.%ld.%lx.part", (long)getpid(), (unsigned long)pthread_self());
+    assert_int_equal(symlink("victim", in_directory(name)), 0);
+    ok(zt_report(profiler, file));
+    assert_string_equal(read_whole(victim), "precious");
+    assert_int_equal(lstat(file, &seen), 0);
+    assert_true(S_ISREG(seen.st_mode));
+    assert_string_equal(read_whole(file), written(profiler, ZT_FORMAT_CSV));
+    assert_int_equal(remove_entries(), 2);
+}
+
 static int stop_at_once(const void *bytes, size_t size, void *user) {
     (void)bytes, (void)size;
     ++*(int *)user;
@@ -2044,6 +2063,7 @@ int main(void) {
         IN_DIRECTORY(test_a_trace_needs_a_timeline),
         IN_DIRECTORY(test_report_over_a_symbolic_link),
         IN_DIRECTORY(test_report_through_links_to_a_new_file),
+        IN_DIRECTORY(test_a_link_of_somebody_else),
         IN_DIRECTORY(test_write_function_that_stops),
         IN_DIRECTORY(test_paths_that_cannot_be_written),
         IN_DIRECTORY(test_pipes_and_devices_stay_what_they_are),

@@ -456,6 +456,18 @@ static void test_threads_are_unavailable(void **state) {
     ok(zetDebugDetach(session));
 }
 
+static void test_an_answer_comes_after_the_next(void **state) {
+    world *w = *state;
+    const ze_device_thread_t second = {0, 0, 1, 0}, third = {0, 0, 2, 0}; /* nothing runs there */
+    session_handle session = attach_and_skip(w->device);
+    gpu.behave(SOFTGPU_DEBUG_ANSWERS_LATE, 1);
+    ok(zetDebugInterrupt(session, second));
+    ok(zetDebugInterrupt(session, third));
+    assert_threads(session, ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE, third);
+    assert_threads(session, ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE, second);
+    ok(zetDebugDetach(session));
+}
+
 /* One that began while nobody could attach. */
 static void test_a_thread_cannot_be_stopped(void **state) {
     world *w = *state;
@@ -1071,6 +1083,61 @@ static void test_a_page_fault_ends_its_kernel(void **state) {
     ok(zetDebugDetach(session));
 }
 
+/* A kernel with a fault that begins when `gate` is signalled. */
+static work prepare_fault(world *w, session_handle session, const uint8_t *page, ze_event_handle_t *gate) {
+    uint64_t address = (uintptr_t)page;
+    work of = load_work(w, w->device, "read_from");
+    zet_debug_event_t load = next_event(session, ZET_DEBUG_EVENT_TYPE_MODULE_LOAD);
+    ok(zetDebugAcknowledgeEvent(session, &load));
+    ok(zeKernelSetArgumentValue(of.kernel, 1, sizeof address, &address));
+    *gate = append_gate(w, of.list);
+    launch_work(&of);
+    return of;
+}
+
+static void resume_after_fault(world *w, session_handle session, work *of) {
+    zet_debug_event_t event = {.type = ZET_DEBUG_EVENT_TYPE_INVALID};
+    while (event.type != ZET_DEBUG_EVENT_TYPE_PAGE_FAULT) /* an interruption is answered before, or not */
+        ok(zetDebugReadEvent(session, A_WHILE / 1000000, &event));
+    assert_threads(session, ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED, first_thread);
+    ok(zetDebugResume(session, all_threads));
+    assert_lost_and_alive(w, of);
+    ok(zetDebugDetach(session));
+}
+
+/* The tool hears of the fault, and not just that the thread has stopped. */
+static void test_a_page_fault_while_threads_are_stopped(void **state) {
+    world *w = *state;
+    uint8_t *page = forbidden_page();
+    ze_event_handle_t gate;
+    session_handle session = attach_to_world(w);
+    work of = prepare_fault(w, session, page, &gate);
+    gpu.behave(SOFTGPU_DEBUG_SLOW_AGENT, 1);
+    ok(zetDebugInterrupt(session, all_threads));
+    nap();
+    ok(zeEventHostSignal(gate));
+    resume_after_fault(w, session, &of);
+    ok(zeEventDestroy(gate));
+    munmap(page, (size_t)getpagesize());
+}
+
+/* A kernel that has ended does not let the next one go on after its fault. */
+static void test_a_page_fault_after_another_kernel(void **state) {
+    world *w = *state;
+    uint8_t *page = forbidden_page();
+    ze_event_handle_t gate;
+    session_handle session = attach_to_world(w);
+    work of = prepare_fault(w, session, page, &gate);
+    gpu.behave(SOFTGPU_DEBUG_SLOW_AGENT, 1);
+    launch(w, w->immediate);
+    finish_immediate(w, w->immediate);
+    nap();
+    ok(zeEventHostSignal(gate));
+    resume_after_fault(w, session, &of);
+    ok(zeEventDestroy(gate));
+    munmap(page, (size_t)getpagesize());
+}
+
 static void test_a_wait_ends_with_the_kernel(void **state) {
     world *w = *state;
     uint8_t *page = forbidden_page();
@@ -1287,6 +1354,7 @@ int main(void) {
         TEST(test_threads_that_are_not_there),
         TEST(test_one_of_two_threads_stops),
         TEST(test_threads_are_unavailable),
+        TEST(test_an_answer_comes_after_the_next),
         TEST(test_a_thread_cannot_be_stopped),
         TEST(test_nobody_stays_stopped),
         TEST(test_a_module_goes_while_its_kernel_is_stopped),
@@ -1309,6 +1377,8 @@ int main(void) {
         TEST(test_a_tool_dies_and_leaves_no_thread_stopped),
         TEST(test_a_mended_page_fault_goes_on),
         TEST(test_a_page_fault_ends_its_kernel),
+        TEST(test_a_page_fault_while_threads_are_stopped),
+        TEST(test_a_page_fault_after_another_kernel),
         TEST(test_a_wait_ends_with_the_kernel),
         TEST(test_a_fault_that_nobody_waits_for_any_longer),
         TEST(test_faults_of_the_program_are_its_own),

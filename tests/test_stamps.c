@@ -675,6 +675,121 @@ static void test_a_list_that_is_over_with_its_event(void **state) {
     close_rig(&r);
 }
 
+/* Destroys something when the launch in it has ended, while a command of the library after it has not:
+   another kernel has the device until the driver is called. */
+typedef struct end_of_life {
+    rig *r;
+    uint64_t calls_before;
+} end_of_life;
+
+enum { ON_DEVICE = 1, NEXT_ON_DEVICE = 2, NEXT_GOES_ON = 3 };
+
+static void *let_next_end(void *argument) {
+    const end_of_life *of = argument;
+    for (int n = 0; n < 100 && calls(NULL) == of->calls_before; n++)
+        nap(); /* the tracer waits without a call of the driver */
+    set_word(of->r, NEXT_GOES_ON);
+    return NULL;
+}
+
+/* One kernel has the device, and the next one has it before what follows the first. */
+static ze_command_list_handle_t launch_with_next(rig *r, ze_command_list_handle_t list,
+                                                 ze_event_handle_t event, ze_command_queue_handle_t queue) {
+    ze_command_list_handle_t next = immediate_of(r->w, COMPUTE, 0, 0);
+    clear_words(r);
+    append_with(r, list, ON_DEVICE, GO, LONG, event, NULL);
+    if (queue) {
+        ok(zeCommandListClose(list));
+        ok(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
+    }
+    await_word(r, ON_DEVICE);
+    append_with(r, next, NEXT_ON_DEVICE, NEXT_GOES_ON, LONG, NULL, NULL);
+    set_word(r, GO);
+    await_word(r, NEXT_ON_DEVICE);
+    return next;
+}
+
+static zt_profiler *trace_patiently(world *w) {
+    zt_config config = config_of(w);
+    config.groups = "";
+    config.wait_timeout_ns = A_WHILE;
+    zt_profiler *profiler = open_profiler(w, &config);
+    ok(zt_trace_start(profiler, NULL));
+    return profiler;
+}
+
+static void destroy_early(rig *r, ze_command_list_handle_t list, ze_command_queue_handle_t queue) {
+    end_of_life of = {r, calls(NULL)};
+    pthread_t other;
+    assert_int_equal(pthread_create(&other, NULL, let_next_end, &of), 0);
+    if (queue)
+        ok(zeCommandQueueDestroy(queue));
+    else
+        ok(zeCommandListDestroy(list));
+    assert_int_equal(pthread_join(other, NULL), 0);
+}
+
+/* The copy of time stamps has not run. */
+static void test_a_list_is_destroyed_before_a_copy_has_ended(void **state) {
+    world *w = *state;
+    rig r = open_rig(w);
+    zt_profiler *profiler = trace_patiently(w);
+    ze_event_pool_handle_t pool = create_pool(w, ZE_EVENT_POOL_FLAG_IPC);
+    ze_event_handle_t event = event_in(pool, 0);
+    ze_command_list_handle_t list = immediate_of(w, COMPUTE, 0, 0);
+    ze_command_list_handle_t next = launch_with_next(&r, list, event, NULL);
+    destroy_early(&r, list, NULL);
+    finish_and_destroy(w, next);
+    collect_all(profiler);
+    assert_counts(profiler, counted(2, 2, 0, 0, 0));
+    ok(zeEventDestroy(event));
+    ok(zeEventPoolDestroy(pool));
+    close_rig(&r);
+}
+
+/* The barrier and the time stamp after the launch have not run. Old loaders cannot tell that a list from
+   before the start is immediate. */
+static void test_a_list_from_before_the_start_is_destroyed_early(void **state) {
+    world *w = *state;
+    rig r = open_rig(w);
+    ze_event_pool_handle_t pool = create_pool(w, ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
+    ze_event_handle_t event = event_in(pool, 0);
+    ze_command_list_handle_t list = immediate_of(w, COMPUTE, 0, 0);
+    zt_profiler *profiler = trace_patiently(w);
+    ze_command_list_handle_t next = launch_with_next(&r, list, event, NULL);
+    ok(zeEventHostSynchronize(event, A_WHILE));
+    ok(zeEventHostReset(event));
+    ok(zeEventDestroy(event));
+    destroy_early(&r, list, NULL);
+    finish_and_destroy(w, next);
+    collect_all(profiler);
+    assert_counts(profiler, counted(2, 2, 0, 0, 0));
+    ok(zeEventPoolDestroy(pool));
+    close_rig(&r);
+}
+
+/* Likewise a queue that has executed the list. */
+static void test_a_queue_is_destroyed_with_the_event_of_its_list(void **state) {
+    world *w = *state;
+    rig r = open_rig(w);
+    zt_profiler *profiler = trace_patiently(w);
+    ze_event_pool_handle_t pool =
+        create_pool(w, ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP | ZE_EVENT_POOL_FLAG_IPC);
+    ze_event_handle_t event = event_in(pool, 0);
+    ze_command_queue_handle_t queue = queue_of(w, COMPUTE, 0);
+    ze_command_list_handle_t list = recorded_of(w, 0);
+    ze_command_list_handle_t next = launch_with_next(&r, list, event, queue);
+    ok(zeEventHostSynchronize(event, A_WHILE));
+    destroy_early(&r, NULL, queue);
+    ok(zeCommandListDestroy(list));
+    finish_and_destroy(w, next);
+    collect_all(profiler);
+    assert_counts(profiler, counted(2, 2, 0, 0, 0));
+    ok(zeEventDestroy(event));
+    ok(zeEventPoolDestroy(pool));
+    close_rig(&r);
+}
+
 static void note_event(void *parameters, int result, void *user, void **instance) {
     const ze_command_list_append_launch_kernel_params_t *p = parameters;
     (void)result, (void)instance;
@@ -991,8 +1106,7 @@ static void test_executions_after_those_that_overlap(void **state) {
 }
 
 /* What is recorded runs on when the tracer has stopped, and its events signal as before. */
-static void test_recorded_lists_after_the_stop(void **state) {
-    world *w = *state;
+static void run_recorded_after_the_stop(world *w) {
     need_in_order_lists(w);
     rig r = open_concurrent(w);
     zt_profiler *profiler = trace_times(w);
@@ -1023,6 +1137,16 @@ static void test_recorded_lists_after_the_stop(void **state) {
     ok(zeEventDestroy(event));
     ok(zeEventPoolDestroy(pool));
     close_rig(&r);
+}
+
+static void test_recorded_lists_after_the_stop(void **state) {
+    run_recorded_after_the_stop(*state);
+}
+
+/* Nobody sees that a list is destroyed, nor that the next has its handle. */
+static void test_handles_that_come_back_after_the_stop(void **state) {
+    gpu.behave(SOFTGPU_HANDLES_COME_BACK, 1);
+    run_recorded_after_the_stop(*state);
 }
 
 /* ==== clocks ============================================================================================== */
@@ -1433,6 +1557,9 @@ int main(void) {
         TEST(test_an_event_that_its_list_resets),
         TEST(test_stopped_before_the_event_has_signalled),
         TEST(test_a_list_that_is_over_with_its_event),
+        TEST(test_a_list_is_destroyed_before_a_copy_has_ended),
+        TEST(test_a_list_from_before_the_start_is_destroyed_early),
+        TEST(test_a_queue_is_destroyed_with_the_event_of_its_list),
         TEST(test_hooks_see_the_event_of_the_application),
         TEST(test_two_tracers),
         TEST(test_counter_based_events),
@@ -1446,6 +1573,7 @@ int main(void) {
         TEST(test_executions_that_are_overwritten),
         TEST(test_executions_after_those_that_overlap),
         TEST(test_recorded_lists_after_the_stop),
+        TEST(test_handles_that_come_back_after_the_stop),
         TEST(test_clocks_that_wrap),
         TEST(test_each_tile_has_a_time_stamp),
         TEST(test_the_place_of_a_kernel_on_the_timeline),

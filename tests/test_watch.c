@@ -33,13 +33,25 @@ static work load_recorded(world *w, const char *name) {
     return of;
 }
 
+/* Meanwhile no time passes for the watch: a busy machine may let a kernel wait for longer than hang_ns, and
+   then no thread runs that could be stopped. */
+static void begin_submitting(void) {
+    hold_time(1);
+}
+
+static void await_kernel(const work *of) {
+    await((const int *)&of->words[COUNT]);
+    hold_time(0);
+}
+
 /* In a region; waits until it runs. */
 static work begin_hang(world *w, zt_profiler *profiler, const char *region) {
     work of = load_recorded(w, "count");
     append_kernel(profiler, of.list, of.kernel, region);
     ok(zeCommandListClose(of.list));
+    begin_submitting();
     ok(zt_execute(profiler, w->queue, 1, &of.list, NULL));
-    await((const int *)&of.words[COUNT]);
+    await_kernel(&of);
     return of;
 }
 
@@ -178,8 +190,11 @@ static void a_hang_is_found_once(void **state) {
     }
     ok(zeCommandListClose(of.list));
     ok(zeCommandListClose(w->list));
+    begin_submitting();
     ok(zt_execute(profiler, w->queue, 1, &of.list, NULL));
+    pass_time(1);
     ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
+    await_kernel(&of);
     await_hang(1);
     assert_string_equal(heard_hang.region, "stuck");
     assert_false(heard_hang.hang.is_fault);
@@ -254,11 +269,20 @@ static void recorded_regions_hang(void **state) {
     work of = load_recorded(w, "count");
     append_kernel(profiler, of.list, of.kernel, "recorded");
     ok(zeCommandListClose(of.list));
-    run_at_least(w, profiler, "other", 40e6);
-    finish_immediate(w, w->immediate);
-    for (int i = 1; i <= 2; i++) {
-        of.words[STOP] = 0;
+    ze_event_handle_t gate = append_gate(w, w->list);
+    append(w, profiler, w->list, "other");
+    ok(zeCommandListClose(w->list));
+    ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
+    await_hang(1);
+    assert_string_equal(heard_hang.region, "other");
+    assert_int_equal(heard_hang.hang.others, 0);
+    ok(zeEventHostSignal(gate));
+    finish_queue(w);
+    for (int i = 2; i <= 3; i++) {
+        of.words[STOP] = of.words[COUNT] = 0;
+        begin_submitting();
         ok(zt_execute(profiler, w->queue, 1, &of.list, NULL));
+        await_kernel(&of);
         await_hang(i);
         assert_string_equal(heard_hang.region, "recorded");
         assert_place("count");
@@ -266,6 +290,8 @@ static void recorded_regions_hang(void **state) {
         finish_queue(w);
     }
     unload_hang(w, profiler, &of);
+    ok(zt_release(profiler, w->list));
+    ok(zeEventDestroy(gate));
     close_profiler(w, profiler);
 }
 
@@ -274,19 +300,22 @@ static void regions_of_immediate_lists_hang(void **state) {
     zt_watch_config config = config_of_watch();
     if (!can_tell_immediate())
         skip();
-    config.hang_ns = 500 * MS; /* what is behind may be slow on a busy machine */
     zt_profiler *profiler = open_watched(w, &config);
     for (int i = 1; i <= 2; i++) {
         work of = load_recorded(w, "count");
+        begin_submitting();
         append_kernel(profiler, w->immediate, of.kernel, "immediate");
         for (int j = 0; j < 100; j++)
             append(w, profiler, w->immediate, "behind");
         w->launches += 100;
+        await_kernel(&of);
         await_hang(i);
         assert_string_equal(heard_hang.region, "immediate");
         assert_place("count");
+        hold_time(1); /* what is behind may be slow, too */
         let_go(&of);
         finish_immediate(w, w->immediate);
+        hold_time(0);
         unload_hang(w, profiler, &of);
     }
     close_profiler(w, profiler);
@@ -301,7 +330,9 @@ static void traced_launches_hang(void **state) {
     work of = load_recorded(w, "count");
     ze_command_list_handle_t list;
     create_immediate(w, &list);
+    begin_submitting();
     launch_kernel(list, of.kernel);
+    await_kernel(&of);
     await_hang(1);
     assert_string_equal(heard_hang.region, "count");
     assert_place("count");

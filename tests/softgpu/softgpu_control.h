@@ -66,7 +66,9 @@ extern "C" {
     X(DEBUG_NOT_ITSELF)           /* a process has no permission to debug itself */                          \
     X(DEBUG_SUB_DEVICES)          /* sub-devices have code of their own: tools can attach to each */         \
     X(DEBUG_EVENTS_LOST)          /* an event never comes */                                                 \
-    X(DEBUG_THREADS_UNAVAILABLE)  /* an interruption finds no thread */
+    X(DEBUG_ANSWERS_LATE)         /* the answer to an interruption comes after that to the next one */       \
+    X(DEBUG_THREADS_UNAVAILABLE)  /* an interruption finds no thread */                                      \
+    X(DEBUG_SLOW_AGENT)           /* threads may stop by faults while it serves interruptions */
 /* clang-format on */
 
 enum softgpu_behaviour {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Threads that a tool wants to be stopped, and hears of when each is, or cannot be. */
@@ -16,7 +17,10 @@ typedef struct interruption {
     uint32_t stopped_before;    /* a bit for each engine */
 } interruption;
 
-enum { MOST_INTERRUPTIONS = 16 };
+enum {
+    MOST_INTERRUPTIONS = 16,
+    PAUSE = 50000000 /* nanoseconds */
+};
 
 /* A device or sub-device that a tool is attached to. */
 typedef struct target {
@@ -28,6 +32,8 @@ typedef struct target {
     size_t waiting, capacity;
     uint32_t interruption_count;
     interruption interruptions[MOST_INTERRUPTIONS];
+    zet_debug_event_t late; /* an answer that is sent after the next one, */
+    bool has_late;          /* if there is one */
 } target;
 
 enum { TARGETS_OF_ROOT = 1 + SG_MAX_SUB_DEVICES, TARGETS = SG_MAX_DEVICES * TARGETS_OF_ROOT };
@@ -217,9 +223,8 @@ static bool matches(ze_device_thread_t threads, uint32_t slice, uint32_t eu) {
 }
 
 /* Is the engine in a kernel, and one of these threads? */
-static bool is_one_of(const target *of, ze_device_thread_t threads, uint32_t eu) {
+static bool is_one_of(const target *of, ze_device_thread_t threads, uint32_t eu, sg_stop_state state) {
     const sg_engine_thread *engine = &of->device->root->engines[eu];
-    sg_stop_state state = state_of(engine);
     const sg_device *tile = state >= SG_IN_KERNEL ? atomic_load(&engine->stop.tile) : NULL;
     if (!tile || (of->device->parent && tile != of->device))
         return false;
@@ -227,7 +232,7 @@ static bool is_one_of(const target *of, ze_device_thread_t threads, uint32_t eu)
 }
 
 static bool is_stopped(const target *of, ze_device_thread_t threads, uint32_t eu) {
-    return eu < engine_count(of->device->root) && is_one_of(of, threads, eu) &&
+    return eu < engine_count(of->device->root) && is_one_of(of, threads, eu, SG_STOPPED) &&
            state_of(&of->device->root->engines[eu]) == SG_STOPPED &&
            of->device->root->engines[eu].stop.is_wanted;
 }
@@ -259,6 +264,19 @@ static void send_threads(target *to, zet_debug_event_type_t type, ze_device_thre
     send_event(to, &event);
 }
 
+static void answer(target *to, zet_debug_event_type_t type, ze_device_thread_t threads) {
+    if (!to->has_late && sg_behaves(SOFTGPU_DEBUG_ANSWERS_LATE)) {
+        to->late = (zet_debug_event_t){.type = type};
+        to->late.info.thread.thread = threads;
+        to->has_late = true;
+        return;
+    }
+    send_threads(to, type, threads);
+    if (to->has_late)
+        send_event(to, &to->late);
+    to->has_late = false;
+}
+
 static ze_result_t interrupt(target *of, ze_device_thread_t threads) {
     interruption *added = &of->interruptions[of->interruption_count];
     for (uint32_t i = 0; i < of->interruption_count; ++i)
@@ -267,7 +285,7 @@ static ze_result_t interrupt(target *of, ze_device_thread_t threads) {
     if (of->interruption_count == MOST_INTERRUPTIONS || !may_interrupt(of, threads))
         return ZE_RESULT_ERROR_NOT_AVAILABLE;
     if (sg_behaves(SOFTGPU_DEBUG_THREADS_UNAVAILABLE)) {
-        send_threads(of, ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE, threads);
+        answer(of, ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE, threads);
         return ZE_RESULT_SUCCESS;
     }
     *added = (interruption){.threads = threads};
@@ -278,14 +296,22 @@ static ze_result_t interrupt(target *of, ze_device_thread_t threads) {
     return ZE_RESULT_SUCCESS;
 }
 
+/* A thread that has stopped by a fault of which no tool has heard: the agent is awake, and step_faults comes.
+ */
+static bool has_new_fault(const sg_engine_thread *engine) {
+    return engine->stop.is_fault && !engine->stop.is_wanted;
+}
+
 /* Asks the threads that run. Returns whether each has stopped, or cannot: the tool is told so. */
 static bool is_settled(target *of, const interruption *what) {
     bool any_stopped = false, is_open = false;
     for (uint32_t eu = 0; eu < engine_count(of->device->root); ++eu) {
         sg_engine_thread *engine = &of->device->root->engines[eu];
         sg_stop_state state = state_of(engine);
-        bool is_meant = is_one_of(of, what->threads, eu);
-        if (state == SG_STOPPED && is_meant && !(what->stopped_before >> eu & 1)) {
+        bool is_meant = is_one_of(of, what->threads, eu, state);
+        if (state == SG_STOPPED && has_new_fault(engine)) {
+            is_open = true;
+        } else if (state == SG_STOPPED && is_meant && !(what->stopped_before >> eu & 1)) {
             engine->stop.is_wanted = true;
             any_stopped = true;
         } else if (state == SG_BETWEEN_GROUPS ? is_in(eu, what->threads.eu)
@@ -295,9 +321,9 @@ static bool is_settled(target *of, const interruption *what) {
         }
     }
     if (!is_open)
-        send_threads(
-            of, any_stopped ? ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED : ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE,
-            what->threads);
+        answer(of,
+               any_stopped ? ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED : ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE,
+               what->threads);
     return !is_open;
 }
 
@@ -326,11 +352,11 @@ static void send_fault(target *to, const sg_engine_thread *engine) {
 static void step_faults(sg_root *root) {
     for (uint32_t eu = 0; eu < engine_count(root); ++eu) {
         sg_engine_thread *engine = &root->engines[eu];
-        if (state_of(engine) != SG_STOPPED || !engine->stop.is_fault || engine->stop.is_wanted)
+        if (state_of(engine) != SG_STOPPED || !has_new_fault(engine))
             continue;
         for (uint32_t i = 0; i < TARGETS_OF_ROOT && !engine->stop.is_wanted; ++i) {
             target *to = &targets_of(root)[i];
-            engine->stop.is_wanted = to->device && is_one_of(to, all_threads, eu);
+            engine->stop.is_wanted = to->device && is_one_of(to, all_threads, eu, SG_STOPPED);
             if (engine->stop.is_wanted)
                 send_fault(to, engine);
         }
@@ -344,7 +370,7 @@ static void resume_unwanted(const sg_root *root) {
     for (uint32_t eu = 0; eu < engine_count(root); ++eu) {
         sg_engine_thread *engine = &sg_root_at(root->device->index)->engines[eu];
         sg_stop_withdraw(engine);
-        if (state_of(engine) == SG_STOPPED && !engine->stop.is_wanted)
+        if (state_of(engine) == SG_STOPPED && !engine->stop.is_wanted && !engine->stop.is_fault)
             sg_stop_resume(engine);
     }
 }
@@ -352,6 +378,8 @@ static void resume_unwanted(const sg_root *root) {
 static void step_root(sg_root *root, bool *again) {
     bool is_open = false;
     step_faults(root);
+    if (sg_behaves(SOFTGPU_DEBUG_SLOW_AGENT))
+        nanosleep(&(struct timespec){.tv_nsec = PAUSE}, NULL);
     for (uint32_t i = 0; i < TARGETS_OF_ROOT; ++i) {
         target *of = &targets_of(root)[i];
         if (of->device)
