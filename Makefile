@@ -151,7 +151,7 @@ $(1)/tests/test_preload: | build/libzt_auto.so build/examples/simulate build/lib
 
 $(1)/tests/test_softgpu_engines $(1)/tests/test_stamps $(1)/tests/test_latency $(1)/tests/test_every $(1)/tests/test_lost: | build/kernels/meet.so
 # Runs the examples, on a device without sanitizers.
-$(1)/tests/test_every_call: | build/libze_softgpu.so build/libzt_auto.so build/kernels/saxpy.so \
+$(1)/tests/test_every_call: | build/libze_softgpu.so build/libzt_auto.so build/kernels/saxpy.so build/kernels/endless.so \
     $(filter-out build/examples/bench_google build/examples/ranks,$(EXAMPLES:%=build/examples/%)) build/examples/simulate
 $(1)/tests/test_softgpu_sampling: | build/kernels/hot.so build/kernels/functions.so
 $(1)/tests/test_softgpu_debug $(1)/tests/test_debug $(1)/tests/test_watch: | build/kernels/endless.so build/kernels/hot.so
