@@ -36,30 +36,13 @@ static const struct site {
     source of;
     const char *name;
 } sites[] = {
-    {ALLOCATOR, "allocator"},
-    {HEAP, "heap"},
-    {SYSTEM, "fopen"},
-    {SYSTEM, "tmpfile"},
-    {SYSTEM, "fclose"},
-    {SYSTEM, "fwrite"},
-    {SYSTEM, "fread"},
-    {SYSTEM, "rename"},
-    {SYSTEM, "remove"},
-    {SYSTEM, "mkdir"},
-    {SYSTEM, "readlink"},
-    {SYSTEM, "pipe"},
-    {SYSTEM, "poll"},
-    {SYSTEM, "read"},
-    {SYSTEM, "posix_spawnp"},
-    {SYSTEM, "pthread_create"},
-    {SYSTEM, "write"},
-    {SYSTEM, "open"},
-    {SYSTEM, "fdopen"},
-    {SYSTEM, "close"},
-    {SYSTEM, "fflush"},
-    {SYSTEM, "chmod"},
-    {SYSTEM, "fcntl"},
-    #define SG_FUNCTION(table, slot, version, kind, name, parameters, arguments){DRIVER, #name},
+    {ALLOCATOR, "allocator"}, {HEAP, "heap"},     {SYSTEM, "fopen"},        {SYSTEM, "tmpfile"},
+    {SYSTEM, "fclose"},       {SYSTEM, "fwrite"}, {SYSTEM, "fread"},        {SYSTEM, "rename"},
+    {SYSTEM, "remove"},       {SYSTEM, "mkdir"},  {SYSTEM, "readlink"},     {SYSTEM, "pipe"},
+    {SYSTEM, "poll"},         {SYSTEM, "read"},   {SYSTEM, "posix_spawnp"}, {SYSTEM, "pthread_create"},
+    {SYSTEM, "write"},        {SYSTEM, "open"},   {SYSTEM, "fdopen"},       {SYSTEM, "close"},
+    {SYSTEM, "fflush"},       {SYSTEM, "chmod"},  {SYSTEM, "fcntl"},
+#define SG_FUNCTION(table, slot, version, kind, name, parameters, arguments) {DRIVER, #name},
 #include "softgpu/functions.def"
 #undef SG_FUNCTION
 };
@@ -760,106 +743,6 @@ static void run_bench(world *w) {
     close_here();
 }
 
-/* ---- program debug --------------------------------------------------------------------------------------- */
-
-enum { STOP, COUNT, WORDS = 16 }; /* see tests/kernels/endless.cl */
-
-/* A kernel that counts until it is stopped, on a list of its own, so that threads can be found in it. */
-typedef struct endless {
-    ze_module_handle_t module;
-    ze_kernel_handle_t kernel;
-    ze_command_list_handle_t list;
-    uint32_t *words;
-} endless;
-
-static native_binary endless_code;
-
-/* Made before anything fails. */
-static endless load_endless(world *w) {
-    endless of = {NULL, NULL, NULL, NULL};
-    ze_host_mem_alloc_desc_t desc = {ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, NULL, 0};
-    void *words = NULL;
-    gpu.pause_faults(1);
-    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
-    ok(zeMemAllocHost(w->context, &desc, WORDS * sizeof *of.words, 64, &words));
-    of.words = memset(words, 0, WORDS * sizeof *of.words);
-    ok(try_module(w, endless_code, "", &of.module));
-    of.kernel = kernel_in(of.module, "count");
-    ok(zeKernelSetArgumentValue(of.kernel, 0, sizeof of.words, &of.words));
-    create_list(w, &of.list);
-    gpu.pause_faults(0);
-    return of;
-}
-
-static int run_endless(endless *of) {
-    const ze_group_count_t one = {1, 1, 1};
-    int runs = 0;
-    zt_region region = zt_begin(now.profiler, of->list, "endless");
-    surely(zeCommandListAppendLaunchKernel(of->list, of->kernel, &one, NULL, 0, NULL));
-    zt_end(&region);
-    surely(zeCommandListClose(of->list));
-    runs = did_for_driver(zt_execute(now.profiler, now.w->queue, 1, &of->list, NULL));
-    for (int i = 0; i < 1000 && runs && !__atomic_load_n(&of->words[COUNT], __ATOMIC_RELAXED); i++)
-        nap();
-    return runs;
-}
-
-static void unload_endless(world *w, endless *of) {
-    __atomic_store_n(&of->words[STOP], 1, __ATOMIC_RELAXED);
-    surely(zeCommandQueueSynchronize(w->queue, A_WHILE));
-    did(zt_release(now.profiler, of->list));
-    surely(zeKernelDestroy(of->kernel));
-    surely(zeModuleDestroy(of->module));
-    surely(zeCommandListDestroy(of->list));
-    surely(zeMemFree(w->context, of->words));
-}
-
-static int note_event(zt_debugger *debugger, const zt_debug_event *event, void *user) {
-    (void)debugger, (void)event;
-    ++*(int *)user;
-    return 0;
-}
-
-/* A call of a debugger. */
-static int did_debug(const zt_debugger *debugger, ze_result_t result) {
-    const char *text = zt_debug_get_last_error(result == ZE_RESULT_SUCCESS ? NULL : debugger);
-    if (result != ZE_RESULT_SUCCESS)
-        hear(text);
-    now.is_refused |= result != ZE_RESULT_SUCCESS;
-    return result == ZE_RESULT_SUCCESS;
-}
-
-static void run_debug(world *w) {
-    const zt_debug_thread all = {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL};
-    zt_debug_config config = zt_debug_config_default();
-    zt_debug_thread found[16];
-    zt_debug_place place;
-    zt_debugger *debugger = NULL;
-    zt_debug_stops stops;
-    uint64_t address = 0;
-    uint32_t count = 16;
-    int events = 0;
-    endless of = load_endless(w);
-    config.wait_timeout_ns = patience();
-    config.log = config_of(w).log;
-    config.log_user = w;
-    config.allocator.allocate = allocate;
-    config.allocator.release = release;
-    open_here(w, "");
-    run_endless(&of);
-    if (did_debug(NULL, zt_debug_open(w->device, 0, &config, &debugger))) {
-        did_debug(debugger, zt_debug_wait(debugger, 0, note_event, &events));
-        did_debug(debugger, zt_debug_stop(debugger, all, patience(), &stops));
-        if (did_debug(debugger, zt_debug_threads(debugger, found, &count)) && count > 0 && count <= 16 &&
-            did_debug(debugger, zt_debug_get_address(debugger, found[0], &address)))
-            did_debug(debugger, zt_debug_where(debugger, address, &place));
-        did_debug(debugger, zt_debug_resume(debugger, all));
-        did_debug(debugger, zt_debug_close(debugger));
-    }
-    unload_endless(w, &of);
-    close_here();
-}
-
 static const scenario scenarios[] = {
     {"immediate", run_immediate},
     {"times", run_times},
@@ -878,7 +761,6 @@ static const scenario scenarios[] = {
     {"reports", run_reports},
     {"merging", run_merging},
     {"benchmark", run_bench},
-    {"debug", run_debug},
 };
 enum { SCENARIOS = sizeof scenarios / sizeof scenarios[0] };
 
@@ -1081,7 +963,6 @@ static void test_scenario(void **state) {
     fault none = {sites, 0, 0, ONCE}, only = none;
     (void)state;
     saxpy = read_binary("build/kernels/saxpy.so");
-    endless_code = read_binary("build/kernels/endless.so");
     for (int i = 0; i < 2; i++) /* the first makes what is needed once */
         run_case(chosen, none);
     memcpy(counts, now.counts, sizeof counts);
@@ -1090,7 +971,6 @@ static void test_scenario(void **state) {
     else
         run_cases(chosen, counts);
     free(saxpy.bytes);
-    free(endless_code.bytes);
 }
 
 /* ---- each in a process of its own, so that one that crashes or hangs names its case ---------------------- */
@@ -1098,7 +978,6 @@ static void test_scenario(void **state) {
 static void run_process(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_scenario)};
     setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
-    setenv("ZET_ENABLE_PROGRAM_DEBUGGING", "1", 1);
     int failed = cmocka_run_group_tests_name(chosen->name, tests, start, NULL);
     fflush(NULL);
     _exit(failed);
