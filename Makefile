@@ -69,6 +69,8 @@ MATRIX_NEEDS = gcc g++ clang g++-mingw-w64-x86-64-posix g++-mingw-w64-i686-posix
 COVERAGE_NEEDS = gcc g++ python3:python3
 ANALYSIS_NEEDS = gcc clang-tidy:clang-tidy cppcheck:cppcheck valgrind:valgrind
 LINT_NEEDS = clang-format shellcheck python3:python3
+ARM64_NEEDS = gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user cmake make xz:xz-utils
+I386_NEEDS = gcc-i686-linux-gnu g++-i686-linux-gnu libc6-dev-i386-cross cmake make xz:xz-utils
 WINDOWS_NEEDS = g++-mingw-w64-x86-64-posix clang:clang wine wine64 cmake make xz:xz-utils
 
 # All that the goals need is installed in one go, before anything is built.
@@ -82,9 +84,11 @@ GOAL_NEEDS = $(sort $(BUILD_NEEDS) $(foreach example,$(GOAL_EXAMPLES),$(NEEDS_$(
     $(if $(filter deps matrix,$(GOALS)),$(TEST_NEEDS) $(MATRIX_NEEDS)) $(if $(filter deps coverage,$(GOALS)),$(COVERAGE_NEEDS)) \
     $(if $(filter deps analysis,$(GOALS)),$(ANALYSIS_NEEDS)) \
     $(if $(filter deps fuzz,$(GOALS)),$(FUZZ_NEEDS) python3:python3) $(if $(filter deps lint,$(GOALS)),$(LINT_NEEDS)) \
+    $(if $(filter deps test-arm64,$(GOALS)),$(ARM64_NEEDS)) $(if $(filter deps test-i386,$(GOALS)),$(I386_NEEDS)) \
     $(if $(filter deps test-windows,$(GOALS)),$(WINDOWS_NEEDS)))
 
-.PHONY: deps deps-build deps-cxx deps-test deps-page deps-matrix deps-fuzz deps-analysis deps-lint deps-windows
+.PHONY: deps deps-build deps-cxx deps-test deps-page deps-matrix deps-fuzz deps-analysis deps-lint \
+    deps-windows deps-arm64 deps-i386
 deps: deps-build ## install every package that any target needs
 deps-build:
 	tests/deps.sh $(GOAL_NEEDS)
@@ -102,6 +106,10 @@ deps-analysis: deps-test
 	tests/deps.sh $(ANALYSIS_NEEDS)
 deps-lint:
 	tests/deps.sh $(LINT_NEEDS)
+deps-arm64:
+	tests/deps.sh $(ARM64_NEEDS)
+deps-i386:
+	tests/deps.sh $(I386_NEEDS)
 deps-windows:
 	tests/deps.sh $(WINDOWS_NEEDS)
 deps-example-%: deps-build
@@ -109,10 +117,15 @@ deps-example-%: deps-build
 
 # ---- the software device and the tests, each in a variant -----------------------------------------------------
 
-# $(call variant,DIRECTORY,FLAGS)
+# Newer clang takes NaN for impossible even where it is asked about.
+HONOR_NANS := $(if $(findstring clang,$(CC)),-fhonor-nans -fhonor-infinities)
+# Without optimisation, which the sizes of types do not depend on, so that they are built soon.
+cross_flags = -O0 -isystem build/$(1)/include -DBUILD_DIRECTORY='"build/$(1)/"' -Lbuild/$(1)/lib
+
+# $(call variant,DIRECTORY,FLAGS,NEEDS)
 # With sanitizers the device has undefined symbols: clang links their run-time library into programs alone.
 define variant
-$(1)/softgpu/%.o: tests/softgpu/%.c | deps-build
+$(1)/softgpu/%.o: tests/softgpu/%.c | deps-build $(3)
 	mkdir -p $$(@D)
 	$$(CC) $$(C_FLAGS) $(2) -fPIC -c -o $$@ $$<
 
@@ -120,11 +133,11 @@ $(1)/libze_softgpu.so: $(DEVICE:%=$(1)/softgpu/%.o)
 	echo "  $$@"
 	$$(CC) $$(C_FLAGS) $(2) -shared $(if $(2),,-Wl$(comma)-z$(comma)defs) -o $$@ $$^ -ldl -lm
 
-$(1)/tests/%.o: tests/%.c | deps-test
+$(1)/tests/%.o: tests/%.c | deps-test $(3)
 	mkdir -p $$(@D)
 	$$(CC) $$(C_FLAGS) $(2) -c -o $$@ $$<
 
-$(1)/tests/%.o: tests/%.cpp | deps-test deps-cxx
+$(1)/tests/%.o: tests/%.cpp | deps-test deps-cxx $(3)
 	mkdir -p $$(@D)
 	$$(CXX) $$(CXX_FLAGS) $(2) -c -o $$@ $$<
 
@@ -133,15 +146,24 @@ $(1)/tests/test_%: $(1)/tests/test_%.o $(FIXTURE:%=$(1)/tests/%.o)
 	$$(if $$(wildcard tests/test_$$*.cpp),$$(CXX) $$(CXX_FLAGS),$$(CC) $$(C_FLAGS)) $(2) -o $$@ $$^ -lcmocka $$(ZE_LIBS)
 
 # Plugins with a copy of the library each, and a program that knows the loader through them alone.
-$(1)/tests/plugins/plugin_c.so: tests/plugins/plugin.c | deps-test
+$(1)/tests/plugins/plugin_c.so: tests/plugins/plugin.c | deps-test $(3)
 	mkdir -p $$(@D)
 	$$(CC) $$(C_FLAGS) $(2) -fvisibility=hidden -fPIC -shared -o $$@ $$< $$(ZE_LIBS)
 
-$(1)/tests/plugins/plugin_cpp.so: tests/plugins/plugin.c | deps-test
+$(1)/tests/plugins/plugin_newer.so: tests/plugins/plugin.c $(1)/tests/plugins/newer/zetools.h | deps-test $(3)
+	$$(CC) -I$(1)/tests/plugins/newer $$(C_FLAGS) $(2) -fvisibility=hidden -fPIC -shared -o $$@ $$< $$(ZE_LIBS)
+
+$(1)/tests/plugins/newer/zetools.h: zetools.h
+	mkdir -p $$(@D)
+	sed -e 's/^#define ZETOOLS_VERSION ".*"/#define ZETOOLS_VERSION "newer"/' \
+	    -e 's/^struct zt_profiler {/&\n    uint64_t added[7];/' $$< >$$@
+
+$(1)/tests/plugins/plugin_cpp.so: tests/plugins/plugin.c | deps-test $(3)
 	mkdir -p $$(@D)
 	$$(CXX) $$(CXX_FLAGS) $(2) -fvisibility=hidden -fPIC -shared -x c++ -o $$@ $$< -x none $$(ZE_LIBS)
 
-$(1)/tests/test_plugins: $(1)/tests/test_plugins.o | $(1)/tests/plugins/plugin_c.so $(1)/tests/plugins/plugin_cpp.so
+$(1)/tests/test_plugins: $(1)/tests/test_plugins.o | $(1)/tests/plugins/plugin_c.so $(1)/tests/plugins/plugin_cpp.so \
+    $(1)/tests/plugins/plugin_newer.so
 	echo "  $$@"
 	$$(CC) $$(C_FLAGS) $(2) -o $$@ $$^ -lcmocka -ldl
 
@@ -151,7 +173,7 @@ $(1)/tests/test_preload: | build/libzt_auto.so build/examples/simulate build/lib
 
 $(1)/tests/test_softgpu_engines $(1)/tests/test_stamps $(1)/tests/test_latency $(1)/tests/test_every $(1)/tests/test_lost: | build/kernels/meet.so
 # Runs the examples, on a device without sanitizers.
-$(1)/tests/test_every_call: | build/libze_softgpu.so build/libzt_auto.so build/kernels/saxpy.so \
+$(1)/tests/test_every_call: | build/libze_softgpu.so build/libzt_auto.so build/kernels/saxpy.so build/kernels/endless.so \
     $(filter-out build/examples/bench_google build/examples/ranks,$(EXAMPLES:%=build/examples/%)) build/examples/simulate
 $(1)/tests/test_softgpu_sampling: | build/kernels/hot.so build/kernels/functions.so
 $(1)/tests/test_softgpu_debug $(1)/tests/test_debug $(1)/tests/test_watch: | build/kernels/endless.so build/kernels/hot.so
@@ -185,13 +207,48 @@ $(eval $(call variant,build/coverage,-O0 --coverage -fprofile-update=atomic))
 build/coverage/%: CC = gcc
 build/coverage/%: CXX = g++
 
+# Programs for what an option of the compiler can break, each with the library and the device compiled so.
+# lto: what is optimised across files: copies of the library in two of them, locks, the rings of streams.
+LTO_TESTS := test_locks test_statistics test_streams test_regions
+# o0: no inlining, and every variable on the stack: regions, statistics, streams, reports, C++.
+O0_TESTS := test_regions test_statistics test_streams test_stamps test_reports test_scoped
+# native: loops that are vectorised, over counters, time stamps and sums.
+NATIVE_TESTS := test_statistics test_merge test_streams test_stamps
+# fast: all that computes with values that may be NaN or infinite. The tests themselves are compiled without it,
+# because they ask for NaN.
+FAST_TESTS := test_statistics test_merge test_reports test_latency
+# hidden: what is looked up by name, in the program and in shared objects. C++ has no exceptions and no type
+# information: the plugin, which has the whole library in C++, and scopes.
+HIDDEN_TESTS := test_scoped test_plugins test_open test_trace
+
+$(eval $(call variant,build/lto,-flto=auto))
+$(eval $(call variant,build/o0,-O0))
+$(eval $(call variant,build/native,-O3 -march=native))
+$(eval $(call variant,build/fast,))
+$(eval $(call variant,build/hidden,))
+# Linked so, a program also treats denormal numbers as 0.
+build/fast/tests/fixture.o $(FAST_TESTS:%=build/fast/tests/%): private CFLAGS += -ffast-math $(HONOR_NANS)
+build/hidden/tests/%: private CFLAGS += -fvisibility=hidden
+build/hidden/tests/%: private CXXFLAGS += -fvisibility=hidden -fno-exceptions -fno-rtti
+FLAGS := lto o0 native fast hidden
+FLAG_TESTS := $(LTO_TESTS:%=build/lto/tests/%) $(O0_TESTS:%=build/o0/tests/%) $(NATIVE_TESTS:%=build/native/tests/%) \
+    $(FAST_TESTS:%=build/fast/tests/%) $(HIDDEN_TESTS:%=build/hidden/tests/%)
+
+# Other machines, each with a loader that is cross-compiled.
+$(eval $(call variant,build/arm64,$(call cross_flags,arm64),build/arm64/complete))
+# The device and the tests are written for 64 bits: there, sizes of 64 bits are kept in size_t. The header is
+# compiled for 32 bits without these, in the matrix.
+$(eval $(call variant,build/i386,$(call cross_flags,i386) -Wno-conversion -Wno-type-limits -Wno-psabi,build/i386/complete))
+build/arm64/%: private CC = aarch64-linux-gnu-gcc
+build/arm64/%: private CXX = aarch64-linux-gnu-g++
+build/i386/%: private CC = i686-linux-gnu-gcc
+build/i386/%: private CXX = i686-linux-gnu-g++
+
 build/tests/plugins/watching.so: tests/plugins/watching.c | deps-test
 	mkdir -p $(@D)
 	$(CC) $(C_FLAGS) -fPIC -shared -o $@ $< $(ZE_LIBS)
 
 # Programs that tell the compiler that no value is NaN.
-# Newer clang takes NaN for impossible even where it is asked about.
-HONOR_NANS := $(if $(findstring clang,$(CC)),-fhonor-nans -fhonor-infinities)
 %/tests/test_fast_math.o: CFLAGS += -ffast-math $(HONOR_NANS)
 build/windows/test_fast_math.o: CFLAGS += -ffast-math
 
@@ -199,7 +256,7 @@ build/windows/test_fast_math.o: CFLAGS += -ffast-math
 %/tests/test_strict.o: C_FLAGS = -std=c11 $(WARNINGS) $(CFLAGS) -MMD -MP -I.
 
 .PHONY: test
-test: build/all build/asan/all build/tsan/all $(KERNEL_BINARIES) ## all tests: plain, sanitizers, validation layer, other loaders
+test: build/all build/asan/all build/tsan/all $(FLAG_TESTS) $(FLAGS:%=build/%/libze_softgpu.so) $(KERNEL_BINARIES) ## all tests: plain, sanitizers, options of the compiler, layers, other loaders
 	tests/run-tests.sh
 
 test-%: build/libze_softgpu.so build/tests/test_% $(KERNEL_BINARIES) ## one test program, plain
@@ -235,8 +292,8 @@ WINDOWS_CC := x86_64-w64-mingw32-gcc-posix
 WINDOWS_FLAGS = $(filter-out -Wconversion,$(WARNINGS)) -Wno-format $(CFLAGS) -D__USE_MINGW_ANSI_STDIO=1 -MMD -MP -I. -Itests/windows \
     -isystem build/windows/include -include tests/windows/posix.h
 
-build/windows/complete: tests/windows.sh tests/apt.sh | deps-windows
-	tests/windows.sh
+build/windows/complete: tests/cross.sh tests/apt.sh | deps-windows
+	tests/cross.sh windows
 
 build/windows/softgpu/%.o: tests/softgpu/%.c build/windows/complete
 	mkdir -p $(@D)
@@ -273,6 +330,27 @@ test-windows: windows ## the tests that can run on Windows, under Wine, with the
 	tests/run-windows.sh
 
 -include $(wildcard build/windows/*.d build/windows/softgpu/*.d)
+
+# ---- other machines: arm64 by qemu, i386 on the processor itself ------------------------------------------------
+
+# Those that were tried; README.md tells about the others.
+ARM64_TESTS := test_statistics test_merge test_regions
+I386_TESTS := test_statistics test_merge test_regions test_streams
+
+build/%/complete: tests/cross.sh tests/apt.sh | deps-%
+	tests/cross.sh $*
+
+define cross
+build/$(1)/kernels/%.so: examples/kernels/%.cl tests/softgpu/kernel.h | deps-$(1)
+	mkdir -p $$(@D)
+	$$(CC) -O2 -g -shared -fPIC -Wl,--unique='.text.*' -include tests/softgpu/kernel.h -x c -o $$@ $$<
+
+.PHONY: test-$(1)
+test-$(1): $(patsubst %,build/$(1)/tests/%,$(2)) build/$(1)/libze_softgpu.so build/$(1)/kernels/saxpy.so
+	tests/run-tests.sh --variant $(1) $(2)
+endef
+$(eval $(call cross,arm64,$(ARM64_TESTS)))
+$(eval $(call cross,i386,$(I386_TESTS)))
 
 # ---- fuzzing --------------------------------------------------------------------------------------------------
 

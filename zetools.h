@@ -8037,7 +8037,7 @@ typedef struct zt__pass {
 
 /* What is known about a command list. */
 typedef enum zt__list_state {
-    ZT__LIST_UNKNOWN,    /* the loader cannot tell its kind: it is treated as recorded */
+    ZT__LIST_UNKNOWN,    /* its kind cannot be told, or the query has failed: it is treated as recorded */
     ZT__LIST_RECORDED,   /* recorded, and not known to have run */
     ZT__LIST_OBSERVED,   /* recorded, and executed by zt_execute or under a tracer */
     ZT__LIST_UNOBSERVED, /* recorded, and known to have run by other means */
@@ -8513,34 +8513,12 @@ ZT__PRIVATE void zt__free_unlocked(zt_profiler *profiler, void *memory) {
     zt__lock(&profiler->mutex);
 }
 
-/* Returns 0 without memory. */
-ZT__PRIVATE int zt__make_room_for_region(zt_profiler *profiler) {
-    while (profiler->region_count == profiler->region_capacity) {
-        uint32_t before = profiler->region_capacity, capacity = before ? before * 2 : 64;
-        zt__region_record **unused, **regions;
-        regions = (zt__region_record **)zt__allocate_unlocked(profiler, capacity, sizeof *regions);
-        if (!regions) {
-            return profiler->region_count < profiler->region_capacity;
-        }
-        unused = regions;
-        if (profiler->region_capacity == before) { /* else another thread has grown it */
-            if (before) {
-                memcpy(regions, profiler->regions, before * sizeof *regions);
-            }
-            unused = profiler->regions;
-            profiler->regions = regions;
-            profiler->region_capacity = capacity;
-        }
-        zt__free_unlocked(profiler, (void *)unused);
-    }
-    return zt__map_make_room(&profiler->names, &profiler->config.allocator, &profiler->mutex);
-}
-
 /* Returns the region with this name, added if it is new; or NULL and the cause if it cannot be added. */
 ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, const char *name,
                                                       zt_cause *cause) {
     size_t length = strlen(name);
     zt__region_record *region = (zt__region_record *)zt__map_find(&profiler->names, name, length), *made;
+    zt__region_record **regions;
     int has_room = 1;
     char *copy;
     if (region) {
@@ -8552,7 +8530,23 @@ ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, con
        again. */
     while (made && has_room && profiler->region_count < ZT__MAX_REGIONS &&
            (profiler->region_count == profiler->region_capacity || zt__map_is_full(&profiler->names))) {
-        has_room = zt__make_room_for_region(profiler);
+        uint32_t before = profiler->region_capacity, capacity = before ? before * 2 : 64;
+        if (profiler->region_count == before) {
+            regions = (zt__region_record **)zt__allocate_unlocked(profiler, capacity, sizeof *regions);
+            has_room = regions || profiler->region_count < profiler->region_capacity;
+            if (regions && profiler->region_capacity == before) { /* else another thread has grown it */
+                zt__region_record **smaller = profiler->regions;
+                if (smaller) {
+                    memcpy(regions, smaller, before * sizeof *regions);
+                }
+                profiler->regions = regions;
+                profiler->region_capacity = capacity;
+                regions = smaller;
+            }
+            zt__free_unlocked(profiler, (void *)regions);
+        }
+        has_room =
+            has_room && zt__map_make_room(&profiler->names, &profiler->config.allocator, &profiler->mutex);
     }
     region = (zt__region_record *)zt__map_find(&profiler->names, name, length);
     if (!region && made && has_room && profiler->region_count < ZT__MAX_REGIONS) {
@@ -9296,6 +9290,32 @@ ZT__PRIVATE int zt__ensure_room(const zt_profiler *profiler, void **memory, size
     return *held >= count;
 }
 
+ZT__PRIVATE void zt__lose(zt__reading *reading, zt_cause cause) {
+    reading->outcome = ZT__LOST;
+    reading->cause = cause;
+}
+
+/* Called when reading a slot fails. Returns whether it has failed for so long that the sample is lost. The
+   first call starts that time. */
+ZT__PRIVATE int zt__is_overdue(zt__slot *slot) {
+    enum { LONGEST_NS = 20000000 };
+    uint64_t now = zt__now_ns();
+    if (!slot->overdue_since_ns) {
+        slot->overdue_since_ns = now;
+    }
+    return now - slot->overdue_since_ns >= LONGEST_NS;
+}
+
+/* The device is lost. An ARMED or a PARTIAL slot owes no sample. */
+ZT__PRIVATE void zt__lose_to_device(zt__reading *reading) {
+    if (reading->from == ZT__SLOT_PARTIAL) {
+        reading->slot->shows_end = 0; /* its event is not awaited any more */
+    } else if (reading->from != ZT__SLOT_ARMED) {
+        zt__lose(reading, ZT_LOST_DEVICE);
+        reading->condition = ZT__NOT_RESET;
+    }
+}
+
 ZT__PRIVATE ze_result_t zt__read_report(zt_profiler *profiler, zt__reading *reading, uint32_t g) {
     enum { LARGEST_REPORT = 1 << 24 }; /* bytes. Those of Intel's devices have less than 10,000 */
     zt__batch *batch = &profiler->batch;
@@ -9324,32 +9344,6 @@ ZT__PRIVATE ze_result_t zt__read_report(zt_profiler *profiler, zt__reading *read
     size = group->report_size;
     result = zetMetricQueryGetData(query, &size, batch->raw[g] + batch->report_count * group->report_size);
     return result == ZE_RESULT_SUCCESS && size != group->report_size ? ZE_RESULT_ERROR_INVALID_SIZE : result;
-}
-
-ZT__PRIVATE void zt__lose(zt__reading *reading, zt_cause cause) {
-    reading->outcome = ZT__LOST;
-    reading->cause = cause;
-}
-
-/* Called when reading a slot fails. Returns whether it has failed for so long that the sample is lost. The
-   first call starts that time. */
-ZT__PRIVATE int zt__is_overdue(zt__slot *slot) {
-    enum { LONGEST_NS = 20000000 };
-    uint64_t now = zt__now_ns();
-    if (!slot->overdue_since_ns) {
-        slot->overdue_since_ns = now;
-    }
-    return now - slot->overdue_since_ns >= LONGEST_NS;
-}
-
-/* The device is lost. An ARMED or a PARTIAL slot owes no sample. */
-ZT__PRIVATE void zt__lose_to_device(zt__reading *reading) {
-    if (reading->from == ZT__SLOT_PARTIAL) {
-        reading->slot->shows_end = 0; /* its event is not awaited any more */
-    } else if (reading->from != ZT__SLOT_ARMED) {
-        zt__lose(reading, ZT_LOST_DEVICE);
-        reading->condition = ZT__NOT_RESET;
-    }
 }
 
 /* Reads the reports of a slot whose event has signalled. */
@@ -9488,21 +9482,6 @@ ZT__PRIVATE ze_result_t zt__query_slot(const zt_profiler *profiler, zt__reading 
     return zt__query_kernel_stamps(profiler, slot->event, times, &reading->call);
 }
 
-/* Prepares a slot for its next sample. On failure, `*call` is the call that failed. */
-ZT__PRIVATE ze_result_t zt__reset_slot(const zt__pass *pass, zt__slot *slot, const char **call) {
-    uint32_t i;
-    slot->overdue_since_ns = 0;
-    slot->spans_passes = 0;
-    slot->has_saved_stamps = slot->was_signalled = 0;
-    if (slot->measurement < ZT__KEPT_EVENT_STAMPS) {
-        return zt__reset_handles(pass, slot, call);
-    }
-    for (i = 0; i < ZT__STAMPS && slot->measurement == ZT__KEPT_EVENT_COPY; i++) {
-        zt__store(&slot->stamps[i], UINT64_MAX);
-    }
-    return ZE_RESULT_SUCCESS; /* its own event is not used */
-}
-
 /* Queries a slot, and reads its reports if it is ready. */
 ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
     zt__slot *slot = reading->slot;
@@ -9544,6 +9523,21 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
             slot->may_be_written = 1;
         }
     }
+}
+
+/* Prepares a slot for its next sample. On failure, `*call` is the call that failed. */
+ZT__PRIVATE ze_result_t zt__reset_slot(const zt__pass *pass, zt__slot *slot, const char **call) {
+    uint32_t i;
+    slot->overdue_since_ns = 0;
+    slot->spans_passes = 0;
+    slot->has_saved_stamps = slot->was_signalled = 0;
+    if (slot->measurement < ZT__KEPT_EVENT_STAMPS) {
+        return zt__reset_handles(pass, slot, call);
+    }
+    for (i = 0; i < ZT__STAMPS && slot->measurement == ZT__KEPT_EVENT_COPY; i++) {
+        zt__store(&slot->stamps[i], UINT64_MAX);
+    }
+    return ZE_RESULT_SUCCESS; /* its own event is not used */
 }
 
 /* Reads the slots of the batch, and resets those that are ready. A slot that is not ready ends the queries on
@@ -10150,6 +10144,10 @@ ZT__PRIVATE int zt__note_begin(zt_profiler *profiler, zt__list *list, zt__list_s
                (kind == ZT__LIST_IMMEDIATE) != (list->state == ZT__LIST_IMMEDIATE)) {
         list->over_up_to = list->finished_up_to = list->ended; /* the list with this handle was destroyed */
         zt__move_list(profiler, list, kind);
+    } else if (kind == ZT__LIST_UNKNOWN && list->state == ZT__LIST_IMMEDIATE &&
+               profiler->driver.zeCommandListIsImmediate) {
+        /* The query has failed, and the handle may be that of a recorded list now. */
+        zt__move_list(profiler, list, kind);
     }
     /* A recorded list that has run accepts commands only after a reset. An immediate list never runs commands
        twice. Slots that ended after the newest one that has run may belong to the recording that goes on. */
@@ -10169,39 +10167,6 @@ ZT__PRIVATE int zt__note_begin(zt_profiler *profiler, zt__list *list, zt__list_s
 ZT__PRIVATE zt__pass *zt__pass_to_measure(zt_profiler *profiler, int times_alone) {
     int is_extra = times_alone && profiler->metric_count > 0;
     return &profiler->passes[is_extra ? (uint32_t)ZT__TIMES_PASS : profiler->active_pass];
-}
-
-/* Returns a free slot, which it opens for a region on this path, or NULL. With the mutex held. */
-ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt__path *path,
-                                       int times_alone) {
-    zt__slot *slot = zt__pop_free_slot(zt__pass_to_measure(profiler, times_alone));
-    if (!slot) {
-        return NULL;
-    }
-    slot->path = path;
-    slot->outer = list->innermost;
-    list->innermost = slot;
-    zt__move_slot(profiler, slot, ZT__SLOT_OPEN);
-    /* No zt_region is valid, so no zt_end increases it meanwhile. */
-    zt__store(&slot->generation, zt__load(&slot->generation) + 1);
-    slot->activation = profiler->activation;
-    slot->list = list;
-    slot->region = path->key.region;
-    slot->is_dropped = slot->needs_reset = slot->shows_end = 0;
-    slot->measurement = ZT__SURROUNDING_COMMANDS;
-    slot->is_unordered = slot->trails_event = 0;
-    slot->was_signalled = slot->has_saved_stamps = 0;
-    slot->overwritten = 0;
-    slot->bytes = 0;
-    /* A recording is submitted after its first region is begun, so the clock is read once for all regions of
-       it. Timelines show when each region was begun. */
-    if (profiler->timeline || list->state == ZT__LIST_IMMEDIATE || list->state == ZT__LIST_UNKNOWN ||
-        list->ended == list->over_up_to) {
-        list->begun_ns = zt__now_ns();
-    }
-    slot->submitted_ns = slot->not_before_ns = list->begun_ns;
-    list->open_count++;
-    return slot;
 }
 
 /* Removes a slot from the open ones of its list. If regions inside it are still open, they overlap with it,
@@ -10272,6 +10237,39 @@ ZT__PRIVATE zt_cause zt__provide_slots(zt_profiler *profiler, zt__list *list, zt
     }
     /* There are config.max_slots. */
     return zt__free_slots_for(profiler, list, kind, times_alone, 1) ? ZT_CAUSE_COUNT : ZT_DROPPED_NO_SLOT;
+}
+
+/* Returns a free slot, which it opens for a region on this path, or NULL. With the mutex held. */
+ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt__path *path,
+                                       int times_alone) {
+    zt__slot *slot = zt__pop_free_slot(zt__pass_to_measure(profiler, times_alone));
+    if (!slot) {
+        return NULL;
+    }
+    slot->path = path;
+    slot->outer = list->innermost;
+    list->innermost = slot;
+    zt__move_slot(profiler, slot, ZT__SLOT_OPEN);
+    /* No zt_region is valid, so no zt_end increases it meanwhile. */
+    zt__store(&slot->generation, zt__load(&slot->generation) + 1);
+    slot->activation = profiler->activation;
+    slot->list = list;
+    slot->region = path->key.region;
+    slot->is_dropped = slot->needs_reset = slot->shows_end = 0;
+    slot->measurement = ZT__SURROUNDING_COMMANDS;
+    slot->is_unordered = slot->trails_event = 0;
+    slot->was_signalled = slot->has_saved_stamps = 0;
+    slot->overwritten = 0;
+    slot->bytes = 0;
+    /* A recording is submitted after its first region is begun, so the clock is read once for all regions of
+       it. Timelines show when each region was begun. */
+    if (profiler->timeline || list->state == ZT__LIST_IMMEDIATE || list->state == ZT__LIST_UNKNOWN ||
+        list->ended == list->over_up_to) {
+        list->begun_ns = zt__now_ns();
+    }
+    slot->submitted_ns = slot->not_before_ns = list->begun_ns;
+    list->open_count++;
+    return slot;
 }
 
 /* Opens a slot for a region. If there is none, returns NULL, and counts the region as dropped by `*cause`. */
@@ -10726,6 +10724,7 @@ ZT__PRIVATE int zt__has_unread_regions(zt_profiler *profiler, ze_command_list_ha
             !zt__is_over(slot) && slot->measurement < ZT__KEPT_EVENT_STAMPS) {
             first = first ? first : slot;
             last = slot;
+            has_unread |= slot->overdue_since_ns != 0; /* it has signalled, and was not read then */
         }
     }
     if (first) {
@@ -10857,18 +10856,6 @@ ZT__PRIVATE void zt__announce_list(zt_profiler *profiler, zt__list *list, ze_com
     }
 }
 
-/* Returns whether all executions of a list that overlap were on this queue, as far as can be told. */
-ZT__PRIVATE int zt__overlaps_on(zt_profiler *profiler, ze_command_queue_handle_t queue,
-                                ze_command_list_handle_t handle) {
-    const zt__list *list;
-    int found;
-    zt__lock(&profiler->mutex);
-    list = zt__find_list(profiler, handle);
-    found = list && list->overlaps && queue && list->queue == queue && list->state == ZT__LIST_OBSERVED;
-    zt__unlock(&profiler->mutex);
-    return found;
-}
-
 /* Called when a queue has been seen to be idle after the last execution on it: executions of lists that have
    overlapped there have ended, and the samples that are read next are those of the last one. */
 ZT__PRIVATE void zt__note_idle_queue(zt_profiler *profiler, ze_command_queue_handle_t queue) {
@@ -10882,19 +10869,24 @@ ZT__PRIVATE void zt__note_idle_queue(zt_profiler *profiler, ze_command_queue_han
     zt__unlock(&profiler->mutex);
 }
 
-/* If executions of a list have overlapped and all have ended, reads the samples of the last one. */
+/* If executions of a list have overlapped, all on this queue as far as can be told, and all have ended, reads
+   the samples of the last one. */
 ZT__PRIVATE void zt__end_overlap(zt_profiler *profiler, ze_command_queue_handle_t queue,
                                  ze_command_list_handle_t handle) {
-    ze_result_t result;
-    if (!zt__overlaps_on(profiler, queue, handle)) {
-        return;
+    const zt__list *list;
+    int overlaps;
+    ze_result_t result = ZE_RESULT_NOT_READY;
+    zt__lock(&profiler->mutex);
+    list = zt__find_list(profiler, handle);
+    overlaps = list && list->overlaps && queue && list->queue == queue && list->state == ZT__LIST_OBSERVED;
+    zt__unlock(&profiler->mutex);
+    if (overlaps) {
+        ZT__INTERNAL(result = zeCommandQueueSynchronize(queue, 0));
     }
-    ZT__INTERNAL(result = zeCommandQueueSynchronize(queue, 0));
-    if (result != ZE_RESULT_SUCCESS) {
-        return;
+    if (result == ZE_RESULT_SUCCESS) {
+        zt__note_idle_queue(profiler, queue);
+        zt__try_collect(profiler, handle, 1);
     }
-    zt__note_idle_queue(profiler, queue);
-    zt__try_collect(profiler, handle, 1);
 }
 
 /* Prepares for an execution by zt_execute, or one that a tracer sees: reads the samples of the last execution
@@ -10999,41 +10991,14 @@ ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, uint32_t count,
     }
 }
 
-/* Returns how many lists come before the first one that is a repetition. */
-ZT__PRIVATE uint32_t zt__count_distinct(const ze_command_list_handle_t *lists, uint32_t count) {
-    uint32_t end, i;
-    for (end = 1; end < count; end++) {
-        for (i = 0; i < end; i++) {
-            if (lists[i] == lists[end]) {
-                return end;
-            }
-        }
-    }
-    return count;
-}
-
 /* The profiler for which this thread is inside zt_execute: the tracer ignores that execution. */
 static ZT__THREAD_LOCAL const zt_profiler *zt__executing_for;
 
-/* Executes lists, none of which is named twice, and moves their slots to PENDING. */
-ZT__PRIVATE ze_result_t zt__execute_measured(zt_profiler *profiler, ze_command_queue_handle_t queue,
-                                             uint32_t count, ze_command_list_handle_t *lists,
-                                             ze_fence_handle_t fence) {
-    const zt_profiler *outer = zt__executing_for; /* a hook may execute lists inside of an execution */
-    ze_result_t result;
-    zt__before_execution(profiler, queue, count, lists, 1);
-    zt__executing_for = profiler;
-    result = zeCommandQueueExecuteCommandLists(queue, count, lists, fence);
-    zt__executing_for = outer;
-    zt__after_execution(profiler, count, lists, result != ZE_RESULT_SUCCESS, "zt_execute");
-    return zt__check(&profiler->diagnostics, result, "zeCommandQueueExecuteCommandLists",
-                     "The lists were not executed.");
-}
-
 ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
                               ze_command_list_handle_t *lists, ze_fence_handle_t fence) {
-    const zt_profiler *outer = zt__executing_for;
-    uint32_t first = 0, part;
+    const zt_profiler *outer = zt__executing_for; /* a hook may execute lists inside of an execution */
+    uint32_t first = 0, end, i;
+    int is_repeated;
     ze_result_t result;
     /* Some loaders dereference these before any driver can refuse them. */
     if (profiler && !queue) {
@@ -11048,14 +11013,24 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
         zt__executing_for = outer;
         return result;
     }
-    /* In parts, so that each execution of a list that is named twice is measured. */
     do {
-        part = zt__count_distinct(lists + first, count - first);
+        /* A part ends before the first list that it would name twice, so that each execution is measured. */
+        is_repeated = 0;
+        for (end = first; end < count && !is_repeated; end += !is_repeated) {
+            for (i = first; i < end; i++) {
+                is_repeated |= lists[i] == lists[end];
+            }
+        }
+        zt__before_execution(profiler, queue, end - first, lists + first, 1);
+        zt__executing_for = profiler;
         result =
-            zt__execute_measured(profiler, queue, part, lists + first, first + part == count ? fence : NULL);
-        first += part;
+            zeCommandQueueExecuteCommandLists(queue, end - first, lists + first, end == count ? fence : NULL);
+        zt__executing_for = outer;
+        zt__after_execution(profiler, end - first, lists + first, result != ZE_RESULT_SUCCESS, "zt_execute");
+        first = end;
     } while (result == ZE_RESULT_SUCCESS && first < count);
-    return result;
+    return zt__check(&profiler->diagnostics, result, "zeCommandQueueExecuteCommandLists",
+                     "The lists were not executed.");
 }
 
 /* ---- names of lists -------------------------------------------------------------------------------------- */
@@ -17640,114 +17615,6 @@ ZT__PRIVATE ze_result_t zt__check_debug(zt_debugger *debugger, ze_result_t resul
     return zt__check(&debugger->diagnostics, result, call, "Try again; if it persists, update the driver.");
 }
 
-/* ---- modules: with `session` held ------------------------------------------------------------------------ */
-
-/* Reads the ELF file of a module from the memory of the process. */
-ZT__PRIVATE void zt__read_debug_module(zt_debugger *debugger, zt__debug_module *module) {
-    const uint64_t size = module->place.moduleEnd - module->place.moduleBegin;
-    zet_debug_memory_space_desc_t desc;
-    ze_result_t result = ZE_RESULT_ERROR_INVALID_SIZE;
-    memset(&desc, 0, sizeof desc);
-    desc.stype = ZET_STRUCTURE_TYPE_DEBUG_MEMORY_SPACE_DESC;
-    desc.type = ZET_DEBUG_MEMORY_SPACE_TYPE_DEFAULT;
-    desc.address = module->place.moduleBegin;
-    if (module->place.moduleBegin < module->place.moduleEnd && size <= debugger->config.module_limit) {
-        module->bytes = (uint8_t *)zt__allocate(&debugger->config.allocator, (size_t)size, 1);
-        result = module->bytes ? zetDebugReadMemory(debugger->handle, zt__all_threads, &desc, (size_t)size,
-                                                    module->bytes)
-                               : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        module->size = (size_t)size;
-        return;
-    }
-    zt__free(&debugger->config.allocator, module->bytes);
-    module->bytes = NULL;
-    zt__report(&debugger->diagnostics, MODULE_NOT_READ, result, "zetDebugReadMemory",
-               (unsigned long long)size, zt_result_name(result));
-}
-
-/* Removes a module that is unloaded and that nobody uses, the oldest first. Returns 0 if there is none. */
-ZT__PRIVATE int zt__remove_debug_module(zt_debugger *debugger) {
-    zt__debug_module **place, **oldest = NULL, *removed;
-    for (place = &debugger->modules; *place; place = &(*place)->next) {
-        if ((*place)->is_unloaded && (*place)->users == 0) {
-            oldest = place;
-        }
-    }
-    if (!oldest) {
-        return 0;
-    }
-    removed = *oldest;
-    *oldest = removed->next;
-    debugger->module_bytes -= sizeof *removed + removed->size;
-    zt__free(&debugger->config.allocator, removed->bytes);
-    zt__free(&debugger->config.allocator, removed);
-    return 1;
-}
-
-/* Compares by members: what is between them is not defined. */
-ZT__PRIVATE int zt__is_same_place(const zet_debug_event_info_module_t *a,
-                                  const zet_debug_event_info_module_t *b) {
-    return a->format == b->format && a->moduleBegin == b->moduleBegin && a->moduleEnd == b->moduleEnd &&
-           a->load == b->load;
-}
-
-/* Returns the record of a module that was at the same place and had the same bytes, or NULL. */
-ZT__PRIVATE zt__debug_module *zt__find_debug_module(const zt_debugger *debugger,
-                                                    const zt__debug_module *like) {
-    zt__debug_module *module = debugger->modules;
-    while (module && (!zt__is_same_place(&module->place, &like->place) || module->size != like->size ||
-                      (like->bytes && memcmp(module->bytes, like->bytes, like->size) != 0))) {
-        module = module->next;
-    }
-    return module;
-}
-
-/* Records a module. Without memory, it is not known. */
-ZT__PRIVATE void zt__add_debug_module(zt_debugger *debugger, const zet_debug_event_info_module_t *place) {
-    const zt_allocator *allocator = &debugger->config.allocator;
-    zt__debug_module *made = (zt__debug_module *)zt__allocate(allocator, 1, sizeof *made), *known;
-    if (!made) {
-        zt__report_no_memory(&debugger->diagnostics, "zetDebugReadEvent", "a module");
-        return;
-    }
-    made->place = *place;
-    zt__read_debug_module(debugger, made);
-    known = zt__find_debug_module(debugger, made);
-    if (known) {
-        known->is_unloaded = 0;
-        zt__free(allocator, made->bytes);
-        zt__free(allocator, made);
-        return;
-    }
-    made->number = ++debugger->module_count;
-    made->next = debugger->modules;
-    debugger->modules = made;
-    debugger->module_bytes += sizeof *made + made->size;
-    while (debugger->module_bytes > debugger->config.module_limit && zt__remove_debug_module(debugger)) {
-    }
-    if (debugger->module_bytes > debugger->config.module_limit && made->bytes) {
-        zt__free(allocator, made->bytes);
-        debugger->module_bytes -= made->size;
-        made->bytes = NULL;
-        made->size = 0;
-        zt__report(&debugger->diagnostics, MODULE_NOT_READ, ZE_RESULT_ERROR_INVALID_SIZE,
-                   "zetDebugReadMemory", (unsigned long long)(place->moduleEnd - place->moduleBegin),
-                   "others need the room");
-    }
-}
-
-/* Records that modules at a place are unloaded. Their threads may still be stopped there. */
-ZT__PRIVATE void zt__unload_debug_module(zt_debugger *debugger, const zet_debug_event_info_module_t *place) {
-    zt__debug_module *module;
-    for (module = debugger->modules; module; module = module->next) {
-        if (zt__is_same_place(&module->place, place)) {
-            module->is_unloaded = 1;
-        }
-    }
-}
-
 /* ---- threads: with `session` held ------------------------------------------------------------------------ */
 
 ZT__PRIVATE ze_device_thread_t zt__to_device_thread(zt_debug_thread from) {
@@ -17896,6 +17763,98 @@ ZT__PRIVATE void zt__resume_late(zt_debugger *debugger, ze_device_thread_t threa
     }
 }
 
+/* ---- modules: with `session` held ------------------------------------------------------------------------ */
+
+/* Compares by members: what is between them is not defined. */
+ZT__PRIVATE int zt__is_same_place(const zet_debug_event_info_module_t *a,
+                                  const zet_debug_event_info_module_t *b) {
+    return a->format == b->format && a->moduleBegin == b->moduleBegin && a->moduleEnd == b->moduleEnd &&
+           a->load == b->load;
+}
+
+/* Reads the ELF file of a module from the memory of the process. */
+ZT__PRIVATE void zt__read_debug_module(zt_debugger *debugger, zt__debug_module *module) {
+    const uint64_t size = module->place.moduleEnd - module->place.moduleBegin;
+    zet_debug_memory_space_desc_t desc;
+    ze_result_t result = ZE_RESULT_ERROR_INVALID_SIZE;
+    memset(&desc, 0, sizeof desc);
+    desc.stype = ZET_STRUCTURE_TYPE_DEBUG_MEMORY_SPACE_DESC;
+    desc.type = ZET_DEBUG_MEMORY_SPACE_TYPE_DEFAULT;
+    desc.address = module->place.moduleBegin;
+    if (module->place.moduleBegin < module->place.moduleEnd && size <= debugger->config.module_limit) {
+        module->bytes = (uint8_t *)zt__allocate(&debugger->config.allocator, (size_t)size, 1);
+        result = module->bytes ? zetDebugReadMemory(debugger->handle, zt__all_threads, &desc, (size_t)size,
+                                                    module->bytes)
+                               : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        module->size = (size_t)size;
+        return;
+    }
+    zt__free(&debugger->config.allocator, module->bytes);
+    module->bytes = NULL;
+    zt__report(&debugger->diagnostics, MODULE_NOT_READ, result, "zetDebugReadMemory",
+               (unsigned long long)size, zt_result_name(result));
+}
+
+/* Removes a module that is unloaded and that nobody uses, the oldest first. Returns 0 if there is none. */
+ZT__PRIVATE int zt__remove_debug_module(zt_debugger *debugger) {
+    zt__debug_module **place, **oldest = NULL, *removed;
+    for (place = &debugger->modules; *place; place = &(*place)->next) {
+        if ((*place)->is_unloaded && (*place)->users == 0) {
+            oldest = place;
+        }
+    }
+    if (!oldest) {
+        return 0;
+    }
+    removed = *oldest;
+    *oldest = removed->next;
+    debugger->module_bytes -= sizeof *removed + removed->size;
+    zt__free(&debugger->config.allocator, removed->bytes);
+    zt__free(&debugger->config.allocator, removed);
+    return 1;
+}
+
+/* Records a module. Without memory, it is not known. */
+ZT__PRIVATE void zt__add_debug_module(zt_debugger *debugger, const zet_debug_event_info_module_t *place) {
+    const zt_allocator *allocator = &debugger->config.allocator;
+    zt__debug_module *made = (zt__debug_module *)zt__allocate(allocator, 1, sizeof *made), *known;
+    if (!made) {
+        zt__report_no_memory(&debugger->diagnostics, "zetDebugReadEvent", "a module");
+        return;
+    }
+    made->place = *place;
+    zt__read_debug_module(debugger, made);
+    /* One that was at the same place and had the same bytes is the same module. */
+    known = debugger->modules;
+    while (known && (!zt__is_same_place(&known->place, place) || known->size != made->size ||
+                     (made->bytes && memcmp(known->bytes, made->bytes, made->size) != 0))) {
+        known = known->next;
+    }
+    if (known) {
+        known->is_unloaded = 0;
+        zt__free(allocator, made->bytes);
+        zt__free(allocator, made);
+        return;
+    }
+    made->number = ++debugger->module_count;
+    made->next = debugger->modules;
+    debugger->modules = made;
+    debugger->module_bytes += sizeof *made + made->size;
+    while (debugger->module_bytes > debugger->config.module_limit && zt__remove_debug_module(debugger)) {
+    }
+    if (debugger->module_bytes > debugger->config.module_limit && made->bytes) {
+        zt__free(allocator, made->bytes);
+        debugger->module_bytes -= made->size;
+        made->bytes = NULL;
+        made->size = 0;
+        zt__report(&debugger->diagnostics, MODULE_NOT_READ, ZE_RESULT_ERROR_INVALID_SIZE,
+                   "zetDebugReadMemory", (unsigned long long)(place->moduleEnd - place->moduleBegin),
+                   "others need the room");
+    }
+}
+
 /* ---- events: with `session` held -------------------------------------------------------------------------- */
 
 /* Acknowledges an event that needs it. */
@@ -17943,6 +17902,7 @@ ZT__PRIVATE void zt__answer_interrupt(zt_debugger *debugger, const zet_debug_eve
    room for it. */
 ZT__PRIVATE ze_result_t zt__read_event(zt_debugger *debugger, uint64_t milliseconds) {
     zet_debug_event_t event;
+    zt__debug_module *module;
     ze_result_t result;
     if (debugger->is_over) {
         return ZE_RESULT_ERROR_NOT_AVAILABLE;
@@ -17966,7 +17926,10 @@ ZT__PRIVATE ze_result_t zt__read_event(zt_debugger *debugger, uint64_t milliseco
     } else if (event.type == ZET_DEBUG_EVENT_TYPE_MODULE_LOAD) {
         zt__add_debug_module(debugger, &event.info.module);
     } else if (event.type == ZET_DEBUG_EVENT_TYPE_MODULE_UNLOAD) {
-        zt__unload_debug_module(debugger, &event.info.module);
+        /* Threads may still be stopped in it, so the record is kept. */
+        for (module = debugger->modules; module; module = module->next) {
+            module->is_unloaded |= zt__is_same_place(&module->place, &event.info.module);
+        }
     }
     debugger->events[(debugger->first_event + debugger->event_count++) % ZT__DEBUG_EVENTS] = event;
     return result;
@@ -18277,29 +18240,11 @@ ZT__PRIVATE void zt__hold_thread(void *user, uint32_t number) {
     ((zt_debugger *)user)->held[number] = 1;
 }
 
-/* Records that a stop covers the selected threads, or those of them that are stopped if these are counted. */
-ZT__PRIVATE ze_result_t zt__hold_threads(zt_debugger *debugger, zt_debug_thread threads,
-                                         zt_debug_stops *stops) {
-    ze_result_t result;
-    uint32_t i;
-    zt__set_held(debugger, threads, stops == NULL);
-    if (!stops) {
-        return ZE_RESULT_SUCCESS;
-    }
-    result = zt__each_stopped(debugger, threads, zt__hold_thread, debugger);
-    for (i = 0; i < debugger->thread_count; i++) {
-        if (zt__selects(threads, zt__get_debug_thread(debugger, i))) {
-            stops->stopped += debugger->held[i];
-            stops->unavailable += !debugger->held[i];
-        }
-    }
-    return result;
-}
-
 ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads, uint64_t timeout_ns,
                                  zt_debug_stops *stops) {
     uint64_t deadline = zt__deadline(timeout_ns);
     zt__interrupt *interrupt;
+    uint32_t i;
     ze_result_t result;
     if (stops) {
         memset(stops, 0, sizeof *stops);
@@ -18315,8 +18260,17 @@ ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads,
     if (result == ZE_RESULT_SUCCESS && interrupt) {
         result = zt__await_interrupt(debugger, interrupt, deadline);
     }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__hold_threads(debugger, threads, stops);
+    if (result == ZE_RESULT_SUCCESS) { /* of all threads, if it is not counted which of them are stopped */
+        zt__set_held(debugger, threads, stops == NULL);
+    }
+    if (result == ZE_RESULT_SUCCESS && stops) {
+        result = zt__each_stopped(debugger, threads, zt__hold_thread, debugger);
+        for (i = 0; i < debugger->thread_count; i++) {
+            if (zt__selects(threads, zt__get_debug_thread(debugger, i))) {
+                stops->stopped += debugger->held[i];
+                stops->unavailable += !debugger->held[i];
+            }
+        }
     }
     zt__end_session_call(debugger);
     return result;
@@ -18735,31 +18689,26 @@ ZT__PRIVATE const char *zt__keep_debug_text(zt_debugger *debugger, const char *t
     return kept ? kept : "";
 }
 
-/* Finds the function at an address in a module: the file has the addresses of the device, or those from where
-   it is loaded. Returns 0 if there is none. */
-ZT__PRIVATE int zt__find_in_module(const zt__debug_module *module, uint64_t address, zt__function *found,
-                                   uint64_t *in_file) {
-    zt__elf elf;
-    if (!zt__open_elf(module->bytes, module->size, &elf)) {
-        return 0;
-    }
-    *in_file = address;
-    if (zt__find_function_at(&elf, address, found)) {
-        return 1;
-    }
-    *in_file = address - module->place.load;
-    return module->place.load && zt__find_function_at(&elf, *in_file, found);
-}
-
 /* Finds the module of an address, and a kernel there: of those that are loaded, else of those that were. The
    newest comes first. `session` is held. */
 ZT__PRIVATE zt__debug_module *zt__find_module_at(zt_debugger *debugger, uint64_t address, zt__function *found,
                                                  uint64_t *in_file) {
     zt__debug_module *module;
+    zt__elf elf;
     int is_unloaded;
     for (is_unloaded = 0; is_unloaded < 2; is_unloaded++) {
         for (module = debugger->modules; module; module = module->next) {
-            if (module->is_unloaded == is_unloaded && zt__find_in_module(module, address, found, in_file)) {
+            const uint64_t load = module->place.load;
+            if (module->is_unloaded != is_unloaded || !zt__open_elf(module->bytes, module->size, &elf)) {
+                continue;
+            }
+            /* The file has the addresses of the device, or those from where it is loaded. */
+            *in_file = address;
+            if (zt__find_function_at(&elf, address, found)) {
+                return module;
+            }
+            *in_file = address - load;
+            if (load && zt__find_function_at(&elf, *in_file, found)) {
                 return module;
             }
         }
@@ -18856,108 +18805,6 @@ ZT_API ze_result_t zt_debug_where(zt_debugger *debugger, uint64_t address, zt_de
 
 /* ---- opening and closing --------------------------------------------------------------------------------- */
 
-/* Finds the file with which Linux disables program debug for all processes. Returns 0 if none does. */
-ZT__PRIVATE int zt__find_debug_switch(char *path, size_t size) {
-    static const char *const names[] = {"prelim_enable_eu_debug", "device/enable_eudebug",
-                                        "device/prelim_enable_eudebug"}; /* i915, xe, Intel's own xe */
-    enum { CARDS = 64 };
-    uint32_t card, i;
-    for (card = 0; card < CARDS; card++) {
-        for (i = 0; i < ZT__COUNT_OF(names); i++) {
-            FILE *file;
-            int value, is_off;
-            snprintf(path, size, "/sys/class/drm/card%u/%s", (unsigned)card, names[i]);
-            file = zt__open_file(path, "r");
-            is_off = file && fscanf(file, "%d", &value) == 1 && value == 0;
-            if (file) {
-                fclose(file);
-            }
-            if (is_off) {
-                return 1;
-            }
-        }
-    }
-    return 0;
-}
-
-/* Reports why zetDebugAttach has failed. Returns the result of zt_debug_open, which differs by reason. */
-ZT__PRIVATE ze_result_t zt__report_debug_refusal(zt_debugger *debugger, ze_result_t result) {
-    zt__diagnostics *diagnostics = &debugger->diagnostics;
-    const char *call = "zetDebugAttach", *name = zt_result_name(result);
-    const char *enabled = getenv("ZET_ENABLE_PROGRAM_DEBUGGING");
-    const unsigned pid = debugger->pid;
-    char path[96];
-    if (zt__is_no_process(pid)) {
-        return zt__report(diagnostics, NO_SUCH_PROCESS, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name, pid);
-    }
-    switch ((uint32_t)result) {
-    case ZE_RESULT_ERROR_UNSUPPORTED_FEATURE:
-        if (zt__find_debug_switch(path, sizeof path)) {
-            return zt__report(diagnostics, DEBUG_SWITCHED_OFF, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, call,
-                              name, path);
-        }
-        return zt__report(diagnostics, DEBUG_NOT_ENABLED, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, call, name,
-                          pid, enabled && strcmp(enabled, "1") == 0 ? "is set" : "is not set");
-    case ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS:
-        return zt__report(diagnostics, DEBUG_FORBIDDEN, result, call, name, pid);
-    case ZE_RESULT_ERROR_NOT_AVAILABLE:
-        return zt__report(diagnostics, DEBUGGED_ALREADY, result, call, name, pid);
-    default:
-        return zt__check_debug(debugger, result, call);
-    }
-}
-
-/* Queries whether the device can be debugged, and reports it if not. */
-ZT__PRIVATE ze_result_t zt__check_debug_properties(zt_debugger *debugger) {
-    zet_device_debug_properties_t properties;
-    char path[96];
-    ze_result_t result;
-    memset(&properties, 0, sizeof properties);
-    properties.stype = ZET_STRUCTURE_TYPE_DEVICE_DEBUG_PROPERTIES;
-    result = zetDeviceGetDebugProperties((zet_device_handle_t)debugger->device, &properties);
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__check_debug(debugger, result, "zetDeviceGetDebugProperties");
-    }
-    if (properties.flags & ZET_DEVICE_DEBUG_PROPERTY_FLAG_ATTACH) {
-        return result;
-    }
-    if (zt__find_debug_switch(path, sizeof path)) {
-        return zt__report(&debugger->diagnostics, DEBUG_SWITCHED_OFF, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
-                          "zetDeviceGetDebugProperties", "no ATTACH", path);
-    }
-    return zt__report(&debugger->diagnostics, DEBUG_UNSUPPORTED, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
-}
-
-/* Gets the size of the device in threads. */
-ZT__PRIVATE ze_result_t zt__load_debug_size(zt_debugger *debugger) {
-    ze_device_properties_t properties;
-    zt_debug_thread *size = &debugger->size;
-    uint64_t threads;
-    ze_result_t result;
-    memset(&properties, 0, sizeof properties);
-    properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
-    ZT__INTERNAL(result = zeDeviceGetProperties(debugger->device, &properties));
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__check_debug(debugger, result, "zeDeviceGetProperties");
-    }
-    size->slice = properties.numSlices;
-    size->subslice = properties.numSubslicesPerSlice;
-    size->eu = properties.numEUsPerSubslice;
-    size->thread = properties.numThreadsPerEU;
-    threads = size->slice <= ZT__DEBUG_THREADS ? size->slice : UINT32_MAX;
-    threads *= size->subslice <= ZT__DEBUG_THREADS ? size->subslice : UINT32_MAX;
-    threads = threads <= ZT__DEBUG_THREADS ? threads * size->eu : UINT32_MAX;
-    threads = threads <= ZT__DEBUG_THREADS ? threads * size->thread : UINT32_MAX;
-    if (threads == 0 || threads > ZT__DEBUG_THREADS) {
-        return zt__report(&debugger->diagnostics, BAD_THREADS, ZE_RESULT_ERROR_INVALID_SIZE,
-                          (unsigned)size->slice, (unsigned)size->subslice, (unsigned)size->eu,
-                          (unsigned)size->thread);
-    }
-    debugger->thread_count = (uint32_t)threads;
-    debugger->held = (uint8_t *)zt__allocate(&debugger->config.allocator, debugger->thread_count, 1);
-    return debugger->held ? result : zt__report_no_memory(&debugger->diagnostics, "zt_debug_open", "threads");
-}
-
 ZT__PRIVATE void zt__destroy_debugger(zt_debugger *debugger) {
     const zt_allocator allocator = debugger->config.allocator;
     while (debugger->modules) {
@@ -18974,31 +18821,6 @@ ZT__PRIVATE void zt__destroy_debugger(zt_debugger *debugger) {
     zt__destroy_mutex(&debugger->session.mutex);
     zt__destroy_mutex(&debugger->mutex);
     zt__free(&allocator, debugger);
-}
-
-/* Creates a debugger without a session. Returns NULL without memory. */
-ZT__PRIVATE zt_debugger *zt__create_debugger(ze_device_handle_t device, uint32_t pid,
-                                             const zt_debug_config *config) {
-    zt_debugger *debugger = (zt_debugger *)zt__allocate(&config->allocator, 1, sizeof *debugger);
-    zet_debug_event_t *events =
-        (zet_debug_event_t *)zt__allocate(&config->allocator, ZT__DEBUG_EVENTS, sizeof *events);
-    if (!debugger || !events) {
-        zt__free(&config->allocator, debugger);
-        zt__free(&config->allocator, events);
-        return NULL;
-    }
-    zt__create_mutex(&debugger->mutex);
-    zt__create_mutex(&debugger->delivering.mutex);
-    zt__create_mutex(&debugger->session.mutex);
-    debugger->process = zt__get_process();
-    debugger->config = *config;
-    debugger->device = device;
-    debugger->pid = pid;
-    debugger->events = events;
-    debugger->diagnostics.mutex = &debugger->mutex;
-    debugger->diagnostics.log = config->log ? config->log : zt__default_log();
-    debugger->diagnostics.log_user = config->log_user;
-    return debugger;
 }
 
 ZT__PRIVATE void zt__fill_debug_config(zt_debug_config *config) {
@@ -19056,18 +18878,114 @@ ZT__PRIVATE void zt__release_target(zt_debugger *debugger) {
     }
 }
 
-/* Attaches a debugger. */
-ZT__PRIVATE ze_result_t zt__attach_debugger(zt_debugger *debugger) {
-    zet_debug_config_t config;
-    ze_result_t result = zt__check_debug_properties(debugger);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__load_debug_size(debugger);
+/* Finds the file with which Linux disables program debug for all processes. Returns 0 if none does. */
+ZT__PRIVATE int zt__find_debug_switch(char *path, size_t size) {
+    static const char *const names[] = {"prelim_enable_eu_debug", "device/enable_eudebug",
+                                        "device/prelim_enable_eudebug"}; /* i915, xe, Intel's own xe */
+    enum { CARDS = 64 };
+    uint32_t card, i;
+    for (card = 0; card < CARDS; card++) {
+        for (i = 0; i < ZT__COUNT_OF(names); i++) {
+            FILE *file;
+            int value, is_off;
+            snprintf(path, size, "/sys/class/drm/card%u/%s", (unsigned)card, names[i]);
+            file = zt__open_file(path, "r");
+            is_off = file && fscanf(file, "%d", &value) == 1 && value == 0;
+            if (file) {
+                fclose(file);
+            }
+            if (is_off) {
+                return 1;
+            }
+        }
     }
+    return 0;
+}
+
+/* Reports why zetDebugAttach has failed. Returns the result of zt_debug_open, which differs by reason. */
+ZT__PRIVATE ze_result_t zt__report_debug_refusal(zt_debugger *debugger, ze_result_t result) {
+    zt__diagnostics *diagnostics = &debugger->diagnostics;
+    const char *call = "zetDebugAttach", *name = zt_result_name(result);
+    const char *enabled = getenv("ZET_ENABLE_PROGRAM_DEBUGGING");
+    const unsigned pid = debugger->pid;
+    char path[96];
+    if (zt__is_no_process(pid)) {
+        return zt__report(diagnostics, NO_SUCH_PROCESS, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name, pid);
+    }
+    switch ((uint32_t)result) {
+    case ZE_RESULT_ERROR_UNSUPPORTED_FEATURE:
+        if (zt__find_debug_switch(path, sizeof path)) {
+            return zt__report(diagnostics, DEBUG_SWITCHED_OFF, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, call,
+                              name, path);
+        }
+        return zt__report(diagnostics, DEBUG_NOT_ENABLED, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, call, name,
+                          pid, enabled && strcmp(enabled, "1") == 0 ? "is set" : "is not set");
+    case ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS:
+        return zt__report(diagnostics, DEBUG_FORBIDDEN, result, call, name, pid);
+    case ZE_RESULT_ERROR_NOT_AVAILABLE:
+        return zt__report(diagnostics, DEBUGGED_ALREADY, result, call, name, pid);
+    default:
+        return zt__check_debug(debugger, result, call);
+    }
+}
+
+/* Gets the size of the device in threads. */
+ZT__PRIVATE ze_result_t zt__load_debug_size(zt_debugger *debugger) {
+    ze_device_properties_t properties;
+    zt_debug_thread *size = &debugger->size;
+    uint64_t threads;
+    ze_result_t result;
+    memset(&properties, 0, sizeof properties);
+    properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
+    ZT__INTERNAL(result = zeDeviceGetProperties(debugger->device, &properties));
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__check_debug(debugger, result, "zeDeviceGetProperties");
+    }
+    size->slice = properties.numSlices;
+    size->subslice = properties.numSubslicesPerSlice;
+    size->eu = properties.numEUsPerSubslice;
+    size->thread = properties.numThreadsPerEU;
+    threads = size->slice <= ZT__DEBUG_THREADS ? size->slice : UINT32_MAX;
+    threads *= size->subslice <= ZT__DEBUG_THREADS ? size->subslice : UINT32_MAX;
+    threads = threads <= ZT__DEBUG_THREADS ? threads * size->eu : UINT32_MAX;
+    threads = threads <= ZT__DEBUG_THREADS ? threads * size->thread : UINT32_MAX;
+    if (threads == 0 || threads > ZT__DEBUG_THREADS) {
+        return zt__report(&debugger->diagnostics, BAD_THREADS, ZE_RESULT_ERROR_INVALID_SIZE,
+                          (unsigned)size->slice, (unsigned)size->subslice, (unsigned)size->eu,
+                          (unsigned)size->thread);
+    }
+    debugger->thread_count = (uint32_t)threads;
+    debugger->held = (uint8_t *)zt__allocate(&debugger->config.allocator, debugger->thread_count, 1);
+    return debugger->held ? result : zt__report_no_memory(&debugger->diagnostics, "zt_debug_open", "threads");
+}
+
+/* Attaches a debugger, if the device can be debugged. */
+ZT__PRIVATE ze_result_t zt__attach_debugger(zt_debugger *debugger) {
+    zet_device_handle_t device = (zet_device_handle_t)debugger->device;
+    zet_device_debug_properties_t properties;
+    zet_debug_config_t config;
+    char path[96];
+    ze_result_t result;
+    memset(&properties, 0, sizeof properties);
+    properties.stype = ZET_STRUCTURE_TYPE_DEVICE_DEBUG_PROPERTIES;
+    result = zetDeviceGetDebugProperties(device, &properties);
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__check_debug(debugger, result, "zetDeviceGetDebugProperties");
+    }
+    if (!(properties.flags & ZET_DEVICE_DEBUG_PROPERTY_FLAG_ATTACH)) {
+        return zt__find_debug_switch(path, sizeof path)
+                   ? zt__report(&debugger->diagnostics, DEBUG_SWITCHED_OFF,
+                                ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, "zetDeviceGetDebugProperties",
+                                "no ATTACH", path)
+                   : zt__report(&debugger->diagnostics, DEBUG_UNSUPPORTED,
+                                ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    }
+    result = zt__load_debug_size(debugger);
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
     config.pid = debugger->pid;
-    result = zetDebugAttach((zet_device_handle_t)debugger->device, &config, &debugger->handle);
+    result = zetDebugAttach(device, &config, &debugger->handle);
     if (result != ZE_RESULT_SUCCESS) {
         return zt__report_debug_refusal(debugger, result);
     }
@@ -19077,6 +18995,31 @@ ZT__PRIVATE ze_result_t zt__attach_debugger(zt_debugger *debugger) {
         zetDebugDetach(debugger->handle);
     }
     return result;
+}
+
+/* Creates a debugger without a session. Returns NULL without memory. */
+ZT__PRIVATE zt_debugger *zt__create_debugger(ze_device_handle_t device, uint32_t pid,
+                                             const zt_debug_config *config) {
+    zt_debugger *debugger = (zt_debugger *)zt__allocate(&config->allocator, 1, sizeof *debugger);
+    zet_debug_event_t *events =
+        (zet_debug_event_t *)zt__allocate(&config->allocator, ZT__DEBUG_EVENTS, sizeof *events);
+    if (!debugger || !events) {
+        zt__free(&config->allocator, debugger);
+        zt__free(&config->allocator, events);
+        return NULL;
+    }
+    zt__create_mutex(&debugger->mutex);
+    zt__create_mutex(&debugger->delivering.mutex);
+    zt__create_mutex(&debugger->session.mutex);
+    debugger->process = zt__get_process();
+    debugger->config = *config;
+    debugger->device = device;
+    debugger->pid = pid;
+    debugger->events = events;
+    debugger->diagnostics.mutex = &debugger->mutex;
+    debugger->diagnostics.log = config->log ? config->log : zt__default_log();
+    debugger->diagnostics.log_user = config->log_user;
+    return debugger;
 }
 
 ZT_API ze_result_t zt_debug_open(ze_device_handle_t device, uint32_t pid, const zt_debug_config *config,
@@ -19313,59 +19256,6 @@ ZT__PRIVATE void zt__set_module(zt__sampled_kernel *kernel, zt__sampled_module *
     kernel->module = module;
 }
 
-/* Returns the record of a kernel, which is added if there is none. `handle` is NULL if its module is not
-   known. A record of a module that nothing uses any more is used again. NULL without memory. */
-ZT__PRIVATE zt__sampled_kernel *zt__add_sampled_kernel(zt__hotspots *hotspots, const char *name,
-                                                       const zt__code *code, ze_module_handle_t handle) {
-    size_t size = strlen(name) + 1;
-    zt__sampled_module *module = NULL, *unused = NULL, *made_module = NULL;
-    zt__sampled_kernel *kernel;
-    zt__sampled_kernel *made =
-        (zt__sampled_kernel *)zt__allocate(&hotspots->allocator, 1, sizeof *made + size);
-    if (handle) {
-        made_module = (zt__sampled_module *)zt__allocate(&hotspots->allocator, 1, sizeof *made_module);
-    }
-    zt__lock(&hotspots->mutex);
-    kernel = hotspots->kernels;
-    while (kernel && (kernel->code.hash != code->hash || kernel->code.size != code->size ||
-                      strcmp(kernel->name, name) != 0)) {
-        kernel = kernel->next;
-    }
-    if (!kernel && made) {
-        kernel = made;
-        made = NULL;
-        kernel->name = (char *)memcpy(kernel + 1, name, size);
-        kernel->code = *code;
-        kernel->debug_address = UINT64_MAX;
-        kernel->next = hotspots->kernels;
-        hotspots->kernels = kernel;
-    }
-    for (module = handle ? hotspots->modules : NULL; module && module->handle != handle;
-         module = module->next) {
-        if (!module->handle && !module->debug && module->kernel_count == 0) {
-            unused = module;
-        }
-    }
-    if (handle && !module && !unused && made_module) {
-        unused = made_module;
-        made_module = NULL;
-        unused->next = hotspots->modules;
-        hotspots->modules = unused;
-    }
-    if (handle && !module && unused) {
-        module = unused;
-        module->handle = handle;
-        module->is_read = 0;
-    }
-    if (kernel && module && !(kernel->module && kernel->module->debug)) {
-        zt__set_module(kernel, module);
-    }
-    zt__unlock(&hotspots->mutex);
-    zt__free(&hotspots->allocator, made);
-    zt__free(&hotspots->allocator, made_module);
-    return kernel;
-}
-
 /* ---- where kernels lie: with the mutex held -------------------------------------------------------------- */
 
 /* Returns whether a place has the low 32 bits of an address. A place may go on beyond the last of them. */
@@ -19411,44 +19301,6 @@ ZT__PRIVATE int zt__replaces(const zt__place *later, const zt__place *earlier) {
 }
 
 /* ---- samples: with `reading` held ------------------------------------------------------------------------ */
-
-/* Finds what the metrics of the group are: an address, and counts. Returns 0 if one of them is missing, or if
-   the counts are not those of an earlier start. */
-ZT__PRIVATE int zt__find_sampled_metrics(zt__hotspots *hotspots, const zt__group *group) {
-    uint32_t i, count = 0;
-    uint32_t known = hotspots->count_count; /* of an earlier start: these are not changed any more */
-    int is_same = 1;
-    hotspots->address_metric = UINT32_MAX;
-    zt__lock(&hotspots->mutex);
-    hotspots->active_count = known ? hotspots->active_count : UINT32_MAX;
-    for (i = 0; i < group->metric_count; i++) {
-        const zet_metric_properties_t *metric = &group->metrics[i];
-        if (metric->metricType == ZET_METRIC_TYPE_IP_EXP) {
-            hotspots->address_metric = i;
-        } else if (metric->metricType == ZET_METRIC_TYPE_EVENT && count < ZT__MOST_COUNTS &&
-                   zt__compare_ignoring_case(metric->resultUnits, "events") == 0) {
-            char *name = hotspots->count_names[count];
-            if (!known) {
-                zt__copy_text(name, sizeof hotspots->count_names[count], metric->name, strlen(metric->name));
-            }
-            if (!known && strcmp(name, "Active") == 0) {
-                hotspots->active_count = count;
-            }
-            is_same &= strncmp(name, metric->name, sizeof hotspots->count_names[count] - 1) == 0;
-            hotspots->count_metrics[count++] = i;
-        }
-    }
-    /* Room for Active is kept, so that there are not more stalls than zt_hotspot_info has. */
-    if (hotspots->active_count == UINT32_MAX && count == ZT__MOST_COUNTS) {
-        count--;
-    }
-    is_same &= !known || known == count;
-    if (!known) {
-        hotspots->count_count = count;
-    }
-    zt__unlock(&hotspots->mutex);
-    return count > 0 && hotspots->address_metric != UINT32_MAX && is_same;
-}
 
 /* Returns the record of an instruction, which is added if there is room; NULL if there is none. The mutex is
    held, and unlocked while the allocator runs. No other thread adds any. */
@@ -19708,6 +19560,59 @@ ZT__PRIVATE void zt__add_place(zt__hotspots *hotspots, const zt__place *added) {
     zt__free(&hotspots->allocator, before);
 }
 
+/* Returns the record of a kernel, which is added if there is none. `handle` is NULL if its module is not
+   known. A record of a module that nothing uses any more is used again. NULL without memory. */
+ZT__PRIVATE zt__sampled_kernel *zt__add_sampled_kernel(zt__hotspots *hotspots, const char *name,
+                                                       const zt__code *code, ze_module_handle_t handle) {
+    size_t size = strlen(name) + 1;
+    zt__sampled_module *module = NULL, *unused = NULL, *made_module = NULL;
+    zt__sampled_kernel *kernel;
+    zt__sampled_kernel *made =
+        (zt__sampled_kernel *)zt__allocate(&hotspots->allocator, 1, sizeof *made + size);
+    if (handle) {
+        made_module = (zt__sampled_module *)zt__allocate(&hotspots->allocator, 1, sizeof *made_module);
+    }
+    zt__lock(&hotspots->mutex);
+    kernel = hotspots->kernels;
+    while (kernel && (kernel->code.hash != code->hash || kernel->code.size != code->size ||
+                      strcmp(kernel->name, name) != 0)) {
+        kernel = kernel->next;
+    }
+    if (!kernel && made) {
+        kernel = made;
+        made = NULL;
+        kernel->name = (char *)memcpy(kernel + 1, name, size);
+        kernel->code = *code;
+        kernel->debug_address = UINT64_MAX;
+        kernel->next = hotspots->kernels;
+        hotspots->kernels = kernel;
+    }
+    for (module = handle ? hotspots->modules : NULL; module && module->handle != handle;
+         module = module->next) {
+        if (!module->handle && !module->debug && module->kernel_count == 0) {
+            unused = module;
+        }
+    }
+    if (handle && !module && !unused && made_module) {
+        unused = made_module;
+        made_module = NULL;
+        unused->next = hotspots->modules;
+        hotspots->modules = unused;
+    }
+    if (handle && !module && unused) {
+        module = unused;
+        module->handle = handle;
+        module->is_read = 0;
+    }
+    if (kernel && module && !(kernel->module && kernel->module->debug)) {
+        zt__set_module(kernel, module);
+    }
+    zt__unlock(&hotspots->mutex);
+    zt__free(&hotspots->allocator, made);
+    zt__free(&hotspots->allocator, made_module);
+    return kernel;
+}
+
 /* Finds out where a kernel lies, and what its instructions are. Its owner must not destroy it meanwhile. */
 ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_kernel *loaded) {
     const zt__driver *driver = &hotspots->profiler->driver;
@@ -19752,28 +19657,6 @@ ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_kerne
         }
     }
     zt__free(allocator, name);
-}
-
-/* Places all kernels that the tracer knows. `reading` is held, for which the destruction of a kernel waits
-   (zt__before_unload). */
-ZT__PRIVATE void zt__place_loaded(zt__hotspots *hotspots, zt__loaded *loaded) {
-    zt__loaded_kernel *kernels;
-    uint32_t i, count = 0, room;
-    zt__lock(loaded->mutex);
-    room = loaded->kernels.count;
-    zt__unlock(loaded->mutex);
-    kernels = room ? (zt__loaded_kernel *)zt__allocate(&hotspots->allocator, room, sizeof *kernels) : NULL;
-    zt__lock(loaded->mutex);
-    for (i = 0; i < loaded->kernels.capacity && kernels && count < room; i++) {
-        if (loaded->kernels.entries[i].value) {
-            kernels[count++] = *(const zt__loaded_kernel *)loaded->kernels.entries[i].value;
-        }
-    }
-    zt__unlock(loaded->mutex);
-    for (i = 0; i < count; i++) {
-        ZT__INTERNAL(zt__place_kernel(hotspots, &kernels[i]));
-    }
-    zt__free(&hotspots->allocator, kernels);
 }
 
 /* Reads the debug information of a module, or of all if that is NULL, where kernels have samples, unless it
@@ -20036,34 +19919,6 @@ ZT__PRIVATE void zt__free_hotspots(zt_profiler *profiler) {
     zt__destroy_hotspots(zt__hotspots_of(profiler));
 }
 
-/* Returns the hot spots of a profiler, which are created at the first start. NULL without memory. */
-ZT__PRIVATE zt__hotspots *zt__create_hotspots(zt_profiler *profiler) {
-    zt__hotspots *created = zt__hotspots_of(profiler);
-    if (created) {
-        return created;
-    }
-    created = (zt__hotspots *)zt__allocate(&profiler->config.allocator, 1, sizeof *created);
-    if (!created) {
-        return NULL;
-    }
-    created->profiler = profiler;
-    created->allocator = profiler->config.allocator;
-    zt__create_mutex(&created->reading.mutex);
-    zt__create_mutex(&created->finding.mutex);
-    zt__create_mutex(&created->mutex);
-    zt__lock(&profiler->mutex);
-    if (!profiler->hotspots) {
-        profiler->free_hotspots = zt__free_hotspots;
-        zt__store(&profiler->hotspots, created);
-        created = NULL;
-    }
-    zt__unlock(&profiler->mutex);
-    if (created) { /* another thread was faster */
-        zt__destroy_hotspots(created);
-    }
-    return zt__hotspots_of(profiler);
-}
-
 /* Makes room for as many instructions as are configured. Returns 0 without memory. */
 ZT__PRIVATE int zt__reserve_spots(zt__hotspots *hotspots) {
     uint32_t capacity = hotspots->config.addresses;
@@ -20112,6 +19967,66 @@ ZT__PRIVATE ze_result_t zt__find_kernel_functions(zt__hotspots *hotspots) {
     memcpy(&hotspots->get_base, &base, sizeof base);
     memcpy(&hotspots->get_binary, &binary, sizeof binary);
     return ZE_RESULT_SUCCESS;
+}
+
+/* Places all kernels that the tracer knows. `reading` is held, for which the destruction of a kernel waits
+   (zt__before_unload). */
+ZT__PRIVATE void zt__place_loaded(zt__hotspots *hotspots, zt__loaded *loaded) {
+    zt__loaded_kernel *kernels;
+    uint32_t i, count = 0, room;
+    zt__lock(loaded->mutex);
+    room = loaded->kernels.count;
+    zt__unlock(loaded->mutex);
+    kernels = room ? (zt__loaded_kernel *)zt__allocate(&hotspots->allocator, room, sizeof *kernels) : NULL;
+    zt__lock(loaded->mutex);
+    for (i = 0; i < loaded->kernels.capacity && kernels && count < room; i++) {
+        if (loaded->kernels.entries[i].value) {
+            kernels[count++] = *(const zt__loaded_kernel *)loaded->kernels.entries[i].value;
+        }
+    }
+    zt__unlock(loaded->mutex);
+    for (i = 0; i < count; i++) {
+        ZT__INTERNAL(zt__place_kernel(hotspots, &kernels[i]));
+    }
+    zt__free(&hotspots->allocator, kernels);
+}
+
+/* Finds what the metrics of the group are: an address, and counts. Returns 0 if one of them is missing, or if
+   the counts are not those of an earlier start. */
+ZT__PRIVATE int zt__find_sampled_metrics(zt__hotspots *hotspots, const zt__group *group) {
+    uint32_t i, count = 0;
+    uint32_t known = hotspots->count_count; /* of an earlier start: these are not changed any more */
+    int is_same = 1;
+    hotspots->address_metric = UINT32_MAX;
+    zt__lock(&hotspots->mutex);
+    hotspots->active_count = known ? hotspots->active_count : UINT32_MAX;
+    for (i = 0; i < group->metric_count; i++) {
+        const zet_metric_properties_t *metric = &group->metrics[i];
+        if (metric->metricType == ZET_METRIC_TYPE_IP_EXP) {
+            hotspots->address_metric = i;
+        } else if (metric->metricType == ZET_METRIC_TYPE_EVENT && count < ZT__MOST_COUNTS &&
+                   zt__compare_ignoring_case(metric->resultUnits, "events") == 0) {
+            char *name = hotspots->count_names[count];
+            if (!known) {
+                zt__copy_text(name, sizeof hotspots->count_names[count], metric->name, strlen(metric->name));
+            }
+            if (!known && strcmp(name, "Active") == 0) {
+                hotspots->active_count = count;
+            }
+            is_same &= strncmp(name, metric->name, sizeof hotspots->count_names[count] - 1) == 0;
+            hotspots->count_metrics[count++] = i;
+        }
+    }
+    /* Room for Active is kept, so that there are not more stalls than zt_hotspot_info has. */
+    if (hotspots->active_count == UINT32_MAX && count == ZT__MOST_COUNTS) {
+        count--;
+    }
+    is_same &= !known || known == count;
+    if (!known) {
+        hotspots->count_count = count;
+    }
+    zt__unlock(&hotspots->mutex);
+    return count > 0 && hotspots->address_metric != UINT32_MAX && is_same;
 }
 
 /* Finds how the device can be sampled, and prepares that. */
@@ -20236,6 +20151,34 @@ ZT_API zt_hotspots_config zt_hotspots_config_default(void) {
     memset(&config, 0, sizeof config);
     zt__fill_hotspots_config(&config);
     return config;
+}
+
+/* Returns the hot spots of a profiler, which are created at the first start. NULL without memory. */
+ZT__PRIVATE zt__hotspots *zt__create_hotspots(zt_profiler *profiler) {
+    zt__hotspots *created = zt__hotspots_of(profiler);
+    if (created) {
+        return created;
+    }
+    created = (zt__hotspots *)zt__allocate(&profiler->config.allocator, 1, sizeof *created);
+    if (!created) {
+        return NULL;
+    }
+    created->profiler = profiler;
+    created->allocator = profiler->config.allocator;
+    zt__create_mutex(&created->reading.mutex);
+    zt__create_mutex(&created->finding.mutex);
+    zt__create_mutex(&created->mutex);
+    zt__lock(&profiler->mutex);
+    if (!profiler->hotspots) {
+        profiler->free_hotspots = zt__free_hotspots;
+        zt__store(&profiler->hotspots, created);
+        created = NULL;
+    }
+    zt__unlock(&profiler->mutex);
+    if (created) { /* another thread was faster */
+        zt__destroy_hotspots(created);
+    }
+    return zt__hotspots_of(profiler);
 }
 
 ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_config *config) {
@@ -21126,35 +21069,46 @@ ZT__PRIVATE const char *zt__call_name(uint32_t call) {
     return names[call];
 }
 
-/* What the tracer does with a call. */
+/* What the tracer does with a call, of which there are kinds: X(kind, before the call, after it if it has
+   succeeded). In zt__before_call and zt__after_call stands what happens in another case. */
+/* clang-format off */
+#define ZT__KINDS(X)                                                                                         \
+    X(OTHER, NULL, NULL) /* nothing, unless the configuration names it */                                    \
+    X(LIST_CREATE, NULL, zt__after_list_create)                                                              \
+    X(LIST_RESET, zt__before_list_reset, zt__after_list_reset)                                               \
+    X(LIST_DESTROY, zt__before_list_destroy, NULL)                                                           \
+    X(EXECUTE, zt__before_execute, NULL)                                                                     \
+    X(QUEUE_SYNCHRONIZE, zt__before_queue_synchronize, zt__after_queue_synchronize)                          \
+    X(QUEUE_DESTROY, zt__before_queue_destroy, NULL)                                                         \
+    X(MODULE_CREATE, zt__before_module_create, zt__note_module)                                              \
+    X(MODULE_DESTROY, zt__before_module_destroy, NULL)                                                       \
+    X(GET_FUNCTION, NULL, zt__after_get_function)                                                            \
+    X(KERNEL_CREATE, NULL, zt__put_kernel_in_place)                                                          \
+    X(KERNEL_DESTROY, zt__before_kernel_destroy, NULL)                                                       \
+    X(GROUP_SIZE, NULL, zt__after_group_size)                                                                \
+    X(LAUNCH, zt__before_command, zt__after_launch)                                                          \
+    X(COPY, zt__before_command, NULL)                                                                        \
+    /* A barrier or a wait: measured only if it has an event or its list is in order. */                     \
+    X(SYNC, zt__before_command, NULL)                                                                        \
+    /* A command that is not measured, and signals an event. */                                              \
+    X(SIGNAL, zt__before_command, NULL)                                                                      \
+    X(CAPTURE_BEGIN, NULL, zt__after_list_change)                                                            \
+    X(CAPTURE_END, NULL, zt__after_list_change)                                                              \
+    X(GET_COMMAND_ID, NULL, zt__after_list_change)                                                           \
+    X(CONTEXT_DESTROY, zt__before_context_destroy, NULL)                                                     \
+    X(POOL_CREATE, zt__before_pool_create, zt__after_pool_create)                                            \
+    X(POOL_DESTROY, zt__before_pool_destroy, NULL)                                                           \
+    X(EVENT_CREATE, NULL, zt__after_event_create)                                                            \
+    X(EVENT_DESTROY, zt__before_event_destroy, NULL)                                                         \
+    X(EVENT_CHANGE, zt__before_event_change, NULL) /* on the host */                                         \
+    X(EVENT_RESET, zt__before_event_reset, NULL)   /* in a list */
+/* clang-format on */
+
 typedef enum zt__call_kind {
-    ZT__KIND_OTHER, /* nothing, unless the configuration names it */
-    ZT__KIND_LIST_CREATE,
-    ZT__KIND_LIST_RESET,
-    ZT__KIND_LIST_DESTROY,
-    ZT__KIND_EXECUTE,
-    ZT__KIND_QUEUE_SYNCHRONIZE,
-    ZT__KIND_QUEUE_DESTROY,
-    ZT__KIND_MODULE_CREATE,
-    ZT__KIND_MODULE_DESTROY,
-    ZT__KIND_GET_FUNCTION,
-    ZT__KIND_KERNEL_CREATE,
-    ZT__KIND_KERNEL_DESTROY,
-    ZT__KIND_GROUP_SIZE,
-    ZT__KIND_LAUNCH,
-    ZT__KIND_COPY,
-    ZT__KIND_SYNC, /* a barrier or a wait: measured only if it has an event or its list is in order */
-    ZT__KIND_CAPTURE_BEGIN,
-    ZT__KIND_CAPTURE_END,
-    ZT__KIND_GET_COMMAND_ID,
-    ZT__KIND_CONTEXT_DESTROY,
-    ZT__KIND_POOL_CREATE,
-    ZT__KIND_POOL_DESTROY,
-    ZT__KIND_EVENT_CREATE,
-    ZT__KIND_EVENT_DESTROY,
-    ZT__KIND_EVENT_CHANGE, /* on the host */
-    ZT__KIND_EVENT_RESET,  /* in a list */
-    ZT__KIND_SIGNAL        /* a command that is not measured, and signals an event */
+#define X(name, before, after) ZT__KIND_##name,
+    ZT__KINDS(X)
+#undef X
+        ZT__KIND_COUNT
 } zt__call_kind;
 
 ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
@@ -21427,30 +21381,6 @@ ZT__PRIVATE void zt__read_geometry(zt__call call, const void *parameters, zt__or
     }
 }
 
-/* Returns how many bytes a copy or fill moves; 0 for a launch, and for an image, because the parameters do
-   not have the size of its pixels. */
-ZT__PRIVATE uint64_t zt__read_bytes(zt__call call, const void *parameters) {
-    const ze_copy_region_t *region;
-    switch (call) {
-    case ZT__CALL_CommandListAppendMemoryCopy:
-        return *((const ze_command_list_append_memory_copy_params_t *)parameters)->psize;
-    case ZT__CALL_CommandListAppendMemoryCopyFromContext:
-        return *((const ze_command_list_append_memory_copy_from_context_params_t *)parameters)->psize;
-    case ZT__CALL_CommandListAppendMemoryCopyWithParameters:
-        return *((const zt__copy_with_parameters_params *)parameters)->psize;
-    case ZT__CALL_CommandListAppendMemoryFill:
-        return *((const ze_command_list_append_memory_fill_params_t *)parameters)->psize;
-    case ZT__CALL_CommandListAppendMemoryFillWithParameters:
-        return *((const zt__fill_with_parameters_params *)parameters)->psize;
-    case ZT__CALL_CommandListAppendMemoryCopyRegion:
-        region = *((const ze_command_list_append_memory_copy_region_params_t *)parameters)->pdstRegion;
-        /* Without a third dimension, its depth is 0 or 1. */
-        return region ? (uint64_t)region->width * region->height * (region->depth ? region->depth : 1) : 0;
-    default:
-        return 0;
-    }
-}
-
 /* ---- what a tracer knows --------------------------------------------------------------------------------- */
 
 enum {
@@ -21484,30 +21414,39 @@ typedef struct zt__kernel_name {
     uint64_t seen, measured; /* launches */
 } zt__kernel_name;
 
-/* What is known of a command list, event or event pool. */
-typedef struct zt__known_handle {
-    const void *handle; /* the key */
-
-    /* of an event, or the events of a pool */
-    int has_stamps;            /* kernel time stamps that the application may read */
-    int may_be_kept;           /* the tracer can read its kernel time stamps, and sees who changes it */
-    const void *pool;          /* of an event */
-    zt__slot *keeper;          /* of an event: the slot that keeps it, or kept it last, */
-    zt_profiler *keeper_owner; /* and its profiler */
-    uint32_t other_signals;    /* commands, besides a launch that is measured by it, that signal it and may be
-                                  in flight. When the host resets it after one, 0 again. 2 or more: it may
-                                  be signalled at any time, and is never kept */
-
-    zt__traced_device *device; /* of a list; NULL: it is not measured */
+/* What is known of a command list. */
+typedef struct zt__known_list {
+    const void *handle;        /* the key */
+    zt__traced_device *device; /* NULL: it is not measured */
     zt__list_state kind;       /* UNKNOWN, RECORDED or IMMEDIATE */
     int is_in_order;           /* 0: or not known */
 
-    /* why the commands of a list cannot be measured */
+    /* why its commands cannot be measured */
     int is_copy_only;    /* it cannot execute metric queries */
     int is_captured;     /* its commands go into a graph, by zeCommandListBegin...Capture...Ext */
     int is_cloneable;    /* its clones would write to the same queries and events */
     int has_command_ids; /* the application has queried the identifier of a command to come */
-} zt__known_handle;
+} zt__known_list;
+
+/* What is known of an event pool. */
+typedef struct zt__known_pool {
+    const void *handle; /* the key */
+    int has_stamps;     /* kernel time stamps that the application may read */
+    int may_be_kept;    /* the tracer can read those of its events, and sees who changes them */
+} zt__known_pool;
+
+/* What is known of an event. */
+typedef struct zt__known_event {
+    const void *handle;        /* the key */
+    const void *pool;          /* NULL: it was created before the start, or has none */
+    int has_stamps;            /* as of its pool */
+    int may_be_kept;           /* likewise */
+    zt__slot *keeper;          /* the slot that keeps it, or kept it last, */
+    zt_profiler *keeper_owner; /* and its profiler */
+    uint32_t other_signals;    /* commands, besides a launch that is measured by it, that signal it and may be
+                                  in flight. When the host resets it after one, 0 again. 2 or more: it may
+                                  be signalled at any time, and is never kept */
+} zt__known_event;
 
 /* The statistics of a call that is timed. */
 typedef struct zt__timed_call {
@@ -21568,7 +21507,7 @@ typedef struct zt__tracer {
     zt__mutex mutex;              /* guards what follows */
     zt__loaded loaded;            /* has no mutex of its own */
     zt__map kernel_names;         /* by their text */
-    zt__map lists, pools, events; /* zt__known_handle, by handle */
+    zt__map lists, pools, events; /* by handle */
     uint32_t captures;            /* lists that are captured */
     int keeps_events;             /* launches may be measured by events of the application */
     uint64_t executions;          /* of lists, so far */
@@ -21594,10 +21533,27 @@ ZT__PRIVATE const char *zt__starting_call(const zt__tracer *tracer) {
 /* "The mutex is held" below is that of the tracer, at the call and at the return. The function may unlock it
    in between, while the driver or the application's allocator runs. Pointers to records may then be stale. */
 
-/* Returns the record of a handle, which is added if there is none. The mutex is held. Returns NULL
-   without memory. */
-ZT__PRIVATE zt__known_handle *zt__remember_handle(zt__tracer *tracer, zt__map *map, const void *handle) {
-    return (zt__known_handle *)zt__find_or_add_record(&tracer->loaded, map, handle, sizeof(zt__known_handle));
+/* Return the record of a handle, or NULL. The mutex is held. */
+ZT__PRIVATE zt__known_list *zt__find_known_list(const zt__tracer *tracer, ze_command_list_handle_t list) {
+    const void *handle = list;
+    return (zt__known_list *)zt__map_find(&tracer->lists, &handle, sizeof handle);
+}
+
+ZT__PRIVATE zt__known_pool *zt__find_pool(const zt__tracer *tracer, ze_event_pool_handle_t pool) {
+    const void *handle = pool;
+    return (zt__known_pool *)zt__map_find(&tracer->pools, &handle, sizeof handle);
+}
+
+ZT__PRIVATE zt__known_event *zt__find_event(const zt__tracer *tracer, ze_event_handle_t event) {
+    const void *handle = event;
+    return (zt__known_event *)zt__map_find(&tracer->events, &handle, sizeof handle);
+}
+
+/* Returns the record of an event, which is added if there is none. The mutex is held. Returns NULL without
+   memory. */
+ZT__PRIVATE zt__known_event *zt__remember_event(zt__tracer *tracer, ze_event_handle_t event) {
+    return (zt__known_event *)zt__find_or_add_record(&tracer->loaded, &tracer->events, event,
+                                                     sizeof(zt__known_event));
 }
 
 /* The same of a kernel. */
@@ -21607,7 +21563,7 @@ ZT__PRIVATE zt__loaded_kernel *zt__remember_kernel(zt__tracer *tracer, ze_kernel
 }
 
 /* Stores whether a capture into a graph has begun on a list. The mutex is held. */
-ZT__PRIVATE void zt__set_captured(zt__tracer *tracer, zt__known_handle *list, int is_captured) {
+ZT__PRIVATE void zt__set_captured(zt__tracer *tracer, zt__known_list *list, int is_captured) {
     if (is_captured && !list->is_captured) {
         tracer->captures++;
     } else if (!is_captured && list->is_captured) {
@@ -21622,7 +21578,7 @@ ZT__PRIVATE void zt__forget_handle(zt__tracer *tracer, zt__map *map, const void 
     zt__lock(&tracer->mutex);
     record = zt__map_find(map, &handle, sizeof handle);
     if (record && map == &tracer->lists) {
-        zt__set_captured(tracer, (zt__known_handle *)record, 0);
+        zt__set_captured(tracer, (zt__known_list *)record, 0);
     }
     zt__map_remove(map, &handle, sizeof handle);
     zt__unlock(&tracer->mutex);
@@ -21695,40 +21651,6 @@ ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_ha
         }
     }
     return name;
-}
-
-/* Returns the name under which a launch or copy is measured. A launch of several kernels has the name of
-   the first, and the number of others: "saxpy +2". The mutex is held. Returns NULL without memory. */
-ZT__PRIVATE zt__kernel_name *zt__name_of_command(zt__tracer *tracer, zt__call call,
-                                                 const zt__command *command, int knows_handle) {
-    const char *text = zt__call_name(call) + strlen("zeCommandListAppend");
-    char number[16] = "";
-    zt__kernel_name *name, *made;
-    size_t size;
-    if (command->kernel) {
-        name = zt__name_of_kernel(tracer, command->kernel, knows_handle);
-        text = name ? name->text : NULL;
-    } else {
-        name = (zt__kernel_name *)zt__map_find(&tracer->kernel_names, text, strlen(text));
-    }
-    if (command->kernel_count <= 1 && (name || command->kernel)) {
-        return name;
-    }
-    if (!text) {
-        return NULL;
-    }
-    if (command->kernel_count > 1) { /* the record is freed if there is one of this name */
-        snprintf(number, sizeof number, " +%u", (unsigned)command->kernel_count - 1);
-    }
-    size = strlen(text) + strlen(number) + 1;
-    zt__unlock(&tracer->mutex);
-    made = (zt__kernel_name *)zt__allocate(&tracer->allocator, 1, sizeof *made + size);
-    if (made) {
-        made->text = (char *)(made + 1);
-        snprintf(made->text, size, "%s%s", text, number);
-    }
-    zt__lock(&tracer->mutex);
-    return zt__add_name(tracer, made);
 }
 
 /* ---- devices and lists ----------------------------------------------------------------------------------- */
@@ -21838,9 +21760,10 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
 
 /* Returns the record of a list, with what is known now. `device` is NULL if the list is not measured. The
    mutex is held. Returns NULL without memory. */
-ZT__PRIVATE zt__known_handle *zt__remember_list(zt__tracer *tracer, ze_command_list_handle_t list,
-                                                zt__traced_device *device, uint32_t ordinal) {
-    zt__known_handle *known = zt__remember_handle(tracer, &tracer->lists, list);
+ZT__PRIVATE zt__known_list *zt__remember_list(zt__tracer *tracer, ze_command_list_handle_t list,
+                                              zt__traced_device *device, uint32_t ordinal) {
+    zt__known_list *known = (zt__known_list *)zt__find_or_add_record(&tracer->loaded, &tracer->lists, list,
+                                                                     sizeof(zt__known_list));
     if (known) {
         known->device = device;
         zt__set_captured(tracer, known, 0);
@@ -21854,9 +21777,8 @@ ZT__PRIVATE zt__known_handle *zt__remember_list(zt__tracer *tracer, ze_command_l
 /* Returns the record of a list. For a list that was created before the start, the driver is queried. If
    it cannot return context and device, the list is assumed to be of the profiler's, or of the first
    device under zt_auto if there is no second. The mutex is held. Returns NULL without memory. */
-ZT__PRIVATE zt__known_handle *zt__find_or_query_list(zt__tracer *tracer, ze_command_list_handle_t list) {
-    const void *handle = list;
-    zt__known_handle *known = (zt__known_handle *)zt__map_find(&tracer->lists, &handle, sizeof handle);
+ZT__PRIVATE zt__known_list *zt__find_or_query_list(zt__tracer *tracer, ze_command_list_handle_t list) {
+    zt__known_list *known = zt__find_known_list(tracer, list);
     ze_context_handle_t context = NULL;
     ze_device_handle_t owner = NULL;
     zt__traced_device *device = NULL, *first = zt__load(&tracer->devices);
@@ -21894,30 +21816,6 @@ ZT__PRIVATE zt__known_handle *zt__find_or_query_list(zt__tracer *tracer, ze_comm
         known->is_in_order = is_in_order;
     }
     return known;
-}
-
-/* Returns whether the application may read kernel time stamps of one of its events, as far as can be told.
-   For an event that was created before the start, the driver is queried. The mutex is held. */
-ZT__PRIVATE int zt__may_have_stamps(zt__tracer *tracer, ze_event_handle_t event) {
-    const void *handle = event;
-    zt__known_handle *known = (zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
-    ze_event_pool_handle_t pool;
-    ze_event_pool_flags_t flags = 0;
-    int has_stamps;
-    if (known) {
-        return known->has_stamps;
-    }
-    zt__unlock(&tracer->mutex);
-    has_stamps = !tracer->get_pool || !tracer->get_pool_flags ||
-                 tracer->get_pool(event, &pool) != ZE_RESULT_SUCCESS ||
-                 tracer->get_pool_flags(pool, &flags) != ZE_RESULT_SUCCESS ||
-                 (flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
-    zt__lock(&tracer->mutex);
-    known = zt__remember_handle(tracer, &tracer->events, event);
-    if (known) {
-        known->has_stamps = has_stamps;
-    }
-    return has_stamps;
 }
 
 /* ---- what is loaded -------------------------------------------------------------------------------------- */
@@ -22080,8 +21978,9 @@ typedef struct zt__frame {
     ze_kernel_handle_t created; /* which is this one, unless a hook puts another in its place */
 
     /* Of a launch: how it is counted when the driver has appended it. */
-    zt_profiler *counted_for; /* NULL: it is not */
-    int knows_kernel;         /* the kernel is the application's, and not that of a hook */
+    zt_profiler *counted_for;               /* NULL: it is not */
+    int knows_kernel;                       /* the kernel is the application's, and not that of a hook */
+    ze_kernel_handle_t kernel_before_hooks; /* of a launch: what the application has passed */
 } zt__frame;
 
 /* The parameters of the call of a frame. */
@@ -22096,35 +21995,118 @@ ZT__PRIVATE ze_kernel_handle_t zt__launched_kernel(const zt__frame *frame, const
                        ->pphKernels)[index];
 }
 
-/* ---- launches and copies --------------------------------------------------------------------------------- */
+/* ---- events of the application that slots keep ---------------------------------------------------------- */
 
-/* Returns whether a command may go into a graph, which may run any number of times. A list also joins the
-   capture of another by waiting for one of its events. So while there is a capture, the driver is queried,
-   and a command that waits may be the one with which its list joins. The mutex is held. */
-ZT__PRIVATE int zt__may_be_captured(zt__tracer *tracer, const zt__known_handle *list,
-                                    const zt__command *command) {
-    const uint32_t query_true = 0x78000022;
-    ze_result_t result;
-    if (list->is_captured || tracer->captures == 0) {
-        return list->is_captured;
+/* A launch with an event of the application is measured by the time stamps of that event, if they can be read
+   on the host and every call that changes the event is seen. In this order:
+
+     zeEventPoolCreate    gets the flag for kernel time stamps, if such events may be kept
+     zeEventCreate        the event has a record, from here to its destruction
+     a launch             a slot becomes its keeper, if it has none and no other command may signal it. The
+                          slot reads the time stamps when it is collected
+     another signal       by a command or on the host: before it, the time stamps are saved if the launch has
+                          signalled. If not, the sample is lost. Then the event has no keeper
+     a reset              on the host: before it, they are saved likewise. In a list: a copy of the time
+                          stamps is appended before it
+     zeEventDestroy, zeEventPoolDestroy
+                          as another signal; then its record is removed
+     zt_trace_stop        slots no longer keep events, because nothing of this is seen any more
+
+   The keeper is in the records of events, with the mutex of the tracer; that a slot keeps an event is in the
+   slot, with the mutex of the profiler. One is never held with the other. */
+
+/* Returns whether time stamps of events can be read on the host, and every signal of them is seen. */
+ZT__PRIVATE int zt__can_keep_events(const ze_event_pool_desc_t *desc) {
+    return !desc->pNext && (desc->flags & ZE_EVENT_POOL_FLAG_HOST_VISIBLE) &&
+           !(desc->flags & ((uint32_t)ZE_EVENT_POOL_FLAG_IPC | ZT__POOL_FLAG_MAPPED));
+}
+
+/* Called before a pool is created: adds kernel time stamps to its events, if slots may keep them. */
+ZT__PRIVATE void zt__before_pool_create(zt__frame *frame) {
+    const ze_event_pool_create_params_t *p = ZT__PARAMETERS(frame, ze_event_pool_create_params_t);
+    const ze_event_pool_desc_t *given = *p->pdesc;
+    if (frame->tracer->keeps_events && given && zt__can_keep_events(given) &&
+        !(given->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP)) {
+        frame->pool = *given;
+        frame->pool.flags |= ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
+        frame->pool_desc = p->pdesc;
+        frame->given_pool = given;
+        *p->pdesc = &frame->pool;
     }
-    if (*command->wait_count > 0 || !tracer->query_capture) {
-        return 1;
+}
+
+ZT__PRIVATE void zt__after_pool_create(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    const ze_event_pool_create_params_t *p = ZT__PARAMETERS(frame, ze_event_pool_create_params_t);
+    zt__known_pool *known;
+    zt__lock(&tracer->mutex);
+    known = (zt__known_pool *)zt__find_or_add_record(&tracer->loaded, &tracer->pools, **p->pphEventPool,
+                                                     sizeof *known);
+    if (known) {
+        known->has_stamps = ((*p->pdesc)->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP) != 0;
+        known->may_be_kept = zt__can_keep_events(*p->pdesc) && (known->has_stamps || frame->pool_desc);
     }
     zt__unlock(&tracer->mutex);
-    result = tracer->query_capture(command->list);
+}
+
+/* A counter-based event has no pool, and is never kept. */
+ZT__PRIVATE void zt__after_event_create(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    const zt__known_pool *pool;
+    zt__known_event *event;
     zt__lock(&tracer->mutex);
-    return (uint32_t)result == query_true;
+    if (frame->call == ZT__CALL_EventCounterBasedCreate) {
+        const zt__event_counter_based_create_params *p =
+            ZT__PARAMETERS(frame, zt__event_counter_based_create_params);
+        event = zt__remember_event(tracer, **p->pphEvent);
+        if (event) {
+            event->has_stamps = *p->pdesc && ((*p->pdesc)->flags & ZT__EVENT_FLAGS_STAMPED);
+        }
+    } else {
+        const ze_event_create_params_t *p = ZT__PARAMETERS(frame, ze_event_create_params_t);
+        pool = zt__find_pool(tracer, *p->phEventPool);
+        event = pool ? zt__remember_event(tracer, **p->pphEvent) : NULL;
+        if (event) {
+            pool = zt__find_pool(tracer, *p->phEventPool);
+            event->has_stamps = !pool || pool->has_stamps;
+            event->may_be_kept = tracer->keeps_events && pool && pool->may_be_kept;
+            event->pool = *p->phEventPool;
+            event->keeper = NULL;
+            event->other_signals = 0;
+        }
+    }
+    zt__unlock(&tracer->mutex);
+}
+
+/* Makes a slot the keeper of the event that its launch signals, unless another thread was faster. */
+ZT__PRIVATE int zt__keep_event(zt__tracer *tracer, zt_profiler *profiler, zt__slot *slot,
+                               ze_event_handle_t event, int was_signalled, uint64_t signalled_end) {
+    zt__known_event *known;
+    int is_kept;
+    zt__lock(&tracer->mutex);
+    known = zt__find_event(tracer, event);
+    is_kept = known && !known->keeper;
+    if (is_kept) {
+        known->keeper = slot;
+        known->keeper_owner = profiler;
+    }
+    zt__unlock(&tracer->mutex);
+    zt__lock(&profiler->mutex);
+    slot->kept = is_kept ? event : NULL;
+    slot->was_signalled = was_signalled;
+    slot->signalled_end = signalled_end;
+    slot->list->keeps_events = 1;
+    zt__unlock(&profiler->mutex);
+    return is_kept;
 }
 
 /* As zt__settle_kept_event, for the slot that keeps the event, if there is one. */
 ZT__PRIVATE int zt__settle_event(zt__tracer *tracer, ze_event_handle_t event, int ends) {
-    const void *handle = event;
-    zt__known_handle *known;
+    zt__known_event *known;
     zt__slot *keeper = NULL;
     zt_profiler *owner = NULL;
     zt__lock(&tracer->mutex);
-    known = (zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
+    known = zt__find_event(tracer, event);
     if (known) {
         keeper = known->keeper;
         owner = known->keeper_owner;
@@ -22136,15 +22118,113 @@ ZT__PRIVATE int zt__settle_event(zt__tracer *tracer, ze_event_handle_t event, in
 
 /* Counts commands that signal an event and are not measured by it. No mutex is held. */
 ZT__PRIVATE void zt__count_signals(zt__tracer *tracer, ze_event_handle_t event, uint32_t count) {
-    const void *handle = event;
-    zt__known_handle *known;
+    zt__known_event *known;
     zt__lock(&tracer->mutex);
-    known = (zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
+    known = zt__find_event(tracer, event);
     if (known && known->other_signals < 2) {
         known->other_signals += count;
     }
     zt__unlock(&tracer->mutex);
 }
+
+/* Called before the host resets or signals an event. Both calls have the same parameters. */
+ZT__PRIVATE void zt__before_event_change(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    ze_event_handle_t event = *ZT__PARAMETERS(frame, ze_event_host_reset_params_t)->phEvent;
+    zt__known_event *known;
+    int is_reset = frame->call == ZT__CALL_EventHostReset, has_other;
+    zt__settle_event(tracer, event, !is_reset);
+    zt__lock(&tracer->mutex);
+    known = zt__find_event(tracer, event);
+    has_other = is_reset && known && known->other_signals == 1;
+    zt__unlock(&tracer->mutex);
+    if (has_other && zeEventQueryStatus(event) == ZE_RESULT_SUCCESS) {
+        zt__lock(&tracer->mutex);
+        known = zt__find_event(tracer, event);
+        if (known && known->other_signals == 1) {
+            known->other_signals = 0;
+        }
+        zt__unlock(&tracer->mutex);
+    }
+}
+
+/* Called before a reset of an event is appended. If a launch earlier on the list is measured by the event,
+   appends a copy of its time stamps, which waits for the event, and a barrier. */
+ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    const ze_command_list_append_event_reset_params_t *p =
+        ZT__PARAMETERS(frame, ze_command_list_append_event_reset_params_t);
+    ze_event_handle_t event = *p->phEvent;
+    const zt__known_event *known;
+    zt__slot *slot;
+    zt_profiler *profiler;
+    int is_copied = 0;
+    uint32_t i;
+    zt__settle_event(tracer, event, 0);
+    zt__lock(&tracer->mutex);
+    known = zt__find_event(tracer, event);
+    slot = known ? known->keeper : NULL;
+    profiler = known ? known->keeper_owner : NULL;
+    zt__unlock(&tracer->mutex);
+    if (slot) {
+        zt__lock(&profiler->mutex);
+        is_copied = slot->kept == event && slot->measurement == ZT__KEPT_EVENT_STAMPS &&
+                    !slot->has_saved_stamps && !slot->was_signalled &&
+                    slot->list->handle == *p->phCommandList && slot->stamps &&
+                    (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_RECORDED) &&
+                    profiler->tiles_stamped == 1;
+        if (is_copied) {
+            slot->measurement = ZT__KEPT_EVENT_COPY;
+            for (i = 0; i < ZT__STAMPS; i++) {
+                zt__store(&slot->stamps[i], UINT64_MAX);
+            }
+        }
+        zt__unlock(&profiler->mutex);
+    }
+    if (is_copied && zeCommandListAppendQueryKernelTimestamps(*p->phCommandList, 1, &event, slot->stamps,
+                                                              NULL, NULL, 1, &event) == ZE_RESULT_SUCCESS) {
+        zeCommandListAppendBarrier(*p->phCommandList, NULL, 0, NULL);
+    } else {
+        if (is_copied) { /* the copy was refused */
+            zt__lock(&profiler->mutex);
+            slot->measurement = ZT__KEPT_EVENT_STAMPS;
+            zt__unlock(&profiler->mutex);
+        }
+        zt__settle_event(tracer, event, 1);
+    }
+    zt__count_signals(tracer, event, 2);
+}
+
+ZT__PRIVATE void zt__before_event_destroy(zt__frame *frame) {
+    ze_event_handle_t event = *ZT__PARAMETERS(frame, ze_event_destroy_params_t)->phEvent;
+    zt__settle_event(frame->tracer, event, 1);
+    zt__forget_handle(frame->tracer, &frame->tracer->events, event);
+}
+
+/* With a pool, its events go that the application has not destroyed. */
+ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    ze_event_pool_handle_t pool = *ZT__PARAMETERS(frame, ze_event_pool_destroy_params_t)->phEventPool;
+    const void *handle = pool;
+    uint32_t i, capacity;
+    zt__lock(&tracer->mutex);
+    for (i = 0; i < tracer->events.capacity; i++) {
+        const zt__known_event *known = (const zt__known_event *)tracer->events.entries[i].value;
+        if (known && known->keeper && known->pool == handle) {
+            ze_event_handle_t event;
+            memcpy(&event, &known->handle, sizeof event);
+            capacity = tracer->events.capacity;
+            zt__unlock(&tracer->mutex);
+            zt__settle_event(tracer, event, 1);
+            zt__lock(&tracer->mutex);
+            i = tracer->events.capacity == capacity ? i : UINT32_MAX; /* it has grown: start again */
+        }
+    }
+    zt__unlock(&tracer->mutex);
+    zt__forget_handle(tracer, &tracer->pools, pool);
+}
+
+/* ---- launches and copies --------------------------------------------------------------------------------- */
 
 /* Returns the frame of an outer tracer that has put an event of its own in place of the application's, or
    NULL. */
@@ -22181,7 +22261,7 @@ ZT__PRIVATE void zt__settle_signalled_event(zt__frame *frame) {
    it. Counts its signal, unless the command is measured by that event. */
 ZT__PRIVATE void zt__note_signal(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
-    const zt__known_handle *list;
+    const zt__known_list *list;
     zt__command command;
     ze_event_handle_t event;
     int is_signalled_once;
@@ -22189,101 +22269,11 @@ ZT__PRIVATE void zt__note_signal(zt__frame *frame) {
     event = zt__find_signalled(frame, &command);
     if (event && !frame->keeps_event) {
         zt__lock(&tracer->mutex);
-        list = (const zt__known_handle *)zt__map_find(&tracer->lists, &command.list, sizeof command.list);
+        list = zt__find_known_list(tracer, command.list);
         is_signalled_once = list && list->kind == ZT__LIST_IMMEDIATE && !list->is_captured;
         zt__unlock(&tracer->mutex);
         zt__count_signals(tracer, event, is_signalled_once ? 1 : 2);
     }
-}
-
-/* Called before the host resets or signals an event. Both calls have the same parameters. */
-ZT__PRIVATE void zt__before_event_change(zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
-    ze_event_handle_t event = *ZT__PARAMETERS(frame, ze_event_host_reset_params_t)->phEvent;
-    const void *handle = event;
-    zt__known_handle *known;
-    int is_reset = frame->call == ZT__CALL_EventHostReset, has_other;
-    zt__settle_event(tracer, event, !is_reset);
-    zt__lock(&tracer->mutex);
-    known = (zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
-    has_other = is_reset && known && known->other_signals == 1;
-    zt__unlock(&tracer->mutex);
-    if (has_other && zeEventQueryStatus(event) == ZE_RESULT_SUCCESS) {
-        zt__lock(&tracer->mutex);
-        known = (zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
-        if (known && known->other_signals == 1) {
-            known->other_signals = 0;
-        }
-        zt__unlock(&tracer->mutex);
-    }
-}
-
-/* Called before a reset of an event is appended. If a launch earlier on the list is measured by the event,
-   appends a copy of its time stamps, which waits for the event, and a barrier. */
-ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
-    const ze_command_list_append_event_reset_params_t *p =
-        ZT__PARAMETERS(frame, ze_command_list_append_event_reset_params_t);
-    ze_event_handle_t event = *p->phEvent;
-    const void *handle = event;
-    const zt__known_handle *known;
-    zt__slot *slot;
-    zt_profiler *profiler;
-    int is_copied = 0;
-    uint32_t i;
-    zt__settle_event(tracer, event, 0);
-    zt__lock(&tracer->mutex);
-    known = (const zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
-    slot = known ? known->keeper : NULL;
-    profiler = known ? known->keeper_owner : NULL;
-    zt__unlock(&tracer->mutex);
-    if (slot) {
-        zt__lock(&profiler->mutex);
-        is_copied = slot->kept == event && slot->measurement == ZT__KEPT_EVENT_STAMPS &&
-                    !slot->has_saved_stamps && !slot->was_signalled &&
-                    slot->list->handle == *p->phCommandList && slot->stamps &&
-                    (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_RECORDED) &&
-                    profiler->tiles_stamped == 1;
-        if (is_copied) {
-            slot->measurement = ZT__KEPT_EVENT_COPY;
-            for (i = 0; i < ZT__STAMPS; i++) {
-                zt__store(&slot->stamps[i], UINT64_MAX);
-            }
-        }
-        zt__unlock(&profiler->mutex);
-    }
-    if (is_copied && zeCommandListAppendQueryKernelTimestamps(*p->phCommandList, 1, &event, slot->stamps,
-                                                              NULL, NULL, 1, &event) == ZE_RESULT_SUCCESS) {
-        zeCommandListAppendBarrier(*p->phCommandList, NULL, 0, NULL);
-    } else {
-        if (is_copied) { /* the copy was refused */
-            zt__lock(&profiler->mutex);
-            slot->measurement = ZT__KEPT_EVENT_STAMPS;
-            zt__unlock(&profiler->mutex);
-        }
-        zt__settle_event(tracer, event, 1);
-    }
-    zt__count_signals(tracer, event, 2);
-}
-
-/* Called before a pool is destroyed, with its events if the application has not destroyed them. */
-ZT__PRIVATE void zt__settle_events_of(zt__tracer *tracer, ze_event_pool_handle_t pool) {
-    const void *handle = pool;
-    uint32_t i, capacity;
-    zt__lock(&tracer->mutex);
-    for (i = 0; i < tracer->events.capacity; i++) {
-        const zt__known_handle *known = (const zt__known_handle *)tracer->events.entries[i].value;
-        if (known && known->keeper && known->pool == handle) {
-            ze_event_handle_t event;
-            memcpy(&event, &known->handle, sizeof event);
-            capacity = tracer->events.capacity;
-            zt__unlock(&tracer->mutex);
-            zt__settle_event(tracer, event, 1);
-            zt__lock(&tracer->mutex);
-            i = tracer->events.capacity == capacity ? i : UINT32_MAX; /* it has grown: start again */
-        }
-    }
-    zt__unlock(&tracer->mutex);
 }
 
 /* A launch or copy that is measured. */
@@ -22304,9 +22294,7 @@ typedef struct zt__selected_command {
    signalled, and was not reset, has other time stamps after the launch. The mutex is held. */
 ZT__PRIVATE int zt__can_keep_event(zt__tracer *tracer, const zt_profiler *profiler, ze_event_handle_t event,
                                    zt__selected_command *selected) {
-    const void *handle = event;
-    const zt__known_handle *known =
-        (const zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
+    const zt__known_event *known = zt__find_event(tracer, event);
     zt__sample_times times;
     const char *call;
     ze_result_t result;
@@ -22323,6 +22311,29 @@ ZT__PRIVATE int zt__can_keep_event(zt__tracer *tracer, const zt_profiler *profil
     selected->was_signalled = result == ZE_RESULT_SUCCESS;
     selected->signalled_end = selected->was_signalled ? times.end_ticks : 0;
     return result == ZE_RESULT_NOT_READY || (result == ZE_RESULT_SUCCESS && profiler->tiles_stamped == 1);
+}
+
+/* Returns whether the application may read kernel time stamps of one of its events, as far as can be told.
+   For an event that was created before the start, the driver is queried. The mutex is held. */
+ZT__PRIVATE int zt__may_have_stamps(zt__tracer *tracer, ze_event_handle_t event) {
+    zt__known_event *known = zt__find_event(tracer, event);
+    ze_event_pool_handle_t pool;
+    ze_event_pool_flags_t flags = 0;
+    int has_stamps;
+    if (known) {
+        return known->has_stamps;
+    }
+    zt__unlock(&tracer->mutex);
+    has_stamps = !tracer->get_pool || !tracer->get_pool_flags ||
+                 tracer->get_pool(event, &pool) != ZE_RESULT_SUCCESS ||
+                 tracer->get_pool_flags(pool, &flags) != ZE_RESULT_SUCCESS ||
+                 (flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
+    zt__lock(&tracer->mutex);
+    known = zt__remember_event(tracer, event);
+    if (known) {
+        known->has_stamps = has_stamps;
+    }
+    return has_stamps;
 }
 
 /* Returns how a command is measured: by the first of these that fits. The mutex is held.
@@ -22367,6 +22378,59 @@ ZT__PRIVATE zt__measurement zt__choose_measurement(const zt__frame *frame, const
     return selected->kind == ZT__LIST_IMMEDIATE ? ZT__COPIED_STAMPS : ZT__SURROUNDING_COMMANDS;
 }
 
+/* Returns whether a command may go into a graph, which may run any number of times. A list also joins the
+   capture of another by waiting for one of its events. So while there is a capture, the driver is queried,
+   and a command that waits may be the one with which its list joins. The mutex is held. */
+ZT__PRIVATE int zt__may_be_captured(zt__tracer *tracer, const zt__known_list *list,
+                                    const zt__command *command) {
+    const uint32_t query_true = 0x78000022;
+    ze_result_t result;
+    if (list->is_captured || tracer->captures == 0) {
+        return list->is_captured;
+    }
+    if (*command->wait_count > 0 || !tracer->query_capture) {
+        return 1;
+    }
+    zt__unlock(&tracer->mutex);
+    result = tracer->query_capture(command->list);
+    zt__lock(&tracer->mutex);
+    return (uint32_t)result == query_true;
+}
+
+/* Returns the name under which a launch or copy is measured. A launch of several kernels has the name of
+   the first, and the number of others: "saxpy +2". The mutex is held. Returns NULL without memory. */
+ZT__PRIVATE zt__kernel_name *zt__name_of_command(zt__tracer *tracer, zt__call call,
+                                                 const zt__command *command, int knows_handle) {
+    const char *text = zt__call_name(call) + strlen("zeCommandListAppend");
+    char number[16] = "";
+    zt__kernel_name *name, *made;
+    size_t size;
+    if (command->kernel) {
+        name = zt__name_of_kernel(tracer, command->kernel, knows_handle);
+        text = name ? name->text : NULL;
+    } else {
+        name = (zt__kernel_name *)zt__map_find(&tracer->kernel_names, text, strlen(text));
+    }
+    if (command->kernel_count <= 1 && (name || command->kernel)) {
+        return name;
+    }
+    if (!text) {
+        return NULL;
+    }
+    if (command->kernel_count > 1) { /* the record is freed if there is one of this name */
+        snprintf(number, sizeof number, " +%u", (unsigned)command->kernel_count - 1);
+    }
+    size = strlen(text) + strlen(number) + 1;
+    zt__unlock(&tracer->mutex);
+    made = (zt__kernel_name *)zt__allocate(&tracer->allocator, 1, sizeof *made + size);
+    if (made) {
+        made->text = (char *)(made + 1);
+        snprintf(made->text, size, "%s%s", text, number);
+    }
+    zt__lock(&tracer->mutex);
+    return zt__add_name(tracer, made);
+}
+
 /* Counts a command, and decides whether and how it is measured. The list is checked before the filter, so
    that launches elsewhere do not count for `every` and `limit`. `command` is NULL if the driver will refuse
    it. With `knows_kernel`, the handle of the kernel is the application's, so its destruction is observed. The
@@ -22377,7 +22441,7 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
     zt__call call = frame->call;
     zt__selected_command selected = {NULL, NULL, ZT__LIST_UNKNOWN, 0, 0, 0, ZT__SURROUNDING_COMMANDS, NULL,
                                      0,    0};
-    zt__known_handle *list = command ? zt__find_or_query_list(tracer, command->list) : NULL;
+    zt__known_list *list = command ? zt__find_or_query_list(tracer, command->list) : NULL;
     zt__traced_device *device = list ? list->device : NULL;
     zt__kernel_name *name = NULL;
     int is_sync = zt__kind_of_call(call) == ZT__KIND_SYNC, is_within;
@@ -22437,6 +22501,30 @@ ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, cons
     return selected;
 }
 
+/* Returns how many bytes a copy or fill moves; 0 for a launch, and for an image, because the parameters do
+   not have the size of its pixels. */
+ZT__PRIVATE uint64_t zt__read_bytes(zt__call call, const void *parameters) {
+    const ze_copy_region_t *region;
+    switch (call) {
+    case ZT__CALL_CommandListAppendMemoryCopy:
+        return *((const ze_command_list_append_memory_copy_params_t *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryCopyFromContext:
+        return *((const ze_command_list_append_memory_copy_from_context_params_t *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryCopyWithParameters:
+        return *((const zt__copy_with_parameters_params *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryFill:
+        return *((const ze_command_list_append_memory_fill_params_t *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryFillWithParameters:
+        return *((const zt__fill_with_parameters_params *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryCopyRegion:
+        region = *((const ze_command_list_append_memory_copy_region_params_t *)parameters)->pdstRegion;
+        /* Without a third dimension, its depth is 0 or 1. */
+        return region ? (uint64_t)region->width * region->height * (region->depth ? region->depth : 1) : 0;
+    default:
+        return 0;
+    }
+}
+
 /* Stores the bytes of a copy, and for the timeline the geometry of a launch, in the slot. The region is open,
    so no other thread uses the slot. */
 ZT__PRIVATE void zt__keep_origin(zt__frame *frame, ze_kernel_handle_t kernel, int knows_handle) {
@@ -22482,31 +22570,6 @@ ZT__PRIVATE void zt__begin_by_commands(zt__frame *frame, const zt__command *comm
     }
 }
 
-/* Makes a slot keep the event of the application that its command signals. */
-ZT__PRIVATE void zt__keep_event(zt__frame *frame, zt__slot *slot, ze_event_handle_t event,
-                                const zt__selected_command *selected) {
-    zt__tracer *tracer = frame->tracer;
-    zt_profiler *profiler = selected->profiler;
-    const void *handle = event;
-    zt__known_handle *known;
-    int is_kept;
-    zt__lock(&tracer->mutex);
-    known = (zt__known_handle *)zt__map_find(&tracer->events, &handle, sizeof handle);
-    is_kept = known && !known->keeper; /* else another thread was faster */
-    if (is_kept) {
-        known->keeper = slot;
-        known->keeper_owner = profiler;
-    }
-    zt__unlock(&tracer->mutex);
-    zt__lock(&profiler->mutex);
-    slot->kept = is_kept ? event : NULL;
-    slot->was_signalled = selected->was_signalled;
-    slot->signalled_end = selected->signalled_end;
-    slot->list->keeps_events = 1;
-    zt__unlock(&profiler->mutex);
-    frame->keeps_event = is_kept;
-}
-
 /* Begins a command that kernel time stamps measure: those of the application's event, if the slot can keep
    it, else those of the event of the slot, which then takes the place of the application's. */
 ZT__PRIVATE void zt__begin_by_event(zt__frame *frame, const zt__command *command,
@@ -22522,7 +22585,8 @@ ZT__PRIVATE void zt__begin_by_event(zt__frame *frame, const zt__command *command
     slot->measurement = selected->measurement;
     slot->is_unordered = !selected->is_in_order;
     if (selected->measurement == ZT__KEPT_EVENT_STAMPS) {
-        zt__keep_event(frame, slot, *command->signal, selected);
+        frame->keeps_event = zt__keep_event(frame->tracer, selected->profiler, slot, *command->signal,
+                                            selected->was_signalled, selected->signalled_end);
         return;
     }
     for (i = 0; i < ZT__STAMPS && slot->measurement == ZT__COPIED_STAMPS; i++) {
@@ -22537,44 +22601,15 @@ ZT__PRIVATE void zt__begin_by_event(zt__frame *frame, const zt__command *command
     *command->signal = slot->event;
 }
 
-/* Called after the call of a command that zt__begin_by_event has changed. The application's event is
-   signalled even if the tracer was destroyed meanwhile: the slot is then still there. */
-ZT__PRIVATE void zt__signal_for_application(zt__frame *frame, ze_result_t result) {
-    ze_event_handle_t own = *frame->signal, event = frame->signalled;
-    *frame->signal = event;
-    frame->signal = NULL;
-    if (result != ZE_RESULT_SUCCESS || !event) {
-        return;
-    }
-    if (frame->copied_stamps) {
-        result = zeCommandListAppendQueryKernelTimestamps(frame->list, 1, &own, frame->copied_stamps, NULL,
-                                                          event, 1, &own);
-    } else if (frame->is_in_order) {
-        result = zeCommandListAppendSignalEvent(frame->list, event);
-    }
-    if (result != ZE_RESULT_SUCCESS || (!frame->copied_stamps && !frame->is_in_order)) {
-        /* On a copy engine; or the driver has refused the other command, and the application may wait. */
-        result = zeCommandListAppendBarrier(frame->list, event, 0, NULL);
-        if (zt__load(&frame->state) == ZT__FRAME_CALLBACK && frame->region.slot) {
-            ((zt__slot *)frame->region.slot)->measurement = ZT__EVENT_STAMPS;
-        }
-    }
-    if (result != ZE_RESULT_SUCCESS && zt__load(&frame->state) == ZT__FRAME_CALLBACK) {
-        zt__check(frame->tracer->diagnostics, result, "zeCommandListAppendBarrier",
-                  "An event of the application will not be signalled.");
-    }
-}
-
-/* Called before a launch or copy, which it may change. `kernel_before_hooks` is the kernel that the
-   application has passed. */
-ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_before_hooks) {
+/* Begins to measure a command, which this may change. */
+ZT__PRIVATE void zt__begin_command(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     zt__command command;
     zt__selected_command selected;
     int is_complete = zt__read_command(frame->call, frame->parameters, &command);
     /* A hook may destroy a kernel that it has substituted, which is not traced. So its name is queried at
        each launch. */
-    int knows_kernel = command.kernel == kernel_before_hooks;
+    int knows_kernel = command.kernel == frame->kernel_before_hooks;
     uint32_t i;
     for (i = knows_kernel ? 0 : 1; is_complete && i < command.kernel_count; i++) {
         /* It may have been created before the start. */
@@ -22599,46 +22634,74 @@ ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_b
     }
 }
 
-/* ---- kernels --------------------------------------------------------------------------------------------- */
+ZT__PRIVATE void zt__before_command(zt__frame *frame) {
+    const zt__tracer *tracer = frame->tracer;
+    if (tracer->keeps_events) {
+        zt__settle_signalled_event(frame);
+    }
+    if (tracer->measured[frame->call] ||
+        (zt__kind_of_call(frame->call) == ZT__KIND_COPY && tracer->automatic)) {
+        zt__begin_command(frame);
+    }
+    if (tracer->keeps_events) {
+        zt__note_signal(frame);
+    }
+}
 
-/* Called after a kernel was created. The handle, which an epilogue of a hook may have replaced, may be that
-   of an earlier kernel. If it was replaced, its module is not known. The native binary of a module is read
-   for the first of its kernels. */
-ZT__PRIVATE void zt__after_kernel_create(const zt__frame *frame) {
+/* ---- before and after a call: modules and kernels --------------------------------------------------------- */
+
+ZT__PRIVATE void zt__before_module_create(zt__frame *frame) {
+    zt__begin_build(&frame->tracer->modules, ZT__PARAMETERS(frame, ze_module_create_params_t), &frame->build);
+}
+
+/* The handle may be that of an earlier module. */
+ZT__PRIVATE void zt__note_module(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
-    ze_kernel_handle_t kernel = **ZT__PARAMETERS(frame, ze_kernel_create_params_t)->pphKernel;
-    zt__loaded_module *module = NULL;
-    zt__loaded_kernel *known;
-    int is_read = 1;
-    zt__forget_handle(tracer, &tracer->loaded.kernels, kernel);
+    const ze_module_create_params_t *p = ZT__PARAMETERS(frame, ze_module_create_params_t);
+    zt__loaded_module *module;
+    zt__after_module_create(&tracer->modules, p, &frame->build);
+    zt__forget_handle(tracer, &tracer->loaded.modules, **p->pphModule);
     zt__lock(&tracer->mutex);
-    if (kernel == frame->created) {
-        module = (zt__loaded_module *)zt__find_or_add_record(&tracer->loaded, &tracer->loaded.modules,
-                                                             frame->module, sizeof *module);
-    }
-    known = zt__remember_kernel(tracer, kernel);
-    if (known && kernel == frame->created) {
-        known->module = frame->module;
-        known->device = module ? module->device : NULL;
-    }
-    if (module && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
-        is_read = module->described != NULL;
-        zt__name_of_kernel(tracer, kernel, 1);
+    module = (zt__loaded_module *)zt__find_or_add_record(&tracer->loaded, &tracer->loaded.modules,
+                                                         **p->pphModule, sizeof *module);
+    if (module) {
+        module->context = *p->phContext;
+        module->device = *p->phDevice;
     }
     zt__unlock(&tracer->mutex);
-    if (!is_read) {
-        zt__described_module *described = zt__describe_module(&tracer->allocator, frame->module);
-        const void *handle = frame->module;
-        zt__lock(&tracer->mutex);
-        module = (zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &handle, sizeof handle);
-        if (module && !module->described) { /* else another thread was faster */
-            module->described = described;
-            described = NULL;
-        }
-        zt__unlock(&tracer->mutex);
-        zt__free_described_module(&tracer->allocator, described);
+}
+
+ZT__PRIVATE void zt__before_module_destroy(zt__frame *frame) {
+    ze_module_handle_t module = *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule;
+    zt__change_replacements(&frame->tracer->modules, NULL, module, NULL, "zeModuleDestroy");
+    zt__observe_unload(frame->tracer, NULL, module);
+}
+
+ZT__PRIVATE void zt__after_get_function(zt__frame *frame) {
+    zt__replace_function(&frame->tracer->modules,
+                         ZT__PARAMETERS(frame, ze_module_get_function_pointer_params_t));
+}
+
+/* Before the epilogues of hooks. zt__after_kernel_create follows them. */
+ZT__PRIVATE void zt__put_kernel_in_place(zt__frame *frame) {
+    const ze_kernel_create_params_t *p = ZT__PARAMETERS(frame, ze_kernel_create_params_t);
+    zt__replace_kernel(&frame->tracer->modules, p);
+    frame->module = *p->phModule;
+    frame->created = **p->pphKernel;
+}
+
+ZT__PRIVATE void zt__after_group_size(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    const ze_kernel_set_group_size_params_t *p = ZT__PARAMETERS(frame, ze_kernel_set_group_size_params_t);
+    zt__loaded_kernel *known;
+    zt__lock(&tracer->mutex);
+    known = zt__remember_kernel(tracer, *p->phKernel);
+    if (known) {
+        known->group_size[0] = *p->pgroupSizeX;
+        known->group_size[1] = *p->pgroupSizeY;
+        known->group_size[2] = *p->pgroupSizeZ;
     }
-    zt__observe_kernel(tracer, kernel);
+    zt__unlock(&tracer->mutex);
 }
 
 /* Counts a launch of a kernel, unless zt_trace_config.names leaves it out. At the first launch of its handle,
@@ -22689,7 +22752,20 @@ ZT__PRIVATE void zt__count_launch(zt__frame *frame, ze_kernel_handle_t kernel, i
     zt__count_kernel(frame->counted_for, known.counted, &shape);
 }
 
-/* ---- before and after a call ----------------------------------------------------------------------------- */
+ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
+    zt__command command;
+    uint32_t i;
+    zt__read_command(frame->call, frame->parameters, &command);
+    for (i = 0; frame->tracer->measured[frame->call] && frame->counted_for && i < command.kernel_count; i++) {
+        zt__count_launch(frame, zt__launched_kernel(frame, &command, i), i > 0 || frame->knows_kernel);
+    }
+}
+
+ZT__PRIVATE void zt__before_kernel_destroy(zt__frame *frame) {
+    zt__observe_unload(frame->tracer, *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel, NULL);
+}
+
+/* ---- before and after a call: lists and queues ---------------------------------------------------------- */
 
 ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
@@ -22697,7 +22773,7 @@ ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
     ze_device_handle_t device;
     ze_command_list_handle_t list;
     zt__traced_device *traced;
-    zt__known_handle *known;
+    zt__known_list *known;
     zt__list_state kind;
     uint32_t ordinal, is_in_order, is_cloneable = 0;
     if (frame->call == ZT__CALL_CommandListCreate) {
@@ -22730,31 +22806,17 @@ ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
     zt__unlock(&tracer->mutex);
 }
 
-/* Remembers whether a new event has kernel time stamps that the application can read. */
-ZT__PRIVATE void zt__after_event_create(zt__frame *frame) {
+/* After a call that changes whether the commands of a list can be measured. */
+ZT__PRIVATE void zt__after_list_change(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
-    zt__known_handle *pool, *event;
+    zt__call_kind kind = zt__kind_of_call(frame->call);
+    zt__known_list *list;
     zt__lock(&tracer->mutex);
-    if (frame->call == ZT__CALL_EventCounterBasedCreate) {
-        const zt__event_counter_based_create_params *p =
-            ZT__PARAMETERS(frame, zt__event_counter_based_create_params);
-        event = zt__remember_handle(tracer, &tracer->events, **p->pphEvent);
-        if (event) {
-            event->has_stamps = *p->pdesc && ((*p->pdesc)->flags & ZT__EVENT_FLAGS_STAMPED);
-        }
-    } else {
-        const ze_event_create_params_t *p = ZT__PARAMETERS(frame, ze_event_create_params_t);
-        const void *handle = *p->phEventPool;
-        pool = (zt__known_handle *)zt__map_find(&tracer->pools, &handle, sizeof handle);
-        event = pool ? zt__remember_handle(tracer, &tracer->events, **p->pphEvent) : NULL;
-        if (event) {
-            pool = (zt__known_handle *)zt__map_find(&tracer->pools, &handle, sizeof handle);
-            event->has_stamps = !pool || pool->has_stamps;
-            event->may_be_kept = tracer->keeps_events && pool && pool->may_be_kept;
-            event->pool = handle;
-            event->keeper = NULL;
-            event->other_signals = 0;
-        }
+    list = zt__find_or_query_list(tracer, *ZT__PARAMETERS(frame, zt__list_params)->phCommandList);
+    if (list && kind == ZT__KIND_GET_COMMAND_ID) {
+        list->has_command_ids = 1;
+    } else if (list) {
+        zt__set_captured(tracer, list, kind == ZT__KIND_CAPTURE_BEGIN);
     }
     zt__unlock(&tracer->mutex);
 }
@@ -22807,16 +22869,23 @@ ZT__PRIVATE void zt__await_unread_launches(zt__tracer *tracer, ze_command_list_h
     }
 }
 
-/* Called before a queue is destroyed. The events of the application may have signalled while commands of the
-   library that follow them are on the queue. */
-ZT__PRIVATE void zt__await_queue(zt__tracer *tracer, ze_command_queue_handle_t queue) {
-    zt__traced_device *device = zt__next_measured(tracer, NULL);
-    while (device && !zt__has_unread_launches(device->profiler, NULL)) {
-        device = zt__next_measured(tracer, device);
-    }
-    if (device) {
-        zeCommandQueueSynchronize(queue, tracer->wait_timeout_ns);
-    }
+ZT__PRIVATE void zt__before_list_reset(zt__frame *frame) {
+    zt__await_unread_launches(frame->tracer,
+                              *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList);
+}
+
+ZT__PRIVATE void zt__after_list_reset(zt__frame *frame) {
+    zt__mark_list_over_everywhere(frame->tracer,
+                                  *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList, 0,
+                                  "zeCommandListReset");
+}
+
+/* A handle is forgotten before it is destroyed, because afterwards the driver may use it again. */
+ZT__PRIVATE void zt__before_list_destroy(zt__frame *frame) {
+    ze_command_list_handle_t list = *ZT__PARAMETERS(frame, ze_command_list_destroy_params_t)->phCommandList;
+    zt__await_unread_launches(frame->tracer, list);
+    zt__mark_list_over_everywhere(frame->tracer, list, 1, "zeCommandListDestroy");
+    zt__forget_handle(frame->tracer, &frame->tracer->lists, list);
 }
 
 /* Called before and after lists are executed. `result` is NULL before. An execution by zt_execute is left out
@@ -22832,12 +22901,11 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
         count = *ZT__PARAMETERS(frame, ze_command_queue_execute_command_lists_params_t)->pnumCommandLists;
     } else {
         const zt__append_lists_params *p = ZT__PARAMETERS(frame, zt__append_lists_params);
-        const void *immediate = *p->phCommandListImmediate;
-        const zt__known_handle *known;
+        const zt__known_list *known;
         lists = *p->pphCommandLists;
         count = *p->pnumCommandLists;
         zt__lock(&frame->tracer->mutex);
-        known = (const zt__known_handle *)zt__map_find(&frame->tracer->lists, &immediate, sizeof immediate);
+        known = zt__find_known_list(frame->tracer, *p->phCommandListImmediate);
         if (known && known->is_captured) {
             count = 0; /* they go into a graph */
         }
@@ -22858,161 +22926,22 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
     }
 }
 
-/* Called before a context is destroyed, under zt_auto: its profilers collect, destroy their objects of
-   the context, and keep their results for the report. */
-ZT__PRIVATE void zt__before_context_destroy(zt__tracer *tracer, ze_context_handle_t context) {
-    zt__traced_device *device;
-    for (device = zt__load(&tracer->devices); device; device = zt__load(&device->next)) {
-        if (device->context == context && !zt__load(&device->is_detached)) {
-            zt__store(&device->is_detached, 1);
-            if (device->profiler) {
-                zt__stop_sampling(device->profiler, "zeContextDestroy");
-                zt__stop_thread(&device->profiler->thread);
-                device->profiler->config.thread = 0;
-                zt__collect_what_runs(device->profiler);
-                zt__abandon_slots(device->profiler, "zeContextDestroy");
-                zt__detach_profiler(device->profiler);
-            }
-        }
-    }
-}
-
-/* What a tracer does before a call that destroys an object or resets a list. A handle is forgotten before it
-   is destroyed, because afterwards the driver may use it again. */
-ZT__PRIVATE void zt__before_destroy(zt__frame *frame, zt__call_kind kind) {
+ZT__PRIVATE void zt__before_execute(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
-    switch (kind) {
-    case ZT__KIND_LIST_RESET:
-        zt__await_unread_launches(tracer,
-                                  *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList);
-        break;
-    case ZT__KIND_LIST_DESTROY: {
-        ze_command_list_handle_t list =
-            *ZT__PARAMETERS(frame, ze_command_list_destroy_params_t)->phCommandList;
-        zt__await_unread_launches(tracer, list);
-        zt__mark_list_over_everywhere(tracer, list, 1, "zeCommandListDestroy");
-        zt__forget_handle(tracer, &tracer->lists, list);
-        break;
+    if (tracer->keeps_events) {
+        zt__settle_signalled_event(frame);
+        zt__note_signal(frame);
     }
-    case ZT__KIND_QUEUE_DESTROY:
-        zt__await_queue(tracer, *ZT__PARAMETERS(frame, ze_command_queue_destroy_params_t)->phCommandQueue);
-        break;
-    case ZT__KIND_KERNEL_DESTROY:
-        zt__observe_unload(tracer, *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel, NULL);
-        break;
-    case ZT__KIND_MODULE_DESTROY:
-        zt__change_replacements(&tracer->modules, NULL,
-                                *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule, NULL,
-                                "zeModuleDestroy");
-        zt__observe_unload(tracer, NULL, *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule);
-        break;
-    case ZT__KIND_POOL_DESTROY:
-        zt__settle_events_of(tracer, *ZT__PARAMETERS(frame, ze_event_pool_destroy_params_t)->phEventPool);
-        zt__forget_handle(tracer, &tracer->pools,
-                          *ZT__PARAMETERS(frame, ze_event_pool_destroy_params_t)->phEventPool);
-        break;
-    case ZT__KIND_EVENT_DESTROY:
-        zt__settle_event(tracer, *ZT__PARAMETERS(frame, ze_event_destroy_params_t)->phEvent, 1);
-        zt__forget_handle(tracer, &tracer->events,
-                          *ZT__PARAMETERS(frame, ze_event_destroy_params_t)->phEvent);
-        break;
-    case ZT__KIND_CONTEXT_DESTROY:
-        if (tracer->automatic) {
-            zt__before_context_destroy(tracer,
-                                       *ZT__PARAMETERS(frame, ze_context_destroy_params_t)->phContext);
-        }
-        break;
-    default:
-        break;
-    }
+    zt__lock(&tracer->mutex);
+    tracer->executions++;
+    zt__unlock(&tracer->mutex);
+    zt__observe_execution(frame, NULL);
 }
 
-/* Returns whether time stamps of events can be read on the host, and every signal of them is seen. */
-ZT__PRIVATE int zt__can_keep_events(const ze_event_pool_desc_t *desc) {
-    return !desc->pNext && (desc->flags & ZE_EVENT_POOL_FLAG_HOST_VISIBLE) &&
-           !(desc->flags & ((uint32_t)ZE_EVENT_POOL_FLAG_IPC | ZT__POOL_FLAG_MAPPED));
-}
-
-/* Called before a pool is created: adds kernel time stamps to its events, if slots may keep them. */
-ZT__PRIVATE void zt__before_pool_create(zt__frame *frame) {
-    const ze_event_pool_create_params_t *p = ZT__PARAMETERS(frame, ze_event_pool_create_params_t);
-    const ze_event_pool_desc_t *given = *p->pdesc;
-    if (frame->tracer->keeps_events && given && zt__can_keep_events(given) &&
-        !(given->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP)) {
-        frame->pool = *given;
-        frame->pool.flags |= ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
-        frame->pool_desc = p->pdesc;
-        frame->given_pool = given;
-        *p->pdesc = &frame->pool;
-    }
-}
-
-/* What a tracer does before a call. */
-ZT__PRIVATE void zt__before_call(zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
-    zt__call_kind kind = zt__kind_of_call(frame->call);
-    ze_kernel_handle_t kernel_before_hooks = NULL;
-    uint32_t i;
-    if (kind == ZT__KIND_LAUNCH) {
-        zt__command command;
-        zt__read_command(frame->call, frame->parameters, &command);
-        kernel_before_hooks = command.kernel;
-    } else if (kind == ZT__KIND_KERNEL_DESTROY) { /* a hook may destroy another one in its place */
-        zt__forget_handle(tracer, &tracer->loaded.kernels,
-                          *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
-    }
-    for (i = 0; i < tracer->hook_count; i++) {
-        const zt__traced_hook *hook = &tracer->hooks[i];
-        if (hook->call == frame->call && hook->prologue) {
-            hook->prologue(frame->parameters, ZE_RESULT_SUCCESS, hook->user, &frame->instances[i]);
-        }
-    }
-    switch (kind) {
-    case ZT__KIND_LAUNCH:
-    case ZT__KIND_COPY:
-    case ZT__KIND_SYNC:
-    case ZT__KIND_SIGNAL:
-        if (tracer->keeps_events) {
-            zt__settle_signalled_event(frame);
-        }
-        if (tracer->measured[frame->call] || (kind == ZT__KIND_COPY && tracer->automatic)) {
-            zt__begin_command(frame, kernel_before_hooks);
-        }
-        if (tracer->keeps_events) {
-            zt__note_signal(frame);
-        }
-        break;
-    case ZT__KIND_EXECUTE:
-        if (tracer->keeps_events) {
-            zt__settle_signalled_event(frame);
-            zt__note_signal(frame);
-        }
-        zt__lock(&tracer->mutex);
-        tracer->executions++;
-        zt__unlock(&tracer->mutex);
-        zt__observe_execution(frame, NULL);
-        break;
-    case ZT__KIND_QUEUE_SYNCHRONIZE:
-        zt__lock(&tracer->mutex);
-        frame->executions = tracer->executions;
-        zt__unlock(&tracer->mutex);
-        break;
-    case ZT__KIND_POOL_CREATE:
-        zt__before_pool_create(frame);
-        break;
-    case ZT__KIND_EVENT_CHANGE:
-        zt__before_event_change(frame);
-        break;
-    case ZT__KIND_EVENT_RESET:
-        zt__before_event_reset(frame);
-        break;
-    case ZT__KIND_MODULE_CREATE:
-        zt__begin_build(&tracer->modules, ZT__PARAMETERS(frame, ze_module_create_params_t), &frame->build);
-        break;
-    default:
-        zt__before_destroy(frame, kind);
-        break;
-    }
+ZT__PRIVATE void zt__before_queue_synchronize(zt__frame *frame) {
+    zt__lock(&frame->tracer->mutex);
+    frame->executions = frame->tracer->executions;
+    zt__unlock(&frame->tracer->mutex);
 }
 
 /* Called after a queue was synchronised: it is idle, unless lists were executed meanwhile. */
@@ -23029,113 +22958,116 @@ ZT__PRIVATE void zt__after_queue_synchronize(zt__frame *frame) {
     }
 }
 
-/* What a tracer does after a call that has created an object. */
-ZT__PRIVATE void zt__after_create(zt__frame *frame, zt__call_kind kind) {
+/* The events of the application may have signalled while commands of the
+   library that follow them are on the queue. */
+ZT__PRIVATE void zt__before_queue_destroy(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
-    switch (kind) {
-    case ZT__KIND_LIST_CREATE:
-        zt__after_list_create(frame);
-        break;
-    case ZT__KIND_POOL_CREATE: {
-        const ze_event_pool_create_params_t *p = ZT__PARAMETERS(frame, ze_event_pool_create_params_t);
-        zt__known_handle *known;
-        zt__lock(&tracer->mutex);
-        known = zt__remember_handle(tracer, &tracer->pools, **p->pphEventPool);
-        if (known) {
-            known->has_stamps = ((*p->pdesc)->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP) != 0;
-            known->may_be_kept = zt__can_keep_events(*p->pdesc) && (known->has_stamps || frame->pool_desc);
-        }
-        zt__unlock(&tracer->mutex);
-        break;
+    zt__traced_device *device = zt__next_measured(tracer, NULL);
+    while (device && !zt__has_unread_launches(device->profiler, NULL)) {
+        device = zt__next_measured(tracer, device);
     }
-    case ZT__KIND_EVENT_CREATE:
-        zt__after_event_create(frame);
-        break;
-    case ZT__KIND_MODULE_CREATE: {
-        const ze_module_create_params_t *p = ZT__PARAMETERS(frame, ze_module_create_params_t);
-        zt__loaded_module *module;
-        zt__after_module_create(&tracer->modules, p, &frame->build);
-        zt__forget_handle(tracer, &tracer->loaded.modules, **p->pphModule); /* that of an earlier one */
-        zt__lock(&tracer->mutex);
-        module = (zt__loaded_module *)zt__find_or_add_record(&tracer->loaded, &tracer->loaded.modules,
-                                                             **p->pphModule, sizeof *module);
-        if (module) {
-            module->context = *p->phContext;
-            module->device = *p->phDevice;
-        }
-        zt__unlock(&tracer->mutex);
-        break;
-    }
-    case ZT__KIND_KERNEL_CREATE: {
-        const ze_kernel_create_params_t *p = ZT__PARAMETERS(frame, ze_kernel_create_params_t);
-        zt__replace_kernel(&tracer->modules, p);
-        frame->module = *p->phModule;
-        frame->created = **p->pphKernel;
-        break;
-    }
-    default:
-        break;
+    if (device) {
+        zeCommandQueueSynchronize(*ZT__PARAMETERS(frame, ze_command_queue_destroy_params_t)->phCommandQueue,
+                                  tracer->wait_timeout_ns);
     }
 }
 
-/* What a tracer does after a call that has succeeded. */
-ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
+/* Under zt_auto, the profilers of the context collect, destroy their objects of it, and keep their results
+ * for the report. */
+ZT__PRIVATE void zt__before_context_destroy(zt__frame *frame) {
+    ze_context_handle_t context = *ZT__PARAMETERS(frame, ze_context_destroy_params_t)->phContext;
+    zt__traced_device *device = frame->tracer->automatic ? zt__load(&frame->tracer->devices) : NULL;
+    for (; device; device = zt__load(&device->next)) {
+        if (device->context == context && !zt__load(&device->is_detached)) {
+            zt__store(&device->is_detached, 1);
+            if (device->profiler) {
+                zt__stop_sampling(device->profiler, "zeContextDestroy");
+                zt__stop_thread(&device->profiler->thread);
+                device->profiler->config.thread = 0;
+                zt__collect_what_runs(device->profiler);
+                zt__abandon_slots(device->profiler, "zeContextDestroy");
+                zt__detach_profiler(device->profiler);
+            }
+        }
+    }
+}
+
+/* ---- before and after a call ----------------------------------------------------------------------------- */
+
+typedef struct zt__handlers {
+    void (*before)(zt__frame *frame);
+    void (*after_success)(zt__frame *frame);
+} zt__handlers;
+
+static const zt__handlers zt__handlers_of[ZT__KIND_COUNT] = {
+#define X(name, before, after) {before, after},
+    ZT__KINDS(X)
+#undef X
+};
+
+ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
-    zt__command command;
+    zt__call_kind kind = zt__kind_of_call(frame->call);
     uint32_t i;
-    switch (kind) {
-    case ZT__KIND_LAUNCH:
+    if (kind == ZT__KIND_LAUNCH) {
+        zt__command command;
         zt__read_command(frame->call, frame->parameters, &command);
-        for (i = 0; tracer->measured[frame->call] && frame->counted_for && i < command.kernel_count; i++) {
-            zt__count_launch(frame, zt__launched_kernel(frame, &command, i), i > 0 || frame->knows_kernel);
-        }
-        break;
-    case ZT__KIND_GROUP_SIZE: {
-        const ze_kernel_set_group_size_params_t *p = ZT__PARAMETERS(frame, ze_kernel_set_group_size_params_t);
-        zt__loaded_kernel *known;
-        zt__lock(&tracer->mutex);
-        known = zt__remember_kernel(tracer, *p->phKernel);
-        if (known) {
-            known->group_size[0] = *p->pgroupSizeX;
-            known->group_size[1] = *p->pgroupSizeY;
-            known->group_size[2] = *p->pgroupSizeZ;
-        }
-        zt__unlock(&tracer->mutex);
-        break;
+        frame->kernel_before_hooks = command.kernel;
+    } else if (kind == ZT__KIND_KERNEL_DESTROY) { /* a hook may destroy another one in its place */
+        zt__forget_handle(tracer, &tracer->loaded.kernels,
+                          *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
     }
-    case ZT__KIND_QUEUE_SYNCHRONIZE:
-        zt__after_queue_synchronize(frame);
-        break;
-    case ZT__KIND_GET_FUNCTION:
-        zt__replace_function(&tracer->modules,
-                             ZT__PARAMETERS(frame, ze_module_get_function_pointer_params_t));
-        break;
-    case ZT__KIND_LIST_RESET:
-        zt__mark_list_over_everywhere(tracer,
-                                      *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList,
-                                      0, "zeCommandListReset");
-        break;
-    case ZT__KIND_CAPTURE_BEGIN:
-    case ZT__KIND_CAPTURE_END:
-    case ZT__KIND_GET_COMMAND_ID: {
-        zt__known_handle *list;
-        zt__lock(&tracer->mutex);
-        list = zt__find_or_query_list(tracer, *ZT__PARAMETERS(frame, zt__list_params)->phCommandList);
-        if (list && kind == ZT__KIND_GET_COMMAND_ID) {
-            list->has_command_ids = 1;
-        } else if (list) {
-            zt__set_captured(tracer, list, kind == ZT__KIND_CAPTURE_BEGIN);
+    for (i = 0; i < tracer->hook_count; i++) {
+        const zt__traced_hook *hook = &tracer->hooks[i];
+        if (hook->call == frame->call && hook->prologue) {
+            hook->prologue(frame->parameters, ZE_RESULT_SUCCESS, hook->user, &frame->instances[i]);
         }
-        zt__unlock(&tracer->mutex);
-        break;
     }
-    default:
-        zt__after_create(frame, kind);
-        break;
+    if (zt__handlers_of[kind].before) {
+        zt__handlers_of[kind].before(frame);
     }
 }
 
-/* What a tracer does after a call. */
+/* Called after a kernel was created. The handle, which an epilogue of a hook may have replaced, may be that
+   of an earlier kernel. If it was replaced, its module is not known. The native binary of a module is read
+   for the first of its kernels. */
+ZT__PRIVATE void zt__after_kernel_create(const zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    ze_kernel_handle_t kernel = **ZT__PARAMETERS(frame, ze_kernel_create_params_t)->pphKernel;
+    zt__loaded_module *module = NULL;
+    zt__loaded_kernel *known;
+    int is_read = 1;
+    zt__forget_handle(tracer, &tracer->loaded.kernels, kernel);
+    zt__lock(&tracer->mutex);
+    if (kernel == frame->created) {
+        module = (zt__loaded_module *)zt__find_or_add_record(&tracer->loaded, &tracer->loaded.modules,
+                                                             frame->module, sizeof *module);
+    }
+    known = zt__remember_kernel(tracer, kernel);
+    if (known && kernel == frame->created) {
+        known->module = frame->module;
+        known->device = module ? module->device : NULL;
+    }
+    if (module && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
+        is_read = module->described != NULL;
+        zt__name_of_kernel(tracer, kernel, 1);
+    }
+    zt__unlock(&tracer->mutex);
+    if (!is_read) {
+        zt__described_module *described = zt__describe_module(&tracer->allocator, frame->module);
+        const void *handle = frame->module;
+        zt__lock(&tracer->mutex);
+        module = (zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &handle, sizeof handle);
+        if (module && !module->described) { /* else another thread was faster */
+            module->described = described;
+            described = NULL;
+        }
+        zt__unlock(&tracer->mutex);
+        zt__free_described_module(&tracer->allocator, described);
+    }
+    zt__observe_kernel(tracer, kernel);
+}
+
 ZT__PRIVATE void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t end_ns) {
     zt__tracer *tracer = frame->tracer;
     zt__call_kind kind = zt__kind_of_call(frame->call);
@@ -23148,8 +23080,8 @@ ZT__PRIVATE void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t e
     }
     if (kind == ZT__KIND_EXECUTE) {
         zt__observe_execution(frame, &result);
-    } else if (result == ZE_RESULT_SUCCESS) {
-        zt__after_success(frame, kind);
+    } else if (result == ZE_RESULT_SUCCESS && zt__handlers_of[kind].after_success) {
+        zt__handlers_of[kind].after_success(frame);
     }
     for (i = tracer->hook_count; i > 0; i--) {
         const zt__traced_hook *hook = &tracer->hooks[i - 1];
@@ -23248,6 +23180,7 @@ ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, void *parameters) {
         frame->build.trial = ZE_RESULT_SUCCESS;
         frame->signal = NULL;
         frame->keeps_event = 0;
+        frame->kernel_before_hooks = NULL;
         frame->pool_desc = NULL;
         memset(frame->instances, 0, tracer->hook_count * sizeof *frame->instances);
         frame->next = NULL;
@@ -23292,6 +23225,34 @@ ZT__PRIVATE void zt__prologue(zt__call call, void *parameters, uintptr_t registr
     for (frame = first; frame; frame = frame->next) {
         frame->begin_ns = begin_ns;
         zt__store(&frame->state, ZT__FRAME_DRIVER);
+    }
+}
+
+/* Called after the call of a command that zt__begin_by_event has changed. The application's event is
+   signalled even if the tracer was destroyed meanwhile: the slot is then still there. */
+ZT__PRIVATE void zt__signal_for_application(zt__frame *frame, ze_result_t result) {
+    ze_event_handle_t own = *frame->signal, event = frame->signalled;
+    *frame->signal = event;
+    frame->signal = NULL;
+    if (result != ZE_RESULT_SUCCESS || !event) {
+        return;
+    }
+    if (frame->copied_stamps) {
+        result = zeCommandListAppendQueryKernelTimestamps(frame->list, 1, &own, frame->copied_stamps, NULL,
+                                                          event, 1, &own);
+    } else if (frame->is_in_order) {
+        result = zeCommandListAppendSignalEvent(frame->list, event);
+    }
+    if (result != ZE_RESULT_SUCCESS || (!frame->copied_stamps && !frame->is_in_order)) {
+        /* On a copy engine; or the driver has refused the other command, and the application may wait. */
+        result = zeCommandListAppendBarrier(frame->list, event, 0, NULL);
+        if (zt__load(&frame->state) == ZT__FRAME_CALLBACK && frame->region.slot) {
+            ((zt__slot *)frame->region.slot)->measurement = ZT__EVENT_STAMPS;
+        }
+    }
+    if (result != ZE_RESULT_SUCCESS && zt__load(&frame->state) == ZT__FRAME_CALLBACK) {
+        zt__check(frame->tracer->diagnostics, result, "zeCommandListAppendBarrier",
+                  "An event of the application will not be signalled.");
     }
 }
 
@@ -30023,35 +29984,7 @@ ZT__PRIVATE void zt__find_stopped(zt__watch_server *server) {
     zt__free(server->allocator, addresses);
 }
 
-/* Finds kernels and source lines. The threads are resumed already, as this may run a program. */
-ZT__PRIVATE void zt__name_places(zt__watch_server *server) {
-    zt__watch_answer *answer = server->answer;
-    uint32_t i;
-    for (i = 0; i < answer->place_count; i++) {
-        zt__found_place *place = &answer->places[i];
-        zt_debug_place found;
-        if (zt_debug_where(server->debugger, place->address, &found) == ZE_RESULT_SUCCESS) {
-            place->offset = found.offset;
-            place->line = found.line;
-            zt__copy_text(place->kernel, sizeof place->kernel, found.kernel, strlen(found.kernel));
-            zt__copy_text(place->file, sizeof place->file, found.file, strlen(found.file));
-        }
-    }
-}
-
-/* Reads the events of a stop, which are no faults of the device. A page fault is kept for later. */
-ZT__PRIVATE void zt__read_stop_events(zt__watch_server *server, int is_fault) {
-    zt__watch_answer *answer = server->answer;
-    while (zt_debug_wait(server->debugger, 0, zt__note_event, server) == ZE_RESULT_SUCCESS) {
-        if (answer->has_page_fault && !is_fault) {
-            server->has_pending_fault = 1;
-            server->pending_address = answer->fault_address;
-            server->pending_reason = answer->fault_reason;
-        }
-        answer->has_faulted = answer->has_page_fault = 0;
-    }
-}
-
+/* Stops all threads, finds where they are, and resumes them, unless they are to stay. */
 ZT__PRIVATE void zt__serve_stop(zt__watch_server *server, const zt__watch_request *request) {
     zt_debugger *debugger = server->debugger;
     zt__watch_answer *answer = server->answer;
@@ -30059,12 +29992,21 @@ ZT__PRIVATE void zt__serve_stop(zt__watch_server *server, const zt__watch_reques
     zt_debug_stops stops = {0, 0};
     uint64_t begin = zt__now_ns();
     ze_result_t stop_result = zt_debug_stop(debugger, all, request->timeout_ns, &stops), result;
+    uint32_t i;
     answer->unavailable = stops.unavailable;
     if (stop_result != ZE_RESULT_SUCCESS) {
         zt__copy_debug_error(server);
     }
     zt__find_stopped(server);
-    zt__read_stop_events(server, request->is_fault);
+    /* Events of the stop are no faults of the device. A page fault is kept for later. */
+    while (zt_debug_wait(debugger, 0, zt__note_event, server) == ZE_RESULT_SUCCESS) {
+        if (answer->has_page_fault && !request->is_fault) {
+            server->has_pending_fault = 1;
+            server->pending_address = answer->fault_address;
+            server->pending_reason = answer->fault_reason;
+        }
+        answer->has_faulted = answer->has_page_fault = 0;
+    }
     if (!request->leave_stopped) {
         result = zt_debug_resume(debugger, all);
         answer->result = answer->result == ZE_RESULT_SUCCESS ? result : answer->result;
@@ -30073,7 +30015,17 @@ ZT__PRIVATE void zt__serve_stop(zt__watch_server *server, const zt__watch_reques
     if (stop_result == ZE_RESULT_SUCCESS && answer->result != ZE_RESULT_SUCCESS) {
         zt__copy_debug_error(server);
     }
-    zt__name_places(server);
+    /* The threads are resumed already, as this may run a program. */
+    for (i = 0; i < answer->place_count; i++) {
+        zt__found_place *place = &answer->places[i];
+        zt_debug_place found;
+        if (zt_debug_where(debugger, place->address, &found) == ZE_RESULT_SUCCESS) {
+            place->offset = found.offset;
+            place->line = found.line;
+            zt__copy_text(place->kernel, sizeof place->kernel, found.kernel, strlen(found.kernel));
+            zt__copy_text(place->file, sizeof place->file, found.file, strlen(found.file));
+        }
+    }
 }
 
 /* Serves a request. */
@@ -30115,6 +30067,32 @@ typedef struct zt__peer {
     gid_t group;
 } zt__peer;
 
+/* Returns the bytes of a message that are there. */
+ZT__PRIVATE size_t zt__answer_size(const zt__watch_answer *answer) {
+    return offsetof(zt__watch_answer, places) + answer->place_count * sizeof *answer->places;
+}
+
+/* Serves until the program has closed its end, or has ended while a child of it keeps that end open. */
+ZT__PRIVATE void zt__run_helper(int socket, long program) {
+    zt__watch_server server = {NULL, &zt__default_allocator, NULL, NULL, 0, 0, 0};
+    zt__watch_request request;
+    zt__watch_answer *answer = (zt__watch_answer *)calloc(1, sizeof *answer);
+    int is_asked = answer != NULL;
+    if (answer) {
+        answer->process = (uint32_t)zt__get_process_id();
+    }
+    while (is_asked && send(socket, answer, zt__answer_size(answer), MSG_NOSIGNAL) > 0) {
+        struct pollfd readable = {socket, POLLIN, 0};
+        while (poll(&readable, 1, ZT__HELPER_LOOK_MS) <= 0 && kill((pid_t)program, 0) == 0) {
+        }
+        is_asked = readable.revents && recv(socket, &request, sizeof request, 0) == (ssize_t)sizeof request;
+        if (is_asked) {
+            zt__serve_watch(&server, &request, answer);
+        }
+    }
+    zt_debug_close(server.debugger);
+}
+
 /* Returns whether a descriptor is a socket that the parent of this process has made. `*user` receives its
    user. */
 ZT__PRIVATE int zt__is_from_parent(int descriptor, long parent, uid_t *user) {
@@ -30142,32 +30120,6 @@ ZT__PRIVATE void zt__close_others(int kept) {
     if (directory) {
         closedir(directory);
     }
-}
-
-/* Returns the bytes of a message that are there. */
-ZT__PRIVATE size_t zt__answer_size(const zt__watch_answer *answer) {
-    return offsetof(zt__watch_answer, places) + answer->place_count * sizeof *answer->places;
-}
-
-/* Serves until the program has closed its end, or has ended while a child of it keeps that end open. */
-ZT__PRIVATE void zt__run_helper(int socket, long program) {
-    zt__watch_server server = {NULL, &zt__default_allocator, NULL, NULL, 0, 0, 0};
-    zt__watch_request request;
-    zt__watch_answer *answer = (zt__watch_answer *)calloc(1, sizeof *answer);
-    int is_asked = answer != NULL;
-    if (answer) {
-        answer->process = (uint32_t)zt__get_process_id();
-    }
-    while (is_asked && send(socket, answer, zt__answer_size(answer), MSG_NOSIGNAL) > 0) {
-        struct pollfd readable = {socket, POLLIN, 0};
-        while (poll(&readable, 1, ZT__HELPER_LOOK_MS) <= 0 && kill((pid_t)program, 0) == 0) {
-        }
-        is_asked = readable.revents && recv(socket, &request, sizeof request, 0) == (ssize_t)sizeof request;
-        if (is_asked) {
-            zt__serve_watch(&server, &request, answer);
-        }
-    }
-    zt_debug_close(server.debugger);
 }
 
 /* Runs before main, in every process that has this code. Unless its parent has started it to help, it does
@@ -30549,26 +30501,6 @@ ZT__PRIVATE void zt__begin_debugging(zt__watch *watch) {
 
 /* ---- regions that run ------------------------------------------------------------------------------------ */
 
-/* Copies what is known of the first slots of a list that are PENDING and have not been seen to signal. The
-   mutex is held. Returns how many there are, up to ZT__BATCH. */
-ZT__PRIVATE uint32_t zt__copy_pending(const zt__list *list, zt__running pending[ZT__BATCH]) {
-    const zt__slot *slot;
-    uint32_t count = 0;
-    for (slot = list->first; slot && count < ZT__BATCH; slot = slot->next) {
-        int has_signalled =
-            slot->number < list->watched_number && slot->submitted_ns <= list->watched_signalled_ns;
-        if (slot->state == ZT__SLOT_PENDING && !has_signalled) {
-            zt__running *copy = &pending[count++];
-            copy->region = slot->region;
-            copy->list = list->handle;
-            copy->number = slot->number;
-            copy->submission_ns = slot->submitted_ns;
-            copy->event = slot->event;
-        }
-    }
-    return count;
-}
-
 /* Records which of these slots was the first that had not signalled. `first` is their number if all have. */
 ZT__PRIVATE void zt__record_pending(zt_profiler *profiler, zt__running *pending, uint32_t count,
                                     uint32_t first, uint64_t now) {
@@ -30604,10 +30536,23 @@ ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t
     uint32_t count, first;
     do {
         const zt__list *list;
+        const zt__slot *slot;
         ze_result_t result = ZE_RESULT_SUCCESS;
+        count = 0;
         zt__lock(&profiler->mutex);
         list = zt__find_list(profiler, handle);
-        count = list ? zt__copy_pending(list, pending) : 0;
+        for (slot = list ? list->first : NULL; slot && count < ZT__BATCH; slot = slot->next) {
+            int has_signalled =
+                slot->number < list->watched_number && slot->submitted_ns <= list->watched_signalled_ns;
+            if (slot->state == ZT__SLOT_PENDING && !has_signalled) {
+                zt__running *copy = &pending[count++];
+                copy->region = slot->region;
+                copy->list = handle;
+                copy->number = slot->number;
+                copy->submission_ns = slot->submitted_ns;
+                copy->event = slot->event;
+            }
+        }
         zt__unlock(&profiler->mutex);
         if (count == 0) {
             return 0;
@@ -30624,67 +30569,6 @@ ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t
     return first < count;
 }
 
-/* Stores the lists that have slots on their way. Returns their number; 0 without memory. */
-ZT__PRIVATE uint32_t zt__find_busy_lists(zt__watch *watch) {
-    zt_profiler *profiler = watch->profiler;
-    const zt_allocator *allocator = &profiler->config.allocator;
-    for (;;) {
-        const zt__list *list;
-        uint32_t count = 0;
-        zt__lock(&profiler->mutex);
-        list = profiler->state_counts[ZT__SLOT_PENDING] ? profiler->lists : NULL;
-        for (; list; list = list->next) {
-            if (zt__is_on_its_way(list)) {
-                if (count < watch->list_capacity) {
-                    watch->lists[count] = list->handle;
-                }
-                count++;
-            }
-        }
-        zt__unlock(&profiler->mutex);
-        if (count <= watch->list_capacity) {
-            return count;
-        }
-        zt__free(allocator, (void *)watch->lists);
-        watch->list_capacity = count * 2;
-        watch->lists =
-            (ze_command_list_handle_t *)zt__allocate(allocator, watch->list_capacity, sizeof *watch->lists);
-        if (!watch->lists) {
-            watch->list_capacity = 0;
-            return 0;
-        }
-    }
-}
-
-/* Returns whether a region has run too long. */
-ZT__PRIVATE int zt__has_hung(const zt__watch *watch, const zt__running *running, uint64_t now) {
-    return now > running->since_ns && now - running->since_ns >= watch->config.hang_ns;
-}
-
-/* Finds the region to report, and on how many other lists regions run: of those that have run too long, or
-   else of all, the one that was submitted first. Returns 0 if none runs. */
-ZT__PRIVATE int zt__find_suspect(zt__watch *watch, zt__running *suspect, uint32_t *others, uint64_t now) {
-    uint32_t i, count = zt__find_busy_lists(watch), found = 0;
-    for (i = 0; i < count; i++) {
-        zt__running running;
-        int is_overdue, is_suspect_overdue;
-        if (!zt__find_running(watch->profiler, watch->lists[i], &running)) {
-            continue;
-        }
-        if (running.since_ns < watch->not_before_ns) {
-            running.since_ns = watch->not_before_ns; /* it has waited for what hung */
-        }
-        is_overdue = zt__has_hung(watch, &running, now);
-        is_suspect_overdue = found > 0 && zt__has_hung(watch, suspect, now);
-        if (found++ == 0 || is_overdue > is_suspect_overdue ||
-            (is_overdue == is_suspect_overdue && running.submission_ns < suspect->submission_ns)) {
-            *suspect = running;
-        }
-    }
-    *others = found ? found - 1 : 0;
-    return found > 0;
-}
-
 ZT__PRIVATE int zt__still_runs(zt__watch *watch, const zt__running *running) {
     zt__running now;
     return zt__find_running(watch->profiler, running->list, &now) && now.number == running->number &&
@@ -30693,24 +30577,59 @@ ZT__PRIVATE int zt__still_runs(zt__watch *watch, const zt__running *running) {
 
 /* ---- reports --------------------------------------------------------------------------------------------- */
 
+/* Stops the threads of the device, and finds where they are. Attaches first where that was not possible
+   before. */
+ZT__PRIVATE void zt__explain_hang(zt__watch *watch, zt_hang *hang, char *reason, size_t room) {
+    enum { STOP_S = 5, ANSWER_S = 20 };
+    zt_profiler *profiler = watch->profiler;
+    const zt__watch_answer *answer = &watch->answer;
+    zt__watch_request request;
+    uint32_t i;
+    zt__store(&watch->is_explaining, 1);
+    if (watch->info.debugged_by == ZT_DEBUGGED_BY_NOBODY) {
+        zt__begin_debugging(watch);
+    }
+    hang->debugged_by = watch->info.debugged_by;
+    snprintf(reason, room, "%s", watch->info.reason);
+    hang->reason = reason;
+    if (hang->debugged_by != ZT_DEBUGGED_BY_NOBODY) {
+        memset(&request, 0, sizeof request);
+        request.call = ZT__WATCH_STOP;
+        request.timeout_ns = STOP_S * UINT64_C(1000000000);
+        request.is_fault = hang->is_fault;
+        request.leave_stopped = watch->config.leave_stopped;
+        if (zt__ask(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
+            hang->reason = *answer->reason ? answer->reason : hang->reason;
+            hang->stopped = answer->stopped;
+            hang->unstopped = answer->unavailable;
+            hang->threads_elsewhere = answer->elsewhere;
+            hang->place_count = answer->place_count;
+            for (i = 0; i < answer->place_count; i++) {
+                const zt__found_place *found = &answer->places[i];
+                zt_hang_place *place = &watch->places[i];
+                place->kernel = found->kernel;
+                place->address = found->address;
+                place->offset = found->offset;
+                place->threads = found->threads;
+                place->file = found->file;
+                place->line = found->line;
+            }
+            hang->is_left_stopped = request.leave_stopped && hang->stopped > 0;
+            zt__lock(&profiler->mutex);
+            watch->info.is_stopped = hang->is_left_stopped;
+            zt__unlock(&profiler->mutex);
+        } else {
+            zt__end_debugging(watch, "the helper process does not answer");
+            hang->debugged_by = ZT_DEBUGGED_BY_NOBODY;
+            snprintf(reason, room, "the helper process does not answer");
+        }
+    }
+    zt__store(&watch->is_explaining, 0);
+}
+
 ZT__PRIVATE const char *zt__debugged_by_name(zt_debugged_by by) {
     static const char *const names[] = {"nobody", "the process itself", "a helper process"};
     return names[by];
-}
-
-/* Returns what the fault of an answer was; "" if it has none. */
-ZT__PRIVATE const char *zt__fault_name(const zt__watch_answer *answer) {
-    if (!answer->has_faulted) {
-        return "";
-    }
-    if (!answer->has_page_fault) {
-        return "threads stopped by themselves, as at an exception or a breakpoint";
-    }
-    return answer->fault_reason == ZET_DEBUG_PAGE_FAULT_REASON_MAPPING_ERROR
-               ? "page fault: nothing is mapped there"
-           : answer->fault_reason == ZET_DEBUG_PAGE_FAULT_REASON_PERMISSION_ERROR
-               ? "page fault: the access is not permitted"
-               : "page fault";
 }
 
 /* Writes what hangs or has faulted, in a sentence. */
@@ -30739,40 +30658,6 @@ ZT__PRIVATE void zt__describe_place(const zt_hang_place *place, char *text, size
     } else {
         zt__append(text, room, "0x%llx", (unsigned long long)place->address);
     }
-}
-
-/* Writes the message for the log: the first places alone. */
-ZT__PRIVATE void zt__log_hang(zt__watch *watch, const zt_hang *hang, const char *path) {
-    enum { SHOWN = 3 };
-    zt__diagnostics *diagnostics = &watch->profiler->diagnostics;
-    char text[900];
-    uint32_t i;
-    zt__describe_hang(hang, text, sizeof text);
-    if (hang->debugged_by == ZT_DEBUGGED_BY_NOBODY) {
-        zt__append(text, sizeof text, " Where is not known: %.300s ", hang->reason);
-    } else {
-        zt__append(text, sizeof text, " %u threads were stopped by %s", (unsigned)hang->stopped,
-                   zt__debugged_by_name(hang->debugged_by));
-    }
-    for (i = 0; i < hang->place_count && i < SHOWN; i++) {
-        const zt_hang_place *place = &hang->places[i];
-        zt__append(text, sizeof text, "%s%u in ", i ? ", " : ": ", (unsigned)place->threads);
-        zt__describe_place(place, text, sizeof text);
-        if (place->line) {
-            zt__append(text, sizeof text, " (%.128s:%u)", place->file, (unsigned)place->line);
-        }
-    }
-    if (hang->debugged_by != ZT_DEBUGGED_BY_NOBODY) {
-        zt__append(text, sizeof text, "%s. ", hang->place_count > SHOWN ? " and elsewhere" : "");
-    }
-    zt__append(text, sizeof text, "%s", hang->is_left_stopped ? "They are left stopped. " : "");
-    if (*path) {
-        zt__append(text, sizeof text, "The report is in %.256s.", path);
-    }
-    zt__lock(&watch->profiler->mutex);
-    diagnostics->logged[ZT__HANG] = 0; /* each one is logged */
-    zt__unlock(&watch->profiler->mutex);
-    zt__report(diagnostics, HANG, ZE_RESULT_NOT_READY, text);
 }
 
 /* Writes the report. */
@@ -30842,61 +30727,53 @@ ZT__PRIVATE void zt__save_hang(zt__watch *watch, zt__file_path *path) {
     }
 }
 
-/* Fills in what was found by stopping the threads. */
-ZT__PRIVATE void zt__add_places(zt__watch *watch, zt_hang *hang) {
-    const zt__watch_answer *answer = &watch->answer;
+/* Writes the message for the log: the first places alone. */
+ZT__PRIVATE void zt__log_hang(zt__watch *watch, const zt_hang *hang, const char *path) {
+    enum { SHOWN = 3 };
+    zt__diagnostics *diagnostics = &watch->profiler->diagnostics;
+    char text[900];
     uint32_t i;
-    if (*answer->reason) {
-        hang->reason = answer->reason;
+    zt__describe_hang(hang, text, sizeof text);
+    if (hang->debugged_by == ZT_DEBUGGED_BY_NOBODY) {
+        zt__append(text, sizeof text, " Where is not known: %.300s ", hang->reason);
+    } else {
+        zt__append(text, sizeof text, " %u threads were stopped by %s", (unsigned)hang->stopped,
+                   zt__debugged_by_name(hang->debugged_by));
     }
-    hang->stopped = answer->stopped;
-    hang->unstopped = answer->unavailable;
-    hang->threads_elsewhere = answer->elsewhere;
-    hang->place_count = answer->place_count;
-    for (i = 0; i < answer->place_count; i++) {
-        const zt__found_place *found = &answer->places[i];
-        zt_hang_place *place = &watch->places[i];
-        place->kernel = found->kernel;
-        place->address = found->address;
-        place->offset = found->offset;
-        place->threads = found->threads;
-        place->file = found->file;
-        place->line = found->line;
-    }
-}
-
-/* Stops the threads of the device, and finds where they are. Attaches first where that was not possible
-   before. */
-ZT__PRIVATE void zt__explain_hang(zt__watch *watch, zt_hang *hang, char *reason, size_t room) {
-    enum { STOP_S = 5, ANSWER_S = 20 };
-    zt_profiler *profiler = watch->profiler;
-    zt__watch_request request;
-    zt__store(&watch->is_explaining, 1);
-    if (watch->info.debugged_by == ZT_DEBUGGED_BY_NOBODY) {
-        zt__begin_debugging(watch);
-    }
-    hang->debugged_by = watch->info.debugged_by;
-    snprintf(reason, room, "%s", watch->info.reason);
-    hang->reason = reason;
-    if (hang->debugged_by != ZT_DEBUGGED_BY_NOBODY) {
-        memset(&request, 0, sizeof request);
-        request.call = ZT__WATCH_STOP;
-        request.timeout_ns = STOP_S * UINT64_C(1000000000);
-        request.is_fault = hang->is_fault;
-        request.leave_stopped = watch->config.leave_stopped;
-        if (zt__ask(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
-            zt__add_places(watch, hang);
-            hang->is_left_stopped = request.leave_stopped && hang->stopped > 0;
-            zt__lock(&profiler->mutex);
-            watch->info.is_stopped = hang->is_left_stopped;
-            zt__unlock(&profiler->mutex);
-        } else {
-            zt__end_debugging(watch, "the helper process does not answer");
-            hang->debugged_by = ZT_DEBUGGED_BY_NOBODY;
-            snprintf(reason, room, "the helper process does not answer");
+    for (i = 0; i < hang->place_count && i < SHOWN; i++) {
+        const zt_hang_place *place = &hang->places[i];
+        zt__append(text, sizeof text, "%s%u in ", i ? ", " : ": ", (unsigned)place->threads);
+        zt__describe_place(place, text, sizeof text);
+        if (place->line) {
+            zt__append(text, sizeof text, " (%.128s:%u)", place->file, (unsigned)place->line);
         }
     }
-    zt__store(&watch->is_explaining, 0);
+    if (hang->debugged_by != ZT_DEBUGGED_BY_NOBODY) {
+        zt__append(text, sizeof text, "%s. ", hang->place_count > SHOWN ? " and elsewhere" : "");
+    }
+    zt__append(text, sizeof text, "%s", hang->is_left_stopped ? "They are left stopped. " : "");
+    if (*path) {
+        zt__append(text, sizeof text, "The report is in %.256s.", path);
+    }
+    zt__lock(&watch->profiler->mutex);
+    diagnostics->logged[ZT__HANG] = 0; /* each one is logged */
+    zt__unlock(&watch->profiler->mutex);
+    zt__report(diagnostics, HANG, ZE_RESULT_NOT_READY, text);
+}
+
+/* Returns what the fault of an answer was; "" if it has none. */
+ZT__PRIVATE const char *zt__fault_name(const zt__watch_answer *answer) {
+    if (!answer->has_faulted) {
+        return "";
+    }
+    if (!answer->has_page_fault) {
+        return "threads stopped by themselves, as at an exception or a breakpoint";
+    }
+    return answer->fault_reason == ZET_DEBUG_PAGE_FAULT_REASON_MAPPING_ERROR
+               ? "page fault: nothing is mapped there"
+           : answer->fault_reason == ZET_DEBUG_PAGE_FAULT_REASON_PERMISSION_ERROR
+               ? "page fault: the access is not permitted"
+               : "page fault";
 }
 
 /* Reports that a region hangs, or that the device has faulted. `running` may be NULL. */
@@ -30964,6 +30841,67 @@ ZT__PRIVATE void zt__await_fault(zt__watch *watch) {
         zt__end_debugging(watch, *watch->answer.reason ? watch->answer.reason
                                                        : "the debug session was ended by somebody else");
     }
+}
+
+/* Stores the lists that have slots on their way. Returns their number; 0 without memory. */
+ZT__PRIVATE uint32_t zt__find_busy_lists(zt__watch *watch) {
+    zt_profiler *profiler = watch->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
+    for (;;) {
+        const zt__list *list;
+        uint32_t count = 0;
+        zt__lock(&profiler->mutex);
+        list = profiler->state_counts[ZT__SLOT_PENDING] ? profiler->lists : NULL;
+        for (; list; list = list->next) {
+            if (zt__is_on_its_way(list)) {
+                if (count < watch->list_capacity) {
+                    watch->lists[count] = list->handle;
+                }
+                count++;
+            }
+        }
+        zt__unlock(&profiler->mutex);
+        if (count <= watch->list_capacity) {
+            return count;
+        }
+        zt__free(allocator, (void *)watch->lists);
+        watch->list_capacity = count * 2;
+        watch->lists =
+            (ze_command_list_handle_t *)zt__allocate(allocator, watch->list_capacity, sizeof *watch->lists);
+        if (!watch->lists) {
+            watch->list_capacity = 0;
+            return 0;
+        }
+    }
+}
+
+/* Returns whether a region has run too long. */
+ZT__PRIVATE int zt__has_hung(const zt__watch *watch, const zt__running *running, uint64_t now) {
+    return now > running->since_ns && now - running->since_ns >= watch->config.hang_ns;
+}
+
+/* Finds the region to report, and on how many other lists regions run: of those that have run too long, or
+   else of all, the one that was submitted first. Returns 0 if none runs. */
+ZT__PRIVATE int zt__find_suspect(zt__watch *watch, zt__running *suspect, uint32_t *others, uint64_t now) {
+    uint32_t i, count = zt__find_busy_lists(watch), found = 0;
+    for (i = 0; i < count; i++) {
+        zt__running running;
+        int is_overdue, is_suspect_overdue;
+        if (!zt__find_running(watch->profiler, watch->lists[i], &running)) {
+            continue;
+        }
+        if (running.since_ns < watch->not_before_ns) {
+            running.since_ns = watch->not_before_ns; /* it has waited for what hung */
+        }
+        is_overdue = zt__has_hung(watch, &running, now);
+        is_suspect_overdue = found > 0 && zt__has_hung(watch, suspect, now);
+        if (found++ == 0 || is_overdue > is_suspect_overdue ||
+            (is_overdue == is_suspect_overdue && running.submission_ns < suspect->submission_ns)) {
+            *suspect = running;
+        }
+    }
+    *others = found ? found - 1 : 0;
+    return found > 0;
 }
 
 /* Looks at regions, and reports the one that has run too long, or a fault. Until a hang has ended, no other

@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# For tests/suites.sh and tests/windows.sh: apt, from the mirror that this machine uses already, in directories
+# For tests/suites.sh and tests/cross.sh: apt, from the mirror that this machine uses already, in directories
 # of its own. The system's apt state is not touched, nothing is installed and no privilege is needed.
 
 private_apt() { # KIND SUITE DIRECTORY, where KIND is deb or deb-src

@@ -88,6 +88,19 @@ void append_meeting(rig *r, ze_command_list_handle_t list, uint32_t own, uint32_
     append_with(r, list, own, awaited, patience, NULL, NULL);
 }
 
+rig hold_device(world *w) {
+    rig held = open_rig(w);
+    append_meeting(&held, w->immediate, 0, 1, LONG);
+    await_word(&held, 0);
+    return held;
+}
+
+void let_device_go(rig *held) {
+    set_word(held, 1);
+    finish_immediate(held->w, held->w->immediate);
+    close_rig(held);
+}
+
 /* A kernel that waits for nobody. */
 void append_plain(rig *r, ze_command_list_handle_t list, uint32_t own) {
     append_meeting(r, list, own, own, LONG);

@@ -37,6 +37,9 @@ ze_kernel_handle_t meeting(rig *r, uint32_t own, uint32_t awaited, uint32_t pati
 void append_with(rig *r, ze_command_list_handle_t list, uint32_t own, uint32_t awaited, uint32_t patience,
                  ze_event_handle_t signal, ze_event_handle_t wait);
 void append_meeting(rig *r, ze_command_list_handle_t list, uint32_t own, uint32_t awaited, uint32_t patience);
+/* A kernel that holds the device until let_device_go(). */
+rig hold_device(world *w);
+void let_device_go(rig *held);
 void append_plain(rig *r, ze_command_list_handle_t list, uint32_t own);
 ze_command_list_handle_t immediate_on(world *w, ze_device_handle_t device, uint32_t ordinal, uint32_t index,
                                       uint32_t flags);

@@ -14,6 +14,7 @@ limit=${ZT_TEST_TIMEOUT:-120}
 
 # A variant is a directory of programs and what is put before them on the command line. LAYER runs on the loader
 # of this system, LAYER-SUITE on the one of another Debian suite.
+# arm64 and i386 are programs and a loader for these machines.
 run_in_variant() { # VARIANT PROGRAM
     directory=$build
     launcher=
@@ -23,6 +24,22 @@ run_in_variant() { # VARIANT PROGRAM
     esac
     case $1 in
     plain | loader-*) set -- "$2" ;;
+    lto | o0 | native | fast | hidden)
+        directory=$build/$1
+        set -- "$2"
+        ;;
+    arm64)
+        directory=$build/arm64
+        root=/usr/aarch64-linux-gnu
+        launcher="qemu-aarch64 -L $root -E LD_LIBRARY_PATH=$directory/lib:$root/lib"
+        set -- "$2"
+        ;;
+    i386)
+        directory=$build/i386
+        root=/usr/i686-linux-gnu
+        launcher="$root/lib/ld-linux.so.2 --library-path $directory/lib:$root/lib"
+        set -- "$2"
+        ;;
     asan)
         directory=$build/asan
         set -- "$2" ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
@@ -86,6 +103,9 @@ variants() {
     echo tsan
     echo validation
     echo intercept
+    for options in lto o0 native fast hidden; do
+        [ ! -d "$build/$options/tests" ] || echo "$options"
+    done
     own=$(ldd "$build/tests/$(programs "$build" | head -n 1)" | awk '/libze_loader/ { print $3; exit }')
     for suite in bookworm trixie sid; do
         if [ ! -x "$build/suites/$suite/run" ]; then
@@ -127,7 +147,9 @@ leaks() { # VARIANT PROGRAM LOG
 
 plan() {
     for variant in $(variants); do
-        for program in $(programs "$build"); do
+        directory=$build/$variant
+        [ -d "$directory/tests" ] || directory=$build
+        for program in $(programs "$directory"); do
             ! fits "$variant" "$program" || echo "$variant $program"
         done
     done

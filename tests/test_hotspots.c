@@ -71,10 +71,9 @@ static uint64_t samples_of(const zt_profiler *profiler, const char *kernel) {
 /* Runs a kernel until it has so many samples more; bounded, as all waiting. */
 static void sample_kernel(zt_profiler *profiler, const work *of, ze_kernel_handle_t kernel, const char *name,
                           uint64_t count) {
-    uint64_t wanted = samples_of(profiler, name) + count;
-    int tries = 0;
+    uint64_t wanted = samples_of(profiler, name) + count, end = now_ns() + A_WHILE;
     begin_work(of, kernel);
-    while (samples_of(profiler, name) < wanted && tries++ < 3000) {
+    while (samples_of(profiler, name) < wanted && now_ns() < end) {
         usleep(1000);
         zt_collect(profiler, 0);
     }
@@ -233,6 +232,60 @@ static void kernels_created_before_are_known(void **state) {
     assert_contains(written_report(profiler, ZT_FORMAT_TABLE), "before tracing started");
     ok(zeKernelDestroy(hot));
     ok(zeKernelDestroy(warm));
+    unload_work(&of);
+    close_profiler(w, profiler);
+}
+
+/* Each kernel that is asked for is behind the last one. */
+static ze_result_t report_next_base(ze_kernel_handle_t kernel, uint64_t *base) {
+    (void)kernel;
+    *base = base_of_next;
+    base_of_next += 0x10000;
+    return ZE_RESULT_SUCCESS;
+}
+
+/* One call launches several kernels that were created before tracing. */
+static void all_kernels_of_a_launch_are_known(void **state) {
+    world *w = (world *)*state;
+    const uint64_t base = UINT64_C(0x500001000);
+    ze_host_mem_alloc_desc_t host = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
+    zt_config times = config_of(w);
+    zt_hotspots_config config = zt_hotspots_config_default();
+    void *groups, *count;
+    work of = load_work(w);
+    ze_kernel_handle_t both[] = {make_kernel(&of, "hot"), make_kernel(&of, "warm")};
+    ok(zeMemAllocHost(w->context, &host, 2 * sizeof(ze_group_count_t), 64, &groups));
+    ok(zeMemAllocHost(w->context, &host, sizeof(uint32_t), 64, &count));
+    ((ze_group_count_t *)groups)[0] = ((ze_group_count_t *)groups)[1] = (ze_group_count_t){1, 1, 1};
+    *(uint32_t *)count = 2;
+    base_of_next = base;
+    fake_kernel_base = report_next_base;
+    list_group(ZET_VALUE_TYPE_UINT64);
+    gpu.behave(SOFTGPU_STALL_SAMPLING, 1);
+    times.groups = "";
+    config.no_thread = 1;
+    config.period_ns = 1000000;
+    zt_profiler *profiler = open_profiler(w, &times);
+    ok(zt_trace_start(profiler, NULL));
+    ok(zt_hotspots_start(profiler, &config));
+    *of.words = 1; /* they end at once */
+    ok(zeCommandListAppendLaunchMultipleKernelsIndirect(w->immediate, 2, both, count, groups, NULL, 0, NULL));
+    finish_immediate(w, w->immediate);
+    ok(zt_collect(profiler, A_WHILE));
+    sample_at(base + 16);
+    AWAIT_MORE(profiler, matched);
+    assert_true(samples_of(profiler, "hot") > 0);
+    assert_int_equal(samples_of(profiler, "warm"), 0);
+    sample_at(base + 0x10000 + 16);
+    AWAIT_MORE(profiler, matched);
+    for (int i = 0; i < 20000 && samples_of(profiler, "warm") == 0; i++)
+        AWAIT_MORE(profiler, samples);
+    assert_true(samples_of(profiler, "warm") > 0);
+    check_counts(profiler);
+    ok(zeMemFree(w->context, groups));
+    ok(zeMemFree(w->context, count));
+    for (int i = 0; i < 2; i++)
+        ok(zeKernelDestroy(both[i]));
     unload_work(&of);
     close_profiler(w, profiler);
 }
@@ -1142,6 +1195,7 @@ int main(void) {
         TEST(the_hot_line_is_on_top),
         TEST(two_kernels_are_told_apart),
         TEST(kernels_created_before_are_known),
+        TEST(all_kernels_of_a_launch_are_known),
         TEST(a_destroyed_kernel_keeps_its_samples),
         TEST(another_kernel_at_its_place),
         TEST(several_handles_of_a_kernel),

@@ -71,6 +71,7 @@ typedef struct stage {
     zt_region open;
     uint32_t launches; /* atomic, like the next */
     int is_over;
+    int has_failed;
     int turns[8]; /* of each activity, so that none stands still. Atomic */
     char failure[256];
 } stage;
@@ -82,6 +83,7 @@ static void complain(const char *what, ze_result_t result) {
     pthread_mutex_lock(&one);
     if (!on.failure[0])
         snprintf(on.failure, sizeof on.failure, "%s: %s", what, zt_result_name(result));
+    __atomic_store_n(&on.has_failed, 1, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&one);
 }
 
@@ -195,9 +197,12 @@ static void *start_and_stop_watching(void *unused) {
     config.path = "";
     (void)unused;
     while (goes_on(5)) {
-        must(zt_watch(on.profiler, &config));
+        ze_result_t result = zt_watch(on.profiler, &config);
         nap();
-        must(zt_watch_stop(on.profiler));
+        if (result == ZE_RESULT_SUCCESS)
+            result = zt_watch_stop(on.profiler);
+        if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_NOT_READY) /* on a busy machine */
+            complain("zt_watch", result);
     }
     return NULL;
 }
@@ -233,7 +238,8 @@ static void await_turns(int count) {
     for (int i = 0; i < ACTIVITIES; i++) {
         int begin = __atomic_load_n(&on.turns[i], __ATOMIC_RELAXED);
         uint64_t limit = now_ns() + A_WHILE;
-        while (__atomic_load_n(&on.turns[i], __ATOMIC_RELAXED) < begin + count && !on.failure[0])
+        while (__atomic_load_n(&on.turns[i], __ATOMIC_RELAXED) < begin + count &&
+               !__atomic_load_n(&on.has_failed, __ATOMIC_ACQUIRE))
             if (now_ns() > limit)
                 fail_msg("activity %d stands still", i);
             else
@@ -312,6 +318,10 @@ static void fork_often(void **state) {
 static void test_fork_and_exec_at_any_moment(void **state) {
     const struct CMUnitTest test = TEST(fork_often);
     (void)state;
+#ifdef __SANITIZE_THREAD__
+    puts("skipped: ThreadSanitizer does not support forks of a process with several threads");
+    skip();
+#endif
     expect_success_of(&test);
 }
 

@@ -659,6 +659,57 @@ static void test_what_counts(void **state) {
     check_work(w);
 }
 
+/* Launches saxpy, reduce and saxpy by one call. Of kernels that are not named, nothing is known. */
+static void expect_named(world *w, const char *names, uint64_t saxpy, uint64_t reduce) {
+    const struct {
+        const char *name;
+        uint64_t launches;
+    } expected[] = {{"saxpy", saxpy}, {"reduce", reduce}};
+    ze_host_mem_alloc_desc_t host = {ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, NULL, 0};
+    uint32_t items = WORK_ITEMS, known = 0;
+    void *groups, *count;
+    zt_trace_config config = zt_trace_config_default();
+    config.names = names;
+    ok(zeMemAllocHost(w->context, &host, 3 * sizeof(ze_group_count_t), 64, &groups));
+    ok(zeMemAllocHost(w->context, &host, sizeof(uint32_t), 64, &count));
+    for (int i = 0; i < 3; i++)
+        ((ze_group_count_t *)groups)[i] = (ze_group_count_t){1, 1, 1};
+    *(uint32_t *)count = 3;
+    zt_profiler *profiler = open_traced(w, &config);
+    loaded other;
+    create_module(w, "build/kernels/reduce.so", 0, &other.module);
+    other.kernel = kernel_in(other.module, "reduce");
+    ok(zeKernelSetGroupSize(other.kernel, 256, 1, 1));
+    ok(zeKernelSetArgumentValue(other.kernel, 0, sizeof w->ones, &w->ones));
+    ok(zeKernelSetArgumentValue(other.kernel, 1, sizeof w->sums, &w->sums));
+    ok(zeKernelSetArgumentValue(other.kernel, 2, sizeof items, &items));
+    ze_kernel_handle_t kernels[] = {w->kernel, other.kernel, w->kernel};
+    ok(zeCommandListAppendLaunchMultipleKernelsIndirect(w->immediate, 3, kernels, count, groups, NULL, 0,
+                                                        NULL));
+    finish_immediate(w, w->immediate);
+    for (int i = 0; i < 2; i++)
+        if (expected[i].launches > 0) {
+            zt_kernel_info info = kernel_info(profiler, known++);
+            assert_string_equal(info.name, expected[i].name);
+            assert_int_equal(info.launches, expected[i].launches);
+        }
+    assert_int_equal(zt_get_kernel_count(profiler), known);
+    unload(&other);
+    ok(zeMemFree(w->context, groups));
+    ok(zeMemFree(w->context, count));
+    close_profiler(w, profiler);
+}
+
+/* `names` filters each kernel of a launch of several by its own name. */
+static void test_names_of_a_launch_of_several_kernels(void **state) {
+    world *w = *state;
+    expect_named(w, NULL, 2, 1);
+    expect_named(w, "saxpy", 2, 0);
+    expect_named(w, "reduce", 0, 1);
+    expect_named(w, "!reduce", 2, 0);
+    expect_named(w, "nothing", 0, 0);
+}
+
 static void other_name(void *parameters, int result, void *user, void **instance) {
     (void)result, (void)instance;
     *((ze_command_list_append_launch_kernel_params_t *)parameters)->phKernel = *(ze_kernel_handle_t *)user;
@@ -928,6 +979,7 @@ int main(void) {
         TEST(test_shapes_are_kept_by_number),
         TEST(test_every_kind_of_launch),
         TEST(test_what_counts),
+        TEST(test_names_of_a_launch_of_several_kernels),
         TEST(test_a_kernel_of_a_hook),
         TEST(test_a_replacement),
         TEST(test_occupancy),

@@ -896,20 +896,6 @@ static void test_an_event_that_cannot_be_queried(void **state) {
     check_work(w);
 }
 
-/* A kernel that holds the device until let_go(). */
-static rig hold_device(world *w) {
-    rig held = open_rig(w);
-    append_meeting(&held, w->immediate, 0, 1, LONG);
-    await_word(&held, 0);
-    return held;
-}
-
-static void let_go(rig *held) {
-    set_word(held, 1);
-    finish_immediate(held->w, held->w->immediate);
-    close_rig(held);
-}
-
 static zt_profiler *open_on_held_device(world *w, const char *groups, uint32_t timeline, uint32_t passes) {
     zt_config config = config_of(w);
     config.groups = groups;
@@ -929,7 +915,7 @@ static void complete_late(world *w, const char *groups, uint32_t timeline, uint3
     rig held = hold_device(w);
     zt_profiler *profiler = open_on_held_device(w, groups, timeline, passes);
     ZT_PASSES(profiler) {} /* none runs a second query beside one that is not complete */
-    let_go(&held);
+    let_device_go(&held);
     hold_time(1); /* zt_close waits as long as it takes */
     zt_close(profiler);
     hold_time(0);
@@ -949,7 +935,7 @@ static void test_a_first_query_that_is_not_complete_at_the_end(void **state) {
     uint64_t live = gpu.live();
     rig held = hold_device(w);
     zt_close(open_on_held_device(w, "ComputeBasic", 0, 1));
-    let_go(&held);
+    let_device_go(&held);
     assert_true(gpu.live() > live);
     assert_int_equal(gpu.findings(), 0);
 }

@@ -1,6 +1,6 @@
-/* A program that is not linked with the Level Zero loader, and two plugins that are, each with its own copy
-   of the library, which RTLD_LOCAL or hidden symbols hide. The copies must share activation and calculation.
- */
+/* A program that is not linked with the Level Zero loader, and plugins that are, each with its own copy of
+   the library, which RTLD_LOCAL or hidden symbols hide. Two at a time measure: those of one version in C and
+   C++, then two of different versions. The copies must share activation and calculation. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +32,7 @@ static struct {
 #undef MEMBER
 } gpu;
 
-static const plugin *plugins[2]; /* of C, and of C++ */
+static const plugin *plugins[2]; /* the first in C; the second in C++, or of a newer version */
 
 static void *symbol_of(void *library, const char *name) {
     void *symbol = library ? dlsym(library, name) : NULL;
@@ -52,14 +52,13 @@ static const plugin *load_plugin(const char *name) {
     return entry();
 }
 
-static int load(void **state) {
+static int load_both(const char *second) {
     const char *path = getenv("ZE_ENABLE_ALT_DRIVERS");
-    (void)state;
     unsetenv("ZT_GROUPS");
     setenv("ZET_ENABLE_METRICS", "1", 0);
     assert_null(dlsym(RTLD_DEFAULT, "zeInit")); /* else there is nothing to test */
     plugins[0] = load_plugin("plugin_c.so");
-    plugins[1] = load_plugin("plugin_cpp.so");
+    plugins[1] = load_plugin(second);
     assert_null(dlsym(RTLD_DEFAULT, "zeInit"));
     plugins[0]->destroy(plugins[0]->create()); /* initialises Level Zero, which loads the driver */
     void *driver = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
@@ -67,6 +66,20 @@ static int load(void **state) {
     CONTROL(REACH)
 #undef REACH
     dlclose(driver);
+    return 0;
+}
+
+static int load(void **state) {
+    (void)state;
+    return load_both("plugin_cpp.so");
+}
+
+/* Its struct zt_profiler is larger, and all members of it lie elsewhere. */
+static int load_newer(void **state) {
+    (void)state;
+    load_both("plugin_newer.so");
+    assert_string_not_equal(plugins[0]->version(), plugins[1]->version());
+    assert_true(plugins[0]->profiler_size() < plugins[1]->profiler_size());
     return 0;
 }
 
@@ -257,5 +270,6 @@ int main(void) {
         BOTH(test_a_timeline),
         BOTH(test_tiles),
     };
-    return cmocka_run_group_tests(tests, load, NULL);
+    int failed = cmocka_run_group_tests_name("one version", tests, load, NULL);
+    return failed + cmocka_run_group_tests_name("two versions", tests, load_newer, NULL);
 }

@@ -28,6 +28,7 @@ static void test_scope(void **state) {
     expect(profiler, "inner", 1, 1);
 }
 
+#ifdef __cpp_exceptions
 static void throw_inside(world *w, zt_profiler *profiler) {
     ZT_SCOPE(profiler, w->immediate, "scope");
     ZT_REGION(profiler, w->immediate, "region") {
@@ -52,6 +53,12 @@ static void test_exception(void **state) {
     expect(profiler, "scope", 1, 1);
     expect(profiler, "region", 1, 1);
 }
+#else
+static void test_exception(void **) {
+    std::puts("skipped: compiled without exceptions");
+    skip();
+}
+#endif
 
 static void return_inside(world *w, zt_profiler *profiler) {
     ZT_REGION(profiler, w->immediate, "return") {

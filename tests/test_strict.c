@@ -32,15 +32,8 @@ static uint32_t await_deaf_threads(uint32_t wanted) {
     return count_deaf_threads();
 }
 
-/* The system lists an ended thread a little longer. */
-static void settle(void) {
-    for (int i = 0; i < 20; i++)
-        nap();
-}
-
 static void test_the_collecting_thread_blocks_signals(void **state) {
     world *w = (world *)*state;
-    settle();
     uint32_t threads = count_threads(), deaf = count_deaf_threads();
     zt_config config = zt_config_default();
     zt_profiler *profiler;
@@ -51,13 +44,11 @@ static void test_the_collecting_thread_blocks_signals(void **state) {
     zt_close(profiler);
     assert_int_equal(now, threads + 1);
     assert_int_equal(deaf_now, deaf + 1);
-    settle();
     assert_int_equal(count_threads(), threads);
 }
 
 /* Opens and closes a stream. Returns how many threads it had, all of which must block signals. */
 static uint32_t threads_of_a_stream(world *w, int reader) {
-    settle();
     uint32_t threads = count_threads(), deaf = count_deaf_threads();
     zt_stream_config config = zt_stream_config_default();
     zt_stream *stream;
@@ -66,7 +57,6 @@ static uint32_t threads_of_a_stream(world *w, int reader) {
     uint32_t more = count_threads() - threads, deaf_now = await_deaf_threads(deaf + more);
     zt_stream_close(stream, NULL, NULL);
     assert_int_equal(deaf_now, deaf + more);
-    settle();
     assert_int_equal(count_threads(), threads);
     return more;
 }

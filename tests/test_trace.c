@@ -1886,34 +1886,40 @@ static void test_stopped_while_others_launch(void **state) {
 
 typedef struct waiter {
     world *w;
-    atomic_int waits;
     ze_result_t result;
 } waiter;
 
 static void *wait_for_event(void *argument) {
     waiter *me = argument;
-    atomic_store(&me->waits, 1);
     me->result = zeEventHostSynchronize(me->w->done, A_WHILE);
     return NULL;
+}
+
+/* Returns when the thread is in the driver. */
+static pthread_t begin_waiting(waiter *blocked) {
+    const char *call = "zeEventHostSynchronize";
+    uint64_t before = calls(call), end = now_ns() + A_WHILE;
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, wait_for_event, blocked), 0);
+    while (calls(call) == before) {
+        assert_true(now_ns() < end);
+        nap();
+    }
+    return thread;
 }
 
 /* A call blocks in the driver. The stop waits until its timeout, the profiler is closed, and the call then
    ends as if it had not been traced. */
 static void test_stopped_with_a_call_in_progress(void **state) {
     world *w = *state;
-    waiter blocked = {w, 0, ZE_RESULT_ERROR_UNKNOWN};
-    pthread_t thread;
+    waiter blocked = {w, ZE_RESULT_ERROR_UNKNOWN};
     zt_config config = config_of(w);
     zt_trace_config trace = everything();
     config.wait_timeout_ns = 50000000;
     trace.calls = "zeEventHostSynchronize";
     zt_profiler *profiler = open_profiler(w, &config);
     ok(zt_trace_start(profiler, &trace));
-    assert_int_equal(pthread_create(&thread, NULL, wait_for_event, &blocked), 0);
-    while (!atomic_load(&blocked.waits))
-        nap();
-    for (int i = 0; i < 20; i++)
-        nap();
+    pthread_t thread = begin_waiting(&blocked);
     launch(w, w->immediate);
     assert_result(zt_trace_stop(profiler), ZE_RESULT_NOT_READY);
     assert_int_equal(heard(w, "[CALLS_IN_PROGRESS]"), 1);
@@ -1977,14 +1983,9 @@ static void test_closed_with_a_callback_running(void **state) {
 /* A call that is not observed blocks in the driver. A stop does not wait for it. */
 static void test_stopped_while_others_wait(void **state) {
     world *w = *state;
-    waiter blocked = {w, 0, ZE_RESULT_ERROR_UNKNOWN};
-    pthread_t thread;
+    waiter blocked = {w, ZE_RESULT_ERROR_UNKNOWN};
     zt_profiler *profiler = open_traced(w, NULL);
-    assert_int_equal(pthread_create(&thread, NULL, wait_for_event, &blocked), 0);
-    while (!atomic_load(&blocked.waits))
-        nap();
-    for (int i = 0; i < 20; i++)
-        nap();
+    pthread_t thread = begin_waiting(&blocked);
     launch(w, w->immediate);
     ok(zt_trace_stop(profiler));
     ok(zt_trace_start(profiler, NULL));

@@ -2,6 +2,7 @@
 #include "values.h"
 
 #include <dlfcn.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,4 +102,13 @@ void *newer_function(const char *name, const char *table, unsigned slot) {
     dlclose(driver);
     assert_non_null(functions[slot]);
     return functions[slot];
+}
+
+/* Here, because the variant `fast` compiles fixture.c with -ffast-math. */
+void assert_close_(double got, double expected, const char *what, const char *file, int line) {
+    double scale = fabs(got) > fabs(expected) ? fabs(got) : fabs(expected);
+    if ((isnan(got) && isnan(expected)) || fabs(got - expected) <= 1e-9 * scale)
+        return;
+    print_error("%s: %.17g, not %.17g\n", what, got, expected);
+    _fail(file, line);
 }

@@ -130,8 +130,10 @@ stepper *stepper_open(ze_context_handle_t context, ze_device_handle_t device, ui
 }
 
 void stepper_close(stepper *s) {
-    if (s->queue) /* a step may still run, if a call has failed after its start */
-        zeCommandQueueSynchronize(s->queue, timeout_ns);
+    /* A step may still run, if a call has failed after its start. If that cannot be waited for, it keeps what
+       it uses. */
+    if (s->queue && zeCommandQueueSynchronize(s->queue, timeout_ns) != ZE_RESULT_SUCCESS)
+        return;
     if (s->step)
         zeCommandListDestroy(s->step);
     if (s->now)

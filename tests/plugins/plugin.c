@@ -1,4 +1,5 @@
-/* Compiled twice, as C and as C++, each with hidden visibility. */
+/* Compiled as C, as C++, and as C with a copy of zetools.h of another version, each with hidden visibility.
+ */
 #define ZETOOLS_IMPLEMENTATION
 #include "zetools.h"
 
@@ -166,6 +167,10 @@ static const char *trace(plugin_world *w) {
     return kept;
 }
 
+static size_t profiler_size(void) {
+    return sizeof(zt_profiler);
+}
+
 #ifdef __cplusplus
 extern "C"
 #endif
@@ -173,7 +178,8 @@ extern "C"
     plugin_entry(void);
 
 const plugin *plugin_entry(void) {
-    static const plugin functions = {create,  destroy, open_profiler, availability, text,  run,
-                                     collect, counts,  written,       tiles,        trace, close_profiler};
+    static const plugin functions = {create, destroy,        open_profiler, availability, text,
+                                     run,    collect,        counts,        written,      tiles,
+                                     trace,  close_profiler, zt_version,    profiler_size};
     return &functions;
 }

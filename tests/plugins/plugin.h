@@ -31,6 +31,8 @@ typedef struct plugin {
     uint32_t (*tiles)(plugin_world *w);
     const char *(*trace)(plugin_world *w); /* until the next call */
     void (*close)(plugin_world *w);
+    const char *(*version)(void); /* of its copy of the library */
+    size_t (*profiler_size)(void);
 } plugin;
 
 /* All that a plugin exports. */

@@ -1,16 +1,18 @@
 #!/bin/sh
-# Builds for Windows (x64), from Debian's source packages and without a patch, what the tests need there:
+# Builds for another machine, from Debian's source packages and without a patch, what the tests need there:
 #
-#   build/windows/bin        ze_loader.dll, ze_tracing_layer.dll, ze_validation_layer.dll, cmocka.dll
-#   build/windows/lib        their import libraries
-#   build/windows/include    their headers
+#   build/MACHINE/bin        for Windows: ze_loader.dll, its layers, cmocka.dll
+#   build/MACHINE/lib        their import libraries; elsewhere the libraries and layers themselves
+#   build/MACHINE/include    their headers
 #
-# The compiler is mingw-w64's. What was built there before is removed. Usage: tests/windows.sh
+# MACHINE is windows (x64, by mingw-w64), arm64 or i386. What was built there before is removed.
+# Usage: tests/cross.sh MACHINE
 set -eu
 umask 022
 
 top=$(cd "$(dirname "$0")/.." && pwd)
-windows=$top/build/windows
+machine=$1
+into=$top/build/$machine
 suite=bookworm # the sources of newer suites are not on every mirror
 . "$top/tests/apt.sh"
 
@@ -41,7 +43,7 @@ EOF
     chmod +x "$1"
 }
 
-write_toolchain() { # DIRECTORY
+write_toolchain_for_windows() { # DIRECTORY
     echo 'set(CMAKE_SHARED_LIBRARY_PREFIX "")' >"$1/names.cmake" # mingw-w64 names DLLs lib*.dll
     cat >"$1/toolchain.cmake" <<EOF
 set(CMAKE_SYSTEM_NAME Windows)
@@ -53,6 +55,16 @@ set(CMAKE_USER_MAKE_RULES_OVERRIDE "$1/names.cmake")
 EOF
 }
 
+write_toolchain_for_linux() { # DIRECTORY PROCESSOR
+    cat >"$1/toolchain.cmake" <<EOF
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR $2)
+set(CMAKE_C_COMPILER $2-linux-gnu-gcc)
+set(CMAKE_CXX_COMPILER $2-linux-gnu-g++)
+set(CMAKE_INSTALL_LIBDIR lib)
+EOF
+}
+
 build() { # PACKAGE [CMAKE-ARGUMENT...]
     package=$1
     shift
@@ -60,30 +72,44 @@ build() { # PACKAGE [CMAKE-ARGUMENT...]
     (cd "$work/$package" && apt-get -qq -c "$work/apt/apt.conf" --download-only source "$package" &&
         tar xf "$package"_*.orig.tar.?z --strip-components=1)
     cmake -S "$work/$package" -B "$work/$package/build" -DCMAKE_TOOLCHAIN_FILE="$work/toolchain.cmake" \
-        -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="$windows" -DCMAKE_SHARED_LINKER_FLAGS=-static "$@"
+        -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="$into" -DCMAKE_SHARED_LINKER_FLAGS="$linking" "$@"
     cmake --build "$work/$package/build" --parallel "$(nproc)"
     cmake --install "$work/$package/build"
 }
 
 command -v apt-get >/dev/null || {
-    echo "no apt here: the sources of the loader for Windows cannot be fetched" >&2
+    echo "no apt here: the sources of the loader for $machine cannot be fetched" >&2
     exit 1
 }
-work=$windows/work
-log=$windows/build.log
-echo "building the Level Zero loader and cmocka for Windows; the log is $log" >&2
-rm -rf "$windows"
+work=$into/work
+log=$into/build.log
+echo "building the Level Zero loader and cmocka for $machine; the log is $log" >&2
+rm -rf "$into"
 mkdir -p "$work"
-trap 'tail -n 30 "$log" >&2; echo "could not build the Level Zero loader or cmocka for Windows" >&2' EXIT
-write_headers "$work/headers" Cfgmgr32.h Devpkey.h Ntddvdeo.h Windows.h
-write_compiler "$work/c++"
-write_toolchain "$work"
+trap 'tail -n 30 "$log" >&2; echo "could not build the Level Zero loader or cmocka for $machine" >&2' EXIT
+headers=
+linking=
+case $machine in
+windows)
+    write_headers "$work/headers" Cfgmgr32.h Devpkey.h Ntddvdeo.h Windows.h
+    write_compiler "$work/c++"
+    write_toolchain_for_windows "$work"
+    headers=-I$work/headers
+    linking=-static
+    ;;
+arm64) write_toolchain_for_linux "$work" aarch64 ;;
+i386) write_toolchain_for_linux "$work" i686 ;;
+esac
 {
     private_apt deb-src "$suite" "$work/apt"
-    build level-zero "-DCMAKE_CXX_FLAGS=-I$work/headers -include algorithm -w"
-    cp "$work"/level-zero/build/bin/ze_*_layer.dll "$windows/bin" # which are not installed
+    build level-zero "-DCMAKE_CXX_FLAGS=$headers -include algorithm -w"
+    if [ "$machine" = windows ]; then
+        cp "$work"/level-zero/build/bin/ze_*_layer.dll "$into/bin" # which are not installed
+    else
+        cp "$work"/level-zero/build/lib/libze_*_layer.so* "$into/lib"
+    fi
     build cmocka -DWITH_EXAMPLES=OFF -DUNIT_TESTING=OFF
 } >"$log" 2>&1
 trap - EXIT
-rm -r "$work" "$windows/lib/cmake" "$windows/lib/pkgconfig"
-touch "$windows/complete"
+rm -r "$work" "$into/lib/cmake" "$into/lib/pkgconfig"
+touch "$into/complete"
