@@ -4376,39 +4376,19 @@ typedef struct zt__tool {
 enum { ZT__TOOL_DESCRIPTOR = 9 };
 #define ZT__TOOL_OBJECT "/dev/fd/9"
 
-/* Reads what the program prints, until it has closed its output. A line that is too long, or has a character
-   0, is passed as "". Returns 0 if reading fails, or the deadline has passed. */
-ZT__PRIVATE int zt__read_tool(const zt__tool *tool, int output) {
-    char text[4096 + 64], *end;
-    size_t used = 0;
-    int is_too_long = 0;
-    for (;;) {
-        uint64_t now = zt__now_ns();
-        struct pollfd readable = {output, POLLIN, 0};
-        ssize_t size = 0;
-        int ready;
-        if (now >= tool->deadline) {
-            return 0;
-        }
-        if (used + 1 == sizeof text) {
-            is_too_long = 1;
-            used = 0;
-        }
-        ready = poll(&readable, 1, (int)((tool->deadline - now) / 1000000) + 1);
-        size = ready > 0 ? read(output, text + used, sizeof text - 1 - used) : 0;
-        if ((ready < 0 || size < 0) && errno != EINTR) {
-            return 0;
-        }
-        if (ready > 0 && size == 0) {
-            return 1;
-        }
-        used += size > 0 ? (size_t)size : 0;
-        while ((end = (char *)memchr(text, '\n', used))) {
-            *end = 0;
-            tool->line(tool->user, is_too_long || strlen(text) < (size_t)(end - text) ? "" : text);
-            is_too_long = 0;
-            used -= (size_t)(end + 1 - text);
-            memmove(text, end + 1, used);
+/* Waits until a child has ended, so that it is no zombie, and kills it at the deadline. The application may
+   wait for all of its children, or ignore them; then waitpid fails. */
+ZT__PRIVATE void zt__await_child(pid_t process, uint64_t deadline) {
+    enum { KILLED_NS = 1000000000 };
+    zt__wait wait = zt__wait_until(deadline);
+    pid_t ended;
+    do {
+        ended = waitpid(process, NULL, WNOHANG);
+    } while ((ended == 0 || (ended < 0 && errno == EINTR)) && zt__wait_again(&wait));
+    if (ended == 0) {
+        kill(process, SIGKILL);
+        wait = zt__wait_until(zt__deadline(KILLED_NS));
+        while (waitpid(process, NULL, WNOHANG) == 0 && zt__wait_again(&wait)) {
         }
     }
 }
@@ -4454,19 +4434,39 @@ ZT__PRIVATE int zt__spawn_tool(const zt__tool *tool, int input, int object, int 
     return !failed;
 }
 
-/* Waits until a child has ended, so that it is no zombie, and kills it at the deadline. The application may
-   wait for all of its children, or ignore them; then waitpid fails. */
-ZT__PRIVATE void zt__await_child(pid_t process, uint64_t deadline) {
-    enum { KILLED_NS = 1000000000 };
-    zt__wait wait = zt__wait_until(deadline);
-    pid_t ended;
-    do {
-        ended = waitpid(process, NULL, WNOHANG);
-    } while ((ended == 0 || (ended < 0 && errno == EINTR)) && zt__wait_again(&wait));
-    if (ended == 0) {
-        kill(process, SIGKILL);
-        wait = zt__wait_until(zt__deadline(KILLED_NS));
-        while (waitpid(process, NULL, WNOHANG) == 0 && zt__wait_again(&wait)) {
+/* Reads what the program prints, until it has closed its output. A line that is too long, or has a character
+   0, is passed as "". Returns 0 if reading fails, or the deadline has passed. */
+ZT__PRIVATE int zt__read_tool(const zt__tool *tool, int output) {
+    char text[4096 + 64], *end;
+    size_t used = 0;
+    int is_too_long = 0;
+    for (;;) {
+        uint64_t now = zt__now_ns();
+        struct pollfd readable = {output, POLLIN, 0};
+        ssize_t size = 0;
+        int ready;
+        if (now >= tool->deadline) {
+            return 0;
+        }
+        if (used + 1 == sizeof text) {
+            is_too_long = 1;
+            used = 0;
+        }
+        ready = poll(&readable, 1, (int)((tool->deadline - now) / 1000000) + 1);
+        size = ready > 0 ? read(output, text + used, sizeof text - 1 - used) : 0;
+        if ((ready < 0 || size < 0) && errno != EINTR) {
+            return 0;
+        }
+        if (ready > 0 && size == 0) {
+            return 1;
+        }
+        used += size > 0 ? (size_t)size : 0;
+        while ((end = (char *)memchr(text, '\n', used))) {
+            *end = 0;
+            tool->line(tool->user, is_too_long || strlen(text) < (size_t)(end - text) ? "" : text);
+            is_too_long = 0;
+            used -= (size_t)(end + 1 - text);
+            memmove(text, end + 1, used);
         }
     }
 }
@@ -6614,6 +6614,11 @@ ZT__PRIVATE ze_result_t zt__load_metrics(const zt_allocator *allocator, zt__grou
     return result;
 }
 
+ZT__PRIVATE const char *zt__aggregation_name(zt_aggregation aggregation) {
+    static const char *const names[] = {"sum", "mean", "flag", "none"};
+    return names[aggregation];
+}
+
 /* Returns how the values of a metric are combined. The type alone does not decide it: drivers give
    percentages the type of durations, and frequencies that of events. Their units show that they do not add
    up. */
@@ -6639,11 +6644,6 @@ ZT__PRIVATE zt_aggregation zt__aggregation_of(zet_metric_type_t type, const char
     default:
         return ZT_AGGREGATE_NONE;
     }
-}
-
-ZT__PRIVATE const char *zt__aggregation_name(zt_aggregation aggregation) {
-    static const char *const names[] = {"sum", "mean", "flag", "none"};
-    return names[aggregation];
 }
 
 /* Fills in the public description of a metric, in pass 0. Its strings are those of the group. */
@@ -8698,6 +8698,19 @@ ZT__PRIVATE void zt__destroy_block(zt_profiler *profiler, zt__slot_block *block)
     zt__free(allocator, block);
 }
 
+/* Resets the event and the queries of a slot. On failure, `*call` is the call that failed. */
+ZT__PRIVATE ze_result_t zt__reset_handles(const zt__pass *pass, const zt__slot *slot, const char **call) {
+    ze_result_t result;
+    uint32_t g;
+    *call = "zeEventHostReset";
+    result = zeEventHostReset(slot->event);
+    for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
+        *call = "zetMetricQueryReset";
+        result = zetMetricQueryReset(slot->queries[g]);
+    }
+    return result;
+}
+
 /* Makes what the slots of a block need. On failure, `*call` is the call that failed, and the block can be
    destroyed. */
 ZT__PRIVATE ze_result_t zt__fill_block(zt_profiler *profiler, const zt__pass *pass, zt__slot_block *block,
@@ -8756,19 +8769,6 @@ ZT__PRIVATE ze_result_t zt__fill_block(zt_profiler *profiler, const zt__pass *pa
             event.index = i;
             result = zeEventCreate(block->event_pool, &event, &slot->event);
         }
-    }
-    return result;
-}
-
-/* Resets the event and the queries of a slot. On failure, `*call` is the call that failed. */
-ZT__PRIVATE ze_result_t zt__reset_handles(const zt__pass *pass, const zt__slot *slot, const char **call) {
-    ze_result_t result;
-    uint32_t g;
-    *call = "zeEventHostReset";
-    result = zeEventHostReset(slot->event);
-    for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
-        *call = "zetMetricQueryReset";
-        result = zetMetricQueryReset(slot->queries[g]);
     }
     return result;
 }
@@ -8845,6 +8845,55 @@ ZT__PRIVATE ze_result_t zt__activate_groups(zt_profiler *profiler, const zt__pas
     return ZE_RESULT_SUCCESS;
 }
 
+/* Waits until the device is done with the first query. A failed call is repeated a few times, because what
+   the device uses must not be destroyed. */
+ZT__PRIVATE ze_result_t zt__await_first_query(const zt__first_query *query, uint64_t deadline,
+                                              const char **call) {
+    enum { MOST_ERRORS = 4 };
+    zt__wait wait = zt__wait_until(deadline);
+    uint32_t errors = 0;
+    int has_run = 0;
+    ze_result_t result;
+    do {
+        *call = has_run ? "zeCommandQueueSynchronize" : "zeEventQueryStatus";
+        result =
+            has_run ? zeCommandQueueSynchronize(query->queue, 0) : zeEventQueryStatus(query->slot->event);
+        if (result == ZE_RESULT_SUCCESS && has_run) {
+            return result;
+        }
+        has_run |= result == ZE_RESULT_SUCCESS;
+        errors += result != ZE_RESULT_SUCCESS && result != ZE_RESULT_NOT_READY;
+    } while (result == ZE_RESULT_SUCCESS || (errors < MOST_ERRORS && zt__wait_again(&wait)));
+    return result;
+}
+
+ZT__PRIVATE void zt__destroy_own_queue(zt__first_query *query) {
+    if (query->list) {
+        zeCommandListDestroy(query->list);
+    }
+    if (query->queue) {
+        zeCommandQueueDestroy(query->queue);
+    }
+    memset(query, 0, sizeof *query);
+}
+
+/* Destroys what the first query of a pass was made of, if it was not complete in time and is now, or will be
+   before the deadline. Returns 0 while the device may still use it. */
+ZT__PRIVATE int zt__finish_first_query(zt_profiler *profiler, zt__pass *pass, uint64_t deadline) {
+    zt__first_query *query = &pass->first_query;
+    const char *call;
+    if (!query->slot) {
+        return 1;
+    }
+    if (!zt__is_device_lost(&profiler->diagnostics) &&
+        zt__await_first_query(query, deadline, &call) != ZE_RESULT_SUCCESS) {
+        return 0;
+    }
+    query->slot->may_be_written = 0;
+    zt__destroy_own_queue(query);
+    return 1;
+}
+
 /* Executes one query of each group, or without groups a barrier, on a command queue of the first group of
    queues that can compute. The caller destroys the queue and the list. */
 ZT__PRIVATE ze_result_t zt__submit_first_query(zt_profiler *profiler, const zt__pass *pass,
@@ -8903,55 +8952,6 @@ ZT__PRIVATE ze_result_t zt__submit_first_query(zt_profiler *profiler, const zt__
         result = zeCommandQueueExecuteCommandLists(query->queue, 1, &list, NULL);
     }
     return result;
-}
-
-/* Waits until the device is done with the first query. A failed call is repeated a few times, because what
-   the device uses must not be destroyed. */
-ZT__PRIVATE ze_result_t zt__await_first_query(const zt__first_query *query, uint64_t deadline,
-                                              const char **call) {
-    enum { MOST_ERRORS = 4 };
-    zt__wait wait = zt__wait_until(deadline);
-    uint32_t errors = 0;
-    int has_run = 0;
-    ze_result_t result;
-    do {
-        *call = has_run ? "zeCommandQueueSynchronize" : "zeEventQueryStatus";
-        result =
-            has_run ? zeCommandQueueSynchronize(query->queue, 0) : zeEventQueryStatus(query->slot->event);
-        if (result == ZE_RESULT_SUCCESS && has_run) {
-            return result;
-        }
-        has_run |= result == ZE_RESULT_SUCCESS;
-        errors += result != ZE_RESULT_SUCCESS && result != ZE_RESULT_NOT_READY;
-    } while (result == ZE_RESULT_SUCCESS || (errors < MOST_ERRORS && zt__wait_again(&wait)));
-    return result;
-}
-
-ZT__PRIVATE void zt__destroy_own_queue(zt__first_query *query) {
-    if (query->list) {
-        zeCommandListDestroy(query->list);
-    }
-    if (query->queue) {
-        zeCommandQueueDestroy(query->queue);
-    }
-    memset(query, 0, sizeof *query);
-}
-
-/* Destroys what the first query of a pass was made of, if it was not complete in time and is now, or will be
-   before the deadline. Returns 0 while the device may still use it. */
-ZT__PRIVATE int zt__finish_first_query(zt_profiler *profiler, zt__pass *pass, uint64_t deadline) {
-    zt__first_query *query = &pass->first_query;
-    const char *call;
-    if (!query->slot) {
-        return 1;
-    }
-    if (!zt__is_device_lost(&profiler->diagnostics) &&
-        zt__await_first_query(query, deadline, &call) != ZE_RESULT_SUCCESS) {
-        return 0;
-    }
-    query->slot->may_be_written = 0;
-    zt__destroy_own_queue(query);
-    return 1;
 }
 
 /* Runs one query of each group on a command list of its own. Drivers complete an activation in the first
@@ -10239,6 +10239,62 @@ ZT__PRIVATE zt_cause zt__provide_slots(zt_profiler *profiler, zt__list *list, zt
     return zt__free_slots_for(profiler, list, kind, times_alone, 1) ? ZT_CAUSE_COUNT : ZT_DROPPED_NO_SLOT;
 }
 
+/* Counts a region that zt_begin drops before it looks up the name. */
+ZT__PRIVATE void zt__drop_at_begin(zt_profiler *profiler, zt_cause cause) {
+    zt__lock(&profiler->mutex);
+    profiler->counts.begun++;
+    zt__count_dropped(profiler, NULL, NULL, zt__now_ns(), cause);
+    zt__unlock(&profiler->mutex);
+}
+
+/* Drops an open region. If it has commands on the list, the slot stays bound to the list. With the mutex
+   held. */
+ZT__PRIVATE void zt__drop_open_slot(zt_profiler *profiler, zt__slot *slot, zt_cause cause, int has_commands) {
+    zt__count_dropped(profiler, slot->region, slot->list, slot->submitted_ns, cause);
+    zt__leave_nesting(profiler, slot);
+    zt__add(&slot->generation, 1);
+    slot->is_dropped = slot->needs_reset = 1;
+    if (has_commands) {
+        zt__move_slot(profiler, slot, ZT__SLOT_PARTIAL);
+        zt__bind_slot(slot);
+    } else {
+        slot->list->open_count--;
+        zt__free_slot(profiler, slot);
+    }
+}
+
+/* Appends a time stamp of the device. With `after_work`, a barrier before it makes it wait for earlier
+   commands. On failure, `*call` is the call that failed. */
+ZT__PRIVATE ze_result_t zt__append_stamp(ze_command_list_handle_t list, uint64_t *stamp, int after_work,
+                                         ze_event_handle_t signal, int *has_commands, const char **call) {
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    *call = "zeCommandListAppendBarrier";
+    if (after_work) {
+        ZT__INTERNAL(result = zeCommandListAppendBarrier(list, NULL, 0, NULL));
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        *has_commands |= after_work;
+        *call = "zeCommandListAppendWriteGlobalTimestamp";
+        ZT__INTERNAL(result = zeCommandListAppendWriteGlobalTimestamp(list, stamp, signal, 0, NULL));
+        *has_commands |= result == ZE_RESULT_SUCCESS;
+    }
+    return result;
+}
+
+/* Called after the begin or the end of a region was appended. If the driver has refused a command, appends a
+   barrier with the event of the slot, which shows when the device is done with the commands before it. The
+   message comes last, because the log function may destroy the list. */
+ZT__PRIVATE ze_result_t zt__complete_append(zt_profiler *profiler, zt__slot *slot,
+                                            ze_command_list_handle_t list, ze_result_t result,
+                                            const char *call, int has_commands) {
+    ze_result_t marked = ZE_RESULT_NOT_READY;
+    if (result != ZE_RESULT_SUCCESS && has_commands && !zt__means_device_loss(result)) {
+        ZT__INTERNAL(marked = zeCommandListAppendBarrier(list, slot->event, 0, NULL));
+    }
+    slot->shows_end = marked == ZE_RESULT_SUCCESS;
+    return zt__check(&profiler->diagnostics, result, call, ZT__APPEND_REMEDY);
+}
+
 /* Returns a free slot, which it opens for a region on this path, or NULL. With the mutex held. */
 ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt__path *path,
                                        int times_alone) {
@@ -10320,62 +10376,6 @@ ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handl
     }
     zt__unlock(&profiler->mutex);
     return slot;
-}
-
-/* Counts a region that zt_begin drops before it looks up the name. */
-ZT__PRIVATE void zt__drop_at_begin(zt_profiler *profiler, zt_cause cause) {
-    zt__lock(&profiler->mutex);
-    profiler->counts.begun++;
-    zt__count_dropped(profiler, NULL, NULL, zt__now_ns(), cause);
-    zt__unlock(&profiler->mutex);
-}
-
-/* Drops an open region. If it has commands on the list, the slot stays bound to the list. With the mutex
-   held. */
-ZT__PRIVATE void zt__drop_open_slot(zt_profiler *profiler, zt__slot *slot, zt_cause cause, int has_commands) {
-    zt__count_dropped(profiler, slot->region, slot->list, slot->submitted_ns, cause);
-    zt__leave_nesting(profiler, slot);
-    zt__add(&slot->generation, 1);
-    slot->is_dropped = slot->needs_reset = 1;
-    if (has_commands) {
-        zt__move_slot(profiler, slot, ZT__SLOT_PARTIAL);
-        zt__bind_slot(slot);
-    } else {
-        slot->list->open_count--;
-        zt__free_slot(profiler, slot);
-    }
-}
-
-/* Appends a time stamp of the device. With `after_work`, a barrier before it makes it wait for earlier
-   commands. On failure, `*call` is the call that failed. */
-ZT__PRIVATE ze_result_t zt__append_stamp(ze_command_list_handle_t list, uint64_t *stamp, int after_work,
-                                         ze_event_handle_t signal, int *has_commands, const char **call) {
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    *call = "zeCommandListAppendBarrier";
-    if (after_work) {
-        ZT__INTERNAL(result = zeCommandListAppendBarrier(list, NULL, 0, NULL));
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        *has_commands |= after_work;
-        *call = "zeCommandListAppendWriteGlobalTimestamp";
-        ZT__INTERNAL(result = zeCommandListAppendWriteGlobalTimestamp(list, stamp, signal, 0, NULL));
-        *has_commands |= result == ZE_RESULT_SUCCESS;
-    }
-    return result;
-}
-
-/* Called after the begin or the end of a region was appended. If the driver has refused a command, appends a
-   barrier with the event of the slot, which shows when the device is done with the commands before it. The
-   message comes last, because the log function may destroy the list. */
-ZT__PRIVATE ze_result_t zt__complete_append(zt_profiler *profiler, zt__slot *slot,
-                                            ze_command_list_handle_t list, ze_result_t result,
-                                            const char *call, int has_commands) {
-    ze_result_t marked = ZE_RESULT_NOT_READY;
-    if (result != ZE_RESULT_SUCCESS && has_commands && !zt__means_device_loss(result)) {
-        ZT__INTERNAL(marked = zeCommandListAppendBarrier(list, slot->event, 0, NULL));
-    }
-    slot->shows_end = marked == ZE_RESULT_SUCCESS;
-    return zt__check(&profiler->diagnostics, result, call, ZT__APPEND_REMEDY);
 }
 
 /* Opens a region, without commands. With `times_alone`, it has no metrics. If it is dropped, reports that,
@@ -10803,6 +10803,39 @@ ZT__PRIVATE zt_cause zt__loss_by_execution(zt__slot_state state) {
     return state == ZT__SLOT_RETIRED || state == ZT__SLOT_PARTIAL ? ZT_LOST_READ_FAILED : ZT_LOST_OVERWRITTEN;
 }
 
+/* Called when a queue has been seen to be idle after the last execution on it: executions of lists that have
+   overlapped there have ended, and the samples that are read next are those of the last one. */
+ZT__PRIVATE void zt__note_idle_queue(zt_profiler *profiler, ze_command_queue_handle_t queue) {
+    zt__list *list;
+    zt__lock(&profiler->mutex);
+    for (list = profiler->lists; list; list = list->next) {
+        if (list->overlaps && list->queue == queue && list->state == ZT__LIST_OBSERVED) {
+            list->overlaps = 0;
+        }
+    }
+    zt__unlock(&profiler->mutex);
+}
+
+/* If executions of a list have overlapped, all on this queue as far as can be told, and all have ended, reads
+   the samples of the last one. */
+ZT__PRIVATE void zt__end_overlap(zt_profiler *profiler, ze_command_queue_handle_t queue,
+                                 ze_command_list_handle_t handle) {
+    const zt__list *list;
+    int overlaps;
+    ze_result_t result = ZE_RESULT_NOT_READY;
+    zt__lock(&profiler->mutex);
+    list = zt__find_list(profiler, handle);
+    overlaps = list && list->overlaps && queue && list->queue == queue && list->state == ZT__LIST_OBSERVED;
+    zt__unlock(&profiler->mutex);
+    if (overlaps) {
+        ZT__INTERNAL(result = zeCommandQueueSynchronize(queue, 0));
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        zt__note_idle_queue(profiler, queue);
+        zt__try_collect(profiler, handle, 1);
+    }
+}
+
 /* Moves the slots of a list that is about to be executed to PENDING. With the mutex held. */
 ZT__PRIVATE void zt__announce_list(zt_profiler *profiler, zt__list *list, ze_command_queue_handle_t queue,
                                    uint64_t now) {
@@ -10853,39 +10886,6 @@ ZT__PRIVATE void zt__announce_list(zt_profiler *profiler, zt__list *list, ze_com
     list->ran_up_to = list->ended;
     if (list->state != ZT__LIST_UNOBSERVED) {
         zt__move_list(profiler, list, ZT__LIST_OBSERVED);
-    }
-}
-
-/* Called when a queue has been seen to be idle after the last execution on it: executions of lists that have
-   overlapped there have ended, and the samples that are read next are those of the last one. */
-ZT__PRIVATE void zt__note_idle_queue(zt_profiler *profiler, ze_command_queue_handle_t queue) {
-    zt__list *list;
-    zt__lock(&profiler->mutex);
-    for (list = profiler->lists; list; list = list->next) {
-        if (list->overlaps && list->queue == queue && list->state == ZT__LIST_OBSERVED) {
-            list->overlaps = 0;
-        }
-    }
-    zt__unlock(&profiler->mutex);
-}
-
-/* If executions of a list have overlapped, all on this queue as far as can be told, and all have ended, reads
-   the samples of the last one. */
-ZT__PRIVATE void zt__end_overlap(zt_profiler *profiler, ze_command_queue_handle_t queue,
-                                 ze_command_list_handle_t handle) {
-    const zt__list *list;
-    int overlaps;
-    ze_result_t result = ZE_RESULT_NOT_READY;
-    zt__lock(&profiler->mutex);
-    list = zt__find_list(profiler, handle);
-    overlaps = list && list->overlaps && queue && list->queue == queue && list->state == ZT__LIST_OBSERVED;
-    zt__unlock(&profiler->mutex);
-    if (overlaps) {
-        ZT__INTERNAL(result = zeCommandQueueSynchronize(queue, 0));
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        zt__note_idle_queue(profiler, queue);
-        zt__try_collect(profiler, handle, 1);
     }
 }
 
@@ -16545,6 +16545,28 @@ typedef struct zt__timestamps_resolution {
     uint64_t ticks_per_second, valid_bits;
 } zt__timestamps_resolution;
 
+/* Queries the size of a report. A device may not know it before there is one. */
+ZT__PRIVATE ze_result_t zt__query_report_size(zt_stream *stream) {
+    size_t size = 0;
+    ze_result_t result = zetMetricStreamerReadData(stream->streamer, 1, &size, NULL);
+    if (result == ZE_RESULT_NOT_READY || (result == ZE_RESULT_SUCCESS && size == 0)) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__check(stream->diagnostics, result, "zetMetricStreamerReadData", "Update the driver.");
+    }
+    if (stream->ring_size / size < 2) {
+        return zt__report(stream->diagnostics, MEMORY_LIMIT, ZE_RESULT_ERROR_INVALID_SIZE, "zt_stream_read",
+                          (unsigned long long)stream->config.memory_limit, stream->info.group,
+                          (unsigned long long)(stream->config.memory_limit + 2 * size));
+    }
+    zt__lock(&stream->data->mutex);
+    stream->capacity = (uint32_t)(stream->ring_size / size);
+    stream->report_size = size;
+    zt__unlock(&stream->data->mutex);
+    return result;
+}
+
 /* Relates the clock of the group's metrics to that of the host. If the driver does not describe this clock,
    or cannot read it, uses the clock of the device. If that cannot be read either, rows are assumed to follow
    each other from now on, a period each. */
@@ -16593,28 +16615,6 @@ ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
     }
     zt__add_clock_pair(clock, pair);
     return ZE_RESULT_SUCCESS;
-}
-
-/* Queries the size of a report. A device may not know it before there is one. */
-ZT__PRIVATE ze_result_t zt__query_report_size(zt_stream *stream) {
-    size_t size = 0;
-    ze_result_t result = zetMetricStreamerReadData(stream->streamer, 1, &size, NULL);
-    if (result == ZE_RESULT_NOT_READY || (result == ZE_RESULT_SUCCESS && size == 0)) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__check(stream->diagnostics, result, "zetMetricStreamerReadData", "Update the driver.");
-    }
-    if (stream->ring_size / size < 2) {
-        return zt__report(stream->diagnostics, MEMORY_LIMIT, ZE_RESULT_ERROR_INVALID_SIZE, "zt_stream_read",
-                          (unsigned long long)stream->config.memory_limit, stream->info.group,
-                          (unsigned long long)(stream->config.memory_limit + 2 * size));
-    }
-    zt__lock(&stream->data->mutex);
-    stream->capacity = (uint32_t)(stream->ring_size / size);
-    stream->report_size = size;
-    zt__unlock(&stream->data->mutex);
-    return result;
 }
 
 /* Activates the group and starts sampling. */
@@ -17937,6 +17937,46 @@ ZT__PRIVATE ze_result_t zt__read_event(zt_debugger *debugger, uint64_t milliseco
 
 /* ---- delivering ------------------------------------------------------------------------------------------ */
 
+/* Returns for how many milliseconds a thread may wait in the driver, with `session` held: until the deadline,
+   but no longer than ZT__DEBUG_POLL_MS, and not at all if other threads want the session. */
+ZT__PRIVATE uint64_t zt__event_wait_ms(const zt_debugger *debugger, uint64_t deadline) {
+    uint64_t now = zt__now_ns(), left = now < deadline ? deadline - now : 0;
+    uint64_t milliseconds = left / 1000000 + (left % 1000000 != 0);
+    if (zt__load(&debugger->wanting)) {
+        return 0;
+    }
+    return milliseconds < ZT__DEBUG_POLL_MS ? milliseconds : (uint64_t)ZT__DEBUG_POLL_MS;
+}
+
+/* Acknowledges the event that is being delivered, unless that was done. */
+ZT__PRIVATE ze_result_t zt__acknowledge_delivered(zt_debugger *debugger, const char *call) {
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (!debugger->event) {
+        return result;
+    }
+    if (!zt__lock_session(debugger, zt__deadline(debugger->config.wait_timeout_ns))) {
+        return zt__report(&debugger->diagnostics, DEBUG_BUSY, ZE_RESULT_NOT_READY, call);
+    }
+    result = zt__acknowledge(debugger, debugger->event);
+    zt__unlock_timed(&debugger->session);
+    if (result == ZE_RESULT_SUCCESS) {
+        debugger->event = NULL;
+    }
+    return result;
+}
+
+/* Acknowledges an event whose function has returned. If that fails, it is left to the next call. `delivering`
+   is held. */
+ZT__PRIVATE ze_result_t zt__finish_event(zt_debugger *debugger) {
+    ze_result_t result = zt__acknowledge_delivered(debugger, "zt_debug_wait");
+    debugger->has_owed = debugger->event != NULL;
+    if (debugger->event && debugger->event != &debugger->owed) {
+        debugger->owed = *debugger->event;
+    }
+    debugger->event = NULL;
+    return result;
+}
+
 ZT__PRIVATE zt_debug_event zt__to_debug_event(const zet_debug_event_t *from) {
     zt_debug_event event;
     memset(&event, 0, sizeof event);
@@ -17978,17 +18018,6 @@ ZT__PRIVATE zt_debug_event zt__to_debug_event(const zet_debug_event_t *from) {
     return event;
 }
 
-/* Returns for how many milliseconds a thread may wait in the driver, with `session` held: until the deadline,
-   but no longer than ZT__DEBUG_POLL_MS, and not at all if other threads want the session. */
-ZT__PRIVATE uint64_t zt__event_wait_ms(const zt_debugger *debugger, uint64_t deadline) {
-    uint64_t now = zt__now_ns(), left = now < deadline ? deadline - now : 0;
-    uint64_t milliseconds = left / 1000000 + (left % 1000000 != 0);
-    if (zt__load(&debugger->wanting)) {
-        return 0;
-    }
-    return milliseconds < ZT__DEBUG_POLL_MS ? milliseconds : (uint64_t)ZT__DEBUG_POLL_MS;
-}
-
 /* Gets the next event. Waits for it until the deadline, but no longer than ZT__DEBUG_POLL_MS. Returns
    NOT_READY if there is none. `delivering` is held. */
 ZT__PRIVATE ze_result_t zt__next_event(zt_debugger *debugger, uint64_t deadline, zet_debug_event_t *event) {
@@ -18006,35 +18035,6 @@ ZT__PRIVATE ze_result_t zt__next_event(zt_debugger *debugger, uint64_t deadline,
         result = ZE_RESULT_SUCCESS;
     }
     zt__unlock_timed(&debugger->session);
-    return result;
-}
-
-/* Acknowledges the event that is being delivered, unless that was done. */
-ZT__PRIVATE ze_result_t zt__acknowledge_delivered(zt_debugger *debugger, const char *call) {
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    if (!debugger->event) {
-        return result;
-    }
-    if (!zt__lock_session(debugger, zt__deadline(debugger->config.wait_timeout_ns))) {
-        return zt__report(&debugger->diagnostics, DEBUG_BUSY, ZE_RESULT_NOT_READY, call);
-    }
-    result = zt__acknowledge(debugger, debugger->event);
-    zt__unlock_timed(&debugger->session);
-    if (result == ZE_RESULT_SUCCESS) {
-        debugger->event = NULL;
-    }
-    return result;
-}
-
-/* Acknowledges an event whose function has returned. If that fails, it is left to the next call. `delivering`
-   is held. */
-ZT__PRIVATE ze_result_t zt__finish_event(zt_debugger *debugger) {
-    ze_result_t result = zt__acknowledge_delivered(debugger, "zt_debug_wait");
-    debugger->has_owed = debugger->event != NULL;
-    if (debugger->event && debugger->event != &debugger->owed) {
-        debugger->owed = *debugger->event;
-    }
-    debugger->event = NULL;
     return result;
 }
 
@@ -23487,6 +23487,21 @@ ZT__PRIVATE ze_result_t zt__report_no_such_call(const zt__tracer *tracer, const 
                       zt__starting_call(tracer), wanted, nearest.text);
 }
 
+/* Returns whether a thread is in a call that this tracer observes, in the driver or in a callback; or only in
+   one that it measures. */
+ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer, int only_measured) {
+    const zt__frame *frame;
+    int found = 0;
+    zt__lock(&zt__dispatch_mutex);
+    for (frame = zt__dispatch.frames; frame && !found; frame = frame->next_of_all) {
+        zt__frame_state state = zt__load(&frame->state);
+        found = frame->tracer == tracer && (state == ZT__FRAME_CALLBACK || state == ZT__FRAME_DRIVER) &&
+                (!only_measured || zt__load(&frame->has_region));
+    }
+    zt__unlock(&zt__dispatch_mutex);
+    return found;
+}
+
 ZT__PRIVATE ze_result_t zt__copy_hooks(zt__tracer *tracer, const zt_hook *hooks, uint32_t count) {
     uint32_t i, call;
     tracer->hook_count = 0;
@@ -23621,21 +23636,6 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
         zt__unlock(&tracer->mutex);
     }
     return ZE_RESULT_SUCCESS;
-}
-
-/* Returns whether a thread is in a call that this tracer observes, in the driver or in a callback; or only in
-   one that it measures. */
-ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer, int only_measured) {
-    const zt__frame *frame;
-    int found = 0;
-    zt__lock(&zt__dispatch_mutex);
-    for (frame = zt__dispatch.frames; frame && !found; frame = frame->next_of_all) {
-        zt__frame_state state = zt__load(&frame->state);
-        found = frame->tracer == tracer && (state == ZT__FRAME_CALLBACK || state == ZT__FRAME_DRIVER) &&
-                (!only_measured || zt__load(&frame->has_region));
-    }
-    zt__unlock(&zt__dispatch_mutex);
-    return found;
 }
 
 /* Makes a tracer live, with a configuration or, if it is NULL, the default. */
@@ -29822,6 +29822,13 @@ typedef struct zt__watch_server {
     uint32_t pending_reason;  /* and its reason */
 } zt__watch_server;
 
+/* Copies the last message of the debugger, without its identifier. */
+ZT__PRIVATE void zt__copy_debug_error(const zt__watch_server *server) {
+    const char *text = zt_debug_get_last_error(server->debugger), *end = strstr(text, "] ");
+    text = end ? end + 2 : text;
+    zt__copy_text(server->answer->reason, sizeof server->answer->reason, text, strlen(text));
+}
+
 /* Finds a device or sub-device by its UUID, as another process has it. Returns NULL if there is none. */
 ZT__PRIVATE ze_device_handle_t zt__find_watched_device(const uint8_t uuid[ZE_MAX_DEVICE_UUID_SIZE]) {
     enum { MOST_DRIVERS = 16, MOST_DEVICES = 64, MOST_TILES = 16 };
@@ -29855,13 +29862,6 @@ ZT__PRIVATE ze_device_handle_t zt__find_watched_device(const uint8_t uuid[ZE_MAX
         }
     }
     return NULL;
-}
-
-/* Copies the last message of the debugger, without its identifier. */
-ZT__PRIVATE void zt__copy_debug_error(const zt__watch_server *server) {
-    const char *text = zt_debug_get_last_error(server->debugger), *end = strstr(text, "] ");
-    text = end ? end + 2 : text;
-    zt__copy_text(server->answer->reason, sizeof server->answer->reason, text, strlen(text));
 }
 
 ZT__PRIVATE void zt__serve_attach(zt__watch_server *server, const zt__watch_request *request) {
@@ -30278,6 +30278,46 @@ ZT__PRIVATE int zt__is_ending(zt__watch *watch) {
 
 enum { ZT__WATCH_LOOK_MS = 50 };
 
+/* Waits for an answer of the helper until the deadline, or until the watch is to end. Returns 0 if there is
+   none. */
+ZT__PRIVATE int zt__await_answer(zt__watch *watch, uint64_t deadline) {
+    struct pollfd readable = {watch->socket, POLLIN, 0};
+    ssize_t size;
+    while (poll(&readable, 1, ZT__WATCH_LOOK_MS) <= 0) {
+        if (zt__is_ending(watch) || zt__now_ns() >= deadline) {
+            return 0;
+        }
+    }
+    size = recv(watch->socket, &watch->answer, sizeof watch->answer, MSG_DONTWAIT);
+    return size >= (ssize_t)offsetof(zt__watch_answer, places) &&
+           watch->answer.place_count <= ZT_MAX_PLACES && (size_t)size == zt__answer_size(&watch->answer);
+}
+
+/* Closes the connection. The helper ends then, and its debugger resumes what is stopped. One that does not
+   end is killed: while its end of the socket is open, its number belongs to it. */
+ZT__PRIVATE void zt__dismiss_helper(zt__watch *watch) {
+    enum { LONGEST_NS = 1000000000 };
+    uint64_t deadline = zt__deadline(LONGEST_NS);
+    ssize_t size = 1;
+    if (watch->socket < 0) {
+        return;
+    }
+    shutdown(watch->socket, SHUT_WR);
+    while (size != 0 && zt__now_ns() < deadline) {
+        struct pollfd readable = {watch->socket, POLLIN, 0};
+        if (poll(&readable, 1, ZT__WATCH_LOOK_MS) > 0) {
+            size = recv(watch->socket, &watch->answer, sizeof watch->answer, MSG_DONTWAIT);
+            size = size < 0 && errno != EAGAIN && errno != EINTR ? 0 : size;
+        }
+    }
+    if (size != 0 && watch->helper > 1) {
+        kill((pid_t)watch->helper, SIGKILL);
+    }
+    close(watch->socket);
+    watch->socket = -1;
+    watch->helper = 0;
+}
+
 /* Starts a helper with its end of the socket. Returns 0 if that fails. */
 ZT__PRIVATE int zt__spawn_helper(zt__helper_command *command, int end, pid_t *process) {
     static const char *const left_out[] = {"LD_PRELOAD=", "ZT_AUTO=", ZT__HELPER_VARIABLE "="};
@@ -30325,46 +30365,6 @@ ZT__PRIVATE int zt__spawn_helper(zt__helper_command *command, int end, pid_t *pr
     }
     free(environment);
     return !failed;
-}
-
-/* Waits for an answer of the helper until the deadline, or until the watch is to end. Returns 0 if there is
-   none. */
-ZT__PRIVATE int zt__await_answer(zt__watch *watch, uint64_t deadline) {
-    struct pollfd readable = {watch->socket, POLLIN, 0};
-    ssize_t size;
-    while (poll(&readable, 1, ZT__WATCH_LOOK_MS) <= 0) {
-        if (zt__is_ending(watch) || zt__now_ns() >= deadline) {
-            return 0;
-        }
-    }
-    size = recv(watch->socket, &watch->answer, sizeof watch->answer, MSG_DONTWAIT);
-    return size >= (ssize_t)offsetof(zt__watch_answer, places) &&
-           watch->answer.place_count <= ZT_MAX_PLACES && (size_t)size == zt__answer_size(&watch->answer);
-}
-
-/* Closes the connection. The helper ends then, and its debugger resumes what is stopped. One that does not
-   end is killed: while its end of the socket is open, its number belongs to it. */
-ZT__PRIVATE void zt__dismiss_helper(zt__watch *watch) {
-    enum { LONGEST_NS = 1000000000 };
-    uint64_t deadline = zt__deadline(LONGEST_NS);
-    ssize_t size = 1;
-    if (watch->socket < 0) {
-        return;
-    }
-    shutdown(watch->socket, SHUT_WR);
-    while (size != 0 && zt__now_ns() < deadline) {
-        struct pollfd readable = {watch->socket, POLLIN, 0};
-        if (poll(&readable, 1, ZT__WATCH_LOOK_MS) > 0) {
-            size = recv(watch->socket, &watch->answer, sizeof watch->answer, MSG_DONTWAIT);
-            size = size < 0 && errno != EAGAIN && errno != EINTR ? 0 : size;
-        }
-    }
-    if (size != 0 && watch->helper > 1) {
-        kill((pid_t)watch->helper, SIGKILL);
-    }
-    close(watch->socket);
-    watch->socket = -1;
-    watch->helper = 0;
 }
 
 /* Starts a helper, and waits until it is there. Returns NULL, or why there is none. */
@@ -30843,6 +30843,11 @@ ZT__PRIVATE void zt__await_fault(zt__watch *watch) {
     }
 }
 
+/* Returns whether a region has run too long. */
+ZT__PRIVATE int zt__has_hung(const zt__watch *watch, const zt__running *running, uint64_t now) {
+    return now > running->since_ns && now - running->since_ns >= watch->config.hang_ns;
+}
+
 /* Stores the lists that have slots on their way. Returns their number; 0 without memory. */
 ZT__PRIVATE uint32_t zt__find_busy_lists(zt__watch *watch) {
     zt_profiler *profiler = watch->profiler;
@@ -30873,11 +30878,6 @@ ZT__PRIVATE uint32_t zt__find_busy_lists(zt__watch *watch) {
             return 0;
         }
     }
-}
-
-/* Returns whether a region has run too long. */
-ZT__PRIVATE int zt__has_hung(const zt__watch *watch, const zt__running *running, uint64_t now) {
-    return now > running->since_ns && now - running->since_ns >= watch->config.hang_ns;
 }
 
 /* Finds the region to report, and on how many other lists regions run: of those that have run too long, or
@@ -31335,28 +31335,6 @@ ZT__PRIVATE double zt__measure_once(zt__bench *bench) {
     return !zt__is_finite(sample) || sample < 0 ? zt__report_no_sample(bench, "it failed") : sample;
 }
 
-/* Finds the frequency domain of the GPU, if the system management interface has it. */
-ZT__PRIVATE void zt__find_frequency_domain(zt__bench *bench) {
-    const zt__driver *driver = bench->profiler ? &bench->profiler->driver : NULL;
-    zes_freq_handle_t domains[16];
-    uint32_t i, count = ZT__COUNT_OF(domains);
-    if (!driver || !bench->profiler->device || !driver->zesDeviceEnumFrequencyDomains ||
-        !driver->zesFrequencyGetProperties || !driver->zesFrequencyGetState ||
-        driver->zesDeviceEnumFrequencyDomains((zes_device_handle_t)bench->profiler->device, &count,
-                                              domains) != ZE_RESULT_SUCCESS) {
-        return;
-    }
-    for (i = 0; i < count && i < ZT__COUNT_OF(domains) && !bench->domain; i++) {
-        zes_freq_properties_t properties;
-        memset(&properties, 0, sizeof properties);
-        properties.stype = ZES_STRUCTURE_TYPE_FREQ_PROPERTIES;
-        if (driver->zesFrequencyGetProperties(domains[i], &properties) == ZE_RESULT_SUCCESS &&
-            properties.type == ZES_FREQ_DOMAIN_GPU) {
-            bench->domain = domains[i];
-        }
-    }
-}
-
 /* Takes one sample, and the frequency of the device after it. A run without a sample is repeated. Returns
    0 if the last attempt fails, too. */
 ZT__PRIVATE int zt__measure_sample(zt__bench *bench) {
@@ -31394,6 +31372,28 @@ ZT__PRIVATE void zt__warm_up(zt__bench *bench, uint64_t max_time_ns) {
 ZT__PRIVATE void zt__close_bench(zt__bench *bench) {
     zt_close(bench->stopwatch);
     zt__free(zt__allocator_of(bench->profiler), bench->series);
+}
+
+/* Finds the frequency domain of the GPU, if the system management interface has it. */
+ZT__PRIVATE void zt__find_frequency_domain(zt__bench *bench) {
+    const zt__driver *driver = bench->profiler ? &bench->profiler->driver : NULL;
+    zes_freq_handle_t domains[16];
+    uint32_t i, count = ZT__COUNT_OF(domains);
+    if (!driver || !bench->profiler->device || !driver->zesDeviceEnumFrequencyDomains ||
+        !driver->zesFrequencyGetProperties || !driver->zesFrequencyGetState ||
+        driver->zesDeviceEnumFrequencyDomains((zes_device_handle_t)bench->profiler->device, &count,
+                                              domains) != ZE_RESULT_SUCCESS) {
+        return;
+    }
+    for (i = 0; i < count && i < ZT__COUNT_OF(domains) && !bench->domain; i++) {
+        zes_freq_properties_t properties;
+        memset(&properties, 0, sizeof properties);
+        properties.stype = ZES_STRUCTURE_TYPE_FREQ_PROPERTIES;
+        if (driver->zesFrequencyGetProperties(domains[i], &properties) == ZE_RESULT_SUCCESS &&
+            properties.type == ZES_FREQ_DOMAIN_GPU) {
+            bench->domain = domains[i];
+        }
+    }
 }
 
 /* Checks the configuration and prepares a benchmark. On failure nothing is left to close. */
@@ -32014,6 +32014,16 @@ typedef struct zt__changes {
     char first_frequency[160];
 } zt__changes;
 
+/* Adds a sentence about what is another than in the file, if both are known. */
+ZT__PRIVATE void zt__add_condition(zt__changes *changes, const char *what, const char *before,
+                                   const char *now) {
+    if (*before && *now && strcmp(before, now) != 0) {
+        zt__append(changes->conditions, sizeof changes->conditions, "The %.80s was %.120s, and is %.120s. ",
+                   what, before, now);
+        changes->counts.other_conditions = 1;
+    }
+}
+
 /* Fills in the change of a median, its interval and the verdict, and counts it if it is at another frequency.
 
    The ratio of two medians is wrong by what each of them is. As they are independent, the squares of these
@@ -32050,16 +32060,6 @@ ZT__PRIVATE void zt__find_change(zt__changes *changes, double *figures, const zt
         changes->at_other_frequency++ == 0) {
         snprintf(changes->first_frequency, sizeof changes->first_frequency,
                  "%s: %.0f MHz before, %.0f MHz now. ", now->name, before->mhz, now->frequency_mhz);
-        changes->counts.other_conditions = 1;
-    }
-}
-
-/* Adds a sentence about what is another than in the file, if both are known. */
-ZT__PRIVATE void zt__add_condition(zt__changes *changes, const char *what, const char *before,
-                                   const char *now) {
-    if (*before && *now && strcmp(before, now) != 0) {
-        zt__append(changes->conditions, sizeof changes->conditions, "The %.80s was %.120s, and is %.120s. ",
-                   what, before, now);
         changes->counts.other_conditions = 1;
     }
 }
