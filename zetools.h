@@ -3589,7 +3589,7 @@ ZT__PRIVATE void zt__remove_file(const char *path) {
    there by another user: it is removed, and a link is not followed. */
 ZT__PRIVATE FILE *zt__create_file(const char *path) {
     unlink(path);
-    return fopen(path, "wbx");
+    return zt__open_file(path, "wbx");
 }
 
 /* Returns 0 if the directory is not there and cannot be made. */
