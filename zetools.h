@@ -3586,10 +3586,23 @@ ZT__PRIVATE void zt__remove_file(const char *path) {
 }
 
 /* Creates a file of a name that is the caller's own. What has the name was left by another process or laid
-   there by another user: it is removed, and a link is not followed. */
-ZT__PRIVATE FILE *zt__create_file(const char *path) {
+   there by another user: it is removed, and a link is not followed. Nobody may read it, not even for a moment,
+   who may not by `permissions`. */
+ZT__PRIVATE FILE *zt__create_file(const char *path, unsigned permissions) {
+    FILE *file;
+    int descriptor;
     unlink(path);
-    return zt__open_file(path, "wbx");
+    do {
+        descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, (mode_t)permissions);
+    } while (descriptor < 0 && errno == EINTR);
+    file = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
+    if (!file && descriptor >= 0) {
+        int reason = errno;
+        close(descriptor);
+        unlink(path);
+        errno = reason;
+    }
+    return file;
 }
 
 /* Returns 0 if the directory is not there and cannot be made. */
@@ -4002,9 +4015,11 @@ ZT__PRIVATE void zt__remove_file(const char *path) {
     }
 }
 
-ZT__PRIVATE FILE *zt__create_file(const char *path) {
+/* Who may read it is inherited from its directory. */
+ZT__PRIVATE FILE *zt__create_file(const char *path, unsigned permissions) {
     zt__wide_path wide;
     int file;
+    (void)permissions;
     if (!zt__to_wide(path, &wide)) {
         return NULL;
     }
@@ -20534,9 +20549,9 @@ ZT__PRIVATE void zt__save_binary(zt__modules *modules, uint64_t hash, const char
     beside = path + room;
     snprintf(beside, room, "%s/%016llx.%ld.%lx.part", modules->directory, (unsigned long long)hash,
              zt__get_process_id(), (unsigned long)zt__this_thread());
-    file = zt__create_file(beside);
+    file = zt__create_file(beside, 0666);
     if (!file) {
-        failed = "fopen";
+        failed = "open";
     } else if (fwrite(binary->bytes, 1, binary->size, file) != binary->size) {
         failed = "fwrite";
     }
@@ -29700,6 +29715,7 @@ ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
     zt__target_file *file;
     const char *name;
     ze_result_t result;
+    int has_before;
     if (stream) {
         return zt__write_content(output, stream, fflush);
     }
@@ -29719,9 +29735,10 @@ ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
     /* A long name is cut, because the name of a file has 255 bytes at the most. */
     snprintf(file->beside, sizeof file->beside, "%.*s%.128s.%ld.%lx.part", (int)(name - file->path),
              file->path, name, zt__get_process_id(), (unsigned long)zt__this_thread());
-    part = zt__create_file(file->beside);
-    if (part && zt__get_file_properties(file->path, &before)) {
-        zt__set_permissions(file->beside, before.permissions); /* the same people may read it as before */
+    has_before = zt__get_file_properties(file->path, &before);
+    part = zt__create_file(file->beside, has_before ? before.permissions : 0666);
+    if (part && has_before) {
+        zt__set_permissions(file->beside, before.permissions); /* what the process masks at creation */
     }
     result = zt__write_content(output, part, fclose);
     if (result == ZE_RESULT_SUCCESS && !zt__rename_file(file->beside, file->path)) {

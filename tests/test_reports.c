@@ -1884,7 +1884,17 @@ static void test_longest_name_of_a_file(void **state) {
     assert_int_equal(remove_entries(), 1);
 }
 
-/* A report that others may not read stays so. */
+/* What the file was allowed that the library gives other permissions to: it may have been opened by then. */
+static mode_t permissions_before;
+
+int chmod(const char *path, mode_t mode) {
+    struct stat seen;
+    assert_int_equal(stat(path, &seen), 0);
+    permissions_before = seen.st_mode & 0777;
+    return fchmodat(AT_FDCWD, path, mode, 0);
+}
+
+/* A report that others may not read stays so, and its new version is not open to them for a moment either. */
 static void test_permissions_of_a_file_stay(void **state) {
     world *w = *state;
     struct stat seen;
@@ -1895,6 +1905,11 @@ static void test_permissions_of_a_file_stay(void **state) {
     ok(zt_report(profiler, path));
     assert_int_equal(stat(path, &seen), 0);
     assert_int_equal(seen.st_mode & 0777, 0600);
+    assert_int_equal(permissions_before, 0600);
+    assert_int_equal(chmod(path, 0666), 0);
+    ok(zt_report(profiler, path));
+    assert_int_equal(stat(path, &seen), 0);
+    assert_int_equal(seen.st_mode & 0777, 0666);
 }
 
 /* The disk is full: the old report stays as it was, and no part of the new one is left. */
