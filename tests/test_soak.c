@@ -124,8 +124,10 @@ static int is_immediate(const work_list *l) {
     return l->kind == IMMEDIATE || l->kind == IMMEDIATE_IN_ORDER;
 }
 
+/* The validation layer of the oldest loaders refuses a flag that it does not know: then the list has none. */
 static void create(work_list *l) {
     const world *w = now->world;
+    ze_result_t result;
     int in_order = l->kind == IMMEDIATE_IN_ORDER || l->kind == RECORDED_IN_ORDER;
     ze_command_queue_desc_t queue = {ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
                                      NULL,
@@ -136,10 +138,12 @@ static void create(work_list *l) {
                                      ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
     ze_command_list_desc_t recorded = {ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, NULL, 0,
                                        in_order ? LIST_IN_ORDER : 0};
-    if (is_immediate(l))
-        must(zeCommandListCreateImmediate(w->context, w->device, &queue, &l->handle));
-    else
-        must(zeCommandListCreate(w->context, w->device, &recorded, &l->handle));
+    do {
+        result = is_immediate(l) ? zeCommandListCreateImmediate(w->context, w->device, &queue, &l->handle)
+                                 : zeCommandListCreate(w->context, w->device, &recorded, &l->handle);
+        queue.flags = recorded.flags = 0;
+    } while (result == ZE_RESULT_ERROR_INVALID_ENUMERATION && in_order--);
+    must(result);
 }
 
 /* Waits until the device has done all that was submitted to the list. */
@@ -440,7 +444,7 @@ static void check_counters(void) {
     assert_int_equal(c.unobserved_lists, 0);
     assert_int_equal(c.collected + c.lost, sum.submitted);
     assert_int_equal(c.lost, zt_get_cause(now->profiler, ZT_LOST_REPORT_LOST));
-    assert_in_range(c.lost, sum.submitted / ONE_IN - 1, sum.submitted / ONE_IN + 1);
+    assert_true(c.lost + 1 >= sum.submitted / ONE_IN && c.lost <= sum.submitted / ONE_IN + 1);
     assert_int_equal(zt_get_cause(now->profiler, ZT_DROPPED_NOT_CLOSED), sum.not_ended);
     assert_int_equal(zt_get_cause(now->profiler, ZT_DROPPED_APPEND_FAILED), sum.refused);
     assert_int_equal(zt_get_cause(now->profiler, ZT_DROPPED_NO_SLOT), sum.no_slot);

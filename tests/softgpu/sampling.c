@@ -261,17 +261,20 @@ static bool make_report(const sg_sampler *sampler, const struct sg_sample *sampl
 static void ask(const sg_sampler *sampler, sg_engine_thread *engine, struct sg_sample *sample) {
     struct sg_sample *nobody = NULL;
     sg_device *tile = atomic_load_explicit(&engine->works_for, memory_order_relaxed);
-    if (!concerns(sampler, tile) || !sg_signal_is_ours(&moments))
+    if (!concerns(sampler, tile))
         return;
     sample->tile = tile;
     sample->missed = 0;
     sample->patience = sampler->patience;
     sample->asked_at = sg_now();
     atomic_store(&sample->state, ASKED);
-    if (atomic_compare_exchange_strong(&engine->asked, &nobody, sample))
-        syscall(SYS_tgkill, getpid(), engine->number, moments.number);
-    else
+    if (!atomic_compare_exchange_strong(&engine->asked, &nobody, sample)) {
         atomic_store(&sample->state, FREE);
+    } else if (!sg_signal_send(&moments, engine->number)) {
+        struct sg_sample *own = sample;
+        if (atomic_compare_exchange_strong(&engine->asked, &own, NULL))
+            atomic_store(&sample->state, FREE);
+    }
 }
 
 uint32_t sg_sampler_ask(sg_sampler *sampler, sg_stall_report reports[SG_ENGINES]) {

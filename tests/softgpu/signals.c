@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <stddef.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -43,9 +44,18 @@ static int set_action(const sg_signal *of, const struct sigaction *set, struct s
     return of->is_immediate ? sg_sigaction(of->number, set, before) : sigaction(of->number, set, before);
 }
 
-bool sg_signal_is_ours(const sg_signal *held) {
+/* Is its handler still ours, and not one that the application has set meanwhile? With the lock held. */
+static bool is_ours(const sg_signal *held) {
     struct sigaction now;
     return !set_action(held, NULL, &now) && now.sa_flags & SA_SIGINFO && now.sa_sigaction == held->handler;
+}
+
+bool sg_signal_send(sg_signal *held, pid_t thread) {
+    pthread_mutex_lock(&held->lock);
+    bool is_sent =
+        held->holders > 0 && is_ours(held) && syscall(SYS_tgkill, getpid(), thread, held->number) == 0;
+    pthread_mutex_unlock(&held->lock);
+    return is_sent;
 }
 
 /* The last real-time signal that nobody handles, and that the calling thread does not block: where it does,
@@ -86,7 +96,7 @@ bool sg_signal_hold(sg_signal *held) {
 /* A handler that the application has set meanwhile is the application's. */
 void sg_signal_release(sg_signal *held) {
     pthread_mutex_lock(&held->lock);
-    if (--held->holders == 0 && sg_signal_is_ours(held))
+    if (--held->holders == 0 && is_ours(held))
         set_action(held, &held->before, NULL);
     pthread_mutex_unlock(&held->lock);
 }

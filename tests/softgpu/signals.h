@@ -28,8 +28,9 @@ typedef struct sg_signal {
 bool sg_signal_hold(sg_signal *held);
 void sg_signal_release(sg_signal *held);
 
-/* Is its handler still ours, and not one that the application has set meanwhile? */
-bool sg_signal_is_ours(const sg_signal *held);
+/* Interrupts a thread of this process. False: nobody holds the signal, or the application has set a handler of
+ * its own meanwhile. */
+bool sg_signal_send(sg_signal *held, pid_t thread);
 
 /* SIG_BLOCK or SIG_UNBLOCK, for the calling thread. */
 void sg_signal_let(const sg_signal *held, int how);

@@ -177,8 +177,7 @@ SG_NOT_SANITIZED bool sg_stop_run(sg_device *tile, const softgpu_kernel *kernel,
 
 void sg_stop_ask(sg_engine_thread *engine) {
     atomic_store(&engine->stop.is_asked, true);
-    if (sg_signal_is_ours(&stops))
-        syscall(SYS_tgkill, getpid(), engine->number, stops.number);
+    sg_signal_send(&stops, engine->number);
 }
 
 void sg_stop_withdraw(sg_engine_thread *engine) {
