@@ -24825,8 +24825,8 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
 
 /* All samples of a family are written one after the other, so each family goes through all regions. */
 
-/* Escapes a text for a label or for HELP. A byte that is not valid UTF-8 becomes \xFF, and a
-   backslash before an x \x5C, so that regions whose names differ have labels that differ. */
+/* Escapes a text for a label or for HELP. A byte that is not valid UTF-8 is written as \x and two hexadecimal
+   digits, and a backslash before an x as \x5C, so that different names stay different. */
 ZT__PRIVATE void zt__write_openmetrics_text(zt__writer *writer, const char *text) {
     const char *next = text;
     zt__character character;
@@ -24863,7 +24863,7 @@ ZT__PRIVATE void zt__begin_family(zt__writer *writer, const char *name, const ch
 }
 
 /* Begins a sample of a family. Labels and the value follow. */
-ZT__PRIVATE void zt__begin_labels(zt__writer *writer, const char *family, const char *suffix) {
+ZT__PRIVATE void zt__begin_sample(zt__writer *writer, const char *family, const char *suffix) {
     zt__write_text(writer, family);
     zt__write_text(writer, suffix);
     zt__write_text(writer, "{");
@@ -24892,10 +24892,10 @@ ZT__PRIVATE void zt__end_count(zt__writer *writer, uint64_t count) {
     zt__print(writer, "} %llu\n", (unsigned long long)count);
 }
 
-/* Writes a sample that has one label. */
-ZT__PRIVATE void zt__write_labelled_count(zt__writer *writer, const char *family, const char *label,
+/* Writes a sample of a counter, with one label. */
+ZT__PRIVATE void zt__write_counter_sample(zt__writer *writer, const char *family, const char *label,
                                           const char *value, uint64_t count) {
-    zt__begin_labels(writer, family, "_total");
+    zt__begin_sample(writer, family, "_total");
     zt__write_label(writer, label, value);
     zt__end_count(writer, count);
 }
@@ -24911,25 +24911,25 @@ ZT__PRIVATE void zt__write_summary(zt__writer *writer, const char *family, const
     uint32_t i;
     for (i = 0; i < ZT__COUNT_OF(quantiles); i++) {
         if (zt__is_finite(quantiles[i].ns)) {
-            zt__begin_labels(writer, family, "");
+            zt__begin_sample(writer, family, "");
             zt__write_label(writer, label, value);
             zt__write_label(writer, "quantile", quantiles[i].quantile);
             zt__end_sample(writer, quantiles[i].ns * 1e-9);
         }
     }
     if (zt__is_finite(time_ns->sum)) {
-        zt__begin_labels(writer, family, "_sum");
+        zt__begin_sample(writer, family, "_sum");
         zt__write_label(writer, label, value);
         zt__end_sample(writer, time_ns->sum * 1e-9);
     }
-    zt__begin_labels(writer, family, "_count");
+    zt__begin_sample(writer, family, "_count");
     zt__write_label(writer, label, value);
     zt__end_count(writer, time_ns->count);
 }
 
 /* ---- metrics of the device ------------------------------------------------------------------------------- */
 
-/* The family that has the figures of a metric. */
+/* An OpenMetrics family: the name, unit and type under which a metric is exported. */
 typedef struct zt__family {
     char name[1024];
     char unit[ZET_MAX_METRIC_RESULT_UNITS];
@@ -24981,7 +24981,7 @@ static const struct {
     {"GBpS", "bytes_per_second", 1e9},
 };
 
-/* Whose figures a family has. */
+/* What the samples of a family describe. */
 typedef enum zt__family_kind {
     ZT__OF_DEVICE,
     ZT__OF_TILES,
@@ -25030,7 +25030,7 @@ ZT__PRIVATE void zt__describe_family(zt__family *family, zt__family_kind kind, c
     }
 }
 
-/* Returns the first metric whose family has the name of that of `metric`. */
+/* Returns the index of the first metric that shares the family name of `metric`. */
 ZT__PRIVATE uint32_t zt__first_of_family(const zt__family *families, uint32_t metric) {
     uint32_t i = 0;
     while (i < metric && strcmp(families[i].name, families[metric].name) != 0) {
@@ -25076,7 +25076,7 @@ ZT__PRIVATE void zt__write_metric_samples(zt__document *document, zt__family_kin
             if (!zt__is_finite(figure)) {
                 continue;
             }
-            zt__begin_labels(writer, family->name, strcmp(family->type, "counter") == 0 ? "_total" : "");
+            zt__begin_sample(writer, family->name, strcmp(family->type, "counter") == 0 ? "_total" : "");
             zt__write_label(writer, "region", record->name);
             zt__write_label(writer, "metric", described->name);
             zt__write_label(writer, "group", described->group);
@@ -25197,7 +25197,7 @@ ZT__PRIVATE void zt__write_region_counters(zt__document *document) {
                 zt__begin_family(writer, counters[kind].family, "counter", counters[kind].unit,
                                  counters[kind].help);
             }
-            zt__begin_labels(writer, counters[kind].family, "_total");
+            zt__begin_sample(writer, counters[kind].family, "_total");
             zt__write_label(writer, "region", record->name);
             zt__end_sample(writer, sums[kind]);
         }
@@ -25222,7 +25222,7 @@ ZT__PRIVATE void zt__write_pass_times(zt__document *document) {
             if (!zt__is_finite(stats.sum)) {
                 continue;
             }
-            zt__begin_labels(writer, family, "_total");
+            zt__begin_sample(writer, family, "_total");
             zt__write_label(writer, "region", zt__record_at(profiler, i)->name);
             if (profiler->pass_count > 1) {
                 zt__write_number_label(writer, "pass", pass);
@@ -25245,7 +25245,7 @@ ZT__PRIVATE void zt__write_count_families(const zt_profiler *profiler, zt__write
     uint32_t i, cause;
     zt__begin_family(writer, "zetools", "info", "",
                      "Version of zetools.h, device, and availability of metrics");
-    zt__begin_labels(writer, "zetools", "_info");
+    zt__begin_sample(writer, "zetools", "_info");
     zt__write_label(writer, "version", ZETOOLS_VERSION);
     zt__write_label(writer, "device", profiler->device_name);
     zt__write_label(writer, "availability", zt_get_availability_text(profiler));
@@ -25256,7 +25256,7 @@ ZT__PRIVATE void zt__write_count_families(const zt_profiler *profiler, zt__write
     for (i = 0; i < ZT__COUNT_OF(causes); i++) {
         zt__begin_family(writer, causes[i].family, "counter", "samples", causes[i].help);
         for (cause = causes[i].first; cause < causes[i].end; cause++) {
-            zt__write_labelled_count(writer, causes[i].family, "cause", zt_cause_name((zt_cause)cause),
+            zt__write_counter_sample(writer, causes[i].family, "cause", zt_cause_name((zt_cause)cause),
                                      zt_get_cause(profiler, (zt_cause)cause));
         }
     }
@@ -25296,7 +25296,7 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
         zt__begin_family(writer, "zetools_call_errors", "counter", "errors", "Calls that failed");
         for (i = 0; i < calls; i++) {
             zt_get_call(profiler, i, &call);
-            zt__write_labelled_count(writer, "zetools_call_errors", "call", call.name, call.errors);
+            zt__write_counter_sample(writer, "zetools_call_errors", "call", call.name, call.errors);
         }
     }
 #endif
