@@ -17533,6 +17533,7 @@ struct zt_debugger {
     zt__diagnostics diagnostics;
 
     zt__timed_mutex delivering;     /* guards the next */
+    zet_debug_event_t next;         /* the newest that was delivered */
     const zet_debug_event_t *event; /* the one that is being delivered, if it is not acknowledged. Or NULL */
     zet_debug_event_t owed;         /* one that was delivered, and could not be acknowledged, */
     int has_owed;                   /* if there is one */
@@ -18072,12 +18073,11 @@ ZT__PRIVATE ze_result_t zt__deliver_events(zt_debugger *debugger, uint64_t deadl
         }
     }
     while (!has_stopped && delivered < ZT__DEBUG_EVENTS) {
-        zet_debug_event_t event;
         zt_debug_event shown;
-        result = zt__next_event(debugger, delivered ? 0 : deadline, &event);
+        result = zt__next_event(debugger, delivered ? 0 : deadline, &debugger->next);
         if (result == ZE_RESULT_SUCCESS) {
-            shown = zt__to_debug_event(&event);
-            debugger->event = &event;
+            shown = zt__to_debug_event(&debugger->next);
+            debugger->event = &debugger->next;
             has_stopped = function && function(debugger, &shown, user) != 0;
             result = zt__finish_event(debugger);
             if (result != ZE_RESULT_SUCCESS) {
@@ -30962,6 +30962,7 @@ ZT__PRIVATE void zt__look_at_regions(zt__watch *watch) {
     uint32_t others = 0;
     uint64_t now = zt__now_ns();
     int runs;
+    memset(&suspect, 0, sizeof suspect);
     if (watch->is_hanging && !zt__still_runs(watch, &watch->hang)) {
         watch->is_hanging = 0;
         watch->not_before_ns = now;
