@@ -22019,8 +22019,9 @@ ZT__PRIVATE ze_kernel_handle_t zt__launched_kernel(const zt__frame *frame, const
      zeEventCreate        the event has a record, from here to its destruction
      a launch             a slot becomes its keeper, if it has none and no other command may signal it. The
                           slot reads the time stamps when it is collected
-     another signal       by a command or on the host: before it, the time stamps are saved if the launch has
-                          signalled. If not, the sample is lost. Then the event has no keeper
+     another signal       by a command or on the host. The time stamps are saved first if the launch has
+                          signalled; otherwise the sample is lost, and no slot keeps the event again, which
+                          that launch may signal later. The event has no keeper afterwards
      a reset              on the host: before it, they are saved likewise. In a list: a copy of the time
                           stamps is appended before it
      zeEventDestroy, zeEventPoolDestroy
@@ -22148,7 +22149,9 @@ ZT__PRIVATE void zt__before_event_change(zt__frame *frame) {
     ze_event_handle_t event = *ZT__PARAMETERS(frame, ze_event_host_reset_params_t)->phEvent;
     zt__known_event *known;
     int is_reset = frame->call == ZT__CALL_EventHostReset, has_other;
-    zt__settle_event(tracer, event, !is_reset);
+    if (zt__settle_event(tracer, event, !is_reset) && !is_reset) {
+        zt__count_signals(tracer, event, 2); /* the launch may signal it later */
+    }
     zt__lock(&tracer->mutex);
     known = zt__find_event(tracer, event);
     has_other = is_reset && known && known->other_signals == 1;
