@@ -7994,6 +7994,7 @@ struct zt__slot {
     uint64_t signalled_end;   /* with time stamps of which this is the end */
     int has_saved_stamps;     /* the time stamps of the launch were read, */
     uint64_t saved_stamps[2]; /* and these are begin and end */
+    int copy_may_be_late;     /* a reset of the event may overtake the copy: the sample will be lost */
     int trails_event;         /* its last command follows a launch for which the application has an event */
     int is_unordered;       /* its event may signal before the work that is before it on the list has ended */
     uint64_t submitted_ns;  /* host time; it was begun, or zt_execute was called, at this time or later */
@@ -9281,6 +9282,9 @@ ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection
             if (slot->spans_passes) {
                 reading->cause = ZT_LOST_OTHER_PASS;
             }
+            if (slot->copy_may_be_late) {
+                reading->cause = ZT_LOST_EVENT;
+            }
             if (batch->pass->group_count == 0 && collection->list->overlaps) {
                 reading->cause = ZT_LOST_OVERWRITTEN; /* its time stamps may be of two executions */
             }
@@ -10329,7 +10333,7 @@ ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt
     slot->is_dropped = slot->needs_reset = slot->shows_end = 0;
     slot->measurement = ZT__SURROUNDING_COMMANDS;
     slot->is_unordered = slot->trails_event = 0;
-    slot->was_signalled = slot->has_saved_stamps = 0;
+    slot->was_signalled = slot->has_saved_stamps = slot->copy_may_be_late = 0;
     slot->overwritten = 0;
     slot->bytes = 0;
     /* A recording is submitted after its first region is begun, so the clock is read once for all regions of
@@ -22022,8 +22026,8 @@ ZT__PRIVATE ze_kernel_handle_t zt__launched_kernel(const zt__frame *frame, const
      another signal       by a command or on the host. The time stamps are saved first if the launch has
                           signalled; otherwise the sample is lost, and no slot keeps the event again, which
                           that launch may signal later. The event has no keeper afterwards
-     a reset              on the host: before it, they are saved likewise. In a list: a copy of the time
-                          stamps is appended before it
+     a reset              on the host: before it, they are saved likewise. In a list: a barrier that waits for
+                          the event, a copy of the time stamps and a barrier are appended before the reset
      zeEventDestroy, zeEventPoolDestroy
                           as another signal; then its record is removed
      zt_trace_stop        slots no longer keep events, because nothing of this is seen any more
@@ -22166,8 +22170,39 @@ ZT__PRIVATE void zt__before_event_change(zt__frame *frame) {
     }
 }
 
+/* Appends a barrier that waits for an event, a copy of its time stamps, and a barrier. The copy itself does not
+   wait: if the second barrier is refused, a reset may overtake the copy, which would then never run. On
+   failure, `*call` is the call that failed. No mutex is held. */
+ZT__PRIVATE ze_result_t zt__append_stamps_copy(zt_profiler *profiler, zt__slot *slot,
+                                               ze_command_list_handle_t list, ze_event_handle_t event,
+                                               const char **call) {
+    ze_result_t result;
+    int has_copy = 0;
+    *call = "zeCommandListAppendBarrier";
+    result = zeCommandListAppendBarrier(list, NULL, 1, &event);
+    if (result == ZE_RESULT_SUCCESS) {
+        *call = "zeCommandListAppendQueryKernelTimestamps";
+        result = zeCommandListAppendQueryKernelTimestamps(list, 1, &event, slot->stamps, NULL, NULL, 0, NULL);
+        has_copy = result == ZE_RESULT_SUCCESS;
+    }
+    if (has_copy) {
+        *call = "zeCommandListAppendBarrier";
+        result = zeCommandListAppendBarrier(list, NULL, 0, NULL);
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__lock(&profiler->mutex);
+        if (has_copy) {
+            slot->copy_may_be_late = 1;
+        } else {
+            slot->measurement = ZT__KEPT_EVENT_STAMPS;
+        }
+        zt__unlock(&profiler->mutex);
+    }
+    return result;
+}
+
 /* Called before a reset of an event is appended. If a launch earlier on the list is measured by the event,
-   appends a copy of its time stamps, which waits for the event, and a barrier. */
+   appends a copy of its time stamps. */
 ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     const ze_command_list_append_event_reset_params_t *p =
@@ -22176,6 +22211,8 @@ ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
     const zt__known_event *known;
     zt__slot *slot;
     zt_profiler *profiler;
+    ze_result_t result = ZE_RESULT_NOT_READY;
+    const char *call = NULL;
     int is_copied = 0;
     uint32_t i;
     zt__settle_event(tracer, event, 0);
@@ -22199,18 +22236,17 @@ ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
         }
         zt__unlock(&profiler->mutex);
     }
-    if (is_copied && zeCommandListAppendQueryKernelTimestamps(*p->phCommandList, 1, &event, slot->stamps,
-                                                              NULL, NULL, 1, &event) == ZE_RESULT_SUCCESS) {
-        zeCommandListAppendBarrier(*p->phCommandList, NULL, 0, NULL);
-    } else {
-        if (is_copied) { /* the copy was refused */
-            zt__lock(&profiler->mutex);
-            slot->measurement = ZT__KEPT_EVENT_STAMPS;
-            zt__unlock(&profiler->mutex);
-        }
+    if (is_copied) {
+        result = zt__append_stamps_copy(profiler, slot, *p->phCommandList, event, &call);
+    }
+    if (result != ZE_RESULT_SUCCESS) {
         zt__settle_event(tracer, event, 1);
     }
     zt__count_signals(tracer, event, 2);
+    if (is_copied) {
+        zt__check(&profiler->diagnostics, result, call,
+                  "A launch is not measured, because its event is reset.");
+    }
 }
 
 ZT__PRIVATE void zt__before_event_destroy(zt__frame *frame) {

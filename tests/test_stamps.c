@@ -641,6 +641,38 @@ static void test_an_event_that_its_list_resets(void **state) {
     close_rig(&r);
 }
 
+/* The driver refuses a command that the tracer appends before the reset: then nothing that the reset could
+   overtake waits for the event, and the sample is lost. */
+static void test_a_reset_with_a_command_that_is_refused(void **state) {
+    static const struct {
+        const char *call;
+        uint32_t nth, copies;
+    } refusals[] = {{"zeCommandListAppendBarrier", 1, 0},
+                    {"zeCommandListAppendQueryKernelTimestamps", 1, 1},
+                    {"zeCommandListAppendBarrier", 2, 1}};
+    enum { REFUSALS = sizeof refusals / sizeof refusals[0] };
+    world *w = *state;
+    rig r = open_concurrent(w);
+    zt_profiler *profiler = trace_times(w);
+    ze_event_pool_handle_t pool = create_pool(w, 0);
+    for (uint32_t i = 0; i < REFUSALS; i++) {
+        ze_event_handle_t event = event_in(pool, i);
+        ze_command_list_handle_t list = launch_held(&r, event);
+        gpu.reset_calls();
+        inject(refusals[i].call, refusals[i].nth, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+        ok(zeCommandListAppendEventReset(list, event));
+        assert_int_equal(calls("zeCommandListAppendQueryKernelTimestamps"), refusals[i].copies);
+        set_word(&r, GO);
+        finish_and_destroy(w, list);
+        assert_result(zeEventQueryStatus(event), ZE_RESULT_NOT_READY);
+        expect_lost_event(profiler, i + 1, 0);
+        ok(zeEventDestroy(event));
+    }
+    assert_true(heard(w, "A launch is not measured, because its event is reset."));
+    ok(zeEventPoolDestroy(pool));
+    close_rig(&r);
+}
+
 /* After the stop, nobody sees what happens to the event: the tracer does not use it any more. */
 static void test_stopped_before_the_event_has_signalled(void **state) {
     world *w = *state;
@@ -1587,6 +1619,7 @@ int main(void) {
         TEST(test_an_event_that_the_host_signals_early),
         TEST(test_an_event_that_is_never_reset),
         TEST(test_an_event_that_its_list_resets),
+        TEST(test_a_reset_with_a_command_that_is_refused),
         TEST(test_stopped_before_the_event_has_signalled),
         TEST(test_a_list_that_is_over_with_its_event),
         TEST(test_a_list_is_destroyed_before_a_copy_has_ended),
