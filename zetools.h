@@ -10713,7 +10713,7 @@ ZT__PRIVATE void zt__query_kept_events(zt_profiler *profiler, ze_command_list_ha
             if (slots[i]->kept == events[i] &&
                 (slots[i]->state == ZT__SLOT_RECORDED || slots[i]->state == ZT__SLOT_ARMED)) {
                 slots[i]->was_signalled = result != ZE_RESULT_NOT_READY;
-                slots[i]->signalled_end = times.end_ticks;
+                slots[i]->signalled_end = result == ZE_RESULT_SUCCESS ? times.end_ticks : 0;
                 if (slots[i]->was_signalled && (result != ZE_RESULT_SUCCESS || profiler->tiles_stamped > 1)) {
                     slots[i]->kept = NULL; /* its new time stamps cannot be told from the old ones */
                 }
