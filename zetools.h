@@ -20941,11 +20941,6 @@ ZT__PRIVATE void zt__replace_function(zt__modules *modules,
    receives these callbacks and passes them to the live tracers: one for each profiler that traces, and one
    for zt_auto, which has a profiler for each context and device.
 
-   The chapter has, in this order: the calls and their parameters; what a tracer knows of kernels, devices
-   and lists; what it reports to >>hotspots; the host times of calls; calls in progress; what is appended
-   around a launch or copy; what it reports to >>kernels; what else a tracer does before and after a call; the
-   dispatcher; and the functions of the interface.
-
    Locks:
 
      setup, of the dispatcher   held while tracers start and stop, also during calls of the loader, none of
@@ -20959,7 +20954,7 @@ ZT__PRIVATE void zt__replace_function(zt__modules *modules,
      mutex, of its modules      guards replacements, and devices that accept profile flags; see >>modules
 
    The three mutexes are held briefly. Under them no other lock is locked, and neither the driver nor a
-   function of the application is called. What is marked atomic is also read without a lock. */
+   function of the application is called. Fields marked atomic are also read without a lock. */
 
 /* The calls of the core interface (ze...) that loaders can trace. Older loaders lack some of them. These
    lists are X macros: where one is used, X(name) expands to a constant, a string or the callbacks of the
@@ -21088,8 +21083,8 @@ ZT__PRIVATE const char *zt__call_name(uint32_t call) {
     return names[call];
 }
 
-/* What the tracer does with a call, of which there are kinds: X(kind, before the call, after it if it has
-   succeeded). In zt__before_call and zt__after_call stands what happens in another case. */
+/* The kinds of calls: what the tracer does before a call, and after it has succeeded. zt__before_call and
+   zt__after_call handle the exceptions. */
 /* clang-format off */
 #define ZT__KINDS(X)                                                                                         \
     X(OTHER, NULL, NULL) /* nothing, unless the configuration names it */                                    \
@@ -21301,7 +21296,8 @@ typedef struct zt__command {
     ze_event_handle_t *signal; /* likewise; NULL: a wait, which has none */
 } zt__command;
 
-/* Reads the parameters of a launch or copy. Returns 0 if the list or the kernel is NULL. */
+/* Reads the parameters of a call that appends a command. Returns 0 for other calls, or if the list or the
+   kernel of a launch is NULL. */
 ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *command) {
     switch (call) {
 #define X(name, type)                                                                                        \
@@ -22023,13 +22019,15 @@ ZT__PRIVATE ze_kernel_handle_t zt__launched_kernel(const zt__frame *frame, const
      zeEventCreate        the event has a record, from here to its destruction
      a launch             a slot becomes its keeper, if it has none and no other command may signal it. The
                           slot reads the time stamps when it is collected
-     another signal       by a command or on the host. The time stamps are saved first if the launch has
-                          signalled; otherwise the sample is lost, and no slot keeps the event again, which
-                          that launch may signal later. The event has no keeper afterwards
-     a reset              on the host: before it, they are saved likewise. In a list: a barrier that waits for
-                          the event, a copy of the time stamps and a barrier are appended before the reset
+     another signal       (of a command or of the host) The time stamps are saved first if the launch has
+                          signalled; otherwise the sample is lost, and no slot keeps the event again, because
+                          that launch may signal it later. The event has no keeper afterwards
+     a reset              On the host: the time stamps are saved first if the launch has signalled; otherwise
+                          the slot keeps the event. In a list: a barrier that waits for the event, a copy of
+                          the time stamps and a barrier are appended before the reset
      zeEventDestroy, zeEventPoolDestroy
-                          as another signal; then its record is removed
+                          The time stamps are saved first if the launch has signalled; otherwise the sample is
+                          lost. The record of the event is removed
      zt_trace_stop        slots no longer keep events, because nothing of this is seen any more
 
    The keeper is in the records of events, with the mutex of the tracer; that a slot keeps an event is in the
