@@ -7998,6 +7998,7 @@ struct zt__slot {
     uint64_t signalled_end;   /* with time stamps of which this is the end */
     int has_saved_stamps;     /* the time stamps of the launch were read, */
     uint64_t saved_stamps[2]; /* and these are begin and end */
+    int copy_may_be_late;     /* a reset of the event may overtake the copy: the sample will be lost */
     int trails_event;         /* its last command follows a launch for which the application has an event */
     int is_unordered;       /* its event may signal before the work that is before it on the list has ended */
     uint64_t submitted_ns;  /* host time; it was begun, or zt_execute was called, at this time or later */
@@ -9285,6 +9286,9 @@ ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection
             if (slot->spans_passes) {
                 reading->cause = ZT_LOST_OTHER_PASS;
             }
+            if (slot->copy_may_be_late) {
+                reading->cause = ZT_LOST_EVENT;
+            }
             if (batch->pass->group_count == 0 && collection->list->overlaps) {
                 reading->cause = ZT_LOST_OVERWRITTEN; /* its time stamps may be of two executions */
             }
@@ -10333,7 +10337,7 @@ ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt
     slot->is_dropped = slot->needs_reset = slot->shows_end = 0;
     slot->measurement = ZT__SURROUNDING_COMMANDS;
     slot->is_unordered = slot->trails_event = 0;
-    slot->was_signalled = slot->has_saved_stamps = 0;
+    slot->was_signalled = slot->has_saved_stamps = slot->copy_may_be_late = 0;
     slot->overwritten = 0;
     slot->bytes = 0;
     /* A recording is submitted after its first region is begun, so the clock is read once for all regions of
@@ -10713,7 +10717,7 @@ ZT__PRIVATE void zt__query_kept_events(zt_profiler *profiler, ze_command_list_ha
             if (slots[i]->kept == events[i] &&
                 (slots[i]->state == ZT__SLOT_RECORDED || slots[i]->state == ZT__SLOT_ARMED)) {
                 slots[i]->was_signalled = result != ZE_RESULT_NOT_READY;
-                slots[i]->signalled_end = times.end_ticks;
+                slots[i]->signalled_end = result == ZE_RESULT_SUCCESS ? times.end_ticks : 0;
                 if (slots[i]->was_signalled && (result != ZE_RESULT_SUCCESS || profiler->tiles_stamped > 1)) {
                     slots[i]->kept = NULL; /* its new time stamps cannot be told from the old ones */
                 }
@@ -20941,11 +20945,6 @@ ZT__PRIVATE void zt__replace_function(zt__modules *modules,
    receives these callbacks and passes them to the live tracers: one for each profiler that traces, and one
    for zt_auto, which has a profiler for each context and device.
 
-   The chapter has, in this order: the calls and their parameters; what a tracer knows of kernels, devices
-   and lists; what it reports to >>hotspots; the host times of calls; calls in progress; what is appended
-   around a launch or copy; what it reports to >>kernels; what else a tracer does before and after a call; the
-   dispatcher; and the functions of the interface.
-
    Locks:
 
      setup, of the dispatcher   held while tracers start and stop, also during calls of the loader, none of
@@ -20959,7 +20958,7 @@ ZT__PRIVATE void zt__replace_function(zt__modules *modules,
      mutex, of its modules      guards replacements, and devices that accept profile flags; see >>modules
 
    The three mutexes are held briefly. Under them no other lock is locked, and neither the driver nor a
-   function of the application is called. What is marked atomic is also read without a lock. */
+   function of the application is called. Fields marked atomic are also read without a lock. */
 
 /* The calls of the core interface (ze...) that loaders can trace. Older loaders lack some of them. These
    lists are X macros: where one is used, X(name) expands to a constant, a string or the callbacks of the
@@ -21088,8 +21087,8 @@ ZT__PRIVATE const char *zt__call_name(uint32_t call) {
     return names[call];
 }
 
-/* What the tracer does with a call, of which there are kinds: X(kind, before the call, after it if it has
-   succeeded). In zt__before_call and zt__after_call stands what happens in another case. */
+/* The kinds of calls: what the tracer does before a call, and after it has succeeded. zt__before_call and
+   zt__after_call handle the exceptions. */
 /* clang-format off */
 #define ZT__KINDS(X)                                                                                         \
     X(OTHER, NULL, NULL) /* nothing, unless the configuration names it */                                    \
@@ -21304,7 +21303,8 @@ typedef struct zt__command {
     ze_event_handle_t *signal; /* likewise; NULL: a wait, which has none */
 } zt__command;
 
-/* Reads the parameters of a launch or copy. Returns 0 if the list or the kernel is NULL. */
+/* Reads the parameters of a call that appends a command. Returns 0 for other calls, or if the list or the
+   kernel of a launch is NULL. */
 ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *command) {
     switch (call) {
 #define X(name, type)                                                                                        \
@@ -22027,12 +22027,15 @@ ZT__PRIVATE ze_kernel_handle_t zt__launched_kernel(const zt__frame *frame, const
      zeEventCreate        the event has a record, from here to its destruction
      a launch             a slot becomes its keeper, if it has none and no other command may signal it. The
                           slot reads the time stamps when it is collected
-     another signal       by a command or on the host: before it, the time stamps are saved if the launch has
-                          signalled. If not, the sample is lost. Then the event has no keeper
-     a reset              on the host: before it, they are saved likewise. In a list: a copy of the time
-                          stamps is appended before it
+     another signal       (of a command or of the host) The time stamps are saved first if the launch has
+                          signalled; otherwise the sample is lost, and no slot keeps the event again, because
+                          that launch may signal it later. The event has no keeper afterwards
+     a reset              On the host: the time stamps are saved first if the launch has signalled; otherwise
+                          the slot keeps the event. In a list: a barrier that waits for the event, a copy of
+                          the time stamps and a barrier are appended before the reset
      zeEventDestroy, zeEventPoolDestroy
-                          as another signal; then its record is removed
+                          The time stamps are saved first if the launch has signalled; otherwise the sample is
+                          lost. The record of the event is removed
      zt_trace_stop        slots no longer keep events, because nothing of this is seen any more
 
    The keeper is in the records of events, with the mutex of the tracer; that a slot keeps an event is in the
@@ -22156,7 +22159,9 @@ ZT__PRIVATE void zt__before_event_change(zt__frame *frame) {
     ze_event_handle_t event = *ZT__PARAMETERS(frame, ze_event_host_reset_params_t)->phEvent;
     zt__known_event *known;
     int is_reset = frame->call == ZT__CALL_EventHostReset, has_other;
-    zt__settle_event(tracer, event, !is_reset);
+    if (zt__settle_event(tracer, event, !is_reset) && !is_reset) {
+        zt__count_signals(tracer, event, 2); /* the launch may signal it later */
+    }
     zt__lock(&tracer->mutex);
     known = zt__find_event(tracer, event);
     has_other = is_reset && known && known->other_signals == 1;
@@ -22171,8 +22176,39 @@ ZT__PRIVATE void zt__before_event_change(zt__frame *frame) {
     }
 }
 
+/* Appends a barrier that waits for an event, a copy of its time stamps, and a barrier. The copy itself does not
+   wait: if the second barrier is refused, a reset may overtake the copy, which would then never run. On
+   failure, `*call` is the call that failed. No mutex is held. */
+ZT__PRIVATE ze_result_t zt__append_stamps_copy(zt_profiler *profiler, zt__slot *slot,
+                                               ze_command_list_handle_t list, ze_event_handle_t event,
+                                               const char **call) {
+    ze_result_t result;
+    int has_copy = 0;
+    *call = "zeCommandListAppendBarrier";
+    result = zeCommandListAppendBarrier(list, NULL, 1, &event);
+    if (result == ZE_RESULT_SUCCESS) {
+        *call = "zeCommandListAppendQueryKernelTimestamps";
+        result = zeCommandListAppendQueryKernelTimestamps(list, 1, &event, slot->stamps, NULL, NULL, 0, NULL);
+        has_copy = result == ZE_RESULT_SUCCESS;
+    }
+    if (has_copy) {
+        *call = "zeCommandListAppendBarrier";
+        result = zeCommandListAppendBarrier(list, NULL, 0, NULL);
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__lock(&profiler->mutex);
+        if (has_copy) {
+            slot->copy_may_be_late = 1;
+        } else {
+            slot->measurement = ZT__KEPT_EVENT_STAMPS;
+        }
+        zt__unlock(&profiler->mutex);
+    }
+    return result;
+}
+
 /* Called before a reset of an event is appended. If a launch earlier on the list is measured by the event,
-   appends a copy of its time stamps, which waits for the event, and a barrier. */
+   appends a copy of its time stamps. */
 ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     const ze_command_list_append_event_reset_params_t *p =
@@ -22181,6 +22217,8 @@ ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
     const zt__known_event *known;
     zt__slot *slot;
     zt_profiler *profiler;
+    ze_result_t result = ZE_RESULT_NOT_READY;
+    const char *call = NULL;
     int is_copied = 0;
     uint32_t i;
     zt__settle_event(tracer, event, 0);
@@ -22204,18 +22242,17 @@ ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
         }
         zt__unlock(&profiler->mutex);
     }
-    if (is_copied && zeCommandListAppendQueryKernelTimestamps(*p->phCommandList, 1, &event, slot->stamps,
-                                                              NULL, NULL, 1, &event) == ZE_RESULT_SUCCESS) {
-        zeCommandListAppendBarrier(*p->phCommandList, NULL, 0, NULL);
-    } else {
-        if (is_copied) { /* the copy was refused */
-            zt__lock(&profiler->mutex);
-            slot->measurement = ZT__KEPT_EVENT_STAMPS;
-            zt__unlock(&profiler->mutex);
-        }
+    if (is_copied) {
+        result = zt__append_stamps_copy(profiler, slot, *p->phCommandList, event, &call);
+    }
+    if (result != ZE_RESULT_SUCCESS) {
         zt__settle_event(tracer, event, 1);
     }
     zt__count_signals(tracer, event, 2);
+    if (is_copied) {
+        zt__check(&profiler->diagnostics, result, call,
+                  "A launch is not measured, because its event is reset.");
+    }
 }
 
 ZT__PRIVATE void zt__before_event_destroy(zt__frame *frame) {

@@ -507,8 +507,9 @@ static void test_an_event_that_others_signal(void **state) {
     set_word(&r, GO);
     finish_and_destroy(w, list);
     expect_lost_event(profiler, 1, 0);
-    ok(zeEventHostReset(event));
+    ok(zeEventDestroy(event));
 
+    event = event_in(pool, 0);
     list = launch_held(&r, event);
     ok(zeCommandListAppendBarrier(other, event, 0, NULL));
     finish_immediate(w, other);
@@ -528,6 +529,36 @@ static void test_an_event_that_others_signal(void **state) {
     assert_contains(written_report(profiler, ZT_FORMAT_TABLE), "lost: event used again. Let no two commands");
     ok(zeEventDestroy(event));
     ok(zeCommandListDestroy(other));
+    ok(zeEventPoolDestroy(pool));
+    close_rig(&r);
+}
+
+/* The host signals the event of a launch that has not begun. That launch signals it once more, after the next
+   one was appended: the next one is not measured by what the first one writes. */
+static void test_an_event_that_the_host_signals_early(void **state) {
+    world *w = *state;
+    rig r = open_concurrent(w);
+    zt_profiler *profiler = trace_times(w);
+    ze_event_pool_handle_t pool = create_pool(w, 0);
+    for (int is_reset = 0; is_reset < 2; is_reset++) {
+        uint64_t lost = 1 + (uint64_t)is_reset;
+        ze_event_handle_t event = event_in(pool, (uint32_t)is_reset), gate = new_event(w, 1);
+        ze_command_list_handle_t first = immediate_of(w, COMPUTE, 0, 0), second;
+        append_with(&r, first, 1, 1, LONG, event, gate);
+        ok(zeEventHostSignal(event));
+        if (is_reset)
+            ok(zeEventHostReset(event));
+        second = launch_held(&r, event);
+        ok(zeEventHostSignal(gate));
+        finish_and_destroy(w, first);
+        ok(zt_collect(profiler, 0));
+        assert_counts(profiler, counted(2 * lost, lost - 1, lost, 0, 1)); /* the second one still runs */
+        set_word(&r, GO);
+        finish_and_destroy(w, second);
+        expect_lost_event(profiler, 2 * lost, lost);
+        ok(zeEventDestroy(event));
+        ok(zeEventDestroy(gate));
+    }
     ok(zeEventPoolDestroy(pool));
     close_rig(&r);
 }
@@ -607,6 +638,38 @@ static void test_an_event_that_its_list_resets(void **state) {
     expect_launches(profiler, 4, 0);
     assert_counts(profiler, counted(2 * (1 + TIMES), 2 * (1 + TIMES), 0, 0, 0));
     assert_int_equal(region_info(profiler, "meet").time_ns.count, 2 * (1 + TIMES));
+    close_rig(&r);
+}
+
+/* The driver refuses a command that the tracer appends before the reset: then nothing that the reset could
+   overtake waits for the event, and the sample is lost. */
+static void test_a_reset_with_a_command_that_is_refused(void **state) {
+    static const struct {
+        const char *call;
+        uint32_t nth, copies;
+    } refusals[] = {{"zeCommandListAppendBarrier", 1, 0},
+                    {"zeCommandListAppendQueryKernelTimestamps", 1, 1},
+                    {"zeCommandListAppendBarrier", 2, 1}};
+    enum { REFUSALS = sizeof refusals / sizeof refusals[0] };
+    world *w = *state;
+    rig r = open_concurrent(w);
+    zt_profiler *profiler = trace_times(w);
+    ze_event_pool_handle_t pool = create_pool(w, 0);
+    for (uint32_t i = 0; i < REFUSALS; i++) {
+        ze_event_handle_t event = event_in(pool, i);
+        ze_command_list_handle_t list = launch_held(&r, event);
+        gpu.reset_calls();
+        inject(refusals[i].call, refusals[i].nth, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+        ok(zeCommandListAppendEventReset(list, event));
+        assert_int_equal(calls("zeCommandListAppendQueryKernelTimestamps"), refusals[i].copies);
+        set_word(&r, GO);
+        finish_and_destroy(w, list);
+        assert_result(zeEventQueryStatus(event), ZE_RESULT_NOT_READY);
+        expect_lost_event(profiler, i + 1, 0);
+        ok(zeEventDestroy(event));
+    }
+    assert_true(heard(w, "A launch is not measured, because its event is reset."));
+    ok(zeEventPoolDestroy(pool));
     close_rig(&r);
 }
 
@@ -1576,8 +1639,10 @@ int main(void) {
         TEST(test_an_event_is_used_again),
         TEST(test_an_event_that_is_destroyed),
         TEST(test_an_event_that_others_signal),
+        TEST(test_an_event_that_the_host_signals_early),
         TEST(test_an_event_that_is_never_reset),
         TEST(test_an_event_that_its_list_resets),
+        TEST(test_a_reset_with_a_command_that_is_refused),
         TEST(test_stopped_before_the_event_has_signalled),
         TEST(test_a_list_that_is_over_with_its_event),
         TEST(test_a_list_is_destroyed_before_a_copy_has_ended),
