@@ -10906,14 +10906,14 @@ ZT__PRIVATE void zt__announce_list(zt_profiler *profiler, zt__list *list, ze_com
 
 /* Prepares for an execution by zt_execute, or one that a tracer sees: reads the samples of the last execution
    before this one overwrites them, and moves the slots to PENDING. `queue` is NULL if it is not known. With
-   `waits`, samples that are on their way are waited for. */
+   `waits`, samples that are on their way are waited for. `call` is what the application has called. */
 ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
-                                      const ze_command_list_handle_t *lists, int waits) {
+                                      const ze_command_list_handle_t *lists, int waits, const char *call) {
     uint64_t now, deadline = zt__deadline(profiler->config.wait_timeout_ns);
     uint32_t i;
     zt__list *list;
     /* Inside a function that the collector calls, nothing can be read before it is overwritten. */
-    if (zt__is_inside_callback(profiler, "zt_execute")) {
+    if (zt__is_inside_callback(profiler, call)) {
         zt__lock(&profiler->mutex);
         for (i = 0; i < count; i++) {
             list = zt__find_list(profiler, lists[i]);
@@ -11036,7 +11036,7 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
                 is_repeated |= lists[i] == lists[end];
             }
         }
-        zt__before_execution(profiler, queue, end - first, lists + first, 1);
+        zt__before_execution(profiler, queue, end - first, lists + first, 1, "zt_execute");
         zt__executing_for = profiler;
         result =
             zeCommandQueueExecuteCommandLists(queue, end - first, lists + first, end == count ? fence : NULL);
@@ -22936,7 +22936,7 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
         } else {
             /* Without metrics it does not wait, so that executions may follow each other at once. */
             zt__before_execution(device->profiler, queue, count, lists,
-                                 device->profiler->passes[0].group_count > 0);
+                                 device->profiler->passes[0].group_count > 0, zt__call_name(frame->call));
         }
     }
 }
