@@ -1995,8 +1995,8 @@ ZT_API ze_result_t zt_name_list(zt_profiler *profiler, ze_command_list_handle_t 
    with zeCommandQueueExecuteCommandLists. Samples that were not ready in time are overwritten and counted as
    lost. The lists are executed in any case. If a list is named twice, they are executed in several calls, so
    that each execution is measured; the last call has the fence. If the driver refuses one of these calls, the
-   lists of those before it are executed, and those after it are not made. See CALLBACKS for calls inside a
-   callback.
+   lists of those before it are executed, and those after it are not made; the message tells how many lists
+   were executed. See CALLBACKS for calls inside a callback.
    Returns what zeCommandQueueExecuteCommandLists returns. Any thread that may use them. Since 0.1. */
 ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
                               ze_command_list_handle_t *lists, ze_fence_handle_t fence);
@@ -11012,6 +11012,7 @@ static ZT__THREAD_LOCAL const zt_profiler *zt__executing_for;
 ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
                               ze_command_list_handle_t *lists, ze_fence_handle_t fence) {
     const zt_profiler *outer = zt__executing_for; /* a hook may execute lists inside of an execution */
+    char remedy[96] = "The lists were not executed.";
     uint32_t first = 0, end, i;
     int is_repeated;
     ze_result_t result;
@@ -11042,10 +11043,15 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
             zeCommandQueueExecuteCommandLists(queue, end - first, lists + first, end == count ? fence : NULL);
         zt__executing_for = outer;
         zt__after_execution(profiler, end - first, lists + first, result != ZE_RESULT_SUCCESS, "zt_execute");
-        first = end;
+        if (result == ZE_RESULT_SUCCESS) {
+            first = end;
+        }
     } while (result == ZE_RESULT_SUCCESS && first < count);
-    return zt__check(&profiler->diagnostics, result, "zeCommandQueueExecuteCommandLists",
-                     "The lists were not executed.");
+    if (first > 0) {
+        snprintf(remedy, sizeof remedy, "Lists executed: the first %u of %u. The others were not executed.",
+                 first, count);
+    }
+    return zt__check(&profiler->diagnostics, result, "zeCommandQueueExecuteCommandLists", remedy);
 }
 
 /* ---- names of lists -------------------------------------------------------------------------------------- */
