@@ -9657,7 +9657,7 @@ ZT__PRIVATE double zt__combine_tiles(const zt_profiler *profiler, const zt__pass
     double whole = zt__nan(), weights = 0;
     uint32_t tile, i;
     for (i = 0; i < ZT__COUNT_OF(clocks); i++) {
-        takes_largest |= strcmp(of->units, clocks[i]) == 0;
+        takes_largest |= of->aggregation == ZT_AGGREGATE_SUM && strcmp(of->units, clocks[i]) == 0;
     }
     for (tile = 0; tile < profiler->tile_count; tile++) {
         double value = row[zt__tile_column(profiler, tile, metric)], weight = 1;
