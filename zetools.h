@@ -3545,8 +3545,11 @@ ZT__PRIVATE int zt__write_to_file(const void *bytes, size_t size, void *user) {
     if (descriptor < 0) { /* a stream in memory */
         return fwrite(bytes, 1, size, file) != size;
     }
-    if (fflush(file) != 0) {
-        return 1;
+    while (fflush(file) != 0) { /* what the application has written before */
+        if (errno != EINTR) {
+            return 1;
+        }
+        clearerr(file);
     }
     while (size > 0) {
         ssize_t written = write(descriptor, next, size);
@@ -6170,8 +6173,9 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
                   "Close the debugger.")                                                                     \
     X(DEBUG_BUSY,                                                                                            \
       "%s: another thread was still in a call of this debugger when the time was up. Try again.")            \
-    X(DEBUG_CLOSING, "%s: another thread is closing this debugger with zt_debug_close(). End the calls of "  \
-                     "other threads before closing it.")                                                     \
+    X(DEBUG_CLOSING,                                                                                         \
+      "%s: another thread is closing this debugger with zt_debug_close(), which ends this call. "            \
+      "Open another one to go on.")                                                                          \
     X(DEBUG_FORKED,                                                                                          \
       "%s: the debugger belongs to the process that has opened it, and this is a forked child. "             \
       "Open another one here.")                                                                              \
@@ -17552,6 +17556,7 @@ struct zt_debugger {
     zt__diagnostics diagnostics;
 
     zt__timed_mutex delivering;     /* guards the next */
+    zet_debug_event_t next;         /* the newest that was delivered */
     const zet_debug_event_t *event; /* the one that is being delivered, if it is not acknowledged. Or NULL */
     zet_debug_event_t owed;         /* one that was delivered, and could not be acknowledged, */
     int has_owed;                   /* if there is one */
@@ -18091,12 +18096,11 @@ ZT__PRIVATE ze_result_t zt__deliver_events(zt_debugger *debugger, uint64_t deadl
         }
     }
     while (!has_stopped && delivered < ZT__DEBUG_EVENTS) {
-        zet_debug_event_t event;
         zt_debug_event shown;
-        result = zt__next_event(debugger, delivered ? 0 : deadline, &event);
+        result = zt__next_event(debugger, delivered ? 0 : deadline, &debugger->next);
         if (result == ZE_RESULT_SUCCESS) {
-            shown = zt__to_debug_event(&event);
-            debugger->event = &event;
+            shown = zt__to_debug_event(&debugger->next);
+            debugger->event = &debugger->next;
             has_stopped = function && function(debugger, &shown, user) != 0;
             result = zt__finish_event(debugger);
             if (result != ZE_RESULT_SUCCESS) {
@@ -21113,6 +21117,7 @@ ZT__PRIVATE const char *zt__call_name(uint32_t call) {
 #define ZT__KINDS(X)                                                                                         \
     X(OTHER, NULL, NULL) /* nothing, unless the configuration names it */                                    \
     X(LIST_CREATE, NULL, zt__after_list_create)                                                              \
+    X(LIST_CLOSE, NULL, zt__after_list_close)                                                                \
     X(LIST_RESET, zt__before_list_reset, zt__after_list_reset)                                               \
     X(LIST_DESTROY, zt__before_list_destroy, NULL)                                                           \
     X(EXECUTE, zt__before_execute, NULL)                                                                     \
@@ -21154,6 +21159,8 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
     case ZT__CALL_CommandListCreate:
     case ZT__CALL_CommandListCreateImmediate:
         return ZT__KIND_LIST_CREATE;
+    case ZT__CALL_CommandListClose:
+        return ZT__KIND_LIST_CLOSE;
     case ZT__CALL_CommandListReset:
         return ZT__KIND_LIST_RESET;
     case ZT__CALL_CommandListDestroy:
@@ -21457,6 +21464,7 @@ typedef struct zt__known_list {
     const void *handle;        /* the key */
     zt__traced_device *device; /* NULL: it is not measured */
     zt__list_state kind;       /* UNKNOWN, RECORDED or IMMEDIATE */
+    int was_closed;            /* so it is recorded, where its kind is UNKNOWN */
     int is_in_order;           /* 0: or not known */
 
     /* why its commands cannot be measured */
@@ -22869,17 +22877,17 @@ ZT__PRIVATE void zt__mark_list_over_everywhere(zt__tracer *tracer, ze_command_li
 }
 
 /* Returns whether a launch that signals an event of the application has not been read yet, and is measured by
-   this event or has commands of the library after it: on a list, or on any if `handle` is NULL. A list that
-   was created before the start, and may be immediate, runs without being executed. It counts only as
-   `handle`: its launches may also be recorded, and never run. */
-ZT__PRIVATE int zt__has_unread_launches(zt_profiler *profiler, ze_command_list_handle_t handle) {
+   this event or has commands of the library after it: on a list, or on any if `handle` is NULL. The launches
+   of a list whose kind is unknown are recorded, and may never run, unless it may be immediate. */
+ZT__PRIVATE int zt__has_unread_launches(zt_profiler *profiler, ze_command_list_handle_t handle,
+                                        int may_be_immediate) {
     const zt__list *list;
     int found = 0;
     zt__lock(&profiler->mutex);
     list = handle ? zt__find_list(profiler, handle) : profiler->lists;
     for (; list && !found; list = handle ? NULL : list->next) {
         const zt__slot *slot = list->first;
-        int may_run = handle && list->state == ZT__LIST_UNKNOWN;
+        int may_run = may_be_immediate && list->state == ZT__LIST_UNKNOWN;
         for (; slot && !found; slot = slot->next) {
             found = (slot->trails_event || slot->kept) &&
                     (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_READING ||
@@ -22892,13 +22900,15 @@ ZT__PRIVATE int zt__has_unread_launches(zt_profiler *profiler, ze_command_list_h
 
 /* Called before a list is reset or destroyed. The application may do that as soon as its own events have
    signalled, so this waits for commands of the library that follow them, and reads the events. */
-ZT__PRIVATE void zt__await_unread_launches(zt__tracer *tracer, ze_command_list_handle_t list) {
+ZT__PRIVATE void zt__await_unread_launches(zt__tracer *tracer, ze_command_list_handle_t list,
+                                           int may_be_immediate) {
     uint64_t deadline = zt__deadline(tracer->wait_timeout_ns);
     zt__traced_device *device = zt__next_measured(tracer, NULL);
     for (; device; device = zt__next_measured(tracer, device)) {
         zt_profiler *profiler = device->profiler;
         zt__wait wait = zt__wait_until(deadline);
-        while (!zt__is_owner(&profiler->collector) && zt__has_unread_launches(profiler, list)) {
+        while (!zt__is_owner(&profiler->collector) &&
+               zt__has_unread_launches(profiler, list, may_be_immediate)) {
             zt__finish_list(profiler, list, deadline, 1);
             if (!zt__wait_again(&wait)) {
                 break;
@@ -22907,9 +22917,22 @@ ZT__PRIVATE void zt__await_unread_launches(zt__tracer *tracer, ze_command_list_h
     }
 }
 
+/* Only recorded lists are closed. Loaders before 1.16 cannot query the kind of those that were created before
+   the start. */
+ZT__PRIVATE void zt__after_list_close(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    zt__known_list *list;
+    zt__lock(&tracer->mutex);
+    list = zt__find_known_list(tracer, *ZT__PARAMETERS(frame, ze_command_list_close_params_t)->phCommandList);
+    if (list) {
+        list->was_closed = 1;
+    }
+    zt__unlock(&tracer->mutex);
+}
+
 ZT__PRIVATE void zt__before_list_reset(zt__frame *frame) {
     zt__await_unread_launches(frame->tracer,
-                              *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList);
+                              *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList, 0);
 }
 
 ZT__PRIVATE void zt__after_list_reset(zt__frame *frame) {
@@ -22920,10 +22943,17 @@ ZT__PRIVATE void zt__after_list_reset(zt__frame *frame) {
 
 /* A handle is forgotten before it is destroyed, because afterwards the driver may use it again. */
 ZT__PRIVATE void zt__before_list_destroy(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
     ze_command_list_handle_t list = *ZT__PARAMETERS(frame, ze_command_list_destroy_params_t)->phCommandList;
-    zt__await_unread_launches(frame->tracer, list);
-    zt__mark_list_over_everywhere(frame->tracer, list, 1, "zeCommandListDestroy");
-    zt__forget_handle(frame->tracer, &frame->tracer->lists, list);
+    const zt__known_list *known;
+    int may_be_immediate;
+    zt__lock(&tracer->mutex);
+    known = zt__find_known_list(tracer, list);
+    may_be_immediate = known && !known->was_closed;
+    zt__unlock(&tracer->mutex);
+    zt__await_unread_launches(tracer, list, may_be_immediate);
+    zt__mark_list_over_everywhere(tracer, list, 1, "zeCommandListDestroy");
+    zt__forget_handle(tracer, &tracer->lists, list);
 }
 
 /* Called before and after lists are executed. `result` is NULL before. An execution by zt_execute is left out
@@ -23001,7 +23031,7 @@ ZT__PRIVATE void zt__after_queue_synchronize(zt__frame *frame) {
 ZT__PRIVATE void zt__before_queue_destroy(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     zt__traced_device *device = zt__next_measured(tracer, NULL);
-    while (device && !zt__has_unread_launches(device->profiler, NULL)) {
+    while (device && !zt__has_unread_launches(device->profiler, NULL, 0)) {
         device = zt__next_measured(tracer, device);
     }
     if (device) {
@@ -23768,7 +23798,7 @@ ZT__PRIVATE void zt__finish_launches(zt__tracer *tracer, uint64_t deadline) {
     }
     for (device = zt__next_measured(tracer, NULL); device; device = zt__next_measured(tracer, device)) {
         zt_profiler *profiler = device->profiler;
-        while (!zt__is_owner(&profiler->collector) && zt__has_unread_launches(profiler, NULL) &&
+        while (!zt__is_owner(&profiler->collector) && zt__has_unread_launches(profiler, NULL, 0) &&
                zt__wait_again(&wait)) {
             zt__try_collect(profiler, NULL, 1);
         }
@@ -25062,9 +25092,9 @@ ZT__PRIVATE uint32_t zt__first_of_family(const zt__family *families, uint32_t me
     return i;
 }
 
-/* Writes the figures of a metric in each region, and on each tile. */
+/* Writes the figures of a metric in each region, and on each tile. The family begins with the first sample. */
 ZT__PRIVATE void zt__write_metric_samples(zt__document *document, zt__family_kind kind, uint32_t metric,
-                                          const zt__family *family) {
+                                          const zt__family *family, uint32_t *written) {
     zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
     const zt_metric *described = zt__metric_at(profiler, kind >= ZT__STREAMED_MEAN, metric);
@@ -25098,6 +25128,10 @@ ZT__PRIVATE void zt__write_metric_samples(zt__document *document, zt__family_kin
             }
             if (!zt__is_finite(figure)) {
                 continue;
+            }
+            if ((*written)++ == 0) {
+                zt__begin_family(writer, family->name, family->type, family->unit,
+                                 *described->description ? described->description : described->name);
             }
             zt__begin_sample(writer, family->name, strcmp(family->type, "counter") == 0 ? "_total" : "");
             zt__write_label(writer, "region", record->name);
@@ -25139,15 +25173,13 @@ ZT__PRIVATE void zt__write_metric_families(zt__document *document, zt__family_ki
         }
     }
     for (i = 0; i < count; i++) {
-        const zt_metric *metric = zt__metric_at(profiler, kind >= ZT__STREAMED_MEAN, i);
+        uint32_t written = 0;
         if (!*families[i].name || zt__first_of_family(families, i) < i) {
             continue; /* none, or written already */
         }
-        zt__begin_family(&document->writer, families[i].name, families[i].type, families[i].unit,
-                         *metric->description ? metric->description : metric->name);
         for (k = i; k < count; k++) {
             if (strcmp(families[k].name, families[i].name) == 0) {
-                zt__write_metric_samples(document, kind, k, &families[k]);
+                zt__write_metric_samples(document, kind, k, &families[k], &written);
             }
         }
     }
@@ -25232,18 +25264,20 @@ ZT__PRIVATE void zt__write_pass_times(zt__document *document) {
     static const char *const family = "zetools_region_pass_gpu_time_seconds";
     zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
-    uint32_t i, pass;
+    uint32_t i, pass, written = 0;
     zt_stats stats;
     if (profiler->metric_count == 0) {
         return;
     }
-    zt__begin_family(writer, family, "counter", "seconds",
-                     "GPU time of the samples of a region with metrics, of each pass");
     for (i = 0; i < document->region_count; i++) {
         for (pass = 0; pass < profiler->pass_count; pass++) {
             zt_get_pass(profiler, i, pass, &stats);
             if (!zt__is_finite(stats.sum)) {
                 continue;
+            }
+            if (written++ == 0) {
+                zt__begin_family(writer, family, "counter", "seconds",
+                                 "GPU time of the samples of a region with metrics, of each pass");
             }
             zt__begin_sample(writer, family, "_total");
             zt__write_label(writer, "region", zt__record_at(profiler, i)->name);
@@ -30951,6 +30985,7 @@ ZT__PRIVATE void zt__look_at_regions(zt__watch *watch) {
     uint32_t others = 0;
     uint64_t now = zt__now_ns();
     int runs;
+    memset(&suspect, 0, sizeof suspect);
     if (watch->is_hanging && !zt__still_runs(watch, &watch->hang)) {
         watch->is_hanging = 0;
         watch->not_before_ns = now;

@@ -38,12 +38,13 @@ check gcc-fanalyzer gcc -std=gnu11 -I. -c -o /dev/null -Werror -fanalyzer -fanal
 
 check clang-tidy clang-tidy --quiet --config-file=.clang-tidy "$build/all.c" -- -std=gnu11 -I"$PWD"
 
-# It sees the headers of Level Zero, and knows those of the C library, which it cannot parse.
+# It sees the headers of Level Zero, and knows those of the C library, which it cannot parse. Threads may call readdir()
+# for directories of their own.
 for directory in /usr/include /usr/local/include; do
     [ ! -d "$directory/level_zero" ] || ln -sfn "$directory/level_zero" "$build/include/level_zero"
 done
 check cppcheck cppcheck -q --std=c99 --enable=warning,performance,portability --library=posix \
-    --suppress=missingIncludeSystem --error-exitcode=1 -D__linux__ -D__x86_64__ -D__GNUC__=12 -I "$build/include" -I . \
+    --suppress=missingIncludeSystem --suppress=readdirCalled --error-exitcode=1 -D__linux__ -D__x86_64__ -D__GNUC__=12 -I "$build/include" -I . \
     "$build/all.c"
 
 # Leaks are left to the variant asan: exits with threads alive are meant so in some tests.

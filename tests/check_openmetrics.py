@@ -76,6 +76,7 @@ def parse(path):
         family.samples[key] = float(value)
     for family in families.values():
         assert family.help, family.name
+        assert family.samples, family.name
         for suffix in SUFFIXES[family.type]:
             assert not suffix or family.name + suffix not in families, family.name
     return families

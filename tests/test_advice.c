@@ -166,7 +166,7 @@ static zt_profiler *profiler_of(const given_metric *metrics, uint32_t metric_cou
         put_u32(&packed, i >= second_pass);
     }
     for (uint32_t region = 0; region < region_count; region++) {
-        char name[16];
+        char name[32];
         snprintf(name, sizeof name, "region %u", (unsigned)region);
         put_text(&packed, name);
         put_u64(&packed, passes); /* collected */

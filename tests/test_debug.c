@@ -1249,7 +1249,7 @@ static void test_a_call_while_it_is_being_closed(void **state) {
     } while (result == ZE_RESULT_NOT_READY);
     assert_result(result, ZE_RESULT_ERROR_NOT_AVAILABLE);
     assert_contains(zt_debug_get_last_error(busy.debugger),
-                    "zt_debug_resume: another thread is closing this debugger with zt_debug_close().");
+                    "zt_debug_resume: another thread is closing this debugger with zt_debug_close(), which");
     assert_result(zt_debug_get_last_result(busy.debugger), ZE_RESULT_ERROR_NOT_AVAILABLE);
     __atomic_store_n(&busy.is_over, 1, __ATOMIC_RELEASE);
     join_in_time(w, busy.thread);

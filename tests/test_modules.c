@@ -223,9 +223,8 @@ static void test_files_that_cannot_be_written(void **state) {
     create_and_destroy(w, matmul);
     assert_int_equal(w->message_count, 1);
     assert_contains(w->messages[0], "[MODULE_NOT_SAVED] open failed: Not a directory.");
-    assert_contains(
-        written_report(profiler, ZT_FORMAT_JSON),
-        "Writing files of modules has failed 4 times. The first: [MODULE_NOT_SAVED] open failed");
+    assert_contains(written_report(profiler, ZT_FORMAT_JSON),
+                    "Writing files of modules has failed 4 times. The first: [MODULE_NOT_SAVED] open failed");
     free(matmul.bytes);
 }
 

@@ -768,6 +768,29 @@ static void test_a_list_from_before_the_start_is_destroyed_early(void **state) {
     close_rig(&r);
 }
 
+/* Nothing has to be waited for where launches were recorded and never ran. */
+static void test_a_list_from_before_the_start_that_never_runs(void **state) {
+    world *w = *state;
+    rig r = open_rig(w);
+    ze_event_pool_handle_t pool = create_pool(w, ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
+    ze_event_handle_t event = event_in(pool, 0);
+    ze_command_list_handle_t lists[] = {recorded_of(w, 0), recorded_of(w, 0)};
+    zt_profiler *profiler = trace_patiently(w);
+    for (int i = 0; i < 2; i++) {
+        append_with(&r, lists[i], 0, 0, SHORT, event, NULL);
+        ok(zeCommandListClose(lists[i]));
+    }
+    gpu.reset_calls();
+    ok(zeCommandListReset(lists[0]));
+    ok(zeCommandListDestroy(lists[0]));
+    ok(zeCommandListDestroy(lists[1]));
+    assert_in_range(gpu.calls("zeEventQueryStatus"), 0, 4);
+    assert_int_equal(zt_get_counts(profiler).collected, 0);
+    ok(zeEventDestroy(event));
+    ok(zeEventPoolDestroy(pool));
+    close_rig(&r);
+}
+
 /* Likewise a queue that has executed the list. */
 static void test_a_queue_is_destroyed_with_the_event_of_its_list(void **state) {
     world *w = *state;
@@ -1559,6 +1582,7 @@ int main(void) {
         TEST(test_a_list_that_is_over_with_its_event),
         TEST(test_a_list_is_destroyed_before_a_copy_has_ended),
         TEST(test_a_list_from_before_the_start_is_destroyed_early),
+        TEST(test_a_list_from_before_the_start_that_never_runs),
         TEST(test_a_queue_is_destroyed_with_the_event_of_its_list),
         TEST(test_hooks_see_the_event_of_the_application),
         TEST(test_two_tracers),
