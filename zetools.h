@@ -1995,8 +1995,8 @@ ZT_API ze_result_t zt_name_list(zt_profiler *profiler, ze_command_list_handle_t 
    with zeCommandQueueExecuteCommandLists. Samples that were not ready in time are overwritten and counted as
    lost. The lists are executed in any case. If a list is named twice, they are executed in several calls, so
    that each execution is measured; the last call has the fence. If the driver refuses one of these calls, the
-   lists of those before it are executed, and those after it are not made. See CALLBACKS for calls inside a
-   callback.
+   lists of those before it are executed, and those after it are not made; the message tells how many lists
+   were executed. See CALLBACKS for calls inside a callback.
    Returns what zeCommandQueueExecuteCommandLists returns. Any thread that may use them. Since 0.1. */
 ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
                               ze_command_list_handle_t *lists, ze_fence_handle_t fence);
@@ -2911,7 +2911,8 @@ typedef zt__disabled_scope zt_scope;
        opens. Only >>requests calls public functions of a later chapter, zt_report and zt_write, because
        zt_close writes the reports that ZT_REPORT names. Search for the tags:
 
-           >>platform     all that differs between systems and compilers
+           >>platform     all that differs between systems and compilers, but for the
+                          helper of >>watch
            >>memory       the application's allocator, and the one hash table
            >>text         lists of names, patterns, UTF-8, writers, paragraphs
            >>tables       tables for people
@@ -2972,6 +2973,8 @@ typedef zt__disabled_scope zt_scope;
        mutex, of the process         activation and calculation           yes     no         last
        setup, of a copy of this      finding what all copies share        no      no         last
        header
+       setup, of the dispatcher      starting and stopping tracers        yes     no         before the mutex
+       of >>tracer                                                                           of the dispatcher
        mutex, of a thread or of      waking, starting and stopping the    no      no         last
        the list of threads           library's own threads
 
@@ -2984,8 +2987,9 @@ typedef zt__disabled_scope zt_scope;
        a deadline. zt_merge holds the collectors of both profilers, that of the lower address first.
 
        The locks that are held during callbacks are timed mutexes (zt__timed_mutex); the others are mutexes.
-       No thread holds two mutexes at a time. All but that of the process are held briefly; at exit alone, the
-       list of threads stays locked while they are stopped. Memory is allocated and messages are logged
+       No thread holds two mutexes at a time, with two exceptions: `setup` of the dispatcher, and at exit the
+       list of threads, which stays locked while they are stopped. All others but that of the process are held
+       briefly. Memory is allocated and messages are logged
        without a mutex, because allocators and log functions are callbacks.
 
    THE LIFE OF A SLOT
@@ -3045,9 +3049,11 @@ typedef zt__disabled_scope zt_scope;
        immediate list that is not in order, because the slots before it may still run.
 
        `unexpected_up_to` is for slots that may have been recorded before a reset that nothing has reported.
-       zt_execute counts no sample of them as begun. If they run all the same, they are read. It is raised by
-       zt_execute, where the list may also run without it: to the newest slot that has run, but not beyond
-       the first one that has not. zt_trace_stop, from which on no reset is observed, raises it to the newest.
+       zt_execute counts no sample of them as begun. If they run all the same, they are read. zt_execute raises
+       it on a list that may also run without it, if one of its slots is RECORDED: to the newest slot that has
+       run, but below the first RECORDED one. Slots that have run while a later one has not are of an earlier
+       list or recording, or still running. zt_trace_stop, from which on no reset is observed, raises it to
+       the newest.
 
        The other two decide when a slot may be used again.
 
@@ -3078,7 +3084,7 @@ typedef zt__disabled_scope zt_scope;
        A slot of a recorded list that is PENDING and finished, and whose event has not signalled, never ran:
        it belongs to a recording that was reset.
 
-       A slot is used again on no weaker grounds.
+       A slot is reused only if it is over and its last execution has finished.
 
    PATHS
 
@@ -8093,10 +8099,13 @@ struct zt__list {
                              not show which of them has ended. Until a region is begun, or their queue is
                              seen to be idle */
     uint32_t overwritten; /* samples of the execution before it that it overwrites */
-    uint64_t ran_before, finished_before; /* the numbers before it, restored if the driver refuses it */
-    int overlapped_before;
     ze_command_queue_handle_t queue; /* of the last execution and, if executions overlap, of all of these.
                                         NULL: not known, or not the same */
+    uint64_t ran_before, finished_before; /* these and the next were so before it: restored if the driver
+                                             refuses it */
+    int overlapped_before;
+    zt__list_state state_before;
+    ze_command_queue_handle_t queue_before;
 
     /* for >>watch, when it last looked: the first slot that had not signalled, its submission, and since when
        it is known to be the first; and the last submission of slots that had */
@@ -9236,7 +9245,7 @@ ZT__PRIVATE void zt__enter_list(zt_profiler *profiler, zt__collection *collectio
     ZT__INVARIANT(!list || (list->ran_up_to <= list->ended && list->over_up_to <= list->ended &&
                             list->finished_up_to <= list->ended && list->unexpected_up_to <= list->ended &&
                             list->destroyed_up_to <= list->ended));
-    /* A list is declared to be over when the device is done with it, or nearly. */
+    /* When all slots of a list are over and none is in flight, the device is done with the list. */
     if (list && profiler->state_counts[ZT__SLOT_PARTIAL] && list->over_up_to == list->ended &&
         !zt__is_on_its_way(list) && !zt__awaits_ends(list)) {
         list->finished_up_to = list->ended;
@@ -9662,7 +9671,7 @@ ZT__PRIVATE double zt__combine_tiles(const zt_profiler *profiler, const zt__pass
     double whole = zt__nan(), weights = 0;
     uint32_t tile, i;
     for (i = 0; i < ZT__COUNT_OF(clocks); i++) {
-        takes_largest |= strcmp(of->units, clocks[i]) == 0;
+        takes_largest |= of->aggregation == ZT_AGGREGATE_SUM && strcmp(of->units, clocks[i]) == 0;
     }
     for (tile = 0; tile < profiler->tile_count; tile++) {
         double value = row[zt__tile_column(profiler, tile, metric)], weight = 1;
@@ -9800,8 +9809,8 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
     zt__path *path = slot->path;
     zt__region_record *region = slot->region;
     double times[ZT__TIME_COLUMNS];
-    /* Executions that overlap are counted as overwritten. If one was read before the next began, that one is
-       read, too, and is not lost. */
+    /* zt__announce_list counts a sample as lost when the next execution overlaps it. If the slot was read in
+       between and its event has signalled again, both samples exist, so one loss is taken back. */
     int was_overwritten = reading->from == ZT__SLOT_ARMED && reading->has_signalled &&
                           slot->overwritten > 0 && !zt__ran_unobserved(slot);
     reading->region = region;
@@ -9851,9 +9860,9 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
 /* Moves a slot that was read to its next state; see THE LIFE OF A SLOT. With the mutex held. */
 ZT__PRIVATE void zt__move_on(zt_profiler *profiler, const zt__reading *reading) {
     zt__slot *slot = reading->slot;
-    /* What `reading` says of the list is older than the query of the event. A slot that became over since
-       then, also because the handle came back as an immediate list, may have run again in between, so it is
-       read once more. */
+    /* `reading` describes the list as it was before the event was queried. A slot that became over since then,
+       also because the handle came back as an immediate list, may have run again in between, so it is read
+       once more. */
     int is_over = reading->is_over || reading->is_immediate;
     zt__slot_state to =
         (zt__slot_state)zt__states_after_reading[reading->condition][is_over ? 2 : slot->is_dropped];
@@ -10009,7 +10018,7 @@ ZT__PRIVATE int zt__try_collect(zt_profiler *profiler, ze_command_list_handle_t 
 
 /* What zt__collect_until waits for. */
 typedef enum zt__goal {
-    ZT__ONE_COLLECTION, /* a thorough collection from all lists, which begins after the call */
+    ZT__ONE_COLLECTION, /* a complete collection from all lists, which begins after the call */
     ZT__ALL_SAMPLES     /* besides, that no sample is on its way, as far as is known, or being delivered */
 } zt__goal;
 
@@ -10048,9 +10057,9 @@ ZT__PRIVATE int zt__collect_until(zt_profiler *profiler, zt__goal goal, uint64_t
     return is_current && !awaits;
 }
 
-/* Returns whether this thread holds the collector, that is, `call` was called from the sample or log
-   function. Reports that. */
-ZT__PRIVATE int zt__is_inside_callback(zt_profiler *profiler, const char *call) {
+/* Reports and returns 1 if this thread holds the collector, that is, `call` was called from the sample or log
+   function. */
+ZT__PRIVATE int zt__refuse_inside_callback(zt_profiler *profiler, const char *call) {
     int is_inside = zt__is_owner(&profiler->collector);
     if (is_inside) {
         zt__report(&profiler->diagnostics, INSIDE_CALLBACK, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, call);
@@ -10066,7 +10075,7 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
     if (!profiler || !profiler->device) {
         return ZE_RESULT_SUCCESS;
     }
-    if (zt__is_inside_callback(profiler, "zt_collect")) {
+    if (zt__refuse_inside_callback(profiler, "zt_collect")) {
         return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     }
     collect_hotspots = zt__load(&profiler->collect_hotspots);
@@ -10143,8 +10152,8 @@ ZT__PRIVATE int zt__must_wake_thread(zt_profiler *profiler) {
 
 /* ---- beginning ------------------------------------------------------------------------------------------- */
 
-/* Queries whether a list is immediate. Loaders before 1.16 cannot tell. Each zt_begin queries it, because a
-   handle can come back as a list of another kind. */
+/* Queries whether a list is immediate. Returns UNKNOWN with loaders before 1.16, which lack the call. Each
+   zt_begin queries it, because a handle can come back as a list of another kind. */
 ZT__PRIVATE zt__list_state zt__query_list_kind(const zt_profiler *profiler, ze_command_list_handle_t handle) {
     ze_bool_t is_immediate = 0;
     ze_result_t result = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
@@ -10868,6 +10877,8 @@ ZT__PRIVATE void zt__announce_list(zt_profiler *profiler, zt__list *list, ze_com
     list->ran_before = list->ran_up_to;
     list->finished_before = list->finished_up_to;
     list->overlapped_before = list->overlaps;
+    list->state_before = list->state;
+    list->queue_before = list->queue;
     if (list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED) {
         /* It may have run without zt_execute. Slots that have run while later ones have not belong to an
            immediate list that had this handle, to a recording before a reset, or to an execution that is
@@ -10914,14 +10925,14 @@ ZT__PRIVATE void zt__announce_list(zt_profiler *profiler, zt__list *list, ze_com
 
 /* Prepares for an execution by zt_execute, or one that a tracer sees: reads the samples of the last execution
    before this one overwrites them, and moves the slots to PENDING. `queue` is NULL if it is not known. With
-   `waits`, samples that are on their way are waited for. */
+   `waits`, samples that are on their way are waited for. `call` is what the application has called. */
 ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
-                                      const ze_command_list_handle_t *lists, int waits) {
+                                      const ze_command_list_handle_t *lists, int waits, const char *call) {
     uint64_t now, deadline = zt__deadline(profiler->config.wait_timeout_ns);
     uint32_t i;
     zt__list *list;
     /* Inside a function that the collector calls, nothing can be read before it is overwritten. */
-    if (zt__is_inside_callback(profiler, "zt_execute")) {
+    if (zt__refuse_inside_callback(profiler, call)) {
         zt__lock(&profiler->mutex);
         for (i = 0; i < count; i++) {
             list = zt__find_list(profiler, lists[i]);
@@ -10952,7 +10963,9 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_ha
     zt__unlock(&profiler->mutex);
 }
 
-/* Reverts zt__announce_list after the driver has refused the execution. With the mutex held. */
+/* Reverts zt__announce_list after the driver has refused the execution. Not reverted: `unexpected_up_to`, which
+   follows from what had run before, and `submitted_ns` and `origin.submitted_by` of the slots. With the mutex
+   held. */
 ZT__PRIVATE void zt__retract_list(zt_profiler *profiler, zt__list *list) {
     zt__slot *slot;
     for (slot = list->first; slot; slot = slot->next) {
@@ -10973,6 +10986,10 @@ ZT__PRIVATE void zt__retract_list(zt_profiler *profiler, zt__list *list) {
     list->ran_up_to = list->ran_before;
     list->finished_up_to = list->finished_before;
     list->overlaps = list->overlapped_before;
+    list->queue = list->queue_before;
+    if (list->state == ZT__LIST_OBSERVED) { /* else a collection has found out more since then */
+        zt__move_list(profiler, list, list->state_before);
+    }
 }
 
 /* Completes zt__before_execution when it is known whether the driver has refused the execution. */
@@ -11020,6 +11037,7 @@ static ZT__THREAD_LOCAL const zt_profiler *zt__executing_for;
 ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
                               ze_command_list_handle_t *lists, ze_fence_handle_t fence) {
     const zt_profiler *outer = zt__executing_for; /* a hook may execute lists inside of an execution */
+    char remedy[96] = "The lists were not executed.";
     uint32_t first = 0, end, i;
     int is_repeated;
     ze_result_t result;
@@ -11044,16 +11062,21 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
                 is_repeated |= lists[i] == lists[end];
             }
         }
-        zt__before_execution(profiler, queue, end - first, lists + first, 1);
+        zt__before_execution(profiler, queue, end - first, lists + first, 1, "zt_execute");
         zt__executing_for = profiler;
         result =
             zeCommandQueueExecuteCommandLists(queue, end - first, lists + first, end == count ? fence : NULL);
         zt__executing_for = outer;
         zt__after_execution(profiler, end - first, lists + first, result != ZE_RESULT_SUCCESS, "zt_execute");
-        first = end;
+        if (result == ZE_RESULT_SUCCESS) {
+            first = end;
+        }
     } while (result == ZE_RESULT_SUCCESS && first < count);
-    return zt__check(&profiler->diagnostics, result, "zeCommandQueueExecuteCommandLists",
-                     "The lists were not executed.");
+    if (first > 0) {
+        snprintf(remedy, sizeof remedy, "Lists executed: the first %u of %u. The others were not executed.",
+                 first, count);
+    }
+    return zt__check(&profiler->diagnostics, result, "zeCommandQueueExecuteCommandLists", remedy);
 }
 
 /* ---- names of lists -------------------------------------------------------------------------------------- */
@@ -11156,7 +11179,7 @@ ZT_API uint32_t zt_get_pass_count(const zt_profiler *profiler) {
 ZT_API zt_passes zt_passes_begin(zt_profiler *profiler) {
     zt_passes passes = {NULL, 0, 0};
     if (zt_get_pass_count(profiler) > 1 && profiler->device &&
-        !zt__is_inside_callback(profiler, "ZT_PASSES")) {
+        !zt__refuse_inside_callback(profiler, "ZT_PASSES")) {
         passes.profiler = profiler;
     }
     return passes;
@@ -11893,7 +11916,7 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
         return zt__report(&into->diagnostics, LAYOUTS_DIFFER, ZE_RESULT_ERROR_INVALID_ARGUMENT, mismatch);
     }
     /* The thread that holds the collector is the only one that writes statistics. */
-    if (zt__is_inside_callback(into, "zt_merge")) {
+    if (zt__refuse_inside_callback(into, "zt_merge")) {
         return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     }
     /* Nothing is collected meanwhile. The collectors are locked in the order of their addresses, so that two
@@ -16261,7 +16284,7 @@ ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler) {
 
 ZT_API void zt_close(zt_profiler *profiler) {
     /* A profiler that is not registered is closed already, or belongs to the parent process of a fork. */
-    if (!profiler || !zt__is_registered(profiler) || zt__is_inside_callback(profiler, "zt_close") ||
+    if (!profiler || !zt__is_registered(profiler) || zt__refuse_inside_callback(profiler, "zt_close") ||
         zt__is_inside_log(&profiler->diagnostics, "zt_close")) {
         return;
     }
@@ -23003,7 +23026,7 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
         } else {
             /* Without metrics it does not wait, so that executions may follow each other at once. */
             zt__before_execution(device->profiler, queue, count, lists,
-                                 device->profiler->passes[0].group_count > 0);
+                                 device->profiler->passes[0].group_count > 0, zt__call_name(frame->call));
         }
     }
 }
@@ -31114,7 +31137,7 @@ ZT_API ze_result_t zt_watch(zt_profiler *profiler, const zt_watch_config *config
     if (!profiler->device) {
         return zt__report_null_handle(&profiler->diagnostics, call, "the device of the profiler");
     }
-    if (zt__is_inside_callback(profiler, call) || zt__is_inside_log(&profiler->diagnostics, call)) {
+    if (zt__refuse_inside_callback(profiler, call) || zt__is_inside_log(&profiler->diagnostics, call)) {
         return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     }
     zt__fill_watch_config(&complete);

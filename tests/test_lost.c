@@ -442,6 +442,26 @@ static void test_refused_while_the_last_execution_runs(void **state) {
     check_work(w);
 }
 
+/* A list that is named twice is executed in two calls, of which the driver refuses one. */
+static void test_refused_in_the_middle(void **state) {
+    world *w = *state;
+    static const char *const told[] = {"The lists were not executed.",
+                                       "Lists executed: the first 1 of 2. The others were not executed."};
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    ze_command_list_handle_t lists[] = {w->list, w->list};
+    append(w, profiler, w->list, "twice");
+    ok(zeCommandListClose(w->list));
+    for (uint32_t executed = 0; executed < 2; executed++) {
+        inject("zeCommandQueueExecuteCommandLists", executed + 1, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+        assert_result(zt_execute(profiler, w->queue, 2, lists, NULL), ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+        assert_contains(zt_get_last_error(profiler), told[executed]);
+        finish_queue(w);
+        assert_counts(profiler, counted(1, executed, 0, 0, 1 - executed));
+    }
+    w->launches++;
+    check_work(w);
+}
+
 /* The driver refuses to execute an immediate list: what is on it runs all the same. */
 static void test_execution_of_an_immediate_list_is_refused(void **state) {
     world *w = *state;
@@ -959,6 +979,7 @@ int main(void) {
         TEST(test_read_after_a_release),
         TEST(test_begun_before_it_was_announced),
         TEST(test_refused_while_the_last_execution_runs),
+        TEST(test_refused_in_the_middle),
         TEST(test_execution_of_an_immediate_list_is_refused),
         TEST(test_slots_exhausted),
         TEST(test_slots_after_a_passing_failure),

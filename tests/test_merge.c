@@ -932,6 +932,8 @@ static void test_tiles_and_the_whole(void **state) {
             ok(zt_get_tile_stats(profiler, region, i, metric, &tile[i]));
             assert_int_equal(tile[i].count, 9);
         }
+        if (of->aggregation == ZT_AGGREGATE_NONE)
+            assert_true(whole.min == tile[0].min && whole.max == tile[0].max);
         if (strcmp(of->units, "events") == 0 || strcmp(of->units, "bytes") == 0)
             assert_close(whole.sum, tile[0].sum + tile[1].sum);
         if (strcmp(of->units, "ns") == 0 && of->aggregation == ZT_AGGREGATE_SUM)

@@ -207,6 +207,41 @@ static void test_copies_on_a_copy_engine(void **state) {
     ok(zeCommandListDestroy(list));
 }
 
+/* An execution in a sample function is executed and not measured. The message names the application's call. */
+typedef struct executor {
+    world *w;
+    int executions;
+} executor;
+
+static void execute_in_sample(const zt_sample *sample, void *user) {
+    executor *me = user;
+    (void)sample;
+    if (me->executions++ == 0)
+        ok(zeCommandQueueExecuteCommandLists(me->w->queue, 1, &me->w->list, NULL));
+}
+
+static void test_execution_in_a_sample_function(void **state) {
+    world *w = *state;
+    executor me = {w, 0};
+    zt_config config = config_of(w);
+    config.groups = "ComputeBasic";
+    config.sample = execute_in_sample;
+    config.sample_user = &me;
+    zt_profiler *profiler = open_profiler(w, &config);
+    ok(zt_trace_start(profiler, NULL));
+    record(w, w->list);
+    run(w, profiler, "sampled");
+    ok(zt_collect(profiler, 0));
+    assert_true(me.executions > 0);
+    finish_queue(w);
+    w->launches += 1;
+    assert_int_equal(heard(w, "[INSIDE_CALLBACK] zeCommandQueueExecuteCommandLists was called from"), 1);
+    assert_int_equal(heard(w, "[INSIDE_CALLBACK]"), 1);
+    ok(zt_trace_stop(profiler));
+    close_profiler(w, profiler);
+    check_work(w);
+}
+
 static void test_times_alone(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
@@ -2023,6 +2058,7 @@ int main(void) {
         TEST(test_a_launch_of_several_kernels),
         TEST(test_copies_by_choice),
         TEST(test_copies_on_a_copy_engine),
+        TEST(test_execution_in_a_sample_function),
         TEST(test_times_alone),
         TEST(test_a_launch_that_waits),
         TEST(test_regions_by_hand_beside_it),
