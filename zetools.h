@@ -3290,6 +3290,7 @@ int sigfillset(zt__signal_set *set);
 int sigemptyset(zt__signal_set *set);
 int kill(int process, int signal);
 int fileno(FILE *file);
+FILE *fdopen(int descriptor, const char *mode);
 int pthread_sigmask(int how, const zt__signal_set *set, zt__signal_set *before);
 ssize_t readlink(const char *path, char *target, size_t size);
 struct tm *gmtime_r(const time_t *seconds, struct tm *utc);
@@ -3602,7 +3603,7 @@ ZT__PRIVATE FILE *zt__create_file(const char *path, unsigned permissions) {
     int descriptor;
     unlink(path);
     do {
-        descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, (mode_t)permissions);
+        descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL, (mode_t)permissions);
     } while (descriptor < 0 && errno == EINTR);
     file = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
     if (!file && descriptor >= 0) {
@@ -23655,6 +23656,7 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config 
         return tracer->keeps_events;
     case ZT__KIND_GROUP_SIZE:
         return !config->no_launches;
+    case ZT__KIND_LIST_CLOSE:
     case ZT__KIND_CAPTURE_BEGIN:
     case ZT__KIND_CAPTURE_END:
     case ZT__KIND_GET_COMMAND_ID:
