@@ -8100,13 +8100,10 @@ struct zt__list {
                              not show which of them has ended. Until a region is begun, or their queue is
                              seen to be idle */
     uint32_t overwritten; /* samples of the execution before it that it overwrites */
+    uint64_t ran_before, finished_before; /* the numbers before it, restored if the driver refuses it */
+    int overlapped_before;
     ze_command_queue_handle_t queue; /* of the last execution and, if executions overlap, of all of these.
                                         NULL: not known, or not the same */
-    uint64_t ran_before, finished_before; /* these and the next were so before it: restored if the driver
-                                             refuses it */
-    int overlapped_before;
-    zt__list_state state_before;
-    ze_command_queue_handle_t queue_before;
 
     /* for >>watch, when it last looked: the first slot that had not signalled, its submission, and since when
        it is known to be the first; and the last submission of slots that had */
@@ -10878,8 +10875,6 @@ ZT__PRIVATE void zt__announce_list(zt_profiler *profiler, zt__list *list, ze_com
     list->ran_before = list->ran_up_to;
     list->finished_before = list->finished_up_to;
     list->overlapped_before = list->overlaps;
-    list->state_before = list->state;
-    list->queue_before = list->queue;
     if (list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED) {
         /* It may have run without zt_execute. Slots that have run while later ones have not belong to an
            immediate list that had this handle, to a recording before a reset, or to an execution that is
@@ -10964,9 +10959,8 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_ha
     zt__unlock(&profiler->mutex);
 }
 
-/* Reverts zt__announce_list after the driver has refused the execution. Not reverted: `unexpected_up_to`, which
-   follows from what had run before, and `submitted_ns` and `origin.submitted_by` of the slots. With the mutex
-   held. */
+/* Reverts what zt__announce_list has changed in slots, after the driver has refused the execution. The state of
+   the list, its queue and `unexpected_up_to` stay. With the mutex held. */
 ZT__PRIVATE void zt__retract_list(zt_profiler *profiler, zt__list *list) {
     zt__slot *slot;
     for (slot = list->first; slot; slot = slot->next) {
@@ -10987,10 +10981,6 @@ ZT__PRIVATE void zt__retract_list(zt_profiler *profiler, zt__list *list) {
     list->ran_up_to = list->ran_before;
     list->finished_up_to = list->finished_before;
     list->overlaps = list->overlapped_before;
-    list->queue = list->queue_before;
-    if (list->state == ZT__LIST_OBSERVED) { /* else a collection has found out more since then */
-        zt__move_list(profiler, list, list->state_before);
-    }
 }
 
 /* Completes zt__before_execution when it is known whether the driver has refused the execution. */

@@ -787,15 +787,10 @@ static void *open_gate(void *argument) {
 }
 
 /* On its way by other means than zt_execute: the collection waits for it. */
-static void collect_what_is_on_its_way(world *w, zt_profiler *profiler, int is_refused) {
+static void collect_what_is_on_its_way(world *w, zt_profiler *profiler) {
     submission s = {w, w->list, append_gate(w, w->list)};
     pthread_t opener;
     record_once(w, profiler, w->list, "on its way");
-    if (is_refused) {
-        inject("zeCommandQueueExecuteCommandLists", 1, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
-        assert_result(zt_execute(profiler, w->queue, 1, &w->list, NULL),
-                      ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
-    }
     ok(zeCommandQueueExecuteCommandLists(w->queue, 1, &w->list, NULL));
     assert_int_equal(pthread_create(&opener, NULL, open_gate, &s), 0);
     ze_result_t result = zt_collect(profiler, A_WHILE);
@@ -810,19 +805,8 @@ static void collect_what_is_on_its_way(world *w, zt_profiler *profiler, int is_r
 static void test_collect_waits_where_nobody_uses_zt_execute(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
-    collect_what_is_on_its_way(w, profiler, 0);
+    collect_what_is_on_its_way(w, profiler);
     assert_int_equal(zt_get_counts(profiler).in_flight, 0);
-    check_work(w);
-}
-
-/* The list may be immediate, so the collection waits; that the driver has refused it once does not change that. */
-static void test_collect_waits_for_a_list_that_was_refused(void **state) {
-    world *w = *state;
-    hide_symbol("zeCommandListIsImmediate");
-    zt_profiler *profiler = open_groups(w, "ComputeBasic");
-    hide_symbol(NULL);
-    collect_what_is_on_its_way(w, profiler, 1);
-    assert_counts(profiler, counted(1, 1, 0, 0, 0));
     check_work(w);
 }
 
@@ -838,7 +822,7 @@ static void test_collect_waits_for_a_list_that_runs_by_other_means(void **state)
     collect_all(profiler);
     ok(zt_reset(profiler, w->list));
     w->launches += 2;
-    collect_what_is_on_its_way(w, profiler, 0);
+    collect_what_is_on_its_way(w, profiler);
     ok(zt_release(profiler, other));
     ok(zeCommandListDestroy(other));
     check_work(w);
@@ -958,7 +942,6 @@ int main(void) {
         TEST(test_collect_does_not_wait_for_a_recording),
         TEST(test_collect_does_not_wait_for_a_list_of_its_own),
         TEST(test_collect_waits_where_nobody_uses_zt_execute),
-        TEST(test_collect_waits_for_a_list_that_was_refused),
         TEST(test_collect_waits_for_a_list_that_runs_by_other_means),
         TEST(test_lists_retired_beside_one_in_use),
         TEST(test_a_refused_command_in_a_long_list),
