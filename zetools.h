@@ -11752,54 +11752,6 @@ typedef struct zt__merge {
     zt__merged_path *paths;
 } zt__merge;
 
-/* Copies what is added, and makes room for it in `into`, whose collector is held, so that nobody else writes
-   its statistics. No figure changes here, so that nothing is merged in part. Returns 0 without memory. */
-ZT__PRIVATE int zt__prepare_merge(zt__merge *merge) {
-    zt_profiler *into = merge->into, *from = merge->from;
-    const zt_allocator *allocator = &into->config.allocator;
-    uint32_t i;
-    int has_memory;
-    merge->path_count = zt_get_path_count(from); /* first, so that their regions are counted, too */
-    merge->region_count = zt_get_region_count(from);
-    merge->regions =
-        (zt__merged_region *)zt__allocate(allocator, merge->region_count + 1u, sizeof *merge->regions);
-    merge->paths = (zt__merged_path *)zt__allocate(allocator, merge->path_count + 1u, sizeof *merge->paths);
-    has_memory = merge->regions && merge->paths;
-    for (i = 0; i < merge->region_count && has_memory; i++) {
-        zt__merged_region *merged = &merge->regions[i];
-        zt_cause cause;
-        merged->from = zt__record_at(from, i);
-        has_memory = zt__copy_statistics(from, &from->times_layout, &merged->from->times, &merged->times) &&
-                     zt__copy_statistics(from, &from->layout, &merged->from->statistics, &merged->statistics);
-        if (has_memory) {
-            zt__lock(&into->mutex);
-            merged->into = zt__find_or_add_region(into, merged->from->name, &cause);
-            zt__unlock(&into->mutex);
-            has_memory =
-                merged->into &&
-                zt__prepare_statistics(into, &into->times_layout, &merged->into->times, &merged->times) &&
-                zt__prepare_statistics(into, &into->layout, &merged->into->statistics, &merged->statistics);
-        }
-    }
-    if (!has_memory) {
-        return 0;
-    }
-    zt__lock(&from->mutex); /* the paths are of one moment */
-    for (i = 0; i < merge->path_count; i++) {
-        merge->paths[i].from = *zt__path_at(from, i);
-    }
-    zt__unlock(&from->mutex);
-    zt__lock(&into->mutex);
-    for (i = 0; i < merge->path_count && has_memory; i++) {
-        const zt__path_key *key = &merge->paths[i].from.key;
-        zt__path *outer = key->outer->depth > 0 ? merge->paths[key->outer->index].into : &into->root;
-        merge->paths[i].into = zt__find_or_add_path(into, outer, merge->regions[key->region->index].into);
-        has_memory = merge->paths[i].into != NULL;
-    }
-    zt__unlock(&into->mutex);
-    return has_memory;
-}
-
 /* Adds what was lost and dropped. The mutex is held. */
 ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint64_t unobserved_lists) {
     uint32_t i;
@@ -11887,6 +11839,54 @@ ZT__PRIVATE const char *zt__find_mismatch(const zt_profiler *a, const zt_profile
         }
     }
     return NULL;
+}
+
+/* Copies what is added, and makes room for it in `into`, whose collector is held, so that nobody else writes
+   its statistics. No figure changes here, so that nothing is merged in part. Returns 0 without memory. */
+ZT__PRIVATE int zt__prepare_merge(zt__merge *merge) {
+    zt_profiler *into = merge->into, *from = merge->from;
+    const zt_allocator *allocator = &into->config.allocator;
+    uint32_t i;
+    int has_memory;
+    merge->path_count = zt_get_path_count(from); /* first, so that their regions are counted, too */
+    merge->region_count = zt_get_region_count(from);
+    merge->regions =
+        (zt__merged_region *)zt__allocate(allocator, merge->region_count + 1u, sizeof *merge->regions);
+    merge->paths = (zt__merged_path *)zt__allocate(allocator, merge->path_count + 1u, sizeof *merge->paths);
+    has_memory = merge->regions && merge->paths;
+    for (i = 0; i < merge->region_count && has_memory; i++) {
+        zt__merged_region *merged = &merge->regions[i];
+        zt_cause cause;
+        merged->from = zt__record_at(from, i);
+        has_memory = zt__copy_statistics(from, &from->times_layout, &merged->from->times, &merged->times) &&
+                     zt__copy_statistics(from, &from->layout, &merged->from->statistics, &merged->statistics);
+        if (has_memory) {
+            zt__lock(&into->mutex);
+            merged->into = zt__find_or_add_region(into, merged->from->name, &cause);
+            zt__unlock(&into->mutex);
+            has_memory =
+                merged->into &&
+                zt__prepare_statistics(into, &into->times_layout, &merged->into->times, &merged->times) &&
+                zt__prepare_statistics(into, &into->layout, &merged->into->statistics, &merged->statistics);
+        }
+    }
+    if (!has_memory) {
+        return 0;
+    }
+    zt__lock(&from->mutex); /* the paths are of one moment */
+    for (i = 0; i < merge->path_count; i++) {
+        merge->paths[i].from = *zt__path_at(from, i);
+    }
+    zt__unlock(&from->mutex);
+    zt__lock(&into->mutex);
+    for (i = 0; i < merge->path_count && has_memory; i++) {
+        const zt__path_key *key = &merge->paths[i].from.key;
+        zt__path *outer = key->outer->depth > 0 ? merge->paths[key->outer->index].into : &into->root;
+        merge->paths[i].into = zt__find_or_add_path(into, outer, merge->regions[key->region->index].into);
+        has_memory = merge->paths[i].into != NULL;
+    }
+    zt__unlock(&into->mutex);
+    return has_memory;
 }
 
 ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
@@ -12338,6 +12338,17 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
     return ZE_RESULT_SUCCESS;
 }
 
+/* Copies the configured columns of the table, because the application's text need not outlive the call.
+   Returns 0 without memory. */
+ZT__PRIVATE int zt__keep_columns(zt_profiler *profiler, const zt_config *config) {
+    const char *columns = config->columns ? config->columns : config->metrics;
+    if (!zt__has_names(columns)) {
+        return 1;
+    }
+    profiler->columns = zt__duplicate_text(&config->allocator, columns);
+    return profiler->columns != NULL;
+}
+
 /* Checks the header and the checksum, and reports what is wrong. `size` is that of the buffer at first, and
    then that of its contents. */
 ZT__PRIVATE ze_result_t zt__check_pack(uint8_t *bytes, size_t *size) {
@@ -12367,17 +12378,6 @@ ZT__PRIVATE ze_result_t zt__check_pack(uint8_t *bytes, size_t *size) {
     }
     *size = (size_t)stated;
     return ZE_RESULT_SUCCESS;
-}
-
-/* Copies the configured columns of the table, because the application's text need not outlive the call.
-   Returns 0 without memory. */
-ZT__PRIVATE int zt__keep_columns(zt_profiler *profiler, const zt_config *config) {
-    const char *columns = config->columns ? config->columns : config->metrics;
-    if (!zt__has_names(columns)) {
-        return 1;
-    }
-    profiler->columns = zt__duplicate_text(&config->allocator, columns);
-    return profiler->columns != NULL;
 }
 
 ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *config,
@@ -25478,6 +25478,39 @@ ZT__PRIVATE void zt__write_csv_sum(zt__writer *writer, const char *region, const
     zt__write_csv_value(writer, region, &metric, count, sum, NULL);
 }
 
+/* Writes what became of all samples, and how they cover the time of the device, if a timeline is kept. */
+ZT__PRIVATE void zt__write_csv_totals(zt__document *document) {
+    const zt_profiler *profiler = document->profiler;
+    const zt_overlap *overlap = zt__read_overlap(document);
+    zt__overlap_times times = zt__list_overlap(overlap);
+    zt__writer *writer = &document->writer;
+    zt_counts counts = zt_get_counts(profiler);
+    uint32_t i;
+    zt__write_csv_count(writer, "", "begun", "samples", counts.begun);
+    zt__write_csv_count(writer, "", "collected", "samples", counts.collected);
+    zt__write_csv_count(writer, "", "lost", "samples", counts.lost);
+    zt__write_csv_count(writer, "", "dropped", "samples", counts.dropped);
+    zt__write_csv_count(writer, "", "in flight", "samples", counts.in_flight);
+    zt__write_csv_count(writer, "", "unobserved lists", "lists", counts.unobserved_lists);
+    for (i = 0; i < ZT__COUNT_OF(times.ns) && overlap->samples > 0; i++) {
+        zt__write_csv_sum(writer, "", zt__overlap_names[i][0], "ns", ZET_METRIC_TYPE_DURATION,
+                          overlap->samples, times.ns[i]);
+    }
+    if (overlap->samples > 0 && overlap->missing > 0) {
+        zt__write_csv_sum(writer, "", "overlap: missing", "samples", ZET_METRIC_TYPE_EVENT, overlap->samples,
+                          (double)overlap->missing);
+    }
+    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
+        uint64_t count = zt_get_cause(profiler, (zt_cause)i);
+        char name[64];
+        if (count) {
+            snprintf(name, sizeof name, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
+                     zt_cause_name((zt_cause)i));
+            zt__write_csv_count(writer, "", name, "samples", count);
+        }
+    }
+}
+
 /* Writes times that are of a region or derived from its samples, and the bytes that were copied, where they
    are known. */
 ZT__PRIVATE void zt__write_csv_times(zt__document *document) {
@@ -25510,39 +25543,6 @@ ZT__PRIVATE void zt__write_csv_times(zt__document *document) {
                           (double)region->bytes);
         zt__write_csv_sum(writer, region->name, "copied bytes a second", "bytes/s",
                           ZET_METRIC_TYPE_THROUGHPUT, region->count, region->bytes_per_second);
-    }
-}
-
-/* Writes what became of all samples, and how they cover the time of the device, if a timeline is kept. */
-ZT__PRIVATE void zt__write_csv_totals(zt__document *document) {
-    const zt_profiler *profiler = document->profiler;
-    const zt_overlap *overlap = zt__read_overlap(document);
-    zt__overlap_times times = zt__list_overlap(overlap);
-    zt__writer *writer = &document->writer;
-    zt_counts counts = zt_get_counts(profiler);
-    uint32_t i;
-    zt__write_csv_count(writer, "", "begun", "samples", counts.begun);
-    zt__write_csv_count(writer, "", "collected", "samples", counts.collected);
-    zt__write_csv_count(writer, "", "lost", "samples", counts.lost);
-    zt__write_csv_count(writer, "", "dropped", "samples", counts.dropped);
-    zt__write_csv_count(writer, "", "in flight", "samples", counts.in_flight);
-    zt__write_csv_count(writer, "", "unobserved lists", "lists", counts.unobserved_lists);
-    for (i = 0; i < ZT__COUNT_OF(times.ns) && overlap->samples > 0; i++) {
-        zt__write_csv_sum(writer, "", zt__overlap_names[i][0], "ns", ZET_METRIC_TYPE_DURATION,
-                          overlap->samples, times.ns[i]);
-    }
-    if (overlap->samples > 0 && overlap->missing > 0) {
-        zt__write_csv_sum(writer, "", "overlap: missing", "samples", ZET_METRIC_TYPE_EVENT, overlap->samples,
-                          (double)overlap->missing);
-    }
-    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        uint64_t count = zt_get_cause(profiler, (zt_cause)i);
-        char name[64];
-        if (count) {
-            snprintf(name, sizeof name, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
-                     zt_cause_name((zt_cause)i));
-            zt__write_csv_count(writer, "", name, "samples", count);
-        }
     }
 }
 
@@ -26645,6 +26645,19 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
 
 /* ==== >>region_table: what zt_report writes for people ==================================================== */
 
+/* Returns the width of the terminal if the report goes to one; else, on standard output, COLUMNS. */
+ZT__PRIVATE size_t zt__get_room(int to_standard_output) {
+    enum { DEFAULT = 80, LEAST = 40 };
+    const char *columns = getenv("COLUMNS");
+    int room = DEFAULT, width = to_standard_output ? zt__get_terminal_width() : 0;
+    if (width > 0) {
+        room = width;
+    } else if (to_standard_output && columns && atoi(columns) > 0) {
+        room = atoi(columns);
+    }
+    return room > LEAST ? (size_t)room : (size_t)LEAST;
+}
+
 /* Writes a paragraph about a region or kernel. */
 ZT__PRIVATE void zt__write_paragraph_about(zt__document *document, const char *name, const char *text) {
     zt__paragraph paragraph;
@@ -27223,19 +27236,6 @@ ZT__PRIVATE uint32_t zt__count_metric_columns(const zt__figure_table *table) {
         count += table->columns[i].figure >= ZT__TIME_FIGURES;
     }
     return count;
-}
-
-/* Returns the width of the terminal if the report goes to one; else, on standard output, COLUMNS. */
-ZT__PRIVATE size_t zt__get_room(int to_standard_output) {
-    enum { DEFAULT = 80, LEAST = 40 };
-    const char *columns = getenv("COLUMNS");
-    int room = DEFAULT, width = to_standard_output ? zt__get_terminal_width() : 0;
-    if (width > 0) {
-        room = width;
-    } else if (to_standard_output && columns && atoi(columns) > 0) {
-        room = atoi(columns);
-    }
-    return room > LEAST ? (size_t)room : (size_t)LEAST;
 }
 
 ZT__PRIVATE void zt__write_title(zt__document *document) {
