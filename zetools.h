@@ -19402,7 +19402,7 @@ ZT__PRIVATE void zt__add_samples(zt__hotspots *hotspots, uint32_t address, const
 
 /* Adds the samples of a row. */
 ZT__PRIVATE void zt__count_samples(zt__hotspots *hotspots, const zet_typed_value_t *row) {
-    uint64_t counts[ZT__MOST_COUNTS] = {0}, address;
+    uint64_t counts[ZT__MOST_COUNTS] = {0}, address = 0;
     uint32_t i;
     int is_usable = zt__read_integer(row, hotspots->address_metric, &address);
     for (i = 0; i < hotspots->count_count && is_usable; i++) {
