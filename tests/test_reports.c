@@ -1890,7 +1890,7 @@ static mode_t permissions_before;
 int chmod(const char *path, mode_t mode) {
     struct stat seen;
     assert_int_equal(stat(path, &seen), 0);
-    permissions_before = seen.st_mode & 0777;
+    __atomic_store_n(&permissions_before, seen.st_mode & 0777, __ATOMIC_RELAXED); /* threads write reports */
     return fchmodat(AT_FDCWD, path, mode, 0);
 }
 
