@@ -24992,14 +24992,15 @@ ZT__PRIVATE void zt__write_summary(zt__writer *writer, const char *family, const
         {"0.0", time_ns->min}, {"0.5", time_ns->median}, {"0.95", time_ns->p95}, {"1.0", time_ns->max}};
     uint32_t i;
     for (i = 0; i < ZT__COUNT_OF(quantiles); i++) {
-        if (zt__is_finite(quantiles[i].ns)) {
+        /* Figures of a buffer that was forged may be negative, which OpenMetrics forbids. */
+        if (zt__is_finite(quantiles[i].ns) && quantiles[i].ns >= 0) {
             zt__begin_sample(writer, family, "");
             zt__write_label(writer, label, value);
             zt__write_label(writer, "quantile", quantiles[i].quantile);
             zt__end_sample(writer, quantiles[i].ns * 1e-9);
         }
     }
-    if (zt__is_finite(time_ns->sum)) {
+    if (zt__is_finite(time_ns->sum) && time_ns->sum >= 0) {
         zt__begin_sample(writer, family, "_sum");
         zt__write_label(writer, label, value);
         zt__end_sample(writer, time_ns->sum * 1e-9);
