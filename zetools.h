@@ -23090,12 +23090,12 @@ ZT__PRIVATE void zt__before_context_destroy(zt__frame *frame) {
 
 /* ---- before and after a call ----------------------------------------------------------------------------- */
 
-typedef struct zt__handlers {
+typedef struct zt__kind_steps {
     void (*before)(zt__frame *frame);
     void (*after_success)(zt__frame *frame);
-} zt__handlers;
+} zt__kind_steps;
 
-static const zt__handlers zt__handlers_of[ZT__KIND_COUNT] = {
+static const zt__kind_steps zt__steps_of_kind[ZT__KIND_COUNT] = {
 #define X(name, before, after) {before, after},
     ZT__KINDS(X)
 #undef X
@@ -23119,8 +23119,8 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
             hook->prologue(frame->parameters, ZE_RESULT_SUCCESS, hook->user, &frame->instances[i]);
         }
     }
-    if (zt__handlers_of[kind].before) {
-        zt__handlers_of[kind].before(frame);
+    if (zt__steps_of_kind[kind].before) {
+        zt__steps_of_kind[kind].before(frame);
     }
 }
 
@@ -23176,8 +23176,8 @@ ZT__PRIVATE void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t e
     }
     if (kind == ZT__KIND_EXECUTE) {
         zt__observe_execution(frame, &result);
-    } else if (result == ZE_RESULT_SUCCESS && zt__handlers_of[kind].after_success) {
-        zt__handlers_of[kind].after_success(frame);
+    } else if (result == ZE_RESULT_SUCCESS && zt__steps_of_kind[kind].after_success) {
+        zt__steps_of_kind[kind].after_success(frame);
     }
     for (i = tracer->hook_count; i > 0; i--) {
         const zt__traced_hook *hook = &tracer->hooks[i - 1];

@@ -307,6 +307,27 @@ void assert_contains_(const char *text, const char *part, const char *file, int 
 
 struct gpu gpu;
 
+static char noted_failure[512];
+static int is_failure_noted;
+
+void note_failure(const char *what, ze_result_t result) {
+    static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&one);
+    if (!has_noted_failure())
+        snprintf(noted_failure, sizeof noted_failure, "%s: %s", what, zt_result_name(result));
+    __atomic_store_n(&is_failure_noted, 1, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&one);
+}
+
+int has_noted_failure(void) {
+    return __atomic_load_n(&is_failure_noted, __ATOMIC_ACQUIRE);
+}
+
+void assert_no_noted_failure(void) {
+    if (__atomic_exchange_n(&is_failure_noted, 0, __ATOMIC_ACQ_REL))
+        fail_msg("%s", noted_failure);
+}
+
 uint64_t calls(const char *function) {
     return gpu.calls(function);
 }

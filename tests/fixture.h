@@ -107,6 +107,18 @@ extern struct gpu {
 #undef GPU_MEMBER
 } gpu;
 
+/* On threads where cmocka's assertions must not fail: the first failure is kept for the thread of the test. */
+#define ok_on_thread(call)                                                                                   \
+    do {                                                                                                     \
+        ze_result_t result_ = (call);                                                                        \
+        if (result_ != ZE_RESULT_SUCCESS)                                                                    \
+            note_failure(#call, result_);                                                                    \
+    } while (0)
+
+void note_failure(const char *what, ze_result_t result);
+int has_noted_failure(void);
+void assert_no_noted_failure(void); /* forgets it */
+
 /* How often the driver function was called since reset_calls(). */
 uint64_t calls(const char *function);
 

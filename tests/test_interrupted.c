@@ -71,29 +71,10 @@ typedef struct stage {
     zt_region open;
     uint32_t launches; /* atomic, like the next */
     int is_over;
-    int has_failed;
     int turns[8]; /* of each activity, so that none stands still. Atomic */
-    char failure[256];
 } stage;
 
 static stage on;
-
-static void complain(const char *what, ze_result_t result) {
-    static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
-    pthread_mutex_lock(&one);
-    if (!on.failure[0])
-        snprintf(on.failure, sizeof on.failure, "%s: %s", what, zt_result_name(result));
-    __atomic_store_n(&on.has_failed, 1, __ATOMIC_RELEASE);
-    pthread_mutex_unlock(&one);
-}
-
-/* On threads where cmocka's assertions must not fail. */
-#define must(call)                                                                                           \
-    do {                                                                                                     \
-        ze_result_t result_ = (call);                                                                        \
-        if (result_ != ZE_RESULT_SUCCESS)                                                                    \
-            complain(#call, result_);                                                                        \
-    } while (0)
 
 static int goes_on(int activity) {
     __atomic_add_fetch(&on.turns[activity], 1, __ATOMIC_RELAXED);
@@ -103,12 +84,12 @@ static int goes_on(int activity) {
 static void release_list(ze_command_list_handle_t list) {
     ze_result_t result = zt_release(on.profiler, list);
     if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_NOT_READY) /* another thread collects */
-        complain("zt_release", result);
+        note_failure("zt_release", result);
 }
 
 static void launch_on(ze_command_list_handle_t list, ze_kernel_handle_t kernel) {
     const ze_group_count_t groups = {WORK_GROUPS, 1, 1};
-    must(zeCommandListAppendLaunchKernel(list, kernel, &groups, NULL, 0, NULL));
+    ok_on_thread(zeCommandListAppendLaunchKernel(list, kernel, &groups, NULL, 0, NULL));
     __atomic_add_fetch(&on.launches, 1, __ATOMIC_RELAXED);
 }
 
@@ -119,7 +100,7 @@ static void *measure_immediate(void *unused) {
     ze_command_queue_desc_t desc = {
         ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, NULL, 0, 0, 0, ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS,
         ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
-    must(zeCommandListCreateImmediate(on.w->context, on.w->device, &desc, &list));
+    ok_on_thread(zeCommandListCreateImmediate(on.w->context, on.w->device, &desc, &list));
     create_kernel(on.w, &kernel);
     while (goes_on(0)) {
         zt_region outer = zt_begin(on.profiler, list, "outer");
@@ -129,11 +110,11 @@ static void *measure_immediate(void *unused) {
         zt_end(&outer);
         ze_result_t result = zt_collect(on.profiler, 1000000);
         if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_NOT_READY) /* others have begun regions */
-            complain("zt_collect", result);
+            note_failure("zt_collect", result);
     }
     release_list(list);
-    must(zeKernelDestroy(kernel));
-    must(zeCommandListDestroy(list));
+    ok_on_thread(zeKernelDestroy(kernel));
+    ok_on_thread(zeCommandListDestroy(list));
     return NULL;
 }
 
@@ -147,14 +128,14 @@ static void *measure_recorded(void *unused) {
         zt_region region = zt_begin(on.profiler, list, "recorded");
         launch_on(list, kernel);
         zt_end(&region);
-        must(zeCommandListClose(list));
-        must(zt_execute(on.profiler, on.w->queue, 1, &list, NULL));
-        must(zeCommandQueueSynchronize(on.w->queue, A_WHILE));
-        must(zt_reset(on.profiler, list));
+        ok_on_thread(zeCommandListClose(list));
+        ok_on_thread(zt_execute(on.profiler, on.w->queue, 1, &list, NULL));
+        ok_on_thread(zeCommandQueueSynchronize(on.w->queue, A_WHILE));
+        ok_on_thread(zt_reset(on.profiler, list));
     }
     release_list(list);
-    must(zeKernelDestroy(kernel));
-    must(zeCommandListDestroy(list));
+    ok_on_thread(zeKernelDestroy(kernel));
+    ok_on_thread(zeCommandListDestroy(list));
     return NULL;
 }
 
@@ -165,7 +146,7 @@ static void *write_reports(void *unused) {
     while (goes_on(2))
         for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
             snprintf(path, sizeof path, "%s/%s", test_directory, names[i]);
-            must(zt_report(on.profiler, path));
+            ok_on_thread(zt_report(on.profiler, path));
         }
     return NULL;
 }
@@ -178,16 +159,16 @@ static int take_row(const zt_row *row, void *user) {
 static void *read_rows_of(void *unused) {
     (void)unused;
     while (goes_on(3))
-        must(zt_stream_read(on.stream, A_WHILE, take_row, NULL));
+        ok_on_thread(zt_stream_read(on.stream, A_WHILE, take_row, NULL));
     return NULL;
 }
 
 static void *start_and_stop_tracing(void *unused) {
     (void)unused;
     while (goes_on(4)) {
-        must(zt_trace_start(on.tracing, NULL));
+        ok_on_thread(zt_trace_start(on.tracing, NULL));
         nap();
-        must(zt_trace_stop(on.tracing));
+        ok_on_thread(zt_trace_stop(on.tracing));
     }
     return NULL;
 }
@@ -202,7 +183,7 @@ static void *start_and_stop_watching(void *unused) {
         if (result == ZE_RESULT_SUCCESS)
             result = zt_watch_stop(on.profiler);
         if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_NOT_READY) /* on a busy machine */
-            complain("zt_watch", result);
+            note_failure("zt_watch", result);
     }
     return NULL;
 }
@@ -238,8 +219,7 @@ static void await_turns(int count) {
     for (int i = 0; i < ACTIVITIES; i++) {
         int begin = __atomic_load_n(&on.turns[i], __ATOMIC_RELAXED);
         uint64_t limit = now_ns() + A_WHILE;
-        while (__atomic_load_n(&on.turns[i], __ATOMIC_RELAXED) < begin + count &&
-               !__atomic_load_n(&on.has_failed, __ATOMIC_ACQUIRE))
+        while (__atomic_load_n(&on.turns[i], __ATOMIC_RELAXED) < begin + count && !has_noted_failure())
             if (now_ns() > limit)
                 fail_msg("activity %d stands still", i);
             else
@@ -254,8 +234,7 @@ static void end_all(void) {
     __atomic_store_n(&on.is_over, 1, __ATOMIC_RELEASE);
     for (int i = 0; i < ACTIVITIES; i++)
         join_in_time(w, threads[i]);
-    if (on.failure[0])
-        fail_msg("%s", on.failure);
+    assert_no_noted_failure();
     zt_stream_counts rows = zt_stream_close(on.stream, NULL, NULL);
     assert_int_equal(rows.reports, rows.rows + rows.discarded + rows.waiting);
     collect_all(on.profiler);

@@ -63,7 +63,6 @@ typedef struct soak {
     zt_profiler *profiler;
     ze_event_pool_handle_t events;
     worker workers[WORKERS];
-    char failure[512];
 } soak;
 
 static soak *now;
@@ -91,22 +90,6 @@ static void release_block(void *address, void *user) {
     __atomic_sub_fetch(&memory.blocks, 1, __ATOMIC_RELAXED);
     free(block);
 }
-
-/* cmocka's assertions are for the thread of the test. The first complaint of others is kept. */
-static void complain(const char *what, ze_result_t result) {
-    static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
-    pthread_mutex_lock(&one);
-    if (!now->failure[0])
-        snprintf(now->failure, sizeof now->failure, "%s: %s", what, zt_result_name(result));
-    pthread_mutex_unlock(&one);
-}
-
-#define must(call)                                                                                           \
-    do {                                                                                                     \
-        ze_result_t result_ = (call);                                                                        \
-        if (result_ != ZE_RESULT_SUCCESS)                                                                    \
-            complain(#call, result_);                                                                        \
-    } while (0)
 
 static uint32_t below(worker *w, uint32_t limit) {
     uint64_t z = w->random += UINT64_C(0x9e3779b97f4a7c15);
@@ -143,25 +126,25 @@ static void create(work_list *l) {
                                  : zeCommandListCreate(w->context, w->device, &recorded, &l->handle);
         queue.flags = recorded.flags = 0;
     } while (result == ZE_RESULT_ERROR_INVALID_ENUMERATION && in_order--);
-    must(result);
+    ok_on_thread(result);
 }
 
 /* Waits until the device has done all that was submitted to the list. */
 static void finish(worker *w, work_list *l) {
     if (!is_immediate(l)) {
-        must(zeCommandQueueSynchronize(w->queue, A_WHILE));
+        ok_on_thread(zeCommandQueueSynchronize(w->queue, A_WHILE));
         return;
     }
-    must(zeCommandListAppendBarrier(l->handle, l->done, 0, NULL));
-    must(zeEventHostSynchronize(l->done, A_WHILE));
-    must(zeEventHostReset(l->done));
+    ok_on_thread(zeCommandListAppendBarrier(l->handle, l->done, 0, NULL));
+    ok_on_thread(zeEventHostSynchronize(l->done, A_WHILE));
+    ok_on_thread(zeEventHostReset(l->done));
     l->ahead = 0;
 }
 
 static void release_list(const work_list *l) {
     ze_result_t result = zt_release(now->profiler, l->handle);
     if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_NOT_READY) /* while another thread collects */
-        complain("zt_release", result);
+        note_failure("zt_release", result);
 }
 
 static void forget_recording(worker *w, work_list *l) {
@@ -175,10 +158,10 @@ static void reset(worker *w, work_list *l) {
     finish(w, l);
     w->resets++;
     if (below(w, 2)) {
-        must(zt_reset(now->profiler, l->handle));
+        ok_on_thread(zt_reset(now->profiler, l->handle));
     } else {
         release_list(l);
-        must(zeCommandListReset(l->handle));
+        ok_on_thread(zeCommandListReset(l->handle));
     }
     forget_recording(w, l);
 }
@@ -187,7 +170,7 @@ static void renew(worker *w, work_list *l) {
     finish(w, l);
     w->releases++;
     release_list(l);
-    must(zeCommandListDestroy(l->handle));
+    ok_on_thread(zeCommandListDestroy(l->handle));
     forget_recording(w, l);
     create(l);
 }
@@ -195,9 +178,9 @@ static void renew(worker *w, work_list *l) {
 static void execute_times(worker *w, work_list *l) {
     /* A query that never ends is not reset between two executions. */
     uint32_t times = below(w, l->not_ended ? 2 : 4);
-    must(zeCommandListClose(l->handle));
+    ok_on_thread(zeCommandListClose(l->handle));
     for (uint32_t i = 0; i < times; i++)
-        must(zt_execute(now->profiler, w->queue, 1, &l->handle, NULL));
+        ok_on_thread(zt_execute(now->profiler, w->queue, 1, &l->handle, NULL));
     l->launches += (uint64_t)times * l->launches_each;
     for (int i = 0; i < NAMES; i++) {
         w->submitted += times * l->begun[i];
@@ -214,8 +197,8 @@ static void maybe_launch(worker *w, work_list *l) {
     const ze_group_count_t groups = {WORK_GROUPS, 1, 1};
     if (below(w, 4))
         return;
-    must(zeCommandListAppendLaunchKernel(l->handle, l->kernel, &groups, NULL, 0, NULL));
-    must(zeCommandListAppendBarrier(l->handle, NULL, 0, NULL));
+    ok_on_thread(zeCommandListAppendLaunchKernel(l->handle, l->kernel, &groups, NULL, 0, NULL));
+    ok_on_thread(zeCommandListAppendBarrier(l->handle, NULL, 0, NULL));
     if (is_immediate(l))
         l->launches++;
     else
@@ -271,7 +254,7 @@ static int discard(const void *bytes, size_t size, void *user) {
 static void check_sum(void) {
     zt_counts c = zt_get_counts(now->profiler);
     if (c.begun != c.collected + c.lost + c.dropped + c.in_flight)
-        complain("begun is not collected + lost + dropped + in flight", ZE_RESULT_ERROR_UNKNOWN);
+        note_failure("begun is not collected + lost + dropped + in flight", ZE_RESULT_ERROR_UNKNOWN);
 }
 
 static void ask(worker *w) {
@@ -280,21 +263,21 @@ static void ask(worker *w) {
     uint32_t count = zt_get_region_count(now->profiler);
     check_sum();
     if (count) {
-        must(zt_get_region(now->profiler, below(w, count), &info));
-        must(zt_get_stats(now->profiler, below(w, count), 0, &stats));
+        ok_on_thread(zt_get_region(now->profiler, below(w, count), &info));
+        ok_on_thread(zt_get_stats(now->profiler, below(w, count), 0, &stats));
     }
 }
 
 static void report(worker *w) {
     w->reports++;
-    must(zt_write(now->profiler, (zt_format)below(w, ZT_FORMAT_FOLDED + 1), discard, NULL));
+    ok_on_thread(zt_write(now->profiler, (zt_format)below(w, ZT_FORMAT_FOLDED + 1), discard, NULL));
 }
 
 static void collect(worker *w) {
     ze_result_t result = zt_collect(now->profiler, below(w, 2) ? 0 : below(w, 100000));
     w->collections++;
     if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_NOT_READY)
-        complain("zt_collect", result);
+        note_failure("zt_collect", result);
 }
 
 static void step(worker *w) {
@@ -322,7 +305,7 @@ static void step(worker *w) {
 
 static void *work(void *argument) {
     worker *w = argument;
-    while (w->submitted + w->no_slot < w->target && !now->failure[0])
+    while (w->submitted + w->no_slot < w->target && !has_noted_failure())
         step(w);
     for (int i = 0; i < KINDS; i++) {
         work_list *l = &w->lists[i];
@@ -398,8 +381,7 @@ static void run_until(uint64_t regions) {
     }
     for (int i = 0; i < WORKERS; i++)
         pthread_join(now->workers[i].thread, NULL);
-    if (now->failure[0])
-        fail_msg("%s", now->failure);
+    assert_no_noted_failure();
     ok(zt_collect(now->profiler, A_WHILE));
 }
 

@@ -1105,15 +1105,25 @@ static void resume_after_fault(world *w, session_handle session, work *of) {
     ok(zetDebugDetach(session));
 }
 
-/* The tool hears of the fault, and not just that the thread has stopped. */
-static void test_a_page_fault_while_threads_are_stopped(void **state) {
-    world *w = *state;
+static void begin_to_stop(world *w, session_handle session) {
+    (void)w;
+    ok(zetDebugInterrupt(session, all_threads));
+}
+
+static void run_another_kernel(world *w, session_handle session) {
+    (void)session;
+    launch(w, w->immediate);
+    finish_immediate(w, w->immediate);
+}
+
+/* The kernel faults when the agent is slow, and something has happened before. */
+static void fault_after(world *w, void (*before)(world *, session_handle)) {
     uint8_t *page = forbidden_page();
     ze_event_handle_t gate;
     session_handle session = attach_to_world(w);
     work of = prepare_fault(w, session, page, &gate);
     gpu.behave(SOFTGPU_DEBUG_SLOW_AGENT, 1);
-    ok(zetDebugInterrupt(session, all_threads));
+    before(w, session);
     nap();
     ok(zeEventHostSignal(gate));
     resume_after_fault(w, session, &of);
@@ -1121,21 +1131,14 @@ static void test_a_page_fault_while_threads_are_stopped(void **state) {
     munmap(page, (size_t)getpagesize());
 }
 
+/* The tool hears of the fault, and not just that the thread has stopped. */
+static void test_a_page_fault_while_threads_are_stopped(void **state) {
+    fault_after(*state, begin_to_stop);
+}
+
 /* A kernel that has ended does not let the next one go on after its fault. */
 static void test_a_page_fault_after_another_kernel(void **state) {
-    world *w = *state;
-    uint8_t *page = forbidden_page();
-    ze_event_handle_t gate;
-    session_handle session = attach_to_world(w);
-    work of = prepare_fault(w, session, page, &gate);
-    gpu.behave(SOFTGPU_DEBUG_SLOW_AGENT, 1);
-    launch(w, w->immediate);
-    finish_immediate(w, w->immediate);
-    nap();
-    ok(zeEventHostSignal(gate));
-    resume_after_fault(w, session, &of);
-    ok(zeEventDestroy(gate));
-    munmap(page, (size_t)getpagesize());
+    fault_after(*state, run_another_kernel);
 }
 
 static void test_a_wait_ends_with_the_kernel(void **state) {
