@@ -15,7 +15,6 @@ FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-
 KEYS = {"Enter": ("Enter", 13, "\r"), "Tab": ("Tab", 9, ""), "Escape": ("Escape", 27, ""), " ": ("Space", 32, " "),
         "ArrowDown": ("ArrowDown", 40, ""), "ArrowUp": ("ArrowUp", 38, ""), "Home": ("Home", 36, ""), "End": ("End", 35, ""),
         "/": ("Slash", 191, "/")}
-SHIFT = 8
 
 
 class Browser:
@@ -113,9 +112,9 @@ class Browser:
             raise RuntimeError(reply["exceptionDetails"]["exception"].get("description"))
         return reply["result"].get("value")
 
-    def key(self, name, modifiers=0):
+    def key(self, name):
         code, number, text = KEYS.get(name, ("", 0, name))
-        event = {"key": name, "code": code, "windowsVirtualKeyCode": number, "modifiers": modifiers}
+        event = {"key": name, "code": code, "windowsVirtualKeyCode": number}
         self.call("Input.dispatchKeyEvent", type="keyDown" if text else "rawKeyDown", text=text, **event)
         self.call("Input.dispatchKeyEvent", type="keyUp", **event)
 
