@@ -13690,36 +13690,6 @@ ZT__PRIVATE void zt__match_roles(const zt_metric *metric, uint32_t index, uint32
     }
 }
 
-/* Returns the bandwidth for which the device's memory is designed, in GB a second; 0 if it is not known.
-   ZE_extension_device_memory_properties reports it. It cannot be computed from the clock rate and bus width
-   that every device reports: their units and the transfers in a clock cycle are not specified. Reads and
-   writes are assumed to share one bus. With several memories or tiles it is not known which of them a region
-   uses. */
-ZT__PRIVATE double zt__get_design_bandwidth(const zt_profiler *profiler) {
-    ze_device_memory_properties_t memories[2];
-    ze_device_memory_ext_properties_t extended[2];
-    uint32_t i, count = 2;
-    ze_result_t result;
-    if (!profiler->device || profiler->tile_count > 0 ||
-        zt__is_device_lost(&zt__mutable(profiler)->diagnostics)) {
-        return 0;
-    }
-    memset(memories, 0, sizeof memories);
-    memset(extended, 0, sizeof extended);
-    for (i = 0; i < count; i++) {
-        memories[i].stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES;
-        memories[i].pNext = &extended[i];
-        extended[i].stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_EXT_PROPERTIES;
-    }
-    ZT__INTERNAL(result = zeDeviceGetMemoryProperties(profiler->device, &count, memories));
-    if (result != ZE_RESULT_SUCCESS || count != 1 || extended[0].readBandwidth == 0 ||
-        extended[0].bandwidthUnit != ZE_BANDWIDTH_UNIT_BYTES_PER_NANOSEC) {
-        return 0;
-    }
-    return extended[0].readBandwidth > extended[0].writeBandwidth ? extended[0].readBandwidth
-                                                                  : extended[0].writeBandwidth;
-}
-
 ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *advice) {
     uint32_t i, streamed = zt_get_streamed_count(profiler);
     uint64_t begin_ns = UINT64_MAX, end_ns = 0;
@@ -13741,10 +13711,35 @@ ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *adv
     zt__lock(&zt__mutable(profiler)->mutex);
     advice->peaks = profiler->peaks;
     zt__unlock(&zt__mutable(profiler)->mutex);
-    if (!(advice->peaks.bytes > 0) && !(advice->peaks.operations > 0)) {
-        advice->peaks.bytes = zt__get_design_bandwidth(profiler) * 1e9;
-        strcpy(advice->peaks.source, "reported by the driver");
+
+    /* Without peaks, the bandwidth for which the memory is designed is the peak, if the driver reports it by
+       ZE_extension_device_memory_properties. It cannot be computed from the clock rate and bus width that
+       every device reports: their units and the transfers in a clock cycle are not specified. Reads and
+       writes are assumed to share one bus. With several memories or tiles it is not known which of them a
+       region uses. */
+    if (!(advice->peaks.bytes > 0) && !(advice->peaks.operations > 0) && profiler->device &&
+        profiler->tile_count == 0 && !zt__is_device_lost(&zt__mutable(profiler)->diagnostics)) {
+        ze_device_memory_properties_t memories[2];
+        ze_device_memory_ext_properties_t extended[2];
+        uint32_t count = 2, bandwidth;
+        ze_result_t result;
+        memset(memories, 0, sizeof memories);
+        memset(extended, 0, sizeof extended);
+        for (i = 0; i < count; i++) {
+            memories[i].stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES;
+            memories[i].pNext = &extended[i];
+            extended[i].stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_EXT_PROPERTIES;
+        }
+        ZT__INTERNAL(result = zeDeviceGetMemoryProperties(profiler->device, &count, memories));
+        if (result == ZE_RESULT_SUCCESS && count == 1 && extended[0].readBandwidth > 0 &&
+            extended[0].bandwidthUnit == ZE_BANDWIDTH_UNIT_BYTES_PER_NANOSEC) {
+            bandwidth = extended[0].readBandwidth > extended[0].writeBandwidth ? extended[0].readBandwidth
+                                                                               : extended[0].writeBandwidth;
+            advice->peaks.bytes = bandwidth * 1e9;
+            strcpy(advice->peaks.source, "reported by the driver");
+        }
     }
+
     /* The share of regions in the time from the first kept sample to the last. Samples that overlap count
        twice, so it is an upper bound. */
     zt__copy_intervals(zt__mutable(profiler), &intervals);
@@ -13790,48 +13785,40 @@ ZT__PRIVATE double zt__first_measured(double first, double second) {
     return zt__is_nan(first) ? second : first;
 }
 
-/* Returns the figure of a role from the metric of the profiler that has it, or else from that of a stream;
-   NaN if neither was measured in the region. What adds up is divided by the GPU time of its pass, so that
-   figures of different passes can be compared. The mutex is held. */
-ZT__PRIVATE double zt__read_figure(const zt_profiler *profiler, const zt__advice *advice,
-                                   const zt__region_record *record, zt__role role) {
-    const zt__moments *moments = record->statistics.moments;
-    uint32_t index = advice->metrics[role];
-    zt__quantity quantity = zt__roles[role].quantity;
-    if (index != UINT32_MAX && moments && moments[1 + index].count) {
-        const zt_metric *metric = &profiler->metrics[index];
-        const zt__moments *of_metric = &moments[1 + index];
-        const zt__moments *of_time = &moments[zt__pass_time_column(profiler, metric->pass)];
-        if (quantity == ZT__QUANTITY_BYTES || quantity == ZT__QUANTITY_EVENTS) {
-            return zt__is_positive(of_time->sum) ? of_metric->sum / of_time->sum : zt__nan();
-        }
-        if (of_metric->weight > 0) {
-            return quantity == ZT__QUANTITY_RATE ? of_metric->mean * zt__scale_of_rate(metric->units)
-                                                 : of_metric->mean;
-        }
-    }
-    index = advice->streamed[role];
-    if (index < record->streamed_count && record->streamed[index].weight > 0) {
-        return record->streamed[index].mean;
-    }
-    return zt__nan();
-}
-
-/* Fills in the figure of each role, NaN where it is not known. The mutex is not held. */
+/* Fills in the figure of each role: from the metric of the profiler that has it, or else from that of a stream;
+   NaN where neither was measured in the region. The mutex is not held. */
 ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advice,
                                   const zt__region_record *record, double figures[ZT__ROLE_COUNT]) {
     double time = zt__nan(), read, written, kernels, busy;
-    const zt__moments *of_time;
+    const zt__moments *moments, *of_time;
     zt_stats launch;
     uint32_t role;
     zt__lock(&profiler->mutex);
-    /* Of the samples with metrics, if there are any, because it is multiplied by what these measure. */
-    of_time =
-        zt__collected(profiler, &record->statistics) ? record->statistics.moments : record->times.moments;
+    moments = record->statistics.moments;
     for (role = ZT__NO_ROLE; role < ZT__ROLE_COUNT; role++) {
-        double figure = zt__read_figure(profiler, advice, record, (zt__role)role);
+        const uint32_t index = advice->metrics[role], streamed = advice->streamed[role];
+        const zt__quantity quantity = zt__roles[role].quantity;
+        double figure = zt__nan();
+        if (index != UINT32_MAX && moments && moments[1 + index].count) {
+            const zt_metric *metric = &profiler->metrics[index];
+            const zt__moments *of_metric = &moments[1 + index];
+            double time_sum = moments[zt__pass_time_column(profiler, metric->pass)].sum;
+            if (quantity == ZT__QUANTITY_BYTES || quantity == ZT__QUANTITY_EVENTS) {
+                /* a rate, so that figures of different passes can be compared */
+                figure = zt__is_positive(time_sum) ? of_metric->sum / time_sum : zt__nan();
+            } else if (of_metric->weight > 0) {
+                figure =
+                    of_metric->mean * (quantity == ZT__QUANTITY_RATE ? zt__scale_of_rate(metric->units) : 1);
+            }
+        }
+        if (zt__is_nan(figure) && streamed < record->streamed_count &&
+            record->streamed[streamed].weight > 0) {
+            figure = record->streamed[streamed].mean;
+        }
         figures[role] = zt__is_finite(figure) ? figure : zt__nan();
     }
+    /* Of the samples with metrics, if there are any, because it is multiplied by what these measure. */
+    of_time = zt__collected(profiler, &record->statistics) ? moments : record->times.moments;
     if (of_time && of_time->count) {
         time = of_time->sum / (double)of_time->count;
     }
@@ -13969,8 +13956,6 @@ static const zt__rule zt__rules[] = {
      {ZT__ROLE_KERNEL_TIME, ZT__ROLE_LEAST_LAUNCH}},
 };
 
-enum { ZT__RULE_FAILS, ZT__RULE_UNDECIDED, ZT__RULE_HOLDS };
-
 /* Appends to a text of `room` bytes, as much as fits. */
 ZT__PRIVATE ZT__CHECKED_FORMAT(3, 4) void zt__append(char *text, size_t room, const char *format, ...) {
     size_t used = strlen(text);
@@ -14013,44 +13998,36 @@ ZT__PRIVATE void zt__name_missing(const zt__advice *advice, const uint8_t unmeas
     }
 }
 
-/* Returns whether a rule holds, fails, or is undecided because figures were not measured. Marks these figures
-   in `unmeasured`. */
-ZT__PRIVATE int zt__evaluate_rule(const zt__rule *rule, const double figures[ZT__ROLE_COUNT],
-                                  uint8_t unmeasured[ZT__ROLE_COUNT]) {
-    uint32_t i;
-    int outcome = ZT__RULE_HOLDS;
-    for (i = 0; i < ZT__COUNT_OF(rule->conditions); i++) {
-        double figure = figures[rule->conditions[i].role], threshold = rule->conditions[i].threshold;
-        zt__relation relation = rule->conditions[i].relation;
-        if (relation == ZT__NO_CONDITION) {
-            continue;
-        }
-        if (zt__is_nan(figure)) {
-            outcome = ZT__RULE_UNDECIDED;
-        } else if (relation == ZT__BELOW ? figure >= threshold : figure < threshold) {
-            return ZT__RULE_FAILS;
-        }
-    }
-    for (i = 0; i < ZT__COUNT_OF(rule->conditions) && outcome == ZT__RULE_UNDECIDED; i++) {
-        if (zt__is_nan(figures[rule->conditions[i].role])) {
-            unmeasured[rule->conditions[i].role] = 1;
-        }
-    }
-    return outcome;
-}
-
 /* Applies the rules to the figures of a region. `info` is empty. */
 ZT__PRIVATE void zt__apply_rules(const zt__advice *advice, const double figures[ZT__ROLE_COUNT],
                                  zt_limit_info *info) {
+    const zt__rule *rule = NULL;
     uint8_t unmeasured[ZT__ROLE_COUNT];
-    uint32_t i = 0, shown;
+    uint32_t i, k;
     memset(unmeasured, 0, sizeof unmeasured);
-    while (i < ZT__COUNT_OF(zt__rules) &&
-           zt__evaluate_rule(&zt__rules[i], figures, unmeasured) != ZT__RULE_HOLDS) {
-        i++;
+    for (i = 0; i < ZT__COUNT_OF(zt__rules) && !rule; i++) {
+        int is_complete = 1, has_failed = 0;
+        rule = &zt__rules[i];
+        for (k = 0; k < ZT__COUNT_OF(rule->conditions); k++) {
+            double figure = figures[rule->conditions[k].role], threshold = rule->conditions[k].threshold;
+            zt__relation relation = rule->conditions[k].relation;
+            if (relation != ZT__NO_CONDITION && zt__is_nan(figure)) {
+                is_complete = 0;
+            } else if (relation != ZT__NO_CONDITION) {
+                has_failed |= relation == ZT__BELOW ? figure >= threshold : figure < threshold;
+            }
+        }
+        /* A rule that has not failed might hold, if its other figures were measured. */
+        for (k = 0; k < ZT__COUNT_OF(rule->conditions) && !has_failed; k++) {
+            if (zt__is_nan(figures[rule->conditions[k].role])) {
+                unmeasured[rule->conditions[k].role] = 1;
+            }
+        }
+        if (has_failed || !is_complete) {
+            rule = NULL;
+        }
     }
-    if (i < ZT__COUNT_OF(zt__rules)) {
-        const zt__rule *rule = &zt__rules[i];
+    if (rule) {
         info->limit = rule->limit;
         zt__name_missing(advice, unmeasured, info);
         zt__append(info->text, sizeof info->text, "Probably %s: %s", zt_limit_name(rule->limit),
@@ -14058,8 +14035,8 @@ ZT__PRIVATE void zt__apply_rules(const zt__advice *advice, const double figures[
         for (i = 0; i < ZT__COUNT_OF(rule->conditions); i++) {
             zt__append_figure(info, rule->conditions[i].role, figures);
         }
-        for (shown = 0; shown < ZT__COUNT_OF(rule->shown); shown++) {
-            zt__append_figure(info, rule->shown[shown], figures);
+        for (i = 0; i < ZT__COUNT_OF(rule->shown); i++) {
+            zt__append_figure(info, rule->shown[i], figures);
         }
         zt__append(info->text, sizeof info->text, ").");
         return;
