@@ -17762,22 +17762,6 @@ ZT__PRIVATE void zt__resume_uncovered(void *user, uint32_t number) {
     }
 }
 
-/* Resumes the threads of a stop that nobody waits for any more, except those that another stop covers. */
-ZT__PRIVATE void zt__resume_late(zt_debugger *debugger, ze_device_thread_t threads) {
-    const zt_debug_thread pattern = zt__to_debug_thread(threads);
-    uint32_t i;
-    int is_any_covered = 0;
-    for (i = 0; i < debugger->thread_count && !is_any_covered; i++) {
-        is_any_covered =
-            zt__selects(pattern, zt__get_debug_thread(debugger, i)) && zt__is_covered(debugger, i);
-    }
-    if (is_any_covered) {
-        zt__each_stopped(debugger, pattern, zt__resume_uncovered, debugger);
-    } else {
-        zt__resume(debugger, threads);
-    }
-}
-
 /* ---- modules: with `session` held ------------------------------------------------------------------------ */
 
 /* Compares by members: what is between them is not defined. */
@@ -17787,60 +17771,40 @@ ZT__PRIVATE int zt__is_same_place(const zet_debug_event_info_module_t *a,
            a->load == b->load;
 }
 
-/* Reads the ELF file of a module from the memory of the process. */
-ZT__PRIVATE void zt__read_debug_module(zt_debugger *debugger, zt__debug_module *module) {
-    const uint64_t size = module->place.moduleEnd - module->place.moduleBegin;
-    zet_debug_memory_space_desc_t desc;
-    ze_result_t result = ZE_RESULT_ERROR_INVALID_SIZE;
-    memset(&desc, 0, sizeof desc);
-    desc.stype = ZET_STRUCTURE_TYPE_DEBUG_MEMORY_SPACE_DESC;
-    desc.type = ZET_DEBUG_MEMORY_SPACE_TYPE_DEFAULT;
-    desc.address = module->place.moduleBegin;
-    if (module->place.moduleBegin < module->place.moduleEnd && size <= debugger->config.module_limit) {
-        module->bytes = (uint8_t *)zt__allocate(&debugger->config.allocator, (size_t)size, 1);
-        result = module->bytes ? zetDebugReadMemory(debugger->handle, zt__all_threads, &desc, (size_t)size,
-                                                    module->bytes)
-                               : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        module->size = (size_t)size;
-        return;
-    }
-    zt__free(&debugger->config.allocator, module->bytes);
-    module->bytes = NULL;
-    zt__report(&debugger->diagnostics, MODULE_NOT_READ, result, "zetDebugReadMemory",
-               (unsigned long long)size, zt_result_name(result));
-}
-
-/* Removes a module that is unloaded and that nobody uses, the oldest first. Returns 0 if there is none. */
-ZT__PRIVATE int zt__remove_debug_module(zt_debugger *debugger) {
-    zt__debug_module **place, **oldest = NULL, *removed;
-    for (place = &debugger->modules; *place; place = &(*place)->next) {
-        if ((*place)->is_unloaded && (*place)->users == 0) {
-            oldest = place;
-        }
-    }
-    if (!oldest) {
-        return 0;
-    }
-    removed = *oldest;
-    *oldest = removed->next;
-    debugger->module_bytes -= sizeof *removed + removed->size;
-    zt__free(&debugger->config.allocator, removed->bytes);
-    zt__free(&debugger->config.allocator, removed);
-    return 1;
-}
-
 /* Records a module. Without memory, it is not known. */
 ZT__PRIVATE void zt__add_debug_module(zt_debugger *debugger, const zet_debug_event_info_module_t *place) {
     const zt_allocator *allocator = &debugger->config.allocator;
+    const size_t limit = debugger->config.module_limit;
+    const uint64_t size = place->moduleEnd - place->moduleBegin;
     zt__debug_module *made = (zt__debug_module *)zt__allocate(allocator, 1, sizeof *made), *known;
+    zet_debug_memory_space_desc_t desc;
+    ze_result_t result = ZE_RESULT_ERROR_INVALID_SIZE;
     if (!made) {
         zt__report_no_memory(&debugger->diagnostics, "zetDebugReadEvent", "a module");
         return;
     }
     made->place = *place;
-    zt__read_debug_module(debugger, made);
+
+    /* Its ELF file is in the memory of the process. */
+    if (place->moduleBegin < place->moduleEnd && size <= limit) {
+        memset(&desc, 0, sizeof desc);
+        desc.stype = ZET_STRUCTURE_TYPE_DEBUG_MEMORY_SPACE_DESC;
+        desc.type = ZET_DEBUG_MEMORY_SPACE_TYPE_DEFAULT;
+        desc.address = place->moduleBegin;
+        made->bytes = (uint8_t *)zt__allocate(allocator, (size_t)size, 1);
+        result = made->bytes
+                     ? zetDebugReadMemory(debugger->handle, zt__all_threads, &desc, (size_t)size, made->bytes)
+                     : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        made->size = (size_t)size;
+    } else {
+        zt__free(allocator, made->bytes);
+        made->bytes = NULL;
+        zt__report(&debugger->diagnostics, MODULE_NOT_READ, result, "zetDebugReadMemory",
+                   (unsigned long long)size, zt_result_name(result));
+    }
+
     /* One that was at the same place and had the same bytes is the same module. */
     known = debugger->modules;
     while (known && (!zt__is_same_place(&known->place, place) || known->size != made->size ||
@@ -17857,16 +17821,31 @@ ZT__PRIVATE void zt__add_debug_module(zt_debugger *debugger, const zet_debug_eve
     made->next = debugger->modules;
     debugger->modules = made;
     debugger->module_bytes += sizeof *made + made->size;
-    while (debugger->module_bytes > debugger->config.module_limit && zt__remove_debug_module(debugger)) {
+
+    /* To make room, unloaded modules that nobody uses are removed, the oldest first. */
+    while (debugger->module_bytes > limit) {
+        zt__debug_module **link, **oldest = NULL, *removed;
+        for (link = &debugger->modules; *link; link = &(*link)->next) {
+            if ((*link)->is_unloaded && (*link)->users == 0) {
+                oldest = link;
+            }
+        }
+        if (!oldest) {
+            break;
+        }
+        removed = *oldest;
+        *oldest = removed->next;
+        debugger->module_bytes -= sizeof *removed + removed->size;
+        zt__free(allocator, removed->bytes);
+        zt__free(allocator, removed);
     }
-    if (debugger->module_bytes > debugger->config.module_limit && made->bytes) {
+    if (debugger->module_bytes > limit && made->bytes) {
         zt__free(allocator, made->bytes);
         debugger->module_bytes -= made->size;
         made->bytes = NULL;
         made->size = 0;
         zt__report(&debugger->diagnostics, MODULE_NOT_READ, ZE_RESULT_ERROR_INVALID_SIZE,
-                   "zetDebugReadMemory", (unsigned long long)(place->moduleEnd - place->moduleBegin),
-                   "others need the room");
+                   "zetDebugReadMemory", (unsigned long long)size, "others need the room");
     }
 }
 
@@ -17888,36 +17867,15 @@ ZT__PRIVATE ze_result_t zt__acknowledge(zt_debugger *debugger, const zet_debug_e
     return zt__check_debug(debugger, result, "zetDebugAcknowledgeEvent");
 }
 
-/* Records that threads have stopped, or cannot be stopped. If that answers a stop for which no thread waits
-   any more, resumes them. */
-ZT__PRIVATE void zt__answer_interrupt(zt_debugger *debugger, const zet_debug_event_t *event) {
-    const ze_device_thread_t threads = event->info.thread.thread;
-    const int has_stopped = event->type == ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED;
-    int is_answer = 0;
-    uint32_t i;
-    for (i = 0; i < ZT__DEBUG_INTERRUPTS; i++) {
-        zt__interrupt *interrupt = &debugger->interrupts[i];
-        if (!interrupt->is_used || memcmp(&interrupt->threads, &threads, sizeof threads) != 0) {
-            continue;
-        }
-        is_answer = interrupt->is_answered = 1;
-        if (interrupt->waiting == 0) {
-            interrupt->is_used = 0;
-            if (has_stopped) {
-                zt__resume_late(debugger, threads);
-            }
-        }
-    }
-    if (has_stopped && !is_answer) { /* by a fault */
-        zt__set_held(debugger, zt__to_debug_thread(threads), 1);
-    }
-}
-
-/* Reads an event and queues it. Waits up to `milliseconds` for it. Returns NOT_READY if there is none, or no
-   room for it. */
+/* Reads an event, records what it means, and queues it. Waits up to `milliseconds` for it. Returns NOT_READY
+   if there is none, or no room for it. */
 ZT__PRIVATE ze_result_t zt__read_event(zt_debugger *debugger, uint64_t milliseconds) {
     zet_debug_event_t event;
+    const ze_device_thread_t *reported = &event.info.thread.thread; /* threads */
+    zt_debug_thread threads;
     zt__debug_module *module;
+    uint32_t i;
+    int is_answer = 0, is_late = 0, is_covered = 0;
     ze_result_t result;
     if (debugger->is_over) {
         return ZE_RESULT_ERROR_NOT_AVAILABLE;
@@ -17933,18 +17891,47 @@ ZT__PRIVATE ze_result_t zt__read_event(zt_debugger *debugger, uint64_t milliseco
     if (result != ZE_RESULT_SUCCESS) {
         return zt__check_debug(debugger, result, "zetDebugReadEvent");
     }
-    if (event.type == ZET_DEBUG_EVENT_TYPE_DETACHED) {
+    switch ((uint32_t)event.type) {
+    case ZET_DEBUG_EVENT_TYPE_DETACHED:
         debugger->is_over = 1;
-    } else if (event.type == ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED ||
-               event.type == ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE) {
-        zt__answer_interrupt(debugger, &event);
-    } else if (event.type == ZET_DEBUG_EVENT_TYPE_MODULE_LOAD) {
+        break;
+    case ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED:
+    case ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE:
+        threads = zt__to_debug_thread(*reported);
+        for (i = 0; i < ZT__DEBUG_INTERRUPTS; i++) {
+            zt__interrupt *interrupt = &debugger->interrupts[i];
+            if (interrupt->is_used && memcmp(&interrupt->threads, reported, sizeof *reported) == 0) {
+                is_answer = interrupt->is_answered = 1;
+                interrupt->is_used = interrupt->waiting > 0;
+                is_late |= interrupt->waiting == 0;
+            }
+        }
+        if (event.type == ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED && !is_answer) { /* by a fault */
+            zt__set_held(debugger, threads, 1);
+        } else if (event.type == ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED && is_late) {
+            /* No thread waits for this stop any more: what no other stop covers is resumed. */
+            for (i = 0; i < debugger->thread_count && !is_covered; i++) {
+                is_covered =
+                    zt__selects(threads, zt__get_debug_thread(debugger, i)) && zt__is_covered(debugger, i);
+            }
+            if (is_covered) {
+                zt__each_stopped(debugger, threads, zt__resume_uncovered, debugger);
+            } else {
+                zt__resume(debugger, *reported);
+            }
+        }
+        break;
+    case ZET_DEBUG_EVENT_TYPE_MODULE_LOAD:
         zt__add_debug_module(debugger, &event.info.module);
-    } else if (event.type == ZET_DEBUG_EVENT_TYPE_MODULE_UNLOAD) {
+        break;
+    case ZET_DEBUG_EVENT_TYPE_MODULE_UNLOAD:
         /* Threads may still be stopped in it, so the record is kept. */
         for (module = debugger->modules; module; module = module->next) {
             module->is_unloaded |= zt__is_same_place(&module->place, &event.info.module);
         }
+        break;
+    default:
+        break;
     }
     debugger->events[(debugger->first_event + debugger->event_count++) % ZT__DEBUG_EVENTS] = event;
     return result;
