@@ -17979,112 +17979,36 @@ ZT__PRIVATE ze_result_t zt__finish_event(zt_debugger *debugger) {
     return result;
 }
 
+/* Converts an event of the driver. The types are numbered as ZET_DEBUG_EVENT_TYPE_ are. */
 ZT__PRIVATE zt_debug_event zt__to_debug_event(const zet_debug_event_t *from) {
     zt_debug_event event;
     memset(&event, 0, sizeof event);
+    if ((uint32_t)from->type < ZT_DEBUG_EVENT_COUNT) {
+        event.type = (zt_debug_event_type)from->type;
+    }
     event.is_held = (from->flags & ZET_DEBUG_EVENT_FLAG_NEED_ACK) != 0;
-    switch ((uint32_t)from->type) {
-    case ZET_DEBUG_EVENT_TYPE_DETACHED:
-        event.type = ZT_DEBUG_DETACHED;
+    if (event.type == ZT_DEBUG_DETACHED) {
         event.reason = (uint32_t)from->info.detached.reason;
-        break;
-    case ZET_DEBUG_EVENT_TYPE_PROCESS_ENTRY:
-        event.type = ZT_DEBUG_PROCESS_ENTRY;
-        break;
-    case ZET_DEBUG_EVENT_TYPE_PROCESS_EXIT:
-        event.type = ZT_DEBUG_PROCESS_EXIT;
-        break;
-    case ZET_DEBUG_EVENT_TYPE_MODULE_LOAD:
-    case ZET_DEBUG_EVENT_TYPE_MODULE_UNLOAD:
-        event.type =
-            from->type == ZET_DEBUG_EVENT_TYPE_MODULE_LOAD ? ZT_DEBUG_MODULE_LOAD : ZT_DEBUG_MODULE_UNLOAD;
+    } else if (event.type == ZT_DEBUG_MODULE_LOAD || event.type == ZT_DEBUG_MODULE_UNLOAD) {
         event.begin = from->info.module.moduleBegin;
         event.end = from->info.module.moduleEnd;
         event.load = from->info.module.load;
-        break;
-    case ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED:
-    case ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE:
-        event.type = from->type == ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED ? ZT_DEBUG_THREADS_STOPPED
-                                                                       : ZT_DEBUG_THREADS_UNAVAILABLE;
+    } else if (event.type == ZT_DEBUG_THREADS_STOPPED || event.type == ZT_DEBUG_THREADS_UNAVAILABLE) {
         event.threads = zt__to_debug_thread(from->info.thread.thread);
-        break;
-    case ZET_DEBUG_EVENT_TYPE_PAGE_FAULT:
-        event.type = ZT_DEBUG_PAGE_FAULT;
+    } else if (event.type == ZT_DEBUG_PAGE_FAULT) {
         event.address = from->info.page_fault.address;
         event.mask = from->info.page_fault.mask;
         event.reason = (uint32_t)from->info.page_fault.reason;
-        break;
-    default:
-        event.type = ZT_DEBUG_OTHER;
     }
     return event;
-}
-
-/* Gets the next event. Waits for it until the deadline, but no longer than ZT__DEBUG_POLL_MS. Returns
-   NOT_READY if there is none. `delivering` is held. */
-ZT__PRIVATE ze_result_t zt__next_event(zt_debugger *debugger, uint64_t deadline, zet_debug_event_t *event) {
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    if (!zt__lock_until(&debugger->session, deadline)) {
-        return ZE_RESULT_NOT_READY;
-    }
-    if (debugger->event_count == 0) {
-        result = zt__read_event(debugger, zt__event_wait_ms(debugger, deadline));
-    }
-    if (debugger->event_count > 0) {
-        *event = debugger->events[debugger->first_event];
-        debugger->first_event = (debugger->first_event + 1) % ZT__DEBUG_EVENTS;
-        debugger->event_count--;
-        result = ZE_RESULT_SUCCESS;
-    }
-    zt__unlock_timed(&debugger->session);
-    return result;
-}
-
-/* Delivers the events that there are, and waits for the first one until the deadline. Stops early if the
-   function requests it, or at an error. */
-ZT__PRIVATE ze_result_t zt__deliver_events(zt_debugger *debugger, uint64_t deadline, zt_debug_fn function,
-                                           void *user) {
-    uint32_t delivered = 0;
-    int has_stopped = 0;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    if (debugger->has_owed) {
-        debugger->event = &debugger->owed;
-        result = zt__finish_event(debugger);
-        if (result != ZE_RESULT_SUCCESS) {
-            return result;
-        }
-    }
-    while (!has_stopped && delivered < ZT__DEBUG_EVENTS) {
-        zt_debug_event shown;
-        result = zt__next_event(debugger, delivered ? 0 : deadline, &debugger->next);
-        if (result == ZE_RESULT_SUCCESS) {
-            shown = zt__to_debug_event(&debugger->next);
-            debugger->event = &debugger->next;
-            has_stopped = function && function(debugger, &shown, user) != 0;
-            result = zt__finish_event(debugger);
-            if (result != ZE_RESULT_SUCCESS) {
-                return result;
-            }
-            delivered++;
-        } else if (result == ZE_RESULT_NOT_READY && delivered == 0 && zt__now_ns() < deadline &&
-                   !zt__load(&debugger->is_closing)) {
-            zt__yield_session();
-            continue;
-        }
-        if (result != ZE_RESULT_SUCCESS) {
-            break;
-        }
-    }
-    if (delivered && (result == ZE_RESULT_NOT_READY || result == ZE_RESULT_ERROR_NOT_AVAILABLE)) {
-        return ZE_RESULT_SUCCESS; /* there are no more, or the last one was DETACHED */
-    }
-    return result;
 }
 
 ZT_API ze_result_t zt_debug_wait(zt_debugger *debugger, uint64_t timeout_ns, zt_debug_fn function,
                                  void *user) {
     const char *call = "zt_debug_wait";
     uint64_t deadline = zt__deadline(timeout_ns);
+    uint32_t delivered = 0;
+    int is_locked, is_done = 0;
     ze_result_t result;
     if (!debugger) {
         return ZE_RESULT_SUCCESS;
@@ -18097,9 +18021,44 @@ ZT_API ze_result_t zt_debug_wait(zt_debugger *debugger, uint64_t timeout_ns, zt_
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
-    result = ZE_RESULT_NOT_READY;
-    if (zt__lock_until(&debugger->delivering, deadline)) {
-        result = zt__deliver_events(debugger, deadline, function, user);
+    is_locked = zt__lock_until(&debugger->delivering, deadline);
+    result = is_locked ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+    if (is_locked && debugger->has_owed) {
+        debugger->event = &debugger->owed;
+        result = zt__finish_event(debugger);
+    }
+    while (result == ZE_RESULT_SUCCESS && !is_done) {
+        uint64_t until = delivered ? 0 : deadline;
+        int has_event = 0;
+        result = ZE_RESULT_NOT_READY;
+        if (zt__lock_until(&debugger->session, until)) {
+            if (debugger->event_count == 0) {
+                result = zt__read_event(debugger, zt__event_wait_ms(debugger, until));
+            }
+            has_event = debugger->event_count > 0;
+            if (has_event) {
+                debugger->next = debugger->events[debugger->first_event];
+                debugger->first_event = (debugger->first_event + 1) % ZT__DEBUG_EVENTS;
+                debugger->event_count--;
+            }
+            zt__unlock_timed(&debugger->session);
+        }
+        if (has_event) {
+            zt_debug_event event = zt__to_debug_event(&debugger->next);
+            debugger->event = &debugger->next;
+            is_done = function && function(debugger, &event, user) != 0;
+            is_done |= ++delivered == ZT__DEBUG_EVENTS;
+            result = zt__finish_event(debugger);
+        } else if (delivered && (result == ZE_RESULT_NOT_READY || result == ZE_RESULT_ERROR_NOT_AVAILABLE)) {
+            is_done = 1; /* there are no more, or the last one was DETACHED */
+            result = ZE_RESULT_SUCCESS;
+        } else if (result == ZE_RESULT_NOT_READY && zt__now_ns() < deadline &&
+                   !zt__load(&debugger->is_closing)) {
+            zt__yield_session();
+            result = ZE_RESULT_SUCCESS;
+        }
+    }
+    if (is_locked) {
         zt__unlock_timed(&debugger->delivering);
     }
     if (result == ZE_RESULT_ERROR_NOT_AVAILABLE) {
