@@ -18109,63 +18109,75 @@ ZT__PRIVATE ze_result_t zt__check_access(zt_debugger *debugger, ze_result_t resu
     return result;
 }
 
-/* Returns the record of a pattern that the device is to stop, which is made if there is none, or NULL
-   if there are too many. `*is_new` is then 1. `session` is held. */
-ZT__PRIVATE zt__interrupt *zt__find_interrupt(zt_debugger *debugger, ze_device_thread_t threads,
-                                              int *is_new) {
-    zt__interrupt *unused = NULL;
-    uint32_t i;
-    *is_new = 0;
-    for (i = 0; i < ZT__DEBUG_INTERRUPTS; i++) {
-        zt__interrupt *interrupt = &debugger->interrupts[i];
-        if (!interrupt->is_used) {
-            unused = interrupt;
-        } else if (!interrupt->is_answered && memcmp(&interrupt->threads, &threads, sizeof threads) == 0) {
-            return interrupt;
-        }
-    }
-    if (unused) {
-        memset(unused, 0, sizeof *unused);
-        unused->threads = threads;
-        unused->is_used = *is_new = 1;
-    }
-    return unused;
-}
-
-/* Tells the device to stop threads. `*interrupt` receives the record to wait for; NULL: the device has
-   nothing to stop. `session` is held. */
+/* Tells the device to stop threads. `*interrupt` receives the record to wait for: that of an earlier stop of
+   the same threads which is not answered, or a new one. NULL: the device has nothing to stop. `session` is
+   held. */
 ZT__PRIVATE ze_result_t zt__interrupt_threads(zt_debugger *debugger, ze_device_thread_t threads,
                                               zt__interrupt **interrupt) {
-    const char *call = "zetDebugInterrupt";
+    zt__interrupt *found = NULL, *unused = NULL;
     ze_result_t result = zt__read_events(debugger, "zt_debug_stop");
-    int is_new;
+    uint32_t i;
     *interrupt = NULL;
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
-    *interrupt = zt__find_interrupt(debugger, threads, &is_new);
-    if (!*interrupt) {
+    for (i = 0; i < ZT__DEBUG_INTERRUPTS && !found; i++) {
+        zt__interrupt *record = &debugger->interrupts[i];
+        if (!record->is_used) {
+            unused = record;
+        } else if (!record->is_answered && memcmp(&record->threads, &threads, sizeof threads) == 0) {
+            found = record;
+        }
+    }
+    if (!found && !unused) {
         return zt__report(&debugger->diagnostics, TOO_MANY_STOPS, ZE_RESULT_ERROR_NOT_AVAILABLE,
                           (unsigned)ZT__DEBUG_INTERRUPTS);
     }
-    if ((*interrupt)->waiting == 0) { /* the answer to an earlier stop may have been lost */
+    if (!found || found->waiting == 0) { /* the answer to an earlier stop may have been lost */
         result = zetDebugInterrupt(debugger->handle, threads);
     }
-    if (result == ZE_RESULT_SUCCESS || (result == ZE_RESULT_ERROR_NOT_AVAILABLE && !is_new)) {
-        (*interrupt)->waiting++;
-        return ZE_RESULT_SUCCESS;
+    if (result == ZE_RESULT_ERROR_NOT_AVAILABLE && !found) {
+        return zt__read_events(debugger, "zt_debug_stop");
     }
-    (*interrupt)->is_used = !is_new;
-    *interrupt = NULL;
-    return result == ZE_RESULT_ERROR_NOT_AVAILABLE ? zt__read_events(debugger, "zt_debug_stop")
-                                                   : zt__check_debug(debugger, result, call);
+    if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_ERROR_NOT_AVAILABLE) {
+        return zt__check_debug(debugger, result, "zetDebugInterrupt");
+    }
+    if (!found) {
+        found = unused;
+        memset(found, 0, sizeof *found);
+        found->threads = threads;
+        found->is_used = 1;
+    }
+    found->waiting++;
+    *interrupt = found;
+    return ZE_RESULT_SUCCESS;
 }
 
-/* Waits for the answer of the device. `session` is held, and unlocked between two reads of events. */
-ZT__PRIVATE ze_result_t zt__await_interrupt(zt_debugger *debugger, zt__interrupt *interrupt,
-                                            uint64_t deadline) {
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    while (!interrupt->is_answered && (result == ZE_RESULT_SUCCESS || result == ZE_RESULT_NOT_READY)) {
+/* A zt__thread_fn. `user` is the debugger. */
+ZT__PRIVATE void zt__hold_thread(void *user, uint32_t number) {
+    ((zt_debugger *)user)->held[number] = 1;
+}
+
+ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads, uint64_t timeout_ns,
+                                 zt_debug_stops *stops) {
+    const char *call = "zt_debug_stop";
+    uint64_t deadline = zt__deadline(timeout_ns);
+    zt__interrupt *interrupt;
+    uint32_t i;
+    ze_result_t result;
+    if (stops) {
+        memset(stops, 0, sizeof *stops);
+    }
+    if (!debugger) {
+        return ZE_RESULT_SUCCESS;
+    }
+    result = zt__begin_session_call(debugger, call);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    result = zt__interrupt_threads(debugger, zt__to_device_thread(threads), &interrupt);
+    while (interrupt && !interrupt->is_answered &&
+           (result == ZE_RESULT_SUCCESS || result == ZE_RESULT_NOT_READY)) {
         uint64_t now = zt__now_ns();
         result = zt__read_event(debugger, zt__event_wait_ms(debugger, deadline));
         if (result != ZE_RESULT_NOT_READY) {
@@ -18179,46 +18191,18 @@ ZT__PRIVATE ze_result_t zt__await_interrupt(zt_debugger *debugger, zt__interrupt
         zt__yield_session();
         zt__lock_session(debugger, UINT64_MAX);
     }
-    interrupt->waiting--;
-    if (interrupt->is_answered && interrupt->waiting == 0) {
-        interrupt->is_used = 0;
-    }
-    if (interrupt->is_answered) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (debugger->is_over) {
-        return zt__report_over(debugger, "zt_debug_stop");
-    }
-    if (zt__load(&debugger->is_closing)) {
-        return zt__report_closing(debugger, "zt_debug_stop");
-    }
-    return result == ZE_RESULT_NOT_READY ? zt__report(&debugger->diagnostics, NO_ANSWER, result) : result;
-}
-
-/* A zt__thread_fn. `user` is the debugger. */
-ZT__PRIVATE void zt__hold_thread(void *user, uint32_t number) {
-    ((zt_debugger *)user)->held[number] = 1;
-}
-
-ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads, uint64_t timeout_ns,
-                                 zt_debug_stops *stops) {
-    uint64_t deadline = zt__deadline(timeout_ns);
-    zt__interrupt *interrupt;
-    uint32_t i;
-    ze_result_t result;
-    if (stops) {
-        memset(stops, 0, sizeof *stops);
-    }
-    if (!debugger) {
-        return ZE_RESULT_SUCCESS;
-    }
-    result = zt__begin_session_call(debugger, "zt_debug_stop");
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    result = zt__interrupt_threads(debugger, zt__to_device_thread(threads), &interrupt);
-    if (result == ZE_RESULT_SUCCESS && interrupt) {
-        result = zt__await_interrupt(debugger, interrupt, deadline);
+    if (interrupt) {
+        interrupt->waiting--;
+        if (interrupt->is_answered) {
+            interrupt->is_used = interrupt->waiting > 0;
+            result = ZE_RESULT_SUCCESS;
+        } else if (debugger->is_over) {
+            result = zt__report_over(debugger, call);
+        } else if (zt__load(&debugger->is_closing)) {
+            result = zt__report_closing(debugger, call);
+        } else if (result == ZE_RESULT_NOT_READY) {
+            zt__report(&debugger->diagnostics, NO_ANSWER, result);
+        }
     }
     if (result == ZE_RESULT_SUCCESS) { /* of all threads, if it is not counted which of them are stopped */
         zt__set_held(debugger, threads, stops == NULL);
@@ -18458,40 +18442,12 @@ ZT_API const zt_debug_register_set *zt_debug_get_register_set(const zt_debugger 
     return debugger && index < debugger->set_count ? &debugger->sets[index] : NULL;
 }
 
-/* Returns the index of a register in a set, or UINT32_MAX. */
-ZT__PRIVATE uint32_t zt__find_in_set(const zt_debug_register_set *set, const char *name) {
-    const char *prefix;
-    size_t length;
-    uint32_t i;
-    if (set->type == ZT__REGISTERS_BASE) {
-        for (i = 0; i < set->count && i < ZT__COUNT_OF(zt__base_names); i++) {
-            if (strcmp(name, zt__base_names[i]) == 0) {
-                return i;
-            }
-        }
-        return UINT32_MAX;
-    }
-    if (set->type == 0 || set->type >= ZT__COUNT_OF(zt__set_names)) {
-        return UINT32_MAX;
-    }
-    prefix = zt__set_names[set->type].prefix;
-    length = strlen(prefix);
-    if (strncmp(name, prefix, length) != 0) {
-        return UINT32_MAX;
-    }
-    name += length;
-    if (*name == 0) {
-        return set->count == 1 ? 0 : UINT32_MAX;
-    }
-    for (i = 0; *name >= '0' && *name <= '9' && i < set->count; name++) {
-        i = i * 10 + (uint32_t)(*name - '0');
-    }
-    return *name == 0 && i < set->count ? i : UINT32_MAX;
-}
-
 ZT_API ze_result_t zt_debug_find_register(zt_debugger *debugger, const char *name, zt_debug_register *found) {
     const char *call = "zt_debug_find_register";
-    uint32_t i;
+    const zt_debug_register_set *set = NULL;
+    uint32_t type, index = 0;
+    size_t length;
+    int is_numbered = 1;
     if (found) {
         memset(found, 0, sizeof *found);
         found->set = "";
@@ -18502,17 +18458,31 @@ ZT_API ze_result_t zt_debug_find_register(zt_debugger *debugger, const char *nam
     if (!name || !found) {
         return zt__report_null(&debugger->diagnostics, call, name ? "found" : "name");
     }
-    for (i = 0; i < debugger->set_count; i++) {
-        const zt_debug_register_set *set = &debugger->sets[i];
-        uint32_t index = zt__find_in_set(set, name);
-        if (index != UINT32_MAX) {
-            found->set = set->name;
-            found->index = index;
-            found->bytes = set->bytes;
-            return ZE_RESULT_SUCCESS;
-        }
+    while (index < ZT__COUNT_OF(zt__base_names) && strcmp(name, zt__base_names[index]) != 0) {
+        index++;
     }
-    return zt__report(&debugger->diagnostics, NO_REGISTER, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name);
+    if (index < ZT__COUNT_OF(zt__base_names)) {
+        set = zt__find_set(debugger, ZT__REGISTERS_BASE);
+    } else { /* the prefix of a set, and a number, which may be left out if there is one register */
+        length = strcspn(name, "0123456789");
+        for (type = 1; type < ZT__COUNT_OF(zt__set_names) && !set; type++) {
+            if (length > 0 && zt__equals(zt__set_names[type].prefix, name, length)) {
+                set = zt__find_set(debugger, type);
+            }
+        }
+        is_numbered = name[length] != 0;
+        for (index = 0; name[length] >= '0' && name[length] <= '9' && index < ZT__DEBUG_REGISTERS; length++) {
+            index = index * 10 + (uint32_t)(name[length] - '0');
+        }
+        set = name[length] == 0 ? set : NULL;
+    }
+    if (!set || index >= set->count || (!is_numbered && set->count > 1)) {
+        return zt__report(&debugger->diagnostics, NO_REGISTER, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name);
+    }
+    found->set = set->name;
+    found->index = index;
+    found->bytes = set->bytes;
+    return ZE_RESULT_SUCCESS;
 }
 
 /* Reads or writes registers, which the caller has checked. `session` is held, and its events are read. */
