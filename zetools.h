@@ -18664,39 +18664,13 @@ ZT__PRIVATE int zt__store_place_line(void *user, uint32_t index, const char *nam
     return *found->place->file != 0;
 }
 
-/* Finds the source line of a place, with addr2line or the like. Lines are remembered, because many threads
-   are at the same place. `session` is unlocked while the program runs; `users` keeps the module meanwhile. */
-ZT__PRIVATE void zt__find_place_line(zt_debugger *debugger, zt__debug_module *module, uint64_t in_file,
-                                     zt_debug_place *place) {
-    zt__place_line found = {debugger, place};
-    zt__line_search search = {&in_file, 1, 0, 0, zt__store_place_line, &found};
-    zt__known_line *known;
-    uint32_t i;
-    for (i = 0; i < ZT__COUNT_OF(debugger->lines); i++) {
-        known = &debugger->lines[i];
-        if (known->module == module->number && known->address == in_file) {
-            place->file = known->file;
-            place->line = known->line;
-            return;
-        }
-    }
-    module->users++;
-    zt__unlock_timed(&debugger->session);
-    zt__search_lines(&search, module->bytes, module->size);
-    zt__lock_session(debugger, UINT64_MAX);
-    module->users--;
-    known = &debugger->lines[debugger->line_count++ % ZT__COUNT_OF(debugger->lines)];
-    known->module = module->number;
-    known->address = in_file;
-    known->file = place->file;
-    known->line = place->line;
-}
-
 ZT_API ze_result_t zt_debug_where(zt_debugger *debugger, uint64_t address, zt_debug_place *place) {
     const char *call = "zt_debug_where";
     zt__debug_module *module;
     zt__function function;
+    zt__known_line *known;
     uint64_t in_file;
+    uint32_t i = 0;
     ze_result_t result;
     if (place) {
         memset(place, 0, sizeof *place);
@@ -18722,12 +18696,35 @@ ZT_API ze_result_t zt_debug_where(zt_debugger *debugger, uint64_t address, zt_de
         place->is_unloaded = module->is_unloaded;
         if (!*place->kernel) {
             result = zt__report_no_memory(&debugger->diagnostics, call, "a name");
-        } else if (!debugger->config.no_lines) {
-            zt__find_place_line(debugger, module, in_file, place);
         }
     } else {
         result = zt__report(&debugger->diagnostics, NO_KERNEL_THERE, ZE_RESULT_ERROR_NOT_AVAILABLE,
                             (unsigned long long)address);
+    }
+
+    /* Source lines are remembered, because many threads are at the same place. */
+    if (result == ZE_RESULT_SUCCESS && !debugger->config.no_lines) {
+        known = debugger->lines;
+        while (i < ZT__DEBUG_LINES && (known[i].module != module->number || known[i].address != in_file)) {
+            i++;
+        }
+        if (i < ZT__DEBUG_LINES) {
+            place->file = known[i].file;
+            place->line = known[i].line;
+        } else {
+            zt__place_line found = {debugger, place};
+            zt__line_search search = {&in_file, 1, 0, 0, zt__store_place_line, &found};
+            module->users++; /* keeps the module while a program runs and the session is not locked */
+            zt__unlock_timed(&debugger->session);
+            zt__search_lines(&search, module->bytes, module->size);
+            zt__lock_session(debugger, UINT64_MAX);
+            module->users--;
+            known = &debugger->lines[debugger->line_count++ % ZT__DEBUG_LINES];
+            known->module = module->number;
+            known->address = in_file;
+            known->file = place->file;
+            known->line = place->line;
+        }
     }
     zt__end_session_call(debugger);
     return result;
@@ -18832,39 +18829,32 @@ ZT__PRIVATE int zt__find_debug_switch(char *path, size_t size) {
     return 0;
 }
 
-/* Reports why zetDebugAttach has failed. Returns the result of zt_debug_open, which differs by reason. */
-ZT__PRIVATE ze_result_t zt__report_debug_refusal(zt_debugger *debugger, ze_result_t result) {
+/* Attaches a debugger, if the device can be debugged. Returns the result of zt_debug_open, which tells why it
+   cannot. */
+ZT__PRIVATE ze_result_t zt__attach_debugger(zt_debugger *debugger) {
     zt__diagnostics *diagnostics = &debugger->diagnostics;
-    const char *call = "zetDebugAttach", *name = zt_result_name(result);
-    const char *enabled = getenv("ZET_ENABLE_PROGRAM_DEBUGGING");
-    const unsigned pid = debugger->pid;
-    char path[96];
-    if (zt__is_no_process(pid)) {
-        return zt__report(diagnostics, NO_SUCH_PROCESS, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name, pid);
-    }
-    switch ((uint32_t)result) {
-    case ZE_RESULT_ERROR_UNSUPPORTED_FEATURE:
-        if (zt__find_debug_switch(path, sizeof path)) {
-            return zt__report(diagnostics, DEBUG_SWITCHED_OFF, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, call,
-                              name, path);
-        }
-        return zt__report(diagnostics, DEBUG_NOT_ENABLED, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, call, name,
-                          pid, enabled && strcmp(enabled, "1") == 0 ? "is set" : "is not set");
-    case ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS:
-        return zt__report(diagnostics, DEBUG_FORBIDDEN, result, call, name, pid);
-    case ZE_RESULT_ERROR_NOT_AVAILABLE:
-        return zt__report(diagnostics, DEBUGGED_ALREADY, result, call, name, pid);
-    default:
-        return zt__check_debug(debugger, result, call);
-    }
-}
-
-/* Gets the size of the device in threads. */
-ZT__PRIVATE ze_result_t zt__load_debug_size(zt_debugger *debugger) {
+    zet_device_handle_t device = (zet_device_handle_t)debugger->device;
+    const char *call = "zetDebugAttach", *name, *enabled = getenv("ZET_ENABLE_PROGRAM_DEBUGGING");
+    zet_device_debug_properties_t debug_properties;
     ze_device_properties_t properties;
     zt_debug_thread *size = &debugger->size;
     uint64_t threads;
+    zet_debug_config_t config;
+    char path[96];
     ze_result_t result;
+    memset(&debug_properties, 0, sizeof debug_properties);
+    debug_properties.stype = ZET_STRUCTURE_TYPE_DEVICE_DEBUG_PROPERTIES;
+    result = zetDeviceGetDebugProperties(device, &debug_properties);
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__check_debug(debugger, result, "zetDeviceGetDebugProperties");
+    }
+    if (!(debug_properties.flags & ZET_DEVICE_DEBUG_PROPERTY_FLAG_ATTACH)) {
+        return zt__find_debug_switch(path, sizeof path)
+                   ? zt__report(diagnostics, DEBUG_SWITCHED_OFF, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
+                                "zetDeviceGetDebugProperties", "no ATTACH", path)
+                   : zt__report(diagnostics, DEBUG_UNSUPPORTED, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    }
+
     memset(&properties, 0, sizeof properties);
     properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
     ZT__INTERNAL(result = zeDeviceGetProperties(debugger->device, &properties));
@@ -18880,83 +18870,55 @@ ZT__PRIVATE ze_result_t zt__load_debug_size(zt_debugger *debugger) {
     threads = threads <= ZT__DEBUG_THREADS ? threads * size->eu : UINT32_MAX;
     threads = threads <= ZT__DEBUG_THREADS ? threads * size->thread : UINT32_MAX;
     if (threads == 0 || threads > ZT__DEBUG_THREADS) {
-        return zt__report(&debugger->diagnostics, BAD_THREADS, ZE_RESULT_ERROR_INVALID_SIZE,
-                          (unsigned)size->slice, (unsigned)size->subslice, (unsigned)size->eu,
-                          (unsigned)size->thread);
+        return zt__report(diagnostics, BAD_THREADS, ZE_RESULT_ERROR_INVALID_SIZE, (unsigned)size->slice,
+                          (unsigned)size->subslice, (unsigned)size->eu, (unsigned)size->thread);
     }
     debugger->thread_count = (uint32_t)threads;
     debugger->held = (uint8_t *)zt__allocate(&debugger->config.allocator, debugger->thread_count, 1);
-    return debugger->held ? result : zt__report_no_memory(&debugger->diagnostics, "zt_debug_open", "threads");
-}
+    if (!debugger->held) {
+        return zt__report_no_memory(diagnostics, "zt_debug_open", "threads");
+    }
 
-/* Attaches a debugger, if the device can be debugged. */
-ZT__PRIVATE ze_result_t zt__attach_debugger(zt_debugger *debugger) {
-    zet_device_handle_t device = (zet_device_handle_t)debugger->device;
-    zet_device_debug_properties_t properties;
-    zet_debug_config_t config;
-    char path[96];
-    ze_result_t result;
-    memset(&properties, 0, sizeof properties);
-    properties.stype = ZET_STRUCTURE_TYPE_DEVICE_DEBUG_PROPERTIES;
-    result = zetDeviceGetDebugProperties(device, &properties);
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__check_debug(debugger, result, "zetDeviceGetDebugProperties");
-    }
-    if (!(properties.flags & ZET_DEVICE_DEBUG_PROPERTY_FLAG_ATTACH)) {
-        return zt__find_debug_switch(path, sizeof path)
-                   ? zt__report(&debugger->diagnostics, DEBUG_SWITCHED_OFF,
-                                ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, "zetDeviceGetDebugProperties",
-                                "no ATTACH", path)
-                   : zt__report(&debugger->diagnostics, DEBUG_UNSUPPORTED,
-                                ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
-    }
-    result = zt__load_debug_size(debugger);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
     config.pid = debugger->pid;
     result = zetDebugAttach(device, &config, &debugger->handle);
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__report_debug_refusal(debugger, result);
+    name = zt_result_name(result);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__load_register_sets(debugger);
+        if (result != ZE_RESULT_SUCCESS) {
+            zt__release_target(debugger);
+            zetDebugDetach(debugger->handle);
+        }
+        return result;
     }
-    result = zt__load_register_sets(debugger);
-    if (result != ZE_RESULT_SUCCESS) {
-        zt__release_target(debugger);
-        zetDebugDetach(debugger->handle);
+    if (zt__is_no_process(config.pid)) {
+        return zt__report(diagnostics, NO_SUCH_PROCESS, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name,
+                          (unsigned)config.pid);
     }
-    return result;
-}
-
-/* Creates a debugger without a session. Returns NULL without memory. */
-ZT__PRIVATE zt_debugger *zt__create_debugger(ze_device_handle_t device, uint32_t pid,
-                                             const zt_debug_config *config) {
-    zt_debugger *debugger = (zt_debugger *)zt__allocate(&config->allocator, 1, sizeof *debugger);
-    zet_debug_event_t *events =
-        (zet_debug_event_t *)zt__allocate(&config->allocator, ZT__DEBUG_EVENTS, sizeof *events);
-    if (!debugger || !events) {
-        zt__free(&config->allocator, debugger);
-        zt__free(&config->allocator, events);
-        return NULL;
+    switch ((uint32_t)result) {
+    case ZE_RESULT_ERROR_UNSUPPORTED_FEATURE:
+        if (zt__find_debug_switch(path, sizeof path)) {
+            return zt__report(diagnostics, DEBUG_SWITCHED_OFF, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, call,
+                              name, path);
+        }
+        return zt__report(diagnostics, DEBUG_NOT_ENABLED, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, call, name,
+                          (unsigned)config.pid,
+                          enabled && strcmp(enabled, "1") == 0 ? "is set" : "is not set");
+    case ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS:
+        return zt__report(diagnostics, DEBUG_FORBIDDEN, result, call, name, (unsigned)config.pid);
+    case ZE_RESULT_ERROR_NOT_AVAILABLE:
+        return zt__report(diagnostics, DEBUGGED_ALREADY, result, call, name, (unsigned)config.pid);
+    default:
+        return zt__check_debug(debugger, result, call);
     }
-    zt__create_mutex(&debugger->mutex);
-    zt__create_mutex(&debugger->delivering.mutex);
-    zt__create_mutex(&debugger->session.mutex);
-    debugger->process = zt__get_process();
-    debugger->config = *config;
-    debugger->device = device;
-    debugger->pid = pid;
-    debugger->events = events;
-    debugger->diagnostics.mutex = &debugger->mutex;
-    debugger->diagnostics.log = config->log ? config->log : zt__default_log();
-    debugger->diagnostics.log_user = config->log_user;
-    return debugger;
 }
 
 ZT_API ze_result_t zt_debug_open(ze_device_handle_t device, uint32_t pid, const zt_debug_config *config,
                                  zt_debugger **debugger) {
     const char *call = "zt_debug_open";
     zt_debug_config complete = config ? *config : zt_debug_config_default();
+    const zt_allocator *allocator = &complete.allocator;
     zt_debugger *opened;
+    zet_debug_event_t *events;
     ze_result_t result;
     if (!debugger) {
         return zt__report_null(NULL, call, "debugger");
@@ -18965,17 +18927,31 @@ ZT_API ze_result_t zt_debug_open(ze_device_handle_t device, uint32_t pid, const 
     if (!device) {
         return zt__report_null_handle(NULL, call, "device");
     }
-    if (!complete.allocator.allocate != !complete.allocator.release) {
+    if (!allocator->allocate != !allocator->release) {
         return zt__report(NULL, BAD_ALLOCATOR, ZE_RESULT_ERROR_INVALID_ARGUMENT, call);
     }
     zt__fill_debug_config(&complete);
-    if (!complete.allocator.allocate) {
+    if (!allocator->allocate) {
         complete.allocator = zt__default_allocator;
     }
-    opened = zt__create_debugger(device, pid ? pid : (uint32_t)zt__get_process_id(), &complete);
-    if (!opened) {
+    opened = (zt_debugger *)zt__allocate(allocator, 1, sizeof *opened);
+    events = (zet_debug_event_t *)zt__allocate(allocator, ZT__DEBUG_EVENTS, sizeof *events);
+    if (!opened || !events) {
+        zt__free(allocator, opened);
+        zt__free(allocator, events);
         return zt__report_no_memory(NULL, call, "the debugger");
     }
+    zt__create_mutex(&opened->mutex);
+    zt__create_mutex(&opened->delivering.mutex);
+    zt__create_mutex(&opened->session.mutex);
+    opened->process = zt__get_process();
+    opened->config = complete;
+    opened->device = device;
+    opened->pid = pid ? pid : (uint32_t)zt__get_process_id();
+    opened->events = events;
+    opened->diagnostics.mutex = &opened->mutex;
+    opened->diagnostics.log = complete.log ? complete.log : zt__default_log();
+    opened->diagnostics.log_user = complete.log_user;
     result = zt__attach_debugger(opened);
     if (result != ZE_RESULT_SUCCESS) {
         zt__keep_error(&opened->diagnostics, result);
