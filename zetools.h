@@ -29837,27 +29837,6 @@ ZT__PRIVATE ze_device_handle_t zt__find_watched_device(const uint8_t uuid[ZE_MAX
     return NULL;
 }
 
-ZT__PRIVATE void zt__serve_attach(zt__watch_server *server, const zt__watch_request *request) {
-    zt__watch_answer *answer = server->answer;
-    zt_debug_config config = zt_debug_config_default();
-    config.allocator = *server->allocator;
-    if (!server->device) { /* in a helper */
-        answer->result = zeInit(0);
-        server->device =
-            answer->result == ZE_RESULT_SUCCESS ? zt__find_watched_device(request->device) : NULL;
-        if (!server->device) {
-            snprintf(answer->reason, sizeof answer->reason,
-                     "the helper does not find the device (zeInit: %s)", zt_result_name(answer->result));
-            answer->result = ZE_RESULT_ERROR_NOT_AVAILABLE;
-            return;
-        }
-    }
-    answer->result = zt_debug_open(server->device, request->process, &config, &server->debugger);
-    if (answer->result != ZE_RESULT_SUCCESS) {
-        zt__copy_debug_error(server);
-    }
-}
-
 /* Called with each event. */
 ZT__PRIVATE int zt__note_event(zt_debugger *debugger, const zt_debug_event *event, void *user) {
     zt__watch_answer *answer = ((zt__watch_server *)user)->answer;
@@ -29874,87 +29853,9 @@ ZT__PRIVATE int zt__note_event(zt_debugger *debugger, const zt_debug_event *even
     return answer->has_faulted;
 }
 
-ZT__PRIVATE void zt__serve_await(zt__watch_server *server, const zt__watch_request *request) {
-    zt__watch_answer *answer = server->answer;
-    uint32_t stopped = 0;
-    ze_result_t result;
-    if (server->has_pending_fault) {
-        server->has_pending_fault = 0;
-        answer->has_faulted = answer->has_page_fault = 1;
-        answer->fault_address = server->pending_address;
-        answer->fault_reason = server->pending_reason;
-        return;
-    }
-    result = zt_debug_wait(server->debugger, request->timeout_ns, zt__note_event, server);
-    if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_NOT_READY) {
-        answer->is_over = 1;
-        zt__copy_debug_error(server);
-    }
-    if (answer->has_faulted && !answer->has_page_fault) {
-        /* A thread that stops after zt_debug_stop has given up is resumed at once: it is no fault. */
-        zt_debug_threads(server->debugger, NULL, &stopped);
-        answer->has_faulted = stopped > 0;
-    }
-}
-
 ZT__PRIVATE int zt__compare_addresses(const void *a, const void *b) {
     const uint64_t *first = (const uint64_t *)a, *second = (const uint64_t *)b;
     return *first < *second ? -1 : *first > *second;
-}
-
-/* Adds an instruction to those that are kept, in the order of their threads. If there are too many, the one
-   with fewest threads is counted as elsewhere. */
-ZT__PRIVATE void zt__add_found_place(zt__watch_answer *answer, uint64_t address, uint32_t threads) {
-    uint32_t i = answer->place_count;
-    if (i == ZT_MAX_PLACES) {
-        i--;
-        if (answer->places[i].threads >= threads) {
-            answer->elsewhere += threads;
-            return;
-        }
-        answer->elsewhere += answer->places[i].threads;
-    } else {
-        answer->place_count++;
-    }
-    for (; i > 0 && answer->places[i - 1].threads < threads; i--) {
-        answer->places[i] = answer->places[i - 1];
-    }
-    memset(&answer->places[i], 0, sizeof answer->places[i]);
-    answer->places[i].address = address;
-    answer->places[i].threads = threads;
-}
-
-/* Finds at which instructions the stopped threads are. */
-ZT__PRIVATE void zt__find_stopped(zt__watch_server *server) {
-    zt__watch_answer *answer = server->answer;
-    zt_debug_thread *threads = NULL;
-    uint64_t *addresses = NULL;
-    uint32_t i, count = 0, room, known = 0, same;
-    answer->result = zt_debug_threads(server->debugger, NULL, &count);
-    room = count;
-    if (answer->result == ZE_RESULT_SUCCESS && count > 0) {
-        threads = (zt_debug_thread *)zt__allocate(server->allocator, count, sizeof *threads);
-        addresses = (uint64_t *)zt__allocate(server->allocator, count, sizeof *addresses);
-        answer->result = threads && addresses ? zt_debug_threads(server->debugger, threads, &count)
-                                              : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    answer->stopped = count;
-    for (i = 0; answer->result == ZE_RESULT_SUCCESS && i < count && i < room; i++) {
-        ze_result_t result = zt_debug_get_address(server->debugger, threads[i], &addresses[known]);
-        known += result == ZE_RESULT_SUCCESS;
-    }
-    answer->elsewhere = count - known;
-    if (known > 0) {
-        qsort(addresses, known, sizeof *addresses, zt__compare_addresses);
-    }
-    for (i = 0; i < known; i += same) {
-        for (same = 1; i + same < known && addresses[i + same] == addresses[i];) {
-            same++;
-        }
-        zt__add_found_place(answer, addresses[i], same);
-    }
-    zt__free(server->allocator, threads);
-    zt__free(server->allocator, addresses);
 }
 
 /* Stops all threads, finds where they are, and resumes them, unless they are to stay. */
@@ -29963,14 +29864,59 @@ ZT__PRIVATE void zt__serve_stop(zt__watch_server *server, const zt__watch_reques
     zt__watch_answer *answer = server->answer;
     const zt_debug_thread all = {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL};
     zt_debug_stops stops = {0, 0};
-    uint64_t begin = zt__now_ns();
+    zt_debug_thread *threads = NULL;
+    uint64_t *addresses = NULL, begin = zt__now_ns();
     ze_result_t stop_result = zt_debug_stop(debugger, all, request->timeout_ns, &stops), result;
-    uint32_t i;
+    uint32_t i, k, count = 0, room, known = 0, same;
     answer->unavailable = stops.unavailable;
     if (stop_result != ZE_RESULT_SUCCESS) {
         zt__copy_debug_error(server);
     }
-    zt__find_stopped(server);
+
+    result = zt_debug_threads(debugger, NULL, &count);
+    room = count;
+    if (result == ZE_RESULT_SUCCESS && count > 0) {
+        threads = (zt_debug_thread *)zt__allocate(server->allocator, count, sizeof *threads);
+        addresses = (uint64_t *)zt__allocate(server->allocator, count, sizeof *addresses);
+        result = threads && addresses ? zt_debug_threads(debugger, threads, &count)
+                                      : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    for (i = 0; result == ZE_RESULT_SUCCESS && i < count && i < room; i++) {
+        known += zt_debug_get_address(debugger, threads[i], &addresses[known]) == ZE_RESULT_SUCCESS;
+    }
+    answer->result = result;
+    answer->stopped = count;
+    answer->elsewhere = count - known;
+
+    /* Instructions are in the order of their threads. Of too many, the one with fewest threads is counted as
+       elsewhere. */
+    if (known > 0) {
+        qsort(addresses, known, sizeof *addresses, zt__compare_addresses);
+    }
+    for (i = 0; i < known; i += same) {
+        zt__found_place *places = answer->places;
+        same = 1;
+        while (i + same < known && addresses[i + same] == addresses[i]) {
+            same++;
+        }
+        if (answer->place_count < ZT_MAX_PLACES) {
+            answer->place_count++;
+        } else if (places[ZT_MAX_PLACES - 1].threads < same) {
+            answer->elsewhere += places[ZT_MAX_PLACES - 1].threads;
+        } else {
+            answer->elsewhere += same;
+            continue;
+        }
+        for (k = answer->place_count - 1; k > 0 && places[k - 1].threads < same; k--) {
+            places[k] = places[k - 1];
+        }
+        memset(&places[k], 0, sizeof places[k]);
+        places[k].address = addresses[i];
+        places[k].threads = same;
+    }
+    zt__free(server->allocator, threads);
+    zt__free(server->allocator, addresses);
+
     /* Events of the stop are no faults of the device. A page fault is kept for later. */
     while (zt_debug_wait(debugger, 0, zt__note_event, server) == ZE_RESULT_SUCCESS) {
         if (answer->has_page_fault && !request->is_fault) {
@@ -29988,6 +29934,7 @@ ZT__PRIVATE void zt__serve_stop(zt__watch_server *server, const zt__watch_reques
     if (stop_result == ZE_RESULT_SUCCESS && answer->result != ZE_RESULT_SUCCESS) {
         zt__copy_debug_error(server);
     }
+
     /* The threads are resumed already, as this may run a program. */
     for (i = 0; i < answer->place_count; i++) {
         zt__found_place *place = &answer->places[i];
@@ -30008,14 +29955,46 @@ ZT__PRIVATE void zt__serve_watch(zt__watch_server *server, const zt__watch_reque
     answer->process = (uint32_t)zt__get_process_id();
     server->answer = answer;
     if (request->call == ZT__WATCH_ATTACH) {
-        zt__serve_attach(server, request);
+        if (!server->device) { /* in a helper */
+            answer->result = zeInit(0);
+            if (answer->result == ZE_RESULT_SUCCESS) {
+                server->device = zt__find_watched_device(request->device);
+            }
+        }
+        if (server->device) {
+            zt_debug_config config = zt_debug_config_default();
+            config.allocator = *server->allocator;
+            answer->result = zt_debug_open(server->device, request->process, &config, &server->debugger);
+            if (answer->result != ZE_RESULT_SUCCESS) {
+                zt__copy_debug_error(server);
+            }
+        } else {
+            snprintf(answer->reason, sizeof answer->reason,
+                     "the helper does not find the device (zeInit: %s)", zt_result_name(answer->result));
+            answer->result = ZE_RESULT_ERROR_NOT_AVAILABLE;
+        }
     } else if (!server->debugger) {
         answer->result = ZE_RESULT_ERROR_NOT_AVAILABLE;
         answer->is_over = 1;
-    } else if (request->call == ZT__WATCH_AWAIT) {
-        zt__serve_await(server, request);
-    } else {
+    } else if (request->call == ZT__WATCH_STOP) {
         zt__serve_stop(server, request);
+    } else if (server->has_pending_fault) {
+        server->has_pending_fault = 0;
+        answer->has_faulted = answer->has_page_fault = 1;
+        answer->fault_address = server->pending_address;
+        answer->fault_reason = server->pending_reason;
+    } else {
+        ze_result_t result = zt_debug_wait(server->debugger, request->timeout_ns, zt__note_event, server);
+        if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_NOT_READY) {
+            answer->is_over = 1;
+            zt__copy_debug_error(server);
+        }
+        if (answer->has_faulted && !answer->has_page_fault) {
+            uint32_t stopped = 0;
+            /* A thread that stops after zt_debug_stop has given up is resumed at once: it is no fault. */
+            zt_debug_threads(server->debugger, NULL, &stopped);
+            answer->has_faulted = stopped > 0;
+        }
     }
 }
 
@@ -30045,12 +30024,49 @@ ZT__PRIVATE size_t zt__answer_size(const zt__watch_answer *answer) {
     return offsetof(zt__watch_answer, places) + answer->place_count * sizeof *answer->places;
 }
 
-/* Serves until the program has closed its end, or has ended while a child of it keeps that end open. */
-ZT__PRIVATE void zt__run_helper(int socket, long program) {
+/* Runs before main, in every process that has this code. Unless its parent has started it to help, it does
+   nothing. Else main is never called. The helper serves until the program has closed its end of the socket, or
+   has ended while a child of it keeps that end open. */
+__attribute__((constructor(101))) ZT__PRIVATE void zt__become_helper(void) {
+    const int socket = ZT__HELPER_DESCRIPTOR;
+    const char *value = getenv(ZT__HELPER_VARIABLE);
+    long program;
+    zt__peer peer; /* that has made the socket */
+    socklen_t size = sizeof peer;
+    DIR *directory;
+    const struct dirent *entry;
     zt__watch_server server = {NULL, &zt__default_allocator, NULL, NULL, 0, 0, 0};
     zt__watch_request request;
-    zt__watch_answer *answer = (zt__watch_answer *)calloc(1, sizeof *answer);
-    int is_asked = answer != NULL;
+    zt__watch_answer *answer;
+    int is_asked;
+    memset(&peer, 0, sizeof peer);
+    if (!value || getauxval(AT_SECURE) || sscanf(value, "%ld", &program) != 1 || program <= 1 ||
+        getppid() != program || getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 ||
+        size != sizeof peer || peer.process != program) {
+        return;
+    }
+    /* The helper is no child of the program, so that programs which wait for all their children do not wait
+       for it. */
+    if (peer.user != getuid() || fork() != 0) {
+        _exit(0);
+    }
+    unsetenv(ZT__HELPER_VARIABLE);
+
+    /* Close what the program has open, so that its files and ports do not stay in use. */
+    directory = opendir("/proc/self/fd");
+    while (directory && (entry = readdir(directory))) {
+        int descriptor = atoi(entry->d_name);
+        if (descriptor > STDERR_FILENO && descriptor != socket && descriptor != dirfd(directory)) {
+            close(descriptor);
+        }
+    }
+    if (directory) {
+        closedir(directory);
+    }
+
+    /* The first message reports that the helper is there. */
+    answer = (zt__watch_answer *)calloc(1, sizeof *answer);
+    is_asked = answer != NULL;
     if (answer) {
         answer->process = (uint32_t)zt__get_process_id();
     }
@@ -30064,53 +30080,6 @@ ZT__PRIVATE void zt__run_helper(int socket, long program) {
         }
     }
     zt_debug_close(server.debugger);
-}
-
-/* Returns whether a descriptor is a socket that the parent of this process has made. `*user` receives its
-   user. */
-ZT__PRIVATE int zt__is_from_parent(int descriptor, long parent, uid_t *user) {
-    zt__peer peer;
-    socklen_t size = sizeof peer;
-    memset(&peer, 0, sizeof peer);
-    if (parent <= 1 || getppid() != parent ||
-        getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || size != sizeof peer) {
-        return 0;
-    }
-    *user = peer.user;
-    return peer.process == parent;
-}
-
-/* Closes what the program has open, so that the helper does not keep its files and ports in use. */
-ZT__PRIVATE void zt__close_others(int kept) {
-    DIR *directory = opendir("/proc/self/fd");
-    const struct dirent *entry;
-    while (directory && (entry = readdir(directory))) {
-        int descriptor = atoi(entry->d_name);
-        if (descriptor > STDERR_FILENO && descriptor != kept && descriptor != dirfd(directory)) {
-            close(descriptor);
-        }
-    }
-    if (directory) {
-        closedir(directory);
-    }
-}
-
-/* Runs before main, in every process that has this code. Unless its parent has started it to help, it does
-   nothing. Else main is never called. The helper is no child of the program, so that programs which wait for
-   all their children do not wait for it. */
-__attribute__((constructor(101))) ZT__PRIVATE void zt__become_helper(void) {
-    const char *value = getenv(ZT__HELPER_VARIABLE);
-    long parent;
-    uid_t user;
-    if (!value || getauxval(AT_SECURE) || sscanf(value, "%ld", &parent) != 1 ||
-        !zt__is_from_parent(ZT__HELPER_DESCRIPTOR, parent, &user)) {
-        return;
-    }
-    if (user == getuid() && fork() == 0) {
-        unsetenv(ZT__HELPER_VARIABLE);
-        zt__close_others(ZT__HELPER_DESCRIPTOR);
-        zt__run_helper(ZT__HELPER_DESCRIPTOR, parent);
-    }
     _exit(0);
 }
 
