@@ -30108,31 +30108,6 @@ typedef struct zt__helper_command {
     const char *arguments[10];
 } zt__helper_command;
 
-/* Finds how the program was started by naming the dynamic linker: "ld.so [--library-path PATH] PROGRAM".
-   Returns how many of these arguments are before the program. */
-ZT__PRIVATE uint32_t zt__find_linker_options(zt__helper_command *command) {
-    char *text = command->arguments_of_program, *next;
-    FILE *file = fopen("/proc/self/cmdline", "r");
-    size_t used = file ? fread(text, 1, sizeof command->arguments_of_program - 4, file) : 0;
-    uint32_t count = 0;
-    if (file) {
-        fclose(file);
-    }
-    memset(text + used, 0, 4);
-    command->arguments[count++] = command->linker;
-    next = text + strlen(text) + 1;
-    if (strcmp(next, "--library-path") == 0) {
-        command->arguments[count++] = next;
-        next += strlen(next) + 1;
-        command->arguments[count++] = next;
-        next += strlen(next) + 1;
-    }
-    if (!realpath(next, command->program)) {
-        command->program[0] = 0;
-    }
-    return count;
-}
-
 /* Finds what has to be started for the constructor above to run. A program that contains it is started again.
    A shared library that contains it is preloaded into a shell that has nothing to do: the program must not
    run again, whatever else happens. Returns 0 if that is not known. */
@@ -30151,9 +30126,24 @@ ZT__PRIVATE int zt__find_helper(zt__helper_command *command) {
     if (strcmp(command->linker, command->file) == 0) {
         return 1;
     }
+    command->arguments[0] = command->linker;
     if (base == 0) {
-        count = zt__find_linker_options(command);
-        if (strcmp(command->program, command->file) == 0) {
+        /* The program was started by naming the dynamic linker: "ld.so [--library-path PATH] PROGRAM". */
+        char *text = command->arguments_of_program, *next;
+        FILE *file = fopen("/proc/self/cmdline", "r");
+        size_t used = file ? fread(text, 1, sizeof command->arguments_of_program - 4, file) : 0;
+        if (file) {
+            fclose(file);
+        }
+        memset(text + used, 0, 4);
+        next = text + strlen(text) + 1;
+        if (strcmp(next, "--library-path") == 0) {
+            command->arguments[count++] = next;
+            next += strlen(next) + 1;
+            command->arguments[count++] = next;
+            next += strlen(next) + 1;
+        }
+        if (realpath(next, command->program) && strcmp(command->program, command->file) == 0) {
             command->arguments[count] = command->file;
             strcpy(command->program, "/proc/self/exe");
             return 1;
@@ -30162,7 +30152,6 @@ ZT__PRIVATE int zt__find_helper(zt__helper_command *command) {
         return 0;
     }
     strcpy(command->program, command->linker);
-    command->arguments[0] = command->linker;
     command->arguments[count++] = "--preload";
     command->arguments[count++] = command->file;
     for (i = 0; i < ZT__COUNT_OF(shell); i++) {
@@ -30443,42 +30432,17 @@ ZT__PRIVATE void zt__begin_debugging(zt__watch *watch) {
 
 /* ---- regions that run ------------------------------------------------------------------------------------ */
 
-/* Records which of these slots was the first that had not signalled. `first` is their number if all have. */
-ZT__PRIVATE void zt__record_pending(zt_profiler *profiler, zt__running *pending, uint32_t count,
-                                    uint32_t first, uint64_t now) {
-    zt__list *list;
-    uint32_t i;
-    zt__lock(&profiler->mutex);
-    list = zt__find_list(profiler, pending[0].list);
-    for (i = 0; list && i < first; i++) {
-        list->watched_number = pending[i].number + 1;
-        if (list->watched_signalled_ns < pending[i].submission_ns) {
-            list->watched_signalled_ns = pending[i].submission_ns;
-        }
-    }
-    if (list && first < count) {
-        zt__running *running = &pending[first];
-        if (list->watched_number != running->number ||
-            list->watched_submission_ns != running->submission_ns) {
-            list->watched_number = running->number;
-            list->watched_submission_ns = running->submission_ns;
-            list->watched_since_ns = now;
-        }
-        running->since_ns = list->watched_since_ns;
-    }
-    zt__unlock(&profiler->mutex);
-}
-
-/* Finds the first region of a list that the device has not finished. Events are queried without the mutex: a
-   slot may be collected and used again meanwhile, but its event lives until zt_close. Returns 0 if there is
-   none. */
+/* Finds the first region of a list that the device has not finished, and records in the list which that is and
+   since when. Events are queried without the mutex: a slot may be collected and used again meanwhile, but its
+   event lives until zt_close. Returns 0 if there is none. */
 ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t handle,
                                  zt__running *running) {
     zt__running pending[ZT__BATCH];
-    uint32_t count, first;
+    uint32_t i, count, first;
     do {
-        const zt__list *list;
+        zt__list *list;
         const zt__slot *slot;
+        uint64_t now;
         ze_result_t result = ZE_RESULT_SUCCESS;
         count = 0;
         zt__lock(&profiler->mutex);
@@ -30505,7 +30469,26 @@ ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t
                 break;
             }
         }
-        zt__record_pending(profiler, pending, count, first, zt__now_ns());
+        now = zt__now_ns();
+        zt__lock(&profiler->mutex);
+        list = zt__find_list(profiler, handle);
+        for (i = 0; list && i < first; i++) {
+            list->watched_number = pending[i].number + 1;
+            if (list->watched_signalled_ns < pending[i].submission_ns) {
+                list->watched_signalled_ns = pending[i].submission_ns;
+            }
+        }
+        if (list && first < count) {
+            zt__running *unfinished = &pending[first];
+            if (list->watched_number != unfinished->number ||
+                list->watched_submission_ns != unfinished->submission_ns) {
+                list->watched_number = unfinished->number;
+                list->watched_submission_ns = unfinished->submission_ns;
+                list->watched_since_ns = now;
+            }
+            unfinished->since_ns = list->watched_since_ns;
+        }
+        zt__unlock(&profiler->mutex);
     } while (first == count && count == ZT__BATCH);
     *running = pending[first < count ? first : 0];
     return first < count;
@@ -30936,30 +30919,11 @@ ZT_API zt_watch_config zt_watch_config_default(void) {
     return config;
 }
 
-/* Returns the watch of a profiler, made if there is none; or NULL without memory. */
-ZT__PRIVATE zt__watch *zt__create_watch(zt_profiler *profiler) {
-    zt__watch *watch = zt__load(&profiler->watch), *made;
-    if (watch) {
-        return watch;
-    }
-    made = (zt__watch *)zt__allocate(&profiler->config.allocator, 1, sizeof *made);
-    if (!made) {
-        return NULL;
-    }
-    made->profiler = profiler;
-    made->socket = -1;
-    made->server.allocator = &profiler->config.allocator;
-    made->server.device = profiler->device;
-    profiler->end_watch = zt__end_watch;
-    profiler->free_watch = zt__free_watch;
-    zt__store(&profiler->watch, made);
-    return made;
-}
-
 ZT_API ze_result_t zt_watch(zt_profiler *profiler, const zt_watch_config *config) {
     enum { ATTACH_S = 15 };
     const char *call = "zt_watch";
     zt_watch_config complete = config ? *config : zt_watch_config_default();
+    const zt_allocator *allocator;
     zt__watch *watch;
     zt__wait wait;
     if (!profiler) {
@@ -30972,15 +30936,26 @@ ZT_API ze_result_t zt_watch(zt_profiler *profiler, const zt_watch_config *config
         return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     }
     zt__fill_watch_config(&complete);
-    watch = zt__create_watch(profiler);
+    allocator = &profiler->config.allocator;
+    watch = zt__load(&profiler->watch);
     if (!watch) {
-        return zt__report_no_memory(&profiler->diagnostics, call, "the watch");
+        watch = (zt__watch *)zt__allocate(allocator, 1, sizeof *watch);
+        if (!watch) {
+            return zt__report_no_memory(&profiler->diagnostics, call, "the watch");
+        }
+        watch->profiler = profiler;
+        watch->socket = -1;
+        watch->server.allocator = allocator;
+        watch->server.device = profiler->device;
+        profiler->end_watch = zt__end_watch;
+        profiler->free_watch = zt__free_watch;
+        zt__store(&profiler->watch, watch);
     }
     if (!zt__end_watch(profiler)) {
         return ZE_RESULT_NOT_READY;
     }
-    zt__free(&profiler->config.allocator, watch->path);
-    watch->path = *complete.path ? zt__duplicate_text(&profiler->config.allocator, complete.path) : NULL;
+    zt__free(allocator, watch->path);
+    watch->path = *complete.path ? zt__duplicate_text(allocator, complete.path) : NULL;
     if (*complete.path && !watch->path) {
         return zt__report_no_memory(&profiler->diagnostics, call, "the path of the report");
     }
