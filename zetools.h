@@ -30502,56 +30502,6 @@ ZT__PRIVATE int zt__still_runs(zt__watch *watch, const zt__running *running) {
 
 /* ---- reports --------------------------------------------------------------------------------------------- */
 
-/* Stops the threads of the device, and finds where they are. Attaches first where that was not possible
-   before. */
-ZT__PRIVATE void zt__explain_hang(zt__watch *watch, zt_hang *hang, char *reason, size_t room) {
-    enum { STOP_S = 5, ANSWER_S = 20 };
-    zt_profiler *profiler = watch->profiler;
-    const zt__watch_answer *answer = &watch->answer;
-    zt__watch_request request;
-    uint32_t i;
-    zt__store(&watch->is_explaining, 1);
-    if (watch->info.debugged_by == ZT_DEBUGGED_BY_NOBODY) {
-        zt__begin_debugging(watch);
-    }
-    hang->debugged_by = watch->info.debugged_by;
-    snprintf(reason, room, "%s", watch->info.reason);
-    hang->reason = reason;
-    if (hang->debugged_by != ZT_DEBUGGED_BY_NOBODY) {
-        memset(&request, 0, sizeof request);
-        request.call = ZT__WATCH_STOP;
-        request.timeout_ns = STOP_S * UINT64_C(1000000000);
-        request.is_fault = hang->is_fault;
-        request.leave_stopped = watch->config.leave_stopped;
-        if (zt__ask(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
-            hang->reason = *answer->reason ? answer->reason : hang->reason;
-            hang->stopped = answer->stopped;
-            hang->unstopped = answer->unavailable;
-            hang->threads_elsewhere = answer->elsewhere;
-            hang->place_count = answer->place_count;
-            for (i = 0; i < answer->place_count; i++) {
-                const zt__found_place *found = &answer->places[i];
-                zt_hang_place *place = &watch->places[i];
-                place->kernel = found->kernel;
-                place->address = found->address;
-                place->offset = found->offset;
-                place->threads = found->threads;
-                place->file = found->file;
-                place->line = found->line;
-            }
-            hang->is_left_stopped = request.leave_stopped && hang->stopped > 0;
-            zt__lock(&profiler->mutex);
-            watch->info.is_stopped = hang->is_left_stopped;
-            zt__unlock(&profiler->mutex);
-        } else {
-            zt__end_debugging(watch, "the helper process does not answer");
-            hang->debugged_by = ZT_DEBUGGED_BY_NOBODY;
-            snprintf(reason, room, "the helper process does not answer");
-        }
-    }
-    zt__store(&watch->is_explaining, 0);
-}
-
 ZT__PRIVATE const char *zt__debugged_by_name(zt_debugged_by by) {
     static const char *const names[] = {"nobody", "the process itself", "a helper process"};
     return names[by];
@@ -30585,12 +30535,19 @@ ZT__PRIVATE void zt__describe_place(const zt_hang_place *place, char *text, size
     }
 }
 
-/* Writes the report. */
-ZT__PRIVATE void zt__write_hang(zt__watch *watch, const zt_hang *hang) {
-    const zt_profiler *profiler = watch->profiler;
+ZT__PRIVATE ze_result_t zt__write_hang_text(const void *text, FILE *file) {
+    return fputs((const char *)text, file) < 0 ? ZE_RESULT_ERROR_UNKNOWN : ZE_RESULT_SUCCESS;
+}
+
+/* Writes the report into `watch->text`, and into the file. `*path` receives the name of the file; "" if there
+   is none. */
+ZT__PRIVATE void zt__write_hang(zt__watch *watch, const zt_hang *hang, zt__file_path *path) {
+    static uint32_t count; /* of files of all watches. Atomic */
+    zt_profiler *profiler = watch->profiler;
     char *text = watch->text, sentence[700];
     const size_t room = sizeof watch->text;
     zt__date now = zt__format_now();
+    zt__output output;
     uint32_t i;
     zt__describe_hang(hang, sentence, sizeof sentence);
     text[0] = 0;
@@ -30623,17 +30580,7 @@ ZT__PRIVATE void zt__write_hang(zt__watch *watch, const zt_hang *hang) {
     if (hang->threads_elsewhere) {
         zt__append(text, room, "%7u  elsewhere\n", (unsigned)hang->threads_elsewhere);
     }
-}
 
-ZT__PRIVATE ze_result_t zt__write_hang_text(const void *text, FILE *file) {
-    return fputs((const char *)text, file) < 0 ? ZE_RESULT_ERROR_UNKNOWN : ZE_RESULT_SUCCESS;
-}
-
-/* Writes the file. `*path` receives its name, or "". */
-ZT__PRIVATE void zt__save_hang(zt__watch *watch, zt__file_path *path) {
-    static uint32_t count; /* of all watches. Atomic */
-    zt_profiler *profiler = watch->profiler;
-    zt__output output;
     path->text[0] = 0;
     if (!watch->path) {
         return;
@@ -30646,7 +30593,7 @@ ZT__PRIVATE void zt__save_hang(zt__watch *watch, zt__file_path *path) {
     output.diagnostics = &profiler->diagnostics;
     output.allocator = &profiler->config.allocator;
     output.write_content = zt__write_hang_text;
-    output.content = watch->text;
+    output.content = text;
     if (zt__write_output(&output) != ZE_RESULT_SUCCESS) {
         path->text[0] = 0;
     }
@@ -30686,41 +30633,81 @@ ZT__PRIVATE void zt__log_hang(zt__watch *watch, const zt_hang *hang, const char 
     zt__report(diagnostics, HANG, ZE_RESULT_NOT_READY, text);
 }
 
-/* Returns what the fault of an answer was; "" if it has none. */
-ZT__PRIVATE const char *zt__fault_name(const zt__watch_answer *answer) {
-    if (!answer->has_faulted) {
-        return "";
-    }
-    if (!answer->has_page_fault) {
-        return "threads stopped by themselves, as at an exception or a breakpoint";
-    }
-    return answer->fault_reason == ZET_DEBUG_PAGE_FAULT_REASON_MAPPING_ERROR
-               ? "page fault: nothing is mapped there"
-           : answer->fault_reason == ZET_DEBUG_PAGE_FAULT_REASON_PERMISSION_ERROR
-               ? "page fault: the access is not permitted"
-               : "page fault";
-}
-
 /* Reports that a region hangs, or that the device has faulted. `running` may be NULL. */
 ZT__PRIVATE void zt__report_hang(zt__watch *watch, const zt__running *running, uint32_t others) {
+    enum { STOP_S = 5, ANSWER_S = 20 };
     zt_profiler *profiler = watch->profiler;
+    const zt__watch_answer *answer = &watch->answer;
+    zt__watch_request request;
     zt__log_call call;
     zt_hang hang;
     zt__file_path path;
     char reason[512];
+    uint32_t i;
     memset(&hang, 0, sizeof hang);
-    hang.is_fault = watch->answer.has_faulted;
-    hang.fault_address = watch->answer.fault_address;
-    hang.fault = zt__fault_name(&watch->answer);
+    hang.is_fault = answer->has_faulted;
+    hang.fault_address = answer->fault_address;
+    hang.fault = "";
+    if (answer->has_page_fault) {
+        hang.fault = answer->fault_reason == ZET_DEBUG_PAGE_FAULT_REASON_MAPPING_ERROR
+                         ? "page fault: nothing is mapped there"
+                     : answer->fault_reason == ZET_DEBUG_PAGE_FAULT_REASON_PERMISSION_ERROR
+                         ? "page fault: the access is not permitted"
+                         : "page fault";
+    } else if (answer->has_faulted) {
+        hang.fault = "threads stopped by themselves, as at an exception or a breakpoint";
+    }
     hang.region = running ? running->region->name : "";
     hang.running_ns = running ? zt__now_ns() - running->since_ns : 0;
     hang.others = others;
     hang.places = watch->places;
-    zt__explain_hang(watch, &hang, reason, sizeof reason);
+
+    /* Stop the threads of the device, and find where they are. What could not be debugged before may be by
+       now. */
+    zt__store(&watch->is_explaining, 1);
+    if (watch->info.debugged_by == ZT_DEBUGGED_BY_NOBODY) {
+        zt__begin_debugging(watch);
+    }
+    hang.debugged_by = watch->info.debugged_by;
+    snprintf(reason, sizeof reason, "%s", watch->info.reason);
+    hang.reason = reason;
+    memset(&request, 0, sizeof request);
+    request.call = ZT__WATCH_STOP;
+    request.timeout_ns = STOP_S * UINT64_C(1000000000);
+    request.is_fault = hang.is_fault;
+    request.leave_stopped = watch->config.leave_stopped;
+    if (hang.debugged_by != ZT_DEBUGGED_BY_NOBODY &&
+        !zt__ask(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
+        hang.debugged_by = ZT_DEBUGGED_BY_NOBODY;
+        snprintf(reason, sizeof reason, "the helper process does not answer");
+        zt__end_debugging(watch, reason);
+    }
+    if (hang.debugged_by != ZT_DEBUGGED_BY_NOBODY) {
+        hang.reason = *answer->reason ? answer->reason : reason;
+        hang.stopped = answer->stopped;
+        hang.unstopped = answer->unavailable;
+        hang.threads_elsewhere = answer->elsewhere;
+        hang.place_count = answer->place_count;
+        for (i = 0; i < answer->place_count; i++) {
+            const zt__found_place *found = &answer->places[i];
+            zt_hang_place *place = &watch->places[i];
+            place->kernel = found->kernel;
+            place->address = found->address;
+            place->offset = found->offset;
+            place->threads = found->threads;
+            place->file = found->file;
+            place->line = found->line;
+        }
+        hang.is_left_stopped = request.leave_stopped && hang.stopped > 0;
+        zt__lock(&profiler->mutex);
+        watch->info.is_stopped = hang.is_left_stopped;
+        zt__unlock(&profiler->mutex);
+    }
+    zt__store(&watch->is_explaining, 0);
     hang.has_ended = running && !hang.is_fault && !zt__still_runs(watch, running);
-    zt__write_hang(watch, &hang);
+
+    zt__write_hang(watch, &hang, &path);
     hang.text = watch->text;
-    zt__save_hang(watch, &path);
     zt__lock(&profiler->mutex);
     watch->info.hangs += hang.is_fault ? 0 : 1;
     watch->info.faults += hang.is_fault ? 1 : 0;
@@ -30736,37 +30723,6 @@ ZT__PRIVATE void zt__report_hang(zt__watch *watch, const zt__running *running, u
 }
 
 /* ---- the thread ------------------------------------------------------------------------------------------ */
-
-/* Waits until it is time to look at regions again, or the device reports a fault. */
-ZT__PRIVATE void zt__await_fault(zt__watch *watch) {
-    enum { LEAST_NS = 1000000, MOST_ATTACHED_NS = 100000000, MOST_NS = 1000000000, ANSWER_S = 5 };
-    int is_attached = watch->info.debugged_by != ZT_DEBUGGED_BY_NOBODY;
-    uint64_t period_ns = watch->config.hang_ns / 8, most_ns = is_attached ? MOST_ATTACHED_NS : MOST_NS;
-    zt__watch_request request;
-    if (period_ns > most_ns) {
-        period_ns = most_ns;
-    }
-    if (period_ns < LEAST_NS) {
-        period_ns = LEAST_NS;
-    }
-    watch->answer.has_faulted = watch->answer.has_page_fault = 0;
-    if (!is_attached) {
-        zt__sleep_thread(&watch->thread, period_ns);
-        return;
-    }
-    memset(&request, 0, sizeof request);
-    request.call = ZT__WATCH_AWAIT;
-    request.timeout_ns = period_ns;
-    if (!zt__ask(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
-        watch->answer.has_faulted = watch->answer.has_page_fault = 0;
-        if (!zt__is_ending(watch)) {
-            zt__end_debugging(watch, "the helper process has ended, or does not answer");
-        }
-    } else if (watch->answer.is_over && !watch->answer.has_faulted) {
-        zt__end_debugging(watch, *watch->answer.reason ? watch->answer.reason
-                                                       : "the debug session was ended by somebody else");
-    }
-}
 
 /* Returns whether a region has run too long. */
 ZT__PRIVATE int zt__has_hung(const zt__watch *watch, const zt__running *running, uint64_t now) {
@@ -30805,65 +30761,83 @@ ZT__PRIVATE uint32_t zt__find_busy_lists(zt__watch *watch) {
     }
 }
 
-/* Finds the region to report, and on how many other lists regions run: of those that have run too long, or
-   else of all, the one that was submitted first. Returns 0 if none runs. */
-ZT__PRIVATE int zt__find_suspect(zt__watch *watch, zt__running *suspect, uint32_t *others, uint64_t now) {
-    uint32_t i, count = zt__find_busy_lists(watch), found = 0;
-    for (i = 0; i < count; i++) {
-        zt__running running;
-        int is_overdue, is_suspect_overdue;
-        if (!zt__find_running(watch->profiler, watch->lists[i], &running)) {
-            continue;
-        }
-        if (running.since_ns < watch->not_before_ns) {
-            running.since_ns = watch->not_before_ns; /* it has waited for what hung */
-        }
-        is_overdue = zt__has_hung(watch, &running, now);
-        is_suspect_overdue = found > 0 && zt__has_hung(watch, suspect, now);
-        if (found++ == 0 || is_overdue > is_suspect_overdue ||
-            (is_overdue == is_suspect_overdue && running.submission_ns < suspect->submission_ns)) {
-            *suspect = running;
-        }
-    }
-    *others = found ? found - 1 : 0;
-    return found > 0;
-}
-
-/* Looks at regions, and reports the one that has run too long, or a fault. Until a hang has ended, no other
-   is reported, because whatever is behind it waits. */
-ZT__PRIVATE void zt__look_at_regions(zt__watch *watch) {
-    zt__running suspect;
-    uint32_t others = 0;
-    uint64_t now = zt__now_ns();
-    int runs;
-    memset(&suspect, 0, sizeof suspect);
-    if (watch->is_hanging && !zt__still_runs(watch, &watch->hang)) {
-        watch->is_hanging = 0;
-        watch->not_before_ns = now;
-    }
-    runs = zt__find_suspect(watch, &suspect, &others, now);
-    if (watch->answer.has_page_fault && watch->answer.fault_address == watch->last_fault) {
-        zt__end_debugging(watch, "the same page fault came again when the work was resumed");
-    } else if (watch->answer.has_faulted) {
-        watch->last_fault = watch->answer.fault_address;
-        zt__report_hang(watch, runs ? &suspect : NULL, others);
-        watch->not_before_ns = zt__now_ns();
-    } else if (runs && !watch->is_hanging && zt__has_hung(watch, &suspect, now)) {
-        watch->is_hanging = 1;
-        watch->hang = suspect;
-        zt__report_hang(watch, &suspect, others);
-    }
-}
-
 /* What the thread does, from its begin to its end: it alone uses the debugger. */
 ZT__PRIVATE int zt__run_watch(void *user) {
+    enum { LEAST_NS = 1000000, MOST_ATTACHED_NS = 100000000, MOST_NS = 1000000000, ANSWER_S = 5 };
     zt__watch *watch = (zt__watch *)user;
+    zt__watch_answer *answer = &watch->answer;
     zt__begin_debugging(watch);
     zt__store(&watch->is_attached, 1);
     while (!zt__is_ending(watch)) {
-        zt__await_fault(watch);
-        if (!zt__is_ending(watch) && !zt__is_device_lost(&watch->profiler->diagnostics)) {
-            zt__look_at_regions(watch);
+        int is_attached = watch->info.debugged_by != ZT_DEBUGGED_BY_NOBODY;
+        uint64_t period_ns = watch->config.hang_ns / 8, most_ns = is_attached ? MOST_ATTACHED_NS : MOST_NS;
+        uint64_t now;
+        uint32_t i, count, running_count = 0;
+        zt__running running, suspect;
+        zt__watch_request request;
+
+        /* Wait until it is time to look at regions again, or the device reports a fault. */
+        if (period_ns > most_ns) {
+            period_ns = most_ns;
+        }
+        if (period_ns < LEAST_NS) {
+            period_ns = LEAST_NS;
+        }
+        answer->has_faulted = answer->has_page_fault = 0;
+        memset(&request, 0, sizeof request);
+        request.call = ZT__WATCH_AWAIT;
+        request.timeout_ns = period_ns;
+        if (!is_attached) {
+            zt__sleep_thread(&watch->thread, period_ns);
+        } else if (!zt__ask(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
+            answer->has_faulted = answer->has_page_fault = 0;
+            if (!zt__is_ending(watch)) {
+                zt__end_debugging(watch, "the helper process has ended, or does not answer");
+            }
+        } else if (answer->is_over && !answer->has_faulted) {
+            zt__end_debugging(watch, *answer->reason ? answer->reason
+                                                     : "the debug session was ended by somebody else");
+        }
+        if (zt__is_ending(watch) || zt__is_device_lost(&watch->profiler->diagnostics)) {
+            continue;
+        }
+
+        /* Find the region to report: of those that have run too long, or else of all that run, the one that
+           was submitted first. */
+        now = zt__now_ns();
+        if (watch->is_hanging && !zt__still_runs(watch, &watch->hang)) {
+            watch->is_hanging = 0;
+            watch->not_before_ns = now;
+        }
+        memset(&suspect, 0, sizeof suspect);
+        count = zt__find_busy_lists(watch);
+        for (i = 0; i < count; i++) {
+            int is_overdue, is_suspect_overdue;
+            if (!zt__find_running(watch->profiler, watch->lists[i], &running)) {
+                continue;
+            }
+            if (running.since_ns < watch->not_before_ns) {
+                running.since_ns = watch->not_before_ns; /* it has waited for what hung */
+            }
+            is_overdue = zt__has_hung(watch, &running, now);
+            is_suspect_overdue = running_count > 0 && zt__has_hung(watch, &suspect, now);
+            if (running_count++ == 0 || is_overdue > is_suspect_overdue ||
+                (is_overdue == is_suspect_overdue && running.submission_ns < suspect.submission_ns)) {
+                suspect = running;
+            }
+        }
+
+        /* Until a hang has ended, no other is reported, because whatever is behind it waits. */
+        if (answer->has_page_fault && answer->fault_address == watch->last_fault) {
+            zt__end_debugging(watch, "the same page fault came again when the work was resumed");
+        } else if (answer->has_faulted) {
+            watch->last_fault = answer->fault_address;
+            zt__report_hang(watch, running_count ? &suspect : NULL, running_count ? running_count - 1 : 0);
+            watch->not_before_ns = zt__now_ns();
+        } else if (running_count && !watch->is_hanging && zt__has_hung(watch, &suspect, now)) {
+            watch->is_hanging = 1;
+            watch->hang = suspect;
+            zt__report_hang(watch, &suspect, running_count - 1);
         }
     }
     zt__end_debugging(watch, "");
