@@ -557,29 +557,33 @@ static void test_bandwidth_and_wall_time(void **state) {
    not. No text may be cut off, however long its figures are. */
 static void test_thresholds(void **state) {
     (void)state;
+    zt__advice advice;
+    memset(&advice, 0xFF, sizeof advice);
+    advice.naming = ZT__NAMING_COUNT;
     for (uint32_t i = 0; i < COUNT(zt__rules); i++) {
         const zt__rule *rule = &zt__rules[i];
-        double figures[ZT__ROLE_COUNT];
-        uint8_t unmeasured[ZT__ROLE_COUNT] = {0};
-        for (int role = 0; role < ZT__ROLE_COUNT; role++)
-            figures[role] = NAN;
-        assert_int_equal(zt__evaluate_rule(rule, figures, unmeasured), ZT__RULE_UNDECIDED);
-        for (uint32_t c = 0; c < COUNT(rule->conditions); c++)
-            if (rule->conditions[c].relation)
-                figures[rule->conditions[c].role] =
-                    rule->conditions[c].threshold - (rule->conditions[c].relation == ZT__BELOW);
-        assert_int_equal(zt__evaluate_rule(rule, figures, unmeasured), ZT__RULE_HOLDS);
-        for (uint32_t c = 0; c < COUNT(rule->conditions); c++) {
-            zt__role role = rule->conditions[c].role;
-            double before = figures[role];
-            if (!rule->conditions[c].relation)
-                continue;
-            assert_true(unmeasured[role]);
-            figures[role] = rule->conditions[c].threshold - (rule->conditions[c].relation != ZT__BELOW);
-            assert_int_equal(zt__evaluate_rule(rule, figures, unmeasured), ZT__RULE_FAILS);
-            figures[role] = before;
-        }
+        const zt__role roles[2] = {rule->conditions[0].role, rule->conditions[1].role};
+        double figures[ZT__ROLE_COUNT] = {0}, holding[2], failing[2];
         zt_limit_info info;
+        for (int c = 0; c < 2; c++) {
+            const int is_below = rule->conditions[c].relation == ZT__BELOW;
+            holding[c] = rule->conditions[c].threshold - is_below;
+            failing[c] = rule->conditions[c].threshold - !is_below;
+            figures[roles[c]] = holding[c];
+        }
+        info = apply(&advice, roles[0], holding[0], roles[1], holding[1]);
+        assert_int_equal(info.limit, rule->limit);
+        assert_contains(info.text, rule->reason);
+        info = apply(&advice, roles[0], failing[0], roles[1], holding[1]);
+        assert_null(strstr(info.text, rule->reason));
+        info = apply(&advice, roles[0], NAN, roles[1], holding[1]);
+        assert_null(strstr(info.text, rule->reason));
+        if (rule->conditions[1].relation != ZT__NO_CONDITION) {
+            info = apply(&advice, roles[0], holding[0], roles[1], failing[1]);
+            assert_null(strstr(info.text, rule->reason));
+            info = apply(&advice, roles[0], holding[0], roles[1], NAN);
+            assert_null(strstr(info.text, rule->reason));
+        }
         memset(&info, 0, sizeof info);
         snprintf(info.text, sizeof info.text, "Probably %s: %s", zt_limit_name(rule->limit), rule->reason);
         for (uint32_t c = 0; c < COUNT(rule->conditions); c++)
