@@ -333,9 +333,9 @@
        overlap nevertheless, because that took too long or because a call names the list twice, the earlier
        ones are lost: time stamps do not show which execution they are of. The last one is measured when
        zeCommandQueueSynchronize or the next execution finds the queue idle.
-       When a list is reset or destroyed, its slots are freed. For a list that was created before
-       zt_trace_start, the driver is queried for context and device. If it does not report them, the list is
-       assumed to belong to those of the profiler.
+       When a list is reset or destroyed, its slots are freed; if the driver refuses that, nothing changes. For
+       a list that was created before zt_trace_start, the driver is queried for context and device. If it does
+       not report them, the list is assumed to belong to those of the profiler.
 
        zt_trace_counts counts launches when they are appended, however often their list is executed later. A
        launch that the driver refuses is a dropped sample. Launches that cannot be measured are counted as
@@ -1974,7 +1974,7 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns);
 /* Declares that what is on a list never runs again. Call it before the list is destroyed, or after it was
    reset, when the device is done with it. Slots of the list that are ready are freed now, others when they
    are collected. Regions that never ran no longer count as begun. Regions that are not ended are dropped.
-   Never waits.
+   Never waits. If the driver refuses to destroy the list, reset it before it is executed again.
    Returns SUCCESS, also for a list without regions; NOT_READY if samples of the list are not collected yet:
    the next collection does that. With config.thread, NOT_READY only means that the thread has not collected
    them yet. Any thread that may use the list. Since 0.1. */
@@ -3064,7 +3064,8 @@ typedef zt__disabled_scope zt_scope;
          slot is of a launch that is measured by its event, on a list that is not in order, then that slot
          alone is over, and those before it may not be.
        - zt_release, zt_reset or the tracer reports that the list is destroyed or reset: to the newest slot.
-       - The handle of the list comes back as a list of another kind: to the newest slot.
+       - The handle of the list comes back: the tracer sees that a list with this handle is created, or zt_begin
+         that it is of another kind. To the newest slot.
        - A region is begun on the list: to the newest slot whose event has signalled, or that zt_execute has
          submitted. Later slots may belong to the recording that goes on.
 
@@ -8092,6 +8093,7 @@ struct zt__list {
     /* Handles come back. What is read late of a destroyed list says nothing about the next one. */
     uint64_t destroyed_up_to;     /* the last slot of the list that had this handle before */
     int destroyed_was_unobserved; /* that list was UNOBSERVED, and is counted as such */
+    int may_be_destroyed;         /* a call was about to destroy it, and may have been refused */
 
     int keeps_events; /* slots of it have kept events of the application */
 
@@ -10573,16 +10575,25 @@ ZT_API void zt_end(zt_region *region) {
 
 /* ---- reset and release ----------------------------------------------------------------------------------- */
 
+/* How a list ends. */
+typedef enum zt__list_end {
+    ZT__BY_RESET,
+    ZT__BY_RELEASE, /* or because its handle has come back */
+    ZT__BY_DESTROY  /* and its handle may have come back since then */
+} zt__list_end;
+
 /* Updates what is known about a list when it is reset or destroyed. Slots that have ended are over, and the
    next collection frees them. Open regions are dropped. */
-ZT__PRIVATE void zt__mark_list_over(zt_profiler *profiler, ze_command_list_handle_t handle, int is_destroyed,
+ZT__PRIVATE void zt__mark_list_over(zt_profiler *profiler, ze_command_list_handle_t handle, zt__list_end by,
                                     const char *call) {
     const char *not_ended = NULL;
+    int is_destroyed = by != ZT__BY_RESET;
     zt__slot *open;
     zt__list *list;
     zt__lock(&profiler->mutex);
     list = zt__find_list(profiler, handle);
-    if (list) {
+    if (list && (by != ZT__BY_DESTROY || list->may_be_destroyed)) {
+        list->may_be_destroyed = 0;
         while ((open = list->innermost) != NULL) {
             not_ended = open->region->name;
             zt__drop_open_slot(profiler, open, ZT_DROPPED_NOT_CLOSED, 1);
@@ -10611,11 +10622,11 @@ ZT__PRIVATE void zt__mark_list_over(zt_profiler *profiler, ze_command_list_handl
 }
 
 /* Marks a list as over, and collects from it. Returns NOT_READY if samples of it are still on their way. */
-ZT__PRIVATE ze_result_t zt__end_list(zt_profiler *profiler, ze_command_list_handle_t list, int is_destroyed,
+ZT__PRIVATE ze_result_t zt__end_list(zt_profiler *profiler, ze_command_list_handle_t list, zt__list_end by,
                                      const char *call) {
     const zt__list *left;
     int is_pending;
-    zt__mark_list_over(profiler, list, is_destroyed, call);
+    zt__mark_list_over(profiler, list, by, call);
     zt__try_collect(profiler, list, 1);
     zt__lock(&profiler->mutex);
     left = zt__find_list(profiler, list);
@@ -10631,7 +10642,7 @@ ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t li
     if (!list) {
         return zt__report_null_handle(&profiler->diagnostics, "zt_release", "list");
     }
-    return zt__end_list(profiler, list, 1, "zt_release");
+    return zt__end_list(profiler, list, ZT__BY_RELEASE, "zt_release");
 }
 
 ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list) {
@@ -10641,7 +10652,7 @@ ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list
     }
     result = zeCommandListReset(list);
     if (result == ZE_RESULT_SUCCESS && profiler && profiler->device) {
-        zt__end_list(profiler, list, 0, "zt_reset");
+        zt__end_list(profiler, list, ZT__BY_RESET, "zt_reset");
     }
     return result;
 }
@@ -21109,7 +21120,7 @@ ZT__PRIVATE const char *zt__call_name(uint32_t call) {
     X(LIST_CREATE, NULL, zt__after_list_create)                                                              \
     X(LIST_CLOSE, NULL, zt__after_list_close)                                                                \
     X(LIST_RESET, zt__before_list_reset, zt__after_list_reset)                                               \
-    X(LIST_DESTROY, zt__before_list_destroy, NULL)                                                           \
+    X(LIST_DESTROY, zt__before_list_destroy, zt__after_list_destroy)                                         \
     X(EXECUTE, zt__before_execute, NULL)                                                                     \
     X(QUEUE_SYNCHRONIZE, zt__before_queue_synchronize, zt__after_queue_synchronize)                          \
     X(QUEUE_DESTROY, zt__before_queue_destroy, NULL)                                                         \
@@ -21456,6 +21467,7 @@ typedef struct zt__known_list {
     zt__traced_device *device; /* NULL: it is not measured */
     zt__list_state kind;       /* UNKNOWN, RECORDED or IMMEDIATE */
     int was_closed;            /* so it is recorded, where its kind is UNKNOWN */
+    int may_be_destroyed;      /* a call was about to destroy it, and may have been refused */
     int is_in_order;           /* 0: or not known */
 
     /* why its commands cannot be measured */
@@ -21614,9 +21626,6 @@ ZT__PRIVATE void zt__forget_handle(zt__tracer *tracer, zt__map *map, const void 
     void *record;
     zt__lock(&tracer->mutex);
     record = zt__map_find(map, &handle, sizeof handle);
-    if (record && map == &tracer->lists) {
-        zt__set_captured(tracer, (zt__known_list *)record, 0);
-    }
     zt__map_remove(map, &handle, sizeof handle);
     zt__unlock(&tracer->mutex);
     if (record && map == &tracer->loaded.modules) {
@@ -21806,6 +21815,7 @@ ZT__PRIVATE zt__known_list *zt__remember_list(zt__tracer *tracer, ze_command_lis
         zt__set_captured(tracer, known, 0);
         known->kind = ZT__LIST_UNKNOWN;
         known->is_in_order = known->is_cloneable = known->has_command_ids = 0;
+        known->was_closed = known->may_be_destroyed = 0;
         known->is_copy_only = device && ordinal < 32 && (device->copy_only_groups >> ordinal & 1);
     }
     return known;
@@ -22049,7 +22059,8 @@ ZT__PRIVATE ze_kernel_handle_t zt__launched_kernel(const zt__frame *frame, const
                           the time stamps and a barrier are appended before the reset
      zeEventDestroy, zeEventPoolDestroy
                           The time stamps are saved first if the launch has signalled; otherwise the sample is
-                          lost. The record of the event is removed
+                          lost. The record of the event is removed, also if the driver refuses: then no slot
+                          keeps the event again
      zt_trace_stop        slots no longer keep events, because nothing of this is seen any more
 
    The keeper is in the records of events, with the mutex of the tracer; that a slot keeps an event is in the
@@ -22841,6 +22852,15 @@ ZT__PRIVATE void zt__before_kernel_destroy(zt__frame *frame) {
 
 /* ---- before and after a call: lists and queues ---------------------------------------------------------- */
 
+/* Marks a list as over in all profilers of the tracer. */
+ZT__PRIVATE void zt__mark_list_over_everywhere(zt__tracer *tracer, ze_command_list_handle_t list,
+                                               zt__list_end by, const char *call) {
+    zt__traced_device *device = zt__next_measured(tracer, NULL);
+    for (; device; device = zt__next_measured(tracer, device)) {
+        zt__mark_list_over(device->profiler, list, by, call);
+    }
+}
+
 ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     ze_context_handle_t context;
@@ -22870,6 +22890,8 @@ ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
         kind = ZT__LIST_IMMEDIATE;
     }
     traced = zt__find_or_open_device(tracer, context, device);
+    /* The call that has destroyed the list with this handle may not have returned to its thread yet. */
+    zt__mark_list_over_everywhere(tracer, list, ZT__BY_RELEASE, "zeCommandListDestroy");
     zt__lock(&tracer->mutex);
     known = zt__remember_list(tracer, list, traced, ordinal);
     if (known) {
@@ -22893,15 +22915,6 @@ ZT__PRIVATE void zt__after_list_change(zt__frame *frame) {
         zt__set_captured(tracer, list, kind == ZT__KIND_CAPTURE_BEGIN);
     }
     zt__unlock(&tracer->mutex);
-}
-
-/* Marks a list as over in all profilers of the tracer: it was reset, or is about to be destroyed. */
-ZT__PRIVATE void zt__mark_list_over_everywhere(zt__tracer *tracer, ze_command_list_handle_t list,
-                                               int is_destroyed, const char *call) {
-    zt__traced_device *device = zt__next_measured(tracer, NULL);
-    for (; device; device = zt__next_measured(tracer, device)) {
-        zt__mark_list_over(device->profiler, list, is_destroyed, call);
-    }
 }
 
 /* Returns whether a launch that signals an event of the application has not been read yet, and is measured by
@@ -22965,23 +22978,53 @@ ZT__PRIVATE void zt__before_list_reset(zt__frame *frame) {
 
 ZT__PRIVATE void zt__after_list_reset(zt__frame *frame) {
     zt__mark_list_over_everywhere(frame->tracer,
-                                  *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList, 0,
-                                  "zeCommandListReset");
+                                  *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList,
+                                  ZT__BY_RESET, "zeCommandListReset");
 }
 
-/* A handle is forgotten before it is destroyed, because afterwards the driver may use it again. */
+/* The driver may refuse. So a list is over only after the call, when its handle may already be that of a new
+   list: then zt__after_list_create has marked what was on the old one as over. */
 ZT__PRIVATE void zt__before_list_destroy(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
-    ze_command_list_handle_t list = *ZT__PARAMETERS(frame, ze_command_list_destroy_params_t)->phCommandList;
-    const zt__known_list *known;
+    ze_command_list_handle_t handle = *ZT__PARAMETERS(frame, ze_command_list_destroy_params_t)->phCommandList;
+    zt__traced_device *device = zt__next_measured(tracer, NULL);
+    zt__known_list *known;
+    zt__list *list;
     int may_be_immediate;
     zt__lock(&tracer->mutex);
-    known = zt__find_known_list(tracer, list);
+    known = zt__find_known_list(tracer, handle);
     may_be_immediate = known && !known->was_closed;
+    if (known) {
+        known->may_be_destroyed = 1;
+    }
     zt__unlock(&tracer->mutex);
-    zt__await_unread_launches(tracer, list, may_be_immediate);
-    zt__mark_list_over_everywhere(tracer, list, 1, "zeCommandListDestroy");
-    zt__forget_handle(tracer, &tracer->lists, list);
+    zt__await_unread_launches(tracer, handle, may_be_immediate);
+    for (; device; device = zt__next_measured(tracer, device)) {
+        zt__lock(&device->profiler->mutex);
+        list = zt__find_list(device->profiler, handle);
+        if (list) {
+            list->may_be_destroyed = 1;
+        }
+        zt__unlock(&device->profiler->mutex);
+    }
+}
+
+ZT__PRIVATE void zt__after_list_destroy(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    ze_command_list_handle_t list = *ZT__PARAMETERS(frame, ze_command_list_destroy_params_t)->phCommandList;
+    const void *handle = list;
+    zt__known_list *known;
+    zt__mark_list_over_everywhere(tracer, list, ZT__BY_DESTROY, "zeCommandListDestroy");
+    zt__lock(&tracer->mutex);
+    known = zt__find_known_list(tracer, list);
+    if (known && known->may_be_destroyed) {
+        zt__set_captured(tracer, known, 0);
+        zt__map_remove(&tracer->lists, &handle, sizeof handle);
+    } else {
+        known = NULL;
+    }
+    zt__unlock(&tracer->mutex);
+    zt__free(&tracer->allocator, known);
 }
 
 /* Called before and after lists are executed. `result` is NULL before. An execution by zt_execute is left out
