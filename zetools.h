@@ -8098,6 +8098,7 @@ struct zt__list {
     int keeps_events; /* slots of it have kept events of the application */
 
     /* for the last zt_execute */
+    uint32_t announcements; /* how often the call that is being made names the list */
     int overlaps;         /* it was submitted before the one before it was known to be finished, so events do
                              not show which of them has ended. Until a region is begun, or their queue is
                              seen to be idle */
@@ -10882,10 +10883,13 @@ ZT__PRIVATE void zt__announce_list(zt_profiler *profiler, zt__list *list, ze_com
                                    uint64_t now) {
     uint32_t thread = profiler->timeline ? zt__get_thread_number() : 0;
     zt__slot *slot = list->first;
-    list->overwritten = 0;
-    list->ran_before = list->ran_up_to;
-    list->finished_before = list->finished_up_to;
-    list->overlapped_before = list->overlaps;
+    int is_repeated = list->announcements++ > 0; /* the call names the list again */
+    if (!is_repeated) {
+        list->overwritten = 0;
+        list->ran_before = list->ran_up_to;
+        list->finished_before = list->finished_up_to;
+        list->overlapped_before = list->overlaps;
+    }
     if (list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED) {
         /* It may have run without zt_execute. Slots that have run while later ones have not belong to an
            immediate list that had this handle, to a recording before a reset, or to an execution that is
@@ -10902,12 +10906,14 @@ ZT__PRIVATE void zt__announce_list(zt_profiler *profiler, zt__list *list, ze_com
     }
     list->overlaps |= zt__awaits_ends(list);
     for (slot = list->first; slot; slot = slot->next) {
-        slot->submitted_from = ZT__SLOT_FREE;
+        int is_expected = !zt__is_over(slot) && slot->number > list->unexpected_up_to && !slot->is_dropped;
+        if (!is_repeated) {
+            slot->submitted_from = is_expected ? slot->state : ZT__SLOT_FREE;
+        }
         slot->needs_reset = 1;
-        if (zt__is_over(slot) || slot->number <= list->unexpected_up_to || slot->is_dropped) {
+        if (!is_expected) {
             continue;
         }
-        slot->submitted_from = slot->state;
         if (slot->state == ZT__SLOT_RECORDED || slot->state == ZT__SLOT_ARMED) {
             slot->submitted_ns = now;
             slot->origin.submitted_by = thread;
@@ -10970,14 +10976,17 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_ha
     zt__unlock(&profiler->mutex);
 }
 
-/* Reverts what zt__announce_list has changed in slots, after the driver has refused the execution. The state of
-   the list, its queue and `unexpected_up_to` stay. With the mutex held. */
+/* Reverts what zt__announce_list has changed in slots, after the driver has refused the execution. Called as
+   often as that. The state of the list, its queue and `unexpected_up_to` stay. With the mutex held. */
 ZT__PRIVATE void zt__retract_list(zt_profiler *profiler, zt__list *list) {
+    int is_last = --list->announcements == 0;
     zt__slot *slot;
     for (slot = list->first; slot; slot = slot->next) {
         zt__slot_state from = slot->submitted_from;
-        slot->submitted_from = ZT__SLOT_FREE;
-        if (from == ZT__SLOT_RECORDED || from == ZT__SLOT_ARMED) {
+        if (is_last) {
+            slot->submitted_from = ZT__SLOT_FREE;
+        }
+        if (is_last && (from == ZT__SLOT_RECORDED || from == ZT__SLOT_ARMED)) {
             slot->origin.executions--;
             if (slot->state == ZT__SLOT_PENDING) {
                 zt__move_slot(profiler, slot, from);
@@ -11013,13 +11022,14 @@ ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, uint32_t count,
     }
     for (i = 0; i < count; i++) {
         zt__list *list = zt__find_list(profiler, lists[i]);
-        if (!list || list->state == ZT__LIST_IMMEDIATE) {
+        if (!list || list->announcements == 0) {
             continue;
         }
         if (is_refused) {
             zt__retract_list(profiler, list);
         } else {
             overwritten += list->overwritten;
+            list->announcements = 0;
         }
         list->overwritten = 0;
     }

@@ -1035,6 +1035,41 @@ static void test_a_refused_execution_is_not_counted(void **state) {
     check_work(w);
 }
 
+/* Nor is one of a list that the call names twice: neither the first of it, nor one that finds it read, nor one
+   that finds it on its way. */
+static void test_a_refused_execution_of_a_list_twice(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_with_timeout(w, 1000000);
+    ze_command_list_handle_t twice[] = {w->list, w->list};
+    ok(zt_trace_start(profiler, NULL));
+    record(w, w->list);
+    for (uint64_t i = 0; i < 3; i++) {
+        inject("zeCommandQueueExecuteCommandLists", 1, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+        assert_result(zeCommandQueueExecuteCommandLists(w->queue, 2, twice, NULL),
+                      ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+        ok(zt_collect(profiler, 0));
+        assert_counts(profiler, i ? counted(i, i, 0, 0, 0) : counted(1, 0, 0, 0, 1));
+        execute_unprofiled(w, w->list);
+        w->launches++;
+        collect_all(profiler);
+        assert_counts(profiler, counted(i + 1, i + 1, 0, 0, 0));
+    }
+    ok(zeCommandListReset(w->list));
+    ze_event_handle_t gate = append_gate(w, w->list);
+    record(w, w->list);
+    ok(zeCommandQueueExecuteCommandLists(w->queue, 1, &w->list, NULL));
+    inject("zeCommandQueueExecuteCommandLists", 1, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    assert_result(zeCommandQueueExecuteCommandLists(w->queue, 2, twice, NULL),
+                  ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    ok(zeEventHostSignal(gate));
+    finish_queue(w);
+    w->launches++;
+    collect_all(profiler);
+    assert_counts(profiler, counted(4, 4, 0, 0, 0));
+    ok(zeEventDestroy(gate));
+    check_work(w);
+}
+
 /* A program that only traces has no zt_execute: the message names the call that it made. */
 static void test_an_execution_that_overwrites(void **state) {
     world *w = *state;
@@ -2292,6 +2327,7 @@ int main(void) {
         TEST(test_a_handle_comes_back_at_once),
         TEST(test_a_list_to_clone_comes_back_at_once),
         TEST(test_a_refused_execution_is_not_counted),
+        TEST(test_a_refused_execution_of_a_list_twice),
         TEST(test_a_refused_launch_on_a_list_that_is_executed),
         TEST(test_an_execution_that_overwrites),
         TEST(test_a_refused_execution_overwrites_nothing),
