@@ -32397,29 +32397,15 @@ ZT__PRIVATE void zt__print_auto_note(zt__document *document, const char *text) {
     fprintf(stderr, "zetools: zt_auto: %s\n", text);
 }
 
-/* Prints why the reports of a device have no region, unless one of them is a table that the user sees. */
-ZT__PRIVATE void zt__explain_empty_report(zt_profiler *profiler) {
-    const char *list = zt__automatic.report;
-    zt__document document;
-    zt__file_path path;
-    while (zt__next_path(&list, &path)) {
-        if (zt__find_standard_stream(path.text)) {
-            return;
-        }
-    }
-    memset(&document, 0, sizeof document);
-    document.profiler = profiler;
-    zt__note_why_empty(&document, zt__print_auto_note);
-    zt__note_elsewhere(&document, zt__print_auto_note);
-}
-
 /* Writes the reports. Runs at exit, before loader and driver are gone: functions of atexit run in reverse
    order, and zt_auto has called zeInit before it registered this one. */
 ZT__PRIVATE void zt__end_auto(void) {
     zt__tracer *tracer = zt__automatic.tracer;
     zt__process *process = zt__get_process();
     zt__traced_device *device;
-    int is_sampling = 0;
+    const char *reports = zt__automatic.report;
+    zt__file_path path;
+    int is_table_seen = 0, is_sampling = 0;
     if (!tracer || zt__automatic.process != zt__get_process_id()) {
         return;
     }
@@ -32430,6 +32416,9 @@ ZT__PRIVATE void zt__end_auto(void) {
         return;
     }
     zt__stop_tracer(tracer, "zt_auto");
+    while (zt__next_path(&reports, &path)) {
+        is_table_seen |= zt__find_standard_stream(path.text) != NULL;
+    }
     for (device = tracer->devices; device; device = device->next) {
         if (device->profiler) {
             if (!device->is_detached) {
@@ -32437,8 +32426,12 @@ ZT__PRIVATE void zt__end_auto(void) {
             }
             zt__write_reports(device->profiler, zt__automatic.report,
                               process ? zt__add(&process->automatic, 1) : 1);
-            if (zt_get_region_count(device->profiler) == 0) {
-                zt__explain_empty_report(device->profiler);
+            if (zt_get_region_count(device->profiler) == 0 && !is_table_seen) { /* a table says why itself */
+                zt__document document;
+                memset(&document, 0, sizeof document);
+                document.profiler = device->profiler;
+                zt__note_why_empty(&document, zt__print_auto_note);
+                zt__note_elsewhere(&document, zt__print_auto_note);
             }
             is_sampling |= zt__is_sampling(device->profiler);
         }
@@ -32462,26 +32455,6 @@ ZT__PRIVATE void zt__end_auto(void) {
     zt__clear_auto();
 }
 
-/* Calls zeInit, which enables the tracing layer by the environment in loaders that cannot enable it later. */
-ZT__PRIVATE ze_result_t zt__init_with_tracing(void) {
-    ze_result_t(ZE_APICALL * enable_layer)(void);
-    const char *advice = "Install a Level Zero driver.";
-    ze_result_t result;
-    zt__find_loader_symbol("zelEnableTracingLayer", (void *)&enable_layer);
-    if (!enable_layer) {
-        zt__set_variable("ZE_ENABLE_TRACING_LAYER", "1", 0);
-    }
-    result = zeInit(0);
-    if (result == ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    if (result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS) { /* no access to the device node */
-        advice = "This user may not use the device: add them to the group of /dev/dri/renderD*, which is "
-                 "render or video.";
-    }
-    return zt__report(NULL, CALL_FAILED, result, "zeInit", zt_result_name(result), advice);
-}
-
 ZT_API zt_auto_config zt_auto_config_default(void) {
     zt_auto_config config;
     config.report = NULL;
@@ -32496,6 +32469,7 @@ ZT__PRIVATE ze_result_t zt__start_auto(const zt_auto_config *given) {
     zt_auto_config config = given ? *given : zt_auto_config_default();
     const char *path = getenv("ZT_AUTO"), *hotspots = getenv("ZT_HOTSPOTS");
     zt_config *kept = &zt__automatic.config, complete;
+    ze_result_t(ZE_APICALL * enable_layer)(void);
     zt__tracer *tracer = NULL;
     ze_result_t result;
     int has_memory;
@@ -32509,12 +32483,25 @@ ZT__PRIVATE ze_result_t zt__start_auto(const zt_auto_config *given) {
     if (config.trace.profile_flags || getenv("ZT_PROFILE_FLAGS")) { /* the driver looks for it in zeInit */
         zt__set_variable("ZET_ENABLE_PROGRAM_INSTRUMENTATION", "1", 0);
     }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__init_with_tracing();
-    }
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
+
+    /* Loaders that cannot enable the tracing layer later look for the variable in zeInit, too. */
+    zt__find_loader_symbol("zelEnableTracingLayer", (void *)&enable_layer);
+    if (!enable_layer) {
+        zt__set_variable("ZE_ENABLE_TRACING_LAYER", "1", 0);
+    }
+    result = zeInit(0);
+    if (result != ZE_RESULT_SUCCESS) {
+        const char *advice = "Install a Level Zero driver.";
+        if (result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS) { /* no access to the device node */
+            advice = "This user may not use the device: add them to the group of /dev/dri/renderD*, which is "
+                     "render or video.";
+        }
+        return zt__report(NULL, CALL_FAILED, result, "zeInit", zt_result_name(result), advice);
+    }
+
     zt__automatic.report = path;
     *kept = config.profiler;
     if (!kept->timeline && zt__shows_timeline(path)) {
