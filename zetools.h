@@ -21904,42 +21904,34 @@ ZT__PRIVATE void zt__free_timed_call(const zt_allocator *allocator, zt__timed_ca
     }
 }
 
-/* Returns the statistics of a call, which are added if there are none. All memory for them is allocated
-   at once, because zt__count_call holds the mutex. The mutex is held. Returns NULL without memory. */
-ZT__PRIVATE zt__timed_call *zt__find_or_add_timed_call(zt__tracer *tracer, zt__call call) {
-    zt__timed_call *made;
-    if (tracer->timed_calls[call]) {
-        return tracer->timed_calls[call];
-    }
+/* Adds one execution of a call to its statistics, and to the newest calls of the timeline. All memory for the
+   statistics of a call is allocated at once, because samples are added under the mutex. No mutex is held. */
+ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begin_ns, uint64_t end_ns,
+                                ze_result_t result) {
+    zt__timed_call *timed, *made = NULL;
+    double duration = (double)(end_ns - begin_ns);
+    zt__lock(&tracer->mutex);
+    timed = tracer->timed_calls[call];
     zt__unlock(&tracer->mutex);
-    made = (zt__timed_call *)zt__allocate(&tracer->allocator, 1, sizeof *made);
-    if (made && !zt__reserve_samples(&tracer->allocator, &tracer->mutex, &zt__call_layout, &made->statistics,
-                                     ZT__KEPT_CALLS)) {
-        zt__free_timed_call(&tracer->allocator, made);
-        made = NULL;
+    if (!timed) {
+        made = (zt__timed_call *)zt__allocate(&tracer->allocator, 1, sizeof *made);
+        if (made && !zt__reserve_samples(&tracer->allocator, &tracer->mutex, &zt__call_layout,
+                                         &made->statistics, ZT__KEPT_CALLS)) {
+            zt__free_timed_call(&tracer->allocator, made);
+            made = NULL;
+        }
+        if (!made) {
+            zt__report_no_memory(tracer->diagnostics, zt__starting_call(tracer), "the times of calls");
+        }
     }
-    if (!made) {
-        zt__report_no_memory(tracer->diagnostics, zt__starting_call(tracer), "the times of calls");
-    }
+
     zt__lock(&tracer->mutex);
     if (made && !tracer->timed_calls[call]) { /* else another thread was faster */
         made->call = call;
         tracer->timed_calls[call] = tracer->by_appearance[tracer->timed_call_count++] = made;
-        return made;
+        made = NULL;
     }
-    zt__unlock(&tracer->mutex);
-    zt__free_timed_call(&tracer->allocator, made);
-    zt__lock(&tracer->mutex);
-    return tracer->timed_calls[call];
-}
-
-/* Adds one execution of a call to its statistics, and to the newest calls of the timeline. */
-ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begin_ns, uint64_t end_ns,
-                                ze_result_t result) {
-    zt__timed_call *timed;
-    double duration = (double)(end_ns - begin_ns);
-    zt__lock(&tracer->mutex);
-    timed = zt__find_or_add_timed_call(tracer, call);
+    timed = tracer->timed_calls[call];
     if (timed) {
         zt__add_sample(&zt__call_layout, &timed->statistics, 0, &duration);
         switch ((uint32_t)result) {
@@ -21967,6 +21959,7 @@ ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begi
         span->thread = zt__get_thread_number();
     }
     zt__unlock(&tracer->mutex);
+    zt__free_timed_call(&tracer->allocator, made);
 }
 
 /* ---- calls in progress ----------------------------------------------------------------------------------- */
@@ -22190,50 +22183,21 @@ ZT__PRIVATE void zt__before_event_change(zt__frame *frame) {
     }
 }
 
-/* Appends a barrier that waits for an event, a copy of its time stamps, and a barrier. The copy itself does not
-   wait: if the second barrier is refused, a reset may overtake the copy, which would then never run. On
-   failure, `*call` is the call that failed. No mutex is held. */
-ZT__PRIVATE ze_result_t zt__append_stamps_copy(zt_profiler *profiler, zt__slot *slot,
-                                               ze_command_list_handle_t list, ze_event_handle_t event,
-                                               const char **call) {
-    ze_result_t result;
-    int has_copy = 0;
-    *call = "zeCommandListAppendBarrier";
-    result = zeCommandListAppendBarrier(list, NULL, 1, &event);
-    if (result == ZE_RESULT_SUCCESS) {
-        *call = "zeCommandListAppendQueryKernelTimestamps";
-        result = zeCommandListAppendQueryKernelTimestamps(list, 1, &event, slot->stamps, NULL, NULL, 0, NULL);
-        has_copy = result == ZE_RESULT_SUCCESS;
-    }
-    if (has_copy) {
-        *call = "zeCommandListAppendBarrier";
-        result = zeCommandListAppendBarrier(list, NULL, 0, NULL);
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        zt__lock(&profiler->mutex);
-        if (has_copy) {
-            slot->copy_may_be_late = 1;
-        } else {
-            slot->measurement = ZT__KEPT_EVENT_STAMPS;
-        }
-        zt__unlock(&profiler->mutex);
-    }
-    return result;
-}
-
 /* Called before a reset of an event is appended. If a launch earlier on the list is measured by the event,
-   appends a copy of its time stamps. */
+   appends a barrier that waits for the event, a copy of its time stamps, and a barrier. The copy itself does
+   not wait: if the second barrier is refused, the reset may overtake the copy, which would then never run. */
 ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     const ze_command_list_append_event_reset_params_t *p =
         ZT__PARAMETERS(frame, ze_command_list_append_event_reset_params_t);
+    ze_command_list_handle_t list = *p->phCommandList;
     ze_event_handle_t event = *p->phEvent;
     const zt__known_event *known;
     zt__slot *slot;
     zt_profiler *profiler;
     ze_result_t result = ZE_RESULT_NOT_READY;
-    const char *call = NULL;
-    int is_copied = 0;
+    const char *call = "zeCommandListAppendBarrier";
+    int is_measured = 0, has_copy = 0;
     uint32_t i;
     zt__settle_event(tracer, event, 0);
     zt__lock(&tracer->mutex);
@@ -22243,12 +22207,11 @@ ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
     zt__unlock(&tracer->mutex);
     if (slot) {
         zt__lock(&profiler->mutex);
-        is_copied = slot->kept == event && slot->measurement == ZT__KEPT_EVENT_STAMPS &&
-                    !slot->has_saved_stamps && !slot->was_signalled &&
-                    slot->list->handle == *p->phCommandList && slot->stamps &&
-                    (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_RECORDED) &&
-                    profiler->tiles_stamped == 1;
-        if (is_copied) {
+        is_measured = slot->kept == event && slot->measurement == ZT__KEPT_EVENT_STAMPS &&
+                      !slot->has_saved_stamps && !slot->was_signalled && slot->list->handle == list &&
+                      slot->stamps && (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_RECORDED) &&
+                      profiler->tiles_stamped == 1;
+        if (is_measured) {
             slot->measurement = ZT__KEPT_EVENT_COPY;
             for (i = 0; i < ZT__STAMPS; i++) {
                 zt__store(&slot->stamps[i], UINT64_MAX);
@@ -22256,14 +22219,35 @@ ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
         }
         zt__unlock(&profiler->mutex);
     }
-    if (is_copied) {
-        result = zt__append_stamps_copy(profiler, slot, *p->phCommandList, event, &call);
+
+    if (is_measured) {
+        result = zeCommandListAppendBarrier(list, NULL, 1, &event);
+        if (result == ZE_RESULT_SUCCESS) {
+            call = "zeCommandListAppendQueryKernelTimestamps";
+            result =
+                zeCommandListAppendQueryKernelTimestamps(list, 1, &event, slot->stamps, NULL, NULL, 0, NULL);
+            has_copy = result == ZE_RESULT_SUCCESS;
+        }
+        if (has_copy) {
+            call = "zeCommandListAppendBarrier";
+            result = zeCommandListAppendBarrier(list, NULL, 0, NULL);
+        }
     }
+    if (is_measured && result != ZE_RESULT_SUCCESS) {
+        zt__lock(&profiler->mutex);
+        if (has_copy) {
+            slot->copy_may_be_late = 1;
+        } else {
+            slot->measurement = ZT__KEPT_EVENT_STAMPS;
+        }
+        zt__unlock(&profiler->mutex);
+    }
+
     if (result != ZE_RESULT_SUCCESS) {
         zt__settle_event(tracer, event, 1);
     }
     zt__count_signals(tracer, event, 2);
-    if (is_copied) {
+    if (is_measured) {
         zt__check(&profiler->diagnostics, result, call,
                   "A launch is not measured, because its event is reset.");
     }
