@@ -22762,60 +22762,60 @@ ZT__PRIVATE void zt__after_group_size(zt__frame *frame) {
     zt__unlock(&tracer->mutex);
 }
 
-/* Counts a launch of a kernel, unless zt_trace_config.names leaves it out. At the first launch of its handle,
-   the driver is queried for what the kernel is made of. No mutex is held. */
-ZT__PRIVATE void zt__count_launch(zt__frame *frame, ze_kernel_handle_t kernel, int knows_handle) {
-    zt__tracer *tracer = frame->tracer;
-    const void *handle = kernel;
-    zt__kernel_facts described = zt__unknown_facts();
-    zt__loaded_kernel *record = NULL, known;
-    const zt__loaded_module *module;
-    zt_kernel_shape shape;
-    zt__origin origin;
-    memset(&known, 0, sizeof known);
-    if (knows_handle) {
-        zt__lock(&tracer->mutex);
-        record = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
-        if (record) { /* else it was destroyed, on another thread, when its work was done */
-            known = *record;
-        }
-        module = (const zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &known.module,
-                                                         sizeof known.module);
-        if (module && module->described && known.name && known.counted_for != frame->counted_for) {
-            described = zt__describe_kernel(module->described, known.name->text);
-        }
-        zt__unlock(&tracer->mutex);
-    }
-    if (known.name && !known.name->is_selected) {
-        return;
-    }
-    if (!knows_handle || (record && known.counted_for != frame->counted_for)) {
-        known.counted = zt__find_or_add_kernel(frame->counted_for, kernel, &described);
-    }
-    if (record && known.counted_for != frame->counted_for) {
-        zt__lock(&tracer->mutex);
-        record = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
-        if (record) {
-            record->counted_for = frame->counted_for;
-            record->counted = known.counted;
-        }
-        zt__unlock(&tracer->mutex);
-    }
-    memcpy(origin.group_size, known.group_size, sizeof origin.group_size);
-    memset(origin.group_count, 0, sizeof origin.group_count);
-    zt__read_geometry(frame->call, frame->parameters, &origin);
-    memset(&shape, 0, sizeof shape);
-    memcpy(shape.group_size, origin.group_size, sizeof shape.group_size);
-    memcpy(shape.group_count, origin.group_count, sizeof shape.group_count);
-    zt__count_kernel(frame->counted_for, known.counted, &shape);
-}
-
+/* Counts the kernels of a launch, unless zt_trace_config.names leaves them out. At the first launch of its
+   handle, the driver is queried for what a kernel is made of. */
 ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
     zt__command command;
     uint32_t i;
     zt__read_command(frame->call, frame->parameters, &command);
-    for (i = 0; frame->tracer->measured[frame->call] && frame->counted_for && i < command.kernel_count; i++) {
-        zt__count_launch(frame, zt__launched_kernel(frame, &command, i), i > 0 || frame->knows_kernel);
+    for (i = 0; tracer->measured[frame->call] && frame->counted_for && i < command.kernel_count; i++) {
+        ze_kernel_handle_t kernel = zt__launched_kernel(frame, &command, i);
+        const void *handle = kernel;
+        int knows_handle = i > 0 || frame->knows_kernel;
+        zt__kernel_facts described = zt__unknown_facts();
+        zt__loaded_kernel *record = NULL, known;
+        const zt__loaded_module *module;
+        zt_kernel_shape shape;
+        zt__origin origin;
+        memset(&known, 0, sizeof known);
+        if (knows_handle) {
+            zt__lock(&tracer->mutex);
+            record = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+            if (record) { /* else it was destroyed, on another thread, when its work was done */
+                known = *record;
+            }
+            module = (const zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &known.module,
+                                                             sizeof known.module);
+            if (module && module->described && known.name && known.counted_for != frame->counted_for) {
+                described = zt__describe_kernel(module->described, known.name->text);
+            }
+            zt__unlock(&tracer->mutex);
+        }
+        if (known.name && !known.name->is_selected) {
+            continue;
+        }
+
+        if (!knows_handle || (record && known.counted_for != frame->counted_for)) {
+            known.counted = zt__find_or_add_kernel(frame->counted_for, kernel, &described);
+        }
+        if (record && known.counted_for != frame->counted_for) {
+            zt__lock(&tracer->mutex);
+            record = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+            if (record) {
+                record->counted_for = frame->counted_for;
+                record->counted = known.counted;
+            }
+            zt__unlock(&tracer->mutex);
+        }
+
+        memcpy(origin.group_size, known.group_size, sizeof origin.group_size);
+        memset(origin.group_count, 0, sizeof origin.group_count);
+        zt__read_geometry(frame->call, frame->parameters, &origin);
+        memset(&shape, 0, sizeof shape);
+        memcpy(shape.group_size, origin.group_size, sizeof shape.group_size);
+        memcpy(shape.group_count, origin.group_count, sizeof shape.group_count);
+        zt__count_kernel(frame->counted_for, known.counted, &shape);
     }
 }
 
@@ -23308,34 +23308,6 @@ ZT__PRIVATE void zt__prologue(zt__call call, void *parameters, uintptr_t registr
     }
 }
 
-/* Called after the call of a command that zt__begin_by_event has changed. The application's event is
-   signalled even if the tracer was destroyed meanwhile: the slot is then still there. */
-ZT__PRIVATE void zt__signal_for_application(zt__frame *frame, ze_result_t result) {
-    ze_event_handle_t own = *frame->signal, event = frame->signalled;
-    *frame->signal = event;
-    frame->signal = NULL;
-    if (result != ZE_RESULT_SUCCESS || !event) {
-        return;
-    }
-    if (frame->copied_stamps) {
-        result = zeCommandListAppendQueryKernelTimestamps(frame->list, 1, &own, frame->copied_stamps, NULL,
-                                                          event, 1, &own);
-    } else if (frame->is_in_order) {
-        result = zeCommandListAppendSignalEvent(frame->list, event);
-    }
-    if (result != ZE_RESULT_SUCCESS || (!frame->copied_stamps && !frame->is_in_order)) {
-        /* On a copy engine; or the driver has refused the other command, and the application may wait. */
-        result = zeCommandListAppendBarrier(frame->list, event, 0, NULL);
-        if (zt__load(&frame->state) == ZT__FRAME_CALLBACK && frame->region.slot) {
-            ((zt__slot *)frame->region.slot)->measurement = ZT__EVENT_STAMPS;
-        }
-    }
-    if (result != ZE_RESULT_SUCCESS && zt__load(&frame->state) == ZT__FRAME_CALLBACK) {
-        zt__check(frame->tracer->diagnostics, result, "zeCommandListAppendBarrier",
-                  "An event of the application will not be signalled.");
-    }
-}
-
 ZT__PRIVATE void zt__epilogue(ze_result_t result, void **instance) {
     zt__frame *first = (zt__frame *)*instance, *last = NULL, *frame, *next;
     uint64_t end_ns;
@@ -23352,11 +23324,40 @@ ZT__PRIVATE void zt__epilogue(ze_result_t result, void **instance) {
     }
     zt__unlock(&zt__dispatch_mutex);
     zt__change_depth(1);
+
+    /* First of all signals the events of the application that zt__begin_by_event has replaced, because it may
+       wait for them. That does not need a tracer, which may have been destroyed meanwhile: the slot is still
+       there. */
     for (frame = last; frame; frame = frame->previous) {
-        if (frame->signal) { /* first of all, because the application may wait for its event */
-            zt__signal_for_application(frame, result);
+        ze_event_handle_t own, event = frame->signalled;
+        ze_result_t signalled = ZE_RESULT_NOT_READY;
+        if (!frame->signal) {
+            continue;
+        }
+        own = *frame->signal;
+        *frame->signal = event;
+        frame->signal = NULL;
+        if (result != ZE_RESULT_SUCCESS || !event) {
+            continue;
+        }
+        if (frame->copied_stamps) {
+            signalled = zeCommandListAppendQueryKernelTimestamps(frame->list, 1, &own, frame->copied_stamps,
+                                                                 NULL, event, 1, &own);
+        } else if (frame->is_in_order) {
+            signalled = zeCommandListAppendSignalEvent(frame->list, event);
+        }
+        if (signalled != ZE_RESULT_SUCCESS) { /* on a copy engine; or the driver has refused the other */
+            signalled = zeCommandListAppendBarrier(frame->list, event, 0, NULL);
+            if (zt__load(&frame->state) == ZT__FRAME_CALLBACK && frame->region.slot) {
+                ((zt__slot *)frame->region.slot)->measurement = ZT__EVENT_STAMPS;
+            }
+        }
+        if (signalled != ZE_RESULT_SUCCESS && zt__load(&frame->state) == ZT__FRAME_CALLBACK) {
+            zt__check(frame->tracer->diagnostics, signalled, "zeCommandListAppendBarrier",
+                      "An event of the application will not be signalled.");
         }
     }
+
     for (frame = last; frame; frame = frame->previous) {
         if (frame->wait_count) { /* of the application, so also if the tracer was destroyed */
             *frame->wait_count = frame->waits;
