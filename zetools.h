@@ -21101,7 +21101,7 @@ ZT__PRIVATE const char *zt__call_name(uint32_t call) {
     return names[call];
 }
 
-/* The kinds of calls: what the tracer does before a call, and after it has succeeded. zt__before_call and
+/* The kinds of calls: what the tracer does before a call, and after it has succeeded. zt__prologue and
    zt__after_call handle the exceptions. */
 /* clang-format off */
 #define ZT__KINDS(X)                                                                                         \
@@ -23085,29 +23085,6 @@ static const zt__kind_steps zt__steps_of_kind[ZT__KIND_COUNT] = {
 #undef X
 };
 
-ZT__PRIVATE void zt__before_call(zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
-    zt__call_kind kind = zt__kind_of_call(frame->call);
-    uint32_t i;
-    if (kind == ZT__KIND_LAUNCH) {
-        zt__command command;
-        zt__read_command(frame->call, frame->parameters, &command);
-        frame->kernel_before_hooks = command.kernel;
-    } else if (kind == ZT__KIND_KERNEL_DESTROY) { /* a hook may destroy another one in its place */
-        zt__forget_handle(tracer, &tracer->loaded.kernels,
-                          *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
-    }
-    for (i = 0; i < tracer->hook_count; i++) {
-        const zt__traced_hook *hook = &tracer->hooks[i];
-        if (hook->call == frame->call && hook->prologue) {
-            hook->prologue(frame->parameters, ZE_RESULT_SUCCESS, hook->user, &frame->instances[i]);
-        }
-    }
-    if (zt__steps_of_kind[kind].before) {
-        zt__steps_of_kind[kind].before(frame);
-    }
-}
-
 /* Called after a kernel was created. The handle, which an epilogue of a hook may have replaced, may be that
    of an earlier kernel. If it was replaced, its module is not known. The native binary of a module is read
    for the first of its kernels. */
@@ -23277,8 +23254,10 @@ ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, void *parameters) {
 }
 
 ZT__PRIVATE void zt__prologue(zt__call call, void *parameters, uintptr_t registration, void **instance) {
+    zt__call_kind kind = zt__kind_of_call(call);
     zt__frame *first, *frame;
     uint64_t begin_ns;
+    uint32_t i;
     int is_timed = 0;
     *instance = NULL;
     if (zt__awaited_registration == registration) {
@@ -23297,8 +23276,25 @@ ZT__PRIVATE void zt__prologue(zt__call call, void *parameters, uintptr_t registr
     zt__current_call = first;
     zt__change_depth(1);
     for (frame = first; frame; frame = frame->next) {
-        zt__before_call(frame);
-        is_timed |= frame->tracer->timed[call];
+        zt__tracer *tracer = frame->tracer;
+        is_timed |= tracer->timed[call];
+        if (kind == ZT__KIND_LAUNCH) {
+            zt__command command;
+            zt__read_command(call, parameters, &command);
+            frame->kernel_before_hooks = command.kernel;
+        } else if (kind == ZT__KIND_KERNEL_DESTROY) { /* a hook may destroy another one in its place */
+            zt__forget_handle(tracer, &tracer->loaded.kernels,
+                              *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
+        }
+        for (i = 0; i < tracer->hook_count; i++) {
+            const zt__traced_hook *hook = &tracer->hooks[i];
+            if (hook->call == call && hook->prologue) {
+                hook->prologue(parameters, ZE_RESULT_SUCCESS, hook->user, &frame->instances[i]);
+            }
+        }
+        if (zt__steps_of_kind[kind].before) {
+            zt__steps_of_kind[kind].before(frame);
+        }
     }
     zt__change_depth(-1);
     begin_ns = is_timed ? zt__now_ns() : 0;
@@ -23583,30 +23579,6 @@ ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer, int only_mea
     return found;
 }
 
-ZT__PRIVATE ze_result_t zt__copy_hooks(zt__tracer *tracer, const zt_hook *hooks, uint32_t count) {
-    uint32_t i, call;
-    tracer->hook_count = 0;
-    if (count > ZT__MAX_HOOKS || (count && !hooks)) {
-        return zt__report(tracer->diagnostics, BAD_HOOKS, ZE_RESULT_ERROR_INVALID_SIZE,
-                          zt__starting_call(tracer), (unsigned)ZT__MAX_HOOKS);
-    }
-    for (i = 0; i < count; i++) {
-        const char *name = hooks[i].call ? hooks[i].call : "";
-        for (call = 0; call < ZT__CALL_COUNT && strcmp(name, zt__call_name(call)) != 0;) {
-            call++;
-        }
-        if (call == ZT__CALL_COUNT) {
-            return zt__report_no_such_call(tracer, name, strlen(name));
-        }
-        tracer->hooks[i].call = (zt__call)call;
-        tracer->hooks[i].prologue = hooks[i].prologue;
-        tracer->hooks[i].epilogue = hooks[i].epilogue;
-        tracer->hooks[i].user = hooks[i].user;
-    }
-    tracer->hook_count = count;
-    return ZE_RESULT_SUCCESS;
-}
-
 /* Returns whether the tracer needs callbacks for a call. Lists are always observed, for the regions that
    the application begins itself. */
 ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config *config, uint32_t call) {
@@ -23649,23 +23621,14 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config 
     }
 }
 
-/* Returns whether no metrics are measured. Profilers of zt_auto may not be open yet. */
-ZT__PRIVATE int zt__measures_times_alone(const zt__tracer *tracer) {
-    if (tracer->automatic) {
-        zt_config config = zt__complete_config(tracer->automatic);
-        return config.groups && !zt__has_names(config.groups) && !zt__has_names(config.metrics);
-    }
-    return tracer->devices->profiler->passes[0].group_count == 0;
-}
-
 /* Copies a configuration, and forgets kernels and lists: what was not observed since the last stop may
    have changed them. `timeline` is how many samples the profiler keeps. */
 ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_config *config,
                                              uint32_t timeline) {
     const char *rest = config->calls, *pattern;
     size_t length;
-    ze_result_t result;
-    uint32_t call;
+    uint32_t i, call;
+    int measures_times_alone;
     zt__forget_everything(tracer);
     zt__free(&tracer->allocator, tracer->names);
     tracer->names = NULL;
@@ -23694,12 +23657,37 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
             return zt__report_no_such_call(tracer, pattern + skipped, length - skipped);
         }
     }
-    result = zt__copy_hooks(tracer, config->hooks, config->hook_count);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
+
+    tracer->hook_count = 0;
+    if (config->hook_count > ZT__MAX_HOOKS || (config->hook_count && !config->hooks)) {
+        return zt__report(tracer->diagnostics, BAD_HOOKS, ZE_RESULT_ERROR_INVALID_SIZE,
+                          zt__starting_call(tracer), (unsigned)ZT__MAX_HOOKS);
+    }
+    for (i = 0; i < config->hook_count; i++) {
+        const zt_hook *hook = &config->hooks[i];
+        const char *name = hook->call ? hook->call : "";
+        for (call = 0; call < ZT__CALL_COUNT && strcmp(name, zt__call_name(call)) != 0;) {
+            call++;
+        }
+        if (call == ZT__CALL_COUNT) {
+            return zt__report_no_such_call(tracer, name, strlen(name));
+        }
+        tracer->hooks[i].call = (zt__call)call;
+        tracer->hooks[i].prologue = hook->prologue;
+        tracer->hooks[i].epilogue = hook->epilogue;
+        tracer->hooks[i].user = hook->user;
+    }
+    tracer->hook_count = config->hook_count;
+
+    if (tracer->automatic) { /* its profilers may not be open yet */
+        zt_config complete = zt__complete_config(tracer->automatic);
+        measures_times_alone =
+            complete.groups && !zt__has_names(complete.groups) && !zt__has_names(complete.metrics);
+    } else {
+        measures_times_alone = tracer->devices->profiler->passes[0].group_count == 0;
     }
     tracer->keeps_events = (!config->no_launches || config->copies) &&
-                           (config->every > 1 || config->limit || zt__measures_times_alone(tracer));
+                           (config->every > 1 || config->limit || measures_times_alone);
     for (call = 0; call < ZT__CALL_COUNT; call++) {
         zt__call_kind kind = zt__kind_of_call((zt__call)call);
         tracer->timed[call] =
@@ -23800,28 +23788,9 @@ ZT__PRIVATE void zt__release_events(zt_profiler *profiler) {
     } while (is_read && zt__wait_again(&wait));
 }
 
-/* Stops measuring launches, and waits for those after which the application's calls must be observed; see
-   zt__has_unread_launches. */
-ZT__PRIVATE void zt__finish_launches(zt__tracer *tracer, uint64_t deadline) {
-    zt__wait wait = zt__wait_until(deadline);
-    zt__traced_device *device;
-    zt__lock(&tracer->mutex);
-    tracer->is_stopping = 1;
-    zt__unlock(&tracer->mutex);
-    while (zt__has_calls_in_progress(tracer, 1) && zt__wait_again(&wait)) {
-    }
-    for (device = zt__next_measured(tracer, NULL); device; device = zt__next_measured(tracer, device)) {
-        zt_profiler *profiler = device->profiler;
-        while (!zt__is_owner(&profiler->collector) && zt__has_unread_launches(profiler, NULL, 0) &&
-               zt__wait_again(&wait)) {
-            zt__try_collect(profiler, NULL, 1);
-        }
-        zt__release_events(profiler);
-    }
-}
-
 /* Stops the sampling of hot spots, which depends on the tracer, then the tracer, and waits for its calls in
-   progress on other threads. */
+   progress on other threads. Before, no more launches are measured, and those are waited for after which the
+   application's calls must be observed; see zt__has_unread_launches. */
 ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) {
     zt__wait wait = zt__wait_until(zt__deadline(tracer->wait_timeout_ns));
     zt__traced_device *device = zt__next_measured(tracer, NULL);
@@ -23830,9 +23799,24 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
         ze_result_t stopped = zt__stop_sampling(device->profiler, caller);
         result = stopped == ZE_RESULT_SUCCESS ? result : stopped;
     }
+
     if (zt__load(&tracer->is_live)) {
-        zt__finish_launches(tracer, zt__deadline(tracer->wait_timeout_ns));
+        zt__wait launches = zt__wait_until(zt__deadline(tracer->wait_timeout_ns));
+        zt__lock(&tracer->mutex);
+        tracer->is_stopping = 1;
+        zt__unlock(&tracer->mutex);
+        while (zt__has_calls_in_progress(tracer, 1) && zt__wait_again(&launches)) {
+        }
+        for (device = zt__next_measured(tracer, NULL); device; device = zt__next_measured(tracer, device)) {
+            zt_profiler *profiler = device->profiler;
+            while (!zt__is_owner(&profiler->collector) && zt__has_unread_launches(profiler, NULL, 0) &&
+                   zt__wait_again(&launches)) {
+                zt__try_collect(profiler, NULL, 1);
+            }
+            zt__release_events(profiler);
+        }
     }
+
     zt__lock(&zt__dispatch_setup);
     if (zt__load(&tracer->is_live)) {
         zt__set_live(tracer, 0);
